@@ -1,0 +1,35 @@
+#pragma once
+// The only door to BLAS. OpenBLAS runs single-threaded; large products are cut into tiles by their
+// shape and the tiles run on Ladon's threads, so results do not depend on the number of threads.
+
+#include <cstdint>
+
+namespace ladon::blas {
+
+/// A matrix operand: element (i, j) at data[i·row + j·column]; one of the two strides is 1 (or the
+/// size along it is at most 1). `transposed()` swaps them.
+template <class T>
+struct Matrix {
+  T* data;
+  std::int64_t row;
+  std::int64_t column;
+};
+
+/// C ← alpha·A·B + beta·C.   [m,k] · [k,n] → [m,n]; C has column stride 1.
+/// beta = 0 overwrites C, NaN included. k = 0 gives beta·C. T is float or double.
+template <class T>
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
+          Matrix<const T> b, T beta, Matrix<T> c);
+
+/// The same on the calling thread only: for use inside tasks.
+template <class T>
+void gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
+                 Matrix<const T> b, T beta, Matrix<T> c);
+
+/// `count` products; operand i stands at base + i·batch stride (0 shares an operand).
+template <class T>
+void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
+                  Matrix<const T> a, std::int64_t a_batch, Matrix<const T> b, std::int64_t b_batch,
+                  T beta, Matrix<T> c, std::int64_t c_batch);
+
+}  // namespace ladon::blas

@@ -1,0 +1,22 @@
+#pragma once
+// Normalization of rows (the last axis), fused.
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::kernels {
+
+/// y = (x − mean)·rstd·weight + bias over the last axis of x [.., n]; rstd = 1/sqrt(var + eps), var with
+/// divisor n. weight, bias: [n] or undefined. `mean` and `rstd` come back as [.., 1].
+struct LayerNormResult {
+  Tensor y, mean, rstd;
+};
+LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
+
+/// Gradients by x, weight and bias (the last two undefined when weight / bias are).
+struct LayerNormGradients {
+  Tensor x, weight, bias;
+};
+LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const Tensor& mean,
+                                       const Tensor& rstd, const Tensor& weight, bool has_bias);
+
+}  // namespace ladon::kernels

@@ -1,0 +1,99 @@
+#include "ladon/core/shape.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "ladon/core/error.h"
+
+namespace ladon {
+
+Shape::Shape(std::initializer_list<std::int64_t> sizes)
+    : Shape(std::span(sizes.begin(), sizes.size())) {}
+
+Shape::Shape(std::span<const std::int64_t> sizes) {
+  check(sizes.size() <= max_rank, "shape", "a tensor has at most ", max_rank, " axes, got ",
+        sizes.size());
+  std::copy(sizes.begin(), sizes.end(), sizes_.begin());
+  rank_ = static_cast<std::int8_t>(sizes.size());
+}
+
+Shape Shape::filled(int rank, std::int64_t size) {
+  Shape shape;
+  for (int i = 0; i < rank; ++i) shape.append(size);
+  return shape;
+}
+
+std::int64_t Shape::at(int axis) const { return sizes_[normalize_axis("shape", axis, rank_)]; }
+
+std::int64_t Shape::count() const {
+  std::int64_t n = 1;
+  for (std::int64_t size : *this) n *= size;
+  return n;
+}
+
+void Shape::append(std::int64_t size) { insert(rank_, size); }
+
+void Shape::insert(int position, std::int64_t size) {
+  check(rank_ < max_rank, "shape", "a tensor has at most ", max_rank, " axes, got ", rank_ + 1);
+  std::copy_backward(begin() + position, end(), end() + 1);
+  sizes_[position] = size;
+  ++rank_;
+}
+
+void Shape::erase(int position) {
+  std::copy(begin() + position + 1, end(), begin() + position);
+  --rank_;
+}
+
+Shape Shape::sub(int from, int to) const {
+  return Shape(std::span(begin() + from, static_cast<std::size_t>(to - from)));
+}
+
+bool Shape::operator==(const Shape& other) const {
+  return std::equal(begin(), end(), other.begin(), other.end());
+}
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) {
+  out << '[';
+  for (int i = 0; i < shape.rank(); ++i) out << (i ? ", " : "") << shape[i];
+  return out << ']';
+}
+
+Shape contiguous_strides(const Shape& shape) {
+  Shape strides = shape;
+  std::int64_t step = 1;
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    strides[i] = step;
+    step *= std::max<std::int64_t>(shape[i], 1);
+  }
+  return strides;
+}
+
+std::int64_t checked_count(std::string_view operation, const Shape& shape) {
+  std::int64_t n = 1;
+  for (std::int64_t size : shape) {
+    check(size >= 0, operation, "a size is negative in shape ", shape);
+    check(!__builtin_mul_overflow(n, size, &n), operation, "the number of elements of shape ",
+          shape, " does not fit in 64 bits");
+  }
+  return n;
+}
+
+int normalize_axis(std::string_view operation, int axis, int rank) {
+  check(axis >= -rank && axis < rank, operation, "axis ", axis, " is out of range for a tensor of ",
+        rank, rank == 1 ? " axis" : " axes");
+  return axis < 0 ? axis + rank : axis;
+}
+
+Shape broadcast_shapes(std::string_view operation, const Shape& a, const Shape& b) {
+  Shape out = a.rank() >= b.rank() ? a : b;
+  for (int i = 1; i <= std::min(a.rank(), b.rank()); ++i) {
+    const std::int64_t m = a[a.rank() - i], n = b[b.rank() - i];
+    check(m == n || m == 1 || n == 1, operation, "shapes do not broadcast: ", a, " and ", b,
+          "; sizes ", m, " and ", n, " differ at axis ", -i, " and neither is 1");
+    out[out.rank() - i] = m == 1 ? n : m;
+  }
+  return out;
+}
+
+}  // namespace ladon

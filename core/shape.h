@@ -1,0 +1,70 @@
+#pragma once
+// Shapes: short lists of sizes, held inline so that no operation allocates for them.
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <span>
+#include <string_view>
+
+namespace ladon {
+
+/// The sizes (or the strides, in elements) of a tensor, outermost axis first. At most 8 axes.
+class Shape {
+ public:
+  static constexpr int max_rank = 8;
+
+  Shape() = default;
+  Shape(std::initializer_list<std::int64_t> sizes);
+  explicit Shape(std::span<const std::int64_t> sizes);
+
+  /// `rank` axes, each of `size`.
+  static Shape filled(int rank, std::int64_t size);
+
+  int rank() const { return rank_; }
+  std::int64_t operator[](int axis) const { return sizes_[axis]; }
+  std::int64_t& operator[](int axis) { return sizes_[axis]; }
+
+  /// Size of an axis that may be negative (−1 is the last). Throws Error when out of range.
+  std::int64_t at(int axis) const;
+
+  const std::int64_t* begin() const { return sizes_.data(); }
+  const std::int64_t* end() const { return sizes_.data() + rank_; }
+  std::int64_t* begin() { return sizes_.data(); }
+  std::int64_t* end() { return sizes_.data() + rank_; }
+
+  /// Product of the sizes; 1 for rank 0.
+  std::int64_t count() const;
+
+  void append(std::int64_t size);
+  void insert(int position, std::int64_t size);
+  void erase(int position);
+  /// The axes [from, to).
+  Shape sub(int from, int to) const;
+
+  bool operator==(const Shape& other) const;
+
+ private:
+  std::array<std::int64_t, max_rank> sizes_{};
+  std::int8_t rank_ = 0;
+};
+
+/// "[2, 3]".
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
+
+/// Row-major strides, in elements.
+Shape contiguous_strides(const Shape& shape);
+
+/// Element count of a shape that came from outside (a file, a user): throws Error on a negative
+/// size or where the product does not fit in 64 bits.
+std::int64_t checked_count(std::string_view operation, const Shape& shape);
+
+/// Maps an axis in [−rank, rank) to [0, rank); throws Error otherwise.
+int normalize_axis(std::string_view operation, int axis, int rank);
+
+/// The shape two operands broadcast to (NumPy's rule: aligned at the right, 1 stretches).
+/// Throws Error naming both shapes where they do not fit.
+Shape broadcast_shapes(std::string_view operation, const Shape& a, const Shape& b);
+
+}  // namespace ladon

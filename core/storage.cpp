@@ -1,0 +1,33 @@
+#include "ladon/core/storage.h"
+
+#include <limits>
+#include <new>
+
+#include "ladon/core/error.h"
+#include "ladon/core/parallel.h"
+
+namespace ladon {
+namespace {
+std::atomic<std::size_t> in_use{0};
+}
+
+Storage::Storage(std::size_t bytes) {
+  check(bytes <= std::numeric_limits<std::size_t>::max() / 2, "storage", "cannot hold ", bytes,
+        " bytes");
+  void* memory = parallel::allocate(sizeof(Block) + bytes, alignof(Block));
+  check(memory != nullptr, "storage", "out of memory: could not allocate ", bytes, " bytes; ",
+        bytes_in_use(), " are in use");
+  block_ = new (memory) Block;
+  block_->size = bytes;
+  in_use.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void Storage::free_block(Block* block) {
+  in_use.fetch_sub(block->size, std::memory_order_relaxed);
+  block->~Block();
+  parallel::deallocate(block);
+}
+
+std::size_t Storage::bytes_in_use() { return in_use.load(std::memory_order_relaxed); }
+
+}  // namespace ladon

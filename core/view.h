@@ -1,0 +1,30 @@
+#pragma once
+// Views: windows on the same storage. These know no gradient; the recorded operations of the same
+// names stand in autograd/ops/shape.h.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::view {
+
+/// Axes in a new order: result axis i is axis order[i] of x. `order` is already normalized.
+Tensor permute(const Tensor& x, const std::vector<int>& order);
+Tensor transpose(const Tensor& x, int a, int b);
+/// `shape` has no −1 and the same count. A view where strides allow it, else undefined.
+Tensor try_reshape(const Tensor& x, const Shape& shape);
+/// Stretches axes of size 1 and adds leading axes, with stride 0.
+Tensor expand(const Tensor& x, const Shape& shape);
+/// `length` elements of an axis from `start`, every `step`-th; step may be negative.
+Tensor slice(const Tensor& x, int axis, std::int64_t start, std::int64_t length, std::int64_t step);
+/// Drops an axis, keeping one index of it.
+Tensor select(const Tensor& x, int axis, std::int64_t index);
+Tensor unsqueeze(const Tensor& x, int axis);
+/// Drops an axis of size 1.
+Tensor squeeze(const Tensor& x, int axis);
+/// The diagonal of two axes, as a new last axis.
+Tensor diagonal(const Tensor& x, std::int64_t offset, int axis1, int axis2);
+
+}  // namespace ladon::view
