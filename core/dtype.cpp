@@ -6,10 +6,14 @@ namespace ladon {
 
 std::string_view name(DType t) {
   switch (t) {
-    case DType::boolean: return "bool";
-    case DType::i64: return "i64";
-    case DType::f32: return "f32";
-    case DType::f64: break;
+    case DType::boolean:
+      return "bool";
+    case DType::i64:
+      return "i64";
+    case DType::f32:
+      return "f32";
+    case DType::f64:
+      break;
   }
   return "f64";
 }

@@ -47,10 +47,14 @@ constexpr DType dtype_of() {
 template <class F>
 decltype(auto) visit_dtype(DType t, F&& f) {
   switch (t) {
-    case DType::boolean: return f.template operator()<bool>();
-    case DType::i64: return f.template operator()<std::int64_t>();
-    case DType::f32: return f.template operator()<float>();
-    case DType::f64: break;
+    case DType::boolean:
+      return f.template operator()<bool>();
+    case DType::i64:
+      return f.template operator()<std::int64_t>();
+    case DType::f32:
+      return f.template operator()<float>();
+    case DType::f64:
+      break;
   }
   return f.template operator()<double>();
 }

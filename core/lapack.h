@@ -7,9 +7,9 @@
 
 namespace ladon::lapack {
 
-/// Lower L with A = L·Lᵀ.   [n, n] → [n, n]. Only the lower triangle of A is read. Throws Error where
-/// A is not positive definite, naming the order of the leading minor that fails and A's smallest
-/// eigenvalue, and suggesting a jitter.
+/// Lower L with A = L·Lᵀ.   [n, n] → [n, n]. Only the lower triangle of A is read. Throws Error
+/// where A is not positive definite, naming the order of the leading minor that fails and A's
+/// smallest eigenvalue, and suggesting a jitter.
 Tensor cholesky(const Tensor& a);
 
 /// X with L·X = B (or Lᵀ·X = B) for lower triangular L.   [n,n], [n,k] → [n,k].

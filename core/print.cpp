@@ -33,9 +33,10 @@ void print(std::ostream& out, const Tensor& x, int indent) {
     out << element(x);
     return;
   }
-  const std::string gap =
-      x.rank() == 1 ? ", " : "," + std::string(static_cast<std::size_t>(x.rank() - 1), '\n') +
-                                 std::string(static_cast<std::size_t>(indent + 1), ' ');
+  const std::string gap = x.rank() == 1
+                              ? ", "
+                              : "," + std::string(static_cast<std::size_t>(x.rank() - 1), '\n') +
+                                    std::string(static_cast<std::size_t>(indent + 1), ' ');
   const std::int64_t n = x.shape()[0];
   out << '[';
   for (std::int64_t i = 0; i < n; ++i) {

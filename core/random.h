@@ -1,7 +1,7 @@
 #pragma once
-// Random numbers from a counter: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as
-// 1, 2, 3", SC 2011). A number depends on (seed, stream, position) only; so results are the same at
-// any number of threads, and a generator can be saved as three integers.
+// Random numbers from a counter: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy
+// as 1, 2, 3", SC 2011). A number depends on (seed, stream, position) only; so results are the same
+// at any number of threads, and a generator can be saved as three integers.
 
 #include <array>
 #include <cstdint>
@@ -48,7 +48,8 @@ class Generator {
 };
 
 /// Tensors of independent draws; floating dtypes only unless said otherwise (Error).
-Tensor uniform(const Shape& shape, Generator& rng, double low = 0, double high = 1, DType dtype = f32);
+Tensor uniform(const Shape& shape, Generator& rng, double low = 0, double high = 1,
+               DType dtype = f32);
 Tensor normal(const Shape& shape, Generator& rng, double mean = 0, double stddev = 1,
               DType dtype = f32);
 /// N(mean, stddev²) conditioned on |z − mean| ≤ bound·stddev.

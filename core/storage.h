@@ -9,7 +9,8 @@
 namespace ladon {
 
 /// A handle to a block of bytes aligned to 64. Header and bytes are one allocation, from a caching
-/// allocator. The version counts writes; autograd compares it to find in-place edits of what it saved.
+/// allocator. The version counts writes; autograd compares it to find in-place edits of what it
+/// saved.
 class Storage {
  public:
   Storage() = default;

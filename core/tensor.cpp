@@ -10,7 +10,11 @@ namespace ladon {
 
 Tensor::Tensor(Storage storage, DType dtype, const Shape& shape, const Shape& strides,
                std::int64_t offset)
-    : storage_(std::move(storage)), shape_(shape), strides_(strides), offset_(offset), dtype_(dtype) {
+    : storage_(std::move(storage)),
+      shape_(shape),
+      strides_(strides),
+      offset_(offset),
+      dtype_(dtype) {
   require(shape.rank() == strides.rank(), "a tensor's shape and strides have the same rank");
   std::int64_t first = offset, last = offset;
   for (int i = 0; i < shape.rank(); ++i) {
@@ -81,8 +85,8 @@ Tensor scalar(double value, DType dtype) { return full({}, value, dtype); }
 Tensor arange(double start, double stop, double step, DType dtype) {
   check(step != 0, "arange", "step is 0");
   const double steps = std::ceil((stop - start) / step);
-  check(std::isfinite(steps) && steps < 0x1p62, "arange", "from ", start, " to ", stop, " by ", step,
-        " is not a finite number of elements");
+  check(std::isfinite(steps) && steps < 0x1p62, "arange", "from ", start, " to ", stop, " by ",
+        step, " is not a finite number of elements");
   const auto n = static_cast<std::int64_t>(std::max(0.0, steps));
   Tensor x = empty({n}, dtype);
   visit_dtype(dtype, [&]<class T>() {

@@ -74,8 +74,8 @@ class Tensor {
   Tensor& set_requires_grad(bool on = true);
   /// The accumulated gradient of a leaf; undefined before the first backward.
   Tensor grad() const;
-  /// Replaces the gradient; an undefined tensor clears it. Throws Error if the shape or dtype differ
-  /// or if this is not a leaf.
+  /// Replaces the gradient; an undefined tensor clears it. Throws Error if the shape or dtype
+  /// differ or if this is not a leaf.
   void set_grad(Tensor grad);
   /// The same elements without history.
   Tensor detach() const;

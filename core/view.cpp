@@ -32,7 +32,8 @@ Tensor transpose(const Tensor& x, int a, int b) {
 // (stride[i] = stride[i+1]·size[i+1]) may be cut into new axes in any way; a new axis that would
 // straddle two groups cannot be a view.
 Tensor try_reshape(const Tensor& x, const Shape& shape) {
-  if (x.contiguous() || x.count() == 0) return window(x, shape, contiguous_strides(shape), x.offset());
+  if (x.contiguous() || x.count() == 0)
+    return window(x, shape, contiguous_strides(shape), x.offset());
   Shape sizes, steps;
   for (int i = 0; i < x.rank(); ++i) {
     if (x.shape()[i] == 1) continue;
@@ -69,7 +70,8 @@ Tensor expand(const Tensor& x, const Shape& shape) {
   return window(x, shape, strides, x.offset());
 }
 
-Tensor slice(const Tensor& x, int axis, std::int64_t start, std::int64_t length, std::int64_t step) {
+Tensor slice(const Tensor& x, int axis, std::int64_t start, std::int64_t length,
+             std::int64_t step) {
   Shape shape = x.shape(), strides = x.strides();
   const std::int64_t offset = length > 0 ? start * strides[axis] : 0;
   shape[axis] = length;

@@ -5,8 +5,8 @@
 
 namespace ladon::kernels {
 
-/// y = (x − mean)·rstd·weight + bias over the last axis of x [.., n]; rstd = 1/sqrt(var + eps), var with
-/// divisor n. weight, bias: [n] or undefined. `mean` and `rstd` come back as [.., 1].
+/// y = (x − mean)·rstd·weight + bias over the last axis of x [.., n]; rstd = 1/sqrt(var + eps), var
+/// with divisor n. weight, bias: [n] or undefined. `mean` and `rstd` come back as [.., 1].
 struct LayerNormResult {
   Tensor y, mean, rstd;
 };

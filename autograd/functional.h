@@ -1,0 +1,67 @@
+#pragma once
+// Derivatives as functions of functions, and the checks that a gradient is right.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// A function of tensors. One that is passed here must be deterministic.
+using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
+
+/// Value and cotangentᵀ·J, one gradient an input.
+struct VjpResult {
+  Tensor output;
+  std::vector<Tensor> gradients;
+};
+VjpResult vjp(const TensorFunction& f, const std::vector<Tensor>& inputs, const Tensor& cotangent);
+
+/// Value and J·tangents, by two reverse sweeps.
+struct JvpResult {
+  Tensor output, tangent;
+};
+JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& inputs,
+              const std::vector<Tensor>& tangents);
+
+/// The Jacobian by input i: [output shape..., input shape...] for each input.
+std::vector<Tensor> jacobian(const TensorFunction& f, const std::vector<Tensor>& inputs);
+
+/// Hessian–vector product of a scalar function of one tensor.
+Tensor hvp(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const Tensor& v);
+
+struct GradcheckOptions {
+  double step = 1e-6;  ///< Of the central difference.
+  double rtol = 1e-5;
+  double atol = 1e-7;
+};
+/// Compares the full Jacobian of f, by reverse mode, with central differences. Inputs that require
+/// gradients must be f64 (Error). Throws Error naming the first entry that differs, both values,
+/// and the input; returns true otherwise.
+bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
+               GradcheckOptions options = {});
+/// The same of the gradient of ⟨c, f⟩ for a fixed pseudo-random cotangent c: checks second
+/// derivatives, by the inputs and by the cotangent.
+bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
+                   GradcheckOptions options = {});
+
+/// f(inputs), keeping nothing of its inside: backward runs it again (Chen et al. 2016). f must be
+/// deterministic: draw from a Generator that it copies.
+Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs);
+
+/// A user's own operation. `forward` runs unrecorded; `gradient(g, inputs, output)` gives one
+/// gradient an input (undefined: none), in public operations if second derivatives are wanted.
+/// Throws Error in backward if it gives another number of gradients.
+struct CustomFunction {
+  std::string name;
+  TensorFunction forward;
+  std::function<std::vector<Tensor>(const Tensor& g, const std::vector<Tensor>& inputs,
+                                    const Tensor& output)>
+      gradient;
+  Tensor operator()(const std::vector<Tensor>& inputs) const;
+};
+
+}  // namespace ladon

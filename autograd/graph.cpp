@@ -1,0 +1,342 @@
+#include "ladon/autograd/graph.h"
+
+#include <algorithm>
+#include <atomic>
+#include <unordered_map>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/reduce.h"
+
+namespace ladon {
+namespace {
+
+thread_local bool recording = true;
+thread_local bool detecting = false;
+std::atomic<std::uint64_t> next_number{0};
+
+struct Graveyard {
+  std::vector<std::shared_ptr<Node>> nodes;
+  bool draining = false;
+};
+thread_local Graveyard graveyard;
+
+/// A leaf: a tensor that gradients are wanted for. It has no inputs and keeps its gradient.
+class Leaf final : public Node {
+ public:
+  explicit Leaf(const Tensor& x) : Node("leaf", x) {}
+  std::span<std::shared_ptr<Node>> inputs() override { return {}; }
+  void backward(const Tensor&, GradientSink&) override {}
+  void release() override {}
+
+  /// The first gradient is taken over when nobody else holds it; else copied, so that editing one
+  /// leaf's gradient in place never changes another's.
+  void accumulate(const Tensor& g, bool create_graph) {
+    if (create_graph)
+      grad = grad.defined() ? add(grad, g) : g;
+    else if (!grad.defined())
+      grad = g.storage().owners() == 1 && g.contiguous() ? g.detach() : kernels::clone(g);
+    else
+      grad = kernels::binary(kernels::Binary::add, grad, g);
+  }
+
+  Tensor grad;
+};
+
+}  // namespace
+
+// --- grad mode ---
+
+bool grad_enabled() { return recording; }
+GradMode::GradMode(bool enabled) : before_(std::exchange(recording, enabled)) {}
+GradMode::~GradMode() { recording = before_; }
+DetectAnomaly::DetectAnomaly() : before_(std::exchange(detecting, true)) {}
+DetectAnomaly::~DetectAnomaly() { detecting = before_; }
+
+// --- nodes ---
+
+Node::Node(const char* operation, const Tensor& output)
+    : operation_(operation),
+      number_(next_number.fetch_add(1, std::memory_order_relaxed)),
+      shape_(output.shape()),
+      dtype_(output.dtype()) {}
+
+Node::~Node() { drain(); }
+
+std::vector<Hook>& Node::hooks() {
+  if (!hooks_) hooks_ = std::make_unique<std::vector<Hook>>();
+  return *hooks_;
+}
+
+void Node::bury(std::span<std::shared_ptr<Node>> nodes) {
+  for (auto& node : nodes)
+    if (node) graveyard.nodes.push_back(std::move(node));
+}
+
+void Node::drain() {
+  if (graveyard.draining) return;
+  graveyard.draining = true;
+  while (!graveyard.nodes.empty()) {
+    const std::shared_ptr<Node> node = std::move(graveyard.nodes.back());
+    graveyard.nodes.pop_back();
+  }
+  graveyard.draining = false;
+}
+
+void Saved::throw_edited() const {
+  fail("backward", concat("a tensor of shape ", tensor_.shape(),
+                          " that backward needs was edited in "
+                          "place: version ",
+                          version_, " was saved, version ", tensor_.storage().version(),
+                          " is there; edit a copy, or edit after backward"));
+}
+
+namespace detail {
+
+bool any_requires_grad(std::initializer_list<Input> inputs) {
+  return recording && std::any_of(inputs.begin(), inputs.end(),
+                                  [](const Input& input) { return input.tensor->requires_grad(); });
+}
+
+void throw_freed(const char* operation) {
+  fail("backward", concat("the graph at `", operation,
+                          "` was already freed; pass retain_graph = true to the first backward to "
+                          "sweep it twice"));
+}
+
+}  // namespace detail
+
+// --- what Tensor itself knows of its history ---
+
+Tensor& Tensor::set_requires_grad(bool on) {
+  check(defined(), "set_requires_grad", "the tensor is undefined");
+  check(is_floating(dtype_), "set_requires_grad",
+        "only floating-point tensors have gradients, got ", dtype_);
+  const bool leaf = !history_ || dynamic_cast<Leaf*>(history_.get());
+  check(leaf, "set_requires_grad", "the tensor is the result of `",
+        history_ ? history_->operation() : "", "`; only leaves can be switched; use detach()");
+  if (on == requires_grad()) return *this;
+  history_ = on ? std::make_shared<Leaf>(*this) : nullptr;
+  return *this;
+}
+
+Tensor Tensor::grad() const {
+  const auto* leaf = dynamic_cast<const Leaf*>(history_.get());
+  return leaf ? leaf->grad : Tensor();
+}
+
+void Tensor::set_grad(Tensor g) {
+  auto* leaf = dynamic_cast<Leaf*>(history_.get());
+  check(leaf, "set_grad", "only a leaf that requires a gradient keeps one");
+  check(!g.defined() || (g.shape() == shape_ && g.dtype() == dtype_), "set_grad",
+        "the gradient is ", g.dtype(), " of shape ", g.shape(), ", the tensor ", dtype_,
+        " of shape ", shape_);
+  leaf->grad = std::move(g);
+}
+
+Tensor Tensor::detach() const {
+  Tensor x = *this;
+  x.history_ = nullptr;
+  return x;
+}
+
+// --- the reverse sweep ---
+
+namespace {
+
+/// One pass over the graph: gathers the nodes below the outputs, sorts them by number so that users
+/// come before inputs, and passes gradients down.
+class Sweep final : GradientSink {
+ public:
+  Sweep(bool retain_graph, bool create_graph)
+      : retain_graph_(retain_graph || create_graph), create_graph_(create_graph) {}
+
+  void seed(const Tensor& output, const Tensor& cotangent) {
+    gather(output.history());
+    accumulate(visits_[index_.at(output.history().get())],
+               create_graph_ ? cotangent : cotangent.detach());
+  }
+
+  /// Sweeps to all leaves and adds to their gradients.
+  void run_to_leaves() {
+    run([this](Visit& visit) {
+      if (auto* leaf = dynamic_cast<Leaf*>(visit.node.get()))
+        leaf->accumulate(visit.take(), create_graph_);
+    });
+  }
+
+  /// Sweeps to `targets` only and returns their gradients (undefined where none arrives).
+  std::vector<Tensor> run_to(const std::vector<Tensor>& targets) {
+    std::unordered_map<const Node*, Tensor> found;
+    for (const Tensor& target : targets) found[target.history().get()];
+    mark_paths_to(found);
+    run([&](Visit& visit) {
+      if (auto at = found.find(visit.node.get()); at != found.end()) at->second = visit.gradient;
+    });
+    std::vector<Tensor> gradients;
+    for (const Tensor& target : targets) gradients.push_back(found[target.history().get()]);
+    return gradients;
+  }
+
+ private:
+  struct Visit {
+    std::shared_ptr<Node> node;
+    Tensor gradient;
+    bool wanted = true;
+    Tensor take() { return std::exchange(gradient, Tensor()); }
+  };
+
+  void gather(const std::shared_ptr<Node>& root) {
+    std::vector<std::shared_ptr<Node>> stack{root};
+    while (!stack.empty()) {
+      const std::shared_ptr<Node> node = std::move(stack.back());
+      stack.pop_back();
+      if (!node || !index_.try_emplace(node.get(), visits_.size()).second) continue;
+      visits_.push_back({node, Tensor(), true});
+      for (const auto& input : node->inputs()) stack.push_back(input);
+    }
+  }
+
+  std::vector<std::size_t> order() const {
+    std::vector<std::size_t> order(visits_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+      return visits_[a].node->number() > visits_[b].node->number();
+    });
+    return order;
+  }
+
+  void mark_paths_to(const std::unordered_map<const Node*, Tensor>& targets) {
+    const std::vector<std::size_t> from_users = order();
+    for (auto i = from_users.rbegin(); i != from_users.rend(); ++i) {
+      Visit& visit = visits_[*i];
+      visit.wanted = targets.contains(visit.node.get());
+      for (const auto& input : visit.node->inputs())
+        visit.wanted = visit.wanted || (input && visits_[index_.at(input.get())].wanted);
+    }
+  }
+
+  template <class Arrived>
+  void run(const Arrived& arrived) {
+    GradMode mode(create_graph_);
+    for (const std::size_t i : order()) {
+      Visit& visit = visits_[i];
+      if (!visit.wanted || !visit.gradient.defined()) continue;
+      if (visit.node->has_hooks()) call_hooks(visit);
+      arrived(visit);
+      if (!visit.gradient.defined()) continue;
+      current_ = &visit;
+      visit.node->backward(visit.gradient, *this);
+      visit.gradient = Tensor();
+      if (!retain_graph_) visit.node->release();
+    }
+  }
+
+  static void call_hooks(Visit& visit) {
+    for (const Hook& hook : visit.node->hooks()) {
+      const Tensor replaced = hook(visit.gradient);
+      if (!replaced.defined()) continue;
+      check(replaced.shape() == visit.node->shape(), "hook", "returned a gradient of shape ",
+            replaced.shape(), " for a tensor of shape ", visit.node->shape());
+      visit.gradient = replaced;
+    }
+  }
+
+  bool needs(std::size_t input) const override {
+    const auto& node = current_->node->inputs()[input];
+    return node && visits_[index_.at(node.get())].wanted;
+  }
+
+  void give(std::size_t input, Tensor gradient) override {
+    if (!gradient.defined() || !needs(input)) return;
+    if (detecting) check_finite(gradient);
+    Visit& visit = visits_[index_.at(current_->node->inputs()[input].get())];
+    if (gradient.dtype() != visit.node->dtype())
+      gradient = ladon::cast(gradient, visit.node->dtype());
+    if (!(gradient.shape() == visit.node->shape()))
+      gradient = sum_to(gradient, visit.node->shape());
+    accumulate(visit, gradient);
+  }
+
+  void accumulate(Visit& visit, const Tensor& gradient) {
+    if (!visit.gradient.defined())
+      visit.gradient = gradient;
+    else
+      visit.gradient = add(visit.gradient, gradient);
+  }
+
+  void check_finite(const Tensor& g) const {
+    const Tensor bad = kernels::compare(kernels::Compare::ne, g, g);
+    const Tensor any = kernels::reduce(kernels::Reduce::any, bad, all_axes(g), false);
+    check(!any.item<bool>(), "anomaly", "the gradient of `", current_->node->operation(),
+          "` (shape ", current_->node->shape(), ") contains NaN");
+  }
+  static std::vector<int> all_axes(const Tensor& x) {
+    std::vector<int> axes;
+    for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
+    return axes;
+  }
+
+  std::vector<Visit> visits_;
+  std::unordered_map<const Node*, std::size_t> index_;
+  Visit* current_ = nullptr;
+  bool retain_graph_, create_graph_;
+};
+
+Tensor checked_cotangent(const char* operation, const Tensor& output, const Tensor& cotangent) {
+  check(output.requires_grad(), operation, "the output (shape ", output.shape(),
+        ") records no history: no input requires a gradient, "
+        "or it was computed under NoGrad");
+  if (!cotangent.defined()) {
+    check(output.count() == 1, operation, "the output has shape ", output.shape(),
+          "; without a cotangent it must have one element");
+    return ones_like(output);
+  }
+  check(cotangent.shape() == output.shape() && cotangent.dtype() == output.dtype(), operation,
+        "the cotangent is ", cotangent.dtype(), " of shape ", cotangent.shape(), ", the output ",
+        output.dtype(), " of shape ", output.shape());
+  return cotangent;
+}
+
+}  // namespace
+
+void backward(const Tensor& loss, BackwardOptions options) { backward(loss, Tensor(), options); }
+
+void backward(const Tensor& output, const Tensor& cotangent, BackwardOptions options) {
+  const Tensor seed = checked_cotangent("backward", output, cotangent);
+  Sweep sweep(options.retain_graph, options.create_graph);
+  sweep.seed(output, seed);
+  sweep.run_to_leaves();
+}
+
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const GradOptions& options) {
+  check(options.cotangents.empty() || options.cotangents.size() == outputs.size(), "grad",
+        "there are ", outputs.size(), " outputs but ", options.cotangents.size(), " cotangents");
+  for (const Tensor& input : inputs)
+    check(input.requires_grad(), "grad", "an input of shape ", input.shape(),
+          " does not require a gradient; call set_requires_grad() before it is used");
+  Sweep sweep(options.retain_graph, options.create_graph);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor cotangent = options.cotangents.empty() ? Tensor() : options.cotangents[i];
+    sweep.seed(outputs[i], checked_cotangent("grad", outputs[i], cotangent));
+  }
+  std::vector<Tensor> gradients = sweep.run_to(inputs);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    check(options.allow_unused || gradients[i].defined(), "grad", "no output depends on input ", i,
+          " (shape ", inputs[i].shape(),
+          "); pass allow_unused = true to get an undefined gradient");
+  return gradients;
+}
+
+Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& options) {
+  return grad(std::vector<Tensor>{output}, std::vector<Tensor>{input}, options)[0];
+}
+
+void register_hook(const Tensor& x, Hook hook) {
+  check(x.requires_grad(), "register_hook", "the tensor records no history");
+  x.history()->hooks().push_back(std::move(hook));
+}
+
+}  // namespace ladon

@@ -1,0 +1,14 @@
+#pragma once
+// Every differentiable operation. One declaration a function, one header a family, one .cpp each.
+
+#include "ladon/autograd/ops/attention.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/index.h"
+#include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/loss.h"
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/norm.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/ops/softmax.h"

@@ -1,0 +1,40 @@
+#pragma once
+// Comparisons, logic and selection. Comparisons give booleans and have no gradient.
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+Tensor equal(const Tensor& a, const Tensor& b);
+Tensor not_equal(const Tensor& a, const Tensor& b);
+Tensor less(const Tensor& a, const Tensor& b);
+Tensor less_equal(const Tensor& a, const Tensor& b);
+Tensor greater(const Tensor& a, const Tensor& b);
+Tensor greater_equal(const Tensor& a, const Tensor& b);
+Tensor equal(const Tensor& x, double s);
+Tensor not_equal(const Tensor& x, double s);
+Tensor less(const Tensor& x, double s);
+Tensor less_equal(const Tensor& x, double s);
+Tensor greater(const Tensor& x, double s);
+Tensor greater_equal(const Tensor& x, double s);
+
+/// Of booleans (Error otherwise), with broadcasting.
+Tensor logical_and(const Tensor& a, const Tensor& b);
+Tensor logical_or(const Tensor& a, const Tensor& b);
+Tensor logical_not(const Tensor& x);
+
+Tensor isnan(const Tensor& x);
+Tensor isfinite(const Tensor& x);
+
+/// condition ? a : b, with broadcasting of all three.   condition: bool.
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
+
+/// x with `value` where mask is true; mask (bool) broadcasts to x's shape.
+Tensor masked_fill(const Tensor& x, const Tensor& mask, double value);
+
+/// Whether all elements are equal, or within atol + rtol·|b| of each other; shapes must match, or
+/// the result is false. NaN equals nothing.
+bool all_equal(const Tensor& a, const Tensor& b);
+bool all_close(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8);
+
+}  // namespace ladon

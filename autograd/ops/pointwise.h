@@ -1,0 +1,86 @@
+#pragma once
+// Pointwise operations. Two tensors broadcast by NumPy's rule and compute in the larger of their
+// dtypes (bool < i64 < f32 < f64); a number takes the dtype of the tensor beside it. Functions that
+// are not closed over integers take integers and booleans as f32.
+
+#include "ladon/autograd/graph.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+Tensor add(const Tensor& a, const Tensor& b);
+Tensor sub(const Tensor& a, const Tensor& b);
+Tensor mul(const Tensor& a, const Tensor& b);
+/// True division: two integers give f32.
+Tensor div(const Tensor& a, const Tensor& b);
+/// a^b. The gradient by b is a^b·ln a, and 0 where a = 0 and b > 0.
+Tensor pow(const Tensor& a, const Tensor& b);
+Tensor pow(const Tensor& x, double exponent);
+/// The larger (smaller) element. Where both are equal each gets half the gradient.
+Tensor maximum(const Tensor& a, const Tensor& b);
+Tensor minimum(const Tensor& a, const Tensor& b);
+
+Tensor operator+(const Tensor& a, const Tensor& b);
+Tensor operator-(const Tensor& a, const Tensor& b);
+Tensor operator*(const Tensor& a, const Tensor& b);
+Tensor operator/(const Tensor& a, const Tensor& b);
+Tensor operator+(const Tensor& x, double s);
+Tensor operator-(const Tensor& x, double s);
+Tensor operator*(const Tensor& x, double s);
+Tensor operator/(const Tensor& x, double s);
+Tensor operator+(double s, const Tensor& x);
+Tensor operator-(double s, const Tensor& x);
+Tensor operator*(double s, const Tensor& x);
+Tensor operator/(double s, const Tensor& x);
+Tensor operator-(const Tensor& x);
+
+Tensor neg(const Tensor& x);
+/// Gradient 0 at 0, as for sign's use in it.
+Tensor abs(const Tensor& x);
+/// −1, 0 or 1; gradient 0.
+Tensor sign(const Tensor& x);
+/// Rounding; gradient 0. `round` takes halves to even.
+Tensor floor(const Tensor& x);
+Tensor ceil(const Tensor& x);
+Tensor round(const Tensor& x);
+Tensor square(const Tensor& x);
+Tensor sqrt(const Tensor& x);
+/// 1/sqrt(x).
+Tensor rsqrt(const Tensor& x);
+/// 1/x.
+Tensor reciprocal(const Tensor& x);
+Tensor exp(const Tensor& x);
+Tensor expm1(const Tensor& x);
+Tensor log(const Tensor& x);
+Tensor log1p(const Tensor& x);
+Tensor sin(const Tensor& x);
+Tensor cos(const Tensor& x);
+Tensor tanh(const Tensor& x);
+Tensor erf(const Tensor& x);
+/// 1/(1 + e^−x).
+Tensor sigmoid(const Tensor& x);
+/// ln(1 + e^x), without overflow.
+Tensor softplus(const Tensor& x);
+/// max(x, 0); gradient 0 at 0.
+Tensor relu(const Tensor& x);
+/// x for x > 0, else slope·x.
+Tensor leaky_relu(const Tensor& x, double slope = 0.01);
+/// x for x > 0, else alpha·(e^x − 1).
+Tensor elu(const Tensor& x, double alpha = 1);
+/// scale·elu(x, alpha) with the constants of Klambauer et al. 2017.
+Tensor selu(const Tensor& x);
+/// x·sigmoid(x).
+Tensor silu(const Tensor& x);
+
+enum class Gelu { exact, tanh };
+/// x·Φ(x), with Φ the normal distribution function (exact), or its tanh approximation
+/// (Hendrycks and Gimpel 2016).
+Tensor gelu(const Tensor& x, Gelu form = Gelu::exact);
+
+/// Restricted to [low, high]; the gradient passes inside, ends included.
+Tensor clamp(const Tensor& x, double low, double high);
+
+/// Elements in another dtype; the gradient is cast back. x itself when it has the dtype.
+Tensor cast(const Tensor& x, DType dtype);
+
+}  // namespace ladon

@@ -1,0 +1,85 @@
+#pragma once
+// Reductions. Without axes they reduce all of them; `keep_dims` keeps reduced axes with size 1.
+//   sum(x);   sum(x, -1);   mean(x, {0, 2}, keep_dims)
+
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+enum class Dims { drop, keep };
+inline constexpr Dims keep_dims = Dims::keep;
+
+/// The axes an operation works on: one, several, or (default) all. Negative ones count from the
+/// end.
+class Axes {
+ public:
+  Axes() = default;
+  Axes(int axis) : axes_{axis}, all_(false) {}  // NOLINT: reads sum(x, 1)
+  Axes(std::initializer_list<int> axes) : axes_(axes), all_(false) {}
+  Axes(std::vector<int> axes) : axes_(std::move(axes)), all_(false) {}  // NOLINT
+  /// Ascending axes in [0, rank). Throws Error when one is out of range or named twice.
+  std::vector<int> normalized(std::string_view operation, int rank) const;
+
+ private:
+  std::vector<int> axes_;
+  bool all_ = true;
+};
+
+/// Integers and booleans sum to i64.
+Tensor sum(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
+/// Floating dtypes only. The mean of nothing is NaN.
+Tensor mean(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
+/// The gradient is exact where elements are zero.
+Tensor prod(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
+/// Σ(x − mean)²/(n − correction); correction 1 is the unbiased estimate, 0 the population variance.
+Tensor var(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop, double correction = 1);
+/// sqrt(var).
+Tensor stddev(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop,
+              double correction = 1);
+/// Largest (smallest) element; equal ones share the gradient evenly. NaN propagates. Over nothing:
+/// −∞ (+∞), and Error for integers.
+Tensor amax(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
+Tensor amin(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
+/// ln Σ e^x, without overflow. Over nothing, or all −∞: −∞, with gradient 0.
+Tensor logsumexp(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
+/// sqrt Σ x²; gradient 0 at 0.
+Tensor norm(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
+
+/// The largest (smallest) element along an axis and its first index (i64). The gradient goes to
+/// that element only. Throws Error if the axis is empty.
+struct ValuesAndIndices {
+  Tensor values, indices;
+};
+ValuesAndIndices max(const Tensor& x, int axis, Dims dims = Dims::drop);
+ValuesAndIndices min(const Tensor& x, int axis, Dims dims = Dims::drop);
+Tensor argmax(const Tensor& x, int axis = -1, Dims dims = Dims::drop);
+Tensor argmin(const Tensor& x, int axis = -1, Dims dims = Dims::drop);
+/// The k largest (or smallest) along an axis, in order, with their indices.
+struct TopkOptions {
+  int axis = -1;
+  bool largest = true;
+};
+ValuesAndIndices topk(const Tensor& x, std::int64_t k, TopkOptions options = {});
+/// Sorted values and their indices; stable.
+struct SortOptions {
+  int axis = -1;
+  bool descending = false;
+};
+ValuesAndIndices sort(const Tensor& x, SortOptions options = {});
+
+/// Of booleans; over nothing: false (any), true (all).
+Tensor any(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
+Tensor all(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
+
+/// Running sum along an axis.
+Tensor cumsum(const Tensor& x, int axis);
+
+/// x summed over the axes along which `shape` would be broadcast to x's shape: the adjoint of
+/// expand.
+Tensor sum_to(const Tensor& x, const Shape& shape);
+
+}  // namespace ladon

@@ -1,0 +1,74 @@
+#pragma once
+// Shape operations. Those marked (view) share storage with their input.
+
+#include <climits>
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// Same elements in row-major order under another shape; one size may be −1 (inferred). A view
+/// where strides allow, else a copy.
+Tensor reshape(const Tensor& x, const Shape& shape);
+/// Merges the axes from `first` to `last` (both included).
+Tensor flatten(const Tensor& x, int first = 0, int last = -1);
+/// (view) Axis i of the result is axis order[i] of x.
+Tensor permute(const Tensor& x, const std::vector<int>& order);
+/// (view) Swaps two axes; by default the last two.
+Tensor transpose(const Tensor& x, int a = -2, int b = -1);
+/// (view) Stretches axes of size 1 to `shape`, −1 keeps a size; adds leading axes.
+Tensor expand(const Tensor& x, const Shape& shape);
+/// (view) Adds an axis of size 1 at `axis`, which counts in the result.
+Tensor unsqueeze(const Tensor& x, int axis);
+/// (view) Drops an axis of size 1 (Error otherwise).
+Tensor squeeze(const Tensor& x, int axis);
+
+/// A range of an axis, as start:stop:step in Python: negative bounds count from the end, bounds
+/// beyond it are clipped, a negative step runs backwards. Throws Error if step is 0.
+struct Slice {
+  std::optional<std::int64_t> start = {};
+  std::optional<std::int64_t> stop = {};
+  std::int64_t step = 1;
+};
+/// (view) One axis sliced.
+Tensor slice(const Tensor& x, int axis, Slice range);
+/// (view) One index of an axis, which is dropped. Throws Error when out of range.
+Tensor select(const Tensor& x, int axis, std::int64_t index);
+
+/// Keeps an axis whole in at().
+inline constexpr Slice all_of{};
+/// (view) NumPy-style basic indexing, an entry an axis from the left: an integer selects, a Slice
+/// cuts.
+///   at(x, {0, Slice{.start = 1}, -1})
+using Index = std::variant<std::int64_t, Slice>;
+Tensor at(const Tensor& x, const std::vector<Index>& indices);
+
+/// Joined along an axis; other sizes must agree.
+Tensor concat(const std::vector<Tensor>& parts, int axis);
+/// Joined along a new axis; all of one shape.
+Tensor stack(const std::vector<Tensor>& parts, int axis = 0);
+/// (views) Cut into pieces of the given sizes, or of `size` each (the last may be shorter).
+std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis = 0);
+std::vector<Tensor> split(const Tensor& x, std::int64_t size, int axis = 0);
+/// (view) Reversed order along the axes.
+Tensor flip(const Tensor& x, const std::vector<int>& axes);
+/// x repeated counts[i] times along axis i; missing leading axes are added.
+Tensor tile(const Tensor& x, const std::vector<std::int64_t>& counts);
+/// `before[i]` and `after[i]` elements of `value` around axis i; negative counts crop.
+Tensor pad(const Tensor& x, const std::vector<std::int64_t>& before,
+           const std::vector<std::int64_t>& after, double value = 0);
+/// Zeroes above (below) the diagonal `offset` of the last two axes.
+Tensor tril(const Tensor& x, std::int64_t offset = 0);
+Tensor triu(const Tensor& x, std::int64_t offset = 0);
+/// (view) The diagonal of two axes, as a new last axis.
+Tensor diagonal(const Tensor& x, std::int64_t offset = 0, int axis1 = -2, int axis2 = -1);
+/// Row-major elements; x itself if it is contiguous.
+Tensor contiguous(const Tensor& x);
+/// A copy on storage of its own.
+Tensor clone(const Tensor& x);
+
+}  // namespace ladon
