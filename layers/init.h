@@ -1,0 +1,37 @@
+#pragma once
+// Initializers by name. Fans follow the shape [out, in, ...]: fan_in = in·rest, fan_out = out·rest.
+
+#include <string_view>
+
+#include "ladon/core/random.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+enum class Init {
+  zeros,
+  ones,
+  normal,            ///< N(0, gain²)
+  truncated_normal,  ///< N(0, gain²) within ±2·gain
+  xavier_uniform,    ///< U(±gain·sqrt(6/(fan_in + fan_out)))   (Glorot and Bengio 2010)
+  xavier_normal,     ///< N(0, gain²·2/(fan_in + fan_out))
+  kaiming_uniform,   ///< U(±gain·sqrt(3/fan_in))   (He et al. 2015; gain sqrt(2) for relu)
+  kaiming_normal,    ///< N(0, gain²/fan_in)
+  lecun_normal,      ///< N(0, gain²/fan_in) truncated at 2 standard deviations, rescaled to that
+                     ///< variance
+  orthogonal,        ///< gain·Q with orthonormal rows or columns, the fewer   (Saxe et al. 2014)
+};
+
+/// The initializer of that name ("xavier_uniform"). Throws Error listing the names otherwise.
+Init init_from_name(std::string_view name);
+std::string_view name(Init init);
+
+struct InitOptions {
+  double gain = 1;
+  DType dtype = f32;
+};
+/// A new trained tensor of the given shape. Xavier, kaiming, lecun and orthogonal need at least two
+/// axes (Error).
+Tensor initialize(Init init, const Shape& shape, Generator& rng, InitOptions options = {});
+
+}  // namespace ladon

@@ -1,0 +1,12 @@
+#pragma once
+// All layers.
+
+#include "ladon/layers/activation.h"
+#include "ladon/layers/attention.h"
+#include "ladon/layers/init.h"
+#include "ladon/layers/linear.h"
+#include "ladon/layers/module.h"
+#include "ladon/layers/norm.h"
+#include "ladon/layers/pooling.h"
+#include "ladon/layers/positional.h"
+#include "ladon/layers/transformer.h"

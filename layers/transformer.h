@@ -1,0 +1,66 @@
+#pragma once
+// The Transformer encoder (Vaswani et al. 2017).
+
+#include <vector>
+
+#include "ladon/layers/activation.h"
+#include "ladon/layers/attention.h"
+#include "ladon/layers/linear.h"
+#include "ladon/layers/norm.h"
+
+namespace ladon {
+
+enum class NormPlacement {
+  pre,   ///< x + f(norm(x)): the residual stream is never normalized   (Xiong et al. 2020)
+  post,  ///< norm(x + f(x)): as published
+};
+
+struct TransformerEncoderLayerOptions {
+  std::int64_t dim;
+  std::int64_t heads;
+  std::int64_t hidden = 0;  ///< Width of the feed-forward block; 0: 4·dim.
+  double dropout = 0.1;     ///< After each branch and inside the feed-forward block.
+  double attention_dropout = 0;
+  NormPlacement norm = NormPlacement::pre;
+  Nonlinearity activation = Nonlinearity::gelu;
+  bool causal = false;
+};
+
+/// Self-attention and a feed-forward block, each with dropout, residual and layer norm:
+/// [batch, T, dim] → [batch, T, dim].
+struct TransformerEncoderLayer : Layer {
+  MultiHeadAttention attention;
+  LayerNorm attention_norm, feedforward_norm;
+  Linear expand, contract;
+  Dropout dropout;
+  NormPlacement placement;
+  Nonlinearity activation;
+
+  TransformerEncoderLayer(const TransformerEncoderLayerOptions& options, Generator& rng);
+  Tensor forward(const Tensor& x) const override { return forward(x, AttentionMasks{}); }
+  Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
+  void visit(Visitor& v) override;
+  std::string describe() const override;
+
+ private:
+  Tensor feedforward(const Tensor& x) const;
+};
+
+struct TransformerEncoderOptions {
+  TransformerEncoderLayerOptions layer;
+  std::int64_t layers;
+};
+
+/// A stack of encoder layers; with pre-norm, a final layer norm.
+struct TransformerEncoder : Layer {
+  std::vector<TransformerEncoderLayer> layers;
+  std::optional<LayerNorm> final_norm;
+
+  TransformerEncoder(const TransformerEncoderOptions& options, Generator& rng);
+  Tensor forward(const Tensor& x) const override { return forward(x, AttentionMasks{}); }
+  Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
+  void visit(Visitor& v) override;
+  std::string describe() const override;
+};
+
+}  // namespace ladon
