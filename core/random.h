@@ -1,7 +1,19 @@
 #pragma once
 // Random numbers from a counter: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy
 // as 1, 2, 3", SC 2011). A number depends on (seed, stream, position) only; so results are the same
-// at any number of threads, and a generator can be saved as three integers.
+// at any number of threads, and a generator is saved and restored as these three integers.
+//
+// The layout, which files rely on. A block is four words w0 … w3 = philox4x32(counter, key) with
+//   counter = (position low, position high, stream low, stream high), key = (seed low, seed high),
+// low and high being 32-bit halves. One scalar draw uses one block; a tensor of n elements uses
+// consecutive blocks for consecutive elements in row-major order:
+//   elements a block      f32                          f64
+//   uniform, bernoulli    4: one word each             2: (w0, w1), (w2, w3)     (bernoulli: 4)
+//   normal                4: pairs from (w0, w1), …    2: a pair from ((w0, w1), (w2, w3))
+//   truncated_normal      4: one word each             2: (w0, w1), (w2, w3)
+//   randint, permutation  1 (i64; permutation draws for index i from block i)
+// A word pair (a, b) is the 64-bit integer a + 2³²·b. Uniforms take the top 24 bits of a word or
+// the top 53 of a pair. Normals are Box–Muller pairs (cosine first).
 
 #include <array>
 #include <cstdint>
@@ -21,13 +33,17 @@ class Generator {
   explicit Generator(std::uint64_t seed, std::uint64_t stream = 0);
 
   /// An independent generator, whose sequence depends only on this one's seed, stream and `index`
-  /// (not on its position).
+  /// (not on its position). Its seed and stream are the word pairs of the block with counter
+  /// (index low, index high, stream low, stream high) and key seed XOR 0x73706c6974 ("split").
   Generator split(std::uint64_t index) const;
 
-  /// 32 random bits; uniform in [0, 1) with 53 bits; an integer in [0, n), unbiased; N(0, 1).
+  /// 32 random bits: w0 of the next block.
   std::uint32_t bits();
+  /// Uniform in [0, 1), with 53 bits.
   double uniform();
+  /// An integer in [0, n), unbiased. Throws Error if n < 1.
   std::int64_t below(std::int64_t n);
+  /// N(0, 1), finite: |z| < 8.7.
   double normal();
 
   std::uint64_t seed() const { return seed_; }
@@ -43,23 +59,26 @@ class Generator {
 
  private:
   std::uint64_t seed_, stream_, position_ = 0;
-  std::array<std::uint32_t, 4> words_{};
-  int left_ = 0;
 };
 
-/// Tensors of independent draws; floating dtypes only unless said otherwise (Error).
+// Tensors of independent draws. Throw Error where the dtype is not floating, a size is negative or
+// a parameter is outside what is stated.
+
+/// Uniform in [low, high), low < high, both finite.
 Tensor uniform(const Shape& shape, Generator& rng, double low = 0, double high = 1,
                DType dtype = f32);
+/// N(mean, stddev²), stddev ≥ 0. Always finite: |z| < 6.8 in f32, 8.7 in f64 (times stddev).
 Tensor normal(const Shape& shape, Generator& rng, double mean = 0, double stddev = 1,
               DType dtype = f32);
-/// N(mean, stddev²) conditioned on |z − mean| ≤ bound·stddev.
+/// N(mean, stddev²) conditioned on |z − mean| ≤ bound·stddev, bound > 0, by the inverse
+/// distribution function.
 Tensor truncated_normal(const Shape& shape, Generator& rng, double mean = 0, double stddev = 1,
                         double bound = 2, DType dtype = f32);
-/// true with probability p.
+/// bool, true with probability p in [0, 1], rounded to a multiple of 2⁻³².
 Tensor bernoulli(const Shape& shape, Generator& rng, double p);
-/// i64 in [low, high).
+/// i64, uniform in [low, high), low < high; unbiased.
 Tensor randint(const Shape& shape, Generator& rng, std::int64_t low, std::int64_t high);
-/// A random order of 0 … n−1, i64 [n].
+/// A random order of 0 … n−1, each of the n! equally likely (Fisher–Yates). i64 [n], n ≥ 0.
 Tensor permutation(std::int64_t n, Generator& rng);
 
 }  // namespace ladon

@@ -1,0 +1,254 @@
+#include "ladon/core/random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "ladon/core/parallel.h"
+
+namespace ladon {
+namespace {
+
+using Words = std::array<std::uint32_t, 4>;
+__extension__ using Wide = unsigned __int128;
+
+constexpr std::uint32_t low_word(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
+constexpr std::uint32_t high_word(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
+constexpr std::uint64_t pair(std::uint32_t low, std::uint32_t high) {
+  return low | std::uint64_t{high} << 32;
+}
+
+// Random bits as the numbers that the distributions start from: float from a word, double from a
+// pair of words. unit is in [0, 1); positive, in (0, 1], and centred, in (−1, 1), are the middles
+// of equal cells.
+template <class T>
+struct Bits;
+template <>
+struct Bits<float> {
+  static constexpr int per_block = 4;
+  static std::uint32_t get(const Words& w, int i) { return w[i]; }
+  static float unit(std::uint32_t x) { return static_cast<float>(x >> 8) * 0x1p-24f; }
+  static float positive(std::uint32_t x) { return static_cast<float>(x) * 0x1p-32f + 0x1p-33f; }
+  static double centred(std::uint32_t x) {
+    return (static_cast<double>(static_cast<std::int32_t>(x)) + 0.5) * 0x1p-31;
+  }
+};
+template <>
+struct Bits<double> {
+  static constexpr int per_block = 2;
+  static std::uint64_t get(const Words& w, int i) { return pair(w[2 * i], w[2 * i + 1]); }
+  static double unit(std::uint64_t x) { return static_cast<double>(x >> 11) * 0x1p-53; }
+  static double positive(std::uint64_t x) {
+    return static_cast<double>(x >> 11) * 0x1p-53 + 0x1p-54;
+  }
+  static double centred(std::uint64_t x) {
+    return (static_cast<double>(static_cast<std::int64_t>(x) >> 11) + 0.5) * 0x1p-52;
+  }
+};
+
+// Box–Muller: (√(−2 ln u) cos πv, √(−2 ln u) sin πv) for u in (0, 1], v in (−1, 1).
+template <class T, class Raw>
+void normal_pair(Raw first, Raw second, T* z) {
+  const T radius = std::sqrt(T{-2} * std::log(Bits<T>::positive(first)));
+  const T angle = static_cast<T>(std::numbers::pi * Bits<T>::centred(second));
+  z[0] = radius * std::cos(angle);
+  z[1] = radius * std::sin(angle);
+}
+
+// An integer in [0, n) from the words of a block (Lemire, "Fast random integer generation in an
+// interval", 2019): the high half of x·n, where an x whose low half falls among the first 2⁶⁴ mod n
+// values is rejected. Fresh words come from the block that has the used one as its counter.
+std::uint64_t below(std::uint64_t n, Words words, std::array<std::uint32_t, 2> key) {
+  const std::uint64_t rejected = (0 - n) % n;
+  for (;; words = philox4x32(words, key)) {
+    for (int i = 0; i < 4; i += 2) {
+      const auto product = static_cast<Wide>(pair(words[i], words[i + 1])) * n;
+      if (static_cast<std::uint64_t>(product) >= rejected)
+        return static_cast<std::uint64_t>(product >> 64);
+    }
+  }
+}
+
+std::array<std::uint32_t, 2> key_of(const Generator& rng) {
+  return {low_word(rng.seed()), high_word(rng.seed())};
+}
+
+// Inverse of erf on (−1, 1): Winitzki's approximation (2008), relative error 2e-3, then two steps
+// of Halley's method, each of which cubes the error.
+double inverse_erf(double y) {
+  constexpr double a = 0.147;
+  const double l = std::log1p(-y * y);
+  const double c = 2 / (std::numbers::pi * a) + l / 2;
+  double x = std::copysign(std::sqrt(std::max(0.0, std::sqrt(c * c - l / a) - c)), y);
+  for (int i = 0; i < 2; ++i) {
+    // f = erf(x) − y has f''/f' = −2x, so Halley's step f/(f' − f f''/(2f')) is d/(1 + x d), d =
+    // f/f'.
+    const double d = (std::erf(x) - y) * std::exp(x * x) / (2 * std::numbers::inv_sqrtpi);
+    x -= d / (1 + x * d);
+  }
+  return x;
+}
+
+// Fills `out` with `PerBlock` elements from each of consecutive blocks: draw(words, values).
+template <int PerBlock, class T, class Draw>
+Tensor fill(Tensor out, Generator& rng, const Draw& draw) {
+  constexpr std::int64_t grain = 4096;
+  const std::int64_t count = out.count();
+  const std::int64_t blocks = (count + PerBlock - 1) / PerBlock;
+  const std::uint64_t start = rng.reserve(static_cast<std::uint64_t>(blocks));
+  T* data = out.mutable_data<T>();
+  parallel::for_range(blocks, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t b = begin; b < end; ++b) {
+      T values[PerBlock];
+      draw(rng.block(start + static_cast<std::uint64_t>(b)), values);
+      const std::int64_t first = b * PerBlock;
+      std::copy_n(values, std::min<std::int64_t>(PerBlock, count - first), data + first);
+    }
+  });
+  return out;
+}
+
+Tensor empty_checked(std::string_view operation, const Shape& shape, DType dtype) {
+  checked_count(operation, shape);
+  return empty(shape, dtype);
+}
+
+}  // namespace
+
+Words philox4x32(Words counter, std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p0 = std::uint64_t{0xD2511F53} * counter[0];
+    const std::uint64_t p1 = std::uint64_t{0xCD9E8D57} * counter[2];
+    counter = {high_word(p1) ^ counter[1] ^ key[0], low_word(p1),
+               high_word(p0) ^ counter[3] ^ key[1], low_word(p0)};
+    key[0] += 0x9E3779B9;
+    key[1] += 0xBB67AE85;
+  }
+  return counter;
+}
+
+Generator::Generator(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
+
+Generator Generator::split(std::uint64_t index) const {
+  Generator parent(seed_ ^ 0x73706c6974, stream_);
+  const Words w = parent.block(index);
+  return Generator(pair(w[0], w[1]), pair(w[2], w[3]));
+}
+
+Words Generator::block(std::uint64_t position) const {
+  return philox4x32(
+      {low_word(position), high_word(position), low_word(stream_), high_word(stream_)},
+      {low_word(seed_), high_word(seed_)});
+}
+
+std::uint64_t Generator::reserve(std::uint64_t blocks) {
+  const std::uint64_t first = position_;
+  position_ += blocks;
+  return first;
+}
+
+void Generator::set_position(std::uint64_t blocks) { position_ = blocks; }
+
+std::uint32_t Generator::bits() { return block(reserve(1))[0]; }
+
+double Generator::uniform() { return Bits<double>::unit(Bits<double>::get(block(reserve(1)), 0)); }
+
+std::int64_t Generator::below(std::int64_t n) {
+  check(n >= 1, "below", "needs n of at least 1, got ", n);
+  return static_cast<std::int64_t>(
+      ladon::below(static_cast<std::uint64_t>(n), block(reserve(1)), key_of(*this)));
+}
+
+double Generator::normal() {
+  const Words w = block(reserve(1));
+  double z[2];
+  normal_pair(Bits<double>::get(w, 0), Bits<double>::get(w, 1), z);
+  return z[0];
+}
+
+Tensor uniform(const Shape& shape, Generator& rng, double low, double high, DType dtype) {
+  return visit_floating("uniform", dtype, [&]<class T>() {
+    const T from = static_cast<T>(low), to = static_cast<T>(high), width = to - from;
+    check(from < to && std::isfinite(width), "uniform", "needs finite low < high that differ as ",
+          dtype, ", got ", low, " and ", high);
+    const T last = std::nextafter(to, from);  // from + u·width may round up to `to`
+    constexpr int per_block = Bits<T>::per_block;
+    return fill<per_block, T>(
+        empty_checked("uniform", shape, dtype), rng, [=](const Words& w, T* values) {
+          for (int i = 0; i < per_block; ++i)
+            values[i] = std::min(from + Bits<T>::unit(Bits<T>::get(w, i)) * width, last);
+        });
+  });
+}
+
+Tensor normal(const Shape& shape, Generator& rng, double mean, double stddev, DType dtype) {
+  check(std::isfinite(mean) && stddev >= 0 && std::isfinite(stddev), "normal",
+        "needs a finite mean and a finite stddev of at least 0, got ", mean, " and ", stddev);
+  return visit_floating("normal", dtype, [&]<class T>() {
+    const T m = static_cast<T>(mean), s = static_cast<T>(stddev);
+    constexpr int per_block = Bits<T>::per_block;
+    return fill<per_block, T>(
+        empty_checked("normal", shape, dtype), rng, [=](const Words& w, T* values) {
+          for (int i = 0; i < per_block; i += 2) {
+            normal_pair<T>(Bits<T>::get(w, i), Bits<T>::get(w, i + 1), values + i);
+            values[i] = m + s * values[i];
+            values[i + 1] = m + s * values[i + 1];
+          }
+        });
+  });
+}
+
+Tensor truncated_normal(const Shape& shape, Generator& rng, double mean, double stddev,
+                        double bound, DType dtype) {
+  check(std::isfinite(mean) && stddev >= 0 && std::isfinite(stddev) && bound > 0,
+        "truncated_normal",
+        "needs a finite mean, a finite stddev of at least 0 and a bound above 0, ", "got ", mean,
+        ", ", stddev, " and ", bound);
+  // P(|z| ≤ x) = erf(x/√2), so z = √2 erf⁻¹(u·erf(bound/√2)) for u uniform in (−1, 1).
+  const double mass = std::erf(bound / std::numbers::sqrt2);
+  return visit_floating("truncated_normal", dtype, [&]<class T>() {
+    constexpr int per_block = Bits<T>::per_block;
+    return fill<per_block, T>(
+        empty_checked("truncated_normal", shape, dtype), rng, [=](const Words& w, T* values) {
+          for (int i = 0; i < per_block; ++i) {
+            const double u = Bits<T>::centred(Bits<T>::get(w, i));
+            const double z = std::numbers::sqrt2 * inverse_erf(u * mass);
+            values[i] = static_cast<T>(mean + stddev * std::clamp(z, -bound, bound));
+          }
+        });
+  });
+}
+
+Tensor bernoulli(const Shape& shape, Generator& rng, double p) {
+  check(p >= 0 && p <= 1, "bernoulli", "needs a probability in [0, 1], got ", p);
+  const auto threshold = static_cast<std::uint64_t>(std::llround(p * 0x1p32));
+  return fill<4, bool>(empty_checked("bernoulli", shape, boolean), rng,
+                       [=](const Words& w, bool* values) {
+                         for (int i = 0; i < 4; ++i) values[i] = w[i] < threshold;
+                       });
+}
+
+Tensor randint(const Shape& shape, Generator& rng, std::int64_t low, std::int64_t high) {
+  check(low < high, "randint", "needs low < high, got ", low, " and ", high);
+  const auto base = static_cast<std::uint64_t>(low);
+  const std::uint64_t n = static_cast<std::uint64_t>(high) - base;  // may exceed 2⁶³
+  return fill<1, std::int64_t>(empty_checked("randint", shape, i64), rng,
+                               [=, key = key_of(rng)](const Words& w, std::int64_t* value) {
+                                 *value = static_cast<std::int64_t>(base + below(n, w, key));
+                               });
+}
+
+Tensor permutation(std::int64_t n, Generator& rng) {
+  check(n >= 0, "permutation", "needs n of at least 0, got ", n);
+  Tensor order = arange(0, static_cast<double>(n));
+  std::int64_t* p = order.mutable_data<std::int64_t>();
+  const std::uint64_t start = rng.reserve(static_cast<std::uint64_t>(n));
+  for (std::int64_t i = n - 1; i > 0; --i) {
+    const auto index = static_cast<std::uint64_t>(i);
+    std::swap(p[i], p[below(index + 1, rng.block(start + index), key_of(rng))]);
+  }
+  return order;
+}
+
+}  // namespace ladon
