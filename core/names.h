@@ -1,0 +1,13 @@
+#pragma once
+// Choices by name.
+
+#include <span>
+#include <string_view>
+
+namespace ladon {
+
+/// The position of `name` in a list of names. Throws Error listing them when it is none of them.
+std::size_t index_of_name(std::string_view operation, std::string_view name,
+                          std::span<const std::string_view> names);
+
+}  // namespace ladon
