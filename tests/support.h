@@ -1,0 +1,52 @@
+#pragma once
+// What tests of all floors share.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "ladon/core/error.h"
+
+namespace ladon::test {
+
+/// Expects `action` to throw Error with `fragment` in its message.
+inline void expect_error(const std::function<void()>& action, const std::string& fragment) {
+  try {
+    action();
+    ADD_FAILURE() << "no error; expected one with: " << fragment;
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(fragment), std::string::npos)
+        << "message: " << error.what() << "\nexpected in it: " << fragment;
+  }
+}
+
+/// A new folder, removed at the end of the scope.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "ladon-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("cannot make a temporary folder");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The folder of real data beside the repository, if it is there. Tests skip without it.
+inline std::filesystem::path shared_data() {
+  return std::filesystem::path(LADON_SOURCE_DIR) / ".." / "shared" / "data";
+}
+
+}  // namespace ladon::test
