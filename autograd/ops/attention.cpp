@@ -1,0 +1,133 @@
+#include "ladon/autograd/ops/attention.h"
+
+#include <cmath>
+#include <limits>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+namespace {
+
+/// The inputs, checked and in one dtype.
+struct Inputs {
+  Tensor q, k, v;
+  Tensor mask;             ///< May be undefined.
+  std::int64_t group = 1;  ///< Query heads a key head.
+  double scale = 1;
+};
+
+Shape leading(const Tensor& x) { return x.shape().sub(0, x.rank() - 3); }
+
+/// [.., heads, Tq, Tk].
+Shape logits_shape(const char* operation, const Tensor& q, const Tensor& k, const Tensor& v) {
+  Shape shape =
+      broadcast_shapes(operation, broadcast_shapes(operation, leading(q), leading(k)), leading(v));
+  for (const std::int64_t size : {q.size(-3), q.size(-2), k.size(-2)}) shape.append(size);
+  return shape;
+}
+
+void check_options(const char* operation, const AttentionOptions& options) {
+  check(options.softcap >= 0, operation, "softcap is ", options.softcap,
+        "; it must be positive, or 0 for none");
+  check(options.dropout >= 0 && options.dropout <= 1, operation, "dropout is ", options.dropout,
+        "; it must lie in [0, 1]");
+  check(options.dropout == 0 || options.rng, operation, "dropout ", options.dropout,
+        " needs a Generator: set options.rng");
+}
+
+Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, const Tensor& v,
+                    const AttentionOptions& options) {
+  for (const Tensor* x : {&q, &k, &v}) {
+    check(x->rank() >= 3, operation, "needs [.., heads, time, width], got shape ", x->shape());
+    check(is_floating(x->dtype()), operation, "needs floating-point tensors, got ", x->dtype());
+  }
+  check(q.size(-1) == k.size(-1), operation, "queries are ", q.size(-1), " wide, keys ", k.size(-1),
+        ": ", q.shape(), " against ", k.shape());
+  check(k.size(-2) == v.size(-2) && k.size(-3) == v.size(-3), operation, "keys have shape ",
+        k.shape(), ", values ", v.shape(), "; heads and time must be equal");
+  const std::int64_t heads = q.size(-3), shared = k.size(-3);
+  check(shared > 0 ? heads % shared == 0 : heads == 0, operation, heads,
+        " query heads cannot share ", shared, " key heads: not a multiple");
+  check_options(operation, options);
+  const Shape shape = logits_shape(operation, q, k, v);
+  const DType dtype = promote(promote(q.dtype(), k.dtype()), v.dtype());
+  Tensor mask = options.mask;
+  if (mask.defined()) {
+    check(mask.dtype() == boolean || is_floating(mask.dtype()), operation,
+          "the mask is boolean (true = may attend) or floating (added), got ", mask.dtype());
+    check(broadcast_shapes(operation, mask.shape(), shape) == shape, operation, "a mask of shape ",
+          mask.shape(), " does not broadcast to the logits, ", shape);
+    if (mask.dtype() != boolean) mask = cast(mask, dtype);
+  }
+  const double width = static_cast<double>(q.size(-1));
+  return {cast(q, dtype),
+          cast(k, dtype),
+          cast(v, dtype),
+          mask,
+          shared > 0 ? heads / shared : 1,
+          options.scale.value_or(width > 0 ? 1 / std::sqrt(width) : 1)};
+}
+
+// --- the composed form: the T × T matrix is formed, all in public operations ---
+
+// Grouped heads get an axis of their own, along which keys and values are broadcast:
+//   q, logits, weights [.., H, a, b] ↔ [.., Hkv, group, a, b];   k, v [.., Hkv, Tk, d] → [.., Hkv,
+//   1, Tk, d]
+Tensor grouped(const Tensor& x, std::int64_t group) {
+  if (group == 1) return x;
+  Shape shape = x.shape();
+  shape[x.rank() - 3] /= group;
+  shape.insert(x.rank() - 2, group);
+  return reshape(x, shape);
+}
+Tensor merged(const Tensor& x, std::int64_t group) {
+  return group == 1 ? x : flatten(x, x.rank() - 4, x.rank() - 3);
+}
+Tensor shared(const Tensor& x, std::int64_t group) { return group == 1 ? x : unsqueeze(x, -3); }
+
+/// [Tq, Tk], true where a key comes too late for the query.
+Tensor too_late(std::int64_t queries, std::int64_t keys, std::int64_t offset) {
+  const auto last = static_cast<double>(offset);
+  return greater(arange(0, static_cast<double>(keys)),
+                 unsqueeze(arange(last, last + static_cast<double>(queries)), 1));
+}
+
+/// scale·Q·Kᵀ, capped, before the masks:  [.., H, Tq, d] · [.., Hkv, Tk, d]ᵀ → [.., H, Tq, Tk].
+Tensor logits(const Inputs& in, double softcap) {
+  const Tensor products =
+      matmul(grouped(in.q * in.scale, in.group), transpose(shared(in.k, in.group)));
+  const Tensor s = merged(products, in.group);
+  return softcap > 0 ? softcap * tanh(s / softcap) : s;
+}
+
+Tensor weights(const Inputs& in, const Tensor& logits, const AttentionOptions& options) {
+  constexpr double hidden = -std::numeric_limits<double>::infinity();
+  Tensor s = logits;
+  if (in.mask.defined())
+    s = in.mask.dtype() == boolean ? masked_fill(s, logical_not(in.mask), hidden) : s + in.mask;
+  if (options.causal)
+    s = masked_fill(s, too_late(s.size(-2), s.size(-1), options.causal_offset), hidden);
+  return softmax(s, -1);
+}
+
+AttentionResult composed(const Inputs& in, const AttentionOptions& options) {
+  const Tensor p = weights(in, logits(in, options.softcap), options);
+  const Tensor kept = options.dropout > 0 ? dropout(p, options.dropout, *options.rng) : p;
+  // [.., H, Tq, Tk] · [.., Hkv, Tk, dv] → [.., H, Tq, dv]
+  return {merged(matmul(grouped(kept, in.group), shared(in.v, in.group)), in.group), p};
+}
+
+}  // namespace
+
+Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                    const AttentionOptions& options) {
+  return composed(check_inputs("scaled_dot_product_attention", q, k, v, options), options).output;
+}
+
+AttentionResult attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
+                                       const AttentionOptions& options) {
+  return composed(check_inputs("attention_with_weights", q, k, v, options), options);
+}
+
+}  // namespace ladon
