@@ -1,0 +1,34 @@
+#pragma once
+// Elements as files store them, and their conversion to the four dtypes of a tensor.
+
+#include <string_view>
+
+#include "ladon/core/io/file.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// Element types found in files. On reading b1 becomes bool (any byte but 0 is true); every integer
+/// i64; f2, bf16 and f4 f32; f8 f64. All of these keep the value exactly, save u8 above 2^63 − 1,
+/// which is an Error.
+enum class FileType { b1, i1, i2, i4, i8, u1, u2, u4, u8, f2, bf16, f4, f8 };
+
+/// Bytes of one element in the file.
+std::size_t item_size(FileType type);
+/// The dtype it is read as.
+DType dtype_of(FileType type);
+
+/// Bytes that a tensor of this shape takes in a file, for shapes that come from outside: throws
+/// Error naming the path if a size is negative or the bytes do not fit in 63 bits. Sizes of zero
+/// count as one in that bound, so that strides fit as well.
+std::uint64_t checked_bytes(std::string_view operation, const std::string& path, FileType type,
+                            const Shape& shape);
+
+/// Reads a row-major tensor from the file's position. The caller has compared `checked_bytes` with
+/// what is left of the file.
+Tensor read_elements(InputFile& file, FileType type, const Shape& shape, bool big_endian = false);
+
+/// Writes the elements of x, which may be strided, in row-major order, little-endian.
+void write_elements(OutputFile& file, const Tensor& x);
+
+}  // namespace ladon

@@ -1,0 +1,23 @@
+#pragma once
+// NumPy's array files (NEP 1, "A Simple File Format for NumPy Arrays").
+
+#include <string>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// Reads an .npy file of version 1, 2 or 3: little- or big-endian, C or Fortran order, rank 0 to 8,
+/// empty arrays too. The result is row-major. f4 f8 i8 b1 keep their type; f2 becomes f32; i1 i2 i4
+/// u1 u2 u4 u8 become i64 (a u8 above 2^63 − 1 is an Error).
+///
+/// Throws Error, naming the path and both values, for anything else: another element type, a
+/// header that is not exactly the dictionary the format prescribes, or a size that differs from
+/// what shape and type need. All of that is settled before memory for the elements is taken.
+Tensor load_npy(const std::string& path);
+
+/// Writes version 1, C order, little-endian; strided tensors are written in row-major order. The
+/// file appears whole or not at all (write_atomically). Throws Error if `x` is undefined.
+void save_npy(const std::string& path, const Tensor& x);
+
+}  // namespace ladon
