@@ -15,7 +15,8 @@ namespace {
 struct Pair : Layer {
   Linear first, second;
   Tensor shift = zeros({2});
-  explicit Pair(Generator& rng) : first({.in = 3, .out = 4}, rng), second({.in = 4, .out = 2}, rng) {}
+  explicit Pair(Generator& rng)
+      : first({.in = 3, .out = 4}, rng), second({.in = 4, .out = 2}, rng) {}
   Tensor forward(const Tensor& x) const override { return second(relu(first(x))) + shift; }
   void visit(Visitor& v) override {
     v("first", first);
@@ -80,7 +81,8 @@ TEST(Module, AFailedLoadLeavesTheModelAsItWas) {
   missing.erase("second.bias");
   extra["third.weight"] = zeros({1});
   reshaped["second.bias"] = zeros({3});
-  test::expect_error([&] { model.load_state_dict(missing); }, "`second.bias` (shape [2]) is missing");
+  test::expect_error([&] { model.load_state_dict(missing); },
+                     "`second.bias` (shape [2]) is missing");
   test::expect_error([&] { model.load_state_dict(extra); }, "`third.weight` (shape [1])");
   test::expect_error([&] { model.load_state_dict(reshaped); }, "shape [3] in the state and [2]");
   EXPECT_TRUE(all_equal(model.first.weight, before));
