@@ -6,17 +6,20 @@
 
 namespace ladon::blas {
 
-/// A matrix operand: element (i, j) at data[i·row + j·column]; one of the two strides is 1 (or the
-/// size along it is at most 1). `transposed()` swaps them.
+/// A matrix operand: element (i, j) at data[i·row + j·column]. Any strides will do (0 and
+/// overlapping rows too); where neither is 1 the operand is packed first.
 template <class T>
 struct Matrix {
   T* data;
   std::int64_t row;
   std::int64_t column;
+
+  Matrix transposed() const { return {data, column, row}; }
 };
 
-/// C ← alpha·A·B + beta·C.   [m,k] · [k,n] → [m,n]; C has column stride 1.
-/// beta = 0 overwrites C, NaN included. k = 0 gives beta·C. T is float or double.
+/// C ← alpha·A·B + beta·C.   [m,k] · [k,n] → [m,n]; C has column stride 1 and rows that do not
+/// overlap, nor does it overlap A or B. beta = 0 overwrites C, NaN included. k = 0 gives beta·C.
+/// T is float or double.
 template <class T>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
           Matrix<const T> b, T beta, Matrix<T> c);
@@ -26,7 +29,7 @@ template <class T>
 void gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
                  Matrix<const T> b, T beta, Matrix<T> c);
 
-/// `count` products; operand i stands at base + i·batch stride (0 shares an operand).
+/// `count` products; operand i stands at base + i·batch stride (0 shares A or B; the C are apart).
 template <class T>
 void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
                   Matrix<const T> a, std::int64_t a_batch, Matrix<const T> b, std::int64_t b_batch,
