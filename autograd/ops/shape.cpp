@@ -1,0 +1,385 @@
+#include "ladon/autograd/ops/shape.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ladon/autograd/ops/checks.h"
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/parallel.h"
+#include "ladon/core/view.h"
+
+namespace ladon {
+namespace {
+
+/// `shape` with its −1, if any, replaced so that it holds x's elements.
+Shape resolve(const Tensor& x, const Shape& shape) {
+  Shape to = shape;
+  int inferred = -1;
+  for (int i = 0; i < to.rank(); ++i) {
+    if (to[i] != -1) continue;
+    check(inferred < 0, "reshape", "more than one size is −1 in ", shape);
+    inferred = i;
+    to[i] = 1;
+  }
+  const std::int64_t known = checked_count("reshape", to);
+  if (inferred >= 0) {
+    check(known != 0, "reshape", "the −1 in ", shape,
+          " cannot be inferred beside a size of 0; write the size");
+    to[inferred] = x.count() / known;
+  }
+  check(to.count() == x.count(), "reshape", "shape ", x.shape(), " holds ", x.count(),
+        " elements and cannot become ", shape);
+  return to;
+}
+
+/// Zeros of `shape` with x written where `window` looks: the adjoint of a view that shows no
+/// element twice.
+template <class Window>
+Tensor place(const Tensor& x, const Shape& shape, Window window) {
+  Tensor y = zeros(shape, x.dtype());
+  kernels::copy(window(y), x);
+  return record("place", y, {x}, [window](const Tensor& g) { return window(g); });
+}
+
+}  // namespace
+
+Tensor reshape(const Tensor& x, const Shape& shape) {
+  check_defined("reshape", {x});
+  const Shape to = resolve(x, shape);
+  Tensor y = view::try_reshape(x, to);
+  if (!y.defined()) y = view::try_reshape(kernels::contiguous(x), to);
+  return record("reshape", y, {x},
+                [from = x.shape()](const Tensor& g) { return reshape(g, from); });
+}
+
+Tensor flatten(const Tensor& x, int first, int last) {
+  check_defined("flatten", {x});
+  if (x.rank() == 0) return reshape(x, {1});
+  first = normalize_axis("flatten", first, x.rank());
+  last = normalize_axis("flatten", last, x.rank());
+  check(first <= last, "flatten", "axis ", first, " stands after axis ", last);
+  Shape to = x.shape().sub(0, first);
+  to.append(x.shape().sub(first, last + 1).count());
+  for (int i = last + 1; i < x.rank(); ++i) to.append(x.shape()[i]);
+  return reshape(x, to);
+}
+
+Tensor permute(const Tensor& x, const std::vector<int>& order) {
+  check_defined("permute", {x});
+  check(static_cast<int>(order.size()) == x.rank(), "permute", "an order of ", order.size(),
+        " axes for a tensor of shape ", x.shape());
+  std::vector<int> to(order.size()), inverse(order.size(), -1);
+  for (int i = 0; i < x.rank(); ++i) {
+    to[i] = normalize_axis("permute", order[i], x.rank());
+    check(inverse[to[i]] < 0, "permute", "axis ", to[i], " is named twice");
+    inverse[to[i]] = i;
+  }
+  return record("permute", view::permute(x, to), {x},
+                [inverse](const Tensor& g) { return permute(g, inverse); });
+}
+
+Tensor transpose(const Tensor& x, int a, int b) {
+  check_defined("transpose", {x});
+  a = normalize_axis("transpose", a, x.rank());
+  b = normalize_axis("transpose", b, x.rank());
+  return record("transpose", view::transpose(x, a, b), {x},
+                [a, b](const Tensor& g) { return transpose(g, a, b); });
+}
+
+Tensor expand(const Tensor& x, const Shape& shape) {
+  check_defined("expand", {x});
+  const int lead = shape.rank() - x.rank();
+  check(lead >= 0, "expand", "shape ", x.shape(), " has more axes than ", shape);
+  Shape to = shape;
+  for (int i = 0; i < to.rank(); ++i) {
+    const std::int64_t size = i < lead ? 1 : x.shape()[i - lead];
+    if (to[i] == -1 && i >= lead) to[i] = size;
+    check(to[i] >= 0 && (size == to[i] || size == 1), "expand", "shape ", x.shape(),
+          " does not expand to ", shape, ": only axes of size 1 stretch");
+  }
+  checked_count("expand", to);
+  return record("expand", view::expand(x, to), {x},
+                [](const Tensor& g) { return g; });  // the sweep sums it to x's shape
+}
+
+Tensor unsqueeze(const Tensor& x, int axis) {
+  check_defined("unsqueeze", {x});
+  axis = normalize_axis("unsqueeze", axis, x.rank() + 1);
+  return record("unsqueeze", view::unsqueeze(x, axis), {x},
+                [axis](const Tensor& g) { return squeeze(g, axis); });
+}
+
+Tensor squeeze(const Tensor& x, int axis) {
+  check_defined("squeeze", {x});
+  axis = normalize_axis("squeeze", axis, x.rank());
+  check(x.shape()[axis] == 1, "squeeze", "axis ", axis, " of shape ", x.shape(), " has size ",
+        x.shape()[axis], ", not 1");
+  return record("squeeze", view::squeeze(x, axis), {x},
+                [axis](const Tensor& g) { return unsqueeze(g, axis); });
+}
+
+// --- slices ---
+
+Tensor slice(const Tensor& x, int axis, Slice range) {
+  check_defined("slice", {x});
+  axis = normalize_axis("slice", axis, x.rank());
+  const std::int64_t n = x.shape()[axis], step = range.step;
+  check(step != 0, "slice", "the step along axis ", axis, " is 0");
+  // Positions run in [0, n) forwards and (−1, n−1] backwards; a bound beyond them is clipped.
+  const std::int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
+  const auto bound = [&](std::int64_t at) {
+    return std::clamp(at < 0 ? at + n : at, lowest, highest);
+  };
+  const std::int64_t start = range.start ? bound(*range.start) : step > 0 ? lowest : highest;
+  const std::int64_t stop = range.stop ? bound(*range.stop) : step > 0 ? highest : lowest;
+  const std::int64_t distance = step > 0 ? stop - start : start - stop;
+  // (distance − 1)/|step| + 1 elements; −(step + 1) is |step| − 1 without overflow.
+  const std::uint64_t stride = step > 0 ? step : static_cast<std::uint64_t>(-(step + 1)) + 1;
+  const std::int64_t length =
+      distance > 0 ? static_cast<std::int64_t>((distance - 1) / stride) + 1 : 0;
+  const std::int64_t jump = length > 1 ? step : 1;
+  return record("slice", view::slice(x, axis, start, length, jump), {x},
+                [axis, range, shape = x.shape()](const Tensor& g) {
+                  return place(g, shape,
+                               [axis, range](const Tensor& y) { return slice(y, axis, range); });
+                });
+}
+
+Tensor select(const Tensor& x, int axis, std::int64_t index) {
+  check_defined("select", {x});
+  axis = normalize_axis("select", axis, x.rank());
+  const std::int64_t n = x.shape()[axis];
+  check(index >= -n && index < n, "select", "index ", index, " is out of range for axis ", axis,
+        " of shape ", x.shape());
+  if (index < 0) index += n;
+  return record("select", view::select(x, axis, index), {x},
+                [axis, index, shape = x.shape()](const Tensor& g) {
+                  return place(g, shape,
+                               [axis, index](const Tensor& y) { return select(y, axis, index); });
+                });
+}
+
+Tensor at(const Tensor& x, const std::vector<Index>& indices) {
+  check_defined("at", {x});
+  check(static_cast<int>(indices.size()) <= x.rank(), "at", indices.size(),
+        " indices for a tensor of shape ", x.shape());
+  Tensor y = x;
+  int axis = 0;
+  for (const Index& index : indices) {
+    if (const auto* i = std::get_if<std::int64_t>(&index))
+      y = select(y, axis, *i);
+    else
+      y = slice(y, axis++, std::get<Slice>(index));
+  }
+  return y;
+}
+
+Tensor diagonal(const Tensor& x, std::int64_t offset, int axis1, int axis2) {
+  check_defined("diagonal", {x});
+  axis1 = normalize_axis("diagonal", axis1, x.rank());
+  axis2 = normalize_axis("diagonal", axis2, x.rank());
+  check(axis1 != axis2, "diagonal", "both axes are ", axis1);
+  offset = std::clamp(offset, -x.shape()[axis1], x.shape()[axis2]);
+  return record("diagonal", view::diagonal(x, offset, axis1, axis2), {x},
+                [offset, axis1, axis2, shape = x.shape()](const Tensor& g) {
+                  return place(g, shape, [offset, axis1, axis2](const Tensor& y) {
+                    return diagonal(y, offset, axis1, axis2);
+                  });
+                });
+}
+
+Tensor flip(const Tensor& x, const std::vector<int>& axes) {
+  check_defined("flip", {x});
+  std::vector<bool> seen(static_cast<std::size_t>(x.rank()));
+  Tensor y = x.detach();
+  for (int axis : axes) {
+    axis = normalize_axis("flip", axis, x.rank());
+    check(!seen[axis], "flip", "axis ", axis, " is named twice");
+    seen[axis] = true;
+    y = view::slice(y, axis, y.shape()[axis] - 1, y.shape()[axis], -1);
+  }
+  return record("flip", y, {x}, [axes](const Tensor& g) { return flip(g, axes); });
+}
+
+// --- joining and cutting ---
+
+Tensor concat(const std::vector<Tensor>& parts, int axis) {
+  check(!parts.empty(), "concat", "there is nothing to join");
+  for (const Tensor& part : parts) check_defined("concat", {part});
+  Shape shape = parts[0].shape();
+  DType dtype = parts[0].dtype();
+  axis = normalize_axis("concat", axis, shape.rank());
+  shape[axis] = 0;
+  for (const Tensor& part : parts) {
+    bool fits = part.rank() == shape.rank();
+    for (int i = 0; fits && i < shape.rank(); ++i) fits = i == axis || part.shape()[i] == shape[i];
+    check(fits, "concat", "shapes ", parts[0].shape(), " and ", part.shape(), " differ off axis ",
+          axis);
+    shape[axis] += part.shape()[axis];
+    dtype = promote(dtype, part.dtype());
+  }
+  Tensor y = empty(shape, dtype);
+  std::vector<Slice> ranges;
+  std::int64_t start = 0;
+  for (const Tensor& part : parts) {
+    const std::int64_t size = part.shape()[axis];
+    kernels::copy(view::slice(y, axis, start, size, 1), part);
+    ranges.push_back({.start = start, .stop = start + size});
+    start += size;
+  }
+  return record_joint("concat", y, parts, [axis, ranges](const Tensor& g, GradientSink& sink) {
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+      if (sink.needs(i)) sink.give(i, slice(g, axis, ranges[i]));
+  });
+}
+
+Tensor stack(const std::vector<Tensor>& parts, int axis) {
+  check(!parts.empty(), "stack", "there is nothing to join");
+  std::vector<Tensor> rows;
+  for (const Tensor& part : parts) {
+    check(part.shape() == parts[0].shape(), "stack", "shapes ", parts[0].shape(), " and ",
+          part.shape(), " differ");
+    rows.push_back(unsqueeze(part, axis));
+  }
+  return concat(rows, axis);
+}
+
+std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis) {
+  check_defined("split", {x});
+  axis = normalize_axis("split", axis, x.rank());
+  std::int64_t total = 0;
+  for (const std::int64_t size : sizes) {
+    check(size >= 0 && size <= x.shape()[axis], "split", "a piece of size ", size, " of axis ",
+          axis, ", which has ", x.shape()[axis]);
+    total += size;
+  }
+  check(total == x.shape()[axis], "split", "the sizes sum to ", total, ", axis ", axis,
+        " of shape ", x.shape(), " has ", x.shape()[axis]);
+  std::vector<Tensor> parts;
+  std::int64_t start = 0;
+  for (const std::int64_t size : sizes) {
+    parts.push_back(slice(x, axis, {.start = start, .stop = start + size}));
+    start += size;
+  }
+  return parts;
+}
+
+std::vector<Tensor> split(const Tensor& x, std::int64_t size, int axis) {
+  check_defined("split", {x});
+  check(size >= 1, "split", "pieces need a size of at least 1, got ", size);
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t left = x.size(axis); left > 0; left -= size)
+    sizes.push_back(std::min(size, left));
+  return split(x, sizes, axis);
+}
+
+// Axis i: [outer, n·inner] → [outer, 1, n·inner] → [outer, count, n·inner].
+Tensor tile(const Tensor& x, const std::vector<std::int64_t>& counts) {
+  check_defined("tile", {x});
+  Shape shape = x.shape();
+  while (shape.rank() < static_cast<int>(counts.size())) shape.insert(0, 1);
+  const int lead = shape.rank() - static_cast<int>(counts.size());
+  Tensor y = reshape(x, shape);
+  for (int i = shape.rank() - 1; i >= lead; --i) {
+    const std::int64_t count = counts[i - lead];
+    if (count == 1) continue;
+    const std::int64_t outer = shape.sub(0, i).count();
+    const std::int64_t block = shape.sub(i, shape.rank()).count();
+    checked_count("tile", {outer, count, block});
+    shape[i] *= count;
+    y = reshape(expand(reshape(y, {outer, 1, block}), {outer, count, block}), shape);
+  }
+  return y;
+}
+
+Tensor pad(const Tensor& x, const std::vector<std::int64_t>& before,
+           const std::vector<std::int64_t>& after, double value) {
+  check_defined("pad", {x});
+  const auto rank = static_cast<std::size_t>(x.rank());
+  check(before.size() == rank && after.size() == rank, "pad", before.size(), " counts before and ",
+        after.size(), " after for a tensor of shape ", x.shape());
+  Shape shape = x.shape();
+  Tensor inside = x.detach();
+  std::vector<std::int64_t> uncrop_before, uncrop_after;
+  for (int i = 0; i < x.rank(); ++i) {
+    const std::int64_t n = shape[i], low = before[i], high = after[i];
+    check(low >= -n && high >= -n, "pad", "cropping ", -low, " and ", -high, " elements from axis ",
+          i, " of shape ", x.shape());
+    const bool overflow = __builtin_add_overflow(n + low, high, &shape[i]);
+    check(!overflow && shape[i] >= 0, "pad", "counts ", low, " and ", high, " around axis ", i,
+          " of shape ", x.shape(), " give no size");
+    const std::int64_t from = std::max<std::int64_t>(0, -low);
+    const std::int64_t to = n + std::min<std::int64_t>(0, high);
+    inside = view::slice(inside, i, from, std::max<std::int64_t>(0, to - from), 1);
+    uncrop_before.push_back(-low);
+    uncrop_after.push_back(-high);
+  }
+  Tensor y = full(shape, value, x.dtype());
+  Tensor middle = y;
+  for (int i = 0; i < x.rank(); ++i)
+    middle = view::slice(middle, i, std::max<std::int64_t>(0, before[i]), inside.shape()[i], 1);
+  kernels::copy(middle, inside);
+  return record("pad", y, {x}, [uncrop_before, uncrop_after](const Tensor& g) {
+    return pad(g, uncrop_before, uncrop_after);
+  });
+}
+
+// --- triangles and copies ---
+
+namespace {
+
+/// A copy of x whose rows i are zeroed in the columns [from(i), to(i)), clipped to the row.
+template <class From, class To>
+Tensor zero_columns(const Tensor& x, From from, To to) {
+  Tensor y = kernels::clone(x);
+  const std::int64_t rows = x.size(-2), columns = x.size(-1);
+  if (y.count() == 0) return y;
+  visit_dtype(x.dtype(), [&]<class T>() {
+    T* data = y.mutable_data<T>();
+    const std::int64_t grain = 1 + (1 << 15) / columns;
+    parallel::for_range(y.count() / columns, grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t r = begin; r < end; ++r) {
+        const std::int64_t first = std::clamp<std::int64_t>(from(r % rows), 0, columns);
+        const std::int64_t last = std::clamp<std::int64_t>(to(r % rows), first, columns);
+        std::fill(data + r * columns + first, data + r * columns + last, T(0));
+      }
+    });
+  });
+  return y;
+}
+
+void check_matrix(const char* operation, const Tensor& x) {
+  check_defined(operation, {x});
+  check(x.rank() >= 2, operation, "needs at least 2 axes, got shape ", x.shape());
+}
+
+}  // namespace
+
+Tensor tril(const Tensor& x, std::int64_t offset) {
+  check_matrix("tril", x);
+  const std::int64_t n = x.size(-1), limit = std::clamp(offset, -x.size(-2), n);
+  const Tensor y = zero_columns(
+      x, [limit](std::int64_t i) { return i + limit + 1; }, [n](std::int64_t) { return n; });
+  return record("tril", y, {x}, [offset](const Tensor& g) { return tril(g, offset); });
+}
+
+Tensor triu(const Tensor& x, std::int64_t offset) {
+  check_matrix("triu", x);
+  const std::int64_t limit = std::clamp(offset, -x.size(-2), x.size(-1));
+  const Tensor y = zero_columns(
+      x, [](std::int64_t) { return 0; }, [limit](std::int64_t i) { return i + limit; });
+  return record("triu", y, {x}, [offset](const Tensor& g) { return triu(g, offset); });
+}
+
+Tensor contiguous(const Tensor& x) {
+  check_defined("contiguous", {x});
+  if (x.contiguous()) return x;
+  return record("contiguous", kernels::contiguous(x), {x}, [](const Tensor& g) { return g; });
+}
+
+Tensor clone(const Tensor& x) {
+  check_defined("clone", {x});
+  return record("clone", kernels::clone(x), {x}, [](const Tensor& g) { return g; });
+}
+
+}  // namespace ladon

@@ -1,0 +1,194 @@
+#include "ladon/core/kernels/index.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/parallel.h"
+
+namespace ladon::kernels {
+
+Tensor normalize_indices(std::string_view operation, const Tensor& index, std::int64_t n) {
+  check(index.defined() && index.dtype() == i64, operation, "indices are i64, got ",
+        index.defined() ? name(index.dtype()) : "an undefined tensor");
+  Tensor out = clone(index);
+  std::int64_t* data = out.mutable_data<std::int64_t>();
+  for (std::int64_t p = 0; p < out.count(); ++p) {
+    const std::int64_t i = data[p];
+    check(i >= -n && i < n, operation, "index ", i, " is out of range for an axis of size ", n);
+    if (i < 0) data[p] += n;
+  }
+  return out;
+}
+
+namespace {
+
+/// x [outer, n, inner] around an axis.
+struct Around {
+  Around(const Shape& shape, int axis)
+      : outer(shape.sub(0, axis).count()),
+        n(shape[axis]),
+        inner(shape.sub(axis + 1, shape.rank()).count()) {}
+  std::int64_t outer, n, inner;
+};
+
+Shape with_size(Shape shape, int axis, std::int64_t size) {
+  shape[axis] = size;
+  return shape;
+}
+
+}  // namespace
+
+Tensor take_rows(const Tensor& x, int axis, const Tensor& rows) {
+  const Tensor source = contiguous(x);
+  const Around from(x.shape(), axis);
+  const std::int64_t k = rows.count(), inner = from.inner;
+  Tensor y = empty(with_size(x.shape(), axis, k), x.dtype());
+  const std::int64_t* row = rows.data<std::int64_t>();
+  visit_dtype(x.dtype(), [&]<class T>() {
+    const T* in = source.data<T>();
+    T* out = y.mutable_data<T>();
+    const std::int64_t grain = 1 + (1 << 15) / std::max<std::int64_t>(1, inner);
+    parallel::for_range(from.outer * k, grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t r = row[i % k];
+        if (r < 0)
+          std::fill_n(out + i * inner, inner, T(0));
+        else
+          std::copy_n(in + (i / k * from.n + r) * inner, inner, out + i * inner);
+      }
+    });
+  });
+  return y;
+}
+
+// A task owns a block of columns of the result and adds all rows in order: no two tasks write one
+// element, and the work is even however the indices repeat.
+Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
+  constexpr std::int64_t width = 64;
+  const Tensor source = contiguous(x);
+  const Around from(x.shape(), axis);
+  const std::int64_t k = rows.count(), inner = from.inner;
+  Tensor y = zeros(with_size(x.shape(), axis, n), x.dtype());
+  if (y.count() == 0) return y;
+  const std::int64_t* row = rows.data<std::int64_t>();
+  const std::int64_t blocks = (inner + width - 1) / width;
+  const std::int64_t grain = 1 + (1 << 15) / std::max<std::int64_t>(1, k * std::min(inner, width));
+  visit_dtype(x.dtype(), [&]<class T>() {
+    const T* in = source.data<T>();
+    T* out = y.mutable_data<T>();
+    parallel::for_range(from.outer * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t task = begin; task < end; ++task) {
+        const std::int64_t outer = task / blocks, column = task % blocks * width;
+        const std::int64_t columns = std::min(width, inner - column);
+        for (std::int64_t i = 0; i < k; ++i) {
+          if (row[i] < 0) continue;
+          const T* a = in + (outer * k + i) * inner + column;
+          T* b = out + (outer * n + row[i]) * inner + column;
+          for (std::int64_t c = 0; c < columns; ++c) b[c] = static_cast<T>(b[c] + a[c]);
+        }
+      }
+    });
+  });
+  return y;
+}
+
+namespace {
+
+/// The lines of an index along an axis. Lines are independent: no two of them name one element.
+struct Lines {
+  Lines(const Shape& shape, int line_axis) : off_axis(shape), axis(line_axis) {
+    length = shape[axis];
+    off_axis.erase(axis);
+  }
+  /// Where line `i` starts in a tensor of these strides.
+  std::int64_t start(std::int64_t i, Shape strides) const {
+    strides.erase(axis);
+    std::int64_t offset = 0;
+    for (int d = off_axis.rank() - 1; d >= 0; --d) {
+      offset += i % off_axis[d] * strides[d];
+      i /= off_axis[d];
+    }
+    return offset;
+  }
+  Shape off_axis;
+  int axis;
+  std::int64_t length;
+};
+
+/// Calls visit(place in indexed, place in other) for every index: lines in parallel, each in order.
+/// Within a piece positions run before lines, so that neighbours in memory follow each other for an
+/// axis that is not the last.
+template <class Visit>
+void for_each_index(const Tensor& indexed, const Tensor& other, const Tensor& index, int axis,
+                    const Visit& visit) {
+  struct Start {
+    std::int64_t indexed, other, index;
+  };
+  const Lines lines(index.shape(), axis);
+  if (index.count() == 0) return;
+  const std::int64_t step = index.strides()[axis], indexed_step = indexed.strides()[axis],
+                     other_step = other.strides()[axis];
+  const std::int64_t* where = index.data<std::int64_t>();
+  const std::int64_t grain = std::clamp<std::int64_t>((1 << 14) / lines.length, 1, 256);
+  parallel::for_range(lines.off_axis.count(), grain, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<Start> starts;
+    for (std::int64_t i = begin; i < end; ++i)
+      starts.push_back({lines.start(i, indexed.strides()), lines.start(i, other.strides()),
+                        lines.start(i, index.strides())});
+    for (std::int64_t j = 0; j < lines.length; ++j)
+      for (const Start& s : starts)
+        visit(s.indexed + where[s.index + j * step] * indexed_step, s.other + j * other_step);
+  });
+}
+
+}  // namespace
+
+Tensor gather(const Tensor& x, int axis, const Tensor& index) {
+  Tensor y = empty(index.shape(), x.dtype());
+  visit_dtype(x.dtype(), [&]<class T>() {
+    const T* in = x.data<T>();
+    T* out = y.mutable_data<T>();
+    for_each_index(x, y, index, axis,
+                   [in, out](std::int64_t from, std::int64_t to) { out[to] = in[from]; });
+  });
+  return y;
+}
+
+void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& source) {
+  visit_dtype(y.dtype(), [&]<class T>() {
+    const T* in = source.data<T>();
+    T* out = y.mutable_data<T>();
+    if (op == Scatter::write)
+      for_each_index(y, source, index, axis,
+                     [in, out](std::int64_t to, std::int64_t from) { out[to] = in[from]; });
+    else
+      for_each_index(y, source, index, axis, [in, out](std::int64_t to, std::int64_t from) {
+        out[to] = static_cast<T>(out[to] + in[from]);
+      });
+  });
+}
+
+Tensor nonzero(const Tensor& x) {
+  const Tensor rows = contiguous(x);
+  const Shape& shape = x.shape();
+  return visit_dtype(x.dtype(), [&]<class T>() {
+    const T* data = rows.data<T>();
+    const std::int64_t n = x.count();
+    const std::int64_t k = std::count_if(data, data + n, [](T value) { return value != T(0); });
+    Tensor y = empty({k, x.rank()}, i64);
+    std::int64_t* out = y.mutable_data<std::int64_t>();
+    for (std::int64_t p = 0; p < n; ++p) {
+      if (data[p] == T(0)) continue;
+      std::int64_t rest = p;
+      for (int d = x.rank() - 1; d >= 0; --d) {
+        out[d] = rest % shape[d];
+        rest /= shape[d];
+      }
+      out += x.rank();
+    }
+    return y;
+  });
+}
+
+}  // namespace ladon::kernels

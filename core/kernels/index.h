@@ -1,0 +1,33 @@
+#pragma once
+// Reading and writing at indices. Rows that receive several contributions add them in their order,
+// at any number of threads. No gradients: see autograd/ops/index.h.
+
+#include <string_view>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::kernels {
+
+/// Row-major copy of `index` (i64) with negative indices counted from the end of n. Throws Error
+/// naming `operation` for another dtype, and for an index out of range.
+Tensor normalize_indices(std::string_view operation, const Tensor& index, std::int64_t n);
+
+/// [.., n, ..] → [.., k, ..]: slice i along `axis` is slice rows[i] of x, or zeros where rows[i] is
+/// −1. rows [k] is normalized.
+Tensor take_rows(const Tensor& x, int axis, const Tensor& rows);
+/// The adjoint: zeros [.., n, ..], with slice i of x [.., k, ..] added to slice rows[i] unless that
+/// is −1.
+Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n);
+
+/// y_p = x at p's coordinates, with index_p in place of that along `axis`. index is normalized, of
+/// x's rank, and not larger than x off the axis.
+Tensor gather(const Tensor& x, int axis, const Tensor& index);
+/// Writes (or adds) source_p to the element of y that gather would read at p, in row-major order;
+/// source has the shape of index and y's dtype. In place.
+enum class Scatter { write, add };
+void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& source);
+
+/// Indices of the elements that are not zero (i64 [k, rank]), row-major.
+Tensor nonzero(const Tensor& x);
+
+}  // namespace ladon::kernels

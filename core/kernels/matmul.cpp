@@ -1,0 +1,155 @@
+#include "ladon/core/kernels/matmul.h"
+
+#include <algorithm>
+
+#include "ladon/core/blas.h"
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/parallel.h"
+#include "ladon/core/view.h"
+
+namespace ladon::kernels {
+namespace {
+
+/// Whether BLAS can read the last two axes in place: one of them dense, the other stepping over it.
+bool readable(const Tensor& x) {
+  const int r = x.rank();
+  const std::int64_t rows = x.shape()[r - 2], columns = x.shape()[r - 1];
+  const std::int64_t row = x.strides()[r - 2], column = x.strides()[r - 1];
+  const bool by_rows = (columns <= 1 || column == 1) && (rows <= 1 || row >= columns);
+  const bool by_columns = (rows <= 1 || row == 1) && (columns <= 1 || column >= rows);
+  return by_rows || by_columns;
+}
+
+/// Strides as blas::Matrix wants them: what an axis of one element steps by is put right.
+template <class T>
+blas::Matrix<const T> matrix(const Tensor& x) {
+  const int r = x.rank();
+  const std::int64_t rows = x.shape()[r - 2], columns = x.shape()[r - 1];
+  std::int64_t row = x.strides()[r - 2], column = x.strides()[r - 1];
+  const bool by_rows = (columns <= 1 || column == 1) && (rows <= 1 || row >= columns);
+  if (by_rows) {
+    column = 1;
+    if (rows <= 1) row = std::max<std::int64_t>(1, columns);
+  } else {
+    row = 1;
+    if (columns <= 1) column = std::max<std::int64_t>(1, rows);
+  }
+  return {x.data<T>(), row, column};
+}
+
+/// The leading axes of a product, with each operand's strides (0 where it is broadcast). Neighbours
+/// that both operands step through evenly are merged.
+struct Batch {
+  Batch(const Shape& lead, const Tensor& a, const Tensor& b) {
+    for (int i = 0; i < lead.rank(); ++i) {
+      if (lead[i] == 1) continue;
+      const std::int64_t sa = a.strides()[i], sb = b.strides()[i];
+      const int last = sizes.rank() - 1;
+      if (last >= 0 && a_strides[last] == sa * lead[i] && b_strides[last] == sb * lead[i]) {
+        sizes[last] *= lead[i];
+        a_strides[last] = sa;
+        b_strides[last] = sb;
+      } else {
+        sizes.append(lead[i]);
+        a_strides.append(sa);
+        b_strides.append(sb);
+      }
+    }
+  }
+  Shape sizes, a_strides, b_strides;
+};
+
+/// y ← a·b + beta·y, [.., m, k] · [.., k, n], where y [.., m, n] is contiguous.
+template <class T>
+void multiply(T* y, const Shape& lead, const Tensor& a, const Tensor& b, T beta) {
+  const std::int64_t m = a.size(-2), k = a.size(-1), n = b.size(-1);
+  const blas::Matrix<const T> left = matrix<T>(a), right = matrix<T>(b);
+  const blas::Matrix<T> out{y, n, 1};
+  const Batch batch(lead, a, b);
+  const int axes = batch.sizes.rank();
+  if (axes == 0) return blas::gemm(m, n, k, T(1), left, right, beta, out);
+  const int last = axes - 1;
+  const std::int64_t inner = batch.sizes[last], outer = batch.sizes.sub(0, last).count();
+  const auto run = [&](std::int64_t i) {
+    blas::Matrix<const T> ai = left, bi = right;
+    for (std::int64_t rest = i, d = last - 1; d >= 0; --d) {
+      const std::int64_t at = rest % batch.sizes[static_cast<int>(d)];
+      rest /= batch.sizes[static_cast<int>(d)];
+      ai.data += at * batch.a_strides[static_cast<int>(d)];
+      bi.data += at * batch.b_strides[static_cast<int>(d)];
+    }
+    blas::gemm_batched(inner, m, n, k, T(1), ai, batch.a_strides[last], bi, batch.b_strides[last],
+                       beta, blas::Matrix<T>{y + i * inner * m * n, n, 1}, m * n);
+  };
+  if (outer == 1) return run(0);
+  const std::int64_t grain = 1 + (1 << 18) / std::max<std::int64_t>(1, inner * m * n * k);
+  parallel::for_range(outer, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) run(i);
+  });
+}
+
+/// Operands ready to be multiplied: readable, of the product's leading axes.
+struct Operands {
+  Operands(const Tensor& left, const Tensor& right)
+      : a(readable(left) ? left : clone(left)), b(readable(right) ? right : clone(right)) {
+    const std::int64_t k = a.size(-1);
+    check(k == b.size(-2), "matmul", "inner sizes differ: ", a.shape(), " · ", b.shape(),
+          k == b.size(-1) ? "; did you mean to transpose the right operand?" : "");
+    check(a.dtype() == b.dtype(), "matmul", "operands are ", a.dtype(), " and ", b.dtype());
+    const Shape la = a.shape().sub(0, a.rank() - 2), lb = b.shape().sub(0, b.rank() - 2);
+    lead = broadcast_shapes("matmul", la, lb);
+    shape = lead;
+    shape.append(a.size(-2));
+    shape.append(b.size(-1));
+    collapse();
+    stretch(a);
+    stretch(b);
+  }
+
+  Tensor a, b;
+  Shape lead;   // of the operands
+  Shape shape;  // of the product
+
+ private:
+  // [.., m, k] · [k, n] is one product of all rows: [.. · m, k] · [k, n].
+  void collapse() {
+    if (lead.rank() == 0 || b.shape().sub(0, b.rank() - 2).count() != 1) return;
+    const std::int64_t k = a.size(-1);
+    const Tensor rows = view::try_reshape(a, {lead.count() * a.size(-2), k});
+    if (!rows.defined() || !readable(rows)) return;
+    a = rows;
+    while (b.rank() > 2) b = view::squeeze(b, 0);
+    lead = Shape();
+  }
+  void stretch(Tensor& x) const {
+    if (x.rank() == 2 && lead.rank() == 0) return;
+    Shape to = lead;
+    to.append(x.size(-2));
+    to.append(x.size(-1));
+    x = view::expand(x, to);
+  }
+};
+
+void multiply(Tensor& y, const Operands& o, double beta) {
+  if (y.count() == 0) return;
+  visit_floating("matmul", y.dtype(), [&]<class T>() {
+    multiply<T>(y.mutable_data<T>(), o.lead, o.a, o.b, static_cast<T>(beta));
+  });
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  const Operands operands(a, b);
+  Tensor y = empty(operands.shape, a.dtype());
+  multiply(y, operands, 0);
+  return y;
+}
+
+void add_matmul(Tensor y, const Tensor& a, const Tensor& b) {
+  const Operands operands(a, b);
+  require(y.contiguous() && y.shape() == operands.shape, "add_matmul's result has its shape");
+  multiply(y, operands, 1);
+}
+
+}  // namespace ladon::kernels

@@ -1,0 +1,15 @@
+#pragma once
+// Matrix products of strided tensors. No gradients: see autograd/ops/matmul.h.
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::kernels {
+
+/// [.., m, k] · [.., k, n] → [.., m, n], contiguous; leading axes broadcast. One floating dtype.
+/// Transposed operands are not copied. Throws Error where shapes do not fit.
+Tensor matmul(const Tensor& a, const Tensor& b);
+
+/// y ← y + a·b for contiguous y of the product's shape.
+void add_matmul(Tensor y, const Tensor& a, const Tensor& b);
+
+}  // namespace ladon::kernels
