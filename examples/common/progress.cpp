@@ -1,0 +1,43 @@
+#include "ladon/examples/common/progress.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace ladon::example {
+namespace {
+
+constexpr int bar_width = 30;
+constexpr const char* clear_line = "\r\033[K";
+
+std::string clock_time(double seconds) {
+  char text[32];
+  const int whole = static_cast<int>(seconds + 0.5);
+  std::snprintf(text, sizeof text, "%d:%02d", whole / 60, whole % 60);
+  return text;
+}
+
+}  // namespace
+
+Progress::Progress(std::int64_t total)
+    : total_(total),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      start_(std::chrono::steady_clock::now()) {}
+
+Progress::~Progress() {
+  if (terminal_) std::fputs(clear_line, stderr);
+}
+
+void Progress::step(const std::string& what) {
+  ++done_;
+  if (!terminal_) return;
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
+  const double share = static_cast<double>(done_) / static_cast<double>(total_);
+  const auto filled = static_cast<std::size_t>(share * bar_width);
+  const std::string bar = std::string(filled, '#') + std::string(bar_width - filled, '.');
+  std::fprintf(stderr, "%s[%s] %3.0f%%  %s left  %s", clear_line, bar.c_str(), 100 * share,
+               clock_time(spent.count() * (1 - share) / share).c_str(), what.c_str());
+  std::fflush(stderr);
+}
+
+}  // namespace ladon::example

@@ -1,0 +1,27 @@
+#pragma once
+// A line that says how far a long run is and how long it will take. Only on a terminal.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace ladon::example {
+
+class Progress {
+ public:
+  /// `total` steps of equal length.
+  explicit Progress(std::int64_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Counts one step and shows `what` is being done.
+  void step(const std::string& what);
+
+ private:
+  std::int64_t total_, done_ = 0;
+  bool terminal_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace ladon::example
