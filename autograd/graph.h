@@ -156,6 +156,10 @@ class Saved {
   std::uint32_t version_;
 };
 inline Saved saved(const Tensor& x) { return Saved(x); }
+/// Keeps x only if `input`, whose gradient reads it, needs one.
+inline Saved saved_for(const Tensor& input, const Tensor& x) {
+  return Saved(input.requires_grad() ? x : Tensor());
+}
 
 /// Reference to an input of an operation.
 struct Input {

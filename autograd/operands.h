@@ -1,0 +1,57 @@
+#pragma once
+// What operations check of their operands, and how they bring them to one dtype. Gradients need
+// nothing of it: the reverse sweep casts and sums them back (graph.h).
+
+#include <cmath>
+
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// Throws Error unless every tensor is defined.
+template <class... Tensors>
+void check_defined(const char* operation, const Tensors&... tensors) {
+  check((tensors.defined() && ...), operation, "an operand is undefined");
+}
+
+/// Throws Error unless x is defined and floating.
+inline void check_floating(const char* operation, const Tensor& x) {
+  check_defined(operation, x);
+  check(is_floating(x.dtype()), operation, "needs a floating-point tensor, got ", x.dtype(),
+        "; convert it with cast(x, f32)");
+}
+
+/// Throws Error unless x is defined and boolean.
+inline void check_boolean(const char* operation, const Tensor& x) {
+  check_defined(operation, x);
+  check(x.dtype() == boolean, operation, "needs a bool tensor, got ", x.dtype());
+}
+
+/// Calls f(a, b) with both in the larger of their dtypes, and at least `least`. Throws Error where
+/// one is undefined or the shapes do not broadcast.
+template <class F>
+Tensor promoted(const char* operation, const Tensor& a, const Tensor& b, DType least, F f) {
+  check_defined(operation, a, b);
+  if (!(a.shape() == b.shape())) broadcast_shapes(operation, a.shape(), b.shape());
+  const DType t = promote(promote(a.dtype(), b.dtype()), least);
+  if (a.dtype() == t && b.dtype() == t) return f(a, b);
+  return f(kernels::cast(a, t), kernels::cast(b, t));
+}
+
+/// Calls f(x) with x in the larger of its dtype and `least`.
+template <class F>
+Tensor promoted(const char* operation, const Tensor& x, DType least, F f) {
+  check_defined(operation, x);
+  return x.dtype() < least ? f(kernels::cast(x, least)) : f(x);
+}
+
+/// Throws Error where s has no exact place beside the integers of x.
+inline void check_number(const char* operation, const Tensor& x, double s) {
+  if (x.defined() && !is_floating(x.dtype()))
+    check(std::floor(s) == s && std::abs(s) < 0x1p63, operation, "the number ", s,
+          " is not an integer, but the tensor is ", x.dtype(), "; convert it with cast(x, f32)");
+}
+
+}  // namespace ladon

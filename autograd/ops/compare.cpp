@@ -1,0 +1,109 @@
+#include "ladon/autograd/ops/compare.h"
+
+#include <cmath>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+
+namespace ladon {
+namespace {
+
+using kernels::Compare;
+
+Tensor compared(const char* name, Compare op, const Tensor& a, const Tensor& b) {
+  return promoted(name, a, b, boolean,
+                  [op](const Tensor& u, const Tensor& v) { return kernels::compare(op, u, v); });
+}
+Tensor compared(const char* name, Compare op, const Tensor& x, double s) {
+  check_number(name, x, s);
+  return promoted(name, x, i64, [=](const Tensor& a) { return kernels::compare(op, a, s); });
+}
+
+}  // namespace
+
+Tensor equal(const Tensor& a, const Tensor& b) { return compared("equal", Compare::eq, a, b); }
+Tensor not_equal(const Tensor& a, const Tensor& b) {
+  return compared("not_equal", Compare::ne, a, b);
+}
+Tensor less(const Tensor& a, const Tensor& b) { return compared("less", Compare::lt, a, b); }
+Tensor less_equal(const Tensor& a, const Tensor& b) {
+  return compared("less_equal", Compare::le, a, b);
+}
+Tensor greater(const Tensor& a, const Tensor& b) { return compared("greater", Compare::gt, a, b); }
+Tensor greater_equal(const Tensor& a, const Tensor& b) {
+  return compared("greater_equal", Compare::ge, a, b);
+}
+Tensor equal(const Tensor& x, double s) { return compared("equal", Compare::eq, x, s); }
+Tensor not_equal(const Tensor& x, double s) { return compared("not_equal", Compare::ne, x, s); }
+Tensor less(const Tensor& x, double s) { return compared("less", Compare::lt, x, s); }
+Tensor less_equal(const Tensor& x, double s) { return compared("less_equal", Compare::le, x, s); }
+Tensor greater(const Tensor& x, double s) { return compared("greater", Compare::gt, x, s); }
+Tensor greater_equal(const Tensor& x, double s) {
+  return compared("greater_equal", Compare::ge, x, s);
+}
+
+// Of truth values a ≥ b says "b implies a", and a > b says "a and not b".
+
+Tensor logical_not(const Tensor& x) {
+  check_boolean("logical_not", x);
+  return kernels::compare(Compare::eq, x, 0);
+}
+
+Tensor logical_and(const Tensor& a, const Tensor& b) {
+  check_boolean("logical_and", a);
+  return compared("logical_and", Compare::gt, a, logical_not(b));
+}
+
+Tensor logical_or(const Tensor& a, const Tensor& b) {
+  check_boolean("logical_or", a);
+  return compared("logical_or", Compare::ge, a, logical_not(b));
+}
+
+Tensor isnan(const Tensor& x) { return not_equal(x, x); }
+
+Tensor isfinite(const Tensor& x) {
+  return promoted("isfinite", x.detach(), f32, [](const Tensor& a) {
+    return kernels::compare(Compare::lt, kernels::unary(kernels::Unary::abs, a), HUGE_VAL);
+  });
+}
+
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  check_boolean("where", condition);
+  check_defined("where", a, b);
+  broadcast_shapes("where", condition.shape(), broadcast_shapes("where", a.shape(), b.shape()));
+  const Tensor y = promoted("where", a, b, boolean, [&](const Tensor& u, const Tensor& v) {
+    return kernels::where(condition, u, v);
+  });
+  return record(
+      "where", y, {a, b},
+      [c = saved(condition)](const Tensor& g) { return masked_fill(g, logical_not(c), 0); },
+      [c = saved(condition)](const Tensor& g) { return masked_fill(g, c, 0); });
+}
+
+Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
+  check_defined("masked_fill", x);
+  check_boolean("masked_fill", mask);
+  check_number("masked_fill", x, value);
+  check(broadcast_shapes("masked_fill", x.shape(), mask.shape()) == x.shape(), "masked_fill",
+        "the mask of shape ", mask.shape(), " does not broadcast to x's shape ", x.shape());
+  return record("masked_fill", kernels::where(mask, scalar(value, x.dtype()), x), {x},
+                [mask = saved(mask)](const Tensor& g) { return masked_fill(g, mask, 0); });
+}
+
+bool all_equal(const Tensor& a, const Tensor& b) {
+  check_defined("all_equal", a, b);
+  return a.shape() == b.shape() && all(equal(a, b)).item<bool>();
+}
+
+bool all_close(const Tensor& a, const Tensor& b, double rtol, double atol) {
+  check_defined("all_close", a, b);
+  if (!(a.shape() == b.shape())) return false;
+  const NoGrad no_grad;
+  const Tensor u = cast(a, f64), v = cast(b, f64);
+  const Tensor near = less_equal(abs(u - v), atol + rtol * abs(v));  // true for any u if v is ∞
+  return all(logical_or(equal(u, v), logical_and(near, isfinite(v)))).item<bool>();
+}
+
+}  // namespace ladon

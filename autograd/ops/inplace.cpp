@@ -1,0 +1,57 @@
+#include "ladon/autograd/ops/inplace.h"
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/operands.h"
+
+namespace ladon {
+namespace {
+
+/// Throws Error where an edit of x would be lost to the graph, or write an element twice.
+void check_editable(const char* operation, const Tensor& x) {
+  check_defined(operation, x);
+  check(!grad_enabled() || !x.requires_grad(), operation, "the tensor of shape ", x.shape(),
+        " records history; edit it under NoGrad, or a detached copy");
+  for (int i = 0; i < x.rank(); ++i)
+    check(x.strides()[i] != 0 || x.size(i) <= 1, operation, "axis ", i, " of shape ", x.shape(),
+          " is expanded: its elements are one; edit a clone");
+}
+
+/// y as the source of an edit of x: in x's dtype, and apart from x where both share storage.
+Tensor source(const char* operation, const Tensor& x, const Tensor& y) {
+  check_editable(operation, x);
+  check_defined(operation, y);
+  check(!grad_enabled() || !y.requires_grad(), operation,
+        "the source records history, which the edit would lose; detach it, or edit under NoGrad");
+  check(broadcast_shapes(operation, x.shape(), y.shape()) == x.shape(), operation,
+        "the source of shape ", y.shape(), " does not broadcast to x's shape ", x.shape());
+  const Tensor cast = kernels::cast(y, x.dtype());
+  return cast.storage() == x.storage() ? kernels::clone(cast) : cast;
+}
+
+}  // namespace
+
+void fill_(Tensor x, double value) {
+  check_editable("fill_", x);
+  check_number("fill_", x, value);
+  kernels::fill(x, value);
+}
+
+void copy_(Tensor x, const Tensor& y) { kernels::copy(x, source("copy_", x, y)); }
+
+void add_(Tensor x, const Tensor& y, double alpha) {
+  check_number("add_", x, alpha);
+  kernels::axpby(1, x, alpha, source("add_", x, y));
+}
+
+void scale_(Tensor x, double s) {
+  check_editable("scale_", x);
+  check_number("scale_", x, s);
+  kernels::axpby(s, x, 0, scalar(0, x.dtype()));
+}
+
+void mul_(Tensor x, const Tensor& y) {
+  const Tensor factor = source("mul_", x, y);
+  kernels::copy(x, kernels::binary(kernels::Binary::mul, x, factor));
+}
+
+}  // namespace ladon

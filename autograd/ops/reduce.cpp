@@ -1,0 +1,269 @@
+#include "ladon/autograd/ops/reduce.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/index.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/ops/softmax.h"
+#include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/softmax.h"
+
+namespace ladon {
+
+std::vector<int> Axes::normalized(std::string_view operation, int rank) const {
+  std::vector<int> axes(all_ ? rank : 0);
+  std::iota(axes.begin(), axes.end(), 0);
+  for (const int axis : axes_) axes.push_back(normalize_axis(operation, axis, rank));
+  std::sort(axes.begin(), axes.end());
+  const auto twice = std::adjacent_find(axes.begin(), axes.end());
+  if (twice != axes.end()) fail(operation, concat("axis ", *twice, " is named twice"));
+  return axes;
+}
+
+namespace {
+
+using kernels::Binary;
+using kernels::Reduce;
+
+/// The axes a reduction of x runs over, and what its rule needs to undo it.
+struct Reduced {
+  std::vector<int> axes;
+  Shape from, kept;
+  std::int64_t count = 1;  // elements that are reduced to one
+
+  Reduced(const char* operation, const Tensor& x, const Axes& over) {
+    check_defined(operation, x);
+    axes = over.normalized(operation, x.rank());
+    from = kept = x.shape();
+    for (const int axis : axes) {
+      count *= from[axis];
+      kept[axis] = 1;
+    }
+  }
+
+  Tensor reduce(Reduce op, const Tensor& x, Dims dims) const {
+    return kernels::reduce(op, x, axes, dims == Dims::keep);
+  }
+  /// The adjoint of summing: each gradient goes to all the elements that it came from.
+  Tensor spread(const Tensor& g) const { return expand(reshape(g, kept), from); }
+};
+
+/// Reduces several axes by reducing one after the other, the last first.
+template <class ReduceAxis>
+Tensor one_by_one(const Reduced& reduced, const Tensor& x, Dims dims, const ReduceAxis& reduce_axis) {
+  Tensor y = x;
+  for (auto axis = reduced.axes.rbegin(); axis != reduced.axes.rend(); ++axis)
+    y = reduce_axis(y, *axis);
+  return dims == Dims::keep ? reshape(y, reduced.kept) : y;
+}
+
+}  // namespace
+
+// --- sums ---
+
+Tensor sum(const Tensor& x, const Axes& axes, Dims dims) {
+  const Reduced reduced("sum", x, axes);
+  return record("sum", reduced.reduce(Reduce::sum, x, dims), {x},
+                [reduced](const Tensor& g) { return reduced.spread(g); });
+}
+
+Tensor mean(const Tensor& x, const Axes& axes, Dims dims) {
+  check_floating("mean", x);
+  const Reduced reduced("mean", x, axes);
+  const auto n = static_cast<double>(reduced.count);
+  return record("mean", kernels::binary(Binary::div, reduced.reduce(Reduce::sum, x, dims), n), {x},
+                [reduced, n](const Tensor& g) { return reduced.spread(g / n); });
+}
+
+Tensor var(const Tensor& x, const Axes& axes, Dims dims, double correction) {
+  check_floating("var", x);
+  const Reduced reduced("var", x, axes);
+  const double n = std::max(static_cast<double>(reduced.count) - correction, 0.0);
+  const Tensor center = kernels::binary(Binary::div, reduced.reduce(Reduce::sum, x, Dims::keep),
+                                        static_cast<double>(reduced.count));
+  const Tensor squares =
+      reduced.reduce(Reduce::sum_squares, kernels::binary(Binary::sub, x, center), dims);
+  return record("var", kernels::binary(Binary::div, squares, n), {x},
+                [reduced, n, x = saved(x)](const Tensor& g) {  // 2(x − mean)/(n − correction)
+                  return reduced.spread(g * (2 / n)) * (*x - mean(x, reduced.axes, keep_dims));
+                });
+}
+
+Tensor stddev(const Tensor& x, const Axes& axes, Dims dims, double correction) {
+  check_floating("stddev", x);
+  return sqrt(var(x, axes, dims, correction));
+}
+
+Tensor norm(const Tensor& x, const Axes& axes, Dims dims) {
+  check_floating("norm", x);
+  const Reduced reduced("norm", x, axes);
+  const Tensor squares = reduced.reduce(Reduce::sum_squares, x, dims);
+  return record("norm", kernels::unary(kernels::Unary::sqrt, squares), {x},
+                [reduced, x = saved(x)](const Tensor& g, const Tensor& y) {  // x/‖x‖, 0 at 0
+                  return reduced.spread(g / masked_fill(y, equal(y, 0), 1)) * x;
+                });
+}
+
+Tensor cumsum(const Tensor& x, int axis) {
+  check_defined("cumsum", x);
+  const int a = normalize_axis("cumsum", axis, x.rank());
+  return record("cumsum", kernels::cumsum(x, a), {x}, [a](const Tensor& g) {
+    return flip(cumsum(flip(g, {a}), a), {a});  // ∂y_i/∂x_j = [j ≤ i]
+  });
+}
+
+Tensor sum_to(const Tensor& x, const Shape& shape) {
+  check_defined("sum_to", x);
+  check(broadcast_shapes("sum_to", x.shape(), shape) == x.shape(), "sum_to", "the shape ", shape,
+        " does not broadcast to x's shape ", x.shape());
+  return record("sum_to", kernels::sum_to(x, shape), {x},
+                [from = x.shape()](const Tensor& g) { return expand(g, from); });
+}
+
+// --- products ---
+
+namespace {
+
+/// For each element the product of the others along an axis: [.., n, ..] → [.., n, ..].
+Tensor product_of_others(const Tensor& x, int axis) {
+  const Tensor last = transpose(x, axis, -1);  // [.., n]
+  const std::int64_t n = last.size(-1);
+  Shape square = last.shape();
+  square.append(n);
+  const Tensor rows = expand(unsqueeze(last, -2), square);  // [.., n, n]
+  return transpose(prod(masked_fill(rows, eye(n, boolean), 1), -1), axis, -1);
+}
+
+Tensor prod_along(const Tensor& x, int axis) {
+  return record("prod", kernels::reduce(Reduce::prod, x, {axis}, false), {x},
+                [x = saved(x), axis](const Tensor& g, const Tensor& y) {
+                  const auto across = [axis](const Tensor& t) { return unsqueeze(t, axis); };
+                  if (any(equal(x, 0)).item<bool>()) return across(g) * product_of_others(x, axis);
+                  return across(g * y) / x;  // ∂(Π x)/∂x_i = Π_{j≠i} x_j
+                });
+}
+
+}  // namespace
+
+Tensor prod(const Tensor& x, const Axes& axes, Dims dims) {
+  const Reduced reduced("prod", x, axes);
+  const Tensor counted = x.dtype() == boolean ? cast(x, i64) : x;
+  return one_by_one(reduced, counted, dims, prod_along);
+}
+
+// --- extremes ---
+
+namespace {
+
+Tensor extreme(const char* name, Reduce op, const Tensor& x, const Axes& axes, Dims dims) {
+  const Reduced reduced(name, x, axes);
+  check(reduced.count > 0 || is_floating(x.dtype()), name, "of no ", x.dtype(),
+        " elements is undefined: shape ", x.shape());
+  return record(name, reduced.reduce(op, x, dims), {x},
+                [reduced, x = saved(x)](const Tensor& g, const Tensor& y) {
+                  const Tensor others = not_equal(x, reduced.spread(y.detach()));
+                  const Tensor ties = sum(logical_not(others), reduced.axes, keep_dims);
+                  const Tensor share = reshape(g, reduced.kept) / ties;
+                  return masked_fill(expand(share, reduced.from), others, 0);  // 1/ties where equal
+                });
+}
+
+}  // namespace
+
+Tensor amax(const Tensor& x, const Axes& axes, Dims dims) {
+  return extreme("amax", Reduce::max, x, axes, dims);
+}
+
+Tensor amin(const Tensor& x, const Axes& axes, Dims dims) {
+  return extreme("amin", Reduce::min, x, axes, dims);
+}
+
+namespace {
+
+Tensor logsumexp_along(const Tensor& x, int axis) {
+  return record("logsumexp", kernels::reduce(Reduce::sum, kernels::logsumexp(x, axis), {axis}, false),
+                {x}, [x = saved(x), axis](const Tensor& g) {
+                  return unsqueeze(g, axis) * softmax(x, axis);  // ∂/∂x_i = softmax_i
+                });
+}
+
+}  // namespace
+
+Tensor logsumexp(const Tensor& x, const Axes& axes, Dims dims) {
+  check_floating("logsumexp", x);
+  return one_by_one(Reduced("logsumexp", x, axes), x, dims, logsumexp_along);
+}
+
+// --- positions ---
+
+namespace {
+
+int checked_axis(const char* operation, const Tensor& x, int axis) {
+  check_defined(operation, x);
+  const int a = normalize_axis(operation, axis, x.rank());
+  check(x.size(a) > 0, operation, "axis ", a, " of shape ", x.shape(), " is empty");
+  return a;
+}
+
+/// The elements at `index`, whose axis is kept with size 1.
+ValuesAndIndices picked(const Tensor& x, int axis, const Tensor& index, Dims dims) {
+  const Tensor values = gather(x, axis, index);
+  if (dims == Dims::keep) return {values, index};
+  return {squeeze(values, axis), squeeze(index, axis)};
+}
+
+}  // namespace
+
+ValuesAndIndices max(const Tensor& x, int axis, Dims dims) {
+  const int a = checked_axis("max", x, axis);
+  return picked(x, a, kernels::argmax(x, a, true), dims);
+}
+
+ValuesAndIndices min(const Tensor& x, int axis, Dims dims) {
+  const int a = checked_axis("min", x, axis);
+  return picked(x, a, kernels::argmin(x, a, true), dims);
+}
+
+Tensor argmax(const Tensor& x, int axis, Dims dims) {
+  return kernels::argmax(x, checked_axis("argmax", x, axis), dims == Dims::keep);
+}
+
+Tensor argmin(const Tensor& x, int axis, Dims dims) {
+  return kernels::argmin(x, checked_axis("argmin", x, axis), dims == Dims::keep);
+}
+
+ValuesAndIndices sort(const Tensor& x, SortOptions options) {
+  check_defined("sort", x);
+  const int a = normalize_axis("sort", options.axis, x.rank());
+  const Tensor order = kernels::argsort(x, a, options.descending);
+  return {gather(x, a, order), order};
+}
+
+ValuesAndIndices topk(const Tensor& x, std::int64_t k, TopkOptions options) {
+  check_defined("topk", x);
+  const int a = normalize_axis("topk", options.axis, x.rank());
+  check(k >= 0 && k <= x.size(a), "topk", "k = ", k, " is outside [0, ", x.size(a),
+        "], the size of axis ", a, " of shape ", x.shape());
+  const Tensor order = slice(kernels::argsort(x, a, options.largest), a, {.stop = k});
+  return {gather(x, a, order), contiguous(order)};
+}
+
+// --- truth ---
+
+Tensor any(const Tensor& x, const Axes& axes, Dims dims) {
+  check_boolean("any", x);
+  return Reduced("any", x, axes).reduce(Reduce::any, x, dims);
+}
+
+Tensor all(const Tensor& x, const Axes& axes, Dims dims) {
+  check_boolean("all", x);
+  return Reduced("all", x, axes).reduce(Reduce::all, x, dims);
+}
+
+}  // namespace ladon
