@@ -56,7 +56,7 @@ Tensor mul(const Tensor& a, const Tensor& b) {
 Tensor div(const Tensor& a, const Tensor& b) {
   return record(
       "div", map("div", Binary::div, a, b, f32), {a, b},
-      [b = saved(b)](const Tensor& g) { return g / b; },                        // ∂(a/b)/∂a = 1/b
+      [b = saved(b)](const Tensor& g) { return g / b; },  // ∂(a/b)/∂a = 1/b
       [b = saved(b)](const Tensor& g, const Tensor& y) { return -g * y / b; });  // ∂/∂b = −(a/b)/b
 }
 
@@ -115,8 +115,7 @@ Tensor operator-(const Tensor& x, double s) {
 }
 
 Tensor operator*(const Tensor& x, double s) {
-  return record("mul", map("mul", Binary::mul, x, s), {x},
-                [s](const Tensor& g) { return g * s; });
+  return record("mul", map("mul", Binary::mul, x, s), {x}, [s](const Tensor& g) { return g * s; });
 }
 
 Tensor operator/(const Tensor& x, double s) {
@@ -157,9 +156,7 @@ Tensor square(const Tensor& x) {
                 [x = saved(x)](const Tensor& g) { return g * (2.0 * x); });  // (x²)' = 2x
 }
 
-Tensor sign(const Tensor& x) {
-  return record("sign", map("sign", Unary::sign, x, i64), {x}, zero);
-}
+Tensor sign(const Tensor& x) { return record("sign", map("sign", Unary::sign, x, i64), {x}, zero); }
 
 Tensor floor(const Tensor& x) {
   return record("floor", map("floor", Unary::floor, x, i64), {x}, zero);

@@ -56,7 +56,8 @@ struct Reduced {
 
 /// Reduces several axes by reducing one after the other, the last first.
 template <class ReduceAxis>
-Tensor one_by_one(const Reduced& reduced, const Tensor& x, Dims dims, const ReduceAxis& reduce_axis) {
+Tensor one_by_one(const Reduced& reduced, const Tensor& x, Dims dims,
+                  const ReduceAxis& reduce_axis) {
   Tensor y = x;
   for (auto axis = reduced.axes.rbegin(); axis != reduced.axes.rend(); ++axis)
     y = reduce_axis(y, *axis);
@@ -187,8 +188,9 @@ Tensor amin(const Tensor& x, const Axes& axes, Dims dims) {
 namespace {
 
 Tensor logsumexp_along(const Tensor& x, int axis) {
-  return record("logsumexp", kernels::reduce(Reduce::sum, kernels::logsumexp(x, axis), {axis}, false),
-                {x}, [x = saved(x), axis](const Tensor& g) {
+  return record("logsumexp",
+                kernels::reduce(Reduce::sum, kernels::logsumexp(x, axis), {axis}, false), {x},
+                [x = saved(x), axis](const Tensor& g) {
                   return unsqueeze(g, axis) * softmax(x, axis);  // ∂/∂x_i = softmax_i
                 });
 }

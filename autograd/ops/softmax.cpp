@@ -23,13 +23,13 @@ Tensor softmax(const Tensor& x, int axis) {
 Tensor log_softmax(const Tensor& x, int axis) {
   check_floating("log_softmax", x);
   const int a = normalize_axis("log_softmax", axis, x.rank());
-  return record("log_softmax", kernels::log_softmax(x, a), {x},
-                [a](const Tensor& g, const Tensor& y) {
-                  if (!grad_enabled()) return kernels::log_softmax_backward(g, y, a);
-                  const Tensor masked = equal(amax(y.detach(), a, keep_dims), -HUGE_VAL);
-                  const Tensor all_terms = g - exp(y) * sum(g, a, keep_dims);  // Jᵀg = g − softmax·Σg
-                  return masked_fill(all_terms, masked, 0);
-                });
+  return record(
+      "log_softmax", kernels::log_softmax(x, a), {x}, [a](const Tensor& g, const Tensor& y) {
+        if (!grad_enabled()) return kernels::log_softmax_backward(g, y, a);
+        const Tensor masked = equal(amax(y.detach(), a, keep_dims), -HUGE_VAL);
+        const Tensor all_terms = g - exp(y) * sum(g, a, keep_dims);  // Jᵀg = g − softmax·Σg
+        return masked_fill(all_terms, masked, 0);
+      });
 }
 
 Tensor dropout(const Tensor& x, double p, Generator& rng) {
