@@ -1,0 +1,310 @@
+#include "ladon/autograd/functional.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <set>
+#include <unordered_set>
+
+#include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/random.h"
+
+namespace ladon {
+namespace {
+
+Tensor as_leaf(const Tensor& x) {
+  Tensor leaf = x.detach();
+  if (x.defined() && is_floating(x.dtype())) leaf.set_requires_grad();
+  return leaf;
+}
+
+std::vector<Tensor> as_leaves(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> leaves;
+  for (const Tensor& x : inputs) leaves.push_back(as_leaf(x));
+  return leaves;
+}
+
+/// Gradients of ⟨cotangent, output⟩ by the inputs, zeros where the output does not depend on one;
+/// undefined for an input that does not require a gradient.
+std::vector<Tensor> gradients_or_zeros(const Tensor& output, const std::vector<Tensor>& inputs,
+                                       const Tensor& cotangent, const BackwardOptions& options) {
+  std::vector<Tensor> wanted, gradients(inputs.size());
+  for (const Tensor& x : inputs)
+    if (x.requires_grad()) wanted.push_back(x);
+  std::vector<Tensor> found(wanted.size());
+  if (output.requires_grad() && !wanted.empty())
+    found = grad({output}, wanted,
+                 {.cotangents = {cotangent},
+                  .retain_graph = options.retain_graph,
+                  .create_graph = options.create_graph,
+                  .allow_unused = true});
+  auto next = found.begin();
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].requires_grad()) {
+      gradients[i] = next->defined() ? *next : zeros_like(inputs[i]);
+      ++next;
+    }
+  return gradients;
+}
+
+/// As reshape, of unrecorded row-major elements.
+Tensor flat(const Tensor& x) { return reshape(x.detach(), {-1}); }
+
+}  // namespace
+
+// --- derivatives ---
+
+VjpResult vjp(const TensorFunction& f, const std::vector<Tensor>& inputs, const Tensor& cotangent) {
+  const EnableGrad enable_grad;
+  const std::vector<Tensor> leaves = as_leaves(inputs);
+  const Tensor output = f(leaves);
+  return {output.detach(), gradients_or_zeros(output, leaves, cotangent, {})};
+}
+
+// The gradient Jᵀu is linear in u, so that its own gradient by u, along the tangent v, is J·v.
+JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& inputs,
+              const std::vector<Tensor>& tangents) {
+  check(inputs.size() == tangents.size(), "jvp", "there are ", inputs.size(), " inputs but ",
+        tangents.size(), " tangents");
+  const EnableGrad enable_grad;
+  const std::vector<Tensor> leaves = as_leaves(inputs);
+  const Tensor output = f(leaves);
+  const Tensor u = as_leaf(zeros_like(output));
+  const std::vector<Tensor> gradients =
+      gradients_or_zeros(output, leaves, u, {.create_graph = true});
+  Tensor tangent = zeros_like(output);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!leaves[i].requires_grad()) continue;
+    check_defined("jvp", tangents[i]);
+    tangent =
+        tangent + gradients_or_zeros(gradients[i], {u}, tangents[i], {.retain_graph = true})[0];
+  }
+  return {output.detach(), tangent.detach()};
+}
+
+namespace {
+
+/// The Jacobian by each input that requires a gradient, as rows: [output count, input count].
+std::vector<Tensor> jacobian_rows(const Tensor& output, const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> rows(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].requires_grad())
+      rows[i] = zeros({output.count(), inputs[i].count()}, inputs[i].dtype());
+  for (std::int64_t m = 0; m < output.count(); ++m) {
+    Tensor unit = zeros({output.count()}, output.dtype());
+    kernels::fill(select(unit, 0, m), 1);
+    const std::vector<Tensor> gradients =
+        gradients_or_zeros(output, inputs, reshape(unit, output.shape()), {.retain_graph = true});
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (rows[i].defined()) kernels::copy(select(rows[i], 0, m), flat(gradients[i]));
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<Tensor> jacobian(const TensorFunction& f, const std::vector<Tensor>& inputs) {
+  const EnableGrad enable_grad;
+  const std::vector<Tensor> leaves = as_leaves(inputs);
+  const Tensor output = f(leaves);
+  std::vector<Tensor> result = jacobian_rows(output, leaves);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!result[i].defined()) continue;
+    Shape shape = output.shape();
+    for (const std::int64_t size : inputs[i].shape()) shape.append(size);
+    result[i] = reshape(result[i], shape);
+  }
+  return result;
+}
+
+Tensor hvp(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const Tensor& v) {
+  const EnableGrad enable_grad;
+  const Tensor leaf = as_leaf(x);
+  const Tensor value = f(leaf);
+  check(value.count() == 1, "hvp", "f must give one element, got shape ", value.shape());
+  const Tensor gradient =
+      gradients_or_zeros(value, {leaf}, ones_like(value), {.create_graph = true})[0];
+  return gradients_or_zeros(gradient, {leaf}, v, {})[0].detach();
+}
+
+// --- checks of gradients ---
+
+namespace {
+
+/// Central differences of f by input i: [output count, input count].
+Tensor difference_rows(const TensorFunction& f, const std::vector<Tensor>& inputs, std::size_t i,
+                       std::int64_t outputs, double step) {
+  const NoGrad no_grad;
+  const Tensor& x = inputs[i];
+  Tensor columns = empty({x.count(), outputs}, f64);
+  const auto value_at = [&](std::int64_t k, double shift) {
+    std::vector<Tensor> shifted = inputs;
+    shifted[i] = kernels::clone(x).detach();
+    shifted[i].mutable_data<double>()[k] += shift;
+    return flat(f(shifted));
+  };
+  for (std::int64_t k = 0; k < x.count(); ++k) {
+    const Tensor difference = (value_at(k, step) - value_at(k, -step)) / (2 * step);
+    kernels::copy(select(columns, 0, k), difference);
+  }
+  return transpose(columns);
+}
+
+void check_jacobian(const Tensor& reverse, const Tensor& central, std::size_t input,
+                    const GradcheckOptions& options) {
+  const std::vector<double> r = reverse.to_vector(), c = central.to_vector();
+  for (std::size_t k = 0; k < r.size(); ++k) {
+    const double room = options.atol + options.rtol * std::max(std::abs(r[k]), std::abs(c[k]));
+    const auto columns = static_cast<std::size_t>(reverse.size(1));
+    check(std::abs(r[k] - c[k]) <= room, "gradcheck", "d output[", k / columns, "] / d input ",
+          input, "[", k % columns, "] is ", r[k], " by reverse mode but ", c[k],
+          " by central differences (flat indices)");
+  }
+}
+
+}  // namespace
+
+bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
+               GradcheckOptions options) {
+  const EnableGrad enable_grad;
+  std::vector<Tensor> leaves;
+  bool any = false;
+  for (const Tensor& x : inputs) {
+    any = any || x.requires_grad();
+    check(!x.requires_grad() || x.dtype() == f64, "gradcheck",
+          "inputs that require gradients must be f64, got ", x.dtype());
+    leaves.push_back(x.requires_grad() ? as_leaf(x) : x);
+  }
+  check(any, "gradcheck", "no input requires a gradient; call set_requires_grad()");
+  const Tensor output = f(leaves);
+  check(output.dtype() == f64, "gradcheck", "the output must be f64, got ", output.dtype());
+  const std::vector<Tensor> reverse = jacobian_rows(output, leaves);
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+    if (reverse[i].defined())
+      check_jacobian(reverse[i], difference_rows(f, leaves, i, output.count(), options.step), i,
+                     options);
+  return true;
+}
+
+bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
+                   GradcheckOptions options) {
+  const Tensor value = f(inputs);
+  Generator rng(0x6772616463686b);
+  std::vector<Tensor> extended = inputs;
+  extended.push_back(as_leaf(normal(value.shape(), rng, 0, 1, f64)));
+
+  // The gradients of ⟨c, f⟩, one after the other, as a function of the inputs and of c.
+  const auto gradient = [&](const std::vector<Tensor>& at) {
+    const bool recorded = grad_enabled();
+    const EnableGrad enable_grad;
+    std::vector<Tensor> arguments;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      arguments.push_back(inputs[i].requires_grad() && !at[i].requires_grad() ? as_leaf(at[i])
+                                                                              : at[i]);
+    std::vector<Tensor> parts;
+    for (const Tensor& g :
+         gradients_or_zeros(f(arguments), arguments, at.back(), {.create_graph = recorded}))
+      if (g.defined()) parts.push_back(reshape(g, {-1}));
+    return concat(parts, 0);
+  };
+  return gradcheck(gradient, extended, options);
+}
+
+// --- recomputation ---
+
+namespace {
+
+/// The leaves that `output` depends on and that are not among `known`: parameters that a function
+/// took from its surroundings. Each comes as a stand-in that has the leaf's place in the graph.
+std::vector<Tensor> captured_leaves(const Tensor& output, const std::vector<Tensor>& known) {
+  std::unordered_set<const Node*> seen;
+  for (const Tensor& x : known) seen.insert(x.history().get());
+  std::vector<Tensor> captured;
+  std::vector<std::shared_ptr<Node>> stack{output.history()};
+  while (!stack.empty()) {
+    const std::shared_ptr<Node> node = std::move(stack.back());
+    stack.pop_back();
+    if (!node || !seen.insert(node.get()).second) continue;
+    for (const auto& input : node->inputs()) stack.push_back(input);
+    if (!node->inputs().empty()) continue;
+    captured.push_back(empty({}, node->dtype()));
+    captured.back().set_history(node);
+  }
+  return captured;
+}
+
+/// x at a new place in the graph, so that a sweep that ends there does not go on through x to
+/// another input that x depends on.
+Tensor alias(const Tensor& x) {
+  return record("checkpoint", x.detach(), {x}, [](const Tensor& g) { return g; });
+}
+
+}  // namespace
+
+Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
+  if (!grad_enabled()) return f(inputs);
+  std::vector<Tensor> leaves, sources = inputs;
+  for (const Tensor& x : inputs) leaves.push_back(x.requires_grad() ? as_leaf(x) : x);
+  const Tensor output = f(leaves);  // recorded to see what f captures; the record goes at return
+  const std::vector<Tensor> captured = captured_leaves(output, leaves);
+  sources.insert(sources.end(), captured.begin(), captured.end());
+  const std::vector<Saved> kept(inputs.begin(), inputs.end());
+
+  return record_joint(
+      "checkpoint", output.detach(), sources,
+      [f, kept, captured](const Tensor& g, GradientSink& sink) {
+        const bool higher = grad_enabled();
+        const EnableGrad enable_grad;
+        std::vector<Tensor> again, targets;
+        for (const Saved& x : kept)
+          again.push_back(!x->requires_grad() ? *x : higher ? alias(x) : as_leaf(x));
+        targets = again;
+        targets.insert(targets.end(), captured.begin(), captured.end());
+        const std::vector<Tensor> gradients = gradients_or_zeros(
+            f(again), targets, g, {.retain_graph = true, .create_graph = higher});
+        for (std::size_t i = 0; i < targets.size(); ++i)
+          if (sink.needs(i)) sink.give(i, gradients[i]);
+      });
+}
+
+// --- a user's own operation ---
+
+namespace {
+
+/// The name as a node keeps it, for as long as the program runs.
+const char* interned(const std::string& name) {
+  static std::mutex mutex;
+  static std::set<std::string> names;
+  const std::lock_guard lock(mutex);
+  return names.insert(name).first->c_str();
+}
+
+}  // namespace
+
+Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
+  std::vector<Tensor> plain;
+  for (const Tensor& x : inputs) plain.push_back(x.detach());
+  Tensor output;
+  {
+    const NoGrad no_grad;
+    output = forward(plain);
+  }
+  const char* operation = interned(name);
+  check_defined(operation, output);
+  const std::vector<Saved> kept(inputs.begin(), inputs.end());
+  return record_joint(
+      operation, output, inputs,
+      [operation, rule = gradient, kept](const Tensor& g, const Tensor& y, GradientSink& sink) {
+        const std::vector<Tensor> saved_inputs(kept.begin(), kept.end());
+        const std::vector<Tensor> gradients = rule(g, saved_inputs, y);
+        check(gradients.size() == kept.size(), operation, "its gradient gave ", gradients.size(),
+              " tensors for ", kept.size(), " inputs");
+        for (std::size_t i = 0; i < kept.size(); ++i) sink.give(i, gradients[i]);
+      });
+}
+
+}  // namespace ladon
