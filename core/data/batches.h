@@ -1,0 +1,55 @@
+#pragma once
+// Texts as padded batches of word indices.
+
+#include <cstdint>
+#include <vector>
+
+#include "ladon/core/data/text.h"
+#include "ladon/core/data/vocabulary.h"
+#include "ladon/core/random.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// B texts, padded to the longest of them, T tokens.
+struct Batch {
+  Tensor tokens;  ///< i64 [B, T], Vocabulary::pad after a text's end
+  Tensor mask;    ///< bool [B, T], true where a token stands
+  Tensor labels;  ///< i64 [B]
+};
+
+struct BatchOptions {
+  std::int64_t batch_size = 32;
+  std::int64_t max_length = 256;  ///< tokens beyond it are cut off
+  /// Batches of similar lengths when shuffled, for less padding: within every run of 32 batches of
+  /// the random order, texts are sorted by length before they are cut into batches.
+  bool by_length = false;
+};
+
+/// A dataset, encoded once, that is cut into batches as often as wanted. The last batch of a pass
+/// may be smaller; none is dropped. A text without tokens counts as a single <unk>.
+class Batches {
+ public:
+  /// Throws Error for a dataset without texts, with labels of another number, or with a label
+  /// outside label_names, and for a batch_size or max_length below 1.
+  Batches(const TextDataset& data, const Vocabulary& vocabulary, const BatchOptions& options = {});
+
+  /// Number of texts, and of batches in a pass.
+  std::int64_t texts() const { return static_cast<std::int64_t>(encoded_.size()); }
+  std::int64_t size() const;
+  /// Every text once, in the dataset's order.
+  std::vector<Batch> in_order() const;
+  /// Every text once, in a random order that depends on the generator alone.
+  std::vector<Batch> shuffled(Generator& rng) const;
+
+ private:
+  Batch make_batch(const std::vector<std::int64_t>& order, std::int64_t from,
+                   std::int64_t to) const;
+  std::vector<Batch> cut(const std::vector<std::int64_t>& order) const;
+
+  std::vector<std::vector<std::int64_t>> encoded_;
+  std::vector<std::int64_t> labels_;
+  BatchOptions options_;
+};
+
+}  // namespace ladon
