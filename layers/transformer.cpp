@@ -21,13 +21,29 @@ Tensor TransformerEncoderLayer::feedforward(const Tensor& x) const {
   return dropout(contract(dropout(apply(activation, expand(x)))));
 }
 
-Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMasks& masks) const {
+Tensor TransformerEncoderLayer::around(const Tensor& x,
+                                       const std::function<Tensor(const Tensor&)>& attend) const {
   if (placement == NormPlacement::pre) {
-    const Tensor y = x + dropout(attention.forward(attention_norm(x), masks));
+    const Tensor y = x + dropout(attend(attention_norm(x)));
     return y + feedforward(feedforward_norm(y));
   }
-  const Tensor y = attention_norm(x + dropout(attention.forward(x, masks)));
+  const Tensor y = attention_norm(x + dropout(attend(x)));
   return feedforward_norm(y + feedforward(y));
+}
+
+Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMasks& masks) const {
+  return around(x, [&](const Tensor& seen) { return attention.forward(seen, masks); });
+}
+
+AttentionResult TransformerEncoderLayer::forward_with_weights(const Tensor& x,
+                                                              const AttentionMasks& masks) const {
+  AttentionResult result;
+  result.output = around(x, [&](const Tensor& seen) {
+    const auto details = attention.forward_with_weights(seen, seen, seen, masks);
+    result.weights = details.weights;
+    return details.output;
+  });
+  return result;
 }
 
 void TransformerEncoderLayer::visit(Visitor& v) {
@@ -55,6 +71,18 @@ Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMasks& masks)
   Tensor y = x;
   for (const TransformerEncoderLayer& layer : layers) y = layer.forward(y, masks);
   return final_norm ? (*final_norm)(y) : y;
+}
+
+TransformerEncoder::Details TransformerEncoder::forward_with_weights(
+    const Tensor& x, const AttentionMasks& masks) const {
+  Details details{x, {}};
+  for (const TransformerEncoderLayer& layer : layers) {
+    const AttentionResult result = layer.forward_with_weights(details.output, masks);
+    details.output = result.output;
+    details.weights.push_back(result.weights);
+  }
+  if (final_norm) details.output = (*final_norm)(details.output);
+  return details;
 }
 
 void TransformerEncoder::visit(Visitor& v) {

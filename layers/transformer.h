@@ -1,6 +1,8 @@
 #pragma once
 // The Transformer encoder (Vaswani et al. 2017).
 
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "ladon/layers/activation.h"
@@ -39,10 +41,13 @@ struct TransformerEncoderLayer : Layer {
   TransformerEncoderLayer(const TransformerEncoderLayerOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMasks{}); }
   Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
+  /// The same, and the attention weights [batch, heads, T, T].
+  AttentionResult forward_with_weights(const Tensor& x, const AttentionMasks& masks) const;
   void visit(Visitor& v) override;
   std::string describe() const override;
 
  private:
+  Tensor around(const Tensor& x, const std::function<Tensor(const Tensor&)>& attend) const;
   Tensor feedforward(const Tensor& x) const;
 };
 
@@ -59,6 +64,12 @@ struct TransformerEncoder : Layer {
   TransformerEncoder(const TransformerEncoderOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMasks{}); }
   Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
+  /// The same, and the attention weights [batch, heads, T, T] of each layer.
+  struct Details {
+    Tensor output;
+    std::vector<Tensor> weights;
+  };
+  Details forward_with_weights(const Tensor& x, const AttentionMasks& masks) const;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };

@@ -145,6 +145,18 @@ TEST_P(Placement, PaddingChangesNothing) {
   EXPECT_TRUE(all_close(slice(y, 1, {.stop = 3}), encoder(x), 1e-10, 1e-10));
 }
 
+TEST_P(Placement, WeightsComeFromTheSameRun) {
+  Generator rng(4);
+  TransformerEncoder encoder({.layer = {.dim = 4, .heads = 2, .norm = GetParam()}, .layers = 2},
+                             rng);
+  encoder.eval();
+  const Tensor x = normal({2, 3, 4}, rng);
+  const auto details = encoder.forward_with_weights(x, {});
+  EXPECT_TRUE(all_close(details.output, encoder(x), 1e-5, 1e-6));
+  ASSERT_EQ(details.weights.size(), 2u);
+  EXPECT_TRUE(all_close(sum(details.weights[1], -1), ones({2, 2, 3}), 1e-5, 0));
+}
+
 INSTANTIATE_TEST_SUITE_P(Transformer, Placement,
                          testing::Values(NormPlacement::pre, NormPlacement::post));
 
