@@ -18,18 +18,6 @@ constexpr std::int64_t int_limit = std::numeric_limits<int>::max();
 constexpr double least_work = 0x1p17;  // multiply-adds that are worth a task
 constexpr std::int64_t block_limit = std::int64_t{1} << 30;
 
-// The threads are ours: OpenBLAS must not start its own. Said once on each thread, because its
-// OpenMP flavour keeps the number by thread.
-void use_one_thread() {
-  thread_local const bool said = [] {
-    static std::mutex mutex;
-    const std::lock_guard lock(mutex);
-    openblas_set_num_threads(1);
-    return true;
-  }();
-  static_cast<void>(said);
-}
-
 std::int64_t pieces_of(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
 
 // An operand as BLAS takes it: row-major, perhaps transposed.
@@ -159,6 +147,17 @@ Cut cut(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k) {
 }
 
 }  // namespace
+
+// Said on each thread, because the OpenMP flavour of OpenBLAS keeps the number by thread.
+void use_one_thread() {
+  thread_local const bool said = [] {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    openblas_set_num_threads(1);
+    return true;
+  }();
+  static_cast<void>(said);
+}
 
 template <class T>
 void gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,

@@ -35,4 +35,8 @@ void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64
                   Matrix<const T> a, std::int64_t a_batch, Matrix<const T> b, std::int64_t b_batch,
                   T beta, Matrix<T> c, std::int64_t c_batch);
 
+/// Keeps OpenBLAS from starting threads of its own. Every caller of OpenBLAS does this first, on
+/// each thread; it costs nothing when repeated.
+void use_one_thread();
+
 }  // namespace ladon::blas

@@ -1,0 +1,217 @@
+#include "ladon/core/lapack.h"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "ladon/core/blas.h"
+#include "ladon/core/parallel.h"
+
+// LAPACK's own names. A Fortran character argument brings its length at the end.
+extern "C" {
+void spotrf_(const char* uplo, const int* n, float* a, const int* stride, int* info, std::size_t);
+void dpotrf_(const char* uplo, const int* n, double* a, const int* stride, int* info, std::size_t);
+void ssyevd_(const char* job, const char* uplo, const int* n, float* a, const int* stride, float* w,
+             float* work, const int* work_size, int* iwork, const int* iwork_size, int* info,
+             std::size_t, std::size_t);
+void dsyevd_(const char* job, const char* uplo, const int* n, double* a, const int* stride,
+             double* w, double* work, const int* work_size, int* iwork, const int* iwork_size,
+             int* info, std::size_t, std::size_t);
+}
+
+namespace ladon::lapack {
+namespace {
+
+// Row-major and lower is column-major and upper: LAPACK gets the transpose of what is meant, which
+// for a symmetric matrix is the matrix itself and for its factor LLᵀ reads UᵀU.
+constexpr char upper = 'U';
+
+template <class T>
+int potrf(int n, T* a, int stride) {
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    spotrf_(&upper, &n, a, &stride, &info, 1);
+  else
+    dpotrf_(&upper, &n, a, &stride, &info, 1);
+  return info;
+}
+
+template <class T>
+void trsm(CBLAS_SIDE side, bool transposed, int rows, int columns, const T* l, int l_stride, T* x,
+          int x_stride) {
+  const CBLAS_TRANSPOSE t = transposed ? CblasTrans : CblasNoTrans;
+  if constexpr (std::is_same_v<T, float>)
+    cblas_strsm(CblasRowMajor, side, CblasLower, t, CblasNonUnit, rows, columns, 1, l, l_stride, x,
+                x_stride);
+  else
+    cblas_dtrsm(CblasRowMajor, side, CblasLower, t, CblasNonUnit, rows, columns, 1, l, l_stride, x,
+                x_stride);
+}
+
+// Replaces `a` by its eigenvectors (as rows) where they are wanted.
+template <class T>
+int syevd(bool vectors, int n, T* a, T* values) {
+  const int work_size = vectors ? 1 + 6 * n + 2 * n * n : 1 + 2 * n;
+  const int iwork_size = vectors ? 3 + 5 * n : 1;
+  std::vector<T> work(static_cast<std::size_t>(work_size));
+  std::vector<int> iwork(static_cast<std::size_t>(iwork_size));
+  const char job = vectors ? 'V' : 'N';
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    ssyevd_(&job, &upper, &n, a, &n, values, work.data(), &work_size, iwork.data(), &iwork_size,
+            &info, 1, 1);
+  else
+    dsyevd_(&job, &upper, &n, a, &n, values, work.data(), &work_size, iwork.data(), &iwork_size,
+            &info, 1, 1);
+  return info;
+}
+
+void check_square(std::string_view operation, const Tensor& a) {
+  check(a.rank() == 2 && a.shape()[0] == a.shape()[1], operation,
+        "needs a square matrix [n, n], got ", a.shape());
+  check(a.shape()[0] <= std::numeric_limits<int>::max(), operation, "n is ", a.shape()[0],
+        ", more than LAPACK's 32-bit integers count");
+}
+
+// A row-major copy of a matrix, or of its lower triangle with zeros above. Throws on NaN, infinity.
+template <class T>
+Tensor copy(std::string_view operation, const Tensor& a, bool lower) {
+  const std::int64_t rows = a.shape()[0], columns = a.shape()[1];
+  Tensor result = empty(a.shape(), a.dtype());
+  const T* from = a.data<T>();
+  T* to = result.mutable_data<T>();
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const bool read = !lower || j <= i;
+      const T x = read ? from[i * a.strides()[0] + j * a.strides()[1]] : T{0};
+      check(std::isfinite(x), operation, "the element at [", i, ", ", j, "] is ", x,
+            "; all must be finite");
+      to[i * columns + j] = x;
+    }
+  return result;
+}
+
+// Factors the row-major a [n, n] in place, the upper triangle left as rubbish. Returns the order of
+// the leading minor that is not positive, or 0. Right-looking, in panels of `block` columns:
+//   L11 from A11 = L11 L11ᵀ;  L21 = A21 L11⁻ᵀ;  A22 −= L21 L21ᵀ.
+template <class T>
+std::int64_t factor(std::int64_t n, T* a) {
+  constexpr std::int64_t block = 192, strip = 64;
+  blas::use_one_thread();
+  const int stride = static_cast<int>(n);
+  const auto at = [&](std::int64_t i, std::int64_t j) { return a + i * n + j; };
+  for (std::int64_t p = 0; p < n; p += block) {
+    const std::int64_t width = std::min(block, n - p), rest = n - p - width, q = p + width;
+    const int info = potrf(static_cast<int>(width), at(p, p), stride);
+    if (info != 0) return p + info;
+    parallel::for_range(rest, strip, [&](std::int64_t begin, std::int64_t end) {
+      blas::use_one_thread();
+      trsm(CblasRight, true, static_cast<int>(end - begin), static_cast<int>(width), at(p, p),
+           stride, at(q + begin, p), stride);
+    });
+    const std::int64_t tiles = (rest + block - 1) / block;
+    parallel::for_range(tiles * tiles, 1, [&](std::int64_t t, std::int64_t) {
+      const std::int64_t i = q + t / tiles * block, j = q + t % tiles * block;
+      if (j > i) return;
+      blas::gemm_serial<T>(std::min(block, n - i), std::min(block, n - j), width, -1,
+                           {at(i, p), n, 1}, {at(j, p), 1, n}, 1, {at(i, j), n, 1});
+    });
+  }
+  return 0;
+}
+
+// What to tell the caller of a matrix that is not positive definite.
+template <class T>
+[[noreturn]] void fail_indefinite(const Tensor& a, std::int64_t minor) {
+  const std::int64_t n = a.shape()[0];
+  Tensor work = copy<T>("cholesky", a, true);
+  double mean = 0;
+  for (std::int64_t i = 0; i < n; ++i) mean += work.data<T>()[i * (n + 1)] / static_cast<double>(n);
+  std::vector<T> values(static_cast<std::size_t>(n));
+  const int info = syevd(false, static_cast<int>(n), work.mutable_data<T>(), values.data());
+  check(info == 0, "cholesky", "the matrix is not positive definite: its leading minor of order ",
+        minor, " fails");
+  const double least = values.front(), most = std::max(-least, double{values.back()});
+  // Rounding moves eigenvalues by about n·ε·‖A‖.
+  const double rounding =
+      static_cast<double>(n) * std::numeric_limits<T>::epsilon() * (most > 0 ? most : 1);
+  const double jitter = 2 * (std::max(-least, 0.0) + rounding);
+  const std::string relative =
+      mean > 0 ? concat(" (", jitter / mean, " times its mean ", mean, ")") : "";
+  fail("cholesky", concat("the matrix is not positive definite: its leading minor of order ", minor,
+                          " fails and its smallest eigenvalue is ", least,
+                          "; add a jitter of at least ", jitter, relative, " to the diagonal"));
+}
+
+}  // namespace
+
+Tensor cholesky(const Tensor& a) {
+  check_square("cholesky", a);
+  return visit_floating("cholesky", a.dtype(), [&]<class T>() {
+    const std::int64_t n = a.shape()[0];
+    Tensor result = copy<T>("cholesky", a, true);
+    T* l = result.mutable_data<T>();
+    const std::int64_t minor = factor(n, l);
+    if (minor != 0) fail_indefinite<T>(a, minor);
+    for (std::int64_t i = 0; i < n; ++i) std::fill(l + i * n + i + 1, l + (i + 1) * n, T{0});
+    return result;
+  });
+}
+
+Tensor solve_triangular(const Tensor& l, const Tensor& b, bool transposed) {
+  constexpr std::string_view operation = "solve_triangular";
+  check_square(operation, l);
+  check(b.rank() == 2 && b.shape()[0] == l.shape()[0], operation, "needs a right side [",
+        l.shape()[0], ", k] for a matrix ", l.shape(), ", got ", b.shape());
+  check(l.dtype() == b.dtype(), operation, "the dtypes differ: ", l.dtype(), " and ", b.dtype());
+  const std::int64_t n = b.shape()[0], k = b.shape()[1];
+  check(k <= std::numeric_limits<int>::max(), operation, "k is ", k,
+        ", more than BLAS's 32-bit integers count");
+  return visit_floating(operation, l.dtype(), [&]<class T>() {
+    const Tensor matrix = copy<T>(operation, l, true);
+    Tensor x = copy<T>(operation, b, false);
+    const T* data = matrix.data<T>();
+    for (std::int64_t i = 0; i < n; ++i)
+      check(data[i * (n + 1)] != 0, operation, "the diagonal element at [", i, ", ", i,
+            "] is 0: the matrix is singular");
+    constexpr std::int64_t columns = 64;
+    T* to = x.mutable_data<T>();
+    if (n == 0) return x;
+    parallel::for_range(k, columns, [&](std::int64_t begin, std::int64_t end) {
+      blas::use_one_thread();
+      trsm(CblasLeft, transposed, static_cast<int>(n), static_cast<int>(end - begin), data,
+           static_cast<int>(n), to + begin, static_cast<int>(k));
+    });
+    return x;
+  });
+}
+
+Tensor cholesky_solve(const Tensor& l, const Tensor& b) {
+  return solve_triangular(l, solve_triangular(l, b), true);
+}
+
+std::pair<Tensor, Tensor> eigh(const Tensor& a) {
+  check_square("eigh", a);
+  constexpr std::int64_t largest = 32766;  // LAPACK counts a workspace of 1 + 6n + 2n² in 32 bits
+  const std::int64_t n = a.shape()[0];
+  check(n <= largest, "eigh", "n is ", n, ", above ", largest);
+  return visit_floating("eigh", a.dtype(), [&]<class T>() -> std::pair<Tensor, Tensor> {
+    Tensor rows = copy<T>("eigh", a, true);
+    Tensor values = empty({n}, a.dtype());
+    if (n == 0) return {values, rows};
+    blas::use_one_thread();
+    const int info =
+        syevd(true, static_cast<int>(n), rows.mutable_data<T>(), values.mutable_data<T>());
+    check(info == 0, "eigh", "did not converge on a matrix ", a.shape());
+    T* v = rows.mutable_data<T>();
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < i; ++j) std::swap(v[i * n + j], v[j * n + i]);
+    return {values, rows};
+  });
+}
+
+}  // namespace ladon::lapack
