@@ -71,8 +71,8 @@ Tensor OpTable::random(const Shape& shape, double low, double high) {
 }
 
 Tensor OpTable::random_off_zero(const Shape& shape, double gap) {
-  const Tensor x = random(shape);
-  return where(less(x, 0), x - gap, x + gap);
+  const Tensor x = uniform(shape, rng_, -2, 2, f32);
+  return cast(where(less(x, 0), x - gap, x + gap), f64);
 }
 
 Tensor OpTable::random_integers(const Shape& shape, std::int64_t low, std::int64_t high) {

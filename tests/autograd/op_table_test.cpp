@@ -1,0 +1,360 @@
+// Runs every check over every row of the table of operations, and holds the table against the
+// public headers.
+
+#include "op_table.h"
+
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/view.h"
+#include "ladon/tests/support.h"
+
+namespace ladon::test {
+namespace {
+
+// --- inputs ---
+
+std::vector<Tensor> copies(const std::vector<Tensor>& inputs, DType floating = f64) {
+  std::vector<Tensor> result;
+  for (const Tensor& x : inputs)
+    result.push_back(is_floating(x.dtype()) ? kernels::clone(kernels::cast(x, floating))
+                                            : kernels::clone(x));
+  return result;
+}
+
+std::vector<Tensor> require_grad(std::vector<Tensor> inputs) {
+  for (Tensor& x : inputs)
+    if (is_floating(x.dtype())) x.set_requires_grad();
+  return inputs;
+}
+
+bool any_floating(const std::vector<Tensor>& inputs) {
+  for (const Tensor& x : inputs)
+    if (is_floating(x.dtype())) return true;
+  return false;
+}
+
+/// Storage whose every element outside the view under test is far from any sensible value.
+Tensor garbage(const Shape& shape, DType dtype) { return full(shape, 1e30, dtype); }
+
+/// x in a window on other storage: its axes in reversed order, every second element of larger axes,
+/// or backwards along every axis.
+enum class Layout { transposed, strided, reversed };
+
+Tensor laid_out(const Tensor& x, Layout layout) {
+  const DType t = x.dtype();
+  const int rank = x.rank();
+  Tensor window;
+  if (layout == Layout::transposed) {
+    Shape shape = x.shape();
+    std::vector<int> order;
+    for (int i = 0; i < rank; ++i) {
+      shape[i] = x.size(rank - 1 - i);
+      order.push_back(rank - 1 - i);
+    }
+    window = view::permute(empty(shape, t), order);
+  } else if (layout == Layout::strided) {
+    Shape shape = x.shape();
+    for (int i = 0; i < rank; ++i) shape[i] = 2 * shape[i] + 1;
+    window = t == boolean ? ones(shape, t) : t == i64 ? full(shape, 1 << 30, t) : garbage(shape, t);
+    for (int i = 0; i < rank; ++i) window = view::slice(window, i, 1, x.size(i), 2);
+  } else {
+    window = empty(x.shape(), t);
+    for (int i = 0; i < rank; ++i)
+      if (x.size(i) > 0) window = view::slice(window, i, x.size(i) - 1, x.size(i), -1);
+  }
+  kernels::copy(window, x);
+  return window;
+}
+
+// --- comparing ---
+
+double largest(const std::vector<double>& values) {
+  double m = 0;
+  for (const double v : values)
+    if (std::isfinite(v)) m = std::max(m, std::abs(v));
+  return m;
+}
+
+/// Equal within rtol of the largest value; infinities and NaN in the same places.
+void expect_near(const Dense& got, const Dense& want, double rtol, const std::string& what) {
+  ASSERT_EQ(concat(got.shape), concat(want.shape)) << what;
+  const double room = rtol * std::max(1.0, largest(want.values));
+  for (std::size_t i = 0; i < want.values.size(); ++i) {
+    const double a = got.values[i], b = want.values[i];
+    const bool same = std::isnan(b)   ? std::isnan(a)
+                      : std::isinf(b) ? a == b
+                                      : std::abs(a - b) <= room;  // false for a NaN
+    ASSERT_TRUE(same) << what << ": element " << i << " is " << a << ", expected " << b;
+  }
+}
+
+// --- evaluating a sample ---
+
+/// The value, and the gradients of ⟨c, value⟩ for a c that depends on the shape alone.
+struct Evaluation {
+  Dense value;
+  std::vector<Dense> gradients;
+};
+
+Tensor cotangent_like(const Tensor& y) {
+  Generator rng(77);
+  return cast(normal(y.shape(), rng, 0, 1, f64), y.dtype());
+}
+
+enum class Cotangent { plain, strided };
+
+Evaluation evaluate(const OpSample& sample, const std::vector<Tensor>& inputs,
+                    Cotangent kind = Cotangent::plain, bool create_graph = false) {
+  if (!sample.differentiable) return {Dense(sample.apply(inputs)), {}};
+  const std::vector<Tensor> leaves = require_grad(inputs);
+  const Tensor y = sample.apply(leaves);
+  std::vector<Tensor> wanted;
+  for (const Tensor& x : leaves)
+    if (x.requires_grad()) wanted.push_back(x);
+  Tensor c = cotangent_like(y);
+  if (kind == Cotangent::strided) c = laid_out(c, Layout::transposed);
+  Evaluation result{Dense(y), {}};
+  const GradOptions options{.cotangents = {c}, .create_graph = create_graph};
+  for (const Tensor& g : grad({y}, wanted, options)) result.gradients.emplace_back(g);
+  return result;
+}
+
+void expect_same(const Evaluation& got, const Evaluation& want, double rtol,
+                 const std::string& what) {
+  expect_near(got.value, want.value, rtol, what + ", value");
+  ASSERT_EQ(got.gradients.size(), want.gradients.size()) << what;
+  for (std::size_t i = 0; i < want.gradients.size(); ++i)
+    expect_near(got.gradients[i], want.gradients[i], 10 * rtol,
+                concat(what, ", gradient by floating input ", i));
+}
+
+// --- the checks ---
+
+std::vector<Dense> dense(const std::vector<Tensor>& inputs) {
+  std::vector<Dense> result;
+  for (const Tensor& x : inputs) result.emplace_back(x);
+  return result;
+}
+
+void check_value(const OpRow& row) {
+  ASSERT_FALSE(row.samples.empty());
+  for (const OpSample& sample : row.samples) {
+    const std::vector<Tensor> inputs = copies(sample.inputs);
+    const Tensor y = sample.apply(inputs);
+    expect_near(Dense(y), sample.reference(dense(sample.inputs)), row.rtol, sample.note);
+    for (std::size_t i = 0; i < inputs.size(); ++i)  // an operation leaves its inputs alone
+      expect_near(Dense(inputs[i]), Dense(sample.inputs[i]), 0, sample.note + ", input after");
+  }
+}
+
+void check_gradient(const OpRow& row) {
+  for (const OpSample& sample : row.samples) {
+    if (!sample.differentiable) continue;
+    const std::vector<Tensor> inputs = require_grad(copies(sample.inputs));
+    EXPECT_TRUE(sample.apply(inputs).requires_grad()) << sample.note;
+    EXPECT_NO_THROW(gradcheck(sample.apply, inputs, row.gradcheck)) << sample.note;
+  }
+}
+
+void check_second_derivative(const OpRow& row) {
+  for (const OpSample& sample : row.samples) {
+    if (!sample.differentiable || !sample.twice_differentiable) continue;
+    const std::vector<Tensor> inputs = require_grad(copies(sample.inputs));
+    EXPECT_NO_THROW(gradgradcheck(sample.apply, inputs, row.gradcheck)) << sample.note;
+    expect_same(evaluate(sample, copies(sample.inputs), Cotangent::plain, true),
+                evaluate(sample, copies(sample.inputs)), row.rtol,
+                sample.note + ", composed gradient against fused");
+  }
+}
+
+void check_layouts(const OpRow& row) {
+  for (const OpSample& sample : row.samples) {
+    const Evaluation want = evaluate(sample, copies(sample.inputs));
+    if (sample.differentiable)
+      expect_same(evaluate(sample, copies(sample.inputs), Cotangent::strided), want, row.rtol,
+                  sample.note + ", strided cotangent");
+    for (std::size_t i = 0; i < sample.inputs.size(); ++i)
+      for (const Layout layout : {Layout::transposed, Layout::strided, Layout::reversed}) {
+        std::vector<Tensor> inputs = copies(sample.inputs);
+        inputs[i] = laid_out(inputs[i], layout);
+        expect_same(evaluate(sample, inputs), want, row.rtol,
+                    concat(sample.note, ", input ", i, " in layout ", static_cast<int>(layout)));
+      }
+  }
+}
+
+/// Inputs that broadcast give what their expanded copies give, and the gradients summed back.
+void check_broadcast(const OpRow& row) {
+  int uneven = 0;
+  for (const OpSample& sample : row.samples) {
+    Shape shape = sample.inputs[0].shape();
+    for (const Tensor& x : sample.inputs) shape = broadcast_shapes("test", shape, x.shape());
+    std::vector<Tensor> expanded;
+    bool stretched = false;
+    for (const Tensor& x : sample.inputs) {
+      stretched = stretched || !(x.shape() == shape);
+      expanded.push_back(kernels::clone(view::expand(x, shape)));
+    }
+    if (!stretched) continue;
+    ++uneven;
+    const Evaluation got = evaluate(sample, copies(sample.inputs));
+    Evaluation want = evaluate(sample, expanded);
+    std::size_t i = 0;
+    for (const Tensor& x : sample.inputs) {
+      if (!sample.differentiable || !is_floating(x.dtype())) continue;
+      Dense summed(x.shape());
+      const Dense& full_gradient = want.gradients[i];
+      for_each_index(shape, [&](const Shape& index) {
+        Shape own = index.sub(shape.rank() - x.rank(), shape.rank());
+        for (int a = 0; a < own.rank(); ++a) own[a] = x.size(a) == 1 ? 0 : own[a];
+        summed(own) += full_gradient(index);
+      });
+      want.gradients[i++] = summed;
+    }
+    expect_same(got, want, row.rtol, sample.note);
+  }
+  EXPECT_GT(uneven, 0) << "a row that broadcasts needs samples of different shapes";
+}
+
+void check_f32(const OpRow& row) {
+  for (const OpSample& sample : row.samples) {
+    if (!any_floating(sample.inputs)) continue;
+    const Tensor y = sample.apply(copies(sample.inputs, f32));
+    EXPECT_NE(y.dtype(), f64) << sample.note << ": f32 inputs give an f64 output";
+    expect_same(evaluate(sample, copies(sample.inputs, f32)),
+                evaluate(sample, copies(sample.inputs)), row.f32_rtol, sample.note);
+  }
+}
+
+void check_empty(const OpRow& row) {
+  for (const OpSample& sample : row.empty) {
+    const Evaluation got = evaluate(sample, copies(sample.inputs));
+    expect_near(got.value, sample.reference(dense(sample.inputs)), row.rtol, sample.note);
+    std::size_t i = 0;
+    for (const Tensor& x : sample.inputs)
+      if (sample.differentiable && is_floating(x.dtype()))
+        EXPECT_EQ(concat(got.gradients[i++].shape), concat(x.shape())) << sample.note;
+  }
+}
+
+void check_errors(const OpRow& row) {
+  EXPECT_FALSE(row.errors.empty()) << "every operation can be misused: give one case at least";
+  for (const OpError& error : row.errors) {
+    expect_error(error.call, error.fragment);
+    expect_error(error.call, "[");  // names the operation
+  }
+  // An undefined tensor is an Error, or an operand that may be missing; never a crash.
+  for (const OpSample& sample : row.samples)
+    for (std::size_t i = 0; i < sample.inputs.size(); ++i) {
+      std::vector<Tensor> inputs = copies(sample.inputs);
+      inputs[i] = Tensor();
+      try {
+        EXPECT_TRUE(sample.apply(inputs).defined()) << sample.note << ", input " << i;
+      } catch (const Error&) {
+      }
+    }
+}
+
+struct Check {
+  const char* name;
+  void (*run)(const OpRow&);
+  bool (*applies)(const OpRow&);
+};
+
+bool always(const OpRow&) { return true; }
+bool has_gradient(const OpRow& row) {
+  for (const OpSample& sample : row.samples)
+    if (sample.differentiable) return true;
+  return false;
+}
+bool has_second(const OpRow& row) {
+  for (const OpSample& sample : row.samples)
+    if (sample.differentiable && sample.twice_differentiable) return true;
+  return false;
+}
+
+const std::vector<Check> checks{
+    {"value", check_value, always},
+    {"gradient", check_gradient, has_gradient},
+    {"second_derivative", check_second_derivative, has_second},
+    {"layouts", check_layouts, always},
+    {"broadcast", check_broadcast, [](const OpRow& row) { return row.broadcasts; }},
+    {"f32", check_f32,
+     [](const OpRow& row) {
+       for (const OpSample& sample : row.samples)
+         if (any_floating(sample.inputs)) return true;
+       return false;
+     }},
+    {"empty", check_empty, [](const OpRow& row) { return !row.empty.empty(); }},
+    {"errors", check_errors, always},
+};
+
+// --- rows × checks ---
+
+struct Case {
+  const OpRow* row;
+  const Check* check;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const OpRow& row : op_table().rows())
+    for (const Check& c : checks)
+      if (c.applies(row)) all.push_back({&row, &c});
+  return all;
+}
+
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+  std::string name;
+  for (const char c : info.param.row->name)
+    name += std::isalnum(static_cast<unsigned char>(c)) || c == '_'
+                ? std::string(1, c)
+                : concat("_", static_cast<int>(c));
+  return name + "_" + info.param.check->name;
+}
+
+class OpTableTest : public testing::TestWithParam<Case> {};
+
+TEST_P(OpTableTest, Holds) { GetParam().check->run(*GetParam().row); }
+
+INSTANTIATE_TEST_SUITE_P(Ops, OpTableTest, testing::ValuesIn(cases()), case_name);
+
+// --- completeness ---
+
+/// The functions that a header declares: what stands at the start of a line, before "(", after a
+/// type.
+std::set<std::string> declared_functions(const std::filesystem::path& header) {
+  std::ifstream in(header);
+  std::set<std::string> names;
+  const std::regex declaration(R"(^[A-Za-z_][\w:<>]*(?: [\w:<>]+)? (operator[^\s(]+|\w+)\(.*)");
+  for (std::string line; std::getline(in, line);) {
+    std::smatch match;
+    if (std::regex_match(line, match, declaration)) names.insert(match[1]);
+  }
+  return names;
+}
+
+TEST(OpTable, HasEveryDeclaredFunctionAndNoOther) {
+  std::set<std::string> declared, rows;
+  const std::filesystem::path folder = std::filesystem::path(LADON_SOURCE_DIR) / "autograd/ops";
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".h") declared.merge(declared_functions(entry.path()));
+  for (const OpRow& row : op_table().rows()) {
+    EXPECT_TRUE(rows.insert(row.name).second) << row.name << " has two rows";
+    EXPECT_TRUE(declared.contains(row.name)) << row.name << " is not declared in autograd/ops";
+  }
+  for (const std::string& name : declared)
+    EXPECT_TRUE(rows.contains(name)) << name << " has no row in the table";
+  for (const char* known :
+       {"operator+", "max", "split", "fill_", "all_close", "attention_with_weights"})
+    EXPECT_TRUE(declared.contains(known)) << known << " was not found in the headers";
+}
+
+}  // namespace
+}  // namespace ladon::test
