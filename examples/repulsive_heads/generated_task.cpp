@@ -1,0 +1,74 @@
+#include "ladon/autograd/ops.h"
+#include "ladon/examples/repulsive_heads/task.h"
+
+namespace ladon::example {
+namespace {
+
+constexpr std::int64_t rules = 8;        // keys that are asked for, and so questions
+constexpr std::int64_t distractors = 8;  // keys that are not
+constexpr std::int64_t values = 8;
+constexpr std::int64_t length = 24;
+constexpr std::int64_t train_items = 2048, test_items = 1024;
+constexpr std::int64_t question_mark = 0;  // token 0 stands first; the answers are read there
+constexpr std::int64_t vocabulary = 1 + (rules + distractors) * values;
+
+std::int64_t token(std::int64_t key, std::int64_t value) { return 1 + key * values + value; }
+
+struct Sequences {
+  Tensor tokens, labels;  // i64 [n, length], [n, rules]
+};
+
+/// Positions 1 … length−1 in random order: the first `rules` of them hold the rules' keys
+/// (distractors if `unfamiliar`), the others distractors; every value is drawn evenly.
+Sequences draw(std::int64_t n, bool unfamiliar, Generator& rng) {
+  Sequences s{full({n, length}, question_mark, i64), empty({n, rules}, i64)};
+  std::int64_t* tokens = s.tokens.mutable_data<std::int64_t>();
+  std::int64_t* labels = s.labels.mutable_data<std::int64_t>();
+  for (std::int64_t i = 0; i < n; ++i, tokens += length, labels += rules) {
+    const auto places = permutation(length - 1, rng).to_vector<std::int64_t>();
+    for (std::int64_t j = 0; j < length - 1; ++j) {
+      const bool rule = j < rules;
+      const std::int64_t key = rule && !unfamiliar ? j : rules + rng.below(distractors);
+      const std::int64_t value = rng.below(values);
+      tokens[1 + places[static_cast<std::size_t>(j)]] = token(key, value);
+      if (rule) labels[j] = value;
+    }
+  }
+  return s;
+}
+
+std::vector<Batch> batches(const Sequences& s, const Tensor& order, std::int64_t batch_size) {
+  std::vector<Batch> cut;
+  for (const Tensor& rows : split(order, batch_size)) {
+    const Tensor tokens = index_select(s.tokens, 0, rows);
+    cut.push_back({tokens, ones(tokens.shape(), boolean), index_select(s.labels, 0, rows)});
+  }
+  return cut;
+}
+
+}  // namespace
+
+Task generated_task(const Settings& settings, Generator rng) {
+  const Sequences train = draw(train_items, false, rng);
+  const Sequences test = draw(test_items, false, rng);
+  const Sequences unfamiliar = draw(test_items, true, rng);
+  const Tensor in_order = arange(0, test_items);
+  const std::int64_t batch_size = settings.batch_size;
+  return {
+      .description = concat(rules, " rules over ", length, " tokens, ", values, " values; ",
+                            train_items, " training and ", test_items, " test sequences"),
+      .vocabulary = vocabulary,
+      .questions = rules,
+      .classes = values,
+      .train_items = train_items,
+      .word_vectors = {},
+      .training =
+          [=](Generator& order) {
+            return batches(train, permutation(train_items, order), batch_size);
+          },
+      .test = batches(test, in_order, batch_size),
+      .unfamiliar = batches(unfamiliar, in_order, batch_size),
+  };
+}
+
+}  // namespace ladon::example

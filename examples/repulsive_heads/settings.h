@@ -1,0 +1,25 @@
+#pragma once
+// What a run of the example can be told.
+
+#include <string>
+#include <vector>
+
+#include "ladon/examples/common/cli.h"
+
+namespace ladon::example {
+
+struct Settings {
+  CommonOptions common;
+  std::string format = "generated";      ///< generated, trec, lines or tsv
+  std::vector<std::string> train, test;  ///< Files; `lines` takes one a class.
+  std::string glove;                     ///< Word vectors; empty: none.
+  std::vector<std::string> methods = {"plain", "svgd", "spos", "cosine", "wgd"};
+  int seeds = 3;
+  int epochs, batch_size, heads, layers, dim;
+  double learning_rate, dropout, word_dropout, label_smoothing;
+  double alpha;          ///< Weight of the repulsion (svgd, spos, wgd).
+  double cosine_weight;  ///< Weight of the cosine penalty.
+  double noise;          ///< b of SPOS.
+};
+
+}  // namespace ladon::example

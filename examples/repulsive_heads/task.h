@@ -1,0 +1,36 @@
+#pragma once
+// What the example trains on: sequences of tokens, with one or several questions about each.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ladon/core/data/batches.h"
+#include "ladon/core/random.h"
+#include "ladon/examples/repulsive_heads/settings.h"
+
+namespace ladon::example {
+
+/// Batches hold tokens [B, T], their mask, and labels [B, questions].
+struct Task {
+  std::string description;
+  std::int64_t vocabulary, questions, classes, train_items;
+  Tensor word_vectors;  ///< [vocabulary, width]; undefined: learned from scratch
+  std::function<std::vector<Batch>(Generator&)> training;  ///< One pass, shuffled.
+  std::vector<Batch> test;
+  std::vector<Batch>
+      unfamiliar;  ///< Unlike the training data: a model should be less sure of these.
+};
+
+/// Several independent "find the token that …" rules over one sequence. A token is a key with a
+/// value; question r asks for the value beside key r. Each rule's key stands once among
+/// distractors, so each question needs a look at its own place, and one head has one look a query.
+/// In the unfamiliar sequences every rule's key is missing: no answer is right.
+Task generated_task(const Settings& settings, Generator rng);
+
+/// Sentences and their class, from files. The unfamiliar sentences are the test set's with every
+/// word redrawn from the training set's words: right length and frequencies, no sense.
+Task text_task(const Settings& settings, Generator rng);
+
+}  // namespace ladon::example

@@ -1,0 +1,74 @@
+#include "ladon/autograd/ops.h"
+#include "ladon/core/data/glove.h"
+#include "ladon/core/error.h"
+#include "ladon/examples/repulsive_heads/task.h"
+
+namespace ladon::example {
+namespace {
+
+constexpr std::int64_t min_count = 2;  // rarer words are <unk>
+constexpr std::int64_t max_length = 128;
+
+TextDataset read(const Settings& s, const std::vector<std::string>& files,
+                 const std::vector<std::string>& names) {
+  if (s.format == "lines") return read_lines(files, names);
+  check(files.size() == 1, "repulsive_heads", "--format ", s.format, " takes one file, got ",
+        files.size());
+  if (s.format == "trec") return read_trec(files[0], names);
+  return read_tsv(files[0], guess_columns(files[0]), names);
+}
+
+std::vector<Batch> with_one_question(std::vector<Batch> batches) {
+  for (Batch& batch : batches) batch.labels = unsqueeze(batch.labels, 1);
+  return batches;
+}
+
+/// Each token replaced by one of the training set's tokens, drawn as often as it occurs there.
+std::vector<Batch> redrawn(std::vector<Batch> batches, const Batches& train, Generator& rng) {
+  std::vector<Tensor> seen;
+  for (const Batch& batch : train.in_order())
+    seen.push_back(masked_select(batch.tokens, batch.mask));
+  const Tensor words = concat(seen, 0);
+  for (Batch& batch : batches) {
+    const Tensor drawn =
+        index_select(words, 0, randint({batch.tokens.count()}, rng, 0, words.count()));
+    batch.tokens = where(batch.mask, reshape(drawn, batch.tokens.shape()), batch.tokens);
+  }
+  return batches;
+}
+
+}  // namespace
+
+Task text_task(const Settings& s, Generator rng) {
+  check(!s.train.empty() && !s.test.empty(), "repulsive_heads", "--format ", s.format,
+        " needs --train and --test");
+  const TextDataset train_texts = read(s, s.train, {});
+  const TextDataset test_texts = read(s, s.test, train_texts.label_names);
+  const auto vocabulary = Vocabulary::from_texts(train_texts.texts, {.min_count = min_count});
+  const BatchOptions options{
+      .batch_size = s.batch_size, .max_length = max_length, .by_length = true};
+  const Batches train(train_texts, vocabulary, options), test(test_texts, vocabulary, options);
+  std::string description =
+      concat(train.texts(), " training and ", test.texts(), " test sentences, ",
+             train_texts.label_names.size(), " classes, ", vocabulary.size(), " words");
+  Tensor word_vectors;
+  if (!s.glove.empty()) {
+    const EmbeddingTable table = embedding_table(vocabulary, load_glove(s.glove), rng);
+    word_vectors = table.weights;
+    description += concat(", ", table.found, " with vectors of width ", word_vectors.size(1));
+  }
+  const std::vector<Batch> test_batches = with_one_question(test.in_order());
+  return {
+      .description = description,
+      .vocabulary = vocabulary.size(),
+      .questions = 1,
+      .classes = static_cast<std::int64_t>(train_texts.label_names.size()),
+      .train_items = train.texts(),
+      .word_vectors = word_vectors,
+      .training = [=](Generator& order) { return with_one_question(train.shuffled(order)); },
+      .test = test_batches,
+      .unfamiliar = redrawn(test_batches, train, rng),
+  };
+}
+
+}  // namespace ladon::example
