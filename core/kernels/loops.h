@@ -1,4 +1,83 @@
 #pragma once
 // The table of vector loops. Each is compiled for several levels of the instruction set
 // (core/kernels/loops/, see CMakeLists.txt) and the best one the processor has is taken at run
-// time.
+// time. A new family of loops is a file in loops/, its entries here, and a line in loops/table.cpp.
+
+#include <cstdint>
+#include <type_traits>
+
+#include "ladon/core/kernels/operations.h"
+
+namespace ladon::kernels {
+
+/// Loops over contiguous elements of type T. A null entry: T has no such function. Outputs may be
+/// the very inputs, but must not overlap them otherwise.
+template <class T>
+struct LoopsOf {
+  void (*unary[int(Unary::count)])(const T* x, T* y, std::int64_t n);
+  void (*binary[int(Binary::count)])(const T* a, const T* b, T* y, std::int64_t n);
+  void (*compare[int(Compare::count)])(const T* a, const T* b, bool* y, std::int64_t n);
+  /// y = condition ? a : b.
+  void (*select)(const bool* condition, const T* a, const T* b, T* y, std::int64_t n);
+  /// x ← a·x + b·y.
+  void (*axpby)(T a, T* x, T b, const T* y, std::int64_t n);
+
+  /// The reduction of n elements; of none, the operation's neutral element.
+  T (*reduce[int(Reduce::count)])(const T* x, std::int64_t n);
+  /// y[c] = the reduction of x[r·stride + c] over r; at least one row.
+  void (*reduce_columns[int(Reduce::count)])(const T* x, std::int64_t rows, std::int64_t stride,
+                                             std::int64_t columns, T* y);
+
+  // Rows of n floating-point elements.
+  void (*softmax)(const T* x, T* y, std::int64_t n);
+  void (*log_softmax)(const T* x, T* y, std::int64_t n);
+  T (*logsumexp)(const T* x, std::int64_t n);
+  void (*softmax_backward)(const T* g, const T* y, T* dx, std::int64_t n);
+  void (*log_softmax_backward)(const T* g, const T* y, T* dx, std::int64_t n);
+  /// weight and bias may be null (1 and 0).
+  void (*layer_norm)(const T* x, const T* weight, const T* bias, T eps, T* y, T* mean, T* rstd,
+                     std::int64_t n);
+  /// Writes dx and adds this row's part to dweight and dbias, each of which may be null.
+  void (*layer_norm_backward)(const T* g, const T* x, T mean, T rstd, const T* weight, T* dx,
+                              T* dweight, T* dbias, std::int64_t n);
+};
+
+struct Loops {
+  LoopsOf<bool> boolean;
+  LoopsOf<std::int64_t> i64;
+  LoopsOf<float> f32;
+  LoopsOf<double> f64;
+
+  template <class T>
+  const LoopsOf<T>& of() const {
+    if constexpr (std::is_same_v<T, bool>)
+      return boolean;
+    else if constexpr (std::is_same_v<T, std::int64_t>)
+      return i64;
+    else if constexpr (std::is_same_v<T, float>)
+      return f32;
+    else
+      return f64;
+  }
+};
+
+/// One level of the instruction set and its loops.
+struct Level {
+  const char* name;
+  const Loops* loops;
+};
+
+/// The levels this processor has, lowest first.
+struct Levels {
+  Level list[3];
+  int count;
+  const Level* begin() const { return list; }
+  const Level* end() const { return list + count; }
+};
+Levels levels();
+
+/// The loops in use: the highest level, or the one that the environment variable LADON_ISA names
+/// (v2, v3 or v4; Error if there is no such level here).
+const Loops& loops();
+
+}  // namespace ladon::kernels

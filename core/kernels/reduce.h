@@ -3,17 +3,16 @@
 // they are accurate and do not depend on the number of threads. No gradients: see
 // autograd/ops/reduce.h.
 
-#include <utility>
+#include <string_view>
 #include <vector>
 
+#include "ladon/core/kernels/operations.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon::kernels {
 
-/// Sums of booleans and integers are i64. The reduction of nothing is 0, 1, −∞, +∞, false, true for
-/// sum, prod, max, min, any, all; max and min of integers over nothing throw Error. NaN propagates
-/// through max and min.
-enum class Reduce { sum, prod, max, min, any, all, sum_squares, sum_abs };
+/// The name of a reduction, as in errors.
+std::string_view name(Reduce op);
 
 /// Reduces the axes (normalized, ascending, distinct); keeps them with size 1 if `keep`.
 Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool keep);
@@ -21,15 +20,15 @@ Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool kee
 /// Sums x over the axes along which `shape` was broadcast to give x's shape.
 Tensor sum_to(const Tensor& x, const Shape& shape);
 
-/// Index (i64) of the first largest (smallest) element of an axis. Throws Error if the axis is
-/// empty.
+/// Index (i64) of the first largest (smallest) element of an axis; a NaN counts as both. Throws
+/// Error if the axis is empty.
 Tensor argmax(const Tensor& x, int axis, bool keep);
 Tensor argmin(const Tensor& x, int axis, bool keep);
 
-/// Running sum along an axis.
+/// Running sum along an axis; of booleans as i64. f32 is summed in double.
 Tensor cumsum(const Tensor& x, int axis);
 
-/// Indices (i64) that sort an axis; stable.
+/// Indices (i64) that sort an axis; stable. NaN counts as larger than any number.
 Tensor argsort(const Tensor& x, int axis, bool descending);
 
 }  // namespace ladon::kernels

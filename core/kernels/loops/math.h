@@ -1,0 +1,326 @@
+#pragma once
+// Elementary functions without branches or calls, so that a loop over them becomes vector code.
+//
+// Nothing of the standard library is used here: an inline function of it, compiled for AVX-512 and
+// merged by the linker, could end up in code that runs on a machine without it. Everything stands
+// in a namespace of the level for the same reason.
+//
+// The polynomials are minimax fits (Remez exchange in 50 digits) of the function named beside them,
+// weighted by its relative error. Measured errors stand in tests/core/loops_test.cpp.
+
+#include <cstdint>
+
+#define LADON_INLINE [[gnu::always_inline]] inline
+
+namespace ladon::kernels::LADON_LEVEL {
+
+template <class T>
+struct Format;
+template <>
+struct Format<float> {
+  using Word = std::uint32_t;
+  static constexpr int mantissa = 23;
+  static constexpr Word bias = 127;
+  static constexpr float magic = 0x1.8p23f;  // x + magic − magic rounds x to an integer
+  static constexpr float least_normal = 0x1p-126f;
+  static constexpr float ln2_high = 0x1.63p-1f, ln2_low = -0x1.bd0106p-13f;
+  static constexpr float exp_lowest = -104, exp_highest = 89;  // beyond: 0 and ∞
+  static constexpr float expm1_lowest = -20;
+  static constexpr Word upper_half = 0xfffff000;  // keeps 12 bits: their square is exact
+};
+template <>
+struct Format<double> {
+  using Word = std::uint64_t;
+  static constexpr int mantissa = 52;
+  static constexpr Word bias = 1023;
+  static constexpr double magic = 0x1.8p52;
+  static constexpr double least_normal = 0x1p-1022;
+  static constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
+  static constexpr double exp_lowest = -746, exp_highest = 710;
+  static constexpr double expm1_lowest = -40;
+  static constexpr Word upper_half = 0xfffffffff8000000;
+};
+template <class T>
+using Word = typename Format<T>::Word;
+
+template <class T>
+LADON_INLINE Word<T> bits(T x) {
+  return __builtin_bit_cast(Word<T>, x);
+}
+template <class T>
+LADON_INLINE T from_bits(Word<T> w) {
+  return __builtin_bit_cast(T, w);
+}
+
+LADON_INLINE float abs(float x) { return __builtin_fabsf(x); }
+LADON_INLINE double abs(double x) { return __builtin_fabs(x); }
+LADON_INLINE float copysign(float x, float sign) { return __builtin_copysignf(x, sign); }
+LADON_INLINE double copysign(double x, double sign) { return __builtin_copysign(x, sign); }
+LADON_INLINE float sqrt(float x) { return __builtin_sqrtf(x); }
+LADON_INLINE double sqrt(double x) { return __builtin_sqrt(x); }
+
+template <class T>
+constexpr T infinity = static_cast<T>(__builtin_inf());
+template <class T>
+constexpr T nan = static_cast<T>(__builtin_nan(""));
+
+/// x, but at least `low`; NaN stays.
+template <class T>
+LADON_INLINE T at_least(T x, T low) {
+  return x < low ? low : x;
+}
+template <class T>
+LADON_INLINE T at_most(T x, T high) {
+  return x > high ? high : x;
+}
+
+/// c0 + c1 x + c2 x² + …
+template <class T>
+LADON_INLINE T polynomial(T, T c) {
+  return c;
+}
+template <class T, class... More>
+LADON_INLINE T polynomial(T x, T c, T next, More... more) {
+  return c + x * polynomial(x, next, more...);
+}
+
+/// exp(r) = 1 + r + r²·q(r), |r| ≤ ln2/2.
+LADON_INLINE float exp_tail(float r) {
+  return polynomial(r, 0x1.fffffep-2f, 0x1.5554bp-3f, 0x1.555664p-5f, 0x1.1227dap-7f,
+                    0x1.6bfe0cp-10f);
+}
+LADON_INLINE double exp_tail(double r) {
+  return polynomial(r, 0x1p-1, 0x1.5555555555559p-3, 0x1.555555555554p-5, 0x1.111111110f6b4p-7,
+                    0x1.6c16c16c1e64p-10, 0x1.a01a01afe52cfp-13, 0x1.a01a017f70f99p-16,
+                    0x1.71ddf84e607a2p-19, 0x1.27e52d4a09f8bp-22, 0x1.af5ed0ee9a006p-26,
+                    0x1.1ef7d3d51156ep-29);
+}
+
+/// x = k·ln2 + r.
+template <class T>
+struct Split {
+  T r;
+  Word<T> k;  // two's complement
+};
+template <class T>
+LADON_INLINE Split<T> split_exponent(T high, T low) {
+  using F = Format<T>;
+  const T shifted = (high + low) * static_cast<T>(0x1.71547652b82fep+0) + F::magic;
+  const T k = shifted - F::magic;
+  return {(high - k * F::ln2_high) + (low - k * F::ln2_low), bits(shifted) - bits(F::magic)};
+}
+
+/// exp(high + low), for |low| ≪ |high|. 2^k is applied in two steps, so that results below the
+/// normal range are rounded once.
+template <class T>
+LADON_INLINE T exp(T high, T low) {
+  using F = Format<T>;
+  const T x = at_most(at_least(high, F::exp_lowest), F::exp_highest);
+  const Split<T> s = split_exponent(x, low);
+  const T y = T(1) + (s.r + s.r * s.r * exp_tail(s.r));
+  const Word<T> biased = s.k + 2 * F::bias, half = biased >> 1;
+  return y * from_bits<T>(half << F::mantissa) * from_bits<T>((biased - half) << F::mantissa);
+}
+template <class T>
+LADON_INLINE T exp(T x) {
+  return exp(x, T(0));
+}
+
+/// 2^k (e^r − 1) + (2^k − 1); halves first, so that 2^k does not overflow before the result does.
+template <class T>
+LADON_INLINE T expm1(T x) {
+  using F = Format<T>;
+  const T clamped = at_most(at_least(x, F::expm1_lowest), F::exp_highest);
+  const Split<T> s = split_exponent(clamped, T(0));
+  const T y = s.r + s.r * s.r * exp_tail(s.r);
+  const T half = from_bits<T>((s.k + F::bias - 1) << F::mantissa);
+  const T result = T(2) * (half * y + (half - T(0.5)));
+  return x == T(0) ? x : s.k == 0 ? y : result;
+}
+
+/// (2·atanh(s)/s − 2)/z at z = s², for |s| ≤ (√2−1)/(√2+1).
+LADON_INLINE float atanh_tail(float z) {
+  return polynomial(z, 0x1.55557ap-1f, 0x1.995eb6p-2f, 0x1.31e352p-2f);
+}
+LADON_INLINE double atanh_tail(double z) {
+  return polynomial(z, 0x1.5555555555592p-1, 0x1.999999997fd85p-2, 0x1.24924941f4296p-2,
+                    0x1.c71c5206bc6e3p-3, 0x1.74663f7b5da8ap-3, 0x1.39a1ab08efeeep-3,
+                    0x1.2f060a12b5425p-3);
+}
+
+/// A positive normal number as 2^k·m with m in [√½, √2).
+template <class T>
+struct Parts {
+  T k, m;
+};
+template <class T>
+LADON_INLINE Parts<T> split_mantissa(T x) {
+  using F = Format<T>;
+  constexpr Word<T> one = Word<T>(1) << F::mantissa;
+  const Word<T> root_half = bits(static_cast<T>(0x1.6a09e667f3bcdp-1));
+  const Word<T> w = bits(x) - root_half + F::bias * one;
+  const Word<T> k = (w >> F::mantissa) - F::bias;
+  return {from_bits<T>(bits(F::magic) + k) - F::magic, from_bits<T>((w & (one - 1)) + root_half)};
+}
+
+/// k·ln2 + log(1 + f) + c, |c| tiny. With s = f/(2+f): log(1+f) = 2·atanh(s), written so that f
+/// itself is the leading term (the arrangement of FreeBSD's msun).
+template <class T>
+LADON_INLINE T log_of_parts(T k, T f, T c) {
+  const T s = f / (T(2) + f), z = s * s, h = T(0.5) * f * f;
+  const T tail = s * (h + z * atanh_tail(z)) + (k * Format<T>::ln2_low + c);
+  return k * Format<T>::ln2_high - ((h - tail) - f);
+}
+
+template <class T>
+LADON_INLINE T log(T x) {
+  using F = Format<T>;
+  constexpr T up = static_cast<T>(Word<T>(1) << F::mantissa);
+  const bool tiny = x < F::least_normal;
+  const Parts<T> p = split_mantissa(tiny ? x * up : x);
+  const T y = log_of_parts(p.k - (tiny ? T(F::mantissa) : T(0)), p.m - T(1), T(0));
+  const T finite = x > T(0) ? y : x == T(0) ? -infinity<T> : nan<T>;
+  return x == infinity<T> ? x : finite;
+}
+
+/// c makes up for what rounding 1 + x lost.
+template <class T>
+LADON_INLINE T log1p(T x) {
+  const T u = T(1) + x;
+  const T lost = x < T(1) ? x - (u - T(1)) : T(1) - (u - x);
+  const Parts<T> p = split_mantissa(u);
+  const bool near_one = p.k == T(0);
+  const T y = log_of_parts(p.k, near_one ? x : p.m - T(1), near_one ? T(0) : lost / u);
+  const T finite = u > T(0) ? y : u == T(0) ? -infinity<T> : nan<T>;
+  return x == infinity<T> || x == T(0) ? x : finite;
+}
+
+/// (tanh(x)/x − 1)/z at z = x², x ≤ 0.625.
+LADON_INLINE float tanh_tail(float z) {
+  return polynomial(z, -0x1.555554p-2f, 0x1.111066p-3f, -0x1.b9ee6ap-5f, 0x1.6389a2p-6f,
+                    -0x1.0bec32p-7f, 0x1.18c096p-9f);
+}
+LADON_INLINE double tanh_tail(double z) {
+  return polynomial(z, -0x1.5555555555552p-2, 0x1.1111111110bf7p-3, -0x1.ba1ba1b9cdbc1p-5,
+                    0x1.664f487012f07p-6, -0x1.226e32bcac3b2p-7, 0x1.d6d3579ab1e3p-9,
+                    -0x1.7d9c143fc1451p-10, 0x1.350a933809fc1p-11, -0x1.f1093d430064bp-13,
+                    0x1.7ff9b6464bf26p-14, -0x1.fa426c8960bdbp-16, 0x1.95263f307886fp-18);
+}
+template <class T>
+LADON_INLINE T tanh(T x) {
+  const T a = abs(x), z = a * a;
+  const T small = a + a * (z * tanh_tail(z));
+  const T large = T(1) - T(2) / (exp(T(2) * a) + T(1));
+  return copysign(a < T(0.625) ? small : large, x);
+}
+
+/// 1/(1+e^−x), by e^−|x| on both sides so that nothing overflows.
+template <class T>
+LADON_INLINE T sigmoid(T x) {
+  const T e = exp(-abs(x));
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
+
+template <class T>
+LADON_INLINE T softplus(T x) {
+  return (x > T(0) ? x : T(0)) + log1p(exp(-abs(x)));
+}
+
+/// exp(z²)·erfc(z) for z ≥ 0: a polynomial in t = 1/(1 + 11/32·z).
+LADON_INLINE float scaled_erfc(float z) {
+  const float t = 1.0f / (1.0f + 0.34375f * z);
+  return t * polynomial(t, 0x1.8d3154p-3f, 0x1.8d357ap-3f, 0x1.74854cp-3f, 0x1.53ed7cp-3f,
+                        0x1.78796ap-4f, 0x1.a49a14p-3f, -0x1.7d0edp-3f, 0x1.49d876p-2f,
+                        -0x1.ba1928p-3f, 0x1.7f1ab2p-5f);
+}
+
+/// Below 0.8 the polynomial of erf(x)/x − 1 in x².
+LADON_INLINE float erf(float x) {
+  const float a = abs(x), z = a * a;
+  const float small =
+      a + a * polynomial(z, 0x1.06eba8p-3f, -0x1.812746p-2f, 0x1.ce2edep-4f, -0x1.b8231ap-6f,
+                         0x1.55ac16p-8f, -0x1.b35efp-11f, 0x1.7fe60ep-14f);
+  const float large = 1.0f - exp(-z) * scaled_erfc(a);
+  return copysign(a < 0.8f ? small : large, x);
+}
+LADON_INLINE double erf(double x) { return __builtin_erf(x); }
+
+/// exp(−x²/2), accurate in the tail: x² is taken as h² + (x−h)(x+h) with h² exact.
+template <class T>
+LADON_INLINE T gaussian(T x) {
+  const T h = from_bits<T>(bits(x) & Format<T>::upper_half);
+  return exp(T(-0.5) * (h * h), T(-0.5) * ((x - h) * (x + h)));
+}
+
+/// The standard normal distribution function, relatively accurate in the lower tail; |x| ≤ 40.
+LADON_INLINE float normal_cdf(float x) {
+  const float a = abs(x);
+  const float tail = 0.5f * gaussian(a) * scaled_erfc(0.70710678f * a);
+  return x < 0.0f ? tail : 1.0f - tail;
+}
+LADON_INLINE double normal_cdf(double x) { return 0.5 * __builtin_erfc(-0.70710678118654752 * x); }
+
+// The activations below end in 0 at −∞ and follow x at +∞: where they multiply x by a factor that
+// has already reached 0 or 1, x is clamped so that ∞·0 does not arise.
+template <class T>
+constexpr T far = 40;
+
+template <class T>
+LADON_INLINE T silu(T x) {
+  return at_least(x, T(-800)) * sigmoid(x);
+}
+
+template <class T>
+LADON_INLINE T gelu(T x) {
+  return at_least(x, -far<T>) * normal_cdf(at_most(at_least(x, -far<T>), far<T>));
+}
+
+/// Φ(x) + x·φ(x).
+template <class T>
+LADON_INLINE T gelu_derivative(T x) {
+  const T c = at_most(at_least(x, -far<T>), far<T>);
+  return normal_cdf(c) + c * (static_cast<T>(0.39894228040143268) * gaussian(c));
+}
+
+// gelu_tanh(x) = x/2·(1 + tanh(v/2)) = x·sigmoid(v) with v = √(8/π)·(x + 0.044715 x³).
+constexpr double gelu_slope = 1.5957691216057308, gelu_cubic = 0.044715;
+
+template <class T>
+LADON_INLINE T gelu_tanh(T x) {
+  const T c = at_most(at_least(x, -far<T>), far<T>);
+  const T v = T(gelu_slope) * c * (T(1) + T(gelu_cubic) * c * c);
+  return at_least(x, -far<T>) * sigmoid(v);
+}
+
+/// With s = sigmoid(v): s + x·s(1−s)·v'.
+template <class T>
+LADON_INLINE T gelu_tanh_derivative(T x) {
+  const T c = at_most(at_least(x, -far<T>), far<T>);
+  const T v = T(gelu_slope) * c * (T(1) + T(gelu_cubic) * c * c);
+  const T slope = T(gelu_slope) * (T(1) + T(3 * gelu_cubic) * c * c);
+  const T s = sigmoid(v);
+  return s + c * s * sigmoid(-v) * slope;
+}
+
+/// The largest |x| for which `sine` is accurate.
+constexpr float sine_limit = 1e6f;
+
+/// sin(x + quarter·π/2) for |x| ≤ sine_limit, computed in double: x = k·π/2 + r, |r| ≤ π/4.
+LADON_INLINE float sine(float x, std::uint64_t quarter) {
+  using F = Format<double>;
+  const double shifted = x * 0x1.45f306dc9c883p-1 + F::magic;
+  const double k = shifted - F::magic;
+  const double r = (x - k * 0x1.921fb54p+0) - k * 0x1.10b4611a62633p-30, z = r * r;
+  const double s = r + r * z *
+                           polynomial(z, -0x1.5555554cb21d8p-3, 0x1.1111089087cc9p-7,
+                                      -0x1.a00f98f17260ap-13, 0x1.6cd735ba86435p-19);
+  const double c = 1 - 0.5 * z +
+                   z * z *
+                       polynomial(z, 0x1.5555554ed25e9p-5, -0x1.6c16b822ef9dcp-10,
+                                  0x1.a010da436d2ddp-16, -0x1.241daf254f87fp-22);
+  const std::uint64_t q = bits(shifted) + quarter;
+  const double y = (q & 1) != 0 ? c : s;
+  return static_cast<float>(from_bits<double>(bits(y) ^ ((q & 2) << 62)));
+}
+
+}  // namespace ladon::kernels::LADON_LEVEL

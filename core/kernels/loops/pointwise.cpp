@@ -1,0 +1,232 @@
+// Pointwise loops. `omp simd` says that elements do not depend on each other (an output may be the
+// very input), so the compiler vectorizes without testing for overlap.
+
+#include "ladon/core/kernels/loops/math.h"
+#include "ladon/core/kernels/loops/table.h"
+
+namespace ladon::kernels::LADON_LEVEL {
+namespace {
+
+using std::int64_t;
+using std::uint64_t;
+
+template <class T>
+constexpr bool floating = std::is_floating_point_v<T>;
+template <class T>
+constexpr bool integer = std::is_same_v<T, int64_t>;
+
+LADON_INLINE float floor(float x) { return __builtin_floorf(x); }
+LADON_INLINE double floor(double x) { return __builtin_floor(x); }
+LADON_INLINE float ceil(float x) { return __builtin_ceilf(x); }
+LADON_INLINE double ceil(double x) { return __builtin_ceil(x); }
+LADON_INLINE float round(float x) { return __builtin_rintf(x); }
+LADON_INLINE double round(double x) { return __builtin_rint(x); }
+float pow(float a, float b) { return __builtin_powf(a, b); }
+double pow(double a, double b) { return __builtin_pow(a, b); }
+float atan2(float a, float b) { return __builtin_atan2f(a, b); }
+double atan2(double a, double b) { return __builtin_atan2(a, b); }
+float fmod(float a, float b) { return __builtin_fmodf(a, b); }
+double fmod(double a, double b) { return __builtin_fmod(a, b); }
+
+// --- one element ---
+
+template <Unary op, class T>
+constexpr bool has_unary = floating<T> || (integer<T> && (op == Unary::neg || op == Unary::abs ||
+                                                          op == Unary::sign || op == Unary::floor ||
+                                                          op == Unary::square));
+
+template <Unary op, class T>
+LADON_INLINE T apply(T x) {
+  if constexpr (op == Unary::neg) return -x;
+  if constexpr (op == Unary::abs) return abs(x);
+  if constexpr (op == Unary::sign) return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+  if constexpr (op == Unary::floor) return floor(x);
+  if constexpr (op == Unary::ceil) return ceil(x);
+  if constexpr (op == Unary::round) return round(x);
+  if constexpr (op == Unary::square) return x * x;
+  if constexpr (op == Unary::sqrt) return sqrt(x);
+  if constexpr (op == Unary::rsqrt) return T(1) / sqrt(x);
+  if constexpr (op == Unary::reciprocal) return T(1) / x;
+  if constexpr (op == Unary::exp) return exp(x);
+  if constexpr (op == Unary::expm1) return expm1(x);
+  if constexpr (op == Unary::log) return log(x);
+  if constexpr (op == Unary::log1p) return log1p(x);
+  if constexpr (op == Unary::tanh) return tanh(x);
+  if constexpr (op == Unary::erf) return erf(x);
+  if constexpr (op == Unary::sigmoid) return sigmoid(x);
+  if constexpr (op == Unary::softplus) return softplus(x);
+  if constexpr (op == Unary::relu) return x < T(0) ? T(0) : x;
+  if constexpr (op == Unary::gelu) return gelu(x);
+  if constexpr (op == Unary::gelu_derivative) return gelu_derivative(x);
+  if constexpr (op == Unary::gelu_tanh) return gelu_tanh(x);
+  if constexpr (op == Unary::gelu_tanh_derivative) return gelu_tanh_derivative(x);
+  if constexpr (op == Unary::silu) return silu(x);
+}
+
+// Integers wrap around, so they are computed as unsigned ones.
+template <Unary op>
+LADON_INLINE int64_t apply(int64_t x) {
+  const auto u = static_cast<uint64_t>(x);
+  if constexpr (op == Unary::neg) return static_cast<int64_t>(0 - u);
+  if constexpr (op == Unary::abs) return static_cast<int64_t>(x < 0 ? 0 - u : u);
+  if constexpr (op == Unary::sign) return (x > 0) - (x < 0);
+  if constexpr (op == Unary::floor) return x;
+  if constexpr (op == Unary::square) return static_cast<int64_t>(u * u);
+}
+
+template <Unary op, class T>
+void unary(const T* x, T* y, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) y[i] = apply<op>(x[i]);
+}
+
+// Far from 0 the reduction of `sine` loses its accuracy; the C library goes on.
+template <uint64_t quarter>
+void sine_loop(const float* x, float* y, int64_t n) {
+  int64_t beyond = 0;
+#pragma omp simd reduction(+ : beyond)
+  for (int64_t i = 0; i < n; ++i) beyond += !(abs(x[i]) <= sine_limit);
+  if (beyond == 0) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) y[i] = sine(x[i], quarter);
+  } else {
+    for (int64_t i = 0; i < n; ++i)
+      y[i] = quarter == 0 ? __builtin_sinf(x[i]) : __builtin_cosf(x[i]);
+  }
+}
+template <uint64_t quarter>
+void sine_loop(const double* x, double* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] = quarter == 0 ? __builtin_sin(x[i]) : __builtin_cos(x[i]);
+}
+
+// --- two elements ---
+
+template <Binary op, class T>
+constexpr bool has_binary =
+    floating<T> || (integer<T> && op != Binary::div && op != Binary::atan2) || op == Binary::mul
+    || op == Binary::maximum || op == Binary::minimum;
+
+template <class T>
+T remainder(T a, T b) {
+  const T r = fmod(a, b);
+  return r != T(0) && (r < T(0)) != (b < T(0)) ? r + b : r;
+}
+
+template <Binary op, class T>
+LADON_INLINE T apply(T a, T b) {
+  if constexpr (op == Binary::add) return a + b;
+  if constexpr (op == Binary::sub) return a - b;
+  if constexpr (op == Binary::mul) return a * b;
+  if constexpr (op == Binary::div) return a / b;
+  if constexpr (op == Binary::pow) return pow(a, b);
+  if constexpr (op == Binary::maximum) return a > b || a != a ? a : b;
+  if constexpr (op == Binary::minimum) return a < b || a != a ? a : b;
+  if constexpr (op == Binary::atan2) return atan2(a, b);
+  if constexpr (op == Binary::remainder) return remainder(a, b);
+}
+
+// 1/aᵉ truncates to 0 unless a is ±1 (0 to a negative power: 0).
+inline int64_t pow(int64_t a, int64_t e) {
+  if (e < 0) return a == 1 ? 1 : a == -1 ? (e % 2 == 0 ? 1 : -1) : 0;
+  uint64_t result = 1;
+  for (auto base = static_cast<uint64_t>(a); e != 0; e >>= 1, base *= base)
+    if (e & 1) result *= base;
+  return static_cast<int64_t>(result);
+}
+
+// The caller has excluded b = 0.
+inline int64_t remainder(int64_t a, int64_t b) {
+  if (b == -1) return 0;
+  const int64_t r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+template <Binary op>
+LADON_INLINE int64_t apply(int64_t a, int64_t b) {
+  const auto u = static_cast<uint64_t>(a), v = static_cast<uint64_t>(b);
+  if constexpr (op == Binary::add) return static_cast<int64_t>(u + v);
+  if constexpr (op == Binary::sub) return static_cast<int64_t>(u - v);
+  if constexpr (op == Binary::mul) return static_cast<int64_t>(u * v);
+  if constexpr (op == Binary::pow) return pow(a, b);
+  if constexpr (op == Binary::maximum) return a > b ? a : b;
+  if constexpr (op == Binary::minimum) return a < b ? a : b;
+  if constexpr (op == Binary::remainder) return remainder(a, b);
+}
+
+template <Binary op>
+LADON_INLINE bool apply(bool a, bool b) {
+  return op == Binary::maximum ? a | b : a & b;
+}
+
+template <Binary op, class T>
+void binary(const T* a, const T* b, T* y, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) y[i] = apply<op>(a[i], b[i]);
+}
+
+template <Compare op, class T>
+void compare(const T* a, const T* b, bool* y, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (op == Compare::eq) y[i] = a[i] == b[i];
+    if constexpr (op == Compare::ne) y[i] = a[i] != b[i];
+    if constexpr (op == Compare::lt) y[i] = a[i] < b[i];
+    if constexpr (op == Compare::le) y[i] = a[i] <= b[i];
+    if constexpr (op == Compare::gt) y[i] = a[i] > b[i];
+    if constexpr (op == Compare::ge) y[i] = a[i] >= b[i];
+  }
+}
+
+template <class T>
+void select(const bool* condition, const T* a, const T* b, T* y, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) y[i] = condition[i] ? a[i] : b[i];
+}
+
+template <class T>
+void axpby(T a, T* x, T b, const T* y, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (integer<T>)
+      x[i] = static_cast<T>(uint64_t(a) * uint64_t(x[i]) + uint64_t(b) * uint64_t(y[i]));
+    else
+      x[i] = a * x[i] + b * y[i];
+  }
+}
+
+// --- the table ---
+
+template <int i, class T>
+void add_entries(LoopsOf<T>& t) {
+  if constexpr (i < int(Unary::count)) {
+    constexpr auto op = static_cast<Unary>(i);
+    if constexpr (floating<T> && (op == Unary::sin || op == Unary::cos))
+      t.unary[i] = sine_loop<(op == Unary::cos)>;
+    else if constexpr (has_unary<op, T>)
+      t.unary[i] = unary<op, T>;
+  }
+  if constexpr (i < int(Binary::count))
+    if constexpr (constexpr auto op = static_cast<Binary>(i); has_binary<op, T>)
+      t.binary[i] = binary<op, T>;
+  if constexpr (i < int(Compare::count)) t.compare[i] = compare<static_cast<Compare>(i), T>;
+  if constexpr (i > 0) add_entries<i - 1>(t);
+}
+
+template <class T>
+void add_all(LoopsOf<T>& t) {
+  static_assert(Unary::count >= static_cast<Unary>(Binary::count));
+  add_entries<int(Unary::count)>(t);
+  t.select = select<T>;
+  if constexpr (!std::is_same_v<T, bool>) t.axpby = axpby<T>;
+}
+
+}  // namespace
+
+void add_pointwise(Loops& table) {
+  add_all(table.boolean);
+  add_all(table.i64);
+  add_all(table.f32);
+  add_all(table.f64);
+}
+
+}  // namespace ladon::kernels::LADON_LEVEL

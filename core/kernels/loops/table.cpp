@@ -1,0 +1,16 @@
+#include "ladon/core/kernels/loops/table.h"
+
+namespace ladon::kernels::LADON_LEVEL {
+
+const Loops& table() {
+  static const Loops filled = [] {
+    Loops t{};
+    add_pointwise(t);
+    add_reductions(t);
+    add_rows(t);
+    return t;
+  }();
+  return filled;
+}
+
+}  // namespace ladon::kernels::LADON_LEVEL

@@ -1,0 +1,14 @@
+#pragma once
+// The families of loops; each file of this folder adds its own to the level's table.
+
+#include "ladon/core/kernels/loops.h"
+
+namespace ladon::kernels::LADON_LEVEL {
+
+void add_pointwise(Loops& table);
+void add_reductions(Loops& table);
+void add_rows(Loops& table);
+
+const Loops& table();
+
+}  // namespace ladon::kernels::LADON_LEVEL

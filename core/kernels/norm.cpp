@@ -1,0 +1,77 @@
+#include "ladon/core/kernels/norm.h"
+
+#include "ladon/core/kernels/loops.h"
+#include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/rows.h"
+
+namespace ladon::kernels {
+namespace {
+
+/// A vector [n] like x's last axis, contiguous; undefined stays so.
+Tensor row_vector(std::string_view what, const Tensor& v, const Tensor& x) {
+  if (!v.defined()) return v;
+  check(v.rank() == 1 && v.size(0) == x.size(-1) && v.dtype() == x.dtype(), "layer_norm", what, " ",
+        v.shape(), " ", v.dtype(), " does not fit the last axis of x ", x.shape(), " ", x.dtype());
+  return contiguous(v);
+}
+
+template <class T>
+const T* data_or_null(const Tensor& x) {
+  return x.defined() ? x.data<T>() : nullptr;
+}
+
+}  // namespace
+
+LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  check(x.rank() >= 1, "layer_norm", "needs at least one axis, got shape ", x.shape());
+  const Tensor rows = contiguous(x), w = row_vector("weight", weight, x),
+               b = row_vector("bias", bias, x);
+  Shape one_a_row = x.shape();
+  one_a_row[x.rank() - 1] = 1;
+  LayerNormResult result{empty_like(x), empty(one_a_row, x.dtype()), empty(one_a_row, x.dtype())};
+  visit_floating("layer_norm", x.dtype(), [&]<class T>() {
+    const auto loop = loops().of<T>().layer_norm;
+    const std::int64_t n = x.size(-1);
+    const T *in = rows.data<T>(), *scale = data_or_null<T>(w), *shift = data_or_null<T>(b);
+    T *y = result.y.mutable_data<T>(), *mean = result.mean.mutable_data<T>(),
+      *rstd = result.rstd.mutable_data<T>();
+    for_rows(result.mean.count(), n, [=](std::int64_t r) {
+      loop(in + r * n, scale, shift, static_cast<T>(eps), y + r * n, mean + r, rstd + r, n);
+    });
+  });
+  return result;
+}
+
+// Each task sums its rows' parts of dweight and dbias: [tasks, n], which are then summed over
+// tasks.
+LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const Tensor& mean,
+                                       const Tensor& rstd, const Tensor& weight, bool has_bias) {
+  check(g.shape() == x.shape() && g.dtype() == x.dtype(), "layer_norm_backward", "gradient ",
+        g.shape(), " ", g.dtype(), " and input ", x.shape(), " ", x.dtype(), " differ");
+  const Tensor g_rows = contiguous(g), x_rows = contiguous(x), w = row_vector("weight", weight, x),
+               m = contiguous(mean), s = contiguous(rstd);
+  const std::int64_t n = x.size(-1), rows = m.count(), grain = rows_per_task(n);
+  const std::int64_t tasks = (rows + grain - 1) / grain;
+  LayerNormGradients result{empty_like(x), Tensor(), Tensor()};
+  if (w.defined()) result.weight = zeros({tasks, n}, x.dtype());
+  if (has_bias) result.bias = zeros({tasks, n}, x.dtype());
+  visit_floating("layer_norm_backward", x.dtype(), [&]<class T>() {
+    const auto loop = loops().of<T>().layer_norm_backward;
+    const T *gp = g_rows.data<T>(), *xp = x_rows.data<T>(), *mp = m.data<T>(), *sp = s.data<T>(),
+            *wp = data_or_null<T>(w);
+    T* dx = result.x.mutable_data<T>();
+    T* dw = w.defined() ? result.weight.mutable_data<T>() : nullptr;
+    T* db = has_bias ? result.bias.mutable_data<T>() : nullptr;
+    parallel::for_range(rows, grain, [=](std::int64_t begin, std::int64_t end) {
+      const std::int64_t task = begin / grain * n;
+      for (std::int64_t r = begin; r < end; ++r)
+        loop(gp + r * n, xp + r * n, mp[r], sp[r], wp, dx + r * n, dw ? dw + task : nullptr,
+             db ? db + task : nullptr, n);
+    });
+  });
+  if (w.defined()) result.weight = reduce(Reduce::sum, result.weight, {0}, false);
+  if (has_bias) result.bias = reduce(Reduce::sum, result.bias, {0}, false);
+  return result;
+}
+
+}  // namespace ladon::kernels

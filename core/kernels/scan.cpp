@@ -1,0 +1,115 @@
+// Functions that go along an axis: argmax, argmin, cumsum, argsort.
+
+#include <algorithm>
+#include <numeric>
+
+#include "ladon/core/kernels/loops.h"
+#include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/rows.h"
+#include "ladon/core/view.h"
+
+namespace ladon::kernels {
+namespace {
+
+template <class T>
+bool is_nan(T x) {
+  return x != x;
+}
+
+// The extreme value is found by the vector loop, then its first place.
+Tensor arg_extreme(Reduce op, std::string_view operation, const Tensor& x, int axis, bool keep) {
+  const int a = normalize_axis(operation, axis, x.rank());
+  check(x.shape()[a] > 0, operation, "axis ", axis, " of shape ", x.shape(), " is empty");
+  if (x.dtype() == boolean) return arg_extreme(op, operation, cast(x, i64), axis, keep);
+  const Tensor y = along_axis(
+      a,
+      [&](const Tensor& rows) {
+        Shape shape = rows.shape();
+        shape[rows.rank() - 1] = 1;
+        Tensor index = empty(shape, i64);
+        const auto find = [&]<class T>() {
+          const auto loop = loops().of<T>().reduce[int(op)];
+          const std::int64_t n = rows.size(-1);
+          const T* data = rows.data<T>();
+          std::int64_t* out = index.mutable_data<std::int64_t>();
+          for_rows(index.count(), n, [=](std::int64_t r) {
+            const T *begin = data + r * n, *end = begin + n;
+            const T best = loop(begin, n);
+            out[r] =
+                (is_nan(best) ? std::find_if(begin, end, is_nan<T>) : std::find(begin, end, best)) -
+                begin;
+          });
+        };
+        if (rows.dtype() == i64)
+          find.template operator()<std::int64_t>();
+        else
+          visit_floating(operation, rows.dtype(), find);
+        return index;
+      },
+      x);
+  return keep ? y : view::squeeze(y, a);
+}
+
+}  // namespace
+
+Tensor argmax(const Tensor& x, int axis, bool keep) {
+  return arg_extreme(Reduce::max, "argmax", x, axis, keep);
+}
+
+Tensor argmin(const Tensor& x, int axis, bool keep) {
+  return arg_extreme(Reduce::min, "argmin", x, axis, keep);
+}
+
+Tensor cumsum(const Tensor& x, int axis) {
+  const int a = normalize_axis("cumsum", axis, x.rank());
+  if (x.dtype() == boolean) return cumsum(cast(x, i64), axis);
+  return along_axis(
+      a,
+      [](const Tensor& rows) {
+        Tensor y = empty_like(rows);
+        const std::int64_t n = rows.size(-1);
+        const auto scan = [&]<class T, class Sum>(Sum) {
+          const T* in = rows.data<T>();
+          T* out = y.mutable_data<T>();
+          for_rows(rows.count() / std::max<std::int64_t>(n, 1), n, [=](std::int64_t r) {
+            Sum sum = 0;
+            for (std::int64_t i = r * n; i < (r + 1) * n; ++i)
+              out[i] = static_cast<T>(sum += static_cast<Sum>(in[i]));
+          });
+        };
+        if (rows.dtype() == i64)
+          scan.template operator()<std::int64_t>(std::uint64_t{});
+        else if (rows.dtype() == f32)
+          scan.template operator()<float>(double{});
+        else
+          scan.template operator()<double>(double{});
+        return y;
+      },
+      x);
+}
+
+Tensor argsort(const Tensor& x, int axis, bool descending) {
+  const int a = normalize_axis("argsort", axis, x.rank());
+  return along_axis(
+      a,
+      [&](const Tensor& rows) {
+        Tensor y = empty(rows.shape(), i64);
+        const std::int64_t n = rows.size(-1);
+        visit_dtype(rows.dtype(), [&]<class T>() {
+          const T* in = rows.data<T>();
+          std::int64_t* out = y.mutable_data<std::int64_t>();
+          for_rows(rows.count() / std::max<std::int64_t>(n, 1), 16 * n, [=](std::int64_t r) {
+            const T* row = in + r * n;
+            const auto less = [](T u, T v) { return u < v || (is_nan(v) && !is_nan(u)); };
+            std::iota(out + r * n, out + (r + 1) * n, std::int64_t{0});
+            std::stable_sort(out + r * n, out + (r + 1) * n, [=](std::int64_t i, std::int64_t j) {
+              return descending ? less(row[j], row[i]) : less(row[i], row[j]);
+            });
+          });
+        });
+        return y;
+      },
+      x);
+}
+
+}  // namespace ladon::kernels

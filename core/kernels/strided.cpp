@@ -1,0 +1,203 @@
+#include "ladon/core/kernels/strided.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ladon::kernels {
+namespace {
+
+// Rows at least this long are presented one by one, so that contiguous ones need no copy.
+constexpr std::int64_t long_row = 128;
+
+Shape in_bytes(const Shape& strides, std::int64_t item) {
+  Shape bytes = strides;
+  for (std::int64_t& stride : bytes) stride *= item;
+  return bytes;
+}
+
+std::byte* first_byte(const Tensor& x) {
+  check(x.defined(), "tensor", "the tensor is undefined; it has no elements to read");
+  return x.storage().bytes() + x.offset() * static_cast<std::int64_t>(item_size(x.dtype()));
+}
+
+template <int item>
+void copy_items(std::byte* to, std::int64_t to_stride, const std::byte* from,
+                std::int64_t from_stride, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i)
+    std::memcpy(to + i * to_stride, from + i * from_stride, item);
+}
+
+// Strides in bytes.
+void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
+                  std::int64_t from_stride, std::int64_t n, std::int64_t item) {
+  if (to_stride == item && from_stride == item)
+    std::memcpy(to, from, static_cast<std::size_t>(n * item));
+  else if (item == 1)
+    copy_items<1>(to, to_stride, from, from_stride, n);
+  else if (item == 4)
+    copy_items<4>(to, to_stride, from, from_stride, n);
+  else
+    copy_items<8>(to, to_stride, from, from_stride, n);
+}
+
+// The position of one operand's row, moving through rows in order.
+class RowCursor {
+ public:
+  RowCursor(const Shape& sizes, const Operand& operand, std::int64_t row)
+      : sizes_(sizes), strides_(operand.strides), at_(operand.data) {
+    for (int axis = sizes.rank() - 2; axis >= 0; --axis) {
+      index_[axis] = row % sizes[axis];
+      row /= sizes[axis];
+      at_ += index_[axis] * strides_[axis];
+    }
+  }
+  std::byte* at() const { return at_; }
+  void next() {
+    for (int axis = sizes_.rank() - 2; axis >= 0; --axis) {
+      at_ += strides_[axis];
+      if (++index_[axis] < sizes_[axis]) return;
+      at_ -= sizes_[axis] * strides_[axis];
+      index_[axis] = 0;
+    }
+  }
+
+ private:
+  const Shape& sizes_;
+  const Shape& strides_;
+  std::byte* at_;
+  std::array<std::int64_t, Shape::max_rank> index_{};
+};
+
+}  // namespace
+
+Operand Operand::input(const Tensor& x, const Shape& shape) {
+  Operand operand;
+  operand.data = first_byte(x);
+  operand.item = static_cast<std::int64_t>(item_size(x.dtype()));
+  operand.strides = Shape::filled(shape.rank(), 0);
+  const int lead = shape.rank() - x.rank();
+  for (int i = 0; i < x.rank(); ++i)
+    if (x.shape()[i] != 1) operand.strides[lead + i] = x.strides()[i] * operand.item;
+  return operand;
+}
+
+Operand Operand::output(Tensor& x) {
+  Operand operand = in_place(x);
+  operand.reads = false;
+  return operand;
+}
+
+Operand Operand::in_place(Tensor& x) {
+  Operand operand;
+  operand.data = first_byte(x);
+  operand.item = static_cast<std::int64_t>(item_size(x.dtype()));
+  operand.strides = in_bytes(x.strides(), operand.item);
+  operand.writes = true;
+  x.storage().bump_version();
+  return operand;
+}
+
+Pieces::Pieces(const Shape& shape, std::initializer_list<Operand> operands) {
+  for (const Operand& operand : operands) operands_[operand_count_++] = operand;
+  if (shape.count() == 0) return;
+  merge_axes(shape);
+  const int last = sizes_.rank() - 1;
+  columns_ = sizes_[last];
+  for (int axis = 0; axis < last; ++axis) rows_ *= sizes_[axis];
+  const Shape dense = contiguous_strides(sizes_);
+  for (int i = 0; i < operand_count_; ++i) {
+    const Operand& operand = operands_[i];
+    dense_[i] = operand.strides == in_bytes(dense, operand.item);
+    constant_[i] = operand.strides == Shape::filled(sizes_.rank(), 0);
+  }
+  if (columns_ < long_row) rows_per_piece_ = piece_length / columns_;
+  pieces_per_row_ = (columns_ + piece_length - 1) / piece_length;
+  count_ = (rows_ + rows_per_piece_ - 1) / rows_per_piece_ * pieces_per_row_;
+  longest_piece_ = std::min({piece_length, rows_per_piece_ * columns_, rows_ * columns_});
+  grain_ = std::max<std::int64_t>(1, task_length / longest_piece_);
+}
+
+// Axes of size 1 go; axis i joins axis i+1 if every operand steps over it evenly:
+// stride[i] = stride[i+1]·size[i+1]. At least one axis is left.
+void Pieces::merge_axes(const Shape& shape) {
+  std::array<Shape, max_operands> strides;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (shape[axis] == 1) continue;
+    const int last = sizes_.rank() - 1;
+    bool even = last >= 0;
+    for (int i = 0; i < operand_count_ && even; ++i)
+      even = strides[i][last] == operands_[i].strides[axis] * shape[axis];
+    if (even)
+      sizes_[last] *= shape[axis];
+    else
+      sizes_.append(shape[axis]);
+    for (int i = 0; i < operand_count_; ++i) {
+      if (even)
+        strides[i][last] = operands_[i].strides[axis];
+      else
+        strides[i].append(operands_[i].strides[axis]);
+    }
+  }
+  if (sizes_.rank() == 0) {
+    sizes_.append(1);
+    for (int i = 0; i < operand_count_; ++i) strides[i].append(operands_[i].item);
+  }
+  for (int i = 0; i < operand_count_; ++i) operands_[i].strides = strides[i];
+}
+
+Pieces::Piece Pieces::at(std::int64_t index) const {
+  if (rows_per_piece_ > 1) {
+    const std::int64_t row = index * rows_per_piece_;
+    return {row, std::min(rows_per_piece_, rows_ - row), 0, columns_};
+  }
+  const std::int64_t row = index / pieces_per_row_;
+  const std::int64_t column = index % pieces_per_row_ * piece_length;
+  return {row, 1, column, std::min(piece_length, columns_ - column)};
+}
+
+Pieces::Pointers Pieces::present(const Piece& piece, Buffers& buffers) const {
+  Pointers pointers{};
+  const int last = sizes_.rank() - 1;
+  for (int i = 0; i < operand_count_; ++i) {
+    const Operand& operand = operands_[i];
+    const std::int64_t step = operand.strides[last];
+    if (dense_[i]) {
+      pointers[i] = operand.data + (piece.row * columns_ + piece.column) * operand.item;
+      continue;
+    }
+    pointers[i] = buffers.bytes[i];
+    if (constant_[i]) {
+      if (!buffers.spread[i])
+        copy_strided(pointers[i], operand.item, operand.data, 0, longest_piece_, operand.item);
+      buffers.spread[i] = true;
+      continue;
+    }
+    RowCursor row(sizes_, operand, piece.row);
+    if (piece.rows == 1 && step == operand.item) {
+      pointers[i] = row.at() + piece.column * step;
+      continue;
+    }
+    if (!operand.reads) continue;
+    std::byte* to = pointers[i];
+    for (std::int64_t r = 0; r < piece.rows; ++r, row.next(), to += piece.columns * operand.item)
+      copy_strided(to, operand.item, row.at() + piece.column * step, step, piece.columns,
+                   operand.item);
+  }
+  return pointers;
+}
+
+void Pieces::write_back(const Piece& piece, const Pointers& pointers) const {
+  const int last = sizes_.rank() - 1;
+  for (int i = 0; i < operand_count_; ++i) {
+    const Operand& operand = operands_[i];
+    const std::int64_t step = operand.strides[last];
+    if (!operand.writes || dense_[i] || (piece.rows == 1 && step == operand.item)) continue;
+    RowCursor row(sizes_, operand, piece.row);
+    const std::byte* from = pointers[i];
+    for (std::int64_t r = 0; r < piece.rows; ++r, row.next(), from += piece.columns * operand.item)
+      copy_strided(row.at() + piece.column * step, step, from, operand.item, piece.columns,
+                   operand.item);
+  }
+}
+
+}  // namespace ladon::kernels

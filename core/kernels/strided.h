@@ -1,0 +1,120 @@
+#pragma once
+// The one place that knows how strided and broadcast operands meet contiguous loops.
+//
+// The elements of an output are cut in pieces of at most `piece_length`, in row-major order. A loop
+// sees each operand's piece as contiguous: directly where it is, else gathered to a buffer on the
+// stack (and scattered from it for a strided output). A broadcast scalar is spread over a buffer.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+
+#include "ladon/core/parallel.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon::kernels {
+
+inline constexpr std::int64_t piece_length = 1024;
+/// Elements that are worth a task of their own.
+inline constexpr std::int64_t task_length = 32 * piece_length;
+inline constexpr int max_operands = 4;
+
+/// One operand: its first element, strides in bytes, and whether loops write to it.
+struct Operand {
+  std::byte* data = nullptr;
+  Shape strides;
+  std::int64_t item = 1;
+  bool reads = true, writes = false;
+
+  /// x broadcast to `shape`, which is the result of broadcast_shapes.
+  static Operand input(const Tensor& x, const Shape& shape);
+  static Operand output(Tensor& x);
+  static Operand in_place(Tensor& x);
+};
+
+/// Operands over one index space, with its axes merged where all operands allow it.
+class Pieces {
+ public:
+  Pieces(const Shape& shape, std::initializer_list<Operand> operands);
+
+  std::int64_t count() const { return count_; }
+  /// Pieces that are worth a task of their own.
+  std::int64_t grain() const { return grain_; }
+
+  using Pointers = std::array<std::byte*, max_operands>;
+
+  /// Calls loop(pointers, n) for pieces [begin, end).
+  template <class F>
+  void run(std::int64_t begin, std::int64_t end, const F& loop) const {
+    Buffers buffers;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Piece piece = at(i);
+      const Pointers pointers = present(piece, buffers);
+      loop(pointers, piece.rows * piece.columns);
+      write_back(piece, pointers);
+    }
+  }
+
+ private:
+  /// Columns [column, column + columns) of rows [row, row + rows); a row is the last axis. Several
+  /// rows only if they are whole.
+  struct Piece {
+    std::int64_t row, rows, column, columns;
+  };
+  struct Buffers {
+    alignas(64) std::byte bytes[max_operands][piece_length * 8];
+    std::array<bool, max_operands> spread{};  // a scalar has been spread over this one
+  };
+
+  void merge_axes(const Shape& shape);
+  Piece at(std::int64_t index) const;
+  Pointers present(const Piece& piece, Buffers& buffers) const;
+  void write_back(const Piece& piece, const Pointers& pointers) const;
+
+  Shape sizes_;
+  std::array<Operand, max_operands> operands_;
+  std::array<bool, max_operands> dense_{}, constant_{};  // contiguous throughout; one element
+  int operand_count_ = 0;
+  std::int64_t columns_ = 1, rows_ = 1, rows_per_piece_ = 1, pieces_per_row_ = 1;
+  std::int64_t longest_piece_ = 0, count_ = 0, grain_ = 1;
+};
+
+/// Runs loop(pointers, n) over all pieces, on all threads.
+template <class F>
+void for_pieces(const Pieces& pieces, const F& loop) {
+  if (pieces.count() <= pieces.grain()) return pieces.run(0, pieces.count(), loop);
+  parallel::for_range(pieces.count(), pieces.grain(),
+                      [&](std::int64_t begin, std::int64_t end) { pieces.run(begin, end, loop); });
+}
+
+/// As parallel::for_range over [0, n) by task_length, at no cost for few elements.
+template <class F>
+void for_flat(std::int64_t n, const F& body) {
+  if (n <= task_length) return body(std::int64_t{0}, n);
+  parallel::for_range(n, task_length, body);
+}
+
+/// y = loop(x...), where y is contiguous with elements Y and the x, with elements X, broadcast to
+/// it.
+template <class Y, class... X, class Loop, class... Tensors>
+void map(Tensor& y, const Loop& loop, const Tensors&... x) {
+  const bool direct = ((x.shape() == y.shape() && x.contiguous()) && ...);
+  if (direct) {
+    Y* out = y.mutable_data<Y>();
+    for_flat(y.count(), [&, out](std::int64_t begin, std::int64_t end) {
+      loop((x.template data<X>() + begin)..., out + begin, end - begin);
+    });
+    return;
+  }
+  const Pieces pieces(y.shape(), {Operand::output(y), Operand::input(x, y.shape())...});
+  for_pieces(pieces, [&](const Pieces::Pointers& at, std::int64_t n) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      loop(reinterpret_cast<const X*>(at[i + 1])..., reinterpret_cast<Y*>(at[0]), n);
+    }
+    (std::index_sequence_for<X...>{});
+  });
+}
+
+}  // namespace ladon::kernels
