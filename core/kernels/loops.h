@@ -40,6 +40,10 @@ struct LoopsOf {
   /// Writes dx and adds this row's part to dweight and dbias, each of which may be null.
   void (*layer_norm_backward)(const T* g, const T* x, T mean, T rstd, const T* weight, T* dx,
                               T* dweight, T* dbias, std::int64_t n);
+
+  /// Updates of parameters x, in place; m may be null for sgd.
+  void (*sgd)(T* x, const T* g, T* m, const SgdStep& step, std::int64_t n);
+  void (*adam)(T* x, const T* g, T* m, T* v, const AdamStep& step, std::int64_t n);
 };
 
 struct Loops {

@@ -8,6 +8,7 @@ const Loops& table() {
     add_pointwise(t);
     add_reductions(t);
     add_rows(t);
+    add_optimizers(t);
     return t;
   }();
   return filled;

@@ -8,6 +8,7 @@ namespace ladon::kernels::LADON_LEVEL {
 void add_pointwise(Loops& table);
 void add_reductions(Loops& table);
 void add_rows(Loops& table);
+void add_optimizers(Loops& table);
 
 const Loops& table();
 

@@ -1,0 +1,50 @@
+#pragma once
+// Adam, and AdamW.
+
+#include "ladon/optim/optimizer.h"
+
+namespace ladon {
+
+struct AdamOptions {
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0;  ///< λ: adds λ·x to the gradient (L2), as torch's Adam does.
+};
+
+/// g ← g + λx;  m ← β₁m + (1−β₁)g;  v ← β₂v + (1−β₂)g²;
+/// x ← x − lr·(m/(1−β₁ᵗ)) / (sqrt(v/(1−β₂ᵗ)) + eps), t counting the parameter's own updates.
+/// (Kingma and Ba 2015)
+class Adam : public Optimizer {
+ public:
+  explicit Adam(std::vector<Tensor> parameters, AdamOptions options = {});
+  explicit Adam(std::vector<ParameterGroup> groups, AdamOptions options = {});
+
+ protected:
+  enum class Decay { coupled, decoupled };
+  Adam(std::vector<ParameterGroup> groups, const AdamOptions& options, Decay decay);
+  void update(Item& item, const Tensor& gradient, double lr) override;
+
+ private:
+  AdamOptions options_;
+  Decay decay_;
+};
+
+struct AdamWOptions {
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 1e-2;  ///< λ: shrinks x by lr·λ·x beside the update (decoupled).
+};
+
+/// Adam with decoupled weight decay: x ← (1 − lr·λ)x, then Adam's update with λ = 0.
+/// (Loshchilov and Hutter 2019)
+class AdamW : public Adam {
+ public:
+  explicit AdamW(std::vector<Tensor> parameters, AdamWOptions options = {});
+  explicit AdamW(std::vector<ParameterGroup> groups, AdamWOptions options = {});
+};
+
+}  // namespace ladon

@@ -1,0 +1,60 @@
+#include "ladon/optim/clip.h"
+
+#include <cmath>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/parallel.h"
+#include "ladon/optim/lane_sum.h"
+
+namespace ladon {
+namespace {
+
+constexpr std::int64_t grain = 1 << 16;
+
+double sum_of_squares(const Tensor& x) {
+  const Tensor row = kernels::contiguous(x);
+  std::vector<double> partial((x.count() + grain - 1) / grain);
+  visit_floating("clip_grad_norm", x.dtype(), [&]<class T>() {
+    const T* data = row.data<T>();
+    parallel::for_range(x.count(), grain, [&](std::int64_t begin, std::int64_t end) {
+      partial[begin / grain] = lane_sum(end - begin, [&](std::int64_t k) {
+        const double v = data[begin + k];
+        return v * v;
+      });
+    });
+  });
+  double sum = 0;
+  for (const double part : partial) sum += part;
+  return sum;
+}
+
+}  // namespace
+
+double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, ClipOptions options) {
+  check(max_norm > 0, "clip_grad_norm", "max_norm is ", max_norm, "; it must be positive");
+  NoGrad no_grad;
+  double sum = 0;
+  for (const Tensor& x : parameters)
+    if (const Tensor g = x.grad(); g.defined()) sum += sum_of_squares(g.detach());
+  const double norm = std::sqrt(sum);
+  check(std::isfinite(norm) || !options.error_if_nonfinite, "clip_grad_norm",
+        "the norm of the gradients is ", norm,
+        "; find the operation with DetectAnomaly, or pass error_if_nonfinite = false");
+  if (std::isfinite(norm) && norm > max_norm)
+    for (const Tensor& x : parameters)
+      if (const Tensor g = x.grad(); g.defined()) scale_(g, max_norm / norm);
+  return norm;
+}
+
+void clip_grad_value(const std::vector<Tensor>& parameters, double max_value) {
+  check(max_value > 0, "clip_grad_value", "max_value is ", max_value, "; it must be positive");
+  NoGrad no_grad;
+  for (const Tensor& x : parameters)
+    if (const Tensor g = x.grad(); g.defined()) copy_(g, clamp(g, -max_value, max_value));
+}
+
+}  // namespace ladon

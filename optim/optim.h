@@ -1,0 +1,13 @@
+#pragma once
+// All optimizers, schedules and particle methods.
+
+#include "ladon/optim/adam.h"
+#include "ladon/optim/clip.h"
+#include "ladon/optim/optimizer.h"
+#include "ladon/optim/particles/cosine_penalty.h"
+#include "ladon/optim/particles/diagnostics.h"
+#include "ladon/optim/particles/spos.h"
+#include "ladon/optim/particles/svgd.h"
+#include "ladon/optim/particles/wgd.h"
+#include "ladon/optim/schedule.h"
+#include "ladon/optim/sgd.h"

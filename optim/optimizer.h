@@ -1,0 +1,77 @@
+#pragma once
+// Optimizers: what turns gradients into new parameters. The rule of each stands in its own header
+// (sgd.h, adam.h); what they share stands here.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+#include "ladon/layers/module.h"
+
+namespace ladon {
+
+/// Parameters with settings of their own.
+struct ParameterGroup {
+  std::vector<Tensor> parameters;
+  double lr_scale = 1;                      ///< Their rate is lr·lr_scale.
+  std::optional<double> weight_decay = {};  ///< Instead of the optimizer's.
+};
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  /// Updates every parameter that has a gradient, in place; the others stay as they are. Gradients
+  /// are kept.
+  virtual void step();
+  /// Clears the gradients.
+  void zero_grad();
+
+  double lr() const { return lr_; }
+  /// Throws Error unless lr is finite and ≥ 0.
+  void set_lr(double lr);
+  /// Calls of step() so far.
+  std::int64_t steps() const { return steps_; }
+
+  /// A copy of all that a resumed run needs beside the parameters: "lr" (f64), "steps" (i64), and
+  /// for parameter i, once it was updated, "parameter.i.steps" and its moments, such as
+  /// "parameter.i.momentum". Tensors only: save it with save_safetensors.
+  StateDict state_dict() const;
+  /// Restores such a state; training then continues with the same bits. Throws Error naming the
+  /// first entry that is missing, unknown, or of another shape or dtype, and changes nothing then.
+  void load_state_dict(const StateDict& state);
+
+ protected:
+  struct Item {
+    Tensor parameter;
+    double lr_scale;
+    double weight_decay;
+    std::int64_t steps = 0;            ///< Updates so far, this one included.
+    std::vector<Tensor> moments = {};  ///< As named; zeros before the first update.
+  };
+
+  /// Throws Error if there is no parameter, one is not a contiguous leaf that requires a gradient,
+  /// one comes twice, or a setting is negative or not finite.
+  Optimizer(std::vector<ParameterGroup> groups, double lr, double weight_decay,
+            std::vector<std::string> moment_names);
+
+  /// Updates one parameter with its (contiguous) gradient; `lr` already has the group's scale.
+  virtual void update(Item& item, const Tensor& gradient, double lr) = 0;
+
+ private:
+  void add(const Tensor& parameter, double lr_scale, double weight_decay);
+
+  std::vector<Item> items_;
+  std::vector<std::string> moment_names_;
+  double lr_ = 0;
+  std::int64_t steps_ = 0;
+};
+
+/// One group with default settings.
+std::vector<ParameterGroup> one_group(std::vector<Tensor> parameters);
+
+}  // namespace ladon

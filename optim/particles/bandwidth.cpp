@@ -1,0 +1,65 @@
+#include "ladon/optim/particles/bandwidth.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "ladon/core/error.h"
+
+namespace ladon {
+namespace {
+
+constexpr std::array<std::string_view, 5> names = {"median", "liu", "paper", "nips", "fixed"};
+
+/// The element of rank k (from 0) of the values, which are reordered.
+double ranked(std::vector<double>& values, std::size_t k) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(k), values.end());
+  return values[k];
+}
+
+double lower_median(std::vector<double>& values) { return ranked(values, (values.size() - 1) / 2); }
+
+double median(std::vector<double>& values) {
+  const double low = lower_median(values);
+  return low + (ranked(values, values.size() / 2) - low) / 2;
+}
+
+}  // namespace
+
+std::string_view name(Bandwidth rule) { return names[static_cast<std::size_t>(rule)]; }
+
+Bandwidth bandwidth_from_name(std::string_view text) {
+  const auto at = std::find(names.begin(), names.end(), text);
+  check(at != names.end(), "bandwidth", "there is no rule \"", text,
+        "\"; there are median, liu, paper, nips, fixed");
+  return static_cast<Bandwidth>(at - names.begin());
+}
+
+double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given) {
+  if (rule == Bandwidth::fixed) {
+    check(std::isfinite(given) && given > 0, "bandwidth", "the fixed h² is ", given,
+          "; it must be positive and finite");
+    return given;
+  }
+  const std::int64_t m = squared_distances.size(0);
+  const double* d2 = squared_distances.data<double>();
+  const bool diagonal = rule == Bandwidth::liu || rule == Bandwidth::paper;
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < m; ++j) {
+      check(std::isfinite(d2[i * m + j]), "bandwidth", "the squared distance of particles ", i,
+            " and ", j, " is ", d2[i * m + j]);
+      if (i != j || diagonal) values.push_back(d2[i * m + j]);
+    }
+  if (m == 1) return 0;
+  if (rule == Bandwidth::nips) {
+    for (double& v : values) v = std::sqrt(v);
+    const double distance = median(values);
+    return 0.5 * distance * distance / std::log(double(m));
+  }
+  return 0.5 * (rule == Bandwidth::paper ? lower_median(values) : median(values)) /
+         std::log(double(m) + 1);
+}
+
+}  // namespace ladon

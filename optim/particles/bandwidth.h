@@ -1,0 +1,30 @@
+#pragma once
+// Bandwidth rules. Published codes differ, so each has a name.
+
+#include <string_view>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// How h² follows from the squared distances d²_ij of M particles.
+enum class Bandwidth {
+  median,  ///< ½·median(d², i ≠ j)/ln(M + 1): our default.
+  liu,    ///< ½·median(d², all i, j)/ln(M + 1), zeros of the diagonal included (Liu 2016, code).
+  paper,  ///< As liu, with the lower median ("Repulsive Attention", An et al. 2020, code).
+  nips,  ///< ½·median(d, i ≠ j)²/ln M (Liu and Wang 2016, text; their kernel exp(−d²/h') has
+         ///< h' = 2h²).
+  fixed,  ///< Given.
+};
+
+/// "median", "liu", "paper", "nips" or "fixed"; throws Error listing them otherwise.
+Bandwidth bandwidth_from_name(std::string_view name);
+std::string_view name(Bandwidth rule);
+
+/// h² from squared distances f64 [M, M]. `given` is h² under Bandwidth::fixed. Gives 0, "no scale",
+/// for one particle and where the median is 0 (most particles equal). The medians of an even number
+/// of values are the mean of the middle two, but for the lower median. Throws Error if a distance
+/// is not finite, or if `given` is used and is not positive and finite.
+double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given = 1);
+
+}  // namespace ladon

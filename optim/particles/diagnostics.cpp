@@ -1,0 +1,110 @@
+#include "ladon/optim/particles/diagnostics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/parallel.h"
+#include "ladon/optim/lane_sum.h"
+#include "ladon/optim/particles/rows.h"
+
+namespace ladon {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Over the entries above the diagonal of figure(i, j).
+template <class F>
+Spread over_pairs(std::int64_t m, const F& figure) {
+  if (m < 2) return {nan, nan, nan};
+  Spread spread{0, std::numeric_limits<double>::infinity(),
+                -std::numeric_limits<double>::infinity()};
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = i + 1; j < m; ++j) {
+      const double value = figure(i, j);
+      spread.mean += value;
+      spread.min = std::min(spread.min, value);
+      spread.max = std::max(spread.max, value);
+    }
+  spread.mean /= double(m * (m - 1) / 2);
+  return spread;
+}
+
+/// Sum over pairs of heads of the cosine between their rows of weights, and the number of pairs;
+/// head h's row begins at row + h·stride. Nothing for a query that attends to nothing.
+struct Tally {
+  double sum = 0, count = 0;
+};
+template <class T>
+Tally query_redundancy(const T* row, std::int64_t heads, std::int64_t stride, std::int64_t keys) {
+  const auto inner = [=](std::int64_t h, std::int64_t g) {
+    const T *a = row + h * stride, *b = row + g * stride;
+    return lane_sum(keys, [=](std::int64_t k) { return double(a[k]) * double(b[k]); });
+  };
+  std::vector<double> squares(heads);
+  for (std::int64_t h = 0; h < heads; ++h) squares[h] = inner(h, h);
+  if (std::all_of(squares.begin(), squares.end(), [](double s) { return s == 0; })) return {};
+  Tally tally;
+  for (std::int64_t h = 0; h < heads; ++h)
+    for (std::int64_t g = h + 1; g < heads; ++g) {
+      const double scale = std::sqrt(squares[h] * squares[g]);
+      tally.sum += scale > 0 ? inner(h, g) / scale : 0;
+      tally.count += 1;
+    }
+  return tally;
+}
+
+}  // namespace
+
+Spread pairwise_distance(const Tensor& theta) {
+  const Tensor d2 = rows::squared_distances(theta);
+  const std::int64_t m = theta.size(0);
+  const double* d = d2.data<double>();
+  return over_pairs(m, [=](auto i, auto j) { return std::sqrt(d[i * m + j]); });
+}
+
+Spread pairwise_cosine(const Tensor& theta) {
+  const Tensor inner = rows::inner_products(theta);
+  const std::int64_t m = theta.size(0);
+  const double* g = inner.data<double>();
+  return over_pairs(m, [=](auto i, auto j) {
+    const double scale = std::sqrt(g[i * m + i]) * std::sqrt(g[j * m + j]);
+    return scale > 0 ? g[i * m + j] / scale : 0;
+  });
+}
+
+double map_redundancy(const Tensor& maps, const Tensor& query_mask) {
+  check(maps.defined() && maps.rank() == 4, "map_redundancy", "maps are [B, H, Tq, Tk], got ",
+        maps.shape());
+  const std::int64_t batch = maps.size(0), heads = maps.size(1), queries = maps.size(2),
+                     keys = maps.size(3);
+  const bool masked = query_mask.defined();
+  check(!masked || (query_mask.dtype() == boolean && query_mask.shape() == Shape({batch, queries})),
+        "map_redundancy", "the query mask must be bool ", Shape{batch, queries}, ", got ",
+        query_mask.dtype(), " ", query_mask.shape());
+  const Tensor x = kernels::contiguous(maps.detach());
+  const Tensor mask = masked ? kernels::contiguous(query_mask) : Tensor();
+  const bool* visible = masked ? mask.data<bool>() : nullptr;
+  std::vector<Tally> tallies(batch * queries);
+  visit_floating("map_redundancy", x.dtype(), [&]<class T>() {
+    const T* data = x.data<T>();
+    parallel::for_range(batch * queries, 16, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t q = begin; q < end; ++q) {
+        if (masked && !visible[q]) continue;
+        const T* row = data + (q / queries * heads * queries + q % queries) * keys;
+        tallies[q] = query_redundancy(row, heads, queries * keys, keys);
+      }
+    });
+  });
+  Tally all;
+  for (const Tally& tally : tallies) {
+    all.sum += tally.sum;
+    all.count += tally.count;
+  }
+  return all.count > 0 ? all.sum / all.count : nan;
+}
+
+}  // namespace ladon

@@ -1,0 +1,27 @@
+#pragma once
+// Figures that tell whether particles, or what they compute, differ.
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// Mean, smallest and largest of something over pairs. Without a pair all three are NaN.
+struct Spread {
+  double mean, min, max;
+};
+
+/// Euclidean distances between the rows of Θ [M, D], over pairs i < j.
+Spread pairwise_distance(const Tensor& theta);
+/// Cosines θ_i·θ_j/(‖θ_i‖‖θ_j‖) over pairs i < j; 0 where a row is zero.
+Spread pairwise_cosine(const Tensor& theta);
+
+/// Redundancy of attention maps [B, H, Tq, Tk]: the cosine between the rows A_h[b, t, :] and
+/// A_g[b, t, :], averaged over pairs of heads h < g, examples b and queries t. 1: all heads attend
+/// alike (also when all are uniform); 0: to disjoint keys. Masked keys have weight 0 and so do not
+/// count. Queries that `query_mask` (bool [B, Tq], true = token) leaves out, and those for which
+/// the attention is 0 throughout, do not count either. NaN with one head or no query that counts.
+/// Follows the token-based comparison of heads of Bian et al., "On Attention Redundancy", NAACL
+/// 2021; the cosine, because it is defined for constant rows too.
+double map_redundancy(const Tensor& maps, const Tensor& query_mask = {});
+
+}  // namespace ladon

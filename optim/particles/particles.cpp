@@ -1,0 +1,272 @@
+#include "ladon/optim/particles/particles.h"
+
+#include <algorithm>
+#include <set>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/view.h"
+#include "ladon/layers/attention.h"
+
+namespace ladon {
+namespace {
+
+/// A contiguous tensor as rows [m, rest].
+Tensor as_rows(const Tensor& x, std::int64_t m) {
+  return view::try_reshape(kernels::contiguous(x), {m, m == 0 ? 0 : x.count() / m});
+}
+
+void check_parameter(const std::string& block, const Tensor& x) {
+  check(x.defined() && x.requires_grad(), "particles", "a parameter of block \"", block,
+        "\" requires no gradient; make it with parameter(x)");
+  Tensor(x).set_requires_grad();  // Error for the result of an operation: it keeps no gradient
+  check(x.contiguous(), "particles", "a parameter of block \"", block, "\" of shape ", x.shape(),
+        " is not contiguous (strides ", x.strides(), ")");
+}
+
+}  // namespace
+
+// --- one block ---
+
+ParticleBlock ParticleBlock::stacked(std::string name, std::vector<Tensor> parameters) {
+  check(!parameters.empty(), "particles", "block \"", name, "\" has no parameter");
+  for (const Tensor& x : parameters) {
+    check_parameter(name, x);
+    check(x.rank() >= 1 && x.size(0) == parameters[0].size(0), "particles", "block \"", name,
+          "\": parameters of shapes ", parameters[0].shape(), " and ", x.shape(),
+          " do not have the same number of rows");
+  }
+  const auto parts = static_cast<std::int64_t>(parameters.size());
+  return ParticleBlock(std::move(name), std::move(parameters), parts, true);
+}
+
+ParticleBlock ParticleBlock::gathered(std::string name,
+                                      const std::vector<std::vector<Tensor>>& rows) {
+  check(!rows.empty() && !rows[0].empty(), "particles", "block \"", name, "\" has no parameter");
+  std::vector<Tensor> parameters;
+  for (std::size_t part = 0; part < rows[0].size(); ++part)
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      check(rows[i].size() == rows[0].size(), "particles", "block \"", name, "\": row 0 has ",
+            rows[0].size(), " parameters, row ", i, " has ", rows[i].size());
+      const Tensor& x = rows[i][part];
+      check_parameter(name, x);
+      check(x.shape() == rows[0][part].shape(), "particles", "block \"", name, "\": parameter ",
+            part, " is ", rows[0][part].shape(), " in row 0 and ", x.shape(), " in row ", i);
+      parameters.push_back(x);
+    }
+  const auto parts = static_cast<std::int64_t>(rows[0].size());
+  return ParticleBlock(std::move(name), std::move(parameters), parts, false);
+}
+
+ParticleBlock::ParticleBlock(std::string name, std::vector<Tensor> parameters, std::int64_t parts,
+                             bool stacked)
+    : name_(std::move(name)),
+      parameters_(std::move(parameters)),
+      count_(stacked ? parameters_[0].size(0)
+                     : static_cast<std::int64_t>(parameters_.size()) / parts),
+      dtype_(parameters_[0].dtype()),
+      stacked_(stacked) {
+  std::int64_t elements = 0;
+  for (const Tensor& x : parameters_) {
+    check(x.dtype() == dtype_, "particles", "block \"", name_, "\" mixes ", dtype_, " and ",
+          x.dtype());
+    elements += x.count();
+  }
+  check(elements > 0, "particles", "block \"", name_, "\" is empty: ", count_, " rows of nothing");
+  dim_ = elements / count_;
+}
+
+/// The piece of Θ that a parameter fills: [M, width] if stacked, [1, width] of one row otherwise.
+Shape ParticleBlock::piece_shape(const Tensor& parameter) const {
+  return stacked_ ? Shape{count_, parameter.count() / count_} : Shape{1, parameter.count()};
+}
+
+/// Cuts x [M, D] into the parameters' pieces and calls take(parameter, piece) with each.
+void ParticleBlock::scatter(
+    const Tensor& x,
+    const std::function<void(const Tensor& parameter, const Tensor& piece)>& take) const {
+  std::int64_t column = 0, row = 0;
+  for (const Tensor& parameter : parameters_) {
+    const Shape piece = piece_shape(parameter);
+    const Tensor columns = view::slice(x, 1, column, piece[1], 1);
+    take(parameter, view::slice(columns, 0, row, piece[0], 1));
+    row = (row + piece[0]) % count_;
+    if (row == 0) column += piece[1];
+  }
+}
+
+/// Θ-shaped matrix of what part(parameter) gives; undefined counts as zero.
+Tensor ParticleBlock::assemble(const std::function<Tensor(const Tensor& parameter)>& part) const {
+  if (stacked_ && parameters_.size() == 1) {
+    const Tensor x = part(parameters_[0]);
+    return x.defined() ? as_rows(x, count_) : zeros({count_, dim_}, dtype_);
+  }
+  Tensor out = empty({count_, dim_}, dtype_);
+  scatter(out, [&](const Tensor& parameter, const Tensor& piece) {
+    const Tensor x = part(parameter);
+    if (x.defined())
+      kernels::copy(piece, as_rows(x, piece.size(0)));
+    else
+      kernels::fill(piece, 0);
+  });
+  return out;
+}
+
+Tensor ParticleBlock::values() const {
+  return assemble([](const Tensor& x) { return x.detach(); });
+}
+
+Tensor ParticleBlock::gradients() const {
+  return assemble([](const Tensor& x) {
+    const Tensor g = x.grad();
+    return g.defined() ? g.detach() : g;
+  });
+}
+
+Tensor ParticleBlock::recorded_values() const {
+  std::vector<Tensor> parts;  // [M, width] each
+  const std::int64_t step = stacked_ ? 1 : count_;
+  for (auto x = parameters_.begin(); x != parameters_.end(); x += step) {
+    std::vector<Tensor> pieces;
+    for (auto piece = x; piece != x + step; ++piece)
+      pieces.push_back(reshape(*piece, piece_shape(*piece)));
+    parts.push_back(pieces.size() == 1 ? pieces[0] : concat(pieces, 0));
+  }
+  return parts.size() == 1 ? parts[0] : concat(parts, 1);
+}
+
+void ParticleBlock::set_gradients(const Tensor& g) const {
+  check(g.defined() && g.shape() == Shape({count_, dim_}), "set_gradients", "block \"", name_,
+        "\" is ", Shape{count_, dim_}, ", the gradients are ", g.shape());
+  scatter(g.detach(), [](Tensor parameter, const Tensor& piece) {
+    Tensor target = parameter.grad();
+    if (!target.defined() || !target.contiguous() || target.requires_grad()) {
+      target = empty_like(parameter.detach());
+      parameter.set_grad(target);
+    }
+    kernels::copy(as_rows(target, piece.size(0)), piece);
+  });
+}
+
+void ParticleBlock::add_to_values(const Tensor& delta) const {
+  check(delta.defined() && delta.shape() == Shape({count_, dim_}), "add_to_values", "block \"",
+        name_, "\" is ", Shape{count_, dim_}, ", the values to add are ", delta.shape());
+  const Tensor same = kernels::cast(delta.detach(), dtype_);
+  scatter(same, [](const Tensor& parameter, const Tensor& piece) {
+    kernels::axpby(1, as_rows(parameter.detach(), piece.size(0)), 1, piece);
+  });
+}
+
+std::vector<Storage> ParticleBlock::gradient_storages() const {
+  std::vector<Storage> storages;
+  for (const Tensor& x : parameters_) storages.push_back(x.grad().storage());
+  return storages;
+}
+
+// --- all blocks ---
+
+Particles::Particles(std::vector<ParticleBlock> blocks) : blocks_(std::move(blocks)) {
+  check(!blocks_.empty(), "particles", "there is no block");
+  std::set<const Node*> seen;
+  for (const ParticleBlock& block : blocks_)
+    for (const Tensor& x : block.parameters())
+      check(seen.insert(x.history().get()).second, "particles", "a parameter of block \"",
+            block.name(), "\" (shape ", x.shape(), ") stands in two places");
+}
+
+namespace {
+
+/// Gathers the attention layers below a module, with their dotted names.
+class FindAttention final : public Visitor {
+ public:
+  std::vector<std::pair<std::string, MultiHeadAttention*>> found;
+
+  void enter(const std::string& name, Module& m) {
+    if (auto* attention = dynamic_cast<MultiHeadAttention*>(&m)) {
+      const bool again = std::any_of(found.begin(), found.end(),
+                                     [&](const auto& f) { return same(*f.second, *attention); });
+      if (!again) found.emplace_back(name, attention);
+    }
+    const std::string outer = std::exchange(prefix_, name.empty() ? "" : name + ".");
+    m.visit(*this);
+    prefix_ = outer;
+  }
+  void buffer(std::string_view, Tensor&) override {}
+
+ protected:
+  void parameter(std::string_view, Tensor&) override {}
+  void module(std::string_view name, Module& m) override { enter(prefix_ + std::string(name), m); }
+
+ private:
+  /// The same layer, or a copy of it: copies share their parameters.
+  static bool same(const MultiHeadAttention& a, const MultiHeadAttention& b) {
+    return a.query.history() == b.query.history() && a.key.history() == b.key.history() &&
+           a.value.history() == b.value.history() && a.output.history() == b.output.history();
+  }
+
+  std::string prefix_;
+};
+
+struct NamedPart {
+  const char* name;
+  Tensor parameter;
+};
+
+NamedPart part_of(const MultiHeadAttention& a, HeadPart part) {
+  switch (part) {
+    case HeadPart::query:
+      return {"query", a.query};
+    case HeadPart::key:
+      return {"key", a.key};
+    case HeadPart::value:
+      return {"value", a.value};
+    case HeadPart::output:
+      break;
+  }
+  return {"output", a.output};
+}
+
+}  // namespace
+
+Particles particles(Module& model, const ParticleOptions& options) {
+  check(!options.include.empty(), "particles", "`include` names no part of a head");
+  check(std::set(options.include.begin(), options.include.end()).size() == options.include.size(),
+        "particles", "`include` names a part of a head twice");
+  FindAttention visitor;
+  visitor.enter("", model);
+  std::vector<ParticleBlock> blocks;
+  for (const auto& [name, attention] : visitor.found) {
+    if (options.select && !options.select(name)) continue;
+    std::vector<Tensor> joint;
+    for (const HeadPart part : options.include) {
+      const NamedPart p = part_of(*attention, part);
+      if (options.space == HeadSpace::joint)
+        joint.push_back(p.parameter);
+      else
+        blocks.push_back(
+            ParticleBlock::stacked(name.empty() ? p.name : name + "." + p.name, {p.parameter}));
+    }
+    if (options.space == HeadSpace::joint)
+      blocks.push_back(ParticleBlock::stacked(name, std::move(joint)));
+  }
+  check(!blocks.empty(), "particles", "the model has ", visitor.found.size(),
+        " attention layers, of which none was selected");
+  return Particles(std::move(blocks));
+}
+
+Particles particles(const std::vector<Module*>& models) {
+  std::vector<std::vector<Tensor>> rows;
+  for (Module* model : models) {
+    check(model != nullptr, "particles", "model ", rows.size(), " is null");
+    rows.push_back(model->parameters());
+  }
+  return Particles({ParticleBlock::gathered("models", rows)});
+}
+
+Particles particles_of_rows(const Tensor& parameter, std::string name) {
+  return Particles({ParticleBlock::stacked(std::move(name), {parameter})});
+}
+
+}  // namespace ladon

@@ -1,0 +1,106 @@
+#pragma once
+// Particles: parameters seen as rows. A head of an attention layer is a row, and so is a whole
+// model of an ensemble; a method that moves particles need not know which.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ladon/core/storage.h"
+#include "ladon/core/tensor.h"
+#include "ladon/layers/module.h"
+
+namespace ladon {
+
+/// M particles of D numbers each: the matrix Θ [M, D] whose entries are the elements of parameters.
+/// Holds the parameters themselves; make it after Module::to(dtype), which replaces them.
+class ParticleBlock {
+ public:
+  /// Row i is the concatenation of parameters[..][i], flattened: each [M, ...].
+  static ParticleBlock stacked(std::string name, std::vector<Tensor> parameters);
+  /// Row i is the concatenation of rows[i][..], flattened; rows of equal shapes.
+  static ParticleBlock gathered(std::string name, const std::vector<std::vector<Tensor>>& rows);
+  // Both throw Error for parameters that are no contiguous leaves with gradients, of different
+  // dtypes, or whose shapes do not fit; and for no row or no column.
+
+  const std::string& name() const { return name_; }
+  std::int64_t count() const { return count_; }  ///< M
+  std::int64_t dim() const { return dim_; }      ///< D
+  DType dtype() const { return dtype_; }
+
+  /// Θ [M, D], without history. A view, without a copy, where the block is one stacked parameter.
+  Tensor values() const;
+  /// Θ [M, D] as recorded operations on the parameters: for a term of the loss.
+  Tensor recorded_values() const;
+  /// d loss / dΘ [M, D], without history; zeros for a parameter without gradient. A view or a copy.
+  Tensor gradients() const;
+  /// Overwrites the parameters' gradients, in place where they exist. g: [M, D], cast.
+  void set_gradients(const Tensor& g) const;
+  /// Θ ← Θ + delta in place. delta: [M, D], cast.
+  void add_to_values(const Tensor& delta) const;
+
+  /// The storages that hold the gradients now (empty handles for absent ones).
+  std::vector<Storage> gradient_storages() const;
+  const std::vector<Tensor>& parameters() const { return parameters_; }
+
+ private:
+  ParticleBlock(std::string name, std::vector<Tensor> parameters, std::int64_t parts, bool stacked);
+  Tensor assemble(const std::function<Tensor(const Tensor& parameter)>& part) const;
+  void scatter(const Tensor& x,
+               const std::function<void(const Tensor& parameter, const Tensor& piece)>& take) const;
+  Shape piece_shape(const Tensor& parameter) const;
+
+  std::string name_;
+  std::vector<Tensor> parameters_;  // stacked: one a part; gathered: part by part, M each
+  std::int64_t count_, dim_ = 0;
+  DType dtype_;
+  bool stacked_;
+};
+
+/// The blocks that a method moves. Particles repel within a block, never across.
+class Particles {
+ public:
+  /// Throws Error if there is no block or a parameter stands in two places.
+  explicit Particles(std::vector<ParticleBlock> blocks);
+
+  std::size_t size() const { return blocks_.size(); }
+  const ParticleBlock& operator[](std::size_t i) const { return blocks_[i]; }
+  auto begin() const { return blocks_.begin(); }
+  auto end() const { return blocks_.end(); }
+
+ private:
+  std::vector<ParticleBlock> blocks_;
+};
+
+/// The head-major parameters of MultiHeadAttention that can be particles.
+enum class HeadPart { query, key, value, output };
+
+enum class HeadSpace {
+  separate,  ///< Each part is a block of its own: "encoder.0.attention.query"   ([RA]'s code)
+  joint,     ///< One block an attention, rows [q, k, v]: "encoder.0.attention"
+};
+
+struct ParticleOptions {
+  HeadSpace space = HeadSpace::separate;
+  std::vector<HeadPart> include = {HeadPart::query, HeadPart::key, HeadPart::value};
+  /// Which attention layers, by dotted name (the model's own name is ""); empty: all.
+  std::function<bool(std::string_view name)> select = {};
+};
+
+/// The heads of every MultiHeadAttention in the model (which may be one itself), in visiting order;
+/// a layer that is visited twice comes once. Biases are no part of a particle. Throws Error if
+/// there is none, or `include` is empty or names a part twice.
+/// [RA]: An et al., "Repulsive Attention", EMNLP 2020.
+Particles particles(Module& model, const ParticleOptions& options = {});
+
+/// Row i is all parameters of models[i], in visiting order: an ensemble. One block, "models".
+/// Throws Error where the parameters' shapes differ between models. Each model's gradient must be
+/// that of its own loss: sum the losses, do not average them.
+Particles particles(const std::vector<Module*>& models);
+
+/// Row i is parameter[i]: for instance the rows of a Linear's weight. One block.
+Particles particles_of_rows(const Tensor& parameter, std::string name = "rows");
+
+}  // namespace ladon

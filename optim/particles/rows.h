@@ -1,0 +1,27 @@
+#pragma once
+// Arithmetic on particle matrices Θ [M, D] (f32 or f64), computed in f64, in parallel, in an order
+// that depends on the shape alone. No gradients.
+
+#include <vector>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::rows {
+
+/// ‖x_i − x_j‖² from the differences themselves: exactly symmetric, exactly 0 between equal rows.
+/// [M, D] → f64 [M, M].
+Tensor squared_distances(const Tensor& x);
+
+/// x_i·x_j:  [M, D] → f64 [M, M], exactly symmetric.
+Tensor inner_products(const Tensor& x);
+
+/// y_i = Σ_j w_ij x_j:  f64 [M, M] · [M, D] → f64 [M, D].
+Tensor mix(const Tensor& w, const Tensor& x);
+
+/// y_i = Σ_j w_ij (x_i − x_j):  f64 [M, M], [M, D] → f64 [M, D].
+Tensor mix_differences(const Tensor& w, const Tensor& x);
+
+/// ‖x_i‖ of each row.
+std::vector<double> norms(const Tensor& x);
+
+}  // namespace ladon::rows

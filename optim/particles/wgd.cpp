@@ -1,0 +1,35 @@
+#include "ladon/optim/particles/wgd.h"
+
+#include <cmath>
+
+#include "ladon/autograd/ops/inplace.h"
+#include "ladon/core/error.h"
+#include "ladon/optim/particles/rows.h"
+
+namespace ladon {
+
+Wgd::Wgd(Particles particles, WgdOptions options)
+    : ParticleMethod(std::move(particles), options.posterior), options_(std::move(options)) {
+  check(std::isfinite(options_.alpha) && options_.alpha >= 0, "wgd", "alpha is ", options_.alpha,
+        "; it must be finite and at least 0");
+}
+
+ParticleMethod::Forces Wgd::forces(const ParticleBlock& block, const Tensor& theta,
+                                   const Tensor& gradient) const {
+  const KernelValues kernel = options_.kernel.evaluate(theta);
+  const std::int64_t m = theta.size(0);
+  Tensor weight = empty({m, 1}, f64);
+  double* w = weight.mutable_data<double>();
+  const double* k = kernel.k.data<double>();
+  for (std::int64_t i = 0; i < m; ++i) {
+    double sum = 0;
+    for (std::int64_t j = 0; j < m; ++j) sum += k[i * m + j];
+    check(sum > 0, "wgd", "block \"", block.name(), "\": the kernel ", options_.kernel.name,
+          " sums to ", sum, " at particle ", i, "; it must be positive");
+    w[i] = options_.alpha / sum;
+  }
+  mul_(kernel.repulsion, weight);
+  return {rows::mix(eye(m, f64), gradient), kernel.repulsion, kernel.h2};
+}
+
+}  // namespace ladon

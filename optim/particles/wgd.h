@@ -1,0 +1,31 @@
+#pragma once
+// Wasserstein gradient descent with a kernel density estimate: repulsion without smoothing
+// (D'Angelo and Fortuin 2021, "Repulsive Deep Ensembles are Bayesian").
+
+#include "ladon/optim/particles/kernel.h"
+#include "ladon/optim/particles/method.h"
+
+namespace ladon {
+
+struct WgdOptions {
+  SteinKernel kernel = rbf();
+  double alpha = 1;  ///< α ≥ 0: weight of the repulsion.
+  Posterior posterior = {};
+};
+
+/// φ_i = s_i + α·R_i/Σ_j k_ij,  s_i = −∇U(θ_i)/T, R as in kernel.h: the score of the posterior less
+/// that of the particles' own density. One particle: the gradients keep every bit.
+class Wgd : public ParticleMethod {
+ public:
+  /// Throws Error unless α is finite and ≥ 0; apply() does where a sum Σ_j k_ij is not positive.
+  explicit Wgd(Particles particles, WgdOptions options = {});
+
+ protected:
+  Forces forces(const ParticleBlock& block, const Tensor& theta,
+                const Tensor& gradient) const override;
+
+ private:
+  WgdOptions options_;
+};
+
+}  // namespace ladon

@@ -1,0 +1,117 @@
+#include "ladon/optim/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "ladon/core/error.h"
+#include "ladon/optim/optimizer.h"
+
+namespace ladon {
+namespace schedule {
+namespace {
+
+double checked_step(std::int64_t step) {
+  check(step >= 0, "schedule", "step is ", step, "; steps count from 0");
+  return static_cast<double>(step);
+}
+
+/// Warm-up, then shape(p) from 1 at p = 0 to 0 at p = 1, lifted to the floor.
+template <class Shape>
+Schedule decay(DecayOptions o, Shape shape) {
+  check(o.warmup >= 0 && o.warmup < o.steps, "schedule", "warmup is ", o.warmup, " of ", o.steps,
+        " steps; it must be at least 0 and below them");
+  check(o.floor >= 0 && o.floor <= 1, "schedule", "floor is ", o.floor, "; it must be in [0, 1]");
+  return [o, shape, rise = linear_warmup(o.warmup)](std::int64_t step) {
+    if (step < o.warmup) return rise(step);
+    const double p = (checked_step(step) - double(o.warmup)) / double(o.steps - o.warmup);
+    return o.floor + (1 - o.floor) * shape(std::min(1.0, p));
+  };
+}
+
+}  // namespace
+
+Schedule constant(double factor) {
+  return [factor](std::int64_t step) {
+    checked_step(step);
+    return factor;
+  };
+}
+
+Schedule linear_warmup(std::int64_t warmup) {
+  check(warmup >= 0, "schedule", "warmup is ", warmup, "; it must be at least 0");
+  return [warmup](std::int64_t step) {
+    const double t = checked_step(step) + 1;
+    return t < double(warmup) ? t / double(warmup) : 1;
+  };
+}
+
+Schedule cosine(DecayOptions options) {
+  return decay(options, [](double p) { return (1 + std::cos(std::numbers::pi * p)) / 2; });
+}
+
+Schedule linear_decay(DecayOptions options) {
+  return decay(options, [](double p) { return 1 - p; });
+}
+
+Schedule inverse_sqrt(std::int64_t warmup) {
+  check(warmup >= 1, "schedule", "warmup is ", warmup, "; it must be at least 1");
+  return [w = double(warmup)](std::int64_t step) {
+    const double t = checked_step(step) + 1;
+    return std::min(t / w, std::sqrt(w / t));
+  };
+}
+
+}  // namespace schedule
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Plateau::Plateau(PlateauOptions options)
+    : options_(options), best_(options.mode == PlateauOptions::Mode::min ? infinity : -infinity) {
+  check(options.factor > 0 && options.factor < 1, "plateau", "factor is ", options.factor,
+        "; it must be between 0 and 1");
+  check(options.patience >= 0, "plateau", "patience is ", options.patience,
+        "; it must be at least 0");
+  check(options.threshold >= 0 && options.min_lr >= 0, "plateau", "threshold and min_lr are ",
+        options.threshold, " and ", options.min_lr, "; they must be at least 0");
+}
+
+bool Plateau::watch(double figure, Optimizer& optimizer) {
+  const double margin = std::isfinite(best_) ? options_.threshold * std::abs(best_) : 0;
+  const bool better = options_.mode == PlateauOptions::Mode::min ? figure < best_ - margin
+                                                                 : figure > best_ + margin;
+  if (better) {
+    best_ = figure;
+    waited_ = 0;
+    return false;
+  }
+  if (++waited_ <= options_.patience) return false;
+  waited_ = 0;
+  const double lr = std::max(optimizer.lr() * options_.factor, options_.min_lr);
+  if (lr >= optimizer.lr()) return false;
+  optimizer.set_lr(lr);
+  return true;
+}
+
+StateDict Plateau::state_dict() const {
+  return {{"best", scalar(best_, f64)}, {"waited", from_vector(std::vector{waited_}, {})}};
+}
+
+void Plateau::load_state_dict(const StateDict& state) {
+  const auto best = state.find("best"), waited = state.find("waited");
+  check(state.size() == 2 && best != state.end() && waited != state.end(), "plateau",
+        "the state must have \"best\" and \"waited\" and nothing else, got ", state.size(),
+        " entries");
+  check(best->second.dtype() == f64 && waited->second.dtype() == i64, "plateau",
+        "\"best\" and \"waited\" are ", best->second.dtype(), " and ", waited->second.dtype(),
+        ", expected f64 and i64");
+  const double figure = best->second.item();
+  waited_ = waited->second.item<std::int64_t>();
+  best_ = figure;
+}
+
+}  // namespace ladon

@@ -1,0 +1,82 @@
+#pragma once
+// Learning-rate schedules: functions from the number of steps made so far (from 0) to a factor of
+// the base rate.
+//
+//   const Schedule factor = schedule::cosine({.steps = 1000, .warmup = 50});
+//   adam.set_lr(1e-3 * factor(adam.steps()));
+//   adam.step();
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+
+#include "ladon/layers/module.h"
+
+namespace ladon {
+
+class Optimizer;
+
+/// step → factor of the base learning rate. Throws Error for a negative step.
+using Schedule = std::function<double(std::int64_t step)>;
+
+namespace schedule {
+
+/// Always `factor`.
+Schedule constant(double factor = 1);
+
+/// min(1, (step + 1)/warmup): the first step has rate lr/warmup, step number `warmup` the full one.
+/// All ones when warmup is 0.
+Schedule linear_warmup(std::int64_t warmup);
+
+struct DecayOptions {
+  std::int64_t steps;       ///< Steps in all; the factor stays at `floor` after them.
+  std::int64_t warmup = 0;  ///< Linear warm-up over the first of them, as linear_warmup.
+  double floor = 0;         ///< The last factor.
+};
+/// After the warm-up, floor + (1 − floor)·(1 + cos πp)/2 with p = (step − warmup)/(steps − warmup).
+/// (Loshchilov and Hutter 2017.)  Throws Error unless 0 ≤ warmup < steps and floor is in [0, 1].
+Schedule cosine(DecayOptions options);
+/// After the warm-up, 1 − (1 − floor)·p. Errors as for cosine.
+Schedule linear_decay(DecayOptions options);
+
+/// min(t/warmup, sqrt(warmup/t)), t = step + 1; the peak is 1 at t = warmup. The rate of Vaswani et
+/// al. 2017 is this factor times 1/sqrt(dim·warmup). Throws Error if warmup < 1.
+Schedule inverse_sqrt(std::int64_t warmup);
+
+}  // namespace schedule
+
+struct PlateauOptions {
+  enum class Mode { min, max };
+  Mode mode = Mode::min;       ///< Whether small or large figures are good.
+  double factor = 0.1;         ///< Of the rate, at a reduction.
+  std::int64_t patience = 10;  ///< Figures in a row without improvement that are put up with.
+  double threshold = 1e-4;     ///< An improvement exceeds the best by more than threshold·|best|.
+  double min_lr = 0;
+};
+
+/// Reduces the learning rate when a figure, watched once an epoch, has stopped improving.
+class Plateau {
+ public:
+  /// Throws Error unless 0 < factor < 1, patience ≥ 0, threshold ≥ 0 and min_lr ≥ 0.
+  explicit Plateau(PlateauOptions options = {});
+
+  /// Takes the next figure; the patience + 1st in a row that does not improve on the best sets the
+  /// optimizer's rate to max(lr·factor, min_lr) and starts the count again. NaN never improves.
+  /// Returns whether the rate changed.
+  bool watch(double figure, Optimizer& optimizer);
+
+  /// The best figure (none so far: +∞, or −∞ for Mode::max) and the figures since.
+  double best() const { return best_; }
+  std::int64_t waited() const { return waited_; }
+  /// "best" (f64) and "waited" (i64), to resume from. Throws Error where one is missing or of
+  /// another dtype or shape, and changes nothing then.
+  StateDict state_dict() const;
+  void load_state_dict(const StateDict& state);
+
+ private:
+  PlateauOptions options_;
+  double best_;
+  std::int64_t waited_ = 0;
+};
+
+}  // namespace ladon

@@ -1,0 +1,36 @@
+#include "ladon/optim/sgd.h"
+
+#include <cmath>
+
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/optimizer.h"
+
+namespace ladon {
+
+Sgd::Sgd(std::vector<Tensor> parameters, SgdOptions options)
+    : Sgd(one_group(std::move(parameters)), options) {}
+
+Sgd::Sgd(std::vector<ParameterGroup> groups, SgdOptions options)
+    : Optimizer(
+          std::move(groups), options.lr, options.weight_decay,
+          options.momentum > 0 ? std::vector<std::string>{"momentum"} : std::vector<std::string>{}),
+      options_(options) {
+  check(options.momentum >= 0 && options.momentum < 1, "sgd", "momentum is ", options.momentum,
+        "; it must be in [0, 1)");
+  check(options.dampening >= 0 && options.dampening <= 1, "sgd", "dampening is ", options.dampening,
+        "; it must be in [0, 1]");
+  check(!options.nesterov || (options.momentum > 0 && options.dampening == 0), "sgd",
+        "Nesterov needs momentum > 0 and dampening = 0, got ", options.momentum, " and ",
+        options.dampening);
+}
+
+void Sgd::update(Item& item, const Tensor& gradient, double lr) {
+  const kernels::SgdStep step{.lr = lr,
+                              .momentum = options_.momentum,
+                              .gradient_weight = item.steps == 1 ? 1 : 1 - options_.dampening,
+                              .weight_decay = item.weight_decay,
+                              .nesterov = options_.nesterov};
+  kernels::sgd(item.parameter, gradient, item.moments.empty() ? Tensor() : item.moments[0], step);
+}
+
+}  // namespace ladon

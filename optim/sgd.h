@@ -1,0 +1,30 @@
+#pragma once
+// Stochastic gradient descent.
+
+#include "ladon/optim/optimizer.h"
+
+namespace ladon {
+
+struct SgdOptions {
+  double lr = 1e-2;
+  double momentum = 0;      ///< μ
+  bool nesterov = false;    ///< Needs momentum > 0 and dampening = 0 (Error).
+  double weight_decay = 0;  ///< λ: adds λ·x to the gradient (L2).
+  double dampening = 0;     ///< τ
+};
+
+/// g ← g + λx;  m ← μm + (1−τ)g, at the first update m ← g;  x ← x − lr·m, with Nesterov
+/// x − lr·(g + μm), without momentum x − lr·g.   (Sutskever et al. 2013, in torch's form)
+class Sgd : public Optimizer {
+ public:
+  explicit Sgd(std::vector<Tensor> parameters, SgdOptions options = {});
+  explicit Sgd(std::vector<ParameterGroup> groups, SgdOptions options = {});
+
+ protected:
+  void update(Item& item, const Tensor& gradient, double lr) override;
+
+ private:
+  SgdOptions options_;
+};
+
+}  // namespace ladon
