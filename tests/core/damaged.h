@@ -1,0 +1,103 @@
+#pragma once
+// Files on the bench: bytes to write, cut short and mutate. A reader handed damaged bytes must
+// either succeed or throw ladon::Error.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "ladon/core/error.h"
+#include "ladon/core/io/file.h"
+#include "ladon/core/random.h"
+#include "ladon/core/tensor.h"
+#include "ladon/tests/support.h"
+
+namespace ladon::test {
+
+/// Writes `bytes` to a file in `folder` and returns its path.
+inline std::string write(const TemporaryFolder& folder, const std::string& bytes,
+                         const std::string& name = "file") {
+  const std::string path = folder / name;
+  write_atomically(path, bytes);
+  return path;
+}
+
+/// `value` as `count` little-endian bytes.
+inline std::string little_endian(std::uint64_t value, int count) {
+  std::string bytes;
+  for (int i = 0; i < count; ++i) bytes += static_cast<char>(value >> (8 * i) & 255);
+  return bytes;
+}
+
+inline void expect_same(const Tensor& a, const Tensor& b) {
+  ASSERT_TRUE(a.defined() && b.defined());
+  EXPECT_EQ(a.shape(), b.shape());
+  EXPECT_EQ(a.dtype(), b.dtype());
+  visit_dtype(a.dtype(), [&]<class T>() { EXPECT_EQ(a.to_vector<T>(), b.to_vector<T>()); });
+}
+
+/// Every proper prefix of `bytes` must be refused by `read(path)` with an Error.
+inline void expect_truncations_fail(const std::string& bytes,
+                                    const std::function<void(const std::string&)>& read) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "cut";
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    std::ofstream(path, std::ios::binary) << bytes.substr(0, length);
+    EXPECT_THROW(read(path), Error) << "cut to " << length << " of " << bytes.size() << " bytes";
+  }
+}
+
+/// `bytes` with one to four random edits: a byte replaced, inserted or removed, a bit flipped, a
+/// digit made a nine, a piece repeated.
+inline std::string mutate(std::string bytes, Generator& rng) {
+  for (std::int64_t edits = 1 + rng.below(4); edits > 0 && !bytes.empty(); --edits) {
+    const auto at = static_cast<std::size_t>(rng.below(static_cast<std::int64_t>(bytes.size())));
+    switch (rng.below(6)) {
+      case 0:
+        bytes[at] = static_cast<char>(rng.below(256));
+        break;
+      case 1:
+        bytes.insert(at, 1, static_cast<char>(rng.below(256)));
+        break;
+      case 2:
+        bytes.erase(at, 1);
+        break;
+      case 3:
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << rng.below(8)));
+        break;
+      case 4:
+        if (bytes[at] >= '0' && bytes[at] <= '9') bytes.insert(at, "99");
+        break;
+      default:
+        bytes.insert(at, bytes.substr(at, static_cast<std::size_t>(1 + rng.below(12))));
+    }
+  }
+  return bytes;
+}
+
+/// Reads `count` mutations of `bytes`; anything but success or Error fails the test. Returns how
+/// many were refused.
+inline int refused_mutations(const std::string& bytes, int count, std::uint64_t seed,
+                             const std::function<void(const std::string&)>& read) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "mutant";
+  Generator rng(seed);
+  int refused = 0;
+  for (int i = 0; i < count; ++i) {
+    const std::string mutant = mutate(bytes, rng);
+    // Plain writing: thousands of flushed files would take minutes.
+    std::ofstream(path, std::ios::binary) << mutant;
+    try {
+      read(path);
+    } catch (const Error&) {
+      ++refused;
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << "mutation " << i << ": not an Error: " << error.what();
+    }
+  }
+  return refused;
+}
+
+}  // namespace ladon::test

@@ -1,0 +1,130 @@
+#include "ladon/core/io/file.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+#include "ladon/core/io/utf8.h"
+#include "ladon/tests/core/damaged.h"
+
+namespace ladon {
+namespace {
+
+namespace fs = std::filesystem;
+using test::expect_error;
+using test::TemporaryFolder;
+
+std::int64_t entries(const TemporaryFolder& folder) {
+  return std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator());
+}
+
+TEST(File, WritesWhatIsReadBack) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a";
+  for (const std::string& bytes : {std::string("old"), std::string(), std::string(100'000, '\0')}) {
+    write_atomically(path, bytes);
+    EXPECT_EQ(read_file(path), bytes);
+  }
+  EXPECT_EQ(entries(folder), 1) << "a temporary file was left";
+}
+
+TEST(File, AnInterruptedWriteKeepsTheOldFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a";
+  write_atomically(path, "old");
+  const auto interrupted = [](OutputFile& file) {
+    file.write("half of the new");
+    throw std::runtime_error("interrupted");
+  };
+  EXPECT_THROW(write_atomically(path, interrupted), std::runtime_error);
+  EXPECT_EQ(read_file(path), "old");
+  EXPECT_THROW(write_atomically(folder / "fresh", interrupted), std::runtime_error);
+  EXPECT_FALSE(fs::exists(folder / "fresh"));
+  EXPECT_EQ(entries(folder), 1) << "a temporary file was left";
+}
+
+TEST(File, TheOldFileIsWholeWhileTheNewOneIsWritten) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a";
+  write_atomically(path, "old");
+  write_atomically(path, [&](OutputFile& file) {
+    file.write("new");
+    EXPECT_EQ(read_file(path), "old");
+    EXPECT_EQ(entries(folder), 2) << "the new file must stand beside the old one";
+  });
+  EXPECT_EQ(read_file(path), "new");
+}
+
+TEST(File, KeepsPermissionsAndFollowsLinks) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a", link = folder / "link";
+  write_atomically(path, "old");
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("a", link);
+  write_atomically(link, "new");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(read_file(path), "new");
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST(File, RefusesWhatIsNotARegularFile) {
+  const TemporaryFolder folder;
+  const std::string pipe = folder / "pipe", path = folder.path();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  expect_error([&] { read_file(pipe); }, pipe + ": is not a regular file");
+  expect_error([&] { read_file(path); }, path + ": is not a regular file");
+  expect_error([&] { write_atomically(pipe, "x"); }, pipe + ": exists and is not a regular file");
+  expect_error([&] { write_atomically(path, "x"); }, path + ": exists and is not a regular file");
+  EXPECT_TRUE(fs::is_fifo(pipe));
+}
+
+TEST(File, ErrorsNamePathAndReason) {
+  const TemporaryFolder folder;
+  const std::string missing = folder / "missing", deep = folder / "no/such/file";
+  expect_error([&] { read_file(missing); }, missing + ": cannot open: No such file or directory");
+  expect_error([&] { read_file(""); }, "cannot open: No such file or directory");
+  expect_error([&] { write_atomically(deep, "x"); },
+               deep + ": cannot write in its folder: No such");
+  EXPECT_EQ(entries(folder), 0);
+
+  const std::string path = test::write(folder, "12345");
+  expect_error([&] { read_file(path, 4); }, path + ": 5 bytes are more than the limit of 4");
+  InputFile file(path);
+  char bytes[8];
+  file.read(bytes, 3);
+  expect_error([&] { file.read(bytes, 3); }, path + ": 3 bytes wanted at byte 3, but only 2 are");
+  file.read(bytes, 2);
+  EXPECT_EQ(std::string(bytes, 2), "45");
+}
+
+TEST(File, AFileThatShrinksWhileItIsReadIsAnError) {
+  const TemporaryFolder folder;
+  const std::string path = test::write(folder, std::string(100, 'x'));
+  InputFile file(path);
+  fs::resize_file(path, 40);
+  std::string bytes(100, '\0');
+  expect_error([&] { file.read(bytes.data(), 100); }, "60 bytes are missing at byte 40");
+}
+
+// Bytes from the examples of RFC 3629 and of what it forbids.
+TEST(Utf8, IsToldFromLatin1) {
+  for (const char* good : {"", "plain", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
+                           "\xed\x9f\xbf", "\xee\x80\x80", "\xf4\x8f\xbf\xbf"})
+    EXPECT_TRUE(is_utf8(good)) << good;
+  for (const char* bad :
+       {"\x80", "\xc3", "\xc3(", "\xc0\xaf", "\xe0\x80\xaf", "\xf0\x80\x80\xaf", "\xed\xa0\x80",
+        "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xff", "\xe2\x82", "\xf0\x9f\x98"})
+    EXPECT_FALSE(is_utf8(bad)) << bad;
+}
+
+TEST(Utf8, Latin1IsConvertedAndUtf8Kept) {
+  EXPECT_EQ(to_utf8("caf\xe9 \x80\xff"), "caf\xc3\xa9 \xc2\x80\xc3\xbf");
+  EXPECT_EQ(to_utf8("caf\xc3\xa9"), "caf\xc3\xa9");
+  EXPECT_EQ(to_utf8("\xef\xbb\xbfx"), "x");
+  EXPECT_EQ(to_utf8(""), "");
+  for (int c = 0; c < 256; ++c) EXPECT_TRUE(is_utf8(to_utf8(std::string(3, static_cast<char>(c)))));
+}
+
+}  // namespace
+}  // namespace ladon

@@ -1,0 +1,252 @@
+#include "ladon/core/io/safetensors.h"
+
+#include <fstream>
+#include <sstream>
+
+#include "ladon/core/view.h"
+#include "ladon/tests/core/damaged.h"
+
+namespace ladon {
+namespace {
+
+using test::expect_error;
+using test::expect_same;
+using test::little_endian;
+using test::TemporaryFolder;
+using test::write;
+using Tensors = std::map<std::string, Tensor>;
+using Metadata = std::map<std::string, std::string>;
+
+std::string safetensors(const std::string& header, const std::string& elements = "") {
+  return little_endian(header.size(), 8) + header + elements;
+}
+
+Tensors load(const std::string& bytes, Metadata* metadata = nullptr) {
+  const TemporaryFolder folder;
+  return load_safetensors(write(folder, bytes), metadata);
+}
+
+std::string saved(const Tensors& tensors, const Metadata& metadata = {}) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "x.safetensors";
+  save_safetensors(path, tensors, metadata);
+  return read_file(path);
+}
+
+std::string entry(const std::string& name, const std::string& dtype, const std::string& shape,
+                  const std::string& offsets) {
+  return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape +
+         ",\"data_offsets\":" + offsets + "}";
+}
+
+Tensors samples() {
+  const Tensor x = view::try_reshape(arange(0, 6, 1, f32), {2, 3});
+  return {{"weight", x},
+          {"transposed", view::transpose(x, 0, 1)},
+          {"reversed", view::slice(arange(0, 5, 1, i64), 0, 4, 3, -2)},
+          {"double", tensor({0.1, -0.0}, f64)},
+          {"flags", tensor({1, 0, 1}, boolean)},
+          {"scalar", scalar(7, f64)},
+          {"none", empty({3, 0}, f32)},
+          {"größe.\"0\"\n", ones({1}, i64)}};
+}
+
+TEST(Safetensors, RoundTripsTensorsAndMetadata) {
+  const Metadata metadata = {{"framework", "ladon"}, {"note", "ünïcode \"quoted\"\n"}};
+  Metadata read = {{"stale", "entry"}};
+  const Tensors tensors = load(saved(samples(), metadata), &read);
+  EXPECT_EQ(read, metadata);
+  ASSERT_EQ(tensors.size(), samples().size());
+  for (const auto& [name, x] : samples()) expect_same(x, tensors.at(name));
+
+  EXPECT_TRUE(load(saved({}), &read).empty());
+  EXPECT_TRUE(read.empty());
+}
+
+// The reference implementation puts the widest type first, so that every tensor is aligned.
+TEST(Safetensors, WritesTheReferenceLayout) {
+  const std::string text = saved({{"a", tensor({1}, boolean)},
+                                  {"c", tensor({2}, f32)},
+                                  {"b", tensor({3}, f32)},
+                                  {"d", tensor({4}, i64)},
+                                  {"e", tensor({5}, f64)}},
+                                 {{"k", "v"}});
+  std::string header =
+      "{\"__metadata__\":{\"k\":\"v\"}," + entry("d", "I64", "[1]", "[0,8]") + "," +
+      entry("e", "F64", "[1]", "[8,16]") + "," + entry("b", "F32", "[1]", "[16,20]") + "," +
+      entry("c", "F32", "[1]", "[20,24]") + "," + entry("a", "BOOL", "[1]", "[24,25]") + "}";
+  header.append((8 - header.size() % 8) % 8, ' ');
+  EXPECT_EQ(text.substr(0, 8 + header.size()), safetensors(header));
+  EXPECT_EQ(text.size(), 8 + header.size() + 25);
+}
+
+TEST(Safetensors, WidensOtherTypesExactly) {
+  const Tensors x = load(safetensors(
+      "{" + entry("f16", "F16", "[2]", "[0,4]") + "," + entry("bf16", "BF16", "[2]", "[4,8]") +
+          "," + entry("u8", "U8", "[1]", "[8,9]") + "," + entry("i8", "I8", "[1]", "[9,10]") + "," +
+          entry("i16", "I16", "[]", "[10,12]") + "," + entry("u32", "U32", "[1]", "[12,16]") + "," +
+          entry("u64", "U64", "[1]", "[16,24]") + "," + entry("u16", "U16", "[1]", "[24,26]") + "}",
+      std::string(
+          "\0\x3c\1\0\x80\x3f\x40\xc0\xff\xff\xfe\xff\xff\xff\xff\xff\5\0\0\0\0\0\0\0\xff\xff",
+          26)));
+  expect_same(x.at("f16"), tensor({1, 0x1p-24}));
+  expect_same(x.at("bf16"), tensor({1, -3}));
+  expect_same(x.at("u8"), tensor({255}, i64));
+  expect_same(x.at("i8"), tensor({-1}, i64));
+  expect_same(x.at("i16"), scalar(-2, i64));
+  expect_same(x.at("u32"), tensor({4294967295.0}, i64));
+  expect_same(x.at("u64"), tensor({5}, i64));
+  expect_same(x.at("u16"), tensor({65535}, i64));
+  expect_error(
+      [] {
+        load(safetensors("{" + entry("a", "U64", "[1]", "[0,8]") + "}", std::string(8, '\xff')));
+      },
+      "the unsigned value 18446744073709551615 does not fit in i64");
+}
+
+TEST(Safetensors, RefusesLengthsThatDoNotFit) {
+  expect_error([] { load(""); }, "is 0 bytes long, but the length of the header alone takes 8");
+  expect_error([] { load("1234567"); }, "is 7 bytes long");
+  expect_error([] { load(little_endian(3, 8) + "{}"); },
+               "the header claims 3 bytes, but only 2 are left");
+  expect_error([] { load(std::string(8, '\xff') + "{}"); },
+               "the header claims 18446744073709551615 bytes, but only 2 are left");
+  expect_error([] { load(safetensors("{}", "12")); }, "need 0 bytes, but 2 follow the header");
+
+  // A sparse file, so that the header's claim is true but above the limit.
+  const TemporaryFolder folder;
+  const std::string path = write(folder, little_endian(100'000'001, 8));
+  std::filesystem::resize_file(path, 8 + 100'000'001);
+  expect_error([&] { load_safetensors(path); }, "claims 100000001 bytes, more than the limit of");
+}
+
+TEST(Safetensors, RefusesHeadersThatAreNotTheFormat) {
+  const auto refuse = [](const std::string& header, const std::string& fragment) {
+    expect_error([&] { load(safetensors(header, "12345678")); }, fragment);
+  };
+  refuse("", "must start with '{'");
+  refuse(" {}", "must start with '{', but starts with ' {}'");
+  refuse("[]", "must start with '{'");
+  refuse("{", "is not JSON");
+  refuse("{}x", "is not JSON");
+  refuse("{\"\xff\":1}", "is not JSON");
+  refuse("{" + entry("a", "F32", "[2]", "[0,8]") + "," + entry("a", "F32", "[2]", "[0,8]") + "}",
+         "the key 'a' twice");
+  refuse("{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+         "the key 'dtype' twice");
+  refuse("{\"__metadata__\":{\"k\":\"v\",\"k\":\"w\"}}", "the key 'k' twice");
+  refuse("{\"__metadata__\":{\"k\":1}}",
+         "__metadata__ must be an object of strings, got {\"k\":1}");
+  refuse("{\"__metadata__\":[]}", "__metadata__ must be an object of strings, got []");
+  refuse("{\"a\":1}", "tensor 'a' must be an object, got 1");
+  refuse("{\"a\":{}}", "tensor 'a' has no 'dtype'");
+  refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", "tensor 'a' has no 'data_offsets'");
+  refuse("{" + entry("a", "F8_E4M3", "[8]", "[0,8]") + "}", "dtype \"F8_E4M3\" is not one of");
+  refuse("{\"a\":{\"dtype\":7,\"shape\":[2],\"data_offsets\":[0,8]}}", "dtype 7 is not one of");
+  refuse("{" + entry("a", "F32", "2", "[0,8]") + "}", "shape must be an array of integers");
+  refuse("{" + entry("a", "F32", "[-2]", "[0,8]") + "}", "2^63 − 1, got [-2]");
+  refuse("{" + entry("a", "F32", "[2.0]", "[0,8]") + "}", "2^63 − 1, got [2.0]");
+  refuse("{" + entry("a", "F32", "[18446744073709551616]", "[0,8]") + "}", "2^63 − 1, got [1.8");
+  refuse("{" + entry("a", "F32", "[9223372036854775808]", "[0,8]") + "}",
+         "got [9223372036854775808]");
+  refuse("{" + entry("a", "F32", "[1,1,1,1,1,1,1,1,2]", "[0,8]") + "}",
+         "9 axes, a tensor at most 8");
+  refuse("{" + entry("a", "F32", "[2]", "[0]") + "}",
+         "must be [begin, end] with begin ≤ end, got [0]");
+  refuse("{" + entry("a", "F32", "[2]", "[8,0]") + "}", "with begin ≤ end, got [8,0]");
+  refuse("{" + entry("a", "F32", "[3]", "[0,8]") + "}",
+         "shape [3] of \"F32\" needs 12 bytes, but data_offsets [0,8] span 8");
+  refuse("{" + entry("a", "F32", "[4611686018427387904,4]", "[0,8]") + "}", "more than 2^63 bytes");
+  refuse("{" + entry("a", "F32", "[1000000000000]", "[0,4000000000000]") + "}",
+         "the tensors need 4000000000000 bytes, but 8 follow the header");
+}
+
+TEST(Safetensors, RefusesDeepNestingWithoutRecursion) {
+  const int depth = 200'000;
+  const std::string open(depth, '['), close(depth, ']');
+  expect_error([&] { load(safetensors("{\"a\":" + open + close + "}")); }, "nests deeper than 4");
+  std::string objects = "{";
+  for (int i = 0; i < depth; ++i) objects += "\"a\":{";
+  expect_error([&] { load(safetensors(objects)); }, "nests deeper than 4");
+}
+
+TEST(Safetensors, RefusesOverlapsAndHoles) {
+  const auto pair = [](const std::string& first, const std::string& second) {
+    return safetensors(
+        "{" + entry("a", "F32", "[1]", first) + "," + entry("b", "F32", "[1]", second) + "}",
+        "12345678");
+  };
+  EXPECT_EQ(load(pair("[4,8]", "[0,4]")).size(), 2u) << "the header's order is free";
+  expect_error(
+      [&] { load(pair("[0,4]", "[0,4]")); },
+      "begins at byte 0 of the elements, but the tensors before it end at 4; they overlap");
+  expect_error([&] { load(pair("[0,4]", "[2,6]")); }, "tensor 'b' begins at byte 2");
+  expect_error([&] { load(pair("[0,4]", "[6,10]")); },
+               "begins at byte 6 of the elements, but the tensors before it end at 4; the bytes "
+               "between belong to none");
+  expect_error([&] { load(pair("[2,6]", "[6,10]")); }, "tensor 'a' begins at byte 2");
+  expect_error([] { load(safetensors("{" + entry("a", "F32", "[1]", "[0,4]") + "}", "12345")); },
+               "the tensors need 4 bytes, but 5 follow the header");
+}
+
+TEST(Safetensors, EveryTruncationIsAnError) {
+  test::expect_truncations_fail(saved(samples(), {{"k", "v"}}),
+                                [](const std::string& path) { load_safetensors(path); });
+}
+
+TEST(Safetensors, MutationsAreReadOrRefused) {
+  const auto read = [](const std::string& path) {
+    const auto size = read_file(path).size();
+    for (const auto& [name, x] : load_safetensors(path)) EXPECT_LE(x.storage().size(), 8 * size);
+  };
+  const std::string bytes = saved(samples(), {{"k", "v"}});
+  const int refused = test::refused_mutations(bytes, 4000, 2, read);
+  EXPECT_GT(refused, 2000);
+  EXPECT_LT(refused, 4000);
+}
+
+TEST(Safetensors, RefusesToWriteWhatItCouldNotRead) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "x.safetensors";
+  save_safetensors(path, {{"old", scalar(1)}});
+  expect_error([&] { save_safetensors(path, {{"a", Tensor()}}); }, "tensor 'a' is undefined");
+  expect_error(
+      [&] {
+        save_safetensors(path, {{"__metadata__", scalar(1)}});
+      },
+      "cannot be named __metadata__");
+  expect_error([&] { save_safetensors(path, {{"\xff", scalar(1)}}); }, "is not UTF-8");
+  expect_error([&] { save_safetensors(path, {}, {{"k", "\xff"}}); }, "is not UTF-8");
+  EXPECT_EQ(load_safetensors(path).count("old"), 1u) << "the old file must survive";
+}
+
+TEST(Safetensors, AgreesWithTheReferenceCases) {
+  const auto folder = test::shared_data() / "safetensors_cases";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no reference files at " << folder;
+  std::ifstream expected(folder / "EXPECTED.tsv");
+  int cases = 0;
+  for (std::string line; std::getline(expected, line); ++cases) {
+    std::istringstream fields(line);
+    std::string name, size, verdict;
+    fields >> name >> size >> verdict;
+    const std::string path = folder / name;
+    if (verdict == "ok:") {
+      EXPECT_NO_THROW(load_safetensors(path)) << name;
+    } else {
+      EXPECT_THROW(load_safetensors(path), Error) << name;
+    }
+  }
+  EXPECT_EQ(cases, 5);
+
+  expect_same(load_safetensors(folder / "ok_deserialization.safetensors").at("test"),
+              zeros({2, 2}, i64));
+  Metadata metadata;
+  EXPECT_TRUE(load_safetensors(folder / "ok_empty_metadata.safetensors", &metadata).empty());
+  EXPECT_EQ(metadata, (Metadata{{"framework", "pt"}}));
+  EXPECT_EQ(saved({}, metadata), read_file(folder / "ok_empty_metadata.safetensors"));
+  EXPECT_EQ(saved({{"attn.0", view::try_reshape(arange(0, 6, 1, f32), {1, 2, 3})}}),
+            read_file(folder / "ok_serialization_f32_1x2x3.safetensors"));
+}
+
+}  // namespace
+}  // namespace ladon
