@@ -9,18 +9,19 @@
 #include <string>
 
 #include "ladon/core/error.h"
-#include "ladon/core/io/file.h"
 #include "ladon/core/random.h"
 #include "ladon/core/tensor.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::test {
 
-/// Writes `bytes` to a file in `folder` and returns its path.
+/// Writes `bytes` to a new file in `folder` and returns its path. Not flushed to the disk, and not
+/// over an old file (which some file systems would then flush): thousands of these are written.
 inline std::string write(const TemporaryFolder& folder, const std::string& bytes,
                          const std::string& name = "file") {
   const std::string path = folder / name;
-  write_atomically(path, bytes);
+  std::filesystem::remove(path);
+  std::ofstream(path, std::ios::binary) << bytes;
   return path;
 }
 
@@ -42,9 +43,8 @@ inline void expect_same(const Tensor& a, const Tensor& b) {
 inline void expect_truncations_fail(const std::string& bytes,
                                     const std::function<void(const std::string&)>& read) {
   const TemporaryFolder folder;
-  const std::string path = folder / "cut";
   for (std::size_t length = 0; length < bytes.size(); ++length) {
-    std::ofstream(path, std::ios::binary) << bytes.substr(0, length);
+    const std::string path = write(folder, bytes.substr(0, length));
     EXPECT_THROW(read(path), Error) << "cut to " << length << " of " << bytes.size() << " bytes";
   }
 }
@@ -82,13 +82,10 @@ inline std::string mutate(std::string bytes, Generator& rng) {
 inline int refused_mutations(const std::string& bytes, int count, std::uint64_t seed,
                              const std::function<void(const std::string&)>& read) {
   const TemporaryFolder folder;
-  const std::string path = folder / "mutant";
   Generator rng(seed);
   int refused = 0;
   for (int i = 0; i < count; ++i) {
-    const std::string mutant = mutate(bytes, rng);
-    // Plain writing: thousands of flushed files would take minutes.
-    std::ofstream(path, std::ios::binary) << mutant;
+    const std::string path = write(folder, mutate(bytes, rng));
     try {
       read(path);
     } catch (const Error&) {

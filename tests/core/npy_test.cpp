@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ladon/core/io/file.h"
 #include "ladon/core/view.h"
 #include "ladon/tests/core/damaged.h"
 

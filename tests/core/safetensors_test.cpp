@@ -3,6 +3,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "ladon/core/io/file.h"
 #include "ladon/core/view.h"
 #include "ladon/tests/core/damaged.h"
 
