@@ -5,6 +5,7 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/scalable_allocator.h>
 #include <oneapi/tbb/task_arena.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +19,8 @@
 #ifdef LADON_TSAN
 extern "C" void __tsan_acquire(void*);
 extern "C" void __tsan_release(void*);
+// TBB's library clears memory that its threads hand to each other.
+extern "C" const char* __tsan_default_suppressions() { return "called_from_lib:libtbb.so"; }
 #endif
 
 namespace ladon {
@@ -37,6 +40,7 @@ class Pool {
   int threads() const { return threads_.load(std::memory_order_acquire); }
 
   void resize(int n) {
+    if (forked_.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(mutex_);
     auto& arena = arenas_[n];
     if (!arena) arena = std::make_unique<tbb::task_arena>(n);
@@ -50,13 +54,21 @@ class Pool {
   }
 
  private:
-  Pool() { resize(std::max(1, tbb::info::default_concurrency())); }
+  Pool() {
+    resize(std::max(1, tbb::info::default_concurrency()));
+    // A forked child has none of the threads, and may have a lock that one of them held.
+    pthread_atfork(nullptr, nullptr, [] {
+      instance().forked_.store(true, std::memory_order_release);
+      instance().threads_.store(1, std::memory_order_release);
+    });
+  }
 
   std::mutex mutex_;
   std::map<int, std::unique_ptr<tbb::task_arena>> arenas_;
   std::unique_ptr<tbb::global_control> limit_;
   std::atomic<tbb::task_arena*> current_{nullptr};
   std::atomic<int> threads_{1};
+  std::atomic<bool> forked_{false};
 };
 
 // TBB's own synchronization is invisible to the thread sanitizer; these state what it guarantees.

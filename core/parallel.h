@@ -11,7 +11,7 @@
 namespace ladon {
 
 /// Sets how many threads Ladon uses, from 1 up; the default is the number of cores.
-/// Throws Error below 1.
+/// Throws Error below 1. May exceed the number of cores. A forked child stays at one thread.
 void set_num_threads(int n);
 int num_threads();
 
