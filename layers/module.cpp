@@ -100,7 +100,7 @@ void Module::load_state_dict(const StateDict& state) {
 
 void Module::save(const std::filesystem::path& path) { save_safetensors(path, state_dict()); }
 void Module::load(const std::filesystem::path& path) {
-  load_state_dict(load_safetensors(path).tensors);
+  load_state_dict(load_safetensors(path));
 }
 
 void Module::to(DType dtype) {
