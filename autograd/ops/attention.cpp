@@ -5,6 +5,7 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/attention.h"
 
 namespace ladon {
 namespace {
@@ -118,11 +119,52 @@ AttentionResult composed(const Inputs& in, const AttentionOptions& options) {
   return {merged(matmul(grouped(kept, in.group), shared(in.v, in.group)), in.group), p};
 }
 
+// dV = Pᵀ·g,  dP = g·Vᵀ,  dL = P ∘ (dP − ⟨dP, P⟩),  dS = dL ∘ (1 − (L/c)²) under a cap c,
+// dQ = scale·dS·K,  dK = scale·dSᵀ·Q,  with L the capped logits. Heads that share a key add up.
+void give_gradients(const Inputs& in, const AttentionOptions& options, const Tensor& g,
+                    GradientSink& sink) {
+  const auto over_group = [&](const Tensor& x) { return in.group == 1 ? x : sum(x, -3); };
+  const Tensor capped = logits(in, options.softcap);
+  const Tensor p = weights(in, capped, options);
+  const Tensor g_grouped = grouped(g, in.group);
+  const Tensor dp = merged(matmul(g_grouped, transpose(shared(in.v, in.group))), in.group);
+  Tensor ds = p * (dp - sum(dp * p, -1, keep_dims)) * in.scale;
+  if (options.softcap > 0) ds = ds * (1 - square(capped / options.softcap));
+  const Tensor ds_grouped = grouped(ds, in.group);
+  sink.give(0, merged(matmul(ds_grouped, shared(in.k, in.group)), in.group));
+  sink.give(1, over_group(matmul(transpose(ds_grouped), grouped(in.q, in.group))));
+  sink.give(2, over_group(matmul(transpose(grouped(p, in.group)), g_grouped)));
+}
+
+Tensor fused(const Inputs& in, const AttentionOptions& options) {
+  const kernels::AttentionSettings settings{.mask = in.mask.detach(),
+                                            .causal = options.causal,
+                                            .causal_offset = options.causal_offset,
+                                            .scale = in.scale,
+                                            .softcap = options.softcap};
+  const kernels::AttentionOutput f = kernels::attention(in.q, in.k, in.v, settings);
+  return record_joint(
+      "scaled_dot_product_attention", f.output, {in.q, in.k, in.v},
+      [q = saved(in.q), k = saved(in.k), v = saved(in.v), mask = saved(settings.mask), settings,
+       log_sum = f.log_sum, group = in.group,
+       options](const Tensor& g, const Tensor& y, GradientSink& sink) {
+        if (grad_enabled())
+          return give_gradients({*q, *k, *v, *mask, group, settings.scale}, options, g, sink);
+        const kernels::AttentionGradients d =
+            kernels::attention_backward(g, *q, *k, *v, {y, log_sum}, settings);
+        sink.give(0, d.q);
+        sink.give(1, d.k);
+        sink.give(2, d.v);
+      });
+}
+
 }  // namespace
 
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options) {
-  return composed(check_inputs("scaled_dot_product_attention", q, k, v, options), options).output;
+  const Inputs in = check_inputs("scaled_dot_product_attention", q, k, v, options);
+  const bool must_form_weights = options.dropout > 0 || in.mask.requires_grad();
+  return must_form_weights ? composed(in, options).output : fused(in, options);
 }
 
 AttentionResult attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,

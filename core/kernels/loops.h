@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "ladon/core/kernels/loops/attention.h"
 #include "ladon/core/kernels/operations.h"
 
 namespace ladon::kernels {
@@ -44,6 +45,8 @@ struct LoopsOf {
   /// Updates of parameters x, in place; m may be null for sgd.
   void (*sgd)(T* x, const T* g, T* m, const SgdStep& step, std::int64_t n);
   void (*adam)(T* x, const T* g, T* m, T* v, const AdamStep& step, std::int64_t n);
+
+  AttentionLoops<T> attention;
 };
 
 struct Loops {

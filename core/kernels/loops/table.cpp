@@ -9,6 +9,7 @@ const Loops& table() {
     add_reductions(t);
     add_rows(t);
     add_optimizers(t);
+    add_attention(t);
     return t;
   }();
   return filled;

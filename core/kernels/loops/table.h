@@ -9,6 +9,7 @@ void add_pointwise(Loops& table);
 void add_reductions(Loops& table);
 void add_rows(Loops& table);
 void add_optimizers(Loops& table);
+void add_attention(Loops& table);
 
 const Loops& table();
 

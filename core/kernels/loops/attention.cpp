@@ -1,0 +1,177 @@
+#include "ladon/core/kernels/loops/attention.h"
+
+#include "ladon/core/kernels/loops/math.h"
+#include "ladon/core/kernels/loops/table.h"
+
+namespace ladon::kernels::LADON_LEVEL {
+namespace {
+
+using std::int64_t;
+
+// The block of C that stands in registers, with room for a row of B and an element of A beside it.
+#if defined(__AVX512F__)
+constexpr int vector_bytes = 64, block_rows = 8, block_vectors = 2;
+#elif defined(__AVX__)
+constexpr int vector_bytes = 32, block_rows = 6, block_vectors = 2;
+#else
+constexpr int vector_bytes = 16, block_rows = 4, block_vectors = 2;
+#endif
+
+template <class T>
+struct Vector {
+  typedef T type __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));
+  static constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
+};
+
+/// R rows by V vectors of C.
+template <class T, int R, int V>
+LADON_INLINE void multiply_block(int64_t k, TileOperand<T> a, const T* b, int64_t b_row,
+                                 const T* keep, T* c, int64_t c_row) {
+  using Lanes = typename Vector<T>::type;
+  constexpr int lanes = Vector<T>::lanes;
+  const auto at = [](const T* p) { return *reinterpret_cast<const Lanes*>(p); };
+  Lanes sum[R][V];
+#pragma GCC unroll 16
+  for (int i = 0; i < R; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < V; ++j)
+      sum[i][j] = keep ? at(c + i * c_row + j * lanes) * at(keep + j * lanes) : Lanes{};
+  for (int64_t p = 0; p < k; ++p) {
+    Lanes row[V];
+#pragma GCC unroll 4
+    for (int j = 0; j < V; ++j) row[j] = at(b + p * b_row + j * lanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+      const T x = a.data[i * a.row + p * a.column];
+#pragma GCC unroll 4
+      for (int j = 0; j < V; ++j) sum[i][j] += x * row[j];
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < R; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < V; ++j) *reinterpret_cast<Lanes*>(c + i * c_row + j * lanes) = sum[i][j];
+}
+
+/// R rows of C: blocks of V vectors, and of half as many for the rest.
+template <class T, int R, int V>
+void multiply_rows(int64_t n, int64_t k, TileOperand<T> a, const T* b, int64_t b_row, const T* keep,
+                   T* c, int64_t c_row) {
+  constexpr int step = V * Vector<T>::lanes;
+  for (; n >= step; n -= step) {
+    multiply_block<T, R, V>(k, a, b, b_row, keep, c, c_row);
+    b += step;
+    c += step;
+    if (keep) keep += step;
+  }
+  if constexpr (V > 1)
+    if (n > 0) multiply_rows<T, R, V / 2>(n, k, a, b, b_row, keep, c, c_row);
+}
+
+template <class T, int R = block_rows>
+void multiply(int64_t m, int64_t n, int64_t k, TileOperand<T> a, const T* b, int64_t b_row,
+              const T* keep, T* c, int64_t c_row) {
+  for (; m >= R; m -= R) {
+    multiply_rows<T, R, block_vectors>(n, k, a, b, b_row, keep, c, c_row);
+    a.data += R * a.row;
+    c += R * c_row;
+  }
+  if constexpr (R > 1)
+    if (m > 0) multiply<T, R / 2>(m, n, k, a, b, b_row, keep, c, c_row);
+}
+
+template <class T>
+void cap(T limit, T* s, int64_t count) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) s[i] = limit * tanh(s[i]);
+}
+
+template <class T>
+void uncap(T limit, const T* s, T* d, int64_t count) {
+  const T slope = T(1) / limit;
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) d[i] *= T(1) - (s[i] * slope) * (s[i] * slope);
+}
+
+/// 2^x for x ≤ 0, half as dear as exp: nothing is lost in taking an integer from x, and only the
+/// lower end needs care. Rounding x + (1.5·2^mantissa + bias) leaves the biased exponent in the low
+/// bits; from 2^−bias down the result is 0.
+template <class T>
+LADON_INLINE T exp2_below(T x) {
+  using F = Format<T>;
+  constexpr T magic = F::magic + static_cast<T>(F::bias),
+              ln2 = static_cast<T>(0x1.62e42fefa39efp-1);
+  const T clamped = at_least(x, -static_cast<T>(F::bias));
+  const T shifted = clamped + magic;
+  const T r = (clamped - (shifted - magic)) * ln2;
+  return (T(1) + (r + r * r * exp_tail(r))) * from_bits<T>(bits(shifted) << F::mantissa);
+}
+
+/// The maxima of the columns of s, and of what `top` held.
+template <class T>
+void raise(const T* s, int64_t keys, int64_t n, T* top) {
+  int64_t i = 0;
+  for (; i + 4 <= keys; i += 4) {
+    const T* p = s + i * n;
+#pragma omp simd
+    for (int64_t j = 0; j < n; ++j) {
+      const T a = at_least(p[j], p[n + j]), b = at_least(p[2 * n + j], p[3 * n + j]);
+      top[j] = at_least(at_least(a, b), top[j]);
+    }
+  }
+  for (; i < keys; ++i)
+#pragma omp simd
+    for (int64_t j = 0; j < n; ++j) top[j] = at_least(s[i * n + j], top[j]);
+}
+
+/// A column that is −∞ so far is shifted by 0, so that it gives zeros rather than ∞ − ∞.
+template <class T>
+LADON_INLINE T finite_shift(T top) {
+  return top == -infinity<T> ? T(0) : top;
+}
+
+template <class T>
+void softmax(T* s, int64_t keys, int64_t n, T* top, T* sum, T* keep) {
+  for (int64_t j = 0; j < n; ++j) keep[j] = top[j];
+  raise(s, keys, n, top);
+#pragma omp simd
+  for (int64_t j = 0; j < n; ++j) {
+    keep[j] = exp2_below(keep[j] - finite_shift(top[j]));
+    sum[j] *= keep[j];
+  }
+  for (int64_t i = 0; i < keys; ++i)
+#pragma omp simd
+    for (int64_t j = 0; j < n; ++j) {
+      const T p = exp2_below(s[i * n + j] - finite_shift(top[j]));
+      s[i * n + j] = p;
+      sum[j] += p;
+    }
+}
+
+template <class T>
+void weights(T* s, int64_t keys, int64_t n, const T* log_sum) {
+  for (int64_t i = 0; i < keys; ++i)
+#pragma omp simd
+    for (int64_t j = 0; j < n; ++j) s[i * n + j] = exp2_below(s[i * n + j] - log_sum[j]);
+}
+
+template <class T>
+void softmax_backward(const T* s, T* d, int64_t keys, int64_t n, const T* mean) {
+  for (int64_t i = 0; i < keys; ++i)
+#pragma omp simd
+    for (int64_t j = 0; j < n; ++j) d[i * n + j] = s[i * n + j] * (d[i * n + j] - mean[j]);
+}
+
+template <class T>
+AttentionLoops<T> attention_loops() {
+  return {multiply<T>, cap<T>, uncap<T>, softmax<T>, weights<T>, softmax_backward<T>};
+}
+
+}  // namespace
+
+void add_attention(Loops& table) {
+  table.f32.attention = attention_loops<float>();
+  table.f64.attention = attention_loops<double>();
+}
+
+}  // namespace ladon::kernels::LADON_LEVEL

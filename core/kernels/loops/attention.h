@@ -1,0 +1,39 @@
+#pragma once
+// The vector loops of attention. A tile is [keys, n] with the queries side by side, n a multiple of
+// tile_lanes; so keys and values are read one number at a time, with any strides, and every loop
+// over queries is a loop over vectors. Logits are in base 2: logits/ln 2.
+
+#include <cstdint>
+
+namespace ladon::kernels {
+
+/// Element (i, j) stands at data[i·row + j·column].
+template <class T>
+struct TileOperand {
+  const T* data;
+  std::int64_t row, column;
+};
+
+/// Rows of a tile are padded to whole vectors of the widest level: 64 bytes.
+template <class T>
+inline constexpr std::int64_t tile_lanes = 64 / static_cast<std::int64_t>(sizeof(T));
+
+template <class T>
+struct AttentionLoops {
+  /// C ← A·B + C·diag(keep), or A·B where keep is null.   [m, k] · [k, n] → [m, n]; rows of B and C
+  /// are contiguous, n a multiple of tile_lanes.
+  void (*multiply)(std::int64_t m, std::int64_t n, std::int64_t k, TileOperand<T> a, const T* b,
+                   std::int64_t b_row, const T* keep, T* c, std::int64_t c_row);
+  /// s ← limit·tanh(s), and d ← d·(1 − (s/limit)²) with that s.
+  void (*cap)(T limit, T* s, std::int64_t count);
+  void (*uncap)(T limit, const T* s, T* d, std::int64_t count);
+  /// One step of the online softmax over a tile s [keys, n]: s ← 2^(s − top) with the new maxima,
+  /// top and sum updated, and keep ← 2^(top before − top now), by which earlier sums shrink.
+  void (*softmax)(T* s, std::int64_t keys, std::int64_t n, T* top, T* sum, T* keep);
+  /// s ← 2^(s − log_sum), the weights.
+  void (*weights)(T* s, std::int64_t keys, std::int64_t n, const T* log_sum);
+  /// d ← s ∘ (d − mean), the gradient by the logits.
+  void (*softmax_backward)(const T* s, T* d, std::int64_t keys, std::int64_t n, const T* mean);
+};
+
+}  // namespace ladon::kernels
