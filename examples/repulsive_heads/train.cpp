@@ -80,12 +80,12 @@ double off_diagonal_mean(const Tensor& similarity) {
 /// one has the larger predictive entropy.
 double unfamiliar_auroc(const Predictions& familiar, const Predictions& unfamiliar,
                         std::int64_t questions) {
-  const auto entropy = [questions](const Predictions& p) {
-    return mean(reshape(predictive_entropy(p.probabilities), {-1, questions}), 1);
+  const auto entropy = [questions](const Predictions& p) {  // of a sequence: mean over questions
+    const auto rows = metrics::predictive_entropy(p.probabilities);
+    const Tensor each = from_vector(rows, {static_cast<std::int64_t>(rows.size())});
+    return mean(reshape(each, {-1, questions}), 1).to_vector();
   };
-  const Tensor known = entropy(familiar), unknown = entropy(unfamiliar);
-  return auroc(concat({known, unknown}, 0),
-               concat({zeros(known.shape(), boolean), ones(unknown.shape(), boolean)}, 0));
+  return metrics::auroc(entropy(unfamiliar), entropy(familiar));
 }
 
 struct HeadFigures {
@@ -149,7 +149,7 @@ Outcome train(const Task& task, const Settings& s, const std::string& method, st
     seconds += spent.count();
     const Predictions test = predict(model, task.test);
     outcome.train_loss.push_back(total / static_cast<double>(batches.size()));
-    outcome.test_accuracy.push_back(accuracy(test.probabilities, test.labels));
+    outcome.test_accuracy.push_back(metrics::accuracy(test.probabilities, test.labels));
     after_epoch();
   }
 
@@ -157,9 +157,9 @@ Outcome train(const Task& task, const Settings& s, const std::string& method, st
   outcome.similarity_after = map_similarity(model, task);
   const HeadFigures figures = head_figures(heads);
   outcome.figures = {
-      {"accuracy", accuracy(test.probabilities, test.labels)},
-      {"nll", nll(test.probabilities, test.labels)},
-      {"ece", ece(test.probabilities, test.labels)},
+      {"accuracy", metrics::accuracy(test.probabilities, test.labels)},
+      {"nll", metrics::nll(test.probabilities, test.labels)},
+      {"ece", metrics::ece(test.probabilities, test.labels)},
       {"ood_auroc", unfamiliar_auroc(test, predict(model, task.unfamiliar), task.questions)},
       {"head_distance", figures.distance},
       {"head_cosine", figures.cosine},
