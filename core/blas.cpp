@@ -121,6 +121,12 @@ Matrix<T> at(Matrix<T> x, std::int64_t i, std::int64_t j) {
   return {x.data + i * x.row + j * x.column, x.row, x.column};
 }
 
+// Multiply-adds, in double since they may exceed 64 bits; without a sum, elements.
+double work_of(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k) {
+  return static_cast<double>(count) * static_cast<double>(m) * static_cast<double>(n) *
+         static_cast<double>(std::max<std::int64_t>(k, 1));
+}
+
 // The sizes of a piece of a product.
 struct Cut {
   std::int64_t m, n, k;
@@ -132,8 +138,7 @@ struct Cut {
 // multiply-add in it counts as eight.
 Cut cut(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t smallest = 64, shortest_sum = 1024;
-  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
-                      static_cast<double>(count) * (std::min(m, n) == 1 ? 8 : 1);
+  const double work = work_of(count, m, n, k) * (std::min(m, n) == 1 ? 8 : 1);
   const auto wanted = static_cast<std::int64_t>(std::min(std::cbrt(work) / 64, 1024.0));
   Cut c{m, n, k};
   const auto tiles = [&] { return pieces_of(m, c.m) * pieces_of(n, c.n) * count; };
@@ -186,6 +191,13 @@ void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64
   // One B under a stack of A is one tall product.
   if (count > 1 && b_batch == 0 && a_batch == m * a.row && c_batch == m * c.row)
     return gemm(count * m, n, k, alpha, a, b, beta, c);
+  if (k == 0 || work_of(count, m, n, k) <= least_work) {
+    for (std::int64_t i = 0; i < count; ++i)
+      gemm_serial(m, n, k, alpha, {a.data + i * a_batch, a.row, a.column},
+                  {b.data + i * b_batch, b.row, b.column}, beta,
+                  {c.data + i * c_batch, c.row, c.column});
+    return;
+  }
   const Cut piece = cut(count, m, n, k);
   const std::int64_t rows = pieces_of(m, piece.m), columns = pieces_of(n, piece.n);
   const std::int64_t sums = k > 0 ? pieces_of(k, piece.k) : 1;
@@ -195,8 +207,7 @@ void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64
     if (sum == 0) return {c.data + item * c_batch, c.row, c.column};
     return {buffer.data() + (item * (sums - 1) + sum - 1) * m * n, n, 1};
   };
-  const double work = static_cast<double>(piece.m) * static_cast<double>(piece.n) *
-                      static_cast<double>(std::max<std::int64_t>(piece.k, 1));
+  const double work = work_of(1, piece.m, piece.n, piece.k);
   const auto grain = static_cast<std::int64_t>(std::max(1.0, least_work / work));
   parallel::for_range(count * sums * rows * columns, grain, [&](std::int64_t t, std::int64_t end) {
     for (; t < end; ++t) {

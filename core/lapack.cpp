@@ -100,7 +100,7 @@ Tensor copy(std::string_view operation, const Tensor& a, bool lower) {
 //   L11 from A11 = L11 L11ᵀ;  L21 = A21 L11⁻ᵀ;  A22 −= L21 L21ᵀ.
 template <class T>
 std::int64_t factor(std::int64_t n, T* a) {
-  constexpr std::int64_t block = 192, strip = 64;
+  constexpr std::int64_t block = 128, strip = 64;
   blas::use_one_thread();
   const int stride = static_cast<int>(n);
   const auto at = [&](std::int64_t i, std::int64_t j) { return a + i * n + j; };
