@@ -17,8 +17,13 @@ Tensor compared(const char* name, Compare op, const Tensor& a, const Tensor& b) 
                   [op](const Tensor& u, const Tensor& v) { return kernels::compare(op, u, v); });
 }
 Tensor compared(const char* name, Compare op, const Tensor& x, double s) {
-  check_number(name, x, s);
   return promoted(name, x, i64, [=](const Tensor& a) { return kernels::compare(op, a, s); });
+}
+Tensor of_booleans(const char* name, kernels::Binary op, const Tensor& a, const Tensor& b) {
+  check_boolean(name, a);
+  check_boolean(name, b);
+  broadcast_shapes(name, a.shape(), b.shape());
+  return kernels::binary(op, a, b);
 }
 
 }  // namespace
@@ -44,21 +49,17 @@ Tensor greater_equal(const Tensor& x, double s) {
   return compared("greater_equal", Compare::ge, x, s);
 }
 
-// Of truth values a ≥ b says "b implies a", and a > b says "a and not b".
-
 Tensor logical_not(const Tensor& x) {
   check_boolean("logical_not", x);
   return kernels::compare(Compare::eq, x, 0);
 }
 
 Tensor logical_and(const Tensor& a, const Tensor& b) {
-  check_boolean("logical_and", a);
-  return compared("logical_and", Compare::gt, a, logical_not(b));
+  return of_booleans("logical_and", kernels::Binary::minimum, a, b);
 }
 
 Tensor logical_or(const Tensor& a, const Tensor& b) {
-  check_boolean("logical_or", a);
-  return compared("logical_or", Compare::ge, a, logical_not(b));
+  return of_booleans("logical_or", kernels::Binary::maximum, a, b);
 }
 
 Tensor isnan(const Tensor& x) { return not_equal(x, x); }

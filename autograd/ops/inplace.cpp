@@ -6,17 +6,14 @@
 namespace ladon {
 namespace {
 
-/// Throws Error where an edit of x would be lost to the graph, or write an element twice.
+/// Throws Error where an edit of x would be lost to the graph.
 void check_editable(const char* operation, const Tensor& x) {
   check_defined(operation, x);
   check(!grad_enabled() || !x.requires_grad(), operation, "the tensor of shape ", x.shape(),
         " records history; edit it under NoGrad, or a detached copy");
-  for (int i = 0; i < x.rank(); ++i)
-    check(x.strides()[i] != 0 || x.size(i) <= 1, operation, "axis ", i, " of shape ", x.shape(),
-          " is expanded: its elements are one; edit a clone");
 }
 
-/// y as the source of an edit of x: in x's dtype, and apart from x where both share storage.
+/// y as the source of an edit of x, in x's dtype.
 Tensor source(const char* operation, const Tensor& x, const Tensor& y) {
   check_editable(operation, x);
   check_defined(operation, y);
@@ -24,8 +21,7 @@ Tensor source(const char* operation, const Tensor& x, const Tensor& y) {
         "the source records history, which the edit would lose; detach it, or edit under NoGrad");
   check(broadcast_shapes(operation, x.shape(), y.shape()) == x.shape(), operation,
         "the source of shape ", y.shape(), " does not broadcast to x's shape ", x.shape());
-  const Tensor cast = kernels::cast(y, x.dtype());
-  return cast.storage() == x.storage() ? kernels::clone(cast) : cast;
+  return kernels::cast(y, x.dtype());
 }
 
 }  // namespace

@@ -25,11 +25,9 @@ Tensor map(const char* name, Binary op, const Tensor& a, const Tensor& b, DType 
                   [op](const Tensor& u, const Tensor& v) { return kernels::binary(op, u, v); });
 }
 Tensor map(const char* name, Binary op, const Tensor& x, double s, DType least = i64) {
-  if (least == i64) check_number(name, x, s);
   return promoted(name, x, least, [=](const Tensor& a) { return kernels::binary(op, a, s); });
 }
 Tensor map(const char* name, Binary op, double s, const Tensor& x, DType least = i64) {
-  if (least == i64) check_number(name, x, s);
   return promoted(name, x, least, [=](const Tensor& a) { return kernels::binary(op, s, a); });
 }
 

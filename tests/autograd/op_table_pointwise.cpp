@@ -70,7 +70,7 @@ void add_arithmetic(OpTable& t) {
         [f](double v) { return f(-2.5, v); }));
     row.broadcasts = false;  // checked with the function of the same meaning
     if (row.name != "operator/")
-      row.errors.push_back({"not an integer", [op] { op(ones({2}, i64), 0.5); }});
+      row.errors.push_back({"is no i64", [op] { op(ones({2}, i64), 0.5); }});
     return row;
   };
   t.add(with_numbers(
