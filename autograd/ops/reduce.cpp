@@ -13,6 +13,7 @@
 #include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/kernels/reduce.h"
 #include "ladon/core/kernels/softmax.h"
+#include "ladon/core/view.h"
 
 namespace ladon {
 
@@ -188,8 +189,7 @@ Tensor amin(const Tensor& x, const Axes& axes, Dims dims) {
 namespace {
 
 Tensor logsumexp_along(const Tensor& x, int axis) {
-  return record("logsumexp",
-                kernels::reduce(Reduce::sum, kernels::logsumexp(x, axis), {axis}, false), {x},
+  return record("logsumexp", view::squeeze(kernels::logsumexp(x, axis), axis), {x},
                 [x = saved(x), axis](const Tensor& g) {
                   return unsqueeze(g, axis) * softmax(x, axis);  // ∂/∂x_i = softmax_i
                 });

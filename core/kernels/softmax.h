@@ -12,7 +12,7 @@ Tensor log_softmax(const Tensor& x, int axis);
 Tensor logsumexp(const Tensor& x, int axis);
 /// y ∘ (g − ⟨g, y⟩) along the axis: the gradient of softmax in one pass.
 Tensor softmax_backward(const Tensor& g, const Tensor& y, int axis);
-/// g − exp(y)·Σg along the axis: the gradient of log_softmax in one pass.
+/// g − exp(y)·Σg along the axis: the gradient of log_softmax in one pass; 0 where all of y is −∞.
 Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int axis);
 
 }  // namespace ladon::kernels

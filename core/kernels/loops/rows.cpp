@@ -60,6 +60,7 @@ void softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
 
 template <class T>
 void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
+  if (reduce_row<Reduce::max>(y, n) == -infinity<T>) return set(dx, T(0), n);
   const T sum = reduce_row<Reduce::sum>(g, n);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) dx[i] = g[i] - exp(y[i]) * sum;
