@@ -10,10 +10,16 @@
 namespace ladon::example {
 namespace {
 
-/// Three significant digits of the larger of the two numbers.
-std::string cell(const Estimate& e) {
-  const double largest = std::max(std::abs(e.mean), e.se);
-  const int digits = largest >= 100 ? 0 : largest >= 10 ? 1 : largest >= 1 ? 2 : 3;
+/// Digits after the point for a column: four significant ones of its largest number.
+int digits_for(const std::vector<Row>& rows, std::size_t column) {
+  double largest = 0;
+  for (const Row& row : rows)
+    largest = std::max(
+        {largest, std::abs(row.figures[column].second.mean), row.figures[column].second.se});
+  return largest >= 1000 ? 0 : largest >= 100 ? 1 : largest >= 10 ? 2 : largest > 1 ? 3 : 4;
+}
+
+std::string cell(const Estimate& e, int digits) {
   char text[64];
   std::snprintf(text, sizeof text, "%.*f ± %.*f", digits, e.mean, digits, e.se);
   return text;
@@ -41,7 +47,8 @@ std::string table(const std::vector<Row>& rows) {
   for (const auto& [name, value] : rows[0].figures) cells[0].push_back(name);
   for (const Row& row : rows) {
     cells.push_back({row.method});
-    for (const auto& [name, value] : row.figures) cells.back().push_back(cell(value));
+    for (std::size_t c = 0; c < row.figures.size(); ++c)
+      cells.back().push_back(cell(row.figures[c].second, digits_for(rows, c)));
   }
   std::vector<std::size_t> widths(cells[0].size(), 0);
   for (const auto& line : cells)

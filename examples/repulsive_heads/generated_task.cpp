@@ -18,20 +18,21 @@ struct Sequences {
   Tensor tokens, labels;  // i64 [n, length], [n, rules]
 };
 
-/// Positions 1 … length−1 in random order: the first `rules` of them hold the rules' keys
-/// (distractors if `unfamiliar`), the others distractors; every value is drawn evenly.
+/// Positions 1 … length−1 in random order: the first `rules` of them hold the rules' keys, the
+/// others distractors; every value is drawn evenly. In an unfamiliar sequence a distractor takes
+/// the place of one rule's key.
 Sequences draw(std::int64_t n, bool unfamiliar, Generator& rng) {
   Sequences s{full({n, length}, question_mark, i64), empty({n, rules}, i64)};
   std::int64_t* tokens = s.tokens.mutable_data<std::int64_t>();
   std::int64_t* labels = s.labels.mutable_data<std::int64_t>();
   for (std::int64_t i = 0; i < n; ++i, tokens += length, labels += rules) {
     const auto places = permutation(length - 1, rng).to_vector<std::int64_t>();
+    const std::int64_t missing = unfamiliar ? rng.below(rules) : -1;
     for (std::int64_t j = 0; j < length - 1; ++j) {
-      const bool rule = j < rules;
-      const std::int64_t key = rule && !unfamiliar ? j : rules + rng.below(distractors);
+      const std::int64_t key = j < rules && j != missing ? j : rules + rng.below(distractors);
       const std::int64_t value = rng.below(values);
       tokens[1 + places[static_cast<std::size_t>(j)]] = token(key, value);
-      if (rule) labels[j] = value;
+      if (j < rules) labels[j] = value;
     }
   }
   return s;
@@ -60,6 +61,7 @@ Task generated_task(const Settings& settings, Generator rng) {
       .vocabulary = vocabulary,
       .questions = rules,
       .classes = values,
+      .max_length = length,
       .train_items = train_items,
       .word_vectors = {},
       .training =

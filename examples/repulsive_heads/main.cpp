@@ -39,7 +39,7 @@ void set_defaults(Settings& s) {
   choose(s.dropout, 0.0, 0.4);
   choose(s.word_dropout, 0.0, 0.1);
   choose(s.label_smoothing, 0.0, 0.1);
-  choose(s.alpha, 1.0, 1.0);
+  choose(s.alpha, 0.01, 0.01);
   choose(s.cosine_weight, 1.0, 1.0);
   choose(s.noise, 0.1, 0.1);
 }

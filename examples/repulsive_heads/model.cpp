@@ -5,17 +5,21 @@
 namespace ladon::example {
 namespace {
 
-constexpr double embedding_stddev = 0.1;  // small, so that the first logits are nearly even
+// Of words and positions: small, so that the first logits are even.
+constexpr double start_stddev = 0.1;
 
-Tensor embedding_start(const Task& task, std::int64_t dim, Generator& rng) {
-  if (task.word_vectors.defined()) return clone(task.word_vectors);
-  return normal({task.vocabulary, dim}, rng, 0, embedding_stddev);
+std::int64_t embedding_width(const Settings& s, const Task& task) {
+  return task.word_vectors.defined() ? task.word_vectors.size(1) : s.dim;
 }
 
 }  // namespace
 
 Classifier::Classifier(const Settings& s, const Task& task, Generator& source)
-    : embedding({.count = task.vocabulary, .dim = s.dim}, source),
+    : embedding({.count = task.vocabulary, .dim = embedding_width(s, task), .stddev = start_stddev},
+                source),
+      positions(
+          {.max_length = task.max_length, .dim = embedding_width(s, task), .stddev = start_stddev},
+          source),
       embedding_dropout(s.dropout, source),
       feature_dropout(s.dropout, source),
       encoder(
@@ -27,8 +31,8 @@ Classifier::Classifier(const Settings& s, const Task& task, Generator& source)
       questions(task.questions),
       word_dropout(s.word_dropout),
       rng(source.split(source.reserve(1))) {
-  embedding.weight = parameter(embedding_start(task, s.dim, source));
-  const std::int64_t width = embedding.weight.size(1);
+  if (task.word_vectors.defined()) embedding.weight = parameter(clone(task.word_vectors));
+  const std::int64_t width = embedding_width(s, task);
   if (width != s.dim) widen.emplace(LinearOptions{.in = width, .out = s.dim}, source);
 }
 
@@ -38,11 +42,8 @@ Tensor Classifier::embed(const Batch& batch) const {
     const Tensor dropped = logical_and(bernoulli(tokens.shape(), rng, word_dropout), batch.mask);
     tokens = where(dropped, full(tokens.shape(), Vocabulary::unknown, i64), tokens);
   }
-  const Tensor x = embedding(tokens);
-  // Positions at the embeddings' own scale, or they would drown the words.
-  const Tensor place = sinusoidal_table(tokens.size(1), x.size(2)) * embedding_stddev;
-  const Tensor y = embedding_dropout(x + place);
-  return widen ? (*widen)(y) : y;
+  const Tensor x = embedding_dropout(positions(embedding(tokens)));
+  return widen ? (*widen)(x) : x;
 }
 
 Tensor Classifier::logits(const Batch& batch) const {
@@ -57,6 +58,7 @@ std::vector<Tensor> Classifier::attention_maps(const Batch& batch) const {
 
 void Classifier::visit(Visitor& v) {
   v("embedding", embedding);
+  v("positions", positions);
   v("widen", widen);
   v("embedding_dropout", embedding_dropout);
   v("encoder", encoder);

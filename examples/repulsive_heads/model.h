@@ -12,7 +12,7 @@ namespace ladon::example {
 struct Classifier : Module {
   Embedding embedding;
   std::optional<Linear> widen;  ///< From the width of given word vectors to the model's.
-  SinusoidalPositions positions;
+  LearnedPositions positions;
   Dropout embedding_dropout, feature_dropout;
   TransformerEncoder encoder;
   Pooling

@@ -43,7 +43,7 @@ Tensor curves(const Outcomes& outcomes, std::vector<double> Outcome::*which) {
 }
 
 std::string heat_map(const std::string& title, const std::string& file) {
-  return concat("set title '", title, "'\nplot '", file, "' matrix with image notitle\n");
+  return concat("set title '", title, "'\nplot '", file, "' matrix with image pixels notitle\n");
 }
 
 std::string curve_panel(const std::string& title, const std::string& file, const std::string& key,
@@ -71,6 +71,7 @@ std::filesystem::path draw(const Settings& settings, const Outcomes& outcomes) {
                    lines(mean_similarity(shown.second, &Outcome::similarity_after)));
   write_atomically(folder / "loss.dat", lines(curves(outcomes, &Outcome::train_loss)));
   write_atomically(folder / "accuracy.dat", lines(curves(outcomes, &Outcome::test_accuracy)));
+  write_atomically(folder / "distance.dat", lines(curves(outcomes, &Outcome::head_distance)));
 
   const int heads = settings.heads;
   std::string script = concat(
@@ -89,6 +90,7 @@ std::filesystem::path draw(const Settings& settings, const Outcomes& outcomes) {
       "set xlabel 'epoch'\nset ylabel ''\nset grid\n";
   script += curve_panel("training loss", "loss.dat", "top right", outcomes);
   script += curve_panel("test accuracy", "accuracy.dat", "bottom right", outcomes);
+  script += curve_panel("distance between heads", "distance.dat", "top left", outcomes);
   script += "unset multiplot\n";
   return plot(folder, "repulsive_heads", script, 1200, 760);
 }

@@ -15,7 +15,7 @@ namespace ladon::example {
 /// Batches hold tokens [B, T], their mask, and labels [B, questions].
 struct Task {
   std::string description;
-  std::int64_t vocabulary, questions, classes, train_items;
+  std::int64_t vocabulary, questions, classes, max_length, train_items;
   Tensor word_vectors;  ///< [vocabulary, width]; undefined: learned from scratch
   std::function<std::vector<Batch>(Generator&)> training;  ///< One pass, shuffled.
   std::vector<Batch> test;
@@ -25,8 +25,8 @@ struct Task {
 
 /// Several independent "find the token that …" rules over one sequence. A token is a key with a
 /// value; question r asks for the value beside key r. Each rule's key stands once among
-/// distractors, so each question needs a look at its own place, and one head has one look a query.
-/// In the unfamiliar sequences every rule's key is missing: no answer is right.
+/// distractors, so that each question needs a look at a place of its own, and one head has one
+/// look. In an unfamiliar sequence one rule's key is missing: that question has no right answer.
 Task generated_task(const Settings& settings, Generator rng);
 
 /// Sentences and their class, from files. The unfamiliar sentences are the test set's with every

@@ -63,6 +63,7 @@ Task text_task(const Settings& s, Generator rng) {
       .vocabulary = vocabulary.size(),
       .questions = 1,
       .classes = static_cast<std::int64_t>(train_texts.label_names.size()),
+      .max_length = max_length,
       .train_items = train.texts(),
       .word_vectors = word_vectors,
       .training = [=](Generator& order) { return with_one_question(train.shuffled(order)); },

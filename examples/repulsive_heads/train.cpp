@@ -149,6 +149,7 @@ Outcome train(const Task& task, const Settings& s, const std::string& method, st
     seconds += spent.count();
     const Predictions test = predict(model, task.test);
     outcome.train_loss.push_back(total / static_cast<double>(batches.size()));
+    outcome.head_distance.push_back(head_figures(heads).distance);
     outcome.test_accuracy.push_back(metrics::accuracy(test.probabilities, test.labels));
     after_epoch();
   }

@@ -11,8 +11,8 @@
 namespace ladon::example {
 
 struct Outcome {
-  std::vector<std::pair<std::string, double>> figures;  ///< In the table's order.
-  std::vector<double> train_loss, test_accuracy;        ///< An entry an epoch.
+  std::vector<std::pair<std::string, double>> figures;           ///< In the table's order.
+  std::vector<double> train_loss, test_accuracy, head_distance;  ///< An entry an epoch.
   Tensor similarity_before, similarity_after;  ///< [heads, heads]: cosine of attention maps.
   double force_ratio = 0;  ///< Repulsive over driving force at the last step; 0 without repulsion.
   std::int64_t parameters = 0;
