@@ -50,8 +50,9 @@ class OutputFile {
 /// Replaces (or creates) `path` by what `writer` writes, all or nothing: the bytes go to a new file
 /// in the same folder, are flushed to the disk, and the file is renamed over the old one. If
 /// anything fails, the writer's own exceptions included, the new file is removed and the old one
-/// keeps its bytes. A symbolic link is followed; the permissions of an existing file are kept.
-/// Throws Error naming the path and the reason.
+/// keeps its bytes; if the process is killed, the new file may stay behind as .ladon-….tmp. A
+/// symbolic link is followed; the permissions of an existing file are kept. Throws Error naming the
+/// path and the reason.
 void write_atomically(const std::string& path, const std::function<void(OutputFile&)>& writer);
 void write_atomically(const std::string& path, std::string_view bytes);
 

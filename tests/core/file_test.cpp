@@ -1,7 +1,9 @@
 #include "ladon/core/io/file.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 #include <stdexcept>
 
@@ -41,6 +43,24 @@ TEST(File, AnInterruptedWriteKeepsTheOldFile) {
   EXPECT_EQ(read_file(path), "old");
   EXPECT_THROW(write_atomically(folder / "fresh", interrupted), std::runtime_error);
   EXPECT_FALSE(fs::exists(folder / "fresh"));
+  EXPECT_EQ(entries(folder), 1) << "a temporary file was left";
+}
+
+// A limit on the size of files stands for a full disk: the system refuses the write half-way.
+TEST(File, AWriteThatTheSystemRefusesKeepsTheOldFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a";
+  write_atomically(path, "old");
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit small = {1000, limit.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  expect_error([&] { write_atomically(path, std::string(5000, 'x')); },
+               path + ": cannot write: File too large");
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(read_file(path), "old");
   EXPECT_EQ(entries(folder), 1) << "a temporary file was left";
 }
 
