@@ -1,0 +1,79 @@
+// Activations, and dropout as inference runs it.
+
+#include "case.h"
+#include "ladon/autograd/ops.h"
+
+namespace ladon::golden {
+namespace {
+
+/// clamp(alpha·x + beta, 0, 1).
+Tensor hard_sigmoid(const Tensor& x, double alpha, double beta) {
+  return clamp(x * alpha + beta, 0, 1);
+}
+
+Tensor shrink(const Tensor& x, double bias, double lambda) {
+  const Tensor v = as_floating(x), nothing = zeros_like(v);
+  const Tensor y = where(less(v, -lambda), v + bias, where(greater(v, lambda), v - bias, nothing));
+  return cast(y, x.dtype());
+}
+
+Tensors dropout_at_inference(const Case& c) {
+  const bool training = c.has(2) && c.in(2).item<bool>();
+  const double ratio = c.has(1) ? c.in(1).item() : c.number("ratio", 0.5);
+  if (training && ratio != 0)
+    throw Skip{"Dropout in training is random; its numbers are its author's"};
+  return {c.in(0), ones(c.in(0).shape(), boolean)};
+}
+
+}  // namespace
+
+void add_activations(Table& t) {
+  t["Relu"] = [](const Case& c) -> Tensors {
+    const Tensor& x = c.in(0);
+    return {is_floating(x.dtype()) ? relu(x) : maximum(x, scalar(0, x.dtype()))};
+  };
+  t["Sigmoid"] = [](const Case& c) -> Tensors { return {sigmoid(c.in(0))}; };
+  t["Softplus"] = [](const Case& c) -> Tensors { return {softplus(c.in(0))}; };
+  t["Softsign"] = [](const Case& c) -> Tensors { return {c.in(0) / (1 + abs(c.in(0)))}; };
+  t["LeakyRelu"] = [](const Case& c) -> Tensors {
+    return {leaky_relu(c.in(0), c.number("alpha", 0.01))};
+  };
+  t["PRelu"] = [](const Case& c) -> Tensors {
+    const Tensor& x = c.in(0);
+    return {where(less(x, 0), c.in(1) * x, x)};
+  };
+  t["ThresholdedRelu"] = [](const Case& c) -> Tensors {
+    const Tensor& x = c.in(0);
+    return {where(greater(x, c.number("alpha", 1)), x, zeros_like(x))};
+  };
+  t["Elu"] = [](const Case& c) -> Tensors { return {elu(c.in(0), c.number("alpha", 1))}; };
+  t["Celu"] = [](const Case& c) -> Tensors {  // α(e^(x/α) − 1) below zero
+    const double alpha = c.number("alpha", 1);
+    return {elu(c.in(0) / alpha) * alpha};
+  };
+  t["Selu"] = [](const Case& c) -> Tensors {
+    if (!c.has("alpha") && !c.has("gamma")) return {selu(c.in(0))};
+    return {elu(c.in(0), c.number("alpha", 1.67326319217681884765625)) *
+            c.number("gamma", 1.05070102214813232421875)};
+  };
+  t["Gelu"] = [](const Case& c) -> Tensors {
+    return {gelu(c.in(0), c.text("approximate", "none") == "tanh" ? Gelu::tanh : Gelu::exact)};
+  };
+  t["HardSigmoid"] = [](const Case& c) -> Tensors {
+    return {hard_sigmoid(c.in(0), c.number("alpha", 0.2), c.number("beta", 0.5))};
+  };
+  t["HardSwish"] = [](const Case& c) -> Tensors {
+    return {c.in(0) * hard_sigmoid(c.in(0), 1.0 / 6, 0.5)};
+  };
+  t["Swish"] = [](const Case& c) -> Tensors {
+    const double alpha = c.number("alpha", 1);
+    return {alpha == 1 ? silu(c.in(0)) : c.in(0) * sigmoid(c.in(0) * alpha)};
+  };
+  t["Mish"] = [](const Case& c) -> Tensors { return {c.in(0) * tanh(softplus(c.in(0)))}; };
+  t["Shrink"] = [](const Case& c) -> Tensors {
+    return {shrink(c.in(0), c.number("bias", 0), c.number("lambd", 0.5))};
+  };
+  t["Dropout"] = dropout_at_inference;
+}
+
+}  // namespace ladon::golden

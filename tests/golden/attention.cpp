@@ -1,0 +1,157 @@
+// Scaled dot-product attention and rotary positions.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "case.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon::golden {
+namespace {
+
+/// [B, T, H·d] → [B, H, T, d]; a tensor of rank 4 is taken as it is.
+Tensor split_heads(const Case& c, const Tensor& x, const char* attribute) {
+  if (x.rank() == 4) return x;
+  const std::int64_t heads = c.integer(attribute, 0);
+  check(x.rank() == 3 && heads > 0 && x.size(2) % heads == 0, c.op(), heads, " heads for shape ",
+        x.shape());
+  return transpose(reshape(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), 1, 2);
+}
+
+Tensor merge_heads(const Tensor& x) {  // [B, H, T, d] → [B, T, H·d]
+  return reshape(transpose(x, 1, 2), {x.size(0), x.size(2), x.size(1) * x.size(3)});
+}
+
+/// A boolean mask as numbers to add.
+Tensor additive(const Tensor& allowed, DType dtype) {
+  const double never = -std::numeric_limits<double>::infinity();
+  return where(allowed, scalar(0, dtype), scalar(never, dtype));
+}
+
+/// What may be added to the logits besides the causal mask: the mask given, stretched by "never" to
+/// all keys, and the keys beyond each entry's own length (with its own causal frontier) shut out.
+struct Masks {
+  Tensor mask;
+  bool causal = false;
+};
+Masks masks_of(const Case& c, const Tensor& q, const Tensor& k) {
+  const std::int64_t queries = q.size(2), keys = k.size(2);
+  Masks out{c.optional(3), c.integer("is_causal", 0) != 0};
+  if (out.mask.defined() && out.mask.size(-1) < keys) {
+    const bool is_bool = out.mask.dtype() == boolean;
+    std::vector<std::int64_t> before(static_cast<std::size_t>(out.mask.rank())), after = before;
+    after.back() = keys - out.mask.size(-1);
+    out.mask = pad(out.mask, before, after, is_bool ? 0 : -std::numeric_limits<double>::infinity());
+  }
+  if (!c.has(6)) return out;
+  const Tensor length = reshape(c.in(6), {-1, 1, 1, 1});
+  const Tensor key = arange(0, static_cast<double>(keys));
+  Tensor allowed = less(key, length);
+  if (out.causal && !c.has(4)) {  // key ≤ query + length − queries
+    const Tensor query = unsqueeze(arange(0, static_cast<double>(queries)), 1);
+    allowed =
+        logical_and(allowed, less_equal(key, query + (length - static_cast<double>(queries))));
+    out.causal = false;
+  }
+  if (!out.mask.defined())
+    out.mask = allowed;
+  else if (out.mask.dtype() == boolean)
+    out.mask = logical_and(out.mask, allowed);
+  else
+    out.mask = out.mask + additive(allowed, out.mask.dtype());
+  return out;
+}
+
+/// scale·Q·Kᵀ with soft cap, before any mask: [B, H, Tq, Tk].
+Tensor logits_of(const Tensor& q, const Tensor& k, const AttentionOptions& options) {
+  const std::int64_t group = q.size(1) / k.size(1);
+  Tensor keys = k;  // [B, Hkv, Tk, d] → [B, H, Tk, d], each head `group` times
+  if (group != 1)
+    keys = reshape(expand(unsqueeze(k, 2), {-1, -1, group, -1, -1}),
+                   {k.size(0), q.size(1), k.size(2), k.size(3)});
+  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.size(3))));
+  const Tensor logits = matmul(q, transpose(keys)) * scale;
+  return options.softcap > 0 ? tanh(logits / options.softcap) * options.softcap : logits;
+}
+
+Tensor masked(const Tensor& logits, const AttentionOptions& options) {
+  Tensor y = logits;
+  if (options.mask.defined())
+    y = y + (options.mask.dtype() == boolean ? additive(options.mask, y.dtype()) : options.mask);
+  if (!options.causal) return y;
+  const Tensor all_keys = ones({y.size(2), y.size(3)}, boolean);
+  return y + additive(tril(all_keys, options.causal_offset), y.dtype());
+}
+
+/// The fourth output. 0: scaled products; 2: masked; 3: weights. Releases of ONNX differ, under one
+/// operator set, on 1 (capped, or masked) and on whether 0 is capped: the reading that gives the
+/// expected values is taken.
+Tensor qk_output(const Case& c, const Tensor& q, const Tensor& k, const Tensor& v,
+                 const AttentionOptions& options) {
+  const std::int64_t mode = c.integer("qk_matmul_output_mode", 0);
+  if (mode == 3) return attention_with_weights(q, k, v, options).weights;
+  const Tensor capped = logits_of(q, k, options);
+  if (mode == 2) return masked(capped, options);
+  if (disagreement(capped, c.expected()[3]).empty()) return capped;
+  if (mode == 1) return masked(capped, options);
+  AttentionOptions uncapped = options;
+  uncapped.softcap = 0;
+  return logits_of(q, k, uncapped);
+}
+
+Tensors attention(const Case& c) {
+  const Tensor q = split_heads(c, c.in(0), "q_num_heads");
+  Tensor k = split_heads(c, c.in(1), "kv_num_heads");
+  Tensor v = split_heads(c, c.in(2), "kv_num_heads");
+  if (c.integer("softmax_precision", 0) == 10 && q.dtype() == f32 && c.input_type(0) != "f2")
+    throw Skip{"softmax in float16 of float32 logits; Ladon does not round to float16"};
+  AttentionOptions options;
+  if (c.has(4)) {
+    options.causal_offset = c.in(4).size(2);
+    k = concat({c.in(4), k}, 2);
+  }
+  if (c.has(5)) v = concat({c.in(5), v}, 2);
+  const Masks masks = masks_of(c, q, k);
+  options.mask = masks.mask;
+  options.causal = masks.causal;
+  if (c.has("scale")) options.scale = c.number("scale", 1);
+  options.softcap = c.number("softcap", 0);
+  const Tensor y = scaled_dot_product_attention(q, k, v, options);
+  const Tensor qk = c.wants(3) ? qk_output(c, q, k, v, options) : Tensor();
+  return {c.in(0).rank() == 3 ? merge_heads(y) : y, k, v, qk};
+}
+
+/// Pairs (x1, x2) of each head turn by their position's angle: (x1 cos − x2 sin, x1 sin + x2 cos).
+/// The pair is the two halves of the rotated part, or neighbours (interleaved).
+Tensors rotary_embedding(const Case& c) {
+  const Tensor x = split_heads(c, c.in(0), "num_heads");  // [B, H, T, d]
+  Tensor cosine = c.in(1), sine = c.in(2);
+  if (c.has(3)) {
+    cosine = embedding(cosine, c.in(3));
+    sine = embedding(sine, c.in(3));
+  }
+  cosine = unsqueeze(cosine, 1);  // [B, 1, T, r/2]
+  sine = unsqueeze(sine, 1);
+  const std::int64_t given = c.integer("rotary_embedding_dim", 0);
+  const std::int64_t r = given == 0 ? x.size(3) : given;
+  const bool interleaved = c.integer("interleaved", 0) != 0;
+  const Tensor turned = slice(x, 3, {.stop = r}), rest = slice(x, 3, {.start = r});
+  const Tensor x1 = interleaved ? slice(turned, 3, {.step = 2}) : slice(turned, 3, {.stop = r / 2});
+  const Tensor x2 =
+      interleaved ? slice(turned, 3, {.start = 1, .step = 2}) : slice(turned, 3, {.start = r / 2});
+  const Tensor y1 = x1 * cosine - x2 * sine, y2 = x1 * sine + x2 * cosine;
+  const Tensor pairs = interleaved ? flatten(stack({y1, y2}, 4), 3) : concat({y1, y2}, 3);
+  const Tensor y = concat({pairs, rest}, 3);
+  return {c.in(0).rank() == 3 ? merge_heads(y) : y};
+}
+
+}  // namespace
+
+void add_attention(Table& t) {
+  t["Attention"] = attention;
+  t["RotaryEmbedding"] = rotary_embedding;
+}
+
+}  // namespace ladon::golden

@@ -1,0 +1,232 @@
+#include "case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <set>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/io/npy.h"
+
+namespace ladon::golden {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The element type in an .npy header, without byte order; empty where there is none to be found.
+std::string element_type(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(256, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  const std::size_t key = head.find("'descr':");
+  if (key == std::string::npos) return "";
+  const std::size_t open = head.find('\'', key + 8);
+  const std::size_t close = open == std::string::npos ? open : head.find('\'', open + 1);
+  if (close == std::string::npos) return "";
+  std::string type = head.substr(open + 1, close - open - 1);
+  if (!type.empty() && std::string("<>|=").find(type[0]) != std::string::npos) type.erase(0, 1);
+  return type;
+}
+
+Array load_array(const fs::path& path) {
+  const std::string type = element_type(path);
+  if (!type.empty() && std::string("cUSOVmM").find(type[0]) != std::string::npos)
+    throw Skip{"element type '" + type + "' is not one Ladon holds"};
+  try {
+    return {load_npy(path.string()), type};
+  } catch (const Error& error) {
+    const bool too_large = std::string(error.what()).find("unsigned value") != std::string::npos;
+    if (type == "u8" && too_large) throw Skip{"an unsigned value does not fit in 63 bits"};
+    throw;
+  }
+}
+
+std::vector<std::string> names(const nlohmann::json& list) {
+  std::vector<std::string> out;
+  for (const auto& name : list) out.push_back(name.get<std::string>());
+  return out;
+}
+
+std::size_t present(const std::vector<std::string>& names) {
+  return names.size() - static_cast<std::size_t>(std::count(names.begin(), names.end(), ""));
+}
+
+/// Checks that the folder has exactly the files PREFIX_0.npy … PREFIX_(count − 1).npy.
+void check_files(const fs::path& folder, const std::string& prefix, std::size_t count) {
+  std::set<std::string> found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix + "_") && name.ends_with(".npy")) found.insert(name);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string name = prefix + "_" + std::to_string(i) + ".npy";
+    check(found.contains(name), "case", name, " is missing; case.json names ", count, " ", prefix,
+          "s");
+  }
+  check(found.size() == count, "case", "there are ", found.size(), " ", prefix,
+        " files, but case.json names ", count);
+}
+
+std::vector<Array> load_arrays(const fs::path& folder, const std::string& prefix,
+                               const std::vector<std::string>& names) {
+  std::vector<Array> arrays;
+  std::size_t file = 0;
+  for (const std::string& name : names)
+    arrays.push_back(name.empty()
+                         ? Array{}
+                         : load_array(folder / (prefix + "_" + std::to_string(file++) + ".npy")));
+  return arrays;
+}
+
+}  // namespace
+
+Case::Case(const fs::path& folder) : folder_(folder) {
+  std::ifstream file(folder / "case.json");
+  check(file.is_open(), "case", "case.json cannot be read");
+  const nlohmann::json json = nlohmann::json::parse(file);
+  op_ = json.at("op").get<std::string>();
+  domain_ = json.value("domain", "");
+  if (json.contains("opset")) {
+    const nlohmann::json& opset = json["opset"];
+    opset_ = opset.is_number() ? opset.get<int>() : opset.value(domain_, 0);
+  }
+  input_names_ = names(json.at("inputs"));
+  output_names_ = names(json.at("outputs"));
+  attributes_ = json.value("attrs", nlohmann::json::object());
+  check(attributes_.is_object(), "case", "\"attrs\" of case.json is no object");
+  check(present(output_names_) > 0, "case", "case.json names no output");
+  check_files(folder, "input", present(input_names_));
+  check_files(folder, "output", present(output_names_));
+}
+
+void Case::load() {
+  given_ = load_arrays(folder_, "input", input_names_);
+  expected_ = load_arrays(folder_, "output", output_names_);
+}
+
+bool Case::wants(std::size_t output) const {
+  return output < output_names_.size() && !output_names_[output].empty();
+}
+bool Case::has(std::size_t input) const {
+  return input < given_.size() && given_[input].x.defined();
+}
+const Tensor& Case::in(std::size_t input) const {
+  check(has(input), "case", op_, " needs input ", input, ", which is absent");
+  return given_[input].x;
+}
+Tensor Case::optional(std::size_t input) const { return has(input) ? given_[input].x : Tensor(); }
+std::vector<std::int64_t> Case::integers_of(std::size_t input) const {
+  return in(input).to_vector<std::int64_t>();
+}
+
+std::int64_t Case::integer(const std::string& attribute, std::int64_t otherwise) const {
+  return attributes_.value(attribute, otherwise);
+}
+double Case::number(const std::string& attribute, double otherwise) const {
+  return attributes_.value(attribute, otherwise);
+}
+std::string Case::text(const std::string& attribute, const std::string& otherwise) const {
+  return attributes_.value(attribute, otherwise);
+}
+std::vector<std::int64_t> Case::integers(const std::string& attribute) const {
+  return attributes_.value(attribute, std::vector<std::int64_t>{});
+}
+std::vector<double> Case::numbers(const std::string& attribute) const {
+  return attributes_.value(attribute, std::vector<double>{});
+}
+std::optional<std::vector<std::int64_t>> Case::integers(const std::string& attribute,
+                                                        std::size_t input) const {
+  if (has(input)) return integers_of(input);
+  if (has(attribute)) return integers(attribute);
+  return std::nullopt;
+}
+
+// --- agreement ---
+
+namespace {
+
+/// The value that an integer of the file's type has after wrapping around.
+std::int64_t wrap(std::int64_t value, const std::string& type) {
+  if (type == "i1") return static_cast<std::int8_t>(value);
+  if (type == "i2") return static_cast<std::int16_t>(value);
+  if (type == "i4") return static_cast<std::int32_t>(value);
+  if (type == "u1") return static_cast<std::uint8_t>(value);
+  if (type == "u2") return static_cast<std::uint16_t>(value);
+  if (type == "u4") return static_cast<std::uint32_t>(value);
+  return value;
+}
+
+struct Tolerance {
+  double relative, of_largest, absolute;
+};
+Tolerance tolerance_of(const std::string& type) {
+  if (type == "f2") return {4e-3, 1e-3, 1e-4};
+  if (type == "f8") return {1e-9, 1e-10, 1e-11};
+  return {1e-5, 1e-6, 1e-7};
+}
+
+std::string differs(std::size_t i, double computed, double expected) {
+  std::ostringstream out;
+  out.precision(std::numeric_limits<double>::max_digits10);
+  out << "element " << i << " is " << computed << ", expected " << expected;
+  return out.str();
+}
+
+}  // namespace
+
+std::string disagreement(const Tensor& computed, const Array& expected) {
+  if (!computed.defined()) return "was not computed";
+  if (computed.dtype() != expected.x.dtype())
+    return ladon::concat("is ", computed.dtype(), ", expected ", expected.x.dtype());
+  if (!(computed.shape() == expected.x.shape()))
+    return ladon::concat("has shape ", computed.shape(), ", expected ", expected.x.shape());
+  if (!is_floating(computed.dtype())) {
+    const auto y = computed.to_vector<std::int64_t>(), e = expected.x.to_vector<std::int64_t>();
+    for (std::size_t i = 0; i < e.size(); ++i)
+      if (wrap(y[i], expected.type) != e[i])
+        return ladon::concat("element ", i, " is ", y[i], ", expected ", e[i]);
+    return "";
+  }
+  const auto y = computed.to_vector<double>(), e = expected.x.to_vector<double>();
+  double largest = 0;
+  for (const double v : e)
+    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
+  const Tolerance tolerance = tolerance_of(expected.type);
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    const double allowed =
+        tolerance.relative * std::abs(e[i]) + tolerance.of_largest * largest + tolerance.absolute;
+    const bool same = y[i] == e[i] || (std::isnan(y[i]) && std::isnan(e[i]));
+    const bool near = std::isfinite(e[i]) && std::abs(y[i] - e[i]) <= allowed;
+    if (!same && !near) return differs(i, y[i], e[i]);
+  }
+  return "";
+}
+
+DType onnx_dtype(std::int64_t number) {
+  switch (number) {
+    case 1:   // float
+    case 10:  // float16
+      return f32;
+    case 11:
+      return f64;
+    case 9:
+      return boolean;
+    case 2:   // uint8
+    case 3:   // int8
+    case 4:   // uint16
+    case 5:   // int16
+    case 6:   // int32
+    case 7:   // int64
+    case 12:  // uint32
+    case 13:  // uint64
+      return i64;
+    default:
+      throw Skip{"ONNX's element type " + std::to_string(number) + " is not one Ladon holds"};
+  }
+}
+
+Tensor as_floating(const Tensor& x) { return is_floating(x.dtype()) ? x : cast(x, f64); }
+
+}  // namespace ladon::golden

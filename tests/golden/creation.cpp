@@ -1,0 +1,89 @@
+// Operators that make tensors from sizes and numbers.
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "case.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon::golden {
+namespace {
+
+Tensors shape_case(const Case& c) {
+  const Shape& shape = c.in(0).shape();
+  const std::int64_t rank = shape.rank();
+  const auto bound = [&](const char* name, std::int64_t otherwise) {
+    const std::int64_t at = c.integer(name, otherwise);
+    return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  const std::int64_t start = bound("start", 0), end = std::max(start, bound("end", rank));
+  const std::vector<std::int64_t> sizes(shape.begin() + start, shape.begin() + end);
+  return {from_vector(sizes, {end - start})};
+}
+
+Tensors range_case(const Case& c) {
+  const DType dtype = c.in(0).dtype();
+  return {arange(c.in(0).item(), c.in(1).item(), c.in(2).item(), dtype)};
+}
+
+Tensors constant_of_shape(const Case& c) {
+  if (c.has("value"))
+    throw Skip{"the attribute `value` is a tensor, which case.json does not hold"};
+  const auto sizes = c.integers_of(0);
+  return {zeros(Shape(std::span(sizes.data(), sizes.size())))};
+}
+
+Tensors constant(const Case& c) {
+  if (c.has("value_float")) return {scalar(c.number("value_float", 0))};
+  if (c.has("value_int")) return {scalar(static_cast<double>(c.integer("value_int", 0)), i64)};
+  if (c.has("value_ints")) {
+    const auto values = c.integers("value_ints");
+    return {from_vector(values, {static_cast<std::int64_t>(values.size())})};
+  }
+  if (c.has("value_floats")) {
+    const auto values = c.numbers("value_floats");
+    return {cast(from_vector(values, {static_cast<std::int64_t>(values.size())}), f32)};
+  }
+  throw Skip{"the attribute `value` is a tensor, which case.json does not hold"};
+}
+
+/// [n, m] with ones where column − row = k.
+Tensors eye_like(const Case& c) {
+  const Tensor& x = c.in(0);
+  check(x.rank() == 2, "EyeLike", "needs a matrix, got shape ", x.shape());
+  const DType dtype = c.has("dtype") ? onnx_dtype(c.integer("dtype", 1)) : x.dtype();
+  const Tensor rows = unsqueeze(arange(0, static_cast<double>(x.size(0))), 1);
+  const Tensor columns = arange(0, static_cast<double>(x.size(1)));
+  return {cast(equal(columns - rows, static_cast<double>(c.integer("k", 0))), dtype)};
+}
+
+/// Σ_k a_k cos(2πki/N) with N the size (periodic) or one less.
+Tensors window(const Case& c, const std::vector<double>& a) {
+  const auto n = c.in(0).item<std::int64_t>();
+  const std::int64_t period = c.integer("periodic", 1) != 0 ? n : n - 1;
+  const Tensor angle = arange(0, static_cast<double>(n), 1, f64) *
+                       (2 * std::numbers::pi / static_cast<double>(period));
+  Tensor y = full({n}, a[0], f64);
+  for (std::size_t k = 1; k < a.size(); ++k) y = y + cos(angle * static_cast<double>(k)) * a[k];
+  return {cast(y, onnx_dtype(c.integer("output_datatype", 1)))};
+}
+
+}  // namespace
+
+void add_creation(Table& t) {
+  t["Shape"] = shape_case;
+  t["Size"] = [](const Case& c) -> Tensors {
+    return {scalar(static_cast<double>(c.in(0).count()), i64)};
+  };
+  t["Range"] = range_case;
+  t["ConstantOfShape"] = constant_of_shape;
+  t["Constant"] = constant;
+  t["EyeLike"] = eye_like;
+  t["HannWindow"] = [](const Case& c) { return window(c, {0.5, -0.5}); };
+  t["HammingWindow"] = [](const Case& c) { return window(c, {25.0 / 46, -21.0 / 46}); };
+  t["BlackmanWindow"] = [](const Case& c) { return window(c, {0.42, -0.5, 0.08}); };
+}
+
+}  // namespace ladon::golden

@@ -1,0 +1,161 @@
+// Indexing operators.
+
+#include "case.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon::golden {
+namespace {
+
+int axis_of(const Case& c, std::int64_t otherwise) {
+  return normalize_axis(c.op(), static_cast<int>(c.integer("axis", otherwise)), c.in(0).rank());
+}
+
+Tensors gather_case(const Case& c) {
+  const Tensor &x = c.in(0), &index = c.in(1);
+  const int axis = axis_of(c, 0);
+  Shape shape = x.shape().sub(0, axis);
+  for (const std::int64_t size : index.shape()) shape.append(size);
+  for (int i = axis + 1; i < x.rank(); ++i) shape.append(x.size(i));
+  return {reshape(index_select(x, axis, reshape(index, {index.count()})), shape)};
+}
+
+/// One write of several; `reduction` as ONNX names it.
+Tensor combine(const std::string& reduction, const Tensor& old, const Tensor& update) {
+  if (reduction == "add") return old + update;
+  if (reduction == "mul") return old * update;
+  if (reduction == "max") return maximum(old, update);
+  if (reduction == "min") return minimum(old, update);
+  check(false, "scatter", "unknown reduction ", reduction);
+  return update;
+}
+
+/// Updates that may meet at one place are combined one after the other along `axis`: those of one
+/// position never meet.
+Tensor scatter_with(const std::string& reduction, const Tensor& x, int axis, const Tensor& index,
+                    const Tensor& updates) {
+  if (reduction == "none") return scatter(x, axis, index, updates);
+  if (reduction == "add") return scatter_add(x, axis, index, updates);
+  Tensor y = x;
+  for (std::int64_t i = 0; i < index.size(axis); ++i) {
+    const Slice one{.start = i, .stop = i + 1};
+    const Tensor at = slice(index, axis, one);
+    y = scatter(y, axis, at, combine(reduction, gather(y, axis, at), slice(updates, axis, one)));
+  }
+  return y;
+}
+
+Tensors scatter_elements(const Case& c) {
+  return {scatter_with(c.text("reduction", "none"), c.in(0), axis_of(c, 0), c.in(1), c.in(2))};
+}
+
+/// Row numbers in x, whose `batch` leading axes are matched and whose next index.size(-1) axes are
+/// indexed, all merged into one axis of rows: [.., k] → [rows of index].
+Tensor row_numbers(const Tensor& x, const Tensor& index, int batch) {
+  const int k = static_cast<int>(index.size(-1));
+  check(batch + k <= x.rank(), "GatherND", "an index of ", k, " axes for shape ", x.shape());
+  const std::int64_t batches = x.shape().sub(0, batch).count();
+  const std::int64_t per_batch = batches == 0 ? 0 : index.count() / batches / std::max(1, k);
+  Tensor rows = expand(unsqueeze(arange(0, static_cast<double>(batches)), 1), {-1, per_batch});
+  const Tensor tuples = reshape(index, {batches, per_batch, k});
+  for (int j = 0; j < k; ++j) {
+    const auto n = static_cast<double>(x.size(batch + j));
+    const Tensor at = select(tuples, 2, j);
+    check(all(logical_and(greater_equal(at, -n), less(at, n))).item<bool>(), "GatherND",
+          "an index is out of range for axis ", batch + j, " of shape ", x.shape());
+    rows = rows * n + where(less(at, 0), at + n, at);
+  }
+  return reshape(rows, {batches * per_batch});
+}
+
+/// x with its first `axes` axes merged and the others merged: [rows, block].
+Tensor as_rows(const Tensor& x, int axes) {
+  return reshape(x, {x.shape().sub(0, axes).count(), x.shape().sub(axes, x.rank()).count()});
+}
+
+Tensors gather_nd(const Case& c) {
+  const Tensor &x = c.in(0), &index = c.in(1);
+  const int batch = static_cast<int>(c.integer("batch_dims", 0));
+  const int indexed = batch + static_cast<int>(index.size(-1));
+  const Tensor rows = row_numbers(x, index, batch);
+  Shape shape = index.shape().sub(0, index.rank() - 1);
+  for (int i = indexed; i < x.rank(); ++i) shape.append(x.size(i));
+  return {reshape(index_select(as_rows(x, indexed), 0, rows), shape)};
+}
+
+Tensors scatter_nd(const Case& c) {
+  const Tensor &x = c.in(0), &index = c.in(1);
+  const int indexed = static_cast<int>(index.size(-1));
+  const Tensor rows = row_numbers(x, index, 0), table = as_rows(x, indexed);
+  const Shape to{rows.count(), table.size(1)};
+  const Tensor at = expand(unsqueeze(rows, 1), to);
+  const std::string reduction = c.text("reduction", "none");
+  return {reshape(scatter_with(reduction, table, 0, at, reshape(c.in(2), to)), x.shape())};
+}
+
+/// An index outside [−depth, depth) gives a row of the off value.
+Tensors one_hot_case(const Case& c) {
+  const auto depth = static_cast<double>(c.in(1).item<std::int64_t>());
+  const Tensor index = cast(c.in(0), i64);
+  const int axis =
+      normalize_axis("OneHot", static_cast<int>(c.integer("axis", -1)), index.rank() + 1);
+  const Tensor outside = logical_or(less(index, -depth), greater_equal(index, depth));
+  const Tensor inside = masked_fill(index, outside, 0);
+  const Tensor on = logical_and(one_hot(inside, static_cast<std::int64_t>(depth), boolean),
+                                logical_not(unsqueeze(outside, -1)));
+  std::vector<int> order;
+  for (int i = 0; i < index.rank(); ++i) order.push_back(i);
+  order.insert(order.begin() + axis, index.rank());
+  const Tensor y = where(on, select(c.in(2), 0, 1), select(c.in(2), 0, 0));
+  return {permute(y, order)};
+}
+
+Tensors topk_case(const Case& c) {
+  const std::int64_t k = c.has(1) ? c.in(1).item<std::int64_t>() : c.integer("k", 1);
+  const ValuesAndIndices top = topk(
+      c.in(0), k,
+      {.axis = static_cast<int>(c.integer("axis", -1)), .largest = c.integer("largest", 1) != 0});
+  return {top.values, top.indices};
+}
+
+Tensors compress(const Case& c) {
+  const bool whole = !c.has("axis");
+  const Tensor x = whole ? reshape(c.in(0), {c.in(0).count()}) : c.in(0);
+  const int axis = whole ? 0 : axis_of(c, 0);
+  return {index_select(x, axis, select(nonzero(c.in(1)), 1, 0))};
+}
+
+/// Writes `update` into a cache along an axis, from each batch entry's own position on.
+Tensors tensor_scatter(const Case& c) {
+  const Tensor &cache = c.in(0), &update = c.in(1);
+  const int axis = axis_of(c, -2);
+  const std::int64_t length = update.size(axis), n = cache.size(axis);
+  Shape along = Shape::filled(cache.rank(), 1), batch = along;
+  along[axis] = length;
+  batch[0] = cache.size(0);
+  Tensor at = reshape(arange(0, static_cast<double>(length)), along);
+  if (c.has(2)) at = at + reshape(c.in(2), batch);
+  if (c.text("mode", "linear") == "circular")
+    at = at - cast(greater_equal(at, static_cast<double>(n)), i64) * static_cast<double>(n);
+  return {scatter(cache, axis, expand(at, update.shape()), update)};
+}
+
+}  // namespace
+
+void add_indexing(Table& t) {
+  t["Gather"] = gather_case;
+  t["GatherElements"] = [](const Case& c) -> Tensors {
+    return {gather(c.in(0), axis_of(c, 0), c.in(1))};
+  };
+  t["GatherND"] = gather_nd;
+  t["ScatterElements"] = scatter_elements;
+  t["Scatter"] = scatter_elements;
+  t["ScatterND"] = scatter_nd;
+  t["TensorScatter"] = tensor_scatter;
+  t["OneHot"] = one_hot_case;
+  t["TopK"] = topk_case;
+  t["NonZero"] = [](const Case& c) -> Tensors { return {transpose(nonzero(c.in(0)))}; };
+  t["Compress"] = compress;
+}
+
+}  // namespace ladon::golden

@@ -1,0 +1,17 @@
+# Runs golden_cases (PROGRAM) on the archive of ONNX cases, where it is there
+# (ARCHIVE), unpacked into FOLDER.
+if(NOT EXISTS ${ARCHIVE})
+  execute_process(COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: ${ARCHIVE} is not there")
+  return()
+endif()
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER})
+execute_process(COMMAND ${CMAKE_COMMAND} -E tar xzf ${ARCHIVE} WORKING_DIRECTORY ${FOLDER}
+                RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${ARCHIVE} cannot be unpacked")
+endif()
+execute_process(COMMAND ${PROGRAM} ${FOLDER} RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "golden_cases ended with status ${status}")
+endif()
