@@ -42,6 +42,16 @@ Reference pointwise(std::function<double(const std::vector<double>&)> f) {
   };
 }
 
+Reference remap(const Shape& shape, std::function<std::optional<Shape>(const Shape&)> from) {
+  return [=](const std::vector<Dense>& x) {
+    Dense y(shape);
+    for_each_index(shape, [&](const Shape& to) {
+      if (const auto source = from(to)) y(to) = x[0](*source);
+    });
+    return y;
+  };
+}
+
 Reference reduction(std::vector<int> axes, bool keep,
                     std::function<double(const std::vector<double>&)> f) {
   return [=](const std::vector<Dense>& inputs) {

@@ -21,6 +21,7 @@
 //   const Family family(add_shape_rows);
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,11 +54,14 @@ void for_each_index(const Shape& shape, const std::function<void(const Shape&)>&
 
 using Reference = std::function<Dense(const std::vector<Dense>&)>;
 
-/// References of the two commonest kinds. `pointwise` broadcasts; f gets one number an input.
+/// References of the commonest kinds. `pointwise` broadcasts; f gets one number an input.
 Reference pointwise(std::function<double(const std::vector<double>&)> f);
 /// f gets the elements that are reduced to one, in row-major order; axes in [0, rank).
 Reference reduction(std::vector<int> axes, bool keep,
                     std::function<double(const std::vector<double>&)> f);
+
+/// y(index) = x(from(index)), or 0 where `from` gives nothing.
+Reference remap(const Shape& shape, std::function<std::optional<Shape>(const Shape&)> from);
 
 struct OpSample {
   std::string note = {};       ///< Names the sample in a failure.

@@ -130,7 +130,7 @@ void add_product_rows(OpTable& table) {
                   .inputs = {table.random({2, 3}), table.random({0, 3})},
                   .apply = without,
                   .reference = affine}},
-       .errors = {{"the last axis must have size 3", [] { linear(ones({2, 4}), ones({2, 3})); }},
+       .errors = {{"last axis must have size 3", [] { linear(ones({2, 4}), ones({2, 3})); }},
                   {"the bias has shape [3], not [2]",
                    [] { linear(ones({2, 3}), ones({2, 3}), ones({3})); }},
                   {"[out, in]", [] {
