@@ -96,18 +96,23 @@ LADON_INLINE double exp_tail(double r) {
                     0x1.1ef7d3d51156ep-29);
 }
 
-/// x = k·ln2 + r.
+/// A number as k·ln2 + r, |r| ≤ ln2/2, with r = high − low: high is exact, low small.
 template <class T>
 struct Split {
-  T r;
+  T high, low;
   Word<T> k;  // two's complement
+  /// exp(r) − 1.
+  LADON_INLINE T expm1() const {
+    const T r = high - low;
+    return high + (r * r * exp_tail(r) - low);
+  }
 };
 template <class T>
 LADON_INLINE Split<T> split_exponent(T high, T low) {
   using F = Format<T>;
   const T shifted = (high + low) * static_cast<T>(0x1.71547652b82fep+0) + F::magic;
   const T k = shifted - F::magic;
-  return {(high - k * F::ln2_high) + (low - k * F::ln2_low), bits(shifted) - bits(F::magic)};
+  return {high - k * F::ln2_high, k * F::ln2_low - low, bits(shifted) - bits(F::magic)};
 }
 
 /// exp(high + low), for |low| ≪ |high|. 2^k is applied in two steps, so that results below the
@@ -117,7 +122,7 @@ LADON_INLINE T exp(T high, T low) {
   using F = Format<T>;
   const T x = at_most(at_least(high, F::exp_lowest), F::exp_highest);
   const Split<T> s = split_exponent(x, low);
-  const T y = T(1) + (s.r + s.r * s.r * exp_tail(s.r));
+  const T y = T(1) + s.expm1();
   const Word<T> biased = s.k + 2 * F::bias, half = biased >> 1;
   return y * from_bits<T>(half << F::mantissa) * from_bits<T>((biased - half) << F::mantissa);
 }
@@ -132,7 +137,7 @@ LADON_INLINE T expm1(T x) {
   using F = Format<T>;
   const T clamped = at_most(at_least(x, F::expm1_lowest), F::exp_highest);
   const Split<T> s = split_exponent(clamped, T(0));
-  const T y = s.r + s.r * s.r * exp_tail(s.r);
+  const T y = s.expm1();
   const T half = from_bits<T>((s.k + F::bias - 1) << F::mantissa);
   const T result = T(2) * (half * y + (half - T(0.5)));
   return x == T(0) ? x : s.k == 0 ? y : result;
@@ -234,14 +239,14 @@ LADON_INLINE float scaled_erfc(float z) {
                         -0x1.ba1928p-3f, 0x1.7f1ab2p-5f);
 }
 
-/// Below 0.8 the polynomial of erf(x)/x − 1 in x².
+/// Below 0.9 the polynomial of erf(x)/x − 1 in x².
 LADON_INLINE float erf(float x) {
   const float a = abs(x), z = a * a;
   const float small =
-      a + a * polynomial(z, 0x1.06eba8p-3f, -0x1.812746p-2f, 0x1.ce2edep-4f, -0x1.b8231ap-6f,
-                         0x1.55ac16p-8f, -0x1.b35efp-11f, 0x1.7fe60ep-14f);
+      a + a * polynomial(z, 0x1.06eba8p-3f, -0x1.812744p-2f, 0x1.ce2e24p-4f, -0x1.b810e8p-6f,
+                         0x1.54df1ap-8f, -0x1.ab106p-11f, 0x1.5f954ep-14f);
   const float large = 1.0f - exp(-z) * scaled_erfc(a);
-  return copysign(a < 0.8f ? small : large, x);
+  return copysign(a < 0.9f ? small : large, x);
 }
 LADON_INLINE double erf(double x) { return __builtin_erf(x); }
 
