@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -137,7 +138,7 @@ void reduce_run(Reduce op, const T* x, const Axes& kept, std::int64_t n, std::in
   });
 }
 
-Shape reduced_shape(const Shape& shape, const std::vector<int>& axes, bool keep) {
+Shape reduced_shape(const Shape& shape, std::span<const int> axes, bool keep) {
   Shape out = shape;
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     if (keep)
@@ -148,16 +149,17 @@ Shape reduced_shape(const Shape& shape, const std::vector<int>& axes, bool keep)
   return out;
 }
 
-Axes merged(const Tensor& x, const std::vector<int>& axes) {
+Axes merged(const Tensor& x, std::span<const int> axes) {
   Axes run;
   for (int axis : axes) run.append(x.shape()[axis], x.strides()[axis]);
   return run;
 }
 
-std::vector<int> other_axes(const Tensor& x, const std::vector<int>& axes) {
-  std::vector<int> others;
+Axes merged_others(const Tensor& x, std::span<const int> axes) {
+  Axes others;
   for (int axis = 0; axis < x.rank(); ++axis)
-    if (!std::binary_search(axes.begin(), axes.end(), axis)) others.push_back(axis);
+    if (!std::binary_search(axes.begin(), axes.end(), axis))
+      others.append(x.shape()[axis], x.strides()[axis]);
   return others;
 }
 
@@ -171,26 +173,20 @@ Tensor reduce_nothing(Reduce op, const Shape& shape, DType dtype) {
 }
 
 /// Reductions of x in its own dtype, which has them.
-Tensor reduce_elements(Reduce op, const Tensor& x, const std::vector<int>& axes, bool keep) {
+Tensor reduce_elements(Reduce op, const Tensor& x, std::span<const int> axes, bool keep) {
   const Shape shape = reduced_shape(x.shape(), axes, keep);
   if (x.count() == 0) return reduce_nothing(op, shape, x.dtype());
   // The trailing axes that merge into one run; the others are reduced after it.
-  std::vector<int> run, rest = axes;
-  while (!rest.empty()) {
-    run.insert(run.begin(), rest.back());
-    if (merged(x, run).rank() > 1) {
-      run.erase(run.begin());
-      break;
-    }
-    rest.pop_back();
-  }
-  if (!rest.empty())
-    return reduce_elements(merging(op), reduce_elements(op, x, run, true), axes, keep);
+  std::size_t rest = axes.size();
+  while (rest > 0 && merged(x, axes.subspan(rest - 1)).rank() <= 1) --rest;
+  if (rest > 0)
+    return reduce_elements(merging(op), reduce_elements(op, x, axes.subspan(rest), true), axes,
+                           keep);
   Tensor y = empty(shape, x.dtype());
-  const Axes reduced = merged(x, run), kept = merged(x, other_axes(x, run));
+  const Axes run = merged(x, axes), kept = merged_others(x, axes);
   visit_dtype(x.dtype(), [&]<class T>() {
-    const std::int64_t n = reduced.count(), stride = reduced.rank() > 0 ? reduced.strides[0] : 1;
-    reduce_run(op, x.data<T>(), kept, n, stride, y.mutable_data<T>());
+    const std::int64_t stride = run.rank() > 0 ? run.strides[0] : 1;
+    reduce_run(op, x.data<T>(), kept, run.count(), stride, y.mutable_data<T>());
   });
   return y;
 }

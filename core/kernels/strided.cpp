@@ -8,6 +8,8 @@ namespace {
 
 // Rows at least this long are presented one by one, so that contiguous ones need no copy.
 constexpr std::int64_t long_row = 128;
+// Rows and columns of a piece where an operand is transposed.
+constexpr std::int64_t tile_rows = 16, tile_columns = 64;
 
 Shape in_bytes(const Shape& strides, std::int64_t item) {
   Shape bytes = strides;
@@ -23,8 +25,14 @@ std::byte* first_byte(const Tensor& x) {
 template <int item>
 void copy_items(std::byte* to, std::int64_t to_stride, const std::byte* from,
                 std::int64_t from_stride, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i)
-    std::memcpy(to + i * to_stride, from + i * from_stride, item);
+  if (from_stride == 0 && to_stride == item) {
+    std::byte element[item];
+    std::memcpy(element, from, item);
+    for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * item, element, item);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i)
+      std::memcpy(to + i * to_stride, from + i * from_stride, item);
+  }
 }
 
 // Strides in bytes.
@@ -110,11 +118,27 @@ Pieces::Pieces(const Shape& shape, std::initializer_list<Operand> operands) {
     dense_[i] = operand.strides == in_bytes(dense, operand.item);
     constant_[i] = operand.strides == Shape::filled(sizes_.rank(), 0);
   }
-  if (columns_ < long_row) rows_per_piece_ = piece_length / columns_;
-  pieces_per_row_ = (columns_ + piece_length - 1) / piece_length;
+  cut();
+}
+
+// Short rows are taken several at a time, long ones in parts. Where an operand is transposed, a
+// piece is a tile, so that the lines of memory its columns run across stay in the cache.
+void Pieces::cut() {
+  bool transposed = false;
+  for (int i = 0; i < operand_count_; ++i) {
+    const std::int64_t step = operands_[i].strides[sizes_.rank() - 1];
+    transposed |= step != 0 && step != operands_[i].item;
+  }
+  if (transposed && rows_ >= tile_rows && columns_ >= tile_columns) {
+    rows_per_piece_ = tile_rows;
+    columns_per_piece_ = tile_columns;
+  } else {
+    columns_per_piece_ = std::min(columns_, piece_length);
+    rows_per_piece_ = columns_ < long_row ? std::min(rows_, piece_length / columns_) : 1;
+  }
+  pieces_per_row_ = (columns_ + columns_per_piece_ - 1) / columns_per_piece_;
   count_ = (rows_ + rows_per_piece_ - 1) / rows_per_piece_ * pieces_per_row_;
-  longest_piece_ = std::min({piece_length, rows_per_piece_ * columns_, rows_ * columns_});
-  grain_ = std::max<std::int64_t>(1, task_length / longest_piece_);
+  grain_ = std::max<std::int64_t>(1, task_length / (rows_per_piece_ * columns_per_piece_));
 }
 
 // Axes of size 1 go; axis i joins axis i+1 if every operand steps over it evenly:
@@ -146,58 +170,68 @@ void Pieces::merge_axes(const Shape& shape) {
 }
 
 Pieces::Piece Pieces::at(std::int64_t index) const {
-  if (rows_per_piece_ > 1) {
-    const std::int64_t row = index * rows_per_piece_;
-    return {row, std::min(rows_per_piece_, rows_ - row), 0, columns_};
+  const std::int64_t row = index / pieces_per_row_ * rows_per_piece_;
+  const std::int64_t column = index % pieces_per_row_ * columns_per_piece_;
+  return {row, std::min(rows_per_piece_, rows_ - row), column,
+          std::min(columns_per_piece_, columns_ - column)};
+}
+
+std::byte* Pieces::direct(int i, const Piece& piece) const {
+  const Operand& operand = operands_[i];
+  if (dense_[i] && (piece.rows == 1 || piece.columns == columns_))
+    return operand.data + (piece.row * columns_ + piece.column) * operand.item;
+  if (piece.rows == 1 && operand.strides[sizes_.rank() - 1] == operand.item)
+    return RowCursor(sizes_, operand, piece.row).at() + piece.column * operand.item;
+  return nullptr;
+}
+
+// Between an operand's piece and its buffer. A transposed operand goes column by column, as it lies
+// in memory, if the piece's rows are evenly spaced.
+template <bool gather>
+void Pieces::transfer(const Operand& operand, const Piece& piece, std::byte* buffer) const {
+  const auto move = [&](std::byte* at, std::int64_t stride, std::byte* in_buffer,
+                        std::int64_t buffer_stride, std::int64_t n) {
+    if constexpr (gather)
+      copy_strided(in_buffer, buffer_stride, at, stride, n, operand.item);
+    else
+      copy_strided(at, stride, in_buffer, buffer_stride, n, operand.item);
+  };
+  const int last = sizes_.rank() - 1;
+  const std::int64_t item = operand.item, step = operand.strides[last];
+  RowCursor row(sizes_, operand, piece.row);
+  if (piece.rows > 1 && operand.strides[last - 1] == item &&
+      piece.row % sizes_[last - 1] + piece.rows <= sizes_[last - 1]) {
+    std::byte* at = row.at() + piece.column * step;
+    for (std::int64_t c = 0; c < piece.columns; ++c)
+      move(at + c * step, item, buffer + c * item, piece.columns * item, piece.rows);
+    return;
   }
-  const std::int64_t row = index / pieces_per_row_;
-  const std::int64_t column = index % pieces_per_row_ * piece_length;
-  return {row, 1, column, std::min(piece_length, columns_ - column)};
+  for (std::int64_t r = 0; r < piece.rows; ++r, row.next())
+    move(row.at() + piece.column * step, step, buffer + r * piece.columns * item, item,
+         piece.columns);
 }
 
 Pieces::Pointers Pieces::present(const Piece& piece, Buffers& buffers) const {
   Pointers pointers{};
-  const int last = sizes_.rank() - 1;
   for (int i = 0; i < operand_count_; ++i) {
     const Operand& operand = operands_[i];
-    const std::int64_t step = operand.strides[last];
-    if (dense_[i]) {
-      pointers[i] = operand.data + (piece.row * columns_ + piece.column) * operand.item;
-      continue;
-    }
+    pointers[i] = direct(i, piece);
+    if (pointers[i]) continue;
     pointers[i] = buffers.bytes[i];
-    if (constant_[i]) {
-      if (!buffers.spread[i])
-        copy_strided(pointers[i], operand.item, operand.data, 0, longest_piece_, operand.item);
-      buffers.spread[i] = true;
-      continue;
-    }
-    RowCursor row(sizes_, operand, piece.row);
-    if (piece.rows == 1 && step == operand.item) {
-      pointers[i] = row.at() + piece.column * step;
-      continue;
-    }
-    if (!operand.reads) continue;
-    std::byte* to = pointers[i];
-    for (std::int64_t r = 0; r < piece.rows; ++r, row.next(), to += piece.columns * operand.item)
-      copy_strided(to, operand.item, row.at() + piece.column * step, step, piece.columns,
+    if (!constant_[i]) {
+      if (operand.reads) transfer<true>(operand, piece, pointers[i]);
+    } else if (!buffers.spread[i]) {
+      copy_strided(pointers[i], operand.item, operand.data, 0, rows_per_piece_ * columns_per_piece_,
                    operand.item);
+      buffers.spread[i] = true;
+    }
   }
   return pointers;
 }
 
 void Pieces::write_back(const Piece& piece, const Pointers& pointers) const {
-  const int last = sizes_.rank() - 1;
-  for (int i = 0; i < operand_count_; ++i) {
-    const Operand& operand = operands_[i];
-    const std::int64_t step = operand.strides[last];
-    if (!operand.writes || dense_[i] || (piece.rows == 1 && step == operand.item)) continue;
-    RowCursor row(sizes_, operand, piece.row);
-    const std::byte* from = pointers[i];
-    for (std::int64_t r = 0; r < piece.rows; ++r, row.next(), from += piece.columns * operand.item)
-      copy_strided(row.at() + piece.column * step, step, from, operand.item, piece.columns,
-                   operand.item);
-  }
+  for (int i = 0; i < operand_count_; ++i)
+    if (operands_[i].writes && !direct(i, piece)) transfer<false>(operands_[i], piece, pointers[i]);
 }
 
 }  // namespace ladon::kernels

@@ -58,8 +58,7 @@ class Pieces {
   }
 
  private:
-  /// Columns [column, column + columns) of rows [row, row + rows); a row is the last axis. Several
-  /// rows only if they are whole.
+  /// Columns [column, column + columns) of rows [row, row + rows); a row is the last axis.
   struct Piece {
     std::int64_t row, rows, column, columns;
   };
@@ -69,7 +68,12 @@ class Pieces {
   };
 
   void merge_axes(const Shape& shape);
+  void cut();
   Piece at(std::int64_t index) const;
+  /// Where a piece of an operand stands, if it is contiguous there; else nullptr.
+  std::byte* direct(int operand, const Piece& piece) const;
+  template <bool gather>
+  void transfer(const Operand& operand, const Piece& piece, std::byte* buffer) const;
   Pointers present(const Piece& piece, Buffers& buffers) const;
   void write_back(const Piece& piece, const Pointers& pointers) const;
 
@@ -77,8 +81,8 @@ class Pieces {
   std::array<Operand, max_operands> operands_;
   std::array<bool, max_operands> dense_{}, constant_{};  // contiguous throughout; one element
   int operand_count_ = 0;
-  std::int64_t columns_ = 1, rows_ = 1, rows_per_piece_ = 1, pieces_per_row_ = 1;
-  std::int64_t longest_piece_ = 0, count_ = 0, grain_ = 1;
+  std::int64_t columns_ = 1, rows_ = 1, columns_per_piece_ = 1, rows_per_piece_ = 1;
+  std::int64_t pieces_per_row_ = 1, count_ = 0, grain_ = 1;
 };
 
 /// Runs loop(pointers, n) over all pieces, on all threads.

@@ -36,14 +36,14 @@ LADON_INLINE V load(const T* x) {
 /// How partial results combine. V is a number or a vector of them.
 template <Reduce op, class V>
 LADON_INLINE V combine(V a, V b) {
-  if constexpr (op == Reduce::prod)
+  if constexpr (op == Reduce::prod) {
     return a * b;
-  else if constexpr (op == Reduce::max)
-    return (b > a) | (b != b) ? b : a;
-  else if constexpr (op == Reduce::min)
-    return (b < a) | (b != b) ? b : a;
-  else
+  } else if constexpr (op == Reduce::max || op == Reduce::min) {
+    const V extreme = (op == Reduce::max ? b > a : b < a) ? b : a;
+    return b != b ? b : extreme;
+  } else {
     return a + b;
+  }
 }
 
 template <Reduce op, class T>

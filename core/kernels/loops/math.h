@@ -188,16 +188,21 @@ LADON_INLINE T log(T x) {
   return x == infinity<T> ? x : finite;
 }
 
-/// c makes up for what rounding 1 + x lost.
+/// log(1 + x) for finite x > −1; NaN stays. `lost` is what rounding 1 + x lost.
 template <class T>
-LADON_INLINE T log1p(T x) {
+LADON_INLINE T log1p_finite(T x) {
   const T u = T(1) + x;
   const T lost = x < T(1) ? x - (u - T(1)) : T(1) - (u - x);
   const Parts<T> p = split_mantissa(u);
   const bool near_one = p.k == T(0);
-  const T y = log_of_parts(p.k, near_one ? x : p.m - T(1), near_one ? T(0) : lost / u);
-  const T finite = u > T(0) ? y : u == T(0) ? -infinity<T> : nan<T>;
-  return x == infinity<T> || x == T(0) ? x : finite;
+  return log_of_parts(p.k, near_one ? x : p.m - T(1), near_one ? T(0) : lost / u);
+}
+
+template <class T>
+LADON_INLINE T log1p(T x) {
+  const T y = log1p_finite(x);
+  const T finite = x > T(-1) ? y : x == T(-1) ? -infinity<T> : nan<T>;
+  return (x == infinity<T>) | (x == T(0)) ? x : finite;
 }
 
 /// (tanh(x)/x − 1)/z at z = x², x ≤ 0.625.
@@ -228,7 +233,7 @@ LADON_INLINE T sigmoid(T x) {
 
 template <class T>
 LADON_INLINE T softplus(T x) {
-  return (x > T(0) ? x : T(0)) + log1p(exp(-abs(x)));
+  return (x > T(0) ? x : T(0)) + log1p_finite(exp(-abs(x)));
 }
 
 /// exp(z²)·erfc(z) for z ≥ 0: a polynomial in t = 1/(1 + 11/32·z).

@@ -177,10 +177,18 @@ void compare(const T* a, const T* b, bool* y, int64_t n) {
   }
 }
 
+// Both sides are read and the condition is a byte, so that the choice is no branch.
 template <class T>
 void select(const bool* condition, const T* a, const T* b, T* y, int64_t n) {
+  const auto* choice = reinterpret_cast<const unsigned char*>(condition);
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) y[i] = condition[i] ? a[i] : b[i];
+  for (int64_t i = 0; i < n; ++i) {
+    const T u = a[i], v = b[i];
+    if constexpr (std::is_same_v<T, bool>)
+      y[i] = (condition[i] & u) | (!condition[i] & v);
+    else
+      y[i] = choice[i] != 0 ? u : v;
+  }
 }
 
 template <class T>
