@@ -1,5 +1,5 @@
-# Runs golden_cases (PROGRAM) on the archive of ONNX cases, where it is there
-# (ARCHIVE), unpacked into FOLDER.
+# Runs golden_cases (PROGRAM) on an archive of cases (ARCHIVE), unpacked into FOLDER; says that it
+# is skipped where there is none.
 if(NOT EXISTS ${ARCHIVE})
   execute_process(COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: ${ARCHIVE} is not there")
   return()

@@ -1,0 +1,83 @@
+#include "ladon/autograd/ops/index.h"
+
+#include "ladon/autograd/functional.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/core/parallel.h"
+#include "ladon/core/random.h"
+#include "ladon/tests/support.h"
+
+namespace ladon::test {
+namespace {
+
+/// Runs at one number of threads, then goes back.
+class Threads {
+ public:
+  explicit Threads(int n) : before_(num_threads()) { set_num_threads(n); }
+  ~Threads() { set_num_threads(before_); }
+
+ private:
+  int before_;
+};
+
+TEST(Embedding, PaddingRowGetsNoGradient) {
+  Generator rng(1);
+  Tensor weight = normal({4, 3}, rng, 0, 1, f64);
+  weight.set_requires_grad();
+  const Tensor index = tensor({1, 0, -4, 1}, i64);  // −4 is row 0 too
+  const Tensor y = embedding(weight, index, {.padding_index = 0});
+  EXPECT_TRUE(all_equal(y, embedding(weight, index)));
+  const Tensor g = grad(y, weight, {.cotangents = {ones({4, 3}, f64)}});
+  EXPECT_EQ(g.to_vector(), (std::vector<double>{0, 0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0}));
+}
+
+TEST(Embedding, GradientHasTheSameBitsAtAnyNumberOfThreads) {
+  Generator rng(2);
+  Tensor weight = normal({50, 200}, rng);
+  weight.set_requires_grad();
+  const Tensor index = randint({4000}, rng, 0, 50), c = normal({4000, 200}, rng);
+  std::vector<std::vector<float>> gradients;
+  for (const int n : {1, 2, 4}) {
+    const Threads threads(n);
+    gradients.push_back(
+        grad(embedding(weight, index), weight, {.cotangents = {c}}).to_vector<float>());
+  }
+  EXPECT_EQ(gradients[0], gradients[1]);
+  EXPECT_EQ(gradients[0], gradients[2]);
+}
+
+TEST(ScatterAdd, HasTheSameBitsAtAnyNumberOfThreads) {
+  Generator rng(3);
+  const Tensor x = normal({600, 20}, rng), source = normal({600, 100}, rng);
+  const Tensor index = randint({600, 100}, rng, 0, 20);
+  std::vector<std::vector<float>> sums;
+  for (const int n : {1, 2, 4}) {
+    const Threads threads(n);
+    sums.push_back(scatter_add(x, 1, index, source).to_vector<float>());
+  }
+  EXPECT_EQ(sums[0], sums[1]);
+  EXPECT_EQ(sums[0], sums[2]);
+}
+
+TEST(Scatter, OnlyTheLastOfRepeatedWritesGetsAGradient) {
+  Tensor x = zeros({2}, f64), source = ones({3}, f64);
+  x.set_requires_grad();
+  source.set_requires_grad();
+  const Tensor y = scatter(x, 0, tensor({0, 0, 0}, i64), source);
+  const auto g = grad({y}, {x, source}, {.cotangents = {tensor({5, 7}, f64)}});
+  EXPECT_EQ(g[0].to_vector(), (std::vector<double>{0, 7}));
+  EXPECT_EQ(g[1].to_vector(), (std::vector<double>{0, 0, 5}));
+}
+
+TEST(Index, LaterEditsOfTheIndexDoNotReachTheGradient) {
+  Tensor x = zeros({3}, f64);
+  x.set_requires_grad();
+  Tensor index = tensor({0, 2}, i64);
+  const Tensor y = index_select(x, 0, index);
+  index.mutable_data<std::int64_t>()[0] = 1;
+  const Tensor g = grad(y, x, {.cotangents = {tensor({1, 2}, f64)}});
+  EXPECT_EQ(g.to_vector(), (std::vector<double>{1, 0, 2}));
+}
+
+}  // namespace
+}  // namespace ladon::test

@@ -1,0 +1,25 @@
+# What scripts rely on in golden_cases (PROGRAM), run on the cases beside this file: its exit status
+# and what it prints.
+function(expect status pattern)
+  execute_process(COMMAND ${PROGRAM} ${ARGN} WORKING_DIRECTORY ${CMAKE_CURRENT_LIST_DIR}
+                  RESULT_VARIABLE ended OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  if(NOT ended STREQUAL status)
+    message(SEND_ERROR "golden_cases ${ARGN} ended with ${ended}, not ${status}:\n${output}${errors}")
+  endif()
+  if(NOT "${output}${errors}" MATCHES "${pattern}")
+    message(SEND_ERROR "golden_cases ${ARGN} printed no \"${pattern}\":\n${output}${errors}")
+  endif()
+endfunction()
+
+expect(0 "SKIP skip_unknown: [^\n]+\n13 passed, 0 failed, 1 skipped\n$" cases)
+expect(1 "\n0 passed, [0-9]+ failed, 0 skipped\n$" wrong)
+file(GLOB wrong ${CMAKE_CURRENT_LIST_DIR}/wrong/*)
+foreach(folder IN LISTS wrong)
+  get_filename_component(name ${folder} NAME)
+  expect(1 "^FAIL ${name}: [^\n]+\n0 passed, 1 failed, 0 skipped\n$" wrong/${name})
+endforeach()
+expect(1 "\n13 passed, [0-9]+ failed, 1 skipped\n$" cases wrong)
+expect(2 "^golden_cases: no folder given[^\n]*\n$")
+expect(2 "^golden_cases: absent is no folder[^\n]*\n$" absent)
+expect(2 "^golden_cases: unknown option --verbose[^\n]*\n$" --verbose cases)
+expect(0 "^golden_cases DIR" --help)
