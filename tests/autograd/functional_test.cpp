@@ -1,0 +1,237 @@
+#include "ladon/autograd/functional.h"
+
+#include <cmath>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/storage.h"
+#include "ladon/tests/support.h"
+
+namespace ladon::test {
+namespace {
+
+using Values = std::vector<double>;
+
+Tensor leaf(Tensor x) { return x.set_requires_grad(); }
+Tensor random(const Shape& shape, std::uint64_t seed) {
+  Generator rng(seed);
+  return normal(shape, rng, 0, 1, f64);
+}
+
+/// f(a, b) = a·b² of vectors, of 3 elements, and its product with a matrix: [3] → [2].
+const Tensor matrix = tensor({1, 2, -1, 0.5, 3, 2}, {2, 3}, f64);
+Tensor model(const std::vector<Tensor>& x) { return matmul(matrix, x[0] * square(x[1])); }
+
+// --- products with the Jacobian ---
+
+TEST(Vjp, IsTheCotangentTimesTheJacobian) {
+  const Tensor a = random({3}, 1), b = random({3}, 2), c = random({2}, 3);
+  const VjpResult r = vjp(model, {a, b}, c);
+  EXPECT_TRUE(all_close(r.output, model({a, b})));
+  const std::vector<Tensor> j = jacobian(model, {a, b});
+  EXPECT_TRUE(all_close(r.gradients[0], matmul(c, j[0])));
+  EXPECT_TRUE(all_close(r.gradients[1], matmul(c, j[1])));
+}
+
+TEST(Vjp, OfAnUnusedInputIsZero) {
+  const VjpResult r =
+      vjp([](const auto& x) { return x[0] * 2; }, {ones({2}), ones({3})}, ones({2}));
+  EXPECT_EQ(r.gradients[1].to_vector(), (Values{0, 0, 0}));
+}
+
+TEST(Jvp, IsTheJacobianTimesTheTangents) {
+  const Tensor a = random({3}, 1), b = random({3}, 2), u = random({3}, 4), v = random({3}, 5);
+  const JvpResult r = jvp(model, {a, b}, {u, v});
+  const std::vector<Tensor> j = jacobian(model, {a, b});
+  EXPECT_TRUE(all_close(r.output, model({a, b})));
+  EXPECT_TRUE(all_close(r.tangent, matmul(j[0], u) + matmul(j[1], v)));
+  expect_error([&] { jvp(model, {a, b}, {u}); }, "tangents");
+}
+
+TEST(Jacobian, HasTheShapesOfOutputAndInput) {
+  const Tensor a = random({3}, 1), b = random({3}, 2);
+  const std::vector<Tensor> j = jacobian(model, {a, b});
+  EXPECT_EQ(j[0].shape(), (Shape{2, 3}));
+  EXPECT_TRUE(all_close(j[0], matrix * square(b)));
+  EXPECT_TRUE(all_close(j[1], matrix * (2.0 * a * b)));
+  const Tensor tall =
+      jacobian([](const auto& x) { return transpose(x[0]); }, {random({2, 3}, 6)})[0];
+  EXPECT_EQ(tall.shape(), (Shape{3, 2, 2, 3}));
+  EXPECT_EQ(at(tall, {2, 1, 1, 2}).item(), 1);
+  EXPECT_EQ(sum(tall).item(), 6);
+}
+
+TEST(Hvp, IsTheHessianTimesAVector) {
+  const Tensor x = tensor({1, 2}, f64), v = tensor({1, -1}, f64);
+  const auto f = [](const Tensor& p) { return prod(p) * sum(square(p)); };  // x³y + xy³
+  EXPECT_TRUE(
+      all_close(hvp(f, x, v), tensor({6 * 1 * 2 - (3 * 1 + 3 * 4), (3 + 12) - 6 * 1 * 2}, f64)));
+  const auto linear = [](const Tensor& p) { return sum(p); };
+  EXPECT_EQ(hvp(linear, x, v).to_vector(), (Values{0, 0}));
+  expect_error([&] { hvp([](const Tensor& p) { return p; }, x, v); }, "one element");
+}
+
+// --- gradient checks must fail on wrong gradients ---
+
+/// f with a gradient that is the right one passed through `spoil`.
+TensorFunction spoilt(std::function<Tensor(const Tensor&)> spoil) {
+  return CustomFunction{
+      .name = "spoilt",
+      .forward = [](const auto& x) { return softmax(x[0], -1); },
+      .gradient =
+          [spoil](const Tensor& g, const auto&, const Tensor& y) {
+            return std::vector<Tensor>{spoil(y * (g - sum(g * y, -1, keep_dims)))};
+          }};
+}
+
+TEST(Gradcheck, PassesTheRightGradientAndCatchesWrongOnes) {
+  const std::vector<Tensor> x{leaf(random({3, 3}, 7))};
+  EXPECT_TRUE(gradcheck(spoilt([](const Tensor& g) { return g; }), x));
+  expect_error([&] { gradcheck(spoilt([](const Tensor& g) { return -g; }), x); },
+               "by reverse mode");
+  expect_error([&] { gradcheck(spoilt([](const Tensor& g) { return g * 1.001; }), x); },
+               "central differences");
+  expect_error([&] { gradcheck(spoilt([](const Tensor& g) { return transpose(g); }), x); },
+               "input 0");
+  expect_error([&] { gradcheck(spoilt([](const Tensor& g) { return g * NAN; }), x); }, "nan");
+}
+
+TEST(Gradcheck, NamesTheEntryThatDiffers) {
+  const CustomFunction f{.name = "second entry is wrong",
+                         .forward = [](const auto& x) { return x[0] * x[1]; },
+                         .gradient =
+                             [](const Tensor& g, const auto& x, const Tensor&) {
+                               return std::vector<Tensor>{g * x[1], g * x[0] * tensor({1, 2}, f64)};
+                             }};
+  expect_error(
+      [&] {
+        gradcheck(f, {leaf(random({2}, 1)), leaf(random({2}, 2))});
+      },
+      "d output[1] / d input 1[1]");
+}
+
+TEST(Gradcheck, NeedsF64AndAnInputThatRequiresAGradient) {
+  const TensorFunction f = [](const auto& x) { return x[0] * 2; };
+  expect_error([&] { gradcheck(f, {leaf(ones({2}))}); }, "f64");
+  expect_error([&] { gradcheck(f, {ones({2}, f64)}); }, "requires a gradient");
+  expect_error(
+      [&] { gradcheck([](const auto& x) { return cast(x[0], f32); }, {leaf(ones({2}, f64))}); },
+      "output must be f64");
+}
+
+TEST(Gradcheck, LeavesItsInputsAlone) {
+  const Tensor x = leaf(random({3}, 1)), before = clone(x.detach());
+  gradcheck([](const auto& in) { return exp(in[0]); }, {x});
+  EXPECT_TRUE(all_equal(x, before));
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(Gradgradcheck, CatchesASecondDerivativeThatIsCutOff) {
+  const auto cube = [](bool cut) {
+    return CustomFunction{.name = "cube",
+                          .forward = [](const auto& x) { return pow(x[0], 3); },
+                          .gradient =
+                              [cut](const Tensor& g, const auto& x, const Tensor&) {
+                                const Tensor at = cut ? x[0].detach() : x[0];
+                                return std::vector<Tensor>{g * 3.0 * square(at)};
+                              }};
+  };
+  const std::vector<Tensor> x{leaf(random({3}, 8))};
+  EXPECT_TRUE(gradcheck(cube(true), x));
+  EXPECT_TRUE(gradgradcheck(cube(false), x));
+  expect_error([&] { gradgradcheck(cube(true), x); }, "by reverse mode");
+}
+
+// --- checkpoint ---
+
+TEST(Checkpoint, EqualsThePlainFunction) {
+  const Tensor w = leaf(random({3, 3}, 9));  // captured, not passed
+  const TensorFunction f = [&](const auto& x) { return tanh(matmul(x[0], w)) * x[1]; };
+  const Tensor a = leaf(random({2, 3}, 10)), b = leaf(random({3}, 11)), c = random({2, 3}, 12);
+  const GradOptions options{.cotangents = {c}};
+  const std::vector<Tensor> plain = grad({f({a, b})}, {a, b, w}, options);
+  const std::vector<Tensor> again = grad({checkpoint(f, {a, b})}, {a, b, w}, options);
+  for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_TRUE(all_equal(plain[i], again[i])) << i;
+  const TensorFunction passed = [](const auto& x) { return tanh(matmul(x[0], x[1])); };
+  const auto checkpointed = [&](const auto& x) { return checkpoint(passed, x); };
+  EXPECT_TRUE(gradcheck(checkpointed, {a, w}));
+  EXPECT_TRUE(gradgradcheck(checkpointed, {a, w}));
+}
+
+TEST(Checkpoint, TakesInputsThatDependOnEachOther) {
+  const Tensor x = leaf(random({3}, 13));
+  const auto f = [](const auto& in) { return exp(in[0]) * in[1]; };
+  for (const bool create_graph : {false, true}) {
+    const auto slope = [&](auto&& call) {
+      const Tensor y = square(x);
+      return grad(sum(call(std::vector<Tensor>{x, y})), x, {.create_graph = create_graph});
+    };
+    EXPECT_TRUE(all_close(slope([&](const auto& in) { return checkpoint(f, in); }), slope(f)));
+  }
+}
+
+TEST(Checkpoint, KeepsNothingOfItsInside) {
+  const Tensor x = leaf(random({1 << 14}, 14));
+  const std::size_t size = x.storage().size(), before = Storage::bytes_in_use();
+  const TensorFunction f = [](const auto& in) {
+    Tensor y = in[0];
+    for (int i = 0; i < 20; ++i) y = sin(exp(y * 0.1));
+    return y;
+  };
+  const Tensor plain = f({x});
+  EXPECT_GT(Storage::bytes_in_use() - before, 20 * size);
+  const std::size_t with_plain = Storage::bytes_in_use();
+  const Tensor again = checkpoint(f, {x});
+  EXPECT_LT(Storage::bytes_in_use() - with_plain, 2 * size);
+  EXPECT_TRUE(all_equal(grad(sum(plain), x), grad(sum(again), x)));
+}
+
+TEST(Checkpoint, UnderNoGradIsTheFunction) {
+  const NoGrad no_grad;
+  const Tensor y = checkpoint([](const auto& x) { return x[0] * 2; }, {leaf(ones({2}))});
+  EXPECT_FALSE(y.requires_grad());
+}
+
+// --- custom functions ---
+
+TEST(CustomFunctionTest, HasItsOwnGradient) {
+  const CustomFunction f{.name = "double_with_slope_7",
+                         .forward = [](const auto& x) { return x[0] * 2; },
+                         .gradient =
+                             [](const Tensor& g, const auto&, const Tensor&) {
+                               return std::vector<Tensor>{g * 7, Tensor()};
+                             }};
+  const Tensor x = leaf(ones({2}, f64)), unused = leaf(ones({2}, f64));
+  const Tensor y = f({x, unused});
+  EXPECT_EQ(y.to_vector(), (Values{2, 2}));
+  backward(sum(y));
+  EXPECT_EQ(x.grad().to_vector(), (Values{7, 7}));
+  EXPECT_FALSE(unused.grad().defined());
+  EXPECT_FALSE(f({x.detach(), unused.detach()}).requires_grad());
+}
+
+TEST(CustomFunctionTest, MustGiveOneGradientAnInput) {
+  const CustomFunction f{.name = "one_too_many",
+                         .forward = [](const auto& x) { return x[0] * 2; },
+                         .gradient =
+                             [](const Tensor& g, const auto&, const Tensor&) {
+                               return std::vector<Tensor>{g, g};
+                             }};
+  const Tensor y = f({leaf(ones({2}, f64))});
+  expect_error([&] { backward(sum(y)); }, "[one_too_many] its gradient gave 2 tensors for 1");
+}
+
+TEST(CustomFunctionTest, IsNamedInErrorsOfItsGraph) {
+  Tensor y;
+  {
+    const CustomFunction f{.name = "a_name_that_outlives_its_function",
+                           .forward = [](const auto& x) { return x[0] * 2; },
+                           .gradient = [](const Tensor& g, const auto&,
+                                          const Tensor&) { return std::vector<Tensor>{g * 2}; }};
+    y = f({leaf(ones({}, f64))});
+  }
+  backward(y);
+  expect_error([&] { backward(y); }, "a_name_that_outlives_its_function");
+}
+
+}  // namespace
+}  // namespace ladon::test

@@ -1,0 +1,359 @@
+#include "ladon/autograd/graph.h"
+
+#include <cmath>
+#include <vector>
+
+#include "ladon/autograd/functional.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/storage.h"
+#include "ladon/tests/support.h"
+
+namespace ladon::test {
+namespace {
+
+Tensor leaf(std::initializer_list<double> values, DType dtype = f64) {
+  Tensor x = tensor(values, dtype);
+  return x.set_requires_grad();
+}
+Tensor leaf(const Shape& shape) {
+  Generator rng(11);
+  Tensor x = normal(shape, rng, 0, 1, f64);
+  return x.set_requires_grad();
+}
+
+using Values = std::vector<double>;
+
+// --- backward and grad ---
+
+TEST(Backward, AddsToTheGradientsOfLeaves) {
+  const Tensor x = leaf({1, 2, 3});
+  EXPECT_FALSE(x.grad().defined());
+  backward(sum(x * x));
+  EXPECT_EQ(x.grad().to_vector(), (Values{2, 4, 6}));
+  backward(sum(3.0 * x));
+  EXPECT_EQ(x.grad().to_vector(), (Values{5, 7, 9}));
+  EXPECT_FALSE(x.grad().requires_grad());
+}
+
+TEST(Backward, TakesACotangent) {
+  const Tensor x = leaf({1, 2, 3});
+  backward(square(x), tensor({1, 10, 100}, f64));
+  EXPECT_EQ(x.grad().to_vector(), (Values{2, 40, 600}));
+}
+
+TEST(Backward, SumsOverAllPaths) {
+  const Tensor x = leaf({2});
+  const Tensor y = x * x;     // x²
+  backward(y * y + 3.0 * y);  // x⁴ + 3x²
+  EXPECT_EQ(x.grad().item(), 4 * 8 + 6 * 2);
+}
+
+TEST(Backward, SumsBroadcastGradientsAndCastsThem) {
+  Tensor a = ones({2, 3}, f64), b = ones({3}, f32);
+  a.set_requires_grad();
+  b.set_requires_grad();
+  backward(sum(a * b));
+  EXPECT_EQ(b.grad().dtype(), f32);
+  EXPECT_EQ(b.grad().to_vector(), (Values{2, 2, 2}));
+  EXPECT_EQ(a.grad().shape(), a.shape());
+}
+
+TEST(Backward, RejectsWhatItCannotSweep) {
+  const Tensor x = leaf({1, 2});
+  expect_error([&] { backward(x * x); }, "must have one element");
+  expect_error([&] { backward(sum(ones({2}))); }, "records no history");
+  expect_error([&] { backward(x * x, ones({3}, f64)); }, "[3]");
+  expect_error([&] { backward(x * x, ones({2}, f32)); }, "f32");
+  expect_error([] { backward(Tensor()); }, "records no history");
+}
+
+TEST(Grad, ReachesIntermediatesAndTouchesNoLeaf) {
+  const Tensor x = leaf({3});
+  const Tensor y = x * x;
+  const Tensor z = exp(y * 0.1);
+  EXPECT_NEAR(grad(z, y).item(), 0.1 * std::exp(0.9), 1e-14);
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(Grad, OfAnIntermediateThatAnotherTargetDependsOn) {
+  const Tensor x = leaf({3});
+  const Tensor y = x * x;
+  const std::vector<Tensor> gradients = grad({y * y}, {x, y});
+  EXPECT_EQ(gradients[0].item(), 4 * 27);
+  EXPECT_EQ(gradients[1].item(), 18);
+}
+
+TEST(Grad, OfAnOutputByItself) {
+  const Tensor x = leaf({3, 4});
+  const Tensor y = x * 2;
+  const Tensor g = grad(y, y, {.cotangents = {tensor({5, 6}, f64)}});
+  EXPECT_EQ(g.to_vector(), (Values{5, 6}));
+}
+
+TEST(Grad, AddsSeveralOutputs) {
+  const Tensor x = leaf({3});
+  const std::vector<Tensor> g =
+      grad({x * 2, x * x}, {x}, {.cotangents = {tensor({1}, f64), tensor({10}, f64)}});
+  EXPECT_EQ(g[0].item(), 2 + 60);
+}
+
+TEST(Grad, NamesAnUnusedInput) {
+  const Tensor x = leaf({1}), unused = leaf({1});
+  expect_error([&] { grad(x * 2, unused); }, "allow_unused");
+  EXPECT_FALSE(grad(x * 2, unused, {.allow_unused = true}).defined());
+  expect_error([&] { grad(x * 2, ones({1}, f64)); }, "does not require a gradient");
+  expect_error([&] { grad({x * 2}, {x}, {.cotangents = {x, x}}); }, "cotangents");
+}
+
+TEST(Backward, FreesTheGraphUnlessAskedToRetainIt) {
+  const Tensor x = leaf({3});
+  const Tensor y = exp(x * x);
+  backward(y, {.retain_graph = true});
+  const double once = x.grad().item();
+  backward(y);
+  EXPECT_EQ(x.grad().item(), 2 * once);
+  expect_error([&] { backward(y); }, "retain_graph");
+}
+
+TEST(Backward, NeverSharesGradientsBetweenLeaves) {
+  const Tensor a = leaf({1, 2}), b = leaf({3, 4});
+  const Tensor cotangent = tensor({5, 6}, f64);
+  backward(a + b, cotangent);
+  {
+    const NoGrad no_grad;
+    fill_(a.grad(), 0);
+  }
+  EXPECT_EQ(b.grad().to_vector(), (Values{5, 6}));
+  EXPECT_EQ(cotangent.to_vector(), (Values{5, 6}));
+}
+
+TEST(Backward, GivesGradientsOfTheirOwnElements) {
+  const Tensor x = leaf({1, 2});
+  backward(sum(x));  // the gradient of sum is an expanded view
+  EXPECT_TRUE(x.grad().contiguous());
+  EXPECT_EQ(x.grad().storage().size(), 2 * sizeof(double));
+}
+
+// --- higher derivatives ---
+
+TEST(CreateGraph, DifferentiatesThreeTimes) {
+  const Tensor x = leaf({2});
+  const Tensor first = grad(pow(x, 4), x, {.create_graph = true});
+  const Tensor second = grad(first, x, {.create_graph = true});
+  const Tensor third = grad(second, x, {.create_graph = true});
+  EXPECT_DOUBLE_EQ(first.item(), 32);
+  EXPECT_DOUBLE_EQ(second.item(), 48);
+  EXPECT_DOUBLE_EQ(third.item(), 48);
+  EXPECT_DOUBLE_EQ(grad(third, x).item(), 24);
+}
+
+TEST(CreateGraph, GoesThroughSavedOutputs) {
+  const Tensor x = leaf({0.3});
+  for (const auto f : {exp, tanh, sigmoid, sqrt, reciprocal}) {
+    const Tensor first = grad(f(x), x, {.create_graph = true});
+    const Tensor second = grad(first, x);
+    const double h = 1e-5;
+    const auto slope = [&](double at) {
+      const Tensor p = leaf({at});
+      return grad(f(p), p).item();
+    };
+    EXPECT_NEAR(second.item(), (slope(0.3 + h) - slope(0.3 - h)) / (2 * h), 1e-8);
+  }
+}
+
+TEST(CreateGraph, LetsAGradientEnterALoss) {
+  const Tensor x = leaf({1, -2});
+  const Tensor slope = grad(sum(pow(x, 3)), x, {.create_graph = true});  // 3x²
+  backward(sum(square(slope)));                                          // Σ9x⁴ → 36x³
+  EXPECT_EQ(x.grad().to_vector(), (Values{36, -288}));
+}
+
+TEST(CreateGraph, RecordsTheGradientsOfLeaves) {
+  const Tensor x = leaf({2});
+  backward(pow(x, 3), {.create_graph = true});
+  const Tensor first = x.grad();
+  EXPECT_TRUE(first.requires_grad());
+  EXPECT_DOUBLE_EQ(grad(first, x).item(), 12);
+  Tensor unlinked = x;
+  unlinked.set_grad({});  // the gradient's graph holds the leaf, which holds the gradient
+}
+
+// --- modes ---
+
+TEST(NoGradTest, RecordsNothingInItsScope) {
+  const Tensor x = leaf({1});
+  {
+    const NoGrad no_grad;
+    EXPECT_FALSE(grad_enabled());
+    EXPECT_FALSE((x * 2).requires_grad());
+    {
+      const EnableGrad enable_grad;
+      EXPECT_TRUE((x * 2).requires_grad());
+    }
+    EXPECT_FALSE((x * 2).requires_grad());
+  }
+  EXPECT_TRUE((x * 2).requires_grad());
+}
+
+TEST(RequiresGrad, IsForFloatingLeaves) {
+  Tensor integers = ones({2}, i64);
+  expect_error([&] { integers.set_requires_grad(); }, "i64");
+  Tensor y = leaf({1}) * 2;
+  expect_error([&] { y.set_requires_grad(false); }, "mul");
+  EXPECT_FALSE(y.detach().requires_grad());
+  EXPECT_TRUE(y.detach().storage() == y.storage());
+  Tensor x = leaf({1});
+  x.set_requires_grad(false);
+  EXPECT_FALSE((x * 2).requires_grad());
+}
+
+// --- hooks ---
+
+TEST(Hooks, SeeAndReplaceGradients) {
+  const Tensor x = leaf({3});
+  const Tensor y = x * x;
+  std::vector<double> seen;
+  register_hook(y, [&](const Tensor& g) {
+    seen.push_back(g.item());
+    return g * 10;
+  });
+  register_hook(y, [&](const Tensor& g) {
+    seen.push_back(g.item());
+    return Tensor();
+  });
+  register_hook(x, [](const Tensor& g) { return g + 1; });
+  backward(y * 2);
+  EXPECT_EQ(seen, (Values{2, 20}));
+  EXPECT_EQ(x.grad().item(), 20 * 6 + 1);
+}
+
+TEST(Hooks, SeeTheSumOverAllPathsOnce) {
+  const Tensor x = leaf({3});
+  const Tensor y = x * 1;
+  int calls = 0;
+  register_hook(y, [&](const Tensor& g) {
+    ++calls;
+    EXPECT_EQ(g.item(), 7);
+    return Tensor();
+  });
+  backward(y * 2 + y * 5);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Hooks, MustKeepTheShape) {
+  const Tensor x = leaf({3});
+  register_hook(x, [](const Tensor&) { return ones({2}, f64); });
+  expect_error([&] { backward(x * 2); }, "[2]");
+  expect_error([] { register_hook(ones({1}), [](const Tensor& g) { return g; }); }, "no history");
+}
+
+// --- edits and anomalies ---
+
+TEST(InPlace, IsDetectedByBackward) {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = x * 1;
+  const Tensor z = sum(y * y);
+  fill_(y.detach(), 7);
+  expect_error([&] { backward(z); }, "was edited in place");
+}
+
+TEST(InPlace, IsDetectedOnSavedOutputs) {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = exp(x);
+  const Tensor z = sum(y);
+  fill_(y.detach(), 7);
+  expect_error([&] { backward(z); }, "version");
+}
+
+TEST(InPlace, OfWhatNoRuleReadsIsAllowed) {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = x + 1;
+  const Tensor z = sum(y * 3);
+  fill_(y.detach(), 7);
+  EXPECT_NO_THROW(backward(z));
+}
+
+TEST(DetectAnomalyTest, NamesTheOperationOfTheFirstNaN) {
+  const Tensor x = leaf({0});
+  const Tensor y = sqrt(x) * 0.0;  // 0·∞ in the gradient
+  {
+    const DetectAnomaly detect;
+    expect_error([&] { backward(y, {.retain_graph = true}); }, "sqrt");
+  }
+  backward(y);
+  EXPECT_TRUE(std::isnan(x.grad().item()));
+}
+
+// --- long graphs and memory ---
+
+Tensor long_chain(const Tensor& x, int length) {
+  Tensor y = x;
+  for (int i = 0; i < length; ++i) y = y + 1;
+  return y;
+}
+
+TEST(LongChain, RunsBackwardAndIsFreed) {
+  const Tensor x = leaf({1});
+  backward(long_chain(x, 1'000'000));
+  EXPECT_EQ(x.grad().item(), 1);
+}
+
+TEST(LongChain, IsFreedWithoutBackwardAndAfterARetainedOne) {
+  const std::size_t before = Storage::bytes_in_use();
+  {
+    const Tensor x = leaf({1});
+    { const Tensor dropped = long_chain(x, 1'000'000); }
+    const Tensor y = exp(long_chain(x * 1e-9, 1'000'000) * 1e-9);
+    backward(y, {.retain_graph = true});
+    EXPECT_NEAR(x.grad().item(), 1e-18, 1e-20);
+  }
+  EXPECT_EQ(Storage::bytes_in_use(), before);
+}
+
+TEST(LongChain, IsFreedThroughSavedTensors) {
+  const std::size_t before = Storage::bytes_in_use();
+  {
+    Tensor y = leaf({1});
+    for (int i = 0; i < 200'000; ++i) y = y * y;  // each node keeps its input, and so the chain
+  }
+  EXPECT_EQ(Storage::bytes_in_use(), before);
+}
+
+TEST(Memory, DoesNotGrowInTraining) {
+  Generator rng(3);
+  Tensor w = normal({8, 8}, rng), b = zeros({8});
+  const Tensor x = normal({16, 8}, rng);
+  w.set_requires_grad();
+  b.set_requires_grad();
+  std::size_t settled = 0;
+  for (int step = 0; step < 1000; ++step) {
+    const Tensor h = tanh(matmul(x, w) + b);
+    backward(mean(square(softmax(h, -1) - 0.5)));
+    for (Tensor* p : {&w, &b}) {
+      const NoGrad no_grad;
+      add_(*p, p->grad(), -0.1);
+      p->set_grad({});
+    }
+    if (step == 9) settled = Storage::bytes_in_use();
+  }
+  EXPECT_EQ(Storage::bytes_in_use(), settled);
+}
+
+TEST(Memory, IsFreedAsTheSweepGoes) {
+  const Tensor x = leaf(Shape{1 << 16});
+  const Tensor y = exp(exp(x * 1e-3) * 1e-3);
+  const std::size_t held = Storage::bytes_in_use();
+  backward(sum(y));
+  EXPECT_LT(Storage::bytes_in_use(), held);  // saved outputs are gone, though y still stands
+}
+
+TEST(Rules, KeepOnlyWhatTheyNeed) {
+  const Tensor x = leaf(Shape{1 << 16});
+  const std::size_t before = Storage::bytes_in_use();
+  const Tensor constant = ones({1 << 16}, f64);
+  const Tensor y = (x * 1) * constant;  // the product's left operand is read by no rule
+  EXPECT_LT(Storage::bytes_in_use() - before, 2 * (sizeof(double) << 16) + 4096);
+}
+
+}  // namespace
+}  // namespace ladon::test
