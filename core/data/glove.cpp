@@ -187,7 +187,8 @@ Glove load_glove(const std::string& path) {
   return builder.finish();
 }
 
-EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove, Generator& rng) {
+EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove, Generator& rng,
+                               double scale) {
   check(glove.vectors.defined() && glove.vectors.rank() == 2 && glove.vectors.dtype() == f32 &&
             glove.vectors.size(0) == static_cast<std::int64_t>(glove.words.size()),
         "embedding_table", "needs f32 vectors of shape [n, d], one row for each of the ",
@@ -209,7 +210,7 @@ EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove,
     found.insert(found.end(), start, start + d);
     ++table.found;
   }
-  const auto sigma = static_cast<float>(root_mean_square(found.empty() ? vectors : found));
+  const auto sigma = static_cast<float>(scale * root_mean_square(found.empty() ? vectors : found));
   float* weights = table.weights.mutable_data<float>();
   for (std::int64_t i = 0; i < n; ++i) {
     float* row = weights + i * d;

@@ -32,10 +32,11 @@ struct EmbeddingTable {
 };
 
 /// The vectors of a vocabulary's words, in its order. Words without one, <unk> among them, are
-/// drawn from N(0, σ²), σ being the root mean square of all entries of the vectors found (of all
-/// that were loaded if none was); row <pad> is zero. What is drawn depends on the generator
-/// and the table's shape, not on which words are found. Throws Error unless the vectors are f32
-/// [words, d].
-EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove, Generator& rng);
+/// drawn from N(0, (scale·σ)²), σ being the root mean square of all entries of the vectors found
+/// (of all that were loaded if none was); row <pad> is zero. The draw for a row does not depend on
+/// which others are found. A small scale says little of words that nothing is known of. Throws
+/// Error unless the vectors are f32 [n, d] with a row a word.
+EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove, Generator& rng,
+                               double scale = 1);
 
 }  // namespace ladon

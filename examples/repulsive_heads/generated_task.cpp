@@ -9,29 +9,30 @@ constexpr std::int64_t distractors = 8;  // keys that are not
 constexpr std::int64_t values = 8;
 constexpr std::int64_t length = 24;
 constexpr std::int64_t train_items = 2048, test_items = 1024;
-constexpr std::int64_t question_mark = 0;  // token 0 stands first; the answers are read there
-constexpr std::int64_t vocabulary = 1 + (rules + distractors) * values;
-
-std::int64_t token(std::int64_t key, std::int64_t value) { return 1 + key * values + value; }
+constexpr std::int64_t question_mark = 0;  // stands first; the answers are read there
+constexpr std::int64_t first_key = 1, first_value = first_key + rules + distractors;
+constexpr std::int64_t vocabulary = first_value + values;
 
 struct Sequences {
-  Tensor tokens, labels;  // i64 [n, length], [n, rules]
+  Tensor tokens, labels;  // i64 [n, length, 2] (key and value), [n, rules]
 };
 
 /// Positions 1 … length−1 in random order: the first `rules` of them hold the rules' keys, the
 /// others distractors; every value is drawn evenly. In an unfamiliar sequence a distractor takes
 /// the place of one rule's key.
 Sequences draw(std::int64_t n, bool unfamiliar, Generator& rng) {
-  Sequences s{full({n, length}, question_mark, i64), empty({n, rules}, i64)};
+  Sequences s{full({n, length, 2}, question_mark, i64), empty({n, rules}, i64)};
   std::int64_t* tokens = s.tokens.mutable_data<std::int64_t>();
   std::int64_t* labels = s.labels.mutable_data<std::int64_t>();
-  for (std::int64_t i = 0; i < n; ++i, tokens += length, labels += rules) {
+  for (std::int64_t i = 0; i < n; ++i, tokens += 2 * length, labels += rules) {
     const auto places = permutation(length - 1, rng).to_vector<std::int64_t>();
     const std::int64_t missing = unfamiliar ? rng.below(rules) : -1;
     for (std::int64_t j = 0; j < length - 1; ++j) {
       const std::int64_t key = j < rules && j != missing ? j : rules + rng.below(distractors);
       const std::int64_t value = rng.below(values);
-      tokens[1 + places[static_cast<std::size_t>(j)]] = token(key, value);
+      std::int64_t* token = tokens + 2 * (1 + places[static_cast<std::size_t>(j)]);
+      token[0] = first_key + key;
+      token[1] = first_value + value;
       if (j < rules) labels[j] = value;
     }
   }
@@ -42,7 +43,8 @@ std::vector<Batch> batches(const Sequences& s, const Tensor& order, std::int64_t
   std::vector<Batch> cut;
   for (const Tensor& rows : split(order, batch_size)) {
     const Tensor tokens = index_select(s.tokens, 0, rows);
-    cut.push_back({tokens, ones(tokens.shape(), boolean), index_select(s.labels, 0, rows)});
+    cut.push_back(
+        {tokens, ones({tokens.size(0), length}, boolean), index_select(s.labels, 0, rows)});
   }
   return cut;
 }

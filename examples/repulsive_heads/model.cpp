@@ -1,6 +1,7 @@
 #include "ladon/examples/repulsive_heads/model.h"
 
 #include "ladon/core/data/vocabulary.h"
+#include "ladon/core/error.h"
 
 namespace ladon::example {
 namespace {
@@ -8,18 +9,20 @@ namespace {
 // Of words and positions: small, so that the first logits are even.
 constexpr double start_stddev = 0.1;
 
-std::int64_t embedding_width(const Settings& s, const Task& task) {
-  return task.word_vectors.defined() ? task.word_vectors.size(1) : s.dim;
+/// [vocabulary, dim]: the given vectors in the first columns, N(0, start_stddev²) elsewhere.
+Tensor with_word_vectors(const Tensor& vectors, std::int64_t dim, Generator& rng) {
+  const std::int64_t width = vectors.size(1);
+  check(width <= dim, "repulsive_heads", "word vectors of width ", width, " do not fit into --dim ",
+        dim);
+  const Tensor rest = normal({vectors.size(0), dim - width}, rng, 0, start_stddev);
+  return concat({vectors, rest}, 1);
 }
 
 }  // namespace
 
 Classifier::Classifier(const Settings& s, const Task& task, Generator& source)
-    : embedding({.count = task.vocabulary, .dim = embedding_width(s, task), .stddev = start_stddev},
-                source),
-      positions(
-          {.max_length = task.max_length, .dim = embedding_width(s, task), .stddev = start_stddev},
-          source),
+    : embedding({.count = task.vocabulary, .dim = s.dim, .stddev = start_stddev}, source),
+      positions({.max_length = task.max_length, .dim = s.dim, .stddev = start_stddev}, source),
       embedding_dropout(s.dropout, source),
       feature_dropout(s.dropout, source),
       encoder(
@@ -31,9 +34,8 @@ Classifier::Classifier(const Settings& s, const Task& task, Generator& source)
       questions(task.questions),
       word_dropout(s.word_dropout),
       rng(source.split(source.reserve(1))) {
-  if (task.word_vectors.defined()) embedding.weight = parameter(clone(task.word_vectors));
-  const std::int64_t width = embedding_width(s, task);
-  if (width != s.dim) widen.emplace(LinearOptions{.in = width, .out = s.dim}, source);
+  if (task.word_vectors.defined())
+    embedding.weight = parameter(with_word_vectors(task.word_vectors, s.dim, source));
 }
 
 Tensor Classifier::embed(const Batch& batch) const {
@@ -42,8 +44,8 @@ Tensor Classifier::embed(const Batch& batch) const {
     const Tensor dropped = logical_and(bernoulli(tokens.shape(), rng, word_dropout), batch.mask);
     tokens = where(dropped, full(tokens.shape(), Vocabulary::unknown, i64), tokens);
   }
-  const Tensor x = embedding_dropout(positions(embedding(tokens)));
-  return widen ? (*widen)(x) : x;
+  const Tensor vectors = embedding(tokens);  // [B, T, dim] or [B, T, fields, dim]
+  return embedding_dropout(positions(vectors.rank() == 4 ? sum(vectors, 2) : vectors));
 }
 
 Tensor Classifier::logits(const Batch& batch) const {
@@ -59,7 +61,6 @@ std::vector<Tensor> Classifier::attention_maps(const Batch& batch) const {
 void Classifier::visit(Visitor& v) {
   v("embedding", embedding);
   v("positions", positions);
-  v("widen", widen);
   v("embedding_dropout", embedding_dropout);
   v("encoder", encoder);
   v("feature_dropout", feature_dropout);

@@ -7,11 +7,11 @@
 
 namespace ladon::example {
 
-/// tokens [B, T] → embedding (+ projection of word vectors) + positions → encoder → pooling →
-/// logits [B, questions, classes].
+/// tokens → embedding + positions → encoder → pooling → logits [B, questions, classes]. A token may
+/// have several fields ([B, T, fields]): its vector is the sum of theirs. Given word vectors fill
+/// the first columns of the embedding and are trained further.
 struct Classifier : Module {
   Embedding embedding;
-  std::optional<Linear> widen;  ///< From the width of given word vectors to the model's.
   LearnedPositions positions;
   Dropout embedding_dropout, feature_dropout;
   TransformerEncoder encoder;

@@ -12,7 +12,7 @@
 
 namespace ladon::example {
 
-/// Batches hold tokens [B, T], their mask, and labels [B, questions].
+/// Batches hold tokens [B, T] or, with several fields a token, [B, T, fields], their mask [B, T],
 struct Task {
   std::string description;
   std::int64_t vocabulary, questions, classes, max_length, train_items;

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::int64_t min_count = 2;  // rarer words are <unk>
 constexpr std::int64_t max_length = 128;
+constexpr double unknown_scale = 0.1;  // of words without a vector, against those with one
 
 TextDataset read(const Settings& s, const std::vector<std::string>& files,
                  const std::vector<std::string>& names) {
@@ -53,7 +54,8 @@ Task text_task(const Settings& s, Generator rng) {
              train_texts.label_names.size(), " classes, ", vocabulary.size(), " words");
   Tensor word_vectors;
   if (!s.glove.empty()) {
-    const EmbeddingTable table = embedding_table(vocabulary, load_glove(s.glove), rng);
+    const EmbeddingTable table =
+        embedding_table(vocabulary, load_glove(s.glove), rng, unknown_scale);
     word_vectors = table.weights;
     description += concat(", ", table.found, " with vectors of width ", word_vectors.size(1));
   }

@@ -48,16 +48,21 @@ Predictions predict(Classifier& model, const std::vector<Batch>& batches) {
 }
 
 /// [heads, heads]: how alike the attention maps of two heads are, mean over layers and batches.
+/// Only the queries that are read count: the first where the first is pooled, else every token.
 Tensor map_similarity(Classifier& model, const Task& task) {
   NoGrad no_grad;
   model.eval();
   const std::int64_t heads = model.encoder.layers[0].attention.heads();
   Tensor similarity = eye(heads, f64);
   double* entry = similarity.mutable_data<double>();
-  std::vector<std::pair<Tensor, Tensor>> maps;  // [B, H, T, T] and the mask [B, T]
+  std::vector<std::pair<Tensor, Tensor>> maps;  // [B, H, Tq, T] and the mask [B, Tq]
   for (std::size_t b = 0; b < std::min(map_batches, task.test.size()); ++b)
-    for (const Tensor& weights : model.attention_maps(task.test[b]))
-      maps.emplace_back(weights, task.test[b].mask);
+    for (const Tensor& weights : model.attention_maps(task.test[b])) {
+      const bool first = model.pooling == Pooling::first;
+      const std::int64_t queries = first ? 1 : weights.size(2);
+      maps.emplace_back(slice(weights, 2, {.stop = queries}),
+                        slice(task.test[b].mask, 1, {.stop = queries}));
+    }
   for (std::int64_t h = 0; h < heads; ++h)
     for (std::int64_t g = 0; g < h; ++g) {
       const Tensor pair = from_vector(std::vector<std::int64_t>{h, g}, {2});
