@@ -133,21 +133,23 @@ struct Cut {
 };
 
 // Twice the sides, twice the pieces: cbrt(m·n·k)/64 of them, so that both their number and their
-// size grow. Pieces cost packing, and tiles under 64 × 64 run far below the peak; so where the
-// tiles are too few, the sum is cut as well. A product with a vector is bound by memory: a
-// multiply-add in it counts as eight.
+// size grow. A piece costs packing, which is least for tiles of equal sides; a cut of the sum costs
+// a buffer, so it comes where the sum is four times as long as the sides. Tiles under 64 × 64 run
+// far below the peak. A product with a vector is bound by memory: a multiply-add in it counts as
+// eight.
 Cut cut(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k) {
-  constexpr std::int64_t smallest = 64, shortest_sum = 1024;
   const double work = work_of(count, m, n, k) * (std::min(m, n) == 1 ? 8 : 1);
   const auto wanted = static_cast<std::int64_t>(std::min(std::cbrt(work) / 64, 1024.0));
   Cut c{m, n, k};
-  const auto tiles = [&] { return pieces_of(m, c.m) * pieces_of(n, c.n) * count; };
-  while (tiles() < wanted && std::max(c.m, c.n) > smallest) {
-    std::int64_t& side = c.m >= c.n ? c.m : c.n;
-    side = pieces_of(side, 64) * 32;
+  while (count * pieces_of(m, c.m) * pieces_of(n, c.n) * pieces_of(k, c.k) < wanted) {
+    const std::int64_t side = std::max(c.m, c.n);
+    if (c.k > 1024 && c.k > 4 * side)
+      c.k = pieces_of(c.k, 2);
+    else if (side > 64)
+      (c.m >= c.n ? c.m : c.n) = pieces_of(side, 64) * 32;
+    else
+      break;
   }
-  const std::int64_t sums = std::min(wanted / tiles(), k / shortest_sum);
-  if (sums > 1) c.k = pieces_of(k, sums);
   return c;
 }
 
