@@ -13,13 +13,15 @@ namespace {
 /// Digits after the point for a column: four significant ones of its largest number.
 int digits_for(const std::vector<Row>& rows, std::size_t column) {
   double largest = 0;
-  for (const Row& row : rows)
-    largest = std::max(
-        {largest, std::abs(row.figures[column].second.mean), row.figures[column].second.se});
+  for (const Row& row : rows) {
+    const Estimate& e = row.figures[column].second;
+    if (!std::isnan(e.mean)) largest = std::max({largest, std::abs(e.mean), e.se});
+  }
   return largest >= 1000 ? 0 : largest >= 100 ? 1 : largest >= 10 ? 2 : largest > 1 ? 3 : 4;
 }
 
 std::string cell(const Estimate& e, int digits) {
+  if (std::isnan(e.mean)) return "–";
   char text[64];
   std::snprintf(text, sizeof text, "%.*f ± %.*f", digits, e.mean, digits, e.se);
   return text;

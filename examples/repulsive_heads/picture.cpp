@@ -42,57 +42,70 @@ Tensor curves(const Outcomes& outcomes, std::vector<double> Outcome::*which) {
   return stack(columns, 1);
 }
 
-std::string heat_map(const std::string& title, const std::string& file) {
-  return concat("set title '", title, "'\nplot '", file, "' matrix with image pixels notitle\n");
+/// Three panels of the heads' similarity. `first` is plain training, or whatever was run first; `shown`
+/// the first method that is not plain.
+std::string heat_maps(const Settings& settings, const Outcomes& outcomes) {
+  const auto other = std::find_if(outcomes.begin(), outcomes.end(),
+                                  [](const auto& o) { return o.first != "plain"; });
+  const auto& first = outcomes.front();
+  const auto& shown = other == outcomes.end() ? first : *other;
+  const auto& folder = settings.common.out;
+  const auto panel = [&](const std::string& title, const std::string& file, const Tensor& matrix) {
+    write_atomically(folder / file, lines(matrix));
+    return concat("set title '", title, "'\nplot '", file, "' matrix with image pixels notitle\n");
+  };
+  const std::string axes = concat("[-0.5:", settings.heads, "-0.5]");
+  const std::string reversed = concat("[", settings.heads, "-0.5:-0.5]");
+  return concat(R"(set palette defined (0 '#f7fbff', 0.5 '#6baed6', 1 '#08306b')
+set cbrange [0:1]
+set xlabel 'head'
+set ylabel 'head'
+set size square
+set xtics 1
+set ytics 1
+)",
+                "set xrange ", axes, "\nset yrange ", reversed, "\n",
+                panel("before training", "before.dat",
+                      mean_similarity(first.second, &Outcome::similarity_before)),
+                panel("after training, " + first.first, "after_first.dat",
+                      mean_similarity(first.second, &Outcome::similarity_after)),
+                panel("after training, " + shown.first, "after_other.dat",
+                      mean_similarity(shown.second, &Outcome::similarity_after)),
+                R"(set size nosquare
+set autoscale y
+set xtics autofreq
+set ytics autofreq
+)");
 }
 
-std::string curve_panel(const std::string& title, const std::string& file, const std::string& key,
-                        const Outcomes& outcomes) {
+std::string curve_panel(const Settings& settings, const Outcomes& outcomes,
+                        const std::string& title, const std::string& file, const std::string& key,
+                        std::vector<double> Outcome::*which) {
+  write_atomically(settings.common.out / file, lines(curves(outcomes, which)));
   std::string script = concat("set title '", title, "'\nset key ", key, "\nplot ");
   for (std::size_t i = 0; i < outcomes.size(); ++i)
-    script += concat(i ? ", " : "", "'", file, "' using 1:", i + 2, " with lines lw 2 title '",
-                     outcomes[i].first, "'");
+    script += concat(i ? ", " : "", "'", file, "' using 1:", i + 2,
+                     " with linespoints lw 2 pt 7 ps 0.4 title '", outcomes[i].first, "'");
   return script + "\n";
 }
 
 }  // namespace
 
-std::filesystem::path draw(const Settings& settings, const Outcomes& outcomes) {
-  const auto& folder = settings.common.out;
-  // Plain first, then the first repulsive method, or whatever was run.
-  const auto repulsive = std::find_if(outcomes.begin(), outcomes.end(),
-                                      [](const auto& o) { return o.first != "plain"; });
-  const auto& shown = repulsive == outcomes.end() ? outcomes.front() : *repulsive;
-  write_atomically(folder / "before.dat",
-                   lines(mean_similarity(outcomes.front().second, &Outcome::similarity_before)));
-  write_atomically(folder / "after_first.dat",
-                   lines(mean_similarity(outcomes.front().second, &Outcome::similarity_after)));
-  write_atomically(folder / "after_repulsive.dat",
-                   lines(mean_similarity(shown.second, &Outcome::similarity_after)));
-  write_atomically(folder / "loss.dat", lines(curves(outcomes, &Outcome::train_loss)));
-  write_atomically(folder / "accuracy.dat", lines(curves(outcomes, &Outcome::test_accuracy)));
-  write_atomically(folder / "distance.dat", lines(curves(outcomes, &Outcome::head_distance)));
-
-  const int heads = settings.heads;
-  std::string script = concat(
-      "set multiplot layout 2,3 title 'Attention heads under repulsion: similarity of their maps, "
-      "and "
-      "learning curves'\n",
-      "set palette defined (0 '#f7fbff', 0.5 '#6baed6', 1 '#08306b')\nset cbrange [0:1]\n",
-      "set xrange [-0.5:", heads, "-0.5]\nset yrange [", heads, "-0.5:-0.5]\n",
-      "set xlabel 'head'\nset ylabel 'head'\nset size square\nset xtics 1\nset ytics 1\n");
-  script += heat_map("before training", "before.dat");
-  script += heat_map("after training, " + outcomes.front().first, "after_first.dat");
-  script += heat_map("after training, " + shown.first, "after_repulsive.dat");
+std::filesystem::path draw(const Settings& s, const Outcomes& outcomes) {
+  const bool several = s.heads > 1;  // one head is like no other, and has no distance
+  std::string script = concat("set multiplot layout ", several ? "2,3" : "1,2",
+                              " title 'Attention heads under repulsion'\n");
+  if (several) script += heat_maps(s, outcomes);
+  script += concat("set xrange [0:", s.epochs, "]\nset xlabel 'epoch'\nset ylabel ''\nset grid\n");
   script +=
-      "set size nosquare\nset autoscale x\nset autoscale y\nset xtics autofreq\nset ytics "
-      "autofreq\n"
-      "set xlabel 'epoch'\nset ylabel ''\nset grid\n";
-  script += curve_panel("training loss", "loss.dat", "top right", outcomes);
-  script += curve_panel("test accuracy", "accuracy.dat", "bottom right", outcomes);
-  script += curve_panel("distance between heads", "distance.dat", "top left", outcomes);
-  script += "unset multiplot\n";
-  return plot(folder, "repulsive_heads", script, 1200, 760);
+      curve_panel(s, outcomes, "training loss", "loss.dat", "top right", &Outcome::train_loss);
+  script += curve_panel(s, outcomes, "test accuracy", "accuracy.dat", "bottom right",
+                        &Outcome::test_accuracy);
+  if (several)
+    script += curve_panel(s, outcomes, "distance between heads", "distance.dat", "top left",
+                          &Outcome::head_distance);
+  return plot(s.common.out, "repulsive_heads", script + "unset multiplot\n", 1200,
+              several ? 760 : 400);
 }
 
 }  // namespace ladon::example
