@@ -59,21 +59,15 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     return linear(cast(x, dtype), cast(weight, dtype),
                   bias.defined() ? cast(bias, dtype) : Tensor());
 
-  Shape shape = x.shape();
-  shape[x.rank() - 1] = out;
-  const Tensor rows = rows_of(x.detach()), columns = view::transpose(weight, 0, 1);
-  Tensor y;  // [rows, in] · [in, out] → [rows, out]
-  if (bias.defined()) {
-    y = kernels::clone(view::expand(bias, {rows.shape()[0], out}));
-    kernels::add_matmul(y, rows, columns);
-  } else {
-    y = kernels::matmul(rows, columns);
-  }
+  if (x.rank() == 1) return squeeze(linear(unsqueeze(x, 0), weight, bias), 0);
+  const Tensor columns = view::transpose(weight, 0, 1);
+  const Tensor y = bias.defined() ? kernels::affine(x, columns, kernels::contiguous(bias))
+                                  : kernels::matmul(x, columns);
   return record(
-      "linear", reshape(y, shape), {x, weight, bias},
+      "linear", y, {x, weight, bias},
       [weight = saved(weight)](const Tensor& g) {
-        return matmul(g, weight);
-      },  // [.., out]·[out, in]
+        return matmul(g, weight);  // [.., out] · [out, in]
+      },
       [x = saved(x)](const Tensor& g) {
         return matmul(transpose(rows_of(g)), rows_of(x));  // [out, rows] · [rows, in]
       },

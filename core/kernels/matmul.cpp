@@ -146,10 +146,23 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   return y;
 }
 
-void add_matmul(Tensor y, const Tensor& a, const Tensor& b) {
+Tensor affine(const Tensor& a, const Tensor& b, const Tensor& row) {
   const Operands operands(a, b);
-  require(y.contiguous() && y.shape() == operands.shape, "add_matmul's result has its shape");
+  const std::int64_t n = b.size(-1);
+  require(row.contiguous() && row.count() == n, "the row of affine has the product's columns");
+  Tensor y = empty(operands.shape, a.dtype());
+  visit_floating("affine", y.dtype(), [&]<class T>() {
+    const T* from = row.data<T>();
+    T* to = y.mutable_data<T>();
+    const std::int64_t rows = n == 0 ? 0 : y.count() / n;
+    parallel::for_range(rows, 1 + (1 << 15) / std::max<std::int64_t>(1, n),
+                        [=](std::int64_t begin, std::int64_t end) {
+                          for (std::int64_t i = begin; i < end; ++i)
+                            std::copy_n(from, n, to + i * n);
+                        });
+  });
   multiply(y, operands, 1);
+  return y;
 }
 
 }  // namespace ladon::kernels

@@ -9,7 +9,7 @@ namespace ladon::kernels {
 /// Transposed operands are not copied. Throws Error where shapes do not fit.
 Tensor matmul(const Tensor& a, const Tensor& b);
 
-/// y ← y + a·b for contiguous y of the product's shape.
-void add_matmul(Tensor y, const Tensor& a, const Tensor& b);
+/// The same plus a row: [.., m, k] · [.., k, n] + [n]. `row` is contiguous.
+Tensor affine(const Tensor& a, const Tensor& b, const Tensor& row);
 
 }  // namespace ladon::kernels
