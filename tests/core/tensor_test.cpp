@@ -1,0 +1,172 @@
+// Tensors, shapes and views: what is shared, what is checked, how it prints.
+
+#include "ladon/core/tensor.h"
+
+#include <limits>
+
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/view.h"
+#include "ladon/tests/support.h"
+
+namespace ladon {
+namespace {
+
+using test::expect_error;
+
+Tensor counting(const Shape& shape) {
+  const Tensor flat = arange(0, static_cast<double>(shape.count()));
+  return view::try_reshape(flat, shape);
+}
+
+std::vector<std::int64_t> values(const Tensor& x) { return x.to_vector<std::int64_t>(); }
+using Values = std::vector<std::int64_t>;
+
+TEST(Shape, KnowsItsSizes) {
+  const Shape shape{2, 3, 4};
+  EXPECT_EQ(shape.rank(), 3);
+  EXPECT_EQ(shape.count(), 24);
+  EXPECT_EQ(shape.at(-1), 4);
+  EXPECT_EQ(Shape{}.count(), 1);
+  EXPECT_EQ((Shape{2, 0}).count(), 0);
+  EXPECT_EQ(contiguous_strides(shape), (Shape{12, 4, 1}));
+  EXPECT_EQ(concat(shape), "[2, 3, 4]");
+  expect_error([&] { shape.at(3); }, "axis 3 is out of range for a tensor of 3 axes");
+  expect_error([] { Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }, "at most 8 axes, got 9");
+}
+
+TEST(Shape, BroadcastsAsNumPyDoes) {
+  EXPECT_EQ(broadcast_shapes("add", {2, 1, 4}, {3, 1}), (Shape{2, 3, 4}));
+  EXPECT_EQ(broadcast_shapes("add", {}, {5}), (Shape{5}));
+  EXPECT_EQ(broadcast_shapes("add", {1}, {0}), (Shape{0}));
+  expect_error(
+      [] {
+        broadcast_shapes("add", {2, 3}, {4, 3});
+      },
+      "[add] shapes do not broadcast: [2, 3] and [4, 3]; sizes 2 and 4 differ at axis -2");
+}
+
+TEST(Shape, CountsFromOutsideAreChecked) {
+  expect_error(
+      [] {
+        checked_count("load", {2, -1});
+      },
+      "[load] a size is negative in shape [2, -1]");
+  const std::int64_t huge = std::int64_t{1} << 40;
+  expect_error([=] { checked_count("load", {huge, huge}); }, "does not fit in 64 bits");
+  expect_error([] { empty({std::numeric_limits<std::int64_t>::max()}); }, "more than 2^63 bytes");
+  expect_error([] { empty({std::int64_t{1} << 58}); }, "out of memory");
+}
+
+TEST(Tensor, CopiesShareAndClonesDoNot) {
+  Tensor a = zeros({3}, i64);
+  const Tensor handle = a, copy = kernels::clone(a);
+  a.mutable_data<std::int64_t>()[1] = 7;
+  EXPECT_EQ(values(handle), (Values{0, 7, 0}));
+  EXPECT_EQ(values(copy), (Values{0, 0, 0}));
+}
+
+TEST(Tensor, IsMadeInManyWays) {
+  EXPECT_EQ(values(arange(2, 9, 3)), (Values{2, 5, 8}));
+  EXPECT_EQ(values(arange(3, 0, -1)), (Values{3, 2, 1}));
+  EXPECT_EQ(arange(3, 0).count(), 0);
+  EXPECT_EQ(linspace(0, 1, 5, f64).to_vector(), (std::vector<double>{0, 0.25, 0.5, 0.75, 1}));
+  EXPECT_EQ(values(eye(2, i64)), (Values{1, 0, 0, 1}));
+  EXPECT_EQ(values(full({2, 2}, 3, i64)), (Values{3, 3, 3, 3}));
+  EXPECT_EQ(tensor({1, 2, 3, 4}, {2, 2}).dtype(), f32);
+  EXPECT_EQ(scalar(2.5).item(), 2.5);
+  EXPECT_FALSE(Tensor().defined());
+  expect_error([] { arange(0, 1, 0); }, "step is 0");
+  expect_error(
+      [] {
+        tensor({1, 2, 3}, {2, 2});
+      },
+      "shape [2, 2] holds 4 elements, but 3 were given");
+}
+
+TEST(Tensor, AccessIsChecked) {
+  const Tensor x = zeros({2}, f32);
+  expect_error([&] { x.data<double>(); }, "elements are f32 but were accessed as f64");
+  expect_error([&] { x.item(); }, "needs a tensor of one element, got shape [2]");
+  expect_error([] { Tensor().to_vector(); }, "undefined");
+  EXPECT_THROW(Tensor(x.storage(), f32, {3}, {1}), InternalError) << "a window beyond the storage";
+  EXPECT_THROW(Tensor(x.storage(), f32, {2}, {-1}), InternalError) << "a window before it";
+}
+
+TEST(Tensor, StorageIsReturned) {
+  const std::size_t before = Storage::bytes_in_use();
+  {
+    const Tensor x = zeros({1000}, f64), y = view::slice(x, 0, 0, 10, 1);
+    EXPECT_EQ(Storage::bytes_in_use(), before + 8000);
+  }
+  EXPECT_EQ(Storage::bytes_in_use(), before);
+}
+
+TEST(View, SharesStorage) {
+  Tensor x = counting({2, 3});
+  const Tensor column = view::select(x, 1, 2), turned = view::transpose(x, 0, 1);
+  x.mutable_data<std::int64_t>()[2] = 100;
+  EXPECT_EQ(values(column), (Values{100, 5}));
+  EXPECT_EQ(values(turned), (Values{0, 3, 1, 4, 100, 5}));
+  EXPECT_FALSE(turned.contiguous());
+}
+
+TEST(View, SlicesForwardsAndBackwards) {
+  const Tensor x = counting({6});
+  EXPECT_EQ(values(view::slice(x, 0, 1, 3, 2)), (Values{1, 3, 5}));
+  EXPECT_EQ(values(view::slice(x, 0, 5, 3, -2)), (Values{5, 3, 1}));
+  EXPECT_EQ(view::slice(x, 0, 6, 0, 1).count(), 0);
+}
+
+TEST(View, ExpandsWithStrideZero) {
+  const Tensor x = view::expand(counting({2, 1}), {3, 2, 2});
+  EXPECT_EQ(values(x), (Values{0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1}));
+  EXPECT_EQ(x.strides(), (Shape{0, 1, 0}));
+}
+
+TEST(View, TakesDiagonals) {
+  const Tensor x = counting({2, 3, 3});
+  EXPECT_EQ(values(view::diagonal(x, 0, 1, 2)), (Values{0, 4, 8, 9, 13, 17}));
+  EXPECT_EQ(values(view::diagonal(x, 1, 1, 2)), (Values{1, 5, 10, 14}));
+  EXPECT_EQ(values(view::diagonal(x, -2, 1, 2)), (Values{6, 15}));
+  EXPECT_EQ(view::diagonal(x, 5, 1, 2).shape(), (Shape{2, 0}));
+}
+
+// Every reshape of every view below either keeps the elements' order or says that it needs a copy; and
+// it needs none where the view is contiguous.
+TEST(View, ReshapesWhereStridesAllow) {
+  const std::vector<Shape> targets = {{24},       {2, 12},      {4, 6}, {2, 3, 4},
+                                      {1, 24, 1}, {2, 2, 2, 3}, {3, 8}};
+  const Tensor x = counting({2, 3, 4});
+  const std::vector<Tensor> sources = {x,
+                                       view::transpose(x, 0, 1),
+                                       view::permute(x, {2, 0, 1}),
+                                       view::slice(counting({2, 3, 8}), 2, 0, 4, 2),
+                                       view::slice(x, 1, 2, 3, -1),
+                                       view::expand(counting({2, 1, 4}), {2, 3, 4}),
+                                       view::unsqueeze(view::transpose(x, 1, 2), 1)};
+  int views = 0;
+  for (const Tensor& source : sources)
+    for (const Shape& target : targets) {
+      const Tensor y = view::try_reshape(source, target);
+      if (!y.defined()) {
+        EXPECT_FALSE(source.contiguous());
+        continue;
+      }
+      ++views;
+      EXPECT_EQ(values(y), values(source)) << source.strides() << " as " << target;
+    }
+  EXPECT_EQ(views, 19) << "NumPy needs no copy for the same 19";
+}
+
+TEST(Print, ShowsValuesShapeAndDtype) {
+  EXPECT_EQ(to_string(tensor({1, 2.5, -3, 1e-9}, {2, 2})), "[[1, 2.5],\n [-3, 1e-09]] [2, 2] f32");
+  EXPECT_EQ(to_string(scalar(3, i64)), "3 [] i64");
+  EXPECT_EQ(to_string(ones({2}, boolean)), "[true, true] [2] bool");
+  EXPECT_EQ(to_string(arange(0, 100)), "[0, 1, 2, …, 97, 98, 99] [100] i64");
+  EXPECT_EQ(to_string(zeros({0, 3})), "[] [0, 3] f32");
+  EXPECT_EQ(to_string(Tensor()), "undefined");
+  EXPECT_EQ(to_string(counting({2, 1, 2})), "[[[0, 1]],\n\n [[2, 3]]] [2, 1, 2] i64");
+}
+
+}  // namespace
+}  // namespace ladon
