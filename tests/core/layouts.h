@@ -1,0 +1,89 @@
+#pragma once
+// One tensor in several memory layouts, read and written element by element: what the kernels are
+// tested against.
+
+#include <cstring>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+#include "ladon/core/view.h"
+
+namespace ladon::testing {
+
+/// Where element i, counted in row-major order, stands relative to x's first.
+inline std::int64_t place(const Tensor& x, std::int64_t i) {
+  std::int64_t offset = 0;
+  for (int axis = x.rank() - 1; axis >= 0; --axis) {
+    offset += i % x.shape()[axis] * x.strides()[axis];
+    i /= x.shape()[axis];
+  }
+  return offset;
+}
+
+inline double element(const Tensor& x, std::int64_t i) {
+  return visit_dtype(x.dtype(),
+                     [&]<class T>() { return static_cast<double>(x.data<T>()[place(x, i)]); });
+}
+
+inline void set_element(Tensor x, std::int64_t i, double value) {
+  visit_dtype(x.dtype(),
+              [&]<class T>() { x.mutable_data<T>()[place(x, i)] = static_cast<T>(value); });
+}
+
+/// Reproducible elements of either sign: multiples of 1/64 in [−8, 8), integers in [−8, 8), or
+/// bools.
+inline Tensor sample(const Shape& shape, DType dtype = f32, std::uint64_t seed = 1) {
+  Tensor x = empty(shape, dtype);
+  std::uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+  for (std::int64_t i = 0; i < x.count(); ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const auto draw = static_cast<double>(state >> 54) - 512;
+    set_element(x, i,
+                dtype == boolean ? draw > 0
+                : dtype == i64   ? std::int64_t(draw / 64)
+                                 : draw / 64);
+  }
+  return x;
+}
+
+inline Tensor fill_from(Tensor to, const Tensor& from) {
+  for (std::int64_t i = 0; i < from.count(); ++i) set_element(to, i, element(from, i));
+  return to;
+}
+
+/// x with the last two axes swapped in memory.
+inline Tensor transposed_in_memory(const Tensor& x) {
+  if (x.rank() < 2) return x;
+  Shape shape = x.shape();
+  std::swap(shape[x.rank() - 1], shape[x.rank() - 2]);
+  return fill_from(view::transpose(empty(shape, x.dtype()), x.rank() - 1, x.rank() - 2), x);
+}
+
+/// x along every second place of an axis, or backwards through memory.
+inline Tensor stepped_in_memory(const Tensor& x, int axis, std::int64_t step) {
+  const std::int64_t n = x.shape()[axis], wide = n * std::abs(step) + 1;
+  Shape shape = x.shape();
+  shape[axis] = wide;
+  const std::int64_t start = step > 0 ? 1 : wide - 1;
+  return fill_from(view::slice(empty(shape, x.dtype()), axis, start, n, step), x);
+}
+
+/// x in all these layouts, itself first.
+inline std::vector<Tensor> layouts(const Tensor& x) {
+  std::vector<Tensor> all{x, transposed_in_memory(x)};
+  for (int axis : {0, x.rank() - 1}) {
+    if (x.rank() == 0) break;
+    all.push_back(stepped_in_memory(x, axis, 2));
+    all.push_back(stepped_in_memory(x, axis, -1));
+  }
+  return all;
+}
+
+inline bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && a.dtype() == b.dtype() && a.contiguous() && b.contiguous() &&
+         std::memcmp(a.storage().bytes() + std::size_t(a.offset()) * item_size(a.dtype()),
+                     b.storage().bytes() + std::size_t(b.offset()) * item_size(b.dtype()),
+                     std::size_t(a.count()) * item_size(a.dtype())) == 0;
+}
+
+}  // namespace ladon::testing
