@@ -10,7 +10,7 @@ Tensor cosine_penalty(const Tensor& theta) {
         theta.shape());
   const auto m = static_cast<double>(theta.size(0));
   if (m < 2) return sum(theta) * 0.0;
-  constexpr double tiny = 1e-30;  // keeps a zero row's 1/‖θ‖ finite
+  constexpr double tiny = 1e-24;  // keeps 1/‖θ‖, and its cube in f32, finite for a zero row
   const Tensor unit = theta * rsqrt(sum(square(theta), 1, keep_dims) + tiny);
   const Tensor cosine = matmul(unit, transpose(unit));  // [M, D] · [D, M] → [M, M]
   return sum(square(triu(cosine, 1))) * (2 / (m * (m - 1)));

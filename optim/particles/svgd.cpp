@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "ladon/autograd/ops/inplace.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/pointwise.h"
 #include "ladon/optim/particles/rows.h"
 
 namespace ladon {
@@ -20,14 +20,15 @@ Svgd::Svgd(Particles particles, SvgdOptions options)
 
 ParticleMethod::Forces Svgd::forces(const ParticleBlock&, const Tensor& theta,
                                     const Tensor& gradient) const {
+  using kernels::Binary;
   const KernelValues kernel = options_.kernel.evaluate(theta);
-  const auto m = static_cast<double>(theta.size(0));
+  const std::int64_t m = theta.size(0);
+  const Tensor& sharing = options_.smoothing ? kernel.k : eye(m, f64);
+  const Tensor weights = kernels::binary(Binary::mul, sharing, 1 / static_cast<double>(m));
   // [M, M] · [M, D] → [M, D]
-  const Tensor driving =
-      rows::mix(options_.smoothing ? kernel.k : eye(theta.size(0), f64), gradient);
-  scale_(driving, 1 / m);
-  scale_(kernel.repulsion, options_.alpha / m);
-  return {driving, kernel.repulsion, kernel.h2};
+  return {rows::mix(weights, gradient),
+          kernels::binary(Binary::mul, kernel.repulsion, options_.alpha / static_cast<double>(m)),
+          kernel.h2};
 }
 
 }  // namespace ladon

@@ -2,9 +2,8 @@
 
 #include <cmath>
 
-#include "ladon/autograd/ops/inplace.h"
 #include "ladon/core/error.h"
-#include "ladon/optim/particles/rows.h"
+#include "ladon/core/kernels/pointwise.h"
 
 namespace ladon {
 
@@ -28,8 +27,8 @@ ParticleMethod::Forces Wgd::forces(const ParticleBlock& block, const Tensor& the
           " sums to ", sum, " at particle ", i, "; it must be positive");
     w[i] = options_.alpha / sum;
   }
-  mul_(kernel.repulsion, weight);
-  return {rows::mix(eye(m, f64), gradient), kernel.repulsion, kernel.h2};
+  return {kernels::cast(kernels::clone(gradient), f64),
+          kernels::binary(kernels::Binary::mul, kernel.repulsion, weight), kernel.h2};
 }
 
 }  // namespace ladon

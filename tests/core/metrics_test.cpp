@@ -1,0 +1,82 @@
+#include "ladon/core/data/metrics.h"
+
+#include <cmath>
+#include <limits>
+
+#include "ladon/tests/support.h"
+
+namespace ladon::test {
+namespace {
+
+using namespace metrics;  // NOLINT: all that is tested here
+
+const Tensor probabilities = tensor({0.7, 0.2, 0.1,     //
+                                     0.4, 0.4, 0.2,     //
+                                     0.05, 0.05, 0.9,   //
+                                     0.25, 0.5, 0.25},  //
+                                    {4, 3}, f64);
+const Tensor labels = tensor({0, 1, 2, 0}, i64);
+
+TEST(Metrics, Accuracy) {
+  EXPECT_EQ(accuracy(probabilities, labels), 0.5);  // the tie of row 1 counts as class 0
+}
+
+TEST(Metrics, Nll) {
+  const double expected = -(std::log(0.7) + std::log(0.4) + std::log(0.9) + std::log(0.25)) / 4;
+  EXPECT_NEAR(nll(probabilities, labels), expected, 1e-15);
+  EXPECT_EQ(nll(tensor({1, 0}, {1, 2}), tensor({1}, i64)), std::numeric_limits<double>::infinity());
+}
+
+TEST(Metrics, Brier) {
+  const double rows[] = {0.09 + 0.04 + 0.01, 0.16 + 0.36 + 0.04, 0.0025 + 0.0025 + 0.01,
+                         0.5625 + 0.25 + 0.0625};
+  EXPECT_NEAR(brier(probabilities, labels), (rows[0] + rows[1] + rows[2] + rows[3]) / 4, 1e-15);
+  EXPECT_EQ(brier(tensor({1, 0}, {1, 2}), tensor({1}, i64)), 2);
+}
+
+// Confidences .7 (right), .4 (wrong), .9 (right), .5 (wrong).
+TEST(Metrics, Ece) {
+  EXPECT_NEAR(ece(probabilities, labels, 10), (0.3 + 0.4 + 0.1 + 0.5) / 4, 1e-15);
+  // Two bins: (0, .5] holds .4 and .5 with accuracy 0, (.5, 1] holds .7 and .9 with accuracy 1.
+  EXPECT_NEAR(ece(probabilities, labels, 2), (0.9 + 0.4) / 4, 1e-15);
+  // One bin: |½ − .625|.
+  EXPECT_NEAR(ece(probabilities, labels, 1), 0.125, 1e-15);
+  EXPECT_EQ(ece(tensor({1, 0, 0, 1}, {2, 2}), tensor({0, 1}, i64)), 0);
+}
+
+TEST(Metrics, PredictiveEntropy) {
+  const auto entropy = predictive_entropy(tensor({0.5, 0.5, 1, 0}, {2, 2}, f64));
+  EXPECT_NEAR(entropy[0], std::log(2), 1e-15);
+  EXPECT_EQ(entropy[1], 0);
+}
+
+TEST(Metrics, Auroc) {
+  EXPECT_EQ(auroc({2, 3}, {0, 1}), 1);
+  EXPECT_EQ(auroc({0, 1}, {2, 3}), 0);
+  EXPECT_EQ(auroc({1, 1}, {1, 1, 1}), 0.5);
+}
+
+TEST(Metrics, AurocIsTheShareOfPairsWithTiesHalf) {
+  const std::vector<double> positives = {1, 2, 2, 5, 7, 2}, negatives = {2, 0, 5, 2, -1, 6, 6};
+  double sum = 0;
+  for (const double p : positives)
+    for (const double n : negatives) sum += p > n ? 1 : p == n ? 0.5 : 0;
+  EXPECT_NEAR(auroc(positives, negatives), sum / 42, 1e-15);
+  EXPECT_NEAR(auroc(negatives, positives), 1 - sum / 42, 1e-15);
+}
+
+TEST(Metrics, RefuseBadInput) {
+  expect_error([] { accuracy(probabilities, tensor({0, 1}, i64)); }, "labels are i64 [4]");
+  expect_error([] { accuracy(probabilities, tensor({0, 1, 2, 0})); }, "got f32 of shape [4]");
+  expect_error([] { nll(probabilities, tensor({0, 1, 3, 0}, i64)); }, "label 3 is outside [0, 3)");
+  expect_error([] { brier(labels, labels); }, "got i64 of shape [4]");
+  expect_error([] { brier(zeros({0, 3}), zeros({0}, i64)); }, "N, C > 0");
+  expect_error([] { ece(probabilities, labels, 0); }, "0 bins");
+  expect_error([] { ece(full({1, 2}, std::nan("")), tensor({0}, i64)); }, "NaN");
+  expect_error([] { predictive_entropy(Tensor()); }, "floating [N, C]");
+  expect_error([] { auroc({}, {1}); }, "0 positives and 1 negatives");
+  expect_error([] { auroc({std::nan("")}, {1}); }, "NaN");
+}
+
+}  // namespace
+}  // namespace ladon::test

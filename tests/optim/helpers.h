@@ -1,0 +1,62 @@
+#pragma once
+// What the tests of optimizers and particles share.
+
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/optim/optim.h"
+#include "ladon/tests/support.h"
+
+namespace ladon::test {
+
+/// Whether two contiguous tensors are equal in dtype, shape and every bit.
+inline bool same_bits(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
+  return visit_dtype(a.dtype(), [&]<class T>() {
+    const Tensor x = contiguous(a.detach()), y = contiguous(b.detach());
+    return std::memcmp(x.data<T>(), y.data<T>(), a.count() * sizeof(T)) == 0;
+  });
+}
+
+inline void expect_values(const Tensor& x, const std::vector<double>& expected, double tolerance) {
+  const auto values = x.detach().to_vector<double>();
+  ASSERT_EQ(values.size(), expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_NEAR(values[i], expected[i], tolerance) << "element " << i;
+}
+
+/// A leaf on storage of its own.
+inline Tensor leaf(const Tensor& x) { return parameter(clone(x.detach())); }
+
+/// The four points of the reference values.
+inline Tensor four_points() { return leaf(tensor({1, 2, 10, 5, 7, 3, 2, -1}, {4, 2}, f64)); }
+
+/// ∇U as a function of Θ.
+using Gradient = std::function<Tensor(const Tensor& theta)>;
+inline Tensor standard_normal(const Tensor& theta) { return clone(theta); }
+
+/// Moves the rows of theta by a method and plain gradient descent.
+inline void descend(Tensor theta, ParticleMethod& method, const Gradient& gradient, double lr,
+                    int steps) {
+  Sgd sgd({theta}, {.lr = lr});
+  for (int t = 0; t < steps; ++t) {
+    theta.set_grad(gradient(theta.detach()));
+    method.apply();
+    sgd.step();
+    method.diffuse(lr);
+  }
+}
+
+/// The method's gradient at theta for the loss gradient g.
+template <class Method, class... Options>
+Tensor rewritten(const Tensor& theta, const Tensor& g, Options&&... options) {
+  Tensor x = leaf(theta);
+  x.set_grad(clone(g));
+  Method method(particles_of_rows(x), std::forward<Options>(options)...);
+  method.apply();
+  return x.grad();
+}
+
+}  // namespace ladon::test

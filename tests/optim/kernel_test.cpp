@@ -1,0 +1,219 @@
+#include "ladon/optim/particles/kernel.h"
+
+#include <cmath>
+#include <limits>
+
+#include "ladon/core/parallel.h"
+#include "ladon/optim/particles/rows.h"
+#include "ladon/tests/optim/helpers.h"
+
+namespace ladon::test {
+namespace {
+
+double h2_of(Bandwidth rule, const Tensor& theta, double given = 1) {
+  return bandwidth(rule, rows::squared_distances(theta), given);
+}
+
+TEST(Rows, MatchTheirDefinitions) {
+  Generator rng(1);
+  for (const auto& [m, d] : {std::pair{1, 1}, {2, 7}, {5, 1029}, {17, 3000}})
+    for (const DType dtype : {f32, f64}) {
+      const Tensor x = normal({m, d}, rng, 0, 1, dtype), w = normal({m, m}, rng, 0, 1, f64);
+      const Tensor wide = cast(x, f64);
+      const Tensor difference = unsqueeze(wide, 1) - unsqueeze(wide, 0);  // [M, M, D]
+      EXPECT_TRUE(all_close(rows::squared_distances(x), sum(square(difference), 2), 1e-13, 0));
+      EXPECT_TRUE(all_close(rows::inner_products(x), matmul(wide, transpose(wide)), 1e-12, 1e-11));
+      EXPECT_TRUE(all_close(rows::mix(w, x), matmul(w, wide), 1e-12, 1e-12));
+      EXPECT_TRUE(all_close(rows::mix_differences(w, x), sum(unsqueeze(w, 2) * difference, 1),
+                            1e-12, 1e-12));
+      const auto norms = norm(wide, 1).to_vector();
+      for (std::int64_t i = 0; i < m; ++i) EXPECT_NEAR(rows::norms(x)[i], norms[i], 1e-12);
+    }
+}
+
+TEST(Rows, DistancesAreSymmetricAndZeroBetweenEqualRows) {
+  Generator rng(2);
+  const Tensor x = normal({6, 1001}, rng, 100, 1);
+  copy_(select(x, 0, 4), select(x, 0, 1));
+  const Tensor d2 = rows::squared_distances(x);
+  EXPECT_TRUE(same_bits(d2, transpose(d2)));
+  EXPECT_EQ(d2.to_vector()[4 * 6 + 1], 0);
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(d2.to_vector()[i * 6 + i], 0);
+}
+
+TEST(Rows, ReadTransposedParticles) {
+  Generator rng(2);
+  const Tensor x = transpose(normal({30, 4}, rng, 0, 1, f64));
+  EXPECT_TRUE(same_bits(rows::squared_distances(x), rows::squared_distances(clone(x))));
+  EXPECT_TRUE(same_bits(rows::mix(eye(4, f64), x), clone(x)));
+}
+
+TEST(Rows, RefuseOtherShapes) {
+  expect_error([] { rows::squared_distances(zeros({3})); }, "got f32 of shape [3]");
+  expect_error([] { rows::inner_products(zeros({3, 2}, i64)); }, "got i64 of shape [3, 2]");
+  expect_error([] { rows::norms(Tensor()); }, "undefined");
+}
+
+// Independent float64 values; squared distances 10, 13, 37, 41, 90, 100.
+TEST(Bandwidth, FollowsTheNamedRules) {
+  const Tensor p = four_points();
+  EXPECT_NEAR(h2_of(Bandwidth::median, p), 12.116031223912431, 1e-14);
+  EXPECT_NEAR(h2_of(Bandwidth::liu, p), 7.766686681995148, 1e-14);
+  EXPECT_NEAR(h2_of(Bandwidth::paper, p), 4.038677074637477, 1e-14);
+  EXPECT_NEAR(h2_of(Bandwidth::nips, p), 14.057022515285203, 1e-14);
+  EXPECT_EQ(h2_of(Bandwidth::fixed, p, 3.5), 3.5);
+}
+
+TEST(Bandwidth, OfTwoParticles) {
+  const Tensor p = tensor({1.3, -1.1}, {2, 1}, f64);  // d² = 5.76; with the diagonal 0, 0, d², d²
+  EXPECT_NEAR(h2_of(Bandwidth::median, p), 2.88 / std::log(3), 1e-14);
+  EXPECT_NEAR(h2_of(Bandwidth::liu, p), 1.44 / std::log(3), 1e-14);
+  EXPECT_EQ(h2_of(Bandwidth::paper, p), 0);
+  EXPECT_NEAR(h2_of(Bandwidth::nips, p), 2.88 / std::log(2), 1e-14);
+}
+
+TEST(Bandwidth, IsZeroWithoutAScale) {
+  for (const Bandwidth rule :
+       {Bandwidth::median, Bandwidth::liu, Bandwidth::paper, Bandwidth::nips}) {
+    EXPECT_EQ(h2_of(rule, ones({1, 3})), 0);
+    EXPECT_EQ(h2_of(rule, ones({4, 3})), 0);
+  }
+}
+
+TEST(Bandwidth, HasNames) {
+  for (const Bandwidth rule :
+       {Bandwidth::median, Bandwidth::liu, Bandwidth::paper, Bandwidth::nips, Bandwidth::fixed})
+    EXPECT_EQ(bandwidth_from_name(name(rule)), rule);
+  EXPECT_EQ(name(Bandwidth::liu), "liu");
+  expect_error([] { bandwidth_from_name("mean"); }, "no rule \"mean\"");
+}
+
+TEST(Bandwidth, RefusesWhatGivesNone) {
+  expect_error([] { h2_of(Bandwidth::fixed, ones({2, 2}), 0); }, "fixed h² is 0");
+  const Tensor bad = tensor({1, std::nan("")}, {2, 1});
+  expect_error([&] { h2_of(Bandwidth::median, bad); }, "particles 0 and 1 is nan");
+}
+
+TEST(Rbf, HasTheReferenceValues) {
+  const KernelValues v = rbf().evaluate(four_points());
+  EXPECT_NEAR(v.h2, 12.116031223912431, 1e-14);
+  EXPECT_EQ(v.k.dtype(), f64);
+  const double k01 = 0.02437767583608919, k02 = 0.2172073970997956, k03 = 0.6618764394624396,
+               k12 = 0.5848035476425731, k13 = 0.01613500928476027, k23 = 0.18415579088967246;
+  expect_values(v.k, {1, k01, k02, k03, k01, 1, k12, k13, k02, k12, 1, k23, k03, k13, k23, 1},
+                1e-15);
+  expect_values(
+      v.repulsion,
+      {-0.18029995666193116, 0.1399211393936821, 0.1735625933003788, 0.11056014578917671,
+       0.03875961405518502, -0.01780917617650242, -0.03202225069363267, -0.23267210900635635},
+      1e-15);
+}
+
+TEST(Imq, HasTheReferenceValues) {
+  const KernelValues v = imq().evaluate(four_points());
+  const double k01 = 0.34445558295245005, k02 = 0.4966707206375324, k03 = 0.7401616763982188,
+               k12 = 0.694551869759202, k13 = 0.32873529421177955, k23 = 0.4776033706926044;
+  expect_values(v.k, {1, k01, k02, k03, k01, 1, k12, k13, k02, k12, 1, k23, k03, k13, k23, 1},
+                1e-15);
+  expect_values(
+      v.repulsion,
+      {-0.1244989564218058, 0.08016987829822556, 0.13677657715405808, 0.08301958241465383,
+       0.02267046455126657, -0.00922846583100156, -0.03494808528351884, -0.1539609948818778},
+      1e-15);
+}
+
+TEST(LinearKernel, IsTheInnerProductPlusOne) {
+  const KernelValues v = linear_kernel().evaluate(tensor({1, 2, 10, 5}, {2, 2}, f64));
+  expect_values(v.k, {6, 21, 21, 126}, 0);
+  expect_values(v.repulsion, {2, 4, 20, 10}, 0);
+}
+
+// R_i = Σ_j ∇_{θ_j} k(θ_j, θ_i): central differences of the kernel's formula, θ_i and h² held.
+using Formula = double (*)(double squared_distance, double inner_product, double h2);
+void expect_repulsion(const SteinKernel& kernel, Formula formula) {
+  Generator rng(7);
+  const std::int64_t m = 5, d = 3;
+  const Tensor theta = normal({m, d}, rng, 0, 1, f64);
+  const KernelValues v = kernel.evaluate(theta);
+  const auto x = theta.to_vector(), r = v.repulsion.to_vector(), k = v.k.to_vector();
+  const auto value = [&](std::int64_t j, std::int64_t i, std::int64_t axis, double shift) {
+    double d2 = 0, inner = 0;
+    for (std::int64_t c = 0; c < d; ++c) {
+      const double moved = x[j * d + c] + (c == axis ? shift : 0);
+      d2 += (moved - x[i * d + c]) * (moved - x[i * d + c]);
+      inner += moved * x[i * d + c];
+    }
+    return formula(d2, inner, v.h2);
+  };
+  const double step = 1e-5;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t c = 0; c < d; ++c) {
+      double slope = 0;
+      for (std::int64_t j = 0; j < m; ++j) {
+        EXPECT_NEAR(k[j * m + i], value(j, i, c, 0), 1e-14);
+        slope += (value(j, i, c, step) - value(j, i, c, -step)) / (2 * step);
+      }
+      EXPECT_NEAR(r[i * d + c], slope, 1e-7 * std::abs(slope) + 1e-9) << kernel.name;
+    }
+}
+
+TEST(SteinKernel, RepulsionIsTheDerivative) {
+  for (const BandwidthOptions& options : {BandwidthOptions{}, {Bandwidth::fixed, 0.7}}) {
+    expect_repulsion(rbf(options),
+                     [](double d2, double, double h2) { return std::exp(-d2 / (2 * h2)); });
+    expect_repulsion(imq(options),
+                     [](double d2, double, double h2) { return 1 / std::sqrt(1 + d2 / h2); });
+  }
+  expect_repulsion(linear_kernel(), [](double, double inner, double) { return inner + 1; });
+}
+
+TEST(SteinKernel, RadialRepulsionSumsToZero) {
+  Generator rng(8);
+  const Tensor theta = normal({7, 1100}, rng, 0, 1, f64);
+  for (const SteinKernel& kernel : {rbf(), imq()}) {
+    const Tensor r = kernel.evaluate(theta).repulsion;
+    EXPECT_GT(amax(abs(r)).item(), 1e-5);
+    EXPECT_LT(amax(abs(sum(r, 0))).item(), 1e-16 * 7 * 7);
+  }
+}
+
+TEST(SteinKernel, OneParticleHasNoRepulsion) {
+  for (const SteinKernel& kernel : {rbf(), imq(), rbf({.bandwidth = Bandwidth::nips})}) {
+    const KernelValues v = kernel.evaluate(tensor({3, -4}, {1, 2}));
+    expect_values(v.k, {1}, 0);
+    EXPECT_TRUE(same_bits(v.repulsion, zeros({1, 2}, f64)));
+  }
+}
+
+TEST(SteinKernel, EqualParticlesStayFinite) {
+  for (const std::int64_t m : {2, 4})
+    for (const SteinKernel& kernel : {rbf(), imq(), rbf({.bandwidth = Bandwidth::nips})}) {
+      const KernelValues v = kernel.evaluate(full({m, 3}, 0.1));
+      EXPECT_TRUE(same_bits(v.k, ones({m, m}, f64)));
+      EXPECT_TRUE(same_bits(v.repulsion, zeros({m, 3}, f64)));
+    }
+  // Four of five equal: the median is 0, and the limit h → 0 separates the fifth.
+  const KernelValues v = rbf().evaluate(tensor({1, 1, 2, 1, 1}, {5, 1}));
+  expect_values(select(v.k, 0, 0), {1, 1, 0, 1, 1}, 0);
+  expect_values(select(v.k, 0, 2), {0, 0, 1, 0, 0}, 0);
+  EXPECT_TRUE(same_bits(v.repulsion, zeros({5, 1}, f64)));
+  // Distances whose square is subnormal.
+  const KernelValues tiny = rbf().evaluate(tensor({0, 1e-158, 3e-158}, {3, 1}, f64));
+  EXPECT_TRUE(all(isfinite(tiny.repulsion)).item<bool>());
+}
+
+TEST(SteinKernel, IsTheSameAtAnyNumberOfThreads) {
+  Generator rng(9);
+  const Tensor theta = normal({9, 5001}, rng);
+  const int before = num_threads();
+  set_num_threads(1);
+  const KernelValues one = rbf().evaluate(theta);
+  set_num_threads(2);
+  const KernelValues two = rbf().evaluate(theta);
+  set_num_threads(before);
+  EXPECT_TRUE(same_bits(one.k, two.k));
+  EXPECT_TRUE(same_bits(one.repulsion, two.repulsion));
+}
+
+}  // namespace
+}  // namespace ladon::test

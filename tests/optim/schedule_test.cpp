@@ -1,0 +1,110 @@
+#include "ladon/optim/schedule.h"
+
+#include <cmath>
+
+#include "ladon/tests/optim/helpers.h"
+
+namespace ladon::test {
+namespace {
+
+void expect_factors(const Schedule& schedule, const std::vector<double>& expected) {
+  for (std::size_t step = 0; step < expected.size(); ++step)
+    EXPECT_NEAR(schedule(static_cast<std::int64_t>(step)), expected[step], 1e-15) << step;
+}
+
+TEST(Schedule, Constant) { expect_factors(schedule::constant(0.3), {0.3, 0.3}); }
+
+TEST(Schedule, LinearWarmup) {
+  expect_factors(schedule::linear_warmup(4), {0.25, 0.5, 0.75, 1, 1, 1});
+  expect_factors(schedule::linear_warmup(0), {1, 1});
+}
+
+TEST(Schedule, Cosine) {
+  const double r = std::sqrt(0.5);  // cos(π/4)
+  expect_factors(schedule::cosine({.steps = 4}), {1, (1 + r) / 2, 0.5, (1 - r) / 2, 0, 0});
+  expect_factors(schedule::cosine({.steps = 6, .warmup = 2, .floor = 0.2}),
+                 {0.5, 1, 1, 0.2 + 0.4 * (1 + r), 0.6, 0.2 + 0.4 * (1 - r), 0.2, 0.2});
+}
+
+TEST(Schedule, LinearDecay) {
+  expect_factors(schedule::linear_decay({.steps = 6, .warmup = 2, .floor = 0.2}),
+                 {0.5, 1, 1, 0.8, 0.6, 0.4, 0.2, 0.2});
+}
+
+// d^−½·min(t^−½, t·w^−3/2), t from 1, over its peak (d·w)^−½.
+TEST(Schedule, InverseSqrt) {
+  const double w = 3, d = 64;
+  for (std::int64_t step = 0; step < 20; ++step) {
+    const double t = static_cast<double>(step) + 1;
+    const double rate = std::pow(d, -0.5) * std::min(std::pow(t, -0.5), t * std::pow(w, -1.5));
+    EXPECT_NEAR(schedule::inverse_sqrt(3)(step) / std::sqrt(d * w), rate, 1e-15);
+  }
+}
+
+TEST(Schedule, RefusesBadSettings) {
+  expect_error([] { schedule::linear_warmup(-1); }, "warmup is -1");
+  expect_error([] { schedule::cosine({.steps = 5, .warmup = 5}); }, "warmup is 5 of 5 steps");
+  expect_error([] { schedule::linear_decay({.steps = 5, .floor = 1.5}); }, "floor is 1.5");
+  expect_error([] { schedule::inverse_sqrt(0); }, "warmup is 0");
+  for (const Schedule& s : {schedule::constant(), schedule::linear_warmup(2),
+                            schedule::cosine({.steps = 5}), schedule::inverse_sqrt(2)})
+    expect_error([&] { s(-1); }, "step is -1");
+}
+
+class PlateauTest : public ::testing::Test {
+ protected:
+  std::vector<double> rates(Plateau& plateau, const std::vector<double>& figures) {
+    std::vector<double> seen;
+    for (const double figure : figures) {
+      const double before = sgd.lr();
+      const bool changed = plateau.watch(figure, sgd);
+      EXPECT_EQ(changed, sgd.lr() != before);
+      seen.push_back(sgd.lr());
+    }
+    return seen;
+  }
+  Tensor x = leaf(tensor({1}, f64));
+  Sgd sgd{{x}, {.lr = 1}};
+};
+
+TEST_F(PlateauTest, ReducesOnceAfterEachPatience) {
+  Plateau plateau({.factor = 0.5, .patience = 1, .threshold = 0.1, .min_lr = 0.2});
+  // 0.95 is no improvement on 1 at a threshold of a tenth; 0.8 is; then two reductions to the
+  // floor of 0.2.
+  EXPECT_EQ(rates(plateau, {1, 0.95, 0.8, 0.8, 0.79, 0.8, 0.8, 0.8, 0.8, 0.8}),
+            (std::vector<double>{1, 1, 1, 1, 0.5, 0.5, 0.25, 0.25, 0.2, 0.2}));
+  EXPECT_EQ(plateau.best(), 0.8);
+  EXPECT_EQ(rates(plateau, {0.8, 0.8, 0.8}), (std::vector<double>{0.2, 0.2, 0.2}));
+}
+
+TEST_F(PlateauTest, WatchesFiguresThatShouldGrowAndNaN) {
+  Plateau plateau({.mode = PlateauOptions::Mode::max, .factor = 0.5, .patience = 0});
+  EXPECT_EQ(rates(plateau, {-3, -2, -2, std::nan(""), 5}),
+            (std::vector<double>{1, 1, 0.5, 0.25, 0.25}));
+}
+
+TEST_F(PlateauTest, Resumes) {
+  Plateau plateau({.factor = 0.5, .patience = 2});
+  rates(plateau, {1, 1, 1});
+  Plateau resumed({.factor = 0.5, .patience = 2});
+  resumed.load_state_dict(plateau.state_dict());
+  EXPECT_EQ(resumed.best(), 1);
+  EXPECT_EQ(resumed.waited(), 2);
+  EXPECT_EQ(rates(resumed, {1}), (std::vector<double>{0.5}));
+  expect_error([&] { resumed.load_state_dict({{"best", scalar(1, f64)}}); }, "got 1 entries");
+  expect_error(
+      [&] {
+        resumed.load_state_dict({{"best", scalar(1, f32)}, {"waited", scalar(1, i64)}});
+      },
+      "are f32 and i64");
+  EXPECT_EQ(resumed.best(), 1);
+}
+
+TEST(Plateau, RefusesBadSettings) {
+  expect_error([] { Plateau p({.factor = 1}); }, "factor is 1");
+  expect_error([] { Plateau p({.patience = -1}); }, "patience is -1");
+  expect_error([] { Plateau p({.threshold = -1}); }, "-1 and 0");
+}
+
+}  // namespace
+}  // namespace ladon::test

@@ -1,0 +1,194 @@
+#include "ladon/optim/particles/svgd.h"
+
+#include <cmath>
+
+#include "ladon/layers/layers.h"
+#include "ladon/tests/optim/helpers.h"
+
+namespace ladon::test {
+namespace {
+
+Tensor random_rows(std::int64_t m, std::int64_t d, std::uint64_t seed, DType dtype = f64) {
+  Generator rng(seed);
+  return normal({m, d}, rng, 0, 1, dtype);
+}
+
+// Independent float64 values of −φ at the four points for the target N(0, 1): g = θ.
+TEST(Svgd, HasTheReferenceDirection) {
+  const Tensor p = four_points();
+  expect_values(rewritten<Svgd>(p, p.detach()),
+                {1.0670703434115678, 0.4929282479059277, 3.4941774836508106, 1.6691177098814902,
+                 3.348698710312422, 1.5480214794248217, 1.0360848298078456, 0.29739185175601357},
+                1e-14);
+  expect_values(rewritten<Svgd>(p, p.detach(), SvgdOptions{.kernel = imq()}),
+                {2.381518295801368, 1.0979896304946006, 3.931753170634092, 1.8402029746390183,
+                 3.8436814237658736, 1.749431471302368, 2.351421574661941, 0.9276927327037567},
+                1e-14);
+}
+
+TEST(Svgd, SinglePrecisionIsRoundedOnce) {
+  const Tensor p = four_points(), single = leaf(cast(p.detach(), f32));
+  const Tensor exact = rewritten<Svgd>(p, p.detach());
+  EXPECT_TRUE(same_bits(rewritten<Svgd>(single, single.detach()), cast(exact, f32)));
+}
+
+// Against the definition, from the kernel's own K and R, with and without smoothing.
+TEST(Svgd, SumsItsTwoForces) {
+  const Tensor x = random_rows(5, 7, 1), g = random_rows(5, 7, 2);
+  const KernelValues v = rbf().evaluate(x);
+  const double alpha = 0.3;
+  const Tensor repulsion = v.repulsion * alpha;
+  EXPECT_TRUE(all_close(rewritten<Svgd>(x, g, SvgdOptions{.alpha = alpha}),
+                        (matmul(v.k, g) - repulsion) / 5.0, 1e-14, 1e-15));
+  EXPECT_TRUE(all_close(rewritten<Svgd>(x, g, SvgdOptions{.alpha = alpha, .smoothing = false}),
+                        (g - repulsion) / 5.0, 1e-14, 1e-15));
+  EXPECT_TRUE(all_close(rewritten<Wgd>(x, g, WgdOptions{.alpha = alpha}),
+                        g - repulsion / sum(v.k, 1, keep_dims), 1e-14, 1e-15));
+  Generator rng(1);
+  EXPECT_TRUE(all_close(rewritten<Spos>(x, g, SposOptions{.alpha = alpha, .diffusion = 0.25}, rng),
+                        (matmul(v.k, g) - repulsion) / 5.0 + g * 0.25, 1e-14, 1e-15));
+}
+
+TEST(Svgd, PaperPreset) {
+  Tensor p = four_points();
+  const SvgdOptions options = SvgdOptions::paper(0.01);
+  EXPECT_EQ(options.alpha, 0.01);
+  EXPECT_EQ(options.posterior.count, 1);
+  EXPECT_EQ(options.posterior.prior_precision, 0);
+  EXPECT_EQ(options.posterior.temperature, 1);
+  EXPECT_TRUE(options.smoothing);
+  Svgd svgd(particles_of_rows(p), options);
+  svgd.apply();
+  EXPECT_NEAR(svgd.report()[0].h2, 4.038677074637477, 1e-14);
+}
+
+TEST(Svgd, OneParticleKeepsEveryBitOfItsGradient) {
+  for (const DType dtype : {f32, f64}) {
+    const Tensor x = random_rows(1, 501, 3, dtype), g = random_rows(1, 501, 4, dtype);
+    fill_(slice(g, 1, {.stop = 2}), -0.0);
+    for (const Bandwidth rule :
+         {Bandwidth::median, Bandwidth::liu, Bandwidth::paper, Bandwidth::nips, Bandwidth::fixed})
+      for (const bool smoothing : {true, false}) {
+        const SteinKernel kernel = rbf({.bandwidth = rule});
+        EXPECT_TRUE(same_bits(
+            rewritten<Svgd>(x, g, SvgdOptions{.kernel = kernel, .smoothing = smoothing}), g));
+        EXPECT_TRUE(same_bits(rewritten<Wgd>(x, g, WgdOptions{.kernel = kernel}), g));
+      }
+  }
+}
+
+TEST(Svgd, EqualParticlesShareTheirMeanGradient) {
+  for (const std::int64_t m : {2, 4}) {
+    const Tensor x = full({m, 3}, 0.7, f64), g = random_rows(m, 3, 5);
+    const Tensor expected = expand(mean(g, 0, keep_dims), {m, 3});
+    EXPECT_TRUE(all_close(rewritten<Svgd>(x, g), expected, 1e-15, 1e-15));
+    EXPECT_TRUE(same_bits(rewritten<Wgd>(x, g), g));
+  }
+}
+
+TEST(Svgd, PermutingParticlesPermutesTheDirection) {
+  const Tensor x = random_rows(6, 40, 6), g = random_rows(6, 40, 7);
+  const Tensor order = tensor({3, 0, 5, 1, 4, 2}, i64);
+  const auto permuted = [&](const Tensor& t) { return index_select(t, 0, order); };
+  for (const SteinKernel& kernel : {rbf(), imq(), linear_kernel()}) {
+    const SvgdOptions options{.kernel = kernel};
+    EXPECT_TRUE(all_close(rewritten<Svgd>(permuted(x), permuted(g), options),
+                          permuted(rewritten<Svgd>(x, g, options)), 1e-13, 1e-14))
+        << kernel.name;
+  }
+}
+
+// Heads that the loss does not touch at all still move apart, in each of q, k and v.
+TEST(Svgd, SeparatesHeadsWithoutLossGradient) {
+  Generator rng(8);
+  MultiHeadAttention attention({.dim = 8, .heads = 2}, rng);
+  const Particles heads = particles(attention);
+  Svgd svgd(heads);
+  Sgd sgd({attention.query, attention.key, attention.value}, {.lr = 0.1});
+  std::vector<double> before;
+  for (const auto& block : heads) before.push_back(pairwise_distance(block.values()).min);
+  svgd.apply();
+  sgd.step();
+  for (std::size_t b = 0; b < heads.size(); ++b)
+    EXPECT_GT(pairwise_distance(heads[b].values()).min, before[b] * 1.001) << heads[b].name();
+}
+
+TEST(Posterior, ScalesLossPriorAndTemperature) {
+  const Tensor x = tensor({2, -1}, {1, 2}, f64), g = tensor({0.5, 3}, {1, 2}, f64);
+  const Posterior posterior{.count = 100, .prior_precision = 4, .temperature = 2};
+  // (N·g + λ·θ)/T
+  const std::vector<double> expected = {(50 + 8) / 2.0, (300 - 4) / 2.0};
+  expect_values(rewritten<Svgd>(x, g, SvgdOptions{.posterior = posterior}), expected, 1e-13);
+  expect_values(rewritten<Wgd>(x, g, WgdOptions{.posterior = posterior}), expected, 1e-13);
+  expect_error([&] { rewritten<Svgd>(x, g, SvgdOptions{.posterior = {.count = 0}}); }, "N is 0");
+  expect_error([&] { rewritten<Svgd>(x, g, SvgdOptions{.posterior = {.prior_precision = -1}}); },
+               "precision is -1");
+  expect_error([&] { rewritten<Svgd>(x, g, SvgdOptions{.posterior = {.temperature = 0}}); },
+               "temperature is 0");
+}
+
+TEST(ParticleMethod, RefusesToApplyItsForceTwice) {
+  Tensor x = leaf(random_rows(3, 4, 9));
+  Svgd svgd(particles_of_rows(x));
+  const auto loss = [&] { return sum(square(x)); };
+  backward(loss());
+  svgd.apply();
+  const Tensor once = clone(x.grad());
+  expect_error([&] { svgd.apply(); }, "block \"rows\" still has the gradients");
+  clip_grad_norm({x}, 1e-3);
+  expect_error([&] { svgd.apply(); }, "still has the gradients");
+  x.set_grad(Tensor());
+  backward(loss());
+  svgd.apply();
+  EXPECT_TRUE(same_bits(x.grad(), once));
+}
+
+TEST(ParticleMethod, ChangesNothingWhenParticlesAreNotFinite) {
+  Tensor good = leaf(random_rows(2, 2, 10)), bad = leaf(tensor({1, NAN}, {2, 1}, f64));
+  good.set_grad(ones({2, 2}, f64));
+  Svgd svgd(
+      Particles({ParticleBlock::stacked("good", {good}), ParticleBlock::stacked("bad", {bad})}));
+  expect_error([&] { svgd.apply(); }, "nan");
+  expect_values(good.grad(), {1, 1, 1, 1}, 0);
+}
+
+// Two particles ±1 in one dimension, fixed h² = 1, g = θ: k = e^−2, forces by hand.
+TEST(ParticleMethod, ReportsItsForces) {
+  Tensor x = leaf(tensor({1, -1}, {2, 1}, f64));
+  Svgd svgd(particles_of_rows(x, "pair"),
+            {.kernel = rbf({.bandwidth = Bandwidth::fixed}), .alpha = 3});
+  expect_error([&] { svgd.report(); }, "before the first apply");
+  x.set_grad(tensor({1, -1}, {2, 1}, f64));
+  svgd.apply();
+  const BlockReport report = svgd.report()[0];
+  const double k = std::exp(-2), driving = (1 - k) / 2, repulsive = 3 * 2 * k / 2;
+  EXPECT_EQ(report.name, "pair");
+  EXPECT_EQ(report.count, 2);
+  EXPECT_EQ(report.dim, 1);
+  EXPECT_EQ(report.h2, 1);
+  EXPECT_NEAR(report.driving, driving, 1e-15);
+  EXPECT_NEAR(report.repulsive, repulsive, 1e-15);
+  EXPECT_NEAR(report.ratio, repulsive / driving, 1e-15);
+  EXPECT_EQ(report.distance.mean, 2);
+  EXPECT_EQ(report.cosine.mean, -1);
+  EXPECT_EQ(report.norms, (std::vector<double>{1, 1}));
+  EXPECT_NEAR(x.grad().to_vector()[0], driving - repulsive, 1e-15);
+}
+
+TEST(ParticleMethod, RefusesBadSettings) {
+  const Tensor x = leaf(random_rows(2, 2, 11));
+  const Particles rows = particles_of_rows(x);
+  expect_error([&] { Svgd svgd(rows, {.alpha = -1}); }, "alpha is -1");
+  expect_error([&] { Wgd wgd(rows, {.alpha = NAN}); }, "alpha is nan");
+  Generator rng(1);
+  expect_error([&] { Spos spos(rows, {.diffusion = -1}, rng); }, "diffusion is -1");
+  Spos spos(rows, {}, rng);
+  expect_error([&] { spos.diffuse(-1); }, "step size is -1");
+  expect_error([&] { spos.diffuse(NAN); }, "step size is nan");
+  const Tensor opposite = leaf(tensor({2, -3}, {2, 1}, f64));
+  Wgd negative(particles_of_rows(opposite), {.kernel = linear_kernel()});
+  expect_error([&] { negative.apply(); }, "the kernel linear sums to 0 at particle 0");
+}
+
+}  // namespace
+}  // namespace ladon::test
