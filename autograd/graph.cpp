@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <unordered_map>
 
 #include "ladon/autograd/ops.h"
@@ -153,14 +154,13 @@ class Sweep final : GradientSink {
       : retain_graph_(retain_graph || create_graph), create_graph_(create_graph) {}
 
   void seed(const Tensor& output, const Tensor& cotangent) {
-    gather(output.history());
-    accumulate(visits_[index_.at(output.history().get())],
-               create_graph_ ? cotangent : cotangent.detach());
+    accumulate(visits_[gather(output.history())], create_graph_ ? cotangent : cotangent.detach());
   }
 
   /// Sweeps to all leaves and adds to their gradients.
   void run_to_leaves() {
     run([this](Visit& visit) {
+      if (!visit.node->inputs().empty()) return;  // cheaper to ask than the cast
       if (auto* leaf = dynamic_cast<Leaf*>(visit.node.get()))
         leaf->accumulate(visit.take(), create_graph_);
     });
@@ -180,30 +180,45 @@ class Sweep final : GradientSink {
   }
 
  private:
+  static constexpr std::size_t none = -1;
+
   struct Visit {
     std::shared_ptr<Node> node;
     Tensor gradient;
+    std::size_t first_input = 0;  // in input_visits_
     bool wanted = true;
     Tensor take() { return std::exchange(gradient, Tensor()); }
   };
 
-  void gather(const std::shared_ptr<Node>& root) {
-    std::vector<std::shared_ptr<Node>> stack{root};
-    while (!stack.empty()) {
-      const std::shared_ptr<Node> node = std::move(stack.back());
-      stack.pop_back();
-      if (!node || !index_.try_emplace(node.get(), visits_.size()).second) continue;
-      visits_.push_back({node, Tensor(), true});
-      for (const auto& input : node->inputs()) stack.push_back(input);
+  /// Visits all nodes from `root` down, breadth first: visits_ itself is the queue. Returns the
+  /// root's place in it.
+  std::size_t gather(const std::shared_ptr<Node>& root) {
+    std::size_t next = visits_.size();
+    const std::size_t place = enter(root);
+    for (; next < visits_.size(); ++next) {
+      visits_[next].first_input = input_visits_.size();
+      for (const auto& input : visits_[next].node->inputs())
+        input_visits_.push_back(input ? enter(input) : none);
     }
+    return place;
   }
 
+  std::size_t enter(const std::shared_ptr<Node>& node) {
+    const auto [at, entered] = index_.try_emplace(node.get(), visits_.size());
+    if (entered) visits_.emplace_back().node = node;
+    return at->second;
+  }
+
+  /// Places of the visits, users before inputs.
   std::vector<std::size_t> order() const {
-    std::vector<std::size_t> order(visits_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-      return visits_[a].node->number() > visits_[b].node->number();
-    });
+    std::vector<std::pair<std::uint64_t, std::size_t>> numbers;
+    numbers.reserve(visits_.size());
+    for (std::size_t i = 0; i < visits_.size(); ++i)
+      numbers.emplace_back(visits_[i].node->number(), i);
+    std::sort(numbers.begin(), numbers.end(), std::greater<>());
+    std::vector<std::size_t> order;
+    order.reserve(visits_.size());
+    for (const auto& [number, place] : numbers) order.push_back(place);
     return order;
   }
 
@@ -212,8 +227,10 @@ class Sweep final : GradientSink {
     for (auto i = from_users.rbegin(); i != from_users.rend(); ++i) {
       Visit& visit = visits_[*i];
       visit.wanted = targets.contains(visit.node.get());
-      for (const auto& input : visit.node->inputs())
-        visit.wanted = visit.wanted || (input && visits_[index_.at(input.get())].wanted);
+      for (std::size_t k = 0; k < visit.node->inputs().size(); ++k) {
+        const std::size_t input = input_visits_[visit.first_input + k];
+        visit.wanted = visit.wanted || (input != none && visits_[input].wanted);
+      }
     }
   }
 
@@ -244,24 +261,24 @@ class Sweep final : GradientSink {
   }
 
   bool needs(std::size_t input) const override {
-    const auto& node = current_->node->inputs()[input];
-    return node && visits_[index_.at(node.get())].wanted;
+    const std::size_t place = input_visits_[current_->first_input + input];
+    return place != none && visits_[place].wanted;
   }
 
   void give(std::size_t input, Tensor gradient) override {
     if (!gradient.defined() || !needs(input)) return;
     if (detecting) check_finite(gradient);
-    Visit& visit = visits_[index_.at(current_->node->inputs()[input].get())];
+    Visit& visit = visits_[input_visits_[current_->first_input + input]];
     if (gradient.dtype() != visit.node->dtype())
       gradient = ladon::cast(gradient, visit.node->dtype());
     if (!(gradient.shape() == visit.node->shape()))
       gradient = sum_to(gradient, visit.node->shape());
-    accumulate(visit, gradient);
+    accumulate(visit, std::move(gradient));
   }
 
-  void accumulate(Visit& visit, const Tensor& gradient) {
+  static void accumulate(Visit& visit, Tensor gradient) {
     if (!visit.gradient.defined())
-      visit.gradient = gradient;
+      visit.gradient = std::move(gradient);
     else
       visit.gradient = add(visit.gradient, gradient);
   }
@@ -279,6 +296,7 @@ class Sweep final : GradientSink {
   }
 
   std::vector<Visit> visits_;
+  std::vector<std::size_t> input_visits_;  // of all visits, one after the other
   std::unordered_map<const Node*, std::size_t> index_;
   Visit* current_ = nullptr;
   bool retain_graph_, create_graph_;

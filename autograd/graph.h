@@ -141,6 +141,7 @@ class Node : public std::enable_shared_from_this<Node> {
 /// A tensor kept for backward. Reading it throws Error if it was edited in place since.
 class Saved {
  public:
+  Saved() = default;
   explicit Saved(const Tensor& x) : tensor_(x), version_(x.storage().version()) {}
   operator const Tensor&() const { return **this; }
   const Tensor& operator*() const {
@@ -153,12 +154,12 @@ class Saved {
  private:
   [[noreturn]] void throw_edited() const;
   Tensor tensor_;
-  std::uint32_t version_;
+  std::uint32_t version_ = 0;
 };
 inline Saved saved(const Tensor& x) { return Saved(x); }
 /// Keeps x only if `input`, whose gradient reads it, needs one.
 inline Saved saved_for(const Tensor& input, const Tensor& x) {
-  return Saved(input.requires_grad() ? x : Tensor());
+  return input.requires_grad() ? Saved(x) : Saved();
 }
 
 /// Reference to an input of an operation.
@@ -304,8 +305,8 @@ Tensor record(const char* operation, Tensor y, std::initializer_list<Input> inpu
               Rules... rules) {
   require(inputs.size() == sizeof...(Rules), "an operation records one rule an input");
   if (!detail::any_requires_grad(inputs)) return y;
-  y.set_history(std::make_shared<detail::RuleNode<Rules...>>(operation, y.detach(), inputs,
-                                                             std::move(rules)...));
+  y.set_history(
+      std::make_shared<detail::RuleNode<Rules...>>(operation, y, inputs, std::move(rules)...));
   return y;
 }
 
@@ -320,8 +321,8 @@ Tensor record_joint(const char* operation, Tensor y, std::span<const Tensor> inp
     any = any || input.requires_grad();
   }
   if (!any || !grad_enabled()) return y;
-  y.set_history(std::make_shared<detail::JointNode<Rule>>(operation, y.detach(), std::move(links),
-                                                          std::move(rule)));
+  y.set_history(
+      std::make_shared<detail::JointNode<Rule>>(operation, y, std::move(links), std::move(rule)));
   return y;
 }
 template <class Rule>
