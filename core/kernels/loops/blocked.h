@@ -52,7 +52,9 @@ constexpr T neutral = op == Reduce::prod  ? T(1)
                       : op == Reduce::min ? infinity<T>
                                           : T(0);
 
-constexpr std::int64_t block_length = 1024;
+/// 16 terms to a lane of each of four vectors.
+template <class T>
+constexpr std::int64_t block_length = 16 * 4 * vector_bytes / sizeof(T);
 
 template <Reduce op, class T, class Term>
 LADON_INLINE T reduce_block(std::int64_t begin, std::int64_t end, const Term& term) {
@@ -78,9 +80,10 @@ LADON_INLINE T reduce_block(std::int64_t begin, std::int64_t end, const Term& te
 /// Combines term<V>(i) for i in [begin, end); term<Vector<T>>(i) holds the terms from i on.
 template <Reduce op, class T, class Term>
 T reduce_terms(std::int64_t begin, std::int64_t end, const Term& term) {
-  if (end - begin <= block_length) return reduce_block<op, T>(begin, end, term);
-  const std::int64_t blocks = (end - begin + block_length - 1) / block_length;
-  const std::int64_t middle = begin + blocks / 2 * block_length;
+  constexpr std::int64_t block = block_length<T>;
+  if (end - begin <= block) return reduce_block<op, T>(begin, end, term);
+  const std::int64_t blocks = (end - begin + block - 1) / block;
+  const std::int64_t middle = begin + blocks / 2 * block;
   const T left = reduce_terms<op, T>(begin, middle, term);
   return combine<op>(left, reduce_terms<op, T>(middle, end, term));
 }

@@ -321,9 +321,8 @@ LADON_INLINE float sine(float x, std::uint64_t quarter) {
   const double shifted = x * 0x1.45f306dc9c883p-1 + F::magic;
   const double k = shifted - F::magic;
   const double r = (x - k * 0x1.921fb54p+0) - k * 0x1.10b4611a62633p-30, z = r * r;
-  const double s = r + r * z *
-                           polynomial(z, -0x1.5555554cb21d8p-3, 0x1.1111089087cc9p-7,
-                                      -0x1.a00f98f17260ap-13, 0x1.6cd735ba86435p-19);
+  const double s = r * (1 + z * polynomial(z, -0x1.5555554cb21d8p-3, 0x1.1111089087cc9p-7,
+                                           -0x1.a00f98f17260ap-13, 0x1.6cd735ba86435p-19));
   const double c = 1 - 0.5 * z +
                    z * z *
                        polynomial(z, 0x1.5555554ed25e9p-5, -0x1.6c16b822ef9dcp-10,

@@ -44,10 +44,11 @@ template <class T>
 T logsumexp(const T* x, int64_t n) {
   const T top = reduce_row<Reduce::max>(x, n);
   if (abs(top) == infinity<T>) return top;
-  T buffer[block_length];
+  constexpr int64_t piece = 1024;
+  T buffer[piece];
   T sum = 0;
-  for (int64_t i = 0; i < n; i += block_length)
-    sum += exponentials(x + i, top, buffer, n - i < block_length ? n - i : block_length);
+  for (int64_t i = 0; i < n; i += piece)
+    sum += exponentials(x + i, top, buffer, n - i < piece ? n - i : piece);
   return top + log(sum);
 }
 
