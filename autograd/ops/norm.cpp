@@ -1,6 +1,7 @@
 #include "ladon/autograd/ops/norm.h"
 
 #include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/checks.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/norm.h"
 
@@ -9,6 +10,7 @@ namespace {
 
 void check_norm(const char* operation, const Tensor& x, const Tensor& weight, const Tensor& bias,
                 double eps) {
+  check_defined(operation, {x});
   check(x.rank() >= 1, operation, "needs at least one axis, got a tensor of shape ", x.shape());
   check(is_floating(x.dtype()), operation, "needs a floating-point tensor, got ", x.dtype(),
         "; convert it with cast(x, f32)");

@@ -1,0 +1,149 @@
+#include <cmath>
+#include <numeric>
+
+#include "ladon/autograd/ops.h"
+#include "op_table.h"
+
+namespace ladon::test {
+namespace {
+
+using Inputs = std::vector<Tensor>;
+
+struct Plain {
+  double smoothing = 0;
+  std::int64_t ignore = -100;
+  std::vector<double> weight = {};
+  Reduction reduction = Reduction::mean;
+};
+
+/// Loss of each row from its log-probabilities, and its weight in the mean.
+Reference classification(Plain o, bool normalize) {
+  return [o, normalize](const std::vector<Dense>& inputs) {
+    const Dense& x = inputs[0];
+    const Dense& target = inputs[1];
+    const auto classes = static_cast<std::size_t>(x.shape.at(-1));
+    Dense losses(target.shape);
+    double sum = 0, total = 0;
+    for (std::size_t i = 0; i < target.values.size(); ++i) {
+      if (static_cast<std::int64_t>(target.values[i]) == o.ignore) continue;
+      double exps = 0;
+      for (std::size_t c = 0; c < classes; ++c) exps += std::exp(x.values[i * classes + c]);
+      const auto log_p = [&](std::size_t c) {
+        return x.values[i * classes + c] - (normalize ? std::log(exps) : 0);
+      };
+      const auto weight = [&](std::size_t c) { return o.weight.empty() ? 1 : o.weight[c]; };
+      const auto t = static_cast<std::size_t>(target.values[i]);
+      double loss = -(1 - o.smoothing) * weight(t) * log_p(t);
+      for (std::size_t c = 0; c < classes; ++c)
+        loss -= o.smoothing / static_cast<double>(classes) * weight(c) * log_p(c);
+      losses.values[i] = loss;
+      sum += loss;
+      total += weight(t);
+    }
+    if (o.reduction == Reduction::none) return losses;
+    Dense result{Shape{}};
+    result.values[0] = o.reduction == Reduction::sum || total == 0 ? sum : sum / total;
+    return result;
+  };
+}
+
+CrossEntropyOptions options(const Plain& o) {
+  CrossEntropyOptions result{
+      .label_smoothing = o.smoothing, .ignore_index = o.ignore, .reduction = o.reduction};
+  if (!o.weight.empty())
+    result.weight = from_vector(o.weight, Shape{static_cast<std::int64_t>(o.weight.size())});
+  return result;
+}
+
+OpSample sample(std::string note, const Tensor& x, const Tensor& target, const Plain& o,
+                bool normalize) {
+  const CrossEntropyOptions bound = options(o);
+  const auto apply = [=](const Inputs& in) {
+    return normalize ? cross_entropy(in[0], in[1], bound) : nll_loss(in[0], in[1], bound);
+  };
+  return {.note = std::move(note),
+          .inputs = {x, target},
+          .apply = apply,
+          .reference = classification(o, normalize)};
+}
+
+void add_classification_rows(OpTable& table) {
+  const Tensor x = table.random({4, 3}), deep = table.random({2, 3, 5});
+  const Tensor t = tensor({0, 2, 1, 2}, i64), u = table.random_integers({2, 3}, 0, 5);
+  const Tensor some = tensor({7, 2, 7, 1}, i64), none = tensor({7, 7, 7, 7}, i64);
+  const std::vector<double> weight{0.5, 2, 1.25};
+  const std::vector<OpError> errors_of_both{{"target 3 at position 1",
+                                             [=] {
+                                               cross_entropy(x, tensor({0, 3, 1, 1}, i64));
+                                             }},
+                                            {"target -1 at position 0", [=] {
+                                               cross_entropy(x, tensor({-1, 2, 1, 1}, i64));
+                                             }}};
+
+  table.add(
+      {.name = "cross_entropy",
+       .samples = {sample("plain", x, t, {}, true),
+                   sample("deep, sum", deep, u, {.reduction = Reduction::sum}, true),
+                   sample("none", x, t, {.reduction = Reduction::none}, true),
+                   sample("smoothing", x, t, {.smoothing = 0.2}, true),
+                   sample("ignored", x, some, {.smoothing = 0.1, .ignore = 7}, true),
+                   sample("all ignored", x, none, {.ignore = 7}, true),
+                   sample("weights", x, t, {.weight = weight}, true),
+                   sample("everything", x, some, {.smoothing = 0.3, .ignore = 7, .weight = weight},
+                          true)},
+       .empty = {sample("no rows", table.random({0, 3}), zeros({0}, i64), {}, true)},
+       .errors = {
+           errors_of_both[0],
+           errors_of_both[1],
+           {"f32", [=] { cross_entropy(x, ones({4})); }},
+           {"need targets of shape [4]", [=] { cross_entropy(x, zeros({3}, i64)); }},
+           {"class weights have shape [2]", [=] { cross_entropy(x, t, {.weight = ones({2})}); }},
+           {"label_smoothing is 1.5", [=] { cross_entropy(x, t, {.label_smoothing = 1.5}); }},
+           {"i64", [=] {
+              cross_entropy(ones({4, 3}, i64), t);
+            }}}});
+
+  table.add(
+      {.name = "nll_loss",
+       .samples = {sample("plain", x, t, {}, false),
+                   sample("deep, none", deep, u, {.reduction = Reduction::none}, false),
+                   sample("ignored, weights", x, some, {.ignore = 7, .weight = weight}, false)},
+       .empty = {sample("no rows", table.random({0, 3}), zeros({0}, i64), {}, false)},
+       .errors = {{"only cross_entropy smooths", [=] { nll_loss(x, t, {.label_smoothing = 0.1}); }},
+                  {"target 9", [=] {
+                     nll_loss(x, tensor({0, 1, 2, 9}, i64));
+                   }}}});
+}
+
+void add_mse_row(OpTable& table) {
+  const Tensor a = table.random({3, 4}), b = table.random({3, 4});
+  const auto row = [&](std::string note, Reduction reduction) {
+    return OpSample{.note = std::move(note),
+                    .inputs = {a, b},
+                    .apply = [=](const Inputs& in) { return mse_loss(in[0], in[1], reduction); },
+                    .reference =
+                        [=](const std::vector<Dense>& in) {
+                          Dense squares = in[0];
+                          for (std::size_t i = 0; i < squares.values.size(); ++i)
+                            squares.values[i] = std::pow(in[0].values[i] - in[1].values[i], 2);
+                          if (reduction == Reduction::none) return squares;
+                          Dense result{Shape{}};
+                          result.values[0] =
+                              std::accumulate(squares.values.begin(), squares.values.end(), 0.0);
+                          if (reduction == Reduction::mean) result.values[0] /= 12;
+                          return result;
+                        }};
+  };
+  table.add({.name = "mse_loss",
+             .samples = {row("mean", Reduction::mean), row("sum", Reduction::sum),
+                         row("none", Reduction::none)},
+             .errors = {{"shape [2, 3], the target [3]", [] {
+                           mse_loss(ones({2, 3}), ones({3}));
+                         }}}});
+}
+
+const Family classification_family(add_classification_rows);
+const Family mse_family(add_mse_row);
+
+}  // namespace
+}  // namespace ladon::test
