@@ -17,24 +17,27 @@ struct ForwardBuffers {
   explicit ForwardBuffers(const Problem<T>& p)
       : queries(workspace.take(p.width * block_queries)),
         tile(workspace.take(block_keys * block_queries)),
-        output(workspace.take(p.value_width * block_queries)) {}
+        output(workspace.take(p.value_width * block_queries)),
+        factors(workspace.take(p.width)) {
+    std::fill_n(factors, p.width, p.query_factor);
+  }
 
   Workspace<T> workspace;
-  T *queries, *tile, *output;
+  T *queries, *tile, *output, *factors;
   T *top = workspace.take(block_queries), *sum = workspace.take(block_queries),
     *keep = workspace.take(block_queries);
 };
 
 template <class T>
 void forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int64_t head,
-                   int64_t query, T query_factor, Target<T> output, T* log_sum) {
+                   int64_t query, Target<T> output, T* log_sum) {
   Tile t{0, 0, query, std::min(block_queries, p.queries - query), 0};
   t.n = padded<T>(t.queries);
   TileOperand<T> q = matrix<T>(p.q, batch, head);
   q.data += query * q.row;
   const TileOperand<T> k = matrix<T>(p.k, batch, head / p.group());
   const TileOperand<T> v = matrix<T>(p.v, batch, head / p.group());
-  load_transposed(q, t.queries, p.width, query_factor, b.queries, t.n);
+  load_transposed(p, q, t.queries, p.width, b.factors, b.queries, t.n);
   std::fill_n(b.top, t.n, -infinity<T>);
   std::fill_n(b.sum, t.n, T(0));
   std::fill_n(b.output, p.value_width * t.n, T(0));
@@ -52,8 +55,8 @@ void forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
     log_sum[query + r] = empty ? infinity<T> : b.top[r] + std::log2(b.sum[r]);
     b.keep[r] = empty ? T(0) : T(1) / b.sum[r];
   }
-  output.data += query * output.row;
-  store_transposed(b.output, t.n, b.keep, t.queries, p.value_width, output);
+  p.loops.transpose(p.value_width, t.queries, {b.output, t.n, 1}, b.keep,
+                    output.data + query * output.row, output.row);
 }
 
 template <class T>
@@ -66,7 +69,6 @@ AttentionOutput forward(const Tensor& q, const Tensor& k, const Tensor& v,
                          empty(rows, q.dtype())};
   T* output = result.output.template mutable_data<T>();
   T* log_sum = result.log_sum.template mutable_data<T>();
-  const T query_factor = p.query_factor(settings.softcap);
   const int64_t pieces = blocks(p.queries, block_queries);
   const double flops = 2.0 * block_queries * static_cast<double>(p.keys) *
                        static_cast<double>(p.width + p.value_width);
@@ -75,7 +77,7 @@ AttentionOutput forward(const Tensor& q, const Tensor& k, const Tensor& v,
         ForwardBuffers<T> buffers(p);
         for (int64_t i = begin; i < end; ++i) {
           const int64_t row = i / pieces, batch = row / p.heads, head = row % p.heads;
-          forward_block(p, buffers, batch, head, i % pieces * block_queries, query_factor,
+          forward_block(p, buffers, batch, head, i % pieces * block_queries,
                         target(result.output, output, batch, head), log_sum + row * p.queries);
         }
       });

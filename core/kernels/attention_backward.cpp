@@ -38,24 +38,38 @@ struct BackwardBuffers {
         g_rows(workspace.take(v_lanes * block_queries)),
         dk(workspace.take(k_lanes * range)),
         dv(workspace.take(v_lanes * range)),
+        query_factors(workspace.take(p.width)),
         capped(p.limit > 0 ? workspace.take(block_keys * block_queries) : nullptr) {
+    std::fill_n(query_factors, p.width, p.query_factor);
+    std::fill_n(scales, block_queries, p.scale);
     std::fill_n(ones, std::max({k_lanes, v_lanes, block_queries}), T(1));
   }
 
   Workspace<T> workspace;
   int64_t k_lanes, v_lanes;
-  T *q_columns, *g_columns, *dq_columns, *q_rows, *g_rows, *dk, *dv, *capped;
+  T *q_columns, *g_columns, *dq_columns, *q_rows, *g_rows, *dk, *dv, *query_factors, *capped;
   T *weights = workspace.take(block_keys * block_queries),
     *gradient = workspace.take(block_keys * block_queries);
   T *log_sum = workspace.take(block_queries), *mean = workspace.take(block_queries);
+  T* scales = workspace.take(block_queries);
   T* ones = workspace.take(std::max({k_lanes, v_lanes, block_queries}));
 };
 
 template <class T>
 struct BackwardProblem : Problem<T> {
   Tensor g, output, log_sum;
-  T query_factor;
 };
+
+/// Σ a·b by lanes, so that it becomes vector code.
+template <class T>
+T dot(const T* a, const T* b, int64_t n) {
+  T sums[8] = {};
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int64_t lane = 0; lane < 8; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+  for (; i < n; ++i) sums[i % 8] += a[i] * b[i];
+  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
 
 /// Loads a block of queries and what belongs to it. Lanes beyond the last query get weights 0.
 template <class T>
@@ -67,8 +81,8 @@ void load_queries(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t ba
     return m;
   };
   const TileOperand<T> q = from_query(p.q), g = from_query(p.g), o = from_query(p.output);
-  load_transposed(q, t.queries, p.width, p.query_factor, b.q_columns, t.n);
-  load_transposed(g, t.queries, p.value_width, T(1), b.g_columns, t.n);
+  load_transposed(p, q, t.queries, p.width, b.query_factors, b.q_columns, t.n);
+  load_transposed(p, g, t.queries, p.value_width, b.ones, b.g_columns, t.n);
   load(q, t.queries, p.width, p.scale, b.q_rows, b.k_lanes);
   load(g, t.queries, p.value_width, T(1), b.g_rows, b.v_lanes);
   std::fill_n(b.dq_columns, p.width * t.n, T(0));
@@ -77,8 +91,7 @@ void load_queries(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t ba
   std::fill(b.log_sum + t.queries, b.log_sum + t.n, infinity<T>);
   std::fill_n(b.mean, t.n, T(0));
   for (int64_t r = 0; r < t.queries; ++r)
-    for (int64_t c = 0; c < p.value_width; ++c)
-      b.mean[r] += b.g_rows[r * b.v_lanes + c] * o.data[r * o.row + c * o.column];
+    b.mean[r] = dot(b.g_rows + r * b.v_lanes, o.data + r * o.row, p.value_width);
 }
 
 /// Adds one tile's part to dQ, and to dK and dV from `first`, the range's first key, on.
@@ -127,8 +140,6 @@ void backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gr
   std::fill_n(b.dv, (last - first) * b.v_lanes, T(0));
   T* q_data = out.q_data + range * out.q_parts.strides()[0];
   const Tensor q_part = view::select(out.q_parts, 0, 0);
-  T scales[block_queries];
-  std::fill_n(scales, block_queries, p.scale);
   for (int64_t head = shared_head * p.group(); head < (shared_head + 1) * p.group(); ++head) {
     Target<T> dq = target(q_part, q_data, batch, head);
     for (int64_t query = 0; query < p.queries; query += block_queries) {
@@ -140,8 +151,8 @@ void backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gr
         t.keys = std::min(block_keys, end - t.key);
         backward_tile(p, b, batch, head, first, t);
       }
-      store_transposed(b.dq_columns, t.n, scales, t.queries, p.width,
-                       {dq.data + query * dq.row, dq.row});
+      p.loops.transpose(p.width, t.queries, {b.dq_columns, t.n, 1}, b.scales,
+                        dq.data + query * dq.row, dq.row);
     }
   }
   Target<T> dk = target(out.k, out.k_data, batch, shared_head);
@@ -154,8 +165,7 @@ template <class T>
 AttentionGradients backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
                             const AttentionOutput& forward, const AttentionSettings& settings) {
   const Problem<T> problem = make_problem<T>(q, k, v, settings);
-  const BackwardProblem<T> p{problem, g, forward.output, forward.log_sum,
-                             problem.query_factor(settings.softcap)};
+  const BackwardProblem<T> p{problem, g, forward.output, forward.log_sum};
   const int64_t rows = p.leading.count() * p.shared_heads;
   const Ranges ranges = cut_keys(rows, p.keys);
   Shape parts{ranges.count};

@@ -35,14 +35,12 @@ struct Problem {
   int64_t heads, shared_heads, queries, keys, width, value_width;
   bool causal;
   int64_t offset;
-  T scale, limit;  ///< limit: softcap in base 2, or 0.
+  T scale;
+  T limit;         ///< The softcap in base 2, or 0.
+  T query_factor;  ///< Makes q·k the logit in base 2, or the argument of the cap.
   const AttentionLoops<T>& loops;
 
   int64_t group() const { return heads / shared_heads; }
-  /// What queries are multiplied by to give logits in base 2, or the argument of the cap.
-  T query_factor(double softcap) const {
-    return static_cast<T>(limit > 0 ? scale / softcap : scale * log2_e);
-  }
   /// Keys that a query or an earlier one sees.
   int64_t keys_before(int64_t query) const {
     return causal ? std::clamp<int64_t>(query + offset + 1, 0, keys) : keys;
@@ -82,6 +80,7 @@ Problem<T> make_problem(const Tensor& q, const Tensor& k, const Tensor& v,
           std::clamp<int64_t>(s.causal_offset, -q.size(-2), k.size(-2)),
           static_cast<T>(s.scale),
           static_cast<T>(s.softcap * log2_e),
+          static_cast<T>(s.softcap > 0 ? s.scale / s.softcap : s.scale * log2_e),
           loops().of<T>().attention};
 }
 
@@ -142,15 +141,13 @@ class Workspace {
   std::vector<Storage> held_;
 };
 
-/// y [columns, n] ← factor·xᵀ for x [rows, columns]; the lanes from `rows` on are 0.
+/// y [columns, n] ← (x·diag(factors))ᵀ for x [rows, columns]; the lanes from `rows` on are 0.
 template <class T>
-void load_transposed(TileOperand<T> x, int64_t rows, int64_t columns, T factor, T* y, int64_t n) {
-  for (int64_t c = 0; c < columns; ++c) {
-    const T* from = x.data + c * x.column;
-    T* to = y + c * n;
-    for (int64_t r = 0; r < rows; ++r) to[r] = factor * from[r * x.row];
-    std::fill(to + rows, to + n, T(0));
-  }
+void load_transposed(const Problem<T>& p, TileOperand<T> x, int64_t rows, int64_t columns,
+                     const T* factors, T* y, int64_t n) {
+  p.loops.transpose(rows, columns, x, factors, y, n);
+  for (int64_t c = 0; rows < n && c < columns; ++c)
+    std::fill(y + c * n + rows, y + c * n + n, T(0));
 }
 
 /// y [rows, n] ← factor·x for x [rows, columns], padded with 0.
@@ -162,14 +159,6 @@ void load(TileOperand<T> x, int64_t rows, int64_t columns, T factor, T* y, int64
     for (int64_t c = 0; c < columns; ++c) to[c] = factor * from[c * x.column];
     std::fill(to + columns, to + n, T(0));
   }
-}
-
-/// y [rows, columns] ← factors[r]·xᵀ for x [columns, n].
-template <class T>
-void store_transposed(const T* x, int64_t n, const T* factors, int64_t rows, int64_t columns,
-                      Target<T> y) {
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < columns; ++c) y.data[r * y.row + c] = factors[r] * x[c * n + r];
 }
 
 // --- logits of one tile ---

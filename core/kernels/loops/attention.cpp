@@ -80,6 +80,38 @@ void multiply(int64_t m, int64_t n, int64_t k, TileOperand<T> a, const T* b, int
     if (m > 0) multiply<T, R / 2>(m, n, k, a, b, b_row, keep, c, c_row);
 }
 
+/// Blocks of 4 × 4 in registers; by single elements where x has gaps, and at the edges.
+template <class T>
+void transpose(int64_t rows, int64_t columns, TileOperand<T> x, const T* factors, T* y,
+               int64_t y_row) {
+  typedef T Four __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T)), may_alias));
+  const auto element = [&](int64_t i, int64_t j) {
+    y[j * y_row + i] = factors[j] * x.data[i * x.row + j * x.column];
+  };
+  const int64_t whole_rows = x.column == 1 ? rows / 4 * 4 : 0, whole_columns = columns / 4 * 4;
+  for (int64_t i = 0; i < whole_rows; i += 4) {
+    for (int64_t j = 0; j < whole_columns; j += 4) {
+      const Four f = *reinterpret_cast<const Four*>(factors + j);
+      Four r[4];
+      for (int64_t k = 0; k < 4; ++k)
+        r[k] = f * *reinterpret_cast<const Four*>(x.data + (i + k) * x.row + j);
+      const Four low01 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);
+      const Four low23 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
+      const Four high01 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
+      const Four high23 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+      const Four turned[4] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
+                              __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                              __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                              __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+      for (int64_t k = 0; k < 4; ++k) *reinterpret_cast<Four*>(y + (j + k) * y_row + i) = turned[k];
+    }
+    for (int64_t r = i; r < i + 4; ++r)
+      for (int64_t j = whole_columns; j < columns; ++j) element(r, j);
+  }
+  for (int64_t i = whole_rows; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) element(i, j);
+}
+
 template <class T>
 void cap(T limit, T* s, int64_t count) {
 #pragma omp simd
@@ -164,7 +196,7 @@ void softmax_backward(const T* s, T* d, int64_t keys, int64_t n, const T* mean) 
 
 template <class T>
 AttentionLoops<T> attention_loops() {
-  return {multiply<T>, cap<T>, uncap<T>, softmax<T>, weights<T>, softmax_backward<T>};
+  return {multiply<T>, transpose<T>, cap<T>, uncap<T>, softmax<T>, weights<T>, softmax_backward<T>};
 }
 
 }  // namespace

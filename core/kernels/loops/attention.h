@@ -24,6 +24,9 @@ struct AttentionLoops {
   /// are contiguous, n a multiple of tile_lanes.
   void (*multiply)(std::int64_t m, std::int64_t n, std::int64_t k, TileOperand<T> a, const T* b,
                    std::int64_t b_row, const T* keep, T* c, std::int64_t c_row);
+  /// y [columns, rows] ← (x·diag(factors))ᵀ for x [rows, columns]; rows of y are contiguous.
+  void (*transpose)(std::int64_t rows, std::int64_t columns, TileOperand<T> x, const T* factors,
+                    T* y, std::int64_t y_row);
   /// s ← limit·tanh(s), and d ← d·(1 − (s/limit)²) with that s.
   void (*cap)(T limit, T* s, std::int64_t count);
   void (*uncap)(T limit, const T* s, T* d, std::int64_t count);

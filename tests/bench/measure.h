@@ -1,0 +1,53 @@
+#pragma once
+// How every benchmark of a computation is timed and reported.
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "ladon/core/parallel.h"
+#include "machine.h"
+
+namespace ladon::bench {
+
+/// Times work(), of `flops` operations, on `threads` threads. Reports GFLOP/s and %peak of the
+/// median iteration, and the same of the fastest one, which other programs on the machine disturb
+/// least.
+template <class F>
+void measure(benchmark::State& state, int threads, double flops, const F& work) {
+  using Clock = std::chrono::steady_clock;
+  const double peak = peak_gflops(threads);
+  const int before = num_threads();
+  set_num_threads(threads);
+  work();  // the first run fills the allocator's caches
+  std::vector<double> seconds;
+  for (auto _ : state) {
+    const auto start = Clock::now();
+    work();
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    state.SetIterationTime(seconds.back());
+  }
+  set_num_threads(before);
+  std::sort(seconds.begin(), seconds.end());
+  const double median = flops / seconds[seconds.size() / 2] * 1e-9;
+  const double fastest = flops / seconds.front() * 1e-9;
+  state.counters["GFLOP/s"] = median;
+  state.counters["%peak"] = 100 * median / peak;
+  state.counters["GFLOP/s_best"] = fastest;
+  state.counters["%peak_best"] = 100 * fastest / peak;
+}
+
+/// Registers a benchmark that runs for 1 thread and for 2.
+template <class F>
+void for_threads(const std::string& name, const F& body) {
+  for (const int threads : {1, 2})
+    benchmark::RegisterBenchmark((name + "/threads:" + std::to_string(threads)).c_str(),
+                                 [=](benchmark::State& state) { body(state, threads); })
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond)
+        ->MinTime(2);
+}
+
+}  // namespace ladon::bench
