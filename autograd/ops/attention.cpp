@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ladon/autograd/checks.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/ops/checks.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/attention.h"
 

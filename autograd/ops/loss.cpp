@@ -1,7 +1,7 @@
 #include "ladon/autograd/ops/loss.h"
 
+#include "ladon/autograd/checks.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/ops/checks.h"
 #include "ladon/core/error.h"
 
 namespace ladon {
