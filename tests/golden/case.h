@@ -58,6 +58,8 @@ class Case {
   std::string text(const std::string& attribute, const std::string& otherwise) const;
   std::vector<std::int64_t> integers(const std::string& attribute) const;
   std::vector<double> numbers(const std::string& attribute) const;
+  /// The numbers of an attribute that is a tensor: a number, or lists of them; empty otherwise.
+  std::vector<double> tensor_value(const std::string& attribute) const;
   /// Integers that older operator sets have as an attribute and newer ones as an input.
   std::optional<std::vector<std::int64_t>> integers(const std::string& attribute,
                                                     std::size_t input) const;

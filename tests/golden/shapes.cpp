@@ -196,6 +196,21 @@ Tensors reverse_sequence(const Case& c) {
   return {concat(entries, batch)};
 }
 
+/// Each axis cropped or padded evenly to its new size; an odd element more goes at the end.
+Tensors center_crop_pad(const Case& c) {
+  const Tensor& x = c.in(0);
+  const Sizes wanted = c.integers_of(1), given = c.integers("axes");
+  Sizes before(static_cast<std::size_t>(x.rank())), after = before;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const int axis = c.has("axes") ? static_cast<int>(given.at(i)) : static_cast<int>(i);
+    const int a = normalize_axis("CenterCropPad", axis, x.rank());
+    const std::int64_t more = wanted[i] - x.size(a);
+    before[a] = more < 0 ? -(-more / 2) : more / 2;
+    after[a] = more - before[a];
+  }
+  return {pad(x, before, after)};
+}
+
 Tensors trilu(const Case& c) {
   const std::int64_t k = c.has(1) ? c.in(1).item<std::int64_t>() : 0;
   return {c.integer("upper", 1) != 0 ? triu(c.in(0), k) : tril(c.in(0), k)};
@@ -220,6 +235,7 @@ void add_shapes(Table& t) {
   t["DepthToSpace"] = depth_to_space;
   t["SpaceToDepth"] = space_to_depth;
   t["ReverseSequence"] = reverse_sequence;
+  t["CenterCropPad"] = center_crop_pad;
 }
 
 }  // namespace ladon::golden
