@@ -1,19 +1,25 @@
-// Uses an installed Ladon as any user would.
-
 #include <iostream>
 
 #include "ladon/layers/layers.h"
+#include "ladon/optim/adam.h"
 #include "ladon/optim/particles/svgd.h"
-#include "ladon/optim/sgd.h"
+
+using namespace ladon;
 
 int main() {
-  ladon::Generator rng(1);
-  ladon::MultiHeadAttention attention({.dim = 8, .heads = 4}, rng);
-  ladon::Svgd repulsion(ladon::particles(attention), {.alpha = 0.1});
-  ladon::Sgd sgd(attention.parameters(), {.lr = 0.1});
-  const ladon::Tensor x = ladon::normal({2, 5, 8}, rng);
-  backward(mse_loss(attention(x), x));
-  repulsion.apply();
-  sgd.step();
-  std::cout << attention(x).shape() << '\n';
+  Generator rng(1);
+  MultiHeadAttention attention({.dim = 32, .heads = 4}, rng);
+  Svgd repulsion(particles(attention), {.alpha = 0.1});  // each head is a particle
+  Adam adam(attention.parameters(), {.lr = 1e-2});
+  const Tensor x = normal({16, 10, 32}, rng), target = flip(x, {1});
+  for (int step = 0; step <= 100; ++step) {
+    adam.zero_grad();
+    const Tensor loss = mse_loss(attention(x), target);
+    backward(loss);
+    repulsion.apply();  // rewrites the heads' gradients by the Stein force
+    adam.step();
+    if (step % 50 == 0)
+      std::cout << "loss " << loss.item() << ", distance between heads "
+                << repulsion.report()[0].distance.mean << '\n';
+  }
 }
