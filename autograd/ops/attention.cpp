@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ladon/autograd/checks.h"
+#include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/attention.h"
@@ -40,11 +40,10 @@ void check_options(const char* operation, const AttentionOptions& options) {
 
 Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, const Tensor& v,
                     const AttentionOptions& options) {
-  check_defined(operation, {q, k, v});
   for (const Tensor* x : {&q, &k, &v}) {
+    check_floating(operation, *x);
     check(x->rank() >= 3 && x->rank() < Shape::max_rank, operation,
           "needs [.., heads, time, width], got shape ", x->shape());
-    check(is_floating(x->dtype()), operation, "needs floating-point tensors, got ", x->dtype());
   }
   check(q.size(-1) == k.size(-1), operation, "queries are ", q.size(-1), " wide, keys ", k.size(-1),
         ": ", q.shape(), " against ", k.shape());

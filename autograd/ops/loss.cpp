@@ -1,6 +1,6 @@
 #include "ladon/autograd/ops/loss.h"
 
-#include "ladon/autograd/checks.h"
+#include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 
@@ -43,7 +43,7 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
 
 Targets check_targets(const char* operation, const Tensor& x, const Tensor& target,
                       const CrossEntropyOptions& options) {
-  check_defined(operation, {x, target});
+  check_defined(operation, x, target);
   check(x.rank() >= 1, operation, "needs an axis of classes, got a tensor of shape ", x.shape());
   check(target.dtype() == i64, operation, "targets are class indices (i64), got ", target.dtype());
   check(target.shape() == x.shape().sub(0, x.rank() - 1), operation, "scores of shape ", x.shape(),
@@ -95,7 +95,7 @@ Tensor nll_loss(const Tensor& log_probability, const Tensor& target,
 }
 
 Tensor mse_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
-  check_defined("mse_loss", {prediction, target});
+  check_defined("mse_loss", prediction, target);
   check(prediction.shape() == target.shape(), "mse_loss", "the prediction has shape ",
         prediction.shape(), ", the target ", target.shape(), "; reshape or expand one of them");
   const Tensor squares = square(prediction - target);

@@ -1,6 +1,6 @@
 #include "ladon/autograd/ops/norm.h"
 
-#include "ladon/autograd/checks.h"
+#include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/norm.h"
@@ -10,10 +10,8 @@ namespace {
 
 void check_norm(const char* operation, const Tensor& x, const Tensor& weight, const Tensor& bias,
                 double eps) {
-  check_defined(operation, {x});
+  check_floating(operation, x);
   check(x.rank() >= 1, operation, "needs at least one axis, got a tensor of shape ", x.shape());
-  check(is_floating(x.dtype()), operation, "needs a floating-point tensor, got ", x.dtype(),
-        "; convert it with cast(x, f32)");
   check(eps >= 0, operation, "eps is ", eps, "; it must not be negative");
   for (const Tensor* p : {&weight, &bias})
     check(!p->defined() || p->shape() == Shape{x.size(-1)}, operation, "the rows have ", x.size(-1),
