@@ -48,8 +48,9 @@ bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
                    GradcheckOptions options = {});
 
-/// f(inputs), keeping nothing of its inside: backward runs it again (Chen et al. 2016). f must be
-/// deterministic: draw from a Generator that it copies.
+/// f(inputs), keeping nothing of its inside: backward runs it again (Chen et al. 2016). Parameters
+/// that f captures get their gradients too. f must be deterministic: draw from a Generator that it
+/// copies.
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs);
 
 /// A user's own operation. `forward` runs unrecorded; `gradient(g, inputs, output)` gives one

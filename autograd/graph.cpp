@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <unordered_map>
 
 #include "ladon/autograd/ops.h"
@@ -150,8 +151,11 @@ namespace {
 /// come before inputs, and passes gradients down.
 class Sweep final : GradientSink {
  public:
-  Sweep(bool retain_graph, bool create_graph)
-      : retain_graph_(retain_graph || create_graph), create_graph_(create_graph) {}
+  /// Nodes numbered below `lowest` are left out.
+  Sweep(bool retain_graph, bool create_graph, std::uint64_t lowest = 0)
+      : lowest_(lowest),
+        retain_graph_(retain_graph || create_graph),
+        create_graph_(create_graph) {}
 
   void seed(const Tensor& output, const Tensor& cotangent) {
     accumulate(visits_[gather(output.history())], create_graph_ ? cotangent : cotangent.detach());
@@ -198,7 +202,7 @@ class Sweep final : GradientSink {
     for (; next < visits_.size(); ++next) {
       visits_[next].first_input = input_visits_.size();
       for (const auto& input : visits_[next].node->inputs())
-        input_visits_.push_back(input ? enter(input) : none);
+        input_visits_.push_back(input && input->number() >= lowest_ ? enter(input) : none);
     }
     return place;
   }
@@ -299,6 +303,7 @@ class Sweep final : GradientSink {
   std::vector<std::size_t> input_visits_;  // of all visits, one after the other
   std::unordered_map<const Node*, std::size_t> index_;
   Visit* current_ = nullptr;
+  std::uint64_t lowest_;
   bool retain_graph_, create_graph_;
 };
 
@@ -332,10 +337,13 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                          const GradOptions& options) {
   check(options.cotangents.empty() || options.cotangents.size() == outputs.size(), "grad",
         "there are ", outputs.size(), " outputs but ", options.cotangents.size(), " cotangents");
-  for (const Tensor& input : inputs)
+  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();  // no way to an input below it
+  for (const Tensor& input : inputs) {
     check(input.requires_grad(), "grad", "an input of shape ", input.shape(),
           " does not require a gradient; call set_requires_grad() before it is used");
-  Sweep sweep(options.retain_graph, options.create_graph);
+    lowest = std::min(lowest, input.history()->number());
+  }
+  Sweep sweep(options.retain_graph, options.create_graph, lowest);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Tensor cotangent = options.cotangents.empty() ? Tensor() : options.cotangents[i];
     sweep.seed(outputs[i], checked_cotangent("grad", outputs[i], cotangent));

@@ -1,7 +1,7 @@
 #pragma once
 // In-place edits, for what stands outside the graph: parameters in an optimizer, buffers,
-// gradients. On a tensor that records history they throw Error unless under NoGrad. Each counts as
-// a new version of the storage, which backward checks.
+// gradients. Where x or y records history they throw Error unless under NoGrad. Each counts as a
+// new version of the storage, which backward checks.
 
 #include "ladon/core/tensor.h"
 

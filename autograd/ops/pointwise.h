@@ -1,7 +1,9 @@
 #pragma once
 // Pointwise operations. Two tensors broadcast by NumPy's rule and compute in the larger of their
-// dtypes (bool < i64 < f32 < f64); a number takes the dtype of the tensor beside it. Functions that
-// are not closed over integers take integers and booleans as f32.
+// dtypes (bool < i64 < f32 < f64), arithmetic on booleans in i64. A number takes the dtype of the
+// tensor beside it (Error for a fraction beside integers). Functions that are not closed over
+// integers take integers and booleans as f32. All throw Error for shapes that do not broadcast and
+// for undefined tensors.
 
 #include "ladon/autograd/graph.h"
 #include "ladon/core/tensor.h"
