@@ -79,7 +79,7 @@ JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& inputs,
   Tensor tangent = zeros_like(output);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!leaves[i].requires_grad()) continue;
-    check_defined("jvp", tangents[i]);
+    check_defined("jvp", {tangents[i]});
     tangent =
         tangent + gradients_or_zeros(gradients[i], {u}, tangents[i], {.retain_graph = true})[0];
   }
@@ -294,7 +294,7 @@ Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
     output = forward(plain);
   }
   const char* operation = interned(name);
-  check_defined(operation, output);
+  check_defined(operation, {output});
   const std::vector<Saved> kept(inputs.begin(), inputs.end());
   return record_joint(
       operation, output, inputs,

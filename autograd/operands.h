@@ -3,29 +3,31 @@
 // nothing of it: the reverse sweep casts and sums them back (graph.h).
 
 #include <cmath>
+#include <initializer_list>
+#include <string_view>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon {
 
-/// Throws Error unless every tensor is defined.
-template <class... Tensors>
-void check_defined(const char* operation, const Tensors&... tensors) {
-  check((tensors.defined() && ...), operation, "an operand is undefined");
+/// Throws Error where an operand is an undefined tensor.
+inline void check_defined(std::string_view operation, std::initializer_list<Input> operands) {
+  for (const Input& x : operands) check(x.tensor->defined(), operation, "an operand is undefined");
 }
 
 /// Throws Error unless x is defined and floating.
 inline void check_floating(const char* operation, const Tensor& x) {
-  check_defined(operation, x);
+  check_defined(operation, {x});
   check(is_floating(x.dtype()), operation, "needs a floating-point tensor, got ", x.dtype(),
         "; convert it with cast(x, f32)");
 }
 
 /// Throws Error unless x is defined and boolean.
 inline void check_boolean(const char* operation, const Tensor& x) {
-  check_defined(operation, x);
+  check_defined(operation, {x});
   check(x.dtype() == boolean, operation, "needs a bool tensor, got ", x.dtype());
 }
 
@@ -33,7 +35,7 @@ inline void check_boolean(const char* operation, const Tensor& x) {
 /// one is undefined or the shapes do not broadcast.
 template <class F>
 Tensor promoted(const char* operation, const Tensor& a, const Tensor& b, DType least, F f) {
-  check_defined(operation, a, b);
+  check_defined(operation, {a, b});
   if (!(a.shape() == b.shape())) broadcast_shapes(operation, a.shape(), b.shape());
   const DType t = promote(promote(a.dtype(), b.dtype()), least);
   if (a.dtype() == t && b.dtype() == t) return f(a, b);
@@ -43,7 +45,7 @@ Tensor promoted(const char* operation, const Tensor& a, const Tensor& b, DType l
 /// Calls f(x) with x in the larger of its dtype and `least`.
 template <class F>
 Tensor promoted(const char* operation, const Tensor& x, DType least, F f) {
-  check_defined(operation, x);
+  check_defined(operation, {x});
   return x.dtype() < least ? f(kernels::cast(x, least)) : f(x);
 }
 

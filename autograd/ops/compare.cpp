@@ -72,7 +72,7 @@ Tensor isfinite(const Tensor& x) {
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   check_boolean("where", condition);
-  check_defined("where", a, b);
+  check_defined("where", {a, b});
   broadcast_shapes("where", condition.shape(), broadcast_shapes("where", a.shape(), b.shape()));
   const Tensor y = promoted("where", a, b, boolean, [&](const Tensor& u, const Tensor& v) {
     return kernels::where(condition, u, v);
@@ -84,7 +84,7 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
 }
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
-  check_defined("masked_fill", x);
+  check_defined("masked_fill", {x});
   check_boolean("masked_fill", mask);
   check_number("masked_fill", x, value);
   check(broadcast_shapes("masked_fill", x.shape(), mask.shape()) == x.shape(), "masked_fill",
@@ -94,12 +94,12 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
 }
 
 bool all_equal(const Tensor& a, const Tensor& b) {
-  check_defined("all_equal", a, b);
+  check_defined("all_equal", {a, b});
   return a.shape() == b.shape() && all(equal(a, b)).item<bool>();
 }
 
 bool all_close(const Tensor& a, const Tensor& b, double rtol, double atol) {
-  check_defined("all_close", a, b);
+  check_defined("all_close", {a, b});
   if (!(a.shape() == b.shape())) return false;
   const NoGrad no_grad;
   const Tensor u = cast(a, f64), v = cast(b, f64);

@@ -3,7 +3,7 @@
 #include <cctype>
 #include <string>
 
-#include "ladon/autograd/checks.h"
+#include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"

@@ -1,6 +1,6 @@
 #include "ladon/autograd/ops/index.h"
 
-#include "ladon/autograd/checks.h"
+#include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/kernels/index.h"

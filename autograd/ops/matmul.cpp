@@ -1,6 +1,6 @@
 #include "ladon/autograd/ops/matmul.h"
 
-#include "ladon/autograd/checks.h"
+#include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"

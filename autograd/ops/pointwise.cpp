@@ -161,19 +161,19 @@ Tensor floor(const Tensor& x) {
 }
 
 Tensor ceil(const Tensor& x) {
-  check_defined("ceil", x);
+  check_defined("ceil", {x});
   if (!is_floating(x.dtype())) return floor(x);
   return record("ceil", kernels::unary(Unary::ceil, x), {x}, zero);
 }
 
 Tensor round(const Tensor& x) {
-  check_defined("round", x);
+  check_defined("round", {x});
   if (!is_floating(x.dtype())) return floor(x);
   return record("round", kernels::unary(Unary::round, x), {x}, zero);
 }
 
 Tensor clamp(const Tensor& x, double low, double high) {
-  check_defined("clamp", x);
+  check_defined("clamp", {x});
   check(low <= high, "clamp", "the lower end ", low, " is above the upper end ", high);
   if (!is_floating(x.dtype())) {  // the integers inside [low, high], which may be unbounded
     low = std::clamp(std::ceil(low), -0x1p62, 0x1p62);
@@ -187,7 +187,7 @@ Tensor clamp(const Tensor& x, double low, double high) {
 }
 
 Tensor cast(const Tensor& x, DType dtype) {
-  check_defined("cast", x);
+  check_defined("cast", {x});
   if (x.dtype() == dtype) return x;
   const Tensor y = kernels::cast(x, dtype);
   return is_floating(dtype) ? record("cast", y, {x}, pass) : y;

@@ -39,7 +39,7 @@ struct Reduced {
   std::int64_t count = 1;  // elements that are reduced to one
 
   Reduced(const char* operation, const Tensor& x, const Axes& over) {
-    check_defined(operation, x);
+    check_defined(operation, {x});
     axes = over.normalized(operation, x.rank());
     from = kept = x.shape();
     for (const int axis : axes) {
@@ -113,7 +113,7 @@ Tensor norm(const Tensor& x, const Axes& axes, Dims dims) {
 }
 
 Tensor cumsum(const Tensor& x, int axis) {
-  check_defined("cumsum", x);
+  check_defined("cumsum", {x});
   const int a = normalize_axis("cumsum", axis, x.rank());
   return record("cumsum", kernels::cumsum(x, a), {x}, [a](const Tensor& g) {
     return flip(cumsum(flip(g, {a}), a), {a});  // ∂y_i/∂x_j = [j ≤ i]
@@ -121,7 +121,7 @@ Tensor cumsum(const Tensor& x, int axis) {
 }
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
-  check_defined("sum_to", x);
+  check_defined("sum_to", {x});
   check(broadcast_shapes("sum_to", x.shape(), shape) == x.shape(), "sum_to", "the shape ", shape,
         " does not broadcast to x's shape ", x.shape());
   return record("sum_to", kernels::sum_to(x, shape), {x},
@@ -207,7 +207,7 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, Dims dims) {
 namespace {
 
 int checked_axis(const char* operation, const Tensor& x, int axis) {
-  check_defined(operation, x);
+  check_defined(operation, {x});
   const int a = normalize_axis(operation, axis, x.rank());
   check(x.size(a) > 0, operation, "axis ", a, " of shape ", x.shape(), " is empty");
   return a;
@@ -241,14 +241,14 @@ Tensor argmin(const Tensor& x, int axis, Dims dims) {
 }
 
 ValuesAndIndices sort(const Tensor& x, SortOptions options) {
-  check_defined("sort", x);
+  check_defined("sort", {x});
   const int a = normalize_axis("sort", options.axis, x.rank());
   const Tensor order = kernels::argsort(x, a, options.descending);
   return {gather(x, a, order), order};
 }
 
 ValuesAndIndices topk(const Tensor& x, std::int64_t k, TopkOptions options) {
-  check_defined("topk", x);
+  check_defined("topk", {x});
   const int a = normalize_axis("topk", options.axis, x.rank());
   check(k >= 0 && k <= x.size(a), "topk", "k = ", k, " is outside [0, ", x.size(a),
         "], the size of axis ", a, " of shape ", x.shape());

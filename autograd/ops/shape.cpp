@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ladon/autograd/checks.h"
+#include "ladon/autograd/operands.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/parallel.h"
 #include "ladon/core/view.h"
