@@ -42,6 +42,11 @@ double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given) 
           "; it must be positive and finite");
     return given;
   }
+  check(squared_distances.defined() && squared_distances.rank() == 2 &&
+            squared_distances.size(0) == squared_distances.size(1) &&
+            squared_distances.count() > 0 && squared_distances.contiguous(),
+        "bandwidth", "squared distances are contiguous [M, M] with M > 0, got ",
+        squared_distances.shape());
   const std::int64_t m = squared_distances.size(0);
   const double* d2 = squared_distances.data<double>();
   const bool diagonal = rule == Bandwidth::liu || rule == Bandwidth::paper;

@@ -14,9 +14,10 @@ namespace {
 constexpr std::int64_t work = 1 << 15;  // elements a task reads, about
 
 void check_rows(const Tensor& x) {
-  check(x.defined() && x.rank() == 2 && is_floating(x.dtype()), "particles",
-        "a particle matrix is floating [M, D]", x.defined() ? "" : ", got an undefined tensor",
-        "; got ", x.dtype(), " of shape ", x.shape());
+  check(x.defined(), "particles", "the particle matrix is undefined");
+  check(x.rank() == 2 && x.size(0) > 0 && is_floating(x.dtype()), "particles",
+        "a particle matrix is floating [M, D] with M > 0; got ", x.dtype(), " of shape ",
+        x.shape());
 }
 
 /// The symmetric matrix of f(x_i, x_j, D) over pairs j ≤ i.

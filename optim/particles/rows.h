@@ -1,6 +1,6 @@
 #pragma once
 // Arithmetic on particle matrices Θ [M, D] (f32 or f64), computed in f64, in parallel, in an order
-// that depends on the shape alone. No gradients.
+// that depends on the shape alone. No gradients. Throw Error for other shapes and dtypes, and for M = 0.
 
 #include <vector>
 

@@ -52,6 +52,7 @@ TEST(Rows, RefuseOtherShapes) {
   expect_error([] { rows::squared_distances(zeros({3})); }, "got f32 of shape [3]");
   expect_error([] { rows::inner_products(zeros({3, 2}, i64)); }, "got i64 of shape [3, 2]");
   expect_error([] { rows::norms(Tensor()); }, "undefined");
+  expect_error([] { rows::mix(eye(2, f64), zeros({0, 2})); }, "got f32 of shape [0, 2]");
 }
 
 // Independent float64 values; squared distances 10, 13, 37, 41, 90, 100.
@@ -90,6 +91,8 @@ TEST(Bandwidth, HasNames) {
 
 TEST(Bandwidth, RefusesWhatGivesNone) {
   expect_error([] { h2_of(Bandwidth::fixed, ones({2, 2}), 0); }, "fixed h² is 0");
+  expect_error([] { bandwidth(Bandwidth::liu, zeros({2, 3}, f64)); }, "got [2, 3]");
+  expect_error([] { bandwidth(Bandwidth::liu, zeros({0, 0}, f64)); }, "got [0, 0]");
   const Tensor bad = tensor({1, std::nan("")}, {2, 1});
   expect_error([&] { h2_of(Bandwidth::median, bad); }, "particles 0 and 1 is nan");
 }
