@@ -41,6 +41,14 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
   return result;
 }
 
+/// A mean over an empty batch means nothing, and hides that there was no data.
+void check_not_empty(const char* operation, const Tensor& x, const Tensor& target,
+                     Reduction reduction) {
+  check(reduction != Reduction::mean || target.count() > 0, operation,
+        "the batch is empty: shapes ", x.shape(), " and ", target.shape(),
+        "; a mean needs at least one row");
+}
+
 Targets check_targets(const char* operation, const Tensor& x, const Tensor& target,
                       const CrossEntropyOptions& options) {
   check_defined(operation, x, target);
@@ -51,6 +59,7 @@ Targets check_targets(const char* operation, const Tensor& x, const Tensor& targ
   check(!options.weight.defined() || options.weight.shape() == Shape{x.size(-1)}, operation,
         "there are ", x.size(-1), " classes, the class weights have shape ",
         options.weight.shape());
+  check_not_empty(operation, x, target, options.reduction);
   return visit_floating(operation, x.dtype(),
                         [&]<class T>() { return read_targets<T>(operation, x, target, options); });
 }
@@ -98,6 +107,7 @@ Tensor mse_loss(const Tensor& prediction, const Tensor& target, Reduction reduct
   check_defined("mse_loss", prediction, target);
   check(prediction.shape() == target.shape(), "mse_loss", "the prediction has shape ",
         prediction.shape(), ", the target ", target.shape(), "; reshape or expand one of them");
+  check_not_empty("mse_loss", prediction, target, reduction);
   const Tensor squares = square(prediction - target);
   if (reduction == Reduction::none) return squares;
   return reduction == Reduction::mean ? mean(squares) : sum(squares);

@@ -17,7 +17,8 @@ struct CrossEntropyOptions {
   Reduction reduction = Reduction::mean;
 };
 /// −ln softmax(logits)[target] over the last axis:  logits [.., classes], target i64 [..].
-/// The mean over no rows is 0. Throws Error for a target outside [0, classes) that is not ignored.
+/// The mean where every row is ignored is 0. Throws Error for a target outside [0, classes) that is
+/// not ignored, and for the mean of an empty batch.
 Tensor cross_entropy(const Tensor& logits, const Tensor& target,
                      const CrossEntropyOptions& options = {});
 
@@ -25,8 +26,8 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target,
 Tensor nll_loss(const Tensor& log_probability, const Tensor& target,
                 const CrossEntropyOptions& options = {});
 
-/// Mean (sum, or none) of (prediction − target)². Shapes must be equal (Error): no silent
-/// broadcast.
+/// Mean (sum, or none) of (prediction − target)². Throws Error where shapes differ (no silent
+/// broadcast), and for the mean of an empty batch.
 Tensor mse_loss(const Tensor& prediction, const Tensor& target,
                 Reduction reduction = Reduction::mean);
 

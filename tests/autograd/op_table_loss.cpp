@@ -91,10 +91,15 @@ void add_classification_rows(OpTable& table) {
                    sample("weights", x, t, {.weight = weight}, true),
                    sample("everything", x, some, {.smoothing = 0.3, .ignore = 7, .weight = weight},
                           true)},
-       .empty = {sample("no rows", table.random({0, 3}), zeros({0}, i64), {}, true)},
+       .empty = {sample("no rows", table.random({0, 3}), zeros({0}, i64),
+                        {.reduction = Reduction::sum}, true)},
        .errors = {
            errors_of_both[0],
            errors_of_both[1],
+           {"the batch is empty: shapes [0, 3] and [0]",
+            [] {
+              cross_entropy(ones({0, 3}), zeros({0}, i64));
+            }},
            {"f32", [=] { cross_entropy(x, ones({4})); }},
            {"need targets of shape [4]", [=] { cross_entropy(x, zeros({3}, i64)); }},
            {"class weights have shape [2]", [=] { cross_entropy(x, t, {.weight = ones({2})}); }},
@@ -108,7 +113,8 @@ void add_classification_rows(OpTable& table) {
        .samples = {sample("plain", x, t, {}, false),
                    sample("deep, none", deep, u, {.reduction = Reduction::none}, false),
                    sample("ignored, weights", x, some, {.ignore = 7, .weight = weight}, false)},
-       .empty = {sample("no rows", table.random({0, 3}), zeros({0}, i64), {}, false)},
+       .empty = {sample("no rows", table.random({0, 3}), zeros({0}, i64),
+                        {.reduction = Reduction::sum}, false)},
        .errors = {{"only cross_entropy smooths", [=] { nll_loss(x, t, {.label_smoothing = 0.1}); }},
                   {"target 9", [=] {
                      nll_loss(x, tensor({0, 1, 2, 9}, i64));
@@ -137,7 +143,11 @@ void add_mse_row(OpTable& table) {
   table.add({.name = "mse_loss",
              .samples = {row("mean", Reduction::mean), row("sum", Reduction::sum),
                          row("none", Reduction::none)},
-             .errors = {{"shape [2, 3], the target [3]", [] {
+             .errors = {{"the batch is empty: shapes [0, 3] and [0, 3]",
+                         [] {
+                           mse_loss(ones({0, 3}), ones({0, 3}));
+                         }},
+                        {"shape [2, 3], the target [3]", [] {
                            mse_loss(ones({2, 3}), ones({3}));
                          }}}});
 }
