@@ -202,7 +202,7 @@ template <class T>
 LADON_INLINE T log1p(T x) {
   const T y = log1p_finite(x);
   const T finite = x > T(-1) ? y : x == T(-1) ? -infinity<T> : nan<T>;
-  return (x == infinity<T>) | (x == T(0)) ? x : finite;
+  return ((x == infinity<T>) | (x == T(0))) ? x : finite;
 }
 
 /// (tanh(x)/x − 1)/z at z = x², x ≤ 0.625.
