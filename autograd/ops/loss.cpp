@@ -51,7 +51,7 @@ void check_not_empty(const char* operation, const Tensor& x, const Tensor& targe
 
 Targets check_targets(const char* operation, const Tensor& x, const Tensor& target,
                       const CrossEntropyOptions& options) {
-  check_defined(operation, x, target);
+  check_defined(operation, {x, target});
   check(x.rank() >= 1, operation, "needs an axis of classes, got a tensor of shape ", x.shape());
   check(target.dtype() == i64, operation, "targets are class indices (i64), got ", target.dtype());
   check(target.shape() == x.shape().sub(0, x.rank() - 1), operation, "scores of shape ", x.shape(),
@@ -104,7 +104,7 @@ Tensor nll_loss(const Tensor& log_probability, const Tensor& target,
 }
 
 Tensor mse_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
-  check_defined("mse_loss", prediction, target);
+  check_defined("mse_loss", {prediction, target});
   check(prediction.shape() == target.shape(), "mse_loss", "the prediction has shape ",
         prediction.shape(), ", the target ", target.shape(), "; reshape or expand one of them");
   check_not_empty("mse_loss", prediction, target, reduction);
