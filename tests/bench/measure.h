@@ -12,18 +12,22 @@
 
 namespace ladon::bench {
 
-/// Times work(), of `flops` operations, on `threads` threads. Reports GFLOP/s and %peak of the
+/// Times work(), of `flops` operations, on `threads` threads; prepare() runs before each call and is
+/// not timed. Reports GFLOP/s and %peak of the
 /// median iteration, and the same of the fastest one, which other programs on the machine disturb
 /// least.
-template <class F>
-void measure(benchmark::State& state, int threads, double flops, const F& work) {
+template <class Prepare, class Work>
+void measure(benchmark::State& state, int threads, double flops, const Prepare& prepare,
+             const Work& work) {
   using Clock = std::chrono::steady_clock;
   const double peak = peak_gflops(threads);
   const int before = num_threads();
   set_num_threads(threads);
+  prepare();
   work();  // the first run fills the allocator's caches
   std::vector<double> seconds;
   for (auto _ : state) {
+    prepare();
     const auto start = Clock::now();
     work();
     seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
@@ -39,6 +43,12 @@ void measure(benchmark::State& state, int threads, double flops, const F& work) 
   state.counters["%peak_best"] = 100 * fastest / peak;
 }
 
+template <class Work>
+void measure(benchmark::State& state, int threads, double flops, const Work& work) {
+  measure(
+      state, threads, flops, [] {}, work);
+}
+
 /// Registers a benchmark that runs for 1 thread and for 2.
 template <class F>
 void for_threads(const std::string& name, const F& body) {
@@ -47,7 +57,7 @@ void for_threads(const std::string& name, const F& body) {
                                  [=](benchmark::State& state) { body(state, threads); })
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond)
-        ->MinTime(2);
+        ->MinTime(1);
 }
 
 }  // namespace ladon::bench

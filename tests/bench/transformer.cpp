@@ -1,0 +1,59 @@
+// One training step of an encoder block at batch 4, time 1024, 512 channels in 8 heads, and one
+// SVGD step over such heads.
+//
+// Operations are counted as the algorithm needs them. Training: forward, backward by the weights
+// and backward by the inputs of every matrix product, 3·2·(4 + 8)·D² a token, and attention's 7
+// products of 2·B·H·T²·d. SVGD, for each of q, k and v: ΘΘᵀ, K·G and K·Θ, each 2·M²·D. Layer norm,
+// activations, exponentials and the optimizer are not counted.
+
+#include "ladon/layers/transformer.h"
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/random.h"
+#include "ladon/optim/adam.h"
+#include "ladon/optim/particles/svgd.h"
+#include "measure.h"
+
+namespace {
+
+using namespace ladon;
+
+constexpr std::int64_t batch = 4, time = 1024, dim = 512, heads = 8;
+
+void training_step(benchmark::State& state, int threads) {
+  Generator rng(1);
+  TransformerEncoderLayer block({.dim = dim, .heads = heads, .dropout = 0}, rng);
+  Adam adam(block.parameters());
+  const Tensor x = normal({batch, time, dim}, rng), y = normal({batch, time, dim}, rng);
+  const double products = 72.0 * dim * dim * batch * time;
+  const double attention = 14.0 * batch * time * time * dim;
+  bench::measure(state, threads, products + attention, [&] {
+    adam.zero_grad();
+    backward(mse_loss(block(x), y));
+    adam.step();
+  });
+}
+
+void svgd_step(benchmark::State& state, int threads) {
+  Generator rng(1);
+  MultiHeadAttention attention({.dim = dim, .heads = heads}, rng);
+  Svgd svgd(particles(attention));
+  std::vector<Tensor> parameters{attention.query, attention.key, attention.value};
+  const Tensor gradient = normal(attention.query.shape(), rng);
+  const double row = static_cast<double>(attention.query.count()) / heads;
+  bench::measure(
+      state, threads, 3 * 6.0 * heads * heads * row,
+      [&] {
+        for (Tensor& p : parameters) p.set_grad(clone(gradient));
+      },
+      [&] { svgd.apply(); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::for_threads("encoder block, training step", training_step);
+  bench::for_threads("SVGD step, 8 heads of 32768", svgd_step);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
