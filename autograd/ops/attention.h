@@ -12,8 +12,9 @@ namespace ladon {
 /// Masks: boolean, true = may attend; or floating, added to the logits. A query that may attend to
 /// nothing gives zeros, forward and backward, never NaN.
 struct AttentionOptions {
-  Tensor mask = {};                  ///< bool or floating, broadcast to [.., heads, Tq, Tk].
-  bool causal = false;               ///< Query i sees keys ≤ i + causal_offset.
+  Tensor mask = {};     ///< bool or floating, broadcast to [.., heads, Tq, Tk]; a floating one may
+                        ///< require a gradient (which is computed unfused).
+  bool causal = false;  ///< Query i sees keys ≤ i + causal_offset.
   std::int64_t causal_offset = 0;    ///< Keys that precede the first query (length of a cache).
   std::optional<double> scale = {};  ///< Of the logits; default 1/sqrt(head_dim).
   double softcap = 0;                ///< c > 0: logits become c·tanh(logits/c), before the masks.
@@ -28,7 +29,8 @@ struct AttentionOptions {
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 
-/// The same, and the weights [.., H, Tq, Tk], which are formed. Both are differentiable.
+/// The same, and the weights [.., H, Tq, Tk] before dropout, which are formed. Both are
+/// differentiable.
 struct AttentionResult {
   Tensor output, weights;
 };
