@@ -1,9 +1,12 @@
 #include "machine.h"
 
 #include <algorithm>
+#include <barrier>
 #include <chrono>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <thread>
 #include <vector>
 
 #include "ladon/core/parallel.h"
@@ -80,15 +83,18 @@ double once(std::map<int, double>& known, int threads, const F& measure) {
 double peak_gflops(int threads) {
   static std::map<int, double> known;
   return once(known, threads, [threads] {
-    std::vector<double> done(static_cast<std::size_t>(threads));
-    const double seconds = fastest(runs, [&] {
-      parallel::for_range(threads, 1, [&](std::int64_t i, std::int64_t) {
-        done[static_cast<std::size_t>(i)] = level().chains();
+    std::vector<double> gflops(static_cast<std::size_t>(threads));
+    std::barrier together(threads);
+    std::vector<std::jthread> running;
+    for (double& reached : gflops)
+      running.emplace_back([&] {
+        together.arrive_and_wait();
+        double operations = 0;
+        const double seconds = fastest(runs, [&] { operations = level().chains(); });
+        reached = operations / seconds * 1e-9;
       });
-    });
-    double operations = 0;
-    for (const double d : done) operations += d;
-    return operations / seconds * 1e-9;
+    running.clear();  // joins
+    return std::accumulate(gflops.begin(), gflops.end(), 0.0);
   });
 }
 
