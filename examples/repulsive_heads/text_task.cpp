@@ -38,6 +38,17 @@ std::vector<Batch> redrawn(std::vector<Batch> batches, const Batches& train, Gen
   return batches;
 }
 
+/// The training set's words, and all that have a vector: so that a test sentence's words which training
+/// never showed are known too.
+Vocabulary known_words(const TextDataset& train, const Glove& glove) {
+  const auto seen = Vocabulary::from_texts(train.texts, {.min_count = min_count});
+  std::vector<std::string> words(seen.words().begin() + 2,
+                                 seen.words().end());  // without <pad>, <unk>
+  for (const std::string& word : glove.words)
+    if (!seen.contains(word)) words.push_back(word);
+  return Vocabulary(words);
+}
+
 }  // namespace
 
 Task text_task(const Settings& s, Generator rng) {
@@ -45,7 +56,8 @@ Task text_task(const Settings& s, Generator rng) {
         " needs --train and --test");
   const TextDataset train_texts = read(s, s.train, {});
   const TextDataset test_texts = read(s, s.test, train_texts.label_names);
-  const auto vocabulary = Vocabulary::from_texts(train_texts.texts, {.min_count = min_count});
+  const Glove glove = s.glove.empty() ? Glove{} : load_glove(s.glove);
+  const Vocabulary vocabulary = known_words(train_texts, glove);
   const BatchOptions options{
       .batch_size = s.batch_size, .max_length = max_length, .by_length = true};
   const Batches train(train_texts, vocabulary, options), test(test_texts, vocabulary, options);
@@ -54,8 +66,7 @@ Task text_task(const Settings& s, Generator rng) {
              train_texts.label_names.size(), " classes, ", vocabulary.size(), " words");
   Tensor word_vectors;
   if (!s.glove.empty()) {
-    const EmbeddingTable table =
-        embedding_table(vocabulary, load_glove(s.glove), rng, unknown_scale);
+    const EmbeddingTable table = embedding_table(vocabulary, glove, rng, unknown_scale);
     word_vectors = table.weights;
     description += concat(", ", table.found, " with vectors of width ", word_vectors.size(1));
   }
