@@ -60,8 +60,8 @@ class DetectAnomaly {
 
 struct BackwardOptions {
   bool retain_graph = false;  ///< Keep what the rules saved, so that the graph can be swept again.
-  bool create_graph =
-      false;  ///< Record the sweep itself, for higher derivatives. Implies retain_graph.
+  /// Record the sweep itself, for higher derivatives. Implies retain_graph.
+  bool create_graph = false;
 };
 
 /// Adds d loss / d leaf to the gradient of every leaf that `loss` depends on. `loss` has one
@@ -71,8 +71,8 @@ void backward(const Tensor& loss, BackwardOptions options = {});
 void backward(const Tensor& output, const Tensor& cotangent, BackwardOptions options = {});
 
 struct GradOptions {
-  std::vector<Tensor> cotangents =
-      {};  ///< One an output; empty: outputs of one element, cotangent 1.
+  /// One an output; empty: outputs of one element, cotangent 1.
+  std::vector<Tensor> cotangents = {};
   bool retain_graph = false;
   bool create_graph = false;
   bool allow_unused = false;  ///< Undefined, rather than Error, for an input that no output uses.

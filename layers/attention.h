@@ -10,15 +10,14 @@ namespace ladon {
 struct MultiHeadAttentionOptions {
   std::int64_t dim;  ///< Width of the queries and of the output.
   std::int64_t heads;
-  std::int64_t head_dim =
-      0;  ///< Width of a head's queries and keys; 0: dim/heads (Error if it does not divide).
+  std::int64_t head_dim = 0;   ///< Width of a head; 0: dim/heads (Error if it does not divide).
   std::int64_t key_dim = 0;    ///< Width of the keys' input (cross-attention); 0: dim.
   std::int64_t value_dim = 0;  ///< Width of the values' input; 0: key_dim.
   bool bias = true;
   bool causal = false;
   double dropout = 0;  ///< Of the attention weights, in training mode.
-  Init init =
-      Init::xavier_uniform;  ///< Of each projection seen as one [heads·head_dim, dim] matrix.
+  /// Of each projection, seen as one matrix [heads·head_dim, dim].
+  Init init = Init::xavier_uniform;
 };
 
 /// What a call may pass beside its inputs. Boolean masks: true = may attend.

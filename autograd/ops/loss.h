@@ -10,9 +10,8 @@ namespace ladon {
 enum class Reduction { mean, sum, none };
 
 struct CrossEntropyOptions {
-  double label_smoothing = 0;  ///< ε: target (1−ε)·one-hot + ε/classes.
-  std::int64_t ignore_index =
-      -100;            ///< Rows with this target give no loss and do not count in the mean.
+  double label_smoothing = 0;        ///< ε: target (1−ε)·one-hot + ε/classes.
+  std::int64_t ignore_index = -100;  ///< Rows with this target give no loss and do not count.
   Tensor weight = {};  ///< [classes]: weight of each class; the mean divides by their sum.
   Reduction reduction = Reduction::mean;
 };
