@@ -150,10 +150,10 @@ Tensor fused(const Inputs& in, const AttentionOptions& options) {
       [q = saved(in.q), k = saved(in.k), v = saved(in.v), mask = saved(settings.mask), settings,
        log_sum = f.log_sum, group = in.group,
        options](const Tensor& g, const Tensor& y, GradientSink& sink) {
-        if (grad_enabled())
-          return give_gradients({*q, *k, *v, *mask, group, settings.scale}, options, g, sink);
+        const Inputs kept{*q, *k, *v, *mask, group, settings.scale};  // none was edited since
+        if (grad_enabled()) return give_gradients(kept, options, g, sink);
         const kernels::AttentionGradients d =
-            kernels::attention_backward(g, *q, *k, *v, {y, log_sum}, settings);
+            kernels::attention_backward(g, kept.q, kept.k, kept.v, {y, log_sum}, settings);
         sink.give(0, d.q);
         sink.give(1, d.k);
         sink.give(2, d.v);

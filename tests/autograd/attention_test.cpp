@@ -332,6 +332,14 @@ TEST(Attention, GradientReachesAnAdditiveMask) {
   EXPECT_TRUE(gradcheck(f, {mask.set_requires_grad()}));
 }
 
+TEST(Attention, NoticesAnEditedMask) {
+  const Tensor x = draw({1, 1, 3, 4}, 1).set_requires_grad();
+  const Tensor mask = zeros({3, 3}, f64);
+  const Tensor y = scaled_dot_product_attention(x, x, x, {.mask = mask});
+  fill_(mask, 1);
+  expect_error([&] { backward(sum(y)); }, "was edited in place");
+}
+
 TEST(Attention, MixedDtypesComputeInTheLarger) {
   const Qkv x = inputs({}), y = inputs({}, f32);
   const Tensor out = scaled_dot_product_attention(y.q, x.k, y.v);
