@@ -175,12 +175,15 @@ Tensor round(const Tensor& x) {
 Tensor clamp(const Tensor& x, double low, double high) {
   check_defined("clamp", {x});
   check(low <= high, "clamp", "the lower end ", low, " is above the upper end ", high);
-  if (!is_floating(x.dtype())) {  // the integers inside [low, high], which may be unbounded
-    low = std::clamp(std::ceil(low), -0x1p62, 0x1p62);
-    high = std::clamp(std::floor(high), -0x1p62, 0x1p62);
+  const bool whole = !is_floating(x.dtype());
+  if (whole) {  // the integers inside; a bound beyond all of them (±∞) is no bound
+    low = std::ceil(low);
+    high = std::floor(high);
   }
-  const Tensor above = map("clamp", Binary::maximum, x, low);
-  return record("clamp", map("clamp", Binary::minimum, above, high), {x},
+  Tensor y = whole ? kernels::cast(x, i64) : x;
+  if (!whole || low > -0x1p63) y = map("clamp", Binary::maximum, y, low);
+  if (!whole || high < 0x1p63) y = map("clamp", Binary::minimum, y, high);
+  return record("clamp", y, {x},
                 [x = saved(x), low, high](const Tensor& g) {  // 1 inside, 0 outside
                   return masked_fill(g, logical_or(less(x, low), greater(x, high)), 0);
                 });

@@ -98,6 +98,19 @@ TEST(DTypes, ArePromoted) {
   EXPECT_EQ(less(whole, single).dtype(), boolean);
 }
 
+TEST(Clamp, BoundsIntegersExactly) {
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  const Tensor x = from_vector(std::vector<std::int64_t>{least, -3, 3, largest}, {4});
+  const auto clamped = [&](double low, double high) {
+    return clamp(x, low, high).to_vector<std::int64_t>();
+  };
+  EXPECT_EQ(clamped(-inf, inf), (std::vector<std::int64_t>{least, -3, 3, largest}));
+  EXPECT_EQ(clamped(-2.5, inf), (std::vector<std::int64_t>{-2, -2, 3, largest}));
+  EXPECT_EQ(clamped(-inf, 2.5), (std::vector<std::int64_t>{least, -3, 2, 2}));
+  EXPECT_EQ(clamp(ones({2}, boolean), -inf, inf).dtype(), i64);
+}
+
 TEST(InPlaceEdits, WorkOnViewsAndOverlappingSources) {
   Tensor x = arange(0, 6, 1, f64);
   const Tensor before = clone(x);
