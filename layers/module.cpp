@@ -89,28 +89,32 @@ void Module::load_state_dict(const StateDict& state) {
     const auto found = state.find(path);
     check(found != state.end(), "load_state_dict", "`", path, "` (shape ", x.shape(),
           ") is missing from the state");
-    check(found->second.shape() == x.shape(), "load_state_dict", "`", path, "` has shape ",
-          found->second.shape(), " in the state and ", x.shape(), " in the module");
+    check(found->second.defined() && found->second.shape() == x.shape(), "load_state_dict", "`",
+          path, "` has shape ", found->second.shape(), " in the state and ", x.shape(),
+          " in the module");
   }
   for (const auto& [path, x] : state)
     check(mine.contains(path), "load_state_dict", "the state has `", path, "` (shape ", x.shape(),
           "), which the module does not have");
-  for (auto& [path, x] : mine) copy_(x, state.at(path));
+  for (auto& [path, x] : mine) copy_(x, state.at(path).detach());
 }
 
 void Module::save(const std::filesystem::path& path) { save_safetensors(path, state_dict()); }
-void Module::load(const std::filesystem::path& path) {
-  load_state_dict(load_safetensors(path));
-}
+void Module::load(const std::filesystem::path& path) { load_state_dict(load_safetensors(path)); }
 
 void Module::to(DType dtype) {
   check(is_floating(dtype), "to", "a module computes in f32 or f64, not in ", dtype);
+  std::map<std::shared_ptr<Node>, Tensor> converted;  // what members share stays shared
   Walk walk;
-  walk.on_tensor = [dtype](const std::string&, Tensor& x, Walk::Kind) {
+  walk.on_tensor = [&](const std::string&, Tensor& x, Walk::Kind) {
     if (!is_floating(x.dtype()) || x.dtype() == dtype) return;
-    const bool trained = x.requires_grad();
-    x = cast(x.detach(), dtype);
-    if (trained) x.set_requires_grad();
+    if (!x.requires_grad()) {
+      x = cast(x, dtype);
+      return;
+    }
+    Tensor& y = converted[x.history()];
+    if (!y.defined()) y = ladon::parameter(cast(x.detach(), dtype));
+    x = y;
   };
   walk.run(*this);
 }

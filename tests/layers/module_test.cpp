@@ -86,7 +86,18 @@ TEST(Module, AFailedLoadLeavesTheModelAsItWas) {
                      "`second.bias` (shape [2]) is missing");
   test::expect_error([&] { model.load_state_dict(extra); }, "`third.weight` (shape [1])");
   test::expect_error([&] { model.load_state_dict(reshaped); }, "shape [3] in the state and [2]");
+  reshaped["second.bias"] = Tensor();
+  test::expect_error([&] { model.load_state_dict(reshaped); }, "shape [] in the state and [2]");
   EXPECT_TRUE(all_equal(model.first.weight, before));
+}
+
+TEST(Module, LoadsTensorsThatRequireGradients) {
+  Generator rng(1), other(2);
+  Pair a(rng), b(other);
+  StateDict state = a.state_dict();
+  for (const auto& [name, x] : a.named_parameters()) state[name] = x;
+  b.load_state_dict(state);
+  EXPECT_TRUE(all_equal(b.second.weight, a.second.weight));
 }
 
 TEST(Module, ConvertsAndKeepsTraining) {
@@ -99,6 +110,20 @@ TEST(Module, ConvertsAndKeepsTraining) {
   }
   EXPECT_EQ(model.shift.dtype(), f64);
   test::expect_error([&] { model.to(i64); }, "not in i64");
+}
+
+TEST(Module, ConversionKeepsSharedParametersShared) {
+  Generator rng(1);
+  Linear a({.in = 2, .out = 2}, rng), b = a;
+  struct Two : Module {
+    std::vector<Linear> list;
+    void visit(Visitor& v) override { v("list", list); }
+    std::string describe() const override { return "Two"; }
+  } two;
+  two.list = {a, b};
+  two.to(f64);
+  EXPECT_EQ(two.parameters().size(), 2u);
+  EXPECT_EQ(two.list[0].weight.history(), two.list[1].weight.history());
 }
 
 TEST(Module, ModeReachesEveryLayer) {
