@@ -18,11 +18,10 @@ thread_local bool recording = true;
 thread_local bool detecting = false;
 std::atomic<std::uint64_t> next_number{0};
 
-struct Graveyard {
-  std::vector<std::shared_ptr<Node>> nodes;
-  bool draining = false;
-};
-thread_local Graveyard graveyard;
+// The nodes of this thread that wait to be destroyed, if any. Without a destructor of its own: a
+// static tensor may go after the thread's other variables.
+thread_local std::vector<std::shared_ptr<Node>>* graveyard = nullptr;
+thread_local bool draining = false;
 
 /// A leaf: a tensor that gradients are wanted for. It has no inputs and keeps its gradient.
 class Leaf final : public Node {
@@ -36,7 +35,7 @@ class Leaf final : public Node {
   /// leaf's gradient in place never changes another's.
   void accumulate(const Tensor& g, bool create_graph) {
     if (create_graph)
-      grad = grad.defined() ? add(grad, g) : g;
+      grad = grad.defined() ? add(grad, g) : clone(g);
     else if (!grad.defined())
       grad = g.storage().owners() == 1 && g.contiguous() ? g.detach() : kernels::clone(g);
     else
@@ -72,18 +71,26 @@ std::vector<Hook>& Node::hooks() {
 }
 
 void Node::bury(std::span<std::shared_ptr<Node>> nodes) {
-  for (auto& node : nodes)
-    if (node) graveyard.nodes.push_back(std::move(node));
+  for (auto& node : nodes) {
+    if (!node) continue;
+    if (node.use_count() > 1) {  // not destroyed yet
+      node.reset();
+      continue;
+    }
+    if (!graveyard) graveyard = new std::vector<std::shared_ptr<Node>>;
+    graveyard->push_back(std::move(node));
+  }
 }
 
 void Node::drain() {
-  if (graveyard.draining) return;
-  graveyard.draining = true;
-  while (!graveyard.nodes.empty()) {
-    const std::shared_ptr<Node> node = std::move(graveyard.nodes.back());
-    graveyard.nodes.pop_back();
+  if (!graveyard || draining) return;
+  draining = true;
+  while (!graveyard->empty()) {
+    const std::shared_ptr<Node> node = std::move(graveyard->back());
+    graveyard->pop_back();
   }
-  graveyard.draining = false;
+  delete std::exchange(graveyard, nullptr);
+  draining = false;
 }
 
 void Saved::throw_edited() const {
@@ -153,9 +160,7 @@ class Sweep final : GradientSink {
  public:
   /// Nodes numbered below `lowest` are left out.
   Sweep(bool retain_graph, bool create_graph, std::uint64_t lowest = 0)
-      : lowest_(lowest),
-        retain_graph_(retain_graph || create_graph),
-        create_graph_(create_graph) {}
+      : lowest_(lowest), retain_graph_(retain_graph || create_graph), create_graph_(create_graph) {}
 
   void seed(const Tensor& output, const Tensor& cotangent) {
     accumulate(visits_[gather(output.history())], create_graph_ ? cotangent : cotangent.detach());
@@ -255,11 +260,14 @@ class Sweep final : GradientSink {
   }
 
   static void call_hooks(Visit& visit) {
-    for (const Hook& hook : visit.node->hooks()) {
+    const std::vector<Hook> hooks = visit.node->hooks();  // a hook may register another
+    for (const Hook& hook : hooks) {
       const Tensor replaced = hook(visit.gradient);
       if (!replaced.defined()) continue;
-      check(replaced.shape() == visit.node->shape(), "hook", "returned a gradient of shape ",
-            replaced.shape(), " for a tensor of shape ", visit.node->shape());
+      const Node& node = *visit.node;
+      check(replaced.shape() == node.shape() && replaced.dtype() == node.dtype(), "hook",
+            "returned a gradient of ", replaced.dtype(), " ", replaced.shape(), " for a tensor of ",
+            node.dtype(), " ", node.shape());
       visit.gradient = replaced;
     }
   }
@@ -362,6 +370,7 @@ Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& option
 
 void register_hook(const Tensor& x, Hook hook) {
   check(x.requires_grad(), "register_hook", "the tensor records no history");
+  check(static_cast<bool>(hook), "register_hook", "the hook is empty");
   x.history()->hooks().push_back(std::move(hook));
 }
 

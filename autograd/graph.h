@@ -85,7 +85,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
 Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& options = {});
 
 /// Calls `hook` with the gradient of x in every sweep that reaches x, before it is used; a defined
-/// result replaces the gradient (same shape). Throws Error if x records no history.
+/// result replaces the gradient (same shape and dtype). Throws Error if x records no history.
 using Hook = std::function<Tensor(const Tensor& gradient)>;
 void register_hook(const Tensor& x, Hook hook);
 

@@ -1,6 +1,7 @@
 #include "ladon/autograd/graph.h"
 
 #include <cmath>
+#include <thread>
 #include <vector>
 
 #include "ladon/autograd/functional.h"
@@ -116,22 +117,26 @@ TEST(Backward, FreesTheGraphUnlessAskedToRetainIt) {
 }
 
 TEST(Backward, NeverSharesGradientsBetweenLeaves) {
-  const Tensor a = leaf({1, 2}), b = leaf({3, 4});
-  const Tensor cotangent = tensor({5, 6}, f64);
-  backward(a + b, cotangent);
-  {
-    const NoGrad no_grad;
-    fill_(a.grad(), 0);
+  for (const bool create_graph : {false, true}) {
+    const Tensor a = leaf({1, 2}), b = leaf({3, 4});
+    const Tensor cotangent = tensor({5, 6}, f64);
+    backward(a + b, cotangent, {.create_graph = create_graph});
+    {
+      const NoGrad no_grad;
+      fill_(a.grad(), 0);
+    }
+    EXPECT_EQ(b.grad().to_vector(), (Values{5, 6}));
+    EXPECT_EQ(cotangent.to_vector(), (Values{5, 6}));
   }
-  EXPECT_EQ(b.grad().to_vector(), (Values{5, 6}));
-  EXPECT_EQ(cotangent.to_vector(), (Values{5, 6}));
 }
 
 TEST(Backward, GivesGradientsOfTheirOwnElements) {
-  const Tensor x = leaf({1, 2});
-  backward(sum(x));  // the gradient of sum is an expanded view
-  EXPECT_TRUE(x.grad().contiguous());
-  EXPECT_EQ(x.grad().storage().size(), 2 * sizeof(double));
+  for (const bool create_graph : {false, true}) {
+    const Tensor x = leaf({1, 2});
+    backward(sum(x), {.create_graph = create_graph});  // sum's gradient is an expanded view
+    EXPECT_TRUE(x.grad().contiguous());
+    EXPECT_EQ(x.grad().storage().size(), 2 * sizeof(double));
+  }
 }
 
 // --- higher derivatives ---
@@ -240,11 +245,26 @@ TEST(Hooks, SeeTheSumOverAllPathsOnce) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(Hooks, MustKeepTheShape) {
-  const Tensor x = leaf({3});
+TEST(Hooks, MustKeepShapeAndDtype) {
+  const Tensor x = leaf({3}), y = leaf({3});
   register_hook(x, [](const Tensor&) { return ones({2}, f64); });
   expect_error([&] { backward(x * 2); }, "[2]");
+  register_hook(y, [](const Tensor& g) { return cast(g, f32); });
+  expect_error([&] { backward(y * 2); }, "f32");
   expect_error([] { register_hook(ones({1}), [](const Tensor& g) { return g; }); }, "no history");
+  expect_error([&] { register_hook(x, {}); }, "empty");
+}
+
+TEST(Hooks, RegisteredByAHookRunFromTheNextSweepOn) {
+  const Tensor x = leaf({3});
+  register_hook(x, [&x](const Tensor&) {
+    for (int i = 0; i < 2; ++i) register_hook(x, [](const Tensor& g) { return g * 10; });
+    return Tensor();
+  });
+  backward(x * 2);
+  EXPECT_EQ(x.grad().item(), 2);
+  backward(x * 2);
+  EXPECT_EQ(x.grad().item(), 2 + 200);
 }
 
 // --- edits and anomalies ---
@@ -307,6 +327,16 @@ TEST(LongChain, IsFreedWithoutBackwardAndAfterARetainedOne) {
     backward(y, {.retain_graph = true});
     EXPECT_NEAR(x.grad().item(), 1e-18, 1e-20);
   }
+  EXPECT_EQ(Storage::bytes_in_use(), before);
+}
+
+// What is destroyed last at a thread's end was made first: here before anything of the graph's own.
+TEST(LongChain, IsFreedAtTheEndOfAThread) {
+  const std::size_t before = Storage::bytes_in_use();
+  std::thread([] {
+    thread_local Tensor kept;
+    kept = long_chain(leaf({1}), 1000);
+  }).join();
   EXPECT_EQ(Storage::bytes_in_use(), before);
 }
 
