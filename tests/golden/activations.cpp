@@ -17,12 +17,21 @@ Tensor shrink(const Tensor& x, double bias, double lambda) {
   return cast(y, x.dtype());
 }
 
+/// Before operator set 7 the slopes stand at the axis of channels.
+Tensors prelu(const Case& c) {
+  const Tensor &x = c.in(0), &slope = c.in(1);
+  const bool channels = c.opset() < 7 && slope.rank() == 1 && x.rank() >= 2;
+  return {where(less(x, 0), (channels ? per_channel(slope, x) : slope) * x, x)};
+}
+
 Tensors dropout_at_inference(const Case& c) {
-  const bool training = c.has(2) && c.in(2).item<bool>();
+  const bool training =
+      c.opset() < 7 ? !c.flag("is_test", false) : c.has(2) && c.in(2).item<bool>();
   const double ratio = c.has(1) ? c.in(1).item() : c.number("ratio", 0.5);
   if (training && ratio != 0)
     throw Skip{"Dropout in training is random; its numbers are its author's"};
-  return {c.in(0), ones(c.in(0).shape(), boolean)};
+  const DType mask = c.opset() < 10 ? c.in(0).dtype() : boolean;
+  return {c.in(0), ones(c.in(0).shape(), mask)};
 }
 
 }  // namespace
@@ -38,10 +47,7 @@ void add_activations(Table& t) {
   t["LeakyRelu"] = [](const Case& c) -> Tensors {
     return {leaky_relu(c.in(0), c.number("alpha", 0.01))};
   };
-  t["PRelu"] = [](const Case& c) -> Tensors {
-    const Tensor& x = c.in(0);
-    return {where(less(x, 0), c.in(1) * x, x)};
-  };
+  t["PRelu"] = prelu;
   t["ThresholdedRelu"] = [](const Case& c) -> Tensors {
     const Tensor& x = c.in(0);
     return {where(greater(x, c.number("alpha", 1)), x, zeros_like(x))};

@@ -38,7 +38,7 @@ struct Masks {
 };
 Masks masks_of(const Case& c, const Tensor& q, const Tensor& k) {
   const std::int64_t queries = q.size(2), keys = k.size(2);
-  Masks out{c.optional(3), c.integer("is_causal", 0) != 0};
+  Masks out{c.optional(3), c.flag("is_causal", false)};
   if (out.mask.defined() && out.mask.size(-1) < keys) {
     const bool is_bool = out.mask.dtype() == boolean;
     std::vector<std::int64_t> before(static_cast<std::size_t>(out.mask.rank())), after = before;
@@ -64,16 +64,17 @@ Masks masks_of(const Case& c, const Tensor& q, const Tensor& k) {
   return out;
 }
 
-/// scale·Q·Kᵀ with soft cap, before any mask: [B, H, Tq, Tk].
-Tensor logits_of(const Tensor& q, const Tensor& k, const AttentionOptions& options) {
-  const std::int64_t group = q.size(1) / k.size(1);
-  Tensor keys = k;  // [B, Hkv, Tk, d] → [B, H, Tk, d], each head `group` times
-  if (group != 1)
-    keys = reshape(expand(unsqueeze(k, 2), {-1, -1, group, -1, -1}),
-                   {k.size(0), q.size(1), k.size(2), k.size(3)});
-  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.size(3))));
-  const Tensor logits = matmul(q, transpose(keys)) * scale;
-  return options.softcap > 0 ? tanh(logits / options.softcap) * options.softcap : logits;
+/// Each head of keys or values for the query heads that share it: [B, Hkv, T, d] → [B, H, T, d].
+Tensor spread_heads(const Tensor& x, std::int64_t heads) {
+  const std::int64_t group = heads / x.size(1);
+  if (group == 1) return x;
+  return reshape(expand(unsqueeze(x, 2), {-1, -1, group, -1, -1}),
+                 {x.size(0), heads, x.size(2), x.size(3)});
+}
+
+Tensor capped(const Tensor& logits, const AttentionOptions& options) {
+  const double cap = options.softcap;
+  return cap > 0 ? tanh(logits / cap) * cap : logits;
 }
 
 Tensor masked(const Tensor& logits, const AttentionOptions& options) {
@@ -85,28 +86,53 @@ Tensor masked(const Tensor& logits, const AttentionOptions& options) {
   return y + additive(tril(all_keys, options.causal_offset), y.dtype());
 }
 
-/// The fourth output. 0: scaled products; 2: masked; 3: weights. Releases of ONNX differ, under one
-/// operator set, on 1 (capped, or masked) and on whether 0 is capped: the reading that gives the
-/// expected values is taken.
-Tensor qk_output(const Case& c, const Tensor& q, const Tensor& k, const Tensor& v,
-                 const AttentionOptions& options) {
-  const std::int64_t mode = c.integer("qk_matmul_output_mode", 0);
-  if (mode == 3) return attention_with_weights(q, k, v, options).weights;
-  const Tensor capped = logits_of(q, k, options);
-  if (mode == 2) return masked(capped, options);
-  if (disagreement(capped, c.expected()[3]).empty()) return capped;
-  if (mode == 1) return masked(capped, options);
-  AttentionOptions uncapped = options;
-  uncapped.softcap = 0;
-  return logits_of(q, k, uncapped);
+/// Outputs 0 and 3. Releases of ONNX differ under one operator set: earlier ones mask the logits and
+/// then cap them, so that a forbidden key keeps the weight of −softcap; later ones cap first, as
+/// Ladon does. Where there is a cap, the order is the one that gives the expected output.
+struct Attended {
+  Tensor y, qk;
+};
+
+/// scale·Q·Kᵀ [B, H, Tq, Tk] at the stage that `mode` asks for:
+///              earlier releases       later ones
+///   0          raw                    capped
+///   1          masked                 capped
+///   2          masked, then capped    capped, then masked
+/// In earlier ones 2 is raw where there is no cap.
+Tensor qk_output(const Case& c, const Tensor& raw, const AttentionOptions& options,
+                 std::int64_t mode) {
+  const Tensor cap = capped(raw, options), mask = masked(raw, options);
+  Tensors readings{cap, raw};
+  if (mode == 1) readings = {cap, mask};
+  if (mode == 2)
+    readings = {masked(cap, options), options.softcap > 0 ? capped(mask, options) : raw};
+  return agreeing(readings, c.expected()[3]);
+}
+
+Attended attend(const Case& c, const Tensor& q, const Tensor& k, const Tensor& v,
+                const AttentionOptions& options) {
+  const std::int64_t heads = q.size(1), mode = c.integer("qk_matmul_output_mode", 0);
+  const auto shaped = [&](const Tensor& y) { return c.in(0).rank() == 3 ? merge_heads(y) : y; };
+  Attended out{shaped(scaled_dot_product_attention(q, k, v, options)), {}};
+  const bool masked_first =
+      options.softcap > 0 && c.wants(0) && !disagreement(out.y, c.expected()[0]).empty();
+  if (!c.wants(3) && !masked_first) return out;
+  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.size(3))));
+  const Tensor raw = matmul(q, transpose(spread_heads(k, heads))) * scale;
+  const Tensor weights = masked_first ? softmax(capped(masked(raw, options), options))
+                                      : attention_with_weights(q, k, v, options).weights;
+  if (masked_first) out.y = shaped(matmul(weights, spread_heads(v, heads)));
+  if (c.wants(3)) out.qk = mode == 3 ? weights : qk_output(c, raw, options, mode);
+  return out;
 }
 
 Tensors attention(const Case& c) {
   const Tensor q = split_heads(c, c.in(0), "q_num_heads");
   Tensor k = split_heads(c, c.in(1), "kv_num_heads");
   Tensor v = split_heads(c, c.in(2), "kv_num_heads");
-  if (c.integer("softmax_precision", 0) == 10 && q.dtype() == f32 && c.input_type(0) != "f2")
-    throw Skip{"softmax in float16 of float32 logits; Ladon does not round to float16"};
+  const std::int64_t precision = c.integer("softmax_precision", 1);
+  if ((precision == 10 && c.input_type(0) != "f2") || precision == 16)
+    throw Skip{"softmax in fewer bits than the logits have; Ladon does not round to them"};
   AttentionOptions options;
   if (c.has(4)) {
     options.causal_offset = c.in(4).size(2);
@@ -118,9 +144,8 @@ Tensors attention(const Case& c) {
   options.causal = masks.causal;
   if (c.has("scale")) options.scale = c.number("scale", 1);
   options.softcap = c.number("softcap", 0);
-  const Tensor y = scaled_dot_product_attention(q, k, v, options);
-  const Tensor qk = c.wants(3) ? qk_output(c, q, k, v, options) : Tensor();
-  return {c.in(0).rank() == 3 ? merge_heads(y) : y, k, v, qk};
+  const Attended out = attend(c, q, k, v, options);
+  return {out.y, k, v, out.qk};
 }
 
 /// Pairs (x1, x2) of each head turn by their position's angle: (x1 cos − x2 sin, x1 sin + x2 cos).
@@ -136,7 +161,7 @@ Tensors rotary_embedding(const Case& c) {
   sine = unsqueeze(sine, 1);
   const std::int64_t given = c.integer("rotary_embedding_dim", 0);
   const std::int64_t r = given == 0 ? x.size(3) : given;
-  const bool interleaved = c.integer("interleaved", 0) != 0;
+  const bool interleaved = c.flag("interleaved", false);
   const Tensor turned = slice(x, 3, {.stop = r}), rest = slice(x, 3, {.start = r});
   const Tensor x1 = interleaved ? slice(turned, 3, {.step = 2}) : slice(turned, 3, {.stop = r / 2});
   const Tensor x2 =

@@ -43,10 +43,32 @@ Array load_array(const fs::path& path) {
   }
 }
 
-std::vector<std::string> names(const nlohmann::json& list) {
-  std::vector<std::string> out;
-  for (const auto& name : list) out.push_back(name.get<std::string>());
-  return out;
+// Attributes nest a level a rank of a tensor; nothing sensible goes deeper.
+constexpr int deepest = 32;
+
+nlohmann::json load_json(const fs::path& path) {
+  std::error_code error;
+  check(fs::is_regular_file(path, error), "case", "case.json is missing, or is no file");
+  std::ifstream file(path);
+  check(file.is_open(), "case", "case.json cannot be read");
+  return nlohmann::json::parse(file, [](int depth, auto, const auto&) {
+    check(depth <= deepest, "case", "case.json nests deeper than ", deepest, " levels");
+    return true;
+  });
+}
+
+std::vector<std::string> names(const nlohmann::json& json, const char* field) {
+  check(json.contains(field) && json[field].is_array(), "case", "case.json has no list \"", field,
+        "\"");
+  return json[field].get<std::vector<std::string>>();
+}
+
+/// The integer that `json` holds; a JSON number may be a fraction, or larger than any integer.
+std::int64_t whole(const nlohmann::json& json, const std::string& name) {
+  const bool fits = json.is_number_integer() &&
+                    (!json.is_number_unsigned() || json.get<std::uint64_t>() <= INT64_MAX);
+  check(fits, "case", '"', name, "\" is no integer of 64 bits");
+  return json.get<std::int64_t>();
 }
 
 std::size_t present(const std::vector<std::string>& names) {
@@ -58,7 +80,9 @@ void check_files(const fs::path& folder, const std::string& prefix, std::size_t 
   std::set<std::string> found;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(prefix + "_") && name.ends_with(".npy")) found.insert(name);
+    std::error_code error;
+    if (name.starts_with(prefix + "_") && name.ends_with(".npy") && entry.is_regular_file(error))
+      found.insert(name);
   }
   for (std::size_t i = 0; i < count; ++i) {
     const std::string name = prefix + "_" + std::to_string(i) + ".npy";
@@ -93,17 +117,17 @@ bool append_numbers(const nlohmann::json& json, std::vector<double>& out) {
 }  // namespace
 
 Case::Case(const fs::path& folder) : folder_(folder) {
-  std::ifstream file(folder / "case.json");
-  check(file.is_open(), "case", "case.json cannot be read");
-  const nlohmann::json json = nlohmann::json::parse(file);
+  const nlohmann::json json = load_json(folder / "case.json");
   op_ = json.at("op").get<std::string>();
+  check(!op_.empty(), "case", "case.json names no operator");
   domain_ = json.value("domain", "");
-  if (json.contains("opset")) {
-    const nlohmann::json& opset = json["opset"];
-    opset_ = opset.is_number() ? opset.get<int>() : opset.value(domain_, 0);
-  }
-  input_names_ = names(json.at("inputs"));
-  output_names_ = names(json.at("outputs"));
+  const nlohmann::json opset = json.value("opset", nlohmann::json::object());
+  if (!opset.is_object())
+    opset_ = whole(opset, "opset");
+  else if (opset.contains(domain_))
+    opset_ = whole(opset[domain_], "opset");
+  input_names_ = names(json, "inputs");
+  output_names_ = names(json, "outputs");
   attributes_ = json.value("attrs", nlohmann::json::object());
   check(attributes_.is_object(), "case", "\"attrs\" of case.json is no object");
   check(present(output_names_) > 0, "case", "case.json names no output");
@@ -131,8 +155,20 @@ std::vector<std::int64_t> Case::integers_of(std::size_t input) const {
   return in(input).to_vector<std::int64_t>();
 }
 
+void Case::expect_shape(const Shape& shape) const {
+  const Tensor& y = expected_.at(0).x;
+  check(y.defined() && y.shape() == shape, "case", op_, " gives shape ", shape, ", expected ",
+        y.defined() ? y.shape() : Shape());
+}
+
 std::int64_t Case::integer(const std::string& attribute, std::int64_t otherwise) const {
-  return attributes_.value(attribute, otherwise);
+  return has(attribute) ? whole(attributes_[attribute], attribute) : otherwise;
+}
+bool Case::flag(const std::string& attribute, bool otherwise) const {
+  return integer(attribute, otherwise ? 1 : 0) != 0;
+}
+int Case::axis(const std::string& attribute, std::int64_t otherwise, int rank) const {
+  return normalize_axis(op_, to_axes({integer(attribute, otherwise)})[0], rank);
 }
 double Case::number(const std::string& attribute, double otherwise) const {
   return attributes_.value(attribute, otherwise);
@@ -141,7 +177,11 @@ std::string Case::text(const std::string& attribute, const std::string& otherwis
   return attributes_.value(attribute, otherwise);
 }
 std::vector<std::int64_t> Case::integers(const std::string& attribute) const {
-  return attributes_.value(attribute, std::vector<std::int64_t>{});
+  std::vector<std::int64_t> out;
+  if (!has(attribute)) return out;
+  check(attributes_[attribute].is_array(), "case", '"', attribute, "\" is no list");
+  for (const auto& value : attributes_[attribute]) out.push_back(whole(value, attribute));
+  return out;
 }
 std::vector<double> Case::numbers(const std::string& attribute) const {
   return attributes_.value(attribute, std::vector<double>{});
@@ -222,6 +262,12 @@ std::string disagreement(const Tensor& computed, const Array& expected) {
   return "";
 }
 
+Tensor agreeing(const Tensors& readings, const Array& expected) {
+  for (const Tensor& y : readings)
+    if (disagreement(y, expected).empty()) return y;
+  return readings.front();
+}
+
 DType onnx_dtype(std::int64_t number) {
   switch (number) {
     case 1:   // float
@@ -246,5 +292,26 @@ DType onnx_dtype(std::int64_t number) {
 }
 
 Tensor as_floating(const Tensor& x) { return is_floating(x.dtype()) ? x : cast(x, f64); }
+
+Tensor per_channel(const Tensor& a, const Tensor& x) {
+  check(x.rank() >= 2, "case", "shape ", x.shape(), " has no axis of channels");
+  Shape shape = Shape::filled(x.rank() - 1, 1);
+  shape[0] = a.count();
+  return reshape(a, shape);
+}
+
+Tensor second_operand(const Case& c) {
+  Tensor b = c.in(1);
+  if (!c.has("axis") || !c.flag("broadcast", false)) return b;
+  for (int rank = c.axis("axis", 0, c.in(0).rank()) + b.rank(); rank < c.in(0).rank(); ++rank)
+    b = unsqueeze(b, -1);
+  return b;
+}
+
+std::vector<int> to_axes(const std::vector<std::int64_t>& axes) {
+  for (const std::int64_t axis : axes)
+    check(std::abs(axis + 0.5) < 100, "case", "axis ", axis, " is out of range");
+  return {axes.begin(), axes.end()};
+}
 
 }  // namespace ladon::golden

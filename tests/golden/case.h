@@ -2,6 +2,7 @@
 // One golden case: an operator of ONNX with its inputs, attributes and expected outputs.
 
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -36,7 +37,8 @@ class Case {
 
   const std::string& op() const { return op_; }
   const std::string& domain() const { return domain_; }
-  int opset() const { return opset_; }
+  /// Version of the operator set; where case.json has none, later than any.
+  std::int64_t opset() const { return opset_; }
   const std::vector<Array>& expected() const { return expected_; }
 
   /// Number of input (output) positions, absent ones included.
@@ -51,9 +53,16 @@ class Case {
   /// The elements of an input as integers.
   std::vector<std::int64_t> integers_of(std::size_t input) const;
 
-  // Attributes, with their defaults.
+  /// Throws Error unless output 0 is expected to have this shape: to be asked before memory is taken
+  /// for a shape that inputs or attributes spell out.
+  void expect_shape(const Shape& shape) const;
+
+  // Attributes, with their defaults. One of another type than asked for is an Error.
   bool has(const std::string& attribute) const { return attributes_.contains(attribute); }
   std::int64_t integer(const std::string& attribute, std::int64_t otherwise) const;
+  bool flag(const std::string& attribute, bool otherwise) const;
+  /// An axis, in [0, rank).
+  int axis(const std::string& attribute, std::int64_t otherwise, int rank) const;
   double number(const std::string& attribute, double otherwise) const;
   std::string text(const std::string& attribute, const std::string& otherwise) const;
   std::vector<std::int64_t> integers(const std::string& attribute) const;
@@ -67,7 +76,7 @@ class Case {
  private:
   std::filesystem::path folder_;
   std::string op_, domain_;
-  int opset_ = 0;
+  std::int64_t opset_ = std::numeric_limits<std::int64_t>::max();
   std::vector<std::string> input_names_, output_names_;
   nlohmann::json attributes_;
   std::vector<Array> given_, expected_;
@@ -81,6 +90,10 @@ class Case {
 ///   integers and booleans exactly, integers modulo the file's width, as fixed-width arithmetic is.
 /// NaN agrees with NaN, an infinity with itself. The maximum is over finite elements.
 std::string disagreement(const Tensor& computed, const Array& expected);
+
+/// Releases of ONNX read some operators differently under one operator set. Of such readings the
+/// first that agrees with the expected output; the first of all where none does.
+Tensor agreeing(const Tensors& readings, const Array& expected);
 
 using Operator = Tensors (*)(const Case&);
 using Table = std::map<std::string, Operator, std::less<>>;
@@ -102,5 +115,11 @@ void add_attention(Table& table);
 DType onnx_dtype(std::int64_t number);
 /// Floating x is given as it is, an integer one as f64, which holds it exactly below 2^53.
 Tensor as_floating(const Tensor& x);
+/// [c] → [c, 1, 1, …], to stand against x [n, c, ..].
+Tensor per_channel(const Tensor& a, const Tensor& x);
+/// Input 1, placed at the attribute `axis` of input 0 as operator sets before 7 broadcast it.
+Tensor second_operand(const Case& c);
+/// Axis numbers that fit an int; Error otherwise.
+std::vector<int> to_axes(const std::vector<std::int64_t>& axes);
 
 }  // namespace ladon::golden

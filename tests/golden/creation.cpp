@@ -24,13 +24,16 @@ Tensors shape_case(const Case& c) {
 }
 
 Tensors range_case(const Case& c) {
-  const DType dtype = c.in(0).dtype();
-  return {arange(c.in(0).item(), c.in(1).item(), c.in(2).item(), dtype)};
+  const double start = c.in(0).item(), stop = c.in(1).item(), step = c.in(2).item();
+  const double n = std::ceil((stop - start) / step);
+  c.expect_shape({n > 0 && n < 1e15 ? static_cast<std::int64_t>(n) : 0});
+  return {arange(start, stop, step, c.in(0).dtype())};
 }
 
 Tensors constant_of_shape(const Case& c) {
   const auto sizes = c.integers_of(0);
   const Shape shape(std::span(sizes.data(), sizes.size()));
+  c.expect_shape(shape);
   if (!c.has("value")) return {zeros(shape)};
   const auto value = c.tensor_value("value");
   if (value.size() != 1) throw Skip{"case.json does not give the attribute `value` as a number"};
@@ -65,15 +68,20 @@ Tensors eye_like(const Case& c) {
   return {cast(equal(columns - rows, static_cast<double>(c.integer("k", 0))), dtype)};
 }
 
-/// Σ_k a_k cos(2πki/N) with N the size (periodic) or one less.
+/// Σ_k a_k cos(2πki/N) with N the size (periodic) or one less. The first release that had windows
+/// took 3.1415 for π.
 Tensors window(const Case& c, const std::vector<double>& a) {
   const auto n = c.in(0).item<std::int64_t>();
-  const std::int64_t period = c.integer("periodic", 1) != 0 ? n : n - 1;
-  const Tensor angle = arange(0, static_cast<double>(n), 1, f64) *
-                       (2 * std::numbers::pi / static_cast<double>(period));
-  Tensor y = full({n}, a[0], f64);
-  for (std::size_t k = 1; k < a.size(); ++k) y = y + cos(angle * static_cast<double>(k)) * a[k];
-  return {cast(y, onnx_dtype(c.integer("output_datatype", 1)))};
+  const auto period = static_cast<double>(c.flag("periodic", true) ? n : n - 1);
+  c.expect_shape({n});
+  Tensors readings;
+  for (const double pi : {std::numbers::pi, 3.1415}) {
+    const Tensor angle = arange(0, static_cast<double>(n), 1, f64) * (2 * pi / period);
+    Tensor y = full({n}, a[0], f64);
+    for (std::size_t k = 1; k < a.size(); ++k) y = y + cos(angle * static_cast<double>(k)) * a[k];
+    readings.push_back(cast(y, onnx_dtype(c.integer("output_datatype", 1))));
+  }
+  return {agreeing(readings, c.expected()[0])};
 }
 
 }  // namespace

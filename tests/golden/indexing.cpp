@@ -1,5 +1,7 @@
 // Indexing operators.
 
+#include <algorithm>
+
 #include "case.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
@@ -7,13 +9,9 @@
 namespace ladon::golden {
 namespace {
 
-int axis_of(const Case& c, std::int64_t otherwise) {
-  return normalize_axis(c.op(), static_cast<int>(c.integer("axis", otherwise)), c.in(0).rank());
-}
-
 Tensors gather_case(const Case& c) {
   const Tensor &x = c.in(0), &index = c.in(1);
-  const int axis = axis_of(c, 0);
+  const int axis = c.axis("axis", 0, c.in(0).rank());
   Shape shape = x.shape().sub(0, axis);
   for (const std::int64_t size : index.shape()) shape.append(size);
   for (int i = axis + 1; i < x.rank(); ++i) shape.append(x.size(i));
@@ -46,7 +44,8 @@ Tensor scatter_with(const std::string& reduction, const Tensor& x, int axis, con
 }
 
 Tensors scatter_elements(const Case& c) {
-  return {scatter_with(c.text("reduction", "none"), c.in(0), axis_of(c, 0), c.in(1), c.in(2))};
+  return {scatter_with(c.text("reduction", "none"), c.in(0), c.axis("axis", 0, c.in(0).rank()),
+                       c.in(1), c.in(2))};
 }
 
 /// Row numbers in x, whose `batch` leading axes are matched and whose next index.size(-1) axes are
@@ -75,7 +74,7 @@ Tensor as_rows(const Tensor& x, int axes) {
 
 Tensors gather_nd(const Case& c) {
   const Tensor &x = c.in(0), &index = c.in(1);
-  const int batch = static_cast<int>(c.integer("batch_dims", 0));
+  const int batch = c.axis("batch_dims", 0, x.rank());
   const int indexed = batch + static_cast<int>(index.size(-1));
   const Tensor rows = row_numbers(x, index, batch);
   Shape shape = index.shape().sub(0, index.rank() - 1);
@@ -95,14 +94,18 @@ Tensors scatter_nd(const Case& c) {
 
 /// An index outside [−depth, depth) gives a row of the off value.
 Tensors one_hot_case(const Case& c) {
-  const auto depth = static_cast<double>(c.in(1).item<std::int64_t>());
+  const auto classes = c.in(1).item<std::int64_t>();
+  const auto depth = static_cast<double>(classes);
   const Tensor index = cast(c.in(0), i64);
-  const int axis =
-      normalize_axis("OneHot", static_cast<int>(c.integer("axis", -1)), index.rank() + 1);
+  const int axis = c.axis("axis", -1, index.rank() + 1);
+  Shape shape = index.shape().sub(0, axis);
+  shape.append(classes);
+  for (int i = axis; i < index.rank(); ++i) shape.append(index.size(i));
+  c.expect_shape(shape);
   const Tensor outside = logical_or(less(index, -depth), greater_equal(index, depth));
   const Tensor inside = masked_fill(index, outside, 0);
-  const Tensor on = logical_and(one_hot(inside, static_cast<std::int64_t>(depth), boolean),
-                                logical_not(unsqueeze(outside, -1)));
+  const Tensor on =
+      logical_and(one_hot(inside, classes, boolean), logical_not(unsqueeze(outside, -1)));
   std::vector<int> order;
   for (int i = 0; i < index.rank(); ++i) order.push_back(i);
   order.insert(order.begin() + axis, index.rank());
@@ -112,23 +115,52 @@ Tensors one_hot_case(const Case& c) {
 
 Tensors topk_case(const Case& c) {
   const std::int64_t k = c.has(1) ? c.in(1).item<std::int64_t>() : c.integer("k", 1);
-  const ValuesAndIndices top = topk(
-      c.in(0), k,
-      {.axis = static_cast<int>(c.integer("axis", -1)), .largest = c.integer("largest", 1) != 0});
+  const int axis = c.axis("axis", -1, c.in(0).rank());
+  const ValuesAndIndices top = topk(c.in(0), k, {.axis = axis, .largest = c.flag("largest", true)});
   return {top.values, top.indices};
 }
 
 Tensors compress(const Case& c) {
   const bool whole = !c.has("axis");
   const Tensor x = whole ? reshape(c.in(0), {c.in(0).count()}) : c.in(0);
-  const int axis = whole ? 0 : axis_of(c, 0);
+  const int axis = whole ? 0 : c.axis("axis", 0, c.in(0).rank());
   return {index_select(x, axis, select(nonzero(c.in(1)), 1, 0))};
+}
+
+/// Rows (or elements) without repetition, in ascending or in first-seen order; the first place of
+/// each; which one each row is; how often it stands there.
+Tensors unique(const Case& c) {
+  const bool whole = !c.has("axis");
+  const int axis = whole ? 0 : c.axis("axis", 0, c.in(0).rank());
+  const Tensor x = whole ? reshape(c.in(0), {c.in(0).count()}) : c.in(0);
+  const std::int64_t n = x.size(axis);
+  std::vector<int> axis_first{axis};
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != axis) axis_first.push_back(i);
+  const Tensor rows = as_rows(permute(x, axis_first), 1);
+  Tensor order = arange(0, static_cast<double>(n));
+  for (std::int64_t column = rows.size(1); column-- > 0;)  // the first column is sorted last
+    order = index_select(
+        order, 0, sort(index_select(select(rows, 1, column), 0, order), {.axis = 0}).indices);
+  const Tensor sorted = index_select(rows, 0, order);
+  const Tensor differs =
+      any(not_equal(slice(sorted, 0, {.start = 1}), slice(sorted, 0, {.stop = n - 1})), 1);
+  const Tensor starts = concat({ones({std::min<std::int64_t>(n, 1)}, boolean), differs}, 0);
+  Tensor first = masked_select(order, starts);
+  Tensor which = scatter(zeros({n}, i64), 0, order, cumsum(cast(starts, i64), 0) - 1);
+  if (!c.flag("sorted", true)) {
+    const Tensor seen = sort(first, {.axis = 0}).indices;  // place in the new order → in the old
+    first = index_select(first, 0, seen);
+    which = index_select(sort(seen, {.axis = 0}).indices, 0, which);
+  }
+  const Tensor counts = scatter_add(zeros(first.shape(), i64), 0, which, ones({n}, i64));
+  return {index_select(x, axis, first), first, which, counts};
 }
 
 /// Writes `update` into a cache along an axis, from each batch entry's own position on.
 Tensors tensor_scatter(const Case& c) {
   const Tensor &cache = c.in(0), &update = c.in(1);
-  const int axis = axis_of(c, -2);
+  const int axis = c.axis("axis", -2, c.in(0).rank());
   const std::int64_t length = update.size(axis), n = cache.size(axis);
   Shape along = Shape::filled(cache.rank(), 1), batch = along;
   along[axis] = length;
@@ -145,7 +177,7 @@ Tensors tensor_scatter(const Case& c) {
 void add_indexing(Table& t) {
   t["Gather"] = gather_case;
   t["GatherElements"] = [](const Case& c) -> Tensors {
-    return {gather(c.in(0), axis_of(c, 0), c.in(1))};
+    return {gather(c.in(0), c.axis("axis", 0, c.in(0).rank()), c.in(1))};
   };
   t["GatherND"] = gather_nd;
   t["ScatterElements"] = scatter_elements;
@@ -156,6 +188,7 @@ void add_indexing(Table& t) {
   t["TopK"] = topk_case;
   t["NonZero"] = [](const Case& c) -> Tensors { return {transpose(nonzero(c.in(0)))}; };
   t["Compress"] = compress;
+  t["Unique"] = unique;
 }
 
 }  // namespace ladon::golden

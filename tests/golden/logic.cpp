@@ -11,15 +11,15 @@ namespace {
 using Comparison = Tensor (*)(const Tensor&, const Tensor&);
 template <Comparison f>
 Tensors compare(const Case& c) {
-  return {f(c.in(0), c.in(1))};
+  return {f(c.in(0), second_operand(c))};
 }
 
 Tensor is_infinite(const Case& c) {
   const Tensor& x = c.in(0);
   const double infinity = std::numeric_limits<double>::infinity();
   Tensor y = zeros(x.shape(), boolean);
-  if (c.integer("detect_positive", 1) != 0) y = logical_or(y, equal(x, infinity));
-  if (c.integer("detect_negative", 1) != 0) y = logical_or(y, equal(x, -infinity));
+  if (c.flag("detect_positive", true)) y = logical_or(y, equal(x, infinity));
+  if (c.flag("detect_negative", true)) y = logical_or(y, equal(x, -infinity));
   return y;
 }
 

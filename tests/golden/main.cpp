@@ -3,6 +3,7 @@
 // Exit status: 0, 1 if a case failed, 2 on bad usage.
 
 #include <algorithm>
+#include <cctype>
 #include <iostream>
 
 #include "case.h"
@@ -46,21 +47,32 @@ std::string why_not(const std::string& op) {
   return "Ladon has no operation for " + op;
 }
 
-/// Folders at and below `root` that hold a case, or files of one, in alphabetical order.
+/// Folders at and below `root` that hold a case, or files of one, in alphabetical order; those that
+/// cannot be read as well, so that they fail. Links to folders may lead in circles: not followed.
 std::vector<fs::path> find_cases(const fs::path& root) {
-  std::vector<fs::path> cases;
-  const auto consider = [&](const fs::path& folder) {
-    const auto belongs = [](const fs::directory_entry& entry) {
-      return entry.path().filename() == "case.json" || entry.path().extension() == ".npy";
-    };
-    if (std::any_of(fs::directory_iterator(folder), fs::directory_iterator(), belongs))
-      cases.push_back(folder);
-  };
-  consider(root);
-  for (const auto& entry : fs::recursive_directory_iterator(root))
-    if (entry.is_directory()) consider(entry.path());
+  std::vector<fs::path> cases, folders{root};
+  while (!folders.empty()) {
+    const fs::path folder = folders.back();
+    folders.pop_back();
+    bool holds_case = false;
+    std::error_code error, ignored;
+    fs::directory_iterator entry(folder, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      const fs::path& path = entry->path();
+      holds_case |= path.filename() == "case.json" || path.extension() == ".npy";
+      if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) folders.push_back(path);
+    }
+    if (holds_case || error) cases.push_back(folder);
+  }
   std::sort(cases.begin(), cases.end());
   return cases;
+}
+
+/// Names and messages come from files: control characters would break the line.
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c); }, ' ');
+  return text;
 }
 
 /// Throws Skip, or an exception that says what is wrong.
@@ -89,15 +101,17 @@ int run_all(const std::vector<fs::path>& cases) {
   const Table table = all_operators();
   int passed = 0, failed = 0, skipped = 0;
   for (const fs::path& folder : cases) {
-    const std::string name = fs::weakly_canonical(folder).filename().string();
+    std::error_code error;
+    const fs::path full = fs::weakly_canonical(folder, error);
+    const std::string name = (error ? folder : full).filename().string();
     try {
       run(folder, table);
       ++passed;
     } catch (const Skip& skip) {
-      std::cout << "SKIP " << name << ": " << skip.reason << "\n";
+      std::cout << one_line("SKIP " + name + ": " + skip.reason) << "\n";
       ++skipped;
-    } catch (const std::exception& error) {
-      std::cout << "FAIL " << name << ": " << error.what() << "\n";
+    } catch (const std::exception& wrong) {
+      std::cout << one_line("FAIL " + name + ": " + wrong.what()) << "\n";
       ++failed;
     }
   }
@@ -120,13 +134,9 @@ int main(int argc, char** argv) {
     if (argv[i][0] == '-') return usage(std::string("unknown option ") + argv[i]);
     std::error_code error;
     if (!fs::is_directory(argv[i], error)) return usage(std::string(argv[i]) + " is no folder");
-    try {
-      const std::vector<fs::path> found = find_cases(argv[i]);
-      if (found.empty()) return usage(std::string(argv[i]) + " holds no case");
-      cases.insert(cases.end(), found.begin(), found.end());
-    } catch (const fs::filesystem_error& unreadable) {
-      return usage(unreadable.what());
-    }
+    const std::vector<fs::path> found = find_cases(argv[i]);
+    if (found.empty()) return usage(std::string(argv[i]) + " holds no case");
+    cases.insert(cases.end(), found.begin(), found.end());
   }
   return run_all(cases);
 }

@@ -19,8 +19,7 @@ template <AlongAxis f>
 Tensors along_axis(const Case& c) {
   const Tensor& x = c.in(0);
   const bool merging = c.opset() < 13;
-  const int axis =
-      normalize_axis(c.op(), static_cast<int>(c.integer("axis", merging ? 1 : -1)), x.rank());
+  const int axis = c.axis("axis", merging ? 1 : -1, x.rank());
   if (merging) return {reshape(f(merged_at(x, axis), 1), x.shape())};
   return {f(x, axis)};
 }
@@ -59,7 +58,7 @@ Tensor normalize_from(const Tensor& x, int axis, const Tensor& scale, const Tens
 Tensors layer_normalization(const Case& c) {
   const Tensor& x = c.in(0);
   const double eps = c.number("epsilon", 1e-5);
-  const int axis = normalize_axis(c.op(), static_cast<int>(c.integer("axis", -1)), x.rank());
+  const int axis = c.axis("axis", -1, x.rank());
   const auto norm = [eps](const Tensor& rows, const Tensor& w, const Tensor& b) {
     return layer_norm(rows, w, b, eps);
   };
@@ -73,23 +72,17 @@ Tensors layer_normalization(const Case& c) {
 Tensors rms_normalization(const Case& c) {
   const Tensor& x = c.in(0);
   const double eps = c.number("epsilon", 1e-5);
-  const int axis = normalize_axis(c.op(), static_cast<int>(c.integer("axis", -1)), x.rank());
+  const int axis = c.axis("axis", -1, x.rank());
   const auto norm = [eps](const Tensor& rows, const Tensor& w, const Tensor&) {
     return rms_norm(rows, w, eps);
   };
   return {normalize_from(x, axis, c.optional(1), Tensor(), norm)};
 }
 
-/// [c] → [c, 1, 1, …], to stand against x [n, c, ..].
-Tensor per_channel(const Tensor& a, const Tensor& x) {
-  Shape shape = Shape::filled(x.rank() - 1, 1);
-  shape[0] = a.count();
-  return reshape(a, shape);
-}
-
 Tensors batch_normalization(const Case& c) {
   const Tensor& x = c.in(0);
-  const bool training = c.integer("training_mode", 0) != 0;
+  check(x.rank() >= 2, c.op(), "needs an axis of channels, got shape ", x.shape());
+  const bool training = c.flag("training_mode", false);
   const double momentum = c.number("momentum", 0.9);
   std::vector<int> axes = axes_from(x, 1);
   axes[0] = 0;  // all but the channels
@@ -131,7 +124,7 @@ Tensors group_normalization(const Case& c) {
 
 Tensors lp_normalization(const Case& c) {
   const Tensor& x = c.in(0);
-  const int axis = static_cast<int>(c.integer("axis", -1));
+  const int axis = c.axis("axis", -1, x.rank());
   const Tensor n = c.integer("p", 2) == 1 ? sum(abs(x), axis, keep_dims) : norm(x, axis, keep_dims);
   return {where(equal(n, 0), zeros_like(x), x / n)};
 }
@@ -139,24 +132,20 @@ Tensors lp_normalization(const Case& c) {
 Tensors mean_variance_normalization(const Case& c) {
   const Tensor& x = c.in(0);
   std::vector<int> axes{0, 2, 3};
-  if (c.has("axes")) {
-    const auto given = c.integers("axes");
-    axes.assign(given.begin(), given.end());
-  }
+  if (c.has("axes")) axes = to_axes(c.integers("axes"));
   return {(x - mean(x, axes, keep_dims)) / (sqrt(var(x, axes, keep_dims, 0)) + 1e-9)};
 }
 
-// x / (bias + alpha/size·Σ x²)^beta, the sum over `size` neighbouring channels.
+// x / (bias + alpha/size·Σ x²)^beta, the sum over `size` neighbouring channels: a product with the
+// band of ones that neighbours form, [c, c] · [n, c, rest] → [n, c, rest].
 Tensors local_response_normalization(const Case& c) {
   const Tensor& x = c.in(0);
+  check(x.rank() >= 2, c.op(), "needs an axis of channels, got shape ", x.shape());
   const std::int64_t size = c.integer("size", 1), channels = x.size(1);
-  std::vector<std::int64_t> before(static_cast<std::size_t>(x.rank())), after = before;
-  before[1] = (size - 1) / 2;
-  after[1] = size - 1 - before[1];
-  const Tensor squares = pad(square(x), before, after);
-  Tensor total = zeros_like(x);
-  for (std::int64_t i = 0; i < size; ++i)
-    total = total + slice(squares, 1, {.start = i, .stop = i + channels});
+  const std::int64_t before = (size - 1) / 2, after = size - 1 - before;
+  const Tensor band = tril(triu(ones({channels, channels}, x.dtype()), -before), after);
+  const Shape rows{x.size(0), channels, x.shape().sub(2, x.rank()).count()};
+  const Tensor total = reshape(matmul(band, reshape(square(x), rows)), x.shape());
   const Tensor base = total * (c.number("alpha", 1e-4) / static_cast<double>(size));
   return {x / pow(base + c.number("bias", 1), c.number("beta", 0.75))};
 }

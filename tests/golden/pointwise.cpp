@@ -14,15 +14,6 @@ Tensors unary(const Case& c) {
   return {f(c.in(0))};
 }
 
-/// The second operand, placed at `axis` as operator sets before 7 broadcast it.
-Tensor second(const Case& c) {
-  if (!c.has("axis") || c.integer("broadcast", 0) == 0) return c.in(1);
-  Tensor b = c.in(1);
-  const std::int64_t axis = c.integer("axis", 0);
-  while (axis + b.rank() < c.in(0).rank()) b = unsqueeze(b, -1);
-  return b;
-}
-
 template <class F>
 Tensor fold(const Case& c, F f) {
   Tensor y = c.in(0);
@@ -54,6 +45,13 @@ Tensor mod(const Tensor& a, const Tensor& b, bool fmod) {
   }
   const Tensor x = cast(a, f64), y = cast(b, f64), q = x / y;
   return cast(x - (fmod ? trunc(q) : floor(q)) * y, a.dtype());
+}
+
+/// x·2^n to the left, x/2^n to the right.
+Tensors bit_shift(const Case& c) {
+  const Tensor &x = c.in(0), &n = c.in(1);
+  const Tensor power_of_2 = cast(pow(scalar(2, f64), cast(n, f64)), i64);
+  return {c.text("direction", "") == "LEFT" ? x * power_of_2 : divide_integers(x, power_of_2)};
 }
 
 /// The result has the base's dtype; integers go through f64.
@@ -118,14 +116,15 @@ void add_functions(Table& t) {
 }  // namespace
 
 void add_pointwise(Table& t) {
-  t["Add"] = [](const Case& c) -> Tensors { return {c.in(0) + second(c)}; };
-  t["Sub"] = [](const Case& c) -> Tensors { return {c.in(0) - second(c)}; };
-  t["Mul"] = [](const Case& c) -> Tensors { return {c.in(0) * second(c)}; };
-  t["Div"] = [](const Case& c) -> Tensors { return {divide(c.in(0), second(c))}; };
-  t["Pow"] = [](const Case& c) -> Tensors { return {power(c.in(0), second(c))}; };
+  t["Add"] = [](const Case& c) -> Tensors { return {c.in(0) + second_operand(c)}; };
+  t["Sub"] = [](const Case& c) -> Tensors { return {c.in(0) - second_operand(c)}; };
+  t["Mul"] = [](const Case& c) -> Tensors { return {c.in(0) * second_operand(c)}; };
+  t["Div"] = [](const Case& c) -> Tensors { return {divide(c.in(0), second_operand(c))}; };
+  t["Pow"] = [](const Case& c) -> Tensors { return {power(c.in(0), second_operand(c))}; };
   t["Mod"] = [](const Case& c) -> Tensors {
-    return {mod(c.in(0), c.in(1), c.integer("fmod", 0) != 0)};
+    return {mod(c.in(0), c.in(1), c.flag("fmod", false))};
   };
+  t["BitShift"] = bit_shift;
   t["Max"] = [](const Case& c) -> Tensors { return {fold(c, maximum)}; };
   t["Min"] = [](const Case& c) -> Tensors { return {fold(c, minimum)}; };
   t["Sum"] = [](const Case& c) -> Tensors { return {fold(c, add)}; };

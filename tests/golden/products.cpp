@@ -12,8 +12,8 @@ Tensor product(const Tensor& a, const Tensor& b) {
 }
 
 Tensors gemm(const Case& c) {
-  const Tensor a = c.integer("transA", 0) != 0 ? transpose(c.in(0)) : c.in(0);
-  const Tensor b = c.integer("transB", 0) != 0 ? transpose(c.in(1)) : c.in(1);
+  const Tensor a = c.flag("transA", false) ? transpose(c.in(0)) : c.in(0);
+  const Tensor b = c.flag("transB", false) ? transpose(c.in(1)) : c.in(1);
   Tensor y = as_floating(product(a, b)) * c.number("alpha", 1);
   if (c.has(2)) y = y + as_floating(c.in(2)) * c.number("beta", 1);
   return {cast(y, a.dtype())};

@@ -9,8 +9,8 @@ namespace {
 /// The axes a reduction works on. None given: all, or none at all where `noop_with_empty_axes`.
 Axes axes_of(const Case& c) {
   const auto given = c.integers("axes", 1);
-  if (given && !given->empty()) return std::vector<int>(given->begin(), given->end());
-  if (c.integer("noop_with_empty_axes", 0) != 0) return std::vector<int>{};
+  if (given && !given->empty()) return to_axes(*given);
+  if (c.flag("noop_with_empty_axes", false)) return std::vector<int>{};
   return {};
 }
 
@@ -20,7 +20,7 @@ using Reduction = Tensor (*)(const Tensor&, const Axes&, Dims);
 template <Reduction f, bool floating>
 Tensors reduce(const Case& c) {
   const Tensor& x = c.in(0);
-  const Dims dims = c.integer("keepdims", 1) != 0 ? Dims::keep : Dims::drop;
+  const Dims dims = c.flag("keepdims", true) ? Dims::keep : Dims::drop;
   return {cast(f(floating ? as_floating(x) : x, axes_of(c), dims), x.dtype())};
 }
 
@@ -42,19 +42,19 @@ Tensor smallest(const Tensor& x, const Axes& a, Dims d) {
 using ArgExtremum = Tensor (*)(const Tensor&, int, Dims);
 template <ArgExtremum f>
 Tensors arg(const Case& c) {
-  const Dims dims = c.integer("keepdims", 1) != 0 ? Dims::keep : Dims::drop;
-  const int axis = static_cast<int>(c.integer("axis", 0));
-  if (c.integer("select_last_index", 0) == 0) return {f(c.in(0), axis, dims)};
+  const Dims dims = c.flag("keepdims", true) ? Dims::keep : Dims::drop;
+  const int axis = c.axis("axis", 0, c.in(0).rank());
+  if (!c.flag("select_last_index", false)) return {f(c.in(0), axis, dims)};
   const double last = static_cast<double>(c.in(0).size(axis) - 1);
   return {last - f(flip(c.in(0), {axis}), axis, dims)};  // the first of the reversed axis
 }
 
 Tensors running_sum(const Case& c) {
-  const int axis = normalize_axis("CumSum", c.in(1).item<int>(), c.in(0).rank());
-  const bool reverse = c.integer("reverse", 0) != 0;
+  const int axis = normalize_axis("CumSum", to_axes(c.integers_of(1)).at(0), c.in(0).rank());
+  const bool reverse = c.flag("reverse", false);
   Tensor y = reverse ? flip(c.in(0), {axis}) : c.in(0);
   y = cumsum(y, axis);
-  if (c.integer("exclusive", 0) != 0) {  // shifted by one, from 0
+  if (c.flag("exclusive", false)) {  // shifted by one, from 0
     std::vector<std::int64_t> before(static_cast<std::size_t>(y.rank())), after = before;
     before[axis] = 1;
     after[axis] = -1;

@@ -1,6 +1,7 @@
 // Shape operators.
 
 #include <algorithm>
+#include <numeric>
 
 #include "case.h"
 #include "ladon/autograd/ops.h"
@@ -16,10 +17,16 @@ Shape to_shape(const Sizes& sizes) { return Shape(std::span(sizes.data(), sizes.
 /// Axes in [0, rank), ascending.
 std::vector<int> ascending_axes(const std::string& op, const Sizes& axes, int rank) {
   std::vector<int> out;
-  for (const std::int64_t axis : axes)
-    out.push_back(normalize_axis(op, static_cast<int>(axis), rank));
+  for (const int axis : to_axes(axes)) out.push_back(normalize_axis(op, axis, rank));
   std::sort(out.begin(), out.end());
   return out;
+}
+
+/// Sizes and paddings that can be added and multiplied by a size without overflow.
+Sizes moderate(const Case& c, const Sizes& sizes) {
+  for (const std::int64_t size : sizes)
+    check(size >= INT32_MIN && size <= INT32_MAX, c.op(), "size ", size, " is out of range");
+  return sizes;
 }
 
 Tensors reshape_case(const Case& c) {
@@ -28,21 +35,19 @@ Tensors reshape_case(const Case& c) {
   check(sizes.has_value(), "Reshape", "there is no shape");
   Sizes to = *sizes;
   for (std::size_t i = 0; i < to.size(); ++i)
-    if (to[i] == 0 && c.integer("allowzero", 0) == 0) to[i] = x.size(static_cast<int>(i));
+    if (to[i] == 0 && !c.flag("allowzero", false)) to[i] = x.size(static_cast<int>(i));
   return {reshape(x, to_shape(to))};
 }
 
 Tensors flatten_case(const Case& c) {
   const Tensor& x = c.in(0);
-  int axis = static_cast<int>(c.integer("axis", 1));
-  if (axis != x.rank()) axis = normalize_axis("Flatten", axis, x.rank());
+  const int axis = c.integer("axis", 1) == x.rank() ? x.rank() : c.axis("axis", 1, x.rank());
   const Shape lead = x.shape().sub(0, axis), rest = x.shape().sub(axis, x.rank());
   return {reshape(x, {lead.count(), rest.count()})};
 }
 
 Tensors transpose_case(const Case& c) {
-  const Sizes given = c.integers("perm");
-  std::vector<int> order(given.begin(), given.end());
+  std::vector<int> order = to_axes(c.integers("perm"));
   if (!c.has("perm"))
     for (int i = c.in(0).rank(); i > 0;) order.push_back(--i);
   return {permute(c.in(0), order)};
@@ -77,11 +82,11 @@ Tensors expand_case(const Case& c) {
 Tensors concat_case(const Case& c) {
   Tensors parts;
   for (std::size_t i = 0; i < c.inputs(); ++i) parts.push_back(c.in(i));
-  return {concat(parts, static_cast<int>(c.integer("axis", 1)))};
+  return {concat(parts, c.axis("axis", 1, c.in(0).rank()))};
 }
 
 Tensors split_case(const Case& c) {
-  const int axis = static_cast<int>(c.integer("axis", 0));
+  const int axis = c.axis("axis", 0, c.in(0).rank());
   if (const auto sizes = c.integers("split", 1)) return split(c.in(0), *sizes, axis);
   const std::int64_t n = c.in(0).size(axis), parts = static_cast<std::int64_t>(c.outputs());
   return split(c.in(0), std::max<std::int64_t>(1, (n + parts - 1) / parts), axis);
@@ -91,14 +96,16 @@ Tensors slice_case(const Case& c) {
   Tensor y = c.in(0);
   const Sizes starts = c.integers("starts", 1).value_or(Sizes{});
   const Sizes ends = c.integers("ends", 2).value_or(Sizes{});
-  const auto axes = c.integers("axes", 3), steps = c.integers("steps", 4);
-  check(starts.size() == ends.size() && (!axes || axes->size() == starts.size()) &&
+  const auto steps = c.integers("steps", 4);
+  std::vector<int> axes(starts.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  if (const auto given = c.integers("axes", 3)) axes = to_axes(*given);
+  check(starts.size() == ends.size() && axes.size() == starts.size() &&
             (!steps || steps->size() == starts.size()),
         "Slice", "starts, ends, axes and steps have different lengths");
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const int axis = static_cast<int>(axes ? (*axes)[i] : static_cast<std::int64_t>(i));
     const std::int64_t step = steps ? (*steps)[i] : 1;
-    y = slice(y, axis, {.start = starts[i], .stop = ends[i], .step = step});
+    y = slice(y, axes[i], {.start = starts[i], .stop = ends[i], .step = step});
   }
   return {y};
 }
@@ -108,6 +115,12 @@ Tensors tile_case(const Case& c) {
   if (c.opset() < 6 && c.has(2)) {  // one axis and its count
     counts.assign(static_cast<std::size_t>(c.in(0).rank()), 1);
     counts.at(c.in(2).item<std::size_t>()) = c.in(1).item<std::int64_t>();
+  }
+  moderate(c, counts);
+  if (counts.size() == static_cast<std::size_t>(c.in(0).rank())) {
+    Shape shape = c.in(0).shape();
+    for (int i = 0; i < shape.rank(); ++i) shape[i] *= counts[i];
+    c.expect_shape(shape);
   }
   return {tile(c.in(0), counts)};
 }
@@ -137,17 +150,21 @@ Tensors pad_case(const Case& c) {
   const Tensor& x = c.in(0);
   auto pads = c.integers("pads", 1);
   if (c.has("paddings")) pads = c.integers("paddings");
-  Sizes axes = c.integers("axes", 3).value_or(Sizes{});
+  std::vector<int> axes = to_axes(c.integers("axes", 3).value_or(Sizes{}));
   if (axes.empty())
     for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
   check(pads && pads->size() == 2 * axes.size(), "Pad", "the counts do not match the axes");
   const auto rank = static_cast<std::size_t>(x.rank());
+  moderate(c, *pads);
   Sizes before(rank), after(rank);
+  Shape shape = x.shape();
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const int axis = normalize_axis("Pad", static_cast<int>(axes[i]), x.rank());
+    const int axis = normalize_axis("Pad", axes[i], x.rank());
     before[axis] = (*pads)[i];
     after[axis] = (*pads)[i + axes.size()];
+    shape[axis] = x.size(axis) + before[axis] + after[axis];
   }
+  c.expect_shape(shape);
   const std::string mode = c.text("mode", "constant");
   if (mode == "constant")
     return {pad(x, before, after, c.has(2) ? c.in(2).item() : c.number("value", 0))};
@@ -160,10 +177,16 @@ Tensors pad_case(const Case& c) {
 
 // --- blocks and sequences ---
 
+std::int64_t block_size(const Case& c) {
+  const std::int64_t s = c.integer("blocksize", 1);
+  check(s > 0 && s <= INT16_MAX, c.op(), "blocks of size ", s);
+  return s;
+}
+
 // [b, c·s², h, w] ↔ [b, c, h·s, w·s]; DCR has the block's axes before the channel's, CRD after it.
 Tensors depth_to_space(const Case& c) {
   const Tensor& x = c.in(0);
-  const std::int64_t s = c.integer("blocksize", 1), b = x.size(0), h = x.size(2), w = x.size(3);
+  const std::int64_t s = block_size(c), b = x.size(0), h = x.size(2), w = x.size(3);
   const std::int64_t channels = x.size(1) / (s * s);
   const Shape to{b, channels, h * s, w * s};
   if (c.text("mode", "DCR") == "DCR")
@@ -173,7 +196,7 @@ Tensors depth_to_space(const Case& c) {
 
 Tensors space_to_depth(const Case& c) {
   const Tensor& x = c.in(0);
-  const std::int64_t s = c.integer("blocksize", 1), b = x.size(0), channels = x.size(1);
+  const std::int64_t s = block_size(c), b = x.size(0), channels = x.size(1);
   const std::int64_t h = x.size(2) / s, w = x.size(3) / s;
   const Tensor blocks = reshape(x, {b, channels, h, s, w, s});
   return {reshape(permute(blocks, {0, 3, 5, 1, 2, 4}), {b, channels * s * s, h, w})};
@@ -181,10 +204,8 @@ Tensors space_to_depth(const Case& c) {
 
 /// Each batch entry with its first `length` steps reversed.
 Tensors reverse_sequence(const Case& c) {
-  const int batch = normalize_axis("ReverseSequence", static_cast<int>(c.integer("batch_axis", 1)),
-                                   c.in(0).rank());
-  const int time = normalize_axis("ReverseSequence", static_cast<int>(c.integer("time_axis", 0)),
-                                  c.in(0).rank());
+  const int batch = c.axis("batch_axis", 1, c.in(0).rank());
+  const int time = c.axis("time_axis", 0, c.in(0).rank());
   const Sizes lengths = c.integers_of(1);
   Tensors entries;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
@@ -199,21 +220,27 @@ Tensors reverse_sequence(const Case& c) {
 /// Each axis cropped or padded evenly to its new size; an odd element more goes at the end.
 Tensors center_crop_pad(const Case& c) {
   const Tensor& x = c.in(0);
-  const Sizes wanted = c.integers_of(1), given = c.integers("axes");
+  const Sizes wanted = moderate(c, c.integers_of(1));
+  std::vector<int> axes(wanted.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  if (c.has("axes")) axes = to_axes(c.integers("axes"));
+  check(axes.size() == wanted.size(), c.op(), wanted.size(), " sizes for ", axes.size(), " axes");
+  Shape shape = x.shape();
   Sizes before(static_cast<std::size_t>(x.rank())), after = before;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const int axis = c.has("axes") ? static_cast<int>(given.at(i)) : static_cast<int>(i);
-    const int a = normalize_axis("CenterCropPad", axis, x.rank());
+    const int a = normalize_axis("CenterCropPad", axes[i], x.rank());
     const std::int64_t more = wanted[i] - x.size(a);
     before[a] = more < 0 ? -(-more / 2) : more / 2;
     after[a] = more - before[a];
+    shape[a] = wanted[i];
   }
+  c.expect_shape(shape);
   return {pad(x, before, after)};
 }
 
 Tensors trilu(const Case& c) {
   const std::int64_t k = c.has(1) ? c.in(1).item<std::int64_t>() : 0;
-  return {c.integer("upper", 1) != 0 ? triu(c.in(0), k) : tril(c.in(0), k)};
+  return {c.flag("upper", true) ? triu(c.in(0), k) : tril(c.in(0), k)};
 }
 
 }  // namespace
