@@ -99,9 +99,9 @@ Tensors batch_normalization(const Case& c) {
 
 /// Channels in `groups`, each group of an entry normalized alone: rows of [n·groups, rest].
 Tensor normalize_groups(const Tensor& x, std::int64_t groups, double eps) {
+  check(x.count() > 0 && x.rank() >= 2 && groups > 0 && x.size(1) % groups == 0,
+        "GroupNormalization", groups, " groups of shape ", x.shape());
   const std::int64_t rows = x.size(0) * groups;
-  check(rows > 0 && x.count() % rows == 0, "GroupNormalization", groups, " groups of shape ",
-        x.shape());
   return reshape(layer_norm(reshape(x, {rows, x.count() / rows}), {}, {}, eps), x.shape());
 }
 
