@@ -32,10 +32,10 @@ Labels dots(int count) { return Labels("76543210").substr(static_cast<std::size_
 Labels expand_dots(std::string_view equation, const std::string& letters, int count) {
   const std::size_t at = letters.find("...");
   Labels labels = letters;
-  if (at != std::string::npos) labels.replace(at, 3, dots(count));
-  for (std::size_t i = 0; i < labels.size(); ++i)
-    check(is_letter(labels[i]) || (at != std::string::npos && std::isdigit(labels[i])), "einsum",
-          "unexpected '", labels[i], "' in \"", equation, "\"; axes are letters and \"...\"");
+  if (at != std::string::npos) labels.erase(at, 3);
+  check(std::all_of(labels.begin(), labels.end(), is_letter), "einsum", "unexpected \"", letters,
+        "\" in \"", equation, "\"; axes are letters and \"...\"");
+  if (at != std::string::npos) labels.insert(at, dots(count));
   return labels;
 }
 

@@ -222,8 +222,9 @@ void add_einsum_row(OpTable& table) {
                   {"has size 2 and size 3", [] { einsum("i,i->", {ones({2}), ones({3})}); }},
                   {"is in no operand", [] { einsum("i->j", {ones({2})}); }},
                   {"occurs twice", [] { einsum("i->ii", {ones({2})}); }},
-                  {"unexpected '1'", [] { einsum("1->1", {ones({2})}); }},
-                  {"unexpected '.'", [] { einsum("..i->i", {ones({2, 2, 2})}); }},
+                  {"unexpected \"1\"", [] { einsum("1->1", {ones({2})}); }},
+                  {"unexpected \"...0\"", [] { einsum("...0->...", {ones({2, 2})}); }},
+                  {"unexpected \"..i\"", [] { einsum("..i->i", {ones({2, 2, 2})}); }},
                   {"no operand", [] { einsum("", {}); }}}});
 }
 
