@@ -37,11 +37,9 @@ Bandwidth bandwidth_from_name(std::string_view text) {
 }
 
 double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given) {
-  if (rule == Bandwidth::fixed) {
-    check(std::isfinite(given) && given > 0, "bandwidth", "the fixed h² is ", given,
-          "; it must be positive and finite");
-    return given;
-  }
+  const bool fixed = rule == Bandwidth::fixed;
+  check(!fixed || (std::isfinite(given) && given > 0), "bandwidth", "the fixed h² is ", given,
+        "; it must be positive and finite");
   check(squared_distances.defined() && squared_distances.rank() == 2 &&
             squared_distances.size(0) == squared_distances.size(1) &&
             squared_distances.count() > 0 && squared_distances.contiguous(),
@@ -57,6 +55,7 @@ double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given) 
             " and ", j, " is ", d2[i * m + j]);
       if (i != j || diagonal) values.push_back(d2[i * m + j]);
     }
+  if (fixed) return given;
   if (m == 1) return 0;
   if (rule == Bandwidth::nips) {
     for (double& v : values) v = std::sqrt(v);

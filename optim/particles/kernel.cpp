@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/optim/particles/rows.h"
 
@@ -49,7 +50,11 @@ SteinKernel linear_kernel() {
   return {"linear", [](const Tensor& theta) {
             Tensor k = rows::inner_products(theta);
             double* kij = k.mutable_data<double>();
-            for (std::int64_t i = 0; i < k.count(); ++i) kij[i] += 1;
+            for (std::int64_t i = 0; i < k.count(); ++i) {
+              check(std::isfinite(kij[i]), "linear_kernel", "the inner product of particles ",
+                    i / k.size(0), " and ", i % k.size(0), " is ", kij[i]);
+              kij[i] += 1;
+            }
             const Tensor x = kernels::cast(theta, f64);
             return KernelValues{k, kernels::binary(kernels::Binary::mul, x, double(x.size(0))), 0};
           }};

@@ -94,7 +94,9 @@ TEST(Bandwidth, RefusesWhatGivesNone) {
   expect_error([] { bandwidth(Bandwidth::liu, zeros({2, 3}, f64)); }, "got [2, 3]");
   expect_error([] { bandwidth(Bandwidth::liu, zeros({0, 0}, f64)); }, "got [0, 0]");
   const Tensor bad = tensor({1, std::nan("")}, {2, 1});
-  expect_error([&] { h2_of(Bandwidth::median, bad); }, "particles 0 and 1 is nan");
+  for (const Bandwidth rule : {Bandwidth::median, Bandwidth::fixed})
+    expect_error([&] { h2_of(rule, bad); }, "particles 0 and 1 is nan");
+  expect_error([&] { linear_kernel().evaluate(bad); }, "particles 0 and 1 is nan");
 }
 
 TEST(Rbf, HasTheReferenceValues) {
