@@ -181,6 +181,7 @@ bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
   }
   check(any, "gradcheck", "no input requires a gradient; call set_requires_grad()");
   const Tensor output = f(leaves);
+  check_defined("gradcheck", {output});
   check(output.dtype() == f64, "gradcheck", "the output must be f64, got ", output.dtype());
   const std::vector<Tensor> reverse = jacobian_rows(output, leaves);
   for (std::size_t i = 0; i < leaves.size(); ++i)
@@ -193,6 +194,7 @@ bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
                    GradcheckOptions options) {
   const Tensor value = f(inputs);
+  check_defined("gradgradcheck", {value});
   Generator rng(0x6772616463686b);
   std::vector<Tensor> extended = inputs;
   extended.push_back(as_leaf(normal(value.shape(), rng, 0, 1, f64)));
@@ -286,6 +288,8 @@ const char* interned(const std::string& name) {
 }  // namespace
 
 Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
+  check(forward && gradient, "CustomFunction", "`", name, "` needs forward and gradient, but ",
+        forward ? "gradient" : "forward", " is empty");
   std::vector<Tensor> plain;
   for (const Tensor& x : inputs) plain.push_back(x.detach());
   Tensor output;

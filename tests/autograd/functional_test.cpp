@@ -139,6 +139,9 @@ TEST(Gradgradcheck, CatchesASecondDerivativeThatIsCutOff) {
   EXPECT_TRUE(gradcheck(cube(true), x));
   EXPECT_TRUE(gradgradcheck(cube(false), x));
   expect_error([&] { gradgradcheck(cube(true), x); }, "by reverse mode");
+  const auto nothing = [](const std::vector<Tensor>&) { return Tensor(); };
+  expect_error([&] { gradcheck(nothing, x); }, "undefined");
+  expect_error([&] { gradgradcheck(nothing, x); }, "undefined");
 }
 
 // --- checkpoint ---
@@ -218,6 +221,15 @@ TEST(CustomFunctionTest, MustGiveOneGradientAnInput) {
                              }};
   const Tensor y = f({leaf(ones({2}, f64))});
   expect_error([&] { backward(sum(y)); }, "[one_too_many] its gradient gave 2 tensors for 1");
+}
+
+TEST(CustomFunctionTest, NeedsBothOfItsFunctions) {
+  const Tensor x = tensor({1}, f64);
+  const CustomFunction none{.name = "none", .forward = {}, .gradient = {}};
+  expect_error([&] { none({x}); }, "forward is empty");
+  const CustomFunction half{
+      .name = "half", .forward = [](const auto& inputs) { return inputs[0]; }, .gradient = {}};
+  expect_error([&] { half({x}); }, "gradient is empty");
 }
 
 TEST(CustomFunctionTest, IsNamedInErrorsOfItsGraph) {
