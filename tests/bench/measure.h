@@ -49,15 +49,15 @@ void measure(benchmark::State& state, int threads, double flops, const Work& wor
       state, threads, flops, [] {}, work);
 }
 
-/// Registers a benchmark that runs for 1 thread and for 2.
+/// Registers a benchmark that runs for 1 thread and for 2, for at least `seconds` each.
 template <class F>
-void for_threads(const std::string& name, const F& body) {
+void for_threads(const std::string& name, const F& body, double seconds = 1) {
   for (const int threads : {1, 2})
     benchmark::RegisterBenchmark((name + "/threads:" + std::to_string(threads)).c_str(),
                                  [=](benchmark::State& state) { body(state, threads); })
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond)
-        ->MinTime(1);
+        ->MinTime(seconds);
 }
 
 }  // namespace ladon::bench

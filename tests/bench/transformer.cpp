@@ -52,7 +52,7 @@ void svgd_step(benchmark::State& state, int threads) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::for_threads("encoder block, training step", training_step);
+  bench::for_threads("encoder block, training step", training_step, 6);
   bench::for_threads("SVGD step, 8 heads of 32768", svgd_step);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
