@@ -1,5 +1,7 @@
 #include "ladon/examples/repulsive_heads/model.h"
 
+#include <cmath>
+
 #include "ladon/core/data/vocabulary.h"
 #include "ladon/core/error.h"
 
@@ -8,14 +10,18 @@ namespace {
 
 // Of words and positions: small, so that the first logits are even.
 constexpr double start_stddev = 0.1;
+// Of given word vectors: larger, since they know something, but not so large that the trained
+// columns beside them vanish in the first layer norm.
+constexpr double vector_rms = 0.25;
 
-/// [vocabulary, dim]: the given vectors in the first columns, N(0, start_stddev²) elsewhere.
+/// [vocabulary, dim]: the given vectors, scaled, in the first columns, N(0, start_stddev²) elsewhere.
 Tensor with_word_vectors(const Tensor& vectors, std::int64_t dim, Generator& rng) {
   const std::int64_t width = vectors.size(1);
   check(width <= dim, "repulsive_heads", "word vectors of width ", width, " do not fit into --dim ",
         dim);
   const Tensor rest = normal({vectors.size(0), dim - width}, rng, 0, start_stddev);
-  return concat({vectors, rest}, 1);
+  const double rms = std::sqrt(mean(square(vectors)).item());
+  return concat({vectors * (vector_rms / rms), rest}, 1);
 }
 
 }  // namespace
