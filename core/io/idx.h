@@ -1,0 +1,24 @@
+#pragma once
+// IDX, the format of MNIST: a tensor of one element type, big-endian (LeCun, Cortes and Burges,
+// "The MNIST database of handwritten digits").
+
+#include <string>
+#include <string_view>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// The tensor that the bytes of an IDX file hold, 1 to 8 axes, row-major. Floats become f32,
+/// doubles f64; the integers (1 to 4 bytes, signed, or unsigned for 1 byte) become `integers`: i64
+/// or f64, which hold all of them exactly, or f32, which does up to 2^24 and so for 1 and 2 bytes.
+///
+/// Throws Error, naming `name` and both values, for anything else: another start, element type or
+/// number of axes, or a size that differs from what the header says. All of that is settled before
+/// memory for the elements is taken. Throws Error also if `integers` is bool.
+Tensor parse_idx(std::string_view bytes, const std::string& name, DType integers = i64);
+
+/// The same for a file, which is not compressed.
+Tensor read_idx(const std::string& path, DType integers = i64);
+
+}  // namespace ladon
