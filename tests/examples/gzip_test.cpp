@@ -1,0 +1,93 @@
+#include "ladon/examples/common/gzip.h"
+
+#include <zlib.h>
+
+#include "ladon/core/data/images.h"
+#include "ladon/tests/core/damaged.h"
+
+namespace ladon {
+namespace {
+
+using example::read_maybe_gzip;
+using test::expect_error;
+using test::TemporaryFolder;
+using test::write;
+
+std::string compress(const std::string& content) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string out(deflateBound(&stream, content.size()) + 64, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
+  stream.avail_in = static_cast<uInt>(content.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+/// Content that hardly compresses, longer than the reader's buffers.
+std::string noise(std::int64_t length) {
+  Generator rng(1);
+  std::string content;
+  for (std::int64_t i = 0; i < length; ++i) content += static_cast<char>(rng.below(256));
+  return content;
+}
+
+TEST(Gzip, ReadsCompressedAndPlainFiles) {
+  const TemporaryFolder folder;
+  const std::string large = noise(700'000) + std::string(2'000'000, 'x');
+  for (const std::string& content : {std::string(), std::string("abc"), large}) {
+    EXPECT_TRUE(read_maybe_gzip(write(folder, compress(content))) == content);
+    EXPECT_TRUE(read_maybe_gzip(write(folder, content)) == content);
+    EXPECT_TRUE(read_maybe_gzip(write(folder, compress("head") + compress(content))) ==
+                "head" + content);
+  }
+  EXPECT_EQ(read_maybe_gzip(write(folder, "\x1f")), "\x1f");
+}
+
+TEST(Gzip, RefusesTruncatedAndCorruptStreams) {
+  const TemporaryFolder folder;
+  const std::string bytes = compress("some content, and some content again");
+  for (std::size_t length = 2; length < bytes.size(); ++length) {
+    const std::string path = write(folder, bytes.substr(0, length));
+    expect_error([&] { read_maybe_gzip(path); }, path + ": the gzip stream is truncated after");
+  }
+  std::string wrong_sum = bytes;
+  wrong_sum[wrong_sum.size() - 8] ^= 1;
+  for (const std::string& damaged :
+       {wrong_sum, bytes + "trailing", "\x1f\x8b" + std::string(30, 'x')}) {
+    const std::string path = write(folder, damaged);
+    expect_error([&] { read_maybe_gzip(path); }, path + ": the gzip stream is corrupt after");
+  }
+  const auto read = [](const std::string& path) { read_maybe_gzip(path, 1 << 20); };
+  EXPECT_GT(test::refused_mutations(compress(noise(300)), 1000, 3, read), 900);
+}
+
+TEST(Gzip, StopsADecompressionBomb) {
+  const TemporaryFolder folder;
+  const std::string path = write(folder, compress(std::string(50'000'000, '\0')));
+  ASSERT_LT(std::filesystem::file_size(path), 100'000u);
+  expect_error([&] { read_maybe_gzip(path, 1 << 20); },
+               path + ": decompresses to more than the limit of 1048576 bytes");
+  EXPECT_EQ(read_maybe_gzip(path, 50'000'000).size(), 50'000'000u);
+  expect_error([&] { read_maybe_gzip(path, 100); }, path);
+}
+
+TEST(Gzip, ReadsTheRealDigits) {
+  const auto folder = test::shared_data() / "mnist_t10k";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no real data at " << folder;
+  const std::string images = folder / "t10k-images-idx3-ubyte.gz";
+  const std::string labels = folder / "t10k-labels-idx1-ubyte.gz";
+  const ImageDataset data =
+      parse_mnist(read_maybe_gzip(images), images, read_maybe_gzip(labels), labels);
+  EXPECT_EQ(data.images.shape(), Shape({10000, 28, 28, 1}));
+  EXPECT_EQ(data.label_names.size(), 10u);
+  const auto label = data.labels.to_vector<std::int64_t>();
+  EXPECT_EQ(std::vector<std::int64_t>(label.begin(), label.begin() + 5),
+            (std::vector<std::int64_t>{7, 2, 1, 0, 4}));
+}
+
+}  // namespace
+}  // namespace ladon
