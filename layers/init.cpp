@@ -1,5 +1,6 @@
 #include "ladon/layers/init.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -88,6 +89,28 @@ Init init_from_name(std::string_view name) {
 Tensor initialize(Init init, const Shape& shape, Generator& rng, InitOptions options) {
   NoGrad no_grad;
   return parameter(draw(init, shape, rng, options.gain, options.dtype));
+}
+
+double init_stddev(Init init, const Shape& shape, double gain) {
+  switch (init) {
+    case Init::zeros:
+    case Init::ones:
+      return 0;
+    case Init::normal:
+      return gain;
+    case Init::truncated_normal:
+      return gain * truncated_stddev;
+    case Init::orthogonal: {  // the rows (or columns) of [rows, columns] have length 1
+      const std::int64_t rest = shape.sub(1, shape.rank()).count();
+      return gain / std::sqrt(static_cast<double>(std::max(shape[0], rest)));
+    }
+    default:
+      break;
+  }
+  const Fans fan = fans(init, shape);
+  if (init == Init::xavier_uniform || init == Init::xavier_normal)
+    return gain * std::sqrt(2 / (fan.in + fan.out));
+  return gain / std::sqrt(fan.in);  // kaiming, lecun
 }
 
 }  // namespace ladon

@@ -34,4 +34,7 @@ struct InitOptions {
 /// axes (Error).
 Tensor initialize(Init init, const Shape& shape, Generator& rng, InitOptions options = {});
 
+/// The standard deviation of an element that `initialize` draws.
+double init_stddev(Init init, const Shape& shape, double gain = 1);
+
 }  // namespace ladon

@@ -1,21 +1,69 @@
 #include "ladon/layers/linear.h"
 
+#include <cmath>
+#include <limits>
+
 #include "ladon/core/error.h"
+#include "ladon/layers/infinite/kernel.h"
+#include "ladon/layers/trace.h"
 
 namespace ladon {
 
-Linear::Linear(const LinearOptions& options, Generator& rng) {
-  check(options.in > 0 && options.out > 0, "Linear",
-        "sizes must be positive, got in = ", options.in, ", out = ", options.out);
-  weight = initialize(options.init, {options.out, options.in}, rng, {.gain = options.gain});
-  if (options.bias) bias = parameter(zeros({options.out}));
+Linear::Linear(const LinearOptions& o, Generator& rng) {
+  check(o.in > 0 && o.out > 0, "Linear", "sizes must be positive, got in = ", o.in,
+        ", out = ", o.out);
+  if (o.parameterization == Parameterization::ntk) {
+    check(o.weight_std >= 0 && o.bias_std >= 0, "Linear",
+          "standard deviations must not be negative, got weight_std = ", o.weight_std,
+          ", bias_std = ", o.bias_std);
+    weight_std = scalar(o.weight_std, f64);
+    bias_std = scalar(o.bias_std, f64);
+    weight = initialize(Init::normal, {o.out, o.in}, rng);
+    if (o.bias && o.bias_std > 0) bias = initialize(Init::normal, {o.out}, rng);
+    return;
+  }
+  weight = initialize(o.init, {o.out, o.in}, rng, {.gain = o.gain});
+  init_std = o.init == Init::ones ? std::numeric_limits<double>::quiet_NaN()
+                                  : std::sqrt(static_cast<double>(o.in)) *
+                                        init_stddev(o.init, weight.shape(), o.gain);
+  if (o.bias) bias = parameter(zeros({o.out}));
 }
 
-Tensor Linear::forward(const Tensor& x) const { return linear(x, weight, bias); }
+Tensor Linear::forward(const Tensor& x) const {
+  if (parameterization() == Parameterization::standard) {
+    const Tensor y = linear(x, weight, bias);
+    trace::product(x, y, bias.defined() ? 1 : 0);
+    return y;
+  }
+  const double scale = weight_std.item() / std::sqrt(static_cast<double>(weight.size(1)));
+  const Tensor scaled = x * scale;
+  const Tensor y = linear(scaled, weight, bias.defined() ? bias * bias_std.item() : bias);
+  trace::product(scaled, y, bias.defined() ? bias_std.item() : 0);
+  return y;
+}
+
+infinite::Kernel Linear::limit(const infinite::Kernel& k) const {
+  const bool standard = parameterization() == Parameterization::standard;
+  check(!std::isnan(init_std), "Linear", "weights that are all one have no Gaussian limit");
+  const Tensor w = square(standard ? scalar(init_std, f64) : weight_std);
+  const Tensor b = standard || !bias.defined() ? scalar(0, f64) : square(bias_std);
+  const double fan_in = static_cast<double>(weight.size(1));
+  infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
+    infinite::PairKernels y{w * pairs.nngp + b, {}};
+    if (!pairs.ntk.defined()) return y;
+    y.ntk =
+        w * pairs.ntk + (standard ? fan_in * pairs.nngp + (bias.defined() ? 1.0 : 0.0) : y.nngp);
+    return y;
+  });
+  result.independent = true;
+  return result;
+}
 
 void Linear::visit(Visitor& v) {
   v("weight", weight);
   v("bias", bias);
+  v.hyperparameter("weight_std", weight_std);
+  v.hyperparameter("bias_std", bias_std);
 }
 
 std::string Linear::describe() const {

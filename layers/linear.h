@@ -9,17 +9,32 @@ namespace ladon {
 struct LinearOptions {
   std::int64_t in, out;
   bool bias = true;
-  Init init = Init::xavier_uniform;  ///< Of the weight; the bias starts at zero.
+  // standard parameterization: the weight is drawn by `init`, the bias starts at zero.
+  Init init = Init::xavier_uniform;
   double gain = 1;
+  Parameterization parameterization = Parameterization::standard;
+  // ntk parameterization: σ_w and σ_b stand in front of N(0, 1) weights and biases.
+  double weight_std = 1;
+  double bias_std = 0;  ///< 0: no bias.
 };
 
-/// y = x·Wᵀ + b:  [.., in] → [.., out].
+/// y = x·Wᵀ + b, or σ_w/sqrt(in)·x·Wᵀ + σ_b·b:  [.., in] → [.., out].
 struct Linear : Layer {
-  Tensor weight;  ///< [out, in]
-  Tensor bias;    ///< [out]; undefined when bias = false
+  Tensor weight;                ///< [out, in]
+  Tensor bias;                  ///< [out]; undefined when bias = false, or bias_std = 0
+  Tensor weight_std, bias_std;  ///< f64 numbers; undefined in standard parameterization
+  double init_std = 0;  ///< In standard parameterization: sqrt(in·Var W_ij); NaN: mean not 0.
 
+  /// Throws Error where a size is not positive or a standard deviation negative.
   Linear(const LinearOptions& options, Generator& rng);
+  Parameterization parameterization() const {
+    return weight_std.defined() ? Parameterization::ntk : Parameterization::standard;
+  }
   Tensor forward(const Tensor& x) const override;
+  /// k' = σ_w²·k + σ_b²;  t' = σ_w²·t + k' in NTK, σ_w²·t + in·k + 1 in standard parameterization
+  /// (without the 1 if there is no bias). At any depth, standard's NTK is that of a net whose other
+  /// widths are in the same proportion to infinity.
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };

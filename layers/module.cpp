@@ -6,6 +6,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/io/safetensors.h"
+#include "ladon/layers/infinite/kernel.h"
 
 namespace ladon {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 /// Walks a module and all inside it, calling a function for each member under its dotted name.
 class Walk final : public Visitor {
  public:
-  enum class Kind { parameter, buffer };
+  enum class Kind { parameter, buffer, hyperparameter };
   std::function<void(const std::string&, Tensor&, Kind)> on_tensor = [](auto&&...) {};
   std::function<void(const std::string&, Module&)> on_module = [](auto&&...) {};
 
@@ -23,6 +24,9 @@ class Walk final : public Visitor {
   }
   void buffer(std::string_view name, Tensor& x) override {
     if (x.defined()) on_tensor(prefix_ + std::string(name), x, Kind::buffer);
+  }
+  void hyperparameter(std::string_view name, Tensor& x) override {
+    if (x.defined()) on_tensor(prefix_ + std::string(name), x, Kind::hyperparameter);
   }
 
  protected:
@@ -59,6 +63,30 @@ std::vector<Tensor> Module::parameters() {
   std::vector<Tensor> found;
   for (auto& [path, x] : named_parameters()) found.push_back(x);
   return found;
+}
+
+std::vector<std::pair<std::string, Tensor>> Module::hyperparameters() {
+  std::vector<std::pair<std::string, Tensor>> found;
+  Walk walk;
+  walk.on_tensor = [&](const std::string& path, Tensor& x, Walk::Kind kind) {
+    if (kind == Walk::Kind::hyperparameter) found.emplace_back(path, x);
+  };
+  walk.run(*this);
+  return found;
+}
+
+void Module::set_hyperparameter(const std::string& path, const Tensor& value) {
+  check(value.defined() && value.rank() == 0 && value.dtype() == f64, "set_hyperparameter", "`",
+        path, "` is an f64 number; got shape ", value.shape(), ", ", value.dtype());
+  bool known = false;
+  Walk walk;
+  walk.on_tensor = [&](const std::string& name, Tensor& x, Walk::Kind kind) {
+    if (kind != Walk::Kind::hyperparameter || name != path) return;
+    x = value;
+    known = true;
+  };
+  walk.run(*this);
+  check(known, "set_hyperparameter", "the module has no hyper-parameter `", path, "`");
 }
 
 std::int64_t Module::parameter_count() {
@@ -106,7 +134,8 @@ void Module::to(DType dtype) {
   check(is_floating(dtype), "to", "a module computes in f32 or f64, not in ", dtype);
   std::map<std::shared_ptr<Node>, Tensor> converted;  // what members share stays shared
   Walk walk;
-  walk.on_tensor = [&](const std::string&, Tensor& x, Walk::Kind) {
+  walk.on_tensor = [&](const std::string&, Tensor& x, Walk::Kind kind) {
+    if (kind == Walk::Kind::hyperparameter) return;
     if (!is_floating(x.dtype()) || x.dtype() == dtype) return;
     if (!x.requires_grad()) {
       x = cast(x, dtype);
@@ -148,6 +177,14 @@ std::string Module::summary() {
   line("module", "layer", "parameters");
   for (const Row& row : rows) line(row.path, row.description, std::to_string(row.count));
   return out.str();
+}
+
+Tensor Layer::forward_masked(const Tensor& x, const Tensor&) const { return forward(x); }
+
+infinite::Kernel Layer::limit(const infinite::Kernel&) const {
+  fail("limit", describe() +
+                    " has no limit in closed form; estimate its kernel from finite "
+                    "networks with infinite::monte_carlo_kernel");
 }
 
 Tensor parameter(Tensor x) { return x.set_requires_grad(); }

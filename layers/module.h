@@ -28,6 +28,9 @@
 namespace ladon {
 
 class Module;
+namespace infinite {
+struct Kernel;
+}
 
 /// Receives a module's members. Undefined tensors (an absent bias) and null modules are passed
 /// over.
@@ -57,6 +60,8 @@ class Visitor {
   }
   /// A tensor that is saved with the module but not trained (a position table).
   virtual void buffer(std::string_view name, Tensor& x) = 0;
+  /// A buffer that sets the prior of trained tensors, of rank 0: a weight's standard deviation.
+  virtual void hyperparameter(std::string_view name, Tensor& x) { buffer(name, x); }
 
  protected:
   virtual void parameter(std::string_view name, Tensor& x) = 0;
@@ -79,6 +84,12 @@ class Module {
   std::vector<Tensor> parameters();
   std::vector<std::pair<std::string, Tensor>> named_parameters();
   std::int64_t parameter_count();
+  /// What sets the prior of the trained tensors (f64 numbers; only layers in NTK parameterization
+  /// list them). A limit is differentiable by them once they require gradients.
+  std::vector<std::pair<std::string, Tensor>> hyperparameters();
+  /// Puts `value` (f64, rank 0; a leaf or a function of leaves) in the place of a hyper-parameter.
+  /// Throws Error where no such one is listed.
+  void set_hyperparameter(const std::string& path, const Tensor& value);
   /// Clears all gradients.
   void zero_grad();
 
@@ -108,11 +119,27 @@ class Module {
   bool training_ = true;
 };
 
+/// How trained tensors are scaled. Both give the same functions at initialization; gradient descent
+/// moves them differently.
+enum class Parameterization {
+  standard,  ///< The variance is in the weights: W_ij ~ N(0, σ_w²/in), y = x·Wᵀ + b.
+  ntk        ///< It is in front of them: W_ij ~ N(0, 1), y = σ_w/sqrt(in)·x·Wᵀ + σ_b·b
+             ///< (Jacot et al. 2018).
+};
+
 /// A module that maps one tensor to one tensor.
 class Layer : public Module {
  public:
   virtual Tensor forward(const Tensor& x) const = 0;
   Tensor operator()(const Tensor& x) const { return forward(x); }
+  /// The same for sequences of unequal length: `mask` (bool [batch, T]) is true where a position
+  /// is a token. Layers that mix positions override it; undefined: every position is a token.
+  virtual Tensor forward_masked(const Tensor& x, const Tensor& mask) const;
+  Tensor operator()(const Tensor& x, const Tensor& mask) const { return forward_masked(x, mask); }
+
+  /// The layer at infinite width: the kernel of its outputs, given that of its inputs
+  /// (infinite/kernel.h). Throws Error where the layer has no closed form.
+  virtual infinite::Kernel limit(const infinite::Kernel& inputs) const;
 };
 
 /// Marks a tensor as trained: the leaf that a parameter member holds.

@@ -1,0 +1,89 @@
+#pragma once
+// Layers made of layers.
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "ladon/layers/module.h"
+
+namespace ladon {
+
+/// The identity: a branch that passes its input on.
+struct Identity : Layer {
+  Tensor forward(const Tensor& x) const override { return x; }
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "Identity"; }
+};
+
+/// Layers that are owned, given as values or as unique_ptr.
+struct Container : Layer {
+  std::vector<std::unique_ptr<Layer>> layers;
+
+  /// Adds a layer at the end.
+  template <class L>
+  void append(L layer) {
+    if constexpr (requires { layer->describe(); })
+      layers.push_back(std::move(layer));
+    else
+      layers.push_back(std::make_unique<L>(std::move(layer)));
+  }
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  void visit(Visitor& v) override { v("layers", layers); }
+};
+
+/// One after the other:  Sequential net(Linear({.in = 4, .out = 64}, rng), Activation(…));
+struct Sequential : Container {
+  template <class... L>
+  explicit Sequential(L... list) {
+    (append(std::move(list)), ...);
+  }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  std::string describe() const override;
+};
+
+/// y = Σ_i branch_i(x):  a residual block is Sum(Identity(), Sequential(…)). The limit adds kernels,
+/// which holds where all branches but one end in random linear maps of their own (Error if not).
+struct Sum : Container {
+  template <class... L>
+  explicit Sum(L... list) {
+    (append(std::move(list)), ...);
+  }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  std::string describe() const override;
+};
+
+/// y = Π_i branch_i(x), elementwise: gates. The limit multiplies kernels, t' = Σ_i t_i Π_{j≠i} k_j,
+/// under the same condition as Sum's.
+struct Product : Container {
+  template <class... L>
+  explicit Product(L... list) {
+    (append(std::move(list)), ...);
+  }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  std::string describe() const override;
+};
+
+/// y = sqrt(alpha)·x + sqrt(1 − alpha)·branch(x):  k' = alpha·k + (1 − alpha)·branch's, so that the
+/// variance stays what it is. With an attention as the branch: the residual attention of Hron et
+/// al. 2020. The branch ends in a random linear map (Error of the limit if not).
+struct Residual : Layer {
+  double alpha;
+  std::unique_ptr<Layer> branch;
+
+  /// Throws Error unless 0 ≤ alpha ≤ 1.
+  Residual(double alpha, std::unique_ptr<Layer> branch);
+  template <class L>
+  Residual(double a, L layer) : Residual(a, std::unique_ptr<Layer>(new L(std::move(layer)))) {}
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  void visit(Visitor& v) override { v("branch", branch); }
+  std::string describe() const override;
+};
+
+}  // namespace ladon

@@ -1,0 +1,35 @@
+#include "ladon/layers/trace.h"
+
+#include <utility>
+
+#include "ladon/autograd/ops.h"
+
+namespace ladon {
+namespace {
+
+thread_local Trace* innermost = nullptr;
+
+}  // namespace
+
+Trace::Trace() : outer_(std::exchange(innermost, this)) {}
+Trace::~Trace() { innermost = outer_; }
+Trace* Trace::active() { return innermost; }
+
+namespace trace {
+
+void product(const Tensor& x, const Tensor& y, double bias_scale) {
+  if (!innermost) return;
+  innermost->products.push_back({x.detach(), y});
+  if (bias_scale == 0) return;
+  use(y, [bias_scale](const Tensor& delta) {  // [batch, .., out] → [batch, out]
+    const Tensor rows = reshape(delta, {delta.size(0), -1, delta.size(-1)});
+    return bias_scale * sum(rows, 1);
+  });
+}
+
+void use(const Tensor& y, std::function<Tensor(const Tensor& delta)> gradient) {
+  if (innermost) innermost->uses.push_back({y, std::move(gradient)});
+}
+
+}  // namespace trace
+}  // namespace ladon

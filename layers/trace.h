@@ -1,0 +1,54 @@
+#pragma once
+// How trained tensors enter an output: what the empirical tangent kernel needs of a network
+// (infinite/empirical.h), told by the layers as they run.
+//
+// The tangent kernel Σ_θ ⟨∂f(x)/∂θ, ∂f(x')/∂θ⟩ needs no Jacobian where it is known how θ acts. For
+// y = x·Wᵀ at each position, a gradient δ of y gives ∂/∂W = Σ_t δ_t x_tᵀ, and the inner product of
+// two of them is Σ_tt' ⟨x_t, x'_t'⟩⟨δ_t, δ'_t'⟩   (Novak et al. 2022, "Fast finite width NTK").
+
+#include <functional>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// While one is alive on this thread, layers record here each use of a trained tensor.
+class Trace {
+ public:
+  /// y = x·Wᵀ for a trained W:  input [batch, .., in], output [batch, .., out]. Axes between batch
+  /// and channels are positions that share W.
+  struct Product {
+    Tensor input, output;
+  };
+  /// Any other use: `gradient` maps δ, the gradient of the output [batch, ..], to the gradient of
+  /// the trained tensor for each example, [batch, P]. Must be linear in δ.
+  struct Use {
+    Tensor output;
+    std::function<Tensor(const Tensor& delta)> gradient;
+  };
+
+  Trace();
+  ~Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  std::vector<Product> products;
+  std::vector<Use> uses;
+
+  /// The innermost trace of this thread, or null.
+  static Trace* active();
+
+ private:
+  Trace* outer_;
+};
+
+namespace trace {
+
+/// Reports y = x·Wᵀ + b for trained W and, where `bias_scale` is not zero, y = … + bias_scale·b.
+void product(const Tensor& x, const Tensor& y, double bias_scale = 0);
+/// Reports another use.
+void use(const Tensor& y, std::function<Tensor(const Tensor& delta)> gradient);
+
+}  // namespace trace
+}  // namespace ladon

@@ -1,0 +1,38 @@
+// Limits of the layers against finite networks.
+
+#include "ladon/tests/infinite/monte_carlo.h"
+
+namespace ladon {
+namespace {
+
+using infinite::limit;
+
+std::unique_ptr<Layer> linear_net(Generator& rng) {
+  constexpr auto ntk = Parameterization::ntk;
+  auto net = std::make_unique<Sequential>();
+  net->append(Linear(
+      {.in = 3, .out = 256, .parameterization = ntk, .weight_std = 1.3, .bias_std = 0.4}, rng));
+  net->append(Linear(
+      {.in = 256, .out = 8, .parameterization = ntk, .weight_std = 0.9, .bias_std = 0.2}, rng));
+  return net;
+}
+
+TEST(Limit, OfTwoLinearLayers) {
+  Generator rng(3);
+  const Tensor x = normal({3, 3}, rng, 0, 1, f64), y = normal({2, 3}, rng, 0, 1, f64);
+  test::expect_limit(linear_net, x, y);
+}
+
+TEST(EmpiricalKernel, LayerwiseIsTheContractionOfJacobians) {
+  Generator rng(5);
+  const auto net = linear_net(rng);
+  net->to(f64);
+  const Tensor x = normal({3, 3}, rng, 0, 1, f64), y = normal({2, 3}, rng, 0, 1, f64);
+  const auto layerwise = infinite::empirical_kernel(*net, x, y);
+  const auto contraction =
+      infinite::empirical_kernel(*net, x, y, {.method = infinite::NtkMethod::jacobian});
+  EXPECT_TRUE(all_close(layerwise.ntk, contraction.ntk, 1e-10, 0));
+}
+
+}  // namespace
+}  // namespace ladon
