@@ -124,27 +124,67 @@ std::int64_t factor(std::int64_t n, T* a) {
   return 0;
 }
 
+// Throws on zeros on the diagonal of a row-major [n, n].
+template <class T>
+void check_diagonal(std::string_view operation, std::int64_t n, const T* l) {
+  for (std::int64_t i = 0; i < n; ++i)
+    check(l[i * (n + 1)] != 0, operation, "the diagonal element at [", i, ", ", i,
+          "] is 0: the matrix is singular");
+}
+
 // What to tell the caller of a matrix that is not positive definite.
 template <class T>
 [[noreturn]] void fail_indefinite(const Tensor& a, std::int64_t minor) {
   const std::int64_t n = a.shape()[0];
-  Tensor work = copy<T>("cholesky", a, true);
+  const Tensor values = eigenvalues(a);
+  const double least = values.data<T>()[0],
+               most = std::max(-least, double{values.data<T>()[n - 1]});
   double mean = 0;
-  for (std::int64_t i = 0; i < n; ++i) mean += work.data<T>()[i * (n + 1)] / static_cast<double>(n);
-  std::vector<T> values(static_cast<std::size_t>(n));
-  const int info = syevd(false, static_cast<int>(n), work.mutable_data<T>(), values.data());
-  check(info == 0, "cholesky", "the matrix is not positive definite: its leading minor of order ",
-        minor, " fails");
-  const double least = values.front(), most = std::max(-least, double{values.back()});
+  for (std::int64_t i = 0; i < n; ++i)
+    mean += a.data<T>()[i * (a.strides()[0] + a.strides()[1])] / static_cast<double>(n);
   // Rounding moves eigenvalues by about n·ε·‖A‖.
   const double rounding =
       static_cast<double>(n) * std::numeric_limits<T>::epsilon() * (most > 0 ? most : 1);
   const double jitter = 2 * (std::max(-least, 0.0) + rounding);
   const std::string relative =
       mean > 0 ? concat(" (", jitter / mean, " times its mean ", mean, ")") : "";
-  fail("cholesky", concat("the matrix is not positive definite: its leading minor of order ", minor,
-                          " fails and its smallest eigenvalue is ", least,
-                          "; add a jitter of at least ", jitter, relative, " to the diagonal"));
+  throw NotPositiveDefinite(
+      concat("[cholesky] the matrix is not positive definite: its leading minor of order ", minor,
+             " fails and its smallest eigenvalue is ", least, "; add a jitter of at least ", jitter,
+             relative, " to the diagonal"),
+      least, jitter);
+}
+
+// W = L⁻¹ below a zero upper triangle, by strips of columns. Strip [p, q) is zero above row p:
+//   L[p:, p:] · W[p:, p:q] = I[:, :q−p].
+template <class T>
+void invert_triangular(std::int64_t n, const T* l, T* w) {
+  constexpr std::int64_t strip = 64;
+  std::fill(w, w + n * n, T{0});
+  const int stride = static_cast<int>(n);
+  parallel::for_range(n, strip, [&](std::int64_t p, std::int64_t q) {
+    for (std::int64_t i = p; i < q; ++i) w[i * (n + 1)] = 1;
+    blas::use_one_thread();
+    trsm(CblasLeft, false, static_cast<int>(n - p), static_cast<int>(q - p), l + p * (n + 1),
+         stride, w + p * (n + 1), stride);
+  });
+}
+
+// X = WᵀW of a lower triangular W, by tiles: X_ij = Σ_{k ≥ i} W_kiᵀ W_kj below the diagonal, whose
+// mirror image is above it.
+template <class T>
+void multiply_by_own_transpose(std::int64_t n, const T* w, T* x) {
+  constexpr std::int64_t block = 128;
+  const std::int64_t tiles = (n + block - 1) / block;
+  parallel::for_range(tiles * tiles, 1, [&](std::int64_t t, std::int64_t) {
+    const std::int64_t i = t / tiles * block, j = t % tiles * block;
+    if (j > i) return;
+    const std::int64_t rows = std::min(block, n - i), columns = std::min(block, n - j);
+    blas::gemm_serial<T>(rows, columns, n - i, 1, {w + i * (n + 1), 1, n}, {w + i * n + j, n, 1}, 0,
+                         {x + i * n + j, n, 1});
+    for (std::int64_t r = i; r < i + rows; ++r)
+      for (std::int64_t c = j; c < std::min(r, j + columns); ++c) x[c * n + r] = x[r * n + c];
+  });
 }
 
 }  // namespace
@@ -175,9 +215,7 @@ Tensor solve_triangular(const Tensor& l, const Tensor& b, bool transposed) {
     const Tensor matrix = copy<T>(operation, l, true);
     Tensor x = copy<T>(operation, b, false);
     const T* data = matrix.data<T>();
-    for (std::int64_t i = 0; i < n; ++i)
-      check(data[i * (n + 1)] != 0, operation, "the diagonal element at [", i, ", ", i,
-            "] is 0: the matrix is singular");
+    check_diagonal(operation, n, data);
     constexpr std::int64_t columns = 64;
     T* to = x.mutable_data<T>();
     if (n == 0) return x;
@@ -194,12 +232,26 @@ Tensor cholesky_solve(const Tensor& l, const Tensor& b) {
   return solve_triangular(l, solve_triangular(l, b), true);
 }
 
+Tensor cholesky_inverse(const Tensor& l) {
+  constexpr std::string_view operation = "cholesky_inverse";
+  check_square(operation, l);
+  return visit_floating(operation, l.dtype(), [&]<class T>() {
+    const std::int64_t n = l.shape()[0];
+    const Tensor factor = copy<T>(operation, l, true);
+    check_diagonal(operation, n, factor.data<T>());
+    Tensor w = empty_like(factor), x = empty_like(factor);
+    invert_triangular(n, factor.data<T>(), w.mutable_data<T>());
+    multiply_by_own_transpose(n, w.data<T>(), x.mutable_data<T>());  // A⁻¹ = L⁻ᵀL⁻¹
+    return x;
+  });
+}
+
 std::pair<Tensor, Tensor> eigh(const Tensor& a) {
   check_square("eigh", a);
   constexpr std::int64_t largest = 32766;  // LAPACK counts a workspace of 1 + 6n + 2n² in 32 bits
-  const std::int64_t n = a.shape()[0];
-  check(n <= largest, "eigh", "n is ", n, ", above ", largest);
+  check(a.shape()[0] <= largest, "eigh", "n is ", a.shape()[0], ", above ", largest);
   return visit_floating("eigh", a.dtype(), [&]<class T>() -> std::pair<Tensor, Tensor> {
+    const std::int64_t n = a.shape()[0];
     Tensor rows = copy<T>("eigh", a, true);
     Tensor values = empty({n}, a.dtype());
     if (n == 0) return {values, rows};
@@ -211,6 +263,20 @@ std::pair<Tensor, Tensor> eigh(const Tensor& a) {
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = 0; j < i; ++j) std::swap(v[i * n + j], v[j * n + i]);
     return {values, rows};
+  });
+}
+
+Tensor eigenvalues(const Tensor& a) {
+  check_square("eigenvalues", a);
+  return visit_floating("eigenvalues", a.dtype(), [&]<class T>() {
+    const std::int64_t n = a.shape()[0];
+    Tensor work = copy<T>("eigenvalues", a, true), values = empty({n}, a.dtype());
+    if (n == 0) return values;
+    blas::use_one_thread();
+    const int info =
+        syevd(false, static_cast<int>(n), work.mutable_data<T>(), values.mutable_data<T>());
+    check(info == 0, "eigenvalues", "did not converge on a matrix ", a.shape());
+    return values;
   });
 }
 

@@ -165,6 +165,34 @@ TEST_P(Lapack, SolvesMultiplyBack) {
             (Shape{0, 3}));
 }
 
+TEST_P(Lapack, InverseMultipliesBackAndIsSymmetric) {
+  for (const std::int64_t n : {0, 1, 2, 63, 64, 65, 128, 300}) {
+    const Tensor a = positive(n, GetParam());
+    const Dense x(lapack::cholesky_inverse(lapack::cholesky(a)));
+    Dense identity(n, n);
+    for (std::int64_t i = 0; i < n; ++i) {
+      identity(i, i) = 1;
+      for (std::int64_t j = 0; j < i; ++j) ASSERT_EQ(x(i, j), x(j, i)) << n;
+    }
+    EXPECT_LE(largest_difference(Dense(a) * x, identity), 10 * tolerance(GetParam(), n)) << n;
+  }
+  // [[2, 1], [1, 2]]⁻¹ = [[2, −1], [−1, 2]]/3.
+  const Dense x(
+      lapack::cholesky_inverse(lapack::cholesky(tensor({2, 1, 1, 2}, {2, 2}, GetParam()))));
+  EXPECT_NEAR(x(0, 0), 2.0 / 3, 1e-6);
+  EXPECT_NEAR(x(0, 1), -1.0 / 3, 1e-6);
+}
+
+TEST_P(Lapack, EigenvaluesAreThoseOfEigh) {
+  EXPECT_EQ(lapack::eigenvalues(empty({0, 0}, GetParam())).shape(), (Shape{0}));
+  const Tensor a = positive(120, GetParam());
+  const auto alone = lapack::eigenvalues(a).to_vector();
+  const auto both = lapack::eigh(a).first.to_vector();
+  ASSERT_EQ(alone.size(), both.size());
+  for (std::size_t i = 0; i < alone.size(); ++i)
+    EXPECT_NEAR(alone[i], both[i], 10 * tolerance(GetParam(), 120));
+}
+
 TEST_P(Lapack, EigenvectorsAreColumns) {
   for (const std::int64_t n : {0, 1, 2, 9, 120}) {
     const Tensor a = positive(n, GetParam());
@@ -198,9 +226,11 @@ TEST_P(Lapack, SameBitsAtAnyNumberOfThreads) {
   set_num_threads(1);
   const auto l = lapack::cholesky(a).to_vector();
   const auto x = lapack::cholesky_solve(lapack::cholesky(a), b).to_vector();
+  const auto inverse = lapack::cholesky_inverse(lapack::cholesky(a)).to_vector();
   for (const int n : {2, 4}) {
     set_num_threads(n);
     EXPECT_EQ(lapack::cholesky(a).to_vector(), l);
+    EXPECT_EQ(lapack::cholesky_inverse(lapack::cholesky(a)).to_vector(), inverse);
     EXPECT_EQ(lapack::cholesky_solve(lapack::cholesky(a), b).to_vector(), x);
   }
   set_num_threads(threads);
@@ -211,6 +241,13 @@ TEST_P(Lapack, IndefiniteMatrixNamesMinorEigenvalueAndJitter) {
   const Tensor a = tensor({3, 0, 0, 0, 2, 0, 0, 0, -1}, {3, 3}, GetParam());
   expect_error([&] { lapack::cholesky(a); },
                {"[cholesky]", "order 3", "eigenvalue is -1;", "jitter", "mean 1.33333"});
+  try {
+    lapack::cholesky(a);
+    ADD_FAILURE() << "no error";
+  } catch (const lapack::NotPositiveDefinite& e) {
+    EXPECT_NEAR(e.smallest_eigenvalue, -1, 1e-6);
+    EXPECT_NEAR(e.jitter, 2, 1e-4);
+  }
   // Past the first panel as well; the jitter that the message suggests is enough.
   for (const std::int64_t n : {3, 300}) {
     Dense d(positive(n, GetParam()));
@@ -232,6 +269,8 @@ TEST_P(Lapack, BadOperands) {
   const Tensor a = positive(3, GetParam()), b = ones({3, 2}, GetParam());
   expect_error([&] { lapack::cholesky(b); }, {"[cholesky]", "[3, 2]"});
   expect_error([&] { lapack::eigh(ones({3}, GetParam())); }, {"[eigh]", "[3]"});
+  expect_error([&] { lapack::eigenvalues(ones({3}, GetParam())); }, {"[eigenvalues]", "[3]"});
+  expect_error([&] { lapack::cholesky_inverse(b); }, {"[cholesky_inverse]", "[3, 2]"});
   expect_error(
       [&] {
         lapack::solve_triangular(a, ones({4, 2}, GetParam()));
@@ -247,6 +286,7 @@ TEST_P(Lapack, BadOperands) {
         lapack::solve_triangular(singular, ones({2, 1}, GetParam()));
       },
       {"[1, 1]", "singular"});
+  expect_error([&] { lapack::cholesky_inverse(singular); }, {"[1, 1]", "singular"});
 }
 
 TEST_P(Lapack, NotFiniteIsAnError) {
@@ -254,6 +294,8 @@ TEST_P(Lapack, NotFiniteIsAnError) {
     const Tensor a = tensor({1, 0, bad, 1}, {2, 2}, GetParam()), b = ones({2, 2}, GetParam());
     expect_error([&] { lapack::cholesky(a); }, {"[cholesky]", "[1, 0]", "finite"});
     expect_error([&] { lapack::eigh(a); }, {"[eigh]", "[1, 0]", "finite"});
+    expect_error([&] { lapack::eigenvalues(a); }, {"[eigenvalues]", "[1, 0]", "finite"});
+    expect_error([&] { lapack::cholesky_inverse(a); }, {"[cholesky_inverse]", "[1, 0]"});
     expect_error([&] { lapack::solve_triangular(a, b); }, {"[1, 0]", "finite"});
     expect_error([&] { lapack::solve_triangular(b, a); }, {"[1, 0]", "finite"});
   }
