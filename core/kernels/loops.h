@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "ladon/core/kernels/loops/attention.h"
+#include "ladon/core/kernels/loops/dual.h"
 #include "ladon/core/kernels/operations.h"
 
 namespace ladon::kernels {
@@ -54,6 +55,7 @@ struct Loops {
   LoopsOf<std::int64_t> i64;
   LoopsOf<float> f32;
   LoopsOf<double> f64;
+  DualLoops dual;
 
   template <class T>
   const LoopsOf<T>& of() const {

@@ -10,6 +10,7 @@ const Loops& table() {
     add_rows(t);
     add_optimizers(t);
     add_attention(t);
+    add_duals(t);
     return t;
   }();
   return filled;

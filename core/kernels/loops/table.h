@@ -10,6 +10,7 @@ void add_reductions(Loops& table);
 void add_rows(Loops& table);
 void add_optimizers(Loops& table);
 void add_attention(Loops& table);
+void add_duals(Loops& table);
 
 const Loops& table();
 

@@ -1,0 +1,36 @@
+#pragma once
+// Dual activations of contiguous or strided f64 tensors, on all threads: closed forms and series.
+// No gradients: see layers/infinite/dual.h, which has the user's view of them.
+
+#include <vector>
+
+#include "ladon/core/kernels/loops/dual.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon::kernels {
+
+/// A family of closed forms and the member of it that its parameters name (see Dual).
+struct DualForm {
+  Dual family;
+  std::vector<double> parameters;
+};
+
+/// Two tensors of c's shape; the second undefined unless asked for.
+struct DualPair {
+  Tensor first, second;
+};
+
+/// E[φ(u)φ(v)] and, `with_derivative`, E[φ'(u)φ'(v)] for (u, v) ~ N(0, [[p, c], [c, q]]). p and q
+/// broadcast to c's shape. An entry's result depends on nothing but its p, q and c.
+DualPair dual(const DualForm& form, const Tensor& p, const Tensor& q, const Tensor& c,
+              bool with_derivative);
+
+/// ∂E/∂c and ∂E/∂p. With p and q exchanged the second is ∂E/∂q.
+DualPair dual_slopes(const DualForm& form, const Tensor& p, const Tensor& q, const Tensor& c);
+
+/// Σ_k a_k(p)·b_k(q)·ρ^k with ρ = c/sqrt(pq), within [−1, 1], and 0 where pq = 0.
+/// a: p's shape and one more axis of K terms; b: q's shape and K; K a multiple of 8.
+Tensor dual_series(const Tensor& a, const Tensor& b, const Tensor& p, const Tensor& q,
+                   const Tensor& c);
+
+}  // namespace ladon::kernels

@@ -1,0 +1,313 @@
+// Dual activations in closed form. (u, v) ~ N(0, [[p, c], [c, q]]), and throughout
+//   s = sqrt(pq − c²),   ω = atan2(s, |c|), the angle between u and ±v: 0 … π/2.
+//
+// Sources: the arc-cosine kernels of Cho and Saul 2009 (rectifier, threshold), Williams 1997 (erf),
+// Tsuchida, Pearce, van der Heide, Roosta and Gallagher 2021 (gelu), and the characteristic
+// function of the normal distribution (sine, exponential).
+
+#include "ladon/core/kernels/loops/dual.h"
+
+#include "ladon/core/kernels/loops/math.h"
+#include "ladon/core/kernels/loops/table.h"
+
+namespace ladon::kernels::LADON_LEVEL {
+namespace {
+
+using std::int64_t;
+
+constexpr double over_pi = 0x1.45f306dc9c883p-2, two_over_pi = 0x1.45f306dc9c883p-1,
+                 over_two_pi = 0x1.45f306dc9c883p-3;
+
+/// What rounding a·b to `product` lost.
+LADON_INLINE double lost_in_product(double a, double b, double product) {
+#ifdef __FP_FAST_FMA
+  return __builtin_fma(a, b, -product);
+#else  // Dekker 1971: the product of the halves
+  const double ah = from_bits<double>(bits(a) & Format<double>::upper_half), al = a - ah;
+  const double bh = from_bits<double>(bits(b) & Format<double>::upper_half), bl = b - bh;
+  return ((ah * bh - product) + ah * bl + al * bh) + al * bl;
+#endif
+}
+
+/// s² = pq − c², to the last places even where they nearly cancel (Kahan), and never below 0.
+LADON_INLINE double determinant(double p, double q, double c) {
+  const double pq = p * q, cc = c * c;
+  return at_least((pq - cc) + (lost_in_product(p, q, pq) - lost_in_product(c, c, cc)), 0.0);
+}
+
+/// (atan(x)/x − 1)/z at z = x², x ≤ tan(π/8).
+LADON_INLINE double atan_tail(double z) {
+  return polynomial(z, -0x1.555555555553dp-2, 0x1.99999999957cdp-3, -0x1.24924922aa4ebp-3,
+                    0x1.c71c70e50e457p-4, -0x1.745cf8c36ffecp-4, 0x1.3b111794abc84p-4,
+                    -0x1.10eba8c1c279fp-4, 0x1.df0e7fc0e497cp-5, -0x1.9ccf7d040afd8p-5,
+                    0x1.37ce1b1e6fc04p-5, -0x1.255b34ad96126p-6);
+}
+
+/// atan2(y, x) for y, x ≥ 0, and π/2 where both are 0. Reflected at π/4 to a slope of at most 1, and
+/// above π/8 turned back by π/4: tan(r − π/4) = (y − x)/(y + x).
+LADON_INLINE double angle(double y, double x) {
+  constexpr double tan_eighth = 0x1.a827999fcef32p-2;
+  constexpr double half_pi = 0x1.921fb54442d18p+0, half_pi_low = 0x1.1a62633145c07p-54;
+  const bool steep = y >= x;
+  const double low = steep ? x : y, high = steep ? y : x;
+  const bool turned = low > tan_eighth * high;
+  const double above = turned ? low - high : low;
+  const double below = turned ? low + high : high;
+  const double t = above / (below == 0.0 ? 1.0 : below), z = t * t;
+  const double atan = t + t * (z * atan_tail(z));
+  const double r = turned ? 0.5 * half_pi + (atan + 0.5 * half_pi_low) : atan;
+  return steep ? half_pi - (r - half_pi_low) : r;
+}
+
+/// E and E', or ∂E/∂c and ∂E/∂p.
+struct Pair {
+  double first, second;
+};
+
+// φ(x) = αx + β|x|; E[u|v|] = 0 by symmetry, and E|u||v| = 2/π·(s + c·asin ρ) with asin ρ = ±(π/2−ω):
+//   E    = α²c + β²·2/π·(s + |c|(π/2 − ω)) = α²c + β²|c| + β²·2/π·(s − |c|ω)
+//   E'   = α² ± β²(1 − 2ω/π)
+//   ∂E/∂p = β²·s/(πp)
+// In this form relu (α = β = ½) keeps its relative accuracy also at ρ → −1, where E ~ ω³.
+// A variable without variance counts as independent: φ'(0) = α.
+struct Rectifier {
+  double alpha2, beta2;
+  LADON_INLINE explicit Rectifier(const double* f) : alpha2(f[0]), beta2(f[1]) {}
+
+  LADON_INLINE double derivative(double c, double w) const {
+    return alpha2 + copysign(beta2, c) - copysign(beta2 * two_over_pi, c) * w;
+  }
+  LADON_INLINE Pair values(double p, double q, double c) const {
+    const double s = sqrt(determinant(p, q, c)), m = abs(c), w = angle(s, m);
+    const double linear = alpha2 * c + beta2 * m;
+    return {linear + (beta2 * two_over_pi) * (s - m * w), derivative(c, w)};
+  }
+  LADON_INLINE Pair slopes(double p, double q, double c) const {
+    const double s = sqrt(determinant(p, q, c)), w = angle(s, abs(c));
+    const double by_p = (beta2 * over_pi) * s / (p == 0.0 ? 1.0 : p);
+    return {derivative(c, w), p == 0.0 ? 0.0 : by_p};
+  }
+};
+
+// φ(x) = α + β·sign(x): what a rectifier's derivative is, so E is the rectifier's E'.
+//   E' = 0: the jump has no part in it, as it has none in a network's gradient.
+//   ∂E/∂c = β²·2/(πs),  ∂E/∂p = −c/(2p)·∂E/∂c.  Both are infinite at s = 0, but they cancel where p,
+// q and c move together, as on a diagonal; there 0 stands for them.
+struct Threshold {
+  double alpha2, beta2;
+  LADON_INLINE explicit Threshold(const double* f) : alpha2(f[0]), beta2(f[1]) {}
+
+  LADON_INLINE Pair values(double p, double q, double c) const {
+    const double w = angle(sqrt(determinant(p, q, c)), abs(c));
+    return {alpha2 + copysign(beta2, c) - copysign(beta2 * two_over_pi, c) * w, 0.0};
+  }
+  LADON_INLINE Pair slopes(double p, double q, double c) const {
+    const double s = sqrt(determinant(p, q, c));
+    const double by_c = (beta2 * two_over_pi) / (s == 0.0 ? infinity<double> : s);
+    return {by_c, by_c * (-0.5 * c) / (p == 0.0 ? infinity<double> : p)};
+  }
+};
+
+// With D² = (1+2p)(1+2q) − 4c² = 1 + 2(p+q) + 4s²:
+//   E = 2/π·atan2(2c, D),  E' = 4/(πD),  ∂E/∂p = −4/π·c/(D(1+2p))
+struct Erf {
+  LADON_INLINE explicit Erf(const double*) {}
+
+  LADON_INLINE static double root(double p, double q, double c) {
+    return sqrt(1.0 + (2.0 * (p + q) + 4.0 * determinant(p, q, c)));
+  }
+  LADON_INLINE Pair values(double p, double q, double c) const {
+    const double d = root(p, q, c);
+    return {copysign(two_over_pi * angle(2.0 * abs(c), d), c), (4.0 * over_pi) / d};
+  }
+  LADON_INLINE Pair slopes(double p, double q, double c) const {
+    const double d = root(p, q, c);
+    return {(4.0 * over_pi) / d, (-4.0 * over_pi) * c / (d * (1.0 + 2.0 * p))};
+  }
+};
+
+// With P = (1+p)(1+q), d² = P − c² = 1 + p + q + s², and A = atan2(c, d) = ±(π/2 − ω'):
+//   E    = c/4 + cA/2π + (c² + pq·d²)/(2πPd)
+//   E'   = 1/4 + A/2π + c/(2πd)·(1/d² + (1 − pq)/P + 1),  where 1 − pq + P = 2 + p + q
+//   ∂E/∂p = 1/(2π(1+p)d)·((q·d² − c²)/P + s²/2 − c²/(2d²))
+// As for the rectifier, c/4 + cA/2π = (c + |c|)/4 − |c|ω'/2π loses nothing at ρ → −1.
+struct Gelu {
+  LADON_INLINE explicit Gelu(const double*) {}
+
+  struct Terms {
+    double s2, d2, d, product, over_d, over_p, angle;  // over_p = 1/P
+    LADON_INLINE Terms(double p, double q, double c) {
+      s2 = determinant(p, q, c);
+      d2 = 1.0 + (p + q + s2);
+      d = sqrt(d2);
+      product = (1.0 + p) * (1.0 + q);
+      const double inverse = 1.0 / (product * d);
+      over_d = inverse * product;
+      over_p = inverse * d;
+      angle = LADON_LEVEL::angle(d, abs(c));
+    }
+  };
+  LADON_INLINE static double derivative(const Terms& t, double p, double q, double c) {
+    const double half = 0.25 + copysign(0.25, c) - copysign(over_two_pi, c) * t.angle;
+    const double bracket = t.over_d * t.over_d + (2.0 + p + q) * t.over_p;
+    return half + (over_two_pi * c) * t.over_d * bracket;
+  }
+  LADON_INLINE Pair values(double p, double q, double c) const {
+    const Terms t(p, q, c);
+    const double m = abs(c);
+    const double rest = (c * c + (p * q) * t.d2) * (t.over_p * t.over_d) - m * t.angle;
+    return {0.25 * (c + m) + over_two_pi * rest, derivative(t, p, q, c)};
+  }
+  LADON_INLINE Pair slopes(double p, double q, double c) const {
+    const Terms t(p, q, c);
+    const double c2 = c * c;
+    const double bracket =
+        (q * t.d2 - c2) * t.over_p + 0.5 * t.s2 - 0.5 * c2 * (t.over_d * t.over_d);
+    return {derivative(t, p, q, c), over_two_pi * t.over_d / (1.0 + p) * bracket};
+  }
+};
+
+// φ(x) = a·sin(bx + δ). With e± = exp(b²(±c − (p+q)/2)), from E cos(b(u ∓ v)) = e±:
+//   E = a²/2·(e₊ − e₋·cos 2δ),  E' = a²b²/2·(e₊ + e₋·cos 2δ),  ∂E/∂p = −b²/2·E
+// e₊ − e₋ = ±e·(1 − exp(−2b²|c|)) with the larger e, so that small |c| do not cancel.
+struct Sine {
+  double scale, b2, cosine;
+  LADON_INLINE explicit Sine(const double* f) : scale(f[0]), b2(f[1]), cosine(f[2]) {}
+
+  LADON_INLINE Pair values(double p, double q, double c) const {
+    const double m = abs(c), larger = exp(b2 * (m - 0.5 * (p + q)));
+    const double ratio = expm1(-2.0 * b2 * m);  // smaller/larger − 1
+    const double difference = copysign(-larger * ratio, c);
+    const double minus = c < 0.0 ? larger : larger + larger * ratio;
+    return {scale * (difference + (1.0 - cosine) * minus),
+            scale * b2 * (difference + (1.0 + cosine) * minus)};
+  }
+  LADON_INLINE Pair slopes(double p, double q, double c) const {
+    const Pair e = values(p, q, c);
+    return {e.second, -0.5 * b2 * e.first};
+  }
+};
+
+// E = A·exp(h(p+q) + gc).  φ = a·exp(bx): A = a², h = b²/2, g = b².  The random Fourier features
+// φ = √2·sin(√(2γ)x + π/4) (Rahimi and Recht 2007): A = 1, h = −γ, g = 2γ.  Both: E' = ∂E/∂c = gE.
+struct Exponential {
+  double scale, h, g;
+  LADON_INLINE explicit Exponential(const double* f) : scale(f[0]), h(f[1]), g(f[2]) {}
+
+  LADON_INLINE Pair values(double p, double q, double c) const {
+    const double e = scale * exp(h * (p + q) + g * c);
+    return {e, g * e};
+  }
+  LADON_INLINE Pair slopes(double p, double q, double c) const {
+    const double e = scale * exp(h * (p + q) + g * c);
+    return {g * e, h * e};
+  }
+};
+
+template <class Family>
+void values(const double* f, const double* p, const double* q, const double* c, double* value,
+            double* derivative) {
+  const Family family(f);
+#pragma omp simd
+  for (int64_t i = 0; i < dual_block; ++i) {
+    const Pair e = family.values(p[i], q[i], c[i]);
+    value[i] = e.first;
+    derivative[i] = e.second;
+  }
+}
+
+template <class Family>
+void slopes(const double* f, const double* p, const double* q, const double* c, double* by_c,
+            double* by_p) {
+  const Family family(f);
+#pragma omp simd
+  for (int64_t i = 0; i < dual_block; ++i) {
+    const Pair e = family.slopes(p[i], q[i], c[i]);
+    by_c[i] = e.first;
+    by_p[i] = e.second;
+  }
+}
+
+// --- polynomials: Horner's scheme in c, whose coefficients are products of polynomials in p and q
+
+using Block = double[dual_block];
+
+/// b(x − centre) and b'(x − centre) for b of n coefficients.
+LADON_INLINE void evaluate(const double* b, int64_t n, double centre, const double* x, Block& value,
+                           Block& slope) {
+  for (int64_t i = 0; i < dual_block; ++i) value[i] = b[n - 1], slope[i] = 0;
+  for (int64_t j = n - 2; j >= 0; --j) {
+    const double next = b[j];
+#pragma omp simd
+    for (int64_t i = 0; i < dual_block; ++i) {
+      slope[i] = slope[i] * (x[i] - centre) + value[i];
+      value[i] = value[i] * (x[i] - centre) + next;
+    }
+  }
+}
+
+/// E, ∂E/∂c = E' and ∂E/∂p.
+LADON_INLINE void polynomial_dual(const double* f, const double* p, const double* q,
+                                  const double* c, double* value, double* by_c, double* by_p) {
+  const int64_t degree = static_cast<int64_t>(f[0]), row = degree / 2 + 1;
+  Block at_p, at_q, slope_p, slope_q;
+  for (int64_t i = 0; i < dual_block; ++i) value[i] = by_c[i] = by_p[i] = 0;
+  for (int64_t k = degree; k >= 0; --k) {
+    const int64_t n = (degree - k) / 2 + 1;
+    evaluate(f + 2 + k * row, n, f[1], p, at_p, slope_p);
+    evaluate(f + 2 + k * row, n, f[1], q, at_q, slope_q);
+#pragma omp simd
+    for (int64_t i = 0; i < dual_block; ++i) {
+      by_c[i] = by_c[i] * c[i] + value[i];
+      value[i] = value[i] * c[i] + at_p[i] * at_q[i];
+      by_p[i] = by_p[i] * c[i] + slope_p[i] * at_q[i];
+    }
+  }
+}
+
+void polynomial_values(const double* f, const double* p, const double* q, const double* c,
+                       double* value, double* derivative) {
+  Block unused;
+  polynomial_dual(f, p, q, c, value, derivative, unused);
+}
+
+void polynomial_slopes(const double* f, const double* p, const double* q, const double* c,
+                       double* by_c, double* by_p) {
+  Block unused;
+  polynomial_dual(f, p, q, c, unused, by_c, by_p);
+}
+
+// Eight polynomials in ρ⁸, one a lane, then one in ρ over the lanes.
+double series(const double* a, const double* b, double rho, int64_t n) {
+  const double rho2 = rho * rho, rho4 = rho2 * rho2, step = rho4 * rho4;
+  double lane[8] = {};
+  for (int64_t k = n - 8; k >= 0; k -= 8)
+#pragma omp simd
+    for (int64_t l = 0; l < 8; ++l) lane[l] = lane[l] * step + a[k + l] * b[k + l];
+  double sum = 0;
+  for (int64_t l = 7; l >= 0; --l) sum = sum * rho + lane[l];
+  return sum;
+}
+
+template <class Family>
+void add(DualLoops& t, Dual family) {
+  t.values[int(family)] = values<Family>;
+  t.slopes[int(family)] = slopes<Family>;
+}
+
+}  // namespace
+
+void add_duals(Loops& table) {
+  DualLoops& t = table.dual;
+  add<Rectifier>(t, Dual::rectifier);
+  add<Threshold>(t, Dual::threshold);
+  add<Erf>(t, Dual::erf);
+  add<Gelu>(t, Dual::gelu);
+  add<Sine>(t, Dual::sine);
+  add<Exponential>(t, Dual::exponential);
+  t.values[int(Dual::polynomial)] = polynomial_values;
+  t.slopes[int(Dual::polynomial)] = polynomial_slopes;
+  t.series = series;
+}
+
+}  // namespace ladon::kernels::LADON_LEVEL

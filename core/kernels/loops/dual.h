@@ -1,0 +1,37 @@
+#pragma once
+// The vector loops of dual activations: E[φ(u)φ(v)] for (u, v) ~ N(0, [[p, c], [c, q]]). They work
+// on whole blocks of entries, so that an entry meets the same instructions wherever it stands.
+
+#include <cstdint>
+
+namespace ladon::kernels {
+
+/// Families of functions φ with a closed form, and their parameters f[0], f[1], ….
+enum class Dual {
+  rectifier,    ///< φ(x) = αx + β|x|.                f = α², β²
+  threshold,    ///< φ(x) = α + β·sign(x).            f = α², β²
+  erf,          ///< φ(x) = erf(x).
+  gelu,         ///< φ(x) = x·Φ(x).
+  sine,         ///< φ(x) = a·sin(bx + δ).            f = a²/2, b², cos 2δ
+  exponential,  ///< any φ with E = A·exp(h(p+q) + gc).   f = A, h, g
+  polynomial,   ///< E = Σ_k b_k(p)·b_k(q)·c^k.       f = K, centre, then K + 1 rows of K/2 + 1:
+                ///< the coefficients of b_k in powers of p − centre, k = 0 … K
+  count
+};
+
+/// Entries of a block.
+inline constexpr std::int64_t dual_block = 64;
+
+struct DualLoops {
+  /// Two functions of each entry of a block: p, q, c, first and second have dual_block elements.
+  using Loop = void (*)(const double* f, const double* p, const double* q, const double* c,
+                        double* first, double* second);
+  /// E[φ(u)φ(v)] and E[φ'(u)φ'(v)], where φ' is 0 at a jump.
+  Loop values[int(Dual::count)];
+  /// ∂E/∂c and ∂E/∂p.
+  Loop slopes[int(Dual::count)];
+  /// Σ_k a[k]·b[k]·ρ^k over n terms, n a multiple of 8.
+  double (*series)(const double* a, const double* b, double rho, std::int64_t n);
+};
+
+}  // namespace ladon::kernels

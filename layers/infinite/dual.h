@@ -1,0 +1,100 @@
+#pragma once
+// Dual activations: what a nonlinearity φ does to the kernels of an infinitely wide network. A pair
+// of pre-activations (u, v) is normal with variances p, q and covariance c; behind the
+// nonlinearity its covariance is E[φ(u)φ(v)], and the NTK is multiplied by E[φ'(u)φ'(v)]
+// (Daniely, Frostig and Singer 2016; Jacot, Gabriel and Hongler 2018).
+
+#include <functional>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::infinite {
+
+/// Which function φ.
+struct DualFunction {
+  enum class Kind {
+    identity,
+    rectifier,  ///< a·min(x, 0) + b·max(x, 0)
+    sign,
+    step,  ///< 0 for x < 0, 1 for x > 0, ½ at 0
+    erf,
+    gelu,        ///< x·Φ(x)
+    sin,         ///< a·sin(bx + shift)
+    cos,         ///< a·cos(bx + shift)
+    exp,         ///< a·exp(bx)
+    rbf,         ///< √2·sin(√(2a)·x + π/4), whose dual is exp(−a(p + q − 2c))
+    polynomial,  ///< Σ_n coefficients[n]·x^n
+    hermite,     ///< Σ_n coefficients[n]·h_n(x), h_n the orthonormal Hermite polynomials
+    numeric      ///< `function`, by Gauss–Hermite quadrature
+  };
+
+  Kind kind = Kind::identity;
+  double a = 1, b = 1, shift = 0;
+  std::vector<double> coefficients = {};
+  /// Pointwise, on f64 tensors.
+  std::function<Tensor(const Tensor&)> function = {};
+  int nodes = 0;  ///< Of the quadrature.
+
+  static DualFunction identity() { return {}; }
+  static DualFunction relu() { return rectifier(0, 1); }
+  static DualFunction leaky_relu(double slope) { return rectifier(slope, 1); }
+  static DualFunction abs() { return rectifier(-1, 1); }
+  static DualFunction rectifier(double below, double above) {
+    return {.kind = Kind::rectifier, .a = below, .b = above};
+  }
+  static DualFunction sign() { return {.kind = Kind::sign}; }
+  static DualFunction step() { return {.kind = Kind::step}; }
+  static DualFunction erf() { return {.kind = Kind::erf}; }
+  static DualFunction gelu() { return {.kind = Kind::gelu}; }
+  static DualFunction sin(double a = 1, double b = 1, double shift = 0) {
+    return {.kind = Kind::sin, .a = a, .b = b, .shift = shift};
+  }
+  static DualFunction cos(double a = 1, double b = 1, double shift = 0) {
+    return {.kind = Kind::cos, .a = a, .b = b, .shift = shift};
+  }
+  static DualFunction exp(double a = 1, double b = 1) {
+    return {.kind = Kind::exp, .a = a, .b = b};
+  }
+  /// Throws Error unless gamma ≥ 0.
+  static DualFunction rbf(double gamma);
+  /// x^n. This and the next two throw Error for degrees outside 0 … 64.
+  static DualFunction monomial(int n);
+  static DualFunction polynomial(std::vector<double> coefficients);
+  /// The orthonormal probabilists' Hermite polynomial He_n(x)/√n!, for which E[φ(u)φ(v)] is ρⁿ at
+  /// p = q = 1.
+  static DualFunction hermite(int n);
+  static DualFunction hermite(std::vector<double> coefficients);
+
+  /// Any pointwise φ that is written in Ladon's operations (φ' comes from its graph). φ(σz) is
+  /// expanded in Hermite polynomials with coefficients from an n-point Gauss–Hermite rule, n =
+  /// `nodes`, and E = Σ_k a_k(√p)·a_k(√q)·ρ^k for k < n (Mehler 1866): n multiplications an entry.
+  /// The accuracy is the rule's. Where φ is smooth it grows exponentially with n, the faster the
+  /// smaller the variance; a kink leaves an error of order 1/n near |ρ| = 1, a jump 1/√n.
+  /// tests/infinite/dual_test.cpp measures both. Throws Error unless 8 ≤ nodes ≤ 512, nodes a
+  /// multiple of 8.
+  static DualFunction numeric(std::function<Tensor(const Tensor&)> function, int nodes = 128);
+};
+
+/// Shapes of c.
+struct DualResult {
+  Tensor value;  ///< E[φ(u)φ(v)]
+  Tensor
+      derivative;  ///< E[φ'(u)φ'(v)], φ' without the impulses of jumps; undefined unless asked for
+};
+
+/// The dual of φ for (u, v) ~ N(0, [[p, c], [c, q]]), all f64; p and q broadcast to c's shape. Fast
+/// where p is constant or contiguous along c's last axis, and q too: c [N1, N2] with p [N1, 1] and q
+/// [1, N2]; c [N1, N2, T, T] with p [N1, 1, T, 1] and q [1, N2, 1, T].
+///
+/// s² = pq − c² below 0 counts as 0. A variable without variance counts as independent of the
+/// other, and a kink at 0 as having the mean of both slopes there. Same bits for an entry wherever
+/// it stands, at any number of threads.
+///
+/// The value's gradient by p, q and c is recorded (once: it has no gradient of its own); where it is
+/// infinite (a kink or a jump at zero variance, a jump at s = 0), it is 0. The derivative has no
+/// gradient: backward through it throws Error. Throws Error for other dtypes and shapes.
+DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
+                bool with_derivative);
+
+}  // namespace ladon::infinite

@@ -1,0 +1,132 @@
+#include "ladon/layers/infinite/dual_numeric.h"
+
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/loops.h"
+#include "ladon/core/parallel.h"
+#include "ladon/layers/infinite/quadrature.h"
+
+namespace ladon::infinite {
+namespace {
+
+using std::int64_t;
+
+/// The rule of n nodes, and what takes values at them to Hermite coefficients: row j holds
+/// w_j·h_k(z_j) for k < n.   [n] and [n, n]
+struct Expansion {
+  Tensor nodes, weights;
+};
+
+// h_k(z)·exp(−z²/4) and w·exp(z²/4) stay in range where h_k and w do not.
+Expansion make_expansion(int n) {
+  const auto [z, w] = gauss_hermite(n);
+  Tensor table = empty({n, n}, f64);
+  double* y = table.mutable_data<double>();
+  for (int j = 0; j < n; ++j) {
+    const double x = z.data<double>()[j], up = std::exp(0.25 * x * x);
+    double before = 0, h = 1 / up;
+    for (int k = 0; k < n; ++k) {
+      *y++ = w.data<double>()[j] * up * h;
+      const double next = (x * h - std::sqrt(k) * before) / std::sqrt(k + 1.0);
+      before = h;
+      h = next;
+    }
+  }
+  return {z, table};
+}
+
+/// Made once for every n.
+const Expansion& expansion(int n) {
+  static std::mutex mutex;
+  static std::map<int, Expansion> made;
+  const std::lock_guard lock(mutex);
+  const auto found = made.find(n);
+  return found != made.end() ? found->second : made.emplace(n, make_expansion(n)).first->second;
+}
+
+/// φ and, if wanted, φ' of x, elementwise.
+struct Values {
+  Tensor value, slope;
+};
+Values values_at(const DualFunction& f, const Tensor& x, bool with_slope) {
+  const EnableGrad on;
+  const Tensor leaf = x.detach().set_requires_grad(with_slope);
+  const Tensor y = f.function(leaf);
+  check(y.shape() == x.shape() && y.dtype() == f64, "dual", "the function takes ", x.shape(), " ",
+        x.dtype(), " to ", y.shape(), " ", y.dtype(), "; it must be pointwise on f64");
+  if (!with_slope) return {y.detach(), {}};
+  Tensor slope;
+  if (y.requires_grad())
+    slope = grad(std::vector{y}, std::vector{leaf},
+                 {.cotangents = {ones_like(y)}, .allow_unused = true})[0];
+  return {y.detach(), slope.defined() ? slope : zeros_like(x)};
+}
+
+/// a[i, k] = Σ_j y[i, j]·w_j·h_k(z_j).   [m, n] · [n, n] → [m, n], each row by the same
+/// instructions, whatever m.
+Tensor hermite_coefficients(const Tensor& y, const Expansion& e) {
+  const int64_t m = y.size(0), n = y.size(1);
+  Tensor a = zeros(y.shape(), f64);
+  const Tensor rows = contiguous(y);
+  const double *in = rows.data<double>(), *weights = e.weights.data<double>();
+  double* out = a.mutable_data<double>();
+  const auto axpby = kernels::loops().f64.axpby;
+  parallel::for_range(m, 16, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      for (int64_t j = 0; j < n; ++j) axpby(1, out + i * n, in[i * n + j], weights + j * n, n);
+  });
+  return a;
+}
+
+/// The Hermite coefficients of z ↦ φ(√p·z), and of z ↦ φ'(√p·z) if wanted, for each element of p.
+Values coefficients(const DualFunction& f, const Tensor& p, bool with_slope) {
+  const Expansion& e = expansion(f.nodes);
+  const Tensor root = sqrt(reshape(p.detach(), {p.count(), 1}));
+  const Values at_nodes = values_at(f, root * e.nodes, with_slope);
+  Values a;
+  a.value = hermite_coefficients(at_nodes.value, e);
+  if (with_slope) a.slope = hermite_coefficients(at_nodes.slope, e);
+  return a;
+}
+
+/// The coefficients of φ''(√p·z) from those of φ': a''_k = √(k+1)·a'_{k+1}/√p (partial integration);
+/// 0 where p = 0.
+Tensor second_coefficients(const Tensor& slope, const Tensor& p) {
+  const int64_t m = slope.size(0), n = slope.size(1);
+  Tensor second = zeros(slope.shape(), f64);
+  const std::vector<double> variance = p.to_vector<double>();
+  const double* in = slope.data<double>();
+  double* out = second.mutable_data<double>();
+  for (int64_t i = 0; i < m; ++i) {
+    const double v = variance[static_cast<std::size_t>(i)], scale = v > 0 ? 1 / std::sqrt(v) : 0;
+    for (int64_t k = 0; k + 1 < n; ++k)
+      out[i * n + k] = scale * std::sqrt(k + 1.0) * in[i * n + k + 1];
+  }
+  return second;
+}
+
+}  // namespace
+
+kernels::DualPair numeric_dual(const DualFunction& f, const Tensor& p, const Tensor& q,
+                               const Tensor& c, bool with_derivative) {
+  const Values a = coefficients(f, p, with_derivative), b = coefficients(f, q, with_derivative);
+  kernels::DualPair result{kernels::dual_series(a.value, b.value, p, q, c), {}};
+  if (with_derivative) result.second = kernels::dual_series(a.slope, b.slope, p, q, c);
+  return result;
+}
+
+// ∂E/∂c = E[φ'(u)φ'(v)] and ∂E/∂p = ½·E[φ''(u)φ(v)] (Price 1958).
+kernels::DualPair numeric_dual_slopes(const DualFunction& f, const Tensor& p, const Tensor& q,
+                                      const Tensor& c) {
+  const Values a = coefficients(f, p, true), b = coefficients(f, q, true);
+  const Tensor second = second_coefficients(a.slope, p) * 0.5;
+  return {kernels::dual_series(a.slope, b.slope, p, q, c),
+          kernels::dual_series(second, b.value, p, q, c)};
+}
+
+}  // namespace ladon::infinite
