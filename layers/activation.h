@@ -1,8 +1,13 @@
 #pragma once
 // Layers without parameters: activations and dropout.
 
+#include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "ladon/layers/infinite/dual.h"
 #include "ladon/layers/module.h"
 
 namespace ladon {
@@ -18,19 +23,75 @@ enum class Nonlinearity {
   silu,
   tanh,
   sigmoid,
-  softplus
+  softplus,
+  abs,
+  erf,
+  sin,
+  cos,
+  exp,
+  rbf,  ///< √2·sin(√(2γ)·x + π/4): random features of the kernel exp(−γ‖x − x'‖²)
+  sign,  ///< −1, 0 or 1
+  step   ///< 0 for x < 0, 1 for x > 0, ½ at 0
 };
 
 /// The nonlinearity of that name ("gelu"). Throws Error listing the names otherwise.
 Nonlinearity nonlinearity_from_name(std::string_view name);
 std::string_view name(Nonlinearity f);
-Tensor apply(Nonlinearity f, const Tensor& x);
+
+/// f(x) elementwise. The parameter is leaky_relu's slope (default 0.01) or rbf's γ (default 1);
+/// Error for one beside any other function.
+Tensor apply(Nonlinearity f, const Tensor& x, std::optional<double> parameter = {});
+
+/// What f does to the kernels of wide networks; elu, selu, gelu_tanh, silu, tanh, sigmoid and
+/// softplus have no closed form, and are expanded numerically. The parameter is as in apply.
+infinite::DualFunction dual_of(Nonlinearity f, std::optional<double> parameter = {});
 
 struct Activation : Layer {
   Nonlinearity function;
+  std::optional<double> parameter;
 
-  explicit Activation(Nonlinearity f) : function(f) {}
-  Tensor forward(const Tensor& x) const override { return apply(function, x); }
+  /// Throws Error for a parameter beside a function that has none.
+  explicit Activation(Nonlinearity f, std::optional<double> parameter = {});
+  Tensor forward(const Tensor& x) const override { return apply(function, x, parameter); }
+  /// k' = E[φ(u)φ(v)], t' = t·E[φ'(u)φ'(v)], where (u, v) has the covariance k.
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  void visit(Visitor&) override {}
+  std::string describe() const override;
+};
+
+/// A polynomial, applied elementwise.
+struct Polynomial : Layer {
+  /// What the coefficients count: powers xⁿ, or orthonormal Hermite polynomials He_n(x)/√n!.
+  enum class Basis { power, hermite };
+  std::vector<double> coefficients;  ///< Of degree 0, 1, …
+  Basis basis;
+
+  /// Throws Error unless there are 1 to 65 coefficients.
+  explicit Polynomial(std::vector<double> coefficients, Basis basis = Basis::power);
+  /// The n-th power, and the n-th Hermite polynomial. Throw Error for n outside 0 … 64.
+  static Polynomial monomial(int n);
+  static Polynomial hermite(int n);
+
+  Tensor forward(const Tensor& x) const override;
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  void visit(Visitor&) override {}
+  std::string describe() const override;
+
+ private:
+  infinite::DualFunction dual_function() const;
+};
+
+/// Any pointwise function of a tensor, written in Ladon's operations.
+struct Elementwise : Layer {
+  std::function<Tensor(const Tensor&)> function;
+  std::string title;
+  int nodes;  ///< Of the quadrature that the limit takes (DualFunction::numeric).
+
+  /// Throws Error where `function` is empty, or for nodes that DualFunction::numeric refuses.
+  explicit Elementwise(std::function<Tensor(const Tensor&)> function, std::string title = "φ",
+                       int nodes = 128);
+  Tensor forward(const Tensor& x) const override { return function(x); }
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
 };
