@@ -11,3 +11,4 @@
 #include "ladon/layers/pooling.h"
 #include "ladon/layers/positional.h"
 #include "ladon/layers/transformer.h"
+#include "ladon/layers/window.h"

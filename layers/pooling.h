@@ -1,13 +1,22 @@
 #pragma once
-// From a sequence to one vector:  [batch, T, dim] → [batch, dim]. `mask` (bool [batch, T], true =
-// token) leaves padding out; undefined: every position counts. A sequence without tokens gives
-// zeros.
+// From many positions to one, or to fewer.
+//
+// `mask` (bool [batch, T], true = token; T = H·W for images) leaves padding out; undefined: every
+// position counts. A sequence without tokens gives zeros.
+//
+// Each of these layers is linear over positions, y_n = A_n·x_n for a matrix A_n that depends on the
+// mask alone, with the channels side by side. So its limit is k' = A_n·k·A_mᵀ for the T × T block k
+// of inputs n and m, and t' = A_n·t·A_mᵀ   (Novak et al. 2019, "Bayesian deep convolutional networks
+// with many channels are Gaussian processes").
 
 #include <string_view>
 
-#include "ladon/core/tensor.h"
+#include "ladon/layers/module.h"
+#include "ladon/layers/window.h"
 
 namespace ladon {
+
+// --- functions:  [batch, T, dim] → [batch, dim] ---
 
 enum class Pooling { mean, max, first };
 
@@ -19,5 +28,67 @@ Tensor max_pool(const Tensor& x, const Tensor& mask = {});
 /// The first position's vector, whatever the mask.
 Tensor first_token(const Tensor& x);
 Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask = {});
+
+// --- layers ---
+
+/// The mean over all positions:  [N, T, d] or [N, H, W, d] → [N, d].  k' = mean of k_ab over the
+/// visible a and b.
+struct MeanPool : Layer {
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "MeanPool"; }
+};
+
+/// The sum over all positions, as MeanPool.  k' = Σ k_ab over the visible a and b.
+struct SumPool : Layer {
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "SumPool"; }
+};
+
+struct AveragePoolOptions {
+  Shape window;       ///< {w} for sequences, {h, w} for images.
+  Shape stride = {};  ///< Empty: the window, so that windows do not overlap.
+  Padding padding = Padding::valid;
+};
+
+/// The mean over each window:  [N, T, d] → [N, T', d], or [N, H, W, d] → [N, H', W', d]. Counts only
+/// positions that are there and visible: neither `same` padding nor masked ones. With a mask the
+/// number of positions must stay (Error).
+struct AveragePool : Layer {
+  std::vector<Window> windows;
+
+  /// Throws Error for sizes that are not positive, or windows and strides that differ in length.
+  explicit AveragePool(const AveragePoolOptions& options);
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  void visit(Visitor&) override {}
+  std::string describe() const override;
+};
+
+/// All positions side by side, masked ones as zeros:  [N, T, d] or [N, H, W, d] → [N, T·d]. Vectors
+/// stay. k' = (1/T)·Σ_a k_aa: a position sees only itself. What follows must be a random linear map,
+/// since channels of different positions do not share one law.
+struct Flatten : Layer {
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "Flatten"; }
+};
+
+/// The pixels of images as a sequence of tokens:  [N, H, W, d] → [N, H·W, d]. Sequences stay, and so
+/// do kernels.
+struct FlattenPositions : Layer {
+  Tensor forward(const Tensor& x) const override;
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "FlattenPositions"; }
+};
 
 }  // namespace ladon

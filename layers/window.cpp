@@ -1,0 +1,89 @@
+#include "ladon/layers/window.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/names.h"
+
+namespace ladon {
+namespace {
+
+constexpr std::array<std::string_view, 3> padding_names = {"valid", "same", "circular"};
+
+/// Positions put around n of them.
+std::int64_t lacking(const Window& w, std::int64_t n) {
+  if (w.padding == Padding::valid) return 0;
+  return std::max<std::int64_t>((w.count(n) - 1) * w.stride + w.size - n, 0);
+}
+
+}  // namespace
+
+Padding padding_from_name(std::string_view name) {
+  return static_cast<Padding>(index_of_name("padding", name, padding_names));
+}
+
+std::string_view name(Padding padding) { return padding_names[static_cast<std::size_t>(padding)]; }
+
+std::int64_t Window::count(std::int64_t n) const {
+  check(n > 0 && (padding == Padding::same || size <= n), "window", "a window of ", size,
+        " does not fit on ", n, " positions");
+  return padding == Padding::valid ? (n - size) / stride + 1 : (n + stride - 1) / stride;
+}
+
+std::int64_t Window::before(std::int64_t n) const { return lacking(*this, n) / 2; }
+
+std::vector<Window> windows_of(std::string_view operation, const Shape& size, const Shape& stride,
+                               Padding padding) {
+  check(size.rank() > 0, operation, "needs the size of a window for each axis of positions");
+  check(stride.rank() == 0 || stride.rank() == size.rank(), operation, "got ", size.rank(),
+        " window sizes but ", stride.rank(), " strides");
+  std::vector<Window> windows;
+  for (int i = 0; i < size.rank(); ++i) {
+    const std::int64_t step = stride.rank() == 0 ? 1 : stride[i];
+    check(size[i] > 0 && step > 0, operation, "window sizes and strides must be positive, got ",
+          size, " and ", stride);
+    windows.push_back({size[i], step, padding});
+  }
+  return windows;
+}
+
+Shape window_counts(std::string_view operation, const std::vector<Window>& windows,
+                    const Shape& positions) {
+  check(positions.rank() == static_cast<int>(windows.size()), operation, "has windows over ",
+        windows.size(), " axes, the inputs have positions ", positions);
+  Shape counts;
+  for (std::size_t i = 0; i < windows.size(); ++i)
+    counts.append(windows[i].count(positions[static_cast<int>(i)]));
+  return counts;
+}
+
+Tensor surround(const Tensor& x, int axis, const Window& window) {
+  const int a = normalize_axis("surround", axis, x.rank());
+  const std::int64_t n = x.size(a), before = window.before(n), after = lacking(window, n) - before;
+  if (before + after == 0) return x;
+  if (window.padding == Padding::circular)
+    return concat({slice(x, a, {.start = n - before}), x, slice(x, a, {.stop = after})}, a);
+  std::vector<std::int64_t> front(static_cast<std::size_t>(x.rank())), back = front;
+  front[static_cast<std::size_t>(a)] = before;
+  back[static_cast<std::size_t>(a)] = after;
+  return pad(x, front, back);
+}
+
+Tensor tap(const Tensor& x, int axis, const Window& window, std::int64_t count,
+           std::int64_t index) {
+  return slice(
+      x, axis,
+      {.start = index, .stop = index + (count - 1) * window.stride + 1, .step = window.stride});
+}
+
+Tensor window_sums(const Tensor& x, int axis, const Window& window) {
+  const std::int64_t count = window.count(x.size(axis));
+  const Tensor around = surround(x, axis, window);
+  Tensor y = tap(around, axis, window, count, 0);
+  for (std::int64_t i = 1; i < window.size; ++i) y = y + tap(around, axis, window, count, i);
+  return y;
+}
+
+}  // namespace ladon
