@@ -43,9 +43,15 @@ LADON_INLINE double atan_tail(double z) {
                     0x1.37ce1b1e6fc04p-5, -0x1.255b34ad96126p-6);
 }
 
-/// atan2(y, x) for y, x ≥ 0, and π/2 where both are 0. Reflected at π/4 to a slope of at most 1, and
-/// above π/8 turned back by π/4: tan(r − π/4) = (y − x)/(y + x).
-LADON_INLINE double angle(double y, double x) {
+/// atan2(y, x) for y, x ≥ 0 (π/2 where both are 0) and what it lacks of π/2, each to the last places.
+struct Angle {
+  double angle, rest;
+  bool steep;  // angle ≥ π/4
+};
+
+/// Reflected at π/4 to a slope of at most 1, and above π/8 turned back by π/4:
+/// tan(r − π/4) = (y − x)/(y + x).
+LADON_INLINE Angle angle(double y, double x) {
   constexpr double tan_eighth = 0x1.a827999fcef32p-2;
   constexpr double half_pi = 0x1.921fb54442d18p+0, half_pi_low = 0x1.1a62633145c07p-54;
   const bool steep = y >= x;
@@ -56,7 +62,8 @@ LADON_INLINE double angle(double y, double x) {
   const double t = above / (below == 0.0 ? 1.0 : below), z = t * t;
   const double atan = t + t * (z * atan_tail(z));
   const double r = turned ? 0.5 * half_pi + (atan + 0.5 * half_pi_low) : atan;
-  return steep ? half_pi - (r - half_pi_low) : r;
+  const double rest = half_pi - (r - half_pi_low);
+  return {steep ? rest : r, steep ? r : rest, steep};
 }
 
 /// E and E', or ∂E/∂c and ∂E/∂p.
@@ -74,18 +81,21 @@ struct Rectifier {
   double alpha2, beta2;
   LADON_INLINE explicit Rectifier(const double* f) : alpha2(f[0]), beta2(f[1]) {}
 
-  LADON_INLINE double derivative(double c, double w) const {
-    return alpha2 + copysign(beta2, c) - copysign(beta2 * two_over_pi, c) * w;
+  LADON_INLINE double derivative(double c, const Angle& w) const {
+    const double small = alpha2 + copysign(beta2 * two_over_pi, c) * w.rest;
+    const double large = alpha2 + copysign(beta2, c) - copysign(beta2 * two_over_pi, c) * w.angle;
+    return w.steep ? small : large;
   }
   LADON_INLINE Pair values(double p, double q, double c) const {
-    const double s = sqrt(determinant(p, q, c)), m = abs(c), w = angle(s, m);
+    const double s = sqrt(determinant(p, q, c)), m = abs(c);
+    const Angle w = angle(s, m);
     const double linear = alpha2 * c + beta2 * m;
-    return {linear + (beta2 * two_over_pi) * (s - m * w), derivative(c, w)};
+    return {linear + (beta2 * two_over_pi) * (s - m * w.angle), derivative(c, w)};
   }
   LADON_INLINE Pair slopes(double p, double q, double c) const {
-    const double s = sqrt(determinant(p, q, c)), w = angle(s, abs(c));
-    const double by_p = (beta2 * over_pi) * s / (p == 0.0 ? 1.0 : p);
-    return {derivative(c, w), p == 0.0 ? 0.0 : by_p};
+    const double s = sqrt(determinant(p, q, c));
+    const double by_p = (beta2 * over_pi) * s / (p == 0.0 ? infinity<double> : p);
+    return {derivative(c, angle(s, abs(c))), by_p};
   }
 };
 
@@ -94,16 +104,15 @@ struct Rectifier {
 //   ∂E/∂c = β²·2/(πs),  ∂E/∂p = −c/(2p)·∂E/∂c.  Both are infinite at s = 0, but they cancel where p,
 // q and c move together, as on a diagonal; there 0 stands for them.
 struct Threshold {
-  double alpha2, beta2;
-  LADON_INLINE explicit Threshold(const double* f) : alpha2(f[0]), beta2(f[1]) {}
+  Rectifier integral;
+  LADON_INLINE explicit Threshold(const double* f) : integral(f) {}
 
   LADON_INLINE Pair values(double p, double q, double c) const {
-    const double w = angle(sqrt(determinant(p, q, c)), abs(c));
-    return {alpha2 + copysign(beta2, c) - copysign(beta2 * two_over_pi, c) * w, 0.0};
+    return {integral.derivative(c, angle(sqrt(determinant(p, q, c)), abs(c))), 0.0};
   }
   LADON_INLINE Pair slopes(double p, double q, double c) const {
     const double s = sqrt(determinant(p, q, c));
-    const double by_c = (beta2 * two_over_pi) / (s == 0.0 ? infinity<double> : s);
+    const double by_c = (integral.beta2 * two_over_pi) / (s == 0.0 ? infinity<double> : s);
     return {by_c, by_c * (-0.5 * c) / (p == 0.0 ? infinity<double> : p)};
   }
 };
@@ -118,7 +127,7 @@ struct Erf {
   }
   LADON_INLINE Pair values(double p, double q, double c) const {
     const double d = root(p, q, c);
-    return {copysign(two_over_pi * angle(2.0 * abs(c), d), c), (4.0 * over_pi) / d};
+    return {copysign(two_over_pi * angle(2.0 * abs(c), d).angle, c), (4.0 * over_pi) / d};
   }
   LADON_INLINE Pair slopes(double p, double q, double c) const {
     const double d = root(p, q, c);
@@ -144,12 +153,12 @@ struct Gelu {
       const double inverse = 1.0 / (product * d);
       over_d = inverse * product;
       over_p = inverse * d;
-      angle = LADON_LEVEL::angle(d, abs(c));
+      angle = LADON_LEVEL::angle(d, abs(c)).angle;
     }
   };
   LADON_INLINE static double derivative(const Terms& t, double p, double q, double c) {
     const double half = 0.25 + copysign(0.25, c) - copysign(over_two_pi, c) * t.angle;
-    const double bracket = t.over_d * t.over_d + (2.0 + p + q) * t.over_p;
+    const double bracket = t.over_d * t.over_d + (2.0 + (p + q)) * t.over_p;
     return half + (over_two_pi * c) * t.over_d * bracket;
   }
   LADON_INLINE Pair values(double p, double q, double c) const {
