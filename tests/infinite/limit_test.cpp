@@ -23,16 +23,5 @@ TEST(Limit, OfTwoLinearLayers) {
   test::expect_limit(linear_net, x, y);
 }
 
-TEST(EmpiricalKernel, LayerwiseIsTheContractionOfJacobians) {
-  Generator rng(5);
-  const auto net = linear_net(rng);
-  net->to(f64);
-  const Tensor x = normal({3, 3}, rng, 0, 1, f64), y = normal({2, 3}, rng, 0, 1, f64);
-  const auto layerwise = infinite::empirical_kernel(*net, x, y);
-  const auto contraction =
-      infinite::empirical_kernel(*net, x, y, {.method = infinite::NtkMethod::jacobian});
-  EXPECT_TRUE(all_close(layerwise.ntk, contraction.ntk, 1e-10, 0));
-}
-
 }  // namespace
 }  // namespace ladon
