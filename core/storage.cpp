@@ -8,7 +8,7 @@
 
 namespace ladon {
 namespace {
-std::atomic<std::size_t> in_use{0};
+std::atomic<std::size_t> in_use{0}, peak{0};
 }
 
 Storage::Storage(std::size_t bytes) {
@@ -19,7 +19,10 @@ Storage::Storage(std::size_t bytes) {
         bytes_in_use(), " are in use");
   block_ = new (memory) Block;
   block_->size = bytes;
-  in_use.fetch_add(bytes, std::memory_order_relaxed);
+  const std::size_t now = in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  std::size_t most = peak.load(std::memory_order_relaxed);
+  while (now > most && !peak.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+  }
 }
 
 void Storage::free_block(Block* block) {
@@ -29,5 +32,7 @@ void Storage::free_block(Block* block) {
 }
 
 std::size_t Storage::bytes_in_use() { return in_use.load(std::memory_order_relaxed); }
+std::size_t Storage::peak_bytes() { return peak.load(std::memory_order_relaxed); }
+void Storage::reset_peak() { peak.store(bytes_in_use(), std::memory_order_relaxed); }
 
 }  // namespace ladon

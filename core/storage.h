@@ -43,6 +43,9 @@ class Storage {
 
   /// Bytes held by all storages of the process.
   static std::size_t bytes_in_use();
+  /// The most that has been since the last reset_peak().
+  static std::size_t peak_bytes();
+  static void reset_peak();
 
  private:
   struct alignas(64) Block {

@@ -27,6 +27,8 @@ class Limit {
   /// Of any kernel of inputs.
   Kernel operator()(const Kernel& inputs) const { return model_->limit(inputs); }
 
+  const Layer& model() const { return *model_; }
+
  private:
   const Layer* model_;
 };
