@@ -77,6 +77,10 @@ void check_square(std::string_view operation, const Tensor& a) {
         ", more than LAPACK's 32-bit integers count");
 }
 
+// How many of k right sides a task solves for: more share the packing of L, fewer leave work for all
+// threads.
+std::int64_t strip_of(std::int64_t k) { return std::clamp<std::int64_t>(k / 1024 * 64, 64, 256); }
+
 // A row-major copy of a matrix, or of its lower triangle with zeros above. Throws on NaN, infinity.
 template <class T>
 Tensor copy(std::string_view operation, const Tensor& a, bool lower) {
@@ -159,10 +163,9 @@ template <class T>
 //   L[p:, p:] · W[p:, p:q] = I[:, :q−p].
 template <class T>
 void invert_triangular(std::int64_t n, const T* l, T* w) {
-  constexpr std::int64_t strip = 64;
   std::fill(w, w + n * n, T{0});
   const int stride = static_cast<int>(n);
-  parallel::for_range(n, strip, [&](std::int64_t p, std::int64_t q) {
+  parallel::for_range(n, strip_of(n), [&](std::int64_t p, std::int64_t q) {
     for (std::int64_t i = p; i < q; ++i) w[i * (n + 1)] = 1;
     blas::use_one_thread();
     trsm(CblasLeft, false, static_cast<int>(n - p), static_cast<int>(q - p), l + p * (n + 1),
@@ -216,10 +219,9 @@ Tensor solve_triangular(const Tensor& l, const Tensor& b, bool transposed) {
     Tensor x = copy<T>(operation, b, false);
     const T* data = matrix.data<T>();
     check_diagonal(operation, n, data);
-    constexpr std::int64_t columns = 64;
     T* to = x.mutable_data<T>();
     if (n == 0) return x;
-    parallel::for_range(k, columns, [&](std::int64_t begin, std::int64_t end) {
+    parallel::for_range(k, strip_of(k), [&](std::int64_t begin, std::int64_t end) {
       blas::use_one_thread();
       trsm(CblasLeft, transposed, static_cast<int>(n), static_cast<int>(end - begin), data,
            static_cast<int>(n), to + begin, static_cast<int>(k));

@@ -40,7 +40,7 @@ Tensor cholesky_inverse(const Tensor& l);
 /// matrix, of which only the lower triangle is read. n up to 32766.
 std::pair<Tensor, Tensor> eigh(const Tensor& a);
 
-/// The eigenvalues alone, in a fraction of the time, for any n.
+/// The eigenvalues alone: half the memory, and any n.
 Tensor eigenvalues(const Tensor& a);
 
 }  // namespace ladon::lapack
