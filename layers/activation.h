@@ -106,6 +106,10 @@ struct Dropout : Layer {
   /// Throws Error unless 0 ≤ p ≤ 1.
   Dropout(double p, Generator& rng);
   Tensor forward(const Tensor& x) const override;
+  /// In training mode E[mask²]/(1 − p)² = 1/(1 − p) multiplies the entries of an element with
+  /// itself: k_nn, or k_nn,aa, where the pairs are known to be the same input (Kernel::same). Masks
+  /// of different elements are independent and change nothing. The identity in evaluation mode.
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
 };

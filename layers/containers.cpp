@@ -11,31 +11,30 @@ namespace {
 using infinite::Kernel;
 using infinite::PairKernels;
 
+struct Branches {
+  std::vector<Kernel> kernels;
+  bool independent = true;  // whether what they make together is, too (Kernel::independent)
+};
+
 /// The branches' kernels. All but one must end in a random linear map inside the branch: only then
-/// are products of different branches zero on average.
-std::vector<Kernel> independent_branches(const Container& all, const Kernel& k) {
+/// are products of different branches zero on average. The one that does not (the identity of a
+/// residual block) may still pass on what is independent already.
+Branches independent_branches(const Container& all, const Kernel& k) {
   Kernel inputs = k;
   inputs.independent = false;
-  std::vector<Kernel> kernels;
+  Branches branches;
   const Layer* other = nullptr;
   for (const auto& branch : all.layers) {
-    kernels.push_back(branch->limit(inputs));
-    if (kernels.back().independent) continue;
+    branches.kernels.push_back(branch->limit(inputs));
+    if (branches.kernels.back().independent) continue;
     check(other == nullptr, all.describe(), "two branches, ", other ? other->describe() : "",
           " and ", branch->describe(),
           ", end in no random linear map; their outputs are correlated, so that kernels do not add "
           "or multiply; end all but one branch in a Linear");
     other = branch.get();
   }
-  return kernels;
-}
-
-Kernel merged(const std::vector<Kernel>& kernels,
-              const std::function<PairKernels(const std::vector<PairKernels>&)>& rule) {
-  Kernel result = infinite::combine(kernels, rule);
-  result.independent = true;
-  for (const Kernel& k : kernels) result.independent = result.independent && k.independent;
-  return result;
+  if (other) branches.independent = k.independent && other->limit(k).independent;
+  return branches;
 }
 
 std::string list_of(const char* what, const Container& c) {
@@ -77,7 +76,8 @@ Tensor Sum::forward_masked(const Tensor& x, const Tensor& mask) const {
 
 infinite::Kernel Sum::limit(const Kernel& k) const {
   check_branches(*this);
-  return merged(independent_branches(*this, k), [](const std::vector<PairKernels>& all) {
+  const Branches branches = independent_branches(*this, k);
+  Kernel result = infinite::combine(branches.kernels, [](const std::vector<PairKernels>& all) {
     PairKernels sum = all[0];
     for (std::size_t i = 1; i < all.size(); ++i) {
       sum.nngp = sum.nngp + all[i].nngp;
@@ -85,6 +85,8 @@ infinite::Kernel Sum::limit(const Kernel& k) const {
     }
     return sum;
   });
+  result.independent = branches.independent;
+  return result;
 }
 
 std::string Sum::describe() const { return list_of("Sum", *this); }
@@ -100,7 +102,8 @@ Tensor Product::forward_masked(const Tensor& x, const Tensor& mask) const {
 
 infinite::Kernel Product::limit(const Kernel& k) const {
   check_branches(*this);
-  return merged(independent_branches(*this, k), [](const std::vector<PairKernels>& all) {
+  const Branches branches = independent_branches(*this, k);
+  Kernel result = infinite::combine(branches.kernels, [](const std::vector<PairKernels>& all) {
     PairKernels product = all[0];
     for (std::size_t i = 1; i < all.size(); ++i) {
       // (f·g)' = f'·g + f·g', and the two terms are uncorrelated.
@@ -110,9 +113,65 @@ infinite::Kernel Product::limit(const Kernel& k) const {
     }
     return product;
   });
+  result.independent = branches.independent;
+  result.gaussian = result.gaussian && layers.size() == 1;
+  return result;
 }
 
 std::string Product::describe() const { return list_of("Product", *this); }
+
+// --- Concatenate ---
+
+namespace {
+
+/// Throws Error unless y has the width that branch i is said to have.
+void check_width(const Concatenate& c, std::size_t i, const Tensor& y) {
+  check(y.rank() > 0 && y.size(-1) == c.widths[i], "Concatenate", "branch ", i, ", ",
+        c.layers[i]->describe(), ", should give ", c.widths[i], " channels, got shape ", y.shape());
+}
+
+void check_widths(const Concatenate& c) {
+  check_branches(c);
+  check(c.widths.size() == c.layers.size(), "Concatenate", "has ", c.layers.size(),
+        " branches, but ", c.widths.size(), " widths");
+}
+
+}  // namespace
+
+Tensor Concatenate::forward_masked(const Tensor& x, const Tensor& mask) const {
+  check_widths(*this);
+  std::vector<Tensor> parts;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    parts.push_back(layers[i]->forward_masked(x, mask));
+    check_width(*this, i, parts.back());
+  }
+  return concat(parts, -1);
+}
+
+infinite::Kernel Concatenate::limit(const Kernel& k) const {
+  check_widths(*this);
+  std::vector<Kernel> kernels;
+  for (const auto& branch : layers) kernels.push_back(branch->limit(k));
+  std::vector<double> share;
+  double total = 0;
+  for (const std::int64_t width : widths) total += static_cast<double>(width);
+  for (const std::int64_t width : widths) share.push_back(static_cast<double>(width) / total);
+  Kernel result = infinite::combine(kernels, [&](const std::vector<PairKernels>& all) {
+    PairKernels mean = {share[0] * all[0].nngp, {}};
+    if (all[0].ntk.defined()) mean.ntk = share[0] * all[0].ntk;
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      mean.nngp = mean.nngp + share[i] * all[i].nngp;
+      if (mean.ntk.defined()) mean.ntk = mean.ntk + share[i] * all[i].ntk;
+    }
+    return mean;
+  });
+  result.independent = true;
+  for (const Kernel& branch : kernels) result.independent &= branch.independent;
+  result.gaussian = result.gaussian && layers.size() == 1;
+  return result;
+}
+
+std::string Concatenate::describe() const { return list_of("Concatenate", *this); }
 
 // --- Residual ---
 

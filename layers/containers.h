@@ -57,10 +57,28 @@ struct Sum : Container {
 };
 
 /// y = Π_i branch_i(x), elementwise: gates. The limit multiplies kernels, t' = Σ_i t_i Π_{j≠i} k_j,
-/// under the same condition as Sum's.
+/// under the same condition as Sum's. The product is not Gaussian: a random linear map must stand
+/// between it and an activation.
 struct Product : Container {
   template <class... L>
   explicit Product(L... list) {
+    (append(std::move(list)), ...);
+  }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  std::string describe() const override;
+};
+
+/// The channels of branches side by side:  Concatenate({8, 4}, branch_of_8, branch_of_4). The mean
+/// over channels of their kernels is the limit: k' = Σ_i (d_i/Σ_j d_j)·k_i, and so for t. Branches
+/// may be correlated; but what follows must be a random linear map, since the channels of different
+/// branches do not share one law.
+struct Concatenate : Container {
+  std::vector<std::int64_t> widths;  ///< d_i, the channels each branch gives (Error where not so).
+
+  template <class... L>
+  explicit Concatenate(std::vector<std::int64_t> channels, L... list)
+      : widths(std::move(channels)) {
     (append(std::move(list)), ...);
   }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;

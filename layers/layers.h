@@ -4,6 +4,7 @@
 #include "ladon/layers/activation.h"
 #include "ladon/layers/attention.h"
 #include "ladon/layers/containers.h"
+#include "ladon/layers/conv.h"
 #include "ladon/layers/init.h"
 #include "ladon/layers/linear.h"
 #include "ladon/layers/module.h"

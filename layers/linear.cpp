@@ -55,7 +55,7 @@ infinite::Kernel Linear::limit(const infinite::Kernel& k) const {
         w * pairs.ntk + (standard ? fan_in * pairs.nngp + (bias.defined() ? 1.0 : 0.0) : y.nngp);
     return y;
   });
-  result.independent = true;
+  result.independent = result.gaussian = true;
   return result;
 }
 
@@ -71,23 +71,52 @@ std::string Linear::describe() const {
                 bias.defined() ? ")" : ", no bias)");
 }
 
-Embedding::Embedding(const EmbeddingLayerOptions& options, Generator& rng)
-    : padding_index(options.padding_index) {
-  check(options.count > 0 && options.dim > 0, "Embedding",
-        "sizes must be positive, got count = ", options.count, ", dim = ", options.dim);
-  check(padding_index < options.count, "Embedding", "padding_index ", padding_index,
-        " is outside a table of ", options.count, " rows");
+Embedding::Embedding(const EmbeddingLayerOptions& o, Generator& rng)
+    : padding_index(o.padding_index), init_std(o.stddev) {
+  check(o.count > 0 && o.dim > 0, "Embedding", "sizes must be positive, got count = ", o.count,
+        ", dim = ", o.dim);
+  check(padding_index < o.count, "Embedding", "padding_index ", padding_index,
+        " is outside a table of ", o.count, " rows");
+  const bool in_front = o.parameterization == Parameterization::ntk;
+  if (in_front) weight_std = scalar(o.stddev, f64);
   NoGrad no_grad;
-  weight = normal({options.count, options.dim}, rng, 0, options.stddev);
+  weight = normal({o.count, o.dim}, rng, 0, in_front ? 1 : o.stddev);
   if (padding_index >= 0) fill_(select(weight, 0, padding_index), 0);
   weight = parameter(weight);
 }
 
 Tensor Embedding::forward(const Tensor& index) const {
-  return embedding(weight, index, {.padding_index = padding_index});
+  const Tensor rows = embedding(weight, index, {.padding_index = padding_index});
+  if (Trace::active()) {
+    const Tensor trained =
+        padding_index < 0
+            ? index
+            : where(equal(index, static_cast<double>(padding_index)), scalar(-1, i64), index);
+    trace::product(unsqueeze(trained, -1), rows);
+  }
+  return weight_std.defined() ? rows * weight_std.item() : rows;
 }
 
-void Embedding::visit(Visitor& v) { v("weight", weight); }
+infinite::Kernel Embedding::limit(const infinite::Kernel& k) const {
+  const bool standard = !weight_std.defined();
+  const Tensor w = square(standard ? scalar(init_std, f64) : weight_std);
+  for (const Tensor& own : {k.cov1, k.cov2})
+    check(all(equal(k.has_positions() ? diagonal(own) : own, 1)).item<bool>(), "Embedding",
+          "its limit takes the kernel of indices, which is 1 for an index with itself");
+  infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
+    const Tensor equals = padding_index < 0 ? pairs.nngp : pairs.visible(pairs.nngp);
+    infinite::PairKernels y{w * equals, {}};
+    if (pairs.ntk.defined()) y.ntk = standard ? equals : y.nngp;
+    return y;
+  });
+  result.independent = result.gaussian = true;
+  return result;
+}
+
+void Embedding::visit(Visitor& v) {
+  v("weight", weight);
+  v.hyperparameter("weight_std", weight_std);
+}
 
 std::string Embedding::describe() const {
   return concat("Embedding(", weight.size(0), " × ", weight.size(1), ")");

@@ -1,6 +1,10 @@
 #include "ladon/layers/norm.h"
 
+#include <limits>
+
 #include "ladon/core/error.h"
+#include "ladon/layers/infinite/kernel.h"
+#include "ladon/layers/trace.h"
 
 namespace ladon {
 
@@ -14,7 +18,34 @@ LayerNorm::LayerNorm(const LayerNormOptions& options) : dim(options.dim), eps(op
 Tensor LayerNorm::forward(const Tensor& x) const {
   check(x.rank() > 0 && x.size(-1) == dim, "LayerNorm", "expects [.., ", dim, "], got shape ",
         x.shape());
-  return layer_norm(x, weight, bias, eps);
+  const Tensor y = layer_norm(x, weight, bias, eps);
+  if (Trace::active() && weight.defined()) report(x, y);
+  return y;
+}
+
+// y = w ∘ h + b:  ∂/∂w = Σ_t h_t ∘ δ_t,  ∂/∂b = Σ_t δ_t.
+void LayerNorm::report(const Tensor& x, const Tensor& y) const {
+  const Tensor h = layer_norm(x.detach(), {}, {}, eps);
+  trace::use(y, [h, d = dim](const Tensor& delta) {  // [batch, .., d] → [batch, 2d]
+    const auto rows = [&](const Tensor& t) { return reshape(t, {t.size(0), -1, d}); };
+    return concat({sum(rows(h * delta), 1), sum(rows(delta), 1)}, 1);
+  });
+}
+
+infinite::Kernel LayerNorm::limit(const infinite::Kernel& k) const {
+  check(k.independent, "LayerNorm",
+        "its limit needs channels of mean zero, as a random linear map makes them; put it behind a "
+        "Linear, a convolution, an attention or an embedding, not behind an activation or data");
+  return infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
+    // At least the smallest number: zeros stay zeros even where eps = 0.
+    const auto power = [&](const Tensor& variance) {
+      return maximum(variance + eps, scalar(std::numeric_limits<double>::min(), f64));
+    };
+    const Tensor scale = sqrt(power(pairs.left_variance())) * sqrt(power(pairs.right_variance()));
+    infinite::PairKernels y = pairs.each([&](const Tensor& block) { return block / scale; });
+    if (weight.defined() && y.ntk.defined()) y.ntk = y.ntk + y.nngp + 1;
+    return y;
+  });
 }
 
 void LayerNorm::visit(Visitor& v) {

@@ -7,11 +7,11 @@
 #include "ladon/core/error.h"
 #include "ladon/core/names.h"
 #include "ladon/layers/infinite/kernel.h"
+#include "ladon/layers/infinite/windows.h"
 
 namespace ladon {
 
 using infinite::Kernel;
-using infinite::PairKernels;
 using infinite::Pairs;
 
 // --- functions ---
@@ -71,20 +71,9 @@ Tensor as_sequence(const char* operation, const Tensor& x) {
   return x.rank() == 3 ? x : flatten(x, 1, 2);
 }
 
-Tensor zero_masked(const char* operation, const Tensor& x, const Tensor& mask) {
-  if (!mask.defined()) return x;
-  return masked_fill(x, logical_not(column_mask(operation, x, mask)), 0);
-}
-
 void check_positions(const char* operation, const Kernel& k) {
   check(k.has_positions(), operation,
         "the inputs of its limit are vectors; it expects [N, T, d] or [N, H, W, d]");
-}
-
-/// k [.., T, T'] with zeros in rows and columns of masked positions.
-Tensor zero_masked(const Tensor& k, const Pairs& pairs) {
-  if (!pairs.left_mask.defined()) return k;
-  return k * cast(unsqueeze(pairs.left_mask, -1), f64) * cast(unsqueeze(pairs.right_mask, -2), f64);
 }
 
 /// Visible positions of each input, at least 1: [P] (or a number), in f64.
@@ -96,12 +85,6 @@ Tensor visible_count(const Tensor& mask, std::int64_t positions) {
 
 /// The last axis is summed row by row, so that a pair's sum depends on its own T × T block alone.
 Tensor row_sums(const Tensor& x) { return sum(contiguous(x), -1); }
-
-/// Applies a map of one kernel [P, T, T] to both.
-template <class Map>
-PairKernels both(const Pairs& pairs, const Map& map) {
-  return {map(pairs.nngp), pairs.ntk.defined() ? map(pairs.ntk) : Tensor()};
-}
 
 }  // namespace
 
@@ -116,22 +99,21 @@ Kernel MeanPool::limit(const Kernel& k) const {
   return infinite::map_pairs(k, {}, [](const Pairs& pairs) {
     const Tensor count = visible_count(pairs.left_mask, pairs.nngp.size(-2)) *
                          visible_count(pairs.right_mask, pairs.nngp.size(-1));
-    return both(pairs, [&](const Tensor& block) {
-      return row_sums(flatten(zero_masked(block, pairs), -2, -1)) / count;
+    return pairs.each([&](const Tensor& block) {
+      return row_sums(flatten(pairs.visible(block), -2, -1)) / count;
     });
   });
 }
 
 Tensor SumPool::forward_masked(const Tensor& x, const Tensor& mask) const {
-  return sum(zero_masked("SumPool", as_sequence("SumPool", x), mask), 1);
+  return sum(as_sequence("SumPool", zero_masked("SumPool", x, mask)), 1);
 }
 
 Kernel SumPool::limit(const Kernel& k) const {
   check_positions("SumPool", k);
   return infinite::map_pairs(k, {}, [](const Pairs& pairs) {
-    return both(pairs, [&](const Tensor& block) {
-      return row_sums(flatten(zero_masked(block, pairs), -2, -1));
-    });
+    return pairs.each(
+        [&](const Tensor& block) { return row_sums(flatten(pairs.visible(block), -2, -1)); });
   });
 }
 
@@ -164,34 +146,14 @@ Tensor counts_over(const std::vector<Window>& windows, const Tensor& mask, const
   return flatten(counts, leading.rank(), -1);
 }
 
-Shape pooled_positions(const AveragePool& layer, const Shape& positions, bool masked) {
-  const Shape counts = window_counts("AveragePool", layer.windows, positions);
-  check(!masked || counts == positions, "AveragePool", "makes positions ", counts, " of ",
-        positions, ", but the inputs have a mask, which later layers need for the new positions");
-  return counts;
-}
-
-/// [.., T, T'] with each of the two axes taken apart into positions, and back.
-Tensor apart(const Tensor& k, const Shape& positions) {
-  Shape shape = k.shape().sub(0, k.rank() - 2);
-  for (int side = 0; side < 2; ++side)
-    for (const std::int64_t size : positions) shape.append(size);
-  return reshape(k, shape);
-}
-Tensor together(const Tensor& k, const Shape& positions) {
-  const Tensor columns = flatten(k, -positions.rank(), -1);
-  return flatten(columns, -1 - positions.rank(), -2);
-}
-
 }  // namespace
 
 Tensor AveragePool::forward_masked(const Tensor& x, const Tensor& mask) const {
   check(x.rank() == 2 + static_cast<int>(windows.size()), "AveragePool", "has windows over ",
         windows.size(), " axes, got shape ", x.shape());
   const Shape positions = x.shape().sub(1, x.rank() - 1);
-  const Shape after = pooled_positions(*this, positions, mask.defined());
-  const Tensor visible =
-      reshape(zero_masked("AveragePool", as_sequence("AveragePool", x), mask), x.shape());
+  const Shape after = window_counts("AveragePool", windows, positions, mask.defined());
+  const Tensor visible = zero_masked("AveragePool", x, mask);
   const Tensor counts = cast(counts_over(windows, mask, positions), x.dtype());
   const Tensor sums = sums_over(windows, visible, 1);
   Shape broadcast = {mask.defined() ? x.size(0) : 1};
@@ -202,46 +164,41 @@ Tensor AveragePool::forward_masked(const Tensor& x, const Tensor& mask) const {
 
 Kernel AveragePool::limit(const Kernel& k) const {
   check_positions("AveragePool", k);
-  const Shape after = pooled_positions(*this, k.positions, k.mask1.defined());
+  const Shape after = window_counts("AveragePool", windows, k.positions, k.mask1.defined());
   return infinite::map_pairs(k, after, [&](const Pairs& pairs) {
     const Tensor left = unsqueeze(counts_over(windows, pairs.left_mask, k.positions), -1);
     const Tensor right = unsqueeze(counts_over(windows, pairs.right_mask, k.positions), -2);
-    return both(pairs, [&](const Tensor& block) {
-      const Tensor parts = apart(zero_masked(block, pairs), k.positions);
+    return pairs.each([&](const Tensor& block) {
+      const Tensor parts = infinite::split_positions(pairs.visible(block), k.positions);
       const int columns = parts.rank() - after.rank(), rows = columns - after.rank();
       const Tensor sums = sums_over(windows, sums_over(windows, parts, columns), rows);
-      return together(sums, after) / left / right;
+      return infinite::join_positions(sums, after) / left / right;
     });
   });
 }
 
 std::string AveragePool::describe() const {
-  Shape sizes, strides;
-  for (const Window& w : windows) {
-    sizes.append(w.size);
-    strides.append(w.stride);
-  }
-  return concat("AveragePool(", sizes, ", stride ", strides, ", ", name(windows[0].padding), ")");
+  return concat("AveragePool(", ladon::describe(windows), ")");
 }
 
 // --- Flatten and FlattenPositions ---
 
 Tensor Flatten::forward_masked(const Tensor& x, const Tensor& mask) const {
   if (x.rank() == 2) return x;
-  return flatten(zero_masked("Flatten", as_sequence("Flatten", x), mask), 1, 2);
+  return flatten(as_sequence("Flatten", zero_masked("Flatten", x, mask)), 1, 2);
 }
 
 Kernel Flatten::limit(const Kernel& k) const {
   if (!k.has_positions()) return k;
   Kernel result = infinite::map_pairs(k, {}, [](const Pairs& pairs) {
-    return both(pairs, [&](const Tensor& block) {
+    return pairs.each([&](const Tensor& block) {
       Tensor own = diagonal(block);  // [P, T]
       if (pairs.left_mask.defined())
         own = own * cast(logical_and(pairs.left_mask, pairs.right_mask), f64);
       return row_sums(own) / static_cast<double>(std::max<std::int64_t>(block.size(-1), 1));
     });
   });
-  result.independent = false;
+  result.independent = result.gaussian = false;
   return result;
 }
 

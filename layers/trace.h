@@ -17,7 +17,8 @@ namespace ladon {
 class Trace {
  public:
   /// y = x·Wᵀ for a trained W:  input [batch, .., in], output [batch, .., out]. Axes between batch
-  /// and channels are positions that share W.
+  /// and channels are positions that share W. An input of i64 [batch, .., 1] stands for rows of the
+  /// identity, x = e_i: y is column i of W; −1 for x = 0.
   struct Product {
     Tensor input, output;
   };

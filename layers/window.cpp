@@ -50,13 +50,24 @@ std::vector<Window> windows_of(std::string_view operation, const Shape& size, co
 }
 
 Shape window_counts(std::string_view operation, const std::vector<Window>& windows,
-                    const Shape& positions) {
+                    const Shape& positions, bool masked) {
   check(positions.rank() == static_cast<int>(windows.size()), operation, "has windows over ",
         windows.size(), " axes, the inputs have positions ", positions);
   Shape counts;
   for (std::size_t i = 0; i < windows.size(); ++i)
     counts.append(windows[i].count(positions[static_cast<int>(i)]));
+  check(!masked || counts == positions, operation, "makes positions ", counts, " of ", positions,
+        ", but the inputs have a mask, and later layers would need one for the new positions");
   return counts;
+}
+
+std::string describe(const std::vector<Window>& windows) {
+  Shape sizes, strides;
+  for (const Window& w : windows) {
+    sizes.append(w.size);
+    strides.append(w.stride);
+  }
+  return concat(sizes, ", stride ", strides, ", ", name(windows[0].padding));
 }
 
 Tensor surround(const Tensor& x, int axis, const Window& window) {
@@ -76,6 +87,16 @@ Tensor tap(const Tensor& x, int axis, const Window& window, std::int64_t count,
   return slice(
       x, axis,
       {.start = index, .stop = index + (count - 1) * window.stride + 1, .step = window.stride});
+}
+
+Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask) {
+  if (!mask.defined()) return x;
+  const Shape wanted = {x.size(0), x.shape().sub(1, x.rank() - 1).count()};
+  check(mask.dtype() == boolean && mask.shape() == wanted, operation, "mask must be bool ", wanted,
+        ", got ", mask.dtype(), " ", mask.shape());
+  Shape spread = x.shape();
+  spread[spread.rank() - 1] = 1;
+  return masked_fill(x, logical_not(reshape(mask, spread)), 0);
 }
 
 Tensor window_sums(const Tensor& x, int axis, const Window& window) {

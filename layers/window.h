@@ -2,6 +2,7 @@
 // Windows that slide over an axis of positions: what pooling and convolution see.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,15 +35,20 @@ struct Window {
 std::vector<Window> windows_of(std::string_view operation, const Shape& size, const Shape& stride,
                                Padding padding);
 /// The number of windows on each axis. Throws Error naming `operation` where the axes differ in
-/// number.
+/// number, and where positions are masked but do not stay: later layers would need a new mask.
 Shape window_counts(std::string_view operation, const std::vector<Window>& windows,
-                    const Shape& positions);
+                    const Shape& positions, bool masked);
+/// "[3, 3], stride [1, 1], same".
+std::string describe(const std::vector<Window>& windows);
 
 /// x with what its windows lack put around an axis: zeros, or the other end of the ring.
 Tensor surround(const Tensor& x, int axis, const Window& window);
 /// (view) What each window sees at one of its `size` taps, for x that surround() gave and `count`
 /// windows.
 Tensor tap(const Tensor& x, int axis, const Window& window, std::int64_t count, std::int64_t index);
+/// x [N, .., d] with zeros where mask (bool [N, positions], true = token) is false; x itself without
+/// a mask. Throws Error naming `operation` for a mask that does not fit.
+Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask);
 /// Σ over each window:  [.., n, ..] → [.., count, ..].
 Tensor window_sums(const Tensor& x, int axis, const Window& window);
 

@@ -95,9 +95,12 @@ Tensor positions_merged(const Tensor& x, int leading) {
 
 /// One side of a product y = x·Wᵀ:  x [N, t, in], δ [N, R, t, out].
 struct Side {
+  bool indices;  // x is [N, t, 1]: numbers of rows of the identity, −1 for zeros
   Tensor x, delta;
   Side(const Trace::Product& product, const Tensor& d)
-      : x(positions_merged(product.input, 1)), delta(positions_merged(d, 2)) {}
+      : indices(product.input.dtype() == i64),
+        x(positions_merged(product.input, 1)),
+        delta(positions_merged(d, 2)) {}
 
   /// ∂/∂W = Σ_t δ_t x_tᵀ of each row:  [N, R, out, t] · [N, 1, t, in] → [N·R, out·in].
   Tensor gradient() const {
@@ -105,6 +108,13 @@ struct Side {
     return reshape(g, {delta.size(0) * delta.size(1), -1});
   }
 };
+
+/// ⟨x_nt, x'_mt'⟩:  [N·t, M·t].
+Tensor input_products(const Side& a, const Side& b) {
+  const Tensor columns = transpose(matrix(b.x));
+  if (!a.indices) return matmul(matrix(a.x), columns);
+  return cast(logical_and(equal(matrix(a.x), columns), greater_equal(columns, 0)), f64);
+}
 
 // ⟨Σ_t δ_t x_tᵀ, Σ_t' δ'_t' x'_t'ᵀ⟩ = Σ_tt' ⟨x_t, x'_t'⟩⟨δ_t, δ'_t'⟩: the left form is cheaper where
 // positions are many and channels few, the right one in wide layers.   → [N, R, M, R]
@@ -115,9 +125,10 @@ Tensor product_part(const Side& a, const Side& b) {
   const double left =
       flops(n, r, t1, in, out) + flops(m, r, t2, in, out) + flops(n, r, m, r, in, out);
   const double right = flops(n, r, t1, m, r, t2, out) + flops(n, t1, m, t2, in);
-  if (left < right) return reshape(matmul(a.gradient(), transpose(b.gradient())), {n, r, m, r});
+  if (!a.indices && left < right)
+    return reshape(matmul(a.gradient(), transpose(b.gradient())), {n, r, m, r});
   const Tensor dd = matmul(matrix(a.delta), transpose(matrix(b.delta)));  // [N·R·t, M·R·t]
-  const Tensor xx = matmul(matrix(a.x), transpose(matrix(b.x)));          // [N·t, M·t]
+  const Tensor xx = input_products(a, b);                                 // [N·t, M·t]
   return sum(reshape(dd, {n, r, t1, m, r, t2}) * reshape(xx, {n, 1, t1, m, 1, t2}), {2, 5});
 }
 

@@ -47,6 +47,15 @@ Pairs self_pairs(const Kernel& k, const Tensor& cov, const Tensor& mask) {
 Tensor Pairs::left_variance() const { return variance(left, has_positions, -1); }
 Tensor Pairs::right_variance() const { return variance(right, has_positions, -2); }
 
+Tensor Pairs::visible(const Tensor& block) const {
+  if (!left_mask.defined()) return block;
+  return block * cast(unsqueeze(left_mask, -1), f64) * cast(unsqueeze(right_mask, -2), f64);
+}
+
+PairKernels Pairs::each(const std::function<Tensor(const Tensor&)>& map) const {
+  return {map(nngp), ntk.defined() ? map(ntk) : Tensor()};
+}
+
 Kernel map_pairs(const Kernel& k, const std::function<PairKernels(const Pairs&)>& layer) {
   return map_pairs(k, k.positions, layer);
 }
@@ -76,6 +85,7 @@ Kernel combine(const std::vector<Kernel>& branches,
     self1.push_back({k.cov1, {}});
     self2.push_back({k.cov2, {}});
     result.sampled = result.sampled || k.sampled;
+    result.gaussian = result.gaussian && k.gaussian;
   }
   const PairKernels both = rule(cross);
   result.nngp = both.nngp;
@@ -194,6 +204,7 @@ Kernel input_kernel(const Inputs& a, const Inputs& b, Wanted wanted) {
   const Tensor rows1 = rows_of(a, positions), rows2 = rows_of(b, positions);
   Kernel k;
   k.positions = positions;
+  k.gaussian = false;  // data
   k.nngp = inner_products(rows1, rows2);
   if (positions.rank() > 0 && k.nngp.rank() == 2)  // a single position is an axis too
     k.nngp = reshape(k.nngp, {a.count(), b.count(), 1, 1});

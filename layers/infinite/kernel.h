@@ -32,6 +32,9 @@ struct Kernel {
   /// Whether the channels come out of a random linear map of their own and so have mean zero, given
   /// what they were computed from: what sums and products of branches rely on.
   bool independent = false;
+  /// Whether a channel is Gaussian with this covariance: what activations rely on. Random linear
+  /// maps make it so.
+  bool gaussian = true;
   /// Whether a layer estimated its expectation by sampling, and which of the independent estimates
   /// this is: gram() averages them and reports their standard error.
   bool sampled = false;
@@ -39,6 +42,11 @@ struct Kernel {
 
   bool has_positions() const { return positions.rank() > 0; }
   std::int64_t position_count() const { return positions.count(); }  ///< 1 for vectors
+};
+
+/// What a layer makes of pairs; ntk is undefined where they have none.
+struct PairKernels {
+  Tensor nngp, ntk;
 };
 
 /// A list of pairs (x, x') of inputs: what a layer's limit is written for. P stands for the axes
@@ -54,11 +62,11 @@ struct Pairs {
   /// The variances p of x and q of x', in the layout of nngp: [P] or [P, T, 1] and [P, 1, T].
   Tensor left_variance() const;
   Tensor right_variance() const;
-};
 
-/// What a layer makes of them; ntk is undefined where the pairs have none.
-struct PairKernels {
-  Tensor nngp, ntk;
+  /// A block [P, T, T] with zeros in the rows and columns of masked positions.
+  Tensor visible(const Tensor& block) const;
+  /// The same map of nngp and, where there is one, of ntk.
+  PairKernels each(const std::function<Tensor(const Tensor&)>& map) const;
 };
 
 /// Applies a layer's map to the pairs between the blocks and to the pairs of each input with

@@ -1,0 +1,22 @@
+#pragma once
+// Kernels over positions, and windows that slide over them.
+
+#include "ladon/core/tensor.h"
+#include "ladon/layers/window.h"
+
+namespace ladon::infinite {
+
+/// [.., T, T] → [.., H, W, H, W] for positions {H, W} (for {T}: as it is), and back.
+Tensor split_positions(const Tensor& k, const Shape& positions);
+Tensor join_positions(const Tensor& k, const Shape& positions);
+
+/// The sum over the taps of windows that stand at i on one axis and at j on the other, the tap being
+/// the same on both:
+///   y[.., i, .., j, ..] = Σ_o k[.., i·stride − before + o, .., j·stride − before + o, ..]
+/// Outside the positions k is 0. Both axes have the same length.
+Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const Window& window);
+
+/// As joint_window_sums, from tensor operations: what it does where gradients are recorded.
+Tensor joint_window_sums_composed(const Tensor& k, int axis1, int axis2, const Window& window);
+
+}  // namespace ladon::infinite
