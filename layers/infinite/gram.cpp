@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cmath>
 #include <mutex>
+#include <optional>
+#include <span>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/parallel.h"
-#include "ladon/layers/infinite/gram_plan.h"
+#include "ladon/layers/infinite/gram_checkpoint.h"
 
 namespace ladon::infinite {
 namespace {
@@ -86,20 +88,26 @@ void mirror(Tensor& matrix, const GramTile& tile) {
     }
 }
 
-void store(Tensor& matrix, const Tensor& values, const GramTile& tile, bool symmetric) {
-  if (!values.defined()) return;
+void mirror(Gram& result, const GramPlan& plan, const GramTile& tile) {
+  if (!plan.symmetric) return;
+  for (const auto which : gram_matrices)
+    if ((result.*which).defined()) mirror(result.*which, tile);
+}
+
+void store(Gram& result, const Gram& part, const GramTile& tile) {
   const NoGrad off;
-  copy_(at(matrix,
-           {Slice{tile.row, tile.row + tile.rows}, Slice{tile.column, tile.column + tile.columns}}),
-        values);
-  if (symmetric) mirror(matrix, tile);
+  const std::vector<Index> window = {Slice{tile.row, tile.row + tile.rows},
+                                     Slice{tile.column, tile.column + tile.columns}};
+  for (const auto which : gram_matrices)
+    if ((part.*which).defined()) copy_(at(result.*which, window), part.*which);
 }
 
 /// Counts finished tiles and tells how long the others will take, at the rate so far.
 class Report {
  public:
   Report(const GramPlan& plan, const GramOptions& options) : plan_(plan), tell_(options.progress) {
-    for (const GramTile& t : plan.tiles) pairs_left_ += pairs(t);
+    for (const GramTile& t : plan.tiles) pairs_ += pairs(t);
+    pairs_left_ = pairs_;
     tell(plan.estimate.seconds);
   }
   void finished(const GramTile& t) {
@@ -107,12 +115,22 @@ class Report {
     ++done_;
     pairs_done_ += pairs(t);
     pairs_left_ -= pairs(t);
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
-    tell(spent.count() * pairs_left_ / pairs_done_);
+    tell(seconds_left());
+  }
+  void restored(std::span<const GramTile> tiles) {
+    const std::lock_guard lock(mutex_);
+    done_ += std::ssize(tiles);
+    for (const GramTile& t : tiles) pairs_left_ -= pairs(t);
+    tell(seconds_left());
   }
 
  private:
   static double pairs(const GramTile& t) { return static_cast<double>(t.rows * t.columns); }
+  double seconds_left() const {
+    if (pairs_done_ == 0) return plan_.estimate.seconds * pairs_left_ / pairs_;
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
+    return spent.count() * pairs_left_ / pairs_done_;
+  }
   void tell(double seconds_left) const {
     if (tell_) tell_({plan_.estimate, done_, seconds_left});
   }
@@ -122,7 +140,7 @@ class Report {
   std::mutex mutex_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::int64_t done_ = 0;
-  double pairs_done_ = 0, pairs_left_ = 0;
+  double pairs_ = 0, pairs_done_ = 0, pairs_left_ = 0;
 };
 
 Inputs prepared(const Inputs& in) {
@@ -139,16 +157,26 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
   const bool ntk = options.wanted == Wanted::ntk, sampled = plan.estimate.sampled;
   const auto matrix = [&](bool wanted) { return wanted ? empty(plan.shape, f64) : Tensor(); };
   Gram result{matrix(true), matrix(ntk), matrix(sampled), matrix(sampled && ntk)};
+  std::optional<GramCheckpoint> stored;
+  if (!options.checkpoint.empty()) stored.emplace(limit, plan, options);
   const auto count = static_cast<std::int64_t>(plan.tiles.size());
-  parallel::for_range(count, 1, [&](std::int64_t i, std::int64_t end) {
-    for (; i < end; ++i) {
-      const GramTile& tile = plan.tiles[static_cast<std::size_t>(i)];
-      const Gram part = compute(limit, plan, tile, options.wanted);
-      for (const auto which : {&Gram::nngp, &Gram::ntk, &Gram::nngp_se, &Gram::ntk_se})
-        store(result.*which, part.*which, tile, symmetric);
-      report.finished(tile);
+  const std::int64_t step = stored ? stored->part_tiles() : count;
+  for (std::int64_t first = 0; first < count; first += step) {
+    const std::span tiles(plan.tiles.data() + first, std::min(step, count - first));
+    if (stored && stored->read(first / step, result)) {
+      for (const GramTile& tile : tiles) mirror(result, plan, tile);
+      report.restored(tiles);
+      continue;
     }
-  });
+    parallel::for_range(std::ssize(tiles), 1, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i) {
+        store(result, compute(limit, plan, tiles[i], options.wanted), tiles[i]);
+        mirror(result, plan, tiles[i]);
+        report.finished(tiles[i]);
+      }
+    });
+    if (stored) stored->write(first / step, result);
+  }
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/core/error.h"
 #include "ladon/core/parallel.h"
+#include "ladon/layers/infinite/gram_checkpoint.h"
 
 namespace ladon::infinite {
 namespace {
@@ -43,11 +44,28 @@ struct Probe {
   bool sampled;
 };
 
+void check_blocks(const Inputs& a, const Inputs& b) {
+  check(a.x.defined() && b.x.defined(), "gram", "a block of inputs is undefined");
+  check(a.x.rank() > 0 && b.x.rank() > 0 && a.count() > 0 && b.count() > 0, "gram",
+        "there are no inputs: shapes ", a.x.shape(), " and ", b.x.shape());
+}
+
+/// What the kernels of one pair of inputs and of both with themselves take: the least there is.
+double least_bytes(const Inputs& in, Wanted wanted) {
+  const Shape& s = in.x.shape();
+  const int channels = in.x.dtype() == i64 ? 0 : 1;
+  const auto positions = static_cast<double>(s.sub(1, std::max(1, s.rank() - channels)).count());
+  return 8 * positions * positions * (wanted == Wanted::ntk ? 4 : 3);
+}
+
 // A block of n × n inputs makes tensors of n², n or 1 times a constant; at n·c its peak is therefore
 // at most c² times as high. The larger the block, the less the bound exceeds the truth.
-Probe probe(const Limit& limit, const GramPlan& plan, Wanted wanted) {
+Probe probe(const Limit& limit, const GramPlan& plan, Wanted wanted, double budget) {
+  const double least = least_bytes(plan.a, wanted);
+  check(least <= budget, "gram", "needs ", in_bytes(least),
+        " for one pair of inputs, and more for a layer's temporaries, but there is ",
+        in_bytes(budget), "; take fewer positions");
   const std::int64_t most = std::max(plan.a.count(), plan.b.count());
-  Probe found{};
   for (std::int64_t n = 1;; n *= 2) {
     const GramTile block{0, 0, std::min(n, plan.a.count()), std::min(n, plan.b.count())};
     const double pairs = static_cast<double>(block.rows * block.columns);
@@ -57,15 +75,9 @@ Probe probe(const Limit& limit, const GramPlan& plan, Wanted wanted) {
     const Kernel k = gram_tile(limit, plan, block, wanted, 0);
     const double seconds = processor_seconds() - start;
     const auto peak = static_cast<double>(Storage::peak_bytes() - before);
-    found = {peak / pairs, seconds / pairs, k.positions, k.sampled};
-    if (seconds > probe_seconds / 4 || n >= most || n >= vector_unit) return found;
+    if (seconds > probe_seconds / 4 || n >= std::min(most, vector_unit) || 4 * peak > budget)
+      return {peak / pairs, seconds / pairs, k.positions, k.sampled};
   }
-}
-
-void check_blocks(const Inputs& a, const Inputs& b) {
-  check(a.x.defined() && b.x.defined(), "gram", "a block of inputs is undefined");
-  check(a.x.rank() > 0 && b.x.rank() > 0 && a.count() > 0 && b.count() > 0, "gram",
-        "there are no inputs: shapes ", a.x.shape(), " and ", b.x.shape());
 }
 
 /// Bytes of the f64 copy that inputs need.
@@ -74,9 +86,11 @@ double copy_bytes(const Inputs& in) {
   return ready ? 0 : 8.0 * static_cast<double>(in.x.count());
 }
 
-std::vector<GramTile> cut(const GramPlan& plan, std::int64_t side) {
+std::vector<GramTile> cut(const GramPlan& plan) {
+  const std::int64_t n1 = plan.a.count(), n2 = plan.b.count(), side = plan.estimate.tile;
+  check(plan.estimate.tiles < 100'000'000, "gram", "there would be ", plan.estimate.tiles,
+        " tiles; take larger ones than ", side, " × ", side, " inputs");
   std::vector<GramTile> tiles;
-  const std::int64_t n1 = plan.a.count(), n2 = plan.b.count();
   for (std::int64_t i = 0; i < n1; i += side)
     for (std::int64_t j = plan.symmetric ? i : 0; j < n2; j += side)
       tiles.push_back({i, j, std::min(side, n1 - i), std::min(side, n2 - j)});
@@ -134,16 +148,33 @@ class Sizes {
   double matrices_, block_;
 };
 
+GramEstimate estimated(const GramPlan& plan, const Probe& found, const Sizes& sizes,
+                       std::int64_t side) {
+  GramEstimate e;
+  e.result_bytes = static_cast<std::uint64_t>(sizes.result_bytes());
+  e.working_bytes = static_cast<std::uint64_t>(sizes.working_bytes(side));
+  e.tile = side;
+  e.sampled = found.sampled;
+  const std::int64_t n1 = plan.a.count(), n2 = plan.b.count();
+  double pairs = 0;
+  for (std::int64_t i = 0; i < n1; i += side) {
+    const std::int64_t columns = plan.symmetric ? n2 - i : n2;
+    e.tiles += (columns + side - 1) / side;
+    pairs += static_cast<double>(std::min(side, n1 - i)) * static_cast<double>(columns);
+  }
+  e.seconds = pairs * found.pair_seconds * plan.replicates / num_threads();
+  return e;
+}
+
 void check_budget(const GramPlan& plan, const Sizes& sizes, double budget, bool given) {
   const auto total = static_cast<double>(plan.estimate.bytes());
   if (total <= budget) return;
   const std::int64_t smaller = sizes.fitting(plan.estimate.tile, budget);
   const bool fits = sizes.result_bytes() + sizes.working_bytes(smaller) <= budget;
-  fail("gram",
-       concat("needs ", in_bytes(total), " (", plan.estimate.describe(), "), but ",
-              given ? "the memory budget is " : "the machine has free ", in_bytes(budget),
-              fits ? concat("; tiles of ", smaller, " × ", smaller, " would fit")
-                   : "; no tile is small enough: take fewer inputs, or gram(a, b) of parts"));
+  fail("gram", concat("needs ", in_bytes(total), " (", plan.estimate.describe(), "), but ",
+                      given ? "the memory budget is " : "the machine has free ", in_bytes(budget),
+                      fits ? concat("; tiles of ", smaller, " × ", smaller, " would fit")
+                           : "; no tile is small enough: take fewer inputs at a time"));
 }
 
 }  // namespace
@@ -170,7 +201,7 @@ std::string GramEstimate::describe() const {
 }
 
 GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
-                   const GramOptions& options, std::int64_t tile) {
+                   const GramOptions& options) {
   check_blocks(a, b);
   check(options.tile >= 0 && options.replicates >= 2 && options.checkpoint_seconds >= 0, "gram",
         "tile and checkpoint_seconds must not be negative and replicates be at least 2, got ",
@@ -181,30 +212,21 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   plan.a = a;
   plan.b = b;
   plan.symmetric = symmetric;
-  const Probe found = probe(limit, plan, options.wanted);
+  const Probe found = probe(limit, plan, options.wanted, budget);
   const Sizes sizes(plan, found, options.wanted);
   plan.shape = {a.count(), b.count()};
   if (found.positions.rank() > 0) {
     plan.shape.append(found.positions.count());
     plan.shape.append(found.positions.count());
   }
-  if (tile == 0) tile = options.tile > 0 ? sizes.rounded(options.tile) : sizes.chosen(budget);
   plan.replicates = found.sampled ? options.replicates : 1;
-  const double tiles_a_side = std::ceil(static_cast<double>(a.count()) / static_cast<double>(tile));
-  check(tiles_a_side * std::ceil(static_cast<double>(b.count()) / static_cast<double>(tile)) < 1e8,
-        "gram", "tiles of ", tile, " × ", tile, " inputs would be over a hundred million");
-  plan.tiles = cut(plan, tile);
-  double pairs = 0;
-  for (const GramTile& t : plan.tiles) pairs += static_cast<double>(t.rows * t.columns);
-  plan.estimate = {
-      .result_bytes = static_cast<std::uint64_t>(sizes.result_bytes()),
-      .working_bytes = static_cast<std::uint64_t>(sizes.working_bytes(tile)),
-      .seconds = pairs * found.pair_seconds * plan.replicates / num_threads(),
-      .tile = tile,
-      .tiles = static_cast<std::int64_t>(plan.tiles.size()),
-      .sampled = found.sampled,
-  };
+  std::int64_t side = options.tile;
+  if (side == 0 && !options.checkpoint.empty())
+    side = GramCheckpoint::stored_tile(options.checkpoint);
+  side = side > 0 ? sizes.rounded(side) : sizes.chosen(budget);
+  plan.estimate = estimated(plan, found, sizes, side);
   check_budget(plan, sizes, budget, options.memory_budget > 0);
+  plan.tiles = cut(plan);
   return plan;
 }
 

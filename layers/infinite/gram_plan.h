@@ -1,6 +1,7 @@
 #pragma once
 // How a Gram matrix is cut into tiles, and what that will take. Inside of gram.cpp.
 
+#include <array>
 #include <vector>
 
 #include "ladon/layers/infinite/gram.h"
@@ -21,9 +22,12 @@ struct GramPlan {
   std::vector<GramTile> tiles;
 };
 
-/// `tile` replaces the options' one unless 0. Throws Error for what gram() does.
+inline constexpr std::array gram_matrices = {&Gram::nngp, &Gram::ntk, &Gram::nngp_se,
+                                             &Gram::ntk_se};
+
+/// Takes the tile of the checkpoint if the options name none. Throws Error for what gram() does.
 GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
-                   const GramOptions& options, std::int64_t tile = 0);
+                   const GramOptions& options);
 
 /// The kernels of one tile, by the replicate of that number.
 Kernel gram_tile(const Limit& limit, const GramPlan& plan, const GramTile& tile, Wanted wanted,

@@ -1,0 +1,344 @@
+// Gram matrices in tiles: the same bits however they are cut, within the memory told, and resumed.
+
+#include "ladon/layers/infinite/gram.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/parallel.h"
+#include "ladon/layers/layers.h"
+#include "ladon/tests/support.h"
+
+namespace ladon {
+namespace {
+
+using infinite::gram;
+using infinite::Gram;
+using infinite::GramOptions;
+using infinite::GramProgress;
+using infinite::Inputs;
+using infinite::limit;
+
+namespace fs = std::filesystem;
+
+LinearOptions random_linear(std::int64_t in) {
+  return {.in = in,
+          .out = 2,
+          .parameterization = Parameterization::ntk,
+          .weight_std = 1.2,
+          .bias_std = 0.3};
+}
+
+Sequential relu_net(std::int64_t in) {
+  Generator rng(1);
+  return Sequential(Linear(random_linear(in), rng), Activation(Nonlinearity::relu),
+                    Linear(random_linear(2), rng), Activation(Nonlinearity::gelu),
+                    Linear(random_linear(2), rng));
+}
+
+Tensor draw(const Shape& shape, std::uint64_t seed = 2) {
+  Generator rng(seed);
+  return normal(shape, rng, 0, 1, f64);
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  if (a.defined() != b.defined()) return false;
+  if (!a.defined()) return true;
+  const Tensor x = contiguous(a), y = contiguous(b);
+  return x.shape() == y.shape() &&
+         std::memcmp(x.data<double>(), y.data<double>(),
+                     static_cast<std::size_t>(x.count()) * sizeof(double)) == 0;
+}
+
+void expect_same_bits(const Gram& a, const Gram& b, const std::string& what) {
+  EXPECT_TRUE(same_bits(a.nngp, b.nngp)) << what << ": NNGP";
+  EXPECT_TRUE(same_bits(a.ntk, b.ntk)) << what << ": NTK";
+  EXPECT_TRUE(same_bits(a.nngp_se, b.nngp_se)) << what << ": NNGP's standard error";
+  EXPECT_TRUE(same_bits(a.ntk_se, b.ntk_se)) << what << ": NTK's standard error";
+}
+
+/// A layer that estimates by sampling:  replicate r adds r to the kernels.
+struct Sampling : Layer {
+  Tensor forward(const Tensor& x) const override { return x; }
+  infinite::Kernel limit(const infinite::Kernel& k) const override {
+    infinite::Kernel y = infinite::map_pairs(k, [](const infinite::Pairs& p) {
+      const auto r = static_cast<double>(p.replicate);
+      return infinite::PairKernels{p.nngp + r, p.ntk.defined() ? p.ntk - 2 * r : Tensor()};
+    });
+    y.sampled = true;
+    return y;
+  }
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "Sampling"; }
+};
+
+/// Doubles the variance of an input with itself only, as dropout does.
+struct Noise : Layer {
+  Tensor forward(const Tensor& x) const override { return x; }
+  infinite::Kernel limit(const infinite::Kernel& k) const override {
+    return infinite::map_pairs(k, [](const infinite::Pairs& p) {
+      infinite::PairKernels y{p.nngp, p.ntk};
+      if (p.same.defined()) y.nngp = where(p.same, 2 * p.nngp, p.nngp);
+      return y;
+    });
+  }
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "Noise"; }
+};
+
+// --- what is computed ---
+
+TEST(Gram, IsTheLimitOfAllInputs) {
+  const Sequential net = relu_net(7);
+  const Tensor x = draw({70, 7}), y = draw({5, 7}, 3);
+  const infinite::Kernel k = limit(net)(x, y);
+  const Gram g = gram(limit(net), x, y);
+  EXPECT_TRUE(same_bits(g.nngp, k.nngp));
+  EXPECT_TRUE(same_bits(g.ntk, k.ntk));
+  EXPECT_FALSE(gram(limit(net), x, y, {.wanted = infinite::Wanted::nngp}).ntk.defined());
+  EXPECT_FALSE(g.nngp_se.defined());
+}
+
+TEST(Gram, HasTheSameBitsForAnyTileAndNumberOfThreads) {
+  const Sequential net = relu_net(300);
+  const Tensor x = draw({201, 300}), y = draw({150, 300}, 3);
+  const Gram whole = gram(limit(net), x, y, {.tile = 1000});
+  const int before = num_threads();
+  for (const int threads : {1, 3})
+    for (const std::int64_t tile : {0, 64, 100, 192}) {
+      set_num_threads(threads);
+      expect_same_bits(gram(limit(net), x, y, {.tile = tile}), whole,
+                       concat("tile ", tile, ", ", threads, " threads"));
+    }
+  set_num_threads(before);
+}
+
+TEST(Gram, WithPositionsHasTheSameBitsForAnyTile) {
+  const Sequential net = relu_net(6);
+  const Tensor x = draw({11, 3, 6});
+  const Gram whole = gram(limit(net), x, x, {.tile = 20});
+  EXPECT_EQ(whole.ntk.shape(), (Shape{11, 11, 3, 3}));
+  for (const std::int64_t tile : {1, 2, 3, 8})
+    expect_same_bits(gram(limit(net), x, x, {.tile = tile}), whole, concat("tile ", tile));
+}
+
+TEST(Gram, OfOneBlockIsSymmetricAndAgreesAboveTheDiagonal) {
+  const Sequential net = relu_net(300);
+  const Tensor x = draw({201, 300});
+  const Gram half = gram(limit(net), x, {.tile = 64}), whole = gram(limit(net), x, x);
+  for (const auto which : {&Gram::nngp, &Gram::ntk}) {
+    EXPECT_TRUE(same_bits(half.*which, transpose(half.*which)));
+    EXPECT_TRUE(same_bits(triu(half.*which), triu(whole.*which)));
+  }
+  const Tensor tokens = draw({9, 3, 300});
+  const Gram blocks = gram(limit(net), tokens, {.tile = 2});
+  EXPECT_TRUE(same_bits(blocks.ntk, permute(blocks.ntk, {1, 0, 3, 2})));
+  EXPECT_TRUE(all_close(blocks.ntk, gram(limit(net), tokens, tokens).ntk, 1e-12, 0));
+}
+
+TEST(Gram, TellsWhichInputsAreTheSame) {
+  const Noise noise;
+  const Tensor x = draw({130, 4});
+  const Tensor k = gram(limit(noise), x, {.tile = 64}).nngp;
+  const Tensor plain = gram(limit(noise), x, x, {.tile = 64}).nngp;
+  EXPECT_TRUE(same_bits(k, plain * (eye(130, f64) + 1)));
+}
+
+TEST(Gram, AveragesReplicatesAndTellsTheirError) {
+  const Sampling layer;
+  const Tensor x = draw({66, 4});
+  const Gram g = gram(limit(layer), x, {.tile = 64, .replicates = 5});
+  const Tensor plain = infinite::input_kernel(x, x).nngp;
+  EXPECT_TRUE(all_close(triu(g.nngp), triu(plain + 2), 1e-12, 1e-12));  // (0 + 1 + 2 + 3 + 4)/5
+  EXPECT_TRUE(all_close(g.ntk, full({66, 66}, -4, f64), 1e-12, 0));
+  const double se = std::sqrt(2.5 / 5);
+  EXPECT_TRUE(all_close(g.nngp_se, full({66, 66}, se, f64), 1e-9, 0));
+  EXPECT_TRUE(all_close(g.ntk_se, full({66, 66}, 2 * se, f64), 1e-9, 0));
+}
+
+// --- memory ---
+
+TEST(GramEstimate, BoundsTheMemoryOfTensors) {
+  const Sequential net = relu_net(20);
+  for (const Inputs& x :
+       {Inputs(draw({300, 20})), Inputs(draw({24, 5, 20})), Inputs(cast(draw({300, 20}), f32))})
+    for (const std::int64_t tile : {0, 3, 128}) {
+      const GramOptions options{.tile = tile};
+      const auto estimate = infinite::estimate_gram(limit(net), x, options);
+      const std::size_t before = Storage::bytes_in_use();
+      Storage::reset_peak();
+      const Gram g = gram(limit(net), x, options);
+      const std::size_t peak = Storage::peak_bytes() - before;
+      EXPECT_EQ(estimate.result_bytes, 16 * static_cast<std::uint64_t>(g.ntk.count()));
+      EXPECT_LE(peak, estimate.bytes()) << estimate.describe();
+      EXPECT_GE(peak, estimate.result_bytes);
+    }
+}
+
+TEST(Gram, RefusesWhatIsOverTheBudget) {
+  const Sequential net = relu_net(2);
+  const Tensor x = expand(zeros({1, 2}, f64), {10'000'000, 2});  // 2 · 8 · 10¹⁴ bytes
+  const std::size_t before = Storage::bytes_in_use();
+  Storage::reset_peak();
+  test::expect_error([&] { gram(limit(net), x, {.memory_budget = 1'000'000'000}); },
+                     "needs 1.6 PB");
+  test::expect_error([&] { gram(limit(net), x); }, "the machine has free");
+  const Tensor long_sequence = expand(zeros({1, 1, 2}, f64), {2, 10'000'000, 2});
+  test::expect_error([&] { gram(limit(net), long_sequence); }, "for one pair of inputs");
+  EXPECT_LT(Storage::peak_bytes() - before, 10'000'000u);
+}
+
+TEST(Gram, NamesTheTileThatWouldFit) {
+  const Sequential net = relu_net(2);
+  const Tensor x = draw({600, 2});
+  const auto estimate = infinite::estimate_gram(limit(net), x, {.tile = 64});
+  const GramOptions options{.tile = 600, .memory_budget = estimate.bytes() + 1'000'000};
+  test::expect_error([&] { gram(limit(net), x, options); }, "tiles of 64 × 64 would fit");
+  EXPECT_NO_THROW(gram(limit(net), x, {.memory_budget = options.memory_budget}));
+}
+
+TEST(Gram, ReportsProgress) {
+  const Sequential net = relu_net(2);
+  std::vector<std::int64_t> done;
+  gram(limit(net), draw({130, 2}), {.tile = 64, .progress = [&](const GramProgress& p) {
+                                      EXPECT_EQ(p.estimate.tiles, 6);
+                                      done.push_back(p.tiles_done);
+                                    }});
+  EXPECT_EQ(done, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
+}
+
+TEST(Gram, RefusesMalformedRequests) {
+  const Sequential net = relu_net(2);
+  test::expect_error([&] { gram(limit(net), zeros({0, 2}, f64)); }, "there are no inputs");
+  test::expect_error([&] { gram(limit(net), Inputs()); }, "undefined");
+  test::expect_error([&] { gram(limit(net), draw({2, 2}), {.tile = -1}); }, "negative");
+  test::expect_error([&] { gram(limit(net), draw({2, 2}), {.replicates = 1}); }, "at least 2");
+}
+
+// --- checkpoints ---
+
+class GramCheckpoint : public testing::Test {
+ protected:
+  GramOptions stored(std::function<void(const GramProgress&)> progress = {}) const {
+    return {.tile = 64,
+            .checkpoint = folder_.path() / "tiles",
+            .checkpoint_seconds = 0,
+            .progress = std::move(progress)};
+  }
+  Gram run(const GramOptions& options) const { return gram(limit(net_), x_, options); }
+  /// How many tiles a run computes itself.
+  std::int64_t computed(const GramOptions& options) const {
+    std::int64_t restored = 0, tiles = 0;
+    GramOptions counting = options;
+    std::int64_t last = 0;
+    counting.progress = [&](const GramProgress& p) {
+      tiles = p.estimate.tiles;
+      last = p.tiles_done;
+    };
+    const auto before = times();
+    expect_same_bits(run(counting), whole_, "resumed");
+    EXPECT_EQ(last, tiles);
+    for (const auto& [path, time] : times())
+      if (before.contains(path) && before.at(path) == time) ++restored;
+    return tiles - restored;
+  }
+  std::map<fs::path, fs::file_time_type> times() const {
+    std::map<fs::path, fs::file_time_type> all;
+    for (const auto& entry : fs::directory_iterator(folder_.path() / "tiles"))
+      if (entry.path().extension() == ".bin") all[entry.path()] = entry.last_write_time();
+    return all;
+  }
+
+  Sequential net_ = relu_net(50);
+  Tensor x_ = draw({230, 50});
+  Gram whole_ = gram(limit(net_), x_, {.tile = 64});
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(GramCheckpoint, ResumesAfterAnExceptionWithTheSameBits) {
+  const auto stop = [](const GramProgress& p) {
+    if (p.tiles_done == 4) throw std::runtime_error("stop");
+  };
+  EXPECT_THROW(run(stored(stop)), std::runtime_error);
+  EXPECT_EQ(computed(stored()), 10 - 3);  // the fourth was not stored yet
+  EXPECT_EQ(computed(stored()), 0);
+  EXPECT_EQ(computed({.checkpoint = folder_.path() / "tiles"}), 0);  // takes the tile stored
+}
+
+TEST_F(GramCheckpoint, ResumesAfterTheProcessWasKilledWithTheSameBits) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    run(stored([](const GramProgress& p) {
+      if (p.tiles_done == 5) kill(getpid(), SIGKILL);
+    }));
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  EXPECT_EQ(computed(stored()), 10 - 4);
+}
+
+TEST_F(GramCheckpoint, ComputesDamagedTilesAgain) {
+  run(stored());
+  const auto part = [&](int i) {
+    return folder_.path() / "tiles" / concat("part_00000", i, ".bin");
+  };
+  fs::resize_file(part(0), fs::file_size(part(0)) - 1);
+  fs::resize_file(part(1), 0);
+  fs::remove(part(2));
+  std::fstream(part(3), std::ios::in | std::ios::out | std::ios::binary).seekp(5000).put('\x55');
+  fs::copy_file(part(7), part(6), fs::copy_options::overwrite_existing);
+  EXPECT_EQ(computed(stored()), 5);
+  EXPECT_EQ(computed(stored()), 0);
+}
+
+TEST_F(GramCheckpoint, PartsOfSeveralTilesResume) {
+  GramOptions options = stored();
+  options.checkpoint_seconds = 1e-3;
+  run(options);
+  EXPECT_LT(times().size(), 10u);
+  const auto before = times();
+  expect_same_bits(run(options), whole_, "resumed");
+  EXPECT_EQ(times(), before);
+}
+
+TEST_F(GramCheckpoint, RefusesTilesOfAnotherComputation) {
+  run(stored());
+  const auto refused = [&](const Layer& net, const Tensor& x, const GramOptions& options,
+                           const std::string& difference) {
+    test::expect_error([&] { gram(limit(net), x, options); }, difference);
+  };
+  refused(net_, x_ * 2, stored(), "its \"inputs\" is");
+  refused(relu_net(50), concat({x_, x_}, 0), stored(), "its \"inputs\" is");
+  test::expect_error([&] { gram(limit(net_), x_, x_, stored()); }, "its \"other inputs\" is");
+  GramOptions nngp = stored();
+  nngp.wanted = infinite::Wanted::nngp;
+  refused(net_, x_, nngp, "of another computation");
+  GramOptions tile = stored();
+  tile.tile = 128;
+  refused(net_, x_, tile, "its \"tile\" is 64, now it is 128");
+  Sequential other = relu_net(50);
+  other.set_hyperparameter("layers.0.weight_std", scalar(1.21, f64));
+  refused(other, x_, stored(), "its \"model\" is");
+  Sequential shallower = relu_net(50);
+  shallower.layers.pop_back();
+  refused(shallower, x_, stored(), "its \"model\" is");
+}
+
+TEST_F(GramCheckpoint, RefusesAForeignManifest) {
+  fs::create_directories(folder_.path() / "tiles");
+  std::ofstream(folder_.path() / "tiles" / "manifest.txt") << "something else\n";
+  test::expect_error([&] { run(stored()); }, "is not the manifest of a checkpoint");
+}
+
+}  // namespace
+}  // namespace ladon
