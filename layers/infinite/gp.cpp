@@ -49,7 +49,7 @@ GaussianProcess::GaussianProcess(const Tensor& kernel, const Tensor& targets,
                                  const GpOptions& options) {
   constexpr std::string_view operation = "GaussianProcess";
   const Tensor k = symmetric_block(operation, "the kernel", kernel);
-  targets_ = target_block(operation, "the targets", targets, k.size(0));
+  targets_ = clone(target_block(operation, "the targets", targets, k.size(0)));
   factor_ = factorize(operation, k, added_to(operation, k, options.noise, options.jitter));
   weights_ = lapack::cholesky_solve(factor_, targets_);
 }

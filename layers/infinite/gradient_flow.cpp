@@ -36,8 +36,8 @@ struct GradientFlow::Decompositions {
 
 GradientFlow::GradientFlow(const Tensor& ntk, const Tensor& targets,
                            const GradientFlowOptions& options)
-    : ntk_(symmetric_block(name, "the NTK", ntk)),
-      targets_(target_block(name, "the targets", targets, ntk_.size(0))),
+    : ntk_(clone(symmetric_block(name, "the NTK", ntk))),  // the caller may edit theirs
+      targets_(clone(target_block(name, "the targets", targets, ntk_.size(0)))),
       rate_(options.learning_rate / static_cast<double>(targets_.count())),
       decompositions_(std::make_shared<Decompositions>()) {
   check(options.learning_rate > 0 && std::isfinite(options.learning_rate), name,

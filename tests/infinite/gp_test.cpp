@@ -149,6 +149,14 @@ TEST(GaussianProcess, DuplicatesAndZerosGiveNoNaN) {
   EXPECT_EQ(ignorant.predict(zeros({1, 2}, f64), zeros({1}, f64)).mean.item(), 0);
 }
 
+TEST(GaussianProcess, NothingToPredictIsNoError) {
+  const GaussianProcess gp(eye(2, f64), ones({2, 3}, f64));
+  EXPECT_TRUE((gp.predict(zeros({0, 2}, f64)).mean.shape() == Shape{0, 3}));
+  EXPECT_TRUE((gp.predict(zeros({0, 2}, f64), zeros({0}, f64)).covariance.shape() == Shape{0}));
+  const Posterior p = gp.predict(zeros({0, 2}, f64), zeros({0, 0}, f64));
+  EXPECT_TRUE((p.covariance.shape() == Shape{0, 0}));
+}
+
 TEST(GaussianProcess, AmplitudeIsTheMostLikelyScale) {
   const Problem p(9, 1, 2);
   const double noise = 0.2;

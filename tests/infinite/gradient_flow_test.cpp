@@ -205,6 +205,19 @@ TEST(MaxLearningRate, SeparatesConvergenceFromDivergence) {
   EXPECT_EQ(max_learning_rate(zeros({2, 2}, f64), 2), forever);
 }
 
+// The decompositions come later than the construction.
+TEST(GradientFlow, KeepsTheKernelItWasGiven) {
+  Tensor k = tensor({2, 1, 1, 3}, {2, 2}, f64), y = tensor({1, -2}, f64);
+  const GradientFlow flow(k, y), other(clone(k), clone(y));
+  const GradientFlow copy = flow;
+  fill_(k, 7);
+  fill_(y, 7);
+  for (const double t : {1.0, forever}) {
+    expect_near(flow.train(t), other.train(t), 0);
+    expect_near(copy.train(t), other.train(t), 0);
+  }
+}
+
 TEST(GradientFlow, RefusesWhatDoesNotFit) {
   const Tensor k = eye(2, f64), y = ones({2}, f64);
   expect_error([&] { GradientFlow(ones({2, 3}, f64), y); }, "[2, 3]");
@@ -213,6 +226,7 @@ TEST(GradientFlow, RefusesWhatDoesNotFit) {
   expect_error([&] { GradientFlow(k, y, {.jitter = -1}); }, "jitter is -1");
   expect_error([&] { GradientFlow(full({2, 2}, NAN, f64), y); }, "nan");
   const GradientFlow flow(k, y);
+  EXPECT_TRUE((flow.test(1, zeros({0, 2}, f64)).shape() == Shape{0, 1}));
   expect_error([&] { flow.train(-1); }, "time is -1");
   expect_error([&] { flow.train(NAN); }, "time is nan");
   expect_error([&] { flow.train(1, ones({2, 2}, f64)); }, "[2, 2], the targets [2, 1]");
