@@ -32,15 +32,15 @@ double parameter_of(Nonlinearity f, std::optional<double> parameter) {
 infinite::Kernel limit_of(const DualFunction& f, const infinite::Kernel& k) {
   check(k.gaussian, "limit",
         "an activation's inputs must be Gaussian; put a Linear (or another random linear map) "
-        "between it and the data, activation, product, dropout, flattening or concatenation "
-        "before it");
+        "between it and the data, activation, product, dropout, flattening, concatenation or "
+        "trained normalization before it");
   infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
     const infinite::DualResult e = infinite::dual(f, pairs.left_variance(), pairs.right_variance(),
                                                   pairs.nngp, pairs.ntk.defined());
     return infinite::PairKernels{e.value,
                                  pairs.ntk.defined() ? pairs.ntk * e.derivative : Tensor()};
   });
-  result.independent = result.gaussian = false;
+  result.independent = result.centered = result.gaussian = false;
   return result;
 }
 

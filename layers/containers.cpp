@@ -11,6 +11,14 @@ namespace {
 using infinite::Kernel;
 using infinite::PairKernels;
 
+/// What a branch starts from: whether it is independent counts from there.
+Kernel branch_inputs(const Kernel& k) {
+  Kernel inputs = k;
+  inputs.centered = k.has_mean_zero();
+  inputs.independent = false;
+  return inputs;
+}
+
 struct Branches {
   std::vector<Kernel> kernels;
   bool independent = true;  // whether what they make together is, too (Kernel::independent)
@@ -20,8 +28,7 @@ struct Branches {
 /// are products of different branches zero on average. The one that does not (the identity of a
 /// residual block) may still pass on what is independent already.
 Branches independent_branches(const Container& all, const Kernel& k) {
-  Kernel inputs = k;
-  inputs.independent = false;
+  const Kernel inputs = branch_inputs(k);
   Branches branches;
   const Layer* other = nullptr;
   for (const auto& branch : all.layers) {
@@ -185,7 +192,7 @@ Tensor Residual::forward_masked(const Tensor& x, const Tensor& mask) const {
 }
 
 infinite::Kernel Residual::limit(const Kernel& k) const {
-  const Kernel inside = branch->limit(k);
+  const Kernel inside = branch->limit(branch_inputs(k));
   check(inside.independent, "Residual", "the branch ", branch->describe(),
         " ends in no random linear map; its output is correlated with its input");
   Kernel result = infinite::combine({k, inside}, [a = alpha](const std::vector<PairKernels>& all) {

@@ -15,7 +15,7 @@ struct ConvOptions {
   Padding padding = Padding::same;
   // As in LinearOptions, for a Linear on patches: fan_in = taps·in, fan_out = out.
   bool bias = true;
-  Init init = Init::kaiming_uniform;
+  Init init = Init::kaiming_normal;
   double gain = 1;
   Parameterization parameterization = Parameterization::standard;
   double weight_std = 1;

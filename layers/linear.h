@@ -33,7 +33,8 @@ struct Linear : Layer {
   Tensor forward(const Tensor& x) const override;
   /// k' = σ_w²·k + σ_b²;  t' = σ_w²·t + k' in NTK, σ_w²·t + in·k + 1 in standard parameterization
   /// (without the 1 if there is no bias). At any depth, standard's NTK is that of a net whose other
-  /// widths are in the same proportion to infinity.
+  /// widths are in the same proportion to infinity. Weights that are not Gaussian (uniform,
+  /// truncated, orthogonal) give it only where their inputs are many, as those of hidden layers.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -33,10 +33,10 @@ void LayerNorm::report(const Tensor& x, const Tensor& y) const {
 }
 
 infinite::Kernel LayerNorm::limit(const infinite::Kernel& k) const {
-  check(k.independent, "LayerNorm",
+  check(k.has_mean_zero(), "LayerNorm",
         "its limit needs channels of mean zero, as a random linear map makes them; put it behind a "
         "Linear, a convolution, an attention or an embedding, not behind an activation or data");
-  return infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
+  infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
     // At least the smallest number: zeros stay zeros even where eps = 0.
     const auto power = [&](const Tensor& variance) {
       return maximum(variance + eps, scalar(std::numeric_limits<double>::min(), f64));
@@ -46,6 +46,8 @@ infinite::Kernel LayerNorm::limit(const infinite::Kernel& k) const {
     if (weight.defined() && y.ntk.defined()) y.ntk = y.ntk + y.nngp + 1;
     return y;
   });
+  result.gaussian = k.gaussian && !(weight.defined() && k.ntk.defined());
+  return result;
 }
 
 void LayerNorm::visit(Visitor& v) {

@@ -21,7 +21,9 @@ struct LayerNorm : Layer {
   Tensor forward(const Tensor& x) const override;
   /// k'_ab = k_ab/sqrt((ε + k_aa)(ε + k_bb)); t' = t divided by the same, and, where the weight (1)
   /// and the bias (0) are trained, + k' + 1. As the channels grow in number, their mean and variance
-  /// are 0 and k_aa (Yang 2019, "Tensor programs I"; Hron et al. 2020).
+  /// are 0 and k_aa (Yang 2019, "Tensor programs I"; Hron et al. 2020). A trained weight's part of
+  /// the NTK, h_c·h'_c in channel c, is k' only on average over channels: what follows must be a
+  /// random linear map then, not an activation.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

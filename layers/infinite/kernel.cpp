@@ -85,8 +85,10 @@ Kernel combine(const std::vector<Kernel>& branches,
     self1.push_back({k.cov1, {}});
     self2.push_back({k.cov2, {}});
     result.sampled = result.sampled || k.sampled;
+    result.centered = result.has_mean_zero() && k.has_mean_zero();
     result.gaussian = result.gaussian && k.gaussian;
   }
+  result.independent = false;  // the rule's affair
   const PairKernels both = rule(cross);
   result.nngp = both.nngp;
   result.ntk = both.ntk;

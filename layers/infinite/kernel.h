@@ -32,8 +32,11 @@ struct Kernel {
   /// Whether the channels come out of a random linear map of their own and so have mean zero, given
   /// what they were computed from: what sums and products of branches rely on.
   bool independent = false;
-  /// Whether a channel is Gaussian with this covariance: what activations rely on. Random linear
-  /// maps make it so.
+  /// Whether the channels have mean zero at any rate, as the inputs of a branch may: what LayerNorm
+  /// relies on.
+  bool centered = false;
+  /// Whether a channel is Gaussian with this covariance (and its tangent kernel does not depend on
+  /// its value): what activations rely on. Random linear maps make it so.
   bool gaussian = true;
   /// Whether a layer estimated its expectation by sampling, and which of the independent estimates
   /// this is: gram() averages them and reports their standard error.
@@ -42,6 +45,7 @@ struct Kernel {
 
   bool has_positions() const { return positions.rank() > 0; }
   std::int64_t position_count() const { return positions.count(); }  ///< 1 for vectors
+  bool has_mean_zero() const { return independent || centered; }
 };
 
 /// What a layer makes of pairs; ntk is undefined where they have none.
