@@ -26,6 +26,7 @@ class Entries {
         columns_(shape_[shape_.rank() - 1]) {}
 
   int64_t count() const { return c_.count(); }
+  int64_t columns() const { return columns_; }
   const double* c() const { return c_.data<double>(); }
 
   /// Calls body(entry, n, p, q) for the pieces of rows that entries [begin, end) are: n entries
@@ -132,6 +133,44 @@ DualPair run(DualLoops::Loop loop, const DualForm& form, const Tensor& p, const 
   return result;
 }
 
+/// Entries that wait until a group of them is complete.
+struct SeriesGroup {
+  const Entries& entries;
+  const double *left, *right;  // coefficients: rows of `terms`
+  double* result;
+  int64_t terms;
+  void (*series)(const double* const*, const double* const*, const double*, double*, int64_t);
+
+  int64_t count = 0, at[dual_series_entries] = {};
+  const double *a[dual_series_entries] = {}, *b[dual_series_entries] = {};
+  double rho[dual_series_entries] = {};
+
+  /// Entries [begin, end) of a row.
+  void add_row(int64_t begin, int64_t end) {
+    entries.visit(begin, end, [&](int64_t i, int64_t n, Entries::Piece p, Entries::Piece q) {
+      for (int64_t k = 0; k < n; ++k)
+        add(i + k, p.constant ? p.at : p.at + k, q.constant ? q.at : q.at + k);
+    });
+  }
+  /// Entry i, of variances p[ip] and q[iq].
+  void add(int64_t i, int64_t ip, int64_t iq) {
+    const double scale = std::sqrt(entries.p()[ip]) * std::sqrt(entries.q()[iq]);
+    at[count] = i;
+    rho[count] = scale > 0 ? std::clamp(entries.c()[i] / scale, -1.0, 1.0) : 0.0;
+    a[count] = left + ip * terms;
+    b[count] = right + iq * terms;
+    if (++count == dual_series_entries) flush();
+  }
+  void flush() {
+    if (count == 0) return;
+    for (int64_t e = count; e < dual_series_entries; ++e) a[e] = a[0], b[e] = b[0], rho[e] = 0;
+    double y[dual_series_entries];
+    series(a, b, rho, y, terms);
+    for (int64_t e = 0; e < count; ++e) result[at[e]] = y[e];
+    count = 0;
+  }
+};
+
 }  // namespace
 
 DualPair dual(const DualForm& form, const Tensor& p, const Tensor& q, const Tensor& c,
@@ -150,23 +189,22 @@ Tensor dual_series(const Tensor& a, const Tensor& b, const Tensor& p, const Tens
   const int64_t terms = a.size(-1);
   require(terms % 8 == 0 && b.size(-1) == terms, "both sides of a dual series have 8·n terms");
   Tensor result = empty(c.shape(), f64);
-  const auto series = loops().dual.series;
-  const double *ps = entries.p(), *qs = entries.q(), *cs = entries.c();
-  const double *as = left.data<double>(), *bs = right.data<double>();
-  double* y = result.mutable_data<double>();
-  const auto range = [&](int64_t begin, int64_t end) {
-    entries.visit(
-        begin, end, [&](int64_t entry, int64_t n, Entries::Piece at_p, Entries::Piece at_q) {
-          for (int64_t i = 0; i < n; ++i) {
-            const int64_t ip = at_p.constant ? at_p.at : at_p.at + i;
-            const int64_t iq = at_q.constant ? at_q.at : at_q.at + i;
-            const double scale = std::sqrt(ps[ip]) * std::sqrt(qs[iq]);
-            const double rho = scale > 0 ? std::clamp(cs[entry + i] / scale, -1.0, 1.0) : 0.0;
-            y[entry + i] = series(as + ip * terms, bs + iq * terms, rho, terms);
-          }
-        });
-  };
-  if (entries.count() > 0) parallel::for_range(entries.count(), task_length / 8, range);
+  const SeriesGroup group{
+      entries, left.data<double>(), right.data<double>(), result.mutable_data<double>(),
+      terms,   loops().dual.series};
+  // Tiles of rows and columns, so that the coefficients of a tile stay in cache.
+  constexpr int64_t side = 32;
+  const int64_t columns = entries.columns(), rows = c.count() / std::max<int64_t>(1, columns);
+  const int64_t across = (columns + side - 1) / side, down = (rows + side - 1) / side;
+  parallel::for_range(across * down, 4, [&](int64_t begin, int64_t end) {
+    for (int64_t tile = begin; tile < end; ++tile) {
+      SeriesGroup mine = group;
+      const int64_t row = tile / across * side, column = tile % across * side;
+      for (int64_t r = row; r < std::min(rows, row + side); ++r)
+        mine.add_row(r * columns + column, r * columns + std::min(columns, column + side));
+      mine.flush();
+    }
+  });
   return result;
 }
 

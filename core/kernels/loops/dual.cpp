@@ -286,16 +286,30 @@ void polynomial_slopes(const double* f, const double* p, const double* q, const 
   polynomial_dual(f, p, q, c, unused, by_c, by_p);
 }
 
-// Eight polynomials in ρ⁸, one a lane, then one in ρ over the lanes.
-double series(const double* a, const double* b, double rho, int64_t n) {
-  const double rho2 = rho * rho, rho4 = rho2 * rho2, step = rho4 * rho4;
-  double lane[8] = {};
+typedef double Eight __attribute__((vector_size(64), aligned(8), may_alias));
+
+// Of each entry eight polynomials in ρ⁸, one a lane, then one in ρ over the lanes. The entries run
+// side by side, since every step of a polynomial waits for the one before.
+void series(const double* const* a, const double* const* b, const double* rho, double* y,
+            int64_t n) {
+  constexpr int entries = static_cast<int>(dual_series_entries);
+  Eight sum[entries], step[entries];
+#pragma GCC unroll 8
+  for (int e = 0; e < entries; ++e) {
+    const double rho2 = rho[e] * rho[e], rho4 = rho2 * rho2;
+    sum[e] = Eight{};
+    step[e] = Eight{} + rho4 * rho4;
+  }
   for (int64_t k = n - 8; k >= 0; k -= 8)
-#pragma omp simd
-    for (int64_t l = 0; l < 8; ++l) lane[l] = lane[l] * step + a[k + l] * b[k + l];
-  double sum = 0;
-  for (int64_t l = 7; l >= 0; --l) sum = sum * rho + lane[l];
-  return sum;
+#pragma GCC unroll 8
+    for (int e = 0; e < entries; ++e)
+      sum[e] = sum[e] * step[e] + *reinterpret_cast<const Eight*>(a[e] + k) *
+                                      *reinterpret_cast<const Eight*>(b[e] + k);
+  double lanes[entries][8];
+  __builtin_memcpy(lanes, sum, sizeof sum);
+  for (int e = 0; e < entries; ++e) y[e] = lanes[e][7];
+  for (int l = 6; l >= 0; --l)
+    for (int e = 0; e < entries; ++e) y[e] = y[e] * rho[e] + lanes[e][l];
 }
 
 template <class Family>

@@ -19,8 +19,8 @@ enum class Dual {
   count
 };
 
-/// Entries of a block.
-inline constexpr std::int64_t dual_block = 64;
+/// Entries of a block, and of a group of series.
+inline constexpr std::int64_t dual_block = 64, dual_series_entries = 8;
 
 struct DualLoops {
   /// Two functions of each entry of a block: p, q, c, first and second have dual_block elements.
@@ -30,8 +30,9 @@ struct DualLoops {
   Loop values[int(Dual::count)];
   /// ∂E/∂c and ∂E/∂p.
   Loop slopes[int(Dual::count)];
-  /// Σ_k a[k]·b[k]·ρ^k over n terms, n a multiple of 8.
-  double (*series)(const double* a, const double* b, double rho, std::int64_t n);
+  /// y[e] = Σ_k a[e][k]·b[e][k]·rho[e]^k over n terms, n a multiple of 8, for a group of entries e.
+  void (*series)(const double* const* a, const double* const* b, const double* rho, double* y,
+                 std::int64_t n);
 };
 
 }  // namespace ladon::kernels
