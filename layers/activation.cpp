@@ -194,12 +194,12 @@ std::string Polynomial::describe() const {
 // --- any function ---
 
 Elementwise::Elementwise(std::function<Tensor(const Tensor&)> f, std::string t, int n)
-    : function(std::move(f)), title(std::move(t)), nodes(n) {
-  DualFunction::numeric(function, nodes);  // throws
+    : function(std::move(f)), title(std::move(t)), terms(n) {
+  DualFunction::numeric(function, terms);  // throws
 }
 
 infinite::Kernel Elementwise::limit(const infinite::Kernel& k) const {
-  return limit_of(DualFunction::numeric(function, nodes), k);
+  return limit_of(DualFunction::numeric(function, terms), k);
 }
 
 std::string Elementwise::describe() const { return concat("Elementwise(", title, ")"); }

@@ -85,11 +85,11 @@ struct Polynomial : Layer {
 struct Elementwise : Layer {
   std::function<Tensor(const Tensor&)> function;
   std::string title;
-  int nodes;  ///< Of the quadrature that the limit takes (DualFunction::numeric).
+  int terms;  ///< Of the expansion that the limit takes (DualFunction::numeric).
 
-  /// Throws Error where `function` is empty, or for nodes that DualFunction::numeric refuses.
+  /// Throws Error where `function` is empty, or for terms that DualFunction::numeric refuses.
   explicit Elementwise(std::function<Tensor(const Tensor&)> function, std::string title = "φ",
-                       int nodes = 128);
+                       int terms = 128);
   Tensor forward(const Tensor& x) const override { return function(x); }
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor&) override {}

@@ -140,11 +140,11 @@ std::vector<double> unit(const char* what, int n) {
 DualFunction DualFunction::monomial(int n) { return polynomial(unit("monomial", n)); }
 DualFunction DualFunction::hermite(int n) { return hermite(unit("hermite", n)); }
 
-DualFunction DualFunction::numeric(std::function<Tensor(const Tensor&)> function, int nodes) {
+DualFunction DualFunction::numeric(std::function<Tensor(const Tensor&)> function, int terms) {
   check(static_cast<bool>(function), "dual", "the function is empty");
-  check(nodes >= 8 && nodes <= 512 && nodes % 8 == 0, "dual", nodes,
-        " quadrature nodes; they must be a multiple of 8 from 8 to 512");
-  return {.kind = Kind::numeric, .function = std::move(function), .nodes = nodes};
+  check(terms >= 8 && terms <= 256 && terms % 8 == 0, "dual", terms,
+        " terms of an expansion; they must be a multiple of 8 from 8 to 256");
+  return {.kind = Kind::numeric, .function = std::move(function), .terms = terms};
 }
 
 DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <numbers>
 #include <vector>
 
 #include "ladon/autograd/ops.h"
@@ -16,37 +17,47 @@ namespace {
 
 using std::int64_t;
 
-/// The rule of n nodes, and what takes values at them to Hermite coefficients: row j holds
-/// w_j·h_k(z_j) for k < n.   [n] and [n, n]
+/// What takes values of a function to its Hermite coefficients, a_k = ∫ φ(z)·h_k(z)·density(z) dz:
+/// row j of the table holds w_j·density(z_j)·h_k(z_j).   [nodes] and [nodes, terms]
 struct Expansion {
-  Tensor nodes, weights;
+  Tensor nodes, table;
 };
 
-// h_k(z)·exp(−z²/4) and w·exp(z²/4) stay in range where h_k and w do not.
-Expansion make_expansion(int n) {
-  const auto [z, w] = gauss_hermite(n);
-  Tensor table = empty({n, n}, f64);
-  double* y = table.mutable_data<double>();
-  for (int j = 0; j < n; ++j) {
-    const double x = z.data<double>()[j], up = std::exp(0.25 * x * x);
-    double before = 0, h = 1 / up;
-    for (int k = 0; k < n; ++k) {
-      *y++ = w.data<double>()[j] * up * h;
-      const double next = (x * h - std::sqrt(k) * before) / std::sqrt(k + 1.0);
-      before = h;
-      h = next;
+// Gauss–Legendre on panels: they end at 0, where most kinks are, are small where σ makes φ(σz) steep,
+// and reach so far that functions that grow as e^4z are still integrated to the last places.
+// h_k(z)·exp(−z²/4) stays in range where h_k does not.
+Expansion make_expansion(int terms) {
+  constexpr double edges[] = {0, 0.125, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20};
+  const auto [points, weights] = gauss_legendre(16);
+  const std::vector<double> x = points.to_vector(), w = weights.to_vector();
+  std::vector<double> nodes, table;
+  for (std::size_t panel = 1; panel < std::size(edges); ++panel)
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      const double half = 0.5 * (edges[panel] - edges[panel - 1]);
+      const double z = edges[panel - 1] + half * (1 + x[j]), root = std::exp(-0.25 * z * z);
+      for (const double node : {z, -z}) {
+        nodes.push_back(node);
+        double before = 0, h = root;
+        for (int k = 0; k < terms; ++k) {
+          table.push_back(half * w[j] * root * h / std::sqrt(2 * std::numbers::pi));
+          const double next = (node * h - std::sqrt(k) * before) / std::sqrt(k + 1.0);
+          before = h;
+          h = next;
+        }
+      }
     }
-  }
-  return {z, table};
+  const auto count = static_cast<int64_t>(nodes.size());
+  return {from_vector(nodes, {count}), from_vector(table, {count, terms})};
 }
 
-/// Made once for every n.
-const Expansion& expansion(int n) {
+/// Made once for every number of terms.
+const Expansion& expansion(int terms) {
   static std::mutex mutex;
   static std::map<int, Expansion> made;
   const std::lock_guard lock(mutex);
-  const auto found = made.find(n);
-  return found != made.end() ? found->second : made.emplace(n, make_expansion(n)).first->second;
+  const auto found = made.find(terms);
+  return found != made.end() ? found->second
+                             : made.emplace(terms, make_expansion(terms)).first->second;
 }
 
 /// φ and, if wanted, φ' of x, elementwise.
@@ -67,25 +78,26 @@ Values values_at(const DualFunction& f, const Tensor& x, bool with_slope) {
   return {y.detach(), slope.defined() ? slope : zeros_like(x)};
 }
 
-/// a[i, k] = Σ_j y[i, j]·w_j·h_k(z_j).   [m, n] · [n, n] → [m, n], each row by the same
-/// instructions, whatever m.
+/// Σ_j y[i, j]·table[j, k], each row by the same instructions, whatever their number.
+/// [m, nodes] · [nodes, terms] → [m, terms]
 Tensor hermite_coefficients(const Tensor& y, const Expansion& e) {
-  const int64_t m = y.size(0), n = y.size(1);
-  Tensor a = zeros(y.shape(), f64);
+  const int64_t m = y.size(0), nodes = y.size(1), terms = e.table.size(1);
+  Tensor a = zeros({m, terms}, f64);
   const Tensor rows = contiguous(y);
-  const double *in = rows.data<double>(), *weights = e.weights.data<double>();
+  const double *in = rows.data<double>(), *table = e.table.data<double>();
   double* out = a.mutable_data<double>();
   const auto axpby = kernels::loops().f64.axpby;
-  parallel::for_range(m, 16, [=](int64_t begin, int64_t end) {
+  parallel::for_range(m, 4, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      for (int64_t j = 0; j < n; ++j) axpby(1, out + i * n, in[i * n + j], weights + j * n, n);
+      for (int64_t j = 0; j < nodes; ++j)
+        axpby(1, out + i * terms, in[i * nodes + j], table + j * terms, terms);
   });
   return a;
 }
 
 /// The Hermite coefficients of z ↦ φ(√p·z), and of z ↦ φ'(√p·z) if wanted, for each element of p.
 Values coefficients(const DualFunction& f, const Tensor& p, bool with_slope) {
-  const Expansion& e = expansion(f.nodes);
+  const Expansion& e = expansion(f.terms);
   const Tensor root = sqrt(reshape(p.detach(), {p.count(), 1}));
   const Values at_nodes = values_at(f, root * e.nodes, with_slope);
   Values a;

@@ -23,6 +23,9 @@ void check_count(const char* rule, int n) {
   check(n >= 1 && n <= 512, rule, "a rule of ", n, " nodes; they must be 1 to 512");
 }
 
+/// The recurrences are run with more digits than the rules keep.
+using Wide = long double;
+
 /// A rule that is symmetric about 0. `newton(x)` is one Newton step from x, `weight(x)` the weight of
 /// a node.
 template <class Newton, class Weight>
@@ -30,12 +33,12 @@ std::pair<Tensor, Tensor> symmetric_rule(std::vector<double> x, Newton newton, W
   const std::size_t n = x.size();
   std::vector<double> w(n);
   for (std::size_t j = 0; j < (n + 1) / 2; ++j) {
-    double node = 2 * j + 1 == n ? 0.0 : x[n - 1 - j];
+    Wide node = 2 * j + 1 == n ? 0 : x[n - 1 - j];
     if (node != 0)
       for (int step = 0; step < 3; ++step) node = newton(node);
-    x[j] = -node;
-    x[n - 1 - j] = node;
-    w[j] = w[n - 1 - j] = weight(node);
+    x[n - 1 - j] = static_cast<double>(node);
+    x[j] = -x[n - 1 - j];
+    w[j] = w[n - 1 - j] = static_cast<double>(weight(node));
   }
   const Shape shape{static_cast<std::int64_t>(n)};
   return {from_vector(x, shape), from_vector(w, shape)};
@@ -49,10 +52,10 @@ std::pair<Tensor, Tensor> gauss_hermite(int n) {
   check_count("gauss_hermite", n);
   std::vector<double> beta;
   for (int k = 1; k < n; ++k) beta.push_back(std::sqrt(k));
-  const auto last_two = [n](double x) {
-    double before = 0, h = std::exp(-0.25 * x * x);
+  const auto last_two = [n](Wide x) {
+    Wide before = 0, h = std::exp(-x * x / 4);
     for (int k = 0; k < n; ++k) {
-      const double next = (x * h - std::sqrt(k) * before) / std::sqrt(k + 1.0);
+      const Wide next = (x * h - std::sqrt(Wide(k)) * before) / std::sqrt(Wide(k + 1));
       before = h;
       h = next;
     }
@@ -60,13 +63,13 @@ std::pair<Tensor, Tensor> gauss_hermite(int n) {
   };
   return symmetric_rule(
       eigenvalues(beta),
-      [&](double x) {
+      [&](Wide x) {
         const auto [before, h] = last_two(x);
-        return x - h / (std::sqrt(n) * before);
+        return x - h / (std::sqrt(Wide(n)) * before);
       },
-      [&](double x) {
-        const double before = last_two(x).first;
-        return std::exp(-0.5 * x * x) / (n * before * before);
+      [&](Wide x) {
+        const Wide before = last_two(x).first;
+        return std::exp(-x * x / 2) / (n * before * before);
       });
 }
 
@@ -76,10 +79,10 @@ std::pair<Tensor, Tensor> gauss_legendre(int n) {
   check_count("gauss_legendre", n);
   std::vector<double> beta;
   for (int k = 1; k < n; ++k) beta.push_back(k / std::sqrt(4.0 * k * k - 1));
-  const auto last_two = [n](double x) {
-    double before = 0, p = 1;
+  const auto last_two = [n](Wide x) {
+    Wide before = 0, p = 1;
     for (int k = 0; k < n; ++k) {
-      const double next = ((2 * k + 1) * x * p - k * before) / (k + 1);
+      const Wide next = ((2 * k + 1) * x * p - k * before) / (k + 1);
       before = p;
       p = next;
     }
@@ -87,12 +90,12 @@ std::pair<Tensor, Tensor> gauss_legendre(int n) {
   };
   return symmetric_rule(
       eigenvalues(beta),
-      [&](double x) {
+      [&](Wide x) {
         const auto [before, p] = last_two(x);
         return x - p * (1 - x) * (1 + x) / (n * (before - x * p));
       },
-      [&](double x) {
-        const double before = n * last_two(x).first;
+      [&](Wide x) {
+        const Wide before = n * last_two(x).first;
         return 2 * (1 - x) * (1 + x) / (before * before);
       });
 }
