@@ -60,6 +60,20 @@ TEST(ClassProbabilities, AgreeWithTheirDefinition) {
     }
 }
 
+// The largest of many is narrowly distributed.  p_0 = ∫ φ(z) Φ(z + 1)^999 dz
+TEST(ClassProbabilities, OfAThousandClasses) {
+  std::vector<double> mean(1000);
+  mean[0] = 1;
+  double expected = 0;
+  const double step = 1e-2;
+  for (double z = -12 + step / 2; z < 12; z += step)
+    expected += std::exp(-0.5 * z * z) * std::pow(normal_cdf(z + 1), 999) * step;
+  expected /= std::sqrt(2 * M_PI);
+  const Tensor p = class_probabilities(from_vector(mean, {1, 1000}), ones({1}, f64));
+  EXPECT_NEAR(at(p, {0, 0}).item(), expected, 1e-13);
+  EXPECT_NEAR(at(p, {0, 999}).item(), (1 - expected) / 999, 1e-15);
+}
+
 TEST(ClassProbabilities, AreFrequenciesOfTheLargest) {
   const Tensor mean = tensor({0.5, 0, -0.5, 0.4}, {1, 4}, f64);
   const auto p = class_probabilities(mean, full({1}, 0.5, f64)).to_vector();

@@ -28,6 +28,13 @@ TEST(GradientFlow, OnePointByHand) {
   }
 }
 
+// λ·ηt/|y| may overflow; the end of training is reached long before.
+TEST(GradientFlow, LongTimesOverflowNothing) {
+  const GradientFlow flow(tensor({2e20}, {1, 1}, f64), tensor({3}, f64));
+  EXPECT_NEAR(flow.train(1e300).item(), 3, 1e-7);
+  EXPECT_NEAR(flow.test(1e300, tensor({4e20}, {1, 1}, f64)).item(), 6, 1e-6);
+}
+
 // |y| counts elements: two outputs are learned at half the speed of one.
 TEST(GradientFlow, OutputsShareTheMean) {
   const Tensor k = tensor({2, 1, 1, 3}, {2, 2}, f64), y = tensor({1, -2}, f64);
