@@ -22,7 +22,7 @@ namespace ladon::infinite {
 struct GramEstimate {
   std::uint64_t result_bytes = 0;   ///< The matrices returned.
   std::uint64_t working_bytes = 0;  ///< Beside them, at most: the tiles that all threads work on.
-  double seconds = 0;      ///< On all threads, for the tiles that are not stored yet or are.
+  double seconds = 0;      ///< On all threads, with nothing stored yet.
   std::int64_t tile = 0;   ///< Inputs a side of a tile; the last may be smaller.
   std::int64_t tiles = 0;  ///< Tiles to compute.
   bool sampled = false;    ///< Whether a layer draws samples (GramOptions::replicates).

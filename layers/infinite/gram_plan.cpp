@@ -88,7 +88,7 @@ double copy_bytes(const Inputs& in) {
 
 std::vector<GramTile> cut(const GramPlan& plan) {
   const std::int64_t n1 = plan.a.count(), n2 = plan.b.count(), side = plan.estimate.tile;
-  check(plan.estimate.tiles < 100'000'000, "gram", "there would be ", plan.estimate.tiles,
+  check(plan.estimate.tiles < 10'000'000, "gram", "there would be ", plan.estimate.tiles,
         " tiles; take larger ones than ", side, " × ", side, " inputs");
   std::vector<GramTile> tiles;
   for (std::int64_t i = 0; i < n1; i += side)

@@ -98,7 +98,7 @@ struct Inputs {
 
 /// Vectors are multiplied in units of so many; blocks that begin at multiples of it give the same
 /// bits as one whole block. (Inputs with positions are multiplied one by one.)
-inline constexpr std::int64_t vector_unit = 64;
+inline constexpr std::int64_t vector_unit = 128;
 
 /// Which kernels are computed; an NTK needs the NNGP kernel, but not the other way round.
 enum class Wanted { nngp, ntk };

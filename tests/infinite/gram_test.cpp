@@ -28,6 +28,8 @@ using infinite::limit;
 
 namespace fs = std::filesystem;
 
+constexpr std::int64_t unit = infinite::vector_unit;
+
 LinearOptions random_linear(std::int64_t in) {
   return {.in = in,
           .out = 2,
@@ -108,11 +110,11 @@ TEST(Gram, IsTheLimitOfAllInputs) {
 
 TEST(Gram, HasTheSameBitsForAnyTileAndNumberOfThreads) {
   const Sequential net = relu_net(300);
-  const Tensor x = draw({201, 300}), y = draw({150, 300}, 3);
+  const Tensor x = draw({3 * unit + 9, 300}), y = draw({2 * unit - 5, 300}, 3);
   const Gram whole = gram(limit(net), x, y, {.tile = 1000});
   const int before = num_threads();
   for (const int threads : {1, 3})
-    for (const std::int64_t tile : {0, 64, 100, 192}) {
+    for (const std::int64_t tile : {std::int64_t{0}, unit, unit + 40, 3 * unit}) {
       set_num_threads(threads);
       expect_same_bits(gram(limit(net), x, y, {.tile = tile}), whole,
                        concat("tile ", tile, ", ", threads, " threads"));
@@ -131,8 +133,8 @@ TEST(Gram, WithPositionsHasTheSameBitsForAnyTile) {
 
 TEST(Gram, OfOneBlockIsSymmetricAndAgreesAboveTheDiagonal) {
   const Sequential net = relu_net(300);
-  const Tensor x = draw({201, 300});
-  const Gram half = gram(limit(net), x, {.tile = 64}), whole = gram(limit(net), x, x);
+  const Tensor x = draw({3 * unit + 9, 300});
+  const Gram half = gram(limit(net), x, {.tile = unit}), whole = gram(limit(net), x, x);
   for (const auto which : {&Gram::nngp, &Gram::ntk}) {
     EXPECT_TRUE(same_bits(half.*which, transpose(half.*which)));
     EXPECT_TRUE(same_bits(triu(half.*which), triu(whole.*which)));
@@ -145,22 +147,22 @@ TEST(Gram, OfOneBlockIsSymmetricAndAgreesAboveTheDiagonal) {
 
 TEST(Gram, TellsWhichInputsAreTheSame) {
   const Noise noise;
-  const Tensor x = draw({130, 4});
-  const Tensor k = gram(limit(noise), x, {.tile = 64}).nngp;
-  const Tensor plain = gram(limit(noise), x, x, {.tile = 64}).nngp;
-  EXPECT_TRUE(same_bits(k, plain * (eye(130, f64) + 1)));
+  const Tensor x = draw({unit + 2, 4});
+  const Tensor k = gram(limit(noise), x, {.tile = unit}).nngp;
+  const Tensor plain = gram(limit(noise), x, x, {.tile = unit}).nngp;
+  EXPECT_TRUE(same_bits(k, plain * (eye(unit + 2, f64) + 1)));
 }
 
 TEST(Gram, AveragesReplicatesAndTellsTheirError) {
   const Sampling layer;
-  const Tensor x = draw({66, 4});
-  const Gram g = gram(limit(layer), x, {.tile = 64, .replicates = 5});
+  const Tensor x = draw({unit + 2, 4});
+  const Gram g = gram(limit(layer), x, {.tile = unit, .replicates = 5});
   const Tensor plain = infinite::input_kernel(x, x).nngp;
   EXPECT_TRUE(all_close(triu(g.nngp), triu(plain + 2), 1e-12, 1e-12));  // (0 + 1 + 2 + 3 + 4)/5
-  EXPECT_TRUE(all_close(g.ntk, full({66, 66}, -4, f64), 1e-12, 0));
+  EXPECT_TRUE(all_close(g.ntk, full(plain.shape(), -4, f64), 1e-12, 0));
   const double se = std::sqrt(2.5 / 5);
-  EXPECT_TRUE(all_close(g.nngp_se, full({66, 66}, se, f64), 1e-9, 0));
-  EXPECT_TRUE(all_close(g.ntk_se, full({66, 66}, 2 * se, f64), 1e-9, 0));
+  EXPECT_TRUE(all_close(g.nngp_se, full(plain.shape(), se, f64), 1e-9, 0));
+  EXPECT_TRUE(all_close(g.ntk_se, full(plain.shape(), 2 * se, f64), 1e-9, 0));
 }
 
 // --- memory ---
@@ -197,20 +199,21 @@ TEST(Gram, RefusesWhatIsOverTheBudget) {
 
 TEST(Gram, NamesTheTileThatWouldFit) {
   const Sequential net = relu_net(2);
-  const Tensor x = draw({600, 2});
-  const auto estimate = infinite::estimate_gram(limit(net), x, {.tile = 64});
-  const GramOptions options{.tile = 600, .memory_budget = estimate.bytes() + 1'000'000};
-  test::expect_error([&] { gram(limit(net), x, options); }, "tiles of 64 × 64 would fit");
+  const Tensor x = draw({5 * unit, 2});
+  const auto estimate = infinite::estimate_gram(limit(net), x, {.tile = unit});
+  const GramOptions options{.tile = 5 * unit, .memory_budget = estimate.bytes() + 1'000'000};
+  test::expect_error([&] { gram(limit(net), x, options); },
+                     concat("tiles of ", unit, " × ", unit, " would fit"));
   EXPECT_NO_THROW(gram(limit(net), x, {.memory_budget = options.memory_budget}));
 }
 
 TEST(Gram, ReportsProgress) {
   const Sequential net = relu_net(2);
   std::vector<std::int64_t> done;
-  gram(limit(net), draw({130, 2}), {.tile = 64, .progress = [&](const GramProgress& p) {
-                                      EXPECT_EQ(p.estimate.tiles, 6);
-                                      done.push_back(p.tiles_done);
-                                    }});
+  gram(limit(net), draw({2 * unit + 1, 2}), {.tile = unit, .progress = [&](const GramProgress& p) {
+                                               EXPECT_EQ(p.estimate.tiles, 6);
+                                               done.push_back(p.tiles_done);
+                                             }});
   EXPECT_EQ(done, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
 }
 
@@ -227,7 +230,7 @@ TEST(Gram, RefusesMalformedRequests) {
 class GramCheckpoint : public testing::Test {
  protected:
   GramOptions stored(std::function<void(const GramProgress&)> progress = {}) const {
-    return {.tile = 64,
+    return {.tile = unit,
             .checkpoint = folder_.path() / "tiles",
             .checkpoint_seconds = 0,
             .progress = std::move(progress)};
@@ -257,8 +260,8 @@ class GramCheckpoint : public testing::Test {
   }
 
   Sequential net_ = relu_net(50);
-  Tensor x_ = draw({230, 50});
-  Gram whole_ = gram(limit(net_), x_, {.tile = 64});
+  Tensor x_ = draw({3 * unit + 20, 50});
+  Gram whole_ = gram(limit(net_), x_, {.tile = unit});
   test::TemporaryFolder folder_;
 };
 
@@ -324,8 +327,8 @@ TEST_F(GramCheckpoint, RefusesTilesOfAnotherComputation) {
   nngp.wanted = infinite::Wanted::nngp;
   refused(net_, x_, nngp, "of another computation");
   GramOptions tile = stored();
-  tile.tile = 128;
-  refused(net_, x_, tile, "its \"tile\" is 64, now it is 128");
+  tile.tile = 2 * unit;
+  refused(net_, x_, tile, concat("its \"tile\" is ", unit, ", now it is ", 2 * unit));
   Sequential other = relu_net(50);
   other.set_hyperparameter("layers.0.weight_std", scalar(1.21, f64));
   refused(other, x_, stored(), "its \"model\" is");
