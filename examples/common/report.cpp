@@ -20,10 +20,18 @@ int digits_for(const std::vector<Row>& rows, std::size_t column) {
   return largest >= 1000 ? 0 : largest >= 100 ? 1 : largest >= 10 ? 2 : largest > 1 ? 3 : 4;
 }
 
-std::string cell(const Estimate& e, int digits) {
+bool has_errors(const std::vector<Row>& rows, std::size_t column) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const Row& row) { return row.figures[column].second.se > 0; });
+}
+
+std::string cell(const Estimate& e, int digits, bool with_error) {
   if (std::isnan(e.mean)) return "–";
   char text[64];
-  std::snprintf(text, sizeof text, "%.*f ± %.*f", digits, e.mean, digits, e.se);
+  if (with_error)
+    std::snprintf(text, sizeof text, "%.*f ± %.*f", digits, e.mean, digits, e.se);
+  else
+    std::snprintf(text, sizeof text, "%.*f", digits, e.mean);
   return text;
 }
 
@@ -50,7 +58,8 @@ std::string table(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     cells.push_back({row.method});
     for (std::size_t c = 0; c < row.figures.size(); ++c)
-      cells.back().push_back(cell(row.figures[c].second, digits_for(rows, c)));
+      cells.back().push_back(
+          cell(row.figures[c].second, digits_for(rows, c), has_errors(rows, c)));
   }
   std::vector<std::size_t> widths(cells[0].size(), 0);
   for (const auto& line : cells)

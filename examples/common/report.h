@@ -9,7 +9,7 @@
 
 namespace ladon::example {
 
-/// Mean and standard error of the mean over repetitions (0 for one repetition).
+/// A figure and its standard error: of the mean over repetitions (0 for one), or from a sample's size.
 struct Estimate {
   double mean = 0, se = 0;
 };
@@ -21,7 +21,8 @@ struct Row {
   std::vector<std::pair<std::string, Estimate>> figures;
 };
 
-/// Rows under a header, columns aligned: "0.912 ± 0.004". Every row has the same figures.
+/// Rows under a header, columns aligned: "0.912 ± 0.004", or "0.912" in a column without errors.
+/// Every row has the same figures.
 std::string table(const std::vector<Row>& rows);
 
 /// Writes {"example", "settings", "seconds", "rows"}, beside and then renamed.
