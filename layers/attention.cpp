@@ -3,17 +3,25 @@
 #include <cmath>
 
 #include "ladon/core/error.h"
+#include "ladon/layers/trace.h"
 
 namespace ladon {
 namespace {
 
-/// [.., in] → [.., heads, T, head_dim]: one product for all heads, then a view that swaps the axes.
-Tensor heads_of(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  const std::int64_t heads = weight.size(0), width = weight.size(1);
-  const Tensor flat_weight = reshape(weight, {heads * width, weight.size(2)});
-  const Tensor flat_bias = bias.defined() ? reshape(bias, {heads * width}) : bias;
-  const Tensor y = linear(x, flat_weight, flat_bias);  // [B,T,in] · [H·d,in]ᵀ → [B,T,H·d]
-  return transpose(reshape(y, {x.size(0), x.size(1), heads, width}), 1, 2);
+/// scale·x by all heads' weights:  [.., in] → [.., heads·width], one product.
+Tensor projected(const Tensor& x, double scale, const Tensor& weight, const Tensor& bias) {
+  const std::int64_t all = weight.size(0) * weight.size(1);
+  const Tensor flat_weight = reshape(weight, {all, weight.size(2)});
+  const Tensor flat_bias = bias.defined() ? reshape(bias, {all}) : bias;
+  const Tensor in = scale == 1 ? x : x * scale;
+  const Tensor y = linear(in, flat_weight, flat_bias);  // [B,T,in] · [H·d,in]ᵀ → [B,T,H·d]
+  trace::product(in, y, bias.defined() ? 1 : 0);
+  return y;
+}
+
+/// [B, T, heads·width] → [B, heads, T, width], a view.
+Tensor heads_apart(const Tensor& y, std::int64_t heads) {
+  return transpose(reshape(y, {y.size(0), y.size(1), heads, y.size(2) / heads}), 1, 2);
 }
 
 void check_input(const char* what, const Tensor& x, std::int64_t width) {
@@ -21,51 +29,125 @@ void check_input(const char* what, const Tensor& x, std::int64_t width) {
         width, "], got shape ", x.shape());
 }
 
+/// Whether both are one tensor, as in self-attention.
+bool same(const Tensor& a, const Tensor& b) {
+  return &a == &b ||
+         (a.storage().bytes() == b.storage().bytes() && a.offset() == b.offset() &&
+          a.shape() == b.shape() && a.strides() == b.strides() && a.history() == b.history());
+}
+
+void check_options(const MultiHeadAttentionOptions& o) {
+  const char* layer = "MultiHeadAttention";
+  check(o.dim > 0 && o.heads > 0, layer, "dim and heads must be positive, got ", o.dim, " and ",
+        o.heads);
+  check(o.head_dim > 0 || o.dim % o.heads == 0, layer, o.heads,
+        " heads do not divide dim = ", o.dim, "; give head_dim");
+  check(o.dropout >= 0 && o.dropout <= 1, layer, "dropout must lie in [0, 1], got ", o.dropout);
+  check(!o.tied || o.key_dim <= 0 || o.key_dim == o.dim, layer,
+        "tied queries and keys need inputs of one width, got dim = ", o.dim,
+        ", key_dim = ", o.key_dim);
+  check(o.query_key_std >= 0 && o.value_output_std >= 0 && o.bias_std >= 0, layer,
+        "standard deviations must not be negative, got query_key_std = ", o.query_key_std,
+        ", value_output_std = ", o.value_output_std, ", bias_std = ", o.bias_std);
+  check(o.limit_samples >= 2, layer, "limit_samples must be at least 2, got ", o.limit_samples);
+}
+
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Generator& source)
-    : causal(o.causal), dropout(o.dropout), rng(source.split(source.reserve(1))) {
-  check(o.dim > 0 && o.heads > 0, "MultiHeadAttention", "dim and heads must be positive, got ",
-        o.dim, " and ", o.heads);
-  check(o.head_dim > 0 || o.dim % o.heads == 0, "MultiHeadAttention", o.heads,
-        " heads do not divide dim = ", o.dim, "; give head_dim");
-  check(dropout >= 0 && dropout <= 1, "MultiHeadAttention", "dropout must lie in [0, 1], got ",
-        dropout);
+    : values_see_positions(o.positions && o.values_see_positions),
+      scaling(o.scaling),
+      zeta(o.zeta),
+      tied(o.tied),
+      causal(o.causal),
+      dropout(o.dropout),
+      init(o.parameterization == Parameterization::ntk ? Init::normal : o.init),
+      limit_samples(o.limit_samples),
+      limit_seed(o.limit_seed),
+      rng(source.split(source.reserve(1))) {
+  check_options(o);
   const std::int64_t width = o.head_dim > 0 ? o.head_dim : o.dim / o.heads;
+  const std::int64_t value_width = o.value_head_dim > 0 ? o.value_head_dim : width;
   const std::int64_t key_dim = o.key_dim > 0 ? o.key_dim : o.dim;
   const std::int64_t value_dim = o.value_dim > 0 ? o.value_dim : key_dim;
-  // Drawn as matrices [heads·head_dim, in], so that fans are those of the whole projection.
-  const auto projection = [&](std::int64_t in) {
-    const Tensor matrix = initialize(o.init, {o.heads * width, in}, source).detach();
-    return parameter(reshape(matrix, {o.heads, width, in}));
+  const std::int64_t out = o.out > 0 ? o.out : o.dim;
+  const std::int64_t beside =
+      o.positions && o.positions->merge == PositionMerge::concat ? o.positions->channels : 0;
+  // Drawn as matrices [heads·width, in], so that fans are those of the whole projection.
+  const auto projection = [&](std::int64_t rows, std::int64_t in) {
+    const Tensor matrix = initialize(init, {o.heads * rows, in}, source).detach();
+    return parameter(reshape(matrix, {o.heads, rows, in}));
   };
-  query = projection(o.dim);
-  key = projection(key_dim);
-  value = projection(value_dim);
-  output = projection(o.dim);
+  query = projection(width, o.dim + beside);
+  if (!tied) key = projection(width, key_dim + beside);
+  value = projection(value_width, value_dim + (values_see_positions ? beside : 0));
+  output = projection(value_width, out);
+  if (o.positions) {
+    RandomPositionsOptions told = *o.positions;
+    told.in = o.dim;
+    positions.emplace(told, source);
+  }
+  if (o.parameterization == Parameterization::ntk) {
+    query_key_std = scalar(o.query_key_std, f64);
+    value_output_std = scalar(o.value_output_std, f64);
+    bias_std = scalar(o.bias_std, f64);
+    if (o.bias && o.bias_std > 0) output_bias = initialize(Init::normal, {out}, source);
+    return;
+  }
   if (!o.bias) return;
-  query_bias = parameter(zeros({o.heads, width}));
-  key_bias = parameter(zeros({o.heads, width}));
-  value_bias = parameter(zeros({o.heads, width}));
-  output_bias = parameter(zeros({o.dim}));
+  if (o.projection_bias) {
+    query_bias = parameter(zeros({o.heads, width}));
+    if (!tied) key_bias = parameter(zeros({o.heads, width}));
+    value_bias = parameter(zeros({o.heads, value_width}));
+  }
+  output_bias = parameter(zeros({out}));
 }
 
 MultiHeadAttention::Projected MultiHeadAttention::project(const Tensor& queries, const Tensor& keys,
                                                           const Tensor& values) const {
-  check_input("queries", queries, query.size(2));
-  check_input("keys", keys, key.size(2));
-  check_input("values", values, value.size(2));
+  check(queries.rank() == 3 && keys.rank() == 3 && values.rank() == 3, "MultiHeadAttention",
+        "queries, keys and values must be [batch, T, width], got shapes ", queries.shape(), ", ",
+        keys.shape(), " and ", values.shape());
   check(keys.size(0) == queries.size(0) && values.size(0) == queries.size(0) &&
             values.size(1) == keys.size(1),
         "MultiHeadAttention", "queries ", queries.shape(), ", keys ", keys.shape(), " and values ",
         values.shape(), " must agree in batch, and keys and values in length");
-  return {heads_of(queries, query, query_bias), heads_of(keys, key, key_bias),
-          heads_of(values, value, value_bias)};
+  const bool self = same(queries, keys);
+  Tensor q = queries, k = keys, v = values;
+  if (positions) {
+    check(self && same(queries, values), "MultiHeadAttention",
+          "tells positions in self-attention only; put a RandomPositions before each input");
+    q = k = (*positions)(queries);
+    if (values_see_positions) v = q;
+  }
+  check_input("queries", q, query.size(2));
+  check_input("keys", k, tied ? query.size(2) : key.size(2));
+  check_input("values", v, value.size(2));
+  const bool ntk = parameterization() == Parameterization::ntk;
+  const auto times = [ntk](const Tensor& x, const Tensor& weight, const Tensor& bias) {
+    const double scale = ntk ? 1 / std::sqrt(static_cast<double>(weight.size(2))) : 1;
+    return projected(x, scale, weight, bias);
+  };
+  const auto apart = [this](const Tensor& y) { return heads_apart(y, heads()); };
+  if (!tied)
+    return {apart(times(q, query, query_bias)), apart(times(k, key, key_bias)),
+            apart(times(v, value, value_bias))};
+  // One product by the one weight, of queries and keys in a row where they differ.
+  const Tensor both = times(self ? q : concat({q, k}, 1), query, query_bias);
+  const Tensor first = self ? both : slice(both, 1, {.stop = q.size(1)});
+  const Tensor second = self ? both : slice(both, 1, {.start = q.size(1)});
+  return {apart(first), apart(second), apart(times(v, value, value_bias))};
+}
+
+double MultiHeadAttention::logit_scale() const {
+  const double width = static_cast<double>(head_dim());
+  const double scale = 1 / (scaling == AttentionScaling::sqrt ? std::sqrt(width) : width);
+  return query_key_std.defined() ? scale * query_key_std.item() : scale;
 }
 
 AttentionOptions MultiHeadAttention::options(const AttentionMasks& masks,
                                              const Tensor& keys) const {
-  AttentionOptions options{.mask = masks.mask, .causal = causal};
+  AttentionOptions options{.mask = masks.mask, .causal = causal, .scale = logit_scale()};
   if (training() && dropout > 0) {
     options.dropout = dropout;
     options.rng = &rng;
@@ -84,26 +166,68 @@ AttentionOptions MultiHeadAttention::options(const AttentionMasks& masks,
   return options;
 }
 
-// [B,H,T,d] → [B,T,H·d] · [H·d,dim] → [B,T,dim]
+Tensor apply(Zeta zeta, const Tensor& logits) {
+  switch (zeta) {
+    case Zeta::softmax:
+      return softmax(logits, -1);
+    case Zeta::identity:
+      return logits;
+    case Zeta::relu:
+      return relu(logits);
+    case Zeta::abs:
+      return abs(logits);
+  }
+  fail("apply", "unknown zeta");
+}
+
+AttentionResult MultiHeadAttention::attend(const Projected& p, const AttentionOptions& o,
+                                           bool with_weights) const {
+  if (zeta == Zeta::softmax)
+    return with_weights ? attention_with_weights(p.q, p.k, p.v, o)
+                        : AttentionResult{scaled_dot_product_attention(p.q, p.k, p.v, o), {}};
+  // [B,H,Tq,d] · [B,H,Tk,d]ᵀ → [B,H,Tq,Tk]
+  Tensor weights = apply(zeta, matmul(p.q * *o.scale, transpose(p.k)));
+  if (o.mask.defined()) {
+    check(o.mask.dtype() == boolean, "MultiHeadAttention",
+          "an additive mask needs softmax weights; pass a boolean one");
+    weights = masked_fill(weights, logical_not(o.mask), 0);
+  }
+  if (o.causal) weights = tril(weights);
+  const Tensor kept = o.dropout > 0 ? ladon::dropout(weights, o.dropout, *o.rng) : weights;
+  return {matmul(kept, p.v), weights};
+}
+
+// [B,H,T,d] → [B,T,H·d] · [H·d,out] → [B,T,out]
 Tensor MultiHeadAttention::combine(const Tensor& contexts) const {
-  const std::int64_t all = heads() * head_dim();
-  const Tensor joined =
-      reshape(transpose(contexts, 1, 2), {contexts.size(0), contexts.size(2), all});
-  const Tensor y = matmul(joined, reshape(output, {all, output.size(2)}));
-  return output_bias.defined() ? y + output_bias : y;
+  const std::int64_t all = heads() * value_head_dim();
+  Tensor joined = reshape(transpose(contexts, 1, 2), {contexts.size(0), contexts.size(2), all});
+  Tensor bias = output_bias;
+  double bias_scale = bias.defined() ? 1 : 0;
+  if (parameterization() == Parameterization::ntk) {
+    joined = joined * (value_output_std.item() / std::sqrt(static_cast<double>(all)));
+    if (bias.defined()) bias = bias * (bias_scale = bias_std.item());
+  }
+  const Tensor product = matmul(joined, reshape(output, {all, output.size(2)}));
+  const Tensor y = bias.defined() ? product + bias : product;
+  trace::product(joined, y, bias_scale);
+  return y;
+}
+
+Tensor MultiHeadAttention::forward(const Tensor& x, const AttentionMasks& masks) const {
+  if (x.rank() != 4) return forward(x, x, x, masks);
+  const Tensor y = forward(flatten(x, 1, 2), masks);
+  return reshape(y, {x.size(0), x.size(1), x.size(2), y.size(2)});
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                    const AttentionMasks& masks) const {
-  const auto [q, k, v] = project(queries, keys, values);
-  return combine(scaled_dot_product_attention(q, k, v, options(masks, keys)));
+  return combine(attend(project(queries, keys, values), options(masks, keys), false).output);
 }
 
 MultiHeadAttention::Details MultiHeadAttention::forward_with_weights(
     const Tensor& queries, const Tensor& keys, const Tensor& values,
     const AttentionMasks& masks) const {
-  const auto [q, k, v] = project(queries, keys, values);
-  const AttentionResult result = attention_with_weights(q, k, v, options(masks, keys));
+  const AttentionResult result = attend(project(queries, keys, values), options(masks, keys), true);
   return {combine(result.output), result.weights, result.output};
 }
 
@@ -116,10 +240,17 @@ void MultiHeadAttention::visit(Visitor& v) {
   v("key_bias", key_bias);
   v("value_bias", value_bias);
   v("output_bias", output_bias);
+  v("positions", positions);
+  v.hyperparameter("query_key_std", query_key_std);
+  v.hyperparameter("value_output_std", value_output_std);
+  v.hyperparameter("bias_std", bias_std);
 }
 
 std::string MultiHeadAttention::describe() const {
+  static constexpr const char* weights[] = {"", ", identity", ", relu", ", abs"};
   return concat("MultiHeadAttention(dim ", query.size(2), ", ", heads(), " heads of ", head_dim(),
+                weights[static_cast<int>(zeta)],
+                scaling == AttentionScaling::linear ? ", linear scaling" : "", tied ? ", tied" : "",
                 causal ? ", causal)" : ")");
 }
 
@@ -129,10 +260,17 @@ namespace {
 
 void check_torch_form(const MultiHeadAttention& layer) {
   const std::int64_t dim = layer.query.size(2);
-  check(layer.key.size(2) == dim && layer.value.size(2) == dim &&
-            layer.heads() * layer.head_dim() == dim,
+  check(layer.zeta == Zeta::softmax && layer.scaling == AttentionScaling::sqrt && !layer.tied &&
+            !layer.positions && layer.parameterization() == Parameterization::standard &&
+            layer.query_bias.defined() == layer.output_bias.defined(),
         "torch layout",
-        "needs queries, keys and values of one width dim = heads·head_dim; they are ",
+        "is of plain attention: softmax, sqrt scaling, separate queries and keys, no positions, "
+        "standard parameterization, biases everywhere or nowhere; this is ",
+        layer.describe());
+  check(layer.key.size(2) == dim && layer.value.size(2) == dim && layer.output.size(2) == dim &&
+            layer.value_head_dim() == layer.head_dim() && layer.heads() * layer.head_dim() == dim,
+        "torch layout",
+        "needs queries, keys, values and output of one width dim = heads·head_dim; they are ",
         layer.query.shape(), ", ", layer.key.shape(), ", ", layer.value.shape());
 }
 

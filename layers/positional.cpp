@@ -3,7 +3,10 @@
 #include <cmath>
 
 #include "ladon/core/error.h"
+#include "ladon/core/lapack.h"
+#include "ladon/layers/infinite/kernel.h"
 #include "ladon/layers/init.h"
+#include "ladon/layers/trace.h"
 
 namespace ladon {
 namespace {
@@ -34,19 +37,146 @@ Tensor SinusoidalPositions::forward(const Tensor& x) const {
 std::string SinusoidalPositions::describe() const { return "SinusoidalPositions"; }
 
 LearnedPositions::LearnedPositions(const LearnedPositionsOptions& o, Generator& rng)
-    : weight(initialize(Init::normal, {o.max_length, o.dim}, rng, {.gain = o.stddev})) {}
+    : weight(initialize(Init::normal, {o.max_length, o.dim}, rng, {.gain = o.stddev})),
+      init_std(o.stddev) {}
 
 Tensor LearnedPositions::forward(const Tensor& x) const {
   check_sequence("LearnedPositions", x);
   check(x.size(-2) <= weight.size(0), "LearnedPositions", "the sequence has ", x.size(-2),
         " positions, the table ", weight.size(0), "; truncate it or raise max_length");
-  return x + slice(weight, 0, {.stop = x.size(-2)});
+  const Tensor y = x + slice(weight, 0, {.stop = x.size(-2)});
+  trace::use(y, [missing = weight.size(0) - x.size(-2)](const Tensor& delta) {
+    return pad(delta, {0, 0, 0}, {0, missing, 0});
+  });
+  return y;
+}
+
+infinite::Kernel LearnedPositions::limit(const infinite::Kernel& k) const {
+  check(k.has_positions(), "LearnedPositions", "the inputs have no positions");
+  const Tensor same = eye(k.position_count(), f64);
+  return infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
+    infinite::PairKernels y{pairs.nngp + init_std * init_std * same, {}};
+    if (pairs.ntk.defined()) y.ntk = pairs.ntk + same;
+    return y;
+  });
 }
 
 void LearnedPositions::visit(Visitor& v) { v("weight", weight); }
 
 std::string LearnedPositions::describe() const {
   return concat("LearnedPositions(", weight.size(0), " × ", weight.size(1), ")");
+}
+
+// --- correlated positions ---
+
+namespace {
+
+/// |a − b|² of the positions of a grid, row-major. [n, n]
+Tensor squared_distances(const Shape& grid) {
+  const std::int64_t n = grid.count(), columns = grid[grid.rank() - 1];
+  Tensor distances = empty({n, n}, f64);
+  double* out = distances.mutable_data<double>();
+  for (std::int64_t a = 0; a < n; ++a)
+    for (std::int64_t b = 0; b < n; ++b) {
+      const double rows = static_cast<double>(a / columns - b / columns);
+      const double along = static_cast<double>(a % columns - b % columns);
+      out[a * n + b] = rows * rows + along * along;
+    }
+  return distances;
+}
+
+Tensor correlation_of(const RandomPositionsOptions& o) {
+  if (!o.correlation) return eye(o.grid.count(), f64);
+  Tensor r = squared_distances(o.grid);
+  double* element = r.mutable_data<double>();
+  for (std::int64_t i = 0; i < r.count(); ++i) element[i] = o.correlation(element[i]);
+  return r;
+}
+
+/// The symmetric square root V·sqrt(Λ)·Vᵀ; eigenvalues that rounding made negative count as 0.
+Tensor square_root(const Tensor& r) {
+  const auto [values, vectors] = lapack::eigh(r);
+  const double least = values.to_vector().front(), trace = sum(diagonal(r)).item();
+  check(least >= -1e-10 * std::abs(trace), "RandomPositions",
+        "the correlation of positions is not positive semi-definite: its smallest eigenvalue is ",
+        least, "; use a positive definite function of the distance, as exp(−decay·|a − b|²)");
+  return matmul(vectors * sqrt(clamp(values, 0, INFINITY)), transpose(vectors));
+}
+
+}  // namespace
+
+std::function<double(double)> decaying_correlation(double decay) {
+  check(decay >= 0, "decaying_correlation", "decay must not be negative, got ", decay);
+  return [decay](double squared_distance) { return std::exp(-decay * squared_distance); };
+}
+
+RandomPositions::RandomPositions(const RandomPositionsOptions& o, Generator& rng)
+    : stddev(scalar(o.stddev, f64)), grid(o.grid), in(o.in), merge(o.merge) {
+  check((grid.rank() == 1 || grid.rank() == 2) && grid.count() > 0, "RandomPositions",
+        "the grid must be {T} or {H, W}, got ", grid);
+  const std::int64_t width = merge == PositionMerge::sum ? in : o.channels;
+  check(in > 0 && width > 0, "RandomPositions", "widths must be positive, got in = ", in,
+        ", channels = ", o.channels);
+  check(o.stddev >= 0, "RandomPositions", "stddev must not be negative, got ", o.stddev);
+  correlation = correlation_of(o);
+  factor = o.correlation ? square_root(correlation) : correlation;
+  weight = initialize(Init::normal, {grid.count(), width}, rng);
+}
+
+Tensor RandomPositions::forward(const Tensor& x) const {
+  check((x.rank() == 3 || x.rank() == 4) && x.size(-1) == in, "RandomPositions",
+        "expects [batch, T, ", in, "] or [batch, H, W, ", in, "], got shape ", x.shape());
+  const std::int64_t length = x.shape().sub(1, x.rank() - 1).count();
+  check(grid.rank() == 1 ? x.rank() == 3 && length <= grid[0] : length == grid.count(),
+        "RandomPositions", "inputs of shape ", x.shape(), " do not fit positions ", grid);
+  // [T, n] · [n, c] → [T, c]
+  const Tensor map = cast(slice(factor, 0, {.stop = length}) * stddev.item(), weight.dtype());
+  const Tensor p = matmul(map, weight);
+  Shape shape = x.shape();
+  shape[x.rank() - 1] = p.size(1);
+  const Tensor spread = expand(reshape(p, shape.sub(1, x.rank())), shape);
+  const Tensor y = merge == PositionMerge::sum ? x + spread : concat({x, spread}, -1);
+  trace::use(y, [map, own = p.size(1)](const Tensor& delta) {  // [n, T] · [batch, T, c]
+    const Tensor flat = reshape(delta, {delta.size(0), map.size(0), delta.size(-1)});
+    const Tensor mine = slice(flat, 2, {.start = flat.size(2) - own});
+    return matmul(transpose(map), mine);
+  });
+  return y;
+}
+
+infinite::Pairs RandomPositions::limit(const infinite::Pairs& tokens) const {
+  const std::int64_t length = tokens.nngp.size(-1);
+  check(tokens.has_positions && (grid.rank() == 1 ? length <= grid[0] : length == grid.count()),
+        "RandomPositions", "inputs of ", tokens.has_positions ? length : 0,
+        " positions do not fit positions ", grid);
+  const double width = static_cast<double>(in), own = static_cast<double>(weight.size(1));
+  const double kept = merge == PositionMerge::sum ? 1 : width / (width + own);
+  const double told = merge == PositionMerge::sum ? 1 : own / (width + own);
+  const Slice used{.stop = length};
+  const Tensor r = told * square(stddev) * slice(slice(correlation, 0, used), 1, used);
+  const auto add = [&](const Tensor& k) { return kept * k + r; };
+  infinite::Pairs y = tokens;
+  y.nngp = add(tokens.nngp);
+  y.left = add(tokens.left);
+  y.right = add(tokens.right);
+  if (tokens.ntk.defined()) y.ntk = add(tokens.ntk);
+  return y;
+}
+
+infinite::Kernel RandomPositions::limit(const infinite::Kernel& k) const {
+  return infinite::map_pairs(k, [this](const infinite::Pairs& pairs) {
+    const infinite::Pairs y = limit(pairs);
+    return infinite::PairKernels{y.nngp, y.ntk};
+  });
+}
+
+void RandomPositions::visit(Visitor& v) {
+  v("weight", weight);
+  v.hyperparameter("stddev", stddev);
+}
+
+std::string RandomPositions::describe() const {
+  return concat("RandomPositions(", grid, merge == PositionMerge::sum ? ", sum)" : ", concat)");
 }
 
 }  // namespace ladon

@@ -1,9 +1,14 @@
 #pragma once
-// Positional encodings, added to token vectors [batch, T, dim].
+// Positional encodings: what tells the places of tokens [batch, T, dim].
+
+#include <functional>
 
 #include "ladon/layers/module.h"
 
 namespace ladon {
+namespace infinite {
+struct Pairs;
+}
 
 /// Position t, channels 2i and 2i+1: sin and cos of t/10000^(2i/dim)   (Vaswani et al. 2017).
 /// [length, dim]; any dim.
@@ -23,10 +28,60 @@ struct LearnedPositionsOptions {
 
 /// Adds a trained table. Throws Error for a sequence longer than max_length.
 struct LearnedPositions : Layer {
-  Tensor weight;  ///< [max_length, dim]
+  Tensor weight;    ///< [max_length, dim]
+  double init_std;  ///< Of a row's elements.
 
   LearnedPositions(const LearnedPositionsOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
+  /// As dim → ∞:  k' = k + stddev²·1{a = b},  t' = t + 1{a = b}.
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  void visit(Visitor& v) override;
+  std::string describe() const override;
+};
+
+/// How encodings meet tokens.
+enum class PositionMerge {
+  sum,    ///< x + P: encodings as wide as tokens.
+  concat  ///< [x, P]: channels of their own.
+};
+
+struct RandomPositionsOptions {
+  Shape grid;  ///< {T}: sequences of at most so many tokens; {H, W}: images, all of that size.
+  std::int64_t in = 0;  ///< Width of the tokens.
+  PositionMerge merge = PositionMerge::sum;
+  std::int64_t channels = 0;  ///< concat: width of the encodings.
+  double stddev = 1;          ///< σ_p
+  /// R_ab = correlation(|a − b|²), 1 at 0. Empty: positions are independent, R_ab = 1{a = b}.
+  std::function<double(double squared_distance)> correlation = {};
+};
+
+/// exp(−decay·|a − b|²).
+std::function<double(double)> decaying_correlation(double decay);
+
+/// Encodings that are correlated over positions (Hron, Bahri, Sohl-Dickstein and Novak 2020):
+/// P = σ_p·L·E with trained E, N(0, 1) at first, and R = L·Lᵀ the correlation of the positions,
+/// which are those of a sequence or of an image. [batch, T, in], or [batch, H, W, in], → the same
+/// with in (sum) or in + channels (concat).
+struct RandomPositions : Layer {
+  Tensor weight;       ///< E [positions, in or channels]
+  Tensor stddev;       ///< σ_p, an f64 number
+  Tensor correlation;  ///< R [positions, positions], f64
+  Tensor factor;       ///< L, R's symmetric square root
+  Shape grid;
+  std::int64_t in;
+  PositionMerge merge;
+
+  /// Throws Error where a size is not positive, stddev is negative, or R is not positive
+  /// semi-definite (to 1e-10 of its trace).
+  RandomPositions(const RandomPositionsOptions& options, Generator& rng);
+  Tensor forward(const Tensor& x) const override;
+  /// As the widths → ∞, with r = in/(in + channels) (1 for sum):
+  ///   k' = r·k + (1 − r or 1)·σ_p²·R,  t' = r·t + (1 − r or 1)·σ_p²·R.
+  /// For concat this is the mean over channels, which differ: what a linear map or an attention
+  /// makes of it is right, what a nonlinearity makes of it is not.
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  /// The same of a list of pairs.
+  infinite::Pairs limit(const infinite::Pairs& tokens) const;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };

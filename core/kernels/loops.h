@@ -8,6 +8,7 @@
 
 #include "ladon/core/kernels/loops/attention.h"
 #include "ladon/core/kernels/loops/dual.h"
+#include "ladon/core/kernels/loops/rectifier.h"
 #include "ladon/core/kernels/operations.h"
 
 namespace ladon::kernels {
@@ -56,6 +57,7 @@ struct Loops {
   LoopsOf<float> f32;
   LoopsOf<double> f64;
   DualLoops dual;
+  RectifierLoop rectifier_sums;
 
   template <class T>
   const LoopsOf<T>& of() const {

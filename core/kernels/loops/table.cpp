@@ -11,6 +11,7 @@ const Loops& table() {
     add_optimizers(t);
     add_attention(t);
     add_duals(t);
+    add_rectifier_sums(t);
     return t;
   }();
   return filled;

@@ -1,0 +1,21 @@
+#pragma once
+// Weighted sums of the arc-cosine kernels over many correlations: attention with relu or abs in
+// place of softmax, in its limit (layers/infinite/attention_rectified.cpp).
+
+#include <cstdint>
+
+namespace ladon::kernels {
+
+/// The sums of one call, added up over calls.
+struct RectifierSums {
+  double value[2];  ///< Σ_i weight[k][i]·κ(ρ_i), k = 0, 1
+  double slope[2];  ///< Σ_i weight[2 + k][i]·κ'(ρ_i)
+};
+
+/// For φ(x) = αx + β|x| of unit normals with correlation ρ_i = r·rho[i] (|r|, |rho[i]| ≤ 1):
+/// κ = E[φ(u)φ(v)], κ' = E[φ'(u)φ'(v)]. Adds to `sums`; without `all`, to value[0] alone.
+using RectifierLoop = void (*)(double alpha2, double beta2, double r, const double* rho,
+                               const double* const weight[4], bool all, std::int64_t n,
+                               RectifierSums& sums);
+
+}  // namespace ladon::kernels

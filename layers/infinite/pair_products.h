@@ -1,0 +1,40 @@
+#pragma once
+// Products of T × T blocks, pair by pair: the hot loops of attention's limits. Each pair is computed
+// by the same instructions on one thread, so nothing depends on what else is in a list of pairs.
+
+#include <cstdint>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::infinite {
+
+/// How operands broadcast against a list of pairs of T × T blocks, [P, T, T] or [P1, P2, T, T].
+class PairIndex {
+ public:
+  explicit PairIndex(const Tensor& pairs);
+
+  std::int64_t count() const { return rows_ * columns_; }
+  std::int64_t positions() const { return positions_; }
+  /// The first element of x's part of a pair; x is contiguous, its leading axes are those of the
+  /// pairs or 1, and `own` is how many elements a part has.
+  std::int64_t offset(const Tensor& x, std::int64_t own, std::int64_t pair) const;
+
+ private:
+  std::int64_t rows_, columns_, positions_;
+};
+
+/// Left·X·Rightᵀ for each pair:  X [P, T, T]; left and right [P, T, T], broadcast. f64.
+/// Differentiable (by composed products, slower).
+Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right);
+
+/// Σ_ij x_ij over the pairs of positions (i, j) that are visible from (a, b): i in left_mask, j in
+/// right_mask (bool [P, T], broadcast; undefined: all), and for `causal` i ≤ a and j ≤ b.
+/// [P, T, T] → [P, T, T]. Differentiable, as above.
+Tensor visible_sums(const Tensor& x, const Tensor& left_mask, const Tensor& right_mask,
+                    bool causal);
+
+/// 1 where query a may attend to key i, else 0: f64 [P, T, T] from mask [P, T], or [T, T] where the
+/// mask is undefined.
+Tensor visible(const Tensor& mask, std::int64_t positions, bool causal);
+
+}  // namespace ladon::infinite
