@@ -242,6 +242,7 @@ Particles particles(Module& model, const ParticleOptions& options) {
     std::vector<Tensor> joint;
     for (const HeadPart part : options.include) {
       const NamedPart p = part_of(*attention, part);
+      if (!p.parameter.defined()) continue;  // tied: the queries' weights are the keys'
       if (options.space == HeadSpace::joint)
         joint.push_back(p.parameter);
       else
