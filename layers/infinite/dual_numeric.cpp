@@ -106,6 +106,27 @@ Values coefficients(const DualFunction& f, const Tensor& p, bool with_slope) {
   return a;
 }
 
+/// κ = φ'(0+) − φ'(0−); 0 where it is too small to matter, or infinite.
+double kink(const DualFunction& f) {
+  constexpr double aside = 1e-12;
+  const auto slope = values_at(f, tensor({-aside, aside}, f64), true).slope.to_vector();
+  const double k = slope[1] - slope[0];
+  return std::isfinite(k) && std::abs(k) > 1e-9 ? k : 0;
+}
+
+/// The coefficients of a kink alone, φ = κ|x|/2, for each element of p.
+Values kink_coefficients(double kappa, const Tensor& p, int terms) {
+  const Expansion& e = expansion(terms);
+  const Tensor z = reshape(e.nodes, {1, e.nodes.size(0)});
+  const Tensor root = sqrt(reshape(p.detach(), {p.count(), 1}));
+  return {0.5 * kappa * root * hermite_coefficients(abs(z), e),
+          0.5 * kappa * ones_like(root) * hermite_coefficients(sign(z), e)};
+}
+
+kernels::DualForm kink_form(double kappa) {
+  return {kernels::Dual::rectifier, {0, 0.25 * kappa * kappa}};
+}
+
 /// The coefficients of φ''(√p·z) from those of φ': a''_k = √(k+1)·a'_{k+1}/√p (partial integration);
 /// 0 where p = 0.
 Tensor second_coefficients(const Tensor& slope, const Tensor& p) {
@@ -122,23 +143,61 @@ Tensor second_coefficients(const Tensor& slope, const Tensor& p) {
   return second;
 }
 
-}  // namespace
+using kernels::DualPair;
 
-kernels::DualPair numeric_dual(const DualFunction& f, const Tensor& p, const Tensor& q,
-                               const Tensor& c, bool with_derivative) {
-  const Values a = coefficients(f, p, with_derivative), b = coefficients(f, q, with_derivative);
-  kernels::DualPair result{kernels::dual_series(a.value, b.value, p, q, c), {}};
-  if (with_derivative) result.second = kernels::dual_series(a.slope, b.slope, p, q, c);
+/// The two sides of a pair of variances.
+struct Operands {
+  const Tensor &p, &q, &c;
+};
+
+/// E[φ(u)φ(v)] and, where there are coefficients of it, E[φ'(u)φ'(v)].
+DualPair sum_values(const Values& a, const Values& b, const Operands& x) {
+  DualPair result{kernels::dual_series(a.value, b.value, x.p, x.q, x.c), {}};
+  if (a.slope.defined()) result.second = kernels::dual_series(a.slope, b.slope, x.p, x.q, x.c);
   return result;
 }
 
-// ∂E/∂c = E[φ'(u)φ'(v)] and ∂E/∂p = ½·E[φ''(u)φ(v)] (Price 1958).
-kernels::DualPair numeric_dual_slopes(const DualFunction& f, const Tensor& p, const Tensor& q,
-                                      const Tensor& c) {
-  const Values a = coefficients(f, p, true), b = coefficients(f, q, true);
-  const Tensor second = second_coefficients(a.slope, p) * 0.5;
-  return {kernels::dual_series(a.slope, b.slope, p, q, c),
-          kernels::dual_series(second, b.value, p, q, c)};
+/// ∂E/∂c = E[φ'(u)φ'(v)] and ∂E/∂p = ½·E[φ''(u)φ(v)] (Price 1958).
+DualPair sum_slopes(const Values& a, const Values& b, const Operands& x) {
+  const Tensor second = 0.5 * second_coefficients(a.slope, x.p);
+  return {kernels::dual_series(a.slope, b.slope, x.p, x.q, x.c),
+          kernels::dual_series(second, b.value, x.p, x.q, x.c)};
+}
+
+/// y ← y + exact − series: what the first terms of a series leave out.
+void add_rest(DualPair& y, const DualPair& exact, const DualPair& series) {
+  const auto add = [](Tensor& to, const Tensor& more, const Tensor& less) {
+    if (to.defined()) to = to + (more - less);
+  };
+  add(y.first, exact.first, series.first);
+  add(y.second, exact.second, series.second);
+}
+
+}  // namespace
+
+// A kink's coefficients fall slowest of all, and are those that the sum over k misses. But the dual
+// of |x| is known, and with it the whole rest of the sum.
+DualPair numeric_dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
+                      bool with_derivative) {
+  const NoGrad off;
+  const Operands x{p, q, c};
+  DualPair result =
+      sum_values(coefficients(f, p, with_derivative), coefficients(f, q, with_derivative), x);
+  if (const double k = kink(f); k != 0)
+    add_rest(result, kernels::dual(kink_form(k), p, q, c, true),
+             sum_values(kink_coefficients(k, p, f.terms), kink_coefficients(k, q, f.terms), x));
+  return result;
+}
+
+DualPair numeric_dual_slopes(const DualFunction& f, const Tensor& p, const Tensor& q,
+                             const Tensor& c) {
+  const NoGrad off;
+  const Operands x{p, q, c};
+  DualPair result = sum_slopes(coefficients(f, p, true), coefficients(f, q, true), x);
+  if (const double k = kink(f); k != 0)
+    add_rest(result, kernels::dual_slopes(kink_form(k), p, q, c),
+             sum_slopes(kink_coefficients(k, p, f.terms), kink_coefficients(k, q, f.terms), x));
+  return result;
 }
 
 }  // namespace ladon::infinite

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -68,6 +70,27 @@ TEST(DualNumeric, EqualsClosedFormsOfSmoothFunctions) {
   }
 }
 
+// What the sum over k misses of a kink is known in closed form.
+TEST(DualNumeric, EqualsClosedFormsOfKinks) {
+  const Twin kinked[] = {
+      {"relu", DualFunction::relu(), [](const Tensor& x) { return relu(x); }},
+      {"abs", DualFunction::abs(), [](const Tensor& x) { return abs(x); }},
+      {"leaky", DualFunction::leaky_relu(0.3), [](const Tensor& x) { return leaky_relu(x, 0.3); }}};
+  for (const Twin& twin : kinked) {
+    const Errors e = errors(twin, 1, all, 32);
+    EXPECT_LT(e.value, 1e-14) << twin.name;
+    EXPECT_LT(e.derivative, 1e-14) << twin.name;
+  }
+}
+
+// Away from |ρ| = 1 the sum over k ends by itself, whatever φ; at |ρ| = 1 it does not for a jump.
+TEST(DualNumeric, AJumpIsAccurateWithin) {
+  const Twin jump = {"sign", DualFunction::sign(), [](const Tensor& x) { return sign(x); }};
+  EXPECT_LT(errors(jump, 1, {-0.7, -0.3, 0, 0.5, 0.7}).value, 1e-14);
+  EXPECT_LT(errors(jump, 1, {-0.9, 0.9}).value, 1e-7);
+  EXPECT_GT(errors(jump, 1, {1}).value, 1e-2);
+}
+
 TEST(DualNumeric, MoreTermsAreMoreAccurate) {
   const Twin twin = smooth()[0];
   const double few = errors(twin, 4, all, 32).value, some = errors(twin, 4, all, 64).value,
@@ -91,6 +114,19 @@ TEST(DualNumeric, GradientsAreCentralDifferences) {
         [&](const std::vector<Tensor>& x) { return dual(f, x[0], x[0], x[0], false).value; }, {p}))
         << twin.name;
   }
+}
+
+TEST(DualNumeric, GradientsOfAKink) {
+  const DualFunction f =
+      DualFunction::numeric([](const Tensor& x) { return relu(x) + 0.3 * sin(x); });
+  const Tensor p = tensor({0.5, 1.0}, f64).set_requires_grad();
+  const Tensor q = tensor({1.5, 0.7}, f64).set_requires_grad();
+  const Tensor c = tensor({0.4, -0.7}, f64).set_requires_grad();
+  EXPECT_NO_THROW(gradcheck(
+      [&](const std::vector<Tensor>& x) { return dual(f, x[0], x[1], x[2], false).value; },
+      {p, q, c}));
+  EXPECT_NO_THROW(gradcheck(
+      [&](const std::vector<Tensor>& x) { return dual(f, x[0], x[0], x[0], false).value; }, {p}));
 }
 
 TEST(DualNumeric, TakesFunctionsWithoutGradient) {

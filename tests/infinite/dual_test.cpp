@@ -288,6 +288,8 @@ std::vector<Case> all_functions() {
   std::vector<Case> list = cases();
   const auto numeric = DualFunction::numeric([](const Tensor& x) { return silu(x); }, 64);
   list.push_back({"numeric", numeric, {}, {}});
+  const auto kinked_too = DualFunction::numeric([](const Tensor& x) { return selu(x); }, 64);
+  list.push_back({"numeric kink", kinked_too, {}, {}});
   return list;
 }
 
