@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/particles/svgd.h"
@@ -8,10 +9,18 @@ using namespace ladon;
 
 int main() {
   Generator rng(1);
-  MultiHeadAttention attention({.dim = 32, .heads = 4}, rng);
-  Svgd repulsion(particles(attention), {.alpha = 0.1});  // each head is a particle
-  Adam adam(attention.parameters(), {.lr = 1e-2});
+  MultiHeadAttention attention({.dim = 32, .heads = 4, .projection_bias = false}, rng);
   const Tensor x = normal({16, 10, 32}, rng), target = flip(x, {1});
+
+  // Infinitely many heads: before training the layer is a Gaussian process, and this its kernel.
+  const infinite::Kernel k = infinite::limit(attention)(x, infinite::Wanted::nngp);
+  std::cout << "with infinitely many heads the first token's output has variance "
+            << at(k.nngp, {0, 0, 0, 0}).item() << ",\nand covariance "
+            << at(k.nngp, {0, 0, 0, 1}).item() << " with the second's\n";
+
+  // Many heads: particles, which a Stein force keeps apart while any optimizer trains them.
+  Svgd repulsion(particles(attention), {.alpha = 0.1});
+  Adam adam(attention.parameters(), {.lr = 1e-2});
   for (int step = 0; step <= 100; ++step) {
     adam.zero_grad();
     const Tensor loss = mse_loss(attention(x), target);
