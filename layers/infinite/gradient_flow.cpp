@@ -7,6 +7,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/lapack.h"
+#include "ladon/core/random.h"
 #include "ladon/layers/infinite/regularize.h"
 
 namespace ladon::infinite {
@@ -19,6 +20,41 @@ double decay(double lambda, double tau) {
   const double x = lambda * tau;
   if (x == 0) return tau;
   return x > 1 ? -std::expm1(-x) / lambda : tau * (-std::expm1(-x) / x);
+}
+
+// λ_max of a symmetric A [n, n] by Lanczos' method (Golub and Van Loan, ch. 10): n²·k operations for
+// the k ≪ n steps that it takes, where a full decomposition needs n³. The basis of the Krylov space
+// of a generic vector is orthonormal rows V; V A Vᵀ = T is tridiagonal, with α on the diagonal and β
+// beside it. T's largest eigenvalue θ, with eigenvector s, is within β_k|s_k| of one of A.
+double largest_eigenvalue(const Tensor& a) {
+  constexpr std::int64_t most_steps = 256, stride = 8;
+  constexpr double tolerance = 1e-8;  // of the residual; the error of θ is about its square
+  const std::int64_t n = a.size(0);
+  if (n <= most_steps) return lapack::eigenvalues(a).data<double>()[n - 1];
+  Generator generic(0);
+  Tensor v = normal({n, 1}, generic, 0, 1, f64);
+  v = v / norm(v);
+  Tensor basis = zeros({most_steps, n}, f64), t = zeros({most_steps, most_steps}, f64);
+  double* const entry = t.mutable_data<double>();
+  for (std::int64_t k = 0; k < most_steps; ++k) {
+    copy_(select(basis, 0, k), select(v, 1, 0));
+    const Tensor rows = slice(basis, 0, {.stop = k + 1});
+    Tensor w = matmul(a, v);
+    entry[k * (most_steps + 1)] = dot(v, w).item();
+    for (int twice = 0; twice < 2; ++twice)  // rounding would lose the orthogonality otherwise
+      w = w - matmul(transpose(rows), matmul(rows, w));
+    const double beta = norm(w).item();
+    if ((k + 1) % stride == 0 || beta <= tolerance * std::abs(entry[k * (most_steps + 1)])) {
+      const Slice done{.stop = k + 1};
+      const auto [values, vectors] = lapack::eigh(at(t, {done, done}));
+      const double theta = at(values, {k}).item();
+      if (beta * std::abs(at(vectors, {k, k}).item()) <= tolerance * std::abs(theta)) return theta;
+    }
+    if (k + 1 < most_steps)
+      entry[(k + 1) * most_steps + k] = beta;  // eigh reads below the diagonal
+    v = w / beta;
+  }
+  return lapack::eigenvalues(a).data<double>()[n - 1];
 }
 
 void check_time(double t) {
@@ -140,8 +176,7 @@ double max_learning_rate(const Tensor& ntk, std::int64_t elements, double moment
         "; it must be at least 1");
   check(momentum >= 0 && momentum < 1, operation, "the momentum is ", momentum,
         "; it must be in [0, 1)");
-  const Tensor values = lapack::eigenvalues(k);
-  const double largest = values.data<double>()[k.size(0) - 1];
+  const double largest = largest_eigenvalue(k);
   if (largest <= 0) return forever;
   return 2 * (1 + momentum) * static_cast<double>(elements) / largest;
 }

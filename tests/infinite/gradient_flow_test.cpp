@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "ladon/core/lapack.h"
 #include "ladon/tests/infinite/prediction.h"
 
 namespace ladon::infinite {
@@ -210,6 +211,22 @@ TEST(MaxLearningRate, SeparatesConvergenceFromDivergence) {
   }
   EXPECT_NEAR(max_learning_rate(tensor({2, 1, 1, 2}, {2, 2}, f64), 6), 4, 1e-14);  // 2·6/3
   EXPECT_EQ(max_learning_rate(zeros({2, 2}, f64), 2), forever);
+}
+
+// Large kernels go by Lanczos' method: with a dominant eigenvalue, with two equal ones, with many
+// close to each other, of rank 1, and of zeros.
+TEST(MaxLearningRate, OfLargeKernels) {
+  const std::int64_t n = 300;
+  const Problem p(n, 1, 1);
+  Generator rng(3);
+  const Tensor a = normal({n, n}, rng, 0, 1, f64);
+  const std::vector<Tensor> kernels = {p.train, eye(n, f64), matmul(a, transpose(a)),
+                                       ones({n, n}, f64)};
+  for (const Tensor& k : kernels) {
+    const double largest = at(lapack::eigenvalues(k), {n - 1}).item();
+    EXPECT_NEAR(max_learning_rate(k, n) * largest / (2.0 * static_cast<double>(n)), 1, 1e-12);
+  }
+  EXPECT_EQ(max_learning_rate(zeros({n, n}, f64), n), forever);
 }
 
 // The decompositions come later than the construction.
