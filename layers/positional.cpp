@@ -164,10 +164,12 @@ infinite::Pairs RandomPositions::limit(const infinite::Pairs& tokens) const {
 }
 
 infinite::Kernel RandomPositions::limit(const infinite::Kernel& k) const {
-  return infinite::map_pairs(k, [this](const infinite::Pairs& pairs) {
+  infinite::Kernel result = infinite::map_pairs(k, [this](const infinite::Pairs& pairs) {
     const infinite::Pairs y = limit(pairs);
     return infinite::PairKernels{y.nngp, y.ntk};
   });
+  if (merge == PositionMerge::concat) result.gaussian = false;  // two laws, side by side
+  return result;
 }
 
 void RandomPositions::visit(Visitor& v) {

@@ -173,7 +173,7 @@ infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
     const infinite::Pairs seen = positions ? positions->limit(tokens) : tokens;
     return infinite::attention_kernels(layer, seen, values_see_positions ? seen : tokens);
   });
-  result.independent = true;
+  result.independent = result.gaussian = true;
   result.sampled = k.sampled || infinite::is_sampled(layer, k.position_count());
   return result;
 }

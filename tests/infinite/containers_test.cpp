@@ -128,6 +128,39 @@ TEST(ResidualLimit, AroundNormalization) {
       200);
 }
 
+MultiHeadAttention attention(std::int64_t in, std::int64_t out, Generator& rng) {
+  return MultiHeadAttention({.dim = in,
+                             .heads = 2,
+                             .head_dim = 256,
+                             .value_head_dim = 64,
+                             .out = out,
+                             .scaling = AttentionScaling::linear,
+                             .tied = true,
+                             .projection_bias = false,
+                             .parameterization = Parameterization::ntk},
+                            rng);
+}
+
+TEST(ResidualLimit, OfATransformer) {
+  expect(
+      [](Generator& rng) {
+        constexpr std::int64_t wide = 256;
+        const auto norm = [] { return LayerNorm({.dim = wide, .eps = 0.1}); };
+        return std::make_unique<Sequential>(
+            dense(4, wide, rng), Sum(Identity(), Sequential(norm(), attention(wide, wide, rng))),
+            Sum(Identity(),
+                Sequential(norm(), dense(wide, wide, rng), relu(), dense(wide, wide, rng))),
+            MeanPool(), relu(), dense(wide, 64, rng));
+      },
+      200);
+}
+
+TEST(ActivationLimit, MayFollowAttention) {
+  expect([](Generator& rng) {
+    return std::make_unique<Sequential>(attention(4, 128, rng), relu(), dense(128, 64, rng));
+  });
+}
+
 TEST(ConcatenateLimit, WeighsBranchesByTheirChannels) {
   const infinite::NetworkFactory make = [](Generator& rng) {
     return std::make_unique<Sequential>(
