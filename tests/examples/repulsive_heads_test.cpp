@@ -1,45 +1,15 @@
 // The main example as a user runs it: exit statuses, the JSON contract, determinism.
 
-#include <sys/wait.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
-
-#include "ladon/tests/support.h"
+#include "ladon/tests/examples/program.h"
 
 namespace ladon {
 namespace {
 
-std::string contents(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
+using test::contents;
 
-class RepulsiveHeads : public testing::Test {
+class RepulsiveHeads : public test::Program {
  protected:
-  struct Run {
-    int status;
-    std::string out, error;
-    nlohmann::json report;
-  };
-
-  Run run(const std::string& arguments) {
-    const std::string command = std::string(LADON_EXAMPLES_DIR) + "/repulsive_heads --out " +
-                                (folder_ / "pictures").string() + " --json " +
-                                (folder_ / "report.json").string() + " " + arguments + " >" +
-                                (folder_ / "out").string() + " 2>" + (folder_ / "error").string();
-    const int status = std::system(command.c_str());
-    Run result{WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-               contents(folder_ / "out"),
-               contents(folder_ / "error"),
-               {}};
-    if (std::filesystem::exists(folder_ / "report.json"))
-      result.report = nlohmann::json::parse(contents(folder_ / "report.json"));
-    return result;
-  }
+  RepulsiveHeads() : Program("repulsive_heads") {}
 
   /// What the rows say, without the time it took.
   static nlohmann::json figures(const Run& run) {
@@ -47,8 +17,6 @@ class RepulsiveHeads : public testing::Test {
     for (auto& row : rows) row.erase("epoch_seconds");
     return rows;
   }
-
-  test::TemporaryFolder folder_;
 };
 
 TEST_F(RepulsiveHeads, HelpSaysWhatItTeaches) {
@@ -92,7 +60,7 @@ TEST_F(RepulsiveHeads, ReportsEveryFigureAndDrawsThePicture) {
   EXPECT_EQ(methods, (std::vector<std::string>{"plain", "svgd", "spos", "cosine", "wgd"}));
   if (std::system("gnuplot --version >/dev/null 2>&1") == 0) {
     EXPECT_EQ(result.error, "") << "progress or noise where there is no terminal";
-    EXPECT_NE(contents(folder_ / "pictures/repulsive_heads.svg").find("</svg>"), std::string::npos);
+    EXPECT_NE(contents(pictures() / "repulsive_heads.svg").find("</svg>"), std::string::npos);
   }
 }
 

@@ -1,0 +1,99 @@
+#include "ladon/examples/gp_classify/data.h"
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/data/images.h"
+#include "ladon/core/error.h"
+#include "ladon/examples/common/gzip.h"
+
+namespace ladon::example {
+namespace {
+
+/// `chosen` rows, or `usual` of them if none were chosen, of the `there` that there are.
+std::int64_t row_count(const char* option, int chosen, std::int64_t usual, std::int64_t there) {
+  if (chosen == 0) return std::min(usual, there);
+  check(chosen <= there, "gp_classify", option, " ", chosen, ": there are only ", there, " rows");
+  return chosen;
+}
+
+Examples cut(const ImageDataset& data, const Standardization& standardize, std::int64_t patch) {
+  const Tensor images = cast(standardize(data.images), f64), tokens = patches(images, patch);
+  return {.tokens = reshape(tokens, {images.size(0), images.size(1) / patch, images.size(2) / patch,
+                                     tokens.size(2)}),
+          .dense = flatten(images, 1),
+          .labels = data.labels};
+}
+
+/// Values are standardized channel by channel, by the training images' mean and deviation.
+Task image_task(const std::string& name, const ImageDataset& train, const ImageDataset& test,
+                std::int64_t patch) {
+  const Standardization standardize(train.images, Together::channel);
+  const std::int64_t height = train.images.size(1), width = train.images.size(2);
+  Task task{.name = name,
+            .train = cut(train, standardize, patch),
+            .test = cut(test, standardize, patch),
+            .label_names = train.label_names,
+            .rows = height / patch,
+            .columns = width / patch};
+  task.description =
+      concat(train.size(), " training and ", test.size(), " test images of ", height, " × ", width,
+             " × ", train.images.size(3), ", ", task.classes(), " classes, ",
+             task.rows * task.columns, " patches of ", patch, " × ", patch);
+  return task;
+}
+
+/// Marks on a patch of 4 × 4 pixels.
+constexpr const char* marks[][4] = {{"#...", ".#..", "..#.", "...#"},
+                                    {"...#", "..#.", ".#..", "#..."},
+                                    {".##.", ".##.", ".##.", ".##."},
+                                    {"....", "####", "####", "...."}};
+
+ImageDataset drawn(std::int64_t n, Generator& rng) {
+  constexpr std::int64_t side = 12, patch = 4, grid = side / patch;
+  constexpr double noise = 0.6;
+  Tensor images = normal({n, side, side, 1}, rng, 0, noise);
+  const Tensor labels = randint({n}, rng, 0, std::size(marks));
+  auto* pixel = images.mutable_data<float>();
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t row = patch * rng.below(grid), column = patch * rng.below(grid);
+    const auto& mark = marks[labels.data<std::int64_t>()[i]];
+    for (std::int64_t y = 0; y < patch; ++y)
+      for (std::int64_t x = 0; x < patch; ++x)
+        if (mark[y][x] == '#') pixel[(i * side + row + y) * side + column + x] += 1;
+  }
+  return {images, labels, {"falling", "rising", "upright", "lying"}};
+}
+
+}  // namespace
+
+Task generated_task(const Settings& s) {
+  Generator rng(s.common.seed);
+  const ImageDataset train = drawn(row_count("--train", s.train, 400, 1'000'000), rng);
+  const ImageDataset test = drawn(row_count("--test", s.test, 400, 1'000'000), rng);
+  return image_task("generated", train, test, s.patch == 0 ? 4 : s.patch);
+}
+
+Task mnist_task(const Settings& s) {
+  const ImageDataset all =
+      parse_mnist(read_maybe_gzip(s.mnist[0]), s.mnist[0], read_maybe_gzip(s.mnist[1]), s.mnist[1]);
+  const std::int64_t train = row_count("--train", s.train, 4000, all.size() - 1);
+  const std::int64_t test = row_count("--test", s.test, 2000, all.size() - train);
+  return image_task("mnist", take(all, 0, train), take(all, all.size() - test, test),
+                    s.patch == 0 ? 7 : s.patch);
+}
+
+Task cifar_task(const Settings& s) {
+  const ImageDataset train = parse_cifar10(read_maybe_gzip(s.cifar[0]), s.cifar[0]);
+  const ImageDataset test = parse_cifar10(read_maybe_gzip(s.cifar[1]), s.cifar[1]);
+  return image_task("cifar", take(train, 0, row_count("--train", s.train, 4000, train.size())),
+                    take(test, 0, row_count("--test", s.test, 1000, test.size())),
+                    s.patch == 0 ? 8 : s.patch);
+}
+
+Task load_task(const Settings& s) {
+  if (!s.mnist.empty()) return mnist_task(s);
+  if (!s.cifar.empty()) return cifar_task(s);
+  if (!s.reviews.empty()) return review_task(s);
+  return generated_task(s);
+}
+
+}  // namespace ladon::example

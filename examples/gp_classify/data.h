@@ -1,0 +1,55 @@
+#pragma once
+// What is classified.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ladon/core/random.h"
+#include "ladon/examples/gp_classify/settings.h"
+#include "ladon/layers/infinite/kernel.h"
+
+namespace ladon::example {
+
+/// Rows of a set. Token models see each as a sequence of vectors (an image's patches, a review's
+/// words), dense models as one vector.
+struct Examples {
+  infinite::Inputs tokens;  ///< f64 [N, rows, columns, d], or [N, T, d] with a mask.
+  infinite::Inputs dense;  ///< f64 [N, pixels·channels]; for reviews [N, d], the mean word vector.
+  Tensor labels;           ///< i64 [N]
+
+  std::int64_t size() const { return labels.size(0); }
+};
+
+struct Task {
+  std::string name = {}, description = {};
+  Examples train, test;
+  std::vector<std::string> label_names = {};
+  std::int64_t rows = 0, columns = 0;  ///< The grid of an image's patches; 0 for reviews.
+  /// What a simple rule says, to compare with.
+  struct Bar {
+    std::string method;
+    Tensor probabilities;  ///< f64 [test, classes]
+    double seconds;
+  };
+  std::optional<Bar> bar = {};
+
+  bool images() const { return rows > 0; }
+  std::int64_t classes() const { return static_cast<std::int64_t>(label_names.size()); }
+};
+
+/// The task that the settings name. Throws Error where a file or a number does not fit.
+Task load_task(const Settings& settings);
+
+/// Noisy pictures of 12 × 12 pixels, each with one of four marks on one of nine patches: what the
+/// mark is decides, where it stands does not.
+Task generated_task(const Settings& settings);
+/// Digits: the files' first rows train, their last ones test.
+Task mnist_task(const Settings& settings);
+Task cifar_task(const Settings& settings);
+/// Reviews as GloVe vectors: a token is the sum over a span of words, divided by the square root of
+/// their number. The bar is naive Bayes on all words.
+Task review_task(const Settings& settings);
+
+}  // namespace ladon::example

@@ -1,0 +1,31 @@
+#pragma once
+// One description of a model: it gives the finite network and, by limit(), its infinite width.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ladon/examples/gp_classify/data.h"
+#include "ladon/layers/layers.h"
+
+namespace ladon::example {
+
+struct Model {
+  std::string name, description;
+  bool tokens;  ///< Sees sequences of tokens; else one vector an input.
+  /// The network with hidden layers of this width. Its limit does not depend on width or generator.
+  std::function<Sequential(std::int64_t width, Generator& rng)> make;
+
+  const infinite::Inputs& inputs(const Examples& examples) const {
+    return tokens ? examples.tokens : examples.dense;
+  }
+};
+
+/// Names of all models.
+std::vector<std::string> model_names();
+
+/// The models that the settings name, or all that suit the task; both must outlive them. Throws
+/// Error for one that does not suit it.
+std::vector<Model> choose_models(const Task& task, const Settings& settings);
+
+}  // namespace ladon::example

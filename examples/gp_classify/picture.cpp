@@ -1,0 +1,125 @@
+#include "ladon/examples/gp_classify/picture.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "ladon/core/error.h"
+#include "ladon/core/io/file.h"
+#include "ladon/examples/common/plot.h"
+
+namespace ladon::example {
+namespace {
+
+constexpr std::size_t bins = 10;
+constexpr double least_rows = 10;  // a bin with fewer says too little to be drawn.
+/// What an outcome can be, and its colour. The empty form is the bar's.
+constexpr std::pair<const char*, const char*> forms[] = {
+    {"NNGP", "#1f77b4"}, {"NTK", "#ff7f0e"}, {"finite", "#2ca02c"}, {"", "#7f7f7f"}};
+
+std::size_t form_index(const Outcome& o) {
+  return static_cast<std::size_t>(
+      std::find_if(std::begin(forms), std::end(forms), [&](auto f) { return o.form == f.first; }) -
+      std::begin(forms));
+}
+
+/// A line an outcome: its place, form, accuracy and NLL. Models stand at 0, 1, …, their forms side
+/// by side. Returns gnuplot's names of the places.
+std::string write_bars(const std::filesystem::path& path, const std::vector<Outcome>& outcomes) {
+  std::string data, names;
+  double place = -1;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const Outcome& o = outcomes[i];
+    if (i == 0 || outcomes[i - 1].model != o.model)
+      names += concat(i ? ", " : "", "'", o.model, "' ", ++place);
+    const std::size_t form = form_index(o);
+    const double shift = form == 3 ? 0 : 0.25 * (static_cast<double>(form) - 1);
+    data += concat(place + shift, ' ', form, ' ', o.accuracy.mean, ' ', o.nll.mean, '\n');
+  }
+  write_atomically(path, data);
+  return names;
+}
+
+/// A line a bin of confidence that has enough rows: mean confidence, share of right answers, number of rows.
+std::string reliability(const Outcome& o, const Tensor& labels) {
+  std::array<double, bins> confidence{}, right{}, count{};
+  const auto p = o.probabilities.to_vector<double>();
+  const auto label = labels.to_vector<std::int64_t>();
+  const std::int64_t classes = o.probabilities.size(1);
+  for (std::size_t i = 0; i < label.size(); ++i) {
+    const auto row = p.begin() + static_cast<std::int64_t>(i) * classes;
+    const auto best = std::max_element(row, row + classes);
+    const auto bin = std::min(bins - 1, static_cast<std::size_t>(*best * bins));
+    confidence[bin] += *best;
+    right[bin] += best - row == label[i];
+    ++count[bin];
+  }
+  std::string text;
+  for (std::size_t b = 0; b < bins; ++b)
+    if (count[b] >= least_rows)
+      text += concat(confidence[b] / count[b], ' ', right[b] / count[b], ' ', count[b], '\n');
+  return text;
+}
+
+std::string bar_panel(const std::string& title, const std::string& names, int column) {
+  std::string script = concat("set title '", title, "'\nset xtics (", names,
+                              ") rotate by -25\nset xrange [-0.6:*]\nset yrange [0:*]\nplot ");
+  for (std::size_t f = 0; f < std::size(forms); ++f)
+    script += concat(f ? ", " : "", "'bars.dat' using ($2==", f, "?$1:NaN):", column,
+                     " with boxes lc rgb '", forms[f].second, "' ",
+                     *forms[f].first ? concat("title '", forms[f].first, "'") : "notitle");
+  return script + "\n";
+}
+
+/// The models in `form`, a line each, over the diagonal of perfect calibration.
+std::string reliability_panel(const std::filesystem::path& folder, const Task& task,
+                              const std::vector<Outcome>& outcomes, const std::string& form) {
+  std::string script = concat("set title 'right answers against confidence, ", form,
+                              "'\nplot x with lines lc 'black' dt 2 notitle");
+  for (const Outcome& o : outcomes) {
+    if (o.form != form) continue;
+    const std::string file = concat("reliability_", o.model, "_", form, ".dat");
+    write_atomically(folder / file, reliability(o, task.test.labels));
+    script +=
+        concat(", '", file, "' using 1:2 with linespoints lw 2 pt 7 ps 0.4 title '", o.model, "'");
+  }
+  return script + "\n";
+}
+
+}  // namespace
+
+Row Outcome::row() const {
+  return {form.empty() ? model : model + " " + form,
+          {{"accuracy", accuracy},
+           {"nll", nll},
+           {"ece", {ece}},
+           {"seconds", {seconds}},
+           {"peak_mb", {peak_mb}}}};
+}
+
+std::filesystem::path draw(const Settings& s, const Task& task,
+                           const std::vector<Outcome>& outcomes) {
+  const std::string names = write_bars(s.common.out / "bars.dat", outcomes);
+  const bool finite = std::any_of(outcomes.begin(), outcomes.end(),
+                                  [](const Outcome& o) { return o.form == "finite"; });
+  std::string script =
+      concat("set multiplot layout 2,2 title 'Infinitely wide networks on ", task.name, R"('
+set grid ytics
+set boxwidth 0.23
+set style fill solid 0.8
+set key outside top center horizontal
+)");
+  script += bar_panel("test accuracy", names, 3) + bar_panel("test NLL (nats)", names, 4);
+  script += R"(set grid
+set xtics autofreq norotate
+set xrange [0:1]
+set yrange [0:1]
+set key inside bottom right vertical
+set xlabel 'mean confidence'
+)";
+  script += reliability_panel(s.common.out, task, outcomes, "NNGP");
+  script += reliability_panel(s.common.out, task, outcomes, finite ? "finite" : "NTK");
+  return plot(s.common.out, "gp_classify", script + "unset multiplot\n", 1200, 860);
+}
+
+}  // namespace ladon::example

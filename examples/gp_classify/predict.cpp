@@ -1,0 +1,73 @@
+#include "ladon/examples/gp_classify/predict.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/data/metrics.h"
+#include "ladon/layers/infinite/classification.h"
+#include "ladon/layers/infinite/gp.h"
+
+namespace ladon::example {
+namespace {
+
+constexpr double noises[] = {1e-4, 1e-3, 1e-2, 1e-1, 1};
+
+/// The x with the smallest f(x) in [low, high], where f falls and then rises, by golden section
+/// search to a quarter.
+template <class F>
+std::pair<double, double> smallest(double low, double high, const F& f) {
+  const double golden = (std::sqrt(5.0) - 1) / 2;
+  double a = high - golden * (high - low), b = low + golden * (high - low);
+  double f_a = f(a), f_b = f(b);
+  while (high - low > 0.25) {
+    if (f_a <= f_b) {
+      high = b, b = a, f_b = f_a;
+      f_a = f(a = high - golden * (high - low));
+    } else {
+      low = a, a = b, f_a = f_b;
+      f_b = f(b = low + golden * (high - low));
+    }
+  }
+  return f_a <= f_b ? std::pair(a, f_a) : std::pair(b, f_b);
+}
+
+/// P(class | input), with a floor under what a quadrature can tell from 0.
+Tensor probabilities(const Tensor& mean_of, const Tensor& variance, double amplitude) {
+  constexpr double least = 1e-12;
+  const Tensor p = infinite::class_probabilities(mean_of, variance * amplitude) + least;
+  return p / sum(p, 1, keep_dims);
+}
+
+}  // namespace
+
+Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t classes) {
+  const Tensor targets = infinite::classification_targets(labels, classes);
+  const double scale = mean(diagonal(kernels.train)).item();
+  Choice best{.loo_nll = std::numeric_limits<double>::infinity()};
+  std::optional<infinite::GaussianProcess> chosen;
+  for (const double noise : noises) {
+    const infinite::GaussianProcess process(kernels.train, targets, {.noise = noise * scale});
+    const infinite::LeaveOneOut left_out = process.leave_one_out();
+    const double likeliest = process.amplitude();
+    const auto nll = [&](double log_factor) {
+      return metrics::nll(
+          probabilities(left_out.mean, left_out.variance, likeliest * std::exp(log_factor)),
+          labels);
+    };
+    const auto [log_factor, smallest_nll] = smallest(-6, 3, nll);
+    if (smallest_nll >= best.loo_nll) continue;
+    best = {.noise = noise,
+            .amplitude = likeliest * std::exp(log_factor),
+            .loo_nll = smallest_nll,
+            .loo_accuracy = metrics::accuracy(left_out.mean, labels)};
+    chosen = process;
+  }
+  const infinite::Posterior posterior = chosen->predict(kernels.cross, kernels.test);
+  const Tensor variance = posterior.covariance + best.noise * scale;
+  return {probabilities(posterior.mean, variance, best.amplitude), best};
+}
+
+}  // namespace ladon::example

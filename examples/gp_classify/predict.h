@@ -1,0 +1,31 @@
+#pragma once
+// Classification by Gaussian-process regression, from kernel matrices.
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::example {
+
+/// Kernels of one model: train [N, N], cross [M, N], test [M] (each test input with itself).
+struct Kernels {
+  Tensor train, cross, test;
+};
+
+/// What was chosen without the test set.
+struct Choice {
+  double noise = 0;      ///< Variance of the noise, in units of the kernel's mean diagonal.
+  double amplitude = 0;  ///< Factor of all variances.
+  double loo_nll = 0;    ///< Leave-one-out figures on the training set.
+  double loo_accuracy = 0;
+};
+
+struct Prediction {
+  Tensor probabilities;  ///< f64 [M, classes]
+  Choice choice;
+};
+
+/// Regression to 1 − 1/C for an input's class and −1/C for the others; a class is as probable as
+/// that its output, with noise, is the largest. Noise and amplitude are those (of a grid, and by a
+/// line search) whose leave-one-out probabilities on the training set have the smallest NLL.
+Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t classes);
+
+}  // namespace ladon::example

@@ -1,0 +1,19 @@
+#pragma once
+// The finite network beside its limit.
+
+#include "ladon/examples/gp_classify/models.h"
+
+namespace ladon::example {
+
+struct Trained {
+  Tensor probabilities;  ///< f64 [test, classes]
+  std::int64_t parameters = 0;
+  double seconds = 0;
+};
+
+/// Trains the network that the model describes, from its own initialization, by Adam on the
+/// cross-entropy; the rate falls to zero along half a cosine. Calls nothing of the test set before
+/// the last step.
+Trained train_finite(const Model& model, const Task& task, const Settings& settings);
+
+}  // namespace ladon::example
