@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace ladon::example {
@@ -28,11 +29,11 @@ Progress::~Progress() {
   if (terminal_) std::fputs(clear_line, stderr);
 }
 
-void Progress::step(const std::string& what) {
-  ++done_;
+void Progress::step(const std::string& what, std::int64_t steps) {
+  done_ += steps;
   if (!terminal_) return;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
-  const double share = static_cast<double>(done_) / static_cast<double>(total_);
+  const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
   const auto filled = static_cast<std::size_t>(share * bar_width);
   const std::string bar = std::string(filled, '#') + std::string(bar_width - filled, '.');
   std::fprintf(stderr, "%s[%s] %3.0f%%  %s left  %s", clear_line, bar.c_str(), 100 * share,

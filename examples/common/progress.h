@@ -15,8 +15,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Counts one step and shows `what` is being done.
-  void step(const std::string& what);
+  /// Counts one step (or as many as it took) and shows `what` is being done.
+  void step(const std::string& what, std::int64_t steps = 1);
 
  private:
   std::int64_t total_, done_ = 0;
