@@ -20,7 +20,8 @@ Tensor classification_targets(const Tensor& labels, std::int64_t classes);
 /// Throws Error where shapes disagree, C < 2, a value is not finite or a variance negative.
 ///
 /// The variance of a kernel of arbitrary scale says nothing of the targets: multiply it by
-/// GaussianProcess::amplitude() first.
+/// GaussianProcess::amplitude() first (the variances of GradientFlow::ensemble by that of the NNGP
+/// kernel).
 Tensor class_probabilities(const Tensor& mean, const Tensor& variance);
 
 }  // namespace ladon::infinite

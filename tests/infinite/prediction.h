@@ -15,8 +15,7 @@
 namespace ladon::test {
 
 inline void expect_near(const Tensor& x, const Tensor& expected, double tolerance) {
-  ASSERT_TRUE(x.shape() == expected.shape())
-      << x.shape() << " for " << expected.shape();
+  ASSERT_TRUE(x.shape() == expected.shape()) << x.shape() << " for " << expected.shape();
   const auto a = x.detach().to_vector(), b = expected.detach().to_vector();
   for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], tolerance) << "element " << i;
 }
