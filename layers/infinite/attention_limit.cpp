@@ -21,16 +21,19 @@ Tensor mean_weights(const AttentionLimit& layer, const Tensor& self, const Tenso
   return softmax(where(greater(may, 0), logits, scalar(-INFINITY, f64)), -1);
 }
 
-/// S = OV²·A_n·v·A_mᵀ;  NTK = OV²·A_n·(u + 2v)·A_mᵀ + σ_b².
+/// NNGP = S + σ_b²;  NTK = OV²·A_n·u·A_mᵀ + 2·(NNGP − σ_b²) + σ_b²   with S = OV²·A_n·v·A_mᵀ.
 PairKernels linear_scaling(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
   const Tensor left = mean_weights(layer, seen.left, seen.left_mask);
   const Tensor right = mean_weights(layer, seen.right, seen.right_mask);
   const Tensor ov = square(layer.value_output);
-  const Tensor s = ov * sandwich(left, values.nngp, right);
-  PairKernels y{s + layer.bias_variance, {}};
+  PairKernels y{sandwich(left, values.nngp, right, {.scale = ov, .offset = layer.bias_variance}),
+                {}};
   if (!values.ntk.defined()) return y;
-  y.ntk =
-      ov * sandwich(left, values.ntk, right) + layer.value_output_trained * s + layer.bias_trained;
+  y.ntk = sandwich(left, values.ntk, right,
+                   {.scale = ov,
+                    .offset = layer.bias_trained - layer.value_output_trained * layer.bias_variance,
+                    .added = y.nngp,
+                    .added_scale = layer.value_output_trained});
   return y;
 }
 

@@ -67,7 +67,7 @@ AttentionMoments softmax_moments(const AttentionLimit& layer, const Pairs& seen,
                                  const Pairs& values);
 
 /// E[(σ(x) − ½)(σ(y) − ½)] and E[σ'(x)·σ'(y)] of the logistic function for (x, y) ~ N(0, [[p, c],
-/// [c, q]]), to about 1e-12: softmax over two positions.
+/// [c, q]]), to about 1e-11: softmax over two positions.
 struct LogisticDual {
   double value, derivative;
 };

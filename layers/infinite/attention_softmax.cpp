@@ -24,11 +24,12 @@ namespace ladon::infinite {
 // The trapezoidal rule in independent standard normals (X, Y), x = √p·X, y = (c/√p)·X + s·Y, p ≥ q.
 // Its error falls as exp(−2π·w/h) with the step h and the distance w of the nearest pole of the
 // integrand from the real axis, π/√p for the logistic function (Trefethen and Weideman 2014), and
-// as exp(−2π²/h²) for the normal density.
+// as exp(−2π²/h²) for the normal density. The step makes the first exp(−38); poles of higher order
+// and the density at w cost some of that.
 LogisticDual logistic_dual(double p, double q, double c) {
   if (q > p) std::swap(p, q);
   if (p <= 0) return {0, 1.0 / 16};
-  constexpr double reach = 7.5, pi = std::numbers::pi, digits = 28;  // e^−28 ≈ 7e-13
+  constexpr double reach = 7.5, pi = std::numbers::pi, digits = 38;
   const double root = std::sqrt(p), slope = c / root;
   const double rest = std::sqrt(std::max(0.0, q - slope * slope));
   const double step = std::min(0.5, std::max(2 * pi * pi / (root * digits), 0.01));

@@ -1,6 +1,7 @@
 #include "ladon/layers/infinite/pair_products.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <vector>
 
 #include "ladon/autograd/graph.h"
@@ -27,8 +28,9 @@ std::int64_t PairIndex::offset(const Tensor& x, std::int64_t own, std::int64_t p
 
 namespace {
 
-bool recorded(const Tensor& a, const Tensor& b, const Tensor& c) {
-  return grad_enabled() && (a.requires_grad() || b.requires_grad() || c.requires_grad());
+bool recorded(std::initializer_list<const Tensor*> operands) {
+  return grad_enabled() && std::any_of(operands.begin(), operands.end(),
+                                       [](const Tensor* x) { return x->requires_grad(); });
 }
 
 /// Pairs a task: enough work to be worth one, by T alone.
@@ -38,24 +40,34 @@ std::int64_t pairs_per_task(std::int64_t positions, std::int64_t work_a_pair) {
 
 }  // namespace
 
-Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right) {
-  if (recorded(left, x, right)) return matmul(matmul(left, x), transpose(right));
+Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
+                const SandwichTerms& terms) {
+  if (recorded({&left, &x, &right, &terms.scale, &terms.offset, &terms.added})) {
+    const Tensor y = terms.scale * matmul(matmul(left, x), transpose(right)) + terms.offset;
+    return terms.added.defined() ? y + terms.added_scale * terms.added : y;
+  }
   const Tensor a = contiguous(left), k = contiguous(x), b = contiguous(right);
+  const Tensor added = terms.added.defined() ? contiguous(terms.added) : terms.added;
   const PairIndex index(k);
   const std::int64_t t = index.positions(), size = t * t;
   Tensor y = empty(k.shape(), f64);
   const double *ap = a.data<double>(), *kp = k.data<double>(), *bp = b.data<double>();
+  const double* plus = added.defined() ? added.data<double>() : nullptr;
+  const double scale = terms.scale.item(), offset = terms.offset.item();
   double* yp = y.mutable_data<double>();
   const auto some = [&](std::int64_t begin, std::int64_t end) {
     std::vector<double> half(static_cast<std::size_t>(size));
     for (std::int64_t p = begin; p < end; ++p) {
       const double* from_left = ap + index.offset(a, size, p);
       const double* from_right = bp + index.offset(b, size, p);
+      double* to = yp + p * size;
+      for (std::int64_t i = 0; i < size; ++i)
+        to[i] = plus ? terms.added_scale * plus[p * size + i] + offset : offset;
       // [T,T] · [T,T] → [T,T], then · [T,T]ᵀ
       blas::gemm_serial<double>(t, t, t, 1, {from_left, t, 1}, {kp + p * size, t, 1}, 0,
                                 {half.data(), t, 1});
-      blas::gemm_serial<double>(t, t, t, 1, {half.data(), t, 1}, {from_right, 1, t}, 0,
-                                {yp + p * size, t, 1});
+      blas::gemm_serial<double>(t, t, t, scale, {half.data(), t, 1}, {from_right, 1, t}, 1,
+                                {to, t, 1});
     }
   };
   if (size > 0) parallel::for_range(index.count(), pairs_per_task(t, 4 * size), some);
@@ -96,7 +108,7 @@ void sum_visible(const double* x, const bool* rows, const bool* columns, bool ca
 Tensor visible_sums(const Tensor& x, const Tensor& left_mask, const Tensor& right_mask,
                     bool causal) {
   const std::int64_t t = x.size(-1), size = t * t;
-  if (recorded(x, x, x))
+  if (recorded({&x}))
     return matmul(matmul(visible(left_mask, t, causal), x),
                   transpose(visible(right_mask, t, causal)));
   const Tensor k = contiguous(x);

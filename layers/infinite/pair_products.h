@@ -23,9 +23,16 @@ class PairIndex {
   std::int64_t rows_, columns_, positions_;
 };
 
-/// Left·X·Rightᵀ for each pair:  X [P, T, T]; left and right [P, T, T], broadcast. f64.
-/// Differentiable (by composed products, slower).
-Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right);
+/// What is done with a sandwich before it leaves the cache. All numbers are f64 of rank 0.
+struct SandwichTerms {
+  Tensor scale, offset;
+  Tensor added = {};  ///< As X, or undefined.
+  double added_scale = 1;
+};
+/// scale·Left·X·Rightᵀ + added_scale·added + offset for each pair:  X [P, T, T]; left and right
+/// [P, T, T], broadcast. f64. Differentiable (by composed products, slower).
+Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
+                const SandwichTerms& terms);
 
 /// Σ_ij x_ij over the pairs of positions (i, j) that are visible from (a, b): i in left_mask, j in
 /// right_mask (bool [P, T], broadcast; undefined: all), and for `causal` i ≤ a and j ≤ b.
