@@ -75,6 +75,7 @@ Embedding::Embedding(const EmbeddingLayerOptions& o, Generator& rng)
     : padding_index(o.padding_index), init_std(o.stddev) {
   check(o.count > 0 && o.dim > 0, "Embedding", "sizes must be positive, got count = ", o.count,
         ", dim = ", o.dim);
+  check(o.stddev >= 0, "Embedding", "stddev must not be negative, got ", o.stddev);
   check(padding_index < o.count, "Embedding", "padding_index ", padding_index,
         " is outside a table of ", o.count, " rows");
   const bool in_front = o.parameterization == Parameterization::ntk;

@@ -41,6 +41,9 @@ struct TransformerEncoderLayer : Layer {
   TransformerEncoderLayer(const TransformerEncoderLayerOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMasks{}); }
   Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
+    return forward(x, AttentionMasks{.key_mask = mask});
+  }
   /// The same, and the attention weights [batch, heads, T, T].
   AttentionResult forward_with_weights(const Tensor& x, const AttentionMasks& masks) const;
   void visit(Visitor& v) override;
@@ -64,6 +67,9 @@ struct TransformerEncoder : Layer {
   TransformerEncoder(const TransformerEncoderOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMasks{}); }
   Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
+    return forward(x, AttentionMasks{.key_mask = mask});
+  }
   /// The same, and the attention weights [batch, heads, T, T] of each layer.
   struct Details {
     Tensor output;

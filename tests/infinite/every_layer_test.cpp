@@ -1,6 +1,7 @@
 // What holds of the limit of every layer: each pair of inputs is treated by the same instructions
 // whatever else is in the block, and nothing turns into NaN.
 
+#include "ladon/autograd/functional.h"
 #include "ladon/core/parallel.h"
 #include "ladon/tests/infinite/monte_carlo.h"
 
@@ -175,6 +176,24 @@ TEST(EveryLimit, OfDegenerateInputsIsFinite) {
         for (const Tensor& x : {k.nngp, k.ntk, k.cov1, k.cov2})
           EXPECT_TRUE(all(isfinite(x)).item<bool>());
       }
+    }
+}
+
+// By every hyper-parameter of every network; without masks, whose zeros are a kink of relu.
+TEST(EveryLimit, IsDifferentiableByHyperParameters) {
+  for (const Case& c : cases())
+    for (const auto& network : c.networks) {
+      const auto named = network->hyperparameters();
+      if (named.empty() || c.a.mask.defined()) continue;
+      SCOPED_TRACE(network->summary());
+      std::vector<Tensor> values;
+      for (const auto& [path, value] : named) values.push_back(clone(value).set_requires_grad());
+      const auto nngp = [&](const std::vector<Tensor>& at) {
+        for (std::size_t i = 0; i < at.size(); ++i)
+          network->set_hyperparameter(named[i].first, at[i]);
+        return limit(*network)(c.a.rows(0, 2), c.b.rows(0, 1), infinite::Wanted::nngp).nngp;
+      };
+      EXPECT_TRUE(gradcheck(nngp, values));
     }
 }
 

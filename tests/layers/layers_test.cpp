@@ -174,5 +174,16 @@ TEST(Transformer, PostNormEndsNormalizedAndPreNormKeepsTheStream) {
   EXPECT_TRUE(all_equal(pre(x), x));
 }
 
+// As a layer among others it passes the mask on: tokens do not see the padding.
+TEST(Transformer, LeavesPaddingOutInASequential) {
+  Generator rng(3);
+  Sequential net(
+      TransformerEncoder({.layer = {.dim = 8, .heads = 2, .dropout = 0}, .layers = 2}, rng),
+      MeanPool());
+  const Tensor x = normal({1, 5, 8}, rng);
+  const Tensor mask = cast(tensor({1, 1, 1, 0, 0}, {1, 5}), boolean);
+  EXPECT_TRUE(all_close(net(x, mask), net(slice(x, 1, {.stop = 3})), 1e-5, 1e-6));
+}
+
 }  // namespace
 }  // namespace ladon
