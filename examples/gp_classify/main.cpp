@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -100,6 +101,35 @@ void add_finite(const Model& model, const Task& task, const Settings& s,
       outcome(model.name, "finite", task, trained.probabilities, trained.seconds, peak_memory()));
 }
 
+/// 1 where the most probable class is the label, else 0: f64 [test].
+Tensor right_answers(const Outcome& o, const Task& task) {
+  return cast(equal(argmax(o.probabilities, 1), task.test.labels), f64);
+}
+
+/// A line for each kernel with attention: its accuracy less that of the kernels without. The test
+/// rows are the same, so the standard error is that of the paired differences.
+std::string verdict(const Task& task, const std::vector<Outcome>& outcomes) {
+  const auto attends = [](const Outcome& o) {
+    return o.model == "attention" || o.model == "residual";
+  };
+  std::string text;
+  for (const Outcome& o : outcomes) {
+    if (!attends(o) || o.form == "finite") continue;
+    std::string line;
+    for (const Outcome& other : outcomes) {
+      if (attends(other) || (other.form != o.form && !other.form.empty())) continue;
+      const Tensor gain = right_answers(o, task) - right_answers(other, task);
+      const double error = std::sqrt(var(gain).item() / static_cast<double>(task.test.size()));
+      char part[96];
+      std::snprintf(part, sizeof part, "%s %+.4f ± %.4f against %s", line.empty() ? "" : ",",
+                    mean(gain).item(), error, other.model.c_str());
+      line += part;
+    }
+    if (!line.empty()) text += o.model + " " + o.form + ": accuracy" + line + "\n";
+  }
+  return text;
+}
+
 void teach(const Settings& s) {
   const auto start = std::chrono::steady_clock::now();
   const Task task = load_task(s);
@@ -115,7 +145,8 @@ void teach(const Settings& s) {
   }
   std::vector<Row> rows;
   for (const Outcome& o : outcomes) rows.push_back(o.row());
-  std::cout << '\n' << table(rows);
+  const std::string gains = verdict(task, outcomes);
+  std::cout << '\n' << table(rows) << (gains.empty() ? "" : "\n") << gains;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   if (!s.common.json.empty())
     write_json(s.common.json, "gp_classify", settings_json(s, task), spent.count(), rows);

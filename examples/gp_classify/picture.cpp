@@ -23,21 +23,26 @@ std::size_t form_index(const Outcome& o) {
       std::begin(forms));
 }
 
-/// A line an outcome: its place, form, accuracy and NLL. Models stand at 0, 1, …, their forms side
-/// by side. Returns gnuplot's names of the places.
-std::string write_bars(const std::filesystem::path& path, const std::vector<Outcome>& outcomes) {
-  std::string data, names;
-  double place = -1;
+struct Bars {
+  std::string names;  ///< Gnuplot's names of the places.
+  int models = 0;
+};
+
+/// Writes a line an outcome: its place, form, accuracy and NLL. Models stand at 0, 1, …, their forms
+/// side by side.
+Bars write_bars(const std::filesystem::path& path, const std::vector<Outcome>& outcomes) {
+  std::string data;
+  Bars bars;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const Outcome& o = outcomes[i];
     if (i == 0 || outcomes[i - 1].model != o.model)
-      names += concat(i ? ", " : "", "'", o.model, "' ", ++place);
+      bars.names += concat(i ? ", " : "", "'", o.model, "' ", bars.models++);
     const std::size_t form = form_index(o);
     const double shift = form == 3 ? 0 : 0.25 * (static_cast<double>(form) - 1);
-    data += concat(place + shift, ' ', form, ' ', o.accuracy.mean, ' ', o.nll.mean, '\n');
+    data += concat(bars.models - 1 + shift, ' ', form, ' ', o.accuracy.mean, ' ', o.nll.mean, '\n');
   }
   write_atomically(path, data);
-  return names;
+  return bars;
 }
 
 /// A line a bin of confidence that has enough rows: mean confidence, share of right answers, number of rows.
@@ -61,9 +66,10 @@ std::string reliability(const Outcome& o, const Tensor& labels) {
   return text;
 }
 
-std::string bar_panel(const std::string& title, const std::string& names, int column) {
-  std::string script = concat("set title '", title, "'\nset xtics (", names,
-                              ") rotate by -25\nset xrange [-0.6:*]\nset yrange [0:*]\nplot ");
+std::string bar_panel(const std::string& title, const Bars& bars, int column) {
+  std::string script =
+      concat("set title '", title, "'\nset xtics (", bars.names,
+             ") rotate by -25\nset xrange [-0.6:", bars.models, "-0.4]\nset yrange [0:*]\nplot ");
   for (std::size_t f = 0; f < std::size(forms); ++f)
     script += concat(f ? ", " : "", "'bars.dat' using ($2==", f, "?$1:NaN):", column,
                      " with boxes lc rgb '", forms[f].second, "' ",
@@ -99,7 +105,7 @@ Row Outcome::row() const {
 
 std::filesystem::path draw(const Settings& s, const Task& task,
                            const std::vector<Outcome>& outcomes) {
-  const std::string names = write_bars(s.common.out / "bars.dat", outcomes);
+  const Bars all = write_bars(s.common.out / "bars.dat", outcomes);
   const bool finite = std::any_of(outcomes.begin(), outcomes.end(),
                                   [](const Outcome& o) { return o.form == "finite"; });
   std::string script =
@@ -109,12 +115,12 @@ set boxwidth 0.23
 set style fill solid 0.8
 set key outside top center horizontal
 )");
-  script += bar_panel("test accuracy", names, 3) + bar_panel("test NLL (nats)", names, 4);
+  script += bar_panel("test accuracy", all, 3) + bar_panel("test NLL (nats)", all, 4);
   script += R"(set grid
 set xtics autofreq norotate
 set xrange [0:1]
 set yrange [0:1]
-set key inside bottom right vertical
+set key inside top left vertical
 set xlabel 'mean confidence'
 )";
   script += reliability_panel(s.common.out, task, outcomes, "NNGP");
