@@ -50,6 +50,21 @@ inline Blocks blocks(std::int64_t positions = 3) {
   Generator rng(3);
   return {normal({2, positions, 4}, rng, 0, 1, f64), normal({1, positions, 4}, rng, 0, 1, f64)};
 }
+inline MultiHeadAttentionOptions linear_tied(Zeta zeta) {
+  return wide(AttentionScaling::linear, zeta, 1, 4096);
+}
+inline MultiHeadAttentionOptions sqrt_untied(Zeta zeta) {
+  return wide(AttentionScaling::sqrt, zeta, 64, 48);
+}
+
+/// The same, of unequal length.
+inline Blocks padded() {
+  Blocks x = blocks();
+  x.a.mask = cast(tensor({1, 1, 0, 1, 1, 1}, {2, 3}), boolean);
+  x.b.mask = cast(tensor({0, 1, 1}, {1, 3}), boolean);
+  return x;
+}
+
 inline const LimitCheck once{.seed = 1, .options = {.draws = 300, .kernel = {.channels = 1}}};
 inline const LimitCheck fewer{.seed = 1, .options = {.draws = 200, .kernel = {.channels = 1}}};
 
