@@ -47,6 +47,13 @@ std::string shown(std::string name) {
   return name;
 }
 
+/// Points over their error bars, from columns x, y and standard error.
+std::string measured(const std::string& file, const std::string& style, const std::string& title) {
+  return concat(", '", file, "' using 1:($2-$3):(0):(2*$3) with vectors nohead ", style,
+                " notitle, '", file, "' using 1:2 with points pt 7 ps 0.5 ", style, " title '",
+                title, "'");
+}
+
 std::string error_panel(const Settings& s, const Study& study) {
   std::string plots;
   double first = INFINITY, last = 0, top = 0, bottom = INFINITY;
@@ -79,7 +86,7 @@ std::string error_panel(const Settings& s, const Study& study) {
 }
 
 std::string kurtosis_panel(const Settings& s, const Study& study) {
-  std::string plots;
+  std::string lines, points;
   for (std::size_t i = 0; i < study.by_heads.size(); ++i) {
     const HeadSeries& series = study.by_heads[i];
     Data data;
@@ -91,11 +98,13 @@ std::string kurtosis_panel(const Settings& s, const Study& study) {
     }
     const std::string file = concat("kurtosis_", i, ".dat");
     data.write(s, file);
-    plots += concat(i ? ", " : "", "'", file, "' using 1:2:3 with yerrorbars lc rgb '", colour(i),
-                    "' lw 2 pt 7 ps 0.6 title '", series.name, "'");
-    if (series.scaling == AttentionScaling::sqrt)
-      plots += concat(", '", file, "' using 1:5 with lines dt 2 lw 1.5 lc rgb '", grey,
-                      "' title '6ρ/H'");
+    points += measured(file, concat("lw 1.5 lc rgb '", colour(i), "'"), series.name);
+    if (series.scaling == AttentionScaling::linear) continue;
+    lines +=
+        concat(", '", file, "' using 1:5 with lines dt 2 lw 1.5 lc rgb '", grey, "' title '6ρ/H'");
+    if (!std::isnan(series.law[0].value))
+      lines += concat(", '", file, "' using 1:4 with lines lw 1 lc rgb '", grey,
+                      "' title 'law at w = ", s.head_width, "'");
   }
   const auto [least, most] = std::minmax_element(s.heads.begin(), s.heads.end());
   return concat(
@@ -104,8 +113,8 @@ std::string kurtosis_panel(const Settings& s, const Study& study) {
       "set key top right\nset xrange [",
       *least, "/1.3:", *most,
       "*1.3]\n"
-      "set yrange [*:*]\nplot 0 with lines lw 1 lc rgb '#bbbbbb' notitle, ",
-      plots, "\nunset logscale\n");
+      "set yrange [*:*]\nplot 0 with lines lw 1 lc rgb '#bbbbbb' notitle",
+      lines, points, "\nunset logscale\n");
 }
 
 std::string density_panel(const Settings& s, const Study& study) {
@@ -168,8 +177,8 @@ std::string scatter_panel(const Settings& s, const Study& study) {
     entries(data, r.ntk);
     const std::string file = concat("entries_", i, ".dat");
     data.write(s, file);
-    plots += concat(", '", file, "' using 1:2:3 with yerrorbars lw 1 pt 7 ps 0.4 lc rgb '",
-                    colour(i), "' title '", shown(study.by_width[i].name), "'");
+    plots +=
+        measured(file, concat("lw 1.5 lc rgb '", colour(i), "'"), shown(study.by_width[i].name));
   }
   return concat("set title '(d) Entries of both kernels, mean of ", s.draws,
                 " networks'\nset xlabel 'limit / its largest entry'\n"
@@ -185,7 +194,7 @@ std::filesystem::path draw(const Settings& s, const Study& study) {
   std::string script = concat("set encoding utf8\nset multiplot layout ", all ? "2,2" : "1,2",
                               " title 'Attention with finitely many heads against its Gaussian "
                               "process' font ',16'\nset grid lc rgb '#e4e4e4'\nset border lc rgb "
-                              "'#555555'\nset tics nomirror\nset pointintervalbox 0\nset bars "
+                              "'#555555'\nset tics nomirror\nset bars "
                               "0.6\nset key samplen 2 spacing 1.1\n");
   script += error_panel(s, study);
   if (all) script += kurtosis_panel(s, study) + density_panel(s, study);

@@ -1,0 +1,133 @@
+// The comparison example as a user runs it: exit statuses, the JSON contract, determinism, and the
+// lesson itself.
+
+#include <sys/wait.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "ladon/core/io/npy.h"
+#include "ladon/core/random.h"
+#include "ladon/tests/support.h"
+
+namespace ladon {
+namespace {
+
+std::string contents(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+class NngpCompare : public testing::Test {
+ protected:
+  struct Run {
+    int status;
+    std::string out, error;
+    nlohmann::json report;
+
+    const nlohmann::json& row(const std::string& method) const {
+      for (const auto& row : report.at("rows"))
+        if (row.at("method") == method) return row;
+      throw std::runtime_error("no row " + method);
+    }
+  };
+
+  Run run(const std::string& arguments) {
+    const std::string command = std::string(LADON_EXAMPLES_DIR) + "/nngp_compare --out " +
+                                (folder_ / "pictures").string() + " --json " +
+                                (folder_ / "report.json").string() + " " + arguments + " >" +
+                                (folder_ / "out").string() + " 2>" + (folder_ / "error").string();
+    const int status = std::system(command.c_str());
+    Run result{WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+               contents(folder_ / "out"),
+               contents(folder_ / "error"),
+               {}};
+    if (std::filesystem::exists(folder_ / "report.json"))
+      result.report = nlohmann::json::parse(contents(folder_ / "report.json"));
+    return result;
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(NngpCompare, HelpSaysWhatItTeaches) {
+  const Run help = run("--help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_NE(help.out.find("only many heads"), std::string::npos);
+  for (const char* option :
+       {"--preset", "--inputs", "--zeta", "--scaling", "--widths", "--draws", "--heads",
+        "--head-width", "--gaussian-draws", "--threads", "--seed", "--out", "--json"})
+    EXPECT_NE(help.out.find(option), std::string::npos) << option;
+}
+
+TEST_F(NngpCompare, BadUsageIsTwoAndFailureIsOneLine) {
+  EXPECT_EQ(run("--no-such-option").status, 2);
+  EXPECT_EQ(run("--zeta tanh").status, 2);
+  EXPECT_EQ(run("--widths 0").status, 2);
+  EXPECT_EQ(run("--inputs none.npy").status, 2);
+  save_npy((folder_ / "flat.npy").string(), zeros({3, 4}));
+  const Run flat = run("--inputs " + (folder_ / "flat.npy").string());
+  EXPECT_EQ(flat.status, 1);
+  EXPECT_NE(flat.error.find("[N, T, d]"), std::string::npos) << flat.error;
+  EXPECT_EQ(std::count(flat.error.begin(), flat.error.end(), '\n'), 1) << flat.error;
+  EXPECT_TRUE(flat.report.is_null()) << "a failed run wrote a report";
+}
+
+TEST_F(NngpCompare, ShowsThatOneHeadIsNotEnough) {
+  const Run result = run(
+      "--widths 16,64,256 --draws 60 --heads 1,4,16 --head-width 32 --gaussian-draws 600 --seed 3");
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.report.at("example"), "nngp_compare");
+  EXPECT_EQ(result.report.at("settings").at("draws"), 60);
+  EXPECT_GT(result.report.at("seconds").get<double>(), 0);
+  const auto slope = [&](const std::string& series) {
+    const auto& figure = result.row("slope, " + series).at("ntk_slope");
+    return std::pair(figure.at("mean").get<double>(), figure.at("se").get<double>());
+  };
+  const auto [linear, linear_se] = slope("linear, 1 head");
+  EXPECT_LT(linear + 4 * linear_se, -0.2);
+  const auto [one, one_se] = slope("sqrt, 1 head");
+  EXPECT_GT(one - 4 * one_se, linear + 0.1) << "one head converges, as it must not";
+  for (const int heads : {1, 4, 16}) {
+    const auto& row = result.row("sqrt, H = " + std::to_string(heads));
+    const double z =
+        (row.at("kurtosis").at("mean").get<double>() - row.at("law").at("mean").get<double>()) /
+        row.at("kurtosis").at("se").get<double>();
+    EXPECT_LT(std::abs(z), 3) << heads << " heads";
+  }
+  EXPECT_LT(result.row("sqrt, H = 1").at("ks_p").at("mean").get<double>(), 1e-6);
+  if (std::system("gnuplot --version >/dev/null 2>&1") == 0) {
+    EXPECT_EQ(result.error, "") << "progress or noise where there is no terminal";
+    EXPECT_NE(contents(folder_ / "pictures/nngp_compare.svg").find("</svg>"), std::string::npos);
+  }
+}
+
+TEST_F(NngpCompare, SameBitsAtAnyNumberOfThreads) {
+  const std::string arguments =
+      "--widths 8,16 --draws 12 --heads 1,2 --head-width 8 --gaussian-draws 40 ";
+  const Run one = run(arguments + "--threads 1"), three = run(arguments + "--threads 3");
+  ASSERT_EQ(one.status, 0) << one.error;
+  EXPECT_EQ(one.report.at("rows"), three.report.at("rows"));
+  EXPECT_NE(one.report.at("rows"), run(arguments + "--seed 2").report.at("rows"));
+}
+
+TEST_F(NngpCompare, TakesInputsAndEveryZeta) {
+  Generator rng(1);
+  save_npy((folder_ / "x.npy").string(), normal({2, 3, 5}, rng));
+  const std::string small = " --widths 8 --draws 6 --heads 2 --head-width 8 --gaussian-draws 20 ";
+  for (const char* zeta : {"softmax", "relu", "abs"}) {
+    const Run result = run("--inputs " + (folder_ / "x.npy").string() + small + "--zeta " + zeta);
+    EXPECT_EQ(result.status, 0) << zeta << '\n' << result.error;
+    EXPECT_NE(result.out.find("2 inputs of 3 tokens of 5 channels"), std::string::npos);
+    EXPECT_GT(result.row("sqrt, H = 2").at("wide_law").at("mean").get<double>(), 0) << zeta;
+  }
+  EXPECT_EQ(run("--scaling linear" + small).status, 0);
+  EXPECT_EQ(run("--scaling sqrt" + small).status, 0);
+}
+
+}  // namespace
+}  // namespace ladon
