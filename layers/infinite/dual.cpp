@@ -8,6 +8,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/dual.h"
+#include "ladon/core/view.h"
 #include "ladon/layers/infinite/dual_numeric.h"
 
 namespace ladon::infinite {
@@ -86,15 +87,25 @@ DualForm form_of(const DualFunction& f) {
 
 // --- one way to compute for closed forms and series ---
 
+/// x with its stretched axes (stride 0) back at size 1: what broadcasting makes of it is the same.
+Tensor unstretched(Tensor x) {
+  x = x.detach();
+  for (int axis = 0; axis < x.rank(); ++axis)
+    if (x.strides()[axis] == 0 && x.size(axis) > 1) x = view::slice(x, axis, 0, 1, 1);
+  return x;
+}
+
 kernels::DualPair values(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
                          bool with_derivative) {
-  if (f.kind != Kind::numeric) return kernels::dual(form_of(f), p, q, c, with_derivative);
-  return numeric_dual(f, p, q, c, with_derivative);
+  const Tensor left = unstretched(p), right = unstretched(q);
+  if (f.kind == Kind::numeric) return numeric_dual(f, left, right, c, with_derivative);
+  return kernels::dual(form_of(f), left, right, c, with_derivative);
 }
 
 kernels::DualPair slopes(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c) {
-  if (f.kind != Kind::numeric) return kernels::dual_slopes(form_of(f), p, q, c);
-  return numeric_dual_slopes(f, p, q, c);
+  const Tensor left = unstretched(p), right = unstretched(q);
+  if (f.kind == Kind::numeric) return numeric_dual_slopes(f, left, right, c);
+  return kernels::dual_slopes(form_of(f), left, right, c);
 }
 
 void check_operands(const Tensor& p, const Tensor& q, const Tensor& c) {

@@ -340,6 +340,20 @@ TEST(Dual, SameBitsInBlocksOfPositions) {
                      k.name);
 }
 
+// Operands that are transposed, cut or stretched.
+TEST(Dual, SameBitsOfViews) {
+  const Block b(6, 40);
+  const auto every_second = [](const Tensor& x) { return slice(x, -1, {.step = 2}); };
+  for (const Case& k : all_functions()) {
+    const DualResult whole = dual(k.f, b.p, b.q, b.c, true);
+    expect_same_bits(dual(k.f, b.p, every_second(b.q), every_second(b.c), true),
+                     both(whole, every_second), k.name);
+    const Tensor p = expand(b.p, {6, 40}), q = expand(b.q, {6, 40});
+    expect_same_bits(dual(k.f, p, q, b.c, true), whole, k.name);
+    expect_same_bits(dual(k.f, contiguous(p), contiguous(q), b.c, true), whole, k.name);
+  }
+}
+
 TEST(Dual, SameBitsAtAnyNumberOfThreads) {
   const Block b(300, 301);
   const int before = num_threads();
