@@ -77,8 +77,8 @@ struct RandomPositions : Layer {
   Tensor forward(const Tensor& x) const override;
   /// As the widths → ∞, with r = in/(in + channels) (1 for sum):
   ///   k' = r·k + (1 − r or 1)·σ_p²·R,  t' = r·t + (1 − r or 1)·σ_p²·R.
-  /// For concat this is the mean over channels, which differ: what a linear map or an attention
-  /// makes of it is right, what a nonlinearity makes of it is not.
+  /// For concat this is the mean over channels, which differ: what follows must be a random linear
+  /// map or an attention, not an activation.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   /// The same of a list of pairs.
   infinite::Pairs limit(const infinite::Pairs& tokens) const;

@@ -1,14 +1,19 @@
 #include "ladon/layers/transformer.h"
 
 #include "ladon/core/error.h"
+#include "ladon/layers/containers.h"
+#include "ladon/layers/infinite/kernel.h"
 
 namespace ladon {
 
 TransformerEncoderLayer::TransformerEncoderLayer(const TransformerEncoderLayerOptions& o,
                                                  Generator& rng)
-    : attention(
-          {.dim = o.dim, .heads = o.heads, .causal = o.causal, .dropout = o.attention_dropout},
-          rng),
+    : attention({.dim = o.dim,
+                 .heads = o.heads,
+                 .causal = o.causal,
+                 .dropout = o.attention_dropout,
+                 .projection_bias = o.projection_bias},
+                rng),
       attention_norm({.dim = o.dim}),
       feedforward_norm({.dim = o.dim}),
       expand({.in = o.dim, .out = o.hidden > 0 ? o.hidden : 4 * o.dim}, rng),
@@ -44,6 +49,51 @@ AttentionResult TransformerEncoderLayer::forward_with_weights(const Tensor& x,
     return details.output;
   });
   return result;
+}
+
+// --- the limit ---
+
+namespace {
+
+using infinite::Kernel;
+
+/// A branch whose limit is given as a function.
+struct Branch : Layer {
+  std::function<Kernel(const Kernel&)> map;
+
+  explicit Branch(std::function<Kernel(const Kernel&)> f) : map(std::move(f)) {}
+  Tensor forward(const Tensor&) const override { fail("Branch", "has no forward"); }
+  Kernel limit(const Kernel& k) const override { return map(k); }
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "a branch of the Transformer"; }
+};
+
+/// The kernel of x + branch(x).
+Kernel residual(const Kernel& k, std::function<Kernel(const Kernel&)> branch) {
+  return Sum(Identity(), Branch(std::move(branch))).limit(k);
+}
+
+}  // namespace
+
+Kernel TransformerEncoderLayer::feedforward(const Kernel& k) const {
+  const Kernel hidden = Activation(activation).limit(expand.limit(k));
+  return dropout.limit(contract.limit(dropout.limit(hidden)));
+}
+
+Kernel TransformerEncoderLayer::limit(const Kernel& k) const {
+  const auto attend = [this](const Kernel& x) { return dropout.limit(attention.limit(x)); };
+  const auto expand_contract = [this](const Kernel& x) { return feedforward(x); };
+  if (placement == NormPlacement::post)
+    return feedforward_norm.limit(
+        residual(attention_norm.limit(residual(k, attend)), expand_contract));
+  const Kernel y = residual(k, [&](const Kernel& x) { return attend(attention_norm.limit(x)); });
+  return residual(y, [&](const Kernel& x) { return feedforward(feedforward_norm.limit(x)); });
+}
+
+Kernel TransformerEncoder::limit(const Kernel& k) const {
+  Kernel y = k;
+  for (const TransformerEncoderLayer& layer : layers) y = layer.limit(y);
+  return final_norm ? final_norm->limit(y) : y;
 }
 
 void TransformerEncoderLayer::visit(Visitor& v) {

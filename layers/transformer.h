@@ -26,6 +26,7 @@ struct TransformerEncoderLayerOptions {
   NormPlacement norm = NormPlacement::pre;
   Nonlinearity activation = Nonlinearity::gelu;
   bool causal = false;
+  bool projection_bias = true;  ///< Of queries, keys and values.
 };
 
 /// Self-attention and a feed-forward block, each with dropout, residual and layer norm:
@@ -46,12 +47,16 @@ struct TransformerEncoderLayer : Layer {
   }
   /// The same, and the attention weights [batch, heads, T, T].
   AttentionResult forward_with_weights(const Tensor& x, const AttentionMasks& masks) const;
+  /// That of its parts. Throws Error where projection_bias is set (MultiHeadAttention::limit), and
+  /// where the inputs' channels do not have mean zero, as a random linear map makes them.
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 
  private:
   Tensor around(const Tensor& x, const std::function<Tensor(const Tensor&)>& attend) const;
   Tensor feedforward(const Tensor& x) const;
+  infinite::Kernel feedforward(const infinite::Kernel& k) const;
 };
 
 struct TransformerEncoderOptions {
@@ -76,6 +81,7 @@ struct TransformerEncoder : Layer {
     std::vector<Tensor> weights;
   };
   Details forward_with_weights(const Tensor& x, const AttentionMasks& masks) const;
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };

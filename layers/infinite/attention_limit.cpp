@@ -120,6 +120,8 @@ void check_has_limit(const MultiHeadAttention& layer) {
   check(!layer.query_bias.defined() && !layer.value_bias.defined(), where_from,
         "has no limit in closed form with biases of queries, keys and values; set projection_bias "
         "= false (the output keeps its bias)");
+  check(layer.dropout == 0 || !layer.training(), where_from,
+        "has no limit with dropout of the attention weights; call eval()");
   if (layer.tied) return;
   check(layer.key.size(2) == layer.query.size(2), where_from,
         "the limit is of self-attention: queries and keys see inputs of width ",
