@@ -198,7 +198,7 @@ Kernel Flatten::limit(const Kernel& k) const {
       return row_sums(own) / static_cast<double>(std::max<std::int64_t>(block.size(-1), 1));
     });
   });
-  result.independent = result.centered = result.gaussian = false;
+  result.gaussian = false;
   return result;
 }
 

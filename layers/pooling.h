@@ -4,10 +4,10 @@
 // `mask` (bool [batch, T], true = token; T = H·W for images) leaves padding out; undefined: every
 // position counts. A sequence without tokens gives zeros.
 //
-// Each of these layers is linear over positions, y_n = A_n·x_n for a matrix A_n that depends on the
-// mask alone, with the channels side by side. So its limit is k' = A_n·k·A_mᵀ for the T × T block k
-// of inputs n and m, and t' = A_n·t·A_mᵀ   (Novak et al. 2019, "Bayesian deep convolutional networks
-// with many channels are Gaussian processes").
+// Pooling is linear over positions, y_n = A_n·x_n for a matrix A_n that depends on the mask alone, and
+// the same for each channel. So its limit is k' = A_n·k·A_mᵀ for the T × T block k of inputs n and m,
+// and t' = A_n·t·A_mᵀ   (Novak et al. 2019, "Bayesian deep convolutional networks with many channels
+// are Gaussian processes").
 
 #include <string_view>
 

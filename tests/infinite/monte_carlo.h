@@ -41,6 +41,7 @@ inline void expect_limit(const infinite::NetworkFactory& make, const infinite::I
   const auto estimate = infinite::monte_carlo_kernel(make, a, b, rng, check.options);
   Generator any(7);
   const auto network = make(any);
+  network->eval();  // as the networks sampled
   const infinite::Kernel k = infinite::limit(*network)(a, b, check.options.kernel.wanted);
   EXPECT_LT(largest_z(k.nngp, estimate.nngp, estimate.nngp_se), 4) << "NNGP";
   if (!k.ntk.defined()) return;
