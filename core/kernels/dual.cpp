@@ -28,13 +28,16 @@ class Entries {
   int64_t count() const { return c_.count(); }
   int64_t columns() const { return columns_; }
   const double* c() const { return c_.data<double>(); }
+  const double* p() const { return p_.x.data<double>(); }
+  const double* q() const { return q_.x.data<double>(); }
 
-  /// Calls body(entry, n, p, q) for the pieces of rows that entries [begin, end) are: n entries
-  /// from `entry`, whose p (q) is the elements from p.at on, or that one element.
+  /// Where p (q) stands beside a piece of a row: at the elements from `at` on, or that one alone.
   struct Piece {
     int64_t at;
     bool constant;
   };
+  /// Calls body(entry, n, p, q) for the pieces of rows that entries [begin, end) are: n entries
+  /// from `entry`, with Piece p and Piece q.
   template <class F>
   void visit(int64_t begin, int64_t end, const F& body) const {
     const int rows = shape_.rank() - 1;
@@ -63,9 +66,6 @@ class Entries {
       }
     }
   }
-
-  const double* p() const { return p_.x.data<double>(); }
-  const double* q() const { return q_.x.data<double>(); }
 
  private:
   struct Beside {

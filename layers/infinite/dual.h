@@ -89,20 +89,19 @@ struct DualFunction {
   static DualFunction numeric(std::function<Tensor(const Tensor&)> function, int terms = 128);
 };
 
-/// Shapes of c.
+/// Tensors of c's shape.
 struct DualResult {
-  Tensor value;  ///< E[φ(u)φ(v)]
-  Tensor
-      derivative;  ///< E[φ'(u)φ'(v)], φ' without the impulses of jumps; undefined unless asked for
+  Tensor value;       ///< E[φ(u)φ(v)]
+  Tensor derivative;  ///< E[φ'(u)φ'(v)]; undefined unless asked for
 };
 
 /// The dual of φ for (u, v) ~ N(0, [[p, c], [c, q]]), all f64; p and q broadcast to c's shape. Fast
 /// where p is constant or contiguous along c's last axis, and q too: c [N1, N2] with p [N1, 1] and q
 /// [1, N2]; c [N1, N2, T, T] with p [N1, 1, T, 1] and q [1, N2, 1, T].
 ///
-/// s² = pq − c² below 0 counts as 0. A variable without variance counts as independent of the
-/// other, and a kink at 0 as having the mean of both slopes there. Same bits for an entry wherever
-/// it stands, at any number of threads.
+/// φ' is 0 at a jump, as it is in a finite network's gradient. s² = pq − c² below 0 counts as 0. A
+/// variable without variance counts as independent of the other, and a kink at 0 as having the mean
+/// of both slopes there. Same bits for an entry wherever it stands, at any number of threads.
 ///
 /// The value's gradient by p, q and c is recorded (once: it has no gradient of its own); where it is
 /// infinite (a kink or a jump at zero variance, a jump at s = 0), it is 0. The derivative has no
