@@ -9,7 +9,7 @@
 
 namespace ladon::example {
 
-/// A figure and its standard error: of the mean over repetitions (0 for one), or from a sample's size.
+/// A figure and its standard error: of a mean over repetitions (0 for one), or by a sample's size.
 struct Estimate {
   double mean = 0, se = 0;
 };

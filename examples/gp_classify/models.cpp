@@ -71,7 +71,7 @@ class Builder {
   }
 
  private:
-  // Under linear scaling one wide head has the limit of many; a few train better.
+  // Under linear scaling the limit is the same for any number of heads.
   static constexpr std::int64_t heads = 2;
 
   std::int64_t in_, width_;

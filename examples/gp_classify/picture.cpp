@@ -28,8 +28,8 @@ struct Bars {
   int models = 0;
 };
 
-/// Writes a line an outcome: its place, form, accuracy and NLL. Models stand at 0, 1, …, their forms
-/// side by side.
+/// Writes a line an outcome: its place, form, accuracy and NLL. Models stand at 0, 1, …, their
+/// forms side by side.
 Bars write_bars(const std::filesystem::path& path, const std::vector<Outcome>& outcomes) {
   std::string data;
   Bars bars;
@@ -45,7 +45,8 @@ Bars write_bars(const std::filesystem::path& path, const std::vector<Outcome>& o
   return bars;
 }
 
-/// A line a bin of confidence that has enough rows: mean confidence, share of right answers, number of rows.
+/// A line for each bin of confidence with enough rows: mean confidence, share of right answers,
+/// number of rows.
 std::string reliability(const Outcome& o, const Tensor& labels) {
   std::array<double, bins> confidence{}, right{}, count{};
   const auto p = o.probabilities.to_vector<double>();
@@ -85,7 +86,9 @@ std::string reliability_panel(const std::filesystem::path& folder, const Task& t
   for (const Outcome& o : outcomes) {
     if (o.form != form) continue;
     const std::string file = concat("reliability_", o.model, "_", form, ".dat");
-    write_atomically(folder / file, reliability(o, task.test.labels));
+    const std::string lines = reliability(o, task.test.labels);
+    if (lines.empty()) continue;
+    write_atomically(folder / file, lines);
     script +=
         concat(", '", file, "' using 1:2 with linespoints lw 2 pt 7 ps 0.4 title '", o.model, "'");
   }

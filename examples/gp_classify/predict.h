@@ -23,9 +23,9 @@ struct Prediction {
   Choice choice;
 };
 
-/// Regression to 1 − 1/C for an input's class and −1/C for the others; a class is as probable as
-/// that its output, with noise, is the largest. Noise and amplitude are those (of a grid, and by a
-/// line search) whose leave-one-out probabilities on the training set have the smallest NLL.
+/// Regression to 1 − 1/C for an input's class and −1/C for the others; the probability of a class
+/// is that of its output, with noise, being the largest. Noise (of a grid) and amplitude (by a line
+/// search) are those whose leave-one-out probabilities of the training set have the smallest NLL.
 Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t classes);
 
 }  // namespace ladon::example

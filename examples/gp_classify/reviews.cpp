@@ -23,10 +23,9 @@ TextDataset read(const std::string& path, int rows, const std::vector<std::strin
   return data;
 }
 
-/// Texts cut into spans of words that have a vector and are not among the first of the file, which
-/// are the most frequent ones and say little: the sum of a span's vectors over the square
-/// root of their number is a token. [N, T, d] with its mask; a text has `tokens` of them or fewer. A
-/// text of unknown words has none.
+/// Texts cut into spans of words that have a vector and are not among the file's first, which are
+/// the most frequent and say little. The sum of a span's vectors over the square root of their
+/// number is a token: [N, T, d] with a mask, as texts have T tokens or fewer (or none).
 Examples word_vectors(const TextDataset& data, const Glove& glove, const Settings& s) {
   const Vocabulary vocabulary(glove.words);
   const std::int64_t n = static_cast<std::int64_t>(data.texts.size()), d = glove.vectors.size(1);

@@ -14,7 +14,7 @@ struct Settings {
   std::string glove;                               ///< Word vectors, for reviews.
   int train = 0, test = 0;                         ///< Rows; 0: the task's default.
   int patch = 0;                    ///< Side of an image's patches; 0: the task's default.
-  int tokens = 16, span = 8;        ///< A review's tokens, and the words that one stands for.
+  int tokens = 32, span = 3;        ///< A review's tokens, and the words that one stands for.
   int skip = 100;                   ///< The most frequent words, which are left out.
   std::vector<std::string> models;  ///< Empty: all that suit the task.
   double weight_variance = 2, bias_variance = 0.1;  ///< σ_w², σ_b² of every linear layer.
