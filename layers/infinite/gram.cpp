@@ -143,8 +143,11 @@ class Report {
   double pairs_ = 0, pairs_done_ = 0, pairs_left_ = 0;
 };
 
+/// In the form that tiles are computed from.
 Inputs prepared(const Inputs& in) {
-  return {contiguous(in.x.dtype() == i64 ? in.x : cast(in.x, f64)), in.mask};
+  Inputs ready(contiguous(in.x.dtype() == i64 ? in.x : cast(in.x, f64)), in.mask);
+  remember_self_kernel(ready);
+  return ready;
 }
 
 Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,

@@ -17,6 +17,7 @@ namespace {
 
 constexpr double probe_seconds = 0.1;  // what measuring may take, about
 constexpr double cached_bytes = 8e6;   // tensors of a tile that still come fast
+constexpr double probe_bytes = 16e6;   // what measuring may hold, about
 constexpr double thread_bytes = 8e6;   // packing buffers of BLAS and what the allocator holds back
 
 double processor_seconds() {
@@ -50,11 +51,14 @@ void check_blocks(const Inputs& a, const Inputs& b) {
         "there are no inputs: shapes ", a.x.shape(), " and ", b.x.shape());
 }
 
+std::int64_t positions_of(const Inputs& in) {
+  const Shape& s = in.x.shape();
+  return s.sub(1, std::max(1, s.rank() - (in.x.dtype() == i64 ? 0 : 1))).count();
+}
+
 /// What the kernels of one pair of inputs and of both with themselves take: the least there is.
 double least_bytes(const Inputs& in, Wanted wanted) {
-  const Shape& s = in.x.shape();
-  const int channels = in.x.dtype() == i64 ? 0 : 1;
-  const auto positions = static_cast<double>(s.sub(1, std::max(1, s.rank() - channels)).count());
+  const auto positions = static_cast<double>(positions_of(in));
   return 8 * positions * positions * (wanted == Wanted::ntk ? 4 : 3);
 }
 
@@ -75,7 +79,7 @@ Probe probe(const Limit& limit, const GramPlan& plan, Wanted wanted, double budg
     const Kernel k = gram_tile(limit, plan, block, wanted, 0);
     const double seconds = processor_seconds() - start;
     const auto peak = static_cast<double>(Storage::peak_bytes() - before);
-    if (seconds > probe_seconds / 4 || n >= std::min(most, vector_unit) || 4 * peak > budget)
+    if (seconds > probe_seconds / 4 || n >= std::min(most, vector_unit) || 4 * peak > probe_bytes)
       return {peak / pairs, seconds / pairs, k.positions, k.sampled};
   }
 }
@@ -101,9 +105,7 @@ std::vector<GramTile> cut(const GramPlan& plan) {
 class Sizes {
  public:
   Sizes(const GramPlan& plan, const Probe& p, Wanted wanted)
-      : plan_(plan),
-        probe_(p),
-        unit_(plan.a.x.rank() == 2 && plan.a.x.dtype() != i64 ? vector_unit : 1) {
+      : plan_(plan), probe_(p), unit_(positions_of(plan.a) == 1 ? vector_unit : 1) {
     matrices_ = (wanted == Wanted::ntk ? 2 : 1) * (p.sampled ? 2 : 1);
     block_ = static_cast<double>(p.positions.count()) * static_cast<double>(p.positions.count());
     largest_ = rounded(std::max(plan.a.count(), plan.b.count()));
@@ -118,8 +120,8 @@ class Sizes {
     const double rows = static_cast<double>(std::min(side, plan_.a.count()));
     const double columns = static_cast<double>(std::min(side, plan_.b.count()));
     const double pair = probe_.pair_bytes + (probe_.sampled ? 8.0 * 3 * matrices_ * block_ : 0);
-    return num_threads() * (rows * columns * pair + thread_bytes) + copy_bytes(plan_.a) +
-           (plan_.symmetric ? 0 : copy_bytes(plan_.b));
+    return num_threads() * (rows * columns * pair + thread_bytes) + probe_bytes +
+           copy_bytes(plan_.a) + (plan_.symmetric ? 0 : copy_bytes(plan_.b));
   }
   /// What a user asked for, as a multiple of the unit.
   std::int64_t rounded(std::int64_t side) const {
@@ -206,7 +208,7 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   check(options.tile >= 0 && options.replicates >= 2 && options.checkpoint_seconds >= 0, "gram",
         "tile and checkpoint_seconds must not be negative and replicates be at least 2, got ",
         options.tile, ", ", options.checkpoint_seconds, " and ", options.replicates);
-  const double budget =
+  const auto budget =
       static_cast<double>(options.memory_budget > 0 ? options.memory_budget : free_memory());
   GramPlan plan;
   plan.a = a;

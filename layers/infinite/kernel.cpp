@@ -99,7 +99,9 @@ Kernel combine(const std::vector<Kernel>& branches,
 
 Inputs Inputs::rows(std::int64_t begin, std::int64_t end) const {
   const Slice range{.start = begin, .stop = end};
-  return {slice(x, 0, range), mask.defined() ? slice(mask, 0, range) : mask};
+  Inputs part(slice(x, 0, range), mask.defined() ? slice(mask, 0, range) : mask);
+  if (self.defined()) part.self = slice(self, 0, range);
+  return part;
 }
 
 // --- the kernel of the inputs ---
@@ -129,40 +131,53 @@ Tensor rows_of(const Inputs& in, const Shape& positions) {
   return contiguous(reshape(x, {x.size(0), positions.count(), channels}));
 }
 
-/// x·x'ᵀ/d of rows i of a with rows j of b, [n, d] each, into k [.., row stride].
-void products(const double* a, const double* b, std::int64_t n, std::int64_t m, std::int64_t d,
-              double* k, std::int64_t row) {
-  blas::gemm_serial<double>(n, m, d, 1.0 / static_cast<double>(d), {a, d, 1}, {b, 1, d}, 0,
-                            {k, row, 1});
-}
+/// Inputs side by side, as the products take them.
+struct Rows {
+  Rows(const Inputs& in, const Shape& positions)
+      : x(rows_of(in, positions)), n(x.size(0)), t(x.size(1)), d(x.size(2)) {
+    // Products of few rows are fastest with both factors row-major.
+    if (t > 1 && x.dtype() != i64) columns = contiguous(transpose(x));
+  }
+  bool indices() const { return x.dtype() == i64; }
 
-void matches(const std::int64_t* a, const std::int64_t* b, std::int64_t n, std::int64_t m,
-             double* k, std::int64_t row) {
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < m; ++j) k[i * row + j] = a[i] == b[j] ? 1 : 0;
+  Tensor x;        // [N, T, d]
+  Tensor columns;  // [N, d, T], if there are several positions
+  std::int64_t n, t, d;
+};
+
+/// x·x'ᵀ/d of `rows` rows of a, from row i, with `columns` rows of b, from row j, into k; i and j
+/// are at the first position of an input, and `columns` is t if there are several.
+void products(const Rows& a, std::int64_t i, std::int64_t rows, const Rows& b, std::int64_t j,
+              std::int64_t columns, double* k, std::int64_t row) {
+  const std::int64_t d = a.d;
+  if (a.indices()) {
+    const std::int64_t *x = a.x.data<std::int64_t>() + i, *y = b.x.data<std::int64_t>() + j;
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t c = 0; c < columns; ++c) k[r * row + c] = x[r] == y[c] ? 1 : 0;
+    return;
+  }
+  const blas::Matrix<const double> left{a.x.data<double>() + i * d, d, 1};
+  const blas::Matrix<const double> right =
+      b.columns.defined() ? blas::Matrix<const double>{b.columns.data<double>() + j * d, b.t, 1}
+                          : blas::Matrix<const double>{b.x.data<double>() + j * d, 1, d};
+  // [rows, d] · [d, columns]
+  blas::gemm_serial<double>(rows, columns, d, 1.0 / static_cast<double>(d), left, right, 0,
+                            {k, row, 1});
 }
 
 // Inputs are taken in units of a fixed number: vectors `unit` at a time, so that the products are
 // efficient; inputs with positions one at a time. A product so has the same shape wherever the
 // block begins, as long as blocks begin at multiples of the unit.
-Tensor inner_products(const Tensor& a, const Tensor& b) {
-  const std::int64_t t = a.size(1), d = a.size(2), n1 = a.size(0), n2 = b.size(0);
-  const std::int64_t unit = t == 1 ? vector_unit : 1;
-  Tensor k = empty(t == 1 ? Shape{n1, n2} : Shape{n1, n2, t, t}, f64);
+Tensor inner_products(const Rows& a, const Rows& b) {
+  const std::int64_t t = a.t, unit = t == 1 ? vector_unit : 1;
+  Tensor k = empty(t == 1 ? Shape{a.n, b.n} : Shape{a.n, b.n, t, t}, f64);
   double* out = k.mutable_data<double>();
-  const auto block = [&](std::int64_t i, std::int64_t j) {
-    const std::int64_t n = std::min(unit, n1 - i) * t, m = std::min(unit, n2 - j) * t;
-    double* to = out + (i * n2 + j) * t * t;
-    const std::int64_t row = t == 1 ? n2 : t;
-    if (a.dtype() == i64)
-      matches(a.data<std::int64_t>() + i * t, b.data<std::int64_t>() + j * t, n, m, to, row);
-    else
-      products(a.data<double>() + i * t * d, b.data<double>() + j * t * d, n, m, d, to, row);
-  };
-  const std::int64_t rows = (n1 + unit - 1) / unit;
-  parallel::for_range(rows, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      for (std::int64_t j = 0; j < n2; j += unit) block(i * unit, j);
+  const std::int64_t units = (a.n + unit - 1) / unit;
+  parallel::for_range(units, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin * unit; i < std::min(end * unit, a.n); i += unit)
+      for (std::int64_t j = 0; j < b.n; j += unit)
+        products(a, i * t, std::min(unit, a.n - i) * t, b, j * t, std::min(unit, b.n - j) * t,
+                 out + (i * b.n + j) * t * t, t == 1 ? b.n : t);
   });
   return k;
 }
@@ -170,20 +185,14 @@ Tensor inner_products(const Tensor& a, const Tensor& b) {
 /// [N] or [N, T, T]: the diagonal of inner_products(a, a) by the very products that make it. If the
 /// two differed in the last bit, equal vectors would stand at an angle of 1e-8, and so far from its
 /// value would be the derivative of an arc-cosine kernel.
-Tensor self_products(const Tensor& a) {
-  const std::int64_t n = a.size(0), t = a.size(1), d = a.size(2);
-  const std::int64_t unit = t == 1 ? vector_unit : 1;
+Tensor self_products(const Rows& a) {
+  const std::int64_t n = a.n, t = a.t, unit = vector_unit;
   Tensor k = empty(t == 1 ? Shape{n} : Shape{n, t, t}, f64);
   double* out = k.mutable_data<double>();
-  const auto block = [&](std::int64_t i, std::int64_t rows, double* to) {
-    if (a.dtype() == i64)
-      matches(a.data<std::int64_t>() + i * t, a.data<std::int64_t>() + i * t, rows, rows, to, rows);
-    else
-      products(a.data<double>() + i * t * d, a.data<double>() + i * t * d, rows, rows, d, to, rows);
-  };
   if (t > 1) {
     parallel::for_range(n, 16, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) block(i, t, out + i * t * t);
+      for (std::int64_t i = begin; i < end; ++i)
+        products(a, i * t, t, a, i * t, t, out + i * t * t, t);
     });
     return k;
   }
@@ -191,7 +200,7 @@ Tensor self_products(const Tensor& a) {
     std::vector<double> square(static_cast<std::size_t>(unit * unit));
     for (std::int64_t i = begin * unit; i < std::min(n, end * unit); i += unit) {
       const std::int64_t rows = std::min(unit, n - i);
-      block(i, rows, square.data());
+      products(a, i, rows, a, i, rows, square.data(), rows);
       for (std::int64_t r = 0; r < rows; ++r)
         out[i + r] = square[static_cast<std::size_t>(r * (rows + 1))];
     }
@@ -209,6 +218,11 @@ void check_mask(const Inputs& in, const Shape& positions) {
 
 }  // namespace
 
+void remember_self_kernel(Inputs& in) {
+  const Shape positions = positions_of(in);
+  if (positions.rank() == 0) in.self = self_products(Rows(in, positions));
+}
+
 Kernel input_kernel(const Inputs& a, const Inputs& b, Wanted wanted) {
   check(a.x.defined() && b.x.defined(), "input_kernel", "a block of inputs is undefined");
   const Shape positions = positions_of(a);
@@ -218,7 +232,7 @@ Kernel input_kernel(const Inputs& a, const Inputs& b, Wanted wanted) {
         " and ", b.x.shape());
   check_mask(a, positions);
   check_mask(b, positions);
-  const Tensor rows1 = rows_of(a, positions), rows2 = rows_of(b, positions);
+  const Rows rows1(a, positions), rows2(b, positions);
   Kernel k;
   k.positions = positions;
   k.gaussian = false;  // data
@@ -226,12 +240,13 @@ Kernel input_kernel(const Inputs& a, const Inputs& b, Wanted wanted) {
   if (positions.rank() > 0 && k.nngp.rank() == 2)  // a single position is an axis too
     k.nngp = reshape(k.nngp, {a.count(), b.count(), 1, 1});
   if (wanted == Wanted::ntk) k.ntk = zeros(k.nngp.shape(), f64);
-  const auto self = [&](const Tensor& rows) {
+  const auto self = [&](const Inputs& in, const Rows& rows) {
+    if (in.self.defined()) return in.self;
     const Tensor cov = self_products(rows);
-    return positions.rank() > 0 && cov.rank() == 1 ? reshape(cov, {rows.size(0), 1, 1}) : cov;
+    return positions.rank() > 0 && cov.rank() == 1 ? reshape(cov, {rows.n, 1, 1}) : cov;
   };
-  k.cov1 = self(rows1);
-  k.cov2 = self(rows2);
+  k.cov1 = self(a, rows1);
+  k.cov2 = self(b, rows2);
   k.mask1 = a.mask;
   k.mask2 = b.mask;
   if (k.mask1.defined() != k.mask2.defined())  // one side has padding, the other none

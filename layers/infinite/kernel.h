@@ -87,6 +87,7 @@ Kernel combine(const std::vector<Kernel>& branches,
 struct Inputs {
   Tensor x;          ///< Floating [N, d], [N, T, d] or [N, H, W, d]; or indices, i64 [N] or [N, T].
   Tensor mask = {};  ///< bool [N, T] (or [N, H·W]), true = token; undefined: all are.
+  Tensor self = {};  ///< Of vectors: input_kernel's cov if it is known already, f64 [N].
 
   Inputs() = default;
   Inputs(Tensor values, Tensor token_mask = {})
@@ -102,6 +103,9 @@ inline constexpr std::int64_t vector_unit = 128;
 
 /// Which kernels are computed; an NTK needs the NNGP kernel, but not the other way round.
 enum class Wanted { nngp, ntk };
+
+/// Computes in.self of vectors, for many blocks of them; leaves inputs with positions as they are.
+void remember_self_kernel(Inputs& in);
 
 /// k = x·x'ᵀ/d over the channels (for indices: 1 where they are equal), t = 0. Throws Error where
 /// the blocks disagree in all but N, or a mask does not fit.

@@ -46,7 +46,8 @@ Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
     const Tensor y = terms.scale * matmul(matmul(left, x), transpose(right)) + terms.offset;
     return terms.added.defined() ? y + terms.added_scale * terms.added : y;
   }
-  const Tensor a = contiguous(left), k = contiguous(x), b = contiguous(right);
+  const Tensor a = contiguous(left), k = contiguous(x);
+  const Tensor b = contiguous(transpose(right));  // small products are fastest row-major
   const Tensor added = terms.added.defined() ? contiguous(terms.added) : terms.added;
   const PairIndex index(k);
   const std::int64_t t = index.positions(), size = t * t;
@@ -63,10 +64,10 @@ Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
       double* to = yp + p * size;
       for (std::int64_t i = 0; i < size; ++i)
         to[i] = plus ? terms.added_scale * plus[p * size + i] + offset : offset;
-      // [T,T] · [T,T] → [T,T], then · [T,T]ᵀ
+      // [T,T] · [T,T] → [T,T], then · [T,T]
       blas::gemm_serial<double>(t, t, t, 1, {from_left, t, 1}, {kp + p * size, t, 1}, 0,
                                 {half.data(), t, 1});
-      blas::gemm_serial<double>(t, t, t, scale, {half.data(), t, 1}, {from_right, 1, t}, 1,
+      blas::gemm_serial<double>(t, t, t, scale, {half.data(), t, 1}, {from_right, t, 1}, 1,
                                 {to, t, 1});
     }
   };

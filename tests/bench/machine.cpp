@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "ladon/core/blas.h"
 #include "ladon/core/parallel.h"
 
 namespace ladon::bench {
@@ -65,6 +66,21 @@ double fastest(int repetitions, const F& work) {
   return best;
 }
 
+/// The sum of what measure() gives on so many threads at once.
+template <class F>
+double on_each(int threads, const F& measure) {
+  std::vector<double> reached(static_cast<std::size_t>(threads));
+  std::barrier together(threads);
+  std::vector<std::jthread> running;
+  for (double& r : reached)
+    running.emplace_back([&] {
+      together.arrive_and_wait();
+      r = measure();
+    });
+  running.clear();  // joins
+  return std::accumulate(reached.begin(), reached.end(), 0.0);
+}
+
 /// measure() with that many threads, remembered.
 template <class F>
 double once(std::map<int, double>& known, int threads, const F& measure) {
@@ -83,18 +99,27 @@ double once(std::map<int, double>& known, int threads, const F& measure) {
 double peak_gflops(int threads) {
   static std::map<int, double> known;
   return once(known, threads, [threads] {
-    std::vector<double> gflops(static_cast<std::size_t>(threads));
-    std::barrier together(threads);
-    std::vector<std::jthread> running;
-    for (double& reached : gflops)
-      running.emplace_back([&] {
-        together.arrive_and_wait();
-        double operations = 0;
-        const double seconds = fastest(runs, [&] { operations = level().chains(); });
-        reached = operations / seconds * 1e-9;
+    return on_each(threads, [] {
+      double operations = 0;
+      const double seconds = fastest(runs, [&] { operations = level().chains(); });
+      return operations / seconds * 1e-9;
+    });
+  });
+}
+
+double dgemm_gflops(int threads) {
+  static std::map<int, double> known;
+  return once(known, threads, [threads] {
+    return on_each(threads, [] {
+      constexpr std::int64_t n = 1024;
+      const std::vector<double> a(n * n, 1), b(n * n, 1);
+      std::vector<double> c(n * n);
+      const double seconds = fastest(20, [&] {
+        blas::gemm_serial<double>(n, n, n, 1, {a.data(), n, 1}, {b.data(), n, 1}, 0,
+                                  {c.data(), n, 1});
       });
-    running.clear();  // joins
-    return std::accumulate(gflops.begin(), gflops.end(), 0.0);
+      return 2.0 * n * n * n / seconds * 1e-9;
+    });
   });
 }
 

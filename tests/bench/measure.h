@@ -12,15 +12,12 @@
 
 namespace ladon::bench {
 
-/// Times work(), of `flops` operations, on `threads` threads; prepare() runs before each call and is
-/// not timed. Reports GFLOP/s and %peak of the
-/// median iteration, and the same of the fastest one, which other programs on the machine disturb
-/// least.
+/// Seconds of each call of work() on `threads` threads, sorted; prepare() runs before each and is
+/// not timed.
 template <class Prepare, class Work>
-void measure(benchmark::State& state, int threads, double flops, const Prepare& prepare,
-             const Work& work) {
+std::vector<double> times(benchmark::State& state, int threads, const Prepare& prepare,
+                          const Work& work) {
   using Clock = std::chrono::steady_clock;
-  const double peak = peak_gflops(threads);
   const int before = num_threads();
   set_num_threads(threads);
   prepare();
@@ -35,6 +32,16 @@ void measure(benchmark::State& state, int threads, double flops, const Prepare& 
   }
   set_num_threads(before);
   std::sort(seconds.begin(), seconds.end());
+  return seconds;
+}
+
+/// Reports GFLOP/s and %peak of the median call, of `flops` operations, and the same of the fastest
+/// one, which other programs on the machine disturb least.
+template <class Prepare, class Work>
+void measure(benchmark::State& state, int threads, double flops, const Prepare& prepare,
+             const Work& work) {
+  const double peak = peak_gflops(threads);
+  const std::vector<double> seconds = times(state, threads, prepare, work);
   const double median = flops / seconds[seconds.size() / 2] * 1e-9;
   const double fastest = flops / seconds.front() * 1e-9;
   state.counters["GFLOP/s"] = median;

@@ -1,4 +1,4 @@
-// The machine: its peak of fused multiply-adds, and its memory bandwidth.
+// The machine: its peaks of fused multiply-adds and of dgemm, and its memory bandwidth.
 
 #include "measure.h"
 
@@ -18,6 +18,8 @@ int main(int argc, char** argv) {
     const std::string on = "/threads:" + std::to_string(threads);
     benchmark::RegisterBenchmark((std::string("fma ") + vector_level() + on).c_str(), report,
                                  "GFLOP/s", peak_gflops, threads)
+        ->Iterations(1);
+    benchmark::RegisterBenchmark(("dgemm" + on).c_str(), report, "GFLOP/s", dgemm_gflops, threads)
         ->Iterations(1);
     benchmark::RegisterBenchmark(("memory" + on).c_str(), report, "GB/s", memory_gbytes, threads)
         ->Iterations(1);

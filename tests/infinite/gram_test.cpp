@@ -138,6 +138,7 @@ TEST(Gram, OfOneBlockIsSymmetricAndAgreesAboveTheDiagonal) {
   for (const auto which : {&Gram::nngp, &Gram::ntk}) {
     EXPECT_TRUE(same_bits(half.*which, transpose(half.*which)));
     EXPECT_TRUE(same_bits(triu(half.*which), triu(whole.*which)));
+    EXPECT_TRUE(all_close(half.*which, whole.*which, 1e-8, 0));
   }
   const Tensor tokens = draw({9, 3, 300});
   const Gram blocks = gram(limit(net), tokens, {.tile = 2});
