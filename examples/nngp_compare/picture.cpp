@@ -63,7 +63,9 @@ std::string error_panel(const Settings& s, const Study& study) {
     for (const ComparisonRow& r : series.comparison.rows) {
       const auto width = static_cast<double>(r.point.size.width);
       const infinite::Measured error = r.ntk.single_error;
-      data.line({width, error.value, error.se});
+      const std::size_t point = static_cast<std::size_t>(&r - series.comparison.rows.data());
+      data.line(
+          {width, error.value, error.se, series.reference.empty() ? NAN : series.reference[point]});
       first = std::min(first, width);
       last = std::max(last, width);
       top = std::max(top, error.value);
@@ -75,6 +77,9 @@ std::string error_panel(const Settings& s, const Study& study) {
     std::snprintf(slope, sizeof slope, "%.2f", series.comparison.ntk_slope.slope.value);
     plots += concat("'", file, "' using 1:2:3 with yerrorlines lc rgb '", colour(i),
                     "' lw 2 pt 7 ps 0.6 title '", shown(series.name), ": slope ", slope, "', ");
+    if (!series.reference.empty())
+      plots += concat("'", file, "' using 1:4 with points pt 6 ps 1.6 lw 2 lc rgb '", colour(i),
+                      "' title 'known', ");
   }
   return concat(
       "set title '(a) Error of one network'\nset xlabel 'width of a head, w'\n"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ladon/examples/common/cli.h"
+#include "ladon/layers/attention.h"
 
 namespace ladon::example {
 
@@ -15,11 +16,21 @@ struct Settings {
   std::string inputs;           ///< .npy of [N, T, d]; empty: drawn from the seed.
   std::string zeta = "identity";
   std::vector<std::string> scalings = {"linear", "sqrt"};
-  std::vector<std::int64_t> widths = {16, 32, 64, 128, 256, 512};
-  std::int64_t draws = 100;  ///< Networks a width.
+  std::vector<std::int64_t> widths;  ///< Empty: the preset's.
+  std::int64_t draws = 100;          ///< Networks a width.
   std::vector<std::int64_t> heads = {1, 2, 4, 8, 16, 32, 64};
   std::int64_t head_width = 128;  ///< Of the networks whose outputs' distribution is looked at.
   std::int64_t gaussian_draws = 2000;  ///< Networks a number of heads.
 };
+
+inline AttentionScaling scaling_from_name(const std::string& name) {
+  return name == "linear" ? AttentionScaling::linear : AttentionScaling::sqrt;
+}
+
+inline Zeta zeta_from_name(const std::string& name) {
+  if (name == "softmax") return Zeta::softmax;
+  if (name == "relu") return Zeta::relu;
+  return name == "abs" ? Zeta::abs : Zeta::identity;
+}
 
 }  // namespace ladon::example

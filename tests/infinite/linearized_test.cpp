@@ -66,6 +66,9 @@ TEST(TangentMap, IsTheDerivativeAlongALineAndItsAdjoint) {
   const auto pulled = map.transposed_times(c);
   for (std::size_t i = 0; i < v.size(); ++i) inner += dot(pulled[i], v[i]).item();
   EXPECT_NEAR(inner, dot(c, jv).item(), 1e-12);
+  const NoGrad off;
+  copy_(net->parameters()[2].detach(), 2 * net->parameters()[2].detach());
+  test::expect_error([&] { map.times(v); }, "edited in place");
   test::expect_error([&] { map.times({}); }, "tangents");
   test::expect_error([&] { map.transposed_times(gaussian({4, 3}, 1)); }, "cotangent");
 }

@@ -1,0 +1,45 @@
+#pragma once
+// Which networks the example compares with their limits.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ladon/examples/nngp_compare/settings.h"
+#include "ladon/layers/attention.h"
+#include "ladon/layers/infinite/compare.h"
+
+namespace ladon::example {
+
+/// Attention in NTK parameterization on inputs [N, tokens, in]. With linear scaling queries and keys
+/// are tied (their logits would vanish), with sqrt scaling independent.
+struct AttentionNetwork {
+  AttentionScaling scaling;
+  Zeta zeta;
+  std::int64_t tokens, in;
+  std::int64_t out = 0;  ///< Channels of the output; 0: as wide as a head.
+  /// Not 0: between a linear layer to the width of a head before it, and a linear readout of all
+  /// tokens' outputs to so many numbers after it.
+  std::int64_t readouts = 0;
+
+  std::unique_ptr<Layer> operator()(const infinite::NetworkSize& size, Generator& rng) const;
+  /// What it costs to draw and run one, in about its parameters.
+  double cost(const infinite::NetworkSize& size) const;
+};
+
+/// One comparison to make.
+struct Plan {
+  std::string name;
+  AttentionNetwork network;
+  std::vector<infinite::SweepPoint> sweep;
+  infinite::CompareOptions options;
+  std::vector<double> reference = {};  ///< Errors of one network reported elsewhere, a point each.
+};
+
+/// Sweeps of the width: with linear scaling one head, with sqrt scaling one and a number that grows.
+/// The preset `reference` has sweeps of its own, of networks whose errors are known.
+std::vector<Plan> width_plans(const Settings& settings, const Tensor& x);
+/// Sweeps of the number of heads, one a scaling; none in the preset `reference`.
+std::vector<Plan> head_plans(const Settings& settings, const Tensor& x);
+
+}  // namespace ladon::example
