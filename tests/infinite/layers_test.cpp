@@ -118,12 +118,17 @@ TEST(EmbeddingLimit, PaddingIsZero) {
   const auto padded = [&](const Tensor& index) {
     return Inputs(masked_fill(index + 1, logical_not(data.mask), 0), data.mask);
   };
+  const infinite::NetworkFactory every_position = [](Generator& rng) {
+    return std::make_unique<Sequential>(Embedding({.count = 5, .dim = 96, .padding_index = 0}, rng),
+                                        dense(96, 64, rng));
+  };
   const infinite::NetworkFactory make = [](Generator& rng) {
     return std::make_unique<Sequential>(
         Embedding({.count = 5, .dim = 96, .padding_index = 0, .parameterization = ntk}, rng),
         dense(96, 96, rng), Activation(Nonlinearity::relu), MeanPool(), dense(96, 64, rng));
   };
   expect(make, padded(data.indices[0]), padded(data.indices[1]));
+  expect(every_position, padded(data.indices[0]), padded(data.indices[1]));
   Generator rng(1);
   const Embedding table({.count = 5, .dim = 4, .padding_index = 0}, rng);
   Sequential net(table, dense(4, 3, rng));
