@@ -1,7 +1,6 @@
 #include "ladon/examples/gp_classify/kernels.h"
 
 #include <chrono>
-#include <cstdio>
 #include <iostream>
 #include <optional>
 
@@ -54,7 +53,6 @@ ModelKernels compute_kernels(const Model& model, const Task& task, const Setting
   const infinite::Limit limit = infinite::limit(net);
   const infinite::Inputs &train = model.inputs(task.train), &test = model.inputs(task.test);
   std::optional<Progress> progress;
-  const NoGrad no_grad;
   const infinite::Gram among =
       infinite::gram(limit, train, options(task, model, "train", s, progress));
   const infinite::Gram across =

@@ -19,8 +19,8 @@ struct Settings {
   std::vector<std::string> models;  ///< Empty: all that suit the task.
   double weight_variance = 2, bias_variance = 0.1;  ///< σ_w², σ_b² of every linear layer.
   double sharpness = 1;                             ///< σ_Q·σ_K of attention.
-  double decay = 1;                   ///< Of the positions' correlation exp(−decay·|a − b|²).
-  double kept = 0.5;                  ///< α of residual attention.
+  double decay = 3;                   ///< Of the positions' correlation exp(−decay·|a − b|²).
+  double kept = 0.25;                 ///< α of residual attention.
   std::int64_t memory_budget = 2048;  ///< MiB that a Gram matrix may take.
   std::filesystem::path checkpoint;   ///< Folder of finished tiles; empty: none.
   bool finite = true;                 ///< Train the finite networks too.

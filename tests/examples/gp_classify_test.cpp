@@ -84,6 +84,7 @@ TEST_F(GpClassify, ReportsEveryFigureAndDrawsThePicture) {
     EXPECT_GT(accuracy(result, std::string("pool") + kernel),
               accuracy(result, std::string("dense") + kernel) + 0.15);
   EXPECT_NE(result.out.find("for the result"), std::string::npos) << "memory was not foretold";
+  EXPECT_NE(result.out.find("residual NTK: accuracy +"), std::string::npos) << result.out;
   if (std::system("gnuplot --version >/dev/null 2>&1") == 0) {
     EXPECT_EQ(result.error, "") << "progress or noise where there is no terminal";
     EXPECT_NE(contents(pictures() / "gp_classify.svg").find("</svg>"), std::string::npos);
