@@ -16,7 +16,7 @@ namespace ladon::infinite {
 namespace {
 
 constexpr double probe_seconds = 0.1;  // what measuring may take, about
-constexpr double cached_bytes = 8e6;   // tensors of a tile that still come fast
+constexpr double cached_bytes = 3e6;   // tensors of a tile that a core works on fastest
 constexpr double probe_bytes = 16e6;   // what measuring may hold, about
 constexpr double thread_bytes = 8e6;   // packing buffers of BLAS and what the allocator holds back
 
@@ -120,8 +120,16 @@ class Sizes {
     const double rows = static_cast<double>(std::min(side, plan_.a.count()));
     const double columns = static_cast<double>(std::min(side, plan_.b.count()));
     const double pair = probe_.pair_bytes + (probe_.sampled ? 8.0 * 3 * matrices_ * block_ : 0);
-    return num_threads() * (rows * columns * pair + thread_bytes) + probe_bytes +
+    const double in_flight = std::min<double>(num_threads(), tiles(side));
+    return in_flight * rows * columns * pair + num_threads() * thread_bytes + probe_bytes +
            copy_bytes(plan_.a) + (plan_.symmetric ? 0 : copy_bytes(plan_.b));
+  }
+  double tiles(std::int64_t side) const {
+    const auto a_side = [=](const Inputs& in) {
+      return std::ceil(static_cast<double>(in.count()) / static_cast<double>(side));
+    };
+    const double rows = a_side(plan_.a);
+    return plan_.symmetric ? rows * (rows + 1) / 2 : rows * a_side(plan_.b);
   }
   /// What a user asked for, as a multiple of the unit.
   std::int64_t rounded(std::int64_t side) const {
@@ -158,12 +166,11 @@ GramEstimate estimated(const GramPlan& plan, const Probe& found, const Sizes& si
   e.tile = side;
   e.sampled = found.sampled;
   const std::int64_t n1 = plan.a.count(), n2 = plan.b.count();
+  e.tiles = static_cast<std::int64_t>(std::min(sizes.tiles(side), 1e18));
   double pairs = 0;
-  for (std::int64_t i = 0; i < n1; i += side) {
-    const std::int64_t columns = plan.symmetric ? n2 - i : n2;
-    e.tiles += (columns + side - 1) / side;
-    pairs += static_cast<double>(std::min(side, n1 - i)) * static_cast<double>(columns);
-  }
+  for (std::int64_t i = 0; i < n1; i += side)
+    pairs += static_cast<double>(std::min(side, n1 - i)) *
+             static_cast<double>(plan.symmetric ? n2 - i : n2);
   e.seconds = pairs * found.pair_seconds * plan.replicates / num_threads();
   return e;
 }
