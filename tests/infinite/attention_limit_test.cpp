@@ -2,6 +2,7 @@
 
 #include "ladon/layers/infinite/attention_limit.h"
 
+#include "ladon/layers/infinite/gram.h"
 #include "ladon/tests/infinite/attention_networks.h"
 
 namespace ladon {
@@ -80,6 +81,49 @@ TEST_P(SqrtScaling, BehindALinearLayer) {
   options.head_dim = 32;
   const Blocks x = blocks();
   test::expect_limit(behind_linear(options, 128), x.a, x.b, fewer);
+}
+
+// --- in a network ---
+
+// The residual attention of Hron et al. 2020, between layers of other kinds.
+TEST(ResidualAttention, InADeepNetworkOnPaddedSequences) {
+  const auto make = [](Generator& rng) {
+    constexpr std::int64_t width = 256;
+    auto net = std::make_unique<Sequential>();
+    net->append(Linear({.in = 4, .out = width, .parameterization = ntk}, rng));
+    MultiHeadAttention attention(
+        {.dim = width,
+         .heads = 1,
+         .scaling = AttentionScaling::linear,
+         .tied = true,
+         .positions = RandomPositionsOptions{.grid = {3}, .correlation = decaying_correlation(0.5)},
+         .parameterization = ntk,
+         .query_key_std = 1.5,
+         .value_output_std = 1.4},
+        rng);
+    net->append(Residual(0.4, std::move(attention)));
+    net->append(Activation(Nonlinearity::relu));
+    net->append(Linear({.in = width, .out = 64, .parameterization = ntk, .bias_std = 0.2}, rng));
+    return net;
+  };
+  const Blocks x = padded();
+  test::expect_limit(make, x.a, x.b, fewer);
+}
+
+// Means over replicates lie about the value of a long run as their standard errors say.
+TEST(SampledAttention, GramReportsItsStandardError) {
+  auto options = sqrt_untied(Zeta::softmax);
+  const Inputs x = blocks().a;
+  const auto of = [&](std::int64_t samples) {
+    Generator rng(1);
+    options.limit_samples = samples;
+    return MultiHeadAttention(options, rng);
+  };
+  const auto g = infinite::gram(infinite::limit(of(200)), x, {.replicates = 20});
+  const infinite::Kernel exact = infinite::limit(of(60000))(x);
+  EXPECT_LT(test::largest_z(exact.nngp, g.nngp, g.nngp_se), 4);
+  EXPECT_LT(test::largest_z(exact.ntk, g.ntk, g.ntk_se), 4);
+  EXPECT_GT(test::largest_z(exact.nngp * 1.05, g.nngp, g.nngp_se), 4);
 }
 
 // --- standard parameterization ---
