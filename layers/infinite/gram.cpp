@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <mutex>
 #include <optional>
 #include <span>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/error.h"
 #include "ladon/core/parallel.h"
 #include "ladon/layers/infinite/gram_checkpoint.h"
 
