@@ -25,32 +25,6 @@
 namespace ladon::infinite {
 namespace {
 
-Tensor dense(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
-
-}  // namespace
-
-BlockList::BlockList(const AttentionLimit& layer, const Pairs& seen, const Pairs& values)
-    : k_(dense(seen.nngp)),
-      t_(dense(seen.ntk)),
-      v_(dense(values.nngp)),
-      u_(dense(values.ntk)),
-      left_(dense(seen.left)),
-      right_(dense(seen.right)),
-      left_may_(contiguous(visible(seen.left_mask, k_.size(-1), layer.causal))),
-      right_may_(contiguous(visible(seen.right_mask, k_.size(-1), layer.causal))),
-      index_(k_) {}
-
-PairBlocks BlockList::operator[](std::int64_t pair) const {
-  const std::int64_t size = positions() * positions();
-  const auto at = [&](const Tensor& x) {
-    return x.defined() ? x.data<double>() + index_.offset(x, size, pair) : nullptr;
-  };
-  return {positions(), at(k_),     at(t_),        at(v_),        at(u_),
-          at(left_),   at(right_), at(left_may_), at(right_may_)};
-}
-
-namespace {
-
 using Block = std::vector<double>;
 
 /// Lower L with C ≈ L·Lᵀ for positive semi-definite C [n, n], in place. A column whose pivot is
@@ -77,10 +51,10 @@ class Average {
  public:
   Average(const AttentionLimit& layer, std::int64_t positions)
       : layer_(layer), t_(positions), size_(positions * positions) {
-    for (Block* b : {&p1_, &p2_, &g1_, &g2_, &pv_, &vp_, &px_, &xp_, &pxp_, &pvp_, &w_, &xv_,
+    for (Block* b : {&p1_, &p2t_, &g1_, &g2_, &pv_, &vp_, &px_, &xp_, &pxp_, &pvp_, &w_, &xv_,
                      &sum_k_, &sum_t_})
       b->resize(static_cast<std::size_t>(size_));
-    joint_.resize(static_cast<std::size_t>(4 * size_));
+    for (Block* b : {&joint_, &turned_}) b->resize(static_cast<std::size_t>(4 * size_));
     half_.resize(static_cast<std::size_t>(2 * size_));
   }
 
@@ -96,7 +70,8 @@ class Average {
       draw_logits(z.data<double>() + draw * 4 * size_);
       for (const double sign : {1.0, -1.0}) {
         weights(g1_, sign, x.left_may, p1_);
-        weights(g2_, sign, x.right_may, p2_);
+        weights(g2_, sign, x.right_may, w_);
+        transpose_into(w_.data(), t_, p2t_.data());
         add(x, value, tangent, moving);
       }
     }
@@ -104,13 +79,9 @@ class Average {
   }
 
  private:
-  // [T,T] · [T,T], the second transposed or not.
-  void product(const double* a, const double* b, Block& y, double alpha = 1, double beta = 0) {
-    blas::gemm_serial<double>(t_, t_, t_, alpha, {a, t_, 1}, {b, t_, 1}, beta, {y.data(), t_, 1});
-  }
-  void product_transposed(const double* a, const double* b, double* y, double alpha = 1,
-                          double beta = 0) {
-    blas::gemm_serial<double>(t_, t_, t_, alpha, {a, t_, 1}, {b, 1, t_}, beta, {y, t_, 1});
+  // alpha·[T,T]·[T,T] + beta·y
+  void product(const double* a, const double* b, double* y, double alpha = 1, double beta = 0) {
+    blas::gemm_serial<double>(t_, t_, t_, alpha, {a, t_, 1}, {b, t_, 1}, beta, {y, t_, 1});
   }
 
   void factorize_joint(const PairBlocks& x) {
@@ -122,20 +93,28 @@ class Average {
         corner[2 * size_ + t_] = x.right[i * t_ + j];
       }
     factorize(joint_, 2 * t_);
+    transpose_into(joint_.data(), 2 * t_, turned_.data());
+  }
+
+  // Products of few rows are fastest with both factors row-major, so Lᵀ and P'ᵀ are formed.
+  static void transpose_into(const double* x, std::int64_t n, double* y) {
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j) y[j * n + i] = x[i * n + j];
   }
 
   // L = [L_n 0; L_mn L_m]:  G(n) = QK·L_n·Z_nn·L_nᵀ,  G(m) = QK·[L_mn L_m]·Z·[L_mn L_m]ᵀ.
   void draw_logits(const double* z) {
     const std::int64_t row = 2 * t_;
     const double *top = joint_.data(), *bottom = joint_.data() + t_ * row;
+    const double* turned = turned_.data();  // [L_nᵀ L_mnᵀ; 0 L_mᵀ]
     const double qk = layer_.query_key.item();
     blas::gemm_serial<double>(t_, t_, t_, qk, {top, row, 1}, {z, row, 1}, 0, {half_.data(), t_, 1});
-    blas::gemm_serial<double>(t_, t_, t_, 1, {half_.data(), t_, 1}, {top, 1, row}, 0,
+    blas::gemm_serial<double>(t_, t_, t_, 1, {half_.data(), t_, 1}, {turned, row, 1}, 0,
                               {g1_.data(), t_, 1});
     // [T,2T] · [2T,2T] → [T,2T] · [T,2T]ᵀ → [T,T]
     blas::gemm_serial<double>(t_, row, row, qk, {bottom, row, 1}, {z, row, 1}, 0,
                               {half_.data(), row, 1});
-    blas::gemm_serial<double>(t_, t_, row, 1, {half_.data(), row, 1}, {bottom, 1, row}, 0,
+    blas::gemm_serial<double>(t_, t_, row, 1, {half_.data(), row, 1}, {turned + t_, row, 1}, 0,
                               {g2_.data(), t_, 1});
   }
 
@@ -149,34 +128,34 @@ class Average {
   }
 
   void add(const PairBlocks& x, double* value, double* tangent, bool moving) {
-    const double *p = p1_.data(), *q = p2_.data();
-    product(p, x.v, pv_);
-    product_transposed(pv_.data(), q, pvp_.data());
+    const double *p = p1_.data(), *qt = p2t_.data();
+    product(p, x.v, pv_.data());
+    product(pv_.data(), qt, pvp_.data());
     for (std::int64_t i = 0; i < size_; ++i) value[i] += pvp_[static_cast<std::size_t>(i)];
     if (!tangent) return;
-    product(p, x.u, w_);
-    product_transposed(w_.data(), q, tangent, 1, 1);
-    product_transposed(x.v, q, vp_.data());
+    product(p, x.u, w_.data());
+    product(w_.data(), qt, tangent, 1, 1);
+    product(x.v, qt, vp_.data());
     add_jacobians(x.v, x.k, sum_k_);
     if (moving) add_jacobians(x.v, x.t, sum_t_);
   }
 
   /// The formula at the top of this file, for one X.
   void add_jacobians(const double* v, const double* x, Block& sum) {
-    const double *p = p1_.data(), *q = p2_.data();
+    const double *p = p1_.data(), *qt = p2t_.data();
     const std::size_t n = static_cast<std::size_t>(size_);
-    product(p, x, px_);
-    product_transposed(px_.data(), q, pxp_.data());
-    product_transposed(x, q, xp_.data());
+    product(p, x, px_.data());
+    product(px_.data(), qt, pxp_.data());
+    product(x, qt, xp_.data());
     for (std::size_t i = 0; i < n; ++i) {
       xv_[i] = x[i] * v[i];
       w_[i] = pv_[i] * px_[i];
       xp_[i] *= vp_[i];
       sum[i] += pxp_[i] * pvp_[i];
     }
-    product(p, xv_.data(), w_, 1, -1);  // P·(X∘v) − (P·v)∘(P·X)
-    product_transposed(w_.data(), q, sum.data(), 1, 1);
-    product(p, xp_.data(), sum, -1, 1);
+    product(p, xv_.data(), w_.data(), 1, -1);  // P·(X∘v) − (P·v)∘(P·X)
+    product(w_.data(), qt, sum.data(), 1, 1);
+    product(p, xp_.data(), sum.data(), -1, 1);
   }
 
   void finish(const PairBlocks& x, double count, double* value, double* tangent) {
@@ -193,8 +172,8 @@ class Average {
 
   const AttentionLimit& layer_;
   std::int64_t t_, size_;
-  Block joint_, half_;            // L [2T, 2T]; [T, 2T]
-  Block g1_, g2_, p1_, p2_;       // G(n), G(m), P, P'
+  Block joint_, turned_, half_;   // L and Lᵀ [2T, 2T]; [T, 2T]
+  Block g1_, g2_, p1_, p2t_;      // G(n), G(m), P, P'ᵀ
   Block pv_, vp_, pvp_;           // P·v, v·P'ᵀ, P·v·P'ᵀ
   Block px_, xp_, pxp_, w_, xv_;  // the same of X, and what is summed
   Block sum_k_, sum_t_;           // the sums for X = k and X = t

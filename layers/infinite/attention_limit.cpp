@@ -64,25 +64,6 @@ PairKernels sqrt_scaling(const AttentionLimit& layer, const Pairs& seen, const P
 
 }  // namespace
 
-// With ζ(G) = G: E[G_ai·G'_bj] = QK²·k_ab·k_ij, and ∂ζ_ai/∂G_ac = 1{i = c}, so that
-//   value   = QK²·k_ab·⟨k, v⟩
-//   tangent = QK²·[ k_ab·⟨k, u⟩ + (2·k_ab + t_ab)·⟨k, v⟩ + k_ab·⟨t, v⟩ ],
-// where ⟨·, ·⟩ sums over what a and b see.
-AttentionMoments identity_moments(const AttentionLimit& layer, const Pairs& seen,
-                                  const Pairs& values) {
-  const auto inner = [&](const Tensor& x, const Tensor& y) {
-    return visible_sums(x * y, seen.left_mask, seen.right_mask, layer.causal);
-  };
-  const Tensor& k = seen.nngp;
-  const Tensor kv = inner(k, values.nngp), qk = square(layer.query_key);
-  AttentionMoments m{qk * k * kv, {}};
-  if (!values.ntk.defined()) return m;
-  const Tensor& t = seen.ntk;
-  m.tangent = qk * (k * inner(k, values.ntk) + (layer.query_key_trained * k + t) * kv +
-                    k * inner(t, values.nngp));
-  return m;
-}
-
 PairKernels attention_kernels(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
   return layer.scaling == AttentionScaling::linear ? linear_scaling(layer, seen, values)
                                                    : sqrt_scaling(layer, seen, values);

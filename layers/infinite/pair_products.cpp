@@ -33,12 +33,11 @@ bool recorded(std::initializer_list<const Tensor*> operands) {
                                        [](const Tensor* x) { return x->requires_grad(); });
 }
 
-/// Pairs a task: enough work to be worth one, by T alone.
-std::int64_t pairs_per_task(std::int64_t positions, std::int64_t work_a_pair) {
-  return std::max<std::int64_t>(1, 200000 / std::max<std::int64_t>(1, work_a_pair * positions));
-}
-
 }  // namespace
+
+std::int64_t pairs_per_task(std::int64_t work) {
+  return std::max<std::int64_t>(1, 200000 / std::max<std::int64_t>(1, work));
+}
 
 Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
                 const SandwichTerms& terms) {
@@ -71,7 +70,7 @@ Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
                                 {to, t, 1});
     }
   };
-  if (size > 0) parallel::for_range(index.count(), pairs_per_task(t, 4 * size), some);
+  if (size > 0) parallel::for_range(index.count(), pairs_per_task(4 * size * t), some);
   return y;
 }
 
@@ -79,57 +78,6 @@ Tensor visible(const Tensor& mask, std::int64_t positions, bool causal) {
   Tensor may = ones({positions, positions}, f64);
   if (causal) may = tril(may);
   return mask.defined() ? may * cast(unsqueeze(mask, -2), f64) : may;
-}
-
-namespace {
-
-/// y_ab = Σ_ij over visible (i, j) of x_ij. The columns are summed first: into `column`, row after
-/// row, and then along it.
-void sum_visible(const double* x, const bool* rows, const bool* columns, bool causal,
-                 std::int64_t t, double* column, double* y) {
-  std::fill_n(column, t, 0);
-  const auto running = [&](double* to) {  // Σ_{j ≤ b} over visible j
-    double sum = 0;
-    for (std::int64_t b = 0; b < t; ++b) {
-      if (!columns || columns[b]) sum += column[b];
-      to[b] = sum;
-    }
-    return sum;
-  };
-  for (std::int64_t a = 0; a < t; ++a) {
-    if (!rows || rows[a])
-      for (std::int64_t j = 0; j < t; ++j) column[j] += x[a * t + j];
-    if (causal) running(y + a * t);
-  }
-  if (!causal) std::fill_n(y, t * t, running(y));
-}
-
-}  // namespace
-
-Tensor visible_sums(const Tensor& x, const Tensor& left_mask, const Tensor& right_mask,
-                    bool causal) {
-  const std::int64_t t = x.size(-1), size = t * t;
-  if (recorded({&x}))
-    return matmul(matmul(visible(left_mask, t, causal), x),
-                  transpose(visible(right_mask, t, causal)));
-  const Tensor k = contiguous(x);
-  const Tensor rows = left_mask.defined() ? contiguous(left_mask) : left_mask;
-  const Tensor columns = right_mask.defined() ? contiguous(right_mask) : right_mask;
-  const PairIndex index(k);
-  Tensor y = empty(k.shape(), f64);
-  const double* kp = k.data<double>();
-  const bool* rp = rows.defined() ? rows.data<bool>() : nullptr;
-  const bool* cp = columns.defined() ? columns.data<bool>() : nullptr;
-  double* yp = y.mutable_data<double>();
-  const auto some = [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double> column(static_cast<std::size_t>(t));
-    for (std::int64_t p = begin; p < end; ++p)
-      sum_visible(kp + p * size, rp ? rp + index.offset(rows, t, p) : nullptr,
-                  cp ? cp + index.offset(columns, t, p) : nullptr, causal, t, column.data(),
-                  yp + p * size);
-  };
-  if (size > 0) parallel::for_range(index.count(), pairs_per_task(t, 4 * t), some);
-  return y;
 }
 
 }  // namespace ladon::infinite

@@ -34,11 +34,8 @@ struct SandwichTerms {
 Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
                 const SandwichTerms& terms);
 
-/// Σ_ij x_ij over the pairs of positions (i, j) that are visible from (a, b): i in left_mask, j in
-/// right_mask (bool [P, T], broadcast; undefined: all), and for `causal` i ≤ a and j ≤ b.
-/// [P, T, T] → [P, T, T]. Differentiable, as above.
-Tensor visible_sums(const Tensor& x, const Tensor& left_mask, const Tensor& right_mask,
-                    bool causal);
+/// Pairs that make a task worth a thread, at `work` operations each.
+std::int64_t pairs_per_task(std::int64_t work);
 
 /// 1 where query a may attend to key i, else 0: f64 [P, T, T] from mask [P, T], or [T, T] where the
 /// mask is undefined.
