@@ -111,8 +111,9 @@ std::filesystem::path draw(const Settings& s, const Task& task,
   const Bars all = write_bars(s.common.out / "bars.dat", outcomes);
   const bool finite = std::any_of(outcomes.begin(), outcomes.end(),
                                   [](const Outcome& o) { return o.form == "finite"; });
-  std::string script =
-      concat("set multiplot layout 2,2 title 'Infinitely wide networks on ", task.name, R"('
+  std::string script = concat(
+      "set multiplot layout 2,2 title 'Networks of infinite and of finite width, task: ", task.name,
+      R"('
 set grid ytics
 set boxwidth 0.23
 set style fill solid 0.8
