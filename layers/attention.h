@@ -118,9 +118,11 @@ struct MultiHeadAttention : Layer {
 
   /// Self-attention as heads → ∞ (and head_dim, value_head_dim, the inputs' width). With linear
   /// scaling one wide head has the same limit; with sqrt scaling a network of few heads does not
-  /// come near it. See infinite/attention_limit.h for what each form gives. Throws Error for sqrt
+  /// come near it. See infinite/attention_limit.h for what each form gives. In standard
+  /// parameterization the NTK is its leading order in the widths, as Linear's. Throws Error for sqrt
   /// scaling of tied queries and keys (the logits grow without bound), for biases of queries, keys
-  /// or values (set projection_bias = false), and for weights without a Gaussian limit.
+  /// or values (set projection_bias = false), for weights without a Gaussian limit, for dropout in
+  /// training mode, and where queries, keys and values do not see one input.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
 
   void visit(Visitor& v) override;

@@ -103,10 +103,13 @@ void check_has_limit(const MultiHeadAttention& layer) {
         "= false (the output keeps its bias)");
   check(layer.dropout == 0 || !layer.training(), where_from,
         "has no limit with dropout of the attention weights; call eval()");
-  if (layer.tied) return;
-  check(layer.key.size(2) == layer.query.size(2), where_from,
-        "the limit is of self-attention: queries and keys see inputs of width ",
-        layer.query.size(2), " and ", layer.key.size(2));
+  const std::int64_t seen = layer.query.size(2);
+  const std::int64_t tokens = layer.positions ? layer.positions->in : seen;
+  check((layer.tied || layer.key.size(2) == seen) &&
+            layer.value.size(2) == (layer.values_see_positions ? seen : tokens),
+        where_from, "the limit is of self-attention: queries, keys and values see one input; the ",
+        "weights are ", layer.query.shape(), ", ", (layer.tied ? layer.query : layer.key).shape(),
+        " and ", layer.value.shape());
 }
 
 infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {

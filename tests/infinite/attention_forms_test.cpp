@@ -199,7 +199,8 @@ TEST(AttentionLimit, DegenerateInputsGiveNoNan) {
 }
 
 TEST(AttentionLimit, IsDifferentiableByItsHyperparameters) {
-  for (const auto& form : {linear_tied(Zeta::softmax), sqrt_untied(Zeta::identity)}) {
+  for (auto form : {linear_tied(Zeta::softmax), sqrt_untied(Zeta::identity)}) {
+    form.positions = {.grid = {3}, .correlation = decaying_correlation(0.2)};
     Generator rng(2);
     MultiHeadAttention layer(form, rng);
     const Blocks x = padded();
@@ -207,10 +208,11 @@ TEST(AttentionLimit, IsDifferentiableByItsHyperparameters) {
       layer.query_key_std = h[0];
       layer.value_output_std = h[1];
       layer.bias_std = h[2];
+      layer.positions->stddev = h[3];
       const Kernel k = limit(layer)(x.a, x.b);
       return concat({flatten(k.nngp), flatten(k.ntk), flatten(k.cov1)}, 0);
     };
-    std::vector<Tensor> at{scalar(1.2, f64), scalar(0.9, f64), scalar(0.3, f64)};
+    std::vector<Tensor> at{scalar(1.2, f64), scalar(0.9, f64), scalar(0.3, f64), scalar(0.8, f64)};
     const Tensor plain = f(at);
     for (Tensor& h : at) h.set_requires_grad();
     EXPECT_TRUE(all_close(f(at).detach(), plain, 1e-13, 1e-13));
@@ -230,6 +232,8 @@ TEST(AttentionLimit, RefusesWhatHasNone) {
   refuse({.dim = 4, .heads = 2}, "set projection_bias = false");
   refuse({.dim = 4, .heads = 2, .key_dim = 5, .bias = false}, "the limit is of self-attention");
   refuse({.dim = 4, .heads = 2, .bias = false, .init = Init::ones}, "no Gaussian limit");
+  refuse({.dim = 4, .heads = 2, .value_dim = 5, .bias = false}, "the limit is of self-attention");
+  refuse({.dim = 4, .heads = 2, .bias = false, .dropout = 0.1}, "call eval()");
   const MultiHeadAttention layer(linear_tied(Zeta::softmax), rng);
   test::expect_error(
       [&] {

@@ -146,6 +146,14 @@ TEST(AttentionPositions, IndependentConcatWithSqrtScaling) {
   expect(attending(AttentionScaling::sqrt, Zeta::identity), positions, true);
 }
 
+TEST(AttentionPositions, StructuredOverImages) {
+  auto options = attending(AttentionScaling::linear, Zeta::softmax);
+  options.positions = {.grid = {2, 2}, .stddev = 0.9, .correlation = decaying_correlation(0.5)};
+  Generator rng(3);
+  const Tensor a = normal({2, 2, 2, 4}, rng, 0, 1, f64), b = normal({1, 2, 2, 4}, rng, 0, 1, f64);
+  test::expect_limit(test::behind_linear(options, width), a, b, test::fewer);
+}
+
 TEST(AttentionPositions, LayerwiseTangentKernelIsTheContractionOfJacobians) {
   Generator rng(5);
   for (const bool values : {false, true})
