@@ -28,7 +28,7 @@ struct GramEstimate {
   bool sampled = false;    ///< Whether a layer draws samples (GramOptions::replicates).
 
   std::uint64_t bytes() const { return result_bytes + working_bytes; }
-  /// One line: "256.0 MB for the result and 12.1 MB of work, 3.2 s: 136 tiles of 256 × 256".
+  /// One line: "256.0 MB for the result and 12.1 MB of work, about 3.2 s: 136 tiles of …".
   std::string describe() const;
 };
 

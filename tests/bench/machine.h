@@ -8,8 +8,8 @@ namespace ladon::bench {
 /// fastest of many short runs of each, added up. Measured once for each number of threads.
 double peak_gflops(int threads);
 
-/// The most that OpenBLAS's dgemm reaches on `threads` threads, in f64 GFLOP/s: 1024 × 1024 matrices,
-/// each thread its own, the fastest of several products of each, added up. Measured once.
+/// The most that OpenBLAS's dgemm reaches on `threads` threads, in f64 GFLOP/s: 512 × 512 matrices,
+/// each thread its own, the fastest of many products of each, added up. Measured once.
 double dgemm_gflops(int threads);
 
 /// Bytes read and written a second, in GB/s, by y ← y + x on arrays far larger than any cache.
