@@ -177,6 +177,27 @@ TEST(AttentionLimit, DoesNotDependOnTheTiling) {
   }
 }
 
+TEST(AttentionLimit, OneTokenIsALinearMap) {
+  const Blocks x = blocks(1);
+  const Kernel in = infinite::input_kernel(x.a, x.b);
+  for (const auto& form : {linear_tied(Zeta::softmax), sqrt_untied(Zeta::softmax)}) {
+    const Kernel k = limit_of(form, x.a, x.b);
+    EXPECT_TRUE(all_close(k.nngp, 0.81 * in.nngp + 0.09, 1e-13, 1e-13));
+    EXPECT_TRUE(all_close(k.ntk, 2 * 0.81 * in.nngp + 0.09, 1e-13, 1e-13));
+  }
+}
+
+TEST(AttentionLimit, IsSymmetric) {
+  const Blocks x = padded();
+  for (const auto& form : all_forms()) {
+    const Kernel k = limit_of(form, x.a, x.b), turned = limit_of(form, x.b, x.a);
+    if (k.sampled) continue;
+    const std::vector<int> order{1, 0, 3, 2};
+    EXPECT_TRUE(all_close(permute(turned.nngp, order), k.nngp, 1e-12, 1e-12));
+    EXPECT_TRUE(all_close(permute(turned.ntk, order), k.ntk, 1e-12, 1e-12));
+  }
+}
+
 TEST(AttentionLimit, DegenerateInputsGiveNoNan) {
   Generator rng(4);
   Tensor x = normal({3, 3, 4}, rng, 0, 1, f64);

@@ -83,6 +83,15 @@ struct Twice : Module {
   std::string describe() const override { return "Twice"; }
 };
 
+TEST(Particles, TiedQueriesAndKeysAreOneBlock) {
+  Generator rng(1);
+  MultiHeadAttention tied({.dim = 4, .heads = 2, .tied = true}, rng);
+  const Particles blocks = particles(tied);
+  ASSERT_EQ(blocks.size(), 2u);
+  EXPECT_EQ(blocks[0].name(), "query");
+  EXPECT_EQ(blocks[1].name(), "value");
+}
+
 TEST(Particles, CountASharedLayerOnce) {
   Twice model;
   EXPECT_EQ(names(particles(model)),
