@@ -27,11 +27,11 @@ const char* lesson =
     "converge. Everything is at initialization, and says nothing of training.";
 
 void add_options(CLI::App& app, Settings& s) {
-  app.add_option(
-         "--preset", s.preset,
-         "tour: the lesson; reference: networks whose errors are known from another program, "
-         "beside those (ten minutes; takes --widths and --draws)")
-      ->check(CLI::IsMember({"tour", "reference"}));
+  app.add_option("--preset", s.preset,
+                 "tour: the lesson; reference, reference-plain: two readings of the networks whose "
+                 "errors are known from another program, beside those (several minutes; only "
+                 "--widths and --draws apply)")
+      ->check(CLI::IsMember({"tour", "reference", "reference-plain"}));
   app.add_option("--inputs", s.inputs,
                  "Inputs, .npy of floating numbers [N, T, d] (default: 3 drawn from the seed, of 4 "
                  "tokens of 8 channels)")
@@ -41,10 +41,9 @@ void add_options(CLI::App& app, Settings& s) {
   app.add_option("--scaling", s.scalings, "Scaling of logits: linear 1/d_k, sqrt 1/sqrt(d_k)")
       ->delimiter(',')
       ->check(CLI::IsMember({"linear", "sqrt"}));
-  app.add_option(
-         "--widths", s.widths,
-         "Widths of a head, and of the output (default: 16,32,64,128,256,512; in the preset "
-         "reference 16,64,256,1024, four times that with one head)")
+  app.add_option("--widths", s.widths,
+                 "Widths of a head, and of the output (default: 16,32,64,128,256,512; in the other "
+                 "presets 16,64,256,1024, and four times that where there is one head)")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
   app.add_option("--draws", s.draws, "Networks a width")->check(CLI::Range(3, 1000000));
@@ -113,8 +112,8 @@ nlohmann::json settings_json(const Settings& s) {
 
 void teach(Settings s) {
   if (s.widths.empty())
-    s.widths = s.preset == "reference" ? std::vector<std::int64_t>{16, 64, 256, 1024}
-                                       : std::vector<std::int64_t>{16, 32, 64, 128, 256, 512};
+    s.widths = s.preset == "tour" ? std::vector<std::int64_t>{16, 32, 64, 128, 256, 512}
+                                  : std::vector<std::int64_t>{16, 64, 256, 1024};
   const auto start = std::chrono::steady_clock::now();
   const Tensor x = load_inputs(s);
   std::cout << x.size(0) << " inputs of " << x.size(1) << " tokens of " << x.size(2)

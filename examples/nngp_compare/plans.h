@@ -21,6 +21,7 @@ struct AttentionNetwork {
   /// Not 0: between a linear layer to the width of a head before it, and a linear readout of all
   /// tokens' outputs to so many numbers after it.
   std::int64_t readouts = 0;
+  bool residual = false;  ///< With readouts: x + attention(x).
 
   std::unique_ptr<Layer> operator()(const infinite::NetworkSize& size, Generator& rng) const;
   /// What it costs to draw and run one, in about its parameters.
@@ -37,9 +38,9 @@ struct Plan {
 };
 
 /// Sweeps of the width: with linear scaling one head, with sqrt scaling one and a number that grows.
-/// The preset `reference` has sweeps of its own, of networks whose errors are known.
+/// The presets other than `tour` have sweeps of their own, of networks whose errors are known.
 std::vector<Plan> width_plans(const Settings& settings, const Tensor& x);
-/// Sweeps of the number of heads, one a scaling; none in the preset `reference`.
+/// Sweeps of the number of heads, one a scaling; none in presets other than `tour`.
 std::vector<Plan> head_plans(const Settings& settings, const Tensor& x);
 
 }  // namespace ladon::example

@@ -17,7 +17,10 @@ using infinite::SweepPoint;
 Tensor load_inputs(const Settings& s) {
   if (s.inputs.empty()) {
     Generator rng(s.common.seed, 1);
-    return normal(s.preset == "reference" ? Shape{2, 8, 32} : Shape{3, 4, 8}, rng, 0, 1, f64);
+    const Shape shape = s.preset == "tour"        ? Shape{3, 4, 8}
+                        : s.preset == "reference" ? Shape{4, 4, 8}
+                                                  : Shape{2, 8, 32};
+    return normal(shape, rng, 0, 1, f64);
   }
   const Tensor x = load_npy(s.inputs);
   check(x.rank() == 3 && x.count() > 0 && is_floating(x.dtype()), "nngp_compare", s.inputs,

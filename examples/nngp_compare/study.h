@@ -30,8 +30,8 @@ struct Study {
   std::vector<HeadSeries> by_heads;
 };
 
-/// [N, T, d] from the file, or 3 inputs of 4 tokens of 8 channels (in the preset `reference` 2 of 8
-/// of 32). Throws Error for other shapes.
+/// [N, T, d] from the file, or drawn from the seed: 3 inputs of 4 tokens of 8 channels in the tour.
+/// Throws Error for other shapes.
 Tensor load_inputs(const Settings& settings);
 
 /// Runs everything. Networks compute in f32.

@@ -115,6 +115,21 @@ TEST_F(NngpCompare, SameBitsAtAnyNumberOfThreads) {
   EXPECT_NE(one.report.at("rows"), run(arguments + "--seed 2").report.at("rows"));
 }
 
+// 100 networks each; the figures of the other program have errors of their own, about as large.
+TEST_F(NngpCompare, ReproducesKnownErrors) {
+  const Run result = run("--preset reference --widths 16,64");
+  ASSERT_EQ(result.status, 0) << result.error;
+  for (const char* network :
+       {"linear softmax, sqrt(w) heads, w = 16", "linear softmax, sqrt(w) heads, w = 64",
+        "linear softmax, 1 head, w = 64"}) {
+    const auto& row = result.row(network);
+    const double error = row.at("ntk_error").at("mean"), se = row.at("ntk_error").at("se");
+    const double known = row.at("reference").at("mean");
+    EXPECT_LT(std::abs(error - known), 3 * std::sqrt(2) * se) << network << ": " << error;
+  }
+  EXPECT_TRUE(result.row("linear softmax, 1 head, w = 256").at("reference").at("mean").is_null());
+}
+
 TEST_F(NngpCompare, TakesInputsAndEveryZeta) {
   Generator rng(1);
   save_npy((folder_ / "x.npy").string(), normal({2, 3, 5}, rng));
