@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/data/metrics.h"
+#include "ladon/examples/gp_classify/search.h"
 #include "ladon/layers/infinite/classification.h"
 #include "ladon/layers/infinite/gp.h"
 
@@ -14,25 +14,6 @@ namespace ladon::example {
 namespace {
 
 constexpr double noises[] = {1e-4, 1e-3, 1e-2, 1e-1, 1};
-
-/// The x with the smallest f(x) in [low, high], where f falls and then rises, by golden section
-/// search to a quarter.
-template <class F>
-std::pair<double, double> smallest(double low, double high, const F& f) {
-  const double golden = (std::sqrt(5.0) - 1) / 2;
-  double a = high - golden * (high - low), b = low + golden * (high - low);
-  double f_a = f(a), f_b = f(b);
-  while (high - low > 0.25) {
-    if (f_a <= f_b) {
-      high = b, b = a, f_b = f_a;
-      f_a = f(a = high - golden * (high - low));
-    } else {
-      low = a, a = b, f_a = f_b;
-      f_b = f(b = low + golden * (high - low));
-    }
-  }
-  return f_a <= f_b ? std::pair(a, f_a) : std::pair(b, f_b);
-}
 
 /// P(class | input), with a floor under what a quadrature can tell from 0.
 Tensor probabilities(const Tensor& mean_of, const Tensor& variance, double amplitude) {

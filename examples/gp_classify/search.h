@@ -1,0 +1,28 @@
+#pragma once
+// Search along a line.
+
+#include <cmath>
+#include <utility>
+
+namespace ladon::example {
+
+/// The x with the smallest f(x) in [low, high], where f falls and then rises, by golden section
+/// search to a quarter; and that f(x).
+template <class F>
+std::pair<double, double> smallest(double low, double high, const F& f) {
+  const double golden = (std::sqrt(5.0) - 1) / 2;
+  double a = high - golden * (high - low), b = low + golden * (high - low);
+  double f_a = f(a), f_b = f(b);
+  while (high - low > 0.25) {
+    if (f_a <= f_b) {
+      high = b, b = a, f_b = f_a;
+      f_a = f(a = high - golden * (high - low));
+    } else {
+      low = a, a = b, f_a = f_b;
+      f_b = f(b = low + golden * (high - low));
+    }
+  }
+  return f_a <= f_b ? std::pair(a, f_a) : std::pair(b, f_b);
+}
+
+}  // namespace ladon::example
