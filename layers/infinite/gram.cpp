@@ -124,10 +124,12 @@ class Report {
 
  private:
   static double pairs(const GramTile& t) { return static_cast<double>(t.rows * t.columns); }
+  // The estimate counts as a twentieth of the work, done at its rate.
   double seconds_left() const {
-    if (pairs_done_ == 0) return plan_.estimate.seconds * pairs_left_ / pairs_;
+    constexpr double weight = 0.05;
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
-    return spent.count() * pairs_left_ / pairs_done_;
+    const double seconds = spent.count() + weight * plan_.estimate.seconds;
+    return pairs_left_ * seconds / (pairs_done_ + weight * pairs_);
   }
   void tell(double seconds_left) const {
     if (tell_) tell_({plan_.estimate, done_, seconds_left});
