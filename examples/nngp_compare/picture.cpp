@@ -79,8 +79,11 @@ std::string error_panel(const Settings& s, const Study& study) {
                     "' lw 2 pt 7 ps 0.6 title '", shown(series.name), ": slope ", slope, "', ");
     if (!series.reference.empty())
       plots += concat("'", file, "' using 1:4 with points pt 6 ps 1.6 lw 2 lc rgb '", colour(i),
-                      "' title 'known', ");
+                      "' notitle, ");
   }
+  if (!study.by_width.front().reference.empty())
+    plots += concat("NaN with points pt 6 ps 1.6 lw 2 lc rgb '", grey,
+                    "' title 'known from another program', ");
   return concat(
       "set title '(a) Error of one network'\nset xlabel 'width of a head, w'\n"
       "set ylabel '|NTK − limit| / |limit|'\nset logscale x 2\nset logscale y\n"
