@@ -1,57 +1,26 @@
 // The comparison example as a user runs it: exit statuses, the JSON contract, determinism, and the
 // lesson itself.
 
-#include <sys/wait.h>
-
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "ladon/core/io/npy.h"
 #include "ladon/core/random.h"
-#include "ladon/tests/support.h"
+#include "ladon/tests/examples/program.h"
 
 namespace ladon {
 namespace {
 
-std::string contents(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
+using test::contents;
 
-class NngpCompare : public testing::Test {
+class NngpCompare : public test::Program {
  protected:
-  struct Run {
-    int status;
-    std::string out, error;
-    nlohmann::json report;
+  NngpCompare() : Program("nngp_compare") {}
 
-    const nlohmann::json& row(const std::string& method) const {
-      for (const auto& row : report.at("rows"))
-        if (row.at("method") == method) return row;
-      throw std::runtime_error("no row " + method);
-    }
-  };
-
-  Run run(const std::string& arguments) {
-    const std::string command = std::string(LADON_EXAMPLES_DIR) + "/nngp_compare --out " +
-                                (folder_ / "pictures").string() + " --json " +
-                                (folder_ / "report.json").string() + " " + arguments + " >" +
-                                (folder_ / "out").string() + " 2>" + (folder_ / "error").string();
-    const int status = std::system(command.c_str());
-    Run result{WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-               contents(folder_ / "out"),
-               contents(folder_ / "error"),
-               {}};
-    if (std::filesystem::exists(folder_ / "report.json"))
-      result.report = nlohmann::json::parse(contents(folder_ / "report.json"));
-    return result;
+  static const nlohmann::json& row(const Run& run, const std::string& method) {
+    for (const auto& row : run.report.at("rows"))
+      if (row.at("method") == method) return row;
+    throw std::runtime_error("no row " + method);
   }
-
-  test::TemporaryFolder folder_;
 };
 
 TEST_F(NngpCompare, HelpSaysWhatItTeaches) {
@@ -85,7 +54,7 @@ TEST_F(NngpCompare, ShowsThatOneHeadIsNotEnough) {
   EXPECT_EQ(result.report.at("settings").at("draws"), 60);
   EXPECT_GT(result.report.at("seconds").get<double>(), 0);
   const auto slope = [&](const std::string& series) {
-    const auto& figure = result.row("slope, " + series).at("ntk_slope");
+    const auto& figure = row(result, "slope, " + series).at("ntk_slope");
     return std::pair(figure.at("mean").get<double>(), figure.at("se").get<double>());
   };
   const auto [linear, linear_se] = slope("linear, 1 head");
@@ -93,16 +62,16 @@ TEST_F(NngpCompare, ShowsThatOneHeadIsNotEnough) {
   const auto [one, one_se] = slope("sqrt, 1 head");
   EXPECT_GT(one - 4 * one_se, linear + 0.1) << "one head converges, as it must not";
   for (const int heads : {1, 4, 16}) {
-    const auto& row = result.row("sqrt, H = " + std::to_string(heads));
+    const auto& found = row(result, "sqrt, H = " + std::to_string(heads));
     const double z =
-        (row.at("kurtosis").at("mean").get<double>() - row.at("law").at("mean").get<double>()) /
-        row.at("kurtosis").at("se").get<double>();
+        (found.at("kurtosis").at("mean").get<double>() - found.at("law").at("mean").get<double>()) /
+        found.at("kurtosis").at("se").get<double>();
     EXPECT_LT(std::abs(z), 3) << heads << " heads";
   }
-  EXPECT_LT(result.row("sqrt, H = 1").at("ks_p").at("mean").get<double>(), 1e-6);
+  EXPECT_LT(row(result, "sqrt, H = 1").at("ks_p").at("mean").get<double>(), 1e-6);
   if (std::system("gnuplot --version >/dev/null 2>&1") == 0) {
     EXPECT_EQ(result.error, "") << "progress or noise where there is no terminal";
-    EXPECT_NE(contents(folder_ / "pictures/nngp_compare.svg").find("</svg>"), std::string::npos);
+    EXPECT_NE(contents(pictures() / "nngp_compare.svg").find("</svg>"), std::string::npos);
   }
 }
 
@@ -122,12 +91,12 @@ TEST_F(NngpCompare, ReproducesKnownErrors) {
   for (const char* network :
        {"linear softmax, sqrt(w) heads, w = 16", "linear softmax, sqrt(w) heads, w = 64",
         "linear softmax, 1 head, w = 64"}) {
-    const auto& row = result.row(network);
-    const double error = row.at("ntk_error").at("mean"), se = row.at("ntk_error").at("se");
-    const double known = row.at("reference").at("mean");
+    const auto& found = row(result, network);
+    const double error = found.at("ntk_error").at("mean"), se = found.at("ntk_error").at("se");
+    const double known = found.at("reference").at("mean");
     EXPECT_LT(std::abs(error - known), 3 * std::sqrt(2) * se) << network << ": " << error;
   }
-  EXPECT_TRUE(result.row("linear softmax, 1 head, w = 256").at("reference").at("mean").is_null());
+  EXPECT_TRUE(row(result, "linear softmax, 1 head, w = 256").at("reference").at("mean").is_null());
 }
 
 TEST_F(NngpCompare, TakesInputsAndEveryZeta) {
@@ -138,7 +107,7 @@ TEST_F(NngpCompare, TakesInputsAndEveryZeta) {
     const Run result = run("--inputs " + (folder_ / "x.npy").string() + small + "--zeta " + zeta);
     EXPECT_EQ(result.status, 0) << zeta << '\n' << result.error;
     EXPECT_NE(result.out.find("2 inputs of 3 tokens of 5 channels"), std::string::npos);
-    EXPECT_GT(result.row("sqrt, H = 2").at("wide_law").at("mean").get<double>(), 0) << zeta;
+    EXPECT_GT(row(result, "sqrt, H = 2").at("wide_law").at("mean").get<double>(), 0) << zeta;
   }
   EXPECT_EQ(run("--scaling linear" + small).status, 0);
   EXPECT_EQ(run("--scaling sqrt" + small).status, 0);
