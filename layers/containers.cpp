@@ -44,6 +44,22 @@ Branches independent_branches(const Container& all, const Kernel& k) {
   return branches;
 }
 
+/// Σ_i weights[i]·k_i, of both kernels.
+Kernel weighted_sum(const std::vector<Kernel>& kernels, const std::vector<double>& weights) {
+  return infinite::combine(kernels, [&](const std::vector<PairKernels>& all) {
+    const auto sum = [&](Tensor PairKernels::*which) {
+      const auto term = [&](std::size_t i) {
+        return weights[i] == 1 ? all[i].*which : weights[i] * (all[i].*which);
+      };
+      if (!(all[0].*which).defined()) return Tensor();
+      Tensor total = term(0);
+      for (std::size_t i = 1; i < all.size(); ++i) total = total + term(i);
+      return total;
+    };
+    return PairKernels{sum(&PairKernels::nngp), sum(&PairKernels::ntk)};
+  });
+}
+
 std::string list_of(const char* what, const Container& c) {
   return concat(what, "(", c.layers.size(), c.layers.size() == 1 ? " layer)" : " layers)");
 }
@@ -84,14 +100,7 @@ Tensor Sum::forward_masked(const Tensor& x, const Tensor& mask) const {
 infinite::Kernel Sum::limit(const Kernel& k) const {
   check_branches(*this);
   const Branches branches = independent_branches(*this, k);
-  Kernel result = infinite::combine(branches.kernels, [](const std::vector<PairKernels>& all) {
-    PairKernels sum = all[0];
-    for (std::size_t i = 1; i < all.size(); ++i) {
-      sum.nngp = sum.nngp + all[i].nngp;
-      if (sum.ntk.defined()) sum.ntk = sum.ntk + all[i].ntk;
-    }
-    return sum;
-  });
+  Kernel result = weighted_sum(branches.kernels, std::vector<double>(branches.kernels.size(), 1.0));
   result.independent = branches.independent;
   return result;
 }
@@ -163,15 +172,7 @@ infinite::Kernel Concatenate::limit(const Kernel& k) const {
   double total = 0;
   for (const std::int64_t width : widths) total += static_cast<double>(width);
   for (const std::int64_t width : widths) share.push_back(static_cast<double>(width) / total);
-  Kernel result = infinite::combine(kernels, [&](const std::vector<PairKernels>& all) {
-    PairKernels mean = {share[0] * all[0].nngp, {}};
-    if (all[0].ntk.defined()) mean.ntk = share[0] * all[0].ntk;
-    for (std::size_t i = 1; i < all.size(); ++i) {
-      mean.nngp = mean.nngp + share[i] * all[i].nngp;
-      if (mean.ntk.defined()) mean.ntk = mean.ntk + share[i] * all[i].ntk;
-    }
-    return mean;
-  });
+  Kernel result = weighted_sum(kernels, share);
   result.independent = true;
   for (const Kernel& branch : kernels) result.independent &= branch.independent;
   result.gaussian = result.gaussian && layers.size() == 1;
@@ -195,12 +196,7 @@ infinite::Kernel Residual::limit(const Kernel& k) const {
   const Kernel inside = branch->limit(branch_inputs(k));
   check(inside.independent, "Residual", "the branch ", branch->describe(),
         " ends in no random linear map; its output is correlated with its input");
-  Kernel result = infinite::combine({k, inside}, [a = alpha](const std::vector<PairKernels>& all) {
-    PairKernels mixed;
-    mixed.nngp = a * all[0].nngp + (1 - a) * all[1].nngp;
-    if (all[0].ntk.defined()) mixed.ntk = a * all[0].ntk + (1 - a) * all[1].ntk;
-    return mixed;
-  });
+  Kernel result = weighted_sum({k, inside}, {alpha, 1 - alpha});
   result.independent = k.independent;
   return result;
 }
