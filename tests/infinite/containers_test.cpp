@@ -31,11 +31,9 @@ struct Data {
   }
 };
 
-/// Many outputs make the estimate of the NNGP kernel sharp; the NTK of two of them will do.
 void expect(const infinite::NetworkFactory& make, std::int64_t draws = 400) {
   const Data data;
-  test::expect_limit(make, data.a, data.b,
-                     {.options = {.draws = draws, .kernel = {.channels = 2}}});
+  test::expect_sharp_limit(make, data.a, data.b, draws);
 }
 
 TEST(SumLimit, OfAResidualBlock) {

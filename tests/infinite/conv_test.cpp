@@ -46,12 +46,6 @@ infinite::NetworkFactory two_layers(Shape window, Padding padding, std::int64_t 
   };
 }
 
-/// Many outputs make the estimate of the NNGP kernel sharp; the NTK of two of them will do.
-void expect(const infinite::NetworkFactory& make, const infinite::Inputs& a,
-            const infinite::Inputs& b, std::int64_t draws = 400) {
-  test::expect_limit(make, a, b, {.options = {.draws = draws, .kernel = {.channels = 2}}});
-}
-
 struct Data {
   Tensor sequences[2], images[2];
 
@@ -67,7 +61,7 @@ struct Data {
 TEST(ConvLimit, OfSequences) {
   const Data data;
   const auto check = [&](const infinite::NetworkFactory& make) {
-    expect(make, data.sequences[0], data.sequences[1]);
+    test::expect_sharp_limit(make, data.sequences[0], data.sequences[1]);
   };
   check(two_layers<Conv1d>({3}, Padding::same, 5));
   check(two_layers<Conv1d>({2}, Padding::valid, 3));
@@ -78,7 +72,7 @@ TEST(ConvLimit, OfSequences) {
 TEST(ConvLimit, OfImages) {
   const Data data;
   const auto check = [&](const infinite::NetworkFactory& make) {
-    expect(make, data.images[0], data.images[1]);
+    test::expect_sharp_limit(make, data.images[0], data.images[1]);
   };
   check(two_layers<Conv2d>({3, 2}, Padding::same, 12));
   check(two_layers<Conv2d>({2, 2}, Padding::valid, 2));
@@ -88,7 +82,7 @@ TEST(ConvLimit, OfImages) {
 // No readout: every entry of the [N, N, T, T] blocks is compared.
 TEST(ConvLimit, OfEveryPairOfPositions) {
   const Data data;
-  expect(
+  test::expect_sharp_limit(
       [](Generator& rng) {
         return std::make_unique<Sequential>(
             Conv2d(filter(2, width, {2, 2}, Padding::same), rng), Activation(Nonlinearity::erf),
@@ -100,7 +94,7 @@ TEST(ConvLimit, OfEveryPairOfPositions) {
 
 TEST(ConvLimit, OfImagesPooledToTokens) {
   const Data data;
-  expect(
+  test::expect_sharp_limit(
       [](Generator& rng) {
         return std::make_unique<Sequential>(Conv2d(filter(2, width, {3, 3}, Padding::same), rng),
                                             Activation(Nonlinearity::relu), FlattenPositions(),
@@ -114,7 +108,7 @@ TEST(ConvLimit, ReadsMaskedPositionsAsZeros) {
   const Data data;
   Tensor mask = ones({2, 5}, boolean);
   fill_(at(mask, {1, Slice{.start = 2}}), 0);
-  expect(
+  test::expect_sharp_limit(
       [](Generator& rng) {
         return std::make_unique<Sequential>(
             Conv1d(filter(2, width, {3}, Padding::same), rng), Activation(Nonlinearity::relu),
@@ -125,7 +119,7 @@ TEST(ConvLimit, ReadsMaskedPositionsAsZeros) {
 
 TEST(ConvLimit, InStandardParameterization) {
   const Data data;
-  expect(
+  test::expect_sharp_limit(
       [](Generator& rng) {
         return std::make_unique<Sequential>(
             Conv1d({.in = 2, .out = 64, .window = {3}, .gain = 1.3}, rng),

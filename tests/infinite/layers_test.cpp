@@ -33,12 +33,6 @@ struct Data {
   }
 };
 
-/// Many outputs make the estimate of the NNGP kernel sharp; the NTK of two of them will do.
-void expect(const infinite::NetworkFactory& make, const infinite::Inputs& a,
-            const infinite::Inputs& b, std::int64_t draws = 400) {
-  test::expect_limit(make, a, b, {.options = {.draws = draws, .kernel = {.channels = 2}}});
-}
-
 // --- linear maps ---
 
 TEST(LinearLimit, AtDepth) {
@@ -50,7 +44,7 @@ TEST(LinearLimit, AtDepth) {
                                         relu(), dense(width, width, rng), relu(),
                                         dense(width, 64, rng));
   };
-  expect(deep, data.vectors[0], data.vectors[1], 200);
+  test::expect_sharp_limit(deep, data.vectors[0], data.vectors[1], 200);
 }
 
 // Four inputs are too few for weights that are not Gaussian: those come second.
@@ -69,18 +63,18 @@ TEST(LinearLimit, InStandardParameterization) {
   const Data data;
   for (const Init init : {Init::kaiming_normal, Init::kaiming_uniform, Init::xavier_uniform,
                           Init::xavier_normal, Init::lecun_normal})
-    expect(standard(init, 1.2), data.vectors[0], data.vectors[1]);
+    test::expect_sharp_limit(standard(init, 1.2), data.vectors[0], data.vectors[1]);
 }
 
 // Entries of an orthogonal matrix are not independent, but become Gaussian as it grows.
 TEST(LinearLimit, OfOrthogonalWeights) {
   const Data data;
-  expect(standard(Init::orthogonal, 1.2), data.vectors[0], data.vectors[1]);
+  test::expect_sharp_limit(standard(Init::orthogonal, 1.2), data.vectors[0], data.vectors[1]);
 }
 
 TEST(LinearLimit, WithoutBias) {
   const Data data;
-  expect(
+  test::expect_sharp_limit(
       [](Generator& rng) {
         return std::make_unique<Sequential>(
             Linear({.in = 4, .out = 128, .bias = false, .init = Init::kaiming_normal}, rng),
@@ -107,9 +101,9 @@ TEST(EmbeddingLimit, IsOneForEqualIndices) {
                     rng),
           Activation(Nonlinearity::relu), dense(96, 64, rng));
     };
-    expect(make, data.indices[0], data.indices[1]);
+    test::expect_sharp_limit(make, data.indices[0], data.indices[1]);
     const auto select_first = [](const Tensor& x) { return contiguous(select(x, 1, 0)); };
-    expect(make, select_first(data.indices[0]), select_first(data.indices[1]));
+    test::expect_sharp_limit(make, select_first(data.indices[0]), select_first(data.indices[1]));
   }
 }
 
@@ -127,8 +121,8 @@ TEST(EmbeddingLimit, PaddingIsZero) {
         Embedding({.count = 5, .dim = 96, .padding_index = 0, .parameterization = ntk}, rng),
         dense(96, 96, rng), Activation(Nonlinearity::relu), MeanPool(), dense(96, 64, rng));
   };
-  expect(make, padded(data.indices[0]), padded(data.indices[1]));
-  expect(every_position, padded(data.indices[0]), padded(data.indices[1]));
+  test::expect_sharp_limit(make, padded(data.indices[0]), padded(data.indices[1]));
+  test::expect_sharp_limit(every_position, padded(data.indices[0]), padded(data.indices[1]));
   Generator rng(1);
   const Embedding table({.count = 5, .dim = 4, .padding_index = 0}, rng);
   Sequential net(table, dense(4, 3, rng));
@@ -157,8 +151,8 @@ infinite::NetworkFactory normalized(bool affine) {
 
 TEST(LayerNormLimit, NormalizesVariances) {
   const Data data;
-  expect(normalized(false), data.vectors[0], data.vectors[1]);
-  expect(normalized(true), data.tokens[0], data.tokens[1], 200);
+  test::expect_sharp_limit(normalized(false), data.vectors[0], data.vectors[1]);
+  test::expect_sharp_limit(normalized(true), data.tokens[0], data.tokens[1], 200);
 }
 
 TEST(LayerNormLimit, OfOwnWeightAndBias) {
@@ -166,7 +160,7 @@ TEST(LayerNormLimit, OfOwnWeightAndBias) {
   const infinite::NetworkFactory last = [](Generator& rng) {
     return std::make_unique<Sequential>(dense(4, 384, rng), LayerNorm({.dim = 384, .eps = 0.1}));
   };
-  expect(last, data.tokens[0], data.tokens[1], 300);
+  test::expect_sharp_limit(last, data.tokens[0], data.tokens[1], 300);
   Generator rng(2);
   Sequential net(dense(4, 5, rng), LayerNorm({.dim = 5}), Activation(Nonlinearity::tanh),
                  dense(5, 5, rng), LayerNorm({.dim = 5}));

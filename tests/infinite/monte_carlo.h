@@ -48,4 +48,11 @@ inline void expect_limit(const infinite::NetworkFactory& make, const infinite::I
   EXPECT_LT(largest_z(k.ntk, estimate.ntk, estimate.ntk_se), 4) << "NTK";
 }
 
+/// The same for networks of many outputs, which make the estimate of the NNGP kernel sharp; the NTK
+/// of two of them will do.
+inline void expect_sharp_limit(const infinite::NetworkFactory& make, const infinite::Inputs& a,
+                               const infinite::Inputs& b, std::int64_t draws = 400) {
+  expect_limit(make, a, b, {.options = {.draws = draws, .kernel = {.channels = 2}}});
+}
+
 }  // namespace ladon::test

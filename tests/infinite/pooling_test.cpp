@@ -29,12 +29,6 @@ infinite::NetworkFactory pooled(P pooling, std::int64_t positions = 1) {
   };
 }
 
-/// Many outputs make the estimate of the NNGP kernel sharp; the NTK of two of them will do.
-void expect(const infinite::NetworkFactory& make, const infinite::Inputs& a,
-            const infinite::Inputs& b, std::int64_t draws = 400) {
-  test::expect_limit(make, a, b, {.options = {.draws = draws, .kernel = {.channels = 2}}});
-}
-
 struct Data {
   Tensor sequences[2], images[2];
 
@@ -56,39 +50,43 @@ Tensor mask(std::int64_t n, std::int64_t second) {
 
 TEST(PoolingLimit, MeanOverPositions) {
   const Data data;
-  expect(pooled(MeanPool()), data.sequences[0], data.sequences[1]);
-  expect(pooled(MeanPool()), data.images[0], data.images[1]);
+  test::expect_sharp_limit(pooled(MeanPool()), data.sequences[0], data.sequences[1]);
+  test::expect_sharp_limit(pooled(MeanPool()), data.images[0], data.images[1]);
 }
 
 TEST(PoolingLimit, SumOverPositions) {
   const Data data;
-  expect(pooled(SumPool()), data.sequences[0], data.sequences[1]);
+  test::expect_sharp_limit(pooled(SumPool()), data.sequences[0], data.sequences[1]);
 }
 
 TEST(PoolingLimit, OverVisiblePositions) {
   const Data data;
   const Inputs a(data.sequences[0], mask(4, 1)), b(data.sequences[1], mask(4, 3));
-  expect(pooled(MeanPool()), a, b);
-  expect(pooled(SumPool()), a, b);
-  expect(pooled(Flatten(), 4), a, b);
-  expect(pooled(AveragePool({.window = {3}, .stride = {1}, .padding = Padding::same})), a, b);
+  test::expect_sharp_limit(pooled(MeanPool()), a, b);
+  test::expect_sharp_limit(pooled(SumPool()), a, b);
+  test::expect_sharp_limit(pooled(Flatten(), 4), a, b);
+  test::expect_sharp_limit(
+      pooled(AveragePool({.window = {3}, .stride = {1}, .padding = Padding::same})), a, b);
 }
 
 TEST(PoolingLimit, Flatten) {
   const Data data;
-  expect(pooled(Flatten(), 4), data.sequences[0], data.sequences[1]);
-  expect(pooled(Flatten(), 6), data.images[0], data.images[1]);
+  test::expect_sharp_limit(pooled(Flatten(), 4), data.sequences[0], data.sequences[1]);
+  test::expect_sharp_limit(pooled(Flatten(), 6), data.images[0], data.images[1]);
 }
 
 TEST(PoolingLimit, AverageOverWindows) {
   const Data data;
-  expect(pooled(AveragePool({.window = {2}})), data.sequences[0], data.sequences[1]);
-  expect(pooled(AveragePool({.window = {3}, .stride = {2}, .padding = Padding::same})),
-         data.sequences[0], data.sequences[1]);
-  expect(
+  test::expect_sharp_limit(pooled(AveragePool({.window = {2}})), data.sequences[0],
+                           data.sequences[1]);
+  test::expect_sharp_limit(
+      pooled(AveragePool({.window = {3}, .stride = {2}, .padding = Padding::same})),
+      data.sequences[0], data.sequences[1]);
+  test::expect_sharp_limit(
       pooled(AveragePool({.window = {2, 2}, .stride = {1, 1}, .padding = Padding::circular})),
       [&] { return Inputs(data.images[0]); }(), data.images[1]);
-  expect(pooled(AveragePool({.window = {2, 1}, .stride = {1, 1}})), data.images[0], data.images[1]);
+  test::expect_sharp_limit(pooled(AveragePool({.window = {2, 1}, .stride = {1, 1}})),
+                           data.images[0], data.images[1]);
 }
 
 }  // namespace
