@@ -68,8 +68,8 @@ VjpResult vjp(const TensorFunction& f, const std::vector<Tensor>& inputs, const 
 // The gradient Jᵀu is linear in u, so that its own gradient by u, along the tangent v, is J·v.
 JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& inputs,
               const std::vector<Tensor>& tangents) {
-  check(inputs.size() == tangents.size(), "jvp", "there are ", inputs.size(), " inputs but ",
-        tangents.size(), " tangents");
+  LADON_CHECK(inputs.size() == tangents.size(), "jvp", "there are ", inputs.size(), " inputs but ",
+              tangents.size(), " tangents");
   const EnableGrad enable_grad;
   const std::vector<Tensor> leaves = as_leaves(inputs);
   const Tensor output = f(leaves);
@@ -125,7 +125,7 @@ Tensor hvp(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const
   const EnableGrad enable_grad;
   const Tensor leaf = as_leaf(x);
   const Tensor value = f(leaf);
-  check(value.count() == 1, "hvp", "f must give one element, got shape ", value.shape());
+  LADON_CHECK(value.count() == 1, "hvp", "f must give one element, got shape ", value.shape());
   const Tensor gradient =
       gradients_or_zeros(value, {leaf}, ones_like(value), {.create_graph = true})[0];
   return gradients_or_zeros(gradient, {leaf}, v, {})[0].detach();
@@ -160,9 +160,9 @@ void check_jacobian(const Tensor& reverse, const Tensor& central, std::size_t in
   for (std::size_t k = 0; k < r.size(); ++k) {
     const double room = options.atol + options.rtol * std::max(std::abs(r[k]), std::abs(c[k]));
     const auto columns = static_cast<std::size_t>(reverse.size(1));
-    check(std::abs(r[k] - c[k]) <= room, "gradcheck", "d output[", k / columns, "] / d input ",
-          input, "[", k % columns, "] is ", r[k], " by reverse mode but ", c[k],
-          " by central differences (flat indices)");
+    LADON_CHECK(std::abs(r[k] - c[k]) <= room, "gradcheck", "d output[", k / columns,
+                "] / d input ", input, "[", k % columns, "] is ", r[k], " by reverse mode but ",
+                c[k], " by central differences (flat indices)");
   }
 }
 
@@ -175,14 +175,14 @@ bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
   bool any = false;
   for (const Tensor& x : inputs) {
     any = any || x.requires_grad();
-    check(!x.requires_grad() || x.dtype() == f64, "gradcheck",
-          "inputs that require gradients must be f64, got ", x.dtype());
+    LADON_CHECK(!x.requires_grad() || x.dtype() == f64, "gradcheck",
+                "inputs that require gradients must be f64, got ", x.dtype());
     leaves.push_back(x.requires_grad() ? as_leaf(x) : x);
   }
-  check(any, "gradcheck", "no input requires a gradient; call set_requires_grad()");
+  LADON_CHECK(any, "gradcheck", "no input requires a gradient; call set_requires_grad()");
   const Tensor output = f(leaves);
   check_defined("gradcheck", {output});
-  check(output.dtype() == f64, "gradcheck", "the output must be f64, got ", output.dtype());
+  LADON_CHECK(output.dtype() == f64, "gradcheck", "the output must be f64, got ", output.dtype());
   const std::vector<Tensor> reverse = jacobian_rows(output, leaves);
   for (std::size_t i = 0; i < leaves.size(); ++i)
     if (reverse[i].defined())
@@ -288,8 +288,8 @@ const char* interned(const std::string& name) {
 }  // namespace
 
 Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
-  check(forward && gradient, "CustomFunction", "`", name, "` needs forward and gradient, but ",
-        forward ? "gradient" : "forward", " is empty");
+  LADON_CHECK(forward && gradient, "CustomFunction", "`", name,
+              "` needs forward and gradient, but ", forward ? "gradient" : "forward", " is empty");
   std::vector<Tensor> plain;
   for (const Tensor& x : inputs) plain.push_back(x.detach());
   Tensor output;
@@ -305,8 +305,8 @@ Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
       [operation, rule = gradient, kept](const Tensor& g, const Tensor& y, GradientSink& sink) {
         const std::vector<Tensor> saved_inputs(kept.begin(), kept.end());
         const std::vector<Tensor> gradients = rule(g, saved_inputs, y);
-        check(gradients.size() == kept.size(), operation, "its gradient gave ", gradients.size(),
-              " tensors for ", kept.size(), " inputs");
+        LADON_CHECK(gradients.size() == kept.size(), operation, "its gradient gave ",
+                    gradients.size(), " tensors for ", kept.size(), " inputs");
         for (std::size_t i = 0; i < kept.size(); ++i) sink.give(i, gradients[i]);
       });
 }

@@ -94,11 +94,11 @@ void Node::drain() {
 }
 
 void Saved::throw_edited() const {
-  fail("backward", concat("a tensor of shape ", tensor_.shape(),
-                          " that backward needs was edited in "
-                          "place: version ",
-                          version_, " was saved, version ", tensor_.storage().version(),
-                          " is there; edit a copy, or edit after backward"));
+  detail::fail("backward", "a tensor of shape ", tensor_.shape(),
+               " that backward needs was edited in "
+               "place: version ",
+               version_, " was saved, version ", tensor_.storage().version(),
+               " is there; edit a copy, or edit after backward");
 }
 
 namespace detail {
@@ -109,9 +109,9 @@ bool any_requires_grad(std::initializer_list<Input> inputs) {
 }
 
 void throw_freed(const char* operation) {
-  fail("backward", concat("the graph at `", operation,
-                          "` was already freed; pass retain_graph = true to the first backward to "
-                          "sweep it twice"));
+  detail::fail("backward", "the graph at `", operation,
+               "` was already freed; pass retain_graph = true to the first backward to "
+               "sweep it twice");
 }
 
 }  // namespace detail
@@ -119,12 +119,13 @@ void throw_freed(const char* operation) {
 // --- what Tensor itself knows of its history ---
 
 Tensor& Tensor::set_requires_grad(bool on) {
-  check(defined(), "set_requires_grad", "the tensor is undefined");
-  check(is_floating(dtype_), "set_requires_grad",
-        "only floating-point tensors have gradients, got ", dtype_);
+  LADON_CHECK(defined(), "set_requires_grad", "the tensor is undefined");
+  LADON_CHECK(is_floating(dtype_), "set_requires_grad",
+              "only floating-point tensors have gradients, got ", dtype_);
   const bool leaf = !history_ || dynamic_cast<Leaf*>(history_.get());
-  check(leaf, "set_requires_grad", "the tensor is the result of `",
-        history_ ? history_->operation() : "", "`; only leaves can be switched; use detach()");
+  LADON_CHECK(leaf, "set_requires_grad", "the tensor is the result of `",
+              history_ ? history_->operation() : "",
+              "`; only leaves can be switched; use detach()");
   if (on == requires_grad()) return *this;
   history_ = on ? std::make_shared<Leaf>(*this) : nullptr;
   return *this;
@@ -137,10 +138,10 @@ Tensor Tensor::grad() const {
 
 void Tensor::set_grad(Tensor g) {
   auto* leaf = dynamic_cast<Leaf*>(history_.get());
-  check(leaf, "set_grad", "only a leaf that requires a gradient keeps one");
-  check(!g.defined() || (g.shape() == shape_ && g.dtype() == dtype_), "set_grad",
-        "the gradient is ", g.dtype(), " of shape ", g.shape(), ", the tensor ", dtype_,
-        " of shape ", shape_);
+  LADON_CHECK(leaf, "set_grad", "only a leaf that requires a gradient keeps one");
+  LADON_CHECK(!g.defined() || (g.shape() == shape_ && g.dtype() == dtype_), "set_grad",
+              "the gradient is ", g.dtype(), " of shape ", g.shape(), ", the tensor ", dtype_,
+              " of shape ", shape_);
   leaf->grad = std::move(g);
 }
 
@@ -265,9 +266,9 @@ class Sweep final : GradientSink {
       const Tensor replaced = hook(visit.gradient);
       if (!replaced.defined()) continue;
       const Node& node = *visit.node;
-      check(replaced.shape() == node.shape() && replaced.dtype() == node.dtype(), "hook",
-            "returned a gradient of ", replaced.dtype(), " ", replaced.shape(), " for a tensor of ",
-            node.dtype(), " ", node.shape());
+      LADON_CHECK(replaced.shape() == node.shape() && replaced.dtype() == node.dtype(), "hook",
+                  "returned a gradient of ", replaced.dtype(), " ", replaced.shape(),
+                  " for a tensor of ", node.dtype(), " ", node.shape());
       visit.gradient = replaced;
     }
   }
@@ -298,8 +299,8 @@ class Sweep final : GradientSink {
   void check_finite(const Tensor& g) const {
     const Tensor bad = kernels::compare(kernels::Compare::ne, g, g);
     const Tensor any = kernels::reduce(kernels::Reduce::any, bad, all_axes(g), false);
-    check(!any.item<bool>(), "anomaly", "the gradient of `", current_->node->operation(),
-          "` (shape ", current_->node->shape(), ") contains NaN");
+    LADON_CHECK(!any.item<bool>(), "anomaly", "the gradient of `", current_->node->operation(),
+                "` (shape ", current_->node->shape(), ") contains NaN");
   }
   static std::vector<int> all_axes(const Tensor& x) {
     std::vector<int> axes;
@@ -316,17 +317,17 @@ class Sweep final : GradientSink {
 };
 
 Tensor checked_cotangent(const char* operation, const Tensor& output, const Tensor& cotangent) {
-  check(output.requires_grad(), operation, "the output (shape ", output.shape(),
-        ") records no history: no input requires a gradient, "
-        "or it was computed under NoGrad");
+  LADON_CHECK(output.requires_grad(), operation, "the output (shape ", output.shape(),
+              ") records no history: no input requires a gradient, "
+              "or it was computed under NoGrad");
   if (!cotangent.defined()) {
-    check(output.count() == 1, operation, "the output has shape ", output.shape(),
-          "; without a cotangent it must have one element");
+    LADON_CHECK(output.count() == 1, operation, "the output has shape ", output.shape(),
+                "; without a cotangent it must have one element");
     return ones_like(output);
   }
-  check(cotangent.shape() == output.shape() && cotangent.dtype() == output.dtype(), operation,
-        "the cotangent is ", cotangent.dtype(), " of shape ", cotangent.shape(), ", the output ",
-        output.dtype(), " of shape ", output.shape());
+  LADON_CHECK(cotangent.shape() == output.shape() && cotangent.dtype() == output.dtype(), operation,
+              "the cotangent is ", cotangent.dtype(), " of shape ", cotangent.shape(),
+              ", the output ", output.dtype(), " of shape ", output.shape());
   return cotangent;
 }
 
@@ -343,12 +344,13 @@ void backward(const Tensor& output, const Tensor& cotangent, BackwardOptions opt
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& options) {
-  check(options.cotangents.empty() || options.cotangents.size() == outputs.size(), "grad",
-        "there are ", outputs.size(), " outputs but ", options.cotangents.size(), " cotangents");
+  LADON_CHECK(options.cotangents.empty() || options.cotangents.size() == outputs.size(), "grad",
+              "there are ", outputs.size(), " outputs but ", options.cotangents.size(),
+              " cotangents");
   std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();  // no way to an input below it
   for (const Tensor& input : inputs) {
-    check(input.requires_grad(), "grad", "an input of shape ", input.shape(),
-          " does not require a gradient; call set_requires_grad() before it is used");
+    LADON_CHECK(input.requires_grad(), "grad", "an input of shape ", input.shape(),
+                " does not require a gradient; call set_requires_grad() before it is used");
     lowest = std::min(lowest, input.history()->number());
   }
   Sweep sweep(options.retain_graph, options.create_graph, lowest);
@@ -358,9 +360,9 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   }
   std::vector<Tensor> gradients = sweep.run_to(inputs);
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    check(options.allow_unused || gradients[i].defined(), "grad", "no output depends on input ", i,
-          " (shape ", inputs[i].shape(),
-          "); pass allow_unused = true to get an undefined gradient");
+    LADON_CHECK(options.allow_unused || gradients[i].defined(), "grad",
+                "no output depends on input ", i, " (shape ", inputs[i].shape(),
+                "); pass allow_unused = true to get an undefined gradient");
   return gradients;
 }
 
@@ -369,8 +371,8 @@ Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& option
 }
 
 void register_hook(const Tensor& x, Hook hook) {
-  check(x.requires_grad(), "register_hook", "the tensor records no history");
-  check(static_cast<bool>(hook), "register_hook", "the hook is empty");
+  LADON_CHECK(x.requires_grad(), "register_hook", "the tensor records no history");
+  LADON_CHECK(static_cast<bool>(hook), "register_hook", "the hook is empty");
   x.history()->hooks().push_back(std::move(hook));
 }
 

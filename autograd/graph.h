@@ -303,7 +303,7 @@ class JointNode final : public LinkedNode<std::vector<std::shared_ptr<Node>>> {
 template <class... Rules>
 Tensor record(const char* operation, Tensor y, std::initializer_list<Input> inputs,
               Rules... rules) {
-  require(inputs.size() == sizeof...(Rules), "an operation records one rule an input");
+  detail::require(inputs.size() == sizeof...(Rules), "an operation records one rule an input");
   if (!detail::any_requires_grad(inputs)) return y;
   y.set_history(
       std::make_shared<detail::RuleNode<Rules...>>(operation, y, inputs, std::move(rules)...));

@@ -15,20 +15,21 @@ namespace ladon {
 
 /// Throws Error where an operand is an undefined tensor.
 inline void check_defined(std::string_view operation, std::initializer_list<Input> operands) {
-  for (const Input& x : operands) check(x.tensor->defined(), operation, "an operand is undefined");
+  for (const Input& x : operands)
+    LADON_CHECK(x.tensor->defined(), operation, "an operand is undefined");
 }
 
 /// Throws Error unless x is defined and floating.
 inline void check_floating(const char* operation, const Tensor& x) {
   check_defined(operation, {x});
-  check(is_floating(x.dtype()), operation, "needs a floating-point tensor, got ", x.dtype(),
-        "; convert it with cast(x, f32)");
+  LADON_CHECK(is_floating(x.dtype()), operation, "needs a floating-point tensor, got ", x.dtype(),
+              "; convert it with cast(x, f32)");
 }
 
 /// Throws Error unless x is defined and boolean.
 inline void check_boolean(const char* operation, const Tensor& x) {
   check_defined(operation, {x});
-  check(x.dtype() == boolean, operation, "needs a bool tensor, got ", x.dtype());
+  LADON_CHECK(x.dtype() == boolean, operation, "needs a bool tensor, got ", x.dtype());
 }
 
 /// Calls f(a, b) with both in the larger of their dtypes, and at least `least`. Throws Error where
@@ -52,8 +53,9 @@ Tensor promoted(const char* operation, const Tensor& x, DType least, F f) {
 /// Throws Error where s has no exact place beside the integers of x.
 inline void check_number(const char* operation, const Tensor& x, double s) {
   if (x.defined() && !is_floating(x.dtype()))
-    check(std::floor(s) == s && std::abs(s) < 0x1p63, operation, "the number ", s,
-          " is not an integer, but the tensor is ", x.dtype(), "; convert it with cast(x, f32)");
+    LADON_CHECK(std::floor(s) == s && std::abs(s) < 0x1p63, operation, "the number ", s,
+                " is not an integer, but the tensor is ", x.dtype(),
+                "; convert it with cast(x, f32)");
 }
 
 }  // namespace ladon

@@ -169,7 +169,7 @@ void use_one_thread() {
 template <class T>
 void gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
                  Matrix<const T> b, T beta, Matrix<T> c) {
-  require(n <= 1 || c.column == 1, "the result of gemm has column stride 1");
+  detail::require(n <= 1 || c.column == 1, "the result of gemm has column stride 1");
   if (m <= 0 || n <= 0) return;
   if (k <= 0) return scale(m, n, beta, c);
   use_one_thread();

@@ -4,7 +4,7 @@
 
 namespace ladon {
 
-std::string_view name(DType t) {
+std::string_view to_string(DType t) {
   switch (t) {
     case DType::boolean:
       return "bool";
@@ -18,6 +18,6 @@ std::string_view name(DType t) {
   return "f64";
 }
 
-std::ostream& operator<<(std::ostream& out, DType t) { return out << name(t); }
+std::ostream& operator<<(std::ostream& out, DType t) { return out << to_string(t); }
 
 }  // namespace ladon

@@ -24,7 +24,7 @@ constexpr std::size_t item_size(DType t) {
 }
 
 /// "bool", "i64", "f32" or "f64".
-std::string_view name(DType t);
+std::string_view to_string(DType t);
 std::ostream& operator<<(std::ostream& out, DType t);
 
 constexpr bool is_floating(DType t) { return t == DType::f32 || t == DType::f64; }
@@ -62,8 +62,8 @@ decltype(auto) visit_dtype(DType t, F&& f) {
 /// As visit_dtype, for floating dtypes only; throws Error naming `operation` otherwise.
 template <class F>
 decltype(auto) visit_floating(std::string_view operation, DType t, F&& f) {
-  check(is_floating(t), operation, "needs a floating-point tensor, got ", t,
-        "; convert it with cast(x, f32)");
+  LADON_CHECK(is_floating(t), operation, "needs a floating-point tensor, got ", t,
+              "; convert it with cast(x, f32)");
   if (t == DType::f32) return f.template operator()<float>();
   return f.template operator()<double>();
 }

@@ -1,14 +1,14 @@
 #include "ladon/core/error.h"
 
-namespace ladon {
+namespace ladon::detail {
 
-void fail(std::string_view operation, const std::string& message) {
-  throw Error(concat("[", operation, "] ", message));
+void throw_error(std::string_view operation, const std::string& message) {
+  throw Error(join("[", operation, "] ", message));
 }
 
 void require(bool ok, const char* invariant) {
   if (!ok) [[unlikely]]
-    throw InternalError(concat("internal error in Ladon, please report it: ", invariant));
+    throw InternalError(join("internal error in Ladon, please report it: ", invariant));
 }
 
-}  // namespace ladon
+}  // namespace ladon::detail

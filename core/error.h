@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace ladon {
 
@@ -22,25 +23,49 @@ class InternalError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-/// Joins its arguments as a stream would print them.
+// What Ladon is written with, kept out of its users' names.
+namespace detail {
+
+/// As `out << part`, but a NaN has no sign.
+template <class Part>
+void print(std::ostream& out, const Part& part) {
+  if constexpr (std::is_floating_point_v<Part>) {
+    if (part != part) {
+      out << "nan";
+      return;
+    }
+  }
+  out << part;
+}
+
+/// Prints its arguments, one after the other, into a string.
 template <class... Parts>
-std::string concat(const Parts&... parts) {
+std::string join(const Parts&... parts) {
   std::ostringstream out;
-  (out << ... << parts);
+  (print(out, parts), ...);
   return out.str();
 }
 
-/// Throws Error("[operation] message").
-[[noreturn]] void fail(std::string_view operation, const std::string& message);
+[[noreturn]] void throw_error(std::string_view operation, const std::string& message);
 
-/// Throws Error unless `ok`. The parts are joined only on failure.
+/// Throws Error("[operation] parts…").
 template <class... Parts>
-void check(bool ok, std::string_view operation, const Parts&... parts) {
-  if (!ok) [[unlikely]]
-    fail(operation, concat(parts...));
+[[noreturn]] void fail(std::string_view operation, const Parts&... parts) {
+  throw_error(operation, join(parts...));
 }
 
 /// Throws InternalError unless `ok`: states what Ladon itself relies on.
 void require(bool ok, const char* invariant);
+
+}  // namespace detail
+
+/// LADON_CHECK(ok, operation, parts…) throws Error("[operation] parts…") unless `ok`. A macro, so
+/// that the parts are evaluated only where the test failed: a message may look at what exists only
+/// then, and costs nothing otherwise.
+#define LADON_CHECK(ok, operation, ...)              \
+  do {                                               \
+    if (!(ok)) [[unlikely]]                          \
+      ::ladon::detail::fail(operation, __VA_ARGS__); \
+  } while (false)
 
 }  // namespace ladon

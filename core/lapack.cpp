@@ -71,10 +71,10 @@ int syevd(bool vectors, int n, T* a, T* values) {
 }
 
 void check_square(std::string_view operation, const Tensor& a) {
-  check(a.rank() == 2 && a.shape()[0] == a.shape()[1], operation,
-        "needs a square matrix [n, n], got ", a.shape());
-  check(a.shape()[0] <= std::numeric_limits<int>::max(), operation, "n is ", a.shape()[0],
-        ", more than LAPACK's 32-bit integers count");
+  LADON_CHECK(a.rank() == 2 && a.shape()[0] == a.shape()[1], operation,
+              "needs a square matrix [n, n], got ", a.shape());
+  LADON_CHECK(a.shape()[0] <= std::numeric_limits<int>::max(), operation, "n is ", a.shape()[0],
+              ", more than LAPACK's 32-bit integers count");
 }
 
 // How many of k right sides a task solves for: more share the packing of L, fewer leave work for all
@@ -92,8 +92,8 @@ Tensor copy(std::string_view operation, const Tensor& a, bool lower) {
     for (std::int64_t j = 0; j < columns; ++j) {
       const bool read = !lower || j <= i;
       const T x = read ? from[i * a.strides()[0] + j * a.strides()[1]] : T{0};
-      check(std::isfinite(x), operation, "the element at [", i, ", ", j, "] is ", x,
-            "; all must be finite");
+      LADON_CHECK(std::isfinite(x), operation, "the element at [", i, ", ", j, "] is ", x,
+                  "; all must be finite");
       to[i * columns + j] = x;
     }
   return result;
@@ -132,8 +132,8 @@ std::int64_t factor(std::int64_t n, T* a) {
 template <class T>
 void check_diagonal(std::string_view operation, std::int64_t n, const T* l) {
   for (std::int64_t i = 0; i < n; ++i)
-    check(l[i * (n + 1)] != 0, operation, "the diagonal element at [", i, ", ", i,
-          "] is 0: the matrix is singular");
+    LADON_CHECK(l[i * (n + 1)] != 0, operation, "the diagonal element at [", i, ", ", i,
+                "] is 0: the matrix is singular");
 }
 
 // What to tell the caller of a matrix that is not positive definite.
@@ -151,11 +151,11 @@ template <class T>
       static_cast<double>(n) * std::numeric_limits<T>::epsilon() * (most > 0 ? most : 1);
   const double jitter = 2 * (std::max(-least, 0.0) + rounding);
   const std::string relative =
-      mean > 0 ? concat(" (", jitter / mean, " times its mean ", mean, ")") : "";
+      mean > 0 ? detail::join(" (", jitter / mean, " times its mean ", mean, ")") : "";
   throw NotPositiveDefinite(
-      concat("[cholesky] the matrix is not positive definite: its leading minor of order ", minor,
-             " fails and its smallest eigenvalue is ", least, "; add a jitter of at least ", jitter,
-             relative, " to the diagonal"),
+      detail::join("[cholesky] the matrix is not positive definite: its leading minor of order ",
+                   minor, " fails and its smallest eigenvalue is ", least,
+                   "; add a jitter of at least ", jitter, relative, " to the diagonal"),
       least, jitter);
 }
 
@@ -208,12 +208,13 @@ Tensor cholesky(const Tensor& a) {
 Tensor solve_triangular(const Tensor& l, const Tensor& b, bool transposed) {
   constexpr std::string_view operation = "solve_triangular";
   check_square(operation, l);
-  check(b.rank() == 2 && b.shape()[0] == l.shape()[0], operation, "needs a right side [",
-        l.shape()[0], ", k] for a matrix ", l.shape(), ", got ", b.shape());
-  check(l.dtype() == b.dtype(), operation, "the dtypes differ: ", l.dtype(), " and ", b.dtype());
+  LADON_CHECK(b.rank() == 2 && b.shape()[0] == l.shape()[0], operation, "needs a right side [",
+              l.shape()[0], ", k] for a matrix ", l.shape(), ", got ", b.shape());
+  LADON_CHECK(l.dtype() == b.dtype(), operation, "the dtypes differ: ", l.dtype(), " and ",
+              b.dtype());
   const std::int64_t n = b.shape()[0], k = b.shape()[1];
-  check(k <= std::numeric_limits<int>::max(), operation, "k is ", k,
-        ", more than BLAS's 32-bit integers count");
+  LADON_CHECK(k <= std::numeric_limits<int>::max(), operation, "k is ", k,
+              ", more than BLAS's 32-bit integers count");
   return visit_floating(operation, l.dtype(), [&]<class T>() {
     const Tensor matrix = copy<T>(operation, l, true);
     Tensor x = copy<T>(operation, b, false);
@@ -251,7 +252,7 @@ Tensor cholesky_inverse(const Tensor& l) {
 std::pair<Tensor, Tensor> eigh(const Tensor& a) {
   check_square("eigh", a);
   constexpr std::int64_t largest = 32766;  // LAPACK counts a workspace of 1 + 6n + 2n² in 32 bits
-  check(a.shape()[0] <= largest, "eigh", "n is ", a.shape()[0], ", above ", largest);
+  LADON_CHECK(a.shape()[0] <= largest, "eigh", "n is ", a.shape()[0], ", above ", largest);
   return visit_floating("eigh", a.dtype(), [&]<class T>() -> std::pair<Tensor, Tensor> {
     const std::int64_t n = a.shape()[0];
     Tensor rows = copy<T>("eigh", a, true);
@@ -260,7 +261,7 @@ std::pair<Tensor, Tensor> eigh(const Tensor& a) {
     blas::use_one_thread();
     const int info =
         syevd(true, static_cast<int>(n), rows.mutable_data<T>(), values.mutable_data<T>());
-    check(info == 0, "eigh", "did not converge on a matrix ", a.shape());
+    LADON_CHECK(info == 0, "eigh", "did not converge on a matrix ", a.shape());
     T* v = rows.mutable_data<T>();
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = 0; j < i; ++j) std::swap(v[i * n + j], v[j * n + i]);
@@ -277,7 +278,7 @@ Tensor eigenvalues(const Tensor& a) {
     blas::use_one_thread();
     const int info =
         syevd(false, static_cast<int>(n), work.mutable_data<T>(), values.mutable_data<T>());
-    check(info == 0, "eigenvalues", "did not converge on a matrix ", a.shape());
+    LADON_CHECK(info == 0, "eigenvalues", "did not converge on a matrix ", a.shape());
     return values;
   });
 }

@@ -13,7 +13,7 @@ std::size_t index_of_name(std::string_view operation, std::string_view name,
   if (found == names.end()) {
     std::string list;
     for (const std::string_view one : names) list += (list.empty() ? "" : ", ") + std::string(one);
-    fail(operation, concat("unknown name `", name, "`; choose one of ", list));
+    detail::fail(operation, "unknown name `", name, "`; choose one of ", list);
   }
   return static_cast<std::size_t>(found - names.begin());
 }

@@ -86,7 +86,7 @@ void happens_after([[maybe_unused]] void* point) {
 }  // namespace
 
 void set_num_threads(int n) {
-  check(n >= 1, "set_num_threads", "needs at least 1 thread, got ", n);
+  LADON_CHECK(n >= 1, "set_num_threads", "needs at least 1 thread, got ", n);
   Pool::instance().resize(n);
 }
 
@@ -96,7 +96,7 @@ namespace parallel {
 
 void for_range(std::int64_t n, std::int64_t grain,
                const std::function<void(std::int64_t, std::int64_t)>& body) {
-  require(grain >= 1, "for_range needs a grain of at least 1");
+  detail::require(grain >= 1, "for_range needs a grain of at least 1");
   if (n <= 0) return;
   if (n <= grain) return body(0, n);
   const std::int64_t pieces = 1 + (n - 1) / grain;

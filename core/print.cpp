@@ -59,6 +59,6 @@ std::ostream& operator<<(std::ostream& out, const Tensor& x) {
   return out << ' ' << x.shape() << ' ' << x.dtype();
 }
 
-std::string to_string(const Tensor& x) { return concat(x); }
+std::string to_string(const Tensor& x) { return detail::join(x); }
 
 }  // namespace ladon

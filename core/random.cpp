@@ -155,7 +155,7 @@ std::uint32_t Generator::bits() { return block(reserve(1))[0]; }
 double Generator::uniform() { return Bits<double>::unit(Bits<double>::get(block(reserve(1)), 0)); }
 
 std::int64_t Generator::below(std::int64_t n) {
-  check(n >= 1, "below", "needs n of at least 1, got ", n);
+  LADON_CHECK(n >= 1, "below", "needs n of at least 1, got ", n);
   return static_cast<std::int64_t>(
       ladon::below(static_cast<std::uint64_t>(n), block(reserve(1)), key_of(*this)));
 }
@@ -170,8 +170,8 @@ double Generator::normal() {
 Tensor uniform(const Shape& shape, Generator& rng, double low, double high, DType dtype) {
   return visit_floating("uniform", dtype, [&]<class T>() {
     const T from = static_cast<T>(low), to = static_cast<T>(high), width = to - from;
-    check(from < to && std::isfinite(width), "uniform", "needs finite low < high that differ as ",
-          dtype, ", got ", low, " and ", high);
+    LADON_CHECK(from < to && std::isfinite(width), "uniform",
+                "needs finite low < high that differ as ", dtype, ", got ", low, " and ", high);
     const T last = std::nextafter(to, from);  // from + u·width may round up to `to`
     constexpr int per_block = Bits<T>::per_block;
     return fill<per_block, T>(
@@ -183,8 +183,8 @@ Tensor uniform(const Shape& shape, Generator& rng, double low, double high, DTyp
 }
 
 Tensor normal(const Shape& shape, Generator& rng, double mean, double stddev, DType dtype) {
-  check(std::isfinite(mean) && stddev >= 0 && std::isfinite(stddev), "normal",
-        "needs a finite mean and a finite stddev of at least 0, got ", mean, " and ", stddev);
+  LADON_CHECK(std::isfinite(mean) && stddev >= 0 && std::isfinite(stddev), "normal",
+              "needs a finite mean and a finite stddev of at least 0, got ", mean, " and ", stddev);
   return visit_floating("normal", dtype, [&]<class T>() {
     const T m = static_cast<T>(mean), s = static_cast<T>(stddev);
     constexpr int per_block = Bits<T>::per_block;
@@ -201,10 +201,10 @@ Tensor normal(const Shape& shape, Generator& rng, double mean, double stddev, DT
 
 Tensor truncated_normal(const Shape& shape, Generator& rng, double mean, double stddev,
                         double bound, DType dtype) {
-  check(std::isfinite(mean) && stddev >= 0 && std::isfinite(stddev) && bound > 0,
-        "truncated_normal",
-        "needs a finite mean, a finite stddev of at least 0 and a bound above 0, ", "got ", mean,
-        ", ", stddev, " and ", bound);
+  LADON_CHECK(std::isfinite(mean) && stddev >= 0 && std::isfinite(stddev) && bound > 0,
+              "truncated_normal",
+              "needs a finite mean, a finite stddev of at least 0 and a bound above 0, ", "got ",
+              mean, ", ", stddev, " and ", bound);
   // P(|z| ≤ x) = erf(x/√2), so z = √2 erf⁻¹(u·erf(bound/√2)) for u uniform in (−1, 1).
   const double mass = std::erf(bound / std::numbers::sqrt2);
   return visit_floating("truncated_normal", dtype, [&]<class T>() {
@@ -221,7 +221,7 @@ Tensor truncated_normal(const Shape& shape, Generator& rng, double mean, double 
 }
 
 Tensor bernoulli(const Shape& shape, Generator& rng, double p) {
-  check(p >= 0 && p <= 1, "bernoulli", "needs a probability in [0, 1], got ", p);
+  LADON_CHECK(p >= 0 && p <= 1, "bernoulli", "needs a probability in [0, 1], got ", p);
   const auto threshold = static_cast<std::uint64_t>(std::llround(p * 0x1p32));
   return fill<4, bool>(empty_checked("bernoulli", shape, boolean), rng,
                        [=](const Words& w, bool* values) {
@@ -230,7 +230,7 @@ Tensor bernoulli(const Shape& shape, Generator& rng, double p) {
 }
 
 Tensor randint(const Shape& shape, Generator& rng, std::int64_t low, std::int64_t high) {
-  check(low < high, "randint", "needs low < high, got ", low, " and ", high);
+  LADON_CHECK(low < high, "randint", "needs low < high, got ", low, " and ", high);
   const auto base = static_cast<std::uint64_t>(low);
   const std::uint64_t n = static_cast<std::uint64_t>(high) - base;  // may exceed 2⁶³
   return fill<1, std::int64_t>(empty_checked("randint", shape, i64), rng,
@@ -240,7 +240,7 @@ Tensor randint(const Shape& shape, Generator& rng, std::int64_t low, std::int64_
 }
 
 Tensor permutation(std::int64_t n, Generator& rng) {
-  check(n >= 0, "permutation", "needs n of at least 0, got ", n);
+  LADON_CHECK(n >= 0, "permutation", "needs n of at least 0, got ", n);
   Tensor order = arange(0, static_cast<double>(n));
   std::int64_t* p = order.mutable_data<std::int64_t>();
   const std::uint64_t start = rng.reserve(static_cast<std::uint64_t>(n));

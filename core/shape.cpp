@@ -11,8 +11,8 @@ Shape::Shape(std::initializer_list<std::int64_t> sizes)
     : Shape(std::span(sizes.begin(), sizes.size())) {}
 
 Shape::Shape(std::span<const std::int64_t> sizes) {
-  check(sizes.size() <= max_rank, "shape", "a tensor has at most ", max_rank, " axes, got ",
-        sizes.size());
+  LADON_CHECK(sizes.size() <= max_rank, "shape", "a tensor has at most ", max_rank, " axes, got ",
+              sizes.size());
   std::copy(sizes.begin(), sizes.end(), sizes_.begin());
   rank_ = static_cast<std::int8_t>(sizes.size());
 }
@@ -34,7 +34,8 @@ std::int64_t Shape::count() const {
 void Shape::append(std::int64_t size) { insert(rank_, size); }
 
 void Shape::insert(int position, std::int64_t size) {
-  check(rank_ < max_rank, "shape", "a tensor has at most ", max_rank, " axes, got ", rank_ + 1);
+  LADON_CHECK(rank_ < max_rank, "shape", "a tensor has at most ", max_rank, " axes, got ",
+              rank_ + 1);
   std::copy_backward(begin() + position, end(), end() + 1);
   sizes_[position] = size;
   ++rank_;
@@ -72,16 +73,16 @@ Shape contiguous_strides(const Shape& shape) {
 std::int64_t checked_count(std::string_view operation, const Shape& shape) {
   std::int64_t n = 1;
   for (std::int64_t size : shape) {
-    check(size >= 0, operation, "a size is negative in shape ", shape);
-    check(!__builtin_mul_overflow(n, size, &n), operation, "the number of elements of shape ",
-          shape, " does not fit in 64 bits");
+    LADON_CHECK(size >= 0, operation, "a size is negative in shape ", shape);
+    LADON_CHECK(!__builtin_mul_overflow(n, size, &n), operation, "the number of elements of shape ",
+                shape, " does not fit in 64 bits");
   }
   return n;
 }
 
 int normalize_axis(std::string_view operation, int axis, int rank) {
-  check(axis >= -rank && axis < rank, operation, "axis ", axis, " is out of range for a tensor of ",
-        rank, rank == 1 ? " axis" : " axes");
+  LADON_CHECK(axis >= -rank && axis < rank, operation, "axis ", axis,
+              " is out of range for a tensor of ", rank, rank == 1 ? " axis" : " axes");
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -89,8 +90,8 @@ Shape broadcast_shapes(std::string_view operation, const Shape& a, const Shape& 
   Shape out = a.rank() >= b.rank() ? a : b;
   for (int i = 1; i <= std::min(a.rank(), b.rank()); ++i) {
     const std::int64_t m = a[a.rank() - i], n = b[b.rank() - i];
-    check(m == n || m == 1 || n == 1, operation, "shapes do not broadcast: ", a, " and ", b,
-          "; sizes ", m, " and ", n, " differ at axis ", -i, " and neither is 1");
+    LADON_CHECK(m == n || m == 1 || n == 1, operation, "shapes do not broadcast: ", a, " and ", b,
+                "; sizes ", m, " and ", n, " differ at axis ", -i, " and neither is 1");
     out[out.rank() - i] = m == 1 ? n : m;
   }
   return out;

@@ -12,11 +12,11 @@ std::atomic<std::size_t> in_use{0}, peak{0};
 }
 
 Storage::Storage(std::size_t bytes) {
-  check(bytes <= std::numeric_limits<std::size_t>::max() / 2, "storage", "cannot hold ", bytes,
-        " bytes");
+  LADON_CHECK(bytes <= std::numeric_limits<std::size_t>::max() / 2, "storage", "cannot hold ",
+              bytes, " bytes");
   void* memory = parallel::allocate(sizeof(Block) + bytes, alignof(Block));
-  check(memory != nullptr, "storage", "out of memory: could not allocate ", bytes, " bytes; ",
-        bytes_in_use(), " are in use");
+  LADON_CHECK(memory != nullptr, "storage", "out of memory: could not allocate ", bytes, " bytes; ",
+              bytes_in_use(), " are in use");
   block_ = new (memory) Block;
   block_->size = bytes;
   const std::size_t now = in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;

@@ -15,14 +15,15 @@ Tensor::Tensor(Storage storage, DType dtype, const Shape& shape, const Shape& st
       strides_(strides),
       offset_(offset),
       dtype_(dtype) {
-  require(shape.rank() == strides.rank(), "a tensor's shape and strides have the same rank");
+  detail::require(shape.rank() == strides.rank(),
+                  "a tensor's shape and strides have the same rank");
   std::int64_t first = offset, last = offset;
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape[i] == 0) return;
     (strides[i] < 0 ? first : last) += (shape[i] - 1) * strides[i];
   }
   const auto capacity = static_cast<std::int64_t>(storage_.size() / item_size(dtype));
-  require(first >= 0 && last < capacity, "a tensor's elements lie inside its storage");
+  detail::require(first >= 0 && last < capacity, "a tensor's elements lie inside its storage");
 }
 
 bool Tensor::contiguous() const {
@@ -36,20 +37,20 @@ bool Tensor::contiguous() const {
 }
 
 void Tensor::check_dtype(DType wanted) const {
-  check(defined(), "tensor", "the tensor is undefined; it has no elements to read");
-  check(dtype_ == wanted, "tensor", "elements are ", dtype_, " but were accessed as ", wanted,
-        "; convert with cast(x, ", wanted, ")");
+  LADON_CHECK(defined(), "tensor", "the tensor is undefined; it has no elements to read");
+  LADON_CHECK(dtype_ == wanted, "tensor", "elements are ", dtype_, " but were accessed as ", wanted,
+              "; convert with cast(x, ", wanted, ")");
 }
 
 double Tensor::item_as_double() const {
-  check(defined(), "item", "the tensor is undefined");
-  check(count() == 1, "item", "needs a tensor of one element, got shape ", shape_);
+  LADON_CHECK(defined(), "item", "the tensor is undefined");
+  LADON_CHECK(count() == 1, "item", "needs a tensor of one element, got shape ", shape_);
   return visit_dtype(dtype_, [&]<class T>() { return static_cast<double>(*data<T>()); });
 }
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
-  check(defined(), "to_vector", "the tensor is undefined");
+  LADON_CHECK(defined(), "to_vector", "the tensor is undefined");
   const Tensor rows = kernels::contiguous(*this);
   return visit_dtype(dtype_, [&]<class S>() {
     const S* x = rows.data<S>();
@@ -65,7 +66,8 @@ template std::vector<double> Tensor::to_vector<double>() const;
 Tensor empty(const Shape& shape, DType dtype) {
   const auto count = static_cast<std::size_t>(checked_count("empty", shape));
   const std::size_t limit = std::numeric_limits<std::int64_t>::max() / item_size(dtype);
-  check(count <= limit, "empty", "shape ", shape, " of ", dtype, " needs more than 2^63 bytes");
+  LADON_CHECK(count <= limit, "empty", "shape ", shape, " of ", dtype,
+              " needs more than 2^63 bytes");
   return Tensor(Storage(count * item_size(dtype)), dtype, shape, contiguous_strides(shape));
 }
 
@@ -83,10 +85,10 @@ Tensor ones_like(const Tensor& x) { return ones(x.shape(), x.dtype()); }
 Tensor scalar(double value, DType dtype) { return full({}, value, dtype); }
 
 Tensor arange(double start, double stop, double step, DType dtype) {
-  check(step != 0, "arange", "step is 0");
+  LADON_CHECK(step != 0, "arange", "step is 0");
   const double steps = std::ceil((stop - start) / step);
-  check(std::isfinite(steps) && steps < 0x1p62, "arange", "from ", start, " to ", stop, " by ",
-        step, " is not a finite number of elements");
+  LADON_CHECK(std::isfinite(steps) && steps < 0x1p62, "arange", "from ", start, " to ", stop,
+              " by ", step, " is not a finite number of elements");
   const auto n = static_cast<std::int64_t>(std::max(0.0, steps));
   Tensor x = empty({n}, dtype);
   visit_dtype(dtype, [&]<class T>() {
@@ -128,8 +130,9 @@ Tensor tensor(std::initializer_list<double> values, const Shape& shape, DType dt
 
 template <class T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape) {
-  check(checked_count("tensor", shape) == static_cast<std::int64_t>(values.size()), "tensor",
-        "shape ", shape, " holds ", shape.count(), " elements, but ", values.size(), " were given");
+  LADON_CHECK(checked_count("tensor", shape) == static_cast<std::int64_t>(values.size()), "tensor",
+              "shape ", shape, " holds ", shape.count(), " elements, but ", values.size(),
+              " were given");
   Tensor x = empty(shape, dtype_of<T>());
   std::copy(values.begin(), values.end(), x.mutable_data<T>());
   return x;

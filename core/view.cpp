@@ -12,7 +12,7 @@ Tensor window(const Tensor& x, const Shape& shape, const Shape& strides, std::in
 }  // namespace
 
 Tensor permute(const Tensor& x, const std::vector<int>& order) {
-  require(static_cast<int>(order.size()) == x.rank(), "a permutation names every axis");
+  detail::require(static_cast<int>(order.size()) == x.rank(), "a permutation names every axis");
   Shape shape, strides;
   for (int axis : order) {
     shape.append(x.shape()[axis]);
@@ -64,7 +64,7 @@ Tensor expand(const Tensor& x, const Shape& shape) {
   const int lead = shape.rank() - x.rank();
   for (int i = 0; i < x.rank(); ++i) {
     const bool same = x.shape()[i] == shape[lead + i];
-    require(same || x.shape()[i] == 1, "only axes of size 1 are expanded");
+    detail::require(same || x.shape()[i] == 1, "only axes of size 1 are expanded");
     strides[lead + i] = same ? x.strides()[i] : 0;
   }
   return window(x, shape, strides, x.offset());
@@ -96,7 +96,7 @@ Tensor unsqueeze(const Tensor& x, int axis) {
 }
 
 Tensor squeeze(const Tensor& x, int axis) {
-  require(x.shape()[axis] == 1, "only axes of size 1 are squeezed");
+  detail::require(x.shape()[axis] == 1, "only axes of size 1 are squeezed");
   return select(x, axis, 0);
 }
 

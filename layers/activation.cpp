@@ -24,16 +24,17 @@ bool has_parameter(Nonlinearity f) {
 
 /// The parameter, or f's default.
 double parameter_of(Nonlinearity f, std::optional<double> parameter) {
-  check(!parameter || has_parameter(f), "Activation", name(f), " has no parameter, got ",
-        parameter.value_or(0));
+  LADON_CHECK(!parameter || has_parameter(f), "Activation", to_string(f), " has no parameter, got ",
+              parameter.value_or(0));
   return parameter.value_or(f == Nonlinearity::leaky_relu ? 0.01 : 1);
 }
 
 infinite::Kernel limit_of(const DualFunction& f, const infinite::Kernel& k) {
-  check(k.gaussian, "limit",
-        "an activation's inputs must be Gaussian; put a Linear (or another random linear map) "
-        "between it and the data, activation, product, dropout, flattening, concatenation or "
-        "trained normalization before it");
+  LADON_CHECK(
+      k.gaussian, "limit",
+      "an activation's inputs must be Gaussian; put a Linear (or another random linear map) "
+      "between it and the data, activation, product, dropout, flattening, concatenation or "
+      "trained normalization before it");
   infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
     const infinite::DualResult e = infinite::dual(f, pairs.left_variance(), pairs.right_variance(),
                                                   pairs.nngp, pairs.ntk.defined());
@@ -46,7 +47,9 @@ infinite::Kernel limit_of(const DualFunction& f, const infinite::Kernel& k) {
 
 }  // namespace
 
-std::string_view name(Nonlinearity f) { return nonlinearity_names[static_cast<std::size_t>(f)]; }
+std::string_view to_string(Nonlinearity f) {
+  return nonlinearity_names[static_cast<std::size_t>(f)];
+}
 
 Nonlinearity nonlinearity_from_name(std::string_view name) {
   return static_cast<Nonlinearity>(index_of_name("nonlinearity", name, nonlinearity_names));
@@ -133,8 +136,8 @@ DualFunction dual_of(Nonlinearity f, std::optional<double> parameter) {
 
 Activation::Activation(Nonlinearity f, std::optional<double> p) : function(f), parameter(p) {
   parameter_of(f, p);  // throws
-  check(f != Nonlinearity::rbf || p.value_or(1) >= 0, "Activation", "rbf's γ is ", p.value_or(1),
-        "; it must not be negative");
+  LADON_CHECK(f != Nonlinearity::rbf || p.value_or(1) >= 0, "Activation", "rbf's γ is ",
+              p.value_or(1), "; it must not be negative");
 }
 
 infinite::Kernel Activation::limit(const infinite::Kernel& k) const {
@@ -142,9 +145,9 @@ infinite::Kernel Activation::limit(const infinite::Kernel& k) const {
 }
 
 std::string Activation::describe() const {
-  return has_parameter(function)
-             ? concat("Activation(", name(function), ", ", parameter_of(function, parameter), ")")
-             : concat("Activation(", name(function), ")");
+  return has_parameter(function) ? detail::join("Activation(", to_string(function), ", ",
+                                                parameter_of(function, parameter), ")")
+                                 : detail::join("Activation(", to_string(function), ")");
 }
 
 // --- polynomials ---
@@ -187,8 +190,8 @@ infinite::Kernel Polynomial::limit(const infinite::Kernel& k) const {
 }
 
 std::string Polynomial::describe() const {
-  return concat("Polynomial(", basis == Basis::power ? "power" : "hermite", ", degree ",
-                coefficients.size() - 1, ")");
+  return detail::join("Polynomial(", basis == Basis::power ? "power" : "hermite", ", degree ",
+                      coefficients.size() - 1, ")");
 }
 
 // --- any function ---
@@ -202,13 +205,13 @@ infinite::Kernel Elementwise::limit(const infinite::Kernel& k) const {
   return limit_of(DualFunction::numeric(function, terms), k);
 }
 
-std::string Elementwise::describe() const { return concat("Elementwise(", title, ")"); }
+std::string Elementwise::describe() const { return detail::join("Elementwise(", title, ")"); }
 
 // --- dropout ---
 
 Dropout::Dropout(double probability, Generator& source)
     : p(probability), rng(source.split(source.reserve(1))) {
-  check(p >= 0 && p <= 1, "Dropout", "p must lie in [0, 1], got ", p);
+  LADON_CHECK(p >= 0 && p <= 1, "Dropout", "p must lie in [0, 1], got ", p);
 }
 
 Tensor Dropout::forward(const Tensor& x) const { return training() ? dropout(x, p, rng) : x; }
@@ -228,6 +231,6 @@ infinite::Kernel Dropout::limit(const infinite::Kernel& k) const {
   return result;
 }
 
-std::string Dropout::describe() const { return concat("Dropout(", p, ")"); }
+std::string Dropout::describe() const { return detail::join("Dropout(", p, ")"); }
 
 }  // namespace ladon

@@ -36,7 +36,7 @@ enum class Nonlinearity {
 
 /// The nonlinearity of that name ("gelu"). Throws Error listing the names otherwise.
 Nonlinearity nonlinearity_from_name(std::string_view name);
-std::string_view name(Nonlinearity f);
+std::string_view to_string(Nonlinearity f);
 
 /// f(x) elementwise. The parameter is leaky_relu's slope (default 0.01) or rbf's γ (default 1);
 /// Error for one beside any other function.

@@ -25,8 +25,8 @@ Tensor heads_apart(const Tensor& y, std::int64_t heads) {
 }
 
 void check_input(const char* what, const Tensor& x, std::int64_t width) {
-  check(x.rank() == 3 && x.size(2) == width, "MultiHeadAttention", what, " must be [batch, T, ",
-        width, "], got shape ", x.shape());
+  LADON_CHECK(x.rank() == 3 && x.size(2) == width, "MultiHeadAttention", what,
+              " must be [batch, T, ", width, "], got shape ", x.shape());
 }
 
 /// Whether both are one tensor, as in self-attention.
@@ -38,18 +38,20 @@ bool same(const Tensor& a, const Tensor& b) {
 
 void check_options(const MultiHeadAttentionOptions& o) {
   const char* layer = "MultiHeadAttention";
-  check(o.dim > 0 && o.heads > 0, layer, "dim and heads must be positive, got ", o.dim, " and ",
-        o.heads);
-  check(o.head_dim > 0 || o.dim % o.heads == 0, layer, o.heads,
-        " heads do not divide dim = ", o.dim, "; give head_dim");
-  check(o.dropout >= 0 && o.dropout <= 1, layer, "dropout must lie in [0, 1], got ", o.dropout);
-  check(!o.tied || o.key_dim <= 0 || o.key_dim == o.dim, layer,
-        "tied queries and keys need inputs of one width, got dim = ", o.dim,
-        ", key_dim = ", o.key_dim);
-  check(o.query_key_std >= 0 && o.value_output_std >= 0 && o.bias_std >= 0, layer,
-        "standard deviations must not be negative, got query_key_std = ", o.query_key_std,
-        ", value_output_std = ", o.value_output_std, ", bias_std = ", o.bias_std);
-  check(o.limit_samples >= 2, layer, "limit_samples must be at least 2, got ", o.limit_samples);
+  LADON_CHECK(o.dim > 0 && o.heads > 0, layer, "dim and heads must be positive, got ", o.dim,
+              " and ", o.heads);
+  LADON_CHECK(o.head_dim > 0 || o.dim % o.heads == 0, layer, o.heads,
+              " heads do not divide dim = ", o.dim, "; give head_dim");
+  LADON_CHECK(o.dropout >= 0 && o.dropout <= 1, layer, "dropout must lie in [0, 1], got ",
+              o.dropout);
+  LADON_CHECK(!o.tied || o.key_dim <= 0 || o.key_dim == o.dim, layer,
+              "tied queries and keys need inputs of one width, got dim = ", o.dim,
+              ", key_dim = ", o.key_dim);
+  LADON_CHECK(o.query_key_std >= 0 && o.value_output_std >= 0 && o.bias_std >= 0, layer,
+              "standard deviations must not be negative, got query_key_std = ", o.query_key_std,
+              ", value_output_std = ", o.value_output_std, ", bias_std = ", o.bias_std);
+  LADON_CHECK(o.limit_samples >= 2, layer, "limit_samples must be at least 2, got ",
+              o.limit_samples);
 }
 
 }  // namespace
@@ -105,18 +107,19 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Gener
 
 MultiHeadAttention::Projected MultiHeadAttention::project(const Tensor& queries, const Tensor& keys,
                                                           const Tensor& values) const {
-  check(queries.rank() == 3 && keys.rank() == 3 && values.rank() == 3, "MultiHeadAttention",
-        "queries, keys and values must be [batch, T, width], got shapes ", queries.shape(), ", ",
-        keys.shape(), " and ", values.shape());
-  check(keys.size(0) == queries.size(0) && values.size(0) == queries.size(0) &&
-            values.size(1) == keys.size(1),
-        "MultiHeadAttention", "queries ", queries.shape(), ", keys ", keys.shape(), " and values ",
-        values.shape(), " must agree in batch, and keys and values in length");
+  LADON_CHECK(queries.rank() == 3 && keys.rank() == 3 && values.rank() == 3, "MultiHeadAttention",
+              "queries, keys and values must be [batch, T, width], got shapes ", queries.shape(),
+              ", ", keys.shape(), " and ", values.shape());
+  LADON_CHECK(keys.size(0) == queries.size(0) && values.size(0) == queries.size(0) &&
+                  values.size(1) == keys.size(1),
+              "MultiHeadAttention", "queries ", queries.shape(), ", keys ", keys.shape(),
+              " and values ", values.shape(),
+              " must agree in batch, and keys and values in length");
   const bool self = same(queries, keys);
   Tensor q = queries, k = keys, v = values;
   if (positions) {
-    check(self && same(queries, values), "MultiHeadAttention",
-          "tells positions in self-attention only; put a RandomPositions before each input");
+    LADON_CHECK(self && same(queries, values), "MultiHeadAttention",
+                "tells positions in self-attention only; put a RandomPositions before each input");
     q = k = (*positions)(queries);
     if (values_see_positions) v = q;
   }
@@ -153,9 +156,9 @@ AttentionOptions MultiHeadAttention::options(const AttentionMasks& masks,
     options.rng = &rng;
   }
   if (!masks.key_mask.defined()) return options;
-  check(masks.key_mask.dtype() == boolean && masks.key_mask.shape() == keys.shape().sub(0, 2),
-        "MultiHeadAttention", "key_mask must be bool ", keys.shape().sub(0, 2), ", got ",
-        masks.key_mask.dtype(), " ", masks.key_mask.shape());
+  LADON_CHECK(masks.key_mask.dtype() == boolean && masks.key_mask.shape() == keys.shape().sub(0, 2),
+              "MultiHeadAttention", "key_mask must be bool ", keys.shape().sub(0, 2), ", got ",
+              masks.key_mask.dtype(), " ", masks.key_mask.shape());
   const Tensor visible = unsqueeze(unsqueeze(masks.key_mask, 1), 1);  // [B, 1, 1, Tk]
   if (!options.mask.defined())
     options.mask = visible;
@@ -177,7 +180,7 @@ Tensor apply(Zeta zeta, const Tensor& logits) {
     case Zeta::abs:
       return abs(logits);
   }
-  fail("apply", "unknown zeta");
+  detail::fail("apply", "unknown zeta");
 }
 
 AttentionResult MultiHeadAttention::attend(const Projected& p, const AttentionOptions& o,
@@ -188,8 +191,8 @@ AttentionResult MultiHeadAttention::attend(const Projected& p, const AttentionOp
   // [B,H,Tq,d] · [B,H,Tk,d]ᵀ → [B,H,Tq,Tk]
   Tensor weights = apply(zeta, matmul(p.q * *o.scale, transpose(p.k)));
   if (o.mask.defined()) {
-    check(o.mask.dtype() == boolean, "MultiHeadAttention",
-          "an additive mask needs softmax weights; pass a boolean one");
+    LADON_CHECK(o.mask.dtype() == boolean, "MultiHeadAttention",
+                "an additive mask needs softmax weights; pass a boolean one");
     weights = masked_fill(weights, logical_not(o.mask), 0);
   }
   if (o.causal) weights = tril(weights);
@@ -248,10 +251,10 @@ void MultiHeadAttention::visit(Visitor& v) {
 
 std::string MultiHeadAttention::describe() const {
   static constexpr const char* weights[] = {"", ", identity", ", relu", ", abs"};
-  return concat("MultiHeadAttention(dim ", query.size(2), ", ", heads(), " heads of ", head_dim(),
-                weights[static_cast<int>(zeta)],
-                scaling == AttentionScaling::linear ? ", linear scaling" : "", tied ? ", tied" : "",
-                causal ? ", causal)" : ")");
+  return detail::join("MultiHeadAttention(dim ", query.size(2), ", ", heads(), " heads of ",
+                      head_dim(), weights[static_cast<int>(zeta)],
+                      scaling == AttentionScaling::linear ? ", linear scaling" : "",
+                      tied ? ", tied" : "", causal ? ", causal)" : ")");
 }
 
 // --- torch's layout ---
@@ -260,18 +263,20 @@ namespace {
 
 void check_torch_form(const MultiHeadAttention& layer) {
   const std::int64_t dim = layer.query.size(2);
-  check(layer.zeta == Zeta::softmax && layer.scaling == AttentionScaling::sqrt && !layer.tied &&
-            !layer.positions && layer.parameterization() == Parameterization::standard &&
-            layer.query_bias.defined() == layer.output_bias.defined(),
-        "torch layout",
-        "is of plain attention: softmax, sqrt scaling, separate queries and keys, no positions, "
-        "standard parameterization, biases everywhere or nowhere; this is ",
-        layer.describe());
-  check(layer.key.size(2) == dim && layer.value.size(2) == dim && layer.output.size(2) == dim &&
-            layer.value_head_dim() == layer.head_dim() && layer.heads() * layer.head_dim() == dim,
-        "torch layout",
-        "needs queries, keys, values and output of one width dim = heads·head_dim; they are ",
-        layer.query.shape(), ", ", layer.key.shape(), ", ", layer.value.shape());
+  LADON_CHECK(
+      layer.zeta == Zeta::softmax && layer.scaling == AttentionScaling::sqrt && !layer.tied &&
+          !layer.positions && layer.parameterization() == Parameterization::standard &&
+          layer.query_bias.defined() == layer.output_bias.defined(),
+      "torch layout",
+      "is of plain attention: softmax, sqrt scaling, separate queries and keys, no positions, "
+      "standard parameterization, biases everywhere or nowhere; this is ",
+      layer.describe());
+  LADON_CHECK(layer.key.size(2) == dim && layer.value.size(2) == dim &&
+                  layer.output.size(2) == dim && layer.value_head_dim() == layer.head_dim() &&
+                  layer.heads() * layer.head_dim() == dim,
+              "torch layout",
+              "needs queries, keys, values and output of one width dim = heads·head_dim; they are ",
+              layer.query.shape(), ", ", layer.key.shape(), ", ", layer.value.shape());
 }
 
 }  // namespace
@@ -299,9 +304,9 @@ void from_torch(MultiHeadAttention& layer, const StateDict& state) {
   const std::int64_t dim = layer.query.size(2);
   const auto take = [&](const std::string& name, const Shape& shape) {
     const auto found = state.find(name);
-    check(found != state.end(), "from_torch", "`", name, "` is missing");
-    check(found->second.shape() == shape, "from_torch", "`", name, "` has shape ",
-          found->second.shape(), ", expected ", shape);
+    LADON_CHECK(found != state.end(), "from_torch", "`", name, "` is missing");
+    LADON_CHECK(found->second.shape() == shape, "from_torch", "`", name, "` has shape ",
+                found->second.shape(), ", expected ", shape);
     return found->second;
   };
   const bool bias = layer.output_bias.defined();

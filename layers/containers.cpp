@@ -34,10 +34,11 @@ Branches independent_branches(const Container& all, const Kernel& k) {
   for (const auto& branch : all.layers) {
     branches.kernels.push_back(branch->limit(inputs));
     if (branches.kernels.back().independent) continue;
-    check(other == nullptr, all.describe(), "two branches, ", other ? other->describe() : "",
-          " and ", branch->describe(),
-          ", end in no random linear map; their outputs are correlated, so that kernels do not add "
-          "or multiply; end all but one branch in a Linear");
+    LADON_CHECK(
+        other == nullptr, all.describe(), "two branches, ", other ? other->describe() : "", " and ",
+        branch->describe(),
+        ", end in no random linear map; their outputs are correlated, so that kernels do not add "
+        "or multiply; end all but one branch in a Linear");
     other = branch.get();
   }
   if (other) branches.independent = k.independent && other->limit(k).independent;
@@ -61,11 +62,11 @@ Kernel weighted_sum(const std::vector<Kernel>& kernels, const std::vector<double
 }
 
 std::string list_of(const char* what, const Container& c) {
-  return concat(what, "(", c.layers.size(), c.layers.size() == 1 ? " layer)" : " layers)");
+  return detail::join(what, "(", c.layers.size(), c.layers.size() == 1 ? " layer)" : " layers)");
 }
 
 void check_branches(const Container& c) {
-  check(!c.layers.empty(), c.describe(), "has no branches");
+  LADON_CHECK(!c.layers.empty(), c.describe(), "has no branches");
 }
 
 }  // namespace
@@ -142,14 +143,15 @@ namespace {
 
 /// Throws Error unless y has the width that branch i is said to have.
 void check_width(const Concatenate& c, std::size_t i, const Tensor& y) {
-  check(y.rank() > 0 && y.size(-1) == c.widths[i], "Concatenate", "branch ", i, ", ",
-        c.layers[i]->describe(), ", should give ", c.widths[i], " channels, got shape ", y.shape());
+  LADON_CHECK(y.rank() > 0 && y.size(-1) == c.widths[i], "Concatenate", "branch ", i, ", ",
+              c.layers[i]->describe(), ", should give ", c.widths[i], " channels, got shape ",
+              y.shape());
 }
 
 void check_widths(const Concatenate& c) {
   check_branches(c);
-  check(c.widths.size() == c.layers.size(), "Concatenate", "has ", c.layers.size(),
-        " branches, but ", c.widths.size(), " widths");
+  LADON_CHECK(c.widths.size() == c.layers.size(), "Concatenate", "has ", c.layers.size(),
+              " branches, but ", c.widths.size(), " widths");
 }
 
 }  // namespace
@@ -184,8 +186,8 @@ std::string Concatenate::describe() const { return list_of("Concatenate", *this)
 // --- Residual ---
 
 Residual::Residual(double a, std::unique_ptr<Layer> layer) : alpha(a), branch(std::move(layer)) {
-  check(alpha >= 0 && alpha <= 1, "Residual", "alpha must lie in [0, 1], got ", alpha);
-  check(branch != nullptr, "Residual", "the branch is null");
+  LADON_CHECK(alpha >= 0 && alpha <= 1, "Residual", "alpha must lie in [0, 1], got ", alpha);
+  LADON_CHECK(branch != nullptr, "Residual", "the branch is null");
 }
 
 Tensor Residual::forward_masked(const Tensor& x, const Tensor& mask) const {
@@ -194,15 +196,15 @@ Tensor Residual::forward_masked(const Tensor& x, const Tensor& mask) const {
 
 infinite::Kernel Residual::limit(const Kernel& k) const {
   const Kernel inside = branch->limit(branch_inputs(k));
-  check(inside.independent, "Residual", "the branch ", branch->describe(),
-        " ends in no random linear map; its output is correlated with its input");
+  LADON_CHECK(inside.independent, "Residual", "the branch ", branch->describe(),
+              " ends in no random linear map; its output is correlated with its input");
   Kernel result = weighted_sum({k, inside}, {alpha, 1 - alpha});
   result.independent = k.independent;
   return result;
 }
 
 std::string Residual::describe() const {
-  return concat("Residual(", alpha, ", ", branch->describe(), ")");
+  return detail::join("Residual(", alpha, ", ", branch->describe(), ")");
 }
 
 }  // namespace ladon

@@ -15,9 +15,10 @@ std::int64_t tap_count(const std::vector<Window>& windows) {
 
 /// The windows of a layer with `axes` axes of positions.
 std::vector<Window> checked_windows(const char* name, int axes, const ConvOptions& o) {
-  check(o.window.rank() == axes, name, "needs ", axes, " window size", axes == 1 ? "" : "s",
-        ", got ", o.window);
-  check(o.in > 0 && o.out > 0, name, "sizes must be positive, got in = ", o.in, ", out = ", o.out);
+  LADON_CHECK(o.window.rank() == axes, name, "needs ", axes, " window size", axes == 1 ? "" : "s",
+              ", got ", o.window);
+  LADON_CHECK(o.in > 0 && o.out > 0, name, "sizes must be positive, got in = ", o.in,
+              ", out = ", o.out);
   return windows_of(name, o.window, o.stride, o.padding);
 }
 
@@ -59,8 +60,8 @@ Conv::Conv(const char* name, int axes, const ConvOptions& o, Generator& rng)
 Tensor Conv::forward_masked(const Tensor& x, const Tensor& mask) const {
   const int axes = static_cast<int>(windows.size());
   const std::int64_t in = on_patches.weight.size(1) / tap_count(windows);
-  check(x.rank() == axes + 2 && x.size(-1) == in, name_, "expects [N, ",
-        axes == 1 ? "T, " : "H, W, ", in, "], got shape ", x.shape());
+  LADON_CHECK(x.rank() == axes + 2 && x.size(-1) == in, name_, "expects [N, ",
+              axes == 1 ? "T, " : "H, W, ", in, "], got shape ", x.shape());
   const Shape positions = x.shape().sub(1, x.rank() - 1);
   const Shape counts = window_counts(name_, windows, positions, mask.defined());
   return on_patches(patches(zero_masked(name_, x, mask), windows, counts));
@@ -84,9 +85,9 @@ infinite::Kernel Conv::limit(const infinite::Kernel& k) const {
 }
 
 std::string Conv::describe() const {
-  return concat(name_, "(", on_patches.weight.size(1) / tap_count(windows), " → ",
-                on_patches.weight.size(0), ", window ", ladon::describe(windows),
-                on_patches.bias.defined() ? ")" : ", no bias)");
+  return detail::join(name_, "(", on_patches.weight.size(1) / tap_count(windows), " → ",
+                      on_patches.weight.size(0), ", window ", ladon::describe(windows),
+                      on_patches.bias.defined() ? ")" : ", no bias)");
 }
 
 }  // namespace ladon

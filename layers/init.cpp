@@ -27,7 +27,8 @@ struct Fans {
 };
 
 Fans fans(Init init, const Shape& shape) {
-  check(shape.rank() >= 2, name(init), "needs at least two axes [out, in, …], got shape ", shape);
+  LADON_CHECK(shape.rank() >= 2, to_string(init),
+              "needs at least two axes [out, in, …], got shape ", shape);
   const auto rest = static_cast<double>(shape.sub(2, shape.rank()).count());
   return {static_cast<double>(shape[1]) * rest, static_cast<double>(shape[0]) * rest};
 }
@@ -56,7 +57,7 @@ Tensor draw(Init init, const Shape& shape, Generator& rng, double gain, DType dt
     case Init::truncated_normal:
       return truncated_normal(shape, rng, 0, gain, 2, dtype);
     case Init::orthogonal:
-      check(shape.rank() >= 2, "orthogonal", "needs at least two axes, got shape ", shape);
+      LADON_CHECK(shape.rank() >= 2, "orthogonal", "needs at least two axes, got shape ", shape);
       return cast(orthogonal(shape, rng) * gain, dtype);
     default:
       break;
@@ -80,7 +81,7 @@ Tensor draw(Init init, const Shape& shape, Generator& rng, double gain, DType dt
 
 }  // namespace
 
-std::string_view name(Init init) { return init_names[static_cast<std::size_t>(init)]; }
+std::string_view to_string(Init init) { return init_names[static_cast<std::size_t>(init)]; }
 
 Init init_from_name(std::string_view name) {
   return static_cast<Init>(index_of_name("init", name, init_names));

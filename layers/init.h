@@ -24,7 +24,7 @@ enum class Init {
 
 /// The initializer of that name ("xavier_uniform"). Throws Error listing the names otherwise.
 Init init_from_name(std::string_view name);
-std::string_view name(Init init);
+std::string_view to_string(Init init);
 
 struct InitOptions {
   double gain = 1;

@@ -10,12 +10,12 @@
 namespace ladon {
 
 Linear::Linear(const LinearOptions& o, Generator& rng) {
-  check(o.in > 0 && o.out > 0, "Linear", "sizes must be positive, got in = ", o.in,
-        ", out = ", o.out);
+  LADON_CHECK(o.in > 0 && o.out > 0, "Linear", "sizes must be positive, got in = ", o.in,
+              ", out = ", o.out);
   if (o.parameterization == Parameterization::ntk) {
-    check(o.weight_std >= 0 && o.bias_std >= 0, "Linear",
-          "standard deviations must not be negative, got weight_std = ", o.weight_std,
-          ", bias_std = ", o.bias_std);
+    LADON_CHECK(o.weight_std >= 0 && o.bias_std >= 0, "Linear",
+                "standard deviations must not be negative, got weight_std = ", o.weight_std,
+                ", bias_std = ", o.bias_std);
     weight_std = scalar(o.weight_std, f64);
     bias_std = scalar(o.bias_std, f64);
     weight = initialize(Init::normal, {o.out, o.in}, rng);
@@ -44,7 +44,7 @@ Tensor Linear::forward(const Tensor& x) const {
 
 infinite::Kernel Linear::limit(const infinite::Kernel& k) const {
   const bool standard = parameterization() == Parameterization::standard;
-  check(!std::isnan(init_std), "Linear", "weights that are all one have no Gaussian limit");
+  LADON_CHECK(!std::isnan(init_std), "Linear", "weights that are all one have no Gaussian limit");
   const Tensor w = square(standard ? scalar(init_std, f64) : weight_std);
   const Tensor b = standard || !bias.defined() ? scalar(0, f64) : square(bias_std);
   const double fan_in = static_cast<double>(weight.size(1));
@@ -67,17 +67,17 @@ void Linear::visit(Visitor& v) {
 }
 
 std::string Linear::describe() const {
-  return concat("Linear(", weight.size(1), " → ", weight.size(0),
-                bias.defined() ? ")" : ", no bias)");
+  return detail::join("Linear(", weight.size(1), " → ", weight.size(0),
+                      bias.defined() ? ")" : ", no bias)");
 }
 
 Embedding::Embedding(const EmbeddingLayerOptions& o, Generator& rng)
     : padding_index(o.padding_index), init_std(o.stddev) {
-  check(o.count > 0 && o.dim > 0, "Embedding", "sizes must be positive, got count = ", o.count,
-        ", dim = ", o.dim);
-  check(o.stddev >= 0, "Embedding", "stddev must not be negative, got ", o.stddev);
-  check(padding_index < o.count, "Embedding", "padding_index ", padding_index,
-        " is outside a table of ", o.count, " rows");
+  LADON_CHECK(o.count > 0 && o.dim > 0, "Embedding",
+              "sizes must be positive, got count = ", o.count, ", dim = ", o.dim);
+  LADON_CHECK(o.stddev >= 0, "Embedding", "stddev must not be negative, got ", o.stddev);
+  LADON_CHECK(padding_index < o.count, "Embedding", "padding_index ", padding_index,
+              " is outside a table of ", o.count, " rows");
   const bool in_front = o.parameterization == Parameterization::ntk;
   if (in_front) weight_std = scalar(o.stddev, f64);
   NoGrad no_grad;
@@ -102,8 +102,8 @@ infinite::Kernel Embedding::limit(const infinite::Kernel& k) const {
   const bool standard = !weight_std.defined();
   const Tensor w = square(standard ? scalar(init_std, f64) : weight_std);
   for (const Tensor& own : {k.cov1, k.cov2})
-    check(all(equal(k.has_positions() ? diagonal(own) : own, 1)).item<bool>(), "Embedding",
-          "its limit takes the kernel of indices, which is 1 for an index with itself");
+    LADON_CHECK(all(equal(k.has_positions() ? diagonal(own) : own, 1)).item<bool>(), "Embedding",
+                "its limit takes the kernel of indices, which is 1 for an index with itself");
   infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
     const Tensor equals = padding_index < 0 ? pairs.nngp : pairs.visible(pairs.nngp);
     infinite::PairKernels y{w * equals, {}};
@@ -120,7 +120,7 @@ void Embedding::visit(Visitor& v) {
 }
 
 std::string Embedding::describe() const {
-  return concat("Embedding(", weight.size(0), " × ", weight.size(1), ")");
+  return detail::join("Embedding(", weight.size(0), " × ", weight.size(1), ")");
 }
 
 }  // namespace ladon

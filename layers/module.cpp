@@ -76,8 +76,8 @@ std::vector<std::pair<std::string, Tensor>> Module::hyperparameters() {
 }
 
 void Module::set_hyperparameter(const std::string& path, const Tensor& value) {
-  check(value.defined() && value.rank() == 0 && value.dtype() == f64, "set_hyperparameter", "`",
-        path, "` is an f64 number; got shape ", value.shape(), ", ", value.dtype());
+  LADON_CHECK(value.defined() && value.rank() == 0 && value.dtype() == f64, "set_hyperparameter",
+              "`", path, "` is an f64 number; got shape ", value.shape(), ", ", value.dtype());
   bool known = false;
   Walk walk;
   walk.on_tensor = [&](const std::string& name, Tensor& x, Walk::Kind kind) {
@@ -86,7 +86,7 @@ void Module::set_hyperparameter(const std::string& path, const Tensor& value) {
     known = true;
   };
   walk.run(*this);
-  check(known, "set_hyperparameter", "the module has no hyper-parameter `", path, "`");
+  LADON_CHECK(known, "set_hyperparameter", "the module has no hyper-parameter `", path, "`");
 }
 
 std::int64_t Module::parameter_count() {
@@ -104,8 +104,8 @@ StateDict Module::state_dict() {
   StateDict state;
   Walk walk;
   walk.on_tensor = [&](const std::string& path, Tensor& x, Walk::Kind) {
-    check(state.emplace(path, x.detach()).second, "state_dict", "two members are named `", path,
-          "`; visit() must name each once");
+    LADON_CHECK(state.emplace(path, x.detach()).second, "state_dict", "two members are named `",
+                path, "`; visit() must name each once");
   };
   walk.run(*this);
   return state;
@@ -115,15 +115,15 @@ void Module::load_state_dict(const StateDict& state) {
   StateDict mine = state_dict();
   for (const auto& [path, x] : mine) {
     const auto found = state.find(path);
-    check(found != state.end(), "load_state_dict", "`", path, "` (shape ", x.shape(),
-          ") is missing from the state");
-    check(found->second.defined() && found->second.shape() == x.shape(), "load_state_dict", "`",
-          path, "` has shape ", found->second.shape(), " in the state and ", x.shape(),
-          " in the module");
+    LADON_CHECK(found != state.end(), "load_state_dict", "`", path, "` (shape ", x.shape(),
+                ") is missing from the state");
+    LADON_CHECK(found->second.defined() && found->second.shape() == x.shape(), "load_state_dict",
+                "`", path, "` has shape ", found->second.shape(), " in the state and ", x.shape(),
+                " in the module");
   }
   for (const auto& [path, x] : state)
-    check(mine.contains(path), "load_state_dict", "the state has `", path, "` (shape ", x.shape(),
-          "), which the module does not have");
+    LADON_CHECK(mine.contains(path), "load_state_dict", "the state has `", path, "` (shape ",
+                x.shape(), "), which the module does not have");
   for (auto& [path, x] : mine) copy_(x, state.at(path).detach());
 }
 
@@ -131,7 +131,7 @@ void Module::save(const std::filesystem::path& path) { save_safetensors(path, st
 void Module::load(const std::filesystem::path& path) { load_state_dict(load_safetensors(path)); }
 
 void Module::to(DType dtype) {
-  check(is_floating(dtype), "to", "a module computes in f32 or f64, not in ", dtype);
+  LADON_CHECK(is_floating(dtype), "to", "a module computes in f32 or f64, not in ", dtype);
   std::map<std::shared_ptr<Node>, Tensor> converted;  // what members share stays shared
   Walk walk;
   walk.on_tensor = [&](const std::string&, Tensor& x, Walk::Kind kind) {
@@ -182,9 +182,9 @@ std::string Module::summary() {
 Tensor Layer::forward_masked(const Tensor& x, const Tensor&) const { return forward(x); }
 
 infinite::Kernel Layer::limit(const infinite::Kernel&) const {
-  fail("limit", describe() +
-                    " has no limit in closed form; estimate its kernel from finite "
-                    "networks with infinite::monte_carlo_kernel");
+  detail::fail("limit", describe() +
+                            " has no limit in closed form; estimate its kernel from finite "
+                            "networks with infinite::monte_carlo_kernel");
 }
 
 Tensor parameter(Tensor x) { return x.set_requires_grad(); }

@@ -9,15 +9,15 @@
 namespace ladon {
 
 LayerNorm::LayerNorm(const LayerNormOptions& options) : dim(options.dim), eps(options.eps) {
-  check(dim > 0, "LayerNorm", "dim must be positive, got ", dim);
+  LADON_CHECK(dim > 0, "LayerNorm", "dim must be positive, got ", dim);
   if (!options.affine) return;
   weight = parameter(ones({dim}));
   bias = parameter(zeros({dim}));
 }
 
 Tensor LayerNorm::forward(const Tensor& x) const {
-  check(x.rank() > 0 && x.size(-1) == dim, "LayerNorm", "expects [.., ", dim, "], got shape ",
-        x.shape());
+  LADON_CHECK(x.rank() > 0 && x.size(-1) == dim, "LayerNorm", "expects [.., ", dim, "], got shape ",
+              x.shape());
   const Tensor y = layer_norm(x, weight, bias, eps);
   if (Trace::active() && weight.defined()) report(x, y);
   return y;
@@ -33,9 +33,10 @@ void LayerNorm::report(const Tensor& x, const Tensor& y) const {
 }
 
 infinite::Kernel LayerNorm::limit(const infinite::Kernel& k) const {
-  check(k.has_mean_zero(), "LayerNorm",
-        "its limit needs channels of mean zero, as a random linear map makes them; put it behind a "
-        "Linear, a convolution, an attention or an embedding, not behind an activation or data");
+  LADON_CHECK(
+      k.has_mean_zero(), "LayerNorm",
+      "its limit needs channels of mean zero, as a random linear map makes them; put it behind a "
+      "Linear, a convolution, an attention or an embedding, not behind an activation or data");
   infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
     // At least the smallest number: zeros stay zeros even where eps = 0.
     const auto power = [&](const Tensor& variance) {
@@ -55,6 +56,6 @@ void LayerNorm::visit(Visitor& v) {
   v("bias", bias);
 }
 
-std::string LayerNorm::describe() const { return concat("LayerNorm(", dim, ")"); }
+std::string LayerNorm::describe() const { return detail::join("LayerNorm(", dim, ")"); }
 
 }  // namespace ladon

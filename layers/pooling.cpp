@@ -22,11 +22,11 @@ constexpr std::array<std::string_view, 3> pooling_names = {"mean", "max", "first
 
 /// [B, T] → [B, T, 1], after checking it against x.
 Tensor column_mask(const char* operation, const Tensor& x, const Tensor& mask) {
-  check(x.rank() == 3, operation, "expects [batch, T, dim], got shape ", x.shape());
+  LADON_CHECK(x.rank() == 3, operation, "expects [batch, T, dim], got shape ", x.shape());
   const Shape wanted = x.shape().sub(0, 2);
   if (!mask.defined()) return ones({wanted[0], wanted[1], 1}, boolean);
-  check(mask.dtype() == boolean && mask.shape() == wanted, operation, "mask must be bool ", wanted,
-        ", got ", mask.dtype(), " ", mask.shape());
+  LADON_CHECK(mask.dtype() == boolean && mask.shape() == wanted, operation, "mask must be bool ",
+              wanted, ", got ", mask.dtype(), " ", mask.shape());
   return unsqueeze(mask, 2);
 }
 
@@ -49,8 +49,8 @@ Tensor max_pool(const Tensor& x, const Tensor& mask) {
 }
 
 Tensor first_token(const Tensor& x) {
-  check(x.rank() == 3 && x.size(1) > 0, "first_token", "expects [batch, T > 0, dim], got shape ",
-        x.shape());
+  LADON_CHECK(x.rank() == 3 && x.size(1) > 0, "first_token",
+              "expects [batch, T > 0, dim], got shape ", x.shape());
   return select(x, 1, 0);
 }
 
@@ -66,14 +66,14 @@ namespace {
 
 /// [N, T, d] or [N, H, W, d] → [N, T, d]
 Tensor as_sequence(const char* operation, const Tensor& x) {
-  check(x.rank() == 3 || x.rank() == 4, operation, "expects [N, T, d] or [N, H, W, d], got shape ",
-        x.shape());
+  LADON_CHECK(x.rank() == 3 || x.rank() == 4, operation,
+              "expects [N, T, d] or [N, H, W, d], got shape ", x.shape());
   return x.rank() == 3 ? x : flatten(x, 1, 2);
 }
 
 void check_positions(const char* operation, const Kernel& k) {
-  check(k.has_positions(), operation,
-        "the inputs of its limit are vectors; it expects [N, T, d] or [N, H, W, d]");
+  LADON_CHECK(k.has_positions(), operation,
+              "the inputs of its limit are vectors; it expects [N, T, d] or [N, H, W, d]");
 }
 
 /// Visible positions of each input, at least 1: [P] (or a number), in f64.
@@ -149,8 +149,8 @@ Tensor counts_over(const std::vector<Window>& windows, const Tensor& mask, const
 }  // namespace
 
 Tensor AveragePool::forward_masked(const Tensor& x, const Tensor& mask) const {
-  check(x.rank() == 2 + static_cast<int>(windows.size()), "AveragePool", "has windows over ",
-        windows.size(), " axes, got shape ", x.shape());
+  LADON_CHECK(x.rank() == 2 + static_cast<int>(windows.size()), "AveragePool", "has windows over ",
+              windows.size(), " axes, got shape ", x.shape());
   const Shape positions = x.shape().sub(1, x.rank() - 1);
   const Shape after = window_counts("AveragePool", windows, positions, mask.defined());
   const Tensor visible = zero_masked("AveragePool", x, mask);
@@ -178,7 +178,7 @@ Kernel AveragePool::limit(const Kernel& k) const {
 }
 
 std::string AveragePool::describe() const {
-  return concat("AveragePool(", ladon::describe(windows), ")");
+  return detail::join("AveragePool(", ladon::describe(windows), ")");
 }
 
 // --- Flatten and FlattenPositions ---

@@ -12,7 +12,7 @@ namespace ladon {
 namespace {
 
 void check_sequence(const char* layer, const Tensor& x) {
-  check(x.rank() >= 2, layer, "expects [.., T, dim], got shape ", x.shape());
+  LADON_CHECK(x.rank() >= 2, layer, "expects [.., T, dim], got shape ", x.shape());
 }
 
 }  // namespace
@@ -42,8 +42,8 @@ LearnedPositions::LearnedPositions(const LearnedPositionsOptions& o, Generator& 
 
 Tensor LearnedPositions::forward(const Tensor& x) const {
   check_sequence("LearnedPositions", x);
-  check(x.size(-2) <= weight.size(0), "LearnedPositions", "the sequence has ", x.size(-2),
-        " positions, the table ", weight.size(0), "; truncate it or raise max_length");
+  LADON_CHECK(x.size(-2) <= weight.size(0), "LearnedPositions", "the sequence has ", x.size(-2),
+              " positions, the table ", weight.size(0), "; truncate it or raise max_length");
   const Tensor y = x + slice(weight, 0, {.stop = x.size(-2)});
   trace::use(y, [missing = weight.size(0) - x.size(-2)](const Tensor& delta) {
     return pad(delta, {0, 0, 0}, {0, missing, 0});
@@ -52,7 +52,7 @@ Tensor LearnedPositions::forward(const Tensor& x) const {
 }
 
 infinite::Kernel LearnedPositions::limit(const infinite::Kernel& k) const {
-  check(k.has_positions(), "LearnedPositions", "the inputs have no positions");
+  LADON_CHECK(k.has_positions(), "LearnedPositions", "the inputs have no positions");
   const Tensor same = eye(k.position_count(), f64);
   return infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
     infinite::PairKernels y{pairs.nngp + init_std * init_std * same, {}};
@@ -64,7 +64,7 @@ infinite::Kernel LearnedPositions::limit(const infinite::Kernel& k) const {
 void LearnedPositions::visit(Visitor& v) { v("weight", weight); }
 
 std::string LearnedPositions::describe() const {
-  return concat("LearnedPositions(", weight.size(0), " × ", weight.size(1), ")");
+  return detail::join("LearnedPositions(", weight.size(0), " × ", weight.size(1), ")");
 }
 
 // --- correlated positions ---
@@ -97,38 +97,39 @@ Tensor correlation_of(const RandomPositionsOptions& o) {
 Tensor square_root(const Tensor& r) {
   const auto [values, vectors] = lapack::eigh(r);
   const double least = values.to_vector().front(), trace = sum(diagonal(r)).item();
-  check(least >= -1e-10 * std::abs(trace), "RandomPositions",
-        "the correlation of positions is not positive semi-definite: its smallest eigenvalue is ",
-        least, "; use a positive definite function of the distance, as exp(−decay·|a − b|²)");
+  LADON_CHECK(
+      least >= -1e-10 * std::abs(trace), "RandomPositions",
+      "the correlation of positions is not positive semi-definite: its smallest eigenvalue is ",
+      least, "; use a positive definite function of the distance, as exp(−decay·|a − b|²)");
   return matmul(vectors * sqrt(clamp(values, 0, INFINITY)), transpose(vectors));
 }
 
 }  // namespace
 
 std::function<double(double)> decaying_correlation(double decay) {
-  check(decay >= 0, "decaying_correlation", "decay must not be negative, got ", decay);
+  LADON_CHECK(decay >= 0, "decaying_correlation", "decay must not be negative, got ", decay);
   return [decay](double squared_distance) { return std::exp(-decay * squared_distance); };
 }
 
 RandomPositions::RandomPositions(const RandomPositionsOptions& o, Generator& rng)
     : stddev(scalar(o.stddev, f64)), grid(o.grid), in(o.in), merge(o.merge) {
-  check((grid.rank() == 1 || grid.rank() == 2) && grid.count() > 0, "RandomPositions",
-        "the grid must be {T} or {H, W}, got ", grid);
+  LADON_CHECK((grid.rank() == 1 || grid.rank() == 2) && grid.count() > 0, "RandomPositions",
+              "the grid must be {T} or {H, W}, got ", grid);
   const std::int64_t width = merge == PositionMerge::sum ? in : o.channels;
-  check(in > 0 && width > 0, "RandomPositions", "widths must be positive, got in = ", in,
-        ", channels = ", o.channels);
-  check(o.stddev >= 0, "RandomPositions", "stddev must not be negative, got ", o.stddev);
+  LADON_CHECK(in > 0 && width > 0, "RandomPositions", "widths must be positive, got in = ", in,
+              ", channels = ", o.channels);
+  LADON_CHECK(o.stddev >= 0, "RandomPositions", "stddev must not be negative, got ", o.stddev);
   correlation = correlation_of(o);
   factor = o.correlation ? square_root(correlation) : correlation;
   weight = initialize(Init::normal, {grid.count(), width}, rng);
 }
 
 Tensor RandomPositions::forward(const Tensor& x) const {
-  check((x.rank() == 3 || x.rank() == 4) && x.size(-1) == in, "RandomPositions",
-        "expects [batch, T, ", in, "] or [batch, H, W, ", in, "], got shape ", x.shape());
+  LADON_CHECK((x.rank() == 3 || x.rank() == 4) && x.size(-1) == in, "RandomPositions",
+              "expects [batch, T, ", in, "] or [batch, H, W, ", in, "], got shape ", x.shape());
   const std::int64_t length = x.shape().sub(1, x.rank() - 1).count();
-  check(grid.rank() == 1 ? x.rank() == 3 && length <= grid[0] : length == grid.count(),
-        "RandomPositions", "inputs of shape ", x.shape(), " do not fit positions ", grid);
+  LADON_CHECK(grid.rank() == 1 ? x.rank() == 3 && length <= grid[0] : length == grid.count(),
+              "RandomPositions", "inputs of shape ", x.shape(), " do not fit positions ", grid);
   // [T, n] · [n, c] → [T, c]
   const Tensor map = cast(slice(factor, 0, {.stop = length}) * stddev.item(), weight.dtype());
   const Tensor p = matmul(map, weight);
@@ -146,9 +147,10 @@ Tensor RandomPositions::forward(const Tensor& x) const {
 
 infinite::Pairs RandomPositions::limit(const infinite::Pairs& tokens) const {
   const std::int64_t length = tokens.nngp.size(-1);
-  check(tokens.has_positions && (grid.rank() == 1 ? length <= grid[0] : length == grid.count()),
-        "RandomPositions", "inputs of ", tokens.has_positions ? length : 0,
-        " positions do not fit positions ", grid);
+  LADON_CHECK(
+      tokens.has_positions && (grid.rank() == 1 ? length <= grid[0] : length == grid.count()),
+      "RandomPositions", "inputs of ", tokens.has_positions ? length : 0,
+      " positions do not fit positions ", grid);
   const double width = static_cast<double>(in), own = static_cast<double>(weight.size(1));
   const double kept = merge == PositionMerge::sum ? 1 : width / (width + own);
   const double told = merge == PositionMerge::sum ? 1 : own / (width + own);
@@ -178,7 +180,8 @@ void RandomPositions::visit(Visitor& v) {
 }
 
 std::string RandomPositions::describe() const {
-  return concat("RandomPositions(", grid, merge == PositionMerge::sum ? ", sum)" : ", concat)");
+  return detail::join("RandomPositions(", grid,
+                      merge == PositionMerge::sum ? ", sum)" : ", concat)");
 }
 
 }  // namespace ladon

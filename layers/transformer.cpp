@@ -62,7 +62,7 @@ struct Branch : Layer {
   std::function<Kernel(const Kernel&)> map;
 
   explicit Branch(std::function<Kernel(const Kernel&)> f) : map(std::move(f)) {}
-  Tensor forward(const Tensor&) const override { fail("Branch", "has no forward"); }
+  Tensor forward(const Tensor&) const override { detail::fail("Branch", "has no forward"); }
   Kernel limit(const Kernel& k) const override { return map(k); }
   void visit(Visitor&) override {}
   std::string describe() const override { return "a branch of the Transformer"; }
@@ -106,12 +106,13 @@ void TransformerEncoderLayer::visit(Visitor& v) {
 }
 
 std::string TransformerEncoderLayer::describe() const {
-  return concat("TransformerEncoderLayer(", placement == NormPlacement::pre ? "pre" : "post",
-                "-norm, ", name(activation), ", hidden ", expand.weight.size(0), ")");
+  return detail::join("TransformerEncoderLayer(", placement == NormPlacement::pre ? "pre" : "post",
+                      "-norm, ", to_string(activation), ", hidden ", expand.weight.size(0), ")");
 }
 
 TransformerEncoder::TransformerEncoder(const TransformerEncoderOptions& options, Generator& rng) {
-  check(options.layers > 0, "TransformerEncoder", "layers must be positive, got ", options.layers);
+  LADON_CHECK(options.layers > 0, "TransformerEncoder", "layers must be positive, got ",
+              options.layers);
   for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options.layer, rng);
   if (options.layer.norm == NormPlacement::pre)
     final_norm.emplace(LayerNormOptions{.dim = options.layer.dim});
@@ -141,7 +142,8 @@ void TransformerEncoder::visit(Visitor& v) {
 }
 
 std::string TransformerEncoder::describe() const {
-  return concat("TransformerEncoder(", layers.size(), layers.size() == 1 ? " layer)" : " layers)");
+  return detail::join("TransformerEncoder(", layers.size(),
+                      layers.size() == 1 ? " layer)" : " layers)");
 }
 
 }  // namespace ladon

@@ -24,11 +24,13 @@ Padding padding_from_name(std::string_view name) {
   return static_cast<Padding>(index_of_name("padding", name, padding_names));
 }
 
-std::string_view name(Padding padding) { return padding_names[static_cast<std::size_t>(padding)]; }
+std::string_view to_string(Padding padding) {
+  return padding_names[static_cast<std::size_t>(padding)];
+}
 
 std::int64_t Window::count(std::int64_t n) const {
-  check(n > 0 && (padding == Padding::same || size <= n), "window", "a window of ", size,
-        " does not fit on ", n, " positions");
+  LADON_CHECK(n > 0 && (padding == Padding::same || size <= n), "window", "a window of ", size,
+              " does not fit on ", n, " positions");
   return padding == Padding::valid ? (n - size) / stride + 1 : (n + stride - 1) / stride;
 }
 
@@ -36,14 +38,14 @@ std::int64_t Window::before(std::int64_t n) const { return lacking(*this, n) / 2
 
 std::vector<Window> windows_of(std::string_view operation, const Shape& size, const Shape& stride,
                                Padding padding) {
-  check(size.rank() > 0, operation, "needs the size of a window for each axis of positions");
-  check(stride.rank() == 0 || stride.rank() == size.rank(), operation, "got ", size.rank(),
-        " window sizes but ", stride.rank(), " strides");
+  LADON_CHECK(size.rank() > 0, operation, "needs the size of a window for each axis of positions");
+  LADON_CHECK(stride.rank() == 0 || stride.rank() == size.rank(), operation, "got ", size.rank(),
+              " window sizes but ", stride.rank(), " strides");
   std::vector<Window> windows;
   for (int i = 0; i < size.rank(); ++i) {
     const std::int64_t step = stride.rank() == 0 ? 1 : stride[i];
-    check(size[i] > 0 && step > 0, operation, "window sizes and strides must be positive, got ",
-          size, " and ", stride);
+    LADON_CHECK(size[i] > 0 && step > 0, operation,
+                "window sizes and strides must be positive, got ", size, " and ", stride);
     windows.push_back({size[i], step, padding});
   }
   return windows;
@@ -51,13 +53,14 @@ std::vector<Window> windows_of(std::string_view operation, const Shape& size, co
 
 Shape window_counts(std::string_view operation, const std::vector<Window>& windows,
                     const Shape& positions, bool masked) {
-  check(positions.rank() == static_cast<int>(windows.size()), operation, "has windows over ",
-        windows.size(), " axes, the inputs have positions ", positions);
+  LADON_CHECK(positions.rank() == static_cast<int>(windows.size()), operation, "has windows over ",
+              windows.size(), " axes, the inputs have positions ", positions);
   Shape counts;
   for (std::size_t i = 0; i < windows.size(); ++i)
     counts.append(windows[i].count(positions[static_cast<int>(i)]));
-  check(!masked || counts == positions, operation, "makes positions ", counts, " of ", positions,
-        ", but the inputs have a mask, and later layers would need one for the new positions");
+  LADON_CHECK(
+      !masked || counts == positions, operation, "makes positions ", counts, " of ", positions,
+      ", but the inputs have a mask, and later layers would need one for the new positions");
   return counts;
 }
 
@@ -67,7 +70,7 @@ std::string describe(const std::vector<Window>& windows) {
     sizes.append(w.size);
     strides.append(w.stride);
   }
-  return concat(sizes, ", stride ", strides, ", ", name(windows[0].padding));
+  return detail::join(sizes, ", stride ", strides, ", ", to_string(windows[0].padding));
 }
 
 Tensor surround(const Tensor& x, int axis, const Window& window) {
@@ -92,8 +95,8 @@ Tensor tap(const Tensor& x, int axis, const Window& window, std::int64_t count,
 Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask) {
   if (!mask.defined()) return x;
   const Shape wanted = {x.size(0), x.shape().sub(1, x.rank() - 1).count()};
-  check(mask.dtype() == boolean && mask.shape() == wanted, operation, "mask must be bool ", wanted,
-        ", got ", mask.dtype(), " ", mask.shape());
+  LADON_CHECK(mask.dtype() == boolean && mask.shape() == wanted, operation, "mask must be bool ",
+              wanted, ", got ", mask.dtype(), " ", mask.shape());
   Shape spread = x.shape();
   spread[spread.rank() - 1] = 1;
   return masked_fill(x, logical_not(reshape(mask, spread)), 0);

@@ -18,7 +18,7 @@ enum class Padding {
 
 /// The padding of that name ("same"). Throws Error listing the names otherwise.
 Padding padding_from_name(std::string_view name);
-std::string_view name(Padding padding);
+std::string_view to_string(Padding padding);
 
 struct Window {
   std::int64_t size = 1, stride = 1;

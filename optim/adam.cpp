@@ -9,7 +9,7 @@ namespace ladon {
 namespace {
 
 void check_beta(const char* name, double beta) {
-  check(beta >= 0 && beta < 1, "adam", name, " is ", beta, "; it must be in [0, 1)");
+  LADON_CHECK(beta >= 0 && beta < 1, "adam", name, " is ", beta, "; it must be in [0, 1)");
 }
 
 }  // namespace
@@ -27,8 +27,8 @@ Adam::Adam(std::vector<ParameterGroup> groups, const AdamOptions& options, Decay
       decay_(decay) {
   check_beta("beta1", options.beta1);
   check_beta("beta2", options.beta2);
-  check(std::isfinite(options.eps) && options.eps >= 0, "adam", "eps is ", options.eps,
-        "; it must be finite and at least 0");
+  LADON_CHECK(std::isfinite(options.eps) && options.eps >= 0, "adam", "eps is ", options.eps,
+              "; it must be finite and at least 0");
 }
 
 void Adam::update(Item& item, const Tensor& gradient, double lr) {

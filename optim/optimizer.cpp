@@ -10,28 +10,29 @@ namespace ladon {
 namespace {
 
 void check_setting(const char* name, double value) {
-  check(std::isfinite(value) && value >= 0, "optimizer", name, " is ", value,
-        "; it must be finite and at least 0");
+  LADON_CHECK(std::isfinite(value) && value >= 0, "optimizer", name, " is ", value,
+              "; it must be finite and at least 0");
 }
 
 std::string entry(std::size_t index, const std::string& name) {
-  return ladon::concat("parameter.", index, ".", name);
+  return detail::join("parameter.", index, ".", name);
 }
 
 /// The entry of that name, of the shape and dtype of `like`.
 const Tensor& checked_entry(const StateDict& state, const std::string& name, const Tensor& like) {
   const auto at = state.find(name);
-  check(at != state.end(), "load_state_dict", "the state has no \"", name, "\"");
+  LADON_CHECK(at != state.end(), "load_state_dict", "the state has no \"", name, "\"");
   const Tensor& x = at->second;
-  check(x.defined() && x.shape() == like.shape() && x.dtype() == like.dtype(), "load_state_dict",
-        "\"", name, "\" is ", x.dtype(), " of shape ", x.shape(), ", expected ", like.dtype(),
-        " of shape ", like.shape());
+  LADON_CHECK(x.defined() && x.shape() == like.shape() && x.dtype() == like.dtype(),
+              "load_state_dict", "\"", name, "\" is ", x.dtype(), " of shape ", x.shape(),
+              ", expected ", like.dtype(), " of shape ", like.shape());
   return x;
 }
 
 std::int64_t checked_steps(const StateDict& state, const std::string& name) {
   const auto steps = checked_entry(state, name, scalar(0, i64)).item<std::int64_t>();
-  check(steps >= 0, "load_state_dict", "\"", name, "\" is ", steps, "; it must be at least 0");
+  LADON_CHECK(steps >= 0, "load_state_dict", "\"", name, "\" is ", steps,
+              "; it must be at least 0");
   return steps;
 }
 
@@ -48,18 +49,18 @@ Optimizer::Optimizer(std::vector<ParameterGroup> groups, double lr, double weigh
     for (const Tensor& x : group.parameters)
       add(x, group.lr_scale, group.weight_decay.value_or(weight_decay));
   }
-  check(!items_.empty(), "optimizer", "there is no parameter to optimize");
+  LADON_CHECK(!items_.empty(), "optimizer", "there is no parameter to optimize");
 }
 
 void Optimizer::add(const Tensor& x, double lr_scale, double weight_decay) {
-  check(x.defined() && x.requires_grad(), "optimizer", "parameter ", items_.size(),
-        " requires no gradient; make it with parameter(x)");
-  check(x.contiguous(), "optimizer", "parameter ", items_.size(), " of shape ", x.shape(),
-        " is not contiguous (strides ", x.strides(), ")");
+  LADON_CHECK(x.defined() && x.requires_grad(), "optimizer", "parameter ", items_.size(),
+              " requires no gradient; make it with parameter(x)");
+  LADON_CHECK(x.contiguous(), "optimizer", "parameter ", items_.size(), " of shape ", x.shape(),
+              " is not contiguous (strides ", x.strides(), ")");
   Tensor(x).set_requires_grad();  // Error for the result of an operation: it keeps no gradient
   for (std::size_t i = 0; i < items_.size(); ++i)
-    check(items_[i].parameter.history() != x.history(), "optimizer", "parameters ", i, " and ",
-          items_.size(), " are the same tensor; it would be updated twice a step");
+    LADON_CHECK(items_[i].parameter.history() != x.history(), "optimizer", "parameters ", i,
+                " and ", items_.size(), " are the same tensor; it would be updated twice a step");
   items_.push_back({x, lr_scale, weight_decay});
 }
 
@@ -114,8 +115,8 @@ void Optimizer::load_state_dict(const StateDict& state) {
     }
     items.push_back(std::move(item));
   }
-  check(used == state.size(), "load_state_dict", "the state has ", state.size(),
-        " entries, of which this optimizer (", items_.size(), " parameters) knows ", used);
+  LADON_CHECK(used == state.size(), "load_state_dict", "the state has ", state.size(),
+              " entries, of which this optimizer (", items_.size(), " parameters) knows ", used);
   items_ = std::move(items);
   steps_ = steps;
   lr_ = lr;

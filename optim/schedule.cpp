@@ -12,16 +12,17 @@ namespace schedule {
 namespace {
 
 double checked_step(std::int64_t step) {
-  check(step >= 0, "schedule", "step is ", step, "; steps count from 0");
+  LADON_CHECK(step >= 0, "schedule", "step is ", step, "; steps count from 0");
   return static_cast<double>(step);
 }
 
 /// Warm-up, then shape(p) from 1 at p = 0 to 0 at p = 1, lifted to the floor.
 template <class Shape>
 Schedule decay(DecayOptions o, Shape shape) {
-  check(o.warmup >= 0 && o.warmup < o.steps, "schedule", "warmup is ", o.warmup, " of ", o.steps,
-        " steps; it must be at least 0 and below them");
-  check(o.floor >= 0 && o.floor <= 1, "schedule", "floor is ", o.floor, "; it must be in [0, 1]");
+  LADON_CHECK(o.warmup >= 0 && o.warmup < o.steps, "schedule", "warmup is ", o.warmup, " of ",
+              o.steps, " steps; it must be at least 0 and below them");
+  LADON_CHECK(o.floor >= 0 && o.floor <= 1, "schedule", "floor is ", o.floor,
+              "; it must be in [0, 1]");
   return [o, shape, rise = linear_warmup(o.warmup)](std::int64_t step) {
     if (step < o.warmup) return rise(step);
     const double p = (checked_step(step) - double(o.warmup)) / double(o.steps - o.warmup);
@@ -39,7 +40,7 @@ Schedule constant(double factor) {
 }
 
 Schedule linear_warmup(std::int64_t warmup) {
-  check(warmup >= 0, "schedule", "warmup is ", warmup, "; it must be at least 0");
+  LADON_CHECK(warmup >= 0, "schedule", "warmup is ", warmup, "; it must be at least 0");
   return [warmup](std::int64_t step) {
     const double t = checked_step(step) + 1;
     return t < double(warmup) ? t / double(warmup) : 1;
@@ -55,7 +56,7 @@ Schedule linear_decay(DecayOptions options) {
 }
 
 Schedule inverse_sqrt(std::int64_t warmup) {
-  check(warmup >= 1, "schedule", "warmup is ", warmup, "; it must be at least 1");
+  LADON_CHECK(warmup >= 1, "schedule", "warmup is ", warmup, "; it must be at least 1");
   return [w = double(warmup)](std::int64_t step) {
     const double t = checked_step(step) + 1;
     return std::min(t / w, std::sqrt(w / t));
@@ -72,12 +73,12 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Plateau::Plateau(PlateauOptions options)
     : options_(options), best_(options.mode == PlateauOptions::Mode::min ? infinity : -infinity) {
-  check(options.factor > 0 && options.factor < 1, "plateau", "factor is ", options.factor,
-        "; it must be between 0 and 1");
-  check(options.patience >= 0, "plateau", "patience is ", options.patience,
-        "; it must be at least 0");
-  check(options.threshold >= 0 && options.min_lr >= 0, "plateau", "threshold and min_lr are ",
-        options.threshold, " and ", options.min_lr, "; they must be at least 0");
+  LADON_CHECK(options.factor > 0 && options.factor < 1, "plateau", "factor is ", options.factor,
+              "; it must be between 0 and 1");
+  LADON_CHECK(options.patience >= 0, "plateau", "patience is ", options.patience,
+              "; it must be at least 0");
+  LADON_CHECK(options.threshold >= 0 && options.min_lr >= 0, "plateau", "threshold and min_lr are ",
+              options.threshold, " and ", options.min_lr, "; they must be at least 0");
 }
 
 bool Plateau::watch(double figure, Optimizer& optimizer) {
@@ -103,12 +104,12 @@ StateDict Plateau::state_dict() const {
 
 void Plateau::load_state_dict(const StateDict& state) {
   const auto best = state.find("best"), waited = state.find("waited");
-  check(state.size() == 2 && best != state.end() && waited != state.end(), "plateau",
-        "the state must have \"best\" and \"waited\" and nothing else, got ", state.size(),
-        " entries");
-  check(best->second.dtype() == f64 && waited->second.dtype() == i64, "plateau",
-        "\"best\" and \"waited\" are ", best->second.dtype(), " and ", waited->second.dtype(),
-        ", expected f64 and i64");
+  LADON_CHECK(state.size() == 2 && best != state.end() && waited != state.end(), "plateau",
+              "the state must have \"best\" and \"waited\" and nothing else, got ", state.size(),
+              " entries");
+  LADON_CHECK(best->second.dtype() == f64 && waited->second.dtype() == i64, "plateau",
+              "\"best\" and \"waited\" are ", best->second.dtype(), " and ", waited->second.dtype(),
+              ", expected f64 and i64");
   const double figure = best->second.item();
   waited_ = waited->second.item<std::int64_t>();
   best_ = figure;

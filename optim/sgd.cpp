@@ -15,13 +15,13 @@ Sgd::Sgd(std::vector<ParameterGroup> groups, SgdOptions options)
           std::move(groups), options.lr, options.weight_decay,
           options.momentum > 0 ? std::vector<std::string>{"momentum"} : std::vector<std::string>{}),
       options_(options) {
-  check(options.momentum >= 0 && options.momentum < 1, "sgd", "momentum is ", options.momentum,
-        "; it must be in [0, 1)");
-  check(options.dampening >= 0 && options.dampening <= 1, "sgd", "dampening is ", options.dampening,
-        "; it must be in [0, 1]");
-  check(!options.nesterov || (options.momentum > 0 && options.dampening == 0), "sgd",
-        "Nesterov needs momentum > 0 and dampening = 0, got ", options.momentum, " and ",
-        options.dampening);
+  LADON_CHECK(options.momentum >= 0 && options.momentum < 1, "sgd", "momentum is ",
+              options.momentum, "; it must be in [0, 1)");
+  LADON_CHECK(options.dampening >= 0 && options.dampening <= 1, "sgd", "dampening is ",
+              options.dampening, "; it must be in [0, 1]");
+  LADON_CHECK(!options.nesterov || (options.momentum > 0 && options.dampening == 0), "sgd",
+              "Nesterov needs momentum > 0 and dampening = 0, got ", options.momentum, " and ",
+              options.dampening);
 }
 
 void Sgd::update(Item& item, const Tensor& gradient, double lr) {

@@ -30,37 +30,37 @@ Shape logits_shape(const char* operation, const Tensor& q, const Tensor& k, cons
 }
 
 void check_options(const char* operation, const AttentionOptions& options) {
-  check(options.softcap >= 0, operation, "softcap is ", options.softcap,
-        "; it must be positive, or 0 for none");
-  check(options.dropout >= 0 && options.dropout <= 1, operation, "dropout is ", options.dropout,
-        "; it must lie in [0, 1]");
-  check(options.dropout == 0 || options.rng, operation, "dropout ", options.dropout,
-        " needs a Generator: set options.rng");
+  LADON_CHECK(options.softcap >= 0, operation, "softcap is ", options.softcap,
+              "; it must be positive, or 0 for none");
+  LADON_CHECK(options.dropout >= 0 && options.dropout <= 1, operation, "dropout is ",
+              options.dropout, "; it must lie in [0, 1]");
+  LADON_CHECK(options.dropout == 0 || options.rng, operation, "dropout ", options.dropout,
+              " needs a Generator: set options.rng");
 }
 
 Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, const Tensor& v,
                     const AttentionOptions& options) {
   for (const Tensor* x : {&q, &k, &v}) {
     check_floating(operation, *x);
-    check(x->rank() >= 3 && x->rank() < Shape::max_rank, operation,
-          "needs [.., heads, time, width], got shape ", x->shape());
+    LADON_CHECK(x->rank() >= 3 && x->rank() < Shape::max_rank, operation,
+                "needs [.., heads, time, width], got shape ", x->shape());
   }
-  check(q.size(-1) == k.size(-1), operation, "queries are ", q.size(-1), " wide, keys ", k.size(-1),
-        ": ", q.shape(), " against ", k.shape());
-  check(k.size(-2) == v.size(-2) && k.size(-3) == v.size(-3), operation, "keys have shape ",
-        k.shape(), ", values ", v.shape(), "; heads and time must be equal");
+  LADON_CHECK(q.size(-1) == k.size(-1), operation, "queries are ", q.size(-1), " wide, keys ",
+              k.size(-1), ": ", q.shape(), " against ", k.shape());
+  LADON_CHECK(k.size(-2) == v.size(-2) && k.size(-3) == v.size(-3), operation, "keys have shape ",
+              k.shape(), ", values ", v.shape(), "; heads and time must be equal");
   const std::int64_t heads = q.size(-3), shared = k.size(-3);
-  check(shared > 0 ? heads % shared == 0 : heads == 0, operation, heads,
-        " query heads cannot share ", shared, " key heads: not a multiple");
+  LADON_CHECK(shared > 0 ? heads % shared == 0 : heads == 0, operation, heads,
+              " query heads cannot share ", shared, " key heads: not a multiple");
   check_options(operation, options);
   const Shape shape = logits_shape(operation, q, k, v);
   const DType dtype = promote(promote(q.dtype(), k.dtype()), v.dtype());
   Tensor mask = options.mask;
   if (mask.defined()) {
-    check(mask.dtype() == boolean || is_floating(mask.dtype()), operation,
-          "the mask is boolean (true = may attend) or floating (added), got ", mask.dtype());
-    check(broadcast_shapes(operation, mask.shape(), shape) == shape, operation, "a mask of shape ",
-          mask.shape(), " does not broadcast to the logits, ", shape);
+    LADON_CHECK(mask.dtype() == boolean || is_floating(mask.dtype()), operation,
+                "the mask is boolean (true = may attend) or floating (added), got ", mask.dtype());
+    LADON_CHECK(broadcast_shapes(operation, mask.shape(), shape) == shape, operation,
+                "a mask of shape ", mask.shape(), " does not broadcast to the logits, ", shape);
     if (mask.dtype() != boolean) mask = cast(mask, dtype);
   }
   const double width = static_cast<double>(q.size(-1));

@@ -87,8 +87,8 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
   check_defined("masked_fill", {x});
   check_boolean("masked_fill", mask);
   check_number("masked_fill", x, value);
-  check(broadcast_shapes("masked_fill", x.shape(), mask.shape()) == x.shape(), "masked_fill",
-        "the mask of shape ", mask.shape(), " does not broadcast to x's shape ", x.shape());
+  LADON_CHECK(broadcast_shapes("masked_fill", x.shape(), mask.shape()) == x.shape(), "masked_fill",
+              "the mask of shape ", mask.shape(), " does not broadcast to x's shape ", x.shape());
   return record("masked_fill", kernels::where(mask, scalar(value, x.dtype()), x), {x},
                 [mask = saved(mask)](const Tensor& g) { return masked_fill(g, mask, 0); });
 }

@@ -33,8 +33,8 @@ Labels expand_dots(std::string_view equation, const std::string& letters, int co
   const std::size_t at = letters.find("...");
   Labels labels = letters;
   if (at != std::string::npos) labels.erase(at, 3);
-  check(std::all_of(labels.begin(), labels.end(), is_letter), "einsum", "unexpected \"", letters,
-        "\" in \"", equation, "\"; axes are letters and \"...\"");
+  LADON_CHECK(std::all_of(labels.begin(), labels.end(), is_letter), "einsum", "unexpected \"",
+              letters, "\" in \"", equation, "\"; axes are letters and \"...\"");
   if (at != std::string::npos) labels.insert(at, dots(count));
   return labels;
 }
@@ -71,16 +71,17 @@ Equation parse(std::string_view equation, const std::vector<Tensor>& operands) {
     if (!std::isspace(static_cast<unsigned char>(c))) text += c;
   const std::size_t arrow = text.find("->");
   const std::vector<std::string> inputs = cut(text.substr(0, arrow), ',');
-  check(inputs.size() == operands.size(), "einsum", "\"", equation, "\" has ", inputs.size(),
-        " operands, ", operands.size(), " were given");
+  LADON_CHECK(inputs.size() == operands.size(), "einsum", "\"", equation, "\" has ", inputs.size(),
+              " operands, ", operands.size(), " were given");
   Equation parsed;
   int dot_axes = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const bool dotted = inputs[i].find("...") != std::string::npos;
     const int rank = operands[i].rank();
     const int letters = static_cast<int>(inputs[i].size()) - (dotted ? 3 : 0);
-    check(dotted ? letters <= rank : letters == rank, "einsum", "\"", inputs[i], "\" in \"",
-          equation, "\" names ", letters, " axes, operand ", i, " has shape ", operands[i].shape());
+    LADON_CHECK(dotted ? letters <= rank : letters == rank, "einsum", "\"", inputs[i], "\" in \"",
+                equation, "\" names ", letters, " axes, operand ", i, " has shape ",
+                operands[i].shape());
     parsed.inputs.push_back(expand_dots(equation, inputs[i], rank - letters));
     dot_axes = std::max(dot_axes, dotted ? rank - letters : 0);
   }
@@ -92,9 +93,10 @@ Equation parse(std::string_view equation, const std::vector<Tensor>& operands) {
   for (const char label : parsed.output) {
     const bool known = std::any_of(parsed.inputs.begin(), parsed.inputs.end(),
                                    [&](const Labels& labels) { return contains(labels, label); });
-    check(known, "einsum", "'", label, "' of the output of \"", equation, "\" is in no operand");
-    check(std::count(parsed.output.begin(), parsed.output.end(), label) == 1, "einsum", "'", label,
-          "' occurs twice in the output of \"", equation, "\"");
+    LADON_CHECK(known, "einsum", "'", label, "' of the output of \"", equation,
+                "\" is in no operand");
+    LADON_CHECK(std::count(parsed.output.begin(), parsed.output.end(), label) == 1, "einsum", "'",
+                label, "' occurs twice in the output of \"", equation, "\"");
   }
   return parsed;
 }
@@ -109,8 +111,8 @@ void check_sizes(std::string_view equation, const std::vector<Term>& terms) {
       const std::int64_t n = term.x.shape()[static_cast<int>(i)];
       std::int64_t& known = sizes[static_cast<std::size_t>(label)];
       const bool fits = known < 0 || known == n || (!is_letter(label) && (known == 1 || n == 1));
-      check(fits, "einsum", "'", is_letter(label) ? std::string(1, label) : "...", "' of \"",
-            equation, "\" has size ", known, " and size ", n);
+      LADON_CHECK(fits, "einsum", "'", is_letter(label) ? std::string(1, label) : "...", "' of \"",
+                  equation, "\" has size ", known, " and size ", n);
       if (known < 0 || known == 1) known = n;
     }
 }
@@ -208,7 +210,7 @@ Term contract(const Term& a, const Term& b, const Labels& kept) {
 }  // namespace
 
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands) {
-  check(!operands.empty(), "einsum", "there is no operand");
+  LADON_CHECK(!operands.empty(), "einsum", "there is no operand");
   for (const Tensor& operand : operands) check_defined("einsum", {operand});
   const Equation parsed = parse(equation, operands);
   std::vector<Term> terms;

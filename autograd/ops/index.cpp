@@ -27,20 +27,20 @@ Tensor zeros_of(const Shape& shape, DType dtype) { return expand(scalar(0, dtype
 /// Checks that index fits x as gather needs it, and normalizes it.
 Tensor places(const char* operation, const Tensor& x, int axis, const Tensor& index) {
   check_defined(operation, {index});
-  check(index.rank() == x.rank(), operation, "the index of shape ", index.shape(),
-        " has not the rank of the tensor of shape ", x.shape());
+  LADON_CHECK(index.rank() == x.rank(), operation, "the index of shape ", index.shape(),
+              " has not the rank of the tensor of shape ", x.shape());
   for (int i = 0; i < x.rank(); ++i)
-    check(i == axis || index.shape()[i] <= x.shape()[i], operation, "the index of shape ",
-          index.shape(), " is larger than the tensor of shape ", x.shape(), " at axis ", i);
+    LADON_CHECK(i == axis || index.shape()[i] <= x.shape()[i], operation, "the index of shape ",
+                index.shape(), " is larger than the tensor of shape ", x.shape(), " at axis ", i);
   return kernels::normalize_indices(operation, index, x.shape()[axis]);
 }
 
 void check_source(const char* operation, const Tensor& x, const Tensor& index,
                   const Tensor& source) {
-  check(source.shape() == index.shape(), operation, "the source has shape ", source.shape(),
-        ", the index ", index.shape());
-  check(source.dtype() == x.dtype(), operation, "the source is ", source.dtype(), ", the tensor ",
-        x.dtype());
+  LADON_CHECK(source.shape() == index.shape(), operation, "the source has shape ", source.shape(),
+              ", the index ", index.shape());
+  LADON_CHECK(source.dtype() == x.dtype(), operation, "the source is ", source.dtype(),
+              ", the tensor ", x.dtype());
 }
 
 }  // namespace
@@ -48,7 +48,8 @@ void check_source(const char* operation, const Tensor& x, const Tensor& index,
 Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
   check_defined("index_select", {x, index});
   axis = normalize_axis("index_select", axis, x.rank());
-  check(index.rank() == 1, "index_select", "the index has one axis, got shape ", index.shape());
+  LADON_CHECK(index.rank() == 1, "index_select", "the index has one axis, got shape ",
+              index.shape());
   const Tensor rows = kernels::normalize_indices("index_select", index, x.shape()[axis]);
   return record("index_select", kernels::take_rows(x, axis, rows), {x},
                 [axis, rows, n = x.shape()[axis]](const Tensor& g) {
@@ -101,10 +102,10 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
 
 Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingOptions options) {
   check_defined("embedding", {weight, index});
-  check(weight.rank() == 2, "embedding", "the table has shape [n, d], got ", weight.shape());
+  LADON_CHECK(weight.rank() == 2, "embedding", "the table has shape [n, d], got ", weight.shape());
   const std::int64_t n = weight.shape()[0], d = weight.shape()[1];
-  check(options.padding_index < n, "embedding", "padding index ", options.padding_index,
-        " is out of range for a table of ", n, " rows");
+  LADON_CHECK(options.padding_index < n, "embedding", "padding index ", options.padding_index,
+              " is out of range for a table of ", n, " rows");
   Tensor rows = reshape(kernels::normalize_indices("embedding", index, n), {index.count()});
   Shape shape = index.shape();
   shape.append(d);
@@ -118,7 +119,7 @@ Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingOptions opt
 
 Tensor one_hot(const Tensor& index, std::int64_t classes, DType dtype) {
   check_defined("one_hot", {index});
-  check(classes >= 0, "one_hot", "the number of classes, ", classes, ", is negative");
+  LADON_CHECK(classes >= 0, "one_hot", "the number of classes, ", classes, ", is negative");
   const Tensor at = unsqueeze(kernels::normalize_indices("one_hot", index, classes), -1);
   Shape shape = index.shape();
   shape.append(classes);
@@ -129,9 +130,9 @@ Tensor one_hot(const Tensor& index, std::int64_t classes, DType dtype) {
 
 Tensor masked_select(const Tensor& x, const Tensor& mask) {
   check_defined("masked_select", {x, mask});
-  check(mask.dtype() == boolean, "masked_select", "the mask is bool, got ", mask.dtype());
-  check(mask.shape() == x.shape(), "masked_select", "the mask has shape ", mask.shape(),
-        ", the tensor ", x.shape());
+  LADON_CHECK(mask.dtype() == boolean, "masked_select", "the mask is bool, got ", mask.dtype());
+  LADON_CHECK(mask.shape() == x.shape(), "masked_select", "the mask has shape ", mask.shape(),
+              ", the tensor ", x.shape());
   const Tensor chosen = kernels::nonzero(reshape(mask, {mask.count()}));
   return index_select(reshape(x, {x.count()}), 0, select(chosen, 1, 0));
 }

@@ -9,18 +9,19 @@ namespace {
 /// Throws Error where an edit of x would be lost to the graph.
 void check_editable(const char* operation, const Tensor& x) {
   check_defined(operation, {x});
-  check(!grad_enabled() || !x.requires_grad(), operation, "the tensor of shape ", x.shape(),
-        " records history; edit it under NoGrad, or a detached copy");
+  LADON_CHECK(!grad_enabled() || !x.requires_grad(), operation, "the tensor of shape ", x.shape(),
+              " records history; edit it under NoGrad, or a detached copy");
 }
 
 /// y as the source of an edit of x, in x's dtype.
 Tensor source(const char* operation, const Tensor& x, const Tensor& y) {
   check_editable(operation, x);
   check_defined(operation, {y});
-  check(!grad_enabled() || !y.requires_grad(), operation,
-        "the source records history, which the edit would lose; detach it, or edit under NoGrad");
-  check(broadcast_shapes(operation, x.shape(), y.shape()) == x.shape(), operation,
-        "the source of shape ", y.shape(), " does not broadcast to x's shape ", x.shape());
+  LADON_CHECK(
+      !grad_enabled() || !y.requires_grad(), operation,
+      "the source records history, which the edit would lose; detach it, or edit under NoGrad");
+  LADON_CHECK(broadcast_shapes(operation, x.shape(), y.shape()) == x.shape(), operation,
+              "the source of shape ", y.shape(), " does not broadcast to x's shape ", x.shape());
   return kernels::cast(y, x.dtype());
 }
 

@@ -30,9 +30,9 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
   T* weight = result.weight.mutable_data<T>();
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (given[i] == options.ignore_index) continue;
-    check(given[i] >= 0 && given[i] < classes, operation, "target ", given[i], " at position ", i,
-          " is not one of ", classes, " classes and is not ignore_index (", options.ignore_index,
-          ")");
+    LADON_CHECK(given[i] >= 0 && given[i] < classes, operation, "target ", given[i],
+                " at position ", i, " is not one of ", classes,
+                " classes and is not ignore_index (", options.ignore_index, ")");
     index[i] = given[i];
     counted[i] = true;
     weight[i] = class_weight[static_cast<std::size_t>(given[i])];
@@ -44,21 +44,24 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
 /// A mean over an empty batch means nothing, and hides that there was no data.
 void check_not_empty(const char* operation, const Tensor& x, const Tensor& target,
                      Reduction reduction) {
-  check(reduction != Reduction::mean || target.count() > 0, operation,
-        "the batch is empty: shapes ", x.shape(), " and ", target.shape(),
-        "; a mean needs at least one row");
+  LADON_CHECK(reduction != Reduction::mean || target.count() > 0, operation,
+              "the batch is empty: shapes ", x.shape(), " and ", target.shape(),
+              "; a mean needs at least one row");
 }
 
 Targets check_targets(const char* operation, const Tensor& x, const Tensor& target,
                       const CrossEntropyOptions& options) {
   check_defined(operation, {x, target});
-  check(x.rank() >= 1, operation, "needs an axis of classes, got a tensor of shape ", x.shape());
-  check(target.dtype() == i64, operation, "targets are class indices (i64), got ", target.dtype());
-  check(target.shape() == x.shape().sub(0, x.rank() - 1), operation, "scores of shape ", x.shape(),
-        " need targets of shape ", x.shape().sub(0, x.rank() - 1), ", got ", target.shape());
-  check(!options.weight.defined() || options.weight.shape() == Shape{x.size(-1)}, operation,
-        "there are ", x.size(-1), " classes, the class weights have shape ",
-        options.weight.shape());
+  LADON_CHECK(x.rank() >= 1, operation, "needs an axis of classes, got a tensor of shape ",
+              x.shape());
+  LADON_CHECK(target.dtype() == i64, operation, "targets are class indices (i64), got ",
+              target.dtype());
+  LADON_CHECK(target.shape() == x.shape().sub(0, x.rank() - 1), operation, "scores of shape ",
+              x.shape(), " need targets of shape ", x.shape().sub(0, x.rank() - 1), ", got ",
+              target.shape());
+  LADON_CHECK(!options.weight.defined() || options.weight.shape() == Shape{x.size(-1)}, operation,
+              "there are ", x.size(-1), " classes, the class weights have shape ",
+              options.weight.shape());
   check_not_empty(operation, x, target, options.reduction);
   return visit_floating(operation, x.dtype(),
                         [&]<class T>() { return read_targets<T>(operation, x, target, options); });
@@ -82,8 +85,8 @@ Tensor reduced(const Tensor& rows, const Targets& t, Reduction reduction) {
 Tensor cross_entropy(const Tensor& logits, const Tensor& target,
                      const CrossEntropyOptions& options) {
   const double smoothing = options.label_smoothing;
-  check(smoothing >= 0 && smoothing <= 1, "cross_entropy", "label_smoothing is ", smoothing,
-        "; it must lie in [0, 1]");
+  LADON_CHECK(smoothing >= 0 && smoothing <= 1, "cross_entropy", "label_smoothing is ", smoothing,
+              "; it must lie in [0, 1]");
   const Targets t = check_targets("cross_entropy", logits, target, options);
   const Tensor log_p = log_softmax(logits, -1);
   Tensor loss = picked(log_p, t);
@@ -97,16 +100,17 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target,
 
 Tensor nll_loss(const Tensor& log_probability, const Tensor& target,
                 const CrossEntropyOptions& options) {
-  check(options.label_smoothing == 0, "nll_loss", "label_smoothing is ", options.label_smoothing,
-        "; only cross_entropy smooths");
+  LADON_CHECK(options.label_smoothing == 0, "nll_loss", "label_smoothing is ",
+              options.label_smoothing, "; only cross_entropy smooths");
   const Targets t = check_targets("nll_loss", log_probability, target, options);
   return reduced(picked(log_probability, t), t, options.reduction);
 }
 
 Tensor mse_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
   check_defined("mse_loss", {prediction, target});
-  check(prediction.shape() == target.shape(), "mse_loss", "the prediction has shape ",
-        prediction.shape(), ", the target ", target.shape(), "; reshape or expand one of them");
+  LADON_CHECK(prediction.shape() == target.shape(), "mse_loss", "the prediction has shape ",
+              prediction.shape(), ", the target ", target.shape(),
+              "; reshape or expand one of them");
   check_not_empty("mse_loss", prediction, target, reduction);
   const Tensor squares = square(prediction - target);
   if (reduction == Reduction::none) return squares;

@@ -18,8 +18,8 @@ Tensor rows_of(const Tensor& x) {
 
 DType common_dtype(const char* operation, const Tensor& a, const Tensor& b) {
   const DType dtype = promote(a.dtype(), b.dtype());
-  check(is_floating(dtype), operation, "needs floating-point operands, got ", a.dtype(), " and ",
-        b.dtype(), "; convert them with cast(x, f32)");
+  LADON_CHECK(is_floating(dtype), operation, "needs floating-point operands, got ", a.dtype(),
+              " and ", b.dtype(), "; convert them with cast(x, f32)");
   return dtype;
 }
 
@@ -27,8 +27,8 @@ DType common_dtype(const char* operation, const Tensor& a, const Tensor& b) {
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   check_defined("matmul", {a, b});
-  check(a.rank() > 0 && b.rank() > 0, "matmul", "operands of shapes ", a.shape(), " and ",
-        b.shape(), "; a number is multiplied with *");
+  LADON_CHECK(a.rank() > 0 && b.rank() > 0, "matmul", "operands of shapes ", a.shape(), " and ",
+              b.shape(), "; a number is multiplied with *");
   if (a.rank() == 1) return squeeze(matmul(unsqueeze(a, 0), b), b.rank() == 1 ? -1 : -2);
   if (b.rank() == 1) return squeeze(matmul(a, unsqueeze(b, 1)), -1);
   const DType dtype = common_dtype("matmul", a, b);
@@ -46,13 +46,13 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check_defined("linear", {x, weight});
-  check(weight.rank() == 2, "linear", "the weight has shape [out, in], got ", weight.shape());
+  LADON_CHECK(weight.rank() == 2, "linear", "the weight has shape [out, in], got ", weight.shape());
   const std::int64_t out = weight.shape()[0], in = weight.shape()[1];
-  check(x.rank() >= 1 && x.size(-1) == in, "linear", "the input has shape ", x.shape(),
-        ", the weight ", weight.shape(), "; the input's last axis must have size ", in);
+  LADON_CHECK(x.rank() >= 1 && x.size(-1) == in, "linear", "the input has shape ", x.shape(),
+              ", the weight ", weight.shape(), "; the input's last axis must have size ", in);
   if (bias.defined())
-    check(bias.shape() == Shape{out}, "linear", "the bias has shape ", bias.shape(), ", not [", out,
-          "]");
+    LADON_CHECK(bias.shape() == Shape{out}, "linear", "the bias has shape ", bias.shape(),
+                ", not [", out, "]");
   DType dtype = common_dtype("linear", x, weight);
   if (bias.defined()) dtype = promote(dtype, bias.dtype());
   if (x.dtype() != dtype || weight.dtype() != dtype || (bias.defined() && bias.dtype() != dtype))
@@ -76,7 +76,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 
 Tensor dot(const Tensor& a, const Tensor& b) {
   check_defined("dot", {a, b});
-  check(a.shape() == b.shape(), "dot", "shapes differ: ", a.shape(), " and ", b.shape());
+  LADON_CHECK(a.shape() == b.shape(), "dot", "shapes differ: ", a.shape(), " and ", b.shape());
   return sum(a * b);
 }
 

@@ -11,11 +11,13 @@ namespace {
 void check_norm(const char* operation, const Tensor& x, const Tensor& weight, const Tensor& bias,
                 double eps) {
   check_floating(operation, x);
-  check(x.rank() >= 1, operation, "needs at least one axis, got a tensor of shape ", x.shape());
-  check(eps >= 0, operation, "eps is ", eps, "; it must not be negative");
+  LADON_CHECK(x.rank() >= 1, operation, "needs at least one axis, got a tensor of shape ",
+              x.shape());
+  LADON_CHECK(eps >= 0, operation, "eps is ", eps, "; it must not be negative");
   for (const Tensor* p : {&weight, &bias})
-    check(!p->defined() || p->shape() == Shape{x.size(-1)}, operation, "the rows have ", x.size(-1),
-          " elements, the ", p == &weight ? "weight" : "bias", " has shape ", p->shape());
+    LADON_CHECK(!p->defined() || p->shape() == Shape{x.size(-1)}, operation, "the rows have ",
+                x.size(-1), " elements, the ", p == &weight ? "weight" : "bias", " has shape ",
+                p->shape());
 }
 
 Tensor cast_if_defined(const Tensor& x, DType dtype) { return x.defined() ? cast(x, dtype) : x; }

@@ -174,7 +174,7 @@ Tensor round(const Tensor& x) {
 
 Tensor clamp(const Tensor& x, double low, double high) {
   check_defined("clamp", {x});
-  check(low <= high, "clamp", "the lower end ", low, " is above the upper end ", high);
+  LADON_CHECK(low <= high, "clamp", "the lower end ", low, " is above the upper end ", high);
   const bool whole = !is_floating(x.dtype());
   if (whole) {  // the integers inside; a bound beyond all of them (±∞) is no bound
     low = std::ceil(low);

@@ -23,7 +23,7 @@ std::vector<int> Axes::normalized(std::string_view operation, int rank) const {
   for (const int axis : axes_) axes.push_back(normalize_axis(operation, axis, rank));
   std::sort(axes.begin(), axes.end());
   const auto twice = std::adjacent_find(axes.begin(), axes.end());
-  if (twice != axes.end()) fail(operation, concat("axis ", *twice, " is named twice"));
+  if (twice != axes.end()) detail::fail(operation, "axis ", *twice, " is named twice");
   return axes;
 }
 
@@ -122,8 +122,8 @@ Tensor cumsum(const Tensor& x, int axis) {
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
   check_defined("sum_to", {x});
-  check(broadcast_shapes("sum_to", x.shape(), shape) == x.shape(), "sum_to", "the shape ", shape,
-        " does not broadcast to x's shape ", x.shape());
+  LADON_CHECK(broadcast_shapes("sum_to", x.shape(), shape) == x.shape(), "sum_to", "the shape ",
+              shape, " does not broadcast to x's shape ", x.shape());
   return record("sum_to", kernels::sum_to(x, shape), {x},
                 [from = x.shape()](const Tensor& g) { return expand(g, from); });
 }
@@ -165,8 +165,8 @@ namespace {
 
 Tensor extreme(const char* name, Reduce op, const Tensor& x, const Axes& axes, Dims dims) {
   const Reduced reduced(name, x, axes);
-  check(reduced.count > 0 || is_floating(x.dtype()), name, "of no ", x.dtype(),
-        " elements is undefined: shape ", x.shape());
+  LADON_CHECK(reduced.count > 0 || is_floating(x.dtype()), name, "of no ", x.dtype(),
+              " elements is undefined: shape ", x.shape());
   return record(name, reduced.reduce(op, x, dims), {x},
                 [reduced, x = saved(x)](const Tensor& g, const Tensor& y) {
                   const Tensor others = not_equal(x, reduced.spread(y.detach()));
@@ -209,7 +209,7 @@ namespace {
 int checked_axis(const char* operation, const Tensor& x, int axis) {
   check_defined(operation, {x});
   const int a = normalize_axis(operation, axis, x.rank());
-  check(x.size(a) > 0, operation, "axis ", a, " of shape ", x.shape(), " is empty");
+  LADON_CHECK(x.size(a) > 0, operation, "axis ", a, " of shape ", x.shape(), " is empty");
   return a;
 }
 
@@ -250,8 +250,8 @@ ValuesAndIndices sort(const Tensor& x, SortOptions options) {
 ValuesAndIndices topk(const Tensor& x, std::int64_t k, TopkOptions options) {
   check_defined("topk", {x});
   const int a = normalize_axis("topk", options.axis, x.rank());
-  check(k >= 0 && k <= x.size(a), "topk", "k = ", k, " is outside [0, ", x.size(a),
-        "], the size of axis ", a, " of shape ", x.shape());
+  LADON_CHECK(k >= 0 && k <= x.size(a), "topk", "k = ", k, " is outside [0, ", x.size(a),
+              "], the size of axis ", a, " of shape ", x.shape());
   const Tensor order = slice(kernels::argsort(x, a, options.largest), a, {.stop = k});
   return {gather(x, a, order), contiguous(order)};
 }

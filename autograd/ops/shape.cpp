@@ -17,18 +17,18 @@ Shape resolve(const Tensor& x, const Shape& shape) {
   int inferred = -1;
   for (int i = 0; i < to.rank(); ++i) {
     if (to[i] != -1) continue;
-    check(inferred < 0, "reshape", "more than one size is −1 in ", shape);
+    LADON_CHECK(inferred < 0, "reshape", "more than one size is −1 in ", shape);
     inferred = i;
     to[i] = 1;
   }
   const std::int64_t known = checked_count("reshape", to);
   if (inferred >= 0) {
-    check(known != 0, "reshape", "the −1 in ", shape,
-          " cannot be inferred beside a size of 0; write the size");
+    LADON_CHECK(known != 0, "reshape", "the −1 in ", shape,
+                " cannot be inferred beside a size of 0; write the size");
     to[inferred] = x.count() / known;
   }
-  check(to.count() == x.count(), "reshape", "shape ", x.shape(), " holds ", x.count(),
-        " elements and cannot become ", shape);
+  LADON_CHECK(to.count() == x.count(), "reshape", "shape ", x.shape(), " holds ", x.count(),
+              " elements and cannot become ", shape);
   return to;
 }
 
@@ -57,7 +57,7 @@ Tensor flatten(const Tensor& x, int first, int last) {
   if (x.rank() == 0) return reshape(x, {1});
   first = normalize_axis("flatten", first, x.rank());
   last = normalize_axis("flatten", last, x.rank());
-  check(first <= last, "flatten", "axis ", first, " stands after axis ", last);
+  LADON_CHECK(first <= last, "flatten", "axis ", first, " stands after axis ", last);
   Shape to = x.shape().sub(0, first);
   to.append(x.shape().sub(first, last + 1).count());
   for (int i = last + 1; i < x.rank(); ++i) to.append(x.shape()[i]);
@@ -66,12 +66,12 @@ Tensor flatten(const Tensor& x, int first, int last) {
 
 Tensor permute(const Tensor& x, const std::vector<int>& order) {
   check_defined("permute", {x});
-  check(static_cast<int>(order.size()) == x.rank(), "permute", "an order of ", order.size(),
-        " axes for a tensor of shape ", x.shape());
+  LADON_CHECK(static_cast<int>(order.size()) == x.rank(), "permute", "an order of ", order.size(),
+              " axes for a tensor of shape ", x.shape());
   std::vector<int> to(order.size()), inverse(order.size(), -1);
   for (int i = 0; i < x.rank(); ++i) {
     to[i] = normalize_axis("permute", order[i], x.rank());
-    check(inverse[to[i]] < 0, "permute", "axis ", to[i], " is named twice");
+    LADON_CHECK(inverse[to[i]] < 0, "permute", "axis ", to[i], " is named twice");
     inverse[to[i]] = i;
   }
   return record("permute", view::permute(x, to), {x},
@@ -89,13 +89,13 @@ Tensor transpose(const Tensor& x, int a, int b) {
 Tensor expand(const Tensor& x, const Shape& shape) {
   check_defined("expand", {x});
   const int lead = shape.rank() - x.rank();
-  check(lead >= 0, "expand", "shape ", x.shape(), " has more axes than ", shape);
+  LADON_CHECK(lead >= 0, "expand", "shape ", x.shape(), " has more axes than ", shape);
   Shape to = shape;
   for (int i = 0; i < to.rank(); ++i) {
     const std::int64_t size = i < lead ? 1 : x.shape()[i - lead];
     if (to[i] == -1 && i >= lead) to[i] = size;
-    check(to[i] >= 0 && (size == to[i] || size == 1), "expand", "shape ", x.shape(),
-          " does not expand to ", shape, ": only axes of size 1 stretch");
+    LADON_CHECK(to[i] >= 0 && (size == to[i] || size == 1), "expand", "shape ", x.shape(),
+                " does not expand to ", shape, ": only axes of size 1 stretch");
   }
   checked_count("expand", to);
   return record("expand", view::expand(x, to), {x},
@@ -112,8 +112,8 @@ Tensor unsqueeze(const Tensor& x, int axis) {
 Tensor squeeze(const Tensor& x, int axis) {
   check_defined("squeeze", {x});
   axis = normalize_axis("squeeze", axis, x.rank());
-  check(x.shape()[axis] == 1, "squeeze", "axis ", axis, " of shape ", x.shape(), " has size ",
-        x.shape()[axis], ", not 1");
+  LADON_CHECK(x.shape()[axis] == 1, "squeeze", "axis ", axis, " of shape ", x.shape(), " has size ",
+              x.shape()[axis], ", not 1");
   return record("squeeze", view::squeeze(x, axis), {x},
                 [axis](const Tensor& g) { return unsqueeze(g, axis); });
 }
@@ -124,7 +124,7 @@ Tensor slice(const Tensor& x, int axis, Slice range) {
   check_defined("slice", {x});
   axis = normalize_axis("slice", axis, x.rank());
   const std::int64_t n = x.shape()[axis], step = range.step;
-  check(step != 0, "slice", "the step along axis ", axis, " is 0");
+  LADON_CHECK(step != 0, "slice", "the step along axis ", axis, " is 0");
   // Positions run in [0, n) forwards and (−1, n−1] backwards; a bound beyond them is clipped.
   const std::int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
   const auto bound = [&](std::int64_t at) {
@@ -149,8 +149,8 @@ Tensor select(const Tensor& x, int axis, std::int64_t index) {
   check_defined("select", {x});
   axis = normalize_axis("select", axis, x.rank());
   const std::int64_t n = x.shape()[axis];
-  check(index >= -n && index < n, "select", "index ", index, " is out of range for axis ", axis,
-        " of shape ", x.shape());
+  LADON_CHECK(index >= -n && index < n, "select", "index ", index, " is out of range for axis ",
+              axis, " of shape ", x.shape());
   if (index < 0) index += n;
   return record("select", view::select(x, axis, index), {x},
                 [axis, index, shape = x.shape()](const Tensor& g) {
@@ -161,8 +161,8 @@ Tensor select(const Tensor& x, int axis, std::int64_t index) {
 
 Tensor at(const Tensor& x, const std::vector<Index>& indices) {
   check_defined("at", {x});
-  check(static_cast<int>(indices.size()) <= x.rank(), "at", indices.size(),
-        " indices for a tensor of shape ", x.shape());
+  LADON_CHECK(static_cast<int>(indices.size()) <= x.rank(), "at", indices.size(),
+              " indices for a tensor of shape ", x.shape());
   Tensor y = x;
   int axis = 0;
   for (const Index& index : indices) {
@@ -178,7 +178,7 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, int axis1, int axis2) {
   check_defined("diagonal", {x});
   axis1 = normalize_axis("diagonal", axis1, x.rank());
   axis2 = normalize_axis("diagonal", axis2, x.rank());
-  check(axis1 != axis2, "diagonal", "both axes are ", axis1);
+  LADON_CHECK(axis1 != axis2, "diagonal", "both axes are ", axis1);
   offset = std::clamp(offset, -x.shape()[axis1], x.shape()[axis2]);
   return record("diagonal", view::diagonal(x, offset, axis1, axis2), {x},
                 [offset, axis1, axis2, shape = x.shape()](const Tensor& g) {
@@ -194,7 +194,7 @@ Tensor flip(const Tensor& x, const std::vector<int>& axes) {
   Tensor y = x.detach();
   for (int axis : axes) {
     axis = normalize_axis("flip", axis, x.rank());
-    check(!seen[axis], "flip", "axis ", axis, " is named twice");
+    LADON_CHECK(!seen[axis], "flip", "axis ", axis, " is named twice");
     seen[axis] = true;
     y = view::slice(y, axis, y.shape()[axis] - 1, y.shape()[axis], -1);
   }
@@ -204,7 +204,7 @@ Tensor flip(const Tensor& x, const std::vector<int>& axes) {
 // --- joining and cutting ---
 
 Tensor concat(const std::vector<Tensor>& parts, int axis) {
-  check(!parts.empty(), "concat", "there is nothing to join");
+  LADON_CHECK(!parts.empty(), "concat", "there is nothing to join");
   for (const Tensor& part : parts) check_defined("concat", {part});
   Shape shape = parts[0].shape();
   DType dtype = parts[0].dtype();
@@ -213,8 +213,8 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
   for (const Tensor& part : parts) {
     bool fits = part.rank() == shape.rank();
     for (int i = 0; fits && i < shape.rank(); ++i) fits = i == axis || part.shape()[i] == shape[i];
-    check(fits, "concat", "shapes ", parts[0].shape(), " and ", part.shape(), " differ off axis ",
-          axis);
+    LADON_CHECK(fits, "concat", "shapes ", parts[0].shape(), " and ", part.shape(),
+                " differ off axis ", axis);
     shape[axis] += part.shape()[axis];
     dtype = promote(dtype, part.dtype());
   }
@@ -234,11 +234,11 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
 }
 
 Tensor stack(const std::vector<Tensor>& parts, int axis) {
-  check(!parts.empty(), "stack", "there is nothing to join");
+  LADON_CHECK(!parts.empty(), "stack", "there is nothing to join");
   std::vector<Tensor> rows;
   for (const Tensor& part : parts) {
-    check(part.shape() == parts[0].shape(), "stack", "shapes ", parts[0].shape(), " and ",
-          part.shape(), " differ");
+    LADON_CHECK(part.shape() == parts[0].shape(), "stack", "shapes ", parts[0].shape(), " and ",
+                part.shape(), " differ");
     rows.push_back(unsqueeze(part, axis));
   }
   return concat(rows, axis);
@@ -249,12 +249,12 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
   axis = normalize_axis("split", axis, x.rank());
   std::int64_t total = 0;
   for (const std::int64_t size : sizes) {
-    check(size >= 0 && size <= x.shape()[axis], "split", "a piece of size ", size, " of axis ",
-          axis, ", which has ", x.shape()[axis]);
+    LADON_CHECK(size >= 0 && size <= x.shape()[axis], "split", "a piece of size ", size,
+                " of axis ", axis, ", which has ", x.shape()[axis]);
     total += size;
   }
-  check(total == x.shape()[axis], "split", "the sizes sum to ", total, ", axis ", axis,
-        " of shape ", x.shape(), " has ", x.shape()[axis]);
+  LADON_CHECK(total == x.shape()[axis], "split", "the sizes sum to ", total, ", axis ", axis,
+              " of shape ", x.shape(), " has ", x.shape()[axis]);
   std::vector<Tensor> parts;
   std::int64_t start = 0;
   for (const std::int64_t size : sizes) {
@@ -266,7 +266,7 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
 
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, int axis) {
   check_defined("split", {x});
-  check(size >= 1, "split", "pieces need a size of at least 1, got ", size);
+  LADON_CHECK(size >= 1, "split", "pieces need a size of at least 1, got ", size);
   std::vector<std::int64_t> sizes;
   for (std::int64_t left = x.size(axis); left > 0; left -= size)
     sizes.push_back(std::min(size, left));
@@ -296,18 +296,18 @@ Tensor pad(const Tensor& x, const std::vector<std::int64_t>& before,
            const std::vector<std::int64_t>& after, double value) {
   check_defined("pad", {x});
   const auto rank = static_cast<std::size_t>(x.rank());
-  check(before.size() == rank && after.size() == rank, "pad", before.size(), " counts before and ",
-        after.size(), " after for a tensor of shape ", x.shape());
+  LADON_CHECK(before.size() == rank && after.size() == rank, "pad", before.size(),
+              " counts before and ", after.size(), " after for a tensor of shape ", x.shape());
   Shape shape = x.shape();
   Tensor inside = x.detach();
   std::vector<std::int64_t> uncrop_before, uncrop_after;
   for (int i = 0; i < x.rank(); ++i) {
     const std::int64_t n = shape[i], low = before[i], high = after[i];
-    check(low >= -n && high >= -n, "pad", "cropping ", -low, " and ", -high, " elements from axis ",
-          i, " of shape ", x.shape());
+    LADON_CHECK(low >= -n && high >= -n, "pad", "cropping ", -low, " and ", -high,
+                " elements from axis ", i, " of shape ", x.shape());
     const bool overflow = __builtin_add_overflow(n + low, high, &shape[i]);
-    check(!overflow && shape[i] >= 0, "pad", "counts ", low, " and ", high, " around axis ", i,
-          " of shape ", x.shape(), " give no size");
+    LADON_CHECK(!overflow && shape[i] >= 0, "pad", "counts ", low, " and ", high, " around axis ",
+                i, " of shape ", x.shape(), " give no size");
     const std::int64_t from = std::max<std::int64_t>(0, -low);
     const std::int64_t to = n + std::min<std::int64_t>(0, high);
     inside = view::slice(inside, i, from, std::max<std::int64_t>(0, to - from), 1);
@@ -350,7 +350,7 @@ Tensor zero_columns(const Tensor& x, From from, To to) {
 
 void check_matrix(const char* operation, const Tensor& x) {
   check_defined(operation, {x});
-  check(x.rank() >= 2, operation, "needs at least 2 axes, got shape ", x.shape());
+  LADON_CHECK(x.rank() >= 2, operation, "needs at least 2 axes, got shape ", x.shape());
 }
 
 }  // namespace

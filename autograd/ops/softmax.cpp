@@ -34,7 +34,7 @@ Tensor log_softmax(const Tensor& x, int axis) {
 
 Tensor dropout(const Tensor& x, double p, Generator& rng) {
   check_floating("dropout", x);
-  check(p >= 0 && p <= 1, "dropout", "the probability ", p, " is outside [0, 1]");
+  LADON_CHECK(p >= 0 && p <= 1, "dropout", "the probability ", p, " is outside [0, 1]");
   if (p == 0) return x;
   const Tensor kept = masked_fill(x, bernoulli(x.shape(), rng, p), 0);
   return p < 1 ? kept / (1 - p) : kept;

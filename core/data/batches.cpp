@@ -18,17 +18,17 @@ std::vector<std::int64_t> random_order(std::int64_t n, Generator& rng) {
 
 Batches::Batches(const TextDataset& data, const Vocabulary& vocabulary, const BatchOptions& options)
     : labels_(data.labels), options_(options) {
-  check(options.batch_size >= 1, "batches", "batch_size must be at least 1, got ",
-        options.batch_size);
-  check(options.max_length >= 1, "batches", "max_length must be at least 1, got ",
-        options.max_length);
-  check(!data.texts.empty(), "batches", "the dataset is empty: it has 0 texts");
-  check(data.texts.size() == data.labels.size(), "batches", "the dataset has ", data.texts.size(),
-        " texts but ", data.labels.size(), " labels");
+  LADON_CHECK(options.batch_size >= 1, "batches", "batch_size must be at least 1, got ",
+              options.batch_size);
+  LADON_CHECK(options.max_length >= 1, "batches", "max_length must be at least 1, got ",
+              options.max_length);
+  LADON_CHECK(!data.texts.empty(), "batches", "the dataset is empty: it has 0 texts");
+  LADON_CHECK(data.texts.size() == data.labels.size(), "batches", "the dataset has ",
+              data.texts.size(), " texts but ", data.labels.size(), " labels");
   const auto classes = static_cast<std::int64_t>(data.label_names.size());
   for (std::size_t i = 0; i < data.texts.size(); ++i) {
-    check(labels_[i] >= 0 && labels_[i] < classes, "batches", "text ", i, " has label ", labels_[i],
-          ", outside the ", classes, " label names");
+    LADON_CHECK(labels_[i] >= 0 && labels_[i] < classes, "batches", "text ", i, " has label ",
+                labels_[i], ", outside the ", classes, " label names");
     std::vector<std::int64_t> tokens = vocabulary.encode(data.texts[i]);
     if (tokens.empty()) tokens.push_back(Vocabulary::unknown);
     tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(options.max_length)));

@@ -25,18 +25,18 @@ class Builder {
 
   void add(double value) {
     const auto narrow = static_cast<float>(value);
-    check(std::isfinite(narrow), "load_glove", path_, ": word '", word_, "' has the number ", value,
-          ", which is not finite in f32");
+    LADON_CHECK(std::isfinite(narrow), "load_glove", path_, ": word '", word_, "' has the number ",
+                value, ", which is not finite in f32");
     values_.push_back(narrow);
   }
 
   void end() {
     const std::size_t length = values_.size() - start_;
-    check(length > 0, "load_glove", path_, ": word '", word_, "' has no numbers");
+    LADON_CHECK(length > 0, "load_glove", path_, ": word '", word_, "' has no numbers");
     if (glove_.words.empty()) dimension_ = length;
-    check(length == dimension_, "load_glove", path_, ": word '", word_, "' has ", length,
-          " numbers, but the first word, '", glove_.words.empty() ? word_ : glove_.words.front(),
-          "', has ", dimension_);
+    LADON_CHECK(length == dimension_, "load_glove", path_, ": word '", word_, "' has ", length,
+                " numbers, but the first word, '",
+                glove_.words.empty() ? word_ : glove_.words.front(), "', has ", dimension_);
     if (seen_.emplace(word_, true).second) {
       glove_.words.push_back(word_);
     } else {
@@ -46,7 +46,7 @@ class Builder {
   }
 
   Glove finish() {
-    check(!glove_.words.empty(), "load_glove", path_, ": holds 0 word vectors");
+    LADON_CHECK(!glove_.words.empty(), "load_glove", path_, ": holds 0 word vectors");
     glove_.vectors = from_vector(values_, {static_cast<std::int64_t>(glove_.words.size()),
                                            static_cast<std::int64_t>(dimension_)});
     return std::move(glove_);
@@ -87,7 +87,7 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
   bool string(string_t&) override { return expect(false); }
   bool binary(binary_t&) override { return expect(false); }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
-    fail("load_glove", concat(path_, ": is not JSON: ", e.what()));
+    detail::fail("load_glove", path_, ": is not JSON: ", e.what());
   }
 
  private:
@@ -97,8 +97,9 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool expect(bool ok) const {
-    check(ok, "load_glove", path_, ": needs {\"word\": [numbers], …}, but has something else at ",
-          word_.empty() ? "its start" : "word '" + word_ + "'");
+    LADON_CHECK(ok, "load_glove", path_,
+                ": needs {\"word\": [numbers], …}, but has something else at ",
+                word_.empty() ? "its start" : "word '" + word_ + "'");
     return true;
   }
 
@@ -131,8 +132,8 @@ void read_text_line(const std::string& path, std::int64_t number, std::string_vi
   while (!value) {
     at = std::find(skip_spaces(at, end), end, ' ');
     word = line.substr(0, static_cast<std::size_t>(at - line.data()));
-    check(at != end && !word.starts_with(' '), "load_glove", path, ":", number,
-          ": needs 'word v1 … vd', got '", line.substr(0, 40), "'");
+    LADON_CHECK(at != end && !word.starts_with(' '), "load_glove", path, ":", number,
+                ": needs 'word v1 … vd', got '", line.substr(0, 40), "'");
     at = skip_spaces(at, end);
     value = parse_number(at, end);
   }
@@ -140,9 +141,9 @@ void read_text_line(const std::string& path, std::int64_t number, std::string_vi
   builder.add(*value);
   while ((at = skip_spaces(at, end)) != end) {
     value = parse_number(at, end);
-    check(value.has_value(), "load_glove", path, ":", number, ": '",
-          line.substr(static_cast<std::size_t>(at - line.data()), 20),
-          "' is not a number within the range of f64");
+    LADON_CHECK(value.has_value(), "load_glove", path, ":", number, ": '",
+                line.substr(static_cast<std::size_t>(at - line.data()), 20),
+                "' is not a number within the range of f64");
     builder.add(*value);
   }
   builder.end();
@@ -189,10 +190,11 @@ Glove load_glove(const std::string& path) {
 
 EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove, Generator& rng,
                                double scale) {
-  check(glove.vectors.defined() && glove.vectors.rank() == 2 && glove.vectors.dtype() == f32 &&
-            glove.vectors.size(0) == static_cast<std::int64_t>(glove.words.size()),
-        "embedding_table", "needs f32 vectors of shape [n, d], one row for each of the ",
-        glove.words.size(), " words");
+  LADON_CHECK(glove.vectors.defined() && glove.vectors.rank() == 2 &&
+                  glove.vectors.dtype() == f32 &&
+                  glove.vectors.size(0) == static_cast<std::int64_t>(glove.words.size()),
+              "embedding_table", "needs f32 vectors of shape [n, d], one row for each of the ",
+              glove.words.size(), " words");
   std::unordered_map<std::string_view, std::int64_t> rows;
   for (std::size_t i = 0; i < glove.words.size(); ++i)
     rows.emplace(glove.words[i], static_cast<std::int64_t>(i));

@@ -25,8 +25,8 @@ ImageDataset parse_cifar(std::string_view bytes, const std::string& name, std::i
                          std::vector<std::string> label_names) {
   constexpr std::int64_t plane = side * side, pixels = colours * plane;
   const std::int64_t record = label_bytes + pixels, size = static_cast<std::int64_t>(bytes.size());
-  check(size > 0 && size % record == 0, "read_cifar", name, ": its ", size,
-        " bytes are not one or more records of ", record, " bytes");
+  LADON_CHECK(size > 0 && size % record == 0, "read_cifar", name, ": its ", size,
+              " bytes are not one or more records of ", record, " bytes");
   const std::int64_t n = size / record;
   Tensor images = empty({n, side, side, colours}, f32), labels = empty({n}, i64);
   auto* value = images.mutable_data<float>();
@@ -34,9 +34,9 @@ ImageDataset parse_cifar(std::string_view bytes, const std::string& name, std::i
   for (std::int64_t i = 0; i < n; ++i) {
     const auto* from = reinterpret_cast<const unsigned char*>(bytes.data()) + i * record;
     label[i] = from[label_bytes - 1];
-    check(label[i] < static_cast<std::int64_t>(label_names.size()), "read_cifar", name,
-          ": the label of image ", i, " is ", label[i], ", the largest allowed is ",
-          label_names.size() - 1);
+    LADON_CHECK(label[i] < static_cast<std::int64_t>(label_names.size()), "read_cifar", name,
+                ": the label of image ", i, " is ", label[i], ", the largest allowed is ",
+                label_names.size() - 1);
     from += label_bytes;
     for (std::int64_t p = 0; p < plane; ++p)
       for (std::int64_t c = 0; c < colours; ++c) *value++ = from[c * plane + p] / 255.0f;
@@ -45,9 +45,10 @@ ImageDataset parse_cifar(std::string_view bytes, const std::string& name, std::i
 }
 
 void check_images(std::string_view operation, const Tensor& images) {
-  check(images.defined() && images.rank() == 4 && is_floating(images.dtype()), operation,
-        "images are floating [N, height, width, channels], got ",
-        images.defined() ? concat(images.dtype(), " ", images.shape()) : "an undefined tensor");
+  LADON_CHECK(
+      images.defined() && images.rank() == 4 && is_floating(images.dtype()), operation,
+      "images are floating [N, height, width, channels], got ",
+      images.defined() ? detail::join(images.dtype(), " ", images.shape()) : "an undefined tensor");
 }
 
 }  // namespace
@@ -56,15 +57,16 @@ ImageDataset parse_mnist(std::string_view images, const std::string& images_name
                          std::string_view labels, const std::string& labels_name) {
   // The third byte is the element type: 8, unsigned bytes.
   for (const auto& [bytes, name] : {std::pair(images, images_name), std::pair(labels, labels_name)})
-    check(bytes.size() < 3 || bytes[2] == 8, "read_mnist", name, ": the element type ",
-          int{static_cast<unsigned char>(bytes[2])}, " is not 8, unsigned bytes");
+    LADON_CHECK(bytes.size() < 3 || bytes[2] == 8, "read_mnist", name, ": the element type ",
+                int{static_cast<unsigned char>(bytes[2])}, " is not 8, unsigned bytes");
   Tensor pixels = parse_idx(images, images_name, f32);
   const Tensor classes = parse_idx(labels, labels_name);
-  check(pixels.rank() == 3 && pixels.count() > 0, "read_mnist", images_name,
-        ": images are [N, height, width], none of them 0, got ", pixels.shape());
-  check(classes.rank() == 1, "read_mnist", labels_name, ": labels are [N], got ", classes.shape());
-  check(pixels.size(0) == classes.size(0), "read_mnist", images_name, ": ", pixels.size(0),
-        " images, but ", classes.size(0), " labels in ", labels_name);
+  LADON_CHECK(pixels.rank() == 3 && pixels.count() > 0, "read_mnist", images_name,
+              ": images are [N, height, width], none of them 0, got ", pixels.shape());
+  LADON_CHECK(classes.rank() == 1, "read_mnist", labels_name, ": labels are [N], got ",
+              classes.shape());
+  LADON_CHECK(pixels.size(0) == classes.size(0), "read_mnist", images_name, ": ", pixels.size(0),
+              " images, but ", classes.size(0), " labels in ", labels_name);
   auto* value = pixels.mutable_data<float>();
   for (std::int64_t i = 0; i < pixels.count(); ++i) value[i] /= 255.0f;
   const auto* label = classes.data<std::int64_t>();
@@ -94,8 +96,8 @@ ImageDataset read_cifar100(const std::string& path) {
 
 ImageDataset take(const ImageDataset& data, std::int64_t first, std::int64_t count) {
   const std::int64_t n = data.size();
-  check(first >= 0 && count >= 1 && first <= n && count <= n - first, "take", count,
-        " images from image ", first, " are wanted, but there are ", n);
+  LADON_CHECK(first >= 0 && count >= 1 && first <= n && count <= n - first, "take", count,
+              " images from image ", first, " are wanted, but there are ", n);
   return {view::slice(data.images, 0, first, count, 1),
           view::slice(data.labels, 0, first, count, 1), data.label_names};
 }
@@ -103,8 +105,8 @@ ImageDataset take(const ImageDataset& data, std::int64_t first, std::int64_t cou
 Tensor patches(const Tensor& images, std::int64_t size) {
   check_images("patches", images);
   const Shape& s = images.shape();
-  check(size >= 1 && s[1] % size == 0 && s[2] % size == 0, "patches", "size ", size,
-        " does not divide height and width of ", s);
+  LADON_CHECK(size >= 1 && s[1] % size == 0 && s[2] % size == 0, "patches", "size ", size,
+              " does not divide height and width of ", s);
   const std::int64_t rows = s[1] / size, columns = s[2] / size;
   // [N, rows, size, columns, size, C] → [N, rows, columns, size, size, C]
   const Tensor cut = view::try_reshape(kernels::contiguous(images.detach()),
@@ -115,8 +117,8 @@ Tensor patches(const Tensor& images, std::int64_t size) {
 
 Standardization::Standardization(const Tensor& images, Together together) {
   check_images("Standardization", images);
-  check(images.dtype() == f32 && images.count() > 0, "Standardization",
-        "needs at least one f32 image, got ", images.dtype(), " ", images.shape());
+  LADON_CHECK(images.dtype() == f32 && images.count() > 0, "Standardization",
+              "needs at least one f32 image, got ", images.dtype(), " ", images.shape());
   const Shape& s = images.shape();
   const Shape shape = together == Together::all       ? Shape{1, 1, 1, 1}
                       : together == Together::channel ? Shape{1, 1, 1, s[3]}
@@ -146,9 +148,9 @@ Standardization::Standardization(const Tensor& images, Together together) {
 Tensor Standardization::operator()(const Tensor& images) const {
   check_images("Standardization", images);
   for (int axis = 1; axis < 4; ++axis)
-    check(mean.size(axis) == 1 || mean.size(axis) == images.size(axis), "Standardization",
-          "images ", images.shape(), " do not fit the training set's mean ", mean.shape());
-  check(images.dtype() == f32, "Standardization", "images are f32, got ", images.dtype());
+    LADON_CHECK(mean.size(axis) == 1 || mean.size(axis) == images.size(axis), "Standardization",
+                "images ", images.shape(), " do not fit the training set's mean ", mean.shape());
+  LADON_CHECK(images.dtype() == f32, "Standardization", "images are f32, got ", images.dtype());
   return kernels::binary(kernels::Binary::div, kernels::binary(kernels::Binary::sub, images, mean),
                          deviation);
 }

@@ -12,10 +12,10 @@ namespace {
 /// Probabilities as rows of doubles.
 struct Rows {
   Rows(const char* operation, const Tensor& probabilities) {
-    check(probabilities.defined() && probabilities.rank() == 2 &&
-              is_floating(probabilities.dtype()) && probabilities.count() > 0,
-          operation, "probabilities are floating [N, C] with N, C > 0, got ", probabilities.dtype(),
-          " of shape ", probabilities.shape());
+    LADON_CHECK(probabilities.defined() && probabilities.rank() == 2 &&
+                    is_floating(probabilities.dtype()) && probabilities.count() > 0,
+                operation, "probabilities are floating [N, C] with N, C > 0, got ",
+                probabilities.dtype(), " of shape ", probabilities.shape());
     count = probabilities.size(0);
     classes = probabilities.size(1);
     values = probabilities.detach().to_vector<double>();
@@ -31,13 +31,13 @@ struct Rows {
 
 std::vector<std::int64_t> checked_labels(const char* operation, const Tensor& labels,
                                          const Rows& rows) {
-  check(labels.defined() && labels.dtype() == i64 && labels.shape() == Shape({rows.count}),
-        operation, "labels are i64 ", Shape{rows.count}, ", got ", labels.dtype(), " of shape ",
-        labels.shape());
+  LADON_CHECK(labels.defined() && labels.dtype() == i64 && labels.shape() == Shape({rows.count}),
+              operation, "labels are i64 ", Shape{rows.count}, ", got ", labels.dtype(),
+              " of shape ", labels.shape());
   const auto values = labels.to_vector<std::int64_t>();
   for (const std::int64_t label : values)
-    check(label >= 0 && label < rows.classes, operation, "label ", label, " is outside [0, ",
-          rows.classes, ")");
+    LADON_CHECK(label >= 0 && label < rows.classes, operation, "label ", label, " is outside [0, ",
+                rows.classes, ")");
   return values;
 }
 
@@ -76,14 +76,14 @@ double brier(const Tensor& probabilities, const Tensor& labels) {
 }
 
 double ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins) {
-  check(bins >= 1, "ece", "there are ", bins, " bins; at least 1 is needed");
+  LADON_CHECK(bins >= 1, "ece", "there are ", bins, " bins; at least 1 is needed");
   const Rows rows("ece", probabilities);
   const auto label = checked_labels("ece", labels, rows);
   std::vector<double> gap(bins);  // Σ (correct − confidence) of each bin: n·(accuracy − confidence)
   for (std::int64_t i = 0; i < rows.count; ++i) {
     const double confidence = rows[i][rows.best(i)];
     const double bin = std::ceil(confidence * static_cast<double>(bins)) - 1;
-    check(!std::isnan(confidence), "ece", "the probabilities of row ", i, " are NaN");
+    LADON_CHECK(!std::isnan(confidence), "ece", "the probabilities of row ", i, " are NaN");
     gap[static_cast<std::size_t>(std::clamp(bin, 0.0, static_cast<double>(bins - 1)))] +=
         (rows.best(i) == label[i]) - confidence;
   }
@@ -104,8 +104,8 @@ std::vector<double> predictive_entropy(const Tensor& probabilities) {
 // The rank-sum form: with mid-ranks r (from 1) of all scores in order,
 // (Σ_positives r − P(P+1)/2) / (P·N).
 double auroc(const std::vector<double>& positives, const std::vector<double>& negatives) {
-  check(!positives.empty() && !negatives.empty(), "auroc", "there are ", positives.size(),
-        " positives and ", negatives.size(), " negatives; both are needed");
+  LADON_CHECK(!positives.empty() && !negatives.empty(), "auroc", "there are ", positives.size(),
+              " positives and ", negatives.size(), " negatives; both are needed");
   struct Score {
     double value;
     bool positive;
@@ -113,7 +113,7 @@ double auroc(const std::vector<double>& positives, const std::vector<double>& ne
   std::vector<Score> scores;
   for (const double s : positives) scores.push_back({s, true});
   for (const double s : negatives) scores.push_back({s, false});
-  for (const Score& s : scores) check(!std::isnan(s.value), "auroc", "a score is NaN");
+  for (const Score& s : scores) LADON_CHECK(!std::isnan(s.value), "auroc", "a score is NaN");
   std::sort(scores.begin(), scores.end(),
             [](const Score& a, const Score& b) { return a.value < b.value; });
   double rank_sum = 0;

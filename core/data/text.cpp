@@ -35,8 +35,8 @@ void for_each_line(std::string_view text, F line) {
 
 std::string read_text(std::string_view operation, const std::string& path) {
   std::string text = to_utf8(read_file(path));
-  check(!trim(text).empty(), operation, path, ": the file holds no text; it is ", text.size(),
-        " bytes long");
+  LADON_CHECK(!trim(text).empty(), operation, path, ": the file holds no text; it is ", text.size(),
+              " bytes long");
   return text;
 }
 
@@ -49,15 +49,16 @@ class Collector {
     data_.label_names = label_names;
     for (std::size_t i = 0; i < label_names.size(); ++i) {
       const bool fresh = index_.emplace(label_names[i], static_cast<std::int64_t>(i)).second;
-      check(fresh, operation, "the label name '", label_names[i], "' stands twice in label_names");
+      LADON_CHECK(fresh, operation, "the label name '", label_names[i],
+                  "' stands twice in label_names");
     }
   }
 
   void add(std::int64_t line, std::string_view label, std::string_view text) {
-    check(!label.empty(), operation_, path_, ":", line, ": the label is empty");
+    LADON_CHECK(!label.empty(), operation_, path_, ":", line, ": the label is empty");
     const std::string name(label);
-    check(!fixed_ || index_.count(name) == 1, operation_, path_, ":", line, ": the label '", name,
-          "' is not one of the ", data_.label_names.size(), " known: ", known());
+    LADON_CHECK(!fixed_ || index_.count(name) == 1, operation_, path_, ":", line, ": the label '",
+                name, "' is not one of the ", data_.label_names.size(), " known: ", known());
     index_.emplace(name, 0);
     labels_.push_back(name);
     data_.texts.emplace_back(trim(text));
@@ -118,8 +119,8 @@ TextDataset read_trec(const std::string& path, const std::vector<std::string>& l
   for_each_line(content, [&](std::int64_t number, std::string_view line) {
     const std::size_t space = line.find(' ');
     const std::size_t colon = line.substr(0, space).find(':');
-    check(colon != std::string_view::npos && space != std::string_view::npos, "read_trec", path,
-          ":", number, ": needs 'COARSE:fine words …', got '", line.substr(0, 40), "'");
+    LADON_CHECK(colon != std::string_view::npos && space != std::string_view::npos, "read_trec",
+                path, ":", number, ": needs 'COARSE:fine words …', got '", line.substr(0, 40), "'");
     collector.add(number, line.substr(0, colon), line.substr(space));
   });
   return collector.finish();
@@ -127,9 +128,10 @@ TextDataset read_trec(const std::string& path, const std::vector<std::string>& l
 
 TextDataset read_lines(const std::vector<std::string>& paths,
                        const std::vector<std::string>& label_names) {
-  check(!paths.empty(), "read_lines", "needs at least one file");
-  check(label_names.empty() || label_names.size() == paths.size(), "read_lines", "got ",
-        paths.size(), " files but ", label_names.size(), " label names; each file is one class");
+  LADON_CHECK(!paths.empty(), "read_lines", "needs at least one file");
+  LADON_CHECK(label_names.empty() || label_names.size() == paths.size(), "read_lines", "got ",
+              paths.size(), " files but ", label_names.size(),
+              " label names; each file is one class");
   TextDataset data;
   data.label_names = label_names;
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -148,17 +150,18 @@ TextDataset read_lines(const std::vector<std::string>& paths,
 TextDataset read_tsv(const std::string& path, const TsvColumns& columns,
                      const std::vector<std::string>& label_names) {
   const auto inside = [&](int column) { return column >= 0 && column < columns.columns; };
-  check(inside(columns.label_column) && inside(columns.text_column) &&
-            columns.label_column != columns.text_column,
-        "read_tsv", "label column ", columns.label_column, " and text column ", columns.text_column,
-        " must be distinct and within the ", columns.columns, " columns");
+  LADON_CHECK(inside(columns.label_column) && inside(columns.text_column) &&
+                  columns.label_column != columns.text_column,
+              "read_tsv", "label column ", columns.label_column, " and text column ",
+              columns.text_column, " must be distinct and within the ", columns.columns,
+              " columns");
   const std::string content = read_text("read_tsv", path);
   Collector collector("read_tsv", path, label_names);
   for_each_line(content, [&](std::int64_t number, std::string_view line) {
     const auto fields = split(line, columns);
-    check(fields.size() == static_cast<std::size_t>(columns.columns), "read_tsv", path, ":", number,
-          ": has ", fields.size(), " column", fields.size() == 1 ? "" : "s", ", needs ",
-          columns.columns, "; the line is '", line.substr(0, 40), "'");
+    LADON_CHECK(fields.size() == static_cast<std::size_t>(columns.columns), "read_tsv", path, ":",
+                number, ": has ", fields.size(), " column", fields.size() == 1 ? "" : "s",
+                ", needs ", columns.columns, "; the line is '", line.substr(0, 40), "'");
     collector.add(number, trim(fields[static_cast<std::size_t>(columns.label_column)]),
                   fields[static_cast<std::size_t>(columns.text_column)]);
   });
@@ -173,7 +176,7 @@ TsvColumns guess_columns(const std::string& path) {
   std::size_t columns = content.size();
   for_each_line(content, [&](std::int64_t number, std::string_view line) {
     const auto tabs = static_cast<int>(std::count(line.begin(), line.end(), '\t'));
-    check(tabs > 0, "guess_columns", path, ":", number, ": has no tab, unlike line 1");
+    LADON_CHECK(tabs > 0, "guess_columns", path, ":", number, ": has no tab, unlike line 1");
     lines.push_back(split(line, {.columns = tabs + 1}));
     columns = std::min(columns, lines.back().size());
   });

@@ -16,28 +16,28 @@ Vocabulary::Vocabulary(const std::vector<std::string>& words) {
   for (const char* word : reserved) add(word);
   for (const std::string& word : words) {
     const std::string problem = add(word);
-    check(problem.empty(), "vocabulary", problem);
+    LADON_CHECK(problem.empty(), "vocabulary", problem);
   }
 }
 
 std::string Vocabulary::add(const std::string& word) {
   if (word.empty()) return "a word is empty";
   if (word.find_first_of(" \t\r\n\v\f") != std::string::npos)
-    return concat("the word '", word, "' holds white space");
+    return detail::join("the word '", word, "' holds white space");
   const auto [entry, fresh] = index_.emplace(word, size());
   if (!fresh)
-    return concat("the word '", word, "' stands twice, as ", entry->second, " and ", size());
+    return detail::join("the word '", word, "' stands twice, as ", entry->second, " and ", size());
   words_.push_back(word);
   return {};
 }
 
 Vocabulary Vocabulary::from_texts(const std::vector<std::string>& texts,
                                   const VocabularyOptions& options) {
-  check(options.min_count >= 1, "vocabulary", "min_count must be at least 1, got ",
-        options.min_count);
-  check(options.max_size == 0 || options.max_size >= 2, "vocabulary",
-        "max_size must be 0 (no bound) or at least 2, for the reserved entries; got ",
-        options.max_size);
+  LADON_CHECK(options.min_count >= 1, "vocabulary", "min_count must be at least 1, got ",
+              options.min_count);
+  LADON_CHECK(options.max_size == 0 || options.max_size >= 2, "vocabulary",
+              "max_size must be 0 (no bound) or at least 2, for the reserved entries; got ",
+              options.max_size);
   std::map<std::string, std::int64_t> counts;
   for (const std::string& text : texts) {
     for (std::string& token : tokenize(text)) ++counts[std::move(token)];
@@ -58,8 +58,8 @@ bool Vocabulary::contains(std::string_view word) const { return index_.find(word
 
 std::int64_t Vocabulary::at(std::string_view word) const {
   const auto entry = index_.find(word);
-  check(entry != index_.end(), "vocabulary", "the word '", word, "' is not among the ", size(),
-        " of the vocabulary; find() gives <unk> for it");
+  LADON_CHECK(entry != index_.end(), "vocabulary", "the word '", word, "' is not among the ",
+              size(), " of the vocabulary; find() gives <unk> for it");
   return entry->second;
 }
 
@@ -89,11 +89,11 @@ Vocabulary Vocabulary::load(const std::string& path) {
     const std::string word = text.substr(std::min(start, text.size()), end - start);
     start = end + 1;
     if (line < 2) {
-      check(word == reserved[line], "vocabulary", path, ":", line + 1, ": needs ", reserved[line],
-            ", got '", word.substr(0, 40), "'");
+      LADON_CHECK(word == reserved[line], "vocabulary", path, ":", line + 1, ": needs ",
+                  reserved[line], ", got '", word.substr(0, 40), "'");
     } else {
       const std::string problem = vocabulary.add(word);
-      check(problem.empty(), "vocabulary", path, ":", line + 1, ": ", problem);
+      LADON_CHECK(problem.empty(), "vocabulary", path, ":", line + 1, ": ", problem);
     }
   }
   return vocabulary;

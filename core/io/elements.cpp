@@ -63,8 +63,8 @@ void read_unsigned(InputFile& file, Tensor& x, bool swap) {
       file, x.mutable_data<std::int64_t>(), x.count(), swap, [&](std::uint64_t raw) {
         constexpr auto largest =
             static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-        check(raw <= largest, "read_elements", file.path(), ": the unsigned value ", raw,
-              " does not fit in i64, whose largest is ", largest);
+        LADON_CHECK(raw <= largest, "read_elements", file.path(), ": the unsigned value ", raw,
+                    " does not fit in i64, whose largest is ", largest);
         return static_cast<std::int64_t>(raw);
       });
 }
@@ -115,11 +115,11 @@ std::uint64_t checked_bytes(std::string_view operation, const std::string& path,
   std::int64_t widened = 8;  // the same with the widest dtype it may be converted to
   bool empty = false;
   for (std::int64_t size : shape) {
-    check(size >= 0, operation, path, ": size ", size, " in shape ", shape, " is negative");
+    LADON_CHECK(size >= 0, operation, path, ": size ", size, " in shape ", shape, " is negative");
     empty |= size == 0;
     const std::int64_t factor = std::max<std::int64_t>(size, 1);
     const bool overflow = __builtin_mul_overflow(widened, factor, &widened);
-    check(!overflow, operation, path, ": shape ", shape, " needs more than 2^63 bytes");
+    LADON_CHECK(!overflow, operation, path, ": shape ", shape, " needs more than 2^63 bytes");
     bytes *= factor;
   }
   return empty ? 0 : static_cast<std::uint64_t>(bytes);

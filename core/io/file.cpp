@@ -24,7 +24,7 @@ constexpr std::size_t largest_transfer = 0x7ffff000;
 
 [[noreturn]] void fail_with_errno(std::string_view operation, const std::string& path,
                                   std::string_view what) {
-  fail(operation, concat(path, ": ", what, ": ", std::generic_category().message(errno)));
+  detail::fail(operation, path, ": ", what, ": ", std::generic_category().message(errno));
 }
 
 // Where a write to `path` ends up. Renaming over a link, a device or a pipe would destroy it.
@@ -33,11 +33,11 @@ fs::path resolve(const std::string& path) {
   fs::path target = path;
   if (fs::is_symlink(fs::symlink_status(target, error))) {
     target = fs::weakly_canonical(target, error);
-    check(!error, "write_atomically", path, ": cannot follow the link: ", error.message());
+    LADON_CHECK(!error, "write_atomically", path, ": cannot follow the link: ", error.message());
   }
   const fs::file_status status = fs::status(target, error);
-  check(!fs::exists(status) || fs::is_regular_file(status), "write_atomically", path,
-        ": exists and is not a regular file");
+  LADON_CHECK(!fs::exists(status) || fs::is_regular_file(status), "write_atomically", path,
+              ": exists and is not a regular file");
   return target;
 }
 
@@ -47,7 +47,7 @@ class Temporary {
   Temporary(const std::string& path, const fs::path& target) : path_(path), target_(target) {
     static std::atomic<unsigned> counter{0};
     do {
-      const std::string name = concat(".ladon-", getpid(), "-", counter++, ".tmp");
+      const std::string name = detail::join(".ladon-", getpid(), "-", counter++, ".tmp");
       name_ = (target.parent_path() / name).string();
       descriptor = open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (descriptor < 0 && errno == EEXIST);
@@ -112,7 +112,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
   const bool known = fstat(descriptor_, &status) == 0;
   if (!known || !S_ISREG(status.st_mode)) {
     close(descriptor_);
-    fail("read_file", concat(path_, ": is not a regular file"));
+    detail::fail("read_file", path_, ": is not a regular file");
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -120,15 +120,15 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
 InputFile::~InputFile() { close(descriptor_); }
 
 void InputFile::read(void* to, std::size_t bytes) {
-  check(bytes <= remaining(), "read_file", path_, ": ", bytes, " bytes wanted at byte ", position_,
-        ", but only ", remaining(), " are left; the file is truncated");
+  LADON_CHECK(bytes <= remaining(), "read_file", path_, ": ", bytes, " bytes wanted at byte ",
+              position_, ", but only ", remaining(), " are left; the file is truncated");
   auto* next = static_cast<char*>(to);
   while (bytes > 0) {
     const ssize_t got = ::read(descriptor_, next, std::min(bytes, largest_transfer));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_with_errno("read_file", path_, "cannot read");
-    check(got > 0, "read_file", path_, ": became shorter while it was read: ", bytes,
-          " bytes are missing at byte ", position_);
+    LADON_CHECK(got > 0, "read_file", path_, ": became shorter while it was read: ", bytes,
+                " bytes are missing at byte ", position_);
     next += got;
     bytes -= static_cast<std::size_t>(got);
     position_ += static_cast<std::uint64_t>(got);
@@ -137,8 +137,8 @@ void InputFile::read(void* to, std::size_t bytes) {
 
 std::string read_file(const std::string& path, std::uint64_t limit) {
   InputFile file(path);
-  check(file.size() <= limit, "read_file", path, ": ", file.size(),
-        " bytes are more than the limit of ", limit);
+  LADON_CHECK(file.size() <= limit, "read_file", path, ": ", file.size(),
+              " bytes are more than the limit of ", limit);
   std::string bytes(file.size(), '\0');
   file.read(bytes.data(), bytes.size());
   return bytes;

@@ -41,24 +41,25 @@ FileType element_type(const std::string& name, int code) {
     case 0x0E:
       return FileType::f8;
     default:
-      fail("read_idx", concat(name, ": the element type ", code,
-                              " is not one of 8 (unsigned byte), 9 (byte), 11 (short), 12 (int), "
-                              "13 (float), 14 (double)"));
+      detail::fail("read_idx", name, ": the element type ", code,
+                   " is not one of 8 (unsigned byte), 9 (byte), 11 (short), 12 (int), "
+                   "13 (float), 14 (double)");
   }
 }
 
 Header parse_header(std::string_view bytes, const std::string& name) {
-  check(!bytes.starts_with("\x1f\x8b"), "read_idx", name,
-        ": is compressed by gzip; decompress it first");
-  check(bytes.size() >= 4 && bytes[0] == 0 && bytes[1] == 0, "read_idx", name, ": its ",
-        bytes.size(), " bytes do not start with two zeros, an element type and a number of axes");
+  LADON_CHECK(!bytes.starts_with("\x1f\x8b"), "read_idx", name,
+              ": is compressed by gzip; decompress it first");
+  LADON_CHECK(bytes.size() >= 4 && bytes[0] == 0 && bytes[1] == 0, "read_idx", name, ": its ",
+              bytes.size(),
+              " bytes do not start with two zeros, an element type and a number of axes");
   const FileType type = element_type(name, static_cast<unsigned char>(bytes[2]));
   const auto axes = static_cast<unsigned char>(bytes[3]);
-  check(axes >= 1 && axes <= Shape::max_rank, "read_idx", name, ": has ", int{axes},
-        " axes, needs 1 to ", Shape::max_rank);
+  LADON_CHECK(axes >= 1 && axes <= Shape::max_rank, "read_idx", name, ": has ", int{axes},
+              " axes, needs 1 to ", Shape::max_rank);
   const std::size_t length = 4 + 4 * std::size_t{axes};
-  check(bytes.size() >= length, "read_idx", name, ": the header of ", int{axes}, " axes has ",
-        length, " bytes, but the file only ", bytes.size(), "; it is truncated");
+  LADON_CHECK(bytes.size() >= length, "read_idx", name, ": the header of ", int{axes}, " axes has ",
+              length, " bytes, but the file only ", bytes.size(), "; it is truncated");
   Shape shape = Shape::filled(axes, 0);
   for (int i = 0; i < axes; ++i) shape[i] = big_endian<std::uint32_t>(bytes.data() + 4 + 4 * i);
   return {type, shape, length};
@@ -82,13 +83,13 @@ void convert_integers(const char* from, Tensor& x) {
 }  // namespace
 
 Tensor parse_idx(std::string_view bytes, const std::string& name, DType integers) {
-  check(integers != boolean, "read_idx", name, ": integers are read as i64, f32 or f64, not ",
-        integers);
+  LADON_CHECK(integers != boolean, "read_idx", name, ": integers are read as i64, f32 or f64, not ",
+              integers);
   const Header header = parse_header(bytes, name);
   const std::uint64_t needed = checked_bytes("read_idx", name, header.type, header.shape);
-  check(needed == bytes.size() - header.bytes, "read_idx", name, ": shape ", header.shape, " with ",
-        item_size(header.type), " bytes an element needs ", needed, " bytes, but ",
-        bytes.size() - header.bytes, " follow the header");
+  LADON_CHECK(needed == bytes.size() - header.bytes, "read_idx", name, ": shape ", header.shape,
+              " with ", item_size(header.type), " bytes an element needs ", needed, " bytes, but ",
+              bytes.size() - header.bytes, " follow the header");
   const DType natural = dtype_of(header.type);
   Tensor x = empty(header.shape, natural == i64 ? integers : natural);
   const char* from = bytes.data() + header.bytes;

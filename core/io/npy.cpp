@@ -43,8 +43,8 @@ class HeaderParser {
     expected(at_ == text_.size(), "nothing after the dictionary");
     expected(descr_ && order_ && shape_, "the keys 'descr', 'fortran_order' and 'shape'");
     const std::optional<FileType> type = type_of(*descr_);
-    check(type.has_value(), "load_npy", path_, ": the element type '", *descr_,
-          "' is not one of b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 after < > = or |");
+    LADON_CHECK(type.has_value(), "load_npy", path_, ": the element type '", *descr_,
+                "' is not one of b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 after < > = or |");
     return {*type, (*descr_)[0] == '>', *order_, *shape_};
   }
 
@@ -59,7 +59,7 @@ class HeaderParser {
     } else if (key == "shape" && !shape_) {
       shape_ = parse_shape();
     } else {
-      fail("load_npy", concat(path_, ": the header's key '", key, "' is unknown or stands twice"));
+      detail::fail("load_npy", path_, ": the header's key '", key, "' is unknown or stands twice");
     }
   }
 
@@ -112,8 +112,8 @@ class HeaderParser {
       comma = accept(',');
     }
     expected(sizes.size() != 1 || comma, "',' after the only size of a tuple");
-    check(sizes.size() <= Shape::max_rank, "load_npy", path_, ": the array has ", sizes.size(),
-          " axes, a tensor at most ", Shape::max_rank);
+    LADON_CHECK(sizes.size() <= Shape::max_rank, "load_npy", path_, ": the array has ",
+                sizes.size(), " axes, a tensor at most ", Shape::max_rank);
     return Shape(sizes);
   }
 
@@ -137,10 +137,10 @@ class HeaderParser {
     ++at_;
     return true;
   }
-  void expect(char c) { expected(accept(c), concat("'", c, "'")); }
+  void expect(char c) { expected(accept(c), detail::join("'", c, "'")); }
   void expected(bool ok, const std::string& what) const {
-    check(ok, "load_npy", path_, ": the header needs ", what, " at its byte ", at_, ", but has '",
-          text_.substr(std::min(at_, text_.size()), 20), "'");
+    LADON_CHECK(ok, "load_npy", path_, ": the header needs ", what, " at its byte ", at_,
+                ", but has '", text_.substr(std::min(at_, text_.size()), 20), "'");
   }
 
   const std::string& path_;
@@ -154,19 +154,20 @@ class HeaderParser {
 Header read_header(InputFile& file) {
   unsigned char start[12] = {};
   file.read(start, 8);
-  check(std::equal(magic.begin(), magic.end(), reinterpret_cast<const char*>(start)), "load_npy",
-        file.path(), ": does not start with the six bytes \\x93NUMPY of an array file");
+  LADON_CHECK(std::equal(magic.begin(), magic.end(), reinterpret_cast<const char*>(start)),
+              "load_npy", file.path(),
+              ": does not start with the six bytes \\x93NUMPY of an array file");
   const int version = start[6];
-  check(version >= 1 && version <= 3 && start[7] == 0, "load_npy", file.path(), ": version ",
-        version, ".", int{start[7]}, " is not 1.0, 2.0 or 3.0");
+  LADON_CHECK(version >= 1 && version <= 3 && start[7] == 0, "load_npy", file.path(), ": version ",
+              version, ".", int{start[7]}, " is not 1.0, 2.0 or 3.0");
   const int digits = version == 1 ? 2 : 4;
   file.read(start + 8, static_cast<std::size_t>(digits));
   std::uint64_t length = 0;
   for (int i = digits - 1; i >= 0; --i) length = length << 8 | start[8 + i];
-  check(length <= file.remaining(), "load_npy", file.path(), ": the header claims ", length,
-        " bytes, but only ", file.remaining(), " are left; the file is truncated or damaged");
-  check(length <= largest_header, "load_npy", file.path(), ": the header claims ", length,
-        " bytes, more than the limit of ", largest_header);
+  LADON_CHECK(length <= file.remaining(), "load_npy", file.path(), ": the header claims ", length,
+              " bytes, but only ", file.remaining(), " are left; the file is truncated or damaged");
+  LADON_CHECK(length <= largest_header, "load_npy", file.path(), ": the header claims ", length,
+              " bytes, more than the limit of ", largest_header);
   std::string text(length, '\0');
   file.read(text.data(), text.size());
   return HeaderParser(file.path(), text).parse();
@@ -178,9 +179,9 @@ Tensor load_npy(const std::string& path) {
   InputFile file(path);
   const Header header = read_header(file);
   const std::uint64_t bytes = checked_bytes("load_npy", path, header.type, header.shape);
-  check(bytes == file.remaining(), "load_npy", path, ": shape ", header.shape, " with ",
-        item_size(header.type), " bytes an element needs ", bytes, " bytes, but ", file.remaining(),
-        " follow the header");
+  LADON_CHECK(bytes == file.remaining(), "load_npy", path, ": shape ", header.shape, " with ",
+              item_size(header.type), " bytes an element needs ", bytes, " bytes, but ",
+              file.remaining(), " follow the header");
   if (!header.fortran_order)
     return read_elements(file, header.type, header.shape, header.big_endian);
   // Fortran order is row-major order with the axes reversed.
@@ -193,12 +194,12 @@ Tensor load_npy(const std::string& path) {
 }
 
 void save_npy(const std::string& path, const Tensor& x) {
-  check(x.defined(), "save_npy", path, ": the tensor is undefined; there is nothing to save");
+  LADON_CHECK(x.defined(), "save_npy", path, ": the tensor is undefined; there is nothing to save");
   const std::string_view descr = visit_dtype(x.dtype(), []<class T>() -> std::string_view {
     constexpr DType t = dtype_of<T>();
     return t == boolean ? "|b1" : t == i64 ? "<i8" : t == f32 ? "<f4" : "<f8";
   });
-  std::string text = concat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (");
+  std::string text = detail::join("{'descr': '", descr, "', 'fortran_order': False, 'shape': (");
   for (std::int64_t size : x.shape()) text += std::to_string(size) + ", ";
   text += "), }";
   // magic 6, version 2, length 2; spaces and a newline bring the elements to a multiple of 64.

@@ -35,21 +35,21 @@ std::string shown(const json& value) {
 json parse_json(const std::string& path, const std::string& text) {
   std::vector<std::set<std::string>> keys;
   const json::parser_callback_t inspect = [&](int depth, json::parse_event_t event, json& value) {
-    check(depth <= deepest_header, "load_safetensors", path, ": the header nests deeper than ",
-          deepest_header, " levels");
+    LADON_CHECK(depth <= deepest_header, "load_safetensors", path,
+                ": the header nests deeper than ", deepest_header, " levels");
     if (event == json::parse_event_t::object_start) keys.emplace_back();
     if (event == json::parse_event_t::object_end) keys.pop_back();
     if (event == json::parse_event_t::key) {
       const auto& key = value.get_ref<const std::string&>();
-      check(keys.back().insert(key).second, "load_safetensors", path, ": the header has the key '",
-            key, "' twice");
+      LADON_CHECK(keys.back().insert(key).second, "load_safetensors", path,
+                  ": the header has the key '", key, "' twice");
     }
     return true;
   };
   try {
     return json::parse(text, inspect);
   } catch (const json::exception& error) {
-    fail("load_safetensors", concat(path, ": the header is not JSON: ", error.what()));
+    detail::fail("load_safetensors", path, ": the header is not JSON: ", error.what());
   }
 }
 
@@ -60,8 +60,8 @@ FileType parse_dtype(const std::string& where, const json& value) {
       {"U64", FileType::u8},   {"F16", FileType::f2}, {"F32", FileType::f4}, {"F64", FileType::f8},
       {"BF16", FileType::bf16}};
   const auto found = value.is_string() ? types.find(value.get<std::string>()) : types.end();
-  check(found != types.end(), "load_safetensors", where, ": dtype ", shown(value),
-        " is not one of BOOL I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64");
+  LADON_CHECK(found != types.end(), "load_safetensors", where, ": dtype ", shown(value),
+              " is not one of BOOL I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64");
   return found->second;
 }
 
@@ -71,54 +71,59 @@ std::vector<std::int64_t> parse_integers(const std::string& where, const char* k
   const auto whole = [](const json& item) {
     return item.is_number_unsigned() && item.get<std::uint64_t>() >> 63 == 0;
   };
-  check(value.is_array() && std::all_of(value.begin(), value.end(), whole), "load_safetensors",
-        where, ": ", key, " must be an array of integers from 0 to 2^63 − 1, got ", shown(value));
+  LADON_CHECK(value.is_array() && std::all_of(value.begin(), value.end(), whole),
+              "load_safetensors", where, ": ", key,
+              " must be an array of integers from 0 to 2^63 − 1, got ", shown(value));
   return value.get<std::vector<std::int64_t>>();
 }
 
 Entry parse_entry(const std::string& path, const std::string& name, const json& value) {
-  const std::string where = concat(path, ": tensor '", name, "'");
-  check(value.is_object(), "load_safetensors", where, " must be an object, got ", shown(value));
+  const std::string where = detail::join(path, ": tensor '", name, "'");
+  LADON_CHECK(value.is_object(), "load_safetensors", where, " must be an object, got ",
+              shown(value));
   for (const char* key : {"dtype", "shape", "data_offsets"})
-    check(value.contains(key), "load_safetensors", where, " has no '", key, "': ", shown(value));
+    LADON_CHECK(value.contains(key), "load_safetensors", where, " has no '", key,
+                "': ", shown(value));
   Entry entry{name, parse_dtype(where, value["dtype"]), {}, 0, 0};
   const auto sizes = parse_integers(where, "shape", value["shape"]);
-  check(sizes.size() <= Shape::max_rank, "load_safetensors", where, " has ", sizes.size(),
-        " axes, a tensor at most ", Shape::max_rank);
+  LADON_CHECK(sizes.size() <= Shape::max_rank, "load_safetensors", where, " has ", sizes.size(),
+              " axes, a tensor at most ", Shape::max_rank);
   entry.shape = Shape(sizes);
   const auto offsets = parse_integers(where, "data_offsets", value["data_offsets"]);
-  check(offsets.size() == 2 && offsets[0] <= offsets[1], "load_safetensors", where,
-        ": data_offsets must be [begin, end] with begin ≤ end, got ", shown(value["data_offsets"]));
+  LADON_CHECK(offsets.size() == 2 && offsets[0] <= offsets[1], "load_safetensors", where,
+              ": data_offsets must be [begin, end] with begin ≤ end, got ",
+              shown(value["data_offsets"]));
   entry.begin = static_cast<std::uint64_t>(offsets[0]);
   entry.end = static_cast<std::uint64_t>(offsets[1]);
   const std::uint64_t bytes = checked_bytes("load_safetensors", where, entry.type, entry.shape);
-  check(bytes == entry.end - entry.begin, "load_safetensors", where, ": shape ", entry.shape,
-        " of ", shown(value["dtype"]), " needs ", bytes, " bytes, but data_offsets ",
-        shown(value["data_offsets"]), " span ", entry.end - entry.begin);
+  LADON_CHECK(bytes == entry.end - entry.begin, "load_safetensors", where, ": shape ", entry.shape,
+              " of ", shown(value["dtype"]), " needs ", bytes, " bytes, but data_offsets ",
+              shown(value["data_offsets"]), " span ", entry.end - entry.begin);
   return entry;
 }
 
 std::map<std::string, std::string> parse_metadata(const std::string& path, const json& value) {
   const auto text = [](const json& item) { return item.is_string(); };
-  check(value.is_object() && std::all_of(value.begin(), value.end(), text), "load_safetensors",
-        path, ": ", metadata_key, " must be an object of strings, got ", shown(value));
+  LADON_CHECK(value.is_object() && std::all_of(value.begin(), value.end(), text),
+              "load_safetensors", path, ": ", metadata_key, " must be an object of strings, got ",
+              shown(value));
   return value.get<std::map<std::string, std::string>>();
 }
 
 json read_header(InputFile& file) {
   const std::string& path = file.path();
-  check(file.size() >= 8, "load_safetensors", path, ": is ", file.size(),
-        " bytes long, but the length of the header alone takes 8");
+  LADON_CHECK(file.size() >= 8, "load_safetensors", path, ": is ", file.size(),
+              " bytes long, but the length of the header alone takes 8");
   std::uint64_t length = 0;
   file.read(&length, sizeof(length));
-  check(length <= file.remaining(), "load_safetensors", path, ": the header claims ", length,
-        " bytes, but only ", file.remaining(), " are left; the file is truncated or damaged");
-  check(length <= largest_header, "load_safetensors", path, ": the header claims ", length,
-        " bytes, more than the limit of ", largest_header);
+  LADON_CHECK(length <= file.remaining(), "load_safetensors", path, ": the header claims ", length,
+              " bytes, but only ", file.remaining(), " are left; the file is truncated or damaged");
+  LADON_CHECK(length <= largest_header, "load_safetensors", path, ": the header claims ", length,
+              " bytes, more than the limit of ", largest_header);
   std::string text(length, '\0');
   file.read(text.data(), text.size());
-  check(text.starts_with('{'), "load_safetensors", path,
-        ": the header must start with '{', but starts with '", text.substr(0, 8), "'");
+  LADON_CHECK(text.starts_with('{'), "load_safetensors", path,
+              ": the header must start with '{', but starts with '", text.substr(0, 8), "'");
   return parse_json(path, text);
 }
 
@@ -133,13 +138,14 @@ std::vector<Entry> ordered_entries(const InputFile& file, const json& header) {
   });
   std::uint64_t next = 0;
   for (const Entry& entry : entries) {
-    check(entry.begin == next, "load_safetensors", file.path(), ": tensor '", entry.name,
-          "' begins at byte ", entry.begin, " of the elements, but the tensors before it end at ",
-          next, entry.begin < next ? "; they overlap" : "; the bytes between belong to none");
+    LADON_CHECK(entry.begin == next, "load_safetensors", file.path(), ": tensor '", entry.name,
+                "' begins at byte ", entry.begin,
+                " of the elements, but the tensors before it end at ", next,
+                entry.begin < next ? "; they overlap" : "; the bytes between belong to none");
     next = entry.end;
   }
-  check(next == file.remaining(), "load_safetensors", file.path(), ": the tensors need ", next,
-        " bytes, but ", file.remaining(), " follow the header");
+  LADON_CHECK(next == file.remaining(), "load_safetensors", file.path(), ": the tensors need ",
+              next, " bytes, but ", file.remaining(), " follow the header");
   return entries;
 }
 
@@ -153,10 +159,10 @@ std::vector<const Named*> ordered_tensors(const std::string& path,
                                           const std::map<std::string, Tensor>& tensors) {
   std::vector<const Named*> order;
   for (const auto& item : tensors) {
-    check(item.second.defined(), "save_safetensors", path, ": tensor '", item.first,
-          "' is undefined");
-    check(item.first != metadata_key, "save_safetensors", path, ": a tensor cannot be named ",
-          metadata_key);
+    LADON_CHECK(item.second.defined(), "save_safetensors", path, ": tensor '", item.first,
+                "' is undefined");
+    LADON_CHECK(item.first != metadata_key, "save_safetensors", path, ": a tensor cannot be named ",
+                metadata_key);
     order.push_back(&item);
   }
   const auto rank = [](const Named* item) {
@@ -202,7 +208,7 @@ void save_safetensors(const std::string& path, const std::map<std::string, Tenso
   try {
     text = header.dump();
   } catch (const json::exception& error) {
-    fail("save_safetensors", concat(path, ": a name or metadata is not UTF-8: ", error.what()));
+    detail::fail("save_safetensors", path, ": a name or metadata is not UTF-8: ", error.what());
   }
   text.append((8 - text.size() % 8) % 8, ' ');
   const std::uint64_t length = text.size();

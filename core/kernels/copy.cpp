@@ -33,14 +33,14 @@ void convert_all(const From* x, To* y, std::int64_t n) {
 /// A writable operand must not hold an element twice.
 void check_not_expanded(std::string_view operation, const Tensor& x) {
   for (int i = 0; i < x.rank(); ++i)
-    check(x.shape()[i] <= 1 || x.strides()[i] != 0, operation,
-          "cannot write to an expanded tensor ", x.shape(), ": axis ", i,
-          " repeats one element; clone it first");
+    LADON_CHECK(x.shape()[i] <= 1 || x.strides()[i] != 0, operation,
+                "cannot write to an expanded tensor ", x.shape(), ": axis ", i,
+                " repeats one element; clone it first");
 }
 
 void check_broadcasts_to(std::string_view operation, const Tensor& x, const Shape& shape) {
-  check(broadcast_shapes(operation, x.shape(), shape) == shape, operation, "shape ", x.shape(),
-        " does not broadcast to the destination's ", shape);
+  LADON_CHECK(broadcast_shapes(operation, x.shape(), shape) == shape, operation, "shape ",
+              x.shape(), " does not broadcast to the destination's ", shape);
 }
 
 /// y, or a copy of it if writing x would change elements of y that are still to be read.
@@ -72,19 +72,19 @@ Tensor cast(const Tensor& x, DType dtype) {
 }
 
 Tensor contiguous(const Tensor& x) {
-  check(x.defined(), "contiguous", "the tensor is undefined");
+  LADON_CHECK(x.defined(), "contiguous", "the tensor is undefined");
   return x.contiguous() ? x : clone(x);
 }
 
 Tensor clone(const Tensor& x) {
-  check(x.defined(), "clone", "the tensor is undefined");
+  LADON_CHECK(x.defined(), "clone", "the tensor is undefined");
   Tensor y = empty_like(x);
   visit_dtype(x.dtype(), [&]<class T>() { map<T, T>(y, convert_all<T, T>, x); });
   return y;
 }
 
 void copy(Tensor destination, const Tensor& source) {
-  check(destination.defined() && source.defined(), "copy", "a tensor is undefined");
+  LADON_CHECK(destination.defined() && source.defined(), "copy", "a tensor is undefined");
   check_not_expanded("copy", destination);
   check_broadcasts_to("copy", source, destination.shape());
   const Tensor from = apart_from(destination, source);
@@ -112,8 +112,8 @@ void fill(Tensor x, double value) {
 }
 
 void axpby(double a, Tensor x, double b, const Tensor& y) {
-  check(x.dtype() == y.dtype(), "axpby", "dtypes differ: ", x.dtype(), " and ", y.dtype());
-  check(x.dtype() != boolean, "axpby", "is not defined for bool");
+  LADON_CHECK(x.dtype() == y.dtype(), "axpby", "dtypes differ: ", x.dtype(), " and ", y.dtype());
+  LADON_CHECK(x.dtype() != boolean, "axpby", "is not defined for bool");
   check_not_expanded("axpby", x);
   check_broadcasts_to("axpby", y, x.shape());
   const Tensor from = apart_from(x, y);

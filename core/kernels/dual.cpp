@@ -187,7 +187,8 @@ Tensor dual_series(const Tensor& a, const Tensor& b, const Tensor& p, const Tens
   const Entries entries(p, q, c);
   const Tensor left = contiguous(a), right = contiguous(b);
   const int64_t terms = a.size(-1);
-  require(terms % 8 == 0 && b.size(-1) == terms, "both sides of a dual series have 8·n terms");
+  detail::require(terms % 8 == 0 && b.size(-1) == terms,
+                  "both sides of a dual series have 8·n terms");
   Tensor result = empty(c.shape(), f64);
   const SeriesGroup group{
       entries, left.data<double>(), right.data<double>(), result.mutable_data<double>(),

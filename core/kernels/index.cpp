@@ -9,13 +9,14 @@
 namespace ladon::kernels {
 
 Tensor normalize_indices(std::string_view operation, const Tensor& index, std::int64_t n) {
-  check(index.defined() && index.dtype() == i64, operation, "indices are i64, got ",
-        index.defined() ? name(index.dtype()) : "an undefined tensor");
+  LADON_CHECK(index.defined() && index.dtype() == i64, operation, "indices are i64, got ",
+              index.defined() ? to_string(index.dtype()) : "an undefined tensor");
   Tensor out = clone(index);
   std::int64_t* data = out.mutable_data<std::int64_t>();
   for (std::int64_t p = 0; p < out.count(); ++p) {
     const std::int64_t i = data[p];
-    check(i >= -n && i < n, operation, "index ", i, " is out of range for an axis of size ", n);
+    LADON_CHECK(i >= -n && i < n, operation, "index ", i, " is out of range for an axis of size ",
+                n);
     if (i < 0) data[p] += n;
   }
   return out;

@@ -49,7 +49,7 @@ const Loops& choose() {
     if (level.name == std::string_view(wanted)) return *level.loops;
     names += std::string(names.empty() ? "" : ", ") + level.name;
   }
-  fail("loops", concat("LADON_ISA is '", wanted, "', but this processor has ", names));
+  detail::fail("loops", "LADON_ISA is '", wanted, "', but this processor has ", names);
 }
 
 }  // namespace

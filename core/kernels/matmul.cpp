@@ -93,9 +93,9 @@ struct Operands {
   Operands(const Tensor& left, const Tensor& right)
       : a(readable(left) ? left : clone(left)), b(readable(right) ? right : clone(right)) {
     const std::int64_t k = a.size(-1);
-    check(k == b.size(-2), "matmul", "inner sizes differ: ", a.shape(), " · ", b.shape(),
-          k == b.size(-1) ? "; did you mean to transpose the right operand?" : "");
-    check(a.dtype() == b.dtype(), "matmul", "operands are ", a.dtype(), " and ", b.dtype());
+    LADON_CHECK(k == b.size(-2), "matmul", "inner sizes differ: ", a.shape(), " · ", b.shape(),
+                k == b.size(-1) ? "; did you mean to transpose the right operand?" : "");
+    LADON_CHECK(a.dtype() == b.dtype(), "matmul", "operands are ", a.dtype(), " and ", b.dtype());
     const Shape la = a.shape().sub(0, a.rank() - 2), lb = b.shape().sub(0, b.rank() - 2);
     lead = broadcast_shapes("matmul", la, lb);
     shape = lead;
@@ -149,7 +149,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 Tensor affine(const Tensor& a, const Tensor& b, const Tensor& row) {
   const Operands operands(a, b);
   const std::int64_t n = b.size(-1);
-  require(row.contiguous() && row.count() == n, "the row of affine has the product's columns");
+  detail::require(row.contiguous() && row.count() == n,
+                  "the row of affine has the product's columns");
   Tensor y = empty(operands.shape, a.dtype());
   visit_floating("affine", y.dtype(), [&]<class T>() {
     const T* from = row.data<T>();

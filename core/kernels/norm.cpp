@@ -10,8 +10,9 @@ namespace {
 /// A vector [n] like x's last axis, contiguous; undefined stays so.
 Tensor row_vector(std::string_view what, const Tensor& v, const Tensor& x) {
   if (!v.defined()) return v;
-  check(v.rank() == 1 && v.size(0) == x.size(-1) && v.dtype() == x.dtype(), "layer_norm", what, " ",
-        v.shape(), " ", v.dtype(), " does not fit the last axis of x ", x.shape(), " ", x.dtype());
+  LADON_CHECK(v.rank() == 1 && v.size(0) == x.size(-1) && v.dtype() == x.dtype(), "layer_norm",
+              what, " ", v.shape(), " ", v.dtype(), " does not fit the last axis of x ", x.shape(),
+              " ", x.dtype());
   return contiguous(v);
 }
 
@@ -23,7 +24,7 @@ const T* data_or_null(const Tensor& x) {
 }  // namespace
 
 LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
-  check(x.rank() >= 1, "layer_norm", "needs at least one axis, got shape ", x.shape());
+  LADON_CHECK(x.rank() >= 1, "layer_norm", "needs at least one axis, got shape ", x.shape());
   const Tensor rows = contiguous(x), w = row_vector("weight", weight, x),
                b = row_vector("bias", bias, x);
   Shape one_a_row = x.shape();
@@ -46,8 +47,8 @@ LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& 
 // tasks.
 LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const Tensor& mean,
                                        const Tensor& rstd, const Tensor& weight, bool has_bias) {
-  check(g.shape() == x.shape() && g.dtype() == x.dtype(), "layer_norm_backward", "gradient ",
-        g.shape(), " ", g.dtype(), " and input ", x.shape(), " ", x.dtype(), " differ");
+  LADON_CHECK(g.shape() == x.shape() && g.dtype() == x.dtype(), "layer_norm_backward", "gradient ",
+              g.shape(), " ", g.dtype(), " and input ", x.shape(), " ", x.dtype(), " differ");
   const Tensor g_rows = contiguous(g), x_rows = contiguous(x), w = row_vector("weight", weight, x),
                m = contiguous(mean), s = contiguous(rstd);
   const std::int64_t n = x.size(-1), rows = m.count(), grain = rows_per_task(n);

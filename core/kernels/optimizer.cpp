@@ -10,9 +10,9 @@ namespace {
 constexpr std::int64_t grain = 1 << 14;  // elements a task
 
 void check_like(const char* operation, const char* what, const Tensor& y, const Tensor& x) {
-  check(y.shape() == x.shape() && y.dtype() == x.dtype() && y.contiguous() && x.contiguous(),
-        operation, "the ", what, " (", y.dtype(), " ", y.shape(), ") and the parameter (",
-        x.dtype(), " ", x.shape(), ") must be contiguous and alike");
+  LADON_CHECK(y.shape() == x.shape() && y.dtype() == x.dtype() && y.contiguous() && x.contiguous(),
+              operation, "the ", what, " (", y.dtype(), " ", y.shape(), ") and the parameter (",
+              x.dtype(), " ", x.shape(), ") must be contiguous and alike");
 }
 
 }  // namespace

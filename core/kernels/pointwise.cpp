@@ -47,14 +47,14 @@ static_assert(std::size(compare_names) == std::size_t(Compare::count));
 /// The loop, or Error if elements of type T have no such function.
 template <class T, class Loop>
 Loop need(std::string_view operation, Loop loop) {
-  check(loop != nullptr, operation, "is not defined for ", dtype_of<T>(),
-        "; convert the operands with cast(x, f32)");
+  LADON_CHECK(loop != nullptr, operation, "is not defined for ", dtype_of<T>(),
+              "; convert the operands with cast(x, f32)");
   return loop;
 }
 
 void check_same_dtype(std::string_view operation, const Tensor& a, const Tensor& b) {
-  check(a.dtype() == b.dtype(), operation, "dtypes differ: ", a.dtype(), " and ", b.dtype(),
-        "; convert one with cast");
+  LADON_CHECK(a.dtype() == b.dtype(), operation, "dtypes differ: ", a.dtype(), " and ", b.dtype(),
+              "; convert one with cast");
 }
 
 /// s as an element of type T.
@@ -62,8 +62,9 @@ template <class T>
 T to_element(std::string_view operation, double s) {
   constexpr bool whole = std::is_integral_v<T>;
   constexpr double limit = std::is_same_v<T, bool> ? 2 : 0x1p63;
-  check(!whole || (s == std::floor(s) && s < limit && s >= (limit == 2 ? 0 : -limit)), operation,
-        "the number ", s, " is no ", dtype_of<T>(), "; convert the tensor with cast(x, f64) first");
+  LADON_CHECK(!whole || (s == std::floor(s) && s < limit && s >= (limit == 2 ? 0 : -limit)),
+              operation, "the number ", s, " is no ", dtype_of<T>(),
+              "; convert the tensor with cast(x, f64) first");
   return static_cast<T>(s);
 }
 
@@ -89,45 +90,45 @@ void check_divisor(Binary op, const Tensor& divisor) {
   if (op != Binary::remainder || divisor.dtype() != i64) return;
   std::vector<int> axes(static_cast<std::size_t>(divisor.rank()));
   std::iota(axes.begin(), axes.end(), 0);
-  check(reduce(Reduce::all, divisor, axes, false).item<bool>(), "remainder",
-        "integer division by zero");
+  LADON_CHECK(reduce(Reduce::all, divisor, axes, false).item<bool>(), "remainder",
+              "integer division by zero");
 }
 
 Tensor binary_number(Binary op, const Tensor& x, double s, bool flipped) {
   return visit_dtype(x.dtype(), [&]<class T>() {
-    const auto loop = need<T>(name(op), loops().of<T>().binary[int(op)]);
-    return with_number<T, T>(x, to_element<T>(name(op), s), x.dtype(), flipped, loop);
+    const auto loop = need<T>(to_string(op), loops().of<T>().binary[int(op)]);
+    return with_number<T, T>(x, to_element<T>(to_string(op), s), x.dtype(), flipped, loop);
   });
 }
 
 }  // namespace
 
-std::string_view name(Unary op) { return unary_names[int(op)]; }
-std::string_view name(Binary op) { return binary_names[int(op)]; }
-std::string_view name(Compare op) { return compare_names[int(op)]; }
+std::string_view to_string(Unary op) { return unary_names[int(op)]; }
+std::string_view to_string(Binary op) { return binary_names[int(op)]; }
+std::string_view to_string(Compare op) { return compare_names[int(op)]; }
 
 Tensor unary(Unary op, const Tensor& x) {
   Tensor y = empty_like(x);
   visit_dtype(x.dtype(), [&]<class T>() {
-    map<T, T>(y, need<T>(name(op), loops().of<T>().unary[int(op)]), x);
+    map<T, T>(y, need<T>(to_string(op), loops().of<T>().unary[int(op)]), x);
   });
   return y;
 }
 
 Tensor binary(Binary op, const Tensor& a, const Tensor& b) {
-  check_same_dtype(name(op), a, b);
-  Tensor y = empty(broadcast_shapes(name(op), a.shape(), b.shape()), a.dtype());
+  check_same_dtype(to_string(op), a, b);
+  Tensor y = empty(broadcast_shapes(to_string(op), a.shape(), b.shape()), a.dtype());
   check_divisor(op, b);
   visit_dtype(a.dtype(), [&]<class T>() {
-    map<T, T, T>(y, need<T>(name(op), loops().of<T>().binary[int(op)]), a, b);
+    map<T, T, T>(y, need<T>(to_string(op), loops().of<T>().binary[int(op)]), a, b);
   });
   return y;
 }
 
 Tensor binary(Binary op, const Tensor& x, double s) {
   if (op == Binary::pow && s == 2 && is_floating(x.dtype())) return unary(Unary::square, x);
-  check(op != Binary::remainder || x.dtype() != i64 || s != 0, "remainder",
-        "integer division by zero");
+  LADON_CHECK(op != Binary::remainder || x.dtype() != i64 || s != 0, "remainder",
+              "integer division by zero");
   return binary_number(op, x, s, false);
 }
 
@@ -137,8 +138,8 @@ Tensor binary(Binary op, double s, const Tensor& x) {
 }
 
 Tensor compare(Compare op, const Tensor& a, const Tensor& b) {
-  check_same_dtype(name(op), a, b);
-  Tensor y = empty(broadcast_shapes(name(op), a.shape(), b.shape()), boolean);
+  check_same_dtype(to_string(op), a, b);
+  Tensor y = empty(broadcast_shapes(to_string(op), a.shape(), b.shape()), boolean);
   visit_dtype(a.dtype(),
               [&]<class T>() { map<bool, T, T>(y, loops().of<T>().compare[int(op)], a, b); });
   return y;
@@ -147,13 +148,13 @@ Tensor compare(Compare op, const Tensor& a, const Tensor& b) {
 Tensor compare(Compare op, const Tensor& x, double s) {
   return visit_dtype(x.dtype(), [&]<class T>() {
     const auto loop = loops().of<T>().compare[int(op)];
-    return with_number<T, bool>(x, to_element<T>(name(op), s), boolean, false, loop);
+    return with_number<T, bool>(x, to_element<T>(to_string(op), s), boolean, false, loop);
   });
 }
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  check(condition.dtype() == boolean, "where", "the condition is ", condition.dtype(),
-        ", not bool; compare it with something");
+  LADON_CHECK(condition.dtype() == boolean, "where", "the condition is ", condition.dtype(),
+              ", not bool; compare it with something");
   check_same_dtype("where", a, b);
   const Shape sides = broadcast_shapes("where", a.shape(), b.shape());
   Tensor y = empty(broadcast_shapes("where", condition.shape(), sides), a.dtype());

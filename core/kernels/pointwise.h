@@ -9,9 +9,9 @@
 namespace ladon::kernels {
 
 /// The name of a function, as in errors: "exp", "add", "lt".
-std::string_view name(Unary op);
-std::string_view name(Binary op);
-std::string_view name(Compare op);
+std::string_view to_string(Unary op);
+std::string_view to_string(Binary op);
+std::string_view to_string(Compare op);
 
 /// y = f(x), contiguous.
 Tensor unary(Unary op, const Tensor& x);

@@ -165,9 +165,9 @@ Axes merged_others(const Tensor& x, std::span<const int> axes) {
 
 /// The reduction of nothing, for every element of the result.
 Tensor reduce_nothing(Reduce op, const Shape& shape, DType dtype) {
-  check(is_floating(dtype) || dtype == boolean || shape.count() == 0 ||
-            (op != Reduce::max && op != Reduce::min),
-        name(op), "no ", dtype, " is the ", name(op), " of no elements");
+  LADON_CHECK(is_floating(dtype) || dtype == boolean || shape.count() == 0 ||
+                  (op != Reduce::max && op != Reduce::min),
+              to_string(op), "no ", dtype, " is the ", to_string(op), " of no elements");
   return visit_dtype(
       dtype, [&]<class T>() { return full(shape, static_cast<double>(neutral<T>(op)), dtype); });
 }
@@ -193,10 +193,10 @@ Tensor reduce_elements(Reduce op, const Tensor& x, std::span<const int> axes, bo
 
 }  // namespace
 
-std::string_view name(Reduce op) { return reduce_names[int(op)]; }
+std::string_view to_string(Reduce op) { return reduce_names[int(op)]; }
 
 Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool keep) {
-  check(x.defined(), name(op), "the tensor is undefined");
+  LADON_CHECK(x.defined(), to_string(op), "the tensor is undefined");
   const bool logical = op == Reduce::any || op == Reduce::all;
   if (logical)
     return reduce_elements(op, x.dtype() == boolean ? x : compare(Compare::ne, x, 0), axes, keep);
@@ -208,8 +208,8 @@ Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool kee
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  check(broadcast_shapes("sum_to", shape, x.shape()) == x.shape(), "sum_to", "shape ", shape,
-        " does not broadcast to ", x.shape());
+  LADON_CHECK(broadcast_shapes("sum_to", shape, x.shape()) == x.shape(), "sum_to", "shape ", shape,
+              " does not broadcast to ", x.shape());
   const int lead = x.rank() - shape.rank();
   std::vector<int> axes;
   for (int axis = 0; axis < x.rank(); ++axis)

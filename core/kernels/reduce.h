@@ -12,7 +12,7 @@
 namespace ladon::kernels {
 
 /// The name of a reduction, as in errors.
-std::string_view name(Reduce op);
+std::string_view to_string(Reduce op);
 
 /// Reduces the axes (normalized, ascending, distinct); keeps them with size 1 if `keep`.
 Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool keep);

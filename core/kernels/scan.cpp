@@ -19,7 +19,7 @@ bool is_nan(T x) {
 // The extreme value is found by the vector loop, then its first place.
 Tensor arg_extreme(Reduce op, std::string_view operation, const Tensor& x, int axis, bool keep) {
   const int a = normalize_axis(operation, axis, x.rank());
-  check(x.shape()[a] > 0, operation, "axis ", axis, " of shape ", x.shape(), " is empty");
+  LADON_CHECK(x.shape()[a] > 0, operation, "axis ", axis, " of shape ", x.shape(), " is empty");
   if (x.dtype() == boolean) return arg_extreme(op, operation, cast(x, i64), axis, keep);
   const Tensor y = along_axis(
       a,

@@ -28,8 +28,8 @@ Tensor map_rows(std::string_view operation, const Tensor& x, int axis, Pick pick
 /// The same for gradients: rows of g and y.
 template <class Pick>
 Tensor map_rows(std::string_view operation, const Tensor& g, const Tensor& y, int axis, Pick pick) {
-  check(g.shape() == y.shape() && g.dtype() == y.dtype(), operation, "gradient ", g.shape(), " ",
-        g.dtype(), " and result ", y.shape(), " ", y.dtype(), " differ");
+  LADON_CHECK(g.shape() == y.shape() && g.dtype() == y.dtype(), operation, "gradient ", g.shape(),
+              " ", g.dtype(), " and result ", y.shape(), " ", y.dtype(), " differ");
   const auto along_last = [&](const Tensor& g_rows, const Tensor& y_rows) {
     Tensor dx = empty_like(g_rows);
     visit_floating(operation, g.dtype(), [&]<class T>() {

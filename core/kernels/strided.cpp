@@ -18,7 +18,7 @@ Shape in_bytes(const Shape& strides, std::int64_t item) {
 }
 
 std::byte* first_byte(const Tensor& x) {
-  check(x.defined(), "tensor", "the tensor is undefined; it has no elements to read");
+  LADON_CHECK(x.defined(), "tensor", "the tensor is undefined; it has no elements to read");
   return x.storage().bytes() + x.offset() * static_cast<std::int64_t>(item_size(x.dtype()));
 }
 

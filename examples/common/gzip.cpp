@@ -18,8 +18,8 @@ constexpr int gzip_with_largest_window = 15 + 16;
 void inflate_member(const std::string& path, std::string_view& bytes, std::string& out,
                     std::uint64_t limit) {
   z_stream stream{};
-  check(inflateInit2(&stream, gzip_with_largest_window) == Z_OK, "read_maybe_gzip", path,
-        ": zlib cannot start");
+  LADON_CHECK(inflateInit2(&stream, gzip_with_largest_window) == Z_OK, "read_maybe_gzip", path,
+              ": zlib cannot start");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
   for (int status = Z_OK; status != Z_STREAM_END;) {
     // zlib counts in 32 bits and reads through a pointer that is not const.
@@ -32,13 +32,13 @@ void inflate_member(const std::string& path, std::string_view& bytes, std::strin
     status = inflate(&stream, Z_NO_FLUSH);
     out.resize(out.size() - stream.avail_out);
     bytes.remove_prefix(given - stream.avail_in);
-    check(status != Z_BUF_ERROR, "read_maybe_gzip", path, ": the gzip stream is truncated after ",
-          out.size(), " bytes of content");
-    check(status == Z_OK || status == Z_STREAM_END, "read_maybe_gzip", path,
-          ": the gzip stream is corrupt after ", out.size(),
-          " bytes of content: ", stream.msg ? stream.msg : "zlib gives no reason");
-    check(out.size() <= limit, "read_maybe_gzip", path, ": decompresses to more than the limit of ",
-          limit, " bytes");
+    LADON_CHECK(status != Z_BUF_ERROR, "read_maybe_gzip", path,
+                ": the gzip stream is truncated after ", out.size(), " bytes of content");
+    LADON_CHECK(status == Z_OK || status == Z_STREAM_END, "read_maybe_gzip", path,
+                ": the gzip stream is corrupt after ", out.size(),
+                " bytes of content: ", stream.msg ? stream.msg : "zlib gives no reason");
+    LADON_CHECK(out.size() <= limit, "read_maybe_gzip", path,
+                ": decompresses to more than the limit of ", limit, " bytes");
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
+#include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 namespace {
@@ -31,8 +32,8 @@ int spawn(std::string program, std::string argument, const std::filesystem::path
 std::filesystem::path plot(const std::filesystem::path& folder, const std::string& name,
                            const std::string& script, int width, int height) {
   const std::string head =
-      concat("set terminal svg size ", width, ",", height,
-             " font 'Helvetica,13' background 'white'\nset output '", name, ".svg'\n");
+      join("set terminal svg size ", width, ",", height,
+           " font 'Helvetica,13' background 'white'\nset output '", name, ".svg'\n");
   write_atomically(folder / (name + ".gp"), head + script);
   const int status = spawn("gnuplot", name + ".gp", folder);
   if (status == 0) return folder / (name + ".svg");

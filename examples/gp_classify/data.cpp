@@ -4,6 +4,7 @@
 #include "ladon/core/data/images.h"
 #include "ladon/core/error.h"
 #include "ladon/examples/common/gzip.h"
+#include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 namespace {
@@ -11,7 +12,8 @@ namespace {
 /// `chosen` rows, or `usual` of them if none were chosen, of the `there` that there are.
 std::int64_t row_count(const char* option, int chosen, std::int64_t usual, std::int64_t there) {
   if (chosen == 0) return std::min(usual, there);
-  check(chosen <= there, "gp_classify", option, " ", chosen, ": there are only ", there, " rows");
+  LADON_CHECK(chosen <= there, "gp_classify", option, " ", chosen, ": there are only ", there,
+              " rows");
   return chosen;
 }
 
@@ -35,9 +37,9 @@ Task image_task(const std::string& name, const ImageDataset& train, const ImageD
             .rows = height / patch,
             .columns = width / patch};
   task.description =
-      concat(train.size(), " training and ", test.size(), " test images of ", height, " × ", width,
-             " × ", train.images.size(3), ", ", task.classes(), " classes, ",
-             task.rows * task.columns, " patches of ", patch, " × ", patch);
+      join(train.size(), " training and ", test.size(), " test images of ", height, " × ", width,
+           " × ", train.images.size(3), ", ", task.classes(), " classes, ",
+           task.rows * task.columns, " patches of ", patch, " × ", patch);
   return task;
 }
 

@@ -139,8 +139,8 @@ std::vector<Model> choose_models(const Task& task, const Settings& settings) {
   std::vector<Model> models;
   for (const Entry& entry : entries) {
     const bool named = std::find(wanted.begin(), wanted.end(), entry.name) != wanted.end();
-    check(!named || suits(entry, task), "gp_classify", "the model ", entry.name,
-          " does not suit the task ", task.name);
+    LADON_CHECK(!named || suits(entry, task), "gp_classify", "the model ", entry.name,
+                " does not suit the task ", task.name);
     if (named || (wanted.empty() && suits(entry, task)))
       models.push_back(model_of(entry, task, settings));
   }

@@ -7,6 +7,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
 #include "ladon/examples/common/plot.h"
+#include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 namespace {
@@ -36,10 +37,10 @@ Bars write_bars(const std::filesystem::path& path, const std::vector<Outcome>& o
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const Outcome& o = outcomes[i];
     if (i == 0 || outcomes[i - 1].model != o.model)
-      bars.names += concat(i ? ", " : "", "'", o.model, "' ", bars.models++);
+      bars.names += join(i ? ", " : "", "'", o.model, "' ", bars.models++);
     const std::size_t form = form_index(o);
     const double shift = form == 3 ? 0 : 0.25 * (static_cast<double>(form) - 1);
-    data += concat(bars.models - 1 + shift, ' ', form, ' ', o.accuracy.mean, ' ', o.nll.mean, '\n');
+    data += join(bars.models - 1 + shift, ' ', form, ' ', o.accuracy.mean, ' ', o.nll.mean, '\n');
   }
   write_atomically(path, data);
   return bars;
@@ -63,34 +64,34 @@ std::string reliability(const Outcome& o, const Tensor& labels) {
   std::string text;
   for (std::size_t b = 0; b < bins; ++b)
     if (count[b] >= least_rows)
-      text += concat(confidence[b] / count[b], ' ', right[b] / count[b], ' ', count[b], '\n');
+      text += join(confidence[b] / count[b], ' ', right[b] / count[b], ' ', count[b], '\n');
   return text;
 }
 
 std::string bar_panel(const std::string& title, const Bars& bars, int column) {
   std::string script =
-      concat("set title '", title, "'\nset xtics (", bars.names,
-             ") rotate by -25\nset xrange [-0.6:", bars.models, "-0.4]\nset yrange [0:*]\nplot ");
+      join("set title '", title, "'\nset xtics (", bars.names,
+           ") rotate by -25\nset xrange [-0.6:", bars.models, "-0.4]\nset yrange [0:*]\nplot ");
   for (std::size_t f = 0; f < std::size(forms); ++f)
-    script += concat(f ? ", " : "", "'bars.dat' using ($2==", f, "?$1:NaN):", column,
-                     " with boxes lc rgb '", forms[f].second, "' ",
-                     *forms[f].first ? concat("title '", forms[f].first, "'") : "notitle");
+    script += join(f ? ", " : "", "'bars.dat' using ($2==", f, "?$1:NaN):", column,
+                   " with boxes lc rgb '", forms[f].second, "' ",
+                   *forms[f].first ? join("title '", forms[f].first, "'") : "notitle");
   return script + "\n";
 }
 
 /// The models in `form`, a line each, over the diagonal of perfect calibration.
 std::string reliability_panel(const std::filesystem::path& folder, const Task& task,
                               const std::vector<Outcome>& outcomes, const std::string& form) {
-  std::string script = concat("set title 'right answers against confidence, ", form,
-                              "'\nplot x with lines lc 'black' dt 2 notitle");
+  std::string script = join("set title 'right answers against confidence, ", form,
+                            "'\nplot x with lines lc 'black' dt 2 notitle");
   for (const Outcome& o : outcomes) {
     if (o.form != form) continue;
-    const std::string file = concat("reliability_", o.model, "_", form, ".dat");
+    const std::string file = join("reliability_", o.model, "_", form, ".dat");
     const std::string lines = reliability(o, task.test.labels);
     if (lines.empty()) continue;
     write_atomically(folder / file, lines);
     script +=
-        concat(", '", file, "' using 1:2 with linespoints lw 2 pt 7 ps 0.4 title '", o.model, "'");
+        join(", '", file, "' using 1:2 with linespoints lw 2 pt 7 ps 0.4 title '", o.model, "'");
   }
   return script + "\n";
 }
@@ -111,7 +112,7 @@ std::filesystem::path draw(const Settings& s, const Task& task,
   const Bars all = write_bars(s.common.out / "bars.dat", outcomes);
   const bool finite = std::any_of(outcomes.begin(), outcomes.end(),
                                   [](const Outcome& o) { return o.form == "finite"; });
-  std::string script = concat(
+  std::string script = join(
       "set multiplot layout 2,2 title 'Networks of infinite and of finite width, task: ", task.name,
       R"('
 set grid ytics

@@ -7,6 +7,7 @@
 #include "ladon/core/data/glove.h"
 #include "ladon/core/data/text.h"
 #include "ladon/core/error.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/gp_classify/data.h"
 
 namespace ladon::example {
@@ -16,8 +17,8 @@ TextDataset read(const std::string& path, int rows, const std::vector<std::strin
   TextDataset data = read_tsv(path, guess_columns(path), names);
   if (rows == 0) return data;
   const auto n = static_cast<std::size_t>(rows);
-  check(n <= data.texts.size(), "gp_classify", path, ": ", rows, " rows are wanted, it has ",
-        data.texts.size());
+  LADON_CHECK(n <= data.texts.size(), "gp_classify", path, ": ", rows, " rows are wanted, it has ",
+              data.texts.size());
   data.texts.resize(n);
   data.labels.resize(n);
   return data;
@@ -85,23 +86,22 @@ Task::Bar naive_bayes(const TextDataset& train, const TextDataset& test) {
 }  // namespace
 
 Task review_task(const Settings& s) {
-  check(!s.glove.empty(), "gp_classify", "--reviews needs word vectors: give --glove FILE");
+  LADON_CHECK(!s.glove.empty(), "gp_classify", "--reviews needs word vectors: give --glove FILE");
   const TextDataset train = read(s.reviews[0], s.train, {});
   const TextDataset test = read(s.reviews[1], s.test, train.label_names);
   Glove glove = load_glove(s.glove);
   // Together to mean 0 and variance 1: no direction that all words share outweighs the others.
   const Tensor mean_vector = mean(glove.vectors, 0, keep_dims);
   glove.vectors = (glove.vectors - mean_vector) / stddev(glove.vectors, 0, keep_dims);
-  return {
-      .name = "reviews",
-      .description = concat(train.texts.size(), " training and ", test.texts.size(),
-                            " test reviews, ", train.label_names.size(), " classes; the first ",
-                            s.tokens * s.span, " words of each that have a vector, without the ",
-                            s.skip, " most frequent, in ", s.tokens, " spans"),
-      .train = word_vectors(train, glove, s),
-      .test = word_vectors(test, glove, s),
-      .label_names = train.label_names,
-      .bar = naive_bayes(train, test)};
+  return {.name = "reviews",
+          .description = join(train.texts.size(), " training and ", test.texts.size(),
+                              " test reviews, ", train.label_names.size(), " classes; the first ",
+                              s.tokens * s.span, " words of each that have a vector, without the ",
+                              s.skip, " most frequent, in ", s.tokens, " spans"),
+          .train = word_vectors(train, glove, s),
+          .test = word_vectors(test, glove, s),
+          .label_names = train.label_names,
+          .bar = naive_bayes(train, test)};
 }
 
 }  // namespace ladon::example

@@ -7,6 +7,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/examples/common/report.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/nngp_compare/picture.h"
 #include "ladon/examples/nngp_compare/study.h"
 
@@ -62,7 +63,7 @@ std::vector<Row> width_rows(const Study& study) {
   for (const WidthSeries& series : study.by_width)
     for (std::size_t i = 0; i < series.comparison.rows.size(); ++i) {
       const ComparisonRow& r = series.comparison.rows[i];
-      Row row{concat(series.name, ", w = ", r.point.size.width),
+      Row row{join(series.name, ", w = ", r.point.size.width),
               {{"ntk_error", figure(r.ntk.single_error)},
                {"nngp_error", figure(r.nngp.single_error)},
                {"ntk_mean_rms_z", {r.ntk.rms_z, 0}},
@@ -81,7 +82,7 @@ std::vector<Row> head_rows(const Study& study) {
     for (std::size_t i = 0; i < series.comparison.rows.size(); ++i) {
       const ComparisonRow& r = series.comparison.rows[i];
       const auto& g = r.gaussianity;
-      rows.push_back({concat(series.name, ", H = ", r.point.size.heads),
+      rows.push_back({join(series.name, ", H = ", r.point.size.heads),
                       {{"kurtosis", figure(g.kurtosis)},
                        {"law", figure(series.law[i])},
                        {"wide_law", figure(series.wide_law[i])},

@@ -9,6 +9,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
 #include "ladon/examples/common/plot.h"
+#include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 namespace {
@@ -49,9 +50,9 @@ std::string shown(std::string name) {
 
 /// Points over their error bars, from columns x, y and standard error.
 std::string measured(const std::string& file, const std::string& style, const std::string& title) {
-  return concat(", '", file, "' using 1:($2-$3):(0):(2*$3) with vectors nohead ", style,
-                " notitle, '", file, "' using 1:2 with points pt 7 ps 0.5 ", style, " title '",
-                title, "'");
+  return join(", '", file, "' using 1:($2-$3):(0):(2*$3) with vectors nohead ", style,
+              " notitle, '", file, "' using 1:2 with points pt 7 ps 0.5 ", style, " title '", title,
+              "'");
 }
 
 std::string error_panel(const Settings& s, const Study& study) {
@@ -71,20 +72,20 @@ std::string error_panel(const Settings& s, const Study& study) {
       top = std::max(top, error.value);
       bottom = std::min(bottom, error.value);
     }
-    const std::string file = concat("error_", i, ".dat");
+    const std::string file = join("error_", i, ".dat");
     data.write(s, file);
     char slope[32];
     std::snprintf(slope, sizeof slope, "%.2f", series.comparison.ntk_slope.slope.value);
-    plots += concat("'", file, "' using 1:2:3 with yerrorlines lc rgb '", colour(i),
-                    "' lw 2 pt 7 ps 0.6 title '", shown(series.name), ": slope ", slope, "', ");
+    plots += join("'", file, "' using 1:2:3 with yerrorlines lc rgb '", colour(i),
+                  "' lw 2 pt 7 ps 0.6 title '", shown(series.name), ": slope ", slope, "', ");
     if (!series.reference.empty())
-      plots += concat("'", file, "' using 1:4 with points pt 6 ps 1.6 lw 2 lc rgb '", colour(i),
-                      "' notitle, ");
+      plots += join("'", file, "' using 1:4 with points pt 6 ps 1.6 lw 2 lc rgb '", colour(i),
+                    "' notitle, ");
   }
   if (!study.by_width.front().reference.empty())
-    plots += concat("NaN with points pt 6 ps 1.6 lw 2 lc rgb '", grey,
-                    "' title 'known from another program', ");
-  return concat(
+    plots += join("NaN with points pt 6 ps 1.6 lw 2 lc rgb '", grey,
+                  "' title 'known from another program', ");
+  return join(
       "set title '(a) Error of one network'\nset xlabel 'width of a head, w'\n"
       "set ylabel '|NTK − limit| / |limit|'\nset logscale x 2\nset logscale y\n"
       "set key bottom left\nset xrange [",
@@ -104,18 +105,18 @@ std::string kurtosis_panel(const Settings& s, const Study& study) {
       data.line({static_cast<double>(r.point.size.heads), k.value, k.se, series.law[j].value,
                  series.wide_law[j].value});
     }
-    const std::string file = concat("kurtosis_", i, ".dat");
+    const std::string file = join("kurtosis_", i, ".dat");
     data.write(s, file);
-    points += measured(file, concat("lw 1.5 lc rgb '", colour(i), "'"), series.name);
+    points += measured(file, join("lw 1.5 lc rgb '", colour(i), "'"), series.name);
     if (series.scaling == AttentionScaling::linear) continue;
     lines +=
-        concat(", '", file, "' using 1:5 with lines dt 2 lw 1.5 lc rgb '", grey, "' title '6ρ/H'");
+        join(", '", file, "' using 1:5 with lines dt 2 lw 1.5 lc rgb '", grey, "' title '6ρ/H'");
     if (!std::isnan(series.law[0].value))
-      lines += concat(", '", file, "' using 1:4 with lines lw 1 lc rgb '", grey,
-                      "' title 'law at w = ", s.head_width, "'");
+      lines += join(", '", file, "' using 1:4 with lines lw 1 lc rgb '", grey,
+                    "' title 'law at w = ", s.head_width, "'");
   }
   const auto [least, most] = std::minmax_element(s.heads.begin(), s.heads.end());
-  return concat(
+  return join(
       "set title '(b) Excess kurtosis of outputs'\nset xlabel 'heads, H'\n"
       "set ylabel 'excess kurtosis ± standard error'\nset logscale x 2\n"
       "set key top right\nset xrange [",
@@ -149,15 +150,15 @@ std::string density_panel(const Settings& s, const Study& study) {
     for (int b = 0; b < bins; ++b)
       data.line({-range + (b + 0.5) * bin,
                  counts[static_cast<std::size_t>(b)] / (static_cast<double>(y.size()) * bin)});
-    const std::string file = concat("density_", r.point.size.heads, ".dat");
+    const std::string file = join("density_", r.point.size.heads, ".dat");
     data.write(s, file);
-    plots += concat(", '", file, "' using 1:2 with linespoints lw 2 pt 7 ps 0.35 lc rgb '",
-                    colour(i == 0                 ? 1
-                           : i == rows.size() - 1 ? 2
-                                                  : 4),
-                    "' title 'H = ", r.point.size.heads, "'");
+    plots += join(", '", file, "' using 1:2 with linespoints lw 2 pt 7 ps 0.35 lc rgb '",
+                  colour(i == 0                 ? 1
+                         : i == rows.size() - 1 ? 2
+                                                : 4),
+                  "' title 'H = ", r.point.size.heads, "'");
   }
-  return concat(
+  return join(
       "set title '(c) Density of outputs, ", series.name,
       " scaling'\nset xlabel 'output / standard deviation of the limit'\n"
       "set ylabel 'density'\nset logscale y\nset format y '10^{%T}'\nset key bottom "
@@ -183,27 +184,26 @@ std::string scatter_panel(const Settings& s, const Study& study) {
     Data data;
     entries(data, r.nngp);
     entries(data, r.ntk);
-    const std::string file = concat("entries_", i, ".dat");
+    const std::string file = join("entries_", i, ".dat");
     data.write(s, file);
-    plots +=
-        measured(file, concat("lw 1.5 lc rgb '", colour(i), "'"), shown(study.by_width[i].name));
+    plots += measured(file, join("lw 1.5 lc rgb '", colour(i), "'"), shown(study.by_width[i].name));
   }
-  return concat("set title '(d) Entries of both kernels, mean of ", s.draws,
-                " networks'\nset xlabel 'limit / its largest entry'\n"
-                "set ylabel 'mean ± standard error'\nset key top left\nset xrange [*:*]\n"
-                "set yrange [*:*]\nplot x with lines lw 1.5 dt 2 lc rgb '",
-                grey, "' notitle", plots, "\n");
+  return join("set title '(d) Entries of both kernels, mean of ", s.draws,
+              " networks'\nset xlabel 'limit / its largest entry'\n"
+              "set ylabel 'mean ± standard error'\nset key top left\nset xrange [*:*]\n"
+              "set yrange [*:*]\nplot x with lines lw 1.5 dt 2 lc rgb '",
+              grey, "' notitle", plots, "\n");
 }
 
 }  // namespace
 
 std::filesystem::path draw(const Settings& s, const Study& study) {
   const bool all = !study.by_heads.empty();
-  std::string script = concat("set encoding utf8\nset multiplot layout ", all ? "2,2" : "1,2",
-                              " title 'Attention with finitely many heads against its Gaussian "
-                              "process' font ',16'\nset grid lc rgb '#e4e4e4'\nset border lc rgb "
-                              "'#555555'\nset tics nomirror\nset bars "
-                              "0.6\nset key samplen 2 spacing 1.1\n");
+  std::string script = join("set encoding utf8\nset multiplot layout ", all ? "2,2" : "1,2",
+                            " title 'Attention with finitely many heads against its Gaussian "
+                            "process' font ',16'\nset grid lc rgb '#e4e4e4'\nset border lc rgb "
+                            "'#555555'\nset tics nomirror\nset bars "
+                            "0.6\nset key samplen 2 spacing 1.1\n");
   script += error_panel(s, study);
   if (all) script += kurtosis_panel(s, study) + density_panel(s, study);
   script += scatter_panel(s, study);

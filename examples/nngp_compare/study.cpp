@@ -6,6 +6,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/io/npy.h"
 #include "ladon/examples/common/progress.h"
+#include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 
@@ -23,8 +24,8 @@ Tensor load_inputs(const Settings& s) {
     return normal(shape, rng, 0, 1, f64);
   }
   const Tensor x = load_npy(s.inputs);
-  check(x.rank() == 3 && x.count() > 0 && is_floating(x.dtype()), "nngp_compare", s.inputs,
-        " must hold floating numbers [N, T, d], got ", x.dtype(), " of shape ", x.shape());
+  LADON_CHECK(x.rank() == 3 && x.count() > 0 && is_floating(x.dtype()), "nngp_compare", s.inputs,
+              " must hold floating numbers [N, T, d], got ", x.dtype(), " of shape ", x.shape());
   return cast(x, f64);
 }
 
@@ -74,7 +75,7 @@ Study run_study(const Settings& s, const Tensor& x) {
   const auto compare = [&](const Plan& plan) {
     CompareOptions options = plan.options;
     options.progress = [&](const SweepPoint& p) {
-      progress.step(concat(plan.name, ", width ", p.size.width, ", heads ", p.size.heads),
+      progress.step(join(plan.name, ", width ", p.size.width, ", heads ", p.size.heads),
                     steps(plan, p));
     };
     return infinite::compare(plan.network, x, plan.sweep, rng, options);

@@ -1,4 +1,5 @@
 #include "ladon/autograd/ops.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/repulsive_heads/task.h"
 
 namespace ladon::example {
@@ -58,8 +59,8 @@ Task generated_task(const Settings& settings, Generator rng) {
   const Tensor in_order = arange(0, test_items);
   const std::int64_t batch_size = settings.batch_size;
   return {
-      .description = concat(rules, " rules over ", length, " tokens, ", values, " values; ",
-                            train_items, " training and ", test_items, " test sequences"),
+      .description = join(rules, " rules over ", length, " tokens, ", values, " values; ",
+                          train_items, " training and ", test_items, " test sequences"),
       .vocabulary = vocabulary,
       .questions = rules,
       .classes = values,

@@ -10,6 +10,7 @@
 #include "ladon/core/error.h"
 #include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/report.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/repulsive_heads/picture.h"
 #include "ladon/examples/repulsive_heads/task.h"
 #include "ladon/examples/repulsive_heads/train.h"
@@ -110,7 +111,7 @@ std::string verdict(const Outcomes& outcomes) {
                                   : "worse");
     text += line;
     if (runs[0].force_ratio > 0)
-      text += concat("; repulsive/driving force at the end ", runs[0].force_ratio);
+      text += join("; repulsive/driving force at the end ", runs[0].force_ratio);
     text += '\n';
   }
   return text;
@@ -129,7 +130,7 @@ void teach(const Settings& s) {
     for (int i = 0; i < s.seeds; ++i)
       for (auto& [method, runs] : outcomes)
         runs.push_back(train(task, s, method, s.common.seed + static_cast<std::uint64_t>(i), [&] {
-          progress.step(concat(method, ", seed ", s.common.seed + static_cast<std::uint64_t>(i)));
+          progress.step(join(method, ", seed ", s.common.seed + static_cast<std::uint64_t>(i)));
         }));
   }
   const std::vector<Row> rows = rows_of(outcomes);

@@ -17,8 +17,8 @@ constexpr double vector_rms = 0.25;
 /// [vocabulary, dim]: the given vectors, scaled, in the first columns, N(0, start_stddev²) elsewhere.
 Tensor with_word_vectors(const Tensor& vectors, std::int64_t dim, Generator& rng) {
   const std::int64_t width = vectors.size(1);
-  check(width <= dim, "repulsive_heads", "word vectors of width ", width, " do not fit into --dim ",
-        dim);
+  LADON_CHECK(width <= dim, "repulsive_heads", "word vectors of width ", width,
+              " do not fit into --dim ", dim);
   const Tensor rest = normal({vectors.size(0), dim - width}, rng, 0, start_stddev);
   const double rms = std::sqrt(mean(square(vectors)).item());
   return concat({vectors * (vector_rms / rms), rest}, 1);

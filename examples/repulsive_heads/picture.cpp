@@ -7,6 +7,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
 #include "ladon/examples/common/plot.h"
+#include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 namespace {
@@ -52,11 +53,11 @@ std::string heat_maps(const Settings& settings, const Outcomes& outcomes) {
   const auto& folder = settings.common.out;
   const auto panel = [&](const std::string& title, const std::string& file, const Tensor& matrix) {
     write_atomically(folder / file, lines(matrix));
-    return concat("set title '", title, "'\nplot '", file, "' matrix with image pixels notitle\n");
+    return join("set title '", title, "'\nplot '", file, "' matrix with image pixels notitle\n");
   };
-  const std::string axes = concat("[-0.5:", settings.heads, "-0.5]");
-  const std::string reversed = concat("[", settings.heads, "-0.5:-0.5]");
-  return concat(R"(set palette defined (0 '#f7fbff', 0.5 '#6baed6', 1 '#08306b')
+  const std::string axes = join("[-0.5:", settings.heads, "-0.5]");
+  const std::string reversed = join("[", settings.heads, "-0.5:-0.5]");
+  return join(R"(set palette defined (0 '#f7fbff', 0.5 '#6baed6', 1 '#08306b')
 set cbrange [0:1]
 set xlabel 'head'
 set ylabel 'head'
@@ -64,14 +65,14 @@ set size square
 set xtics 1
 set ytics 1
 )",
-                "set xrange ", axes, "\nset yrange ", reversed, "\n",
-                panel("before training", "before.dat",
-                      mean_similarity(first.second, &Outcome::similarity_before)),
-                panel("after training, " + first.first, "after_first.dat",
-                      mean_similarity(first.second, &Outcome::similarity_after)),
-                panel("after training, " + shown.first, "after_other.dat",
-                      mean_similarity(shown.second, &Outcome::similarity_after)),
-                R"(set size nosquare
+              "set xrange ", axes, "\nset yrange ", reversed, "\n",
+              panel("before training", "before.dat",
+                    mean_similarity(first.second, &Outcome::similarity_before)),
+              panel("after training, " + first.first, "after_first.dat",
+                    mean_similarity(first.second, &Outcome::similarity_after)),
+              panel("after training, " + shown.first, "after_other.dat",
+                    mean_similarity(shown.second, &Outcome::similarity_after)),
+              R"(set size nosquare
 set autoscale y
 set xtics autofreq
 set ytics autofreq
@@ -82,10 +83,10 @@ std::string curve_panel(const Settings& settings, const Outcomes& outcomes,
                         const std::string& title, const std::string& file, const std::string& key,
                         std::vector<double> Outcome::*which) {
   write_atomically(settings.common.out / file, lines(curves(outcomes, which)));
-  std::string script = concat("set title '", title, "'\nset key ", key, "\nplot ");
+  std::string script = join("set title '", title, "'\nset key ", key, "\nplot ");
   for (std::size_t i = 0; i < outcomes.size(); ++i)
-    script += concat(i ? ", " : "", "'", file, "' using 1:", i + 2,
-                     " with linespoints lw 2 pt 7 ps 0.4 title '", outcomes[i].first, "'");
+    script += join(i ? ", " : "", "'", file, "' using 1:", i + 2,
+                   " with linespoints lw 2 pt 7 ps 0.4 title '", outcomes[i].first, "'");
   return script + "\n";
 }
 
@@ -93,10 +94,10 @@ std::string curve_panel(const Settings& settings, const Outcomes& outcomes,
 
 std::filesystem::path draw(const Settings& s, const Outcomes& outcomes) {
   const bool several = s.heads > 1;  // one head is like no other, and has no distance
-  std::string script = concat("set multiplot layout ", several ? "2,3" : "1,2",
-                              " title 'Attention heads under repulsion'\n");
+  std::string script = join("set multiplot layout ", several ? "2,3" : "1,2",
+                            " title 'Attention heads under repulsion'\n");
   if (several) script += heat_maps(s, outcomes);
-  script += concat("set xrange [0:", s.epochs, "]\nset xlabel 'epoch'\nset ylabel ''\nset grid\n");
+  script += join("set xrange [0:", s.epochs, "]\nset xlabel 'epoch'\nset ylabel ''\nset grid\n");
   script +=
       curve_panel(s, outcomes, "training loss", "loss.dat", "top right", &Outcome::train_loss);
   script += curve_panel(s, outcomes, "test accuracy", "accuracy.dat", "bottom right",

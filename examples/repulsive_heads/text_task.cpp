@@ -1,6 +1,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/data/glove.h"
 #include "ladon/core/error.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/repulsive_heads/task.h"
 
 namespace ladon::example {
@@ -13,8 +14,8 @@ constexpr double unknown_scale = 0.1;  // of words without a vector, against tho
 TextDataset read(const Settings& s, const std::vector<std::string>& files,
                  const std::vector<std::string>& names) {
   if (s.format == "lines") return read_lines(files, names);
-  check(files.size() == 1, "repulsive_heads", "--format ", s.format, " takes one file, got ",
-        files.size());
+  LADON_CHECK(files.size() == 1, "repulsive_heads", "--format ", s.format, " takes one file, got ",
+              files.size());
   if (s.format == "trec") return read_trec(files[0], names);
   return read_tsv(files[0], guess_columns(files[0]), names);
 }
@@ -52,8 +53,8 @@ Vocabulary known_words(const TextDataset& train, const Glove& glove) {
 }  // namespace
 
 Task text_task(const Settings& s, Generator rng) {
-  check(!s.train.empty() && !s.test.empty(), "repulsive_heads", "--format ", s.format,
-        " needs --train and --test");
+  LADON_CHECK(!s.train.empty() && !s.test.empty(), "repulsive_heads", "--format ", s.format,
+              " needs --train and --test");
   const TextDataset train_texts = read(s, s.train, {});
   const TextDataset test_texts = read(s, s.test, train_texts.label_names);
   const Glove glove = s.glove.empty() ? Glove{} : load_glove(s.glove);
@@ -62,13 +63,13 @@ Task text_task(const Settings& s, Generator rng) {
       .batch_size = s.batch_size, .max_length = max_length, .by_length = true};
   const Batches train(train_texts, vocabulary, options), test(test_texts, vocabulary, options);
   std::string description =
-      concat(train.texts(), " training and ", test.texts(), " test sentences, ",
-             train_texts.label_names.size(), " classes, ", vocabulary.size(), " words");
+      join(train.texts(), " training and ", test.texts(), " test sentences, ",
+           train_texts.label_names.size(), " classes, ", vocabulary.size(), " words");
   Tensor word_vectors;
   if (!s.glove.empty()) {
     const EmbeddingTable table = embedding_table(vocabulary, glove, rng, unknown_scale);
     word_vectors = table.weights;
-    description += concat(", ", table.found, " with vectors of width ", word_vectors.size(1));
+    description += join(", ", table.found, " with vectors of width ", word_vectors.size(1));
   }
   const std::vector<Batch> test_batches = with_one_question(test.in_order());
   return {

@@ -75,10 +75,11 @@ void check_no_gradient(const char* form, const AttentionLimit& layer, const Pair
   for (const Pairs* pairs : {&seen, &values})
     for (const Tensor* k : {&pairs->nngp, &pairs->ntk, &pairs->left, &pairs->right})
       wanted = wanted || k->requires_grad();
-  check(!wanted || !grad_enabled(), "MultiHeadAttention",
-        "the limit of sqrt scaling has no gradient by query_key_std or by the kernels it is given "
-        "with ",
-        form, "; use identity, or linear scaling");
+  LADON_CHECK(
+      !wanted || !grad_enabled(), "MultiHeadAttention",
+      "the limit of sqrt scaling has no gradient by query_key_std or by the kernels it is given "
+      "with ",
+      form, "; use identity, or linear scaling");
 }
 
 bool is_sampled(const AttentionLimit& layer, std::int64_t positions) {
@@ -95,21 +96,23 @@ namespace {
 constexpr const char* where_from = "MultiHeadAttention";
 
 void check_has_limit(const MultiHeadAttention& layer) {
-  check(!layer.tied || layer.scaling == AttentionScaling::linear, where_from,
-        "tied queries and keys have no limit with sqrt scaling: the logits grow as "
-        "sqrt(head_dim); use linear scaling, or untie them");
-  check(!layer.query_bias.defined() && !layer.value_bias.defined(), where_from,
-        "has no limit in closed form with biases of queries, keys and values; set projection_bias "
-        "= false (the output keeps its bias)");
-  check(layer.dropout == 0 || !layer.training(), where_from,
-        "has no limit with dropout of the attention weights; call eval()");
+  LADON_CHECK(!layer.tied || layer.scaling == AttentionScaling::linear, where_from,
+              "tied queries and keys have no limit with sqrt scaling: the logits grow as "
+              "sqrt(head_dim); use linear scaling, or untie them");
+  LADON_CHECK(
+      !layer.query_bias.defined() && !layer.value_bias.defined(), where_from,
+      "has no limit in closed form with biases of queries, keys and values; set projection_bias "
+      "= false (the output keeps its bias)");
+  LADON_CHECK(layer.dropout == 0 || !layer.training(), where_from,
+              "has no limit with dropout of the attention weights; call eval()");
   const std::int64_t seen = layer.query.size(2);
   const std::int64_t tokens = layer.positions ? layer.positions->in : seen;
-  check((layer.tied || layer.key.size(2) == seen) &&
-            layer.value.size(2) == (layer.values_see_positions ? seen : tokens),
-        where_from, "the limit is of self-attention: queries, keys and values see one input; the ",
-        "weights are ", layer.query.shape(), ", ", (layer.tied ? layer.query : layer.key).shape(),
-        " and ", layer.value.shape());
+  LADON_CHECK((layer.tied || layer.key.size(2) == seen) &&
+                  layer.value.size(2) == (layer.values_see_positions ? seen : tokens),
+              where_from,
+              "the limit is of self-attention: queries, keys and values see one input; the ",
+              "weights are ", layer.query.shape(), ", ",
+              (layer.tied ? layer.query : layer.key).shape(), " and ", layer.value.shape());
 }
 
 infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
@@ -131,7 +134,7 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
     if (a.output_bias.defined()) y.bias_variance = y.bias_trained = square(a.bias_std);
     return y;
   }
-  check(a.init != Init::ones, where_from, "weights that are all one have no Gaussian limit");
+  LADON_CHECK(a.init != Init::ones, where_from, "weights that are all one have no Gaussian limit");
   const auto variance = [&](const Tensor& weight) {
     const double std = init_stddev(a.init, {weight.size(0) * weight.size(1), weight.size(2)});
     return std * std;
@@ -155,7 +158,7 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
 }  // namespace
 
 infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
-  check(k.has_positions(), where_from, "the inputs have no positions to attend to");
+  LADON_CHECK(k.has_positions(), where_from, "the inputs have no positions to attend to");
   check_has_limit(*this);
   const infinite::AttentionLimit layer = limit_of(*this);
   infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& tokens) {

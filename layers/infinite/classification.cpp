@@ -56,28 +56,29 @@ void share_among_largest(std::int64_t classes, const double* mean, double* p) {
 
 Tensor classification_targets(const Tensor& labels, std::int64_t classes) {
   constexpr std::string_view operation = "classification_targets";
-  check(classes >= 2, operation, "the number of classes is ", classes, "; it must be at least 2");
-  check(labels.defined() && labels.dtype() == i64 && labels.rank() == 1, operation,
-        "labels must be i64 [N], got ", labels.dtype(), " ", labels.shape());
+  LADON_CHECK(classes >= 2, operation, "the number of classes is ", classes,
+              "; it must be at least 2");
+  LADON_CHECK(labels.defined() && labels.dtype() == i64 && labels.rank() == 1, operation,
+              "labels must be i64 [N], got ", labels.dtype(), " ", labels.shape());
   for (const std::int64_t label : labels.to_vector<std::int64_t>())
-    check(label >= 0 && label < classes, operation, "label ", label, " is outside [0, ", classes,
-          ")");
+    LADON_CHECK(label >= 0 && label < classes, operation, "label ", label, " is outside [0, ",
+                classes, ")");
   return one_hot(labels, classes, f64) - 1.0 / static_cast<double>(classes);
 }
 
 Tensor class_probabilities(const Tensor& mean, const Tensor& variance) {
   constexpr std::string_view operation = "class_probabilities";
-  check(mean.defined() && mean.rank() == 2 && mean.size(1) >= 2, operation,
-        "the mean must be [M, classes] with at least 2 classes, got ", mean.shape());
+  LADON_CHECK(mean.defined() && mean.rank() == 2 && mean.size(1) >= 2, operation,
+              "the mean must be [M, classes] with at least 2 classes, got ", mean.shape());
   const std::int64_t rows = mean.size(0), classes = mean.size(1);
-  check(variance.defined() && variance.shape() == Shape{rows}, operation, "the variance must be [",
-        rows, "], one a row of the mean, got ", variance.shape());
+  LADON_CHECK(variance.defined() && variance.shape() == Shape{rows}, operation,
+              "the variance must be [", rows, "], one a row of the mean, got ", variance.shape());
   const Tensor m = cross_block(operation, "the mean", mean, rows, classes);
   const Tensor v = cross_block(operation, "the variance", unsqueeze(variance, 1), rows, 1);
   Tensor p = empty({rows, classes}, f64);
   const double *from = m.data<double>(), *s = v.data<double>();
   for (std::int64_t i = 0; i < rows; ++i)
-    check(s[i] >= 0, operation, "the variance of row ", i, " is ", s[i], "; it is negative");
+    LADON_CHECK(s[i] >= 0, operation, "the variance of row ", i, " is ", s[i], "; it is negative");
   double* to = p.mutable_data<double>();
   parallel::for_range(rows, 16, [&](std::int64_t begin, std::int64_t end) {
     std::vector<double> below(static_cast<std::size_t>(classes)), density(below.size());

@@ -79,7 +79,7 @@ Tensor kept_outputs(const Tensor& outputs, std::int64_t most) {
 
 ComparisonRow compare_point(const SizedFactory& make_network, const Inputs& x,
                             const SweepPoint& point, Generator& rng, const CompareOptions& o) {
-  check(point.draws >= 3, "compare", "needs at least 3 draws a point, got ", point.draws);
+  LADON_CHECK(point.draws >= 3, "compare", "needs at least 3 draws a point, got ", point.draws);
   const auto start = std::chrono::steady_clock::now();
   ComparisonRow row;
   row.point = point;
@@ -91,7 +91,7 @@ ComparisonRow compare_point(const SizedFactory& make_network, const Inputs& x,
   Running nngp, ntk;
   {
     const auto network = make_network(point.size, any);
-    check(network != nullptr, "compare", "the factory returned no network");
+    LADON_CHECK(network != nullptr, "compare", "the factory returned no network");
     row.parameters = network->parameter_count();
     GramOptions options = o.limit;
     options.wanted = wanted;
@@ -111,8 +111,8 @@ ComparisonRow compare_point(const SizedFactory& make_network, const Inputs& x,
   };
   std::vector<Tensor> outputs;
   for_each_network(make, x, x, rng, networks, [&](const EmpiricalKernel& k) {
-    check(k.nngp.shape() == nngp.limit.shape(), "compare", "networks have kernels of shape ",
-          k.nngp.shape(), ", the limit ", nngp.limit.shape());
+    LADON_CHECK(k.nngp.shape() == nngp.limit.shape(), "compare", "networks have kernels of shape ",
+                k.nngp.shape(), ", the limit ", nngp.limit.shape());
     nngp.add(k.nngp);
     if (wanted == Wanted::ntk) ntk.add(k.ntk);
     outputs.push_back(kept_outputs(k.outputs, o.gaussian_channels));
@@ -138,8 +138,8 @@ Slope slope_of(const std::vector<ComparisonRow>& rows, Agreement ComparisonRow::
 }  // namespace
 
 Slope fit_slope(const std::vector<double>& widths, const std::vector<Measured>& errors) {
-  check(widths.size() == errors.size(), "fit_slope", "there are ", widths.size(), " widths and ",
-        errors.size(), " errors");
+  LADON_CHECK(widths.size() == errors.size(), "fit_slope", "there are ", widths.size(),
+              " widths and ", errors.size(), " errors");
   const bool weighted =
       std::all_of(errors.begin(), errors.end(), [](const Measured& e) { return e.se > 0; });
   double total = 0, x_mean = 0, y_mean = 0, xx = 0, xy = 0;
@@ -168,9 +168,9 @@ Slope fit_slope(const std::vector<double>& widths, const std::vector<Measured>& 
 Comparison compare(const SizedFactory& make_network, const Inputs& x,
                    const std::vector<SweepPoint>& sweep, Generator& rng,
                    const CompareOptions& options) {
-  check(!sweep.empty(), "compare", "the sweep has no points");
-  check(!options.networks.kernel.full, "compare",
-        "compares kernels averaged over channels; full = true gives others");
+  LADON_CHECK(!sweep.empty(), "compare", "the sweep has no points");
+  LADON_CHECK(!options.networks.kernel.full, "compare",
+              "compares kernels averaged over channels; full = true gives others");
   const NoGrad off;
   Comparison result;
   for (const SweepPoint& point : sweep)

@@ -34,8 +34,8 @@ std::vector<double> even_and_odd(double a, double b) {
 //   h_n(σz) = Σ_j √(n!/k!)/(2^j·j!)·σ^k·(σ²−1)^j·h_k(z).
 DualForm polynomial_form(const std::vector<double>& coefficients, bool hermite) {
   const int degree = static_cast<int>(coefficients.size()) - 1;
-  check(degree >= 0 && degree <= max_degree, "dual", "a polynomial of ", degree + 1,
-        " coefficients; it must have 1 to ", max_degree + 1);
+  LADON_CHECK(degree >= 0 && degree <= max_degree, "dual", "a polynomial of ", degree + 1,
+              " coefficients; it must have 1 to ", max_degree + 1);
   std::vector<long double> factorial{1};
   for (int n = 1; n <= degree; ++n) factorial.push_back(factorial.back() * n);
   const auto at = [](auto& list, int i) -> auto& { return list[static_cast<std::size_t>(i)]; };
@@ -82,7 +82,7 @@ DualForm form_of(const DualFunction& f) {
     case Kind::numeric:
       break;
   }
-  fail("dual", "a numeric function has no closed form");
+  detail::fail("dual", "a numeric function has no closed form");
 }
 
 // --- one way to compute for closed forms and series ---
@@ -110,19 +110,19 @@ kernels::DualPair slopes(const DualFunction& f, const Tensor& p, const Tensor& q
 
 void check_operands(const Tensor& p, const Tensor& q, const Tensor& c) {
   for (const Tensor* x : {&p, &q, &c}) {
-    check(x->defined(), "dual", "an operand is undefined");
-    check(x->dtype() == f64, "dual", "needs f64 tensors, got ", x->dtype(),
-          "; convert it with cast(x, f64)");
+    LADON_CHECK(x->defined(), "dual", "an operand is undefined");
+    LADON_CHECK(x->dtype() == f64, "dual", "needs f64 tensors, got ", x->dtype(),
+                "; convert it with cast(x, f64)");
   }
   for (const Tensor* x : {&p, &q})
-    check(broadcast_shapes("dual", x->shape(), c.shape()) == c.shape(), "dual", "the variance ",
-          x->shape(), " does not broadcast to the covariance ", c.shape());
+    LADON_CHECK(broadcast_shapes("dual", x->shape(), c.shape()) == c.shape(), "dual",
+                "the variance ", x->shape(), " does not broadcast to the covariance ", c.shape());
 }
 
 }  // namespace
 
 DualFunction DualFunction::rbf(double gamma) {
-  check(gamma >= 0, "rbf", "gamma is ", gamma, "; it must not be negative");
+  LADON_CHECK(gamma >= 0, "rbf", "gamma is ", gamma, "; it must not be negative");
   return {.kind = Kind::rbf, .a = gamma};
 }
 
@@ -140,7 +140,8 @@ namespace {
 
 /// (0, …, 0, 1): the polynomial of degree n alone.
 std::vector<double> unit(const char* what, int n) {
-  check(n >= 0 && n <= max_degree, what, "the degree is ", n, "; it must be 0 to ", max_degree);
+  LADON_CHECK(n >= 0 && n <= max_degree, what, "the degree is ", n, "; it must be 0 to ",
+              max_degree);
   std::vector<double> coefficients(static_cast<std::size_t>(n) + 1);
   coefficients.back() = 1;
   return coefficients;
@@ -152,9 +153,9 @@ DualFunction DualFunction::monomial(int n) { return polynomial(unit("monomial", 
 DualFunction DualFunction::hermite(int n) { return hermite(unit("hermite", n)); }
 
 DualFunction DualFunction::numeric(std::function<Tensor(const Tensor&)> function, int terms) {
-  check(static_cast<bool>(function), "dual", "the function is empty");
-  check(terms >= 8 && terms <= 256 && terms % 8 == 0, "dual", terms,
-        " terms of an expansion; they must be a multiple of 8 from 8 to 256");
+  LADON_CHECK(static_cast<bool>(function), "dual", "the function is empty");
+  LADON_CHECK(terms >= 8 && terms <= 256 && terms % 8 == 0, "dual", terms,
+              " terms of an expansion; they must be a multiple of 8 from 8 to 256");
   return {.kind = Kind::numeric, .function = std::move(function), .terms = terms};
 }
 
@@ -166,7 +167,7 @@ DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const T
   result.value = record_joint(
       "dual", e.first, {p, q, c},
       [f, p = saved(p), q = saved(q), c = saved(c)](const Tensor& g, GradientSink& sink) {
-        check(!grad_enabled(), "dual", "a dual activation has no second derivatives");
+        LADON_CHECK(!grad_enabled(), "dual", "a dual activation has no second derivatives");
         if (sink.needs(0) || sink.needs(2)) {
           const kernels::DualPair d = slopes(f, p, q, c);
           if (sink.needs(0)) sink.give(0, g * d.second);
@@ -177,9 +178,9 @@ DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const T
   if (with_derivative)
     result.derivative =
         record_joint("dual_derivative", e.second, {p, q, c}, [](const Tensor&, GradientSink&) {
-          fail("dual",
-               "the NTK's factor E[φ'(u)φ'(v)] has no gradient; learn hyper-parameters "
-               "by the NNGP, or detach the NTK");
+          detail::fail("dual",
+                       "the NTK's factor E[φ'(u)φ'(v)] has no gradient; learn hyper-parameters "
+                       "by the NNGP, or detach the NTK");
         });
   return result;
 }

@@ -68,8 +68,8 @@ Values values_at(const DualFunction& f, const Tensor& x, bool with_slope) {
   const EnableGrad on;
   const Tensor leaf = x.detach().set_requires_grad(with_slope);
   const Tensor y = f.function(leaf);
-  check(y.shape() == x.shape() && y.dtype() == f64, "dual", "the function takes ", x.shape(), " ",
-        x.dtype(), " to ", y.shape(), " ", y.dtype(), "; it must be pointwise on f64");
+  LADON_CHECK(y.shape() == x.shape() && y.dtype() == f64, "dual", "the function takes ", x.shape(),
+              " ", x.dtype(), " to ", y.shape(), " ", y.dtype(), "; it must be pointwise on f64");
   if (!with_slope) return {y.detach(), {}};
   Tensor slope;
   if (y.requires_grad())

@@ -21,14 +21,14 @@ struct Pass {
 
 Pass run(Layer& network, const Inputs& in) {
   const auto parameters = network.parameters();
-  check(!parameters.empty(), "empirical_kernel", network.describe(), " has no parameters");
+  LADON_CHECK(!parameters.empty(), "empirical_kernel", network.describe(), " has no parameters");
   const Tensor x = in.x.dtype() == i64 ? in.x : cast(in.x, parameters[0].dtype());
   const EnableGrad on;
   Trace trace;
   const Tensor y = network(x, in.mask);
-  check(y.rank() >= 2 && y.size(0) == x.size(0), "empirical_kernel",
-        "the network must give [N, O] or [N, .., O] for ", x.size(0), " inputs, got shape ",
-        y.shape());
+  LADON_CHECK(y.rank() >= 2 && y.size(0) == x.size(0), "empirical_kernel",
+              "the network must give [N, O] or [N, .., O] for ", x.size(0), " inputs, got shape ",
+              y.shape());
   const std::int64_t positions = y.shape().sub(1, y.rank() - 1).count();
   return {.output = reshape(y, {y.size(0), positions, y.size(-1)}),
           .positions = y.rank() > 2,
@@ -145,8 +145,9 @@ Tensor use_gradients(const Trace::Use& use, const Tensor& delta) {
 /// Σ_θ ⟨∂f_r(x_n)/∂θ, ∂f_r'(x'_m)/∂θ⟩ from the gradients at the reported outputs.  → [N, R, M, R]
 Tensor inner_products(const Pass& a, const std::vector<Tensor>& d1, const Pass& b,
                       const std::vector<Tensor>& d2) {
-  check(d1.size() == d2.size() && !d1.empty(), "empirical_kernel",
-        "the layers reported nothing, or not the same for both blocks; use NtkMethod::jacobian");
+  LADON_CHECK(
+      d1.size() == d2.size() && !d1.empty(), "empirical_kernel",
+      "the layers reported nothing, or not the same for both blocks; use NtkMethod::jacobian");
   const std::int64_t n = a.output.size(0), m = b.output.size(0), r = d1[0].size(1);
   const std::size_t products = a.products.size();
   Tensor total = zeros({n, r, m, r}, f64);
@@ -178,11 +179,12 @@ void verify_reports(Layer& network, const Pass& pass) {
   const double found =
       reports == 0 ? 0 : sum(inner_products(pass, gradients, pass, gradients)).item();
   const double tolerance = pass.output.dtype() == f64 ? 1e-8 : 1e-4;
-  check(std::abs(found - wanted) <= tolerance * wanted, "empirical_kernel",
-        "the layers' reports make up ", found, " of a squared gradient of ", wanted, ": ",
-        network.describe(),
-        " has a trained tensor that no layer reports (layers/trace.h), or that two layers share; "
-        "use NtkMethod::jacobian");
+  LADON_CHECK(
+      std::abs(found - wanted) <= tolerance * wanted, "empirical_kernel",
+      "the layers' reports make up ", found, " of a squared gradient of ", wanted, ": ",
+      network.describe(),
+      " has a trained tensor that no layer reports (layers/trace.h), or that two layers share; "
+      "use NtkMethod::jacobian");
 }
 
 // --- the two methods ---

@@ -26,8 +26,8 @@ Measured jackknife(double all, const std::vector<double>& left_out) {
 // --- excess kurtosis ---
 
 Measured excess_kurtosis(const Tensor& samples) {
-  check(samples.rank() == 3 && samples.size(0) >= 3, "excess_kurtosis",
-        "samples must be [draws, N, C] with at least 3 draws, got shape ", samples.shape());
+  LADON_CHECK(samples.rank() == 3 && samples.size(0) >= 3, "excess_kurtosis",
+              "samples must be [draws, N, C] with at least 3 draws, got shape ", samples.shape());
   const NoGrad off;
   const Tensor squares = square(cast(samples, f64));
   const auto second = mean(squares, 2).to_vector();  // [draws, N]
@@ -56,10 +56,10 @@ Measured excess_kurtosis(const Tensor& samples) {
 }
 
 double identity_kurtosis(const Tensor& keys, const Tensor& values, const AttentionWidths& widths) {
-  check(keys.rank() == 2 && keys.size(0) == keys.size(1) && keys.shape() == values.shape(),
-        "identity_kurtosis", "both kernels must be [T, T], got shapes ", keys.shape(), " and ",
-        values.shape());
-  check(widths.heads > 0, "identity_kurtosis", "heads must be positive, got ", widths.heads);
+  LADON_CHECK(keys.rank() == 2 && keys.size(0) == keys.size(1) && keys.shape() == values.shape(),
+              "identity_kurtosis", "both kernels must be [T, T], got shapes ", keys.shape(),
+              " and ", values.shape());
+  LADON_CHECK(widths.heads > 0, "identity_kurtosis", "heads must be positive, got ", widths.heads);
   const NoGrad off;
   const Tensor product = matmul(cast(keys, f64), cast(values, f64));
   const double trace = sum(diagonal(product)).item();
@@ -72,8 +72,8 @@ double identity_kurtosis(const Tensor& keys, const Tensor& values, const Attenti
 Measured head_kurtosis(const std::function<Tensor(const Tensor&)>& zeta, double qk_std,
                        const Tensor& keys, const Tensor& values, const Tensor& readout,
                        std::int64_t heads, std::int64_t samples, Generator& rng) {
-  check(samples >= 3 && heads > 0, "head_kurtosis", "needs a head and 3 samples, got ", heads,
-        " and ", samples);
+  LADON_CHECK(samples >= 3 && heads > 0, "head_kurtosis", "needs a head and 3 samples, got ", heads,
+              " and ", samples);
   const NoGrad off;
   const std::int64_t tokens = keys.size(0);
   const Tensor k = cast(keys, f64), w = reshape(cast(readout, f64), {1, 1, tokens});
@@ -92,9 +92,9 @@ Measured head_kurtosis(const std::function<Tensor(const Tensor&)>& zeta, double 
 // --- Kolmogorov and Smirnov ---
 
 KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples, double stddev) {
-  check(samples.rank() == 1 && samples.size(0) > 0 && stddev > 0, "kolmogorov_smirnov",
-        "needs samples [n] and a positive standard deviation, got shape ", samples.shape(), " and ",
-        stddev);
+  LADON_CHECK(samples.rank() == 1 && samples.size(0) > 0 && stddev > 0, "kolmogorov_smirnov",
+              "needs samples [n] and a positive standard deviation, got shape ", samples.shape(),
+              " and ", stddev);
   auto x = samples.to_vector();
   std::sort(x.begin(), x.end());
   const auto n = static_cast<double>(x.size());
@@ -122,8 +122,8 @@ double kolmogorov_p_value(double distance, std::int64_t n) {
 }
 
 double kolmogorov_critical(double p_value, std::int64_t n) {
-  check(p_value > 0 && p_value < 1 && n > 0, "kolmogorov_critical",
-        "needs 0 < p < 1 and samples, got ", p_value, " and ", n);
+  LADON_CHECK(p_value > 0 && p_value < 1 && n > 0, "kolmogorov_critical",
+              "needs 0 < p < 1 and samples, got ", p_value, " and ", n);
   double low = 0, high = 1;
   for (int i = 0; i < 60; ++i) {
     const double middle = (low + high) / 2;
@@ -180,14 +180,14 @@ double centred_square(const Tensor& k, double h2, double expected) {
 }  // namespace
 
 Discrepancy mmd(const Tensor& samples, const Tensor& covariance, double bandwidth) {
-  check(samples.rank() == 2 && samples.size(0) >= 3, "mmd",
-        "samples must be [n, d] with n ≥ 3, got shape ", samples.shape());
-  check(covariance.shape() == (Shape{samples.size(1), samples.size(1)}), "mmd",
-        "the covariance of samples ", samples.shape(), " has shape ", covariance.shape());
+  LADON_CHECK(samples.rank() == 2 && samples.size(0) >= 3, "mmd",
+              "samples must be [n, d] with n ≥ 3, got shape ", samples.shape());
+  LADON_CHECK(covariance.shape() == (Shape{samples.size(1), samples.size(1)}), "mmd",
+              "the covariance of samples ", samples.shape(), " has shape ", covariance.shape());
   const NoGrad off;
   const Tensor x = contiguous(cast(samples, f64)), k = cast(covariance, f64);
   const double h2 = bandwidth > 0 ? bandwidth * bandwidth : sum(diagonal(k)).item();
-  check(h2 > 0, "mmd", "the covariance is zero; give a bandwidth");
+  LADON_CHECK(h2 > 0, "mmd", "the covariance is zero; give a bandwidth");
   const double expected = root_determinant(k, h2, 2);
   const auto mu = expected_kernel(x, k, h2).to_vector(), sums = kernel_sums(x, h2);
   const auto n = static_cast<double>(x.size(0));

@@ -93,8 +93,8 @@ Tensor log_marginal_likelihood(const Tensor& kernel, const Tensor& targets, cons
   const Tensor k = symmetric_block(operation, "the kernel", kernel);
   const Tensor y = target_block(operation, "the targets", targets, k.size(0));
   check_floating(operation, noise);
-  check(noise.count() == 1, operation, "the noise must have one element, got shape ",
-        noise.shape());
+  LADON_CHECK(noise.count() == 1, operation, "the noise must have one element, got shape ",
+              noise.shape());
   const Added added = added_to(operation, k, noise.item(), jitter);
   const Tensor factor = factorize(operation, k, added);
   // A = K + (σ² + jitter·mean K_ii)·I, recorded; its factor is known already.

@@ -58,7 +58,7 @@ double largest_eigenvalue(const Tensor& a) {
 }
 
 void check_time(double t) {
-  check(t >= 0, name, "the time is ", t, "; it must be ≥ 0 (or `forever`)");
+  LADON_CHECK(t >= 0, name, "the time is ", t, "; it must be ≥ 0 (or `forever`)");
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ GradientFlow::GradientFlow(const Tensor& ntk, const Tensor& targets,
       targets_(clone(target_block(name, "the targets", targets, ntk_.size(0)))),
       rate_(options.learning_rate / static_cast<double>(targets_.count())),
       decompositions_(std::make_shared<Decompositions>()) {
-  check(options.learning_rate > 0 && std::isfinite(options.learning_rate), name,
-        "the learning rate is ", options.learning_rate, "; it must be positive and finite");
+  LADON_CHECK(options.learning_rate > 0 && std::isfinite(options.learning_rate), name,
+              "the learning rate is ", options.learning_rate, "; it must be positive and finite");
   decompositions_->added = added_to(name, ntk_, 0, options.jitter);
 }
 
@@ -126,8 +126,8 @@ Tensor GradientFlow::phi(double t, const Tensor& r) const {
 Tensor GradientFlow::residual(const Tensor& initial) const {
   if (!initial.defined()) return targets_;
   const Tensor f = target_block(name, "the initial training outputs", initial, targets_.size(0));
-  check(f.shape() == targets_.shape(), name, "the initial training outputs have shape ", f.shape(),
-        ", the targets ", targets_.shape());
+  LADON_CHECK(f.shape() == targets_.shape(), name, "the initial training outputs have shape ",
+              f.shape(), ", the targets ", targets_.shape());
   return targets_ - f;
 }
 
@@ -145,8 +145,8 @@ Tensor GradientFlow::test(double t, const Tensor& cross, const InitialOutputs& i
   const Tensor change = matmul(k, phi(t, residual(initial.train)));  // [M, N] · [N, O] → [M, O]
   if (!initial.test.defined()) return change;
   const Tensor f = target_block(name, "the initial test outputs", initial.test, k.size(0));
-  check(f.shape() == change.shape(), name, "the initial test outputs have shape ", f.shape(),
-        ", needed is ", change.shape());
+  LADON_CHECK(f.shape() == change.shape(), name, "the initial test outputs have shape ", f.shape(),
+              ", needed is ", change.shape());
   return f + change;
 }
 
@@ -159,8 +159,8 @@ Posterior GradientFlow::ensemble(double t, const Tensor& cross, const NngpBlocks
   const Tensor theta = cross_block(name, "the cross NTK", cross, -1, n);
   const std::int64_t m = theta.size(0);
   const Tensor k = symmetric_block(name, "the NNGP kernel of the training inputs", nngp.train);
-  check(k.size(0) == n, name, "the NNGP kernel of the training inputs has shape ", k.shape(),
-        ", the NTK ", ntk_.shape());
+  LADON_CHECK(k.size(0) == n, name, "the NNGP kernel of the training inputs has shape ", k.shape(),
+              ", the NTK ", ntk_.shape());
   const Tensor k_cross = cross_block(name, "the cross NNGP kernel", nngp.cross, m, n);
   const Tensor k_test = test_block(name, nngp.test, m);
   const Tensor s = transpose(phi(t, transpose(theta)));  // Φ is symmetric
@@ -172,10 +172,10 @@ Posterior GradientFlow::ensemble(double t, const Tensor& cross, const NngpBlocks
 double max_learning_rate(const Tensor& ntk, std::int64_t elements, double momentum) {
   constexpr std::string_view operation = "max_learning_rate";
   const Tensor k = symmetric_block(operation, "the NTK", ntk);
-  check(elements >= 1, operation, "the number of target elements is ", elements,
-        "; it must be at least 1");
-  check(momentum >= 0 && momentum < 1, operation, "the momentum is ", momentum,
-        "; it must be in [0, 1)");
+  LADON_CHECK(elements >= 1, operation, "the number of target elements is ", elements,
+              "; it must be at least 1");
+  LADON_CHECK(momentum >= 0 && momentum < 1, operation, "the momentum is ", momentum,
+              "; it must be in [0, 1)");
   const double largest = largest_eigenvalue(k);
   if (largest <= 0) return forever;
   return 2 * (1 + momentum) * static_cast<double>(elements) / largest;

@@ -33,7 +33,7 @@ class Hash {
   void add(const std::string& text) { add(text.data(), text.size()); }
   void add(const Tensor& x) {
     if (!x.defined()) return;
-    add(concat(x.dtype(), x.shape()));
+    add(detail::join(x.dtype(), x.shape()));
     const Tensor all = contiguous(x);
     const auto item = static_cast<std::int64_t>(item_size(x.dtype()));
     add(all.storage().bytes() + all.offset() * item, static_cast<std::size_t>(all.count() * item));
@@ -116,8 +116,8 @@ Manifest stored_manifest(const std::filesystem::path& folder) {
   if (!std::filesystem::exists(manifest_path(folder), error)) return found;
   std::istringstream lines(read_file(manifest_path(folder).string(), 1 << 16));
   std::string line;
-  check(std::getline(lines, line) && line == title, "gram", manifest_path(folder).string(),
-        ": is not the manifest of a checkpoint; its first line is not \"", title, "\"");
+  LADON_CHECK(std::getline(lines, line) && line == title, "gram", manifest_path(folder).string(),
+              ": is not the manifest of a checkpoint; its first line is not \"", title, "\"");
   while (std::getline(lines, line)) {
     const std::size_t colon = std::min(line.find(": "), line.size());
     found.entries.emplace_back(line.substr(0, colon),
@@ -165,17 +165,17 @@ GramCheckpoint::GramCheckpoint(const Limit& limit, const GramPlan& plan, const G
                    {"model", hash_of(limit.model())},
                    {"kernels of the first inputs", hash_of_kernels(limit, plan, options.wanted)},
                    {"wanted", options.wanted == Wanted::ntk ? "ntk" : "nngp"},
-                   {"replicates", concat(plan.replicates)},
-                   {"tile", concat(plan.estimate.tile)}}};
+                   {"replicates", detail::join(plan.replicates)},
+                   {"tile", detail::join(plan.estimate.tile)}}};
   const Manifest stored = stored_manifest(folder_);
   if (!stored.entries.empty()) {
     for (const auto& [name, value] : wanted.entries)
-      check(stored.value(name) == value, "gram", "the checkpoint ", folder_.string(),
-            " is of another computation: its \"", name, "\" is ", stored.value(name),
-            ", now it is ", value, "; take another folder, or remove this one to begin anew");
+      LADON_CHECK(stored.value(name) == value, "gram", "the checkpoint ", folder_.string(),
+                  " is of another computation: its \"", name, "\" is ", stored.value(name),
+                  ", now it is ", value, "; take another folder, or remove this one to begin anew");
     part_tiles_ = stored.number("tiles a part");
-    check(part_tiles_ > 0, "gram", manifest_path(folder_).string(),
-          ": \"tiles a part\" is no number but ", stored.value("tiles a part"));
+    LADON_CHECK(part_tiles_ > 0, "gram", manifest_path(folder_).string(),
+                ": \"tiles a part\" is no number but ", stored.value("tiles a part"));
   } else {
     const double seconds =
         std::max(plan.estimate.seconds, 1e-6) / static_cast<double>(plan.estimate.tiles);
@@ -183,14 +183,14 @@ GramCheckpoint::GramCheckpoint(const Limit& limit, const GramPlan& plan, const G
     part_tiles_ = static_cast<std::int64_t>(
         std::clamp(tiles, options.checkpoint_seconds > 0 ? num_threads() : 1.0, 1e8));
   }
-  wanted.entries.emplace_back("tiles a part", concat(part_tiles_));
+  wanted.entries.emplace_back("tiles a part", detail::join(part_tiles_));
   Hash hash;
   hash.add(wanted.text());
   identity_ = hash.value();
   if (!stored.entries.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
-  check(!error, "gram", "cannot make the folder ", folder_.string(), ": ", error.message());
+  LADON_CHECK(!error, "gram", "cannot make the folder ", folder_.string(), ": ", error.message());
   write_atomically(manifest_path(folder_).string(), wanted.text());
 }
 

@@ -46,9 +46,9 @@ struct Probe {
 };
 
 void check_blocks(const Inputs& a, const Inputs& b) {
-  check(a.x.defined() && b.x.defined(), "gram", "a block of inputs is undefined");
-  check(a.x.rank() > 0 && b.x.rank() > 0 && a.count() > 0 && b.count() > 0, "gram",
-        "there are no inputs: shapes ", a.x.shape(), " and ", b.x.shape());
+  LADON_CHECK(a.x.defined() && b.x.defined(), "gram", "a block of inputs is undefined");
+  LADON_CHECK(a.x.rank() > 0 && b.x.rank() > 0 && a.count() > 0 && b.count() > 0, "gram",
+              "there are no inputs: shapes ", a.x.shape(), " and ", b.x.shape());
 }
 
 std::int64_t positions_of(const Inputs& in) {
@@ -66,9 +66,9 @@ double least_bytes(const Inputs& in, Wanted wanted) {
 // at most c² times as high. The larger the block, the less the bound exceeds the truth.
 Probe probe(const Limit& limit, const GramPlan& plan, Wanted wanted, double budget) {
   const double least = least_bytes(plan.a, wanted);
-  check(least <= budget, "gram", "needs ", in_bytes(least),
-        " for one pair of inputs, and more for a layer's temporaries, but there is ",
-        in_bytes(budget), "; take fewer positions");
+  LADON_CHECK(least <= budget, "gram", "needs ", in_bytes(least),
+              " for one pair of inputs, and more for a layer's temporaries, but there is ",
+              in_bytes(budget), "; take fewer positions");
   const std::int64_t most = std::max(plan.a.count(), plan.b.count());
   for (std::int64_t n = 1;; n *= 2) {
     const GramTile block{0, 0, std::min(n, plan.a.count()), std::min(n, plan.b.count())};
@@ -92,8 +92,8 @@ double copy_bytes(const Inputs& in) {
 
 std::vector<GramTile> cut(const GramPlan& plan) {
   const std::int64_t n1 = plan.a.count(), n2 = plan.b.count(), side = plan.estimate.tile;
-  check(plan.estimate.tiles < 10'000'000, "gram", "there would be ", plan.estimate.tiles,
-        " tiles; take larger ones than ", side, " × ", side, " inputs");
+  LADON_CHECK(plan.estimate.tiles < 10'000'000, "gram", "there would be ", plan.estimate.tiles,
+              " tiles; take larger ones than ", side, " × ", side, " inputs");
   std::vector<GramTile> tiles;
   for (std::int64_t i = 0; i < n1; i += side)
     for (std::int64_t j = plan.symmetric ? i : 0; j < n2; j += side)
@@ -180,10 +180,10 @@ void check_budget(const GramPlan& plan, const Sizes& sizes, double budget, bool 
   if (total <= budget) return;
   const std::int64_t smaller = sizes.fitting(plan.estimate.tile, budget);
   const bool fits = sizes.result_bytes() + sizes.working_bytes(smaller) <= budget;
-  fail("gram", concat("needs ", in_bytes(total), " (", plan.estimate.describe(), "), but ",
-                      given ? "the memory budget is " : "the machine has free ", in_bytes(budget),
-                      fits ? concat("; tiles of ", smaller, " × ", smaller, " would fit")
-                           : "; no tile is small enough: take fewer inputs at a time"));
+  detail::fail("gram", "needs ", in_bytes(total), " (", plan.estimate.describe(), "), but ",
+               given ? "the memory budget is " : "the machine has free ", in_bytes(budget),
+               fits ? detail::join("; tiles of ", smaller, " × ", smaller, " would fit")
+                    : "; no tile is small enough: take fewer inputs at a time");
 }
 
 }  // namespace
@@ -203,18 +203,19 @@ std::string GramEstimate::describe() const {
   std::ostringstream time;
   time.precision(2);
   time << seconds;
-  return concat(in_bytes(static_cast<double>(result_bytes)), " for the result and ",
-                in_bytes(static_cast<double>(working_bytes)), " of work, about ", time.str(),
-                " s: ", tiles, tiles == 1 ? " tile of " : " tiles of ", tile, " × ", tile,
-                " inputs");
+  return detail::join(in_bytes(static_cast<double>(result_bytes)), " for the result and ",
+                      in_bytes(static_cast<double>(working_bytes)), " of work, about ", time.str(),
+                      " s: ", tiles, tiles == 1 ? " tile of " : " tiles of ", tile, " × ", tile,
+                      " inputs");
 }
 
 GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
                    const GramOptions& options) {
   check_blocks(a, b);
-  check(options.tile >= 0 && options.replicates >= 2 && options.checkpoint_seconds >= 0, "gram",
-        "tile and checkpoint_seconds must not be negative and replicates be at least 2, got ",
-        options.tile, ", ", options.checkpoint_seconds, " and ", options.replicates);
+  LADON_CHECK(options.tile >= 0 && options.replicates >= 2 && options.checkpoint_seconds >= 0,
+              "gram",
+              "tile and checkpoint_seconds must not be negative and replicates be at least 2, got ",
+              options.tile, ", ", options.checkpoint_seconds, " and ", options.replicates);
   const auto budget =
       static_cast<double>(options.memory_budget > 0 ? options.memory_budget : free_memory());
   GramPlan plan;

@@ -75,12 +75,12 @@ Kernel map_pairs(const Kernel& k, const Shape& positions,
 
 Kernel combine(const std::vector<Kernel>& branches,
                const std::function<PairKernels(const std::vector<PairKernels>&)>& rule) {
-  check(!branches.empty(), "combine", "there are no branches");
+  LADON_CHECK(!branches.empty(), "combine", "there are no branches");
   Kernel result = branches.front();
   std::vector<PairKernels> cross, self1, self2;
   for (const Kernel& k : branches) {
-    check(k.nngp.shape() == result.nngp.shape() && k.positions == result.positions, "combine",
-          "branches end in kernels of shapes ", result.nngp.shape(), " and ", k.nngp.shape());
+    LADON_CHECK(k.nngp.shape() == result.nngp.shape() && k.positions == result.positions, "combine",
+                "branches end in kernels of shapes ", result.nngp.shape(), " and ", k.nngp.shape());
     cross.push_back({k.nngp, k.ntk});
     self1.push_back({k.cov1, {}});
     self2.push_back({k.cov2, {}});
@@ -111,15 +111,15 @@ namespace {
 Shape positions_of(const Inputs& in) {
   const Shape& s = in.x.shape();
   if (in.x.dtype() == i64) {
-    check(s.rank() == 1 || s.rank() == 2, "input_kernel", "indices are [N] or [N, T], got shape ",
-          s);
+    LADON_CHECK(s.rank() == 1 || s.rank() == 2, "input_kernel",
+                "indices are [N] or [N, T], got shape ", s);
     return s.sub(1, s.rank());
   }
-  check(is_floating(in.x.dtype()), "input_kernel",
-        "inputs are floating numbers or i64 indices, got ", in.x.dtype());
-  check(s.rank() >= 2 && s.rank() <= 4, "input_kernel",
-        "inputs are [N, d], [N, T, d] or [N, H, W, d], got shape ", s);
-  check(s[s.rank() - 1] > 0, "input_kernel", "inputs have no channels: shape ", s);
+  LADON_CHECK(is_floating(in.x.dtype()), "input_kernel",
+              "inputs are floating numbers or i64 indices, got ", in.x.dtype());
+  LADON_CHECK(s.rank() >= 2 && s.rank() <= 4, "input_kernel",
+              "inputs are [N, d], [N, T, d] or [N, H, W, d], got shape ", s);
+  LADON_CHECK(s[s.rank() - 1] > 0, "input_kernel", "inputs have no channels: shape ", s);
   return s.sub(1, s.rank() - 1);
 }
 
@@ -211,9 +211,9 @@ Tensor self_products(const Rows& a) {
 void check_mask(const Inputs& in, const Shape& positions) {
   if (!in.mask.defined()) return;
   const Shape wanted = {in.count(), positions.count()};
-  check(positions.rank() > 0 && in.mask.dtype() == boolean && in.mask.shape() == wanted,
-        "input_kernel", "the mask of inputs of shape ", in.x.shape(), " must be bool ", wanted,
-        ", got ", in.mask.dtype(), " ", in.mask.shape());
+  LADON_CHECK(positions.rank() > 0 && in.mask.dtype() == boolean && in.mask.shape() == wanted,
+              "input_kernel", "the mask of inputs of shape ", in.x.shape(), " must be bool ",
+              wanted, ", got ", in.mask.dtype(), " ", in.mask.shape());
 }
 
 }  // namespace
@@ -224,12 +224,12 @@ void remember_self_kernel(Inputs& in) {
 }
 
 Kernel input_kernel(const Inputs& a, const Inputs& b, Wanted wanted) {
-  check(a.x.defined() && b.x.defined(), "input_kernel", "a block of inputs is undefined");
+  LADON_CHECK(a.x.defined() && b.x.defined(), "input_kernel", "a block of inputs is undefined");
   const Shape positions = positions_of(a);
-  check(a.x.shape().sub(1, a.x.rank()) == b.x.shape().sub(1, b.x.rank()) &&
-            (a.x.dtype() == i64) == (b.x.dtype() == i64),
-        "input_kernel", "the blocks must agree in all but their number; got shapes ", a.x.shape(),
-        " and ", b.x.shape());
+  LADON_CHECK(a.x.shape().sub(1, a.x.rank()) == b.x.shape().sub(1, b.x.rank()) &&
+                  (a.x.dtype() == i64) == (b.x.dtype() == i64),
+              "input_kernel", "the blocks must agree in all but their number; got shapes ",
+              a.x.shape(), " and ", b.x.shape());
   check_mask(a, positions);
   check_mask(b, positions);
   const Rows rows1(a, positions), rows2(b, positions);

@@ -17,7 +17,7 @@ std::vector<Tensor> or_zeros(std::vector<Tensor> gradients, const std::vector<Te
 }  // namespace
 
 TangentMap::TangentMap(Layer& network, const Inputs& inputs) : parameters_(network.parameters()) {
-  check(!parameters_.empty(), "TangentMap", network.describe(), " has no parameters");
+  LADON_CHECK(!parameters_.empty(), "TangentMap", network.describe(), " has no parameters");
   const DType dtype = parameters_[0].dtype();
   const Tensor x = inputs.x.dtype() == i64 ? inputs.x : cast(inputs.x.detach(), dtype);
   const EnableGrad on;
@@ -31,13 +31,13 @@ TangentMap::TangentMap(Layer& network, const Inputs& inputs) : parameters_(netwo
 }
 
 Tensor TangentMap::times(const std::vector<Tensor>& tangents) const {
-  check(tangents.size() == parameters_.size(), "TangentMap", "there are ", parameters_.size(),
-        " parameters but ", tangents.size(), " tangents");
+  LADON_CHECK(tangents.size() == parameters_.size(), "TangentMap", "there are ", parameters_.size(),
+              " parameters but ", tangents.size(), " tangents");
   std::vector<Tensor> outputs, cotangents;
   for (std::size_t i = 0; i < tangents.size(); ++i) {
     if (!tangents[i].defined() || !pulled_back_[i].defined()) continue;
-    check(tangents[i].shape() == parameters_[i].shape(), "TangentMap", "tangent ", i, " has shape ",
-          tangents[i].shape(), ", the parameter ", parameters_[i].shape());
+    LADON_CHECK(tangents[i].shape() == parameters_[i].shape(), "TangentMap", "tangent ", i,
+                " has shape ", tangents[i].shape(), ", the parameter ", parameters_[i].shape());
     outputs.push_back(pulled_back_[i]);
     cotangents.push_back(cast(tangents[i].detach(), output_.dtype()));
   }
@@ -49,8 +49,8 @@ Tensor TangentMap::times(const std::vector<Tensor>& tangents) const {
 }
 
 std::vector<Tensor> TangentMap::transposed_times(const Tensor& cotangent) const {
-  check(cotangent.shape() == output_.shape(), "TangentMap", "the cotangent has shape ",
-        cotangent.shape(), ", the output ", output_.shape());
+  LADON_CHECK(cotangent.shape() == output_.shape(), "TangentMap", "the cotangent has shape ",
+              cotangent.shape(), ", the output ", output_.shape());
   const NoGrad off;
   return or_zeros(grad({recorded_}, parameters_,
                        {.cotangents = {cast(cotangent.detach(), output_.dtype())},
@@ -71,14 +71,14 @@ Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v) {
 // --- Linearized ---
 
 Linearized::Linearized(std::unique_ptr<Layer> given) : network(std::move(given)) {
-  check(network != nullptr, "Linearized", "there is no network");
+  LADON_CHECK(network != nullptr, "Linearized", "there is no network");
   network->eval();
   for (const Tensor& p : network->parameters())
     displacement.push_back(parameter(zeros_like(p.detach())));
 }
 
 Tensor Linearized::forward_masked(const Tensor& x, const Tensor& mask) const {
-  check(!x.requires_grad(), "Linearized", "gives its inputs no gradient; detach them");
+  LADON_CHECK(!x.requires_grad(), "Linearized", "gives its inputs no gradient; detach them");
   const auto map = std::make_shared<TangentMap>(*network, Inputs(x, mask));
   const Tensor y = record_joint("linearized", map->output() + map->times(displacement),
                                 displacement, [map](const Tensor& g, GradientSink& sink) {
@@ -133,6 +133,8 @@ void Linearized::visit(Visitor& v) {
   network->visit(fixed);
 }
 
-std::string Linearized::describe() const { return concat("Linearized(", network->describe(), ")"); }
+std::string Linearized::describe() const {
+  return detail::join("Linearized(", network->describe(), ")");
+}
 
 }  // namespace ladon::infinite

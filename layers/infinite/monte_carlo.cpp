@@ -11,14 +11,15 @@ namespace ladon::infinite {
 void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs& b, Generator& rng,
                       const MonteCarloOptions& options,
                       const std::function<void(const EmpiricalKernel&)>& use) {
-  check(options.draws >= 1, "for_each_network", "needs at least one draw, got ", options.draws);
+  LADON_CHECK(options.draws >= 1, "for_each_network", "needs at least one draw, got ",
+              options.draws);
   constexpr std::int64_t held = 32;
   const std::uint64_t first = rng.reserve(1);
   const Generator source = Generator(rng.seed(), rng.stream()).split(first);
   const auto kernel_of = [&](std::int64_t i) {
     Generator own = source.split(static_cast<std::uint64_t>(i));
     const std::unique_ptr<Layer> network = make(own);
-    check(network != nullptr, "for_each_network", "the factory returned no network");
+    LADON_CHECK(network != nullptr, "for_each_network", "the factory returned no network");
     network->to(options.dtype);
     network->eval();
     EmpiricalOptions kernel = options.kernel;
@@ -60,7 +61,7 @@ void RunningMoments::add(const Tensor& x) {
 }
 
 Tensor RunningMoments::standard_error() const {
-  check(count_ >= 2, "standard_error", "needs two draws, got ", count_);
+  LADON_CHECK(count_ >= 2, "standard_error", "needs two draws, got ", count_);
   const auto n = static_cast<double>(count_);
   return sqrt(squares_ / ((n - 1) * n));
 }

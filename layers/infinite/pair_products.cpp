@@ -13,8 +13,8 @@
 namespace ladon::infinite {
 
 PairIndex::PairIndex(const Tensor& pairs) : rows_(1), columns_(1), positions_(pairs.size(-1)) {
-  require(pairs.rank() >= 2 && pairs.rank() <= 4 && pairs.size(-2) == positions_,
-          "pairs are [P, T, T] or [P1, P2, T, T]");
+  detail::require(pairs.rank() >= 2 && pairs.rank() <= 4 && pairs.size(-2) == positions_,
+                  "pairs are [P, T, T] or [P1, P2, T, T]");
   if (pairs.rank() == 4) rows_ = pairs.size(0);
   if (pairs.rank() >= 3) columns_ = pairs.size(-3);
 }

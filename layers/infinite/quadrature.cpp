@@ -20,7 +20,7 @@ std::vector<double> eigenvalues(const std::vector<double>& beta) {
 }
 
 void check_count(const char* rule, int n) {
-  check(n >= 1 && n <= 512, rule, "a rule of ", n, " nodes; they must be 1 to 512");
+  LADON_CHECK(n >= 1 && n <= 512, rule, "a rule of ", n, " nodes; they must be 1 to 512");
 }
 
 /// The recurrences are run with more digits than the rules keep.

@@ -12,8 +12,8 @@ namespace ladon::infinite {
 namespace {
 
 Tensor plain(std::string_view operation, std::string_view what, const Tensor& x) {
-  check(x.defined(), operation, what, " is an undefined tensor");
-  check(is_floating(x.dtype()), operation, what, " must be floating-point, got ", x.dtype());
+  LADON_CHECK(x.defined(), operation, what, " is an undefined tensor");
+  LADON_CHECK(is_floating(x.dtype()), operation, what, " must be floating-point, got ", x.dtype());
   return contiguous(cast(x.detach(), f64));
 }
 
@@ -21,16 +21,16 @@ void check_finite(std::string_view operation, std::string_view what, const Tenso
   const double* values = x.data<double>();
   const std::int64_t columns = x.rank() == 2 ? std::max<std::int64_t>(x.size(1), 1) : 1;
   for (std::int64_t i = 0; i < x.count(); ++i)
-    check(std::isfinite(values[i]), operation, "the element of ", what, " at row ", i / columns,
-          ", column ", i % columns, " is ", values[i], "; all must be finite");
+    LADON_CHECK(std::isfinite(values[i]), operation, "the element of ", what, " at row ",
+                i / columns, ", column ", i % columns, " is ", values[i], "; all must be finite");
 }
 
 }  // namespace
 
 Tensor symmetric_block(std::string_view operation, std::string_view what, const Tensor& x) {
   const Tensor k = plain(operation, what, x);
-  check(k.rank() == 2 && k.size(0) == k.size(1) && k.size(0) >= 1, operation, what,
-        " must be square, [N, N] with N ≥ 1, got ", k.shape());
+  LADON_CHECK(k.rank() == 2 && k.size(0) == k.size(1) && k.size(0) >= 1, operation, what,
+              " must be square, [N, N] with N ≥ 1, got ", k.shape());
   check_finite(operation, what, k);
   const std::int64_t n = k.size(0);
   const double* v = k.data<double>();
@@ -44,9 +44,9 @@ Tensor symmetric_block(std::string_view operation, std::string_view what, const 
     for (std::int64_t q = 0; q <= p; q += block)
       for (std::int64_t i = p; i < std::min(p + block, n); ++i)
         for (std::int64_t j = q; j < std::min(q + block, i); ++j)
-          check(std::abs(v[i * n + j] - v[j * n + i]) <= tolerance, operation, what,
-                " is not symmetric: [", i, ", ", j, "] is ", v[i * n + j], ", [", j, ", ", i,
-                "] is ", v[j * n + i]);
+          LADON_CHECK(std::abs(v[i * n + j] - v[j * n + i]) <= tolerance, operation, what,
+                      " is not symmetric: [", i, ", ", j, "] is ", v[i * n + j], ", [", j, ", ", i,
+                      "] is ", v[j * n + i]);
   return k;
 }
 
@@ -54,8 +54,8 @@ Tensor cross_block(std::string_view operation, std::string_view what, const Tens
                    std::int64_t rows, std::int64_t columns) {
   const Tensor k = plain(operation, what, x);
   const bool fits = k.rank() == 2 && k.size(1) == columns && (rows < 0 || k.size(0) == rows);
-  check(fits, operation, what, " must have shape [", rows < 0 ? "M" : std::to_string(rows), ", ",
-        columns, "], got ", k.shape());
+  LADON_CHECK(fits, operation, what, " must have shape [", rows < 0 ? "M" : std::to_string(rows),
+              ", ", columns, "], got ", k.shape());
   check_finite(operation, what, k);
   return k;
 }
@@ -63,8 +63,9 @@ Tensor cross_block(std::string_view operation, std::string_view what, const Tens
 Tensor target_block(std::string_view operation, std::string_view what, const Tensor& x,
                     std::int64_t n) {
   const Tensor y = plain(operation, what, x);
-  check((y.rank() == 1 || y.rank() == 2) && y.size(0) == n && y.size(-1) >= 1, operation, what,
-        " must have shape [", n, "] or [", n, ", outputs], one row an input, got ", y.shape());
+  LADON_CHECK((y.rank() == 1 || y.rank() == 2) && y.size(0) == n && y.size(-1) >= 1, operation,
+              what, " must have shape [", n, "] or [", n, ", outputs], one row an input, got ",
+              y.shape());
   check_finite(operation, what, y);
   return reshape(y, {n, y.rank() == 2 ? y.size(1) : 1});
 }
@@ -72,18 +73,19 @@ Tensor target_block(std::string_view operation, std::string_view what, const Ten
 Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m) {
   constexpr std::string_view what = "the test kernel";
   const Tensor k = plain(operation, what, x);
-  check((k.rank() == 1 || k.rank() == 2) && k.size(0) == m && k.size(-1) == m, operation, what,
-        " must be [", m, "] (variances) or [", m, ", ", m, "] (covariances), got ", k.shape());
+  LADON_CHECK((k.rank() == 1 || k.rank() == 2) && k.size(0) == m && k.size(-1) == m, operation,
+              what, " must be [", m, "] (variances) or [", m, ", ", m, "] (covariances), got ",
+              k.shape());
   if (k.rank() == 2 && m > 0) return symmetric_block(operation, what, x);
   check_finite(operation, what, k);
   return k;
 }
 
 Added added_to(std::string_view operation, const Tensor& kernel, double noise, double jitter) {
-  check(noise >= 0 && std::isfinite(noise), operation, "the noise (a variance) is ", noise,
-        "; it must be finite and not negative");
-  check(jitter >= 0 && std::isfinite(jitter), operation, "the jitter is ", jitter,
-        "; it must be finite and not negative");
+  LADON_CHECK(noise >= 0 && std::isfinite(noise), operation, "the noise (a variance) is ", noise,
+              "; it must be finite and not negative");
+  LADON_CHECK(jitter >= 0 && std::isfinite(jitter), operation, "the jitter is ", jitter,
+              "; it must be finite and not negative");
   return {noise, jitter, mean(diagonal(kernel)).item()};
 }
 
@@ -101,14 +103,14 @@ Tensor factorize(std::string_view operation, const Tensor& kernel, const Added& 
 void fail_indefinite(std::string_view operation, const Added& added, double smallest_eigenvalue,
                      double missing) {
   const std::string relative =
-      added.mean > 0 ? concat("a jitter of at least ", added.jitter + missing / added.mean, " or ")
-                     : "";
-  fail(operation,
-       concat("the kernel, with noise ", added.noise, " and jitter ", added.jitter,
-              " (times the mean of its diagonal, ", added.mean,
-              ") added to the diagonal, is not positive definite: its smallest eigenvalue is ",
-              smallest_eigenvalue, "; give ", relative, "a noise of at least ",
-              added.noise + missing));
+      added.mean > 0
+          ? detail::join("a jitter of at least ", added.jitter + missing / added.mean, " or ")
+          : "";
+  detail::fail(operation, "the kernel, with noise ", added.noise, " and jitter ", added.jitter,
+               " (times the mean of its diagonal, ", added.mean,
+               ") added to the diagonal, is not positive definite: its smallest eigenvalue is ",
+               smallest_eigenvalue, "; give ", relative, "a noise of at least ",
+               added.noise + missing);
 }
 
 Tensor proper_covariance(const Tensor& x) {

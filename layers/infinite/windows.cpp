@@ -109,9 +109,9 @@ void sum_taps(const Taps& taps, const Layout& layout, const double* k, std::int6
 Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const Window& window) {
   const int first = normalize_axis("joint_window_sums", axis1, k.rank());
   const int second = normalize_axis("joint_window_sums", axis2, k.rank());
-  check(first < second && k.size(first) == k.size(second) && k.dtype() == f64, "joint_window_sums",
-        "needs two axes of one length, in order, in f64; got axes ", axis1, " and ", axis2,
-        " of shape ", k.shape());
+  LADON_CHECK(first < second && k.size(first) == k.size(second) && k.dtype() == f64,
+              "joint_window_sums", "needs two axes of one length, in order, in f64; got axes ",
+              axis1, " and ", axis2, " of shape ", k.shape());
   if (k.requires_grad()) return joint_window_sums_composed(k, first, second, window);
   const Taps taps(window, k.size(first));
   const Layout layout = {.outer = k.shape().sub(0, first).count(),

@@ -27,32 +27,32 @@ double median(std::vector<double>& values) {
 
 }  // namespace
 
-std::string_view name(Bandwidth rule) { return names[static_cast<std::size_t>(rule)]; }
+std::string_view to_string(Bandwidth rule) { return names[static_cast<std::size_t>(rule)]; }
 
 Bandwidth bandwidth_from_name(std::string_view text) {
   const auto at = std::find(names.begin(), names.end(), text);
-  check(at != names.end(), "bandwidth", "there is no rule \"", text,
-        "\"; there are median, liu, paper, nips, fixed");
+  LADON_CHECK(at != names.end(), "bandwidth", "there is no rule \"", text,
+              "\"; there are median, liu, paper, nips, fixed");
   return static_cast<Bandwidth>(at - names.begin());
 }
 
 double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given) {
   const bool fixed = rule == Bandwidth::fixed;
-  check(!fixed || (std::isfinite(given) && given > 0), "bandwidth", "the fixed h² is ", given,
-        "; it must be positive and finite");
-  check(squared_distances.defined() && squared_distances.rank() == 2 &&
-            squared_distances.size(0) == squared_distances.size(1) &&
-            squared_distances.count() > 0 && squared_distances.contiguous(),
-        "bandwidth", "squared distances are contiguous [M, M] with M > 0, got ",
-        squared_distances.shape());
+  LADON_CHECK(!fixed || (std::isfinite(given) && given > 0), "bandwidth", "the fixed h² is ", given,
+              "; it must be positive and finite");
+  LADON_CHECK(squared_distances.defined() && squared_distances.rank() == 2 &&
+                  squared_distances.size(0) == squared_distances.size(1) &&
+                  squared_distances.count() > 0 && squared_distances.contiguous(),
+              "bandwidth", "squared distances are contiguous [M, M] with M > 0, got ",
+              squared_distances.shape());
   const std::int64_t m = squared_distances.size(0);
   const double* d2 = squared_distances.data<double>();
   const bool diagonal = rule == Bandwidth::liu || rule == Bandwidth::paper;
   std::vector<double> values;
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < m; ++j) {
-      check(std::isfinite(d2[i * m + j]), "bandwidth", "the squared distance of particles ", i,
-            " and ", j, " is ", d2[i * m + j]);
+      LADON_CHECK(std::isfinite(d2[i * m + j]), "bandwidth", "the squared distance of particles ",
+                  i, " and ", j, " is ", d2[i * m + j]);
       if (i != j || diagonal) values.push_back(d2[i * m + j]);
     }
   if (fixed) return given;

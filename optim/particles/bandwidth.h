@@ -19,7 +19,7 @@ enum class Bandwidth {
 
 /// "median", "liu", "paper", "nips" or "fixed"; throws Error listing them otherwise.
 Bandwidth bandwidth_from_name(std::string_view name);
-std::string_view name(Bandwidth rule);
+std::string_view to_string(Bandwidth rule);
 
 /// h² from squared distances f64 [M, M]. `given` is h² under Bandwidth::fixed. Gives 0, "no scale",
 /// for one particle and where the median is 0 (most particles equal). The medians of an even number

@@ -6,8 +6,8 @@
 namespace ladon {
 
 Tensor cosine_penalty(const Tensor& theta) {
-  check(theta.defined() && theta.rank() == 2, "cosine_penalty", "rows are [M, D], got ",
-        theta.shape());
+  LADON_CHECK(theta.defined() && theta.rank() == 2, "cosine_penalty", "rows are [M, D], got ",
+              theta.shape());
   const auto m = static_cast<double>(theta.size(0));
   if (m < 2) return sum(theta) * 0.0;
   constexpr double tiny = 1e-24;  // keeps 1/‖θ‖, and its cube in f32, finite for a zero row

@@ -77,14 +77,15 @@ Spread pairwise_cosine(const Tensor& theta) {
 }
 
 double map_redundancy(const Tensor& maps, const Tensor& query_mask) {
-  check(maps.defined() && maps.rank() == 4, "map_redundancy", "maps are [B, H, Tq, Tk], got ",
-        maps.shape());
+  LADON_CHECK(maps.defined() && maps.rank() == 4, "map_redundancy", "maps are [B, H, Tq, Tk], got ",
+              maps.shape());
   const std::int64_t batch = maps.size(0), heads = maps.size(1), queries = maps.size(2),
                      keys = maps.size(3);
   const bool masked = query_mask.defined();
-  check(!masked || (query_mask.dtype() == boolean && query_mask.shape() == Shape({batch, queries})),
-        "map_redundancy", "the query mask must be bool ", Shape{batch, queries}, ", got ",
-        query_mask.dtype(), " ", query_mask.shape());
+  LADON_CHECK(
+      !masked || (query_mask.dtype() == boolean && query_mask.shape() == Shape({batch, queries})),
+      "map_redundancy", "the query mask must be bool ", Shape{batch, queries}, ", got ",
+      query_mask.dtype(), " ", query_mask.shape());
   const Tensor x = kernels::contiguous(maps.detach());
   const Tensor mask = masked ? kernels::contiguous(query_mask) : Tensor();
   const bool* visible = masked ? mask.data<bool>() : nullptr;

@@ -51,8 +51,8 @@ SteinKernel linear_kernel() {
             Tensor k = rows::inner_products(theta);
             double* kij = k.mutable_data<double>();
             for (std::int64_t i = 0; i < k.count(); ++i) {
-              check(std::isfinite(kij[i]), "linear_kernel", "the inner product of particles ",
-                    i / k.size(0), " and ", i % k.size(0), " is ", kij[i]);
+              LADON_CHECK(std::isfinite(kij[i]), "linear_kernel", "the inner product of particles ",
+                          i / k.size(0), " and ", i % k.size(0), " is ", kij[i]);
               kij[i] += 1;
             }
             const Tensor x = kernels::cast(theta, f64);

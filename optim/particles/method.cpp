@@ -28,22 +28,22 @@ Tensor posterior_gradient(const Posterior& posterior, const Tensor& theta, const
 
 ParticleMethod::ParticleMethod(Particles particles, const Posterior& posterior)
     : particles_(std::move(particles)), posterior_(posterior) {
-  check(std::isfinite(posterior.count) && posterior.count > 0, "particles", "N is ",
-        posterior.count, "; it must be positive and finite");
-  check(std::isfinite(posterior.prior_precision) && posterior.prior_precision >= 0, "particles",
-        "the prior's precision is ", posterior.prior_precision,
-        "; it must be finite and at least 0");
-  check(std::isfinite(posterior.temperature) && posterior.temperature > 0, "particles",
-        "the temperature is ", posterior.temperature, "; it must be positive and finite");
+  LADON_CHECK(std::isfinite(posterior.count) && posterior.count > 0, "particles", "N is ",
+              posterior.count, "; it must be positive and finite");
+  LADON_CHECK(std::isfinite(posterior.prior_precision) && posterior.prior_precision >= 0,
+              "particles", "the prior's precision is ", posterior.prior_precision,
+              "; it must be finite and at least 0");
+  LADON_CHECK(std::isfinite(posterior.temperature) && posterior.temperature > 0, "particles",
+              "the temperature is ", posterior.temperature, "; it must be positive and finite");
 }
 
 void ParticleMethod::check_fresh() const {
   for (std::size_t b = 0; b < last_.size(); ++b) {
     const std::vector<Storage> now = particles_[b].gradient_storages();
     for (std::size_t i = 0; i < now.size(); ++i)
-      check(!(now[i] == last_[b].written[i]), "apply", "block \"", particles_[b].name(),
-            "\" still has the gradients that the last apply() wrote; call zero_grad() and "
-            "backward() between two calls");
+      LADON_CHECK(!(now[i] == last_[b].written[i]), "apply", "block \"", particles_[b].name(),
+                  "\" still has the gradients that the last apply() wrote; call zero_grad() and "
+                  "backward() between two calls");
   }
 }
 
@@ -70,12 +70,12 @@ void ParticleMethod::apply() {
 }
 
 void ParticleMethod::diffuse(double step_size) {
-  check(std::isfinite(step_size) && step_size >= 0, "diffuse", "the step size is ", step_size,
-        "; it must be finite and at least 0");
+  LADON_CHECK(std::isfinite(step_size) && step_size >= 0, "diffuse", "the step size is ", step_size,
+              "; it must be finite and at least 0");
 }
 
 std::vector<BlockReport> ParticleMethod::report() const {
-  check(!last_.empty(), "report", "there is nothing to report before the first apply()");
+  LADON_CHECK(!last_.empty(), "report", "there is nothing to report before the first apply()");
   std::vector<BlockReport> reports;
   for (std::size_t b = 0; b < particles_.size(); ++b) {
     const ParticleBlock& block = particles_[b];

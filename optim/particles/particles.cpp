@@ -19,11 +19,11 @@ Tensor as_rows(const Tensor& x, std::int64_t m) {
 }
 
 void check_parameter(const std::string& block, const Tensor& x) {
-  check(x.defined() && x.requires_grad(), "particles", "a parameter of block \"", block,
-        "\" requires no gradient; make it with parameter(x)");
+  LADON_CHECK(x.defined() && x.requires_grad(), "particles", "a parameter of block \"", block,
+              "\" requires no gradient; make it with parameter(x)");
   Tensor(x).set_requires_grad();  // Error for the result of an operation: it keeps no gradient
-  check(x.contiguous(), "particles", "a parameter of block \"", block, "\" of shape ", x.shape(),
-        " is not contiguous (strides ", x.strides(), ")");
+  LADON_CHECK(x.contiguous(), "particles", "a parameter of block \"", block, "\" of shape ",
+              x.shape(), " is not contiguous (strides ", x.strides(), ")");
 }
 
 }  // namespace
@@ -31,12 +31,12 @@ void check_parameter(const std::string& block, const Tensor& x) {
 // --- one block ---
 
 ParticleBlock ParticleBlock::stacked(std::string name, std::vector<Tensor> parameters) {
-  check(!parameters.empty(), "particles", "block \"", name, "\" has no parameter");
+  LADON_CHECK(!parameters.empty(), "particles", "block \"", name, "\" has no parameter");
   for (const Tensor& x : parameters) {
     check_parameter(name, x);
-    check(x.rank() >= 1 && x.size(0) == parameters[0].size(0), "particles", "block \"", name,
-          "\": parameters of shapes ", parameters[0].shape(), " and ", x.shape(),
-          " do not have the same number of rows");
+    LADON_CHECK(x.rank() >= 1 && x.size(0) == parameters[0].size(0), "particles", "block \"", name,
+                "\": parameters of shapes ", parameters[0].shape(), " and ", x.shape(),
+                " do not have the same number of rows");
   }
   const auto parts = static_cast<std::int64_t>(parameters.size());
   return ParticleBlock(std::move(name), std::move(parameters), parts, true);
@@ -44,16 +44,18 @@ ParticleBlock ParticleBlock::stacked(std::string name, std::vector<Tensor> param
 
 ParticleBlock ParticleBlock::gathered(std::string name,
                                       const std::vector<std::vector<Tensor>>& rows) {
-  check(!rows.empty() && !rows[0].empty(), "particles", "block \"", name, "\" has no parameter");
+  LADON_CHECK(!rows.empty() && !rows[0].empty(), "particles", "block \"", name,
+              "\" has no parameter");
   std::vector<Tensor> parameters;
   for (std::size_t part = 0; part < rows[0].size(); ++part)
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      check(rows[i].size() == rows[0].size(), "particles", "block \"", name, "\": row 0 has ",
-            rows[0].size(), " parameters, row ", i, " has ", rows[i].size());
+      LADON_CHECK(rows[i].size() == rows[0].size(), "particles", "block \"", name, "\": row 0 has ",
+                  rows[0].size(), " parameters, row ", i, " has ", rows[i].size());
       const Tensor& x = rows[i][part];
       check_parameter(name, x);
-      check(x.shape() == rows[0][part].shape(), "particles", "block \"", name, "\": parameter ",
-            part, " is ", rows[0][part].shape(), " in row 0 and ", x.shape(), " in row ", i);
+      LADON_CHECK(x.shape() == rows[0][part].shape(), "particles", "block \"", name,
+                  "\": parameter ", part, " is ", rows[0][part].shape(), " in row 0 and ",
+                  x.shape(), " in row ", i);
       parameters.push_back(x);
     }
   const auto parts = static_cast<std::int64_t>(rows[0].size());
@@ -70,11 +72,12 @@ ParticleBlock::ParticleBlock(std::string name, std::vector<Tensor> parameters, s
       stacked_(stacked) {
   std::int64_t elements = 0;
   for (const Tensor& x : parameters_) {
-    check(x.dtype() == dtype_, "particles", "block \"", name_, "\" mixes ", dtype_, " and ",
-          x.dtype());
+    LADON_CHECK(x.dtype() == dtype_, "particles", "block \"", name_, "\" mixes ", dtype_, " and ",
+                x.dtype());
     elements += x.count();
   }
-  check(elements > 0, "particles", "block \"", name_, "\" is empty: ", count_, " rows of nothing");
+  LADON_CHECK(elements > 0, "particles", "block \"", name_, "\" is empty: ", count_,
+              " rows of nothing");
   dim_ = elements / count_;
 }
 
@@ -138,8 +141,8 @@ Tensor ParticleBlock::recorded_values() const {
 }
 
 void ParticleBlock::set_gradients(const Tensor& g) const {
-  check(g.defined() && g.shape() == Shape({count_, dim_}), "set_gradients", "block \"", name_,
-        "\" is ", Shape{count_, dim_}, ", the gradients are ", g.shape());
+  LADON_CHECK(g.defined() && g.shape() == Shape({count_, dim_}), "set_gradients", "block \"", name_,
+              "\" is ", Shape{count_, dim_}, ", the gradients are ", g.shape());
   scatter(g.detach(), [](Tensor parameter, const Tensor& piece) {
     Tensor target = parameter.grad();
     if (!target.defined() || !target.contiguous() || target.requires_grad()) {
@@ -151,8 +154,9 @@ void ParticleBlock::set_gradients(const Tensor& g) const {
 }
 
 void ParticleBlock::add_to_values(const Tensor& delta) const {
-  check(delta.defined() && delta.shape() == Shape({count_, dim_}), "add_to_values", "block \"",
-        name_, "\" is ", Shape{count_, dim_}, ", the values to add are ", delta.shape());
+  LADON_CHECK(delta.defined() && delta.shape() == Shape({count_, dim_}), "add_to_values",
+              "block \"", name_, "\" is ", Shape{count_, dim_}, ", the values to add are ",
+              delta.shape());
   const Tensor same = kernels::cast(delta.detach(), dtype_);
   scatter(same, [](const Tensor& parameter, const Tensor& piece) {
     kernels::axpby(1, as_rows(parameter.detach(), piece.size(0)), 1, piece);
@@ -168,12 +172,12 @@ std::vector<Storage> ParticleBlock::gradient_storages() const {
 // --- all blocks ---
 
 Particles::Particles(std::vector<ParticleBlock> blocks) : blocks_(std::move(blocks)) {
-  check(!blocks_.empty(), "particles", "there is no block");
+  LADON_CHECK(!blocks_.empty(), "particles", "there is no block");
   std::set<const Node*> seen;
   for (const ParticleBlock& block : blocks_)
     for (const Tensor& x : block.parameters())
-      check(seen.insert(x.history().get()).second, "particles", "a parameter of block \"",
-            block.name(), "\" (shape ", x.shape(), ") stands in two places");
+      LADON_CHECK(seen.insert(x.history().get()).second, "particles", "a parameter of block \"",
+                  block.name(), "\" (shape ", x.shape(), ") stands in two places");
 }
 
 namespace {
@@ -231,9 +235,10 @@ NamedPart part_of(const MultiHeadAttention& a, HeadPart part) {
 }  // namespace
 
 Particles particles(Module& model, const ParticleOptions& options) {
-  check(!options.include.empty(), "particles", "`include` names no part of a head");
-  check(std::set(options.include.begin(), options.include.end()).size() == options.include.size(),
-        "particles", "`include` names a part of a head twice");
+  LADON_CHECK(!options.include.empty(), "particles", "`include` names no part of a head");
+  LADON_CHECK(
+      std::set(options.include.begin(), options.include.end()).size() == options.include.size(),
+      "particles", "`include` names a part of a head twice");
   FindAttention visitor;
   visitor.enter("", model);
   std::vector<ParticleBlock> blocks;
@@ -252,15 +257,15 @@ Particles particles(Module& model, const ParticleOptions& options) {
     if (options.space == HeadSpace::joint)
       blocks.push_back(ParticleBlock::stacked(name, std::move(joint)));
   }
-  check(!blocks.empty(), "particles", "the model has ", visitor.found.size(),
-        " attention layers, of which none was selected");
+  LADON_CHECK(!blocks.empty(), "particles", "the model has ", visitor.found.size(),
+              " attention layers, of which none was selected");
   return Particles(std::move(blocks));
 }
 
 Particles particles(const std::vector<Module*>& models) {
   std::vector<std::vector<Tensor>> rows;
   for (Module* model : models) {
-    check(model != nullptr, "particles", "model ", rows.size(), " is null");
+    LADON_CHECK(model != nullptr, "particles", "model ", rows.size(), " is null");
     rows.push_back(model->parameters());
   }
   return Particles({ParticleBlock::gathered("models", rows)});

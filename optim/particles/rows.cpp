@@ -14,10 +14,10 @@ namespace {
 constexpr std::int64_t work = 1 << 15;  // elements a task reads, about
 
 void check_rows(const Tensor& x) {
-  check(x.defined(), "particles", "the particle matrix is undefined");
-  check(x.rank() == 2 && x.size(0) > 0 && is_floating(x.dtype()), "particles",
-        "a particle matrix is floating [M, D] with M > 0; got ", x.dtype(), " of shape ",
-        x.shape());
+  LADON_CHECK(x.defined(), "particles", "the particle matrix is undefined");
+  LADON_CHECK(x.rank() == 2 && x.size(0) > 0 && is_floating(x.dtype()), "particles",
+              "a particle matrix is floating [M, D] with M > 0; got ", x.dtype(), " of shape ",
+              x.shape());
 }
 
 /// The symmetric matrix of f(x_i, x_j, D) over pairs j ≤ i.
@@ -53,7 +53,7 @@ Tensor combine(const Tensor& w, const Tensor& rows, const Term& term) {
   check_rows(rows);
   const Tensor x = kernels::contiguous(rows.detach());
   const std::int64_t m = x.size(0), d = x.size(1);
-  require(w.shape() == Shape({m, m}) && w.contiguous(), "the weights of M rows are [M, M]");
+  detail::require(w.shape() == Shape({m, m}) && w.contiguous(), "the weights of M rows are [M, M]");
   Tensor out = empty({m, d}, f64);
   double* y = out.mutable_data<double>();
   const double* weight = w.data<double>();

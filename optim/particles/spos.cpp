@@ -14,8 +14,8 @@ Spos::Spos(Particles particles, SposOptions options, Generator rng)
                                   .posterior = options.posterior}),
       diffusion_(options.diffusion),
       rng_(rng) {
-  check(std::isfinite(diffusion_) && diffusion_ >= 0, "spos", "diffusion is ", diffusion_,
-        "; it must be finite and at least 0");
+  LADON_CHECK(std::isfinite(diffusion_) && diffusion_ >= 0, "spos", "diffusion is ", diffusion_,
+              "; it must be finite and at least 0");
 }
 
 ParticleMethod::Forces Spos::forces(const ParticleBlock& block, const Tensor& theta,

@@ -14,8 +14,8 @@ SvgdOptions SvgdOptions::paper(double alpha) {
 
 Svgd::Svgd(Particles particles, SvgdOptions options)
     : ParticleMethod(std::move(particles), options.posterior), options_(std::move(options)) {
-  check(std::isfinite(options_.alpha) && options_.alpha >= 0, "svgd", "alpha is ", options_.alpha,
-        "; it must be finite and at least 0");
+  LADON_CHECK(std::isfinite(options_.alpha) && options_.alpha >= 0, "svgd", "alpha is ",
+              options_.alpha, "; it must be finite and at least 0");
 }
 
 ParticleMethod::Forces Svgd::forces(const ParticleBlock&, const Tensor& theta,

@@ -9,8 +9,8 @@ namespace ladon {
 
 Wgd::Wgd(Particles particles, WgdOptions options)
     : ParticleMethod(std::move(particles), options.posterior), options_(std::move(options)) {
-  check(std::isfinite(options_.alpha) && options_.alpha >= 0, "wgd", "alpha is ", options_.alpha,
-        "; it must be finite and at least 0");
+  LADON_CHECK(std::isfinite(options_.alpha) && options_.alpha >= 0, "wgd", "alpha is ",
+              options_.alpha, "; it must be finite and at least 0");
 }
 
 ParticleMethod::Forces Wgd::forces(const ParticleBlock& block, const Tensor& theta,
@@ -23,8 +23,8 @@ ParticleMethod::Forces Wgd::forces(const ParticleBlock& block, const Tensor& the
   for (std::int64_t i = 0; i < m; ++i) {
     double sum = 0;
     for (std::int64_t j = 0; j < m; ++j) sum += k[i * m + j];
-    check(sum > 0, "wgd", "block \"", block.name(), "\": the kernel ", options_.kernel.name,
-          " sums to ", sum, " at particle ", i, "; it must be positive");
+    LADON_CHECK(sum > 0, "wgd", "block \"", block.name(), "\": the kernel ", options_.kernel.name,
+                " sums to ", sum, " at particle ", i, "; it must be positive");
     w[i] = options_.alpha / sum;
   }
   return {kernels::cast(kernels::clone(gradient), f64),

@@ -60,7 +60,7 @@ Results composed(const Qkv& x, const AttentionOptions& o) {
 }
 
 double largest_difference(const Tensor& a, const Tensor& b) {
-  EXPECT_EQ(concat(a.shape()), concat(b.shape()));
+  EXPECT_EQ(detail::join(a.shape()), detail::join(b.shape()));
   return a.count() == 0 ? 0 : amax(abs(a.detach() - b.detach())).item();
 }
 /// NaN is near nothing.
@@ -109,8 +109,8 @@ TEST(Attention, FusedEqualsComposed) {
         for (const double softcap : {0.0, 2.5}) {
           AttentionOptions o{.mask = mask, .causal = causal, .softcap = softcap};
           if (softcap > 0) o.causal_offset = 17, o.scale = 0.9;
-          const std::string what =
-              concat(name, ", causal ", causal, ", softcap ", softcap, ", key heads ", shared);
+          const std::string what = detail::join(name, ", causal ", causal, ", softcap ", softcap,
+                                                ", key heads ", shared);
           const Results want = composed(inputs(s), o);
           expect_near(fused(inputs(s), o), want, 1e-12, what);
           const Qkv x32 = inputs(s, f32);
@@ -134,7 +134,7 @@ TEST(Attention, SizesAroundATile) {
     for (const std::int64_t keys : {1, 7, 64, 65, 300})
       for (const std::int64_t width : {1, 3, 16, 17, 70}) {
         const Sizes s{1, 2, 1, queries, keys, width, 81 - width};
-        const std::string what = concat(queries, " queries, ", keys, " keys, width ", width);
+        const std::string what = detail::join(queries, " queries, ", keys, " keys, width ", width);
         expect_near(fused(inputs(s), {}), composed(inputs(s), {}), 1e-12, what);
         const AttentionOptions o{.causal = true};
         expect_near(fused(inputs(s), o), composed(inputs(s), o), 1e-12, what + ", causal");
@@ -145,7 +145,8 @@ TEST(Attention, KeysCutIntoRanges) {  // few heads and many keys: backward sums 
   const Sizes s{1, 1, 1, 70, 1100, 8, 8};
   for (const bool causal : {false, true}) {
     const AttentionOptions o{.causal = causal, .causal_offset = 600};
-    expect_near(fused(inputs(s), o), composed(inputs(s), o), 1e-12, concat("causal ", causal));
+    expect_near(fused(inputs(s), o), composed(inputs(s), o), 1e-12,
+                detail::join("causal ", causal));
   }
 }
 
@@ -177,7 +178,7 @@ TEST(Attention, SameBitsAtAnyNumberOfThreads) {
     const Results one = fused(inputs(s, f32), o);
     for (const int threads : {2, 4}) {
       set_num_threads(threads);
-      expect_same_bits(fused(inputs(s, f32), o), one, concat(threads, " threads"));
+      expect_same_bits(fused(inputs(s, f32), o), one, detail::join(threads, " threads"));
     }
   }
   set_num_threads(before);
@@ -235,7 +236,7 @@ TEST(Attention, CausalEqualsRunsOnPrefixes) {
   for (const std::int64_t t : {0, 1, 31, 63, 64, 69}) {
     const Tensor one =
         scaled_dot_product_attention(rows(x.q, t, t + 1), rows(x.k, 0, t + 1), rows(x.v, 0, t + 1));
-    expect_near(one, rows(all, t, t + 1), 1e-14, concat("query ", t));
+    expect_near(one, rows(all, t, t + 1), 1e-14, detail::join("query ", t));
   }
 }
 
@@ -247,9 +248,9 @@ TEST(Attention, CausalAfterACacheEqualsTheTailOfTheFullRun) {
     const AttentionOptions o{.causal = true, .causal_offset = past};
     const Tensor q = rows(x.q, past, 140);
     expect_near(scaled_dot_product_attention(q, x.k, x.v, o), rows(all, past, 140), 1e-14,
-                concat("past ", past));
+                detail::join("past ", past));
     expect_near(attention_with_weights(q, x.k, x.v, o).output, rows(all, past, 140), 1e-14,
-                concat("past ", past, ", composed"));
+                detail::join("past ", past, ", composed"));
   }
 }
 
@@ -291,7 +292,7 @@ TEST(Attention, GroupedHeadsEqualRepeatedHeads) {
 TEST(Attention, WeightsAreADistributionOverVisibleKeys) {
   const Qkv x = inputs({});
   const Tensor w = attention_with_weights(x.q, x.k, x.v, {.causal = true}).weights;
-  EXPECT_EQ(concat(w.shape()), "[2, 4, 131, 150]");
+  EXPECT_EQ(detail::join(w.shape()), "[2, 4, 131, 150]");
   expect_near(sum(w, -1), ones({2, 4, 131}, f64), 1e-13, "sum");
   EXPECT_EQ(amax(abs(triu(w, 1))).item(), 0);
 }

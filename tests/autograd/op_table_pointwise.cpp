@@ -96,8 +96,8 @@ void add_pow(OpTable& t) {
   OpRow row = binary_row(t, "pow", f, reference, 0.3, 2);
   for (const double s : {2.0, -1.5, 0.5, 1.0, 0.0, 3.0})
     row.samples.push_back(one(
-        concat("to the ", s), t.random({3, 2}, 0.4, 2), [s](const Tensor& x) { return pow(x, s); },
-        [s](double v) { return std::pow(v, s); }));
+        detail::join("to the ", s), t.random({3, 2}, 0.4, 2),
+        [s](const Tensor& x) { return pow(x, s); }, [s](double v) { return std::pow(v, s); }));
   row.samples.push_back(one(
       "negative base", t.random({5}, -2, -0.5), [](const Tensor& x) { return pow(x, 3); },
       [](double v) { return v * v * v; }));

@@ -83,7 +83,7 @@ double largest(const std::vector<double>& values) {
 
 /// Equal within rtol of the largest value; infinities and NaN in the same places.
 void expect_near(const Dense& got, const Dense& want, double rtol, const std::string& what) {
-  ASSERT_EQ(concat(got.shape), concat(want.shape)) << what;
+  ASSERT_EQ(detail::join(got.shape), detail::join(want.shape)) << what;
   const double room = rtol * std::max(1.0, largest(want.values));
   for (std::size_t i = 0; i < want.values.size(); ++i) {
     const double a = got.values[i], b = want.values[i];
@@ -131,7 +131,7 @@ void expect_same(const Evaluation& got, const Evaluation& want, double rtol,
   ASSERT_EQ(got.gradients.size(), want.gradients.size()) << what;
   for (std::size_t i = 0; i < want.gradients.size(); ++i)
     expect_near(got.gradients[i], want.gradients[i], 10 * rtol,
-                concat(what, ", gradient by floating input ", i));
+                detail::join(what, ", gradient by floating input ", i));
 }
 
 // --- the checks ---
@@ -183,8 +183,9 @@ void check_layouts(const OpRow& row) {
       for (const Layout layout : {Layout::transposed, Layout::strided, Layout::reversed}) {
         std::vector<Tensor> inputs = copies(sample.inputs);
         inputs[i] = laid_out(inputs[i], layout);
-        expect_same(evaluate(sample, inputs), want, row.rtol,
-                    concat(sample.note, ", input ", i, " in layout ", static_cast<int>(layout)));
+        expect_same(
+            evaluate(sample, inputs), want, row.rtol,
+            detail::join(sample.note, ", input ", i, " in layout ", static_cast<int>(layout)));
       }
   }
 }
@@ -247,7 +248,7 @@ void check_empty(const OpRow& row) {
     std::size_t i = 0;
     for (const Tensor& x : sample.inputs) {
       if (!sample.differentiable || !is_floating(x.dtype())) continue;
-      EXPECT_EQ(concat(got.gradients[i++].shape), concat(x.shape())) << sample.note;
+      EXPECT_EQ(detail::join(got.gradients[i++].shape), detail::join(x.shape())) << sample.note;
     }
   }
 }
@@ -326,7 +327,7 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
   for (const char c : info.param.row->name)
     name += std::isalnum(static_cast<unsigned char>(c)) || c == '_'
                 ? std::string(1, c)
-                : concat("_", static_cast<int>(c));
+                : detail::join("_", static_cast<int>(c));
   return name + "_" + info.param.check->name;
 }
 

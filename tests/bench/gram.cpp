@@ -94,18 +94,19 @@ void register_model(const std::string& name, const Layer& model, const Inputs& x
 
 /// A dual activation, NNGP and NTK, of a tile's pairs.
 void register_dual(Nonlinearity f) {
-  bench::for_threads("dual/" + std::string(name(f)), [f](benchmark::State& state, int threads) {
-    Generator rng(1);
-    infinite::Kernel k = infinite::input_kernel(normal({256, 32}, rng, 0, 1, f64));
-    k.gaussian = true;
-    const Activation layer(f);
-    const NoGrad off;
-    const auto seconds = bench::times(
-        state, threads, [] {}, [&] { layer.limit(k); });
-    const double count = static_cast<double>(k.nngp.count());
-    state.counters["ns each"] = seconds[seconds.size() / 2] / count * 1e9;
-    state.counters["ns each_best"] = seconds.front() / count * 1e9;
-  });
+  bench::for_threads(
+      "dual/" + std::string(to_string(f)), [f](benchmark::State& state, int threads) {
+        Generator rng(1);
+        infinite::Kernel k = infinite::input_kernel(normal({256, 32}, rng, 0, 1, f64));
+        k.gaussian = true;
+        const Activation layer(f);
+        const NoGrad off;
+        const auto seconds = bench::times(
+            state, threads, [] {}, [&] { layer.limit(k); });
+        const double count = static_cast<double>(k.nngp.count());
+        state.counters["ns each"] = seconds[seconds.size() / 2] / count * 1e9;
+        state.counters["ns each_best"] = seconds.front() / count * 1e9;
+      });
 }
 
 }  // namespace

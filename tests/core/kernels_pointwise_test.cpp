@@ -144,7 +144,7 @@ TEST(KernelsPointwise, UnaryOnEveryLayout) {
         ASSERT_TRUE(y.contiguous() && y.shape() == x.shape() && y.dtype() == dtype);
         for (std::int64_t j = 0; j < y.count(); ++j)
           expect_near(element(y, j), exact(Unary(i), element(x, j)), dtype == f32 ? 4e-7 : 1e-14,
-                      name(Unary(i)));
+                      to_string(Unary(i)));
       }
 }
 
@@ -171,8 +171,8 @@ TEST(KernelsPointwise, BinaryOnEveryLayoutAndBroadcast) {
           for (std::int64_t j = 0; j < y.count(); j += 7) {
             const double u = element(a, j), v = element(wide, j);
             if (Binary(i) == Binary::remainder && (u == 0 || v == 0)) continue;
-            expect_near(element(y, j), exact(Binary(i), u, v), 1e-14, name(Binary(i)));
-            expect_near(element(z, j), exact(Binary(i), v, u), 1e-14, name(Binary(i)));
+            expect_near(element(y, j), exact(Binary(i), u, v), 1e-14, to_string(Binary(i)));
+            expect_near(element(z, j), exact(Binary(i), v, u), 1e-14, to_string(Binary(i)));
           }
         }
 }
@@ -192,9 +192,9 @@ TEST(KernelsPointwise, NumbersOnEitherSide) {
     for (Binary op : {Binary::sub, Binary::div, Binary::pow, Binary::remainder}) {
       const Tensor right = binary(op, view, 2.5), left = binary(op, 2.5, view);
       for (std::int64_t j = 0; j < x.count(); j += 11) {
-        expect_near(element(right, j), exact(op, element(x, j), 2.5), 1e-6, name(op));
+        expect_near(element(right, j), exact(op, element(x, j), 2.5), 1e-6, to_string(op));
         if (op == Binary::remainder && element(x, j) == 0) continue;
-        expect_near(element(left, j), exact(op, 2.5, element(x, j)), 1e-5, name(op));
+        expect_near(element(left, j), exact(op, 2.5, element(x, j)), 1e-5, to_string(op));
       }
     }
   EXPECT_TRUE(same_bits(binary(Binary::pow, x, 2), unary(Unary::square, x)));

@@ -92,7 +92,7 @@ void check_reduction(Reduce op, const Tensor& x, const std::vector<int>& axes) {
   ASSERT_EQ(y.count(), static_cast<std::int64_t>(values.size()));
   for (std::int64_t i = 0; i < y.count(); ++i) {
     const double want = exact(op, values[static_cast<std::size_t>(i)]);
-    ASSERT_NEAR(element(y, i), want, 1e-5 * std::fmax(1, std::fabs(want))) << name(op);
+    ASSERT_NEAR(element(y, i), want, 1e-5 * std::fmax(1, std::fabs(want))) << to_string(op);
     ASSERT_EQ(element(kept, i), element(y, i));
   }
 }

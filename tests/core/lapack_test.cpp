@@ -111,7 +111,7 @@ void expect_error(const std::function<void()>& action, const std::vector<std::st
 
 class Lapack : public testing::TestWithParam<DType> {};
 INSTANTIATE_TEST_SUITE_P(Reals, Lapack, testing::Values(f32, f64),
-                         [](const auto& each) { return std::string(name(each.param)); });
+                         [](const auto& each) { return std::string(to_string(each.param)); });
 
 TEST_P(Lapack, CholeskyMultipliesBack) {
   for (const std::int64_t n : {0, 1, 2, 5, 127, 128, 129, 300}) {
@@ -253,7 +253,7 @@ TEST_P(Lapack, IndefiniteMatrixNamesMinorEigenvalueAndJitter) {
     Dense d(positive(n, GetParam()));
     d(n - 2, n - 2) = -2;
     const std::string message = message_of([&] { lapack::cholesky(tensor_of(d, GetParam())); });
-    EXPECT_NE(message.find(concat("order ", n - 1)), std::string::npos) << message;
+    EXPECT_NE(message.find(detail::join("order ", n - 1)), std::string::npos) << message;
     const double jitter = std::stod(message.substr(message.find("at least ") + 9));
     for (std::int64_t i = 0; i < n; ++i) d(i, i) += jitter;
     EXPECT_NO_THROW(lapack::cholesky(tensor_of(d, GetParam())));

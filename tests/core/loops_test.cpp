@@ -108,14 +108,14 @@ void check_accuracy(const Function& f, const Level& level, const std::vector<T>&
     const T rounded = static_cast<T>(exact[i]);
     if (!std::isfinite(rounded)) {
       EXPECT_TRUE(std::isnan(rounded) ? std::isnan(y[i]) : y[i] == rounded)
-          << name(f.op) << '(' << x[i] << ") is " << y[i] << " at " << level.name;
+          << to_string(f.op) << '(' << x[i] << ") is " << y[i] << " at " << level.name;
       continue;
     }
     const double unit = ulp(f.absolute ? std::max(T(1), std::fabs(rounded)) : rounded);
     const double error = static_cast<double>(std::fabs(y[i] - exact[i])) / unit;
     if (!(error <= worst)) worst = error, at = x[i];
   }
-  EXPECT_LE(worst, f.limit) << name(f.op) << " at x = " << at << ", " << level.name;
+  EXPECT_LE(worst, f.limit) << to_string(f.op) << " at x = " << at << ", " << level.name;
 }
 
 template <class T>
@@ -174,7 +174,7 @@ void check_limits() {
       level.loops->of<T>().unary[int(c.op)](x, y, 3);
       for (int i = 0; i < 3; ++i)
         EXPECT_TRUE(std::isnan(want[i]) ? std::isnan(y[i]) : y[i] == want[i])
-            << name(c.op) << '(' << x[i] << ") is " << y[i] << " at " << level.name;
+            << to_string(c.op) << '(' << x[i] << ") is " << y[i] << " at " << level.name;
     }
 }
 
@@ -190,8 +190,8 @@ TEST(Loops, OddFunctionsKeepTheSignOfZero) {
       const float x[2] = {-0.0f, 0.0f};
       float y[2];
       level.loops->f32.unary[int(op)](x, y, 2);
-      EXPECT_TRUE(y[0] == 0 && std::signbit(y[0])) << name(op) << ' ' << level.name;
-      EXPECT_TRUE(y[1] == 0 && !std::signbit(y[1])) << name(op) << ' ' << level.name;
+      EXPECT_TRUE(y[0] == 0 && std::signbit(y[0])) << to_string(op) << ' ' << level.name;
+      EXPECT_TRUE(y[1] == 0 && !std::signbit(y[1])) << to_string(op) << ' ' << level.name;
     }
 }
 

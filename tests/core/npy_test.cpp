@@ -165,7 +165,7 @@ TEST(Npy, RefusesOtherDictionaries) {
   refuse(dictionary("<f4", "(9223372036854775808,)"), "an integer below 2^63");
   refuse(dictionary("<f4", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), "has 9 axes, a tensor at most 8");
   for (const char* descr : {"", "f4", "<f16", "<c8", "|S4", "<U1", "|O", "|f4", "<i3", "<m8[ns]"})
-    refuse(dictionary(descr, "(1,)"), concat("the element type '", descr, "' is not one of"));
+    refuse(dictionary(descr, "(1,)"), detail::join("the element type '", descr, "' is not one of"));
 }
 
 TEST(Npy, ComparesClaimedSizesWithTheFile) {

@@ -121,7 +121,7 @@ TEST_F(Parallel, RethrowsAndStaysUsable) {
         [] {
           parallel::for_range(100, 1, [](std::int64_t begin, std::int64_t) {
             parallel::for_range(10, 1, [&](std::int64_t inner, std::int64_t) {
-              check(begin != 40 || inner != 3, "body", "stopped at 40");
+              LADON_CHECK(begin != 40 || inner != 3, "body", "stopped at 40");
             });
           });
         },

@@ -132,7 +132,7 @@ TEST(Generator, StreamsAndSeedsAreUncorrelated) {
 
 class Draws : public testing::TestWithParam<DType> {};
 INSTANTIATE_TEST_SUITE_P(Reals, Draws, testing::Values(f32, f64),
-                         [](const auto& each) { return std::string(name(each.param)); });
+                         [](const auto& each) { return std::string(to_string(each.param)); });
 
 TEST_P(Draws, Uniform) {
   Generator rng(3);

@@ -29,7 +29,7 @@ TEST(Shape, KnowsItsSizes) {
   EXPECT_EQ(Shape{}.count(), 1);
   EXPECT_EQ((Shape{2, 0}).count(), 0);
   EXPECT_EQ(contiguous_strides(shape), (Shape{12, 4, 1}));
-  EXPECT_EQ(concat(shape), "[2, 3, 4]");
+  EXPECT_EQ(detail::join(shape), "[2, 3, 4]");
   expect_error([&] { shape.at(3); }, "axis 3 is out of range for a tensor of 3 axes");
   expect_error([] { Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }, "at most 8 axes, got 9");
 }

@@ -15,8 +15,8 @@ namespace {
 Tensor split_heads(const Case& c, const Tensor& x, const char* attribute) {
   if (x.rank() == 4) return x;
   const std::int64_t heads = c.integer(attribute, 0);
-  check(x.rank() == 3 && heads > 0 && x.size(2) % heads == 0, c.op(), heads, " heads for shape ",
-        x.shape());
+  LADON_CHECK(x.rank() == 3 && heads > 0 && x.size(2) % heads == 0, c.op(), heads,
+              " heads for shape ", x.shape());
   return transpose(reshape(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), 1, 2);
 }
 

@@ -48,18 +48,18 @@ constexpr int deepest = 32;
 
 nlohmann::json load_json(const fs::path& path) {
   std::error_code error;
-  check(fs::is_regular_file(path, error), "case", "case.json is missing, or is no file");
+  LADON_CHECK(fs::is_regular_file(path, error), "case", "case.json is missing, or is no file");
   std::ifstream file(path);
-  check(file.is_open(), "case", "case.json cannot be read");
+  LADON_CHECK(file.is_open(), "case", "case.json cannot be read");
   return nlohmann::json::parse(file, [](int depth, auto, const auto&) {
-    check(depth <= deepest, "case", "case.json nests deeper than ", deepest, " levels");
+    LADON_CHECK(depth <= deepest, "case", "case.json nests deeper than ", deepest, " levels");
     return true;
   });
 }
 
 std::vector<std::string> names(const nlohmann::json& json, const char* field) {
-  check(json.contains(field) && json[field].is_array(), "case", "case.json has no list \"", field,
-        "\"");
+  LADON_CHECK(json.contains(field) && json[field].is_array(), "case", "case.json has no list \"",
+              field, "\"");
   return json[field].get<std::vector<std::string>>();
 }
 
@@ -67,7 +67,7 @@ std::vector<std::string> names(const nlohmann::json& json, const char* field) {
 std::int64_t whole(const nlohmann::json& json, const std::string& name) {
   const bool fits = json.is_number_integer() &&
                     (!json.is_number_unsigned() || json.get<std::uint64_t>() <= INT64_MAX);
-  check(fits, "case", '"', name, "\" is no integer of 64 bits");
+  LADON_CHECK(fits, "case", '"', name, "\" is no integer of 64 bits");
   return json.get<std::int64_t>();
 }
 
@@ -86,11 +86,11 @@ void check_files(const fs::path& folder, const std::string& prefix, std::size_t 
   }
   for (std::size_t i = 0; i < count; ++i) {
     const std::string name = prefix + "_" + std::to_string(i) + ".npy";
-    check(found.contains(name), "case", name, " is missing; case.json names ", count, " ", prefix,
-          "s");
+    LADON_CHECK(found.contains(name), "case", name, " is missing; case.json names ", count, " ",
+                prefix, "s");
   }
-  check(found.size() == count, "case", "there are ", found.size(), " ", prefix,
-        " files, but case.json names ", count);
+  LADON_CHECK(found.size() == count, "case", "there are ", found.size(), " ", prefix,
+              " files, but case.json names ", count);
 }
 
 std::vector<Array> load_arrays(const fs::path& folder, const std::string& prefix,
@@ -119,7 +119,7 @@ bool append_numbers(const nlohmann::json& json, std::vector<double>& out) {
 Case::Case(const fs::path& folder) : folder_(folder) {
   const nlohmann::json json = load_json(folder / "case.json");
   op_ = json.at("op").get<std::string>();
-  check(!op_.empty(), "case", "case.json names no operator");
+  LADON_CHECK(!op_.empty(), "case", "case.json names no operator");
   domain_ = json.value("domain", "");
   const nlohmann::json opset = json.value("opset", nlohmann::json::object());
   if (!opset.is_object())
@@ -129,8 +129,8 @@ Case::Case(const fs::path& folder) : folder_(folder) {
   input_names_ = names(json, "inputs");
   output_names_ = names(json, "outputs");
   attributes_ = json.value("attrs", nlohmann::json::object());
-  check(attributes_.is_object(), "case", "\"attrs\" of case.json is no object");
-  check(present(output_names_) > 0, "case", "case.json names no output");
+  LADON_CHECK(attributes_.is_object(), "case", "\"attrs\" of case.json is no object");
+  LADON_CHECK(present(output_names_) > 0, "case", "case.json names no output");
   check_files(folder, "input", present(input_names_));
   check_files(folder, "output", present(output_names_));
 }
@@ -147,7 +147,7 @@ bool Case::has(std::size_t input) const {
   return input < given_.size() && given_[input].x.defined();
 }
 const Tensor& Case::in(std::size_t input) const {
-  check(has(input), "case", op_, " needs input ", input, ", which is absent");
+  LADON_CHECK(has(input), "case", op_, " needs input ", input, ", which is absent");
   return given_[input].x;
 }
 Tensor Case::optional(std::size_t input) const { return has(input) ? given_[input].x : Tensor(); }
@@ -157,8 +157,8 @@ std::vector<std::int64_t> Case::integers_of(std::size_t input) const {
 
 void Case::expect_shape(const Shape& shape) const {
   const Tensor& y = expected_.at(0).x;
-  check(y.defined() && y.shape() == shape, "case", op_, " gives shape ", shape, ", expected ",
-        y.defined() ? y.shape() : Shape());
+  LADON_CHECK(y.defined() && y.shape() == shape, "case", op_, " gives shape ", shape, ", expected ",
+              y.defined() ? y.shape() : Shape());
 }
 
 std::int64_t Case::integer(const std::string& attribute, std::int64_t otherwise) const {
@@ -179,7 +179,7 @@ std::string Case::text(const std::string& attribute, const std::string& otherwis
 std::vector<std::int64_t> Case::integers(const std::string& attribute) const {
   std::vector<std::int64_t> out;
   if (!has(attribute)) return out;
-  check(attributes_[attribute].is_array(), "case", '"', attribute, "\" is no list");
+  LADON_CHECK(attributes_[attribute].is_array(), "case", '"', attribute, "\" is no list");
   for (const auto& value : attributes_[attribute]) out.push_back(whole(value, attribute));
   return out;
 }
@@ -234,14 +234,14 @@ std::string differs(std::size_t i, double computed, double expected) {
 std::string disagreement(const Tensor& computed, const Array& expected) {
   if (!computed.defined()) return "was not computed";
   if (computed.dtype() != expected.x.dtype())
-    return ladon::concat("is ", computed.dtype(), ", expected ", expected.x.dtype());
+    return detail::join("is ", computed.dtype(), ", expected ", expected.x.dtype());
   if (!(computed.shape() == expected.x.shape()))
-    return ladon::concat("has shape ", computed.shape(), ", expected ", expected.x.shape());
+    return detail::join("has shape ", computed.shape(), ", expected ", expected.x.shape());
   if (!is_floating(computed.dtype())) {
     const auto y = computed.to_vector<std::int64_t>(), e = expected.x.to_vector<std::int64_t>();
     for (std::size_t i = 0; i < e.size(); ++i)
       if (wrap(y[i], expected.type) != e[i])
-        return ladon::concat("element ", i, " is ", y[i], ", expected ", e[i]);
+        return detail::join("element ", i, " is ", y[i], ", expected ", e[i]);
     return "";
   }
   const auto y = computed.to_vector<double>(), e = expected.x.to_vector<double>();
@@ -294,7 +294,7 @@ DType onnx_dtype(std::int64_t number) {
 Tensor as_floating(const Tensor& x) { return is_floating(x.dtype()) ? x : cast(x, f64); }
 
 Tensor per_channel(const Tensor& a, const Tensor& x) {
-  check(x.rank() >= 2, "case", "shape ", x.shape(), " has no axis of channels");
+  LADON_CHECK(x.rank() >= 2, "case", "shape ", x.shape(), " has no axis of channels");
   Shape shape = Shape::filled(x.rank() - 1, 1);
   shape[0] = a.count();
   return reshape(a, shape);
@@ -310,7 +310,7 @@ Tensor second_operand(const Case& c) {
 
 std::vector<int> to_axes(const std::vector<std::int64_t>& axes) {
   for (const std::int64_t axis : axes)
-    check(std::abs(axis + 0.5) < 100, "case", "axis ", axis, " is out of range");
+    LADON_CHECK(std::abs(axis + 0.5) < 100, "case", "axis ", axis, " is out of range");
   return {axes.begin(), axes.end()};
 }
 

@@ -61,7 +61,7 @@ Tensors constant(const Case& c) {
 /// [n, m] with ones where column − row = k.
 Tensors eye_like(const Case& c) {
   const Tensor& x = c.in(0);
-  check(x.rank() == 2, "EyeLike", "needs a matrix, got shape ", x.shape());
+  LADON_CHECK(x.rank() == 2, "EyeLike", "needs a matrix, got shape ", x.shape());
   const DType dtype = c.has("dtype") ? onnx_dtype(c.integer("dtype", 1)) : x.dtype();
   const Tensor rows = unsqueeze(arange(0, static_cast<double>(x.size(0))), 1);
   const Tensor columns = arange(0, static_cast<double>(x.size(1)));

@@ -24,7 +24,7 @@ Tensor combine(const std::string& reduction, const Tensor& old, const Tensor& up
   if (reduction == "mul") return old * update;
   if (reduction == "max") return maximum(old, update);
   if (reduction == "min") return minimum(old, update);
-  check(false, "scatter", "unknown reduction ", reduction);
+  LADON_CHECK(false, "scatter", "unknown reduction ", reduction);
   return update;
 }
 
@@ -52,7 +52,7 @@ Tensors scatter_elements(const Case& c) {
 /// indexed, all merged into one axis of rows: [.., k] → [rows of index].
 Tensor row_numbers(const Tensor& x, const Tensor& index, int batch) {
   const int k = static_cast<int>(index.size(-1));
-  check(batch + k <= x.rank(), "GatherND", "an index of ", k, " axes for shape ", x.shape());
+  LADON_CHECK(batch + k <= x.rank(), "GatherND", "an index of ", k, " axes for shape ", x.shape());
   const std::int64_t batches = x.shape().sub(0, batch).count();
   const std::int64_t per_batch = batches == 0 ? 0 : index.count() / batches / std::max(1, k);
   Tensor rows = expand(unsqueeze(arange(0, static_cast<double>(batches)), 1), {-1, per_batch});
@@ -60,8 +60,8 @@ Tensor row_numbers(const Tensor& x, const Tensor& index, int batch) {
   for (int j = 0; j < k; ++j) {
     const auto n = static_cast<double>(x.size(batch + j));
     const Tensor at = select(tuples, 2, j);
-    check(all(logical_and(greater_equal(at, -n), less(at, n))).item<bool>(), "GatherND",
-          "an index is out of range for axis ", batch + j, " of shape ", x.shape());
+    LADON_CHECK(all(logical_and(greater_equal(at, -n), less(at, n))).item<bool>(), "GatherND",
+                "an index is out of range for axis ", batch + j, " of shape ", x.shape());
     rows = rows * n + where(less(at, 0), at + n, at);
   }
   return reshape(rows, {batches * per_batch});

@@ -18,8 +18,8 @@ Tensor classes_last(const Tensor& x) {
 
 CrossEntropyOptions options_of(const Case& c) {
   const std::string reduction = c.text("reduction", "mean");
-  check(reduction == "mean" || reduction == "sum" || reduction == "none", c.op(),
-        "unknown reduction ", reduction);
+  LADON_CHECK(reduction == "mean" || reduction == "sum" || reduction == "none", c.op(),
+              "unknown reduction ", reduction);
   CrossEntropyOptions options;
   options.weight = c.optional(2);
   options.ignore_index = c.integer("ignore_index", options.ignore_index);

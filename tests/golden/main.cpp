@@ -88,7 +88,7 @@ void run(const fs::path& folder, const Table& table) {
     if (!c.wants(i)) continue;
     const ladon::Tensor computed = i < outputs.size() ? outputs[i] : ladon::Tensor();
     const std::string wrong = disagreement(computed, c.expected()[i]);
-    ladon::check(wrong.empty(), c.op(), "output ", i, " ", wrong);
+    LADON_CHECK(wrong.empty(), c.op(), "output ", i, " ", wrong);
   }
 }
 

@@ -81,7 +81,7 @@ Tensors rms_normalization(const Case& c) {
 
 Tensors batch_normalization(const Case& c) {
   const Tensor& x = c.in(0);
-  check(x.rank() >= 2, c.op(), "needs an axis of channels, got shape ", x.shape());
+  LADON_CHECK(x.rank() >= 2, c.op(), "needs an axis of channels, got shape ", x.shape());
   const bool training = c.flag("training_mode", false);
   const double momentum = c.number("momentum", 0.9);
   std::vector<int> axes = axes_from(x, 1);
@@ -99,8 +99,8 @@ Tensors batch_normalization(const Case& c) {
 
 /// Channels in `groups`, each group of an entry normalized alone: rows of [n·groups, rest].
 Tensor normalize_groups(const Tensor& x, std::int64_t groups, double eps) {
-  check(x.count() > 0 && x.rank() >= 2 && groups > 0 && x.size(1) % groups == 0,
-        "GroupNormalization", groups, " groups of shape ", x.shape());
+  LADON_CHECK(x.count() > 0 && x.rank() >= 2 && groups > 0 && x.size(1) % groups == 0,
+              "GroupNormalization", groups, " groups of shape ", x.shape());
   const std::int64_t rows = x.size(0) * groups;
   return reshape(layer_norm(reshape(x, {rows, x.count() / rows}), {}, {}, eps), x.shape());
 }
@@ -140,7 +140,7 @@ Tensors mean_variance_normalization(const Case& c) {
 // band of ones that neighbours form, [c, c] · [n, c, rest] → [n, c, rest].
 Tensors local_response_normalization(const Case& c) {
   const Tensor& x = c.in(0);
-  check(x.rank() >= 2, c.op(), "needs an axis of channels, got shape ", x.shape());
+  LADON_CHECK(x.rank() >= 2, c.op(), "needs an axis of channels, got shape ", x.shape());
   const std::int64_t size = c.integer("size", 1), channels = x.size(1);
   const std::int64_t before = (size - 1) / 2, after = size - 1 - before;
   const Tensor band = tril(triu(ones({channels, channels}, x.dtype()), -before), after);

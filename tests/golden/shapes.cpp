@@ -25,14 +25,14 @@ std::vector<int> ascending_axes(const std::string& op, const Sizes& axes, int ra
 /// Sizes and paddings that can be added and multiplied by a size without overflow.
 Sizes moderate(const Case& c, const Sizes& sizes) {
   for (const std::int64_t size : sizes)
-    check(size >= INT32_MIN && size <= INT32_MAX, c.op(), "size ", size, " is out of range");
+    LADON_CHECK(size >= INT32_MIN && size <= INT32_MAX, c.op(), "size ", size, " is out of range");
   return sizes;
 }
 
 Tensors reshape_case(const Case& c) {
   const Tensor& x = c.in(0);
   const auto sizes = c.integers("shape", 1);
-  check(sizes.has_value(), "Reshape", "there is no shape");
+  LADON_CHECK(sizes.has_value(), "Reshape", "there is no shape");
   Sizes to = *sizes;
   for (std::size_t i = 0; i < to.size(); ++i)
     if (to[i] == 0 && !c.flag("allowzero", false)) to[i] = x.size(static_cast<int>(i));
@@ -100,9 +100,9 @@ Tensors slice_case(const Case& c) {
   std::vector<int> axes(starts.size());
   std::iota(axes.begin(), axes.end(), 0);
   if (const auto given = c.integers("axes", 3)) axes = to_axes(*given);
-  check(starts.size() == ends.size() && axes.size() == starts.size() &&
-            (!steps || steps->size() == starts.size()),
-        "Slice", "starts, ends, axes and steps have different lengths");
+  LADON_CHECK(starts.size() == ends.size() && axes.size() == starts.size() &&
+                  (!steps || steps->size() == starts.size()),
+              "Slice", "starts, ends, axes and steps have different lengths");
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::int64_t step = steps ? (*steps)[i] : 1;
     y = slice(y, axes[i], {.start = starts[i], .stop = ends[i], .step = step});
@@ -140,7 +140,7 @@ std::int64_t padded_from(const std::string& mode, std::int64_t at, std::int64_t 
 Tensor pad_from_inside(const Tensor& x, int axis, std::int64_t low, std::int64_t high,
                        const std::string& mode) {
   const std::int64_t n = x.size(axis);
-  check(n > 0, "Pad", "axis ", axis, " of shape ", x.shape(), " has nothing to copy");
+  LADON_CHECK(n > 0, "Pad", "axis ", axis, " of shape ", x.shape(), " has nothing to copy");
   std::vector<std::int64_t> from;
   for (std::int64_t at = -low; at < n + high; ++at) from.push_back(padded_from(mode, at, n));
   return index_select(x, axis, from_vector(from, {static_cast<std::int64_t>(from.size())}));
@@ -153,7 +153,7 @@ Tensors pad_case(const Case& c) {
   std::vector<int> axes = to_axes(c.integers("axes", 3).value_or(Sizes{}));
   if (axes.empty())
     for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
-  check(pads && pads->size() == 2 * axes.size(), "Pad", "the counts do not match the axes");
+  LADON_CHECK(pads && pads->size() == 2 * axes.size(), "Pad", "the counts do not match the axes");
   const auto rank = static_cast<std::size_t>(x.rank());
   moderate(c, *pads);
   Sizes before(rank), after(rank);
@@ -168,7 +168,7 @@ Tensors pad_case(const Case& c) {
   const std::string mode = c.text("mode", "constant");
   if (mode == "constant")
     return {pad(x, before, after, c.has(2) ? c.in(2).item() : c.number("value", 0))};
-  check(mode == "reflect" || mode == "edge" || mode == "wrap", "Pad", "unknown mode ", mode);
+  LADON_CHECK(mode == "reflect" || mode == "edge" || mode == "wrap", "Pad", "unknown mode ", mode);
   Tensor y = x;
   for (int i = 0; i < x.rank(); ++i)
     if (before[i] != 0 || after[i] != 0) y = pad_from_inside(y, i, before[i], after[i], mode);
@@ -179,7 +179,7 @@ Tensors pad_case(const Case& c) {
 
 std::int64_t block_size(const Case& c) {
   const std::int64_t s = c.integer("blocksize", 1);
-  check(s > 0 && s <= INT16_MAX, c.op(), "blocks of size ", s);
+  LADON_CHECK(s > 0 && s <= INT16_MAX, c.op(), "blocks of size ", s);
   return s;
 }
 
@@ -224,7 +224,8 @@ Tensors center_crop_pad(const Case& c) {
   std::vector<int> axes(wanted.size());
   std::iota(axes.begin(), axes.end(), 0);
   if (c.has("axes")) axes = to_axes(c.integers("axes"));
-  check(axes.size() == wanted.size(), c.op(), wanted.size(), " sizes for ", axes.size(), " axes");
+  LADON_CHECK(axes.size() == wanted.size(), c.op(), wanted.size(), " sizes for ", axes.size(),
+              " axes");
   Shape shape = x.shape();
   Sizes before(static_cast<std::size_t>(x.rank())), after = before;
   for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -153,7 +153,7 @@ TEST(JointWindowSums, AreThoseOfTensorOperations) {
         const Window w = {size, stride, padding};
         EXPECT_TRUE(all_equal(infinite::joint_window_sums(k, 1, 3, w),
                               infinite::joint_window_sums_composed(k, 1, 3, w)))
-            << name(padding) << ' ' << size << ' ' << stride;
+            << to_string(padding) << ' ' << size << ' ' << stride;
       }
   const Window w = {3, 1, Padding::same};
   EXPECT_TRUE(all_equal(infinite::joint_window_sums(k, -4, -2, w),

@@ -131,7 +131,7 @@ TEST(Gram, HasTheSameBitsForAnyTileAndNumberOfThreads) {
     for (const std::int64_t tile : {std::int64_t{0}, unit, unit + 40, 3 * unit}) {
       set_num_threads(threads);
       expect_same_bits(gram(limit(net), x, y, {.tile = tile}), whole,
-                       concat("tile ", tile, ", ", threads, " threads"));
+                       detail::join("tile ", tile, ", ", threads, " threads"));
     }
   set_num_threads(before);
 }
@@ -142,7 +142,7 @@ TEST(Gram, WithPositionsHasTheSameBitsForAnyTile) {
   const Gram whole = gram(limit(net), x, x, {.tile = 20});
   EXPECT_EQ(whole.ntk.shape(), (Shape{11, 11, 3, 3}));
   for (const std::int64_t tile : {1, 2, 3, 8})
-    expect_same_bits(gram(limit(net), x, x, {.tile = tile}), whole, concat("tile ", tile));
+    expect_same_bits(gram(limit(net), x, x, {.tile = tile}), whole, detail::join("tile ", tile));
 }
 
 TEST(Gram, OfOneBlockIsSymmetricAndAgreesAboveTheDiagonal) {
@@ -251,7 +251,7 @@ TEST(Gram, NamesTheTileThatWouldFit) {
   const auto estimate = infinite::estimate_gram(limit(net), x, {.tile = unit});
   const GramOptions options{.tile = 5 * unit, .memory_budget = estimate.bytes() + 1'000'000};
   test::expect_error([&] { gram(limit(net), x, options); },
-                     concat("tiles of ", unit, " × ", unit, " would fit"));
+                     detail::join("tiles of ", unit, " × ", unit, " would fit"));
   EXPECT_NO_THROW(gram(limit(net), x, {.memory_budget = options.memory_budget}));
 }
 
@@ -345,7 +345,7 @@ TEST_F(GramCheckpoint, ResumesAfterTheProcessWasKilledWithTheSameBits) {
 TEST_F(GramCheckpoint, ComputesDamagedTilesAgain) {
   run(stored());
   const auto part = [&](int i) {
-    return folder_.path() / "tiles" / concat("part_00000", i, ".bin");
+    return folder_.path() / "tiles" / detail::join("part_00000", i, ".bin");
   };
   fs::resize_file(part(0), fs::file_size(part(0)) - 1);
   fs::resize_file(part(1), 0);
@@ -380,7 +380,7 @@ TEST_F(GramCheckpoint, RefusesTilesOfAnotherComputation) {
   refused(net_, x_, nngp, "of another computation");
   GramOptions tile = stored();
   tile.tile = 2 * unit;
-  refused(net_, x_, tile, concat("its \"tile\" is ", unit, ", now it is ", 2 * unit));
+  refused(net_, x_, tile, detail::join("its \"tile\" is ", unit, ", now it is ", 2 * unit));
   Sequential other = relu_net(50);
   other.set_hyperparameter("layers.0.weight_std", scalar(1.21, f64));
   refused(other, x_, stored(), "its \"model\" is");

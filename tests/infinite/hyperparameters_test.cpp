@@ -51,7 +51,7 @@ TEST(HyperParameters, GradientsAreCentralDifferences) {
   const Tensor x = normal({6, 2}, rng, 0, 1, f64), y = normal({6, 2}, rng, 0, 1, f64);
   for (const Nonlinearity f : {Nonlinearity::relu, Nonlinearity::erf, Nonlinearity::gelu}) {
     const auto of = [&](const std::vector<Tensor>& hyper) { return likelihood(f, x, y, hyper); };
-    EXPECT_TRUE(gradcheck(of, hyper_parameters(1.4, 0.3, -2))) << name(f);
+    EXPECT_TRUE(gradcheck(of, hyper_parameters(1.4, 0.3, -2))) << to_string(f);
   }
 }
 
@@ -76,9 +76,9 @@ TEST(HyperParameters, AdamFindsMoreLikelyOnes) {
       adam.step();
     }
     const double after = likelihood(f, x, y, hyper).item();
-    EXPECT_GT(after, before + 20) << name(f);
-    EXPECT_GE(after, likelihood(f, x, y, truth).item()) << name(f);
-    EXPECT_NEAR(hyper[2].item(), -4, 1) << name(f);  // the noise is what it was
+    EXPECT_GT(after, before + 20) << to_string(f);
+    EXPECT_GE(after, likelihood(f, x, y, truth).item()) << to_string(f);
+    EXPECT_NEAR(hyper[2].item(), -4, 1) << to_string(f);  // the noise is what it was
   }
 }
 

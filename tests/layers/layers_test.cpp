@@ -109,9 +109,9 @@ TEST(Init, OrthogonalHasOrthonormalSides) {
 
 TEST(Init, NamesThereAndBack) {
   for (int i = 0; i <= static_cast<int>(Init::orthogonal); ++i)
-    EXPECT_EQ(init_from_name(name(static_cast<Init>(i))), static_cast<Init>(i));
+    EXPECT_EQ(init_from_name(to_string(static_cast<Init>(i))), static_cast<Init>(i));
   for (int i = 0; i <= static_cast<int>(Nonlinearity::step); ++i)
-    EXPECT_EQ(nonlinearity_from_name(name(static_cast<Nonlinearity>(i))),
+    EXPECT_EQ(nonlinearity_from_name(to_string(static_cast<Nonlinearity>(i))),
               static_cast<Nonlinearity>(i));
   Generator rng(1);
   test::expect_error([] { init_from_name("glorot"); }, "unknown name `glorot`");

@@ -84,8 +84,8 @@ TEST(Bandwidth, IsZeroWithoutAScale) {
 TEST(Bandwidth, HasNames) {
   for (const Bandwidth rule :
        {Bandwidth::median, Bandwidth::liu, Bandwidth::paper, Bandwidth::nips, Bandwidth::fixed})
-    EXPECT_EQ(bandwidth_from_name(name(rule)), rule);
-  EXPECT_EQ(name(Bandwidth::liu), "liu");
+    EXPECT_EQ(bandwidth_from_name(to_string(rule)), rule);
+  EXPECT_EQ(to_string(Bandwidth::liu), "liu");
   expect_error([] { bandwidth_from_name("mean"); }, "no rule \"mean\"");
 }
 

@@ -96,7 +96,7 @@ TEST(Optimizer, UpdatesLongParametersAlikeEverywhere) {
       last.set_grad(clone(slice(g, 0, {.start = n - 1})));
       adam.step();
     }
-    EXPECT_TRUE(same_bits(slice(all, 0, {.start = n - 1}), last)) << name(dtype);
+    EXPECT_TRUE(same_bits(slice(all, 0, {.start = n - 1}), last)) << to_string(dtype);
   }
 }
 
