@@ -251,23 +251,34 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
   if (!grad_enabled()) return f(inputs);
   std::vector<Tensor> leaves, sources = inputs;
   for (const Tensor& x : inputs) leaves.push_back(x.requires_grad() ? as_leaf(x) : x);
-  const Tensor output = f(leaves);  // recorded to see what f captures; the record goes at return
+  DrawTape tape;
+  Tensor output;
+  {
+    const RecordDraws recording(tape);
+    output = f(leaves);  // recorded to see what f captures; the record goes at return
+  }
   const std::vector<Tensor> captured = captured_leaves(output, leaves);
   sources.insert(sources.end(), captured.begin(), captured.end());
   const std::vector<Saved> kept(inputs.begin(), inputs.end());
 
   return record_joint(
       "checkpoint", output.detach(), sources,
-      [f, kept, captured](const Tensor& g, GradientSink& sink) {
+      [f, kept, captured, tape](const Tensor& g, GradientSink& sink) {
         const bool higher = grad_enabled();
         const EnableGrad enable_grad;
+        const auto second_run = [&](const std::vector<Tensor>& x) {
+          ReplayDraws replay("checkpoint", tape);
+          const Tensor y = f(x);
+          replay.finish();
+          return y;
+        };
         std::vector<Tensor> again, targets;
         for (const Saved& x : kept)
           again.push_back(!x->requires_grad() ? *x : higher ? alias(x) : as_leaf(x));
         targets = again;
         targets.insert(targets.end(), captured.begin(), captured.end());
         const std::vector<Tensor> gradients = gradients_or_zeros(
-            f(again), targets, g, {.retain_graph = true, .create_graph = higher});
+            second_run(again), targets, g, {.retain_graph = true, .create_graph = higher});
         for (std::size_t i = 0; i < targets.size(); ++i)
           if (sink.needs(i)) sink.give(i, gradients[i]);
       });
@@ -307,7 +318,13 @@ Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
         const std::vector<Tensor> gradients = rule(g, saved_inputs, y);
         LADON_CHECK(gradients.size() == kept.size(), operation, "its gradient gave ",
                     gradients.size(), " tensors for ", kept.size(), " inputs");
-        for (std::size_t i = 0; i < kept.size(); ++i) sink.give(i, gradients[i]);
+        for (std::size_t i = 0; i < kept.size(); ++i) {
+          const Tensor& gi = gradients[i];
+          LADON_CHECK(!gi.defined() || gi.shape() == kept[i]->shape(), operation,
+                      "its gradient for input ", i, " has shape ", gi.shape(), ", the input ",
+                      kept[i]->shape());
+          sink.give(i, gi);
+        }
       });
 }
 

@@ -49,13 +49,16 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
                    GradcheckOptions options = {});
 
 /// f(inputs), keeping nothing of its inside: backward runs it again (Chen et al. 2016). Parameters
-/// that f captures get their gradients too. f must be deterministic: draw from a Generator that it
-/// copies.
+/// that f captures get their gradients too. What f draws from generators, those of dropout layers
+/// included, is drawn again in the second run, which leaves the generators where they stand. Apart
+/// from that f must do the same twice: backward throws Error if it draws otherwise (the model was
+/// switched to eval() in between, say).
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs);
 
 /// A user's own operation. `forward` runs unrecorded; `gradient(g, inputs, output)` gives one
 /// gradient an input (undefined: none), in public operations if second derivatives are wanted.
-/// Throws Error in backward if it gives another number of gradients.
+/// Throws Error in backward if it gives another number of gradients, or one of another shape than
+/// its input's.
 struct CustomFunction {
   std::string name;
   TensorFunction forward;

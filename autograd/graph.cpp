@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <iostream>
 #include <limits>
+#include <mutex>
 #include <unordered_map>
 
+#include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -16,34 +19,13 @@ namespace {
 
 thread_local bool recording = true;
 thread_local bool detecting = false;
+thread_local const char* sweeping = "";  // the operation whose gradient this thread computes
 std::atomic<std::uint64_t> next_number{0};
 
 // The nodes of this thread that wait to be destroyed, if any. Without a destructor of its own: a
 // static tensor may go after the thread's other variables.
 thread_local std::vector<std::shared_ptr<Node>>* graveyard = nullptr;
 thread_local bool draining = false;
-
-/// A leaf: a tensor that gradients are wanted for. It has no inputs and keeps its gradient.
-class Leaf final : public Node {
- public:
-  explicit Leaf(const Tensor& x) : Node("leaf", x) {}
-  std::span<std::shared_ptr<Node>> inputs() override { return {}; }
-  void backward(const Tensor&, GradientSink&) override {}
-  void release() override {}
-
-  /// The first gradient is taken over when nobody else holds it; else copied, so that editing one
-  /// leaf's gradient in place never changes another's.
-  void accumulate(const Tensor& g, bool create_graph) {
-    if (create_graph)
-      grad = grad.defined() ? add(grad, g) : clone(g);
-    else if (!grad.defined())
-      grad = g.storage().owners() == 1 && g.contiguous() ? g.detach() : kernels::clone(g);
-    else
-      grad = kernels::binary(kernels::Binary::add, grad, g);
-  }
-
-  Tensor grad;
-};
 
 }  // namespace
 
@@ -65,9 +47,12 @@ Node::Node(const char* operation, const Tensor& output)
 
 Node::~Node() { drain(); }
 
-std::vector<Hook>& Node::hooks() {
-  if (!hooks_) hooks_ = std::make_unique<std::vector<Hook>>();
-  return *hooks_;
+std::uint64_t Node::add_hook(Hook hook) {
+  if (!hooks_) hooks_ = std::make_unique<std::map<std::uint64_t, Hook>>();
+  static std::atomic<std::uint64_t> next{0};  // never used again, so that a handle stays its hook's
+  const std::uint64_t id = next.fetch_add(1, std::memory_order_relaxed);
+  hooks_->emplace(id, std::move(hook));
+  return id;
 }
 
 void Node::bury(std::span<std::shared_ptr<Node>> nodes) {
@@ -94,10 +79,9 @@ void Node::drain() {
 }
 
 void Saved::throw_edited() const {
-  detail::fail("backward", "a tensor of shape ", tensor_.shape(),
-               " that backward needs was edited in "
-               "place: version ",
-               version_, " was saved, version ", tensor_.storage().version(),
+  detail::fail("backward", "the gradient of `", sweeping, "` needs a tensor of shape ",
+               tensor_.shape(), " that was edited in place: version ", version_,
+               " was saved, version ", tensor_.storage().version(),
                " is there; edit a copy, or edit after backward");
 }
 
@@ -116,41 +100,6 @@ void throw_freed(const char* operation) {
 
 }  // namespace detail
 
-// --- what Tensor itself knows of its history ---
-
-Tensor& Tensor::set_requires_grad(bool on) {
-  LADON_CHECK(defined(), "set_requires_grad", "the tensor is undefined");
-  LADON_CHECK(is_floating(dtype_), "set_requires_grad",
-              "only floating-point tensors have gradients, got ", dtype_);
-  const bool leaf = !history_ || dynamic_cast<Leaf*>(history_.get());
-  LADON_CHECK(leaf, "set_requires_grad", "the tensor is the result of `",
-              history_ ? history_->operation() : "",
-              "`; only leaves can be switched; use detach()");
-  if (on == requires_grad()) return *this;
-  history_ = on ? std::make_shared<Leaf>(*this) : nullptr;
-  return *this;
-}
-
-Tensor Tensor::grad() const {
-  const auto* leaf = dynamic_cast<const Leaf*>(history_.get());
-  return leaf ? leaf->grad : Tensor();
-}
-
-void Tensor::set_grad(Tensor g) {
-  auto* leaf = dynamic_cast<Leaf*>(history_.get());
-  LADON_CHECK(leaf, "set_grad", "only a leaf that requires a gradient keeps one");
-  LADON_CHECK(!g.defined() || (g.shape() == shape_ && g.dtype() == dtype_), "set_grad",
-              "the gradient is ", g.dtype(), " of shape ", g.shape(), ", the tensor ", dtype_,
-              " of shape ", shape_);
-  leaf->grad = std::move(g);
-}
-
-Tensor Tensor::detach() const {
-  Tensor x = *this;
-  x.history_ = nullptr;
-  return x;
-}
-
 // --- the reverse sweep ---
 
 namespace {
@@ -167,12 +116,13 @@ class Sweep final : GradientSink {
     accumulate(visits_[gather(output.history())], create_graph_ ? cotangent : cotangent.detach());
   }
 
-  /// Sweeps to all leaves and adds to their gradients.
+  /// Sweeps to all leaves and adds to their gradients; throws before the first if one may not be
+  /// added to.
   void run_to_leaves() {
+    for (Visit& visit : visits_)
+      if (const Leaf* leaf = visit.leaf()) leaf->check_own_gradient("backward");
     run([this](Visit& visit) {
-      if (!visit.node->inputs().empty()) return;  // cheaper to ask than the cast
-      if (auto* leaf = dynamic_cast<Leaf*>(visit.node.get()))
-        leaf->accumulate(visit.take(), create_graph_);
+      if (Leaf* leaf = visit.leaf()) leaf->accumulate(visit.take(), create_graph_);
     });
   }
 
@@ -198,6 +148,8 @@ class Sweep final : GradientSink {
     std::size_t first_input = 0;  // in input_visits_
     bool wanted = true;
     Tensor take() { return std::exchange(gradient, Tensor()); }
+    /// Asking for inputs is cheaper than the cast.
+    Leaf* leaf() { return node->inputs().empty() ? dynamic_cast<Leaf*>(node.get()) : nullptr; }
   };
 
   /// Visits all nodes from `root` down, breadth first: visits_ itself is the queue. Returns the
@@ -246,7 +198,8 @@ class Sweep final : GradientSink {
 
   template <class Arrived>
   void run(const Arrived& arrived) {
-    GradMode mode(create_graph_);
+    const GradMode mode(create_graph_);
+    const Sweeping scope;
     for (const std::size_t i : order()) {
       Visit& visit = visits_[i];
       if (!visit.wanted || !visit.gradient.defined()) continue;
@@ -254,6 +207,7 @@ class Sweep final : GradientSink {
       arrived(visit);
       if (!visit.gradient.defined()) continue;
       current_ = &visit;
+      sweeping = visit.node->operation();
       visit.node->backward(visit.gradient, *this);
       visit.gradient = Tensor();
       if (!retain_graph_) visit.node->release();
@@ -261,8 +215,8 @@ class Sweep final : GradientSink {
   }
 
   static void call_hooks(Visit& visit) {
-    const std::vector<Hook> hooks = visit.node->hooks();  // a hook may register another
-    for (const Hook& hook : hooks) {
+    const std::map<std::uint64_t, Hook> hooks = visit.node->hooks();  // one may add another
+    for (const auto& [id, hook] : hooks) {
       const Tensor replaced = hook(visit.gradient);
       if (!replaced.defined()) continue;
       const Node& node = *visit.node;
@@ -274,6 +228,9 @@ class Sweep final : GradientSink {
   }
 
   bool needs(std::size_t input) const override {
+    const std::size_t inputs = current_->node->inputs().size();
+    LADON_CHECK(input < inputs, current_->node->operation(), "its gradient asks for input ", input,
+                ", but it was recorded with ", inputs);
     const std::size_t place = input_visits_[current_->first_input + input];
     return place != none && visits_[place].wanted;
   }
@@ -284,9 +241,22 @@ class Sweep final : GradientSink {
     Visit& visit = visits_[input_visits_[current_->first_input + input]];
     if (gradient.dtype() != visit.node->dtype())
       gradient = ladon::cast(gradient, visit.node->dtype());
-    if (!(gradient.shape() == visit.node->shape()))
+    if (!(gradient.shape() == visit.node->shape())) {
+      check_sums_to(gradient.shape(), input, visit.node->shape());
       gradient = sum_to(gradient, visit.node->shape());
+    }
     accumulate(visit, std::move(gradient));
+  }
+
+  /// A gradient may be that of the input broadcast, and of nothing else.
+  void check_sums_to(const Shape& gradient, std::size_t input, const Shape& shape) const {
+    bool fits = gradient.rank() >= shape.rank();
+    for (int i = 1; fits && i <= shape.rank(); ++i) {
+      const std::int64_t size = shape[shape.rank() - i];
+      fits = size == 1 || size == gradient[gradient.rank() - i];
+    }
+    LADON_CHECK(fits, current_->node->operation(), "its gradient for input ", input, " has shape ",
+                gradient, ", the input ", shape);
   }
 
   static void accumulate(Visit& visit, Tensor gradient) {
@@ -307,6 +277,12 @@ class Sweep final : GradientSink {
     for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
     return axes;
   }
+
+  /// Names the operation in errors from inside, also where one sweep runs within another.
+  struct Sweeping {
+    const char* before = sweeping;
+    ~Sweeping() { sweeping = before; }
+  };
 
   std::vector<Visit> visits_;
   std::vector<std::size_t> input_visits_;  // of all visits, one after the other
@@ -335,7 +311,22 @@ Tensor checked_cotangent(const char* operation, const Tensor& output, const Tens
 
 void backward(const Tensor& loss, BackwardOptions options) { backward(loss, Tensor(), options); }
 
+namespace {
+
+/// Says once where memory can be lost.
+void warn_of_knots() {
+  static std::once_flag said;
+  std::call_once(said, [] {
+    std::cerr << "ladon: [backward] with create_graph the gradients of leaves hold the graph, and "
+                 "the graph holds the leaves: clear them (zero_grad) when they have served, or "
+                 "take grad(..., {.create_graph = true}) instead\n";
+  });
+}
+
+}  // namespace
+
 void backward(const Tensor& output, const Tensor& cotangent, BackwardOptions options) {
+  if (options.create_graph) warn_of_knots();
   const Tensor seed = checked_cotangent("backward", output, cotangent);
   Sweep sweep(options.retain_graph, options.create_graph);
   sweep.seed(output, seed);
@@ -370,10 +361,27 @@ Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& option
   return grad(std::vector<Tensor>{output}, std::vector<Tensor>{input}, options)[0];
 }
 
-void register_hook(const Tensor& x, Hook hook) {
+namespace {
+
+/// Whether a hook holds x's place in the graph: a copy of the hook then holds it once more.
+bool captures(const Hook& hook, const std::shared_ptr<Node>& node) {
+  const long before = node.use_count();
+  const Hook copy = hook;
+  return node.use_count() > before;
+}
+
+}  // namespace
+
+HookHandle register_hook(const Tensor& x, Hook hook) {
   LADON_CHECK(x.requires_grad(), "register_hook", "the tensor records no history");
   LADON_CHECK(static_cast<bool>(hook), "register_hook", "the hook is empty");
-  x.history()->hooks().push_back(std::move(hook));
+  LADON_CHECK(!captures(hook, x.history()), "register_hook",
+              "the hook captures the tensor that it hangs on (shape ", x.shape(),
+              "), which would own itself and never be freed; capture x.detach()");
+  return HookHandle(
+      [node = std::weak_ptr(x.history()), id = x.history()->add_hook(std::move(hook))] {
+        if (const auto alive = node.lock()) alive->remove_hook(id);
+      });
 }
 
 }  // namespace ladon

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -60,12 +61,16 @@ class DetectAnomaly {
 
 struct BackwardOptions {
   bool retain_graph = false;  ///< Keep what the rules saved, so that the graph can be swept again.
-  /// Record the sweep itself, for higher derivatives. Implies retain_graph.
+  /// Record the sweep itself, for higher derivatives. Implies retain_graph. A leaf's gradient then
+  /// holds the graph, and the graph the leaf: clear it (zero_grad, set_grad({})) when it has served,
+  /// or neither is ever freed. grad() with create_graph leaves no such knot.
   bool create_graph = false;
 };
 
 /// Adds d loss / d leaf to the gradient of every leaf that `loss` depends on. `loss` has one
-/// element. Throws Error if it records no history, or if the graph was already freed.
+/// element. Throws Error if it records no history, if the graph was already freed, or, before
+/// anything is added, if the gradient of a leaf was rewritten since it was last cleared (by a
+/// particle method: the two would mix).
 void backward(const Tensor& loss, BackwardOptions options = {});
 /// The same for ⟨cotangent, output⟩; `cotangent` has the output's shape.
 void backward(const Tensor& output, const Tensor& cotangent, BackwardOptions options = {});
@@ -84,10 +89,28 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                          const GradOptions& options = {});
 Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& options = {});
 
+/// Takes back what was registered. A copy is the same handle; one that goes out of scope removes
+/// nothing.
+class HookHandle {
+ public:
+  HookHandle() = default;
+  explicit HookHandle(std::function<void()> remove)
+      : remove_(std::make_shared<std::function<void()>>(std::move(remove))) {}
+  /// Removes the hook, if it is still there.
+  void remove() {
+    if (remove_ && *remove_) std::exchange(*remove_, nullptr)();
+  }
+
+ private:
+  std::shared_ptr<std::function<void()>> remove_;
+};
+
 /// Calls `hook` with the gradient of x in every sweep that reaches x, before it is used; a defined
-/// result replaces the gradient (same shape and dtype). Throws Error if x records no history.
+/// result replaces the gradient (same shape and dtype). Throws Error if x records no history, and
+/// if the hook captures x itself, which would then own itself: capture x.detach(). (A hook that
+/// captures what was computed from x ties the same knot, and is not noticed.)
 using Hook = std::function<Tensor(const Tensor& gradient)>;
-void register_hook(const Tensor& x, Hook hook);
+HookHandle register_hook(const Tensor& x, Hook hook);
 
 // --- recording ---
 
@@ -115,8 +138,11 @@ class Node : public std::enable_shared_from_this<Node> {
   DType dtype() const { return dtype_; }
   /// Nodes are numbered as they are made: an input's number is smaller than its user's.
   std::uint64_t number() const { return number_; }
-  std::vector<Hook>& hooks();
-  bool has_hooks() const { return hooks_ != nullptr; }
+  /// Hooks in the order in which they were added.
+  const std::map<std::uint64_t, Hook>& hooks() const { return *hooks_; }
+  bool has_hooks() const { return hooks_ && !hooks_->empty(); }
+  std::uint64_t add_hook(Hook hook);
+  void remove_hook(std::uint64_t id) { hooks_->erase(id); }
 
   /// Nodes of the inputs; null for an input that needs no gradient.
   virtual std::span<std::shared_ptr<Node>> inputs() = 0;
@@ -133,7 +159,7 @@ class Node : public std::enable_shared_from_this<Node> {
  private:
   const char* operation_;
   std::uint64_t number_;
-  std::unique_ptr<std::vector<Hook>> hooks_;
+  std::unique_ptr<std::map<std::uint64_t, Hook>> hooks_;
   Shape shape_;
   DType dtype_;
 };

@@ -1,5 +1,6 @@
 #include "ladon/core/dtype.h"
 
+#include <cmath>
 #include <ostream>
 
 namespace ladon {
@@ -16,6 +17,12 @@ std::string_view to_string(DType t) {
       break;
   }
   return "f64";
+}
+
+bool holds(DType t, double value) {
+  if (is_floating(t)) return true;
+  if (t == DType::boolean) return value == 0 || value == 1;
+  return value == std::floor(value) && value >= -0x1p63 && value < 0x1p63;
 }
 
 std::ostream& operator<<(std::ostream& out, DType t) { return out << to_string(t); }

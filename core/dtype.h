@@ -29,14 +29,21 @@ std::ostream& operator<<(std::ostream& out, DType t);
 
 constexpr bool is_floating(DType t) { return t == DType::f32 || t == DType::f64; }
 
+/// Whether `value` is an element of dtype t: any number of a floating one; of i64 the integers in
+/// [−2⁶³, 2⁶³); of bool 0 and 1. What is not would lose its fraction in silence.
+bool holds(DType t, double value);
+
 /// The dtype that holds both: bool < i64 < f32 < f64.
 constexpr DType promote(DType a, DType b) { return a < b ? b : a; }
 
-/// The DType of a C++ type (bool, std::int64_t, float, double).
+/// The C++ types of elements.
 template <class T>
+concept Element = std::is_same_v<T, bool> || std::is_same_v<T, std::int64_t> ||
+    std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+/// The DType of a C++ type.
+template <Element T>
 constexpr DType dtype_of() {
-  static_assert(std::is_same_v<T, bool> || std::is_same_v<T, std::int64_t> ||
-                std::is_same_v<T, float> || std::is_same_v<T, double>);
   if constexpr (std::is_same_v<T, bool>) return DType::boolean;
   if constexpr (std::is_same_v<T, std::int64_t>) return DType::i64;
   if constexpr (std::is_same_v<T, float>) return DType::f32;

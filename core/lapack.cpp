@@ -86,7 +86,7 @@ template <class T>
 Tensor copy(std::string_view operation, const Tensor& a, bool lower) {
   const std::int64_t rows = a.shape()[0], columns = a.shape()[1];
   Tensor result = empty(a.shape(), a.dtype());
-  const T* from = a.data<T>();
+  const T* from = a.strided_data<T>();
   T* to = result.mutable_data<T>();
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) {
@@ -145,7 +145,7 @@ template <class T>
                most = std::max(-least, double{values.data<T>()[n - 1]});
   double mean = 0;
   for (std::int64_t i = 0; i < n; ++i)
-    mean += a.data<T>()[i * (a.strides()[0] + a.strides()[1])] / static_cast<double>(n);
+    mean += a.strided_data<T>()[i * (a.strides()[0] + a.strides()[1])] / static_cast<double>(n);
   // Rounding moves eigenvalues by about n·ε·‖A‖.
   const double rounding =
       static_cast<double>(n) * std::numeric_limits<T>::epsilon() * (most > 0 ? most : 1);

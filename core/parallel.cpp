@@ -86,7 +86,9 @@ void happens_after([[maybe_unused]] void* point) {
 }  // namespace
 
 void set_num_threads(int n) {
-  LADON_CHECK(n >= 1, "set_num_threads", "needs at least 1 thread, got ", n);
+  constexpr int most = 1024;  // of tens of thousands a machine starts hardly any
+  LADON_CHECK(n >= 1 && n <= most, "set_num_threads", "needs from 1 to ", most, " threads, got ",
+              n);
   Pool::instance().resize(n);
 }
 

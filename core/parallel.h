@@ -10,8 +10,8 @@
 
 namespace ladon {
 
-/// Sets how many threads Ladon uses, from 1 up; the default is the number of cores.
-/// Throws Error below 1. May exceed the number of cores. A forked child stays at one thread.
+/// Sets how many threads Ladon uses, from 1 to 1024; the default is the number of cores, which it
+/// may exceed. Throws Error outside. A forked child stays at one thread.
 void set_num_threads(int n);
 int num_threads();
 

@@ -17,6 +17,7 @@ constexpr std::int64_t shown_whole = 8;  // an axis up to this long is printed w
 constexpr std::int64_t shown_ends = 3;   // of a longer one, so many at each end
 
 std::string format(double value) {
+  if (value != value) return "nan";  // without the sign that printf may add
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
   return text;

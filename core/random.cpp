@@ -1,10 +1,13 @@
 #include "ladon/core/random.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
+#include "ladon/core/error.h"
 #include "ladon/core/parallel.h"
 
 namespace ladon {
@@ -142,13 +145,54 @@ Words Generator::block(std::uint64_t position) const {
       {low_word(seed_), high_word(seed_)});
 }
 
+namespace {
+
+thread_local RecordDraws* recorder = nullptr;
+thread_local ReplayDraws* player = nullptr;
+
+}  // namespace
+
+// A second run inside a second run draws from the innermost tape; all recorders note what it gave.
 std::uint64_t Generator::reserve(std::uint64_t blocks) {
-  const std::uint64_t first = position_;
-  position_ += blocks;
+  const std::uint64_t first =
+      player ? player->next(*this, blocks)
+             : std::atomic_ref(position_).fetch_add(blocks, std::memory_order_relaxed);
+  for (RecordDraws* r = recorder; r; r = r->outer_)
+    r->tape_.draws.push_back({seed_, stream_, first, blocks});
   return first;
 }
 
-void Generator::set_position(std::uint64_t blocks) { position_ = blocks; }
+std::uint64_t Generator::position() const {
+  return std::atomic_ref(const_cast<std::uint64_t&>(position_)).load(std::memory_order_relaxed);
+}
+
+void Generator::set_position(std::uint64_t blocks) {
+  std::atomic_ref(position_).store(blocks, std::memory_order_relaxed);
+}
+
+RecordDraws::RecordDraws(DrawTape& tape) : tape_(tape), outer_(std::exchange(recorder, this)) {}
+RecordDraws::~RecordDraws() { recorder = outer_; }
+
+ReplayDraws::ReplayDraws(const char* operation, const DrawTape& tape)
+    : operation_(operation), tape_(tape), outer_(std::exchange(player, this)) {}
+ReplayDraws::~ReplayDraws() { player = outer_; }
+
+std::uint64_t ReplayDraws::next(const Generator& rng, std::uint64_t blocks) {
+  if (used_ == tape_.draws.size()) fail();
+  const DrawTape::Draw& draw = tape_.draws[used_++];
+  if (draw.seed != rng.seed() || draw.stream != rng.stream() || draw.blocks != blocks) fail();
+  return draw.first;
+}
+
+void ReplayDraws::finish() const {
+  if (used_ != tape_.draws.size()) fail();
+}
+
+void ReplayDraws::fail() const {
+  detail::fail(operation_, "the second run draws other random numbers than the first (after ",
+               used_, " of ", tape_.draws.size(),
+               " draws): was the model switched between train() and eval() since?");
+}
 
 std::uint32_t Generator::bits() { return block(reserve(1))[0]; }
 
@@ -241,7 +285,7 @@ Tensor randint(const Shape& shape, Generator& rng, std::int64_t low, std::int64_
 
 Tensor permutation(std::int64_t n, Generator& rng) {
   LADON_CHECK(n >= 0, "permutation", "needs n of at least 0, got ", n);
-  Tensor order = arange(0, static_cast<double>(n));
+  Tensor order = arange(n);
   std::int64_t* p = order.mutable_data<std::int64_t>();
   const std::uint64_t start = rng.reserve(static_cast<std::uint64_t>(n));
   for (std::int64_t i = n - 1; i > 0; --i) {

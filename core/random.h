@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "ladon/core/tensor.h"
 
@@ -27,7 +28,8 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key);
 
 /// A position in the random sequence of a seed. Passed explicitly; drawing advances it. Copies draw
-/// the same numbers.
+/// the same numbers. Several threads may draw from one at once: no number is then drawn twice, but
+/// which thread gets which is chance; give each its own split(i) where results are to repeat.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed, std::uint64_t stream = 0);
@@ -49,16 +51,64 @@ class Generator {
   std::uint64_t seed() const { return seed_; }
   std::uint64_t stream() const { return stream_; }
   /// Blocks used so far.
-  std::uint64_t position() const { return position_; }
+  std::uint64_t position() const;
   void set_position(std::uint64_t blocks);
 
-  /// Reserves `blocks` consecutive blocks and returns the first one's position: how the tensor
-  /// functions below draw in parallel.
+  /// Reserves `blocks` consecutive blocks and returns the first one's position: how all drawing
+  /// begins, here and in the tensor functions below.
   std::uint64_t reserve(std::uint64_t blocks);
   std::array<std::uint32_t, 4> block(std::uint64_t position) const;
 
  private:
   std::uint64_t seed_, stream_, position_ = 0;
+};
+
+// Drawing again what was drawn before, from whatever generators: how a computation that is run a
+// second time (autograd/functional.h, checkpoint) sees the same numbers.
+
+/// What one thread reserved, in order.
+struct DrawTape {
+  struct Draw {
+    std::uint64_t seed, stream, first, blocks;
+  };
+  std::vector<Draw> draws;
+};
+
+/// While one is alive on this thread, every reservation is noted on the tape.
+class RecordDraws {
+ public:
+  explicit RecordDraws(DrawTape& tape);
+  ~RecordDraws();
+  RecordDraws(const RecordDraws&) = delete;
+  RecordDraws& operator=(const RecordDraws&) = delete;
+
+ private:
+  friend class Generator;
+  DrawTape& tape_;
+  RecordDraws* outer_;
+};
+
+/// While one is alive on this thread, reservations give what the tape holds, in its order, and
+/// advance no generator. A reservation that differs from the tape's (another generator, another
+/// number of blocks, one too many) throws Error naming `operation`.
+class ReplayDraws {
+ public:
+  ReplayDraws(const char* operation, const DrawTape& tape);
+  ~ReplayDraws();
+  ReplayDraws(const ReplayDraws&) = delete;
+  ReplayDraws& operator=(const ReplayDraws&) = delete;
+  /// Throws Error unless all of the tape was drawn.
+  void finish() const;
+
+ private:
+  friend class Generator;
+  std::uint64_t next(const Generator& rng, std::uint64_t blocks);
+  [[noreturn]] void fail() const;
+
+  const char* operation_;
+  const DrawTape& tape_;
+  std::size_t used_ = 0;
+  ReplayDraws* outer_;
 };
 
 // Tensors of independent draws. Throw Error where the dtype is not floating, a size is negative or

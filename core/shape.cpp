@@ -72,12 +72,29 @@ Shape contiguous_strides(const Shape& shape) {
 
 std::int64_t checked_count(std::string_view operation, const Shape& shape) {
   std::int64_t n = 1;
-  for (std::int64_t size : shape) {
+  for (const std::int64_t size : shape) {
     LADON_CHECK(size >= 0, operation, "a size is negative in shape ", shape);
-    LADON_CHECK(!__builtin_mul_overflow(n, size, &n), operation, "the number of elements of shape ",
-                shape, " does not fit in 64 bits");
+    const bool overflow = __builtin_mul_overflow(n, std::max<std::int64_t>(size, 1), &n);
+    LADON_CHECK(!overflow && n <= max_count, operation, "the sizes of shape ", shape,
+                " multiply to more than 2^60 elements");
   }
-  return n;
+  return shape.count();
+}
+
+std::int64_t checked_sum(std::string_view operation, std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  const bool overflow = __builtin_add_overflow(a, b, &sum);
+  LADON_CHECK(!overflow && sum <= max_count && sum >= -max_count, operation, "a size of ", a, " + ",
+              b, " is more than 2^60");
+  return sum;
+}
+
+std::int64_t checked_product(std::string_view operation, std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  const bool overflow = __builtin_mul_overflow(a, b, &product);
+  LADON_CHECK(!overflow && product <= max_count && product >= -max_count, operation, "a size of ",
+              a, " · ", b, " is more than 2^60");
+  return product;
 }
 
 int normalize_axis(std::string_view operation, int axis, int rank) {

@@ -56,9 +56,19 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape);
 /// Row-major strides, in elements.
 Shape contiguous_strides(const Shape& shape);
 
-/// Element count of a shape that came from outside (a file, a user): throws Error on a negative
-/// size or where the product does not fit in 64 bits.
+// Sizes that come from outside (a file, a user) go through these three before anything is computed
+// with them. What they let pass can be multiplied, in elements or in bytes, without a second look.
+
+/// The most elements a tensor may have: 2⁶⁰ − 1, so that bytes fit in 63 bits.
+inline constexpr std::int64_t max_count = (std::int64_t{1} << 60) - 1;
+
+/// Element count of a shape. Throws Error on a negative size, or where the product of the sizes that
+/// are not 0 is above max_count: strides of an empty tensor must fit too.
 std::int64_t checked_count(std::string_view operation, const Shape& shape);
+/// a + b; throws Error where that is above max_count, or below its negative.
+std::int64_t checked_sum(std::string_view operation, std::int64_t a, std::int64_t b);
+/// a·b, likewise.
+std::int64_t checked_product(std::string_view operation, std::int64_t a, std::int64_t b);
 
 /// Maps an axis in [−rank, rank) to [0, rank); throws Error otherwise.
 int normalize_axis(std::string_view operation, int axis, int rank);

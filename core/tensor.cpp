@@ -1,7 +1,6 @@
 #include "ladon/core/tensor.h"
 
 #include <cmath>
-#include <limits>
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -18,12 +17,17 @@ Tensor::Tensor(Storage storage, DType dtype, const Shape& shape, const Shape& st
   detail::require(shape.rank() == strides.rank(),
                   "a tensor's shape and strides have the same rank");
   std::int64_t first = offset, last = offset;
+  bool fits = true, empty = false;
   for (int i = 0; i < shape.rank(); ++i) {
-    if (shape[i] == 0) return;
-    (strides[i] < 0 ? first : last) += (shape[i] - 1) * strides[i];
+    std::int64_t span = 0, &end = strides[i] < 0 ? first : last;
+    fits = fits && shape[i] >= 0 && !__builtin_mul_overflow(shape[i] - 1, strides[i], &span) &&
+           !__builtin_add_overflow(end, span, &end);
+    empty = empty || shape[i] == 0;
   }
   const auto capacity = static_cast<std::int64_t>(storage_.size() / item_size(dtype));
-  detail::require(first >= 0 && last < capacity, "a tensor's elements lie inside its storage");
+  LADON_CHECK(empty || (fits && first >= 0 && last < capacity), "tensor", "shape ", shape,
+              ", strides ", strides, " and offset ", offset, " do not lie inside a storage of ",
+              capacity, " elements");
 }
 
 bool Tensor::contiguous() const {
@@ -42,9 +46,24 @@ void Tensor::check_dtype(DType wanted) const {
               "; convert with cast(x, ", wanted, ")");
 }
 
-double Tensor::item_as_double() const {
+void Tensor::throw_strided() const {
+  detail::fail("data", "the elements of shape ", shape_, " with strides ", strides_,
+               " are not in row-major order; read contiguous(x), or go by strides with "
+               "strided_data()");
+}
+
+void Tensor::check_item() const {
   LADON_CHECK(defined(), "item", "the tensor is undefined");
   LADON_CHECK(count() == 1, "item", "needs a tensor of one element, got shape ", shape_);
+}
+
+std::int64_t Tensor::integer_item() const {
+  check_item();
+  return *data<std::int64_t>();
+}
+
+double Tensor::number_item() const {
+  check_item();
   return visit_dtype(dtype_, [&]<class T>() { return static_cast<double>(*data<T>()); });
 }
 
@@ -65,13 +84,25 @@ template std::vector<double> Tensor::to_vector<double>() const;
 
 Tensor empty(const Shape& shape, DType dtype) {
   const auto count = static_cast<std::size_t>(checked_count("empty", shape));
-  const std::size_t limit = std::numeric_limits<std::int64_t>::max() / item_size(dtype);
-  LADON_CHECK(count <= limit, "empty", "shape ", shape, " of ", dtype,
-              " needs more than 2^63 bytes");
   return Tensor(Storage(count * item_size(dtype)), dtype, shape, contiguous_strides(shape));
 }
 
+namespace {
+
+void check_holds(std::string_view operation, DType dtype, double value) {
+  LADON_CHECK(holds(dtype, value), operation, value, " is no ", dtype,
+              "; choose a floating dtype, or round it first");
+}
+
+const Tensor& like(std::string_view operation, const Tensor& x) {
+  LADON_CHECK(x.defined(), operation, "the tensor is undefined");
+  return x;
+}
+
+}  // namespace
+
 Tensor full(const Shape& shape, double value, DType dtype) {
+  check_holds("full", dtype, value);
   Tensor x = empty(shape, dtype);
   kernels::fill(x, value);
   return x;
@@ -79,36 +110,58 @@ Tensor full(const Shape& shape, double value, DType dtype) {
 
 Tensor zeros(const Shape& shape, DType dtype) { return full(shape, 0, dtype); }
 Tensor ones(const Shape& shape, DType dtype) { return full(shape, 1, dtype); }
-Tensor empty_like(const Tensor& x) { return empty(x.shape(), x.dtype()); }
-Tensor zeros_like(const Tensor& x) { return zeros(x.shape(), x.dtype()); }
-Tensor ones_like(const Tensor& x) { return ones(x.shape(), x.dtype()); }
+Tensor empty_like(const Tensor& x) { return empty(like("empty_like", x).shape(), x.dtype()); }
+Tensor zeros_like(const Tensor& x) { return zeros(like("zeros_like", x).shape(), x.dtype()); }
+Tensor ones_like(const Tensor& x) { return ones(like("ones_like", x).shape(), x.dtype()); }
 Tensor scalar(double value, DType dtype) { return full({}, value, dtype); }
 
-Tensor arange(double start, double stop, double step, DType dtype) {
-  LADON_CHECK(step != 0, "arange", "step is 0");
-  const double steps = std::ceil((stop - start) / step);
-  LADON_CHECK(std::isfinite(steps) && steps < 0x1p62, "arange", "from ", start, " to ", stop,
-              " by ", step, " is not a finite number of elements");
-  const auto n = static_cast<std::int64_t>(std::max(0.0, steps));
-  Tensor x = empty({n}, dtype);
-  visit_dtype(dtype, [&]<class T>() {
-    T* data = x.mutable_data<T>();
-    for (std::int64_t i = 0; i < n; ++i)
-      data[i] = static_cast<T>(start + static_cast<double>(i) * step);
-  });
-  return x;
-}
+namespace {
 
-Tensor linspace(double start, double stop, std::int64_t n, DType dtype) {
+/// n elements value(i) of the dtype.
+template <class Value>
+Tensor sequence(std::string_view operation, std::int64_t n, DType dtype, const Value& value) {
   Tensor x = empty({n}, dtype);
   visit_dtype(dtype, [&]<class T>() {
     T* data = x.mutable_data<T>();
     for (std::int64_t i = 0; i < n; ++i) {
-      const double t = n == 1 ? 0 : static_cast<double>(i) / static_cast<double>(n - 1);
-      data[i] = static_cast<T>(start * (1 - t) + stop * t);
+      const auto element = value(i);
+      constexpr bool whole = std::is_same_v<std::remove_const_t<decltype(element)>, T>;
+      if constexpr (!whole) check_holds(operation, dtype, static_cast<double>(element));
+      data[i] = static_cast<T>(element);
     }
   });
   return x;
+}
+
+}  // namespace
+
+Tensor detail::arange_integers(std::int64_t start, std::int64_t stop, std::int64_t step,
+                               DType dtype) {
+  LADON_CHECK(step != 0, "arange", "step is 0");
+  __extension__ using Wide = __int128;  // stop − start may need 65 bits
+  const Wide distance = Wide{stop} - start;
+  const Wide steps = (distance + step + (step > 0 ? -1 : 1)) / step;
+  LADON_CHECK(steps <= max_count, "arange", "from ", start, " to ", stop, " by ", step,
+              " is more than 2^60 elements");
+  const auto n = static_cast<std::int64_t>(std::max(Wide{0}, steps));
+  return sequence("arange", n, dtype, [=](std::int64_t i) { return start + i * step; });
+}
+
+Tensor detail::arange_numbers(double start, double stop, double step, DType dtype) {
+  LADON_CHECK(step != 0, "arange", "step is 0");
+  const double steps = std::ceil((stop - start) / step);
+  LADON_CHECK(std::isfinite(steps) && steps < 0x1p60, "arange", "from ", start, " to ", stop,
+              " by ", step, " is not a finite number of elements");
+  const auto n = static_cast<std::int64_t>(std::max(0.0, steps));
+  return sequence("arange", n, dtype,
+                  [=](std::int64_t i) { return start + static_cast<double>(i) * step; });
+}
+
+Tensor linspace(double start, double stop, std::int64_t n, DType dtype) {
+  return sequence("linspace", n, dtype, [=](std::int64_t i) {
+    const double t = n == 1 ? 0 : static_cast<double>(i) / static_cast<double>(n - 1);
+    return start * (1 - t) + stop * t;
+  });
 }
 
 Tensor eye(std::int64_t n, DType dtype) {
@@ -125,10 +178,11 @@ Tensor tensor(std::initializer_list<double> values, DType dtype) {
 }
 
 Tensor tensor(std::initializer_list<double> values, const Shape& shape, DType dtype) {
+  for (const double value : values) check_holds("tensor", dtype, value);
   return kernels::cast(from_vector(std::vector<double>(values), shape), dtype);
 }
 
-template <class T>
+template <Element T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape) {
   LADON_CHECK(checked_count("tensor", shape) == static_cast<std::int64_t>(values.size()), "tensor",
               "shape ", shape, " holds ", shape.count(), " elements, but ", values.size(),

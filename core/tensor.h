@@ -21,19 +21,31 @@ class Node;  // A tensor's place in the autograd graph (autograd/graph.h). Core 
 /// offset + i·strides[0] + j·strides[1] + …, where strides may be zero or negative.
 ///
 /// A default-constructed Tensor is undefined: it holds nothing and means "none".
+///
+/// Threads. Different tensors may be used in different threads, and one tensor may be *read* by any
+/// number of them at once: operations on it, recorded or not, `grad()` and `backward()` included.
+/// backward() from several threads onto common leaves loses nothing, but the order of the sums, and
+/// so their last bits, are then those of chance. Whatever changes a tensor (mutable_data, the
+/// operations named with a trailing _, set_grad, set_requires_grad, set_history, hooks, an
+/// optimizer's step) must not run beside any other use of it.
 class Tensor {
  public:
   Tensor() = default;
-  /// A window on existing storage; every index of it must fall inside (checked by `require`).
+  /// A window on existing storage. Throws Error for a negative size, or where an index of the window
+  /// falls outside the storage.
   Tensor(Storage storage, DType dtype, const Shape& shape, const Shape& strides,
          std::int64_t offset = 0);
 
   bool defined() const { return static_cast<bool>(storage_); }
   DType dtype() const { return dtype_; }
-  const Shape& shape() const { return shape_; }
-  const Shape& strides() const { return strides_; }
+  // Of a temporary these come by value: for (auto n : transpose(x).shape()) is safe.
+  const Shape& shape() const& { return shape_; }
+  Shape shape() && { return shape_; }
+  const Shape& strides() const& { return strides_; }
+  Shape strides() && { return strides_; }
+  const Storage& storage() const& { return storage_; }
+  Storage storage() && { return std::move(storage_); }
   std::int64_t offset() const { return offset_; }
-  const Storage& storage() const { return storage_; }
   int rank() const { return shape_.rank(); }
   /// Number of elements.
   std::int64_t count() const { return shape_.count(); }
@@ -42,15 +54,27 @@ class Tensor {
   /// Whether elements lie in row-major order without gaps.
   bool contiguous() const;
 
-  /// The first element. T must match the dtype (Error otherwise).
+  /// The elements, count() of them in row-major order. Throws Error unless T matches the dtype and
+  /// the tensor is contiguous.
   template <class T>
   const T* data() const {
-    check_dtype(dtype_of<T>());
-    return reinterpret_cast<const T*>(storage_.bytes()) + offset_;
+    check_row_major();
+    return strided_data<T>();
   }
   /// As data(), for writing: counts as an in-place edit, which autograd detects.
   template <class T>
   T* mutable_data() {
+    check_row_major();
+    return mutable_strided_data<T>();
+  }
+  /// The first element, for a reader that goes by strides(); any layout.
+  template <class T>
+  const T* strided_data() const {
+    check_dtype(dtype_of<T>());
+    return reinterpret_cast<const T*>(storage_.bytes()) + offset_;
+  }
+  template <class T>
+  T* mutable_strided_data() {
     check_dtype(dtype_of<T>());
     storage_.bump_version();
     return reinterpret_cast<T*>(storage_.bytes()) + offset_;
@@ -59,7 +83,8 @@ class Tensor {
   /// The only element, converted to T. Throws Error unless count() is 1.
   template <class T = double>
   T item() const {
-    return static_cast<T>(item_as_double());
+    if (dtype_ == DType::i64) return static_cast<T>(integer_item());  // all 64 bits
+    return static_cast<T>(number_item());
   }
   /// All elements in row-major order, converted to T.
   template <class T = double>
@@ -79,12 +104,20 @@ class Tensor {
   void set_grad(Tensor grad);
   /// The same elements without history.
   Tensor detach() const;
-  const std::shared_ptr<Node>& history() const { return history_; }
+  const std::shared_ptr<Node>& history() const& { return history_; }
+  std::shared_ptr<Node> history() && { return std::move(history_); }
   void set_history(std::shared_ptr<Node> history) { history_ = std::move(history); }
 
  private:
   void check_dtype(DType wanted) const;
-  double item_as_double() const;
+  void check_row_major() const {
+    if (!contiguous()) [[unlikely]]
+      throw_strided();
+  }
+  [[noreturn]] void throw_strided() const;
+  void check_item() const;
+  std::int64_t integer_item() const;
+  double number_item() const;
 
   Storage storage_;
   std::shared_ptr<Node> history_;
@@ -104,23 +137,51 @@ std::string to_string(const Tensor& x);
 Tensor empty(const Shape& shape, DType dtype = f32);
 Tensor zeros(const Shape& shape, DType dtype = f32);
 Tensor ones(const Shape& shape, DType dtype = f32);
+/// Throws Error where `value` is no element of dtype: a fraction, or out of range.
 Tensor full(const Shape& shape, double value, DType dtype = f32);
 Tensor empty_like(const Tensor& x);
 Tensor zeros_like(const Tensor& x);
 Tensor ones_like(const Tensor& x);
-/// A tensor of rank 0.
+/// A tensor of rank 0. Errors as for full.
 Tensor scalar(double value, DType dtype = f32);
-/// start, start + step, … while below (above, for a negative step) stop. Throws Error if step is 0.
-Tensor arange(double start, double stop, double step = 1, DType dtype = i64);
-/// n evenly spaced values, both ends included.
+/// n evenly spaced values, both ends included. Errors as for full.
 Tensor linspace(double start, double stop, std::int64_t n, DType dtype = f32);
 /// [n, n] with ones on the diagonal.
 Tensor eye(std::int64_t n, DType dtype = f32);
-/// Row-major values in the given shape (one axis if none is given). Throws Error if counts differ.
+/// Row-major values in the given shape (one axis if none is given). Throws Error if counts differ,
+/// or where a value is no element of dtype.
 Tensor tensor(std::initializer_list<double> values, DType dtype = f32);
 Tensor tensor(std::initializer_list<double> values, const Shape& shape, DType dtype = f32);
-/// From a vector of bool-like bytes, integers, float or double; the dtype follows T.
-template <class T>
+/// From a vector of bool, std::int64_t, float or double; the dtype follows T.
+template <Element T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape);
+
+namespace detail {
+Tensor arange_integers(std::int64_t start, std::int64_t stop, std::int64_t step, DType dtype);
+Tensor arange_numbers(double start, double stop, double step, DType dtype);
+template <class... T>
+concept Integers = (std::is_integral_v<T> && ...);
+template <class... T>
+concept Numbers = (std::is_arithmetic_v<T> && ...);
+}  // namespace detail
+
+/// start, start + step, … while below (above, for a negative step) stop. Integers give i64, and one
+/// floating argument f32, unless the dtype is given. Throws Error if step is 0, if the number of
+/// elements is not finite, or if one of them is no element of the dtype.
+template <class Start, class Stop, class Step>
+requires detail::Numbers<Start, Stop, Step> Tensor arange(Start start, Stop stop, Step step,
+                                                          DType dtype) {
+  if constexpr (detail::Integers<Start, Stop, Step>)
+    return detail::arange_integers(start, stop, step, dtype);
+  else
+    return detail::arange_numbers(start, stop, step, dtype);
+}
+template <class Start, class Stop, class Step = int>
+requires detail::Numbers<Start, Stop, Step> Tensor arange(Start start, Stop stop, Step step = 1) {
+  return arange(start, stop, step, detail::Integers<Start, Stop, Step> ? i64 : f32);
+}
+/// 0, 1, … while below stop.
+template <class Stop>
+requires detail::Numbers<Stop> Tensor arange(Stop stop) { return arange(0, stop); }
 
 }  // namespace ladon

@@ -91,9 +91,8 @@ Tensor shared(const Tensor& x, std::int64_t group) { return group == 1 ? x : uns
 
 /// [Tq, Tk], true where a key comes too late for the query.
 Tensor too_late(std::int64_t queries, std::int64_t keys, std::int64_t offset) {
-  const auto last = static_cast<double>(offset);
-  return greater(arange(0, static_cast<double>(keys)),
-                 unsqueeze(arange(last, last + static_cast<double>(queries)), 1));
+  offset = std::clamp(offset, -queries, keys);  // beyond, nothing changes
+  return greater(arange(keys), unsqueeze(arange(offset, offset + queries), 1));
 }
 
 /// scale·Q·Kᵀ, capped, before the masks:  [.., H, Tq, d] · [.., Hkv, Tk, d]ᵀ → [.., H, Tq, Tk].

@@ -24,7 +24,7 @@ Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
 
 Tensor zeros_of(const Shape& shape, DType dtype) { return expand(scalar(0, dtype), shape); }
 
-/// Checks that index fits x as gather needs it, and normalizes it.
+/// Checks that index fits x as gather needs it.
 Tensor places(const char* operation, const Tensor& x, int axis, const Tensor& index) {
   check_defined(operation, {index});
   LADON_CHECK(index.rank() == x.rank(), operation, "the index of shape ", index.shape(),
@@ -32,7 +32,7 @@ Tensor places(const char* operation, const Tensor& x, int axis, const Tensor& in
   for (int i = 0; i < x.rank(); ++i)
     LADON_CHECK(i == axis || index.shape()[i] <= x.shape()[i], operation, "the index of shape ",
                 index.shape(), " is larger than the tensor of shape ", x.shape(), " at axis ", i);
-  return kernels::normalize_indices(operation, index, x.shape()[axis]);
+  return kernels::checked_indices(operation, index, x.shape()[axis]);
 }
 
 void check_source(const char* operation, const Tensor& x, const Tensor& index,
@@ -50,7 +50,7 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
   axis = normalize_axis("index_select", axis, x.rank());
   LADON_CHECK(index.rank() == 1, "index_select", "the index has one axis, got shape ",
               index.shape());
-  const Tensor rows = kernels::normalize_indices("index_select", index, x.shape()[axis]);
+  const Tensor rows = kernels::checked_indices("index_select", index, x.shape()[axis]);
   return record("index_select", kernels::take_rows(x, axis, rows), {x},
                 [axis, rows, n = x.shape()[axis]](const Tensor& g) {
                   return add_rows(g, axis, rows, n);  // ∂y_i/∂x_rows[i] = 1
@@ -93,7 +93,7 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
       },
       [axis, at, shape = x.shape()](const Tensor& g) {
         // Of several writes to one place only the last one counts: the one found there.
-        const Tensor writes = reshape(arange(0, static_cast<double>(at.count())), at.shape());
+        const Tensor writes = reshape(arange(at.count()), at.shape());
         const Tensor last = scatter(zeros_of(shape, i64), axis, at, writes);
         const Tensor lost = not_equal(gather(last, axis, at), writes);
         return masked_fill(gather(g, axis, at), lost, 0);
@@ -106,7 +106,7 @@ Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingOptions opt
   const std::int64_t n = weight.shape()[0], d = weight.shape()[1];
   LADON_CHECK(options.padding_index < n, "embedding", "padding index ", options.padding_index,
               " is out of range for a table of ", n, " rows");
-  Tensor rows = reshape(kernels::normalize_indices("embedding", index, n), {index.count()});
+  Tensor rows = reshape(kernels::checked_indices("embedding", index, n), {index.count()});
   Shape shape = index.shape();
   shape.append(d);
   Tensor y = reshape(kernels::take_rows(weight.detach(), 0, rows), shape);
@@ -120,7 +120,7 @@ Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingOptions opt
 Tensor one_hot(const Tensor& index, std::int64_t classes, DType dtype) {
   check_defined("one_hot", {index});
   LADON_CHECK(classes >= 0, "one_hot", "the number of classes, ", classes, ", is negative");
-  const Tensor at = unsqueeze(kernels::normalize_indices("one_hot", index, classes), -1);
+  const Tensor at = unsqueeze(kernels::checked_indices("one_hot", index, classes), -1);
   Shape shape = index.shape();
   shape.append(classes);
   Tensor y = zeros(shape, dtype);

@@ -1,6 +1,8 @@
 #pragma once
-// Indexing by tensors of indices (i64). Negative indices count from the end; one out of range
-// throws Error naming it and the size. Gradients of repeated indices add up, in order.
+// Indexing by tensors of indices (i64). An index outside [0, size) throws Error naming it: a −1 in
+// data is padding or a mistake far more often than a wish for the last row. (A position written in
+// the program, as in select, at and slice, may count from the end.) Gradients of repeated indices
+// add up, in order.
 
 #include "ladon/core/tensor.h"
 
@@ -19,7 +21,7 @@ Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor&
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& source);
 
 /// Rows of a table:  weight [n, d], index [..] → [.., d]. `padding_index` ≥ 0: that row gets no
-/// gradient. Throws Error for a token outside the vocabulary.
+/// gradient. Throws Error for a token outside [0, n).
 struct EmbeddingOptions {
   std::int64_t padding_index = -1;
 };

@@ -29,7 +29,8 @@ Tensor source(const char* operation, const Tensor& x, const Tensor& y) {
 
 void fill_(Tensor x, double value) {
   check_editable("fill_", x);
-  check_number("fill_", x, value);
+  LADON_CHECK(holds(x.dtype(), value), "fill_", value, " is no ", x.dtype(),
+              "; fill a floating tensor");
   kernels::fill(x, value);
 }
 

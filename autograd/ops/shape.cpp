@@ -145,13 +145,22 @@ Tensor slice(const Tensor& x, int axis, Slice range) {
                 });
 }
 
+namespace {
+
+/// A position of an axis, which may count from the end.
+std::int64_t position(const char* operation, const Shape& shape, int axis, std::int64_t index) {
+  const std::int64_t n = shape[axis];
+  LADON_CHECK(index >= -n && index < n, operation, "index ", index, " is out of range for axis ",
+              axis, " of shape ", shape);
+  return index < 0 ? index + n : index;
+}
+
+}  // namespace
+
 Tensor select(const Tensor& x, int axis, std::int64_t index) {
   check_defined("select", {x});
   axis = normalize_axis("select", axis, x.rank());
-  const std::int64_t n = x.shape()[axis];
-  LADON_CHECK(index >= -n && index < n, "select", "index ", index, " is out of range for axis ",
-              axis, " of shape ", x.shape());
-  if (index < 0) index += n;
+  index = position("select", x.shape(), axis, index);
   return record("select", view::select(x, axis, index), {x},
                 [axis, index, shape = x.shape()](const Tensor& g) {
                   return place(g, shape,
@@ -164,10 +173,11 @@ Tensor at(const Tensor& x, const std::vector<Index>& indices) {
   LADON_CHECK(static_cast<int>(indices.size()) <= x.rank(), "at", indices.size(),
               " indices for a tensor of shape ", x.shape());
   Tensor y = x;
-  int axis = 0;
+  int axis = 0, entry = 0;
   for (const Index& index : indices) {
+    const int of_x = entry++;
     if (const auto* i = std::get_if<std::int64_t>(&index))
-      y = select(y, axis, *i);
+      y = select(y, axis, position("at", x.shape(), of_x, *i));
     else
       y = slice(y, axis++, std::get<Slice>(index));
   }
@@ -215,7 +225,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
     for (int i = 0; fits && i < shape.rank(); ++i) fits = i == axis || part.shape()[i] == shape[i];
     LADON_CHECK(fits, "concat", "shapes ", parts[0].shape(), " and ", part.shape(),
                 " differ off axis ", axis);
-    shape[axis] += part.shape()[axis];
+    shape[axis] = checked_sum("concat", shape[axis], part.shape()[axis]);
     dtype = promote(dtype, part.dtype());
   }
   Tensor y = empty(shape, dtype);
@@ -303,11 +313,11 @@ Tensor pad(const Tensor& x, const std::vector<std::int64_t>& before,
   std::vector<std::int64_t> uncrop_before, uncrop_after;
   for (int i = 0; i < x.rank(); ++i) {
     const std::int64_t n = shape[i], low = before[i], high = after[i];
-    LADON_CHECK(low >= -n && high >= -n, "pad", "cropping ", -low, " and ", -high,
-                " elements from axis ", i, " of shape ", x.shape());
-    const bool overflow = __builtin_add_overflow(n + low, high, &shape[i]);
-    LADON_CHECK(!overflow && shape[i] >= 0, "pad", "counts ", low, " and ", high, " around axis ",
-                i, " of shape ", x.shape(), " give no size");
+    LADON_CHECK(low >= -n && high >= -n, "pad", "counts ", low, " and ", high,
+                " crop more than there is along axis ", i, " of shape ", x.shape());
+    shape[i] = checked_sum("pad", checked_sum("pad", n, low), high);
+    LADON_CHECK(shape[i] >= 0, "pad", "counts ", low, " and ", high, " around axis ", i,
+                " of shape ", x.shape(), " give no size");
     const std::int64_t from = std::max<std::int64_t>(0, -low);
     const std::int64_t to = n + std::min<std::int64_t>(0, high);
     inside = view::slice(inside, i, from, std::max<std::int64_t>(0, to - from), 1);

@@ -67,7 +67,7 @@ AttentionOutput forward(const Tensor& q, const Tensor& k, const Tensor& v,
   for (const int64_t size : {p.heads, p.queries}) rows.append(size);
   AttentionOutput result{empty_laid_out(p.leading, q, p.queries, p.value_width),
                          empty(rows, q.dtype())};
-  T* output = result.output.template mutable_data<T>();
+  T* output = result.output.template mutable_strided_data<T>();
   T* log_sum = result.log_sum.template mutable_data<T>();
   const int64_t pieces = blocks(p.queries, block_queries);
   const double flops = 2.0 * block_queries * static_cast<double>(p.keys) *

@@ -176,9 +176,9 @@ AttentionGradients backward(const Tensor& g, const Tensor& q, const Tensor& k, c
                    nullptr,
                    nullptr,
                    nullptr};
-  out.q_data = out.q_parts.template mutable_data<T>();
-  out.k_data = out.k.template mutable_data<T>();
-  out.v_data = out.v.template mutable_data<T>();
+  out.q_data = out.q_parts.template mutable_strided_data<T>();
+  out.k_data = out.k.template mutable_strided_data<T>();
+  out.v_data = out.v.template mutable_strided_data<T>();
   const double flops =
       5.0 * static_cast<double>(p.queries * ranges.length) *
       static_cast<double>((p.width + p.value_width) *

@@ -98,7 +98,7 @@ inline int64_t place(const Tensor& x, int64_t batch, int64_t head) {
 
 template <class T>
 TileOperand<T> matrix(const Tensor& x, int64_t batch, int64_t head) {
-  return {x.data<T>() + place(x, batch, head), x.strides()[x.rank() - 2],
+  return {x.strided_data<T>() + place(x, batch, head), x.strides()[x.rank() - 2],
           x.strides()[x.rank() - 1]};
 }
 

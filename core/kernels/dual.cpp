@@ -28,8 +28,8 @@ class Entries {
   int64_t count() const { return c_.count(); }
   int64_t columns() const { return columns_; }
   const double* c() const { return c_.data<double>(); }
-  const double* p() const { return p_.x.data<double>(); }
-  const double* q() const { return q_.x.data<double>(); }
+  const double* p() const { return p_.x.strided_data<double>(); }
+  const double* q() const { return q_.x.strided_data<double>(); }
 
   /// Where p (q) stands beside a piece of a row: at the elements from `at` on, or that one alone.
   struct Piece {

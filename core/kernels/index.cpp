@@ -8,17 +8,14 @@
 
 namespace ladon::kernels {
 
-Tensor normalize_indices(std::string_view operation, const Tensor& index, std::int64_t n) {
+Tensor checked_indices(std::string_view operation, const Tensor& index, std::int64_t n) {
   LADON_CHECK(index.defined() && index.dtype() == i64, operation, "indices are i64, got ",
               index.defined() ? to_string(index.dtype()) : "an undefined tensor");
-  Tensor out = clone(index);
-  std::int64_t* data = out.mutable_data<std::int64_t>();
-  for (std::int64_t p = 0; p < out.count(); ++p) {
-    const std::int64_t i = data[p];
-    LADON_CHECK(i >= -n && i < n, operation, "index ", i, " is out of range for an axis of size ",
-                n);
-    if (i < 0) data[p] += n;
-  }
+  const Tensor out = clone(index);
+  const std::int64_t* data = out.data<std::int64_t>();
+  for (std::int64_t p = 0; p < out.count(); ++p)
+    LADON_CHECK(data[p] >= 0 && data[p] < n, operation, "index ", data[p], " at position ", p,
+                " is outside [0, ", n, ")");
   return out;
 }
 
@@ -130,7 +127,7 @@ void for_each_index(const Tensor& indexed, const Tensor& other, const Tensor& in
   if (index.count() == 0) return;
   const std::int64_t step = index.strides()[axis], indexed_step = indexed.strides()[axis],
                      other_step = other.strides()[axis];
-  const std::int64_t* where = index.data<std::int64_t>();
+  const std::int64_t* where = index.strided_data<std::int64_t>();
   const std::int64_t grain = std::clamp<std::int64_t>((1 << 14) / lines.length, 1, 256);
   parallel::for_range(lines.off_axis.count(), grain, [&](std::int64_t begin, std::int64_t end) {
     std::vector<Start> starts;
@@ -148,8 +145,8 @@ void for_each_index(const Tensor& indexed, const Tensor& other, const Tensor& in
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   Tensor y = empty(index.shape(), x.dtype());
   visit_dtype(x.dtype(), [&]<class T>() {
-    const T* in = x.data<T>();
-    T* out = y.mutable_data<T>();
+    const T* in = x.strided_data<T>();
+    T* out = y.mutable_strided_data<T>();
     for_each_index(x, y, index, axis,
                    [in, out](std::int64_t from, std::int64_t to) { out[to] = in[from]; });
   });
@@ -158,8 +155,8 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index) {
 
 void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& source) {
   visit_dtype(y.dtype(), [&]<class T>() {
-    const T* in = source.data<T>();
-    T* out = y.mutable_data<T>();
+    const T* in = source.strided_data<T>();
+    T* out = y.mutable_strided_data<T>();
     if (op == Scatter::write)
       for_each_index(y, source, index, axis,
                      [in, out](std::int64_t to, std::int64_t from) { out[to] = in[from]; });

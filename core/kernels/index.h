@@ -8,18 +8,18 @@
 
 namespace ladon::kernels {
 
-/// Row-major copy of `index` (i64) with negative indices counted from the end of n. Throws Error
-/// naming `operation` for another dtype, and for an index out of range.
-Tensor normalize_indices(std::string_view operation, const Tensor& index, std::int64_t n);
+/// A row-major copy of `index` (i64). Throws Error naming `operation` for another dtype, and for an
+/// index outside [0, n).
+Tensor checked_indices(std::string_view operation, const Tensor& index, std::int64_t n);
 
 /// [.., n, ..] → [.., k, ..]: slice i along `axis` is slice rows[i] of x, or zeros where rows[i] is
-/// −1. rows [k] is normalized.
+/// −1. rows [k] is checked.
 Tensor take_rows(const Tensor& x, int axis, const Tensor& rows);
 /// The adjoint: zeros [.., n, ..], with slice i of x [.., k, ..] added to slice rows[i] unless that
 /// is −1.
 Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n);
 
-/// y_p = x at p's coordinates, with index_p in place of that along `axis`. index is normalized, of
+/// y_p = x at p's coordinates, with index_p in place of that along `axis`. index is checked, of
 /// x's rank, and not larger than x off the axis.
 Tensor gather(const Tensor& x, int axis, const Tensor& index);
 /// Writes (or adds) source_p to the element of y that gather would read at p, in row-major order;

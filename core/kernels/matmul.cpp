@@ -34,7 +34,7 @@ blas::Matrix<const T> matrix(const Tensor& x) {
     row = 1;
     if (columns <= 1) column = std::max<std::int64_t>(1, rows);
   }
-  return {x.data<T>(), row, column};
+  return {x.strided_data<T>(), row, column};
 }
 
 /// The leading axes of a product, with each operand's strides (0 where it is broadcast). Neighbours

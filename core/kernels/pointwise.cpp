@@ -60,10 +60,7 @@ void check_same_dtype(std::string_view operation, const Tensor& a, const Tensor&
 /// s as an element of type T.
 template <class T>
 T to_element(std::string_view operation, double s) {
-  constexpr bool whole = std::is_integral_v<T>;
-  constexpr double limit = std::is_same_v<T, bool> ? 2 : 0x1p63;
-  LADON_CHECK(!whole || (s == std::floor(s) && s < limit && s >= (limit == 2 ? 0 : -limit)),
-              operation, "the number ", s, " is no ", dtype_of<T>(),
+  LADON_CHECK(holds(dtype_of<T>(), s), operation, "the number ", s, " is no ", dtype_of<T>(),
               "; convert the tensor with cast(x, f64) first");
   return static_cast<T>(s);
 }

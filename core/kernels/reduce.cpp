@@ -186,7 +186,7 @@ Tensor reduce_elements(Reduce op, const Tensor& x, std::span<const int> axes, bo
   const Axes run = merged(x, axes), kept = merged_others(x, axes);
   visit_dtype(x.dtype(), [&]<class T>() {
     const std::int64_t stride = run.rank() > 0 ? run.strides[0] : 1;
-    reduce_run(op, x.data<T>(), kept, run.count(), stride, y.mutable_data<T>());
+    reduce_run(op, x.strided_data<T>(), kept, run.count(), stride, y.mutable_data<T>());
   });
   return y;
 }

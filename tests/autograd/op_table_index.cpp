@@ -57,54 +57,60 @@ Dense rows(const std::vector<Dense>& in) {
 Tensor indices(std::initializer_list<double> values) { return tensor(values, i64); }
 
 void add_reading_rows(OpTable& table) {
-  table.add(
-      {.name = "index_select",
-       .samples = {{.note = "repeated rows",
-                    .inputs = {table.random({4, 3}), indices({2, 0, 2, -1})},
-                    .apply = [](const auto& x) { return index_select(x[0], 0, x[1]); },
-                    .reference = rows},
-                   {.note = "the middle axis",
-                    .inputs = {table.random({2, 3, 2}), indices({-1, 0})},
-                    .apply = [](const auto& x) { return index_select(x[0], 1, x[1]); },
-                    .reference =
-                        [](const std::vector<Dense>& in) {
-                          Dense y(Shape{2, 2, 2});
-                          for_each_index(y.shape, [&](const Shape& i) {
-                            y(i) = in[0]({i[0], i[1] == 0 ? 2 : 0, i[2]});
-                          });
-                          return y;
-                        }}},
-       .empty = {{.note = "no index",
-                  .inputs = {table.random({4, 3}), indices({})},
-                  .apply = [](const auto& x) { return index_select(x[0], 0, x[1]); },
-                  .reference = rows}},
-       .errors = {{"index 3 is out of range", [] { index_select(ones({3}), 0, indices({3})); }},
-                  {"indices are i64, got f32", [] { index_select(ones({3}), 0, ones({1})); }},
-                  {"one axis", [] {
-                     index_select(ones({3}), 0, zeros({1, 1}, i64));
-                   }}}});
+  table.add({.name = "index_select",
+             .samples = {{.note = "repeated rows",
+                          .inputs = {table.random({4, 3}), indices({2, 0, 2, 3})},
+                          .apply = [](const auto& x) { return index_select(x[0], 0, x[1]); },
+                          .reference = rows},
+                         {.note = "the middle axis",
+                          .inputs = {table.random({2, 3, 2}), indices({2, 0})},
+                          .apply = [](const auto& x) { return index_select(x[0], 1, x[1]); },
+                          .reference =
+                              [](const std::vector<Dense>& in) {
+                                Dense y(Shape{2, 2, 2});
+                                for_each_index(y.shape, [&](const Shape& i) {
+                                  y(i) = in[0]({i[0], i[1] == 0 ? 2 : 0, i[2]});
+                                });
+                                return y;
+                              }}},
+             .empty = {{.note = "no index",
+                        .inputs = {table.random({4, 3}), indices({})},
+                        .apply = [](const auto& x) { return index_select(x[0], 0, x[1]); },
+                        .reference = rows}},
+             .errors = {{"index 3 at position 0 is outside [0, 3)",
+                         [] { index_select(ones({3}), 0, indices({3})); }},
+                        {"index -1 at position 1 is outside [0, 3)",
+                         [] {
+                           index_select(ones({3}), 0, indices({0, -1}));
+                         }},
+                        {"indices are i64, got f32", [] { index_select(ones({3}), 0, ones({1})); }},
+                        {"one axis", [] {
+                           index_select(ones({3}), 0, zeros({1, 1}, i64));
+                         }}}});
   table.add(
       {.name = "gather",
        .samples = {{.note = "the last axis, repeated",
-                    .inputs = {table.random({3, 4}), table.random_integers({3, 6}, -4, 4)},
+                    .inputs = {table.random({3, 4}), table.random_integers({3, 6}, 0, 4)},
                     .apply = [](const auto& x) { return gather(x[0], -1, x[1]); },
                     .reference = gathered(1)},
                    {.note = "the first axis, index smaller off it",
-                    .inputs = {table.random({4, 3, 3}), table.random_integers({5, 2, 3}, -4, 4)},
+                    .inputs = {table.random({4, 3, 3}), table.random_integers({5, 2, 3}, 0, 4)},
                     .apply = [](const auto& x) { return gather(x[0], 0, x[1]); },
                     .reference = gathered(0)}},
        .empty = {{.note = "no index",
                   .inputs = {table.random({3, 4}), zeros({3, 0}, i64)},
                   .apply = [](const auto& x) { return gather(x[0], 1, x[1]); },
                   .reference = gathered(1)}},
-       .errors = {{"index 4 is out of range", [] { gather(ones({4}), 0, indices({4})); }},
-                  {"has not the rank", [] { gather(ones({4, 2}), 0, indices({1})); }},
-                  {"is larger than", [] {
-                     gather(ones({4, 2}), 0, zeros({1, 3}, i64));
-                   }}}});
+       .errors = {
+           {"index 4 at position 0 is outside", [] { gather(ones({4}), 0, indices({4})); }},
+           {"index -1 at position 0 is outside", [] { gather(ones({4}), 0, indices({-1})); }},
+           {"has not the rank", [] { gather(ones({4, 2}), 0, indices({1})); }},
+           {"is larger than", [] {
+              gather(ones({4, 2}), 0, zeros({1, 3}, i64));
+            }}}});
   table.add({.name = "embedding",
              .samples = {{.note = "a batch of tokens",
-                          .inputs = {table.random({5, 3}), table.random_integers({2, 4}, -5, 5)},
+                          .inputs = {table.random({5, 3}), table.random_integers({2, 4}, 0, 5)},
                           .apply = [](const auto& x) { return embedding(x[0], x[1]); },
                           .reference = rows},
                          {.note = "one token",
@@ -115,7 +121,7 @@ void add_reading_rows(OpTable& table) {
                         .inputs = {table.random({5, 3}), zeros({2, 0}, i64)},
                         .apply = [](const auto& x) { return embedding(x[0], x[1]); },
                         .reference = rows}},
-             .errors = {{"index 5 is out of range for an axis of size 5",
+             .errors = {{"index 5 at position 0 is outside [0, 5)",
                          [] {
                            embedding(ones({5, 3}), indices({5}));
                          }},
@@ -149,7 +155,7 @@ void add_writing_rows(OpTable& table) {
   table.add(
       {.name = "scatter_add",
        .samples = {{.note = "repeated places",
-                    .inputs = {table.random({3, 4}), table.random_integers({3, 6}, -4, 4),
+                    .inputs = {table.random({3, 4}), table.random_integers({3, 6}, 0, 4),
                                table.random({3, 6})},
                     .apply = [](const auto& x) { return scatter_add(x[0], 1, x[1], x[2]); },
                     .reference = scattered(1, true)},
@@ -166,7 +172,7 @@ void add_writing_rows(OpTable& table) {
                    [] { scatter_add(ones({2}), 0, indices({0}), ones({1}, f64)); }}}});
   table.add({.name = "scatter",
              .samples = {{.note = "the last of repeated writes stays",
-                          .inputs = {table.random({3, 4}), table.random_integers({3, 6}, -4, 4),
+                          .inputs = {table.random({3, 4}), table.random_integers({3, 6}, 0, 4),
                                      table.random({3, 6})},
                           .apply = [](const auto& x) { return scatter(x[0], 1, x[1], x[2]); },
                           .reference = scattered(1, false)},
@@ -179,7 +185,7 @@ void add_writing_rows(OpTable& table) {
                         .inputs = {table.random({2, 2}), zeros({0, 2}, i64), table.random({0, 2})},
                         .apply = [](const auto& x) { return scatter(x[0], 0, x[1], x[2]); },
                         .reference = scattered(0, false)}},
-             .errors = {{"index -3 is out of range",
+             .errors = {{"index -3 at position 0 is outside [0, 2)",
                          [] { scatter(ones({2}), 0, indices({-3}), ones({1})); }}}});
   table.add({.name = "one_hot",
              .samples = {{.note = "a matrix",
@@ -194,7 +200,7 @@ void add_writing_rows(OpTable& table) {
                                 return y;
                               },
                           .differentiable = false}},
-             .errors = {{"index 4 is out of range", [] { one_hot(indices({4}), 4); }},
+             .errors = {{"index 4 at position 0 is outside", [] { one_hot(indices({4}), 4); }},
                         {"is negative", [] { one_hot(indices({0}), -1); }}}});
   table.add({.name = "nonzero",
              .samples = {{.note = "a matrix",

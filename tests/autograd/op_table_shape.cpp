@@ -58,7 +58,7 @@ void add_reshaping_rows(OpTable& table) {
                          [] {
                            reshape(ones({4}), {-2, -2});
                          }},
-                        {"64 bits", [] {
+                        {"2^60 elements", [] {
                            reshape(ones({4}), {1LL << 40, 1LL << 40});
                          }}}});
   table.add({.name = "flatten",

@@ -210,7 +210,7 @@ void add_joining_rows(OpTable& table) {
                          [] {
                            pad(ones({2, 2}), {1}, {1});
                          }},
-                        {"cropping 3", [] { pad(ones({2}), {-3}, {5}); }},
+                        {"crop more than there is", [] { pad(ones({2}), {-3}, {5}); }},
                         {"give no size", [] { pad(ones({2}), {-2}, {-1}); }}}});
   const auto triangle = [](bool upper, std::int64_t offset) {
     return remap({2, 3, 4}, [=](const Shape& i) -> std::optional<Shape> {

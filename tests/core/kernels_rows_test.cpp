@@ -178,7 +178,8 @@ TEST(KernelsLayerNorm, ForwardOnEveryLayout) {
     for (bool has_weight : {false, true})
       for (bool has_bias : {false, true})
         for (const Tensor& x : layouts(sample({3, 5, 34}, dtype))) {
-          const Tensor w = has_weight ? testing::stepped_in_memory(sample({34}, dtype, 2), 0, -1) : Tensor();
+          const Tensor w =
+              has_weight ? testing::stepped_in_memory(sample({34}, dtype, 2), 0, -1) : Tensor();
           const Tensor b = has_bias ? sample({34}, dtype, 3) : Tensor();
           const LayerNormResult r = layer_norm(x, w, b, 1e-3);
           const double tolerance = dtype == f32 ? 3e-6 : 1e-13;

@@ -22,12 +22,12 @@ inline std::int64_t place(const Tensor& x, std::int64_t i) {
 
 inline double element(const Tensor& x, std::int64_t i) {
   return visit_dtype(x.dtype(),
-                     [&]<class T>() { return static_cast<double>(x.data<T>()[place(x, i)]); });
+                     [&]<class T>() { return static_cast<double>(x.strided_data<T>()[place(x, i)]); });
 }
 
 inline void set_element(Tensor x, std::int64_t i, double value) {
   visit_dtype(x.dtype(),
-              [&]<class T>() { x.mutable_data<T>()[place(x, i)] = static_cast<T>(value); });
+              [&]<class T>() { x.mutable_strided_data<T>()[place(x, i)] = static_cast<T>(value); });
 }
 
 /// Reproducible elements of either sign: multiples of 1/64 in [−8, 8), integers in [−8, 8), or

@@ -54,6 +54,7 @@ TEST_F(Parallel, NothingToDo) {
 TEST_F(Parallel, RefusesFewerThanOneThreadAndGrainsBelowOne) {
   test::expect_error([] { set_num_threads(0); }, "got 0");
   test::expect_error([] { set_num_threads(-2); }, "got -2");
+  test::expect_error([] { set_num_threads(100000); }, "from 1 to 1024 threads, got 100000");
   EXPECT_THROW(parallel::for_range(5, 0, [](std::int64_t, std::int64_t) {}), InternalError);
 }
 

@@ -43,8 +43,8 @@ Tensor restricted(const Tensor& mask, const Tensor& allowed) {
 void set_masks(const Case& c, const Tensor& q, const Tensor& k, bool causal_to_length,
                AttentionOptions& options) {
   const std::int64_t queries = q.size(2), keys = k.size(2);
-  const Tensor key = arange(0, static_cast<double>(keys));
-  const Tensor query = unsqueeze(arange(0, static_cast<double>(queries)), 1);
+  const Tensor key = arange(keys);
+  const Tensor query = unsqueeze(arange(queries), 1);
   options.mask = c.optional(3);
   options.causal = c.flag("is_causal", false) && !causal_to_length;
   if (options.mask.defined() && options.mask.size(-1) < keys) {

@@ -63,8 +63,8 @@ Tensors eye_like(const Case& c) {
   const Tensor& x = c.in(0);
   LADON_CHECK(x.rank() == 2, "EyeLike", "needs a matrix, got shape ", x.shape());
   const DType dtype = c.has("dtype") ? onnx_dtype(c.integer("dtype", 1)) : x.dtype();
-  const Tensor rows = unsqueeze(arange(0, static_cast<double>(x.size(0))), 1);
-  const Tensor columns = arange(0, static_cast<double>(x.size(1)));
+  const Tensor rows = unsqueeze(arange(x.size(0)), 1);
+  const Tensor columns = arange(x.size(1));
   return {cast(equal(columns - rows, static_cast<double>(c.integer("k", 0))), dtype)};
 }
 

@@ -9,9 +9,15 @@
 namespace ladon::golden {
 namespace {
 
+/// ONNX counts negative indices from the end of an axis of size n.
+Tensor from_the_front(const Tensor& index, std::int64_t n) {
+  return where(less(index, 0), index + static_cast<double>(n), index);
+}
+
 Tensors gather_case(const Case& c) {
-  const Tensor &x = c.in(0), &index = c.in(1);
+  const Tensor& x = c.in(0);
   const int axis = c.axis("axis", 0, c.in(0).rank());
+  const Tensor index = from_the_front(c.in(1), x.size(axis));
   Shape shape = x.shape().sub(0, axis);
   for (const std::int64_t size : index.shape()) shape.append(size);
   for (int i = axis + 1; i < x.rank(); ++i) shape.append(x.size(i));
@@ -44,8 +50,9 @@ Tensor scatter_with(const std::string& reduction, const Tensor& x, int axis, con
 }
 
 Tensors scatter_elements(const Case& c) {
-  return {scatter_with(c.text("reduction", "none"), c.in(0), c.axis("axis", 0, c.in(0).rank()),
-                       c.in(1), c.in(2))};
+  const int axis = c.axis("axis", 0, c.in(0).rank());
+  return {scatter_with(c.text("reduction", "none"), c.in(0), axis,
+                       from_the_front(c.in(1), c.in(0).size(axis)), c.in(2))};
 }
 
 /// Row numbers in x, whose `batch` leading axes are matched and whose next index.size(-1) axes are
@@ -55,14 +62,14 @@ Tensor row_numbers(const Tensor& x, const Tensor& index, int batch) {
   LADON_CHECK(batch + k <= x.rank(), "GatherND", "an index of ", k, " axes for shape ", x.shape());
   const std::int64_t batches = x.shape().sub(0, batch).count();
   const std::int64_t per_batch = batches == 0 ? 0 : index.count() / batches / std::max(1, k);
-  Tensor rows = expand(unsqueeze(arange(0, static_cast<double>(batches)), 1), {-1, per_batch});
+  Tensor rows = expand(unsqueeze(arange(batches), 1), {-1, per_batch});
   const Tensor tuples = reshape(index, {batches, per_batch, k});
   for (int j = 0; j < k; ++j) {
     const auto n = static_cast<double>(x.size(batch + j));
-    const Tensor at = select(tuples, 2, j);
-    LADON_CHECK(all(logical_and(greater_equal(at, -n), less(at, n))).item<bool>(), "GatherND",
+    const Tensor at = from_the_front(select(tuples, 2, j), x.size(batch + j));
+    LADON_CHECK(all(logical_and(greater_equal(at, 0), less(at, n))).item<bool>(), "GatherND",
                 "an index is out of range for axis ", batch + j, " of shape ", x.shape());
-    rows = rows * n + where(less(at, 0), at + n, at);
+    rows = rows * n + at;
   }
   return reshape(rows, {batches * per_batch});
 }
@@ -103,7 +110,7 @@ Tensors one_hot_case(const Case& c) {
   for (int i = axis; i < index.rank(); ++i) shape.append(index.size(i));
   c.expect_shape(shape);
   const Tensor outside = logical_or(less(index, -depth), greater_equal(index, depth));
-  const Tensor inside = masked_fill(index, outside, 0);
+  const Tensor inside = masked_fill(from_the_front(index, classes), outside, 0);
   const Tensor on =
       logical_and(one_hot(inside, classes, boolean), logical_not(unsqueeze(outside, -1)));
   std::vector<int> order;
@@ -138,7 +145,7 @@ Tensors unique(const Case& c) {
   for (int i = 0; i < x.rank(); ++i)
     if (i != axis) axis_first.push_back(i);
   const Tensor rows = as_rows(permute(x, axis_first), 1);
-  Tensor order = arange(0, static_cast<double>(n));
+  Tensor order = arange(n);
   for (std::int64_t column = rows.size(1); column-- > 0;)  // the first column is sorted last
     order = index_select(
         order, 0, sort(index_select(select(rows, 1, column), 0, order), {.axis = 0}).indices);
@@ -165,7 +172,7 @@ Tensors tensor_scatter(const Case& c) {
   Shape along = Shape::filled(cache.rank(), 1), batch = along;
   along[axis] = length;
   batch[0] = cache.size(0);
-  Tensor at = reshape(arange(0, static_cast<double>(length)), along);
+  Tensor at = reshape(arange(length), along);
   if (c.has(2)) at = at + reshape(c.in(2), batch);
   if (c.text("mode", "linear") == "circular")
     at = at - cast(greater_equal(at, static_cast<double>(n)), i64) * static_cast<double>(n);
@@ -177,7 +184,8 @@ Tensors tensor_scatter(const Case& c) {
 void add_indexing(Table& t) {
   t["Gather"] = gather_case;
   t["GatherElements"] = [](const Case& c) -> Tensors {
-    return {gather(c.in(0), c.axis("axis", 0, c.in(0).rank()), c.in(1))};
+    const int axis = c.axis("axis", 0, c.in(0).rank());
+    return {gather(c.in(0), axis, from_the_front(c.in(1), c.in(0).size(axis)))};
   };
   t["GatherND"] = gather_nd;
   t["ScatterElements"] = scatter_elements;

@@ -1,0 +1,111 @@
+#include "ladon/autograd/leaf.h"
+
+#include <utility>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/kernels/pointwise.h"
+
+namespace ladon {
+
+Tensor Leaf::gradient() const {
+  const std::lock_guard lock(mutex_);
+  return gradient_;
+}
+
+void Leaf::set_gradient(Tensor g) {
+  const std::lock_guard lock(mutex_);
+  std::swap(gradient_, g);  // the old one is freed outside
+  rewrite_.reset();
+}
+
+// The sum is computed outside the lock: who finds a gradient takes it away, adds his own, and comes
+// again with the sum. So no thread waits for arithmetic, and none that waits holds a lock.
+//
+// A first gradient is taken over when nobody else holds it; else copied, so that editing one leaf's
+// gradient in place never changes another's.
+void Leaf::accumulate(Tensor g, bool create_graph) {
+  check_own_gradient("backward");
+  const auto own = [&](const Tensor& x) {
+    if (create_graph) return clone(x);
+    return x.storage().owners() == 1 && x.contiguous() ? x.detach() : kernels::clone(x);
+  };
+  for (bool first = true;; first = false) {
+    Tensor other;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!gradient_.defined() && !first) {
+        gradient_ = std::move(g);
+        return;
+      }
+      other = std::exchange(gradient_, Tensor());
+    }
+    if (!other.defined())
+      g = own(g);
+    else
+      g = create_graph ? add(other, g) : kernels::binary(kernels::Binary::add, other, g);
+  }
+}
+
+void Leaf::check_own_gradient(const char* operation) const {
+  const std::lock_guard lock(mutex_);
+  LADON_CHECK(!rewrite_, operation, "the gradient of a leaf of shape ", shape(),
+              " was rewritten by ", rewrite_->by,
+              ", and would be mixed with another; call "
+              "zero_grad() first");
+}
+
+void Leaf::set_rewrite(Rewrite rewrite) {
+  check_own_gradient(rewrite.by.c_str());
+  const std::lock_guard lock(mutex_);
+  rewrite_ = std::make_unique<Rewrite>(std::move(rewrite));
+}
+
+std::string Leaf::rewritten_by() const {
+  const std::lock_guard lock(mutex_);
+  return rewrite_ ? rewrite_->by : "";
+}
+
+std::function<void(double rate)> Leaf::take_at_step() {
+  const std::lock_guard lock(mutex_);
+  return rewrite_ ? std::exchange(rewrite_->at_step, {}) : nullptr;
+}
+
+void Leaf::check_in_place(const char* operation) const {
+  LADON_CHECK(replaced_by_.empty(), operation, "a parameter of shape ", shape(), " (", dtype(),
+              ") was replaced by ", replaced_by_,
+              " after it was taken; make the optimizer or the particles anew");
+}
+
+// --- what Tensor itself knows of its history ---
+
+Tensor& Tensor::set_requires_grad(bool on) {
+  LADON_CHECK(defined(), "set_requires_grad", "the tensor is undefined");
+  LADON_CHECK(is_floating(dtype_), "set_requires_grad",
+              "only floating-point tensors have gradients, got ", dtype_);
+  LADON_CHECK(!history_ || Leaf::of(*this), "set_requires_grad", "the tensor is the result of `",
+              history_->operation(), "`; only leaves can be switched; use detach()");
+  if (on != requires_grad()) history_ = on ? std::make_shared<Leaf>(*this) : nullptr;
+  return *this;
+}
+
+Tensor Tensor::grad() const {
+  const Leaf* leaf = Leaf::of(*this);
+  return leaf ? leaf->gradient() : Tensor();
+}
+
+void Tensor::set_grad(Tensor g) {
+  Leaf* leaf = Leaf::of(*this);
+  LADON_CHECK(leaf, "set_grad", "only a leaf that requires a gradient keeps one");
+  LADON_CHECK(!g.defined() || (g.shape() == shape_ && g.dtype() == dtype_), "set_grad",
+              "the gradient is ", g.dtype(), " of shape ", g.shape(), ", the tensor ", dtype_,
+              " of shape ", shape_);
+  leaf->set_gradient(std::move(g));
+}
+
+Tensor Tensor::detach() const {
+  Tensor x = *this;
+  x.history_ = nullptr;
+  return x;
+}
+
+}  // namespace ladon

@@ -1,0 +1,62 @@
+#pragma once
+// Leaves: the tensors that gradients are wanted for. Users see them through Tensor (grad, set_grad,
+// set_requires_grad); this is for those who write gradients or take them: optimizers, particles.
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "ladon/autograd/graph.h"
+
+namespace ladon {
+
+/// What someone other than backward() has written in a gradient's place. It travels with that
+/// gradient, until the gradient is cleared or replaced: to add to it or to write it anew would mix
+/// two things, and is an Error.
+struct Rewrite {
+  std::string by;  ///< "svgd"
+  /// What the step that uses this gradient does once more, after its update and with the rate that
+  /// it took: a sampler's noise. May be empty.
+  std::function<void(double rate)> at_step = {};
+};
+
+/// A leaf has no inputs, and keeps its gradient. Its gradient may be added to by several threads.
+class Leaf final : public Node {
+ public:
+  explicit Leaf(const Tensor& x) : Node("leaf", x) {}
+  std::span<std::shared_ptr<Node>> inputs() override { return {}; }
+  void backward(const Tensor&, GradientSink&) override {}
+  void release() override {}
+
+  /// The leaf that x is, or null.
+  static Leaf* of(const Tensor& x) { return dynamic_cast<Leaf*>(x.history().get()); }
+
+  Tensor gradient() const;
+  void set_gradient(Tensor g);
+  /// Adds g. Throws Error on top of a rewritten gradient.
+  void accumulate(Tensor g, bool create_graph);
+  /// Throws Error naming `operation` if the gradient was rewritten.
+  void check_own_gradient(const char* operation) const;
+
+  /// Marks the present gradient as rewritten. Throws Error if it already is.
+  void set_rewrite(Rewrite rewrite);
+  /// Who rewrote it; empty if nobody did.
+  std::string rewritten_by() const;
+  /// Hands out the rewrite's `at_step`, once.
+  std::function<void(double rate)> take_at_step();
+
+  /// Says that another tensor stands in this one's place from now on ("Module::to(f64)").
+  void replace(std::string by) { replaced_by_ = std::move(by); }
+  /// Throws Error naming `operation` if one does: whoever still holds this leaf would train a dead
+  /// tensor.
+  void check_in_place(const char* operation) const;
+
+ private:
+  mutable std::mutex mutex_;  // guards gradient_ and rewrite_
+  Tensor gradient_;
+  std::unique_ptr<Rewrite> rewrite_;
+  std::string replaced_by_;
+};
+
+}  // namespace ladon
