@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "ladon/autograd/leaf.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
@@ -226,15 +227,10 @@ std::vector<Tensor> captured_leaves(const Tensor& output, const std::vector<Tens
   std::unordered_set<const Node*> seen;
   for (const Tensor& x : known) seen.insert(x.history().get());
   std::vector<Tensor> captured;
-  std::vector<std::shared_ptr<Node>> stack{output.history()};
-  while (!stack.empty()) {
-    const std::shared_ptr<Node> node = std::move(stack.back());
-    stack.pop_back();
-    if (!node || !seen.insert(node.get()).second) continue;
-    for (const auto& input : node->inputs()) stack.push_back(input);
-    if (!node->inputs().empty()) continue;
-    captured.push_back(empty({}, node->dtype()));
-    captured.back().set_history(node);
+  for (const LeafUse& use : leaves_of(output)) {
+    if (seen.contains(use.leaf.get())) continue;
+    captured.push_back(empty({}, use.leaf->dtype()));
+    captured.back().set_history(use.leaf);
   }
   return captured;
 }

@@ -1,5 +1,6 @@
 #include "ladon/autograd/leaf.h"
 
+#include <unordered_set>
 #include <utility>
 
 #include "ladon/autograd/ops.h"
@@ -74,6 +75,19 @@ void Leaf::check_in_place(const char* operation) const {
   LADON_CHECK(replaced_by_.empty(), operation, "a parameter of shape ", shape(), " (", dtype(),
               ") was replaced by ", replaced_by_,
               " after it was taken; make the optimizer or the particles anew");
+}
+
+std::vector<LeafUse> leaves_of(const Tensor& output) {
+  std::unordered_set<const Node*> seen;
+  std::vector<LeafUse> leaves, stack{{output.history(), ""}};
+  while (!stack.empty()) {
+    const LeafUse at = std::move(stack.back());
+    stack.pop_back();
+    if (!at.leaf || !seen.insert(at.leaf.get()).second) continue;
+    for (const auto& input : at.leaf->inputs()) stack.push_back({input, at.leaf->operation()});
+    if (dynamic_cast<const Leaf*>(at.leaf.get())) leaves.push_back(at);
+  }
+  return leaves;
 }
 
 // --- what Tensor itself knows of its history ---

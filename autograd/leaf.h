@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "ladon/autograd/graph.h"
 
@@ -58,5 +59,13 @@ class Leaf final : public Node {
   std::unique_ptr<Rewrite> rewrite_;
   std::string replaced_by_;
 };
+
+/// A leaf that something depends on, and the operation that uses it.
+struct LeafUse {
+  std::shared_ptr<Node> leaf;
+  const char* used_by;
+};
+/// The leaves that `output` depends on, each once; none for a tensor without history.
+std::vector<LeafUse> leaves_of(const Tensor& output);
 
 }  // namespace ladon

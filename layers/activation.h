@@ -53,6 +53,7 @@ struct Activation : Layer {
   /// Throws Error for a parameter beside a function that has none.
   explicit Activation(Nonlinearity f, std::optional<double> parameter = {});
   Tensor forward(const Tensor& x) const override { return apply(function, x, parameter); }
+  bool per_position() const override { return true; }
   /// k' = E[φ(u)φ(v)], t' = t·E[φ'(u)φ'(v)], where (u, v) has the covariance k.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor&) override {}
@@ -73,6 +74,7 @@ struct Polynomial : Layer {
   static Polynomial hermite(int n);
 
   Tensor forward(const Tensor& x) const override;
+  bool per_position() const override { return true; }
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
@@ -91,6 +93,7 @@ struct Elementwise : Layer {
   explicit Elementwise(std::function<Tensor(const Tensor&)> function, std::string title = "φ",
                        int terms = 128);
   Tensor forward(const Tensor& x) const override { return function(x); }
+  bool per_position() const override { return true; }
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
@@ -106,11 +109,12 @@ struct Dropout : Layer {
   /// Throws Error unless 0 ≤ p ≤ 1.
   Dropout(double p, Generator& rng);
   Tensor forward(const Tensor& x) const override;
+  bool per_position() const override { return true; }
   /// In training mode E[mask²]/(1 − p)² = 1/(1 − p) multiplies the entries of an element with
   /// itself: k_nn, or k_nn,aa, where the pairs are known to be the same input (Kernel::same). Masks
   /// of different elements are independent and change nothing. The identity in evaluation mode.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
-  void visit(Visitor&) override {}
+  void visit(Visitor& v) override { v.generator("rng", rng); }
   std::string describe() const override;
 };
 

@@ -247,6 +247,7 @@ void MultiHeadAttention::visit(Visitor& v) {
   v.hyperparameter("query_key_std", query_key_std);
   v.hyperparameter("value_output_std", value_output_std);
   v.hyperparameter("bias_std", bias_std);
+  v.generator("rng", rng);
 }
 
 std::string MultiHeadAttention::describe() const {

@@ -99,6 +99,10 @@ struct MultiHeadAttention : Layer {
   /// Self-attention:  [batch, T, dim] → [batch, T, out], or [batch, H, W, dim] → [batch, H, W, out].
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMasks{}); }
   Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
+  using Layer::operator();
+  Tensor operator()(const Tensor& x, const AttentionMasks& masks) const {
+    return called([&] { return forward(x, masks); });
+  }
   /// Self-attention to the positions where mask (bool [batch, T]) is true.
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
     return forward(x, AttentionMasks{.key_mask = mask});
@@ -107,6 +111,10 @@ struct MultiHeadAttention : Layer {
   /// value_dim] → [batch, Tq, out].
   Tensor forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
                  const AttentionMasks& masks = {}) const;
+  Tensor operator()(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                    const AttentionMasks& masks = {}) const {
+    return called([&] { return forward(queries, keys, values, masks); });
+  }
 
   /// The same with the attention weights [batch, heads, Tq, Tk] and the heads' contexts
   /// [batch, heads, Tq, value_head_dim] (before the output projection).

@@ -77,7 +77,7 @@ infinite::Kernel Identity::limit(const Kernel& k) const { return k; }
 
 Tensor Sequential::forward_masked(const Tensor& x, const Tensor& mask) const {
   Tensor y = x;
-  for (const auto& layer : layers) y = layer->forward_masked(y, mask);
+  for (const auto& layer : layers) y = (*layer)(y, mask);
   return y;
 }
 
@@ -93,8 +93,8 @@ std::string Sequential::describe() const { return list_of("Sequential", *this); 
 
 Tensor Sum::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_branches(*this);
-  Tensor y = layers[0]->forward_masked(x, mask);
-  for (std::size_t i = 1; i < layers.size(); ++i) y = y + layers[i]->forward_masked(x, mask);
+  Tensor y = (*layers[0])(x, mask);
+  for (std::size_t i = 1; i < layers.size(); ++i) y = y + (*layers[i])(x, mask);
   return y;
 }
 
@@ -112,8 +112,8 @@ std::string Sum::describe() const { return list_of("Sum", *this); }
 
 Tensor Product::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_branches(*this);
-  Tensor y = layers[0]->forward_masked(x, mask);
-  for (std::size_t i = 1; i < layers.size(); ++i) y = y * layers[i]->forward_masked(x, mask);
+  Tensor y = (*layers[0])(x, mask);
+  for (std::size_t i = 1; i < layers.size(); ++i) y = y * (*layers[i])(x, mask);
   return y;
 }
 
@@ -160,7 +160,7 @@ Tensor Concatenate::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_widths(*this);
   std::vector<Tensor> parts;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    parts.push_back(layers[i]->forward_masked(x, mask));
+    parts.push_back((*layers[i])(x, mask));
     check_width(*this, i, parts.back());
   }
   return concat(parts, -1);
@@ -185,13 +185,13 @@ std::string Concatenate::describe() const { return list_of("Concatenate", *this)
 
 // --- Residual ---
 
-Residual::Residual(double a, std::unique_ptr<Layer> layer) : alpha(a), branch(std::move(layer)) {
+Residual::Residual(double a, Owned<Layer> layer) : alpha(a), branch(std::move(layer)) {
   LADON_CHECK(alpha >= 0 && alpha <= 1, "Residual", "alpha must lie in [0, 1], got ", alpha);
-  LADON_CHECK(branch != nullptr, "Residual", "the branch is null");
+  LADON_CHECK(static_cast<bool>(branch), "Residual", "the branch is null");
 }
 
 Tensor Residual::forward_masked(const Tensor& x, const Tensor& mask) const {
-  return std::sqrt(alpha) * x + std::sqrt(1 - alpha) * branch->forward_masked(x, mask);
+  return std::sqrt(alpha) * x + std::sqrt(1 - alpha) * (*branch)(x, mask);
 }
 
 infinite::Kernel Residual::limit(const Kernel& k) const {

@@ -12,6 +12,7 @@ namespace ladon {
 /// The identity: a branch that passes its input on.
 struct Identity : Layer {
   Tensor forward(const Tensor& x) const override { return x; }
+  bool per_position() const override { return true; }
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override { return "Identity"; }
@@ -19,16 +20,10 @@ struct Identity : Layer {
 
 /// Layers that are owned, given as values or as unique_ptr.
 struct Container : Layer {
-  std::vector<std::unique_ptr<Layer>> layers;
+  std::vector<Owned<Layer>> layers;
 
   /// Adds a layer at the end.
-  template <class L>
-  void append(L layer) {
-    if constexpr (requires { layer->describe(); })
-      layers.push_back(std::move(layer));
-    else
-      layers.push_back(std::make_unique<L>(std::move(layer)));
-  }
+  void append(Owned<Layer> layer) { layers.push_back(std::move(layer)); }
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   void visit(Visitor& v) override { v("layers", layers); }
 };
@@ -91,12 +86,10 @@ struct Concatenate : Container {
 /// al. 2020. The branch ends in a random linear map (Error of the limit if not).
 struct Residual : Layer {
   double alpha;
-  std::unique_ptr<Layer> branch;
+  Owned<Layer> branch;
 
   /// Throws Error unless 0 ≤ alpha ≤ 1.
-  Residual(double alpha, std::unique_ptr<Layer> branch);
-  template <class L>
-  Residual(double a, L layer) : Residual(a, std::unique_ptr<Layer>(new L(std::move(layer)))) {}
+  Residual(double alpha, Owned<Layer> branch);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   infinite::Kernel limit(const infinite::Kernel& k) const override;

@@ -31,6 +31,7 @@ struct Linear : Layer {
     return weight_std.defined() ? Parameterization::ntk : Parameterization::standard;
   }
   Tensor forward(const Tensor& x) const override;
+  bool per_position() const override { return true; }
   /// k' = σ_w²·k + σ_b²;  t' = σ_w²·t + k' in NTK, σ_w²·t + in·k + 1 in standard parameterization
   /// (without the 1 if there is no bias). At any depth, standard's NTK is that of a net whose other
   /// widths are in the same proportion to infinity. Weights that are not Gaussian (uniform,
@@ -58,6 +59,7 @@ struct Embedding : Layer {
 
   Embedding(const EmbeddingLayerOptions& options, Generator& rng);
   Tensor forward(const Tensor& index) const override;
+  bool per_position() const override { return true; }
   /// k' = σ²·1{i = i'}, of the kernel of indices (input_kernel); t' = 1{i = i'}, or k' in NTK
   /// parameterization. The limit does not see which index is the padding: mask those positions.
   infinite::Kernel limit(const infinite::Kernel& k) const override;

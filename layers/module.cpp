@@ -1,9 +1,13 @@
 #include "ladon/layers/module.h"
 
+#include <algorithm>
+#include <atomic>
 #include <iomanip>
 #include <set>
 #include <sstream>
+#include <typeinfo>
 
+#include "ladon/autograd/leaf.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/safetensors.h"
 #include "ladon/layers/infinite/kernel.h"
@@ -17,11 +21,13 @@ class Walk final : public Visitor {
   enum class Kind { parameter, buffer, hyperparameter };
   std::function<void(const std::string&, Tensor&, Kind)> on_tensor = [](auto&&...) {};
   std::function<void(const std::string&, Module&)> on_module = [](auto&&...) {};
+  std::function<void(Generator&)> on_generator = [](auto&&...) {};
 
   void run(Module& root) {
     on_module("", root);
     root.visit(*this);
   }
+  void generator(std::string_view, Generator& rng) override { on_generator(rng); }
   void buffer(std::string_view name, Tensor& x) override {
     if (x.defined()) on_tensor(prefix_ + std::string(name), x, Kind::buffer);
   }
@@ -45,9 +51,22 @@ class Walk final : public Visitor {
   std::string prefix_;
 };
 
+/// A walk that only looks: callbacks change nothing of the module.
+void look(Walk& walk, const Module& root) { walk.run(const_cast<Module&>(root)); }
+
+/// Characters of UTF-8 text, which is as wide as they are many.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, std::size_t to) {
+  return text + std::string(to - width(text), ' ');
+}
+
 }  // namespace
 
-std::vector<std::pair<std::string, Tensor>> Module::named_parameters() {
+std::vector<std::pair<std::string, Tensor>> Module::named_parameters() const {
   std::vector<std::pair<std::string, Tensor>> found;
   std::set<const Node*> seen;
   Walk walk;
@@ -55,23 +74,23 @@ std::vector<std::pair<std::string, Tensor>> Module::named_parameters() {
     if (kind == Walk::Kind::parameter && (!x.history() || seen.insert(x.history().get()).second))
       found.emplace_back(path, x);
   };
-  walk.run(*this);
+  look(walk, *this);
   return found;
 }
 
-std::vector<Tensor> Module::parameters() {
+std::vector<Tensor> Module::parameters() const {
   std::vector<Tensor> found;
   for (auto& [path, x] : named_parameters()) found.push_back(x);
   return found;
 }
 
-std::vector<std::pair<std::string, Tensor>> Module::hyperparameters() {
+std::vector<std::pair<std::string, Tensor>> Module::hyperparameters() const {
   std::vector<std::pair<std::string, Tensor>> found;
   Walk walk;
   walk.on_tensor = [&](const std::string& path, Tensor& x, Walk::Kind kind) {
     if (kind == Walk::Kind::hyperparameter) found.emplace_back(path, x);
   };
-  walk.run(*this);
+  look(walk, *this);
   return found;
 }
 
@@ -89,7 +108,7 @@ void Module::set_hyperparameter(const std::string& path, const Tensor& value) {
   LADON_CHECK(known, "set_hyperparameter", "the module has no hyper-parameter `", path, "`");
 }
 
-std::int64_t Module::parameter_count() {
+std::int64_t Module::parameter_count() const {
   std::int64_t count = 0;
   for (const Tensor& x : parameters()) count += x.count();
   return count;
@@ -100,14 +119,14 @@ void Module::zero_grad() {
     if (x.requires_grad()) x.set_grad(Tensor());
 }
 
-StateDict Module::state_dict() {
+StateDict Module::state_dict() const {
   StateDict state;
   Walk walk;
   walk.on_tensor = [&](const std::string& path, Tensor& x, Walk::Kind) {
     LADON_CHECK(state.emplace(path, x.detach()).second, "state_dict", "two members are named `",
                 path, "`; visit() must name each once");
   };
-  walk.run(*this);
+  look(walk, *this);
   return state;
 }
 
@@ -127,7 +146,7 @@ void Module::load_state_dict(const StateDict& state) {
   for (auto& [path, x] : mine) copy_(x, state.at(path).detach());
 }
 
-void Module::save(const std::filesystem::path& path) { save_safetensors(path, state_dict()); }
+void Module::save(const std::filesystem::path& path) const { save_safetensors(path, state_dict()); }
 void Module::load(const std::filesystem::path& path) { load_state_dict(load_safetensors(path)); }
 
 void Module::to(DType dtype) {
@@ -142,7 +161,10 @@ void Module::to(DType dtype) {
       return;
     }
     Tensor& y = converted[x.history()];
-    if (!y.defined()) y = ladon::parameter(cast(x.detach(), dtype));
+    if (!y.defined()) {
+      y = ladon::parameter(cast(x.detach(), dtype));
+      Leaf::of(x)->replace(detail::join("Module::to(", dtype, ")"));
+    }
     x = y;
   };
   walk.run(*this);
@@ -154,32 +176,122 @@ void Module::train(bool on) {
   walk.run(*this);
 }
 
-std::string Module::summary() {
+std::string Module::summary() const {
   struct Row {
-    std::string path, description;
-    std::int64_t count;
+    std::string path, description, count;
   };
-  std::vector<Row> rows;
-  std::size_t path_width = 6, description_width = 6;
+  std::vector<Row> rows{{"module", "layer", "parameters"}};
   Walk walk;
   walk.on_module = [&](const std::string& path, Module& m) {
-    rows.push_back({path.empty() ? "·" : path, m.describe(), m.parameter_count()});
-    path_width = std::max(path_width, rows.back().path.size());
-    description_width = std::max(description_width, rows.back().description.size());
+    rows.push_back({path.empty() ? "·" : path, m.describe(), std::to_string(m.parameter_count())});
   };
-  walk.run(*this);
+  look(walk, *this);
+  std::size_t path_width = 0, description_width = 0;
+  for (const Row& row : rows) {
+    path_width = std::max(path_width, width(row.path));
+    description_width = std::max(description_width, width(row.description));
+  }
   std::ostringstream out;
-  const auto line = [&](const std::string& path, const std::string& text,
-                        const std::string& count) {
-    out << path << std::string(path_width + 2 - path.size(), ' ') << text
-        << std::string(description_width + 2 - text.size(), ' ') << std::setw(12) << count << '\n';
-  };
-  line("module", "layer", "parameters");
-  for (const Row& row : rows) line(row.path, row.description, std::to_string(row.count));
+  for (const Row& row : rows)
+    out << padded(row.path, path_width + 2) << padded(row.description, description_width + 2)
+        << std::setw(12) << row.count << '\n';
   return out.str();
 }
 
-Tensor Layer::forward_masked(const Tensor& x, const Tensor&) const { return forward(x); }
+std::vector<std::string> Module::unlisted(const Tensor& output,
+                                          const std::vector<Tensor>& known) const {
+  std::set<const Node*> listed;
+  for (const Tensor& x : parameters()) listed.insert(x.history().get());
+  for (const auto& [path, x] : hyperparameters()) listed.insert(x.history().get());
+  for (const Tensor& x : known) listed.insert(x.history().get());
+  std::vector<std::string> lines;
+  for (const LeafUse& use : leaves_of(output))
+    if (!listed.contains(use.leaf.get()))
+      lines.push_back(detail::join("not listed by visit(): a trained tensor of shape ",
+                                   use.leaf->shape(), ", used by `", use.used_by, "`"));
+  return lines;
+}
+
+std::optional<std::string> Module::path_of(const Module& inner) const {
+  std::optional<std::string> found;
+  Walk walk;
+  walk.on_module = [&](const std::string& path, Module& m) {
+    if (&m == &inner && !found) found = path;
+  };
+  look(walk, *this);
+  return found;
+}
+
+void detail::separate(Module& copy, std::uint64_t index) {
+  std::map<std::shared_ptr<Node>, Tensor> leaves;  // what members share stays shared
+  Walk walk;
+  walk.on_tensor = [&](const std::string&, Tensor& x, Walk::Kind) {
+    const Tensor values = ladon::clone(x.detach());
+    if (!x.requires_grad()) {
+      x = values;
+      return;
+    }
+    Tensor& own = leaves[x.history()];
+    if (!own.defined()) own = parameter(values);
+    x = own;
+  };
+  walk.on_generator = [&](Generator& rng) { rng = rng.split(index); };
+  walk.run(copy);
+}
+
+// --- layers ---
+
+Tensor Layer::forward_masked(const Tensor& x, const Tensor& mask) const {
+  LADON_CHECK(!mask.defined() || per_position(), "forward_masked", describe(),
+              " got a mask, which it does not know: override forward_masked, or per_position() if "
+              "positions do not meet in it");
+  return forward(x);
+}
+
+std::string Layer::summary(const Tensor& x) const {
+  const EnableGrad enable_grad;
+  std::string table = summary();
+  for (const std::string& line : unlisted((*this)(x), {x})) table += line + '\n';
+  return table;
+}
+
+HookHandle Layer::register_forward_hook(ForwardHook hook) {
+  LADON_CHECK(static_cast<bool>(hook), "register_forward_hook", "the hook is empty");
+  if (!hooks_.list) hooks_.list = std::make_shared<std::map<std::uint64_t, ForwardHook>>();
+  static std::atomic<std::uint64_t> next{0};
+  const std::uint64_t id = next.fetch_add(1, std::memory_order_relaxed);
+  hooks_.list->emplace(id, std::move(hook));
+  return HookHandle([list = std::weak_ptr(hooks_.list), id] {
+    if (const auto alive = list.lock()) alive->erase(id);
+  });
+}
+
+Tensor Layer::Hooks::run(Tensor y) const {
+  const std::map<std::uint64_t, ForwardHook> now = *list;  // a hook may add or remove one
+  for (const auto& [id, hook] : now)
+    if (const Tensor replaced = hook(y); replaced.defined()) y = replaced;
+  return y;
+}
+
+namespace {
+
+// The calls that run on this thread, and where the Error that is on its way out arose.
+thread_local int depth = 0;
+thread_local const void* thrown = nullptr;
+thread_local const Layer* thrown_by = nullptr;
+
+}  // namespace
+
+Layer::Call::Call(const Layer& layer) : layer_(layer) { ++depth; }
+Layer::Call::~Call() { --depth; }
+
+void Layer::Call::explain(const Error& error) const {
+  if (std::exchange(thrown, &error) != &error) thrown_by = &layer_;
+  // What is more than an Error keeps its type, and so its text.
+  if (depth > 1 || thrown_by == &layer_ || typeid(error) != typeid(Error)) throw;
+  const std::optional<std::string> path = layer_.path_of(*thrown_by);
+  throw Error(path.value_or(thrown_by->describe()) + ": " + error.what());
+}
 
 infinite::Kernel Layer::limit(const infinite::Kernel&) const {
   detail::fail("limit", describe() +

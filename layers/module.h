@@ -9,11 +9,18 @@
 //     void visit(Visitor& v) override { v("weight", weight); v("bias", bias); }
 //   };
 //
-// Names, state dict, dtype and mode changes, counts and summary all derive from that listing, so an
-// assigned member is never forgotten.
+// Names, state dict, dtype and mode changes, clones, counts and summary all derive from that listing,
+// so an assigned member is never forgotten. (A member that the listing leaves out is: summary(x)
+// finds it.)
+//
+// Threads: what stands at Tensor (core/tensor.h) holds for modules. One model may run forward, and
+// backward, in several threads at once; what changes a model (train, to, load, hooks, a step of an
+// optimizer) must not run beside any use of it. Models of their own are independent.
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,8 +29,11 @@
 #include <utility>
 #include <vector>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/core/random.h"
 #include "ladon/core/tensor.h"
+#include "ladon/layers/owned.h"
 
 namespace ladon {
 
@@ -55,6 +65,10 @@ class Visitor {
     if (m) module(name, *m);
   }
   template <class M>
+  void operator()(std::string_view name, Owned<M>& m) {
+    if (m) module(name, *m);
+  }
+  template <class M>
   void operator()(std::string_view name, std::optional<M>& m) {
     if (m) module(name, *m);
   }
@@ -62,6 +76,8 @@ class Visitor {
   virtual void buffer(std::string_view name, Tensor& x) = 0;
   /// A buffer that sets the prior of trained tensors, of rank 0: a weight's standard deviation.
   virtual void hyperparameter(std::string_view name, Tensor& x) { buffer(name, x); }
+  /// A generator that the module draws from as it runs.
+  virtual void generator(std::string_view, Generator&) {}
 
  protected:
   virtual void parameter(std::string_view name, Tensor& x) = 0;
@@ -81,12 +97,12 @@ class Module {
   virtual std::string describe() const = 0;
 
   /// Trained tensors in visiting order; a tensor that several members share comes once.
-  std::vector<Tensor> parameters();
-  std::vector<std::pair<std::string, Tensor>> named_parameters();
-  std::int64_t parameter_count();
+  std::vector<Tensor> parameters() const;
+  std::vector<std::pair<std::string, Tensor>> named_parameters() const;
+  std::int64_t parameter_count() const;
   /// What sets the prior of the trained tensors (f64 numbers; only layers in NTK parameterization
   /// list them). A limit is differentiable by them once they require gradients.
-  std::vector<std::pair<std::string, Tensor>> hyperparameters();
+  std::vector<std::pair<std::string, Tensor>> hyperparameters() const;
   /// Puts `value` (f64, rank 0; a leaf or a function of leaves) in the place of a hyper-parameter.
   /// Throws Error where no such one is listed.
   void set_hyperparameter(const std::string& path, const Tensor& value);
@@ -94,18 +110,19 @@ class Module {
   void zero_grad();
 
   /// Parameters and buffers by name; they share storage with the module.
-  StateDict state_dict();
+  StateDict state_dict() const;
   /// Copies values into the module's tensors, cast to their dtype. Names and shapes must agree
   /// exactly; otherwise throws Error naming the first that does not, and the module stays as it
   /// was.
   void load_state_dict(const StateDict& state);
   /// Writes (reads) the state dict as a safetensors file. Errors as for the file functions and
   /// load_state_dict.
-  void save(const std::filesystem::path& path);
+  void save(const std::filesystem::path& path) const;
   void load(const std::filesystem::path& path);
 
-  /// Converts parameters and floating buffers. Do this before an optimizer takes the parameters:
-  /// they become new leaves.
+  /// Converts parameters and floating buffers. Do this before an optimizer or a particle method
+  /// takes the parameters: they become new leaves, and whoever holds the old ones is told so by an
+  /// Error at his next step.
   void to(DType dtype);
   /// Training mode (dropout draws) or evaluation mode, for this module and all inside it.
   void train(bool on = true);
@@ -113,11 +130,41 @@ class Module {
   bool training() const { return training_; }
 
   /// A table: name, description, number of parameters of each module, and the total.
-  std::string summary();
+  std::string summary() const;
+  /// Trained tensors that `output` (recorded, computed by this module) depends on and that visit()
+  /// does not list, a line each: members that it forgot, or what comes from outside. Those in
+  /// `known` (inputs that require gradients) are passed over.
+  std::vector<std::string> unlisted(const Tensor& output,
+                                    const std::vector<Tensor>& known = {}) const;
+
+  /// The dotted name of a module inside this one ("" for itself); nothing where visit() does not
+  /// come to it.
+  std::optional<std::string> path_of(const Module& inner) const;
+
+ protected:
+  /// Lists members to a visitor that changes nothing.
+  void visit_unchanged(Visitor& v) const { const_cast<Module*>(this)->visit(v); }
 
  private:
   bool training_ = true;
 };
+
+namespace detail {
+/// Puts tensors of their own in the places of a copy's, and splits its generators by `index`.
+void separate(Module& copy, std::uint64_t index);
+}  // namespace detail
+
+/// An independent copy: tensors of its own with the same values, no gradients and no hooks. (A plain
+/// C++ copy shares them, as handles do.) What shares a parameter within the model still does. Its
+/// generators are those of the original split by `index`: give each clone of an ensemble another.
+template <std::derived_from<Module> M>
+M clone(const M& module, std::uint64_t index = 0) {
+  static_assert(std::is_copy_constructible_v<M>,
+                "clone() copies the module first; a member of it (a unique_ptr?) has no copies");
+  M copy(module);
+  detail::separate(copy, index);
+  return copy;
+}
 
 /// How trained tensors are scaled. Both give the same functions at initialization; gradient descent
 /// moves them differently.
@@ -127,19 +174,78 @@ enum class Parameterization {
              ///< (Jacot et al. 2018).
 };
 
-/// A module that maps one tensor to one tensor.
+/// A module that maps one tensor to one tensor. Call it as a function, layer(x): an Error from inside
+/// then tells where it arose ("layers.0.attention: [linear] …", by the names of the outermost layer
+/// that was called), and hooks run.
 class Layer : public Module {
  public:
   virtual Tensor forward(const Tensor& x) const = 0;
-  Tensor operator()(const Tensor& x) const { return forward(x); }
+  Tensor operator()(const Tensor& x) const {
+    return called([&] { return forward(x); });
+  }
   /// The same for sequences of unequal length: `mask` (bool [batch, T]) is true where a position
-  /// is a token. Layers that mix positions override it; undefined: every position is a token.
+  /// is a token; undefined: every position is. Layers that mix positions override it. The default
+  /// throws Error for a mask unless the layer is per_position().
   virtual Tensor forward_masked(const Tensor& x, const Tensor& mask) const;
-  Tensor operator()(const Tensor& x, const Tensor& mask) const { return forward_masked(x, mask); }
+  Tensor operator()(const Tensor& x, const Tensor& mask) const {
+    return called([&] { return forward_masked(x, mask); });
+  }
+  /// Whether each position of the output depends on the same position of the input alone, so that
+  /// no mask is needed.
+  virtual bool per_position() const { return false; }
 
   /// The layer at infinite width: the kernel of its outputs, given that of its inputs
   /// (infinite/kernel.h). Throws Error where the layer has no closed form.
   virtual infinite::Kernel limit(const infinite::Kernel& inputs) const;
+
+  using Module::summary;
+  /// The table, and below it the trained tensors that layer(x) used and visit() does not list.
+  std::string summary(const Tensor& x) const;
+
+  /// Calls `hook` with each output of the layer; a defined result takes its place. To see or change
+  /// the *gradient* of an output, call register_hook on it there. Hooks are no part of copies.
+  using ForwardHook = std::function<Tensor(const Tensor& output)>;
+  HookHandle register_forward_hook(ForwardHook hook);
+
+ protected:
+  /// f() as a call of this layer.
+  template <class F>
+  Tensor called(const F& f) const {
+    const Call call(*this);
+    try {
+      const Tensor y = f();
+      return hooks_.list ? hooks_.run(y) : y;
+    } catch (const Error& error) {
+      call.explain(error);
+    }
+  }
+
+ private:
+  /// One call on this thread's stack of calls.
+  class Call {
+   public:
+    explicit Call(const Layer& layer);
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+    /// Rethrows; the outermost call with the path of the innermost one before the message.
+    [[noreturn]] void explain(const Error& error) const;
+
+   private:
+    const Layer& layer_;
+  };
+
+  struct Hooks {
+    std::shared_ptr<std::map<std::uint64_t, ForwardHook>> list;
+    Hooks() = default;
+    Hooks(const Hooks&) {}
+    Hooks(Hooks&&) noexcept = default;
+    Hooks& operator=(const Hooks&) { return *this; }
+    Hooks& operator=(Hooks&&) noexcept = default;
+    ~Hooks() = default;
+    Tensor run(Tensor y) const;
+  };
+  Hooks hooks_;
 };
 
 /// Marks a tensor as trained: the leaf that a parameter member holds.

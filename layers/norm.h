@@ -19,6 +19,7 @@ struct LayerNorm : Layer {
 
   explicit LayerNorm(const LayerNormOptions& options);
   Tensor forward(const Tensor& x) const override;
+  bool per_position() const override { return true; }
   /// k'_ab = k_ab/sqrt((ε + k_aa)(ε + k_bb)); t' = t divided by the same, and, where the weight (1)
   /// and the bias (0) are trained, + k' + 1. As the channels grow in number, their mean and variance
   /// are 0 and k_aa (Yang 2019, "Tensor programs I"; Hron et al. 2020). A trained weight's part of

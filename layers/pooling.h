@@ -86,6 +86,7 @@ struct Flatten : Layer {
 /// do kernels.
 struct FlattenPositions : Layer {
   Tensor forward(const Tensor& x) const override;
+  bool per_position() const override { return true; }
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override { return "FlattenPositions"; }

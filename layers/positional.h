@@ -17,6 +17,7 @@ Tensor sinusoidal_table(std::int64_t length, std::int64_t dim, DType dtype = f32
 /// Adds the sinusoidal table. Any length.
 struct SinusoidalPositions : Layer {
   Tensor forward(const Tensor& x) const override;
+  bool per_position() const override { return true; }
   void visit(Visitor&) override {}
   std::string describe() const override;
 };
@@ -33,6 +34,7 @@ struct LearnedPositions : Layer {
 
   LearnedPositions(const LearnedPositionsOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
+  bool per_position() const override { return true; }
   /// As dim → ∞:  k' = k + stddev²·1{a = b},  t' = t + 1{a = b}.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor& v) override;
@@ -75,6 +77,7 @@ struct RandomPositions : Layer {
   /// semi-definite (to 1e-10 of its trace).
   RandomPositions(const RandomPositionsOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
+  bool per_position() const override { return true; }
   /// As the widths → ∞, with r = in/(in + channels) (1 for sum):
   ///   k' = r·k + (1 − r or 1)·σ_p²·R,  t' = r·t + (1 − r or 1)·σ_p²·R.
   /// For concat this is the mean over channels, which differ: what follows must be a random linear

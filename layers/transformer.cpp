@@ -37,7 +37,7 @@ Tensor TransformerEncoderLayer::around(const Tensor& x,
 }
 
 Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMasks& masks) const {
-  return around(x, [&](const Tensor& seen) { return attention.forward(seen, masks); });
+  return around(x, [&](const Tensor& seen) { return attention(seen, masks); });
 }
 
 AttentionResult TransformerEncoderLayer::forward_with_weights(const Tensor& x,
@@ -120,7 +120,7 @@ TransformerEncoder::TransformerEncoder(const TransformerEncoderOptions& options,
 
 Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMasks& masks) const {
   Tensor y = x;
-  for (const TransformerEncoderLayer& layer : layers) y = layer.forward(y, masks);
+  for (const TransformerEncoderLayer& layer : layers) y = layer(y, masks);
   return final_norm ? (*final_norm)(y) : y;
 }
 

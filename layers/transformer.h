@@ -42,6 +42,10 @@ struct TransformerEncoderLayer : Layer {
   TransformerEncoderLayer(const TransformerEncoderLayerOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMasks{}); }
   Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
+  using Layer::operator();
+  Tensor operator()(const Tensor& x, const AttentionMasks& masks) const {
+    return called([&] { return forward(x, masks); });
+  }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
     return forward(x, AttentionMasks{.key_mask = mask});
   }
@@ -72,6 +76,10 @@ struct TransformerEncoder : Layer {
   TransformerEncoder(const TransformerEncoderOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMasks{}); }
   Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
+  using Layer::operator();
+  Tensor operator()(const Tensor& x, const AttentionMasks& masks) const {
+    return called([&] { return forward(x, masks); });
+  }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
     return forward(x, AttentionMasks{.key_mask = mask});
   }
