@@ -23,8 +23,8 @@ class Node;  // A tensor's place in the autograd graph (autograd/graph.h). Core 
 /// A default-constructed Tensor is undefined: it holds nothing and means "none".
 ///
 /// Threads. Different tensors may be used in different threads, and one tensor may be *read* by any
-/// number of them at once: operations on it, recorded or not, `grad()` and `backward()` included.
-/// backward() from several threads onto common leaves loses nothing, but the order of the sums, and
+/// number of them at once: operations on it, recorded or not, `grad()` and `backward()` included
+/// (a graph that two sweeps share needs retain_graph). backward() from several threads onto common leaves loses nothing, but the order of the sums, and
 /// so their last bits, are then those of chance. Whatever changes a tensor (mutable_data, the
 /// operations named with a trailing _, set_grad, set_requires_grad, set_history, hooks, an
 /// optimizer's step) must not run beside any other use of it.

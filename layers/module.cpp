@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <iomanip>
 #include <set>
 #include <sstream>
@@ -277,8 +278,9 @@ namespace {
 
 // The calls that run on this thread, and where the Error that is on its way out arose.
 thread_local int depth = 0;
-thread_local const void* thrown = nullptr;
-thread_local const Layer* thrown_by = nullptr;
+thread_local std::exception_ptr thrown;         // held, so that no later one is taken for it
+thread_local const Layer* thrown_by = nullptr;  // may be gone by the time the path is looked up
+thread_local std::string thrown_in;
 
 }  // namespace
 
@@ -286,11 +288,17 @@ Layer::Call::Call(const Layer& layer) : layer_(layer) { ++depth; }
 Layer::Call::~Call() { --depth; }
 
 void Layer::Call::explain(const Error& error) const {
-  if (std::exchange(thrown, &error) != &error) thrown_by = &layer_;
+  if (std::exception_ptr now = std::current_exception(); now != thrown) {
+    thrown = std::move(now);
+    thrown_by = &layer_;
+    thrown_in = layer_.describe();
+  }
+  if (depth > 1) throw;
+  thrown = nullptr;
   // What is more than an Error keeps its type, and so its text.
-  if (depth > 1 || thrown_by == &layer_ || typeid(error) != typeid(Error)) throw;
+  if (thrown_by == &layer_ || typeid(error) != typeid(Error)) throw;
   const std::optional<std::string> path = layer_.path_of(*thrown_by);
-  throw Error(path.value_or(thrown_by->describe()) + ": " + error.what());
+  throw Error(path.value_or(thrown_in) + ": " + error.what());
 }
 
 infinite::Kernel Layer::limit(const infinite::Kernel&) const {

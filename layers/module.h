@@ -141,10 +141,6 @@ class Module {
   /// come to it.
   std::optional<std::string> path_of(const Module& inner) const;
 
- protected:
-  /// Lists members to a visitor that changes nothing.
-  void visit_unchanged(Visitor& v) const { const_cast<Module*>(this)->visit(v); }
-
  private:
   bool training_ = true;
 };

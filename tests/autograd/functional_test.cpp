@@ -188,6 +188,58 @@ TEST(Checkpoint, KeepsNothingOfItsInside) {
   EXPECT_TRUE(all_equal(grad(sum(plain), x), grad(sum(again), x)));
 }
 
+TEST(Checkpoint, DrawsTheSameNumbersAgain) {
+  Generator rng(3), same(3);
+  const Tensor x = leaf(ones({1000}));
+  const auto noisy = [](Generator& g) {
+    return [&g](const std::vector<Tensor>& in) { return dropout(in[0], 0.5, g) * normal({1}, g); };
+  };
+  const Tensor plain = noisy(same)({x}), again = checkpoint(noisy(rng), {x});
+  EXPECT_TRUE(all_equal(plain, again));
+  const std::uint64_t position = rng.position();
+  EXPECT_TRUE(all_equal(grad(again, x, {.cotangents = {ones({1000})}}),
+                        grad(plain, x, {.cotangents = {ones({1000})}})));
+  EXPECT_EQ(rng.position(), position) << "the second run leaves the generator where it stood";
+}
+
+TEST(Checkpoint, DrawsTheSameNumbersAgainWhenNested) {
+  Generator rng(3), same(3);
+  const Tensor x = leaf(ones({1000}));
+  const auto inner = [](Generator& g) {
+    return [&g](const std::vector<Tensor>& in) { return dropout(in[0], 0.5, g); };
+  };
+  const auto outer = [&](const std::vector<Tensor>& in) {
+    return checkpoint(inner(rng), {dropout(in[0], 0.3, rng) * dropout(in[0], 0.3, rng)});
+  };
+  const Tensor twice = dropout(x, 0.3, same) * dropout(x, 0.3, same);
+  const Tensor plain = inner(same)({twice}), again = checkpoint(outer, {x});
+  EXPECT_TRUE(all_equal(plain, again));
+  const GradOptions options{.cotangents = {ones({1000})}};
+  EXPECT_TRUE(all_equal(grad(again, x, options), grad(plain, x, options)));
+}
+
+TEST(Checkpoint, NoticesThatTheSecondRunDrawsOtherwise) {
+  Generator rng(3), other(4);
+  const Tensor x = leaf(ones({10}));
+  int draws = 1;
+  bool elsewhere = false;
+  const auto f = [&](const std::vector<Tensor>& in) {
+    Tensor y = in[0];
+    for (int i = 0; i < draws; ++i) y = dropout(y, 0.5, elsewhere ? other : rng);
+    return y;
+  };
+  const auto swept_with = [&](int second_draws, bool second_elsewhere) {
+    draws = 1, elsewhere = false;
+    const Tensor y = checkpoint(f, {x});
+    draws = second_draws, elsewhere = second_elsewhere;
+    backward(sum(y));
+  };
+  for (const int n : {0, 2})
+    test::expect_error([&] { swept_with(n, false); }, "[checkpoint] the second run draws other");
+  test::expect_error([&] { swept_with(1, true); }, "[checkpoint] the second run draws other");
+  swept_with(1, false);
+}
+
 TEST(Checkpoint, UnderNoGradIsTheFunction) {
   const NoGrad no_grad;
   const Tensor y = checkpoint([](const auto& x) { return x[0] * 2; }, {leaf(ones({2}))});
@@ -221,6 +273,23 @@ TEST(CustomFunctionTest, MustGiveOneGradientAnInput) {
                              }};
   const Tensor y = f({leaf(ones({2}, f64))});
   expect_error([&] { backward(sum(y)); }, "[one_too_many] its gradient gave 2 tensors for 1");
+}
+
+TEST(CustomFunctionTest, MustGiveGradientsOfTheInputsShapes) {
+  const auto with = [](const Shape& shape) {
+    return CustomFunction{"triple", [](const auto& in) { return in[0] * 3; },
+                          [shape](const Tensor&, const auto&, const Tensor&) {
+                            return std::vector<Tensor>{ones(shape)};
+                          }};
+  };
+  const Tensor x = leaf(ones({2, 3}));
+  test::expect_error(
+      [&] {
+        backward(sum(with({5, 2, 3})({x})));
+      },
+      "[triple] its gradient for input 0 has shape [5, 2, 3], the input [2, 3]");
+  test::expect_error([&] { backward(sum(with({7})({x}))); }, "[triple] its gradient");
+  backward(sum(with({2, 3})({x})));
 }
 
 TEST(CustomFunctionTest, NeedsBothOfItsFunctions) {

@@ -212,6 +212,25 @@ TEST(RequiresGrad, IsForFloatingLeaves) {
   EXPECT_FALSE((x * 2).requires_grad());
 }
 
+TEST(Recording, ARuleThatGivesWhatIsNotThereIsNamed) {
+  const Tensor x = leaf({1, 2});
+  const auto with = [&](std::size_t input, const Tensor& gradient) {
+    return record_joint("doubled", x * 2.0, {x},
+                        [=](const Tensor&, GradientSink& sink) { sink.give(input, gradient); });
+  };
+  expect_error([&] { backward(sum(with(5, ones({2}, f64)))); },
+               "[doubled] its gradient asks for input 5, but it was recorded with 1");
+  expect_error([&] { backward(sum(with(0, ones({3}, f64)))); },
+               "[doubled] its gradient for input 0 has shape [3], the input [2]");
+}
+
+TEST(Saved, AnEditIsReportedWithTheOperationThatNeedsTheTensor) {
+  const Tensor x = leaf({1, 2}), factor = tensor({3, 4}, f64);
+  const Tensor y = x * factor;
+  fill_(factor, 5);
+  expect_error([&] { backward(sum(y)); }, "the gradient of `mul` needs a tensor of shape [2]");
+}
+
 // --- hooks ---
 
 TEST(Hooks, SeeAndReplaceGradients) {
@@ -253,6 +272,45 @@ TEST(Hooks, MustKeepShapeAndDtype) {
   expect_error([&] { backward(y * 2); }, "f32");
   expect_error([] { register_hook(ones({1}), [](const Tensor& g) { return g; }); }, "no history");
   expect_error([&] { register_hook(x, {}); }, "empty");
+}
+
+TEST(Hooks, AreRemovedByTheirHandles) {
+  const Tensor x = leaf({3});
+  int calls = 0;
+  const auto count = [&](const Tensor&) {
+    ++calls;
+    return Tensor();
+  };
+  HookHandle first = register_hook(x, count);
+  const HookHandle second = register_hook(x, count);
+  backward(x * 2);
+  EXPECT_EQ(calls, 2);
+  first.remove();
+  first.remove();
+  HookHandle third = register_hook(x, count);
+  backward(x * 2);
+  EXPECT_EQ(calls, 4);
+  third.remove();
+  HookHandle copy = second;
+  copy.remove();
+  backward(x * 2);
+  EXPECT_EQ(calls, 4);
+  HookHandle late;
+  {
+    const Tensor y = leaf({1});
+    late = register_hook(y, count);
+  }
+  late.remove();  // of a tensor that is gone
+  HookHandle().remove();
+}
+
+TEST(Hooks, MustNotOwnTheirTensor) {
+  const Tensor x = leaf({3});
+  expect_error([&] { register_hook(x, [x](const Tensor& g) { return g * x; }); },
+               "captures the tensor that it hangs on");
+  register_hook(x, [x = x.detach()](const Tensor& g) { return g * x; });
+  backward(x * 2);
+  EXPECT_EQ(x.grad().item(), 6);
 }
 
 TEST(Hooks, RegisteredByAHookRunFromTheNextSweepOn) {

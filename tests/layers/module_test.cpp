@@ -6,7 +6,9 @@
 
 #include <cmath>
 #include <fstream>
+#include <sstream>
 
+#include "ladon/autograd/leaf.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
@@ -124,6 +126,109 @@ TEST(Module, ConversionKeepsSharedParametersShared) {
   two.to(f64);
   EXPECT_EQ(two.parameters().size(), 2u);
   EXPECT_EQ(two.list[0].weight.history(), two.list[1].weight.history());
+}
+
+TEST(Module, ConversionTellsWhoHoldsTheOldParameters) {
+  Generator rng(1);
+  Pair model(rng);
+  const Tensor old = model.first.weight;
+  Leaf::of(old)->check_in_place("step");
+  model.to(f32);  // nothing to convert
+  Leaf::of(old)->check_in_place("step");
+  model.to(f64);
+  test::expect_error([&] { Leaf::of(old)->check_in_place("step"); }, "replaced by Module::to(f64)");
+}
+
+TEST(Module, IsLookedAtWithoutBeingChanged) {
+  Generator rng(1);
+  const Pair model(rng);
+  EXPECT_EQ(model.parameters().size(), 4u);
+  EXPECT_EQ(model.named_parameters()[0].first, "first.weight");
+  EXPECT_EQ(model.state_dict().size(), 5u);
+  EXPECT_EQ(model.parameter_count(), 26);
+  EXPECT_TRUE(model.hyperparameters().empty());
+  EXPECT_EQ(model.path_of(model.second), "second");
+  EXPECT_EQ(model.path_of(model), "");
+  EXPECT_FALSE(model.path_of(Pair(rng)));
+}
+
+TEST(Module, SummaryIsAlignedWhateverTheLetters) {
+  Generator rng(1);
+  const std::string table = Pair(rng).summary();
+  std::istringstream lines(table);
+  std::size_t width = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::size_t characters = 0;
+    for (const char c : line) characters += (c & 0xC0) != 0x80;
+    if (width == 0) width = characters;
+    EXPECT_EQ(characters, width) << table;
+  }
+}
+
+TEST(Module, SummaryOfAnInputFindsWhatTheListingForgot) {
+  struct Forgetful : Layer {
+    Linear kept, forgotten;
+    explicit Forgetful(Generator& rng)
+        : kept({.in = 3, .out = 3}, rng), forgotten({.in = 3, .out = 2, .bias = false}, rng) {}
+    Tensor forward(const Tensor& x) const override { return forgotten(kept(x)); }
+    void visit(Visitor& v) override { v("kept", kept); }
+    std::string describe() const override { return "Forgetful"; }
+  };
+  Generator rng(1);
+  const Forgetful model(rng);
+  const Tensor x = ones({1, 3}).set_requires_grad();
+  EXPECT_NE(model.summary(x).find("not listed by visit(): a trained tensor of shape [2, 3]"),
+            std::string::npos)
+      << model.summary(x);
+  EXPECT_EQ(model.unlisted(model(x), {x}).size(), 1u);
+  EXPECT_EQ(Pair(rng).summary(x).find("not listed"), std::string::npos);
+}
+
+TEST(Clone, IsIndependent) {
+  Generator rng(1);
+  Sequential model(Linear({.in = 3, .out = 4}, rng),
+                   Residual(0.5, Linear({.in = 4, .out = 4}, rng)), Dropout(0.5, rng));
+  Sequential first = clone(model, 0), second = clone(model, 1);
+  const Tensor x = normal({50, 3}, rng);
+  EXPECT_FALSE(all_equal(first(x), second(x))) << "masks of their own";
+  for (Sequential* m : {&model, &first, &second}) m->eval();
+  const Tensor before = model(x);
+  EXPECT_TRUE(all_equal(first(x), before));
+  backward(sum(model(x)));
+  for (const Tensor& p : first.parameters()) {
+    EXPECT_TRUE(p.requires_grad());
+    EXPECT_FALSE(p.grad().defined());
+    fill_(p.detach(), 0);
+  }
+  EXPECT_TRUE(all_equal(model(x), before));
+  EXPECT_TRUE(all_equal(second(x), before));
+  const Sequential copy = model;  // a plain copy shares what it holds
+  EXPECT_EQ(copy.parameters()[0].history(), model.parameters()[0].history());
+}
+
+TEST(Clone, KeepsWhatIsSharedInsideSharedAndHyperparameters) {
+  Generator rng(1);
+  Pair model(rng);
+  model.second.bias = parameter(zeros({4}));
+  model.first.bias = model.second.bias;
+  const Pair copy = clone(model);
+  EXPECT_EQ(copy.first.bias.history(), copy.second.bias.history());
+  EXPECT_NE(copy.first.bias.history(), model.first.bias.history());
+  EXPECT_FALSE(copy.shift.storage() == model.shift.storage());
+  Linear wide({.in = 3, .out = 4, .parameterization = Parameterization::ntk}, rng);
+  const Linear other = clone(wide);
+  EXPECT_FALSE(other.weight_std.storage() == wide.weight_std.storage());
+  EXPECT_EQ(other.weight_std.item(), 1);
+}
+
+TEST(Clone, RefusesWhatHasNoCopies) {
+  Generator rng(1);
+  Sequential model;
+  model.append(std::unique_ptr<Layer>(std::make_unique<Linear>(LinearOptions{3, 4}, rng)));
+  test::expect_error([&] { clone(model); }, "`Linear(3 → 4)` cannot be copied");
+  Sequential known;
+  known.append(std::make_unique<Linear>(LinearOptions{3, 4}, rng));
+  EXPECT_EQ(clone(known).parameters().size(), 2u);
 }
 
 TEST(Module, ModeReachesEveryLayer) {
