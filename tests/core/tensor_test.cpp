@@ -95,7 +95,7 @@ TEST(Tensor, NumbersKeepTheirFractionsOrAreRefused) {
   const std::int64_t big = (std::int64_t{1} << 62) + 1;  // no double
   EXPECT_EQ(values(arange(big, big + 2)), (Values{big, big + 1}));
   EXPECT_EQ(arange(big, big + 1).item<std::int64_t>(), big);
-  EXPECT_EQ(arange(std::numeric_limits<std::int64_t>::min(), 0, big).count(), 3);
+  EXPECT_EQ(arange(std::numeric_limits<std::int64_t>::min(), 0, big).count(), 2);
   EXPECT_EQ(values(arange(0, 2.5, 1, i64)), (Values{0, 1, 2}));
   expect_error([] { arange(0, 2.5, 0.5, i64); }, "[arange] 0.5 is no i64");
   expect_error([] { arange(0, 1e30, 5e29, i64); }, "[arange] 5e+29 is no i64");
