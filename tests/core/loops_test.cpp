@@ -30,8 +30,8 @@ Exact gelu_tanh_derivative(Exact x) {
 }
 
 // Errors are measured in units in the last place of the result; where `absolute`, of max(1,
-// |result|): functions with a zero that is no zero of a factor, and tails whose argument is itself
-// rounded.
+// |result|): functions with a zero that is no zero of a factor, and activations, whose tails are held
+// to relative accuracy below.
 struct Function {
   Unary op;
   Exact (*exact)(Exact);
@@ -130,6 +130,67 @@ void check_all() {
 
 TEST(Loops, FunctionsAreAccurateInSinglePrecision) { check_all<float>(); }
 TEST(Loops, FunctionsAreAccurateInDoublePrecision) { check_all<double>(); }
+
+// --- tails ---
+
+// φ(x) with x² split as h² + (x−h)(x+h), where h² is exact.
+Exact tail_pdf(Exact x) {
+  const Exact h = std::ldexp(std::nearbyint(std::ldexp(x, 20)), -20);
+  return std::exp(-h * h / 2) * std::exp(-(x - h) * (x + h) / 2) /
+         std::sqrt(2 * std::acos(Exact(-1)));
+}
+
+// Φ(−a) = φ(a)/(a + 1/(a + 2/(a + 3/…))); near 0 the library's function, whose argument is rounded.
+Exact tail_cdf(Exact x) {
+  if (x > -5) return normal_cdf(x);
+  Exact fraction = -x;
+  for (int k = 100; k > 0; --k) fraction = -x + k / fraction;
+  return tail_pdf(x) / fraction;
+}
+
+struct Tail {
+  Unary op;
+  Exact (*exact)(Exact);
+  double lowest;  // where the sweep begins
+  double limit;
+};
+const Tail tails[] = {
+    {Unary::silu, [](Exact x) { return x * sigmoid(x); }, -800, 3.2},
+    {Unary::gelu, [](Exact x) { return x * tail_cdf(x); }, -40, 4.2},
+    {Unary::gelu_tanh, [](Exact x) { return x * sigmoid(gelu_argument(x)); }, -25, 3.2},
+};
+
+// Relative errors, in units in the last place, wherever the result is a normal number.
+template <class T>
+void check_tails() {
+  constexpr int n = 40000;
+  for (const Tail& f : tails) {
+    std::vector<T> x, y(n);
+    std::vector<Exact> exact;
+    for (int i = 0; i < n; ++i) x.push_back(static_cast<T>(f.lowest * (i + 0.37) / n));
+    for (T v : x) exact.push_back(f.exact(v));
+    for (const Level& level : levels()) {
+      level.loops->of<T>().unary[int(f.op)](x.data(), y.data(), n);
+      double worst = 0;
+      T at = 0;
+      for (int i = 0; i < n; ++i) {
+        const T rounded = static_cast<T>(exact[i]);
+        if (std::fabs(rounded) < std::numeric_limits<T>::min()) {
+          EXPECT_LE(std::fabs(y[i]), 2 * std::numeric_limits<T>::min()) << to_string(f.op);
+          continue;
+        }
+        const double error = static_cast<double>(std::fabs(y[i] - exact[i])) / ulp(rounded);
+        if (!(error <= worst)) worst = error, at = x[i];
+      }
+      EXPECT_LE(worst, f.limit) << to_string(f.op) << " at x = " << at << ", " << level.name;
+    }
+  }
+}
+
+TEST(Loops, ActivationsAreRelativelyAccurateInTheirTails) {
+  check_tails<float>();
+  check_tails<double>();
+}
 
 template <class T>
 void check_limits() {

@@ -24,7 +24,7 @@ struct Format<float> {
   static constexpr float magic = 0x1.8p23f;  // x + magic − magic rounds x to an integer
   static constexpr float least_normal = 0x1p-126f;
   static constexpr float ln2_high = 0x1.63p-1f, ln2_low = -0x1.bd0106p-13f;
-  static constexpr float exp_lowest = -104, exp_highest = 89;  // beyond: 0 and ∞
+  static constexpr float exp_lowest = -112, exp_highest = 89;  // beyond: 0 (·800 too) and ∞
   static constexpr float expm1_lowest = -20;
   static constexpr Word upper_half = 0xfffff000;  // keeps 12 bits: their square is exact
 };
@@ -36,7 +36,7 @@ struct Format<double> {
   static constexpr double magic = 0x1.8p52;
   static constexpr double least_normal = 0x1p-1022;
   static constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
-  static constexpr double exp_lowest = -746, exp_highest = 710;
+  static constexpr double exp_lowest = -760, exp_highest = 710;
   static constexpr double expm1_lowest = -40;
   static constexpr Word upper_half = 0xfffffffff8000000;
 };
@@ -115,20 +115,33 @@ LADON_INLINE Split<T> split_exponent(T high, T low) {
   return {high - k * F::ln2_high, k * F::ln2_low - low, bits(shifted) - bits(F::magic)};
 }
 
-/// exp(high + low), for |low| ≪ |high|. 2^k is applied in two steps, so that results below the
-/// normal range are rounded once.
+/// A number as high + low with |low| ≪ |high|: what rounding to `high` lost.
 template <class T>
-LADON_INLINE T exp(T high, T low) {
+struct Pair {
+  T high, low;
+};
+
+/// An exponential y·2^k, where 2^k is applied in two steps: so results below the normal range are
+/// rounded once.
+template <class T>
+struct Power {
+  T y, first, second;
+  /// f times the exponential: normal where the product is, though the exponential may not be.
+  LADON_INLINE T times(T f) const { return f * y * first * second; }
+};
+/// exp(x.high + x.low), for x.high in [exp_lowest, exp_highest].
+template <class T>
+LADON_INLINE Power<T> power(Pair<T> x) {
   using F = Format<T>;
-  const T x = at_most(at_least(high, F::exp_lowest), F::exp_highest);
-  const Split<T> s = split_exponent(x, low);
-  const T y = T(1) + s.expm1();
+  const Split<T> s = split_exponent(x.high, x.low);
   const Word<T> biased = s.k + 2 * F::bias, half = biased >> 1;
-  return y * from_bits<T>(half << F::mantissa) * from_bits<T>((biased - half) << F::mantissa);
+  return {T(1) + s.expm1(), from_bits<T>(half << F::mantissa),
+          from_bits<T>((biased - half) << F::mantissa)};
 }
 template <class T>
 LADON_INLINE T exp(T x) {
-  return exp(x, T(0));
+  using F = Format<T>;
+  return power(Pair<T>{at_most(at_least(x, F::exp_lowest), F::exp_highest), T(0)}).times(T(1));
 }
 
 /// 2^k (e^r − 1) + (2^k − 1); halves first, so that 2^k does not overflow before the result does.
@@ -254,63 +267,6 @@ LADON_INLINE float erf(float x) {
   return copysign(a < 0.9f ? small : large, x);
 }
 LADON_INLINE double erf(double x) { return __builtin_erf(x); }
-
-/// exp(−x²/2), accurate in the tail: x² is taken as h² + (x−h)(x+h) with h² exact.
-template <class T>
-LADON_INLINE T gaussian(T x) {
-  const T h = from_bits<T>(bits(x) & Format<T>::upper_half);
-  return exp(T(-0.5) * (h * h), T(-0.5) * ((x - h) * (x + h)));
-}
-
-/// The standard normal distribution function, relatively accurate in the lower tail; |x| ≤ 40.
-LADON_INLINE float normal_cdf(float x) {
-  const float a = abs(x);
-  const float tail = 0.5f * gaussian(a) * scaled_erfc(0.70710678f * a);
-  return x < 0.0f ? tail : 1.0f - tail;
-}
-LADON_INLINE double normal_cdf(double x) { return 0.5 * __builtin_erfc(-0.70710678118654752 * x); }
-
-// The activations below end in 0 at −∞ and follow x at +∞: where they multiply x by a factor that
-// has already reached 0 or 1, x is clamped so that ∞·0 does not arise.
-template <class T>
-constexpr T far = 40;
-
-template <class T>
-LADON_INLINE T silu(T x) {
-  return at_least(x, T(-800)) * sigmoid(x);
-}
-
-template <class T>
-LADON_INLINE T gelu(T x) {
-  return at_least(x, -far<T>) * normal_cdf(at_most(at_least(x, -far<T>), far<T>));
-}
-
-/// Φ(x) + x·φ(x).
-template <class T>
-LADON_INLINE T gelu_derivative(T x) {
-  const T c = at_most(at_least(x, -far<T>), far<T>);
-  return normal_cdf(c) + c * (static_cast<T>(0.39894228040143268) * gaussian(c));
-}
-
-// gelu_tanh(x) = x/2·(1 + tanh(v/2)) = x·sigmoid(v) with v = √(8/π)·(x + 0.044715 x³).
-constexpr double gelu_slope = 1.5957691216057308, gelu_cubic = 0.044715;
-
-template <class T>
-LADON_INLINE T gelu_tanh(T x) {
-  const T c = at_most(at_least(x, -far<T>), far<T>);
-  const T v = T(gelu_slope) * c * (T(1) + T(gelu_cubic) * c * c);
-  return at_least(x, -far<T>) * sigmoid(v);
-}
-
-/// With s = sigmoid(v): s + x·s(1−s)·v'.
-template <class T>
-LADON_INLINE T gelu_tanh_derivative(T x) {
-  const T c = at_most(at_least(x, -far<T>), far<T>);
-  const T v = T(gelu_slope) * c * (T(1) + T(gelu_cubic) * c * c);
-  const T slope = T(gelu_slope) * (T(1) + T(3 * gelu_cubic) * c * c);
-  const T s = sigmoid(v);
-  return s + c * s * sigmoid(-v) * slope;
-}
 
 /// The largest |x| for which `sine` is accurate.
 constexpr float sine_limit = 1e6f;

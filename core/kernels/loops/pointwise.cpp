@@ -1,7 +1,7 @@
 // Pointwise loops. `omp simd` says that elements do not depend on each other (an output may be the
 // very input), so the compiler vectorizes without testing for overlap.
 
-#include "ladon/core/kernels/loops/math.h"
+#include "ladon/core/kernels/loops/activations.h"
 #include "ladon/core/kernels/loops/table.h"
 
 namespace ladon::kernels::LADON_LEVEL {
