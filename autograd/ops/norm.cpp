@@ -1,12 +1,18 @@
 #include "ladon/autograd/ops/norm.h"
 
+#include <cmath>
+
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/moments.h"
 #include "ladon/core/kernels/norm.h"
 
 namespace ladon {
 namespace {
+
+using kernels::Binary;
+using kernels::Unary;
 
 void check_norm(const char* operation, const Tensor& x, const Tensor& weight, const Tensor& bias,
                 double eps) {
@@ -18,6 +24,13 @@ void check_norm(const char* operation, const Tensor& x, const Tensor& weight, co
     LADON_CHECK(!p->defined() || p->shape() == Shape{x.size(-1)}, operation, "the rows have ",
                 x.size(-1), " elements, the ", p == &weight ? "weight" : "bias", " has shape ",
                 p->shape());
+}
+
+/// A power of two at or below r, and below what would take multiples of mu out of range.
+Tensor unit_of(const Tensor& r, const Tensor& mu) {
+  const double bound = mu.dtype() == f32 ? 0x1p100 : 0x1p1000;
+  const Tensor limit = kernels::binary(Binary::div, bound, kernels::unary(Unary::abs, mu));
+  return kernels::power_of_two(kernels::binary(Binary::minimum, r, limit));
 }
 
 Tensor cast_if_defined(const Tensor& x, DType dtype) { return x.defined() ? cast(x, dtype) : x; }
@@ -40,21 +53,42 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
           sink.give(2, d.bias);
           return;
         }
-        const Tensor centred = *x - mean(*x, -1, keep_dims);
-        const Tensor rstd = rsqrt(mean(square(centred), -1, keep_dims) + eps);
+        // In units of a power of two, and from the rounded mean, which takes no part in gradients:
+        // so all is in range, and the mean is exact beside the deviations from it.
+        const Tensor s = unit_of(r, mu);
+        const Tensor shifted = *x * s - kernels::binary(Binary::mul, mu, s);
+        const Tensor centred = shifted - mean(shifted, -1, keep_dims);
+        const Tensor rstd = rsqrt(mean(square(centred), -1, keep_dims) + eps * s * s);
         const Tensor h = centred * rstd;
         const Tensor dh = w->defined() ? g * *w : g;
         // dx = r·(dh − mean(dh) − h·mean(dh ∘ h))
-        sink.give(0, rstd * (dh - mean(dh, -1, keep_dims) - h * mean(dh * h, -1, keep_dims)));
+        sink.give(0, rstd * s * (dh - mean(dh, -1, keep_dims) - h * mean(dh * h, -1, keep_dims)));
         sink.give(1, g * h);  // summed over the rows by the sweep
         sink.give(2, g);
       });
 }
 
+namespace {
+
+/// x·r where squares of x leave the range in which r and its derivatives do not: h·r(h) of h = x/p with
+/// a power of two p, and eps/p². As functions of x both are the same whatever p.
+Tensor rms_scaled(const Tensor& x, double eps) {
+  const Tensor least = scalar(std::sqrt(eps), x.dtype());
+  const Tensor p = kernels::power_of_two(
+      kernels::binary(Binary::maximum, kernels::scale_of(x, {x.rank() - 1}), least));
+  const Tensor h = x / p;
+  return h * rsqrt(mean(square(h), -1, keep_dims) + eps / p / p);
+}
+
+}  // namespace
+
 // y = x·r ∘ w,  r = 1/sqrt(mean x² + eps), over the last axis.
 Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   check_norm("rms_norm", x, weight, {}, eps);
-  const Tensor y = x * rsqrt(mean(square(x), -1, keep_dims) + eps);
+  const double bound = x.dtype() == f32 ? 0x1p40 : 0x1p300;  // its 5/2-th power is in range
+  const Tensor power = mean(square(x), -1, keep_dims) + eps;
+  const bool in_range = kernels::all_within(power.detach(), 1 / bound, bound);
+  const Tensor y = in_range ? x * rsqrt(power) : rms_scaled(x, eps);
   return weight.defined() ? y * cast(weight, x.dtype()) : y;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "ladon/autograd/graph.h"
@@ -11,6 +12,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
+#include "ladon/core/kernels/moments.h"
 #include "ladon/core/kernels/reduce.h"
 #include "ladon/core/kernels/softmax.h"
 #include "ladon/core/view.h"
@@ -79,36 +81,54 @@ Tensor mean(const Tensor& x, const Axes& axes, Dims dims) {
   check_floating("mean", x);
   const Reduced reduced("mean", x, axes);
   const auto n = static_cast<double>(reduced.count);
-  return record("mean", kernels::binary(Binary::div, reduced.reduce(Reduce::sum, x, dims), n), {x},
+  return record("mean", kernels::mean(x, reduced.axes, dims == Dims::keep), {x},
                 [reduced, n](const Tensor& g) { return reduced.spread(g / n); });
 }
+
+namespace {
+
+/// x − mean, from a rounded mean that takes no part in gradients.
+Tensor centred(const Tensor& x, const std::vector<int>& axes) {
+  const Tensor shifted = x - kernels::mean(x, axes, true);
+  return shifted - mean(shifted, axes, keep_dims);
+}
+
+/// x/y·g, where each y belongs to the elements of x that were reduced to it; 0 where y is 0. The
+/// quotient comes first: 1/y may leave the range of the dtype.
+Tensor share(const Reduced& reduced, const Tensor& g, const Tensor& x, const Tensor& y) {
+  const Tensor divisor = masked_fill(y, equal(y, 0), 1);
+  return reshape(g, reduced.kept) * (x / reshape(divisor, reduced.kept));
+}
+
+}  // namespace
 
 Tensor var(const Tensor& x, const Axes& axes, Dims dims, double correction) {
   check_floating("var", x);
   const Reduced reduced("var", x, axes);
   const double n = std::max(static_cast<double>(reduced.count) - correction, 0.0);
-  const Tensor center = kernels::binary(Binary::div, reduced.reduce(Reduce::sum, x, Dims::keep),
-                                        static_cast<double>(reduced.count));
-  const Tensor squares =
-      reduced.reduce(Reduce::sum_squares, kernels::binary(Binary::sub, x, center), dims);
-  return record("var", kernels::binary(Binary::div, squares, n), {x},
+  return record("var", kernels::variance(x, reduced.axes, dims == Dims::keep, n), {x},
                 [reduced, n, x = saved(x)](const Tensor& g) {  // 2(x − mean)/(n − correction)
-                  return reduced.spread(g * (2 / n)) * (*x - mean(x, reduced.axes, keep_dims));
+                  return reduced.spread(g * (2 / n)) * centred(x, reduced.axes);
                 });
 }
 
 Tensor stddev(const Tensor& x, const Axes& axes, Dims dims, double correction) {
   check_floating("stddev", x);
-  return sqrt(var(x, axes, dims, correction));
+  const Reduced reduced("stddev", x, axes);
+  const double n = std::max(static_cast<double>(reduced.count) - correction, 0.0);
+  return record("stddev", kernels::deviation(x, reduced.axes, dims == Dims::keep, n), {x},
+                [reduced, n, x = saved(x)](const Tensor& g, const Tensor& y) {
+                  // (x − mean)/stddev/(n − correction), 0 at 0
+                  return share(reduced, g / n, centred(x, reduced.axes), y);
+                });
 }
 
 Tensor norm(const Tensor& x, const Axes& axes, Dims dims) {
   check_floating("norm", x);
   const Reduced reduced("norm", x, axes);
-  const Tensor squares = reduced.reduce(Reduce::sum_squares, x, dims);
-  return record("norm", kernels::unary(kernels::Unary::sqrt, squares), {x},
+  return record("norm", kernels::root_mean_square(x, reduced.axes, dims == Dims::keep, 1), {x},
                 [reduced, x = saved(x)](const Tensor& g, const Tensor& y) {  // x/‖x‖, 0 at 0
-                  return reduced.spread(g / masked_fill(y, equal(y, 0), 1)) * x;
+                  return share(reduced, g, x, y);
                 });
 }
 

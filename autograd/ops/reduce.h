@@ -33,11 +33,11 @@ class Axes {
 Tensor sum(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 /// Floating dtypes only. The mean of nothing is NaN.
 Tensor mean(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// The gradient is exact where elements are zero.
+/// The gradient is exact where elements are zero, or the product leaves the range of the dtype.
 Tensor prod(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 /// Σ(x − mean)²/(n − correction); correction 1 is the unbiased estimate, 0 the population variance.
 Tensor var(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop, double correction = 1);
-/// sqrt(var).
+/// sqrt(var), in range also where var is not; gradient 0 at 0.
 Tensor stddev(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop,
               double correction = 1);
 /// Largest (smallest) element; equal ones share the gradient evenly. NaN propagates. Over nothing:
@@ -46,7 +46,7 @@ Tensor amax(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor amin(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 /// ln Σ e^x, without overflow. Over nothing, or all −∞: −∞, with gradient 0.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// sqrt Σ x²; gradient 0 at 0.
+/// sqrt Σ x², in range also where the squares are not; gradient 0 at 0.
 Tensor norm(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 
 /// The largest (smallest) element along an axis and its first index (i64). The gradient goes to

@@ -67,13 +67,79 @@ void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
   for (int64_t i = 0; i < n; ++i) dx[i] = g[i] - exp(y[i]) * sum;
 }
 
+// --- layer norm ---
+
+/// Where squares are below the square of its reciprocal, some of their digits vanish.
+template <class T>
+constexpr T squares_vanish = sizeof(T) == 4 ? T(0x1p50) : T(0x1p480);
+
+/// Whether rounding the mean shows beside the deviations from it.
+template <class T>
+LADON_INLINE bool far_from_zero(T mean, T rstd) {
+  return abs(mean) * rstd > T(4);
+}
+
+/// The power of two at or below x, which is positive; at least the least normal number.
+template <class T>
+LADON_INLINE T power_of_two(T x) {
+  const Word<T> exponent = bits(infinity<T>);
+  return from_bits<T>(bits(at_least(x, Format<T>::least_normal)) & exponent);
+}
+
+/// Of x/scale.
+template <class T>
+struct Moments {
+  T mean, rstd, scale;
+};
+
+/// 1/sqrt(mean y² + eps).
+template <class T>
+LADON_INLINE T rstd_of(const T* y, T eps, int64_t n) {
+  return T(1) / sqrt(reduce_row<Reduce::sum_squares>(y, n) / T(n) + eps);
+}
+
+/// Takes what is left of their mean off the deviations y; returns their rstd.
+template <class T>
+[[gnu::noinline]] T centre_again(T eps, T* y, int64_t n) {
+  const T rest = reduce_row<Reduce::sum>(y, n) / T(n);
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) y[i] -= rest;
+  return rstd_of(y, eps, n);
+}
+
+/// y = x − mean, also where rounding the mean shows; y may be x.
+template <class T>
+LADON_INLINE Moments<T> centre(const T* x, T eps, T* y, int64_t n) {
+  const T mean = reduce_row<Reduce::sum>(x, n) / T(n);
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] - mean;
+  const T rstd = rstd_of(y, eps, n);
+  if (far_from_zero(mean, rstd)) [[unlikely]]
+    return {mean, centre_again(eps, y, n), T(1)};
+  return {mean, rstd, T(1)};
+}
+
+/// The same of x over a power of two, where the squares leave the range of T.
+template <class T>
+[[gnu::noinline]] Moments<T> centre_scaled(const T* x, T eps, T* y, int64_t n) {
+  const T top = at_least(reduce_row<Reduce::max>(x, n), -reduce_row<Reduce::min>(x, n));
+  const T size = at_least(top, sqrt(eps));
+  const T scale = size < infinity<T> ? power_of_two(size) : T(1);
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] / scale;
+  const Moments<T> m = centre<T>(y, eps / scale / scale, y, n);
+  return {m.mean, m.rstd, scale};
+}
+
 template <class T>
 void layer_norm(const T* x, const T* weight, const T* bias, T eps, T* y, T* mean, T* rstd,
                 int64_t n) {
-  const T m = reduce_row<Reduce::sum>(x, n) / T(n);
-#pragma omp simd
-  for (int64_t i = 0; i < n; ++i) y[i] = x[i] - m;
-  const T r = T(1) / sqrt(reduce_row<Reduce::sum_squares>(y, n) / T(n) + eps);
+  Moments<T> m = centre(x, eps, y, n);
+  if (!(m.rstd > T(0) && m.rstd <= squares_vanish<T>)) [[unlikely]]
+    m = centre_scaled(x, eps, y, n);
+  const T r = m.rstd;
+  *mean = m.mean * m.scale;
+  *rstd = r / m.scale;
   if (weight && bias) {
 #pragma omp simd
     for (int64_t i = 0; i < n; ++i) y[i] = y[i] * r * weight[i] + bias[i];
@@ -85,15 +151,13 @@ void layer_norm(const T* x, const T* weight, const T* bias, T eps, T* y, T* mean
     if (bias)
       for (int64_t i = 0; i < n; ++i) y[i] += bias[i];
   }
-  *mean = m;
-  *rstd = r;
 }
 
-// With h = (x − mean)·rstd and u = g·weight:
+// With h = (x − mean)·rstd = centred(x)·r and u = g·weight:
 //   dx = rstd·(u − ⟨u, 1⟩/n − h·⟨u, h⟩/n), dweight += g·h, dbias += g.
-template <class T>
-void layer_norm_backward(const T* g, const T* x, T mean, T rstd, const T* weight, T* dx, T* dweight,
-                         T* dbias, int64_t n) {
+template <class T, class Centred>
+LADON_INLINE void backward_row(const T* g, const T* x, const Centred& centred, T r, T rstd,
+                               const T* weight, T* dx, T* dweight, T* dbias, int64_t n) {
   const T* u = g;
   if (weight) {
 #pragma omp simd
@@ -101,20 +165,44 @@ void layer_norm_backward(const T* g, const T* x, T mean, T rstd, const T* weight
     u = dx;
   }
   const T along_one = reduce_row<Reduce::sum>(u, n) / T(n);
-  const T along_h = rstd / T(n) * reduce_terms<Reduce::sum, T>(0, n, [=]<class V>(int64_t i) {
-                      return load<V>(u + i) * (load<V>(x + i) - mean);
+  const T along_h = r / T(n) * reduce_terms<Reduce::sum, T>(0, n, [=]<class V>(int64_t i) {
+                      return load<V>(u + i) * centred(load<V>(x + i));
                     });
   if (dweight) {
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) dweight[i] += g[i] * ((x[i] - mean) * rstd);
+    for (int64_t i = 0; i < n; ++i) dweight[i] += g[i] * (centred(x[i]) * r);
   }
   if (dbias) {
 #pragma omp simd
     for (int64_t i = 0; i < n; ++i) dbias[i] += g[i];
   }
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i)
-    dx[i] = rstd * ((u[i] - along_one) - (x[i] - mean) * rstd * along_h);
+  for (int64_t i = 0; i < n; ++i) dx[i] = rstd * ((u[i] - along_one) - centred(x[i]) * r * along_h);
+}
+
+// Rows of very large or small x, or far from zero. rstd is s·r with a power of two s, so that
+// x·s − mean·s and what is computed of it are in range; what rounding the mean lost is found again.
+template <class T>
+[[gnu::noinline]] void backward_scaled(const T* g, const T* x, T mean, T rstd, const T* weight,
+                                       T* dx, T* dweight, T* dbias, int64_t n) {
+  constexpr T bound = sizeof(T) == 4 ? T(0x1p100) : T(0x1p1000);  // of x·s
+  const T s = power_of_two(at_most(rstd, bound / abs(mean))), r = rstd / s, m = mean * s;
+  T rest = 0;
+  if (far_from_zero(m, r)) {
+    const auto term = [=]<class V>(int64_t i) { return load<V>(x + i) * s - m; };
+    rest = reduce_terms<Reduce::sum, T>(0, n, term) / T(n);
+  }
+  const auto centred = [=](auto v) { return (v * s - m) - rest; };
+  backward_row(g, x, centred, r, rstd, weight, dx, dweight, dbias, n);
+}
+
+template <class T>
+void layer_norm_backward(const T* g, const T* x, T mean, T rstd, const T* weight, T* dx, T* dweight,
+                         T* dbias, int64_t n) {
+  if (!(rstd * squares_vanish<T> >= T(1) && rstd <= squares_vanish<T>) || far_from_zero(mean, rstd))
+    return backward_scaled(g, x, mean, rstd, weight, dx, dweight, dbias, n);
+  const auto centred = [=](auto v) { return v - mean; };
+  backward_row(g, x, centred, rstd, rstd, weight, dx, dweight, dbias, n);
 }
 
 template <class T>
