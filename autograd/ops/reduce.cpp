@@ -152,21 +152,42 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 
 namespace {
 
-/// For each element the product of the others along an axis: [.., n, ..] → [.., n, ..].
+/// For each element of a row the product of the others:  [rows, n] → [rows, n]. Elements are
+/// multiplied in pairs; the others of an element are its partner and the others of their pair. So the
+/// work is of order n, and every derivative is exact.
+Tensor product_of_others(const Tensor& x) {
+  const std::int64_t rows = x.size(0), n = x.size(1);
+  if (n == 1) return ones_like(x);
+  if (n % 2 == 1) {
+    const Tensor even = concat({x, ones({rows, 1}, x.dtype())}, 1);
+    return slice(product_of_others(even), 1, {.stop = n});
+  }
+  const Tensor pairs = reshape(x, {rows, n / 2, 2});
+  const Tensor products = select(pairs, 2, 0) * select(pairs, 2, 1);
+  return reshape(flip(pairs, {2}) * unsqueeze(product_of_others(products), 2), {rows, n});
+}
+
+/// The same along an axis of any tensor that has elements.
 Tensor product_of_others(const Tensor& x, int axis) {
-  const Tensor last = transpose(x, axis, -1);  // [.., n]
-  const std::int64_t n = last.size(-1);
-  Shape square = last.shape();
-  square.append(n);
-  const Tensor rows = expand(unsqueeze(last, -2), square);  // [.., n, n]
-  return transpose(prod(masked_fill(rows, eye(n, boolean), 1), -1), axis, -1);
+  const Tensor last = transpose(x, axis, -1);
+  const Tensor others = product_of_others(reshape(last, {-1, last.size(-1)}));
+  return transpose(reshape(others, last.shape()), axis, -1);
+}
+
+/// Whether no element is 0, overflowed or lost digits to underflow.
+bool all_normal(const Tensor& x) {
+  return visit_floating("prod", x.dtype(), [&]<class T>() {
+    using Limits = std::numeric_limits<T>;
+    return kernels::all_within(kernels::unary(kernels::Unary::abs, x), Limits::min(),
+                               Limits::max());
+  });
 }
 
 Tensor prod_along(const Tensor& x, int axis) {
   return record("prod", kernels::reduce(Reduce::prod, x, {axis}, false), {x},
                 [x = saved(x), axis](const Tensor& g, const Tensor& y) {
                   const auto across = [axis](const Tensor& t) { return unsqueeze(t, axis); };
-                  if (any(equal(x, 0)).item<bool>()) return across(g) * product_of_others(x, axis);
+                  if (!all_normal(y.detach())) return across(g) * product_of_others(x, axis);
                   return across(g * y) / x;  // ∂(Π x)/∂x_i = Π_{j≠i} x_j
                 });
 }

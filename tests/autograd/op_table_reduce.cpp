@@ -132,6 +132,14 @@ void add_products(OpTable& t) {
   };
   row.samples.push_back(with_zeros("one zero", {1.5, 0, -2, 3, 1, 0.5}));
   row.samples.push_back(with_zeros("two zeros", {1.5, 0, 0, 0, 1, 0}));
+  row.samples.push_back(sample("two axes, one zero",
+                               tensor({1.5, 0, -2, 3, 1, 0.5}, {1, 2, 3}, f64), prod, {1, 2},
+                               {1, 2}, Dims::drop, product));
+  const Tensor of_eight =
+      tensor({1.5, 0, -2, 3, 1, 0.5, 2, 0, 0, -1, 2, 0.5}, {2, 1, 3, 1, 1, 2, 1, 1}, f64);
+  row.samples.push_back(
+      sample("rank 8, zeros", of_eight, prod, {2, 5}, {2, 5}, Dims::drop, product));
+  row.samples.push_back(sample("rank 8, one axis", of_eight, prod, 2, {2}, keep_dims, product));
   row.samples.push_back(
       value_only(sample("integers", tensor({2, -3, 4}, i64), prod, {}, {0}, Dims::drop, product)));
   t.add(row);
