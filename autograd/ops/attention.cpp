@@ -1,5 +1,6 @@
 #include "ladon/autograd/ops/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -64,11 +65,13 @@ Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, con
     if (mask.dtype() != boolean) mask = cast(mask, dtype);
   }
   const double width = static_cast<double>(q.size(-1));
+  // Without query heads no key head is seen.
+  const auto seen = [heads](const Tensor& x) { return heads > 0 ? x : slice(x, -3, {.stop = 0}); };
   return {cast(q, dtype),
-          cast(k, dtype),
-          cast(v, dtype),
+          cast(seen(k), dtype),
+          cast(seen(v), dtype),
           mask,
-          shared > 0 ? heads / shared : 1,
+          heads > 0 ? heads / shared : 1,
           options.scale.value_or(width > 0 ? 1 / std::sqrt(width) : 1)};
 }
 
@@ -91,7 +94,7 @@ Tensor shared(const Tensor& x, std::int64_t group) { return group == 1 ? x : uns
 
 /// [Tq, Tk], true where a key comes too late for the query.
 Tensor too_late(std::int64_t queries, std::int64_t keys, std::int64_t offset) {
-  offset = std::clamp(offset, -queries, keys);  // beyond, nothing changes
+  offset = std::clamp(offset, -queries, keys);  // beyond: none, all
   return greater(arange(keys), unsqueeze(arange(offset, offset + queries), 1));
 }
 

@@ -46,7 +46,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
       "layer_norm", f.y, {x, w, b},
       [x = saved(x), w = saved(w), b = b.defined(), mu = f.mean, r = f.rstd, eps](
           const Tensor& g, GradientSink& sink) {
-        if (!grad_enabled()) {
+        if (!grad_enabled() || x->size(-1) == 0) {
           const kernels::LayerNormGradients d = kernels::layer_norm_backward(g, *x, mu, r, *w, b);
           sink.give(0, d.x);
           sink.give(1, d.weight);
@@ -85,6 +85,7 @@ Tensor rms_scaled(const Tensor& x, double eps) {
 // y = x·r ∘ w,  r = 1/sqrt(mean x² + eps), over the last axis.
 Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   check_norm("rms_norm", x, weight, {}, eps);
+  if (x.size(-1) == 0) return weight.defined() ? x * cast(weight, x.dtype()) : x;
   const double bound = x.dtype() == f32 ? 0x1p40 : 0x1p300;  // its 5/2-th power is in range
   const Tensor power = mean(square(x), -1, keep_dims) + eps;
   const bool in_range = kernels::all_within(power.detach(), 1 / bound, bound);

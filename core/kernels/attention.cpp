@@ -63,10 +63,11 @@ template <class T>
 AttentionOutput forward(const Tensor& q, const Tensor& k, const Tensor& v,
                         const AttentionSettings& settings) {
   const Problem<T> p = make_problem<T>(q, k, v, settings);
+  AttentionOutput result{empty_laid_out(p.leading, q, p.queries, p.value_width), Tensor()};
+  if (q.count() == 0 && result.output.count() == 0) return result;
   Shape rows = p.leading;
   for (const int64_t size : {p.heads, p.queries}) rows.append(size);
-  AttentionOutput result{empty_laid_out(p.leading, q, p.queries, p.value_width),
-                         empty(rows, q.dtype())};
+  result.log_sum = empty(rows, q.dtype());
   T* output = result.output.template mutable_strided_data<T>();
   T* log_sum = result.log_sum.template mutable_data<T>();
   const int64_t pieces = blocks(p.queries, block_queries);

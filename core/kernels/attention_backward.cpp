@@ -176,6 +176,8 @@ AttentionGradients backward(const Tensor& g, const Tensor& q, const Tensor& k, c
                    nullptr,
                    nullptr,
                    nullptr};
+  if (out.q_parts.count() == 0 && out.k.count() == 0 && out.v.count() == 0)
+    return {view::select(out.q_parts, 0, 0), out.k, out.v};
   out.q_data = out.q_parts.template mutable_strided_data<T>();
   out.k_data = out.k.template mutable_strided_data<T>();
   out.v_data = out.v.template mutable_strided_data<T>();

@@ -42,6 +42,7 @@ Tensor take_rows(const Tensor& x, int axis, const Tensor& rows) {
   const Around from(x.shape(), axis);
   const std::int64_t k = rows.count(), inner = from.inner;
   Tensor y = empty(with_size(x.shape(), axis, k), x.dtype());
+  if (y.count() == 0) return y;
   const std::int64_t* row = rows.data<std::int64_t>();
   visit_dtype(x.dtype(), [&]<class T>() {
     const T* in = source.data<T>();

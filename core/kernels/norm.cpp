@@ -28,7 +28,7 @@ LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& 
   const Tensor rows = contiguous(x), w = row_vector("weight", weight, x),
                b = row_vector("bias", bias, x);
   Shape one_a_row = x.shape();
-  one_a_row[x.rank() - 1] = 1;
+  one_a_row[x.rank() - 1] = std::min<std::int64_t>(1, x.size(-1));
   LayerNormResult result{empty_like(x), empty(one_a_row, x.dtype()), empty(one_a_row, x.dtype())};
   visit_floating("layer_norm", x.dtype(), [&]<class T>() {
     const auto loop = loops().of<T>().layer_norm;

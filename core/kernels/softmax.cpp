@@ -6,7 +6,10 @@
 namespace ladon::kernels {
 namespace {
 
-std::int64_t row_count(const Tensor& x) { return x.shape().sub(0, x.rank() - 1).count(); }
+/// Rows that have elements: none of an empty tensor, however many there are.
+std::int64_t row_count(const Tensor& x) {
+  return x.count() / std::max<std::int64_t>(1, x.size(-1));
+}
 
 /// Rows of x, each mapped by the loop that `pick` takes from the table.
 template <class Pick>
