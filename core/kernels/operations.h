@@ -39,7 +39,7 @@ enum class Unary {
 };
 
 /// Functions of two elements of one dtype. `div` and `atan2` need a floating dtype. `pow` of a
-/// negative base and fractional exponent is NaN; of integers it truncates (2^−1 is 0). `remainder`
+/// negative base and fractional exponent is NaN; integers to a negative power throw Error. `remainder`
 /// has the divisor's sign, as in Python; an integer divisor of 0 throws Error. Integers wrap
 /// around. Booleans have mul and minimum (both "and") and maximum ("or").
 enum class Binary { add, sub, mul, div, pow, maximum, minimum, atan2, remainder, count };

@@ -83,12 +83,20 @@ Tensor with_number(const Tensor& x, T s, DType result, bool flipped, Loop loop) 
   return y;
 }
 
-void check_divisor(Binary op, const Tensor& divisor) {
-  if (op != Binary::remainder || divisor.dtype() != i64) return;
-  std::vector<int> axes(static_cast<std::size_t>(divisor.rank()));
+/// Integers have no remainder by 0 and no power below 0; `fits`: there is none such on the right.
+void check_right(Binary op, bool fits) {
+  LADON_CHECK(fits || op == Binary::pow, "remainder", "integer division by zero");
+  LADON_CHECK(fits, "pow",
+              "an integer to a negative power is no integer; convert the base with "
+              "cast(x, f32)");
+}
+
+void check_right(Binary op, const Tensor& right) {
+  if (right.dtype() != i64 || (op != Binary::remainder && op != Binary::pow)) return;
+  std::vector<int> axes(static_cast<std::size_t>(right.rank()));
   std::iota(axes.begin(), axes.end(), 0);
-  LADON_CHECK(reduce(Reduce::all, divisor, axes, false).item<bool>(), "remainder",
-              "integer division by zero");
+  const Tensor fits = compare(op == Binary::pow ? Compare::ge : Compare::ne, right, 0);
+  check_right(op, reduce(Reduce::all, fits, axes, false).item<bool>());
 }
 
 Tensor binary_number(Binary op, const Tensor& x, double s, bool flipped) {
@@ -115,7 +123,7 @@ Tensor unary(Unary op, const Tensor& x) {
 Tensor binary(Binary op, const Tensor& a, const Tensor& b) {
   check_same_dtype(to_string(op), a, b);
   Tensor y = empty(broadcast_shapes(to_string(op), a.shape(), b.shape()), a.dtype());
-  check_divisor(op, b);
+  check_right(op, b);
   visit_dtype(a.dtype(), [&]<class T>() {
     map<T, T, T>(y, need<T>(to_string(op), loops().of<T>().binary[int(op)]), a, b);
   });
@@ -124,13 +132,13 @@ Tensor binary(Binary op, const Tensor& a, const Tensor& b) {
 
 Tensor binary(Binary op, const Tensor& x, double s) {
   if (op == Binary::pow && s == 2 && is_floating(x.dtype())) return unary(Unary::square, x);
-  LADON_CHECK(op != Binary::remainder || x.dtype() != i64 || s != 0, "remainder",
-              "integer division by zero");
+  if (x.dtype() == i64 && op == Binary::remainder) check_right(op, s != 0);
+  if (x.dtype() == i64 && op == Binary::pow) check_right(op, s >= 0);
   return binary_number(op, x, s, false);
 }
 
 Tensor binary(Binary op, double s, const Tensor& x) {
-  check_divisor(op, x);
+  check_right(op, x);
   return binary_number(op, x, s, true);
 }
 

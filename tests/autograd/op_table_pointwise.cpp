@@ -104,6 +104,8 @@ void add_pow(OpTable& t) {
   row.samples.push_back(sample("special", tensor({0, 0, -8, -8, 2}, f64),
                                tensor({0, 2, 3, 1. / 3, -1}, f64), f, reference));
   row.samples.back().differentiable = false;
+  row.errors.push_back({"negative power", [] { pow(ones({2}, i64), -1); }});
+  row.errors.push_back({"negative power", [] { pow(ones({2}, i64), -ones({2}, i64)); }});
   t.add(row);
 }
 

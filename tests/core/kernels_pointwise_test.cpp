@@ -212,10 +212,13 @@ TEST(KernelsPointwise, IntegersWrapAndTruncate) {
   EXPECT_EQ(apply(Binary::remainder, -7, 3), 2);
   EXPECT_EQ(apply(Binary::remainder, 7, -3), -2);
   EXPECT_EQ(apply(Binary::pow, -3, 3), -27);
-  EXPECT_EQ(apply(Binary::pow, 2, -1), 0);
-  EXPECT_EQ(apply(Binary::pow, -1, -3), -1);
+  EXPECT_EQ(apply(Binary::pow, 0, 0), 1);
   EXPECT_EQ(unary(Unary::abs, from_vector(std::vector{low}, {1})).data<std::int64_t>()[0], low);
   EXPECT_THROW(apply(Binary::remainder, 1, 0), Error);
+  EXPECT_THROW(apply(Binary::pow, 2, -1), Error);
+  EXPECT_THROW(apply(Binary::pow, -1, -3), Error);
+  EXPECT_THROW(binary(Binary::pow, sample({3}, i64), -1), Error);
+  EXPECT_THROW(binary(Binary::pow, 2.0, tensor({1, -1}, i64)), Error);
   EXPECT_THROW(binary(Binary::remainder, sample({3}, i64), 0), Error);
   EXPECT_THROW(apply(Binary::div, 1, 2), Error);
 }

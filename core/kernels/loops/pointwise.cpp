@@ -125,11 +125,10 @@ LADON_INLINE T apply(T a, T b) {
   if constexpr (op == Binary::remainder) return remainder(a, b);
 }
 
-// 1/aᵉ truncates to 0 unless a is ±1 (0 to a negative power: 0).
+// The caller has excluded e < 0.
 inline int64_t pow(int64_t a, int64_t e) {
-  if (e < 0) return a == 1 ? 1 : a == -1 ? (e % 2 == 0 ? 1 : -1) : 0;
   uint64_t result = 1;
-  for (auto base = static_cast<uint64_t>(a); e != 0; e >>= 1, base *= base)
+  for (auto base = static_cast<uint64_t>(a); e > 0; e >>= 1, base *= base)
     if (e & 1) result *= base;
   return static_cast<int64_t>(result);
 }
