@@ -8,6 +8,7 @@
 
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/parallel.h"
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
@@ -262,6 +263,11 @@ TEST(Attention, HugeOffsetsHideNothingOrEverything) {
   };
   EXPECT_TRUE(all_equal(at_offset(huge), scaled_dot_product_attention(x.q, x.k, x.v)));
   EXPECT_EQ(amax(abs(at_offset(-huge))).item(), 0);
+  for (const std::int64_t offset : {huge, -huge, std::int64_t{1} << 60, std::int64_t{-7}}) {
+    const AttentionOptions options{.causal = true, .causal_offset = offset};
+    expect_near(attention_with_weights(x.q, x.k, x.v, options).output, at_offset(offset), 1e-13,
+                "with weights");
+  }
 }
 
 // --- heads ---
@@ -285,6 +291,31 @@ TEST(Attention, GroupedHeadsEqualRepeatedHeads) {
     return scaled_dot_product_attention(q, repeated(k), repeated(v), {.causal = true});
   };
   expect_near(fused(inputs(s), {.causal = true}), results(inputs(s), apply), 1e-13, "grouped");
+}
+
+TEST(Attention, WithoutQueryHeadsNothingIsComputed) {
+  const Qkv x = inputs({.heads = 0, .shared = 3});
+  Generator rng(1);
+  const Tensor mask = zeros({131, 150}, f64).set_requires_grad();
+  for (const AttentionOptions& options :
+       {AttentionOptions{}, AttentionOptions{.causal = true},
+        AttentionOptions{.dropout = 0.5, .rng = &rng}, AttentionOptions{.mask = mask}}) {
+    Tensor q = kernels::clone(x.q), k = kernels::clone(x.k), v = kernels::clone(x.v);
+    for (Tensor* t : {&q, &k, &v}) t->set_requires_grad();
+    const Tensor y = scaled_dot_product_attention(q, k, v, options);
+    EXPECT_EQ(detail::join(y.shape()), "[2, 0, 131, 40]");
+    const Tensor w = attention_with_weights(q, k, v, options).weights;
+    EXPECT_EQ(detail::join(w.shape()), "[2, 0, 131, 150]");
+    for (const bool again : {true, false}) {
+      const std::vector<Tensor> g =
+          grad({sum(y)}, {q, k, v}, {.retain_graph = true, .create_graph = again});
+      EXPECT_EQ(detail::join(g[0].shape()), detail::join(q.shape()));
+      EXPECT_TRUE(all_equal(g[1], zeros_like(k)));
+      EXPECT_TRUE(all_equal(g[2], zeros_like(v)));
+    }
+  }
+  const Tensor q = ones({1, 2, 3, 4}), none = ones({1, 0, 3, 4});
+  expect_error([&] { attention_with_weights(q, none, none); }, "cannot share 0 key heads");
 }
 
 // --- weights, dropout, dtypes ---

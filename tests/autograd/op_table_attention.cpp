@@ -128,9 +128,12 @@ std::vector<OpSample> samples(OpTable& table, bool weights) {
 
 std::vector<OpSample> empty_samples(OpTable& table, bool weights) {
   const auto r = [&](const Shape& shape) { return table.random(shape); };
-  return {sample("no batch", {r({0, 2, 3, 4}), r({0, 2, 5, 4}), r({0, 2, 5, 4})}, {}, weights),
-          sample("no queries", {r({2, 2, 0, 4}), r({2, 2, 5, 4}), r({2, 2, 5, 4})}, {}, weights),
-          sample("no keys", {r({2, 2, 3, 4}), r({2, 2, 0, 4}), r({2, 2, 0, 4})}, {}, weights)};
+  return {
+      sample("no batch", {r({0, 2, 3, 4}), r({0, 2, 5, 4}), r({0, 2, 5, 4})}, {}, weights),
+      sample("no queries", {r({2, 2, 0, 4}), r({2, 2, 5, 4}), r({2, 2, 5, 4})}, {}, weights),
+      sample("no query heads", {r({2, 0, 3, 4}), r({2, 2, 5, 4}), r({2, 2, 5, 4})}, {}, weights),
+      sample("no heads", {r({2, 0, 3, 4}), r({2, 0, 5, 4}), r({2, 0, 5, 4})}, {}, weights),
+      sample("no keys", {r({2, 2, 3, 4}), r({2, 2, 0, 4}), r({2, 2, 0, 4})}, {}, weights)};
 }
 
 std::vector<OpError> errors(Tensor (*apply)(const Tensor&, const Tensor&, const Tensor&,

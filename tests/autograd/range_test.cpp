@@ -133,6 +133,17 @@ TEST(Range, DataFarFromZero) {
   expect_close(layer_norm(full({3}, 0.1)), zeros({3}), 0, "equal elements");
 }
 
+TEST(Range, ManyRowsWithoutElements) {
+  Tensor x = zeros({std::int64_t{1} << 50, 0});
+  x.set_requires_grad();
+  for (const Function& f : {Function([](const Tensor& t) { return layer_norm(t); }),
+                            Function([](const Tensor& t) { return rms_norm(t, ones({0})); })})
+    for (const bool again : {true, false}) {
+      const GradOptions options{.retain_graph = true, .create_graph = again};
+      EXPECT_TRUE(grad(sum(f(x)), x, options).shape() == x.shape());
+    }
+}
+
 // --- prod ---
 
 TEST(Range, ProductsWithAZeroNeedMemoryOfOrderN) {
