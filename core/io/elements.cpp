@@ -32,10 +32,10 @@ float from_bfloat(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_
 // n elements of type Raw in the file → n elements of type To in memory, through a small buffer.
 template <class Raw, class To, class Convert>
 void read_as(InputFile& file, To* to, std::int64_t n, bool swap, Convert convert) {
-  constexpr std::size_t chunk = std::size_t{1} << 16;
-  std::vector<char> bytes(chunk);
+  const std::int64_t chunk = std::min<std::int64_t>(n, (1 << 16) / sizeof(Raw));
+  std::vector<char> bytes(static_cast<std::size_t>(chunk) * sizeof(Raw));
   for (std::int64_t done = 0; done < n;) {
-    const auto m = std::min<std::int64_t>(n - done, chunk / sizeof(Raw));
+    const auto m = std::min(n - done, chunk);
     file.read(bytes.data(), static_cast<std::size_t>(m) * sizeof(Raw));
     for (std::int64_t i = 0; i < m; ++i) {
       char* item = bytes.data() + static_cast<std::size_t>(i) * sizeof(Raw);

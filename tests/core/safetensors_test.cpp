@@ -1,11 +1,13 @@
 #include "ladon/core/io/safetensors.h"
 
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
 #include "ladon/core/io/file.h"
 #include "ladon/core/view.h"
 #include "ladon/tests/core/damaged.h"
+#include "ladon/tests/core/heap.h"
 
 namespace ladon {
 namespace {
@@ -139,6 +141,18 @@ TEST(Safetensors, RefusesHeadersThatAreNotTheFormat) {
   refuse("{\"__metadata__\":{\"k\":1}}",
          "__metadata__ must be an object of strings, got {\"k\":1}");
   refuse("{\"__metadata__\":[]}", "__metadata__ must be an object of strings, got []");
+  refuse("{\"__metadata__\":{\"k\":[\"v\"]}}", "an object of strings, got {\"k\":[\"v\"]}");
+  refuse("{\"__metadata__\":[\"v\"]}", "an object of strings, got [\"v\"]");
+  refuse("{\"__metadata__\":\"v\"}", "an object of strings, got \"v\"");
+  refuse("{\"a\":{\"x\":{\"k\":1,\"k\":2}}}", "the key 'k' twice");
+  refuse("{\"a\":{\"x\":{\"dtype\":1}}}", "tensor 'a' has no 'dtype': {\"x\":{\"dtype\":1}}");
+  refuse("{\"a\":[1,{\"k\":null}]}", "tensor 'a' must be an object, got [1,{\"k\":null}]");
+  refuse("{\"a\":{\"dtype\":[\"F32\"],\"shape\":[2],\"data_offsets\":[0,8]}}",
+         "dtype [\"F32\"] is not one of");
+  refuse("{" + entry("a", "F32", "[[2]]", "[0,8]") + "}", "2^63 − 1, got [[2]]");
+  refuse("{" + entry("a", "F32", "{\"k\":2}", "[0,8]") + "}", "2^63 − 1, got {\"k\":2}");
+  refuse("{" + entry("a", "F32", "[2]", "[0,8,8]") + "}", "with begin ≤ end, got [0,8,8]");
+  refuse("{" + entry("a", "F32", "[2]", "\"[0,8]\"") + "}", "2^63 − 1, got \"[0,8]\"");
   refuse("{\"a\":1}", "tensor 'a' must be an object, got 1");
   refuse("{\"a\":{}}", "tensor 'a' has no 'dtype'");
   refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", "tensor 'a' has no 'data_offsets'");
@@ -169,6 +183,73 @@ TEST(Safetensors, RefusesDeepNestingWithoutRecursion) {
   std::string objects = "{";
   for (int i = 0; i < depth; ++i) objects += "\"a\":{";
   expect_error([&] { load(safetensors(objects)); }, "nests deeper than 4");
+}
+
+// The bytes of the heap that reading takes for a byte of the file. A file that is refused counts.
+double heap_for_a_byte(const std::string& bytes) {
+  const TemporaryFolder folder;
+  const std::string path = write(folder, bytes);
+  const std::size_t peak = test::heap_peak([&] {
+    try {
+      load_safetensors(path);
+    } catch (const Error&) {
+    }
+  });
+  return static_cast<double>(peak) / static_cast<double>(bytes.size());
+}
+
+std::string repeated(std::size_t count, const std::function<std::string(std::size_t)>& part) {
+  std::string all;
+  for (std::size_t i = 0; i < count; ++i) all += (i > 0 ? "," : "") + part(i);
+  return all;
+}
+
+// A tensor takes 52 bytes of a header at least, and some 400 as a result.
+TEST(Safetensors, ManyTensorsTakeMemoryInProportion) {
+  const std::size_t count = 100'000;
+  const std::string header =
+      "{" +
+      repeated(count,
+               [](std::size_t i) {
+                 const std::string offsets = detail::join("[", 4 * i, ",", 4 * i + 4, "]");
+                 return entry("l." + std::to_string(i), "F32", "[1]", offsets);
+               }) +
+      "}";
+  std::string elements(4 * count, '\0');
+  const float value = 1.5;
+  std::memcpy(elements.data() + 4 * 12'345, &value, sizeof value);
+  const std::string bytes = safetensors(header, elements);
+  const Tensors tensors = load(bytes);
+  ASSERT_EQ(tensors.size(), count);
+  EXPECT_EQ(tensors.at("l.12345").item(), 1.5);
+  EXPECT_EQ(tensors.at("l.12344").item(), 0);
+  EXPECT_LT(heap_for_a_byte(bytes), 10);
+  EXPECT_EQ(load(saved(tensors)).size(), count);
+}
+
+// None of these may take much more than their own length, whatever stands in them.
+TEST(Safetensors, HostileHeadersTakeMemoryInProportion) {
+  const std::size_t million = 1'000'000;
+  const std::string zeros = repeated(million, [](std::size_t) { return "0"; });
+  const auto word = [](std::size_t i) { return "\"" + std::to_string(i) + "\":\"\""; };
+  const std::string words = repeated(million / 4, word), a_long_word(4 * million, 'x');
+  const std::string empty_tensor = "\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]";
+  for (const std::string& header :
+       {"{\"__metadata__\":{" + words + "}}", "{\"__metadata__\":{\"k\":\"" + a_long_word + "\"}}",
+        "{\"__metadata__\":[" + zeros + "]}",
+        "{" + entry("a", "F32", "[" + zeros + "]", "[0,0]") + "}",
+        "{" + entry("a", "F32", "[0]", "[" + zeros + "]") + "}",
+        "{\"a\":{" + empty_tensor + ",\"other\":[" + zeros + "]}}",
+        "{\"a\":{" + empty_tensor + "," + words + "}}", "{\"" + a_long_word + "\":1}",
+        "{\"" + a_long_word, "{\"a\":" + std::string(4 * million, '1') + "}"})
+    EXPECT_LT(heap_for_a_byte(safetensors(header)), 12) << header.substr(0, 70);
+}
+
+TEST(Safetensors, ReadsSizesNoFurtherThanTheRankLimit) {
+  const std::string zeros = repeated(1'000'000, [](std::size_t) { return "0"; });
+  const std::string bytes = safetensors("{" + entry("a", "F32", "[" + zeros + "]", "[0,0]") + "}");
+  expect_error([&] { load(bytes); }, "tensor 'a' has at least 9 axes, a tensor at most 8");
+  EXPECT_LT(heap_for_a_byte(bytes), 1.1) << "only the text itself";
 }
 
 TEST(Safetensors, RefusesOverlapsAndHoles) {
