@@ -1,6 +1,7 @@
 #include "ladon/core/io/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,31 +28,90 @@ constexpr std::size_t largest_transfer = 0x7ffff000;
   detail::fail(operation, path, ": ", what, ": ", std::generic_category().message(errno));
 }
 
-// Where a write to `path` ends up. Renaming over a link, a device or a pipe would destroy it.
+void check_path(std::string_view operation, const std::string& path) {
+  LADON_CHECK(path.find('\0') == std::string::npos, operation, path.c_str(),
+              "\\0…: the path holds a NUL, at its byte ", path.find('\0'));
+}
+
+// Where a write to `path` ends up: renaming over a link, a device or a pipe would destroy it. Links
+// are followed one by one, as the last may lead to a name that does not exist.
 fs::path resolve(const std::string& path) {
+  check_path("write_atomically", path);
+  constexpr int most_links = 40;  // Linux's own limit
   std::error_code error;
-  fs::path target = path;
-  if (fs::is_symlink(fs::symlink_status(target, error))) {
-    target = fs::weakly_canonical(target, error);
-    LADON_CHECK(!error, "write_atomically", path, ": cannot follow the link: ", error.message());
-  }
-  const fs::file_status status = fs::status(target, error);
+  const fs::file_status status = fs::status(path, error);
   LADON_CHECK(!fs::exists(status) || fs::is_regular_file(status), "write_atomically", path,
               ": exists and is not a regular file");
+  fs::path target = path;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
+    LADON_CHECK(links < most_links, "write_atomically", path, ": cannot follow the link: ",
+                std::make_error_code(std::errc::too_many_symbolic_link_levels).message());
+    target = target.parent_path() / fs::read_symlink(target, error);
+    LADON_CHECK(!error, "write_atomically", path, ": cannot follow the link: ", error.message());
+  }
   return target;
+}
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+// --- temporaries ---
+//
+// Whoever writes one holds a lock on it, which dies with the process. So one that can be locked is
+// left over. A process number would say less: another container or machine that shares the folder
+// has numbers of its own, and numbers come again.
+
+// Whether `name` still names the open file, and that is a regular one.
+bool names(const std::string& name, int descriptor) {
+  struct stat named, opened;
+  return lstat(name.c_str(), &named) == 0 && fstat(descriptor, &opened) == 0 &&
+         S_ISREG(opened.st_mode) && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+// .ladon-PROCESS-NUMBER.tmp
+bool is_temporary(std::string_view name) {
+  const auto skip_number = [&] {
+    const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+    name.remove_prefix(digits);
+    return digits > 0;
+  };
+  if (!name.starts_with(".ladon-")) return false;
+  name.remove_prefix(7);
+  if (!skip_number() || !name.starts_with('-')) return false;
+  name.remove_prefix(1);
+  return skip_number() && name == ".tmp";
+}
+
+// A lock over NFS needs a file opened for writing; elsewhere a read-only one can be locked as well.
+int open_to_lock(const std::string& name) {
+  constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const int descriptor = open(name.c_str(), O_WRONLY | flags);
+  return descriptor >= 0 ? descriptor : open(name.c_str(), O_RDONLY | flags);
+}
+
+// What cannot be removed stays: that is no failure of the write that comes after.
+void remove_stale_temporaries(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (!is_temporary(entry->path().filename().native())) continue;
+    const std::string& name = entry->path().native();
+    const int descriptor = open_to_lock(name);
+    if (descriptor < 0) continue;
+    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 && names(name, descriptor)) unlink(name.c_str());
+    close(descriptor);
+  }
 }
 
 // A new file beside the target: opened on construction, removed on destruction unless renamed.
 class Temporary {
  public:
   Temporary(const std::string& path, const fs::path& target) : path_(path), target_(target) {
-    static std::atomic<unsigned> counter{0};
-    do {
-      const std::string name = detail::join(".ladon-", getpid(), "-", counter++, ".tmp");
-      name_ = (target.parent_path() / name).string();
-      descriptor = open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (descriptor < 0 && errno == EEXIST);
-    if (descriptor < 0) fail_with_errno("write_atomically", path_, "cannot write in its folder");
+    remove_stale_temporaries(folder_of(target));
+    for (int attempts = 1; !create(); ++attempts)
+      LADON_CHECK(attempts < 1000, "write_atomically", path,
+                  ": finds no free name for a new file in its folder");
     struct stat old;
     if (stat(target.c_str(), &old) == 0 && fchmod(descriptor, old.st_mode & 07777) != 0)
       abandon("cannot keep its permissions");
@@ -60,13 +120,14 @@ class Temporary {
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
 
+  // The lock goes last, with the descriptor: nobody else may touch the file under its old name.
   ~Temporary() {
-    if (descriptor >= 0) close(descriptor);
     if (!renamed_) unlink(name_.c_str());
+    close(descriptor);
   }
 
   void rename_over_target() {
-    if (fsync(descriptor) != 0 || close(std::exchange(descriptor, -1)) != 0)
+    if (fsync(descriptor) != 0)
       fail_with_errno("write_atomically", path_, "cannot flush to the disk");
     if (std::rename(name_.c_str(), target_.c_str()) != 0)
       fail_with_errno("write_atomically", path_, "cannot rename the new file over it");
@@ -77,11 +138,30 @@ class Temporary {
   int descriptor = -1;
 
  private:
+  // One attempt at a new name. False if the name is taken, or if another process that cleans up
+  // came between its making and its lock.
+  bool create() {
+    static std::atomic<unsigned> counter{0};
+    name_ = (target_.parent_path() / detail::join(".ladon-", getpid(), "-", counter++, ".tmp"));
+    descriptor = open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0 && errno == EEXIST) return false;
+    if (descriptor < 0)
+      fail_with_errno("write_atomically", described(), "cannot write in its folder");
+    struct stat status;
+    const bool locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    if (locked && fstat(descriptor, &status) == 0 && status.st_nlink > 0) return true;
+    close(descriptor);
+    return false;
+  }
+
+  std::string described() const {
+    return target_ == path_ ? path_ : path_ + " (a link to " + target_.native() + ")";
+  }
+
   // Makes the new name durable. Some file systems cannot do this for folders; the file is whole
   // all the same, so a failure is not one of the write.
   void flush_folder() const {
-    const fs::path folder = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
-    const int handle = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int handle = open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (handle < 0) return;
     fsync(handle);
     close(handle);
@@ -90,8 +170,8 @@ class Temporary {
   // The destructor does not run for a constructor that throws.
   [[noreturn]] void abandon(std::string_view what) {
     const int reason = errno;
-    close(descriptor);
     unlink(name_.c_str());
+    close(descriptor);
     errno = reason;
     fail_with_errno("write_atomically", path_, what);
   }
@@ -105,6 +185,7 @@ class Temporary {
 }  // namespace
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
+  check_path("read_file", path_);
   // Without O_NONBLOCK, opening a pipe would wait for its writer.
   descriptor_ = open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (descriptor_ < 0) fail_with_errno("read_file", path_, "cannot open");
@@ -165,6 +246,34 @@ void write_atomically(const std::string& path, const std::function<void(OutputFi
 
 void write_atomically(const std::string& path, std::string_view bytes) {
   write_atomically(path, [&](OutputFile& file) { file.write(bytes); });
+}
+
+FolderLock::FolderLock(std::string_view operation, const std::string& folder) {
+  check_path(operation, folder);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  LADON_CHECK(!error, operation, "cannot make the folder ", folder, ": ", error.message());
+  const std::string path = (fs::path(folder) / "lock").native();
+  descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  // Who cannot write in the folder may read what is there, and disturbs nobody.
+  if (descriptor_ < 0 && (errno == EACCES || errno == EROFS)) return;
+  if (descriptor_ < 0) fail_with_errno(operation, folder, "cannot make its lock");
+  char text[300] = {};
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    const bool known = pread(descriptor_, text, sizeof text - 1, 0) > 0;
+    close(descriptor_);
+    detail::fail(operation, "the folder ", folder, " is in use by ",
+                 known ? text : "another process", "; wait for it, or take another folder");
+  }
+  gethostname(text, sizeof text - 1);
+  const std::string holder = detail::join("process ", getpid(), " on ", text);
+  const bool written =
+      ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, holder.data(), holder.size(), 0) > 0;
+  static_cast<void>(written);  // who holds it is only told, and the disk may be full
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) close(descriptor_);
 }
 
 }  // namespace ladon

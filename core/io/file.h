@@ -1,5 +1,6 @@
 #pragma once
-// Files: bounded reading, and writing that never leaves half a file behind.
+// Files: bounded reading, and writing that never leaves half a file behind. A path with a NUL in it,
+// which the system would cut there, is an Error everywhere.
 
 #include <cstdint>
 #include <functional>
@@ -50,10 +51,29 @@ class OutputFile {
 /// Replaces (or creates) `path` by what `writer` writes, all or nothing: the bytes go to a new file
 /// in the same folder, are flushed to the disk, and the file is renamed over the old one. If
 /// anything fails, the writer's own exceptions included, the new file is removed and the old one
-/// keeps its bytes; if the process is killed, the new file may stay behind as .ladon-….tmp. A
-/// symbolic link is followed; the permissions of an existing file are kept. Throws Error naming the
-/// path and the reason.
+/// keeps its bytes; if the process is killed, the new file stays behind as .ladon-….tmp until the
+/// next write in that folder, by any process, removes it.
+///
+/// A symbolic link is followed, also to a file that is not there yet. The permissions of an
+/// existing file are kept; being a new file, it belongs to who writes it, and a hard link to the
+/// old one keeps the old bytes. Throws Error naming the path and the reason.
 void write_atomically(const std::string& path, const std::function<void(OutputFile&)>& writer);
 void write_atomically(const std::string& path, std::string_view bytes);
+
+/// Claims a folder, which is made if it is missing, for one process at a time. The claim is a lock
+/// on the file `lock` in it, which ends with the process, however that ends; the file stays, with
+/// the process and its machine written in it. Nothing is claimed on file systems without locks, nor
+/// by who may not write in the folder.
+class FolderLock {
+ public:
+  /// Throws Error naming the folder if another holds it (and who), or if it cannot be made.
+  FolderLock(std::string_view operation, const std::string& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_;
+};
 
 }  // namespace ladon

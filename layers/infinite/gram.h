@@ -47,7 +47,8 @@ struct GramOptions {
   /// Bytes that result and work may take together, beside the inputs. 0: what the machine has free.
   std::uint64_t memory_budget = 0;
   /// A folder (made if it is missing) that finished tiles are stored in. A later call with the same
-  /// inputs, model and options takes up what is there. The caller removes it. Empty: none.
+  /// inputs, model and options takes up what is there, also after the process was killed. One run
+  /// at a time: a second one in the same folder is an Error. The caller removes it. Empty: none.
   std::filesystem::path checkpoint = {};
   double checkpoint_seconds = 10;  ///< Work that a file holds, about; 0: a tile.
   /// Called by one thread at a time. What it throws ends the computation and comes out of gram().
@@ -73,7 +74,7 @@ GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const GramOption
 
 /// The kernels between all of a and all of b. Throws Error, before it allocates the result, if the
 /// memory needed is over the budget (with the figure, and the tile that would fit if there is one),
-/// or if the checkpoint holds tiles of another computation.
+/// or if the checkpoint holds tiles of another computation or another run is working in it.
 Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, const GramOptions& options = {});
 /// Of a with itself: the tiles on and above the diagonal are computed and mirrored, so that the
 /// result is symmetric exactly; on and above the diagonal it has the bits of gram(limit, a, a)

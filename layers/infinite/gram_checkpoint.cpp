@@ -159,7 +159,7 @@ std::uint64_t payload_of(const std::vector<GramTile>& tiles, const Gram& result)
 }  // namespace
 
 GramCheckpoint::GramCheckpoint(const Limit& limit, const GramPlan& plan, const GramOptions& options)
-    : plan_(plan), folder_(options.checkpoint) {
+    : plan_(plan), folder_(options.checkpoint), lock_("gram", folder_.string()) {
   Manifest wanted{{{"inputs", hash_of(plan.a)},
                    {"other inputs", plan.symmetric ? "the same" : hash_of(plan.b)},
                    {"model", hash_of(limit.model())},
@@ -187,11 +187,26 @@ GramCheckpoint::GramCheckpoint(const Limit& limit, const GramPlan& plan, const G
   Hash hash;
   hash.add(wanted.text());
   identity_ = hash.value();
-  if (!stored.entries.empty()) return;
+  remove_other_parts();
+  if (stored.entries.empty()) write_atomically(manifest_path(folder_).string(), wanted.text());
+}
+
+void GramCheckpoint::remove_other_parts() const {
   std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  LADON_CHECK(!error, "gram", "cannot make the folder ", folder_.string(), ": ", error.message());
-  write_atomically(manifest_path(folder_).string(), wanted.text());
+  std::vector<std::filesystem::path> others;
+  std::filesystem::directory_iterator entry(folder_, error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with("part_") || !name.ends_with(".bin") || !entry->is_regular_file())
+      continue;
+    InputFile file(entry->path().string());
+    Header header{};
+    if (file.size() < sizeof header) continue;
+    file.read(&header, sizeof header);
+    if (header.magic == Header().magic && header.identity != identity_)
+      others.push_back(entry->path());
+  }
+  for (const auto& path : others) std::filesystem::remove(path, error);
 }
 
 std::int64_t GramCheckpoint::stored_tile(const std::filesystem::path& folder) {

@@ -2,11 +2,21 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
+#include <vector>
 
+#include "ladon/core/data/glove.h"
+#include "ladon/core/data/images.h"
+#include "ladon/core/data/text.h"
+#include "ladon/core/data/vocabulary.h"
+#include "ladon/core/io/idx.h"
+#include "ladon/core/io/npy.h"
+#include "ladon/core/io/safetensors.h"
 #include "ladon/core/io/utf8.h"
 #include "ladon/tests/core/damaged.h"
 
@@ -86,6 +96,159 @@ TEST(File, KeepsPermissionsAndFollowsLinks) {
   EXPECT_TRUE(fs::is_symlink(link));
   EXPECT_EQ(read_file(path), "new");
   EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST(File, FollowsLinksToWhatIsNotThereYet) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "deep");
+  fs::create_symlink("real", folder / "direct");
+  fs::create_symlink("deep/second", folder / "first");
+  fs::create_symlink("../third", folder / "deep/second");
+  fs::create_symlink(folder / "fourth", folder / "third");  // absolute
+  for (const auto& [link, real] : {std::pair("direct", "real"), std::pair("first", "fourth")}) {
+    write_atomically(folder / link, "new");
+    EXPECT_TRUE(fs::is_symlink(folder / link));
+    ASSERT_TRUE(fs::is_regular_file(fs::symlink_status(folder / real))) << real;
+    EXPECT_EQ(read_file(folder / real), "new");
+  }
+  EXPECT_TRUE(fs::is_symlink(folder / "deep/second") && fs::is_symlink(folder / "third"));
+}
+
+TEST(File, RefusesLinksThatLeadNowhere) {
+  const TemporaryFolder folder;
+  const std::string link = folder / "link", loop = folder / "loop";
+  fs::create_symlink("unmounted/disk/a", link);
+  fs::create_symlink("pool", loop);
+  fs::create_symlink("loop", folder / "pool");
+  expect_error([&] { write_atomically(link, "x"); },
+               link + " (a link to " + (folder / "unmounted/disk/a").native() +
+                   "): cannot write in its folder: No such file or directory");
+  expect_error([&] { write_atomically(loop, "x"); },
+               loop + ": cannot follow the link: Too many levels of symbolic links");
+  EXPECT_TRUE(fs::is_symlink(link) && fs::is_symlink(loop));
+  EXPECT_EQ(entries(folder), 3);
+}
+
+/// Runs `action` in a child process and returns how that ended.
+int status_of_child(const std::function<void()>& action) {
+  const pid_t child = fork();
+  if (child == 0) {
+    action();
+    _exit(0);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return status;
+}
+
+void die_while_writing(const std::string& path) {
+  const int status = status_of_child([&] {
+    write_atomically(path, [](OutputFile& file) {
+      file.write("half");
+      kill(getpid(), SIGKILL);
+    });
+  });
+  EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+TEST(File, TheNextWriteRemovesTemporariesOfTheDead) {
+  const TemporaryFolder folder;
+  write_atomically(folder / "a", "old");
+  die_while_writing(folder / "a");
+  EXPECT_EQ(read_file(folder / "a"), "old");
+  EXPECT_EQ(entries(folder), 2) << "the test needs what a killed process leaves";
+  std::ofstream(folder / ".ladon-1-0.tmp");  // the number of a process that lives
+  write_atomically(folder / "b", "new");
+  EXPECT_EQ(entries(folder), 2) << "only a and b";
+  EXPECT_EQ(read_file(folder / "a"), "old");
+}
+
+TEST(File, OnlyTemporariesAreRemoved) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / ".ladon-1-1.tmp");
+  fs::create_symlink("a", folder / ".ladon-1-2.tmp");
+  ASSERT_EQ(mkfifo((folder / ".ladon-1-3.tmp").c_str(), 0600), 0);
+  for (const char* name : {".ladon-.tmp", ".ladon-1.tmp", ".ladon-1-.tmp", ".ladon-1-x.tmp",
+                           ".ladon-1-1.tmp2", "ladon-1-1.tmp", ".ladon-1-1"})
+    std::ofstream(folder / name) << "mine";
+  write_atomically(folder / "a", "new");
+  EXPECT_EQ(entries(folder), 11);
+}
+
+TEST(File, TemporariesOfTheLivingStay) {
+  const TemporaryFolder folder;
+  write_atomically(folder / "a", [&](OutputFile& file) {
+    file.write("first ");
+    write_atomically(folder / "b", "beside it");
+    const int status = status_of_child([&] { write_atomically(folder / "c", "by another"); });
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    file.write("second");
+  });
+  EXPECT_EQ(read_file(folder / "a"), "first second");
+  EXPECT_EQ(read_file(folder / "b"), "beside it");
+  EXPECT_EQ(read_file(folder / "c"), "by another");
+  EXPECT_EQ(entries(folder), 3);
+}
+
+TEST(File, APathWithANulIsAnError) {
+  const TemporaryFolder folder;
+  write_atomically(folder / "a", "kept");
+  const std::string path = (folder / "a").native() + std::string("\0b", 2);
+  const std::vector<std::function<void()>> functions = {
+      [&] { read_file(path); },
+      [&] { InputFile file(path); },
+      [&] { write_atomically(path, "x"); },
+      [&] { FolderLock lock("test", path); },
+      [&] { save_npy(path, ones({1})); },
+      [&] { load_npy(path); },
+      [&] { save_safetensors(path, {}); },
+      [&] { load_safetensors(path); },
+      [&] { read_idx(path); },
+      [&] { read_mnist(path, path); },
+      [&] { read_cifar10(path); },
+      [&] { read_cifar100(path); },
+      [&] { load_glove(path); },
+      [&] { read_trec(path); },
+      [&] { read_lines({path}); },
+      [&] { read_tsv(path); },
+      [&] { guess_columns(path); },
+      [&] { Vocabulary().save(path); },
+      [&] { Vocabulary::load(path); },
+  };
+  for (const auto& function : functions)
+    expect_error(function, (folder / "a").native() + "\\0…: the path holds a NUL, at its byte ");
+  EXPECT_EQ(read_file(folder / "a"), "kept");
+  EXPECT_EQ(entries(folder), 1);
+}
+
+TEST(FolderLock, IsHeldOnceUntilItsEnd) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "new/folder";
+  for (int i = 0; i < 2; ++i) {
+    const FolderLock lock("test", path);
+    expect_error(
+        [&] { FolderLock second("test", path); },
+        detail::join("[test] the folder ", path, " is in use by process ", getpid(), " on "));
+    const int status = status_of_child([&] {
+      expect_error([&] { FolderLock second("test", path); }, path);
+      _exit(testing::Test::HasFailure() ? 1 : 0);
+    });
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+}
+
+TEST(FolderLock, EndsWithTheProcess) {
+  const TemporaryFolder folder;
+  const int status = status_of_child([&] {
+    const FolderLock lock("test", folder.path());
+    kill(getpid(), SIGKILL);
+  });
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(fs::exists(folder / "lock"));
+  EXPECT_NO_THROW(FolderLock("test", folder.path()));
+  write_atomically(folder / "file", "x");
+  expect_error([&] { FolderLock("test", folder / "file"); },
+               "cannot make the folder " + (folder / "file").native());
 }
 
 TEST(File, RefusesWhatIsNotARegularFile) {

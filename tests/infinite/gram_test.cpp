@@ -340,6 +340,8 @@ TEST_F(GramCheckpoint, ResumesAfterTheProcessWasKilledWithTheSameBits) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   EXPECT_EQ(computed(stored()), 10 - 4);
+  for (const auto& entry : fs::directory_iterator(folder_.path() / "tiles"))
+    EXPECT_FALSE(entry.path().string().ends_with(".tmp")) << entry.path();
 }
 
 TEST_F(GramCheckpoint, ComputesDamagedTilesAgain) {
@@ -387,6 +389,41 @@ TEST_F(GramCheckpoint, RefusesTilesOfAnotherComputation) {
   Sequential shallower = relu_net(50);
   shallower.layers.pop_back();
   refused(shallower, x_, stored(), "its \"model\" is");
+}
+
+TEST_F(GramCheckpoint, IsForOneRunAtATime) {
+  int refused = 0;
+  const auto second = [&](const GramProgress& p) {
+    if (p.tiles_done != 1) return;
+    test::expect_error([&] { run(stored()); }, "the folder " + (folder_.path() / "tiles").string() +
+                                                   " is in use by process " +
+                                                   std::to_string(getpid()));
+    ++refused;
+  };
+  expect_same_bits(run(stored(second)), whole_, "the first run");
+  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(computed(stored()), 0);
+}
+
+TEST_F(GramCheckpoint, KeepsNoPartsOfAnotherCut) {
+  const fs::path tiles = folder_.path() / "tiles";
+  GramOptions other = stored();
+  other.tile = 2 * unit;
+  run(other);
+  const fs::path stale = tiles / "part_000002.bin", beyond = tiles / "part_000077.bin";
+  ASSERT_TRUE(fs::exists(stale));
+  fs::remove(tiles / "manifest.txt");  // as of a run that began beside another
+  fs::copy_file(stale, beyond);
+  std::ofstream(tiles / "part_000088.bin") << "a file of somebody else, long enough for a header";
+  std::ofstream(tiles / "notes.bin") << "another";
+  run(stored());
+  EXPECT_FALSE(fs::exists(beyond));
+  EXPECT_TRUE(fs::remove(tiles / "part_000088.bin") && fs::remove(tiles / "notes.bin"));
+  fs::remove(tiles / "part_000003.bin");
+  fs::copy_file(tiles / "part_000001.bin", beyond);
+  std::fstream(beyond, std::ios::in | std::ios::out | std::ios::binary).seekp(8).put('\x55');
+  EXPECT_EQ(computed(stored()), 1);
+  EXPECT_FALSE(fs::exists(beyond)) << "its identity is not the manifest's";
 }
 
 TEST_F(GramCheckpoint, RefusesAForeignManifest) {
