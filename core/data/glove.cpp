@@ -87,7 +87,7 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
   bool string(string_t&) override { return expect(false); }
   bool binary(binary_t&) override { return expect(false); }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
-    detail::fail("load_glove", path_, ": is not JSON: ", e.what());
+    detail::fail("load_glove", path_, ": is not JSON: ", std::string(e.what()).substr(0, 200));
   }
 
  private:

@@ -3,10 +3,15 @@
 // either succeed or throw ladon::Error.
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "ladon/core/error.h"
 #include "ladon/core/random.h"
@@ -38,6 +43,31 @@ inline void expect_same(const Tensor& a, const Tensor& b) {
   EXPECT_EQ(a.dtype(), b.dtype());
   visit_dtype(a.dtype(), [&]<class T>() { EXPECT_EQ(a.to_vector<T>(), b.to_vector<T>()); });
 }
+
+/// Bytes that end where memory ends: to read the one behind them ends the program, in any build.
+class AtTheEdge {
+ public:
+  explicit AtTheEdge(std::string_view bytes) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t room = (bytes.size() + page - 1) / page * page;
+    size_ = room + page;
+    start_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char* end = static_cast<char*>(start_) + room;
+    if (start_ == MAP_FAILED || mprotect(end, page, PROT_NONE) != 0)
+      throw std::runtime_error("cannot map a page");
+    view_ = {end - bytes.size(), bytes.size()};
+    std::copy(bytes.begin(), bytes.end(), end - bytes.size());
+  }
+  ~AtTheEdge() { munmap(start_, size_); }
+  AtTheEdge(const AtTheEdge&) = delete;
+  AtTheEdge& operator=(const AtTheEdge&) = delete;
+  std::string_view view() const { return view_; }
+
+ private:
+  void* start_;
+  std::size_t size_;
+  std::string_view view_;
+};
 
 /// Every proper prefix of `bytes` must be refused by `read(path)` with an Error.
 inline void expect_truncations_fail(const std::string& bytes,

@@ -1,7 +1,9 @@
 #include "ladon/core/data/images.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "ladon/core/io/idx.h"
 #include "ladon/core/random.h"
 #include "ladon/tests/core/damaged.h"
 
@@ -48,6 +50,41 @@ TEST(Mnist, NamesTheFilesThatDoNotFit) {
   refuse(images, std::string("\0\0\x09\1\0\0\0\2\xff\1", 10),
          "the labels: the element type 9 is not 8, unsigned bytes");
   refuse("", labels, "the images: its 0 bytes");
+}
+
+// Of 0 to 20 bytes: zeros, the start of a file, and eights.
+TEST(Mnist, ReadsNothingBehindTheBytes) {
+  for (const std::string& kind : {std::string(20, '\0'), images, labels, std::string(20, '\x08')})
+    for (std::size_t size = 0; size <= std::min<std::size_t>(20, kind.size()); ++size) {
+      const test::AtTheEdge bytes(kind.substr(0, size)), whole(images);
+      const std::string_view cut = bytes.view();
+      if (kind == labels && size == labels.size()) {
+        EXPECT_EQ(parse_mnist(images, "i", cut, "l").size(), 2);
+        continue;
+      }
+      EXPECT_THROW(parse_mnist(cut, "i", labels, "l"), Error) << size;
+      EXPECT_THROW(parse_mnist(whole.view(), "i", cut, "l"), Error) << size;
+      EXPECT_THROW(parse_idx(cut, "i"), Error) << size;
+      EXPECT_THROW(parse_cifar10(cut, "i"), Error) << size;
+      EXPECT_THROW(parse_cifar100(cut, "i"), Error) << size;
+    }
+}
+
+TEST(Cifar, ReadsNothingBehindTheBytes) {
+  for (const std::size_t size : {3072, 3073, 3074, 6145, 6146, 6148}) {
+    const test::AtTheEdge bytes(std::string(size, '\1'));
+    const auto images_of = [&](auto parse) {
+      try {
+        return parse(bytes.view(), "file").size();
+      } catch (const Error&) {
+        return std::int64_t{0};
+      }
+    };
+    EXPECT_EQ(images_of(parse_cifar10),
+              size % 3073 == 0 ? static_cast<std::int64_t>(size / 3073) : 0);
+    EXPECT_EQ(images_of(parse_cifar100),
+              size % 3074 == 0 ? static_cast<std::int64_t>(size / 3074) : 0);
+  }
 }
 
 TEST(Mnist, MutationsAreReadOrRefused) {

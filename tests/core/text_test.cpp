@@ -160,6 +160,15 @@ TEST(Tokenize, SplitsAsDocumented) {
   EXPECT_EQ(tokenize(std::string("a\0b", 3)), (Strings{"a", "b"}));
 }
 
+TEST(Tokenize, ReadsNothingBehindTheText) {
+  for (const char* text :
+       {"", "'", "a'", "a-", "1.", "1,", "'s", "n't", "\xc3", "\xe2\x82", "\xf0\x9f\x98"}) {
+    const test::AtTheEdge bytes(text);
+    EXPECT_EQ(tokenize(bytes.view()), tokenize(text));
+    EXPECT_EQ(is_utf8(bytes.view()), is_utf8(text));
+  }
+}
+
 TEST(Tokenize, IsIdempotent) {
   for (const char* text : {"Don't stop -- it's 3.5 (or 1,000)... ``ok'', well-known!",
                            "what 's the o'neill 's n't ?"}) {
