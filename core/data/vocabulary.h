@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace ladon {
@@ -29,7 +30,8 @@ class Vocabulary {
 
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
   /// Reserved entries included; words()[i] has index i.
-  const std::vector<std::string>& words() const { return words_; }
+  const std::vector<std::string>& words() const& { return words_; }
+  std::vector<std::string> words() && { return std::move(words_); }
   bool contains(std::string_view word) const;
   /// The index of a word; throws Error naming it if it is outside the vocabulary.
   std::int64_t at(std::string_view word) const;

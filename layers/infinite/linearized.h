@@ -22,7 +22,7 @@ class TangentMap {
   /// Throws Error if the network has no parameters.
   TangentMap(Layer& network, const Inputs& inputs);
 
-  const Tensor& output() const { return output_; }  ///< f, without history.
+  Tensor output() const { return output_; }  ///< f, without history.
   /// J·v for v shaped as the parameters (in visiting order; undefined: zero): shaped as the output.
   Tensor times(const std::vector<Tensor>& tangents) const;
   /// Jᵀ·c for c shaped as the output: shaped as the parameters.

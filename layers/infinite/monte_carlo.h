@@ -35,7 +35,7 @@ class RunningMoments {
  public:
   void add(const Tensor& x);
   std::int64_t count() const { return count_; }
-  const Tensor& mean() const { return mean_; }
+  Tensor mean() const { return mean_; }
   /// sqrt(Σ(x_i − mean)²/(n − 1)/n). Throws Error unless there are two.
   Tensor standard_error() const;
 

@@ -232,7 +232,10 @@ void add_reordering_rows(OpTable& table) {
                             [](const auto&) {
                               return Dense(Shape{0, 3});
                             }}},
-             .errors = {{"negative", [] { tile(ones({2}), {-1}); }}}});
+             .errors = {{"negative", [] { tile(ones({2}), {-1}); }},
+                        {"more than 2^60", [] {
+                           tile(zeros({0, 4}), {1, INT64_MAX});
+                         }}}});
 }
 
 void add_rows(OpTable& table) {

@@ -86,8 +86,12 @@ void add_cutting_rows(OpTable& table) {
                                              [](const Shape& i) {
                                                return Shape{i[0], 0};
                                              })}},
-             .errors = {{"3 indices", [] {
+             .errors = {{"3 indices",
+                         [] {
                            at(ones({2, 2}), {0, 0, 0});
+                         }},
+                        {"[at] index 5 is out of range for axis 1 of shape [2, 3]", [] {
+                           at(ones({2, 3}), {1, 5});
                          }}}});
   table.add({.name = "split",
              .samples = {{.note = "the second piece",
@@ -155,6 +159,11 @@ void add_joining_rows(OpTable& table) {
                          [] {
                            concat(std::vector<Tensor>{ones({2, 3}), ones({3, 3})}, 1);
                          }},
+                        {"more than 2^60",
+                         [] {
+                           const Tensor x = expand(ones({1}), {std::int64_t{1} << 59});
+                           concat(std::vector<Tensor>{x, x}, 0);
+                         }},
                         {"nothing to join", [] { concat(std::vector<Tensor>{}, 0); }}}});
   table.add({.name = "stack",
              .samples = {{.note = "a new last axis",
@@ -173,45 +182,49 @@ void add_joining_rows(OpTable& table) {
                            stack(std::vector<Tensor>{ones({2}), ones({3})});
                          }},
                         {"nothing to join", [] { stack(std::vector<Tensor>{}); }}}});
-  table.add({.name = "pad",
-             .samples = {{.note = "around",
-                          .inputs = {table.random({2, 3})},
-                          .apply =
-                              [](const auto& x) {
-                                return pad(x[0], {1, 0}, {0, 2});
-                              },
-                          .reference = remap({3, 5},
-                                             [](const Shape& i) -> std::optional<Shape> {
-                                               if (i[0] < 1 || i[1] > 2) return std::nullopt;
-                                               return Shape{i[0] - 1, i[1]};
-                                             })},
-                         {.note = "cropped before, padded after",
-                          .inputs = {table.random({4})},
-                          .apply = [](const auto& x) { return pad(x[0], {-3}, {2}); },
-                          .reference = remap({3},
-                                             [](const Shape& i) -> std::optional<Shape> {
-                                               if (i[0] > 0) return std::nullopt;
-                                               return Shape{3};
-                                             })},
-                         {.note = "a value",
-                          .inputs = {table.random({1})},
-                          .apply = [](const auto& x) { return pad(x[0], {1}, {0}, 7); },
-                          .reference =
-                              [](const std::vector<Dense>& x) {
-                                Dense y(Shape{2});
-                                y.values = {7, x[0].values[0]};
-                                return y;
-                              }}},
-             .empty = {{.note = "around nothing",
-                        .inputs = {table.random({0})},
-                        .apply = [](const auto& x) { return pad(x[0], {1}, {1}); },
-                        .reference = [](const auto&) { return Dense(Shape{2}); }}},
-             .errors = {{"1 counts before",
-                         [] {
-                           pad(ones({2, 2}), {1}, {1});
-                         }},
-                        {"crop more than there is", [] { pad(ones({2}), {-3}, {5}); }},
-                        {"give no size", [] { pad(ones({2}), {-2}, {-1}); }}}});
+  table.add(
+      {.name = "pad",
+       .samples = {{.note = "around",
+                    .inputs = {table.random({2, 3})},
+                    .apply =
+                        [](const auto& x) {
+                          return pad(x[0], {1, 0}, {0, 2});
+                        },
+                    .reference = remap({3, 5},
+                                       [](const Shape& i) -> std::optional<Shape> {
+                                         if (i[0] < 1 || i[1] > 2) return std::nullopt;
+                                         return Shape{i[0] - 1, i[1]};
+                                       })},
+                   {.note = "cropped before, padded after",
+                    .inputs = {table.random({4})},
+                    .apply = [](const auto& x) { return pad(x[0], {-3}, {2}); },
+                    .reference = remap({3},
+                                       [](const Shape& i) -> std::optional<Shape> {
+                                         if (i[0] > 0) return std::nullopt;
+                                         return Shape{3};
+                                       })},
+                   {.note = "a value",
+                    .inputs = {table.random({1})},
+                    .apply = [](const auto& x) { return pad(x[0], {1}, {0}, 7); },
+                    .reference =
+                        [](const std::vector<Dense>& x) {
+                          Dense y(Shape{2});
+                          y.values = {7, x[0].values[0]};
+                          return y;
+                        }}},
+       .empty = {{.note = "around nothing",
+                  .inputs = {table.random({0})},
+                  .apply = [](const auto& x) { return pad(x[0], {1}, {1}); },
+                  .reference = [](const auto&) { return Dense(Shape{2}); }}},
+       .errors = {{"1 counts before",
+                   [] {
+                     pad(ones({2, 2}), {1}, {1});
+                   }},
+                  {"crop more than there is", [] { pad(ones({2}), {-3}, {5}); }},
+                  {"give no size", [] { pad(ones({2}), {-2}, {-1}); }},
+                  {"more than 2^60", [] { pad(ones({3}), {INT64_MAX}, {INT64_MAX}); }},
+                  {"more than 2^60", [] { pad(ones({100000}), {INT64_MAX}, {INT64_MAX - 99998}); }},
+                  {"crop more than there is", [] { pad(ones({2}), {INT64_MIN}, {0}); }}}});
   const auto triangle = [](bool upper, std::int64_t offset) {
     return remap({2, 3, 4}, [=](const Shape& i) -> std::optional<Shape> {
       const std::int64_t d = i[2] - i[1] - offset;

@@ -149,6 +149,12 @@ TEST(Tensor, LikeNothingIsRefused) {
   expect_error([] { empty_like(Tensor()); }, "[empty_like] the tensor is undefined");
 }
 
+TEST(Tensor, NotANumberHasNoSign) {
+  const double nan = std::nan("");
+  EXPECT_EQ(to_string(tensor({nan, -nan}, f64)), "[nan, nan] [2] f64");
+  EXPECT_EQ(detail::join(-nan, " and ", -static_cast<float>(nan)), "nan and nan");
+}
+
 TEST(Tensor, AccessIsChecked) {
   const Tensor x = zeros({2}, f32);
   expect_error([&] { x.data<double>(); }, "elements are f32 but were accessed as f64");

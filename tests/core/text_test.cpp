@@ -1,10 +1,17 @@
 #include "ladon/core/data/text.h"
 
+#include <type_traits>
+#include <utility>
+
+#include "ladon/core/data/vocabulary.h"
 #include "ladon/core/io/utf8.h"
 #include "ladon/tests/core/damaged.h"
 
 namespace ladon {
 namespace {
+
+static_assert(!std::is_reference_v<decltype(std::declval<Vocabulary>().words())>,
+              "the words of a temporary vocabulary outlive it");
 
 using test::expect_error;
 using test::TemporaryFolder;

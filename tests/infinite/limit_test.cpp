@@ -23,5 +23,16 @@ TEST(Limit, OfTwoLinearLayers) {
   test::expect_limit(linear_net, x, y);
 }
 
+TEST(Limit, OfSequencesWithoutTokensIsEmpty) {
+  Generator rng(1);
+  const MultiHeadAttention attention({.dim = 5, .heads = 1, .projection_bias = false}, rng);
+  for (const std::int64_t inputs : {1, 3, 40}) {
+    const Tensor x = zeros({inputs, 0, 5}, f64);
+    EXPECT_EQ(infinite::input_kernel({x}, infinite::Wanted::ntk).cov1.shape(),
+              (Shape{inputs, 0, 0}));
+    EXPECT_EQ(limit(attention)(x).nngp.shape(), (Shape{inputs, inputs, 0, 0}));
+  }
+}
+
 }  // namespace
 }  // namespace ladon

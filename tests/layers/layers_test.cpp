@@ -30,6 +30,11 @@ TEST(Embedding, PaddingRowIsZeroAndStays) {
   backward(sum(y));
   EXPECT_TRUE(all_equal(table.weight.grad(), tensor({0, 0, 0, 0, 0, 0, 2, 2, 2, 0, 0, 0}, {4, 3})));
   test::expect_error([&] { table(tensor({4}, i64)); }, "4");
+  test::expect_error(
+      [&] {
+        table(tensor({0, 2, -1}, i64));
+      },
+      "[embedding] index -1 at position 2 is outside [0, 4)");
   test::expect_error([&] { Embedding({.count = 4, .dim = 3, .padding_index = 4}, rng); },
                      "padding_index 4");
 }
