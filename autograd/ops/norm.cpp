@@ -70,8 +70,8 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
 
 namespace {
 
-/// x·r where squares of x leave the range in which r and its derivatives do not: h·r(h) of h = x/p with
-/// a power of two p, and eps/p². As functions of x both are the same whatever p.
+/// x·r where squares of x leave the range: h·rsqrt(mean h² + eps/p²) of h = x/p, with a power of two
+/// p of each row. As a function of x it is the same whatever p, which so takes no part in gradients.
 Tensor rms_scaled(const Tensor& x, double eps) {
   const Tensor least = scalar(std::sqrt(eps), x.dtype());
   const Tensor p = kernels::power_of_two(

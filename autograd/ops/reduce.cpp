@@ -153,8 +153,8 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 namespace {
 
 /// For each element of a row the product of the others:  [rows, n] → [rows, n]. Elements are
-/// multiplied in pairs; the others of an element are its partner and the others of their pair. So the
-/// work is of order n, and every derivative is exact.
+/// multiplied in pairs; the others of an element are its partner and the others of their pair. So
+/// the work is of order n, and every derivative is exact.
 Tensor product_of_others(const Tensor& x) {
   const std::int64_t rows = x.size(0), n = x.size(1);
   if (n == 1) return ones_like(x);

@@ -1,7 +1,7 @@
 #pragma once
-// Means and mean squares over axes (normalized, ascending, distinct) of floating tensors, where a sum
-// may leave the range of its dtype though the result does not. Powers of two bring it back, so that
-// what is in range keeps its bits.
+// Means and mean squares over axes (normalized, ascending, distinct) of floating tensors, where a
+// sum may leave the range of its dtype though the result does not. Powers of two bring it back, so
+// that what is in range keeps its bits.
 
 #include <vector>
 

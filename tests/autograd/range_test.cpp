@@ -29,8 +29,8 @@ void expect_close(const Tensor& got, const Tensor& want, double tolerance,
     EXPECT_NEAR(a[i], b[i], tolerance * largest) << what << ", element " << i;
 }
 
-/// f(x) with its gradient, fused and composed, and a second derivative, by fixed cotangents of which
-/// the first is scaled.
+/// f(x) with its gradient, fused and composed, and a second derivative, by fixed cotangents of
+/// which the first is scaled.
 struct Derivatives {
   Tensor value, fused, composed, second;
 };

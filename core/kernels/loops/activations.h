@@ -34,8 +34,8 @@ LADON_INLINE double tail_of(double t) {
       0x1.b6b8fb72a4caep-19, -0x1.9f5737217ec12p-21, 0x1.cf0e8b48f2536p-24, -0x1.d1f77701eb5d9p-28);
 }
 
-/// Φ(−a) = ratio·bell for a ≥ 0. Φ(−a)·exp(a²/2) changes as t^(1 + 3/4 t) or so; what rounding t lost is
-/// so made good in the exponent of the bell.
+/// Φ(−a) = ratio·bell for a ≥ 0. By a relative error `lost` of t, Φ(−a)·exp(a²/2) changes by some
+/// (1 + 3/4 t)·lost: that is made good in the exponent of the bell.
 template <class T>
 struct NormalTail {
   T ratio;
@@ -77,7 +77,7 @@ template <class T>
 struct Sigmoid {
   T ratio, power, rest;
 };
-/// Of v = `minus` ≤ 0, or of −v.
+/// Of v = `minus` ≤ 0 if `below`, else of −minus.
 template <class T>
 LADON_INLINE Sigmoid<T> sigmoid(Pair<T> minus, bool below) {
   const Power<T> e = power(minus);
@@ -115,7 +115,7 @@ LADON_INLINE Pair<T> exact_product(T a, T b) {
 
 // gelu_tanh(x) = x/2·(1 + tanh(v/2)) = x·sigmoid(v) with v = s·(x + 0.044715 x³), s = √(8/π). In
 // the tail that is x·e^v, where an error of v is the relative error of the result. Hence v as a
-// pair: s and 0.044715·s to twice the digits, and s cut so short that z − short is exact.
+// pair: s and 0.044715·s to twice the digits, and s cut so short that z − brief is exact.
 constexpr double gelu_slope = 1.5957691216057308, gelu_cubic = 0.044715;
 
 template <class T>
