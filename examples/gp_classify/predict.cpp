@@ -46,7 +46,7 @@ Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t c
             .loo_accuracy = metrics::accuracy(left_out.mean, labels)};
     chosen = process;
   }
-  const infinite::Posterior posterior = chosen->predict(kernels.cross, kernels.test);
+  const infinite::Prediction posterior = chosen->predict(kernels.cross, kernels.test);
   const Tensor variance = posterior.covariance + best.noise * scale;
   return {probabilities(posterior.mean, variance, best.amplitude), best};
 }

@@ -55,10 +55,10 @@ GaussianProcess::GaussianProcess(const Tensor& kernel, const Tensor& targets,
 }
 
 // RW algorithm 2.1:  mean = K* α,  V = L⁻¹ K*ᵀ,  covariance = K** − VᵀV    (RW 2.25, 2.26)
-Posterior GaussianProcess::predict(const Tensor& cross, const Tensor& test) const {
+Prediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) const {
   constexpr std::string_view operation = "GaussianProcess::predict";
   const Tensor k = cross_block(operation, "the cross kernel", cross, -1, targets_.size(0));
-  Posterior posterior{matmul(k, weights_), {}};  // [M, N] · [N, O] → [M, O]
+  Prediction posterior{matmul(k, weights_), {}};  // [M, N] · [N, O] → [M, O]
   if (!test.defined()) return posterior;
   const Tensor prior = test_block(operation, test, k.size(0));
   const Tensor v = lapack::solve_triangular(factor_, transpose(k));  // [N, M]

@@ -18,7 +18,7 @@ struct GpOptions {
 };
 
 /// A Gaussian belief about test outputs. Outputs share the covariance and are independent.
-struct Posterior {
+struct Prediction {
   Tensor mean;        ///< [M, O]
   Tensor covariance;  ///< [M, M], or variances [M], as the test kernel was given; or undefined.
 };
@@ -40,7 +40,7 @@ class GaussianProcess {
 
   /// The belief about f (without noise) at test inputs. cross [M, N]; test [M, M] gives the
   /// covariance, [M] the variances, an undefined one the mean alone. Variances are never negative.
-  Posterior predict(const Tensor& cross, const Tensor& test = {}) const;
+  Prediction predict(const Tensor& cross, const Tensor& test = {}) const;
 
   /// ln p(Y) under the prior, summed over the outputs: how well the kernel explains the targets.
   double log_marginal_likelihood() const;

@@ -18,23 +18,23 @@ double root_mean_square(const std::vector<double>& values) {
 
 }  // namespace
 
-Tensor posterior_gradient(const Posterior& posterior, const Tensor& theta, const Tensor& g) {
-  const auto& [n, precision, temperature] = posterior;
+Tensor target_gradient(const Target& target, const Tensor& theta, const Tensor& g) {
+  const auto& [n, precision, temperature] = target;
   if (n == 1 && precision == 0 && temperature == 1) return g;
   Tensor u = kernels::binary(kernels::Binary::mul, kernels::cast(g, f64), n / temperature);
   if (precision > 0) kernels::axpby(1, u, precision / temperature, kernels::cast(theta, f64));
   return u;
 }
 
-ParticleMethod::ParticleMethod(Particles particles, const Posterior& posterior)
-    : particles_(std::move(particles)), posterior_(posterior) {
-  LADON_CHECK(std::isfinite(posterior.count) && posterior.count > 0, "particles", "N is ",
-              posterior.count, "; it must be positive and finite");
-  LADON_CHECK(std::isfinite(posterior.prior_precision) && posterior.prior_precision >= 0,
-              "particles", "the prior's precision is ", posterior.prior_precision,
+ParticleMethod::ParticleMethod(Particles particles, const Target& target)
+    : particles_(std::move(particles)), target_(target) {
+  LADON_CHECK(std::isfinite(target.count) && target.count > 0, "particles", "N is ", target.count,
+              "; it must be positive and finite");
+  LADON_CHECK(std::isfinite(target.prior_precision) && target.prior_precision >= 0, "particles",
+              "the prior's precision is ", target.prior_precision,
               "; it must be finite and at least 0");
-  LADON_CHECK(std::isfinite(posterior.temperature) && posterior.temperature > 0, "particles",
-              "the temperature is ", posterior.temperature, "; it must be positive and finite");
+  LADON_CHECK(std::isfinite(target.temperature) && target.temperature > 0, "particles",
+              "the temperature is ", target.temperature, "; it must be positive and finite");
 }
 
 void ParticleMethod::check_fresh() const {
@@ -54,7 +54,7 @@ void ParticleMethod::apply() {
   std::vector<Last> last;
   for (const ParticleBlock& block : particles_) {
     const Tensor theta = block.values();
-    const Forces f = forces(block, theta, posterior_gradient(posterior_, theta, block.gradients()));
+    const Forces f = forces(block, theta, target_gradient(target_, theta, block.gradients()));
     last.push_back({{},
                     f.h2,
                     root_mean_square(rows::norms(f.driving)),

@@ -22,14 +22,14 @@ namespace ladon {
 
 /// What the particles are to sample: density ∝ exp(−U(θ)/T), U = N·loss − log prior. The defaults
 /// take the loss itself as U.
-struct Posterior {
+struct Target {
   double count = 1;            ///< N: training items, when the loss is their mean.
   double prior_precision = 0;  ///< λ of the prior N(0, 1/λ) on every entry; 0: flat.
   double temperature = 1;      ///< T
 };
 
 /// ∇U(Θ)/T = (N·g + λ·Θ)/T, the negative score; g itself with the defaults.
-Tensor posterior_gradient(const Posterior& posterior, const Tensor& theta, const Tensor& g);
+Tensor target_gradient(const Target& target, const Tensor& theta, const Tensor& g);
 
 /// What apply() did to one block, and where its particles stand now.
 struct BlockReport {
@@ -72,7 +72,7 @@ class ParticleMethod {
     Tensor repulsive;
     double h2 = 0;
   };
-  ParticleMethod(Particles particles, const Posterior& posterior);
+  ParticleMethod(Particles particles, const Target& target);
 
   /// `gradient` is ∇U/T at `theta`; both [M, D].
   virtual Forces forces(const ParticleBlock& block, const Tensor& theta,
@@ -87,7 +87,7 @@ class ParticleMethod {
   void check_fresh() const;
 
   Particles particles_;
-  Posterior posterior_;
+  Target target_;
   std::vector<Last> last_;
 };
 

@@ -11,7 +11,7 @@ Spos::Spos(Particles particles, SposOptions options, Generator rng)
     : Svgd(std::move(particles), {.kernel = std::move(options.kernel),
                                   .alpha = options.alpha,
                                   .smoothing = options.smoothing,
-                                  .posterior = options.posterior}),
+                                  .target = options.target}),
       diffusion_(options.diffusion),
       rng_(rng) {
   LADON_CHECK(std::isfinite(diffusion_) && diffusion_ >= 0, "spos", "diffusion is ", diffusion_,

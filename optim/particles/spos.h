@@ -11,7 +11,7 @@ struct SposOptions {
   double alpha = 1;        ///< α ≥ 0: weight of the repulsion.
   double diffusion = 0.1;  ///< b ≥ 0, the inverse of the publication's β.
   bool smoothing = true;   ///< As for Svgd.
-  Posterior posterior = {};
+  Target target = {};
 };
 
 /// θ_i ← θ_i + ε [ φ_i + b·s_i ] + sqrt(2bε)·ξ_i,  φ of Svgd, ξ ~ N(0, 1).

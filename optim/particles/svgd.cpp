@@ -13,7 +13,7 @@ SvgdOptions SvgdOptions::paper(double alpha) {
 }
 
 Svgd::Svgd(Particles particles, SvgdOptions options)
-    : ParticleMethod(std::move(particles), options.posterior), options_(std::move(options)) {
+    : ParticleMethod(std::move(particles), options.target), options_(std::move(options)) {
   LADON_CHECK(std::isfinite(options_.alpha) && options_.alpha >= 0, "svgd", "alpha is ",
               options_.alpha, "; it must be finite and at least 0");
 }

@@ -8,7 +8,7 @@
 namespace ladon {
 
 Wgd::Wgd(Particles particles, WgdOptions options)
-    : ParticleMethod(std::move(particles), options.posterior), options_(std::move(options)) {
+    : ParticleMethod(std::move(particles), options.target), options_(std::move(options)) {
   LADON_CHECK(std::isfinite(options_.alpha) && options_.alpha >= 0, "wgd", "alpha is ",
               options_.alpha, "; it must be finite and at least 0");
 }

@@ -10,7 +10,7 @@ namespace ladon {
 struct WgdOptions {
   SteinKernel kernel = rbf();
   double alpha = 1;  ///< α ≥ 0: weight of the repulsion.
-  Posterior posterior = {};
+  Target target = {};
 };
 
 /// φ_i = s_i + α·R_i/Σ_j k_ij,  s_i = −∇U(θ_i)/T, R as in kernel.h: the score of the posterior less

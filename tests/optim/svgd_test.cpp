@@ -1,7 +1,9 @@
 #include "ladon/optim/particles/svgd.h"
 
 #include <cmath>
+#include <type_traits>
 
+#include "ladon/layers/infinite/gp.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/optim/helpers.h"
 
@@ -53,9 +55,9 @@ TEST(Svgd, PaperPreset) {
   Tensor p = four_points();
   const SvgdOptions options = SvgdOptions::paper(0.01);
   EXPECT_EQ(options.alpha, 0.01);
-  EXPECT_EQ(options.posterior.count, 1);
-  EXPECT_EQ(options.posterior.prior_precision, 0);
-  EXPECT_EQ(options.posterior.temperature, 1);
+  EXPECT_EQ(options.target.count, 1);
+  EXPECT_EQ(options.target.prior_precision, 0);
+  EXPECT_EQ(options.target.temperature, 1);
   EXPECT_TRUE(options.smoothing);
   Svgd svgd(particles_of_rows(p), options);
   svgd.apply();
@@ -113,17 +115,24 @@ TEST(Svgd, SeparatesHeadsWithoutLossGradient) {
     EXPECT_GT(pairwise_distance(heads[b].values()).min, before[b] * 1.001) << heads[b].name();
 }
 
-TEST(Posterior, ScalesLossPriorAndTemperature) {
+// Who uses both namespaces can name what particles sample and what a Gaussian process says.
+namespace both {
+using namespace ladon;
+using namespace ladon::infinite;
+static_assert(!std::is_same_v<Target, Prediction>);
+}  // namespace both
+
+TEST(Target, ScalesLossPriorAndTemperature) {
   const Tensor x = tensor({2, -1}, {1, 2}, f64), g = tensor({0.5, 3}, {1, 2}, f64);
-  const Posterior posterior{.count = 100, .prior_precision = 4, .temperature = 2};
+  const Target target{.count = 100, .prior_precision = 4, .temperature = 2};
   // (N·g + λ·θ)/T
   const std::vector<double> expected = {(50 + 8) / 2.0, (300 - 4) / 2.0};
-  expect_values(rewritten<Svgd>(x, g, SvgdOptions{.posterior = posterior}), expected, 1e-13);
-  expect_values(rewritten<Wgd>(x, g, WgdOptions{.posterior = posterior}), expected, 1e-13);
-  expect_error([&] { rewritten<Svgd>(x, g, SvgdOptions{.posterior = {.count = 0}}); }, "N is 0");
-  expect_error([&] { rewritten<Svgd>(x, g, SvgdOptions{.posterior = {.prior_precision = -1}}); },
+  expect_values(rewritten<Svgd>(x, g, SvgdOptions{.target = target}), expected, 1e-13);
+  expect_values(rewritten<Wgd>(x, g, WgdOptions{.target = target}), expected, 1e-13);
+  expect_error([&] { rewritten<Svgd>(x, g, SvgdOptions{.target = {.count = 0}}); }, "N is 0");
+  expect_error([&] { rewritten<Svgd>(x, g, SvgdOptions{.target = {.prior_precision = -1}}); },
                "precision is -1");
-  expect_error([&] { rewritten<Svgd>(x, g, SvgdOptions{.posterior = {.temperature = 0}}); },
+  expect_error([&] { rewritten<Svgd>(x, g, SvgdOptions{.target = {.temperature = 0}}); },
                "temperature is 0");
 }
 
