@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/leaf.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
 
@@ -64,8 +65,21 @@ void Optimizer::add(const Tensor& x, double lr_scale, double weight_decay) {
   items_.push_back({x, lr_scale, weight_decay});
 }
 
+void Optimizer::check_ready() const {
+  bool any = false;
+  for (const Item& item : items_) {
+    Leaf::of(item.parameter)->check_in_place("step");
+    any = any || item.parameter.grad().defined();
+  }
+  LADON_CHECK(
+      any, "step", "none of the ", items_.size(),
+      " parameters has a gradient; call backward() on a loss of them, after zero_grad() and "
+      "before step()");
+}
+
 void Optimizer::step() {
   NoGrad no_grad;
+  check_ready();
   ++steps_;
   for (Item& item : items_) {
     const Tensor gradient = item.parameter.grad();
@@ -74,7 +88,9 @@ void Optimizer::step() {
       for (std::size_t i = 0; i < moment_names_.size(); ++i)
         item.moments.push_back(zeros_like(item.parameter));
     ++item.steps;
-    update(item, kernels::contiguous(gradient.detach()), lr_ * item.lr_scale);
+    const double rate = lr_ * item.lr_scale;
+    update(item, kernels::contiguous(gradient.detach()), rate);
+    if (const auto at_step = Leaf::of(item.parameter)->take_at_step()) at_step(rate);
   }
 }
 

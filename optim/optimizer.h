@@ -26,7 +26,9 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// Updates every parameter that has a gradient, in place; the others stay as they are. Gradients
-  /// are kept.
+  /// are kept. Then does what was left with a gradient for the step that uses it: a sampler's noise
+  /// (particles/spos.h), once. Throws Error, and changes nothing, if no parameter has a gradient, or
+  /// one was replaced by Module::to.
   virtual void step();
   /// Clears the gradients.
   void zero_grad();
@@ -63,6 +65,7 @@ class Optimizer {
   virtual void update(Item& item, const Tensor& gradient, double lr) = 0;
 
  private:
+  void check_ready() const;
   void add(const Tensor& parameter, double lr_scale, double weight_decay);
 
   std::vector<Item> items_;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "ladon/core/io/safetensors.h"
+#include "ladon/layers/linear.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {
@@ -114,6 +115,40 @@ TEST(Optimizer, SkipsParametersWithoutGradient) {
   y.set_grad(tensor({1e6}, f64));
   adam.step();
   EXPECT_NEAR(y.item(), 2.9, 1e-12);
+}
+
+TEST(Optimizer, RefusesAStepWithoutAnyGradient) {
+  const Tensor x = leaf(tensor({1, 2}, f64)), y = leaf(tensor({3}, f64));
+  for (const Make& make :
+       {with<Sgd>(SgdOptions{.momentum = 0.9, .weight_decay = 0.5}), with<AdamW>(AdamWOptions{})}) {
+    const auto optimizer = make({x, y});
+    expect_error([&] { optimizer->step(); }, "none of the 2 parameters has a gradient");
+    backward(sum(x));
+    optimizer->zero_grad();
+    expect_error([&] { optimizer->step(); },
+                 "call backward() on a loss of them, after zero_grad()");
+    EXPECT_EQ(optimizer->steps(), 0);
+    expect_values(x, {1, 2}, 0);
+  }
+}
+
+TEST(Optimizer, KnowsThatItsParametersWereReplaced) {
+  Generator rng(1);
+  Linear linear({.in = 3, .out = 2}, rng);
+  const Tensor free = leaf(tensor({1, 2}, f64));
+  Adam adam({free, linear.weight, linear.bias});
+  const Tensor old = linear.weight;
+  linear.to(f64);
+  backward(sum(linear(ones({1, 3}, f64))) + sum(free));
+  expect_error([&] { adam.step(); },
+               "a parameter of shape [2, 3] (f32) was replaced by "
+               "Module::to(f64) after it was taken");
+  EXPECT_EQ(adam.steps(), 0);
+  expect_values(free, {1, 2}, 0);
+  EXPECT_TRUE(same_bits(old, cast(linear.weight.detach(), f32)));
+  Adam anew(linear.parameters());
+  anew.step();
+  EXPECT_FALSE(same_bits(old, cast(linear.weight.detach(), f32)));
 }
 
 TEST(Optimizer, GroupsHaveTheirOwnSettings) {
