@@ -1,5 +1,6 @@
 #include "ladon/optim/particles/kernel.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ladon/core/error.h"
@@ -25,10 +26,45 @@ KernelValues radial(const Tensor& theta, const BandwidthOptions& options, Value 
     kij[i] = scale ? value(d[i] * inverse) : d[i] == 0;
     wij[i] = scale ? slope(kij[i]) * inverse : 0;
   }
-  return {k, rows::mix_differences(weight, theta), h2};
+  return {k, rows::mix_differences(weight, theta), scale ? h2 : 0};
+}
+
+/// What a kernel gave, contiguous. Throws Error unless it is f64 of that shape, and finite.
+Tensor checked(const std::string& where, const char* what, const Tensor& x, const Shape& shape) {
+  LADON_CHECK(x.defined(), "kernel", where, " gives no ", what, "; it must be f64 ", shape);
+  LADON_CHECK(x.dtype() == f64 && x.shape() == shape, "kernel", where, " gives ", what, " as ",
+              x.dtype(), " ", x.shape(), "; it must be f64 ", shape);
+  const std::vector<double> norms = rows::norms(x);
+  for (std::size_t i = 0; i < norms.size(); ++i)
+    LADON_CHECK(std::isfinite(norms[i]), "kernel", where, " gives row ", i, " of ", what,
+                " with norm ", norms[i]);
+  return kernels::contiguous(x.detach());
+}
+
+bool all_equal(const Tensor& theta) {
+  const Tensor d2 = rows::squared_distances(theta);
+  const double* d = d2.data<double>();
+  return std::all_of(d, d + d2.count(), [](double x) { return x == 0; });
 }
 
 }  // namespace
+
+KernelValues checked_values(const SteinKernel& kernel, const std::string& block,
+                            const Tensor& theta, double alpha) {
+  const std::string where = detail::join("`", kernel.name, "` on block \"", block, "\"");
+  LADON_CHECK(kernel.evaluate, "kernel", where, " has no function `evaluate`");
+  const std::int64_t m = theta.size(0), d = theta.size(1);
+  KernelValues values = kernel.evaluate(theta);
+  values.k = checked(where, "k", values.k, {m, m});
+  values.repulsion = checked(where, "repulsion", values.repulsion, {m, d});
+  LADON_CHECK(
+      values.h2 != 0 || alpha == 0 || all_equal(theta), "kernel", where,
+      " has bandwidth h² = 0 for ", m,
+      " particles that are not all equal, so that none would repel another; choose "
+      "Bandwidth::median, which does not count the diagonal's zeros, or, where most particles "
+      "are equal, Bandwidth::fixed");
+  return values;
+}
 
 SteinKernel rbf(BandwidthOptions options) {
   return {"rbf", [options](const Tensor& theta) {
@@ -56,7 +92,7 @@ SteinKernel linear_kernel() {
               kij[i] += 1;
             }
             const Tensor x = kernels::cast(theta, f64);
-            return KernelValues{k, kernels::binary(kernels::Binary::mul, x, double(x.size(0))), 0};
+            return KernelValues{k, kernels::binary(kernels::Binary::mul, x, double(x.size(0)))};
           }};
 }
 
