@@ -22,10 +22,16 @@ constexpr double clip_norm = 1;
 constexpr std::size_t map_batches = 4;  // test batches whose attention maps are compared
 
 std::unique_ptr<ParticleMethod> particle_method(const std::string& method, Particles heads,
-                                                const Settings& s, const Generator& rng) {
+                                                const Settings& s, std::int64_t items,
+                                                const Generator& rng) {
   if (method == "svgd") return std::make_unique<Svgd>(heads, SvgdOptions{.alpha = s.alpha});
   if (method == "spos")
-    return std::make_unique<Spos>(heads, SposOptions{.alpha = s.alpha, .diffusion = s.noise}, rng);
+    // Adam's steps are of size lr for the mean loss; for U = N·loss the same step has size lr/N.
+    return std::make_unique<Spos>(
+        heads,
+        SposOptions{
+            .alpha = s.alpha, .diffusion = s.noise, .step_scale = 1 / static_cast<double>(items)},
+        rng);
   if (method == "wgd") return std::make_unique<Wgd>(heads, WgdOptions{.alpha = s.alpha});
   return nullptr;
 }
@@ -122,7 +128,7 @@ Outcome train(const Task& task, const Settings& s, const std::string& method, st
   Generator initial = root.split(0), order = root.split(1);
   Classifier model(s, task, initial);
   const Particles heads = particles(model);
-  const auto repulsion = particle_method(method, heads, s, root.split(2));
+  const auto repulsion = particle_method(method, heads, s, task.train_items, root.split(2));
   AdamW adam(model.parameters(), {.lr = s.learning_rate, .weight_decay = weight_decay});
   const std::int64_t steps = s.epochs * ((task.train_items + s.batch_size - 1) / s.batch_size);
   const Schedule factor = schedule::cosine(
@@ -146,8 +152,6 @@ Outcome train(const Task& task, const Settings& s, const std::string& method, st
       clip_grad_norm(model.parameters(), clip_norm);
       adam.set_lr(s.learning_rate * factor(adam.steps()));
       adam.step();
-      // Adam's steps are of size lr for the mean loss; for U = N·loss the same step has size lr/N.
-      if (repulsion) repulsion->diffuse(adam.lr() / static_cast<double>(task.train_items));
       total += loss.item();
     }
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;

@@ -13,11 +13,6 @@
 namespace ladon {
 namespace {
 
-/// A contiguous tensor as rows [m, rest].
-Tensor as_rows(const Tensor& x, std::int64_t m) {
-  return view::try_reshape(kernels::contiguous(x), {m, m == 0 ? 0 : x.count() / m});
-}
-
 void check_parameter(const std::string& block, const Tensor& x) {
   LADON_CHECK(x.defined() && x.requires_grad(), "particles", "a parameter of block \"", block,
               "\" requires no gradient; make it with parameter(x)");
@@ -81,39 +76,44 @@ ParticleBlock::ParticleBlock(std::string name, std::vector<Tensor> parameters, s
   dim_ = elements / count_;
 }
 
-/// The piece of Θ that a parameter fills: [M, width] if stacked, [1, width] of one row otherwise.
+/// What a parameter fills of Θ: [M, width] if stacked, [1, width] of one row otherwise.
 Shape ParticleBlock::piece_shape(const Tensor& parameter) const {
   return stacked_ ? Shape{count_, parameter.count() / count_} : Shape{1, parameter.count()};
 }
 
-/// Cuts x [M, D] into the parameters' pieces and calls take(parameter, piece) with each.
-void ParticleBlock::scatter(
-    const Tensor& x,
-    const std::function<void(const Tensor& parameter, const Tensor& piece)>& take) const {
+std::vector<Tensor> ParticleBlock::pieces(const Tensor& x) const {
+  LADON_CHECK(x.defined() && x.shape() == Shape({count_, dim_}), "pieces", "block \"", name_,
+              "\" is ", Shape{count_, dim_}, ", the matrix is ", x.shape());
+  const Tensor rows = kernels::contiguous(x.detach());
+  std::vector<Tensor> pieces;
   std::int64_t column = 0, row = 0;
   for (const Tensor& parameter : parameters_) {
     const Shape piece = piece_shape(parameter);
-    const Tensor columns = view::slice(x, 1, column, piece[1], 1);
-    take(parameter, view::slice(columns, 0, row, piece[0], 1));
+    const Tensor columns = view::slice(rows, 1, column, piece[1], 1);
+    pieces.push_back(
+        view::try_reshape(view::slice(columns, 0, row, piece[0], 1), parameter.shape()));
     row = (row + piece[0]) % count_;
     if (row == 0) column += piece[1];
   }
+  return pieces;
 }
 
 /// Θ-shaped matrix of what part(parameter) gives; undefined counts as zero.
 Tensor ParticleBlock::assemble(const std::function<Tensor(const Tensor& parameter)>& part) const {
   if (stacked_ && parameters_.size() == 1) {
     const Tensor x = part(parameters_[0]);
-    return x.defined() ? as_rows(x, count_) : zeros({count_, dim_}, dtype_);
+    return x.defined() ? view::try_reshape(kernels::contiguous(x), {count_, dim_})
+                       : zeros({count_, dim_}, dtype_);
   }
-  Tensor out = empty({count_, dim_}, dtype_);
-  scatter(out, [&](const Tensor& parameter, const Tensor& piece) {
-    const Tensor x = part(parameter);
+  const Tensor out = empty({count_, dim_}, dtype_);
+  const std::vector<Tensor> places = pieces(out);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Tensor x = part(parameters_[i]);
     if (x.defined())
-      kernels::copy(piece, as_rows(x, piece.size(0)));
+      kernels::copy(places[i], x);
     else
-      kernels::fill(piece, 0);
-  });
+      kernels::fill(places[i], 0);
+  }
   return out;
 }
 
@@ -143,30 +143,24 @@ Tensor ParticleBlock::recorded_values() const {
 void ParticleBlock::set_gradients(const Tensor& g) const {
   LADON_CHECK(g.defined() && g.shape() == Shape({count_, dim_}), "set_gradients", "block \"", name_,
               "\" is ", Shape{count_, dim_}, ", the gradients are ", g.shape());
-  scatter(g.detach(), [](Tensor parameter, const Tensor& piece) {
-    Tensor target = parameter.grad();
-    if (!target.defined() || !target.contiguous() || target.requires_grad()) {
-      target = empty_like(parameter.detach());
-      parameter.set_grad(target);
-    }
-    kernels::copy(as_rows(target, piece.size(0)), piece);
-  });
+  const std::vector<Tensor> from = pieces(g);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    Tensor target = parameters_[i].grad();
+    if (!target.defined() || !target.contiguous() || target.requires_grad())
+      target = empty_like(parameters_[i].detach());
+    kernels::copy(target, from[i]);
+    Tensor(parameters_[i])
+        .set_grad(target);  // also where it is the same: a new one by its contents
+  }
 }
 
 void ParticleBlock::add_to_values(const Tensor& delta) const {
   LADON_CHECK(delta.defined() && delta.shape() == Shape({count_, dim_}), "add_to_values",
               "block \"", name_, "\" is ", Shape{count_, dim_}, ", the values to add are ",
               delta.shape());
-  const Tensor same = kernels::cast(delta.detach(), dtype_);
-  scatter(same, [](const Tensor& parameter, const Tensor& piece) {
-    kernels::axpby(1, as_rows(parameter.detach(), piece.size(0)), 1, piece);
-  });
-}
-
-std::vector<Storage> ParticleBlock::gradient_storages() const {
-  std::vector<Storage> storages;
-  for (const Tensor& x : parameters_) storages.push_back(x.grad().storage());
-  return storages;
+  const std::vector<Tensor> from = pieces(kernels::cast(delta, dtype_));
+  for (std::size_t i = 0; i < from.size(); ++i)
+    kernels::axpby(1, parameters_[i].detach(), 1, from[i]);
 }
 
 // --- all blocks ---

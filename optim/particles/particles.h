@@ -6,9 +6,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "ladon/core/storage.h"
 #include "ladon/core/tensor.h"
 #include "ladon/layers/module.h"
 
@@ -25,7 +25,9 @@ class ParticleBlock {
   // Both throw Error for parameters that are no contiguous leaves with gradients, of different
   // dtypes, or whose shapes do not fit; and for no row or no column.
 
-  const std::string& name() const { return name_; }
+  // Of a temporary these come by value: for (auto& x : particles(model)[0].parameters()) is safe.
+  const std::string& name() const& { return name_; }
+  std::string name() && { return std::move(name_); }
   std::int64_t count() const { return count_; }  ///< M
   std::int64_t dim() const { return dim_; }      ///< D
   DType dtype() const { return dtype_; }
@@ -36,20 +38,20 @@ class ParticleBlock {
   Tensor recorded_values() const;
   /// d loss / dΘ [M, D], without history; zeros for a parameter without gradient. A view or a copy.
   Tensor gradients() const;
-  /// Overwrites the parameters' gradients, in place where they exist. g: [M, D], cast.
+  /// Replaces the parameters' gradients, in place where they exist. g: [M, D], cast.
   void set_gradients(const Tensor& g) const;
   /// Θ ← Θ + delta in place. delta: [M, D], cast.
   void add_to_values(const Tensor& delta) const;
 
-  /// The storages that hold the gradients now (empty handles for absent ones).
-  std::vector<Storage> gradient_storages() const;
-  const std::vector<Tensor>& parameters() const { return parameters_; }
+  const std::vector<Tensor>& parameters() const& { return parameters_; }
+  std::vector<Tensor> parameters() && { return std::move(parameters_); }
+  /// x [M, D] cut as Θ is: a tensor of each parameter's shape, in the order of parameters(). Views,
+  /// without a copy, where x is contiguous.
+  std::vector<Tensor> pieces(const Tensor& x) const;
 
  private:
   ParticleBlock(std::string name, std::vector<Tensor> parameters, std::int64_t parts, bool stacked);
   Tensor assemble(const std::function<Tensor(const Tensor& parameter)>& part) const;
-  void scatter(const Tensor& x,
-               const std::function<void(const Tensor& parameter, const Tensor& piece)>& take) const;
   Shape piece_shape(const Tensor& parameter) const;
 
   std::string name_;
@@ -66,7 +68,8 @@ class Particles {
   explicit Particles(std::vector<ParticleBlock> blocks);
 
   std::size_t size() const { return blocks_.size(); }
-  const ParticleBlock& operator[](std::size_t i) const { return blocks_[i]; }
+  const ParticleBlock& operator[](std::size_t i) const& { return blocks_[i]; }
+  ParticleBlock operator[](std::size_t i) && { return std::move(blocks_[i]); }
   auto begin() const { return blocks_.begin(); }
   auto end() const { return blocks_.end(); }
 

@@ -14,8 +14,10 @@ struct SvgdOptions {
   /// between particles, so that sharing weakens what is particular to one of them.
   bool smoothing = true;
   Target target = {};
+  double max_ratio = 100;  ///< Bounds the repulsion by the driving force: see ParticleMethod.
 
-  /// As published: N = 1, no prior, T = 1 (so α is also a temperature), rbf with the lower median.
+  /// As published: N = 1, no prior, T = 1 (so α is also a temperature), rbf with the lower median,
+  /// which needs three particles or one (kernel.h, checked_values), and no bound on the repulsion.
   static SvgdOptions paper(double alpha);
 };
 
@@ -29,8 +31,10 @@ struct SvgdOptions {
 /// One particle: K = 1 and R = 0, so the gradients keep every bit.
 class Svgd : public ParticleMethod {
  public:
-  /// Throws Error unless α is finite and ≥ 0.
+  /// Throws Error unless α is finite and ≥ 0; apply() does where the kernel's values will not do
+  /// (kernel.h, checked_values).
   explicit Svgd(Particles particles, SvgdOptions options = {});
+  std::string name() const override { return "svgd"; }
 
  protected:
   Forces forces(const ParticleBlock& block, const Tensor& theta,

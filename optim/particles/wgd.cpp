@@ -8,14 +8,15 @@
 namespace ladon {
 
 Wgd::Wgd(Particles particles, WgdOptions options)
-    : ParticleMethod(std::move(particles), options.target), options_(std::move(options)) {
+    : ParticleMethod(std::move(particles), options.target, options.max_ratio),
+      options_(std::move(options)) {
   LADON_CHECK(std::isfinite(options_.alpha) && options_.alpha >= 0, "wgd", "alpha is ",
               options_.alpha, "; it must be finite and at least 0");
 }
 
 ParticleMethod::Forces Wgd::forces(const ParticleBlock& block, const Tensor& theta,
                                    const Tensor& gradient) const {
-  const KernelValues kernel = options_.kernel.evaluate(theta);
+  const KernelValues kernel = checked_values(options_.kernel, block.name(), theta, options_.alpha);
   const std::int64_t m = theta.size(0);
   Tensor weight = empty({m, 1}, f64);
   double* w = weight.mutable_data<double>();
@@ -27,7 +28,7 @@ ParticleMethod::Forces Wgd::forces(const ParticleBlock& block, const Tensor& the
                 " sums to ", sum, " at particle ", i, "; it must be positive");
     w[i] = options_.alpha / sum;
   }
-  return {kernels::cast(kernels::clone(gradient), f64),
+  return {kernels::cast(gradient, f64),
           kernels::binary(kernels::Binary::mul, kernel.repulsion, weight), kernel.h2};
 }
 

@@ -11,14 +11,17 @@ struct WgdOptions {
   SteinKernel kernel = rbf();
   double alpha = 1;  ///< α ≥ 0: weight of the repulsion.
   Target target = {};
+  double max_ratio = 100;  ///< Bounds the repulsion by the driving force: see ParticleMethod.
 };
 
 /// φ_i = s_i + α·R_i/Σ_j k_ij,  s_i = −∇U(θ_i)/T, R as in kernel.h: the score of the posterior less
 /// that of the particles' own density. One particle: the gradients keep every bit.
 class Wgd : public ParticleMethod {
  public:
-  /// Throws Error unless α is finite and ≥ 0; apply() does where a sum Σ_j k_ij is not positive.
+  /// Throws Error unless α is finite and ≥ 0; apply() does where a sum Σ_j k_ij is not positive, and
+  /// where the kernel's values will not do (kernel.h, checked_values).
   explicit Wgd(Particles particles, WgdOptions options = {});
+  std::string name() const override { return "wgd"; }
 
  protected:
   Forces forces(const ParticleBlock& block, const Tensor& theta,

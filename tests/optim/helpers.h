@@ -45,7 +45,6 @@ inline void descend(Tensor theta, ParticleMethod& method, const Gradient& gradie
     theta.set_grad(gradient(theta.detach()));
     method.apply();
     sgd.step();
-    method.diffuse(lr);
   }
 }
 

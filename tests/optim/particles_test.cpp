@@ -1,5 +1,8 @@
 #include "ladon/optim/particles/particles.h"
 
+#include <type_traits>
+
+#include "ladon/autograd/leaf.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/particles/rows.h"
 #include "ladon/tests/optim/helpers.h"
@@ -98,6 +101,36 @@ TEST(Particles, CountASharedLayerOnce) {
             (std::vector<std::string>{"first.query", "first.key", "first.value"}));
 }
 
+TEST(Particles, ComeByValueFromTemporaries) {
+  auto a = attention(1, {.dim = 6, .heads = 3});
+  static_assert(std::is_same_v<decltype(particles(a)[0]), ParticleBlock>);
+  static_assert(std::is_same_v<decltype(particles(a)[0].parameters()), std::vector<Tensor>>);
+  static_assert(std::is_same_v<decltype(particles(a)[0].name()), std::string>);
+  static_assert(std::is_same_v<decltype(Svgd(particles(a)).particles()), Particles>);
+  const Particles kept = particles(a);
+  static_assert(std::is_same_v<decltype(kept[0].parameters()), const std::vector<Tensor>&>);
+  int count = 0;
+  for (const Tensor& x : particles(a)[0].parameters()) {
+    EXPECT_TRUE(x.history() == a.query.history());
+    ++count;
+  }
+  EXPECT_EQ(count, 1);
+  EXPECT_EQ(Svgd(particles(a)).particles()[2].name(), "value");
+}
+
+// Pieces are windows on the matrix in the parameters' own shapes.
+TEST(ParticleBlock, CutsAMatrixAsItsParametersAre) {
+  auto a = attention(1, {.dim = 6, .heads = 3, .key_dim = 5});
+  const ParticleBlock joint = particles(a, {.space = HeadSpace::joint})[0];
+  const Tensor x = reshape(arange(0, 3 * 32, 1, f64), {3, 32});
+  const std::vector<Tensor> pieces = joint.pieces(x);
+  ASSERT_EQ(pieces.size(), 3U);
+  EXPECT_TRUE(pieces[1].storage() == x.storage());
+  EXPECT_TRUE(same_bits(pieces[1], reshape(slice(x, 1, {.start = 12, .stop = 22}), {3, 2, 5})));
+  EXPECT_TRUE(same_bits(joint.pieces(transpose(clone(transpose(x))))[2], pieces[2]));
+  expect_error([&] { joint.pieces(zeros({3, 31})); }, "is [3, 32], the matrix is [3, 31]");
+}
+
 TEST(Particles, GatherWholeModels) {
   Generator rng(5);
   std::vector<Linear> models;
@@ -142,6 +175,9 @@ TEST(ParticleBlock, RewritesGradientsInPlace) {
   const ParticleBlock block = particles_of_rows(rows)[0];
   block.set_gradients(tensor({1, 2, 3, 4}, {2, 2}, f64));
   expect_values(held, {1, 2, 3, 4}, 0);
+  Svgd(particles_of_rows(rows)).apply();
+  block.set_gradients(tensor({5, 6, 7, 8}, {2, 2}, f64));  // no longer a method's
+  EXPECT_TRUE(Leaf::of(rows)->rewritten_by().empty());
   expect_error([&] { block.set_gradients(zeros({4}, f64)); }, "is [2, 2], the gradients are [4]");
   expect_error([&] { block.add_to_values(zeros({4}, f64)); }, "is [2, 2], the values to add");
 }

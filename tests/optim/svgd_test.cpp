@@ -53,6 +53,7 @@ TEST(Svgd, SumsItsTwoForces) {
 
 TEST(Svgd, PaperPreset) {
   Tensor p = four_points();
+  p.set_grad(zeros_like(p.detach()));
   const SvgdOptions options = SvgdOptions::paper(0.01);
   EXPECT_EQ(options.alpha, 0.01);
   EXPECT_EQ(options.target.count, 1);
@@ -108,7 +109,10 @@ TEST(Svgd, SeparatesHeadsWithoutLossGradient) {
   Svgd svgd(heads);
   Sgd sgd({attention.query, attention.key, attention.value}, {.lr = 0.1});
   std::vector<double> before;
-  for (const auto& block : heads) before.push_back(pairwise_distance(block.values()).min);
+  for (const auto& block : heads) {
+    before.push_back(pairwise_distance(block.values()).min);
+    block.set_gradients(zeros({block.count(), block.dim()}));
+  }
   svgd.apply();
   sgd.step();
   for (std::size_t b = 0; b < heads.size(); ++b)
@@ -155,6 +159,7 @@ TEST(ParticleMethod, RefusesToApplyItsForceTwice) {
 TEST(ParticleMethod, ChangesNothingWhenParticlesAreNotFinite) {
   Tensor good = leaf(random_rows(2, 2, 10)), bad = leaf(tensor({1, NAN}, {2, 1}, f64));
   good.set_grad(ones({2, 2}, f64));
+  bad.set_grad(ones({2, 1}, f64));
   Svgd svgd(
       Particles({ParticleBlock::stacked("good", {good}), ParticleBlock::stacked("bad", {bad})}));
   expect_error([&] { svgd.apply(); }, "nan");
@@ -194,7 +199,11 @@ TEST(ParticleMethod, RefusesBadSettings) {
   Spos spos(rows, {}, rng);
   expect_error([&] { spos.diffuse(-1); }, "step size is -1");
   expect_error([&] { spos.diffuse(NAN); }, "step size is nan");
-  const Tensor opposite = leaf(tensor({2, -3}, {2, 1}, f64));
+  expect_error([&] { Spos bad(rows, {.step_scale = 0}, rng); }, "step_scale is 0");
+  expect_error([&] { Svgd svgd(rows, {.max_ratio = 0.5}); }, "max_ratio is 0.5");
+  expect_error([&] { Wgd wgd(rows, {.max_ratio = NAN}); }, "max_ratio is nan");
+  Tensor opposite = leaf(tensor({2, -3}, {2, 1}, f64));
+  opposite.set_grad(zeros({2, 1}, f64));
   Wgd negative(particles_of_rows(opposite), {.kernel = linear_kernel()});
   expect_error([&] { negative.apply(); }, "the kernel linear sums to 0 at particle 0");
 }

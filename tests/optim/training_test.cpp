@@ -38,7 +38,6 @@ StateDict trained(std::int64_t heads, const MakeMethod& make, DType dtype, int s
     if (method) method->apply();
     clip_grad_norm(model.parameters(), 1);
     adam.step();
-    if (method) method->diffuse(adam.lr());
   }
   return model.state_dict();
 }

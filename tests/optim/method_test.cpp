@@ -1,0 +1,264 @@
+// Calls in a wrong order, values that are not finite, and what a user's kernel or method may return.
+
+#include "ladon/optim/particles/method.h"
+
+#include <cmath>
+
+#include "ladon/layers/layers.h"
+#include "ladon/tests/optim/helpers.h"
+
+namespace ladon::test {
+namespace {
+
+Tensor random_rows(std::int64_t m, std::int64_t d, std::uint64_t seed, DType dtype = f64) {
+  Generator rng(seed);
+  return normal({m, d}, rng, 0, 1, dtype);
+}
+
+/// Two blocks of three rows, f32 and f64, with gradients.
+struct TwoBlocks {
+  Tensor first = leaf(random_rows(3, 5, 1, f32)), second = leaf(random_rows(3, 4, 2, f64));
+  Particles both{
+      {ParticleBlock::stacked("first", {first}), ParticleBlock::stacked("second", {second})}};
+
+  TwoBlocks() {
+    first.set_grad(random_rows(3, 5, 3, f32));
+    second.set_grad(random_rows(3, 4, 4, f64));
+  }
+  /// The method refuses with that message, and no gradient and no value is changed.
+  void expect_refusal(ParticleMethod& method, const std::string& message) {
+    const std::vector<Tensor> before = state();
+    expect_error([&] { method.apply(); }, message);
+    const std::vector<Tensor> after = state();
+    for (std::size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(same_bits(before[i], after[i]));
+  }
+
+ private:
+  std::vector<Tensor> state() const {
+    std::vector<Tensor> all;
+    for (const Tensor& x : {first, second}) {
+      all.push_back(clone(x.detach()));
+      if (x.grad().defined()) all.push_back(clone(x.grad()));
+    }
+    return all;
+  }
+};
+
+// --- calls in a wrong order ---
+
+TEST(ParticleMethod, ForgottenZeroGradIsAnError) {
+  Tensor x = leaf(random_rows(3, 4, 1));
+  Svgd svgd(particles_of_rows(x));
+  Sgd sgd({x});
+  const auto loss = [&] { return sum(square(x)); };
+  backward(loss());
+  svgd.apply();
+  sgd.step();
+  const Tensor rewritten = clone(x.grad());
+  expect_error([&] { backward(loss()); }, "was rewritten by svgd");
+  EXPECT_TRUE(same_bits(x.grad(), rewritten));
+  sgd.zero_grad();
+  backward(loss());
+  EXPECT_TRUE(same_bits(x.grad(), x.detach() * 2.0));
+  svgd.apply();
+}
+
+TEST(ParticleMethod, TwoMethodsOnTheSameParticlesAreAnError) {
+  TwoBlocks blocks;
+  Wgd wgd(particles_of_rows(blocks.second));
+  wgd.apply();
+  Svgd svgd(blocks.both);
+  blocks.expect_refusal(svgd, "block \"second\" still has the gradients that wgd wrote");
+  Generator rng(1);
+  Spos spos(blocks.both, {}, rng);
+  blocks.expect_refusal(spos, "block \"second\" still has the gradients that wgd wrote");
+  EXPECT_EQ(spos.generator().position(), 0U);
+}
+
+TEST(ParticleMethod, HeadsOfAnEnsembleMemberMoveOnce) {
+  Generator rng(1);
+  MultiHeadAttention a({.dim = 4, .heads = 2}, rng), b({.dim = 4, .heads = 2}, rng);
+  const Tensor x = normal({2, 3, 4}, rng);
+  Svgd heads(particles(a));
+  Wgd ensemble(particles({&a, &b}));
+  backward(sum(square(a(x))) + sum(square(b(x))));
+  heads.apply();
+  const Tensor once = clone(a.query.grad()), other = clone(b.query.grad());
+  expect_error([&] { ensemble.apply(); }, "block \"models\" still has the gradients that svgd");
+  EXPECT_TRUE(same_bits(a.query.grad(), once));
+  EXPECT_TRUE(same_bits(b.query.grad(), other));
+}
+
+TEST(ParticleMethod, NeedsAGradientInEachBlock) {
+  TwoBlocks blocks;
+  Svgd svgd(blocks.both);
+  blocks.second.set_grad(Tensor());
+  blocks.expect_refusal(svgd, "no parameter of block \"second\" has a gradient; call backward()");
+  Tensor fresh = leaf(random_rows(2, 2, 1));
+  Wgd wgd(particles_of_rows(fresh));
+  expect_error([&] { wgd.apply(); }, "no parameter of block \"rows\" has a gradient");
+  EXPECT_FALSE(fresh.grad().defined());
+  expect_error([&] { wgd.report(); }, "before the first apply");
+}
+
+TEST(ParticleMethod, CountsOneMissingGradientAmongSeveralAsZero) {
+  Tensor a = leaf(random_rows(3, 2, 1)), b = leaf(random_rows(3, 3, 2));
+  const Particles joint({ParticleBlock::stacked("joint", {a, b})});
+  a.set_grad(random_rows(3, 2, 3));
+  Wgd wgd(joint, {.alpha = 0});
+  wgd.apply();
+  EXPECT_TRUE(same_bits(b.grad(), zeros({3, 3}, f64)));
+}
+
+TEST(ParticleMethod, KnowsThatItsParticlesWereReplaced) {
+  Generator rng(1);
+  MultiHeadAttention attention({.dim = 4, .heads = 2}, rng);
+  Svgd svgd(particles(attention));
+  attention.to(f64);
+  backward(sum(square(attention(normal({2, 3, 4}, rng, 0, 1, f64)))));
+  expect_error([&] { svgd.apply(); }, "was replaced by Module::to(f64)");
+  Svgd anew(particles(attention));
+  anew.apply();
+}
+
+// --- values that are not finite ---
+
+TEST(ParticleMethod, RefusesGradientsThatAreNotFinite) {
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()})
+    for (const bool smoothing : {true, false}) {
+      TwoBlocks blocks;
+      fill_(slice(select(blocks.second.grad(), 0, 1), 0, {.start = 2, .stop = 3}), bad);
+      Svgd svgd(blocks.both, {.smoothing = smoothing});
+      blocks.expect_refusal(svgd, "block \"second\", particle 1: its gradient has norm");
+      Wgd wgd(blocks.both);
+      blocks.expect_refusal(wgd, "block \"second\", particle 1: its gradient has norm");
+      Spos spos(blocks.both, {.smoothing = smoothing}, Generator(1));
+      blocks.expect_refusal(spos, "block \"second\", particle 1: its gradient has norm");
+      EXPECT_EQ(spos.generator().position(), 0U);
+    }
+}
+
+TEST(ParticleMethod, RefusesValuesThatAreNotFinite) {
+  TwoBlocks blocks;
+  fill_(select(blocks.second.detach(), 0, 2), NAN);
+  Svgd svgd(blocks.both);
+  blocks.expect_refusal(svgd, "block \"second\", particle 2: its value has norm nan");
+}
+
+TEST(ParticleMethod, RefusesForcesThatAreNotFinite) {
+  TwoBlocks blocks;
+  Svgd strong(blocks.both, {.alpha = 1e300});
+  blocks.expect_refusal(strong, "block \"first\", particle 0: its repulsive force has norm inf");
+  Svgd cold(blocks.both, {.target = {.temperature = 1e-320}});
+  blocks.expect_refusal(cold, "block \"first\", particle 0: its gradient of U/T has norm inf");
+  Wgd many(blocks.both, {.target = {.count = 1e39}});  // finite until it is rounded to f32
+  blocks.expect_refusal(many, "block \"first\", particle 0: its force has norm inf");
+}
+
+/// Svgd's forces as they are, before any check.
+class OpenSvgd : public Svgd {
+ public:
+  using Svgd::Svgd;
+  std::vector<Tensor> both(const Tensor& theta, const Tensor& gradient) const {
+    const Forces f = forces(particles()[0], theta, gradient);
+    return {f.driving, f.repulsive};
+  }
+};
+
+TEST(Svgd, WithoutSmoothingNoParticleSeesAnothersGradient) {
+  const Tensor x = leaf(random_rows(3, 4, 1));
+  const OpenSvgd svgd(particles_of_rows(x), {.smoothing = false});
+  const Tensor g = random_rows(3, 4, 2);
+  const Tensor healthy = svgd.both(x.detach(), g)[0];
+  fill_(select(g, 0, 0), NAN);
+  const Tensor driving = svgd.both(x.detach(), g)[0];
+  EXPECT_TRUE(same_bits(slice(driving, 0, {.start = 1}), slice(healthy, 0, {.start = 1})));
+}
+
+// --- what a user's method may return ---
+
+/// Returns what it was given, or fails in one block.
+class Borrowing : public ParticleMethod {
+ public:
+  explicit Borrowing(Particles particles) : ParticleMethod(std::move(particles), {}) {}
+  std::string name() const override { return "borrowing"; }
+  std::string failing_block;
+  std::function<Tensor(const Tensor&)> repulsive = [](const Tensor& theta) { return theta; };
+
+ protected:
+  Forces forces(const ParticleBlock& block, const Tensor& theta,
+                const Tensor& gradient) const override {
+    LADON_CHECK(block.name() != failing_block, "borrowing", "fails on purpose");
+    return {gradient, repulsive(theta)};
+  }
+};
+
+TEST(ParticleMethod, OnlyReadsTheForcesItIsGiven) {
+  Tensor x = leaf(random_rows(3, 4, 1)), y = leaf(random_rows(3, 4, 2));
+  x.set_grad(random_rows(3, 4, 3));
+  y.set_grad(random_rows(3, 4, 4));
+  const Tensor values = clone(x.detach()), g = clone(x.grad());
+  Borrowing method(Particles({ParticleBlock::stacked("x", {x}), ParticleBlock::stacked("y", {y})}));
+  method.failing_block = "y";
+  expect_error([&] { method.apply(); }, "fails on purpose");
+  EXPECT_TRUE(same_bits(x.grad(), g));
+  method.failing_block = "";
+  method.apply();
+  EXPECT_TRUE(same_bits(x.detach(), values));
+  EXPECT_TRUE(same_bits(x.grad(), g - values));
+  EXPECT_TRUE(std::isnan(method.report()[0].h2));
+}
+
+TEST(ParticleMethod, NamesTheMethodWhoseForcesDoNotFit) {
+  Tensor x = leaf(random_rows(3, 4, 1));
+  x.set_grad(random_rows(3, 4, 3));
+  Borrowing method(particles_of_rows(x));
+  const auto refuse = [&](const Tensor& force, const std::string& message) {
+    method.repulsive = [=](const Tensor&) { return force; };
+    expect_error([&] { method.apply(); }, message);
+  };
+  refuse(zeros({3, 1}, f64),
+         "repulsive force that borrowing gives for block \"rows\" is f64 [3, 1]");
+  refuse(zeros({3, 4}, f32), "is f32 [3, 4]; it must be f64 [3, 4]");
+  refuse(Tensor(), "borrowing gives no repulsive force for block \"rows\"");
+  refuse(full({3, 4}, NAN, f64), "particle 0: its repulsive force has norm nan");
+}
+
+TEST(SteinKernel, AUsersKernelIsCheckedInItsName) {
+  Tensor x = leaf(random_rows(3, 4, 1));
+  const Tensor g = random_rows(3, 4, 3);
+  const auto refuse = [&](const SteinKernel& kernel, const std::string& message) {
+    for (const bool svgd : {true, false}) {
+      x.set_grad(clone(g));
+      const Particles rows = particles_of_rows(x);
+      std::unique_ptr<ParticleMethod> method;
+      if (svgd)
+        method = std::make_unique<Svgd>(rows, SvgdOptions{.kernel = kernel});
+      else
+        method = std::make_unique<Wgd>(rows, WgdOptions{.kernel = kernel});
+      expect_error([&] { method->apply(); }, message);
+      EXPECT_TRUE(same_bits(x.grad(), g));
+    }
+  };
+  const auto gives = [](const Tensor& k, const Tensor& repulsion) {
+    return SteinKernel{"mine", [=](const Tensor&) { return KernelValues{k, repulsion}; }};
+  };
+  const Tensor k = ones({3, 3}, f64), r = zeros({3, 4}, f64);
+  refuse(gives(ones({3, 1}, f64), r), "`mine` on block \"rows\" gives k as f64 [3, 1]");
+  refuse(gives(ones({3, 3}, f32), r), "gives k as f32 [3, 3]; it must be f64 [3, 3]");
+  refuse(gives(Tensor(), r), "`mine` on block \"rows\" gives no k");
+  refuse(gives(k, zeros({3, 1}, f64)), "gives repulsion as f64 [3, 1]; it must be f64 [3, 4]");
+  refuse(gives(k, Tensor()), "gives no repulsion");
+  refuse(gives(tensor({1, 0, 0, 0, 1, NAN, 0, 0, 1}, {3, 3}, f64), r),
+         "gives row 1 of k with norm nan");
+  refuse(gives(k, full({3, 4}, NAN, f64)), "gives row 0 of repulsion with norm nan");
+  refuse(SteinKernel{"mine", {}}, "`mine` on block \"rows\" has no function `evaluate`");
+  // One that fits, though its matrix is a view.
+  x.set_grad(clone(g));
+  Svgd svgd(particles_of_rows(x), {.kernel = gives(transpose(k), r)});
+  svgd.apply();
+  EXPECT_TRUE(all_close(x.grad(), expand(mean(g, 0, keep_dims), {3, 4}), 1e-14, 1e-15));
+}
+
+}  // namespace
+}  // namespace ladon::test
