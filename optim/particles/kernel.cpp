@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -41,6 +42,11 @@ Tensor checked(const std::string& where, const char* what, const Tensor& x, cons
   return kernels::contiguous(x.detach());
 }
 
+bool is_zero(const Tensor& x) {
+  const std::vector<double> norms = rows::norms(x);
+  return std::all_of(norms.begin(), norms.end(), [](double norm) { return norm == 0; });
+}
+
 bool all_equal(const Tensor& theta) {
   const Tensor d2 = rows::squared_distances(theta);
   const double* d = d2.data<double>();
@@ -58,8 +64,8 @@ KernelValues checked_values(const SteinKernel& kernel, const std::string& block,
   values.k = checked(where, "k", values.k, {m, m});
   values.repulsion = checked(where, "repulsion", values.repulsion, {m, d});
   LADON_CHECK(
-      values.h2 != 0 || alpha == 0 || all_equal(theta), "kernel", where,
-      " has bandwidth h² = 0 for ", m,
+      values.h2 != 0 || alpha == 0 || !is_zero(values.repulsion) || all_equal(theta), "kernel",
+      where, " has bandwidth h² = 0 for ", m,
       " particles that are not all equal, so that none would repel another; choose "
       "Bandwidth::median, which does not count the diagonal's zeros, or, where most particles "
       "are equal, Bandwidth::fixed");

@@ -27,7 +27,7 @@ struct SteinKernel {
 /// What a kernel says of the particles Θ [M, D] of a block, for a repulsion of weight α. Throws Error
 /// naming kernel and block
 /// - if `evaluate` is empty, k is not f64 [M, M], the repulsion not f64 [M, D], or one not finite;
-/// - if h² is 0, though particles differ, and α > 0: none would then repel another. Under `paper`
+/// - if h² and R are 0, though particles differ, and α > 0: none would repel another. Under `paper`
 ///   that is so with two particles, and with two pairs of equal ones; under every rule but `fixed`
 ///   where most pairs of particles are equal (`liu` and `paper` count the diagonal's zeros as such).
 ///   Where all are equal, R = 0 is their limit, and no error.

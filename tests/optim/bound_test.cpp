@@ -156,6 +156,10 @@ TEST(Scale, IsMissingWhereParticlesDifferAndWouldNotRepel) {
   EXPECT_GT(accept(pairs, with(Bandwidth::median)), 0);
   EXPECT_EQ(accept(most, with(Bandwidth::fixed)), 1);
   EXPECT_EQ(accept(pair, with(Bandwidth::paper, 0)), 0);
+  const SteinKernel outward{"outward", [](const Tensor& theta) {
+                              return KernelValues{ones({2, 2}, f64), theta * 1.0, 0};
+                            }};
+  EXPECT_EQ(accept(pair, {.kernel = outward}), 0);
 }
 
 TEST(Scale, ZeroIsReportedOfEqualParticlesAndNanOfKernelsWithoutBandwidth) {
