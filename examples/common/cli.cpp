@@ -2,21 +2,60 @@
 
 #include <iostream>
 
+#include "ladon/core/error.h"
+#include "ladon/core/io/file.h"
 #include "ladon/core/parallel.h"
+#include "ladon/examples/common/help.h"
+#include "ladon/examples/common/interrupt.h"
+#include "ladon/examples/common/options.h"
+#include "ladon/examples/common/text.h"
 
 namespace ladon::example {
+namespace {
 
-void add_common_options(CLI::App& app, CommonOptions& options) {
-  app.option_defaults()->always_capture_default();
-  app.add_option("--seed", options.seed, "Seed of everything random");
-  app.add_option("--threads", options.threads, "Threads; 0 takes every core")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--out", options.out, "Folder for pictures and their data");
-  app.add_option("--json", options.json, "Write every figure of the table to this file");
+constexpr int most_threads = 4096;
+
+/// Throws Error, naming the option, where write_atomically would fail. Nothing is left behind.
+void check_writable(const char* option, const std::filesystem::path& path) {
+  struct Tried {};
+  try {
+    write_atomically(path, [](OutputFile&) { throw Tried{}; });
+  } catch (const Tried&) {
+  } catch (const Error& error) {
+    throw Error(join(option, ": ", error.what()));
+  }
 }
 
-int run(CLI::App& app, CommonOptions& options, int argc, char** argv,
-        const std::function<void()>& body) {
+/// Hours of work must not end with a file that cannot be written.
+void prepare_output(const std::string& name, const CommonOptions& options) {
+  std::error_code error;
+  std::filesystem::create_directories(options.out, error);
+  if (error) throw Error(join("--out: cannot make ", options.out.string(), ": ", error.message()));
+  check_writable("--out", options.out / (name + ".gp"));
+  if (!options.json.empty()) check_writable("--json", options.json);
+}
+
+}  // namespace
+
+void set_up(CLI::App& app, const std::string& name, const Card& card, CommonOptions& options) {
+  options.out = name + ".out";
+  app.name(name);
+  app.description(join(card.summary, ". ", card.lesson));
+  app.footer(join("Without options it takes ", card.duration, ". Try\n  ", card.command));
+  app.formatter(std::make_shared<Help>());
+  app.option_defaults()->always_capture_default();
+  app.add_option("--seed", options.seed, "Seed of everything random")
+      ->check(whole_number<std::uint64_t>(0));
+  app.add_option("--threads", options.threads, "Threads; 0 takes every core")
+      ->check(whole_number(0, most_threads));
+  app.add_option("--out", options.out, "Folder for pictures and their data")
+      ->check(name_of("a folder"));
+  app.add_option("--json", options.json, "Write every figure of table and picture to this file")
+      ->check(name_of("a file"));
+}
+
+int run(CLI::App& app, const CommonOptions& options, int argc, char** argv,
+        const std::function<bool()>& body) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -24,9 +63,11 @@ int run(CLI::App& app, CommonOptions& options, int argc, char** argv,
   }
   try {
     if (options.threads > 0) set_num_threads(options.threads);
-    std::filesystem::create_directories(options.out);
-    body();
-    return 0;
+    prepare_output(app.get_name(), options);
+    catch_interrupts();
+    if (body()) return 0;
+    std::cerr << app.get_name() << ": interrupted; what was finished is told\n";
+    return 130;
   } catch (const std::exception& error) {
     std::cerr << app.get_name() << ": " << error.what() << '\n';
     return 1;

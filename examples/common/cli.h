@@ -8,6 +8,14 @@
 
 namespace ladon::example {
 
+/// What an example says of itself in --help. The first two stand in its main.cpp under these names,
+/// where `examples/run --list` reads them.
+struct Card {
+  const char *summary, *duration;  ///< Of a run without options.
+  const char* lesson;
+  const char* command;  ///< One to try.
+};
+
 struct CommonOptions {
   std::uint64_t seed = 1;
   int threads = 0;             ///< 0: as many as cores.
@@ -15,12 +23,14 @@ struct CommonOptions {
   std::filesystem::path json;  ///< Every figure the table prints; empty: none.
 };
 
-/// Adds --seed, --threads, --out and --json.
-void add_common_options(CLI::App& app, CommonOptions& options);
+/// Gives the program its name, its help and the options --seed, --threads, --out and --json.
+void set_up(CLI::App& app, const std::string& name, const Card& card, CommonOptions& options);
 
-/// Parses the command line, sets the number of threads, makes the output folder, and runs `body`.
-/// Returns the exit status: 0 on success, 2 on bad usage, 1 with a one-line error on stderr.
-int run(CLI::App& app, CommonOptions& options, int argc, char** argv,
-        const std::function<void()>& body);
+/// Parses the command line, sets the number of threads, makes the output folder, makes sure that
+/// what will be written can be, and runs `body`, which says whether it came to its end: interrupted
+/// it returns false (ran_to_the_end), having told what was finished. Returns the exit status: 0 on
+/// success, 2 on bad usage, 130 when interrupted, 1 with a one-line error on stderr.
+int run(CLI::App& app, const CommonOptions& options, int argc, char** argv,
+        const std::function<bool()>& body);
 
 }  // namespace ladon::example

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include <limits>
 
 #include "ladon/core/io/file.h"
+#include "ladon/core/parallel.h"
+#include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 namespace {
@@ -13,32 +15,29 @@ namespace {
 /// Digits after the point for a column: four significant ones of its largest number.
 int digits_for(const std::vector<Row>& rows, std::size_t column) {
   double largest = 0;
-  for (const Row& row : rows) {
-    const Estimate& e = row.figures[column].second;
-    if (!std::isnan(e.mean)) largest = std::max({largest, std::abs(e.mean), e.se});
-  }
+  for (const Row& row : rows)
+    for (const double x : {row.figures[column].second.mean, row.figures[column].second.se})
+      if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
   return largest >= 1000 ? 0 : largest >= 100 ? 1 : largest >= 10 ? 2 : largest > 1 ? 3 : 4;
 }
 
 bool has_errors(const std::vector<Row>& rows, std::size_t column) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const Row& row) { return row.figures[column].second.se > 0; });
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+    const Estimate& e = row.figures[column].second;
+    return std::isfinite(e.mean) && !(e.se == 0);
+  });
 }
 
-std::string cell(const Estimate& e, int digits, bool with_error) {
-  if (std::isnan(e.mean)) return "–";
-  char text[64];
-  if (with_error)
-    std::snprintf(text, sizeof text, "%.*f ± %.*f", digits, e.mean, digits, e.se);
-  else
-    std::snprintf(text, sizeof text, "%.*f", digits, e.mean);
-  return text;
-}
-
-/// Characters a terminal shows for UTF-8 text.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+std::string cell(const Row& row, std::size_t column, int digits, bool with_error) {
+  const Estimate& e = row.figures[column].second;
+  if (!std::isfinite(e.mean)) return row.diverged ? "diverged" : "–";
+  const auto fixed = [digits](double x) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", digits, x);
+    return std::string(text);
+  };
+  if (!with_error) return fixed(e.mean);
+  return fixed(e.mean) + " ± " + (std::isfinite(e.se) ? fixed(e.se) : "–");
 }
 
 }  // namespace
@@ -48,7 +47,8 @@ Estimate estimate(const std::vector<double>& repetitions) {
   double mean = 0, squares = 0;
   for (const double x : repetitions) mean += x / n;
   for (const double x : repetitions) squares += (x - mean) * (x - mean);
-  return {mean, n > 1 ? std::sqrt(squares / (n - 1) / n) : 0};
+  return {mean,
+          n > 1 ? std::sqrt(squares / (n - 1) / n) : std::numeric_limits<double>::quiet_NaN()};
 }
 
 std::string table(const std::vector<Row>& rows) {
@@ -58,8 +58,7 @@ std::string table(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     cells.push_back({row.method});
     for (std::size_t c = 0; c < row.figures.size(); ++c)
-      cells.back().push_back(
-          cell(row.figures[c].second, digits_for(rows, c), has_errors(rows, c)));
+      cells.back().push_back(cell(row, c, digits_for(rows, c), has_errors(rows, c)));
   }
   std::vector<std::size_t> widths(cells[0].size(), 0);
   for (const auto& line : cells)
@@ -75,17 +74,27 @@ std::string table(const std::vector<Row>& rows) {
   return text;
 }
 
-void write_json(const std::filesystem::path& path, const std::string& example,
-                const nlohmann::json& settings, double seconds, const std::vector<Row>& rows) {
-  nlohmann::ordered_json report{{"example", example}, {"settings", settings}, {"seconds", seconds}};
-  report["rows"] = nlohmann::ordered_json::array();
-  for (const Row& row : rows) {
+nlohmann::ordered_json as_json(const Estimate& figure) {
+  return {{"mean", figure.mean}, {"se", figure.se}};
+}
+
+void write_json(const CommonOptions& options, const Report& report) {
+  if (options.json.empty()) return;
+  nlohmann::ordered_json all{{"example", report.example},
+                             {"version", LADON_VERSION},
+                             {"settings", report.settings},
+                             {"threads", num_threads()},
+                             {"seconds", report.seconds},
+                             {"interrupted", report.interrupted},
+                             {"rows", nlohmann::ordered_json::array()}};
+  for (const Row& row : report.rows) {
     nlohmann::ordered_json entry{{"method", row.method}};
-    for (const auto& [name, value] : row.figures)
-      entry[name] = {{"mean", value.mean}, {"se", value.se}};
-    report["rows"].push_back(entry);
+    for (const auto& [name, value] : row.figures) entry[name] = as_json(value);
+    if (row.diverged) entry["diverged"] = true;
+    all["rows"].push_back(entry);
   }
-  write_atomically(path, report.dump(2) + "\n");
+  all.update(report.more);
+  write_atomically(options.json, all.dump(2) + "\n");
 }
 
 }  // namespace ladon::example

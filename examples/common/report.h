@@ -2,31 +2,49 @@
 // Results as an aligned table and as JSON.
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ladon/examples/common/cli.h"
+
 namespace ladon::example {
 
-/// A figure and its standard error: of a mean over repetitions (0 for one), or by a sample's size.
+/// A figure and its standard error: of a mean over repetitions, or by a sample's size; 0 for a
+/// figure that has none, NaN where it is not known.
 struct Estimate {
   double mean = 0, se = 0;
 };
+/// The mean of what is repeated, and its standard error, which is not known from one repetition.
 Estimate estimate(const std::vector<double>& repetitions);
 
 /// One method and its figures, in the order of the table's columns.
 struct Row {
   std::string method;
   std::vector<std::pair<std::string, Estimate>> figures;
+  bool diverged = false;  ///< Its training ran away: figures that are not finite say so.
 };
 
-/// Rows under a header, columns aligned: "0.912 ± 0.004", or "0.912" in a column without errors.
-/// Every row has the same figures.
+/// Rows under a header, columns aligned: "0.912 ± 0.004", or "0.912" in a column without errors;
+/// "–" for what is not known, "diverged" in a row that did. Every row has the same figures.
 std::string table(const std::vector<Row>& rows);
 
-/// Writes {"example", "settings", "seconds", "rows"}, beside and then renamed.
-void write_json(const std::filesystem::path& path, const std::string& example,
-                const nlohmann::json& settings, double seconds, const std::vector<Row>& rows);
+/// {"mean", "se"}; null for what is not finite.
+nlohmann::ordered_json as_json(const Estimate& figure);
+
+/// What a run found.
+struct Report {
+  std::string example;
+  nlohmann::json settings;
+  double seconds = 0;
+  std::vector<Row> rows;
+  bool interrupted = false;
+  nlohmann::ordered_json more = nlohmann::ordered_json::object();  ///< Set beside the rows.
+};
+
+/// Writes {"example", "version", "settings", "threads", "seconds", "interrupted", "rows", …} to
+/// --json, beside and then renamed; nothing without it. A row that diverged has "diverged": true.
+void write_json(const CommonOptions& options, const Report& report);
 
 }  // namespace ladon::example

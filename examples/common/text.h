@@ -1,5 +1,7 @@
 #pragma once
-// Texts of results and scripts.
+// Texts of results, scripts and help.
+
+#include <string>
 
 #include "ladon/core/error.h"
 
@@ -7,5 +9,12 @@ namespace ladon::example {
 
 /// join(parts…) prints its arguments, one after the other, into a string.
 using detail::join;
+
+/// Characters that a terminal shows for UTF-8 text.
+std::size_t width(const std::string& text);
+
+/// The text in lines of at most `columns` characters where its words allow. All but the first line
+/// begin with `indent` spaces, which count.
+std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent = 0);
 
 }  // namespace ladon::example

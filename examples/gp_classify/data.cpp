@@ -12,8 +12,8 @@ namespace {
 /// `chosen` rows, or `usual` of them if none were chosen, of the `there` that there are.
 std::int64_t row_count(const char* option, int chosen, std::int64_t usual, std::int64_t there) {
   if (chosen == 0) return std::min(usual, there);
-  LADON_CHECK(chosen <= there, "gp_classify", option, " ", chosen, ": there are only ", there,
-              " rows");
+  LADON_CHECK(chosen <= there, "gp_classify", option, " ", chosen, ": there are ", there,
+              " rows at most");
   return chosen;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "ladon/examples/common/progress.h"
 #include "ladon/examples/gp_classify/models.h"
 #include "ladon/examples/gp_classify/predict.h"
 
@@ -14,7 +15,9 @@ struct ModelKernels {
 };
 
 /// Both kernels of the model's limit on the task, in tiles. Says what they will take, on stdout,
-/// before it begins; throws Error if that is more than the settings' budget.
-ModelKernels compute_kernels(const Model& model, const Task& task, const Settings& settings);
+/// before it begins; throws Error, naming the options to change, if that is more than the settings'
+/// budget. All of it counts as `steps` of the progress. Throws Interrupted.
+ModelKernels compute_kernels(const Model& model, const Task& task, const Settings& settings,
+                             Progress& progress, double steps);
 
 }  // namespace ladon::example

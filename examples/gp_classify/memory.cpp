@@ -11,8 +11,8 @@ void start_memory_phase() { std::ofstream("/proc/self/clear_refs") << 5; }
 double peak_memory() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
-    double kilobytes;
-    if (word == "VmHWM:" && status >> kilobytes) return kilobytes / 1024;
+    double kibibytes;
+    if (word == "VmHWM:" && status >> kibibytes) return kibibytes * 1024 / 1e6;
   }
   return NAN;
 }

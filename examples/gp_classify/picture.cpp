@@ -1,7 +1,6 @@
 #include "ladon/examples/gp_classify/picture.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "ladon/core/error.h"
@@ -12,7 +11,6 @@
 namespace ladon::example {
 namespace {
 
-constexpr std::size_t bins = 10;
 constexpr double least_rows = 10;  // a bin with fewer says too little to be drawn.
 /// What an outcome can be, and its colour. The empty form is the bar's.
 constexpr std::pair<const char*, const char*> forms[] = {
@@ -40,7 +38,8 @@ Bars write_bars(const std::filesystem::path& path, const std::vector<Outcome>& o
       bars.names += join(i ? ", " : "", "'", o.model, "' ", bars.models++);
     const std::size_t form = form_index(o);
     const double shift = form == 3 ? 0 : 0.25 * (static_cast<double>(form) - 1);
-    data += join(bars.models - 1 + shift, ' ', form, ' ', o.accuracy.mean, ' ', o.nll.mean, '\n');
+    const double nll = o.diverged() ? NAN : o.nll.mean;  // gnuplot leaves a NaN out
+    data += join(bars.models - 1 + shift, ' ', form, ' ', o.accuracy.mean, ' ', nll, '\n');
   }
   write_atomically(path, data);
   return bars;
@@ -49,22 +48,9 @@ Bars write_bars(const std::filesystem::path& path, const std::vector<Outcome>& o
 /// A line for each bin of confidence with enough rows: mean confidence, share of right answers,
 /// number of rows.
 std::string reliability(const Outcome& o, const Tensor& labels) {
-  std::array<double, bins> confidence{}, right{}, count{};
-  const auto p = o.probabilities.to_vector<double>();
-  const auto label = labels.to_vector<std::int64_t>();
-  const std::int64_t classes = o.probabilities.size(1);
-  for (std::size_t i = 0; i < label.size(); ++i) {
-    const auto row = p.begin() + static_cast<std::int64_t>(i) * classes;
-    const auto best = std::max_element(row, row + classes);
-    const auto bin = std::min(bins - 1, static_cast<std::size_t>(*best * bins));
-    confidence[bin] += *best;
-    right[bin] += best - row == label[i];
-    ++count[bin];
-  }
   std::string text;
-  for (std::size_t b = 0; b < bins; ++b)
-    if (count[b] >= least_rows)
-      text += join(confidence[b] / count[b], ' ', right[b] / count[b], ' ', count[b], '\n');
+  for (const CalibrationBin& bin : calibration(o, labels))
+    if (bin.rows >= least_rows) text += join(bin.confidence, ' ', bin.right, ' ', bin.rows, '\n');
   return text;
 }
 
@@ -97,15 +83,6 @@ std::string reliability_panel(const std::filesystem::path& folder, const Task& t
 }
 
 }  // namespace
-
-Row Outcome::row() const {
-  return {form.empty() ? model : model + " " + form,
-          {{"accuracy", accuracy},
-           {"nll", nll},
-           {"ece", {ece}},
-           {"seconds", {seconds}},
-           {"peak_mb", {peak_mb}}}};
-}
 
 std::filesystem::path draw(const Settings& s, const Task& task,
                            const std::vector<Outcome>& outcomes) {

@@ -13,7 +13,7 @@
 namespace ladon::example {
 namespace {
 
-constexpr double noises[] = {1e-4, 1e-3, 1e-2, 1e-1, 1};
+constexpr double noises[noises_tried] = {1e-4, 1e-3, 1e-2, 1e-1, 1};
 
 /// P(class | input), with a floor under what a quadrature can tell from 0.
 Tensor probabilities(const Tensor& mean_of, const Tensor& variance, double amplitude) {
@@ -24,7 +24,8 @@ Tensor probabilities(const Tensor& mean_of, const Tensor& variance, double ampli
 
 }  // namespace
 
-Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t classes) {
+Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t classes,
+                    const std::function<void()>& after_noise) {
   const Tensor targets = infinite::classification_targets(labels, classes);
   const double scale = mean(diagonal(kernels.train)).item();
   Choice best{.loo_nll = std::numeric_limits<double>::infinity()};
@@ -39,6 +40,7 @@ Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t c
           labels);
     };
     const auto [log_factor, smallest_nll] = smallest(-6, 3, nll);
+    after_noise();
     if (smallest_nll >= best.loo_nll) continue;
     best = {.noise = noise,
             .amplitude = likeliest * std::exp(log_factor),

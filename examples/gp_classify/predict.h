@@ -1,6 +1,8 @@
 #pragma once
 // Classification by Gaussian-process regression, from kernel matrices.
 
+#include <functional>
+
 #include "ladon/core/tensor.h"
 
 namespace ladon::example {
@@ -26,6 +28,9 @@ struct Prediction {
 /// Regression to 1 − 1/C for an input's class and −1/C for the others; the probability of a class
 /// is that of its output, with noise, being the largest. Noise (of a grid) and amplitude (by a line
 /// search) are those whose leave-one-out probabilities of the training set have the smallest NLL.
-Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t classes);
+/// Calls `after_noise` after each noise of the grid, of which there are noises_tried.
+Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t classes,
+                    const std::function<void()>& after_noise);
+constexpr int noises_tried = 5;
 
 }  // namespace ladon::example

@@ -14,7 +14,10 @@ namespace ladon::example {
 namespace {
 
 TextDataset read(const std::string& path, int rows, const std::vector<std::string>& names) {
-  TextDataset data = read_tsv(path, guess_columns(path), names);
+  const TsvColumns columns = guess_columns(path);
+  LADON_CHECK(columns.separator == '\t', "gp_classify", path,
+              " has no tab in its first line; label<TAB>text is needed");
+  TextDataset data = read_tsv(path, columns, names);
   if (rows == 0) return data;
   const auto n = static_cast<std::size_t>(rows);
   LADON_CHECK(n <= data.texts.size(), "gp_classify", path, ": ", rows, " rows are wanted, it has ",
@@ -86,7 +89,6 @@ Task::Bar naive_bayes(const TextDataset& train, const TextDataset& test) {
 }  // namespace
 
 Task review_task(const Settings& s) {
-  LADON_CHECK(!s.glove.empty(), "gp_classify", "--reviews needs word vectors: give --glove FILE");
   const TextDataset train = read(s.reviews[0], s.train, {});
   const TextDataset test = read(s.reviews[1], s.test, train.label_names);
   Glove glove = load_glove(s.glove);

@@ -21,7 +21,7 @@ struct Settings {
   double sharpness = 1;                             ///< σ_Q·σ_K of attention.
   double decay = 3;                   ///< Of the positions' correlation exp(−decay·|a − b|²).
   double kept = 0.25;                 ///< α of residual attention.
-  std::int64_t memory_budget = 2048;  ///< MiB that a Gram matrix may take.
+  std::int64_t memory_budget = 2048;  ///< MB that a Gram matrix may take.
   std::filesystem::path checkpoint;   ///< Folder of finished tiles; empty: none.
   bool finite = true;                 ///< Train the finite networks too.
   int width = 128, epochs = 20, batch_size = 64;  ///< Of the finite networks.

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/examples/common/progress.h"
+#include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/gp_classify/search.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/schedule.h"
@@ -40,8 +40,12 @@ double calibration(const Tensor& held_out_logits, const Tensor& labels) {
 
 }  // namespace
 
-Trained train_finite(const Model& model, const Task& task, const Settings& s) {
+Trained train_finite(const Model& model, const Task& task, const Settings& s,
+                     const std::function<void()>& after_epoch) {
   const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [start] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
   Generator rng = Generator(s.common.seed).split(1);
   Sequential net = model.make(s.width, rng);
   const auto in_f32 = [](infinite::Inputs inputs) {
@@ -55,24 +59,26 @@ Trained train_finite(const Model& model, const Task& task, const Settings& s) {
   Adam adam(net.parameters(), {.lr = s.learning_rate});
   const std::int64_t batches = (n + s.batch_size - 1) / s.batch_size;
   const Schedule factor = schedule::cosine({.steps = s.epochs * batches});
-  Progress progress(s.epochs);
   for (int epoch = 0; epoch < s.epochs; ++epoch) {
     for (const Tensor& index : split(permutation(n, rng), s.batch_size)) {
+      stop_if_interrupted();
       adam.set_lr(s.learning_rate * factor(adam.steps()));
       const infinite::Inputs batch = rows_at(train, index);
       adam.zero_grad();
-      backward(cross_entropy(net(batch.x, batch.mask), index_select(labels, 0, index)));
+      const Tensor loss = cross_entropy(net(batch.x, batch.mask), index_select(labels, 0, index));
+      if (!std::isfinite(loss.item())) return {{}, net.parameter_count(), seconds()};
+      backward(loss);
       adam.step();
     }
-    progress.step(model.name + ", finite network");
+    after_epoch();
   }
+  const Tensor test_logits = logits(net, test, s.batch_size);
+  if (!std::isfinite(sum(test_logits).item())) return {{}, net.parameter_count(), seconds()};
   const double factor_of_logits =
       held_out == 0 ? 1
                     : calibration(logits(net, train.rows(n, n + held_out), s.batch_size),
                                   slice(labels, 0, {.start = n}));
-  const Tensor probabilities = softmax(logits(net, test, s.batch_size) * factor_of_logits, 1);
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  return {probabilities, net.parameter_count(), spent.count()};
+  return {softmax(test_logits * factor_of_logits, 1), net.parameter_count(), seconds()};
 }
 
 }  // namespace ladon::example

@@ -3,9 +3,8 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
-#include "ladon/core/error.h"
+#include "ladon/examples/common/options.h"
 #include "ladon/examples/common/report.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/nngp_compare/picture.h"
@@ -17,17 +16,20 @@ namespace {
 using infinite::ComparisonRow;
 using infinite::Measured;
 
-const char* lesson =
-    "Draws many finite attention layers and compares them with their infinitely wide limit (Hron "
-    "et "
+constexpr const char* summary = "How attention nears its Gaussian process: only many heads do";
+constexpr const char* duration = "about 30 s";
+constexpr const char* lesson =
+    "Many finite attention layers are drawn and compared with their infinitely wide limit (Hron et "
     "al. 2020, \"Infinite attention\"): the kernels NNGP and NTK, and the distribution of the "
-    "outputs. What it teaches: with linear scaling of the logits, 1/d_k, one wide head is enough "
-    "to "
-    "become a Gaussian process. With the Transformer's 1/sqrt(d_k) logits stay random, one head "
-    "stays non-Gaussian however wide (excess kurtosis 6ρ/H for identity ζ), and only many heads "
+    "outputs. With linear scaling of the logits, 1/d_k, one wide head is enough to become a "
+    "Gaussian process. With the Transformer's 1/sqrt(d_k) logits stay random, one head stays "
+    "non-Gaussian however wide (excess kurtosis 6ρ/H for identity ζ), and only many heads "
     "converge. Everything is at initialization, and says nothing of training.";
+constexpr const char* command = "nngp_compare --zeta softmax --heads 1,4,16 --json figures.json";
 
 void add_options(CLI::App& app, Settings& s) {
+  const CLI::Validator size = whole_number<std::int64_t>(1, 1'000'000);
+  const CLI::Validator draws = whole_number<std::int64_t>(3, 1'000'000);
   app.add_option("--preset", s.preset,
                  "tour: the lesson; reference, reference-plain: two readings of the networks whose "
                  "errors are known from another program, beside those (several minutes; only "
@@ -46,14 +48,14 @@ void add_options(CLI::App& app, Settings& s) {
                  "Widths of a head, and of the output (default: 16,32,64,128,256,512; in the other "
                  "presets 16,64,256,1024, and four times that where there is one head)")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  app.add_option("--draws", s.draws, "Networks a width")->check(CLI::Range(3, 1000000));
+      ->check(size);
+  app.add_option("--draws", s.draws, "Networks a width")->check(draws);
   app.add_option("--heads", s.heads, "Numbers of heads whose outputs are looked at")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  app.add_option("--head-width", s.head_width, "Width of those heads")->check(CLI::PositiveNumber);
-  app.add_option("--gaussian-draws", s.gaussian_draws, "Networks a number of heads")
-      ->check(CLI::Range(3, 1000000));
+      ->check(size);
+  app.add_option("--head-width", s.head_width, "Width of those heads")->check(size);
+  app.add_option("--gaussian-draws", s.gaussian_draws, "Networks a number of heads")->check(draws);
+  app.callback([&s] { refuse_repeated("--scaling", s.scalings); });
 }
 
 Estimate figure(const Measured& m) { return {m.value, std::isnan(m.se) ? 0 : m.se}; }
@@ -111,20 +113,15 @@ nlohmann::json settings_json(const Settings& s) {
       {"seed", s.common.seed}};
 }
 
-void teach(Settings s) {
-  if (s.widths.empty())
-    s.widths = s.preset == "tour" ? std::vector<std::int64_t>{16, 32, 64, 128, 256, 512}
-                                  : std::vector<std::int64_t>{16, 64, 256, 1024};
-  const auto start = std::chrono::steady_clock::now();
-  const Tensor x = load_inputs(s);
-  std::cout << x.size(0) << " inputs of " << x.size(1) << " tokens of " << x.size(2)
-            << " channels; " << s.draws << " networks a width\n";
-  const Study study = run_study(s, x);
-  std::vector<Row> rows = width_rows(study), slopes = slope_rows(study), heads = head_rows(study);
-  std::cout << "\nHow far is one network from the limit (relative Frobenius error, mean ± standard "
-               "error), and the mean of all, in its standard errors?\n"
-            << table(rows) << "\nThe error falls with width to the power of\n"
-            << table(slopes);
+/// The tables, under the questions that they answer; of an interrupted study, what there is.
+void print(const Settings& s, const std::vector<Row>& widths, const std::vector<Row>& slopes,
+           const std::vector<Row>& heads) {
+  if (!widths.empty())
+    std::cout
+        << "\nHow far is one network from the limit (relative Frobenius error, mean ± standard "
+           "error), and the mean of all, in its standard errors?\n"
+        << table(widths) << "\nThe error falls with width to the power of\n"
+        << table(slopes);
   if (!heads.empty())
     std::cout << "\nHow Gaussian are the outputs of heads of width " << s.head_width << " ("
               << s.gaussian_draws
@@ -134,14 +131,33 @@ void teach(Settings s) {
               << table(heads)
               << "Heads of linear scaling converge with width instead: what they miss the limit by "
                  "is of order 1/w.\n";
+}
+
+/// Whether it was not interrupted.
+bool teach(Settings s) {
+  if (s.widths.empty())
+    s.widths = s.preset == "tour" ? std::vector<std::int64_t>{16, 32, 64, 128, 256, 512}
+                                  : std::vector<std::int64_t>{16, 64, 256, 1024};
+  const auto start = std::chrono::steady_clock::now();
+  const Tensor x = load_inputs(s);
+  std::cout << x.size(0) << " inputs of " << x.size(1) << " tokens of " << x.size(2)
+            << " channels; " << s.draws << " networks a width" << std::endl;
+  const Study study = run_study(s, x);
+  std::vector<Row> rows = width_rows(study), slopes = slope_rows(study), heads = head_rows(study);
+  print(s, rows, slopes, heads);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   for (Row& row : slopes) row.method = "slope, " + row.method;
   rows.insert(rows.end(), slopes.begin(), slopes.end());
   rows.insert(rows.end(), heads.begin(), heads.end());
-  if (!s.common.json.empty())
-    write_json(s.common.json, "nngp_compare", settings_json(s), spent.count(), rows);
-  const std::filesystem::path picture = draw(s, study);
+  write_json(s.common, {.example = "nngp_compare",
+                        .settings = settings_json(s),
+                        .seconds = spent.count(),
+                        .rows = rows,
+                        .interrupted = study.interrupted,
+                        .more = panels(study)});
+  const std::filesystem::path picture = study.by_width.empty() ? "" : draw(s, study);
   if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
+  return !study.interrupted;
 }
 
 }  // namespace
@@ -150,9 +166,8 @@ void teach(Settings s) {
 int main(int argc, char** argv) {
   using namespace ladon::example;
   Settings settings;
-  settings.common.out = "nngp_compare.out";
-  CLI::App app(lesson, "nngp_compare");
-  add_common_options(app, settings.common);
+  CLI::App app;
+  set_up(app, "nngp_compare", {summary, duration, lesson, command}, settings.common);
   add_options(app, settings);
-  return run(app, settings.common, argc, argv, [&] { teach(settings); });
+  return run(app, settings.common, argc, argv, [&] { return teach(settings); });
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <numbers>
+#include <nlohmann/json.hpp>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
@@ -126,30 +126,50 @@ std::string kurtosis_panel(const Settings& s, const Study& study) {
       lines, points, "\nunset logscale\n");
 }
 
-std::string density_panel(const Settings& s, const Study& study) {
+/// The series of heads whose outputs' density is shown: of sqrt scaling if there is one.
+const HeadSeries& series_shown(const Study& study) {
   const auto chosen = std::find_if(study.by_heads.begin(), study.by_heads.end(), [](const auto& h) {
     return h.scaling == AttentionScaling::sqrt;
   });
-  const HeadSeries& series = chosen == study.by_heads.end() ? study.by_heads.front() : *chosen;
-  const auto& rows = series.comparison.rows;
+  return chosen == study.by_heads.end() ? study.by_heads.front() : *chosen;
+}
+
+/// The rows shown: the first, the third and the last.
+std::vector<std::size_t> rows_shown(const HeadSeries& series) {
+  const std::size_t last = series.comparison.rows.size() - 1;
+  std::vector<std::size_t> rows = {0, std::min<std::size_t>(2, last), last};
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
+
+/// The density of outputs over the limit's standard deviation, in bins.
+struct Histogram {
+  std::vector<double> centres, density;
+};
+
+Histogram histogram(const ComparisonRow& r) {
   constexpr double range = 4.5, bin = 0.3;
   constexpr int bins = static_cast<int>(2 * range / bin);
+  const Tensor sd = sqrt(diagonal(
+      reshape(permute(r.nngp.limit, {0, 2, 1, 3}), {r.outputs.size(1), r.outputs.size(1)})));
+  const auto y = (r.outputs / unsqueeze(sd, 1)).to_vector();
+  Histogram h{{}, std::vector<double>(bins, 0)};
+  for (const double v : y)
+    if (std::abs(v) < range) ++h.density[static_cast<std::size_t>((v + range) / bin)];
+  for (double& count : h.density) count /= static_cast<double>(y.size()) * bin;
+  for (int b = 0; b < bins; ++b) h.centres.push_back(-range + (b + 0.5) * bin);
+  return h;
+}
+
+std::string density_panel(const Settings& s, const Study& study) {
+  const HeadSeries& series = series_shown(study);
+  const auto& rows = series.comparison.rows;
   std::string plots;
-  std::vector<std::size_t> shown_rows = {0, std::min<std::size_t>(2, rows.size() - 1),
-                                         rows.size() - 1};
-  shown_rows.erase(std::unique(shown_rows.begin(), shown_rows.end()), shown_rows.end());
-  for (const std::size_t i : shown_rows) {
+  for (const std::size_t i : rows_shown(series)) {
     const ComparisonRow& r = rows[i];
-    const Tensor sd = sqrt(diagonal(
-        reshape(permute(r.nngp.limit, {0, 2, 1, 3}), {r.outputs.size(1), r.outputs.size(1)})));
-    const auto y = (r.outputs / unsqueeze(sd, 1)).to_vector();
-    std::vector<double> counts(bins, 0);
-    for (const double v : y)
-      if (std::abs(v) < range) ++counts[static_cast<std::size_t>((v + range) / bin)];
+    const Histogram h = histogram(r);
     Data data;
-    for (int b = 0; b < bins; ++b)
-      data.line({-range + (b + 0.5) * bin,
-                 counts[static_cast<std::size_t>(b)] / (static_cast<double>(y.size()) * bin)});
+    for (std::size_t b = 0; b < h.centres.size(); ++b) data.line({h.centres[b], h.density[b]});
     const std::string file = join("density_", r.point.size.heads, ".dat");
     data.write(s, file);
     plots += join(", '", file, "' using 1:2 with linespoints lw 2 pt 7 ps 0.35 lc rgb '",
@@ -208,6 +228,32 @@ std::filesystem::path draw(const Settings& s, const Study& study) {
   if (all) script += kurtosis_panel(s, study) + density_panel(s, study);
   script += scatter_panel(s, study);
   return plot(s.common.out, "nngp_compare", script + "unset multiplot\n", 1200, all ? 900 : 460);
+}
+
+nlohmann::ordered_json panels(const Study& study) {
+  auto densities = nlohmann::ordered_json::array(), entries = nlohmann::ordered_json::array();
+  if (!study.by_heads.empty()) {
+    const HeadSeries& series = series_shown(study);
+    for (const std::size_t i : rows_shown(series)) {
+      const Histogram h = histogram(series.comparison.rows[i]);
+      densities.push_back({{"scaling", series.name},
+                           {"heads", series.comparison.rows[i].point.size.heads},
+                           {"output_over_sd", h.centres},
+                           {"density", h.density}});
+    }
+  }
+  const auto kernel = [](const infinite::Agreement& k) -> nlohmann::ordered_json {
+    return {{"limit", k.limit.to_vector()}, {"mean", k.mean.to_vector()}, {"se", k.se.to_vector()}};
+  };
+  for (const WidthSeries& series : study.by_width) {
+    const ComparisonRow& r = series.comparison.rows.back();
+    entries.push_back({{"series", series.name},
+                       {"width", r.point.size.width},
+                       {"heads", r.point.size.heads},
+                       {"nngp", kernel(r.nngp)},
+                       {"ntk", kernel(r.ntk)}});
+  }
+  return {{"density", densities}, {"entries", entries}};
 }
 
 }  // namespace ladon::example

@@ -2,6 +2,7 @@
 // The example's picture.
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 
 #include "ladon/examples/nngp_compare/study.h"
 
@@ -12,5 +13,9 @@ namespace ladon::example {
 /// against the limit's. A study without head series has the first and the last. Returns its path;
 /// empty without gnuplot.
 std::filesystem::path draw(const Settings& settings, const Study& study);
+
+/// What the panels show that no row of the table has: {"density", "entries"}, the histograms of
+/// panel (c) and both kernels' entries of panel (d).
+nlohmann::ordered_json panels(const Study& study);
 
 }  // namespace ladon::example

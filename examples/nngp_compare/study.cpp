@@ -5,6 +5,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/npy.h"
+#include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/text.h"
 
@@ -12,6 +13,8 @@ namespace ladon::example {
 
 using infinite::AttentionWidths;
 using infinite::CompareOptions;
+using infinite::Comparison;
+using infinite::ComparisonRow;
 using infinite::Measured;
 using infinite::SweepPoint;
 
@@ -58,45 +61,90 @@ Measured law(const Settings& s, AttentionScaling scaling, const Tensor& x,
   return {mean / count, std::sqrt(variance) / count};
 }
 
+/// Steps of the progress line that a network takes.
+double steps(const Plan& plan, const SweepPoint& point) {
+  constexpr double unit = 1e4;
+  return plan.network.cost(point.size) / unit;
+}
+
+/// The points of a plan, compared one after the other: all, or those before an interrupt.
+class Comparing {
+ public:
+  Comparing(const Settings& s, const Tensor& x, Progress& progress)
+      : x_(x), progress_(progress), rng_(s.common.seed, 2) {}
+
+  Comparison operator()(const Plan& plan) {
+    CompareOptions options = plan.options;
+    options.progress = [&](const SweepPoint& p) {
+      progress_.step(join(plan.name, ", width ", p.size.width, ", heads ", p.size.heads),
+                     steps(plan, p));
+    };
+    Comparison all;
+    complete_ =
+        complete_ && ran_to_the_end([&] {
+          for (const SweepPoint& point : plan.sweep)
+            all.rows.push_back(infinite::compare(plan.network, x_, {point}, rng_, options).rows[0]);
+        });
+    all.nngp_slope = slope(all.rows, &ComparisonRow::nngp);
+    if (options.networks.kernel.wanted == infinite::Wanted::ntk)
+      all.ntk_slope = slope(all.rows, &ComparisonRow::ntk);
+    return all;
+  }
+
+  Generator& rng() { return rng_; }
+  bool complete() const { return complete_; }
+
+ private:
+  static infinite::Slope slope(const std::vector<ComparisonRow>& rows,
+                               infinite::Agreement ComparisonRow::*which) {
+    std::vector<double> widths;
+    std::vector<Measured> errors;
+    for (const ComparisonRow& row : rows) {
+      widths.push_back(static_cast<double>(row.point.size.width));
+      errors.push_back((row.*which).single_error);
+    }
+    return infinite::fit_slope(widths, errors);
+  }
+
+  const Tensor& x_;
+  Progress& progress_;
+  Generator rng_;
+  bool complete_ = true;
+};
+
 }  // namespace
 
 Study run_study(const Settings& s, const Tensor& x) {
   const std::vector<Plan> by_width = width_plans(s, x), by_heads = head_plans(s, x);
-  const auto steps = [](const Plan& plan, const SweepPoint& point) {
-    constexpr double unit = 1e4;
-    return std::llround(plan.network.cost(point.size) / unit);
-  };
-  std::int64_t total = 0;
+  double total = 0;
   for (const auto* plans : {&by_width, &by_heads})
     for (const Plan& plan : *plans)
-      for (const SweepPoint& point : plan.sweep) total += steps(plan, point) * point.draws;
+      for (const SweepPoint& point : plan.sweep)
+        total += steps(plan, point) * static_cast<double>(point.draws);
   Progress progress(total);
-  Generator rng(s.common.seed, 2);
-  const auto compare = [&](const Plan& plan) {
-    CompareOptions options = plan.options;
-    options.progress = [&](const SweepPoint& p) {
-      progress.step(join(plan.name, ", width ", p.size.width, ", heads ", p.size.heads),
-                    steps(plan, p));
-    };
-    return infinite::compare(plan.network, x, plan.sweep, rng, options);
-  };
+  Comparing compare(s, x, progress);
   Study study;
   for (const Plan& plan : by_width)
     study.by_width.push_back({plan.name, compare(plan), plan.reference});
   for (const Plan& plan : by_heads) {
     HeadSeries series{plan.name, plan.network.scaling, compare(plan), {}, {}};
-    for (const SweepPoint& p : plan.sweep) {
-      const auto width = static_cast<double>(p.size.width);
-      series.wide_law.push_back(law(s, series.scaling, x, {.heads = p.size.heads}, rng));
+    for (const ComparisonRow& row : series.comparison.rows) {
+      const auto width = static_cast<double>(row.point.size.width);
+      const std::int64_t heads = row.point.size.heads;
+      series.wide_law.push_back(law(s, series.scaling, x, {.heads = heads}, compare.rng()));
       const bool known =
           plan.network.zeta == Zeta::identity && series.scaling == AttentionScaling::sqrt;
-      series.law.push_back(
-          known ? law(s, series.scaling, x,
-                      {.heads = p.size.heads, .key_width = width, .value_width = width}, rng)
-                : Measured{});
+      series.law.push_back(known ? law(s, series.scaling, x,
+                                       {.heads = heads, .key_width = width, .value_width = width},
+                                       compare.rng())
+                                 : Measured{});
     }
     study.by_heads.push_back(std::move(series));
   }
+  const auto empty = [](const auto& series) { return series.comparison.rows.empty(); };
+  std::erase_if(study.by_width, empty);
+  std::erase_if(study.by_heads, empty);
+  study.interrupted = !compare.complete();
   return study;
 }
 

@@ -28,13 +28,14 @@ struct HeadSeries {
 struct Study {
   std::vector<WidthSeries> by_width;
   std::vector<HeadSeries> by_heads;
+  bool interrupted = false;  ///< Then the series hold the points that were finished, none is empty.
 };
 
 /// [N, T, d] from the file, or drawn from the seed: 3 inputs of 4 tokens of 8 channels in the tour.
 /// Throws Error for other shapes.
 Tensor load_inputs(const Settings& settings);
 
-/// Runs everything. Networks compute in f32.
+/// Runs everything, or what there is time for before an interrupt. Networks compute in f32.
 Study run_study(const Settings& settings, const Tensor& x);
 
 }  // namespace ladon::example

@@ -1,31 +1,26 @@
 // Repulsive heads: what changes when the heads of a Transformer repel each other in training.
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstdio>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
-#include "ladon/core/error.h"
+#include "ladon/examples/common/interrupt.h"
+#include "ladon/examples/common/options.h"
 #include "ladon/examples/common/progress.h"
-#include "ladon/examples/common/report.h"
-#include "ladon/examples/common/text.h"
 #include "ladon/examples/repulsive_heads/picture.h"
 #include "ladon/examples/repulsive_heads/task.h"
-#include "ladon/examples/repulsive_heads/train.h"
 
 namespace ladon::example {
 namespace {
 
-const char* lesson =
-    "Trains one Transformer classifier several times: plainly, with its attention heads as "
-    "particles that "
-    "repel each other (svgd, spos, wgd: An et al. 2020), and with a cosine penalty between heads; "
-    "then "
-    "prints what repulsion changed. Without --format it makes its own task, in which every "
-    "question needs "
-    "a head of its own.";
+constexpr const char* summary = "What changes in training when attention heads repel each other";
+constexpr const char* duration = "about 20 s";
+constexpr const char* lesson =
+    "One Transformer classifier is trained several times: plainly, with its heads as particles "
+    "that repel each other (svgd, spos, wgd: An et al. 2020), and with a cosine penalty between "
+    "heads. Without --format it makes its own task, in which every question needs a head of its "
+    "own.";
+constexpr const char* command =
+    "repulsive_heads --methods plain,svgd --alpha 0.1 --seeds 5 --json figures.json";
 
 /// Defaults that depend on the task; options given on the command line replace them.
 void set_defaults(Settings& s) {
@@ -54,6 +49,7 @@ nlohmann::json settings_json(const Settings& s, std::int64_t parameters) {
           {"glove", s.glove},
           {"seed", s.common.seed},
           {"seeds", s.seeds},
+          {"methods", s.methods},
           {"epochs", s.epochs},
           {"batch", s.batch_size},
           {"heads", s.heads},
@@ -69,84 +65,69 @@ nlohmann::json settings_json(const Settings& s, std::int64_t parameters) {
           {"parameters", parameters}};
 }
 
-std::vector<Row> rows_of(const Outcomes& outcomes) {
-  std::vector<Row> rows;
-  for (const auto& [method, runs] : outcomes) {
-    Row row{method, {}};
-    for (std::size_t f = 0; f < runs[0].figures.size(); ++f) {
-      std::vector<double> repetitions;
-      for (const Outcome& run : runs) repetitions.push_back(run.figures[f].second);
-      row.figures.emplace_back(runs[0].figures[f].first, estimate(repetitions));
-    }
-    rows.push_back(row);
-  }
-  return rows;
+/// Runs every method for every seed; whether it was not interrupted.
+bool run_all(const Task& task, const Settings& s, Outcomes& outcomes) {
+  for (const std::string& method : s.methods) outcomes.emplace_back(method, std::vector<Outcome>{});
+  return ran_to_the_end([&] {
+    Progress progress(static_cast<double>(s.methods.size()) * s.seeds * s.epochs);
+    for (int i = 0; i < s.seeds; ++i)
+      for (auto& [method, runs] : outcomes) {
+        const std::uint64_t seed = s.common.seed + static_cast<std::uint64_t>(i);
+        runs.push_back(
+            train(task, s, method, seed, [&] { progress.step(join(method, ", seed ", seed)); }));
+      }
+  });
 }
 
-/// 97.5% quantile of Student's t with n − 1 degrees of freedom (2.0 from n = 11 on, a little low).
-double t_quantile(std::size_t n) {
-  constexpr double table[] = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26};
-  return n < 2 ? INFINITY : n - 2 < std::size(table) ? table[n - 2] : 2.0;
-}
-
-/// A line a method: what it did to the accuracy. Runs of one seed share weights, batches and dropout, so
-/// the differences are paired; "better" and "worse" mean a two-sided t test at 5%.
-std::string verdict(const Outcomes& outcomes) {
-  const auto plain = std::find_if(outcomes.begin(), outcomes.end(),
-                                  [](const auto& o) { return o.first == "plain"; });
-  if (plain == outcomes.end()) return "";
-  std::string text;
-  for (const auto& [method, runs] : outcomes) {
-    if (method == "plain") continue;
-    std::vector<double> gains;
-    for (std::size_t i = 0; i < runs.size(); ++i)
-      gains.push_back(runs[i].figures[0].second - plain->second[i].figures[0].second);
-    const Estimate gain = estimate(gains);
-    const bool clear = std::abs(gain.mean) > t_quantile(gains.size()) * gain.se;
-    char line[160];
-    std::snprintf(line, sizeof line, "%-6s against plain: accuracy %+.4f ± %.4f, %s",
-                  method.c_str(), gain.mean, gain.se,
-                  !clear          ? "no clear difference"
-                  : gain.mean > 0 ? "better"
-                                  : "worse");
-    text += line;
-    if (runs[0].force_ratio > 0)
-      text += join("; repulsive/driving force at the end ", runs[0].force_ratio);
-    text += '\n';
-  }
-  return text;
-}
-
-void teach(const Settings& s) {
+/// Whether it was not interrupted.
+bool teach(const Settings& s) {
   const auto start = std::chrono::steady_clock::now();
   const Generator rng(s.common.seed);
   const Task task = s.format == "generated" ? generated_task(s, rng) : text_task(s, rng);
-  std::cout << task.description << '\n';
+  std::cout << task.description << std::endl;
 
   Outcomes outcomes;
-  for (const std::string& method : s.methods) outcomes.emplace_back(method, std::vector<Outcome>{});
-  {
-    Progress progress(static_cast<std::int64_t>(s.methods.size()) * s.seeds * s.epochs);
-    for (int i = 0; i < s.seeds; ++i)
-      for (auto& [method, runs] : outcomes)
-        runs.push_back(train(task, s, method, s.common.seed + static_cast<std::uint64_t>(i), [&] {
-          progress.step(join(method, ", seed ", s.common.seed + static_cast<std::uint64_t>(i)));
-        }));
-  }
+  const bool complete = run_all(task, s, outcomes);
   const std::vector<Row> rows = rows_of(outcomes);
-  const std::int64_t parameters = outcomes[0].second[0].parameters;
-  std::cout << parameters << " parameters; heads: " << s.heads << "; seeds: " << s.seeds
-            << "; mean ± standard error\n\n"
-            << table(rows) << '\n'
-            << verdict(outcomes);
+  const std::int64_t parameters = rows.empty() ? 0 : outcomes[0].second[0].parameters;
+  if (!rows.empty())
+    std::cout << parameters << " parameters; heads: " << s.heads << "; seeds: " << s.seeds
+              << "; mean ± standard error\n\n"
+              << table(rows) << '\n'
+              << verdict(outcomes);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  if (!s.common.json.empty())
-    write_json(s.common.json, "repulsive_heads", settings_json(s, parameters), spent.count(), rows);
-  const std::filesystem::path picture = draw(s, outcomes);
+  write_json(s.common, {.example = "repulsive_heads",
+                        .settings = settings_json(s, parameters),
+                        .seconds = spent.count(),
+                        .rows = rows,
+                        .interrupted = !complete,
+                        .more = details(outcomes)});
+  const Outcomes shown = that_converged(outcomes);
+  const std::filesystem::path picture = shown.empty() ? "" : draw(s, shown);
   if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
+  return complete;
+}
+
+/// What one option by itself cannot know. Throws CLI::ValidationError.
+void check_usage(const Settings& s) {
+  const auto refuse = [](bool wrong, const std::string& option, const std::string& why) {
+    if (wrong) throw CLI::ValidationError(option, why);
+  };
+  refuse_repeated("--methods", s.methods);
+  refuse(s.dim % s.heads != 0, "--heads",
+         join(s.heads, " heads do not divide --dim ", s.dim, " evenly"));
+  if (s.format == "generated") {
+    refuse(!s.train.empty() || !s.test.empty() || !s.glove.empty(), "--format",
+           "--train, --test and --glove are files, which need --format trec, lines or tsv");
+    return;
+  }
+  refuse(s.train.empty() || s.test.empty(), "--format", s.format + " needs --train and --test");
+  refuse(s.format != "lines" && (s.train.size() > 1 || s.test.size() > 1), "--format",
+         s.format + " takes one file for --train and one for --test");
 }
 
 void add_options(CLI::App& app, Settings& s) {
+  const CLI::Validator count = whole_number(1, 1'000'000);
   app.add_option("--format", s.format, "Task: generated, or text files")
       ->check(CLI::IsMember({"generated", "trec", "lines", "tsv"}));
   app.add_option("--train", s.train, "Training file; with --format lines one file a class");
@@ -155,27 +136,24 @@ void add_options(CLI::App& app, Settings& s) {
   app.add_option("--methods", s.methods, "What to compare")
       ->delimiter(',')
       ->check(CLI::IsMember({"plain", "svgd", "spos", "cosine", "wgd"}));
-  app.add_option("--seeds", s.seeds, "Repetitions, with seeds --seed, --seed + 1, …")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--epochs", s.epochs, "Passes over the training data")->check(CLI::PositiveNumber);
-  app.add_option("--batch", s.batch_size, "Sequences a step")->check(CLI::PositiveNumber);
-  app.add_option("--heads", s.heads, "Attention heads; they divide --dim")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--layers", s.layers, "Encoder layers")->check(CLI::PositiveNumber);
-  app.add_option("--dim", s.dim, "Width of the model")->check(CLI::PositiveNumber);
-  app.add_option("--lr", s.learning_rate, "Peak learning rate of AdamW")
-      ->check(CLI::PositiveNumber);
+  app.add_option("--seeds", s.seeds, "Repetitions, with seeds --seed, --seed + 1, …")->check(count);
+  app.add_option("--epochs", s.epochs, "Passes over the training data")->check(count);
+  app.add_option("--batch", s.batch_size, "Sequences a step")->check(count);
+  app.add_option("--heads", s.heads, "Attention heads; they divide --dim")->check(count);
+  app.add_option("--layers", s.layers, "Encoder layers")->check(count);
+  app.add_option("--dim", s.dim, "Width of the model")->check(count);
+  app.add_option("--lr", s.learning_rate, "Peak learning rate of AdamW")->check(number_above(0));
   app.add_option("--dropout", s.dropout,
                  "Dropout of embeddings and features; half of it inside the encoder")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number(0, 1));
   app.add_option("--word-dropout", s.word_dropout, "Probability to hide a word in training")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number(0, 1));
   app.add_option("--label-smoothing", s.label_smoothing, "Of the cross-entropy")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--alpha", s.alpha, "Weight of the repulsion (svgd, spos, wgd)");
-  app.add_option("--cosine", s.cosine_weight, "Weight of the cosine penalty");
-  app.add_option("--noise", s.noise, "b of SPOS: own gradient and noise")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number(0, 1));
+  app.add_option("--alpha", s.alpha, "Weight of the repulsion (svgd, spos, wgd)")->check(number(0));
+  app.add_option("--cosine", s.cosine_weight, "Weight of the cosine penalty")->check(number(0));
+  app.add_option("--noise", s.noise, "b of SPOS: own gradient and noise")->check(number(0));
+  app.callback([&s] { check_usage(s); });
 }
 
 /// The value of --format, wanted before parsing because the defaults that --help shows depend on
@@ -196,10 +174,9 @@ int main(int argc, char** argv) {
   using namespace ladon::example;
   Settings settings;
   settings.format = format_of(argc, argv);
-  settings.common.out = "repulsive_heads.out";
   set_defaults(settings);
-  CLI::App app(lesson, "repulsive_heads");
-  add_common_options(app, settings.common);
+  CLI::App app;
+  set_up(app, "repulsive_heads", {summary, duration, lesson, command}, settings.common);
   add_options(app, settings);
-  return run(app, settings.common, argc, argv, [&] { teach(settings); });
+  return run(app, settings.common, argc, argv, [&] { return teach(settings); });
 }

@@ -79,11 +79,21 @@ set ytics autofreq
 )");
 }
 
+/// Gnuplot warns where it finds a range of no height, as that of one point.
+std::string y_range(const Tensor& points) {
+  const auto y = slice(points, 1, {.start = 1}).to_vector();
+  const auto [least, most] = std::minmax_element(y.begin(), y.end());
+  return *least < *most ? "set autoscale y\n"
+                        : join("set yrange [", *least, "-0.1:", *most, "+0.1]\n");
+}
+
 std::string curve_panel(const Settings& settings, const Outcomes& outcomes,
                         const std::string& title, const std::string& file, const std::string& key,
                         std::vector<double> Outcome::*which) {
-  write_atomically(settings.common.out / file, lines(curves(outcomes, which)));
-  std::string script = join("set title '", title, "'\nset key ", key, "\nplot ");
+  const Tensor points = curves(outcomes, which);
+  write_atomically(settings.common.out / file, lines(points));
+  std::string script =
+      join("set title '", title, "'\nset key ", key, "\n", y_range(points), "plot ");
   for (std::size_t i = 0; i < outcomes.size(); ++i)
     script += join(i ? ", " : "", "'", file, "' using 1:", i + 2,
                    " with linespoints lw 2 pt 7 ps 0.4 title '", outcomes[i].first, "'");

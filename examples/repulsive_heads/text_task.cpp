@@ -14,10 +14,11 @@ constexpr double unknown_scale = 0.1;  // of words without a vector, against tho
 TextDataset read(const Settings& s, const std::vector<std::string>& files,
                  const std::vector<std::string>& names) {
   if (s.format == "lines") return read_lines(files, names);
-  LADON_CHECK(files.size() == 1, "repulsive_heads", "--format ", s.format, " takes one file, got ",
-              files.size());
   if (s.format == "trec") return read_trec(files[0], names);
-  return read_tsv(files[0], guess_columns(files[0]), names);
+  const TsvColumns columns = guess_columns(files[0]);
+  LADON_CHECK(columns.separator == '\t', "repulsive_heads", "--format tsv: ", files[0],
+              " has no tab in its first line; label<TAB>text is needed");
+  return read_tsv(files[0], columns, names);
 }
 
 std::vector<Batch> with_one_question(std::vector<Batch> batches) {
@@ -53,8 +54,6 @@ Vocabulary known_words(const TextDataset& train, const Glove& glove) {
 }  // namespace
 
 Task text_task(const Settings& s, Generator rng) {
-  LADON_CHECK(!s.train.empty() && !s.test.empty(), "repulsive_heads", "--format ", s.format,
-              " needs --train and --test");
   const TextDataset train_texts = read(s, s.train, {});
   const TextDataset test_texts = read(s, s.test, train_texts.label_names);
   const Glove glove = s.glove.empty() ? Glove{} : load_glove(s.glove);

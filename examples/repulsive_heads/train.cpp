@@ -1,9 +1,14 @@
 #include "ladon/examples/repulsive_heads/train.h"
 
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <memory>
 
 #include "ladon/core/data/metrics.h"
+#include "ladon/core/error.h"
+#include "ladon/examples/common/interrupt.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/repulsive_heads/model.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/clip.h"
@@ -120,11 +125,32 @@ double mean_force_ratio(const ParticleMethod& method) {
   return total / static_cast<double>(report.size());
 }
 
-}  // namespace
+/// Thrown where training runs away; train() tells it.
+struct Diverged {
+  std::string because;
+};
 
-Outcome train(const Task& task, const Settings& s, const std::string& method, std::uint64_t seed,
-              const std::function<void()>& after_epoch) {
-  const Generator root(seed);
+void expect_finite(const char* what, double x) {
+  if (!std::isfinite(x)) throw Diverged{join(what, " is ", x)};
+}
+
+double gradient_norm(Classifier& model) {
+  return clip_grad_norm(model.parameters(), std::numeric_limits<double>::max(),
+                        {.error_if_nonfinite = false});
+}
+
+/// Gradients were finite: what the method may still complain of is the size of its forces.
+void repel(ParticleMethod& method) {
+  try {
+    method.apply();
+  } catch (const Error& error) {
+    throw Diverged{error.what()};
+  }
+}
+
+void fit_and_measure(const Task& task, const Settings& s, const std::string& method,
+                     const std::function<void()>& after_epoch, Outcome& outcome) {
+  const Generator root(outcome.seed);
   Generator initial = root.split(0), order = root.split(1);
   Classifier model(s, task, initial);
   const Particles heads = particles(model);
@@ -135,7 +161,6 @@ Outcome train(const Task& task, const Settings& s, const std::string& method, st
       {.steps = steps,
        .warmup = static_cast<std::int64_t>(warmup_share * static_cast<double>(steps))});
 
-  Outcome outcome;
   outcome.parameters = model.parameter_count();
   outcome.similarity_before = map_similarity(model, task);
   double seconds = 0;
@@ -144,12 +169,16 @@ Outcome train(const Task& task, const Settings& s, const std::string& method, st
     double total = 0;
     const std::vector<Batch> batches = task.training(order);
     for (const Batch& batch : batches) {
+      stop_if_interrupted();
       adam.zero_grad();
       const Tensor loss =
           cross_entropy(model.logits(batch), batch.labels, {.label_smoothing = s.label_smoothing});
+      expect_finite("the loss", loss.item());
       backward(method == "cosine" ? loss + s.cosine_weight * cosine_penalty(heads) : loss);
-      if (repulsion) repulsion->apply();
-      clip_grad_norm(model.parameters(), clip_norm);
+      expect_finite("the gradient's norm", gradient_norm(model));
+      if (repulsion) repel(*repulsion);
+      expect_finite("the force's norm",
+                    clip_grad_norm(model.parameters(), clip_norm, {.error_if_nonfinite = false}));
       adam.set_lr(s.learning_rate * factor(adam.steps()));
       adam.step();
       total += loss.item();
@@ -157,6 +186,7 @@ Outcome train(const Task& task, const Settings& s, const std::string& method, st
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     seconds += spent.count();
     const Predictions test = predict(model, task.test);
+    expect_finite("the sum of test probabilities", sum(test.probabilities).item());
     outcome.train_loss.push_back(total / static_cast<double>(batches.size()));
     outcome.head_distance.push_back(head_figures(heads).distance);
     outcome.test_accuracy.push_back(metrics::accuracy(test.probabilities, test.labels));
@@ -177,6 +207,23 @@ Outcome train(const Task& task, const Settings& s, const std::string& method, st
       {"epoch_seconds", seconds / s.epochs},
   };
   if (repulsion) outcome.force_ratio = mean_force_ratio(*repulsion);
+}
+
+}  // namespace
+
+Outcome train(const Task& task, const Settings& settings, const std::string& method,
+              std::uint64_t seed, const std::function<void()>& after_epoch) {
+  Outcome outcome;
+  outcome.seed = seed;
+  try {
+    fit_and_measure(task, settings, method, after_epoch, outcome);
+  } catch (const Diverged& diverged) {
+    outcome.diverged_because = diverged.because;
+    outcome.diverged_in_epoch = static_cast<int>(outcome.train_loss.size()) + 1;
+    for (const char* name : {"accuracy", "nll", "ece", "ood_auroc", "head_distance", "head_cosine",
+                             "map_redundancy", "epoch_seconds"})
+      outcome.figures.emplace_back(name, std::numeric_limits<double>::quiet_NaN());
+  }
   return outcome;
 }
 

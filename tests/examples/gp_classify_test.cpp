@@ -1,6 +1,7 @@
 // Classification by infinite networks as a user runs it.
 
 #include <cmath>
+#include <regex>
 
 #include "ladon/core/data/images.h"
 #include "ladon/core/data/metrics.h"
@@ -127,6 +128,111 @@ TEST_F(GpClassify, ReadsImagesAndReviews) {
   ASSERT_EQ(reviews.status, 0) << reviews.error;
   EXPECT_EQ(accuracy(reviews, "naive Bayes"), 1);
   EXPECT_EQ(accuracy(reviews, "attention NNGP"), 1);
+}
+
+TEST_F(GpClassify, WhatAnOptionMayBeIsSaidInWords) {
+  for (const auto& [option, value] : {std::pair<std::string, std::string>("--train", "-3"),
+                                      {"--train", "abc"},
+                                      {"--memory-budget", "0"},
+                                      {"--memory-budget", "9999999999999999999999"},
+                                      {"--lr", "-inf"},
+                                      {"--kept", "2"},
+                                      {"--seed", "-1"},
+                                      {"--models", "dense,dense"},
+                                      {"--glove", "x"},
+                                      {"--tokens", "3"},
+                                      {"--reviews", "a b"},
+                                      {"--patch", "4 --reviews a b --glove c"}}) {
+    const Run bad = run(option + " " + value);
+    test::expect_bad_usage(bad.status, bad.error, option);
+  }
+  EXPECT_EQ(run_bare("--json /proc/x.json").status, 1);
+}
+
+TEST_F(GpClassify, TooLittleMemoryNamesTheOptionsThatHelp) {
+  for (const char* arguments : {"--memory-budget 20", "--memory-budget 1000 --threads 4000"}) {
+    const Run failed = run(std::string("--models dense ") + arguments);
+    EXPECT_EQ(failed.status, 1);
+    for (const char* option : {"--memory-budget", "--threads"})
+      EXPECT_NE(failed.error.find(option), std::string::npos) << failed.error;
+    EXPECT_NE(failed.error.find("MB"), std::string::npos);
+    EXPECT_EQ(failed.error.find("MiB"), std::string::npos) << failed.error;
+  }
+}
+
+TEST_F(GpClassify, ADivergedNetworkIsSaidAndSpoilsNoOther) {
+  const std::string small = "--train 100 --test 60 --models dense ";
+  const Run healthy = run(small), wild = run(small + "--lr 1e9");
+  ASSERT_EQ(wild.status, 0) << wild.error;
+  for (std::size_t i = 0; i < 2; ++i)  // NNGP and NTK: the same figures, in the same digits
+    EXPECT_EQ(figures(wild)[i], figures(healthy)[i]);
+  EXPECT_EQ(wild.report.at("rows")[2].at("diverged"), true);
+  EXPECT_TRUE(wild.report.at("rows")[2].at("nll").at("mean").is_null());
+  EXPECT_FALSE(wild.report.at("rows")[0].contains("diverged"));
+  EXPECT_NE(wild.out.find(" diverged"), std::string::npos) << wild.out;
+  for (const char* bad : {"inf", "nan ±", "1 ± 0 "})
+    EXPECT_EQ(wild.out.substr(wild.out.find("\nmethod")).find(bad), std::string::npos) << wild.out;
+}
+
+TEST_F(GpClassify, TheReportHoldsWhatPictureAndTestNeed) {
+  const Run result = run("--train 80 --test 60 --epochs 1 --width 16 --models dense,attention");
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto& details = result.report.at("details");
+  ASSERT_EQ(details.size(), 6u);
+  for (const auto& each : details) {
+    double rows = 0, right = 0;
+    for (const auto& bin : each.at("calibration")) {
+      rows += bin.at("rows").get<double>();
+      right += bin.at("rows").get<double>() * bin.at("right").get<double>();
+    }
+    EXPECT_EQ(rows, 60);
+    EXPECT_NEAR(right / rows, accuracy(result, each.at("method")), 1e-9);
+    if (each.at("form") == "finite")
+      EXPECT_GT(each.at("parameters"), 0);
+    else
+      EXPECT_GT(each.at("noise").get<double>() * each.at("amplitude").get<double>(), 0);
+  }
+  const auto& gain = result.report.at("verdict")[0];
+  EXPECT_EQ(gain.at("method"), "attention NNGP");
+  EXPECT_EQ(gain.at("against"), "dense");
+  EXPECT_NEAR(gain.at("difference").at("mean").get<double>(),
+              accuracy(result, "attention NNGP") - accuracy(result, "dense NNGP"), 1e-9);
+}
+
+TEST_F(GpClassify, AnInterruptLeavesWhatIsFinished) {
+  const Run ended =
+      interrupted("--train 100 --test 60 --models linear,dense --epochs 1000000", SIGTERM);
+  EXPECT_EQ(ended.status, 130) << ended.error;
+  ASSERT_FALSE(ended.report.is_null());
+  EXPECT_EQ(ended.report.at("interrupted"), true);
+  const std::size_t rows = ended.report.at("rows").size();
+  EXPECT_TRUE(rows == 1 || rows == 2) << rows << ": the kernels are done, the network is not";
+  EXPECT_NE(ended.out.find("\nlinear NNGP "), std::string::npos) << ended.out;
+}
+
+// Its stages are many, and the first of them short.
+TEST_F(GpClassify, ProgressIsThatOfTheWholeRun) {
+  if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no terminal to be had";
+  const std::string command = std::string(LADON_EXAMPLES_DIR) +
+                              "/gp_classify --train 60 --test 40 --epochs 3 --models dense,pool "
+                              "--out " +
+                              pictures().string();
+  ASSERT_EQ(
+      std::system(
+          ("script -qec '" + command + "' /dev/null >" + (folder_ / "terminal").string()).c_str()),
+      0);
+  const std::string shown = contents(folder_ / "terminal");
+  for (const char* stage : {"dense, train", "dense, test", "dense NNGP, leave-one-out",
+                            "dense, finite network", "pool NTK, leave-one-out"})
+    EXPECT_NE(shown.find(std::string("left  ") + stage), std::string::npos) << stage;
+  const std::regex percent("\\] +([0-9]+)%");
+  int before = 0;
+  for (auto at = std::sregex_iterator(shown.begin(), shown.end(), percent);
+       at != std::sregex_iterator(); ++at) {
+    EXPECT_GE(std::stoi((*at)[1]), before) << "it began anew";
+    before = std::stoi((*at)[1]);
+  }
+  EXPECT_GT(before, 95);
 }
 
 class RealDigits : public GpClassify {

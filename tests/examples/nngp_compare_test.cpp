@@ -113,5 +113,53 @@ TEST_F(NngpCompare, TakesInputsAndEveryZeta) {
   EXPECT_EQ(run("--scaling sqrt" + small).status, 0);
 }
 
+TEST_F(NngpCompare, WhatAnOptionMayBeIsSaidInWords) {
+  for (const auto& [option, value] : {std::pair<std::string, std::string>("--widths", "0"),
+                                      {"--widths", "8,-1"},
+                                      {"--draws", "2"},
+                                      {"--heads", "1,x"},
+                                      {"--head-width", "99999999999999999999"},
+                                      {"--gaussian-draws", "1e9"},
+                                      {"--scaling", "sqrt,sqrt"},
+                                      {"--seed", "-1"}}) {
+    const Run bad = run(option + " " + value);
+    test::expect_bad_usage(bad.status, bad.error, option);
+  }
+  EXPECT_EQ(run_bare("--json /proc/x.json").status, 1);
+}
+
+TEST_F(NngpCompare, TheReportHoldsWhatThePanelsDraw) {
+  const Run result =
+      run("--widths 8,16 --draws 12 --heads 1,2,4,8 --head-width 8 --gaussian-draws 90");
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto& densities = result.report.at("density");
+  ASSERT_EQ(densities.size(), 3u);
+  for (const auto& each : densities) {
+    const std::vector<double> x = each.at("output_over_sd"), p = each.at("density");
+    ASSERT_EQ(x.size(), p.size());
+    double all = 0;
+    for (const double density : p) all += density * (x[1] - x[0]);
+    EXPECT_NEAR(all, 1, 0.02) << each.at("heads");
+  }
+  ASSERT_EQ(result.report.at("entries").size(), 3u);
+  for (const auto& each : result.report.at("entries"))
+    for (const char* kernel : {"nngp", "ntk"})
+      for (const char* part : {"limit", "mean", "se"})
+        EXPECT_EQ(each.at(kernel).at(part).size(), 144u) << kernel << ' ' << part;
+}
+
+TEST_F(NngpCompare, AnInterruptLeavesWhatIsFinished) {
+  std::string widths = "8";
+  for (int i = 0; i < 3000; ++i) widths += ",8";
+  const Run ended = interrupted("--draws 200 --widths " + widths, SIGTERM);
+  EXPECT_EQ(ended.status, 130) << ended.error;
+  ASSERT_FALSE(ended.report.is_null());
+  EXPECT_EQ(ended.report.at("interrupted"), true);
+  const std::size_t rows = ended.report.at("rows").size();
+  EXPECT_GT(rows, 1u);
+  EXPECT_LT(rows, 3000u);
+  EXPECT_NE(ended.out.find("\nlinear, 1 head, w = 8"), std::string::npos) << ended.out;
+}
+
 }  // namespace
 }  // namespace ladon

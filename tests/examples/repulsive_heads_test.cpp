@@ -1,5 +1,7 @@
 // The main example as a user runs it: exit statuses, the JSON contract, determinism.
 
+#include <cmath>
+
 #include "ladon/tests/examples/program.h"
 
 namespace ladon {
@@ -37,8 +39,8 @@ TEST_F(RepulsiveHeads, BadUsageIsTwoAndFailureIsOneLine) {
   EXPECT_NE(missing.error.find("none.train"), std::string::npos);
   EXPECT_EQ(std::count(missing.error.begin(), missing.error.end(), '\n'), 1) << missing.error;
   const Run indivisible = run("--heads 7");
-  EXPECT_EQ(indivisible.status, 1);
-  EXPECT_NE(indivisible.error.find("7 heads do not divide dim = 64"), std::string::npos);
+  EXPECT_EQ(indivisible.status, 2);
+  EXPECT_NE(indivisible.error.find("7 heads do not divide --dim 64"), std::string::npos);
   EXPECT_TRUE(missing.report.is_null()) << "a failed run wrote a report";
 }
 
@@ -99,6 +101,142 @@ TEST_F(RepulsiveHeads, ReadsEveryTextFormat) {
     EXPECT_NE(result.out.find("2 training and 2 test sentences, 2 classes"), std::string::npos)
         << result.out;
   }
+}
+
+TEST_F(RepulsiveHeads, WhatAnOptionMayBeIsSaidInWords) {
+  for (const auto& [option, value] : {std::pair<std::string, std::string>("--epochs", "-3"),
+                                      {"--epochs", "abc"},
+                                      {"--seeds", "0"},
+                                      {"--lr", "inf"},
+                                      {"--lr", "0"},
+                                      {"--dropout", "1.5"},
+                                      {"--noise", "-1"},
+                                      {"--alpha", "nan"},
+                                      {"--seed", "-1"},
+                                      {"--seed", "99999999999999999999999"},
+                                      {"--threads", "-1"},
+                                      {"--threads", "100000"},
+                                      {"--heads", "7"},
+                                      {"--methods", "plain,plain"},
+                                      {"--train", "x"},
+                                      {"--test", "x"},
+                                      {"--glove", "x"},
+                                      {"--format", "trec"},
+                                      {"--format", "trec --train x"},
+                                      {"--format", "trec --train x y --test z"}}) {
+    const Run bad = run(option + " " + value);
+    test::expect_bad_usage(bad.status, bad.error, option);
+    EXPECT_EQ(bad.out, "") << option << ' ' << value;
+  }
+  for (const char* option : {"--out", "--json"}) {
+    const Run bad = run_bare(std::string(option) + " ''");
+    test::expect_bad_usage(bad.status, bad.error, option);
+  }
+}
+
+TEST_F(RepulsiveHeads, OutputsAreTriedBeforeTheWork) {
+  const std::string file = folder_ / "file";
+  std::ofstream(file) << "a file";
+  for (const std::string& place :
+       {"--json " + file + "/x.json", std::string("--json /proc/x.json"),
+        "--json " + folder_.path().string(), "--out " + file, std::string("--out /proc")}) {
+    const Run failed = run_bare(place);
+    EXPECT_EQ(failed.status, 1) << place;
+    EXPECT_EQ(failed.out, "") << "it began: " << place;
+    EXPECT_NE(failed.error.find(place.substr(place.find(' ') + 1)), std::string::npos)
+        << failed.error;
+  }
+  EXPECT_EQ(contents(file), "a file");
+}
+
+TEST_F(RepulsiveHeads, TabsAreWhatTheTsvFormatNeeds) {
+  const std::string trec = folder_ / "trec";
+  std::ofstream(trec) << "NUM:count How many heads ?\nHUM:ind Who slew it ?\n";
+  const Run failed = run("--format tsv --train " + trec + " --test " + trec);
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_NE(failed.error.find(trec + " has no tab"), std::string::npos) << failed.error;
+}
+
+TEST_F(RepulsiveHeads, OneSeedClaimsNoErrorAndNoVerdict) {
+  const Run one = run("--seeds 1 --epochs 1 --dim 16 --heads 2 --methods plain,svgd");
+  ASSERT_EQ(one.status, 0) << one.error;
+  for (const auto& row : one.report.at("rows")) {
+    EXPECT_TRUE(row.at("accuracy").at("se").is_null());
+    EXPECT_TRUE(row.at("accuracy").at("mean").is_number());
+  }
+  EXPECT_NE(one.out.find(" ± –"), std::string::npos) << one.out;
+  EXPECT_EQ(one.out.find("± 0.0000"), std::string::npos) << one.out;
+  EXPECT_NE(one.out.find("one seed, no verdict"), std::string::npos) << one.out;
+  EXPECT_TRUE(one.report.at("verdict")[0].at("t").is_null());
+  if (std::system("gnuplot --version >/dev/null 2>&1") == 0) {
+    EXPECT_EQ(one.error, "") << "gnuplot warns";
+  }
+}
+
+TEST_F(RepulsiveHeads, ADivergedMethodIsSaidAndSpoilsNoOther) {
+  const std::string small = "--seeds 2 --epochs 1 --dim 16 --heads 2 --methods plain,svgd ";
+  const Run mixed = run(small + "--alpha 1e90");
+  ASSERT_EQ(mixed.status, 0) << mixed.error;
+  EXPECT_NE(mixed.out.find("svgd diverged with seed 2 in epoch 1"), std::string::npos) << mixed.out;
+  const auto &plain = mixed.report.at("rows")[0], &svgd = mixed.report.at("rows")[1];
+  EXPECT_FALSE(plain.contains("diverged"));
+  EXPECT_EQ(plain.at("accuracy"), run(small).report.at("rows")[0].at("accuracy"));
+  EXPECT_EQ(svgd.at("diverged"), true);
+  EXPECT_TRUE(svgd.at("accuracy").at("mean").is_null());
+  EXPECT_EQ(mixed.out.find("nan ±"), std::string::npos) << mixed.out;
+  const Run all = run(small + "--lr 1e6");
+  EXPECT_EQ(all.status, 0) << all.error;
+  EXPECT_NE(all.out.find("plain diverged with seed 1 in epoch 1"), std::string::npos) << all.out;
+}
+
+TEST_F(RepulsiveHeads, TheReportHoldsWhatPictureAndTestNeed) {
+  const Run result = run("--seeds 2 --epochs 3 --dim 16 --heads 4 --methods plain,wgd --threads 1");
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto& report = result.report;
+  EXPECT_EQ(report.at("settings").at("methods"), (std::vector<std::string>{"plain", "wgd"}));
+  EXPECT_EQ(report.at("threads"), 1);
+  EXPECT_EQ(report.at("interrupted"), false);
+  EXPECT_TRUE(report.at("version").is_string());
+  const auto& runs = report.at("runs");
+  ASSERT_EQ(runs.size(), 4u);
+  double ratio = 0;
+  std::vector<double> accuracy;
+  for (const auto& each : runs) {
+    EXPECT_EQ(each.at("seed"), accuracy.size() % 2 + 1);
+    for (const char* curve : {"train_loss", "test_accuracy", "head_distance"})
+      EXPECT_EQ(each.at(curve).size(), 3u) << curve;
+    for (const char* matrix : {"similarity_before", "similarity_after"}) {
+      EXPECT_EQ(each.at(matrix).size(), 4u);
+      EXPECT_EQ(each.at(matrix)[2][2], 1);
+    }
+    accuracy.push_back(each.at("figures").at("accuracy"));
+    EXPECT_EQ(accuracy.back(), each.at("test_accuracy")[2].get<double>());
+    ratio += each.at("force_ratio").get<double>() / 2;
+  }
+  EXPECT_NE(runs[2].at("force_ratio"), runs[3].at("force_ratio"));
+  EXPECT_NEAR(report.at("rows")[1].at("accuracy").at("mean").get<double>(),
+              (accuracy[2] + accuracy[3]) / 2, 1e-12);
+  const auto& verdict = report.at("verdict")[0];
+  EXPECT_EQ(verdict.at("method"), "wgd");
+  EXPECT_NEAR(verdict.at("force_ratio").at("mean").get<double>(), ratio, 1e-9 * ratio);
+  const double first = accuracy[2] - accuracy[0], second = accuracy[3] - accuracy[1];
+  EXPECT_EQ(verdict.at("differences"), (std::vector<double>{first, second}));
+  EXPECT_NEAR(verdict.at("difference").at("se").get<double>(), std::abs(first - second) / 2, 1e-12);
+  char said[64];
+  std::snprintf(said, sizeof said, "force at the end %.4f ± ", ratio);
+  EXPECT_NE(result.out.find(said), std::string::npos) << result.out;
+}
+
+TEST_F(RepulsiveHeads, AnInterruptLeavesWhatIsFinished) {
+  const Run ended =
+      interrupted("--seeds 100000 --epochs 1 --dim 8 --heads 2 --methods plain,svgd", SIGINT);
+  EXPECT_EQ(ended.status, 130) << ended.error;
+  ASSERT_FALSE(ended.report.is_null());
+  EXPECT_EQ(ended.report.at("interrupted"), true);
+  EXPECT_EQ(ended.report.at("rows").size(), 2u);
+  EXPECT_GE(ended.report.at("runs").size(), 2u);
+  EXPECT_NE(ended.out.find("\nsvgd "), std::string::npos) << ended.out;
+  EXPECT_NE(ended.error.find("repulsive_heads: interrupted"), std::string::npos) << ended.error;
 }
 
 }  // namespace

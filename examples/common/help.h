@@ -1,0 +1,16 @@
+#pragma once
+// What --help prints, in lines that fit a terminal.
+
+#include <CLI/CLI.hpp>
+
+namespace ladon::example {
+
+/// Options in two columns: name and kind of value; what it is for, its range and its default.
+class Help : public CLI::Formatter {
+ public:
+  std::string make_description(const CLI::App* app) const override;
+  std::string make_footer(const CLI::App* app) const override;
+  std::string make_option(const CLI::Option* option, bool positional) const override;
+};
+
+}  // namespace ladon::example

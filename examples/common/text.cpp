@@ -1,0 +1,31 @@
+#include "ladon/examples/common/text.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ladon::example {
+
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent) {
+  std::istringstream words(text);
+  std::string lines;
+  std::size_t used = indent;  // of the line, which the caller has begun
+  bool fresh = true;
+  for (std::string word; words >> word; fresh = false, used += width(word)) {
+    if (!fresh && used + 1 + width(word) > columns) {
+      lines += '\n' + std::string(indent, ' ');
+      used = indent;
+    } else if (!fresh) {
+      lines += ' ';
+      ++used;
+    }
+    lines += word;
+  }
+  return lines;
+}
+
+}  // namespace ladon::example
