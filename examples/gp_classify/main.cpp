@@ -17,7 +17,7 @@ namespace ladon::example {
 namespace {
 
 constexpr const char* summary = "Classification by networks of infinite width, without training";
-constexpr const char* duration = "about 15 s";
+constexpr const char* duration = "about 10 s on 2 cores";
 constexpr const char* lesson =
     "Each model is described once; its limit gives the NNGP kernel (what a Bayesian believes of it "
     "after seeing the data) and the NTK (where gradient descent leads), and both classify by "

@@ -17,7 +17,7 @@ using infinite::ComparisonRow;
 using infinite::Measured;
 
 constexpr const char* summary = "How attention nears its Gaussian process: only many heads do";
-constexpr const char* duration = "about 30 s";
+constexpr const char* duration = "about 30 s on 2 cores";
 constexpr const char* lesson =
     "Many finite attention layers are drawn and compared with their infinitely wide limit (Hron et "
     "al. 2020, \"Infinite attention\"): the kernels NNGP and NTK, and the distribution of the "

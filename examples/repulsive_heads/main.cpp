@@ -13,7 +13,7 @@ namespace ladon::example {
 namespace {
 
 constexpr const char* summary = "What changes in training when attention heads repel each other";
-constexpr const char* duration = "about 20 s";
+constexpr const char* duration = "about 20 s on 2 cores";
 constexpr const char* lesson =
     "One Transformer classifier is trained several times: plainly, with its heads as particles "
     "that repel each other (svgd, spos, wgd: An et al. 2020), and with a cosine penalty between "
@@ -79,6 +79,12 @@ bool run_all(const Task& task, const Settings& s, Outcomes& outcomes) {
   });
 }
 
+std::size_t runs(const Outcomes& outcomes) {
+  std::size_t all = 0;
+  for (const auto& [method, of_seeds] : outcomes) all += of_seeds.size();
+  return all;
+}
+
 /// Whether it was not interrupted.
 bool teach(const Settings& s) {
   const auto start = std::chrono::steady_clock::now();
@@ -95,6 +101,9 @@ bool teach(const Settings& s) {
               << "; mean ± standard error\n\n"
               << table(rows) << '\n'
               << verdict(outcomes);
+  if (!complete)
+    std::cout << "interrupted after " << runs(outcomes) << " runs of "
+              << s.methods.size() * static_cast<std::size_t>(s.seeds) << '\n';
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   write_json(s.common, {.example = "repulsive_heads",
                         .settings = settings_json(s, parameters),
