@@ -49,6 +49,9 @@ fs::path resolve(const std::string& path) {
     target = target.parent_path() / fs::read_symlink(target, error);
     LADON_CHECK(!error, "write_atomically", path, ": cannot follow the link: ", error.message());
   }
+  // A link in /proc to an open file says "… (deleted)" where that has no name any more.
+  LADON_CHECK(!fs::exists(status) || fs::equivalent(path, target, error), "write_atomically", path,
+              ": cannot follow the link: the file has no name");
   return target;
 }
 

@@ -1,5 +1,6 @@
 #include "ladon/core/io/file.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -127,6 +128,12 @@ TEST(File, RefusesLinksThatLeadNowhere) {
                loop + ": cannot follow the link: Too many levels of symbolic links");
   EXPECT_TRUE(fs::is_symlink(link) && fs::is_symlink(loop));
   EXPECT_EQ(entries(folder), 3);
+
+  const int nameless = memfd_create("file", MFD_CLOEXEC);
+  const std::string path = detail::join("/proc/self/fd/", nameless);
+  expect_error([&] { write_atomically(path, "x"); },
+               path + ": cannot follow the link: the file has no name");
+  close(nameless);
 }
 
 /// Runs `action` in a child process and returns how that ended.

@@ -1,0 +1,64 @@
+// Tensors in files.
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/data/images.h"
+#include "ladon/core/io/idx.h"
+#include "ladon/core/io/npy.h"
+#include "ladon/core/io/safetensors.h"
+#include "ladon/layers/linear.h"
+#include "ladon/optim/adam.h"
+#include "ladon/optim/schedule.h"
+#include "ladon/tests/fuzz/target.h"
+
+namespace ladon::fuzz {
+
+bool read_npy(std::string_view bytes) {
+  const std::string& path = file_of(bytes);
+  return accepted([&] { load_npy(path); });
+}
+
+bool read_safetensors(std::string_view bytes) {
+  const std::string& path = file_of(bytes);
+  std::map<std::string, std::string> metadata;
+  const bool read = accepted([&] { load_safetensors(path, &metadata); });
+  require(accepted([&] { load_safetensors(path); }) == read, "metadata decides what is read");
+  return read;
+}
+
+// What a model, an optimizer and a schedule take from a file of tensors.
+bool read_state(std::string_view bytes) {
+  static Generator rng(1);
+  static Linear model({.in = 3, .out = 2}, rng);
+  static Adam adam(model.parameters());
+  static Plateau plateau;
+  const std::string& path = file_of(bytes);
+  const bool read = accepted([&] { model.load(path); });
+  StateDict state;
+  if (!accepted([&] { state = load_safetensors(path); })) return false;
+  return read | accepted([&] { adam.load_state_dict(state); }) |
+         accepted([&] { plateau.load_state_dict(state); });
+}
+
+// IDX files, and MNIST's two, of which the other one is in order.
+bool read_idx(std::string_view bytes) {
+  static const std::string images("\0\0\x08\x03\0\0\0\2\0\0\0\1\0\0\0\3\0\1\2\3\4\5", 22);
+  static const std::string labels("\0\0\x08\1\0\0\0\2\7\1", 10);
+  bool read = false;
+  for (const DType integers : {i64, f32, f64})
+    read |= accepted([&] { parse_idx(bytes, "bytes", integers); });
+  return read | accepted([&] { parse_mnist(bytes, "bytes", labels, "labels"); }) |
+         accepted([&] { parse_mnist(images, "images", bytes, "bytes"); });
+}
+
+bool read_cifar(std::string_view bytes) {
+  return accepted([&] { parse_cifar10(bytes, "bytes"); }) |
+         accepted([&] { parse_cifar100(bytes, "bytes"); });
+}
+
+// An equation of einsum, for two operands.
+bool read_einsum(std::string_view bytes) {
+  static const Tensor a = ones({2, 3, 4}), b = ones({4, 3});
+  return accepted([&] { einsum(bytes, {a, b}); });
+}
+
+}  // namespace ladon::fuzz

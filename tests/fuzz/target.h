@@ -1,0 +1,55 @@
+#pragma once
+// Everything that reads bytes from outside, as functions of those bytes.
+//
+// A reader may return or throw ladon::Error. Anything else is a finding: another exception, a
+// sanitizer's report, more memory than 64 bytes of heap a byte of the file (and a constant of 1 MB),
+// or no end (libFuzzer's -timeout, ctest's TIMEOUT). The same targets are built twice: with clang's
+// libFuzzer (preset `fuzz`), and into a test that every build runs (replay_test.cpp).
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ladon::fuzz {
+
+struct Target {
+  std::string_view name;  ///< Of its corpus folder, and of its program fuzz_<name>.
+  /// True if the bytes were read, false if they were refused with Error.
+  bool (*read)(std::string_view bytes);
+};
+
+/// All targets.
+const std::vector<Target>& targets();
+/// The target of that name; throws if there is none.
+const Target& target(std::string_view name);
+
+/// target.read on a copy of `bytes` that ends where its allocation ends. Throws std::logic_error
+/// for more memory than stated above.
+bool attempt(const Target& target, std::string_view bytes);
+
+// --- for targets ---
+
+/// True if `read` returns, false if it throws Error.
+bool accepted(const std::function<void()>& read);
+/// Throws std::logic_error unless `ok`: a reader returned what it must not.
+void require(bool ok, const char* what);
+/// The path of a file in memory that holds `bytes` until the next call.
+const std::string& file_of(std::string_view bytes);
+
+// One a line of targets(); the comments beside their definitions say what they call.
+bool read_npy(std::string_view bytes);
+bool read_safetensors(std::string_view bytes);
+bool read_state(std::string_view bytes);
+bool read_idx(std::string_view bytes);
+bool read_cifar(std::string_view bytes);
+bool read_glove(std::string_view bytes);
+bool read_text(std::string_view bytes);
+bool read_vocabulary(std::string_view bytes);
+bool read_utf8(std::string_view bytes);
+bool read_einsum(std::string_view bytes);
+bool read_gram(std::string_view bytes);
+bool read_golden(std::string_view bytes);
+bool read_gzip(std::string_view bytes);
+
+}  // namespace ladon::fuzz

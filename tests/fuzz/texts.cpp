@@ -1,0 +1,51 @@
+// Texts, their words and the words' vectors.
+
+#include "ladon/core/data/glove.h"
+#include "ladon/core/data/text.h"
+#include "ladon/core/data/vocabulary.h"
+#include "ladon/core/io/utf8.h"
+#include "ladon/tests/fuzz/target.h"
+
+namespace ladon::fuzz {
+
+bool read_glove(std::string_view bytes) {
+  const std::string& path = file_of(bytes);
+  return accepted([&] { load_glove(path); });
+}
+
+bool read_text(std::string_view bytes) {
+  const std::string& path = file_of(bytes);
+  return accepted([&] { read_trec(path); }) | accepted([&] {
+           read_trec(path, {"A", "B"});
+         }) |
+         accepted([&] {
+           read_lines({path, path}, {"A", "B"});
+         }) |
+         accepted([&] { read_tsv(path); }) |
+         accepted([&] { read_tsv(path, {.columns = 3, .label_column = 2, .text_column = 1}); }) |
+         accepted([&] { read_tsv(path, guess_columns(path)); });
+}
+
+bool read_vocabulary(std::string_view bytes) {
+  const std::string& path = file_of(bytes);
+  return accepted([&] {
+    const Vocabulary vocabulary = Vocabulary::load(path);
+    for (std::int64_t i = 0; i < vocabulary.size(); ++i)
+      require(vocabulary.at(vocabulary.words()[static_cast<std::size_t>(i)]) == i,
+              "a word has another's index");
+  });
+}
+
+// Any bytes are a text.
+bool read_utf8(std::string_view bytes) {
+  const std::string text = to_utf8(std::string(bytes));
+  require(is_utf8(text), "to_utf8 gives what is none");
+  if (is_utf8(bytes)) require(bytes.ends_with(text), "UTF-8 was changed");
+  for (const std::string& token : tokenize(bytes)) require(!token.empty(), "a token is empty");
+  const Vocabulary vocabulary = Vocabulary::from_texts({text});
+  for (const std::int64_t i : vocabulary.encode(text))
+    require(i > Vocabulary::unknown, "a token of the text is unknown");
+  return true;
+}
+
+}  // namespace ladon::fuzz
