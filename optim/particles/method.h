@@ -93,8 +93,8 @@ class ParticleMethod {
   Particles particles() && { return std::move(particles_); }
 
  protected:
-  /// The two parts of −φ = driving − repulsive: f64 [M, D] each. apply() only reads them; they may
-  /// be (views of) the arguments that forces() was given.
+  /// The two parts of −φ = driving − repulsive: f64 [M, D] each. apply() writes to neither where
+  /// anyone else holds it: they may be (views of) the arguments that forces() was given.
   struct Forces {
     Tensor driving;
     Tensor repulsive;
@@ -111,7 +111,7 @@ class ParticleMethod {
   /// (infinity: no bound).
   ParticleMethod(Particles particles, const Target& target, double max_ratio = 100);
 
-  /// `gradient` is ∇U/T at `theta`; both [M, D] in the block's dtype, finite, and to be read only.
+  /// `gradient` is ∇U/T at `theta`; both [M, D], f32 or f64, finite, and to be read only.
   virtual Forces forces(const ParticleBlock& block, const Tensor& theta,
                         const Tensor& gradient) const = 0;
   /// Called by apply() once a block, in their order, after all checks of values and forces.
