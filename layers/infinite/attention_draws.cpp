@@ -42,7 +42,7 @@ void factorize(Block& c, std::int64_t n) {
       for (std::int64_t i = 0; i < j; ++i) x -= l[r * n + i] * l[j * n + i];
       l[r * n + j] = root > 0 ? x / root : 0;
     }
-    for (std::int64_t i = 0; i < j; ++i) l[i * n + j] = 0;
+    std::fill(l + j * n + j + 1, l + (j + 1) * n, 0.0);
   }
 }
 
