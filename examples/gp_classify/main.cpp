@@ -90,7 +90,7 @@ void add_infinite(const Model& model, const Task& task, const Settings& s, const
   for (const auto& [form, blocks] : {std::pair("NNGP", &kernels.nngp), {"NTK", &kernels.ntk}}) {
     const std::string name = join(model.name, ' ', form);
     Prediction prediction;
-    const double spent = timed([&] {
+    const double spent = timed([&, blocks = blocks] {
       prediction = classify(*blocks, task.train.labels, task.classes(),
                             [&] { progress.step(name + ", leave-one-out", cost.noise); });
     });

@@ -73,8 +73,8 @@ bool run_all(const Task& task, const Settings& s, Outcomes& outcomes) {
     for (int i = 0; i < s.seeds; ++i)
       for (auto& [method, runs] : outcomes) {
         const std::uint64_t seed = s.common.seed + static_cast<std::uint64_t>(i);
-        runs.push_back(
-            train(task, s, method, seed, [&] { progress.step(join(method, ", seed ", seed)); }));
+        const std::string what = join(method, ", seed ", seed);
+        runs.push_back(train(task, s, method, seed, [&] { progress.step(what); }));
       }
   });
 }

@@ -153,8 +153,8 @@ TEST(Images, TakeARange) {
   expect_same(two.labels, tensor({1, 2}, i64));
   expect_same(two.images, tensor({6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}, {2, 2, 3, 1}));
   EXPECT_EQ(two.label_names, data.label_names);
-  for (const auto& [first, count] : {std::pair(-1, 1), {0, 0}, {0, 5}, {3, 2}, {5, 1}})
-    expect_error([&] { take(data, first, count); }, "are wanted, but there are 4");
+  for (const auto& range : {std::pair(-1, 1), {0, 0}, {0, 5}, {3, 2}, {5, 1}})
+    expect_error([&] { take(data, range.first, range.second); }, "are wanted, but there are 4");
   expect_error([&] { take(data, 1, INT64_MAX); }, "are wanted, but there are 4");
 }
 

@@ -15,7 +15,6 @@ using testing::layouts;
 using testing::same_bits;
 using testing::sample;
 
-constexpr double inf = std::numeric_limits<double>::infinity();
 const double nan = std::numeric_limits<double>::quiet_NaN();
 
 double exact(Unary op, double x) {

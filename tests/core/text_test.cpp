@@ -1,5 +1,6 @@
 #include "ladon/core/data/text.h"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 

@@ -2,6 +2,9 @@
 // lesson itself.
 
 #include <cmath>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 
 #include "ladon/core/io/npy.h"
 #include "ladon/core/random.h"
@@ -16,10 +19,10 @@ class NngpCompare : public test::Program {
  protected:
   NngpCompare() : Program("nngp_compare") {}
 
-  static const nlohmann::json& row(const Run& run, const std::string& method) {
+  static const nlohmann::json& row(const Run& run, std::string_view method) {
     for (const auto& row : run.report.at("rows"))
       if (row.at("method") == method) return row;
-    throw std::runtime_error("no row " + method);
+    throw std::runtime_error("no row " + std::string(method));
   }
 };
 
