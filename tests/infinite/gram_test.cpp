@@ -200,7 +200,7 @@ TEST(GramEstimate, BoundsTheMemoryOfTensors) {
     }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef LADON_SANITIZED  // sanitizers have memory of their own
 
 /// The most memory that the process has had resident, in bytes (Linux).
 std::uint64_t most_resident() {
