@@ -32,27 +32,26 @@ bool read_state(std::string_view bytes) {
   static Adam adam(model.parameters());
   static Plateau plateau;
   const std::string& path = file_of(bytes);
-  const bool read = accepted([&] { model.load(path); });
   StateDict state;
   if (!accepted([&] { state = load_safetensors(path); })) return false;
-  return read | accepted([&] { adam.load_state_dict(state); }) |
-         accepted([&] { plateau.load_state_dict(state); });
+  return any_accepted([&] { model.load(path); }, [&] { adam.load_state_dict(state); },
+                      [&] { plateau.load_state_dict(state); });
 }
 
 // IDX files, and MNIST's two, of which the other one is in order.
 bool read_idx(std::string_view bytes) {
   static const std::string images("\0\0\x08\x03\0\0\0\2\0\0\0\1\0\0\0\3\0\1\2\3\4\5", 22);
   static const std::string labels("\0\0\x08\1\0\0\0\2\7\1", 10);
-  bool read = false;
-  for (const DType integers : {i64, f32, f64})
-    read |= accepted([&] { parse_idx(bytes, "bytes", integers); });
-  return read | accepted([&] { parse_mnist(bytes, "bytes", labels, "labels"); }) |
-         accepted([&] { parse_mnist(images, "images", bytes, "bytes"); });
+  return any_accepted([&] { parse_idx(bytes, "bytes", i64); },
+                      [&] { parse_idx(bytes, "bytes", f32); },
+                      [&] { parse_idx(bytes, "bytes", f64); },
+                      [&] { parse_mnist(bytes, "bytes", labels, "labels"); },
+                      [&] { parse_mnist(images, "images", bytes, "bytes"); });
 }
 
 bool read_cifar(std::string_view bytes) {
-  return accepted([&] { parse_cifar10(bytes, "bytes"); }) |
-         accepted([&] { parse_cifar100(bytes, "bytes"); });
+  return any_accepted([&] { parse_cifar10(bytes, "bytes"); },
+                      [&] { parse_cifar100(bytes, "bytes"); });
 }
 
 // An equation of einsum, for two operands.

@@ -32,6 +32,13 @@ bool attempt(const Target& target, std::string_view bytes);
 
 /// True if `read` returns, false if it throws Error.
 bool accepted(const std::function<void()>& read);
+/// Calls every one of `reads`; true if one of them returns.
+template <class... Reads>
+bool any_accepted(const Reads&... reads) {
+  bool any = false;
+  ((any = accepted(reads) || any), ...);
+  return any;
+}
 /// Throws std::logic_error unless `ok`: a reader returned what it must not.
 void require(bool ok, const char* what);
 /// The path of a file in memory that holds `bytes` until the next call.

@@ -15,15 +15,16 @@ bool read_glove(std::string_view bytes) {
 
 bool read_text(std::string_view bytes) {
   const std::string& path = file_of(bytes);
-  return accepted([&] { read_trec(path); }) | accepted([&] {
-           read_trec(path, {"A", "B"});
-         }) |
-         accepted([&] {
-           read_lines({path, path}, {"A", "B"});
-         }) |
-         accepted([&] { read_tsv(path); }) |
-         accepted([&] { read_tsv(path, {.columns = 3, .label_column = 2, .text_column = 1}); }) |
-         accepted([&] { read_tsv(path, guess_columns(path)); });
+  const TsvColumns three{.columns = 3, .label_column = 2, .text_column = 1};
+  return any_accepted([&] { read_trec(path); },
+                      [&] {
+                        read_trec(path, {"A", "B"});
+                      },
+                      [&] {
+                        read_lines({path, path}, {"A", "B"});
+                      },
+                      [&] { read_tsv(path); }, [&] { read_tsv(path, three); },
+                      [&] { read_tsv(path, guess_columns(path)); });
 }
 
 bool read_vocabulary(std::string_view bytes) {
