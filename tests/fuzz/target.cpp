@@ -63,8 +63,8 @@ void require(bool ok, const char* what) {
 const std::string& file_of(std::string_view bytes) {
   static const int descriptor = memfd_create("fuzz", MFD_CLOEXEC);
   static const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
-  const bool written = ftruncate(descriptor, 0) == 0 &&
-                       pwrite(descriptor, bytes.data(), bytes.size(), 0) == std::ssize(bytes);
+  const bool written = pwrite(descriptor, bytes.data(), bytes.size(), 0) == std::ssize(bytes) &&
+                       ftruncate(descriptor, std::ssize(bytes)) == 0;
   if (!written) throw std::runtime_error("cannot write a file in memory");
   return path;
 }
