@@ -3,6 +3,7 @@
 
 #include <regex>
 
+#include "ladon/examples/common/text.h"
 #include "ladon/tests/examples/program.h"
 
 namespace ladon {
@@ -99,15 +100,19 @@ TEST_F(Scripts, ListSaysWhatHelpSays) {
   std::istringstream lines(list.text);
   int examples = 0;
   for (std::string name, text; lines >> name && std::getline(lines, text); ++examples) {
-    const std::string lesson = text.substr(text.find_first_not_of(' '), text.find(';') - 2);
-    const std::string duration = text.substr(text.find(';') + 2);
+    const std::size_t start = text.find_first_not_of(' '), end = text.find(';');
+    const std::string lesson = text.substr(start, end - start), duration = text.substr(end + 2);
     EXPECT_GT(duration.size(), 5u) << text;
     const fs::path help = folder_ / "help";
     std::system((LADON_EXAMPLES_DIR "/" + name + " --help >" + help.string()).c_str());
-    std::string flat = contents(help);  // as it was before lines were broken
-    flat = std::regex_replace(flat, std::regex("\\s+"), " ");
+    std::istringstream help_lines(contents(help));
+    std::string flat;  // as it was before lines were broken
+    for (std::string line; std::getline(help_lines, line); flat += line + ' ')
+      EXPECT_LE(example::width(line), 100u) << line;
+    flat = std::regex_replace(flat, std::regex(" +"), " ");
+    EXPECT_TRUE(has(flat, "Try " + name + " --")) << flat;
     EXPECT_TRUE(has(flat, duration)) << flat;
-    EXPECT_TRUE(has(flat, lesson.substr(0, lesson.find(';')))) << lesson << '\n' << flat;
+    EXPECT_TRUE(has(flat, lesson)) << lesson << '\n' << flat;
   }
   EXPECT_EQ(examples, 3);
 }
@@ -137,10 +142,13 @@ TEST_F(Scripts, WithoutRootOnlyWhatIsNeededIsAskedFor) {
       << stopped.text;
   EXPECT_FALSE(has(stopped.text, "ccache")) << stopped.text;
   EXPECT_EQ(stopped.calls, "");
+  stand_in("sudo", "exit 1");
+  EXPECT_EQ(run("examples/run").text, stopped.text);
   installed(needed);
   const Run built = run("examples/run");
   EXPECT_EQ(built.status, 0) << built.text;
-  EXPECT_TRUE(has(built.text, "goes on without ccache gnuplot-nox")) << built.text;
+  EXPECT_TRUE(has(built.text, "goes on without ccache gnuplot-nox: of use, but not needed"))
+      << built.text;
   EXPECT_TRUE(has(built.text, "ran it")) << built.text;
 }
 
