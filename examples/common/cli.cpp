@@ -13,7 +13,7 @@
 namespace ladon::example {
 namespace {
 
-constexpr int most_threads = 4096;
+constexpr int most_threads = 1024;  // as set_num_threads
 
 /// Throws Error, naming the option, where write_atomically would fail. Nothing is left behind.
 void check_writable(const char* option, const std::filesystem::path& path) {

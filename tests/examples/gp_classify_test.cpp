@@ -150,7 +150,7 @@ TEST_F(GpClassify, WhatAnOptionMayBeIsSaidInWords) {
 }
 
 TEST_F(GpClassify, TooLittleMemoryNamesTheOptionsThatHelp) {
-  for (const char* arguments : {"--memory-budget 20", "--memory-budget 1000 --threads 4000"}) {
+  for (const char* arguments : {"--memory-budget 20", "--memory-budget 200 --threads 1000"}) {
     const Run failed = run(std::string("--models dense ") + arguments);
     EXPECT_EQ(failed.status, 1);
     for (const char* option : {"--memory-budget", "--threads"})

@@ -175,7 +175,7 @@ TEST_F(RepulsiveHeads, OneSeedClaimsNoErrorAndNoVerdict) {
 
 TEST_F(RepulsiveHeads, ADivergedMethodIsSaidAndSpoilsNoOther) {
   const std::string small = "--seeds 2 --epochs 1 --dim 16 --heads 2 --methods plain,svgd ";
-  const Run mixed = run(small + "--alpha 1e90");
+  const Run mixed = run(small + "--alpha 1e200");
   ASSERT_EQ(mixed.status, 0) << mixed.error;
   EXPECT_NE(mixed.out.find("svgd diverged with seed 2 in epoch 1"), std::string::npos) << mixed.out;
   const auto &plain = mixed.report.at("rows")[0], &svgd = mixed.report.at("rows")[1];
