@@ -36,17 +36,23 @@ void Shape::append(std::int64_t size) { insert(rank_, size); }
 void Shape::insert(int position, std::int64_t size) {
   LADON_CHECK(rank_ < max_rank, "shape", "a tensor has at most ", max_rank, " axes, got ",
               rank_ + 1);
+  LADON_CHECK(position >= 0 && position <= rank_, "shape", "cannot insert an axis at position ",
+              position, " of ", *this);
   std::copy_backward(begin() + position, end(), end() + 1);
   sizes_[position] = size;
   ++rank_;
 }
 
 void Shape::erase(int position) {
+  LADON_CHECK(position >= 0 && position < rank_, "shape", "cannot erase axis ", position, " of ",
+              *this);
   std::copy(begin() + position + 1, end(), begin() + position);
   --rank_;
 }
 
 Shape Shape::sub(int from, int to) const {
+  LADON_CHECK(0 <= from && from <= to && to <= rank_, "shape", "no axes [", from, ", ", to, ") in ",
+              *this);
   return Shape(std::span(begin() + from, static_cast<std::size_t>(to - from)));
 }
 

@@ -35,6 +35,19 @@ TEST(Shape, KnowsItsSizes) {
   expect_error([] { Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }, "at most 8 axes, got 9");
 }
 
+TEST(Shape, KeepsToItsAxes) {
+  Shape s{2, 3};
+  test::expect_error([&] { s.insert(-1, 1); }, "position -1 of [2, 3]");
+  test::expect_error([&] { s.insert(3, 1); }, "position 3 of [2, 3]");
+  test::expect_error([&] { s.erase(2); }, "axis 2 of [2, 3]");
+  test::expect_error([&] { s.sub(1, 3); }, "[1, 3) in [2, 3]");
+  test::expect_error([&] { s.sub(2, 1); }, "[2, 1) in [2, 3]");
+  s.insert(2, 4);
+  s.erase(0);
+  EXPECT_EQ(s.sub(0, 2), (Shape{3, 4}));
+  EXPECT_EQ(s.sub(2, 2), Shape{});
+}
+
 TEST(Shape, BroadcastsAsNumPyDoes) {
   EXPECT_EQ(broadcast_shapes("add", {2, 1, 4}, {3, 1}), (Shape{2, 3, 4}));
   EXPECT_EQ(broadcast_shapes("add", {}, {5}), (Shape{5}));
