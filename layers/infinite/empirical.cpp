@@ -30,6 +30,8 @@ Pass run(Layer& network, const Inputs& in) {
               "the network must give [N, O] or [N, .., O] for ", x.size(0), " inputs, got shape ",
               y.shape());
   const std::int64_t positions = y.shape().sub(1, y.rank() - 1).count();
+  LADON_CHECK(positions > 0 && y.size(-1) > 0, "empirical_kernel",
+              "the network's outputs have no positions or no channels: shape ", y.shape());
   return {.output = reshape(y, {y.size(0), positions, y.size(-1)}),
           .positions = y.rank() > 2,
           .products = std::move(trace.products),

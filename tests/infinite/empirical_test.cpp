@@ -66,6 +66,17 @@ TEST(EmpiricalKernel, AllChannelsAverageToTheMean) {
   EXPECT_TRUE(all_close(permute(swapped, {1, 0, 3, 2}), full, 1e-12, 1e-12));
 }
 
+TEST(EmpiricalKernel, OutputsWithoutPositionsAreAnError) {
+  Generator rng(1);
+  Linear network = dense(3, 2, rng);
+  test::expect_error([&] { empirical_kernel(network, zeros({2, 0, 3})); }, "no positions");
+  test::expect_error(
+      [&] {
+        empirical_kernel(network, zeros({2, 0, 3}), zeros({1, 0, 3}));
+      },
+      "no positions");
+}
+
 TEST(EmpiricalKernel, NngpIsTheProductOfOutputs) {
   Generator rng(5);
   Sequential net(dense(3, 7, rng), dense(7, 4, rng));
