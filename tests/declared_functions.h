@@ -1,0 +1,31 @@
+#pragma once
+// What public headers declare: for tests that hold tables against them.
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace ladon::test {
+
+/// The free functions that a header declares outside of namespace detail, one entry a declaration:
+/// what stands before "(" in a line that begins with a type.
+inline std::vector<std::string> declared_functions(const std::filesystem::path& header) {
+  std::ifstream in(header);
+  std::vector<std::string> names;
+  bool internal = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line == "namespace detail {") internal = true;
+    if (line == "}  // namespace detail") internal = false;
+    const std::size_t open = line.find('('), space = line.substr(0, open).rfind(' ');
+    if (internal || open == std::string::npos || space == std::string::npos) continue;
+    if (!std::isalpha(static_cast<unsigned char>(line[0]))) continue;
+    const std::string name = line.substr(space + 1, open - space - 1);
+    const bool word = name.find_first_of("<>:&*.") == std::string::npos && !name.empty();
+    if (word || name.starts_with("operator")) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace ladon::test

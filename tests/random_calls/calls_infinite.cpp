@@ -1,0 +1,238 @@
+// Infinite width: limits of layers on tiny inputs, and predictions from kernels.
+
+#include "ladon/layers/infinite/classification.h"
+#include "ladon/layers/infinite/gaussianity.h"
+#include "ladon/layers/infinite/gp.h"
+#include "ladon/layers/infinite/gradient_flow.h"
+#include "ladon/layers/infinite/gram.h"
+#include "ladon/layers/infinite/linearized.h"
+#include "ladon/layers/infinite/monte_carlo.h"
+#include "ladon/layers/infinite/quadrature.h"
+#include "ladon/layers/layers.h"
+#include "table.h"
+
+namespace ladon::test {
+namespace {
+
+using infinite::Inputs;
+
+constexpr std::int64_t channels = 2;
+
+Linear dense(std::int64_t in, Generator& rng) {
+  return Linear({.in = in,
+                 .out = 2,
+                 .parameterization = Parameterization::ntk,
+                 .weight_std = 1.3,
+                 .bias_std = 0.3},
+                rng);
+}
+
+MultiHeadAttention attention(Draw& d, Generator& rng) {
+  MultiHeadAttentionOptions options{.dim = channels, .heads = 1 + d.below(2), .head_dim = 2};
+  options.causal = d.flag();
+  options.scaling = d.flag() ? AttentionScaling::sqrt : AttentionScaling::linear;
+  options.zeta = static_cast<Zeta>(d.say(d.below(4)));
+  options.tied = d.chance(0.2);
+  options.projection_bias = d.chance(0.1);
+  options.parameterization = d.chance(0.9) ? Parameterization::ntk : Parameterization::standard;
+  options.limit_samples = d.say(1 + d.below(3));
+  if (d.chance(0.3)) options.positions = RandomPositionsOptions{.grid = {4}};
+  return MultiHeadAttention(options, rng);
+}
+
+/// A network of few layers for [N, 2], [N, T, 2] or [N, H, W, 2].
+std::unique_ptr<Layer> network(Draw& d, Generator& rng) {
+  auto layers = std::make_unique<Sequential>();
+  if (d.chance(0.2)) layers->append(LayerNorm({.dim = channels}));
+  layers->append(dense(channels, rng));
+  const std::int64_t kind = d.say(d.below(9));
+  const auto padding = static_cast<Padding>(d.below(3));
+  const std::int64_t window = 1 + d.below(3);
+  if (kind == 0) layers->append(Activation(static_cast<Nonlinearity>(d.say(d.below(19)))));
+  if (kind == 1) layers->append(attention(d, rng));
+  if (kind == 2)
+    layers->append(Conv1d({.in = 2, .out = 2, .window = {window}, .padding = padding}, rng));
+  if (kind == 3)
+    layers->append(Conv2d({.in = 2, .out = 2, .window = {window, 2}, .padding = padding}, rng));
+  if (kind == 4) layers->append(AveragePool({.window = {window}, .padding = padding}));
+  if (kind == 5) layers->append(Residual(d.fraction(), attention(d, rng)));
+  if (kind == 6) layers->append(Sum(Identity(), Sequential(LayerNorm({.dim = 2}), dense(2, rng))));
+  if (kind == 7) layers->append(Dropout(d.fraction(), rng));
+  if (kind == 8) layers->append(Polynomial::hermite(d.axis()));
+  if (d.chance(0.3)) layers->append(MeanPool());
+  if (d.chance(0.2)) layers->append(Flatten());
+  if (d.chance(0.1)) layers->append(SumPool());
+  return layers;
+}
+
+/// Of 0 to 3 inputs with few positions, perhaps none.
+Inputs inputs(Draw& d, std::int64_t positions, std::int64_t form) {
+  const std::int64_t n = d.below(4);
+  const Shape shape = form == 0   ? Shape{n, channels}
+                      : form == 1 ? Shape{n, positions, channels}
+                                  : Shape{n, positions, 2, channels};
+  Inputs in(d.near(shape).detach());
+  if (form > 0 && d.chance(0.4)) in.mask = d.mask({n, form == 1 ? positions : 2 * positions});
+  return in;
+}
+
+struct Problem {
+  Generator rng;
+  std::unique_ptr<Layer> model;
+  Inputs a, b;
+  explicit Problem(Draw& d) : rng(d.seed()) {
+    model = network(d, rng);
+    const std::int64_t positions = d.below(4), form = d.below(3);
+    a = inputs(d, positions, form);
+    b = inputs(d, d.chance(0.95) ? positions : d.below(4), form);
+    if (d.chance(0.7)) model->eval();
+  }
+};
+
+infinite::Wanted wanted(Draw& d) {
+  return d.flag() ? infinite::Wanted::ntk : infinite::Wanted::nngp;
+}
+
+Tensors tensors_of(const infinite::Kernel& k) { return {k.nngp, k.ntk, k.cov1}; }
+
+void add_limits(CallTable& table) {
+  table.add(
+      "limit",
+      [](Draw& d) {
+        const Problem p(d);
+        const infinite::Limit limit = infinite::limit(*p.model);
+        return tensors_of(d.flag() ? limit(p.a, wanted(d)) : limit(p.a, p.b, wanted(d)));
+      },
+      8);
+  table.add(
+      "gram",
+      [](Draw& d) {
+        const Problem p(d);
+        infinite::GramOptions options{.wanted = wanted(d), .tile = d.around(0, 4), .replicates = 2};
+        if (d.chance(0.2)) options.memory_budget = static_cast<std::uint64_t>(d.integer());
+        const infinite::Limit limit = infinite::limit(*p.model);
+        const auto g = d.flag() ? gram(limit, p.a, options) : gram(limit, p.a, p.b, options);
+        return Tensors{g.nngp, g.ntk, g.nngp_se};
+      },
+      0.05);  // it takes its time to estimate its time
+  table.add("empirical_kernel", [](Draw& d) {
+    const Problem p(d);
+    infinite::EmpiricalOptions options{.wanted = wanted(d), .channels = d.around(0, 2)};
+    options.full = d.chance(0.3);
+    if (d.chance(0.3)) options.method = infinite::NtkMethod::jacobian;
+    const auto k = infinite::empirical_kernel(*p.model, p.a, p.b, options);
+    return Tensors{k.nngp, k.ntk, k.outputs};
+  });
+  table.add(
+      "monte_carlo_kernel",
+      [](Draw& d) {
+        Problem p(d);
+        const auto make = [](Generator& rng) {
+          return std::make_unique<Sequential>(dense(channels, rng), Activation(Nonlinearity::relu));
+        };
+        const auto k =
+            infinite::monte_carlo_kernel(make, p.a, p.b, p.rng, {.draws = 1 + d.below(3)});
+        return Tensors{k.nngp, k.ntk, k.nngp_se};
+      },
+      0.3);
+  table.add(
+      "ntk_vector_product",
+      [](Draw& d) {
+        const Problem p(d);
+        const Tensor y = (*p.model)(p.a.x);
+        return infinite::ntk_vector_product(*p.model, p.a, d.near(y.shape()).detach());
+      },
+      0.5);
+  table.add("dual", [](Draw& d) {
+    using infinite::DualFunction;
+    const std::vector<DualFunction> functions{
+        DualFunction::relu(), DualFunction::sign(), DualFunction::step(), DualFunction::erf(),
+        DualFunction::gelu(), DualFunction::sin(),  DualFunction::exp(),  DualFunction::hermite(3)};
+    const DualFunction f = d.one_of(functions);
+    const auto block = [&](const Shape& shape) {
+      const Tensor x = d.near(shape);
+      return x.defined() && d.chance(0.95) ? cast(x, f64) : x;
+    };
+    const Tensor c = block({2, 3}), p = block({2, 1}), q = block({1, 3});
+    const auto r = infinite::dual(f, p, q, c, d.flag());
+    return Tensors{r.value, r.derivative};
+  });
+}
+
+/// A kernel [n, n], positive definite mostly, and what goes with it.
+struct Regression {
+  std::int64_t n, m;
+  Tensor kernel, targets, cross, test;
+  explicit Regression(Draw& d) : n(d.below(5)), m(d.below(4)) {
+    const Tensor x = cast(d.floating({n, 3}).detach(), f64);
+    kernel = d.chance(0.9) ? matmul(x, transpose(x)) + eye(n, f64) : d.floating();
+    targets = d.near(d.flag() ? Shape{n} : Shape{n, 2});
+    cross = d.near({m, n});
+    if (d.flag()) test = d.near(d.flag() ? Shape{m} : Shape{m, m});
+  }
+};
+
+void add_predictions(CallTable& table) {
+  table.add("GaussianProcess", [](Draw& d) {
+    const Regression r(d);
+    const infinite::GaussianProcess gp(r.kernel, r.targets, {.noise = d.fraction()});
+    const auto belief = gp.predict(r.cross, r.test);
+    const auto left_out = gp.leave_one_out();
+    return Tensors{belief.mean, belief.covariance, left_out.mean,
+                   scalar(gp.log_marginal_likelihood() + gp.amplitude(), f64)};
+  });
+  table.add("log_marginal_likelihood", [](Draw& d) {
+    const Regression r(d);
+    return infinite::log_marginal_likelihood(r.kernel, r.targets, d.near({1}), d.fraction());
+  });
+  table.add("GradientFlow", [](Draw& d) {
+    const Regression r(d);
+    const infinite::GradientFlow flow(r.kernel, r.targets, {.learning_rate = d.fraction()});
+    const double t = d.chance(0.3) ? infinite::forever : d.number();
+    return Tensors{flow.train(t), flow.test(t, r.cross),
+                   flow.ensemble(t, r.cross, {r.kernel, r.cross, r.test}).mean};
+  });
+  table.add("max_learning_rate", [](Draw& d) {
+    const Regression r(d);
+    return infinite::max_learning_rate(r.kernel, d.integer(), d.fraction());
+  });
+  table.add("classification_targets", [](Draw& d) {
+    const std::int64_t classes = d.around(2, 4);
+    return infinite::classification_targets(d.indices({d.below(4)}, classes), classes);
+  });
+  table.add(
+      "class_probabilities",
+      [](Draw& d) {
+        const std::int64_t n = d.below(4);
+        const Tensor mean = d.near({n, 1 + d.below(4)});
+        return infinite::class_probabilities(mean, d.near({n}));
+      },
+      0.5);
+  table.add("gauss_hermite", [](Draw& d) {
+    const int n = d.axis() + static_cast<int>(d.below(9));
+    return d.flag() ? infinite::gauss_hermite(n) : infinite::gauss_legendre(n);
+  });
+  table.add("excess_kurtosis", [](Draw& d) {
+    return infinite::excess_kurtosis(d.near({d.below(6), d.below(3), d.below(3)})).value;
+  });
+  table.add("kolmogorov_smirnov", [](Draw& d) {
+    return infinite::kolmogorov_smirnov(d.near({d.below(6)}), d.number()).distance;
+  });
+  table.add("mmd", [](Draw& d) {
+    const Regression r(d);
+    return infinite::mmd(d.near({d.below(6), r.n}), r.kernel, d.number()).squared;
+  });
+  table.add("identity_kurtosis", [](Draw& d) {
+    const Regression r(d);
+    return infinite::identity_kurtosis(r.kernel, d.near({r.n, r.n}), {.heads = d.integer()});
+  });
+}
+
+}  // namespace
+
+void add_infinite_calls(CallTable& table) {
+  add_limits(table);
+  add_predictions(table);
+}
+
+}  // namespace ladon::test

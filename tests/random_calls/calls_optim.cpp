@@ -1,0 +1,138 @@
+// Optimizers, clipping, schedules, and particle methods.
+
+#include "ladon/layers/layers.h"
+#include "ladon/optim/optim.h"
+#include "table.h"
+
+namespace ladon::test {
+namespace {
+
+/// A positive number as rates are, mostly.
+double rate(Draw& d) { return d.chance(0.1) ? d.number() : d.say(0.0625); }
+
+/// Leaves with or without gradients; some are not fit to be parameters.
+Tensors parameters(Draw& d) {
+  Tensors list;
+  for (std::int64_t n = d.below(4); n > 0; --n) {
+    Tensor x = d.chance(0.9) ? empty(d.small_shape(), d.floating_dtype()) : d.tensor();
+    if (d.chance(0.95) && x.defined() && !x.requires_grad()) {
+      fill_(x, d.number());
+      x.set_requires_grad();
+    }
+    if (d.chance(0.8) && x.requires_grad()) x.set_grad(d.near(x.shape()).detach());
+    list.push_back(x);
+  }
+  return list;
+}
+
+void use(Draw& d, Optimizer& optimizer) {
+  optimizer.step();
+  if (d.chance(0.3)) optimizer.set_lr(d.number());
+  if (d.chance(0.3)) optimizer.step();
+  if (d.chance(0.3)) optimizer.load_state_dict(optimizer.state_dict());
+  optimizer.zero_grad();
+}
+
+void add_optimizers(CallTable& table) {
+  table.add("Sgd", [](Draw& d) {
+    SgdOptions options{.lr = rate(d)};
+    if (d.chance(0.5)) options.momentum = d.fraction();
+    options.nesterov = d.chance(0.2);
+    if (d.chance(0.3)) options.weight_decay = d.fraction();
+    Sgd sgd(parameters(d), options);
+    use(d, sgd);
+  });
+  table.add("Adam", [](Draw& d) {
+    Adam adam(parameters(d), {.lr = rate(d), .beta1 = d.fraction(), .beta2 = d.fraction()});
+    use(d, adam);
+  });
+  table.add("AdamW", [](Draw& d) {
+    AdamW adam(parameters(d), {.lr = rate(d), .eps = d.fraction(), .weight_decay = d.fraction()});
+    use(d, adam);
+  });
+  table.add("clip_grad_norm", [](Draw& d) {
+    return clip_grad_norm(parameters(d), d.number(), {.error_if_nonfinite = d.flag()});
+  });
+  table.add("clip_grad_value", [](Draw& d) { clip_grad_value(parameters(d), d.number()); });
+  table.add("schedule", [](Draw& d) {
+    const schedule::DecayOptions options{
+        .steps = d.around(1, 9), .warmup = d.around(0, 2), .floor = d.fraction()};
+    const Schedule s = d.flag() ? schedule::cosine(options) : schedule::linear_decay(options);
+    const Schedule warmup = schedule::linear_warmup(d.around(0, 9));
+    const Schedule root = schedule::inverse_sqrt(d.around(1, 9));
+    const std::int64_t step = d.around(0, 99);
+    return s(step) + warmup(step) + root(step);
+  });
+}
+
+SteinKernel kernel(Draw& d) {
+  const auto rule = static_cast<Bandwidth>(d.say(d.below(5)));
+  const std::int64_t kind = d.say(d.below(3));
+  if (kind == 2) return linear_kernel();
+  const BandwidthOptions options{.bandwidth = rule, .h2 = d.number()};
+  return kind == 0 ? rbf(options) : imq(options);
+}
+
+/// Applies a method to rows, and diffuses.
+template <class Make>
+void move(Draw& d, const Make& make) {
+  Tensor rows = empty({d.below(5), d.below(4)}, d.floating_dtype());
+  copy_(rows, d.floating(rows.shape()).detach());
+  rows.set_requires_grad();
+  if (d.chance(0.9)) rows.set_grad(cast(d.floating(rows.shape()).detach(), rows.dtype()));
+  auto method = make(particles_of_rows(rows));
+  method.apply();
+  if (d.chance(0.2)) method.apply();
+  method.diffuse(rate(d));
+  for (const BlockReport& block : method.report()) d.say(block.count);
+}
+
+/// Particles [M, D].
+Tensor rows(Draw& d) { return d.near({d.below(5), d.below(4)}); }
+
+void add_particles(CallTable& table) {
+  table.add("Svgd", [](Draw& d) {
+    SvgdOptions options{.kernel = kernel(d), .smoothing = d.flag()};
+    if (d.chance(0.3)) options.alpha = d.number();
+    if (d.chance(0.3)) options.posterior = {.count = d.number(), .temperature = d.number()};
+    move(d, [&](Particles p) { return Svgd(std::move(p), options); });
+  });
+  table.add("Spos", [](Draw& d) {
+    SposOptions options{.kernel = kernel(d), .diffusion = d.fraction()};
+    const Generator rng(d.seed());
+    move(d, [&](Particles p) { return Spos(std::move(p), options, rng); });
+  });
+  table.add("Wgd", [](Draw& d) {
+    const WgdOptions options{.kernel = kernel(d), .alpha = d.fraction()};
+    move(d, [&](Particles p) { return Wgd(std::move(p), options); });
+  });
+  table.add("particles", [](Draw& d) {
+    Generator rng(d.seed());
+    MultiHeadAttention layer({.dim = 4, .heads = 1 + d.below(4), .head_dim = 2}, rng);
+    const Particles rows =
+        particles(layer, {.space = d.flag() ? HeadSpace::joint : HeadSpace::separate});
+    return Tensors{rows[0].values(), rows[0].gradients(), cosine_penalty(rows).detach()};
+  });
+  table.add("cosine_penalty", [](Draw& d) { return cosine_penalty(rows(d)); });
+  table.add("pairwise_distance", [](Draw& d) { return pairwise_distance(rows(d)).mean; });
+  table.add("pairwise_cosine", [](Draw& d) { return pairwise_cosine(rows(d)).mean; });
+  table.add("map_redundancy", [](Draw& d) {
+    const Shape shape{d.below(3), d.below(4), d.below(4), d.below(4)};
+    const Tensor maps = d.near(shape);
+    return map_redundancy(maps, d.flag() ? d.mask({shape[0], shape[2]}) : Tensor());
+  });
+  table.add("bandwidth", [](Draw& d) {
+    const auto rule = static_cast<Bandwidth>(d.say(d.below(5)));
+    const std::int64_t n = d.below(4);
+    return bandwidth(rule, d.near({n, n}), d.number());
+  });
+}
+
+}  // namespace
+
+void add_optim_calls(CallTable& table) {
+  add_optimizers(table);
+  add_particles(table);
+}
+
+}  // namespace ladon::test

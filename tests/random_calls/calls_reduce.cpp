@@ -1,0 +1,80 @@
+// Reductions, sorting, softmax, normalization and losses.
+
+#include "table.h"
+
+namespace ladon::test {
+namespace {
+
+using Reduce = Tensor (*)(const Tensor&, const Axes&, Dims);
+
+TopkOptions topk_options(Draw& d) { return {.axis = d.axis(), .largest = d.flag()}; }
+SortOptions sort_options(Draw& d) { return {.axis = d.axis(), .descending = d.flag()}; }
+Reduction reduction(Draw& d) { return static_cast<Reduction>(d.say(d.below(3))); }
+
+void add_reductions(CallTable& table) {
+  const std::vector<std::pair<const char*, Reduce>> reductions{
+      {"sum", sum},   {"mean", mean},           {"prod", prod}, {"amax", amax},
+      {"amin", amin}, {"logsumexp", logsumexp}, {"norm", norm}};
+  for (const auto& [name, f] : reductions) table.add(name, f, any_tensor, axes, dims);
+  table.add("any", any, mask, axes, dims);
+  table.add("all", all, mask, axes, dims);
+  table.add("var", var, floating, axes, dims, number);
+  table.add("stddev", stddev, floating, axes, dims, number);
+  table.add("max", max, any_tensor, axis, dims);
+  table.add("min", min, any_tensor, axis, dims);
+  table.add("argmax", argmax, any_tensor, axis, dims);
+  table.add("argmin", argmin, any_tensor, axis, dims);
+  table.add("topk", topk, any_tensor, size, topk_options);
+  table.add("sort", sort, any_tensor, sort_options);
+  table.add("cumsum", cumsum, any_tensor, axis);
+  table.add("sum_to", sum_to, any_tensor, [](Draw& d) {
+    Shape shape = d.subject().defined() ? d.subject().shape() : d.shape();
+    for (std::int64_t& n : shape)
+      if (d.chance(0.3)) n = d.around(1, 1);
+    if (shape.rank() > 0 && d.chance(0.3)) shape.erase(0);
+    return d.say(shape);
+  });
+}
+
+/// [n] for the last axis, or undefined.
+Tensor per_channel(Draw& d) {
+  const Tensor& x = d.subject();
+  if (d.chance(0.3)) return {};
+  return d.near({x.defined() && x.rank() > 0 ? x.size(-1) : 2});
+}
+
+CrossEntropyOptions loss_options(Draw& d) {
+  CrossEntropyOptions options;
+  if (d.chance(0.3)) options.label_smoothing = d.fraction();
+  if (d.chance(0.3)) options.ignore_index = d.around(-1, 3);
+  if (d.chance(0.3)) options.weight = per_channel(d);
+  options.reduction = reduction(d);
+  return options;
+}
+
+/// A class for each row of logits.
+Tensor targets(Draw& d) {
+  const Tensor& logits = d.subject();
+  if (!logits.defined() || logits.rank() == 0) return d.tensor();
+  return d.indices(logits.shape().sub(0, logits.rank() - 1), logits.size(-1));
+}
+
+}  // namespace
+
+void add_reduce_calls(CallTable& table) {
+  add_reductions(table);
+  table.add("softmax", softmax, floating, axis);
+  table.add("log_softmax", log_softmax, floating, axis);
+  table.add("dropout", [](Draw& d) {
+    Generator rng(d.seed());
+    const Tensor x = d.floating();
+    return dropout(x, d.fraction(), rng);
+  });
+  table.add("layer_norm", layer_norm, floating, per_channel, per_channel, fraction);
+  table.add("rms_norm", rms_norm, floating, per_channel, fraction);
+  table.add("cross_entropy", cross_entropy, floating, targets, loss_options);
+  table.add("nll_loss", nll_loss, floating, targets, loss_options);
+  table.add("mse_loss", mse_loss, floating, twin, reduction);
+}
+
+}  // namespace ladon::test

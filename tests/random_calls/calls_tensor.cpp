@@ -1,0 +1,166 @@
+// Creation, the members of Tensor, shapes, and random draws.
+
+#include <utility>
+
+#include "ladon/core/shape.h"
+#include "table.h"
+
+namespace ladon::test {
+namespace {
+
+void add_creation(CallTable& table) {
+  table.add("empty", empty, any_shape, dtype);
+  table.add("zeros", zeros, any_shape, dtype);
+  table.add("ones", ones, any_shape, dtype);
+  table.add("full", full, any_shape, number, dtype);
+  table.add("empty_like", empty_like, any_tensor);
+  table.add("zeros_like", zeros_like, any_tensor);
+  table.add("ones_like", ones_like, any_tensor);
+  table.add("scalar", scalar, number, dtype);
+  table.add("linspace", linspace, number, number, size, dtype);
+  table.add("eye", eye, size, dtype);
+  table.add("tensor", [](Draw& d) { return tensor({d.number(), d.number()}, d.dtype()); });
+  table.add("tensor", [](Draw& d) {
+    return tensor({d.number(), d.number()}, d.shape(), d.dtype());
+  });
+  table.add("from_vector", [](Draw& d) {
+    const std::vector<float> values(static_cast<std::size_t>(d.below(7)), 1.5F);
+    const auto n = static_cast<std::int64_t>(values.size());
+    return from_vector(values, d.chance(0.5) ? Shape{n} : d.shape());
+  });
+  table.add("arange", [](Draw& d) {
+    const std::int64_t start = d.integer(), stop = d.integer(), step = d.integer();
+    return arange(start, stop, step, d.dtype());
+  });
+  table.add("arange", [](Draw& d) {
+    const double start = d.number(), stop = d.number(), step = d.number();
+    return arange(start, stop, step, d.dtype());
+  });
+  table.add("arange", [](Draw& d) { return arange(d.integer(), d.integer()); });
+  table.add("arange", [](Draw& d) { return arange(d.number()); });
+}
+
+void add_members(CallTable& table) {
+  table.add("Tensor", [](Draw& d) {
+    const Tensor x = d.tensor();
+    const Shape shape = d.shape();
+    Shape strides = shape;
+    for (std::int64_t& n : strides) n = d.integer();
+    return Tensor(x.storage(), d.dtype(), shape, strides, d.integer());
+  });
+  table.add(
+      "Tensor::size", [](const Tensor& x, int a) { return x.size(a); }, any_tensor, axis);
+  table.add("Tensor::data", [](Draw& d) {
+    Tensor x = d.tensor();
+    return visit_dtype(d.dtype(), [&]<class T>() {
+      const bool read = x.count() == 0 || !x.defined() || x.data<T>()[x.count() - 1] == T{};
+      return read ? x.mutable_data<T>() != nullptr : x.strided_data<T>() != nullptr;
+    });
+  });
+  table.add(
+      "Tensor::item", [](const Tensor& x) { return x.item(); }, any_tensor);
+  table.add(
+      "Tensor::item", [](const Tensor& x) { return x.item<std::int64_t>(); }, any_tensor);
+  table.add(
+      "Tensor::to_vector", [](const Tensor& x) { return x.to_vector().size(); }, any_tensor);
+  table.add(
+      "Tensor::to_vector", [](const Tensor& x) { return x.to_vector<std::int64_t>().size(); },
+      any_tensor);
+  table.add(
+      "Tensor::detach", [](const Tensor& x) { return x.detach(); }, any_tensor);
+  table.add(
+      "Tensor::grad", [](const Tensor& x) { return x.grad(); }, floating);
+  table.add(
+      "Tensor::set_grad", [](Tensor x, const Tensor& g) { x.set_grad(g.detach()); }, floating,
+      twin);
+  table.add(
+      "Tensor::set_requires_grad",
+      [](Tensor x, bool on) { return x.set_requires_grad(on).detach(); }, any_tensor,
+      [](Draw& d) { return d.flag(); });
+  table.add(
+      "to_string", [](const Tensor& x) { return to_string(x).size(); }, any_tensor);
+  table.add(
+      "operator<<", [](const Tensor& x) { return detail::join(x).size(); }, any_tensor);
+}
+
+void add_shapes(CallTable& table) {
+  table.add("contiguous_strides", [](Draw& d) { contiguous_strides(d.small_shape()); });
+  table.add(
+      "checked_count", [](const Shape& s) { return checked_count("random", s); }, any_shape);
+  table.add(
+      "checked_sum", [](std::int64_t a, std::int64_t b) { return checked_sum("random", a, b); },
+      integer, integer);
+  table.add(
+      "checked_product",
+      [](std::int64_t a, std::int64_t b) { return checked_product("random", a, b); }, integer,
+      integer);
+  table.add("normalize_axis", [](Draw& d) {
+    return normalize_axis("random", d.axis(), static_cast<int>(d.below(9)));
+  });
+  table.add(
+      "broadcast_shapes", [](const Shape& a, const Shape& b) { broadcast_shapes("random", a, b); },
+      any_shape, any_shape);
+  table.add("Shape::insert", [](Draw& d) {
+    Shape s = d.shape();
+    s.insert(d.axis(), d.integer());
+    s.append(d.integer());
+  });
+  table.add("Shape::sub", [](Draw& d) {
+    Shape s = d.shape();
+    s.erase(d.small_int());
+    s.sub(d.small_int(), d.small_int());
+  });
+  table.add("Shape::filled", [](Draw& d) { Shape::filled(d.axis(), d.integer()); });
+}
+
+}  // namespace
+
+void add_tensor_calls(CallTable& table) {
+  add_creation(table);
+  add_members(table);
+  add_shapes(table);
+}
+
+void add_random_calls(CallTable& table) {
+  const auto draws = [&](const char* name, auto draw) {
+    table.add(name, [draw](Draw& d) {
+      Generator rng(d.seed());
+      if (d.chance(0.1)) rng.set_position(static_cast<std::uint64_t>(d.integer()));
+      return draw(d, rng);
+    });
+  };
+  draws("uniform", [](Draw& d, Generator& rng) {
+    const Shape shape = d.shape();
+    const double low = d.number(), high = d.number();
+    return uniform(shape, rng, low, high, d.dtype());
+  });
+  draws("normal", [](Draw& d, Generator& rng) {
+    const Shape shape = d.shape();
+    const double mean = d.number(), stddev = d.number();
+    return normal(shape, rng, mean, stddev, d.dtype());
+  });
+  draws("truncated_normal", [](Draw& d, Generator& rng) {
+    const Shape shape = d.shape();
+    const double mean = d.number(), stddev = d.number(), bound = d.number();
+    return truncated_normal(shape, rng, mean, stddev, bound, d.dtype());
+  });
+  draws("bernoulli",
+        [](Draw& d, Generator& rng) { return bernoulli(d.shape(), rng, d.fraction()); });
+  draws("randint", [](Draw& d, Generator& rng) {
+    const Shape shape = d.shape();
+    const std::int64_t low = d.integer(), high = d.integer();
+    return randint(shape, rng, low, high);
+  });
+  draws("permutation", [](Draw& d, Generator& rng) { return permutation(d.around(0, 9), rng); });
+  draws("philox4x32", [](Draw&, Generator& rng) { return philox4x32({rng.bits()}, {1, 2})[0]; });
+  draws("Generator::below", [](Draw& d, Generator& rng) { return rng.below(d.integer()); });
+  draws("Generator::split", [](Draw& d, Generator& rng) {
+    return rng.split(static_cast<std::uint64_t>(d.integer())).normal() + rng.uniform();
+  });
+  draws("Generator::reserve", [](Draw& d, Generator& rng) {
+    const std::uint64_t first = rng.reserve(static_cast<std::uint64_t>(d.integer()));
+    return rng.block(first)[0];
+  });
+}
+
+}  // namespace ladon::test

@@ -1,0 +1,111 @@
+#include "watch.h"
+
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <ctime>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LADON_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define LADON_SANITIZED 1
+#endif
+#endif
+
+#ifdef LADON_SANITIZED
+#include <sanitizer/common_interface_defs.h>
+
+// The sanitizer is to refuse memory as malloc would.
+extern "C" const char* __asan_default_options() {
+  return "allocator_may_return_null=1:max_allocation_size_mb=64:print_summary=1";
+}
+extern "C" const char* __tsan_default_options() {
+  return "allocator_may_return_null=1:max_allocation_size_mb=64";
+}
+#endif
+
+namespace ladon::test {
+namespace {
+
+// What the handlers tell: they may run when nothing else works any more.
+const RunOptions* watched_options = nullptr;
+const Draw* watched_draw = nullptr;
+std::int64_t watched_number = 0;
+
+double processor_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+void tell(const char* what) {
+  if (!watched_draw) return;
+  const std::string text = detail::join(
+      "\n", how_to_repeat(*watched_options, watched_number, *watched_draw), "\n", what, "\n");
+  const auto written = write(STDERR_FILENO, text.data(), text.size());
+  static_cast<void>(written);
+}
+
+extern "C" void on_signal(int signal) {
+  tell(signal == SIGPROF ? "it does not end" : strsignal(signal));
+  if (signal == SIGPROF) _exit(1);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void set_alarm(double seconds) {
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(seconds);
+  timer.it_value.tv_usec = static_cast<suseconds_t>((seconds - timer.it_value.tv_sec) * 1e6);
+  setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
+void install_handlers() {
+  static const bool once = [] {
+    std::signal(SIGPROF, on_signal);
+#ifdef LADON_SANITIZED
+    __sanitizer_set_death_callback([] { tell("a sanitizer's report stands above"); });
+#else
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+      std::signal(signal, on_signal);
+#endif
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+}  // namespace
+
+std::string how_to_repeat(const RunOptions& options, std::int64_t number, const Draw& draw) {
+  return detail::join("call ", number, " of seed ", options.seed, ": ", draw.words(),
+                      "\nrepeat it: random_calls --seed=", options.seed, " --only=", number);
+}
+
+Watch::Watch(std::int64_t number, const RunOptions& options, const Draw& draw)
+    : begin_(processor_seconds()) {
+  install_handlers();
+  watched_options = &options;
+  watched_draw = &draw;
+  watched_number = number;
+  set_alarm(5 * options.seconds);
+}
+
+Watch::~Watch() {
+  set_alarm(0);
+  watched_draw = nullptr;
+}
+
+double Watch::seconds() const { return processor_seconds() - begin_; }
+
+void limit_memory() {
+#ifndef LADON_SANITIZED
+  const rlimit limit{1 << 30, 1 << 30};
+  setrlimit(RLIMIT_DATA, &limit);
+#endif
+}
+
+}  // namespace ladon::test
