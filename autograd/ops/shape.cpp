@@ -296,7 +296,7 @@ Tensor tile(const Tensor& x, const std::vector<std::int64_t>& counts) {
     const std::int64_t outer = shape.sub(0, i).count();
     const std::int64_t block = shape.sub(i, shape.rank()).count();
     checked_count("tile", {outer, count, block});
-    shape[i] *= count;
+    shape[i] = checked_product("tile", shape[i], count);
     y = reshape(expand(reshape(y, {outer, 1, block}), {outer, count, block}), shape);
   }
   return y;
