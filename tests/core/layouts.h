@@ -21,8 +21,8 @@ inline std::int64_t place(const Tensor& x, std::int64_t i) {
 }
 
 inline double element(const Tensor& x, std::int64_t i) {
-  return visit_dtype(x.dtype(),
-                     [&]<class T>() { return static_cast<double>(x.strided_data<T>()[place(x, i)]); });
+  return visit_dtype(
+      x.dtype(), [&]<class T>() { return static_cast<double>(x.strided_data<T>()[place(x, i)]); });
 }
 
 inline void set_element(Tensor x, std::int64_t i, double value) {

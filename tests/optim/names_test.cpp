@@ -25,7 +25,9 @@ const Target target{.count = 100};
 using Said = Prediction;
 
 template <class T>
-concept JoinsOneTensor = requires(const T& x) { ladon::concat(x, 0); };
+concept JoinsOneTensor = requires(const T& x) {
+  ladon::concat(x, 0);
+};
 static_assert(!JoinsOneTensor<Tensor>, "concat joins lists of tensors; of one it made a string");
 
 TEST(Names, OfAProgramAreItsOwn) {

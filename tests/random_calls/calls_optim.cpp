@@ -94,7 +94,7 @@ void add_particles(CallTable& table) {
   table.add("Svgd", [](Draw& d) {
     SvgdOptions options{.kernel = kernel(d), .smoothing = d.flag()};
     if (d.chance(0.3)) options.alpha = d.number();
-    if (d.chance(0.3)) options.posterior = {.count = d.number(), .temperature = d.number()};
+    if (d.chance(0.3)) options.target = {.count = d.number(), .temperature = d.number()};
     move(d, [&](Particles p) { return Svgd(std::move(p), options); });
   });
   table.add("Spos", [](Draw& d) {
