@@ -261,7 +261,7 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
   for (const std::int64_t size : sizes) {
     LADON_CHECK(size >= 0 && size <= x.shape()[axis], "split", "a piece of size ", size,
                 " of axis ", axis, ", which has ", x.shape()[axis]);
-    total += size;
+    total = checked_sum("split", total, size);
   }
   LADON_CHECK(total == x.shape()[axis], "split", "the sizes sum to ", total, ", axis ", axis,
               " of shape ", x.shape(), " has ", x.shape()[axis]);
