@@ -1,11 +1,23 @@
 #include "ladon/core/tensor.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
 
 namespace ladon {
+namespace {
+
+/// The stride of an axis along which no step is ever made. It may be anything, but strides are
+/// computed with, and must not overflow: an absurd one becomes 0.
+std::int64_t unused_stride(std::int64_t size, std::int64_t stride) {
+  std::int64_t span = 0;
+  const bool overflow = __builtin_mul_overflow(std::max<std::int64_t>(size, 1), stride, &span);
+  return overflow || span > max_count || span < -max_count ? 0 : stride;
+}
+
+}  // namespace
 
 Tensor::Tensor(Storage storage, DType dtype, const Shape& shape, const Shape& strides,
                std::int64_t offset)
@@ -14,17 +26,21 @@ Tensor::Tensor(Storage storage, DType dtype, const Shape& shape, const Shape& st
       strides_(strides),
       offset_(offset),
       dtype_(dtype) {
-  detail::require(shape.rank() == strides.rank(),
-                  "a tensor's shape and strides have the same rank");
+  LADON_CHECK(shape.rank() == strides.rank(), "tensor", "shape ", shape, " and strides ", strides,
+              " have different numbers of axes");
+  bool fits = std::all_of(shape.begin(), shape.end(), [](std::int64_t n) { return n >= 0; });
+  const bool empty = fits && checked_count("tensor", shape) == 0;
   std::int64_t first = offset, last = offset;
-  bool fits = true, empty = false;
   for (int i = 0; i < shape.rank(); ++i) {
     std::int64_t span = 0, &end = strides[i] < 0 ? first : last;
-    fits = fits && shape[i] >= 0 && !__builtin_mul_overflow(shape[i] - 1, strides[i], &span) &&
-           !__builtin_add_overflow(end, span, &end);
-    empty = empty || shape[i] == 0;
+    if (empty || shape[i] == 1)
+      strides_[i] = unused_stride(shape[i], strides[i]);
+    else
+      fits = fits && !__builtin_mul_overflow(shape[i] - 1, strides[i], &span) &&
+             !__builtin_add_overflow(end, span, &end);
   }
   const auto capacity = static_cast<std::int64_t>(storage_.size() / item_size(dtype));
+  if (empty && (offset < 0 || offset > capacity)) offset_ = 0;
   LADON_CHECK(empty || (fits && first >= 0 && last < capacity), "tensor", "shape ", shape,
               ", strides ", strides, " and offset ", offset, " do not lie inside a storage of ",
               capacity, " elements");

@@ -180,6 +180,23 @@ TEST(Tensor, AccessIsChecked) {
                "do not lie inside");
 }
 
+TEST(Tensor, StridesAlongWhichNoStepIsMadeMayBeAnything) {
+  const Tensor x = ones({4});
+  constexpr std::int64_t huge = std::int64_t{1} << 62, most = INT64_MAX;
+  const Tensor one(x.storage(), f32, {1, 2}, {-huge, 2}, 1),
+      none(x.storage(), f32, {0, 2}, {1, most}, most);
+  EXPECT_EQ(kernels::clone(one).to_vector(), (std::vector<double>{1, 1}));
+  EXPECT_EQ(kernels::clone(none).count(), 0);
+  EXPECT_EQ(none.offset(), 0);
+  expect_error([&] { Tensor(x.storage(), f32, {0, -5}, {1, 1}); }, "do not lie inside");
+  expect_error([&] { Tensor(x.storage(), f32, {2}, {1, 1}); }, "different numbers of axes");
+  expect_error(
+      [&] {
+        Tensor(x.storage(), f32, {1 << 30, 1 << 30, 2}, {0, 0, 0});
+      },
+      "more than 2^60");
+}
+
 TEST(Tensor, StorageIsReturned) {
   const std::size_t before = Storage::bytes_in_use();
   {
