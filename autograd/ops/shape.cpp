@@ -277,6 +277,10 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, int axis) {
   check_defined("split", {x});
   LADON_CHECK(size >= 1, "split", "pieces need a size of at least 1, got ", size);
+  constexpr std::int64_t most = 1 << 20;
+  LADON_CHECK(x.size(axis) / size < most, "split", "axis ", axis, " of shape ", x.shape(),
+              " in pieces of ", size, " makes more than ", most,
+              " tensors; slice it where they are needed");
   std::vector<std::int64_t> sizes;
   for (std::int64_t left = x.size(axis); left > 0; left -= size)
     sizes.push_back(std::min(size, left));

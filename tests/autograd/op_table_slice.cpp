@@ -93,33 +93,40 @@ void add_cutting_rows(OpTable& table) {
                         {"[at] index 5 is out of range for axis 1 of shape [2, 3]", [] {
                            at(ones({2, 3}), {1, 5});
                          }}}});
-  table.add({.name = "split",
-             .samples = {{.note = "the second piece",
-                          .inputs = {table.random({2, 5})},
-                          .apply =
-                              [](const auto& x) {
-                                return split(x[0], std::vector<std::int64_t>{2, 3}, 1)[1];
-                              },
-                          .reference = remap({2, 3},
-                                             [](const Shape& i) {
-                                               return Shape{i[0], i[1] + 2};
-                                             })},
-                         {.note = "the short last piece",
-                          .inputs = {table.random({5, 2})},
-                          .apply = [](const auto& x) { return split(x[0], 2).at(2); },
-                          .reference = remap({1, 2},
-                                             [](const Shape& i) {
-                                               return Shape{4, i[1]};
-                                             })}},
-             .errors = {{"sum to 3",
-                         [] {
-                           split(ones({4}), std::vector<std::int64_t>{1, 2});
-                         }},
-                        {"size -1",
-                         [] {
-                           split(ones({4}), std::vector<std::int64_t>{-1, 5});
-                         }},
-                        {"at least 1", [] { split(ones({4}), 0); }}}});
+  table.add(
+      {.name = "split",
+       .samples = {{.note = "the second piece",
+                    .inputs = {table.random({2, 5})},
+                    .apply =
+                        [](const auto& x) {
+                          return split(x[0], std::vector<std::int64_t>{2, 3}, 1)[1];
+                        },
+                    .reference = remap({2, 3},
+                                       [](const Shape& i) {
+                                         return Shape{i[0], i[1] + 2};
+                                       })},
+                   {.note = "the short last piece",
+                    .inputs = {table.random({5, 2})},
+                    .apply = [](const auto& x) { return split(x[0], 2).at(2); },
+                    .reference = remap({1, 2},
+                                       [](const Shape& i) {
+                                         return Shape{4, i[1]};
+                                       })}},
+       .errors = {{"sum to 3",
+                   [] {
+                     split(ones({4}), std::vector<std::int64_t>{1, 2});
+                   }},
+                  {"size -1",
+                   [] {
+                     split(ones({4}), std::vector<std::int64_t>{-1, 5});
+                   }},
+                  {"is more than 2^60",
+                   [] {
+                     const std::vector<std::int64_t> sizes(9, max_count);
+                     split(expand(ones({1}), {max_count}), sizes);
+                   }},
+                  {"more than 1048576 tensors", [] { split(expand(ones({1}), {max_count}), 2); }},
+                  {"at least 1", [] { split(ones({4}), 0); }}}});
   table.add({.name = "diagonal",
              .samples = {{.note = "above, the last two axes",
                           .inputs = {table.random({2, 3, 4})},
