@@ -141,6 +141,14 @@ void for_each_index(const Tensor& indexed, const Tensor& other, const Tensor& in
   });
 }
 
+/// Integers wrap around.
+template <class T>
+T plus(T a, T b) {
+  if constexpr (std::is_same_v<T, std::int64_t>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  return static_cast<T>(a + b);
+}
+
 }  // namespace
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
@@ -163,7 +171,7 @@ void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& 
                      [in, out](std::int64_t to, std::int64_t from) { out[to] = in[from]; });
     else
       for_each_index(y, source, index, axis, [in, out](std::int64_t to, std::int64_t from) {
-        out[to] = static_cast<T>(out[to] + in[from]);
+        out[to] = plus(out[to], in[from]);
       });
   });
 }

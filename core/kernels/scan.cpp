@@ -90,6 +90,7 @@ Tensor cumsum(const Tensor& x, int axis) {
 
 Tensor argsort(const Tensor& x, int axis, bool descending) {
   const int a = normalize_axis("argsort", axis, x.rank());
+  if (x.count() == 0) return empty(x.shape(), i64);
   return along_axis(
       a,
       [&](const Tensor& rows) {

@@ -1,5 +1,7 @@
 #include "ladon/autograd/ops/index.h"
 
+#include <limits>
+
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
@@ -57,6 +59,13 @@ TEST(ScatterAdd, HasTheSameBitsAtAnyNumberOfThreads) {
   }
   EXPECT_EQ(sums[0], sums[1]);
   EXPECT_EQ(sums[0], sums[2]);
+}
+
+TEST(ScatterAdd, OfIntegersWrapsAround) {
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  const Tensor x = from_vector(std::vector<std::int64_t>{most}, {1});
+  const Tensor y = scatter_add(x, 0, zeros({2}, i64), ones({2}, i64));
+  EXPECT_EQ(y.item<std::int64_t>(), std::numeric_limits<std::int64_t>::min() + 1);
 }
 
 TEST(Scatter, OnlyTheLastOfRepeatedWritesGetsAGradient) {

@@ -48,6 +48,7 @@ TEST(KernelsEmpty, ReductionsAndScans) {
     EXPECT_EQ(cumsum(x, axis).shape(), long_rows);
     EXPECT_EQ(argsort(x, axis, false).shape(), long_rows);
   }
+  EXPECT_EQ(argsort(empty({0, max_count}), 1, false).shape(), (Shape{0, max_count}));
 }
 
 TEST(KernelsEmpty, ElementsAndIndices) {
