@@ -20,7 +20,7 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
                      const CrossEntropyOptions& options) {
   const std::int64_t classes = x.size(-1);
   const std::vector<std::int64_t> given = target.to_vector<std::int64_t>();
-  std::vector<T> class_weight(static_cast<std::size_t>(classes), T(1));
+  std::vector<T> class_weight;  // empty: all 1
   if (options.weight.defined()) class_weight = options.weight.to_vector<T>();
 
   Targets result{zeros(target.shape(), i64), zeros(target.shape(), boolean),
@@ -35,7 +35,7 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
                 " classes and is not ignore_index (", options.ignore_index, ")");
     index[i] = given[i];
     counted[i] = true;
-    weight[i] = class_weight[static_cast<std::size_t>(given[i])];
+    weight[i] = class_weight.empty() ? T(1) : class_weight[static_cast<std::size_t>(given[i])];
     result.total += static_cast<double>(weight[i]);
   }
   return result;

@@ -84,6 +84,13 @@ TEST(GradientAt, LargeArgumentsIsFinite) {
   EXPECT_EQ(gradient(sigmoid, vector({1000, -1000})), (Values{0, 0}));
 }
 
+TEST(CrossEntropy, OfNoRowsTakesNoMemoryForItsClasses) {
+  constexpr std::int64_t classes = std::int64_t{1} << 50;
+  const Tensor loss =
+      cross_entropy(zeros({0, classes}), zeros({0}, i64), {.reduction = Reduction::sum});
+  EXPECT_EQ(loss.item(), 0);
+}
+
 TEST(DTypes, ArePromoted) {
   const Tensor truth = ones({2}, boolean), whole = full({2}, 3, i64), single = ones({2}, f32);
   EXPECT_EQ((truth + truth).dtype(), i64);
