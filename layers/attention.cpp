@@ -76,14 +76,16 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Gener
   const std::int64_t beside =
       o.positions && o.positions->merge == PositionMerge::concat ? o.positions->channels : 0;
   // Drawn as matrices [heads·width, in], so that fans are those of the whole projection.
-  const auto projection = [&](std::int64_t rows, std::int64_t in) {
-    const Tensor matrix = initialize(init, {o.heads * rows, in}, source).detach();
-    return parameter(reshape(matrix, {o.heads, rows, in}));
+  const auto projection = [&](std::int64_t rows, std::int64_t in, std::int64_t more) {
+    const Shape shape{checked_product("MultiHeadAttention", o.heads, rows),
+                      checked_sum("MultiHeadAttention", in, more)};
+    const Tensor matrix = initialize(init, shape, source).detach();
+    return parameter(reshape(matrix, {o.heads, rows, shape[1]}));
   };
-  query = projection(width, o.dim + beside);
-  if (!tied) key = projection(width, key_dim + beside);
-  value = projection(value_width, value_dim + (values_see_positions ? beside : 0));
-  output = projection(value_width, out);
+  query = projection(width, o.dim, beside);
+  if (!tied) key = projection(width, key_dim, beside);
+  value = projection(value_width, value_dim, values_see_positions ? beside : 0);
+  output = projection(value_width, out, 0);
   if (o.positions) {
     RandomPositionsOptions told = *o.positions;
     told.in = o.dim;

@@ -7,10 +7,11 @@
 namespace ladon {
 namespace {
 
-std::int64_t tap_count(const std::vector<Window>& windows) {
-  std::int64_t count = 1;
-  for (const Window& w : windows) count *= w.size;
-  return count;
+/// Elements of a patch: its taps, `channels` each.
+std::int64_t patch_size(const std::vector<Window>& windows, std::int64_t channels) {
+  std::int64_t size = channels;
+  for (const Window& w : windows) size = checked_product("Conv", size, w.size);
+  return size;
 }
 
 /// The windows of a layer with `axes` axes of positions.
@@ -23,7 +24,7 @@ std::vector<Window> checked_windows(const char* name, int axes, const ConvOption
 }
 
 LinearOptions on_patches_options(const ConvOptions& o, const std::vector<Window>& windows) {
-  return {.in = o.in * tap_count(windows),
+  return {.in = patch_size(windows, o.in),
           .out = o.out,
           .bias = o.bias,
           .init = o.init,
@@ -59,7 +60,7 @@ Conv::Conv(const char* name, int axes, const ConvOptions& o, Generator& rng)
 
 Tensor Conv::forward_masked(const Tensor& x, const Tensor& mask) const {
   const int axes = static_cast<int>(windows.size());
-  const std::int64_t in = on_patches.weight.size(1) / tap_count(windows);
+  const std::int64_t in = on_patches.weight.size(1) / patch_size(windows, 1);
   LADON_CHECK(x.rank() == axes + 2 && x.size(-1) == in, name_, "expects [N, ",
               axes == 1 ? "T, " : "H, W, ", in, "], got shape ", x.shape());
   const Shape positions = x.shape().sub(1, x.rank() - 1);
@@ -70,7 +71,7 @@ Tensor Conv::forward_masked(const Tensor& x, const Tensor& mask) const {
 infinite::Kernel Conv::limit(const infinite::Kernel& k) const {
   const int axes = static_cast<int>(windows.size());
   const Shape counts = window_counts(name_, windows, k.positions, k.mask1.defined());
-  const double taps = static_cast<double>(tap_count(windows));
+  const double taps = static_cast<double>(patch_size(windows, 1));
   const auto patch_kernels = infinite::map_pairs(k, counts, [&](const infinite::Pairs& pairs) {
     return pairs.each([&](const Tensor& block) {
       // The taps of a 2-D window are all pairs of a row and a column: their sum separates.
@@ -85,7 +86,7 @@ infinite::Kernel Conv::limit(const infinite::Kernel& k) const {
 }
 
 std::string Conv::describe() const {
-  return detail::join(name_, "(", on_patches.weight.size(1) / tap_count(windows), " → ",
+  return detail::join(name_, "(", on_patches.weight.size(1) / patch_size(windows, 1), " → ",
                       on_patches.weight.size(0), ", window ", ladon::describe(windows),
                       on_patches.bias.defined() ? ")" : ", no bias)");
 }

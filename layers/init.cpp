@@ -88,6 +88,7 @@ Init init_from_name(std::string_view name) {
 }
 
 Tensor initialize(Init init, const Shape& shape, Generator& rng, InitOptions options) {
+  checked_count("initialize", shape);
   NoGrad no_grad;
   return parameter(draw(init, shape, rng, options.gain, options.dtype));
 }

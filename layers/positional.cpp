@@ -20,7 +20,7 @@ void check_sequence(const char* layer, const Tensor& x) {
 Tensor sinusoidal_table(std::int64_t length, std::int64_t dim, DType dtype) {
   Tensor table = empty({length, dim}, f64);
   double* row = table.mutable_data<double>();
-  for (std::int64_t t = 0; t < length; ++t, row += dim)
+  for (std::int64_t t = 0; dim > 0 && t < length; ++t, row += dim)
     for (std::int64_t c = 0; c < dim; ++c) {
       const double exponent = static_cast<double>(c / 2 * 2) / static_cast<double>(dim);
       const double angle = static_cast<double>(t) * std::pow(10000.0, -exponent);
@@ -113,8 +113,8 @@ std::function<double(double)> decaying_correlation(double decay) {
 
 RandomPositions::RandomPositions(const RandomPositionsOptions& o, Generator& rng)
     : stddev(scalar(o.stddev, f64)), grid(o.grid), in(o.in), merge(o.merge) {
-  LADON_CHECK((grid.rank() == 1 || grid.rank() == 2) && grid.count() > 0, "RandomPositions",
-              "the grid must be {T} or {H, W}, got ", grid);
+  LADON_CHECK((grid.rank() == 1 || grid.rank() == 2) && checked_count("RandomPositions", grid) > 0,
+              "RandomPositions", "the grid must be {T} or {H, W}, got ", grid);
   const std::int64_t width = merge == PositionMerge::sum ? in : o.channels;
   LADON_CHECK(in > 0 && width > 0, "RandomPositions", "widths must be positive, got in = ", in,
               ", channels = ", o.channels);

@@ -15,7 +15,8 @@ constexpr std::array<std::string_view, 3> padding_names = {"valid", "same", "cir
 /// Positions put around n of them.
 std::int64_t lacking(const Window& w, std::int64_t n) {
   if (w.padding == Padding::valid) return 0;
-  return std::max<std::int64_t>((w.count(n) - 1) * w.stride + w.size - n, 0);
+  const std::int64_t behind = n - (w.count(n) - 1) * w.stride;  // from the last window on
+  return std::max<std::int64_t>(w.size - behind, 0);
 }
 
 }  // namespace
@@ -31,7 +32,7 @@ std::string_view to_string(Padding padding) {
 std::int64_t Window::count(std::int64_t n) const {
   LADON_CHECK(n > 0 && (padding == Padding::same || size <= n), "window", "a window of ", size,
               " does not fit on ", n, " positions");
-  return padding == Padding::valid ? (n - size) / stride + 1 : (n + stride - 1) / stride;
+  return padding == Padding::valid ? (n - size) / stride + 1 : (n - 1) / stride + 1;
 }
 
 std::int64_t Window::before(std::int64_t n) const { return lacking(*this, n) / 2; }

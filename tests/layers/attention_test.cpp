@@ -164,6 +164,9 @@ TEST(MultiHeadAttention, BadInputIsNamed) {
   const Tensor x = ones({2, 3, 4});
   test::expect_error([&] { MultiHeadAttention({.dim = 5, .heads = 2}, rng); },
                      "2 heads do not divide dim = 5");
+  constexpr std::int64_t huge = std::int64_t{1} << 40;
+  test::expect_error([&] { MultiHeadAttention({.dim = 4, .heads = huge, .head_dim = huge}, rng); },
+                     "[MultiHeadAttention] a size of");
   test::expect_error([&] { layer(ones({2, 3, 5})); }, "[batch, T, 4], got shape [2, 3, 5]");
   test::expect_error([&] { layer.forward(x, x, ones({2, 4, 4})); }, "must agree");
   test::expect_error(

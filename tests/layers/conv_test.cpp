@@ -44,6 +44,12 @@ TEST(Window, CountsPositions) {
   test::expect_error([] { padding_from_name("full"); }, "valid, same, circular");
 }
 
+TEST(Window, OfAnySizeAndStrideIsCounted) {
+  constexpr std::int64_t most = INT64_MAX;
+  EXPECT_EQ((Window{3, most, Padding::same}.count(5)), 1);
+  EXPECT_EQ((Window{most, 1, Padding::same}.before(5)), (most - 1) / 2);
+}
+
 TEST(Conv1d, SeesItsWindow) {
   const Tensor x = ramp({1, 5, 1});  // 1 2 3 4 5
   const auto sums = [&](Padding padding, std::int64_t size, std::int64_t stride) {
@@ -128,6 +134,8 @@ TEST(Conv, ChecksOptionsAndShapes) {
   test::expect_error([&] { make({3, 0}, {}); }, "must be positive");
   test::expect_error([&] { make({3, 3}, {1}); }, "got 2 window sizes but 1 strides");
   test::expect_error([&] { Conv1d({.in = 0, .out = 3, .window = {3}}, rng); }, "got in = 0");
+  constexpr std::int64_t huge = std::int64_t{1} << 40;
+  test::expect_error([&] { make({huge, huge}, {}); }, "is more than 2^60");
   const Conv2d layer({.in = 2, .out = 3, .window = {3, 3}}, rng);
   test::expect_error([&] { layer(ones({4, 5, 2})); }, "expects [N, H, W, 2], got shape [4, 5, 2]");
   test::expect_error([&] { layer(ones({4, 5, 5, 3})); }, "got shape [4, 5, 5, 3]");

@@ -55,6 +55,17 @@ TEST(Positions, SinusoidsMatchTheFormula) {
   EXPECT_TRUE(all_equal(SinusoidalPositions()(zeros({2, 10, 6}, f64)), expand(table, {2, 10, 6})));
 }
 
+TEST(Positions, OfHugeSizesAreErrorsOrEmpty) {
+  constexpr std::int64_t huge = std::int64_t{1} << 40;
+  EXPECT_EQ(sinusoidal_table(max_count, 0).count(), 0);
+  Generator rng(1);
+  test::expect_error(
+      [&] {
+        RandomPositions({.grid = {huge, huge}, .in = 1}, rng);
+      },
+      "multiply to more than 2^60");
+}
+
 TEST(Positions, LearnedTableHasAnEnd) {
   Generator rng(1);
   const LearnedPositions layer({.max_length = 4, .dim = 3}, rng);
@@ -102,6 +113,17 @@ TEST(Init, VariancesFollowTheFans) {
   expect_moments(initialize(Init::lecun_normal, shape, rng), 1.0 / 300);
   expect_moments(initialize(Init::kaiming_normal, {20, 30, 7, 7}, rng), 1.0 / (30 * 49));
   EXPECT_LE(amax(abs(initialize(Init::truncated_normal, shape, rng))).item(), 2.0);
+}
+
+TEST(Init, HugeShapesAreAnError) {
+  Generator rng(1);
+  constexpr std::int64_t huge = std::int64_t{1} << 40;
+  for (const Init init : {Init::kaiming_normal, Init::orthogonal, Init::zeros})
+    test::expect_error(
+        [&] {
+          initialize(init, {1, 1, huge, huge}, rng);
+        },
+        "multiply to more than 2^60");
 }
 
 TEST(Init, OrthogonalHasOrthonormalSides) {
