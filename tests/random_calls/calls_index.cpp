@@ -53,7 +53,8 @@ void add_index_calls(CallTable& table) {
   });
   table.add("one_hot", [](Draw& d) {
     const std::int64_t classes = d.around(1, 5);
-    return one_hot(d.indices(d.small_shape(), classes), classes, d.dtype());
+    const Tensor index = d.indices(d.small_shape(), classes);
+    return one_hot(index, classes, d.dtype());
   });
   table.add("masked_select", masked_select, any_tensor,
             [](Draw& d) { return d.subject().defined() ? d.mask(d.subject().shape()) : d.mask(); });

@@ -183,7 +183,8 @@ void add_predictions(CallTable& table) {
   });
   table.add("log_marginal_likelihood", [](Draw& d) {
     const Regression r(d);
-    return infinite::log_marginal_likelihood(r.kernel, r.targets, d.near({1}), d.fraction());
+    const Tensor noise = d.near({1});
+    return infinite::log_marginal_likelihood(r.kernel, r.targets, noise, d.fraction());
   });
   table.add("GradientFlow", [](Draw& d) {
     const Regression r(d);
@@ -194,7 +195,8 @@ void add_predictions(CallTable& table) {
   });
   table.add("max_learning_rate", [](Draw& d) {
     const Regression r(d);
-    return infinite::max_learning_rate(r.kernel, d.integer(), d.fraction());
+    const std::int64_t elements = d.integer();
+    return infinite::max_learning_rate(r.kernel, elements, d.fraction());
   });
   table.add("classification_targets", [](Draw& d) {
     const std::int64_t classes = d.around(2, 4);
@@ -209,18 +211,20 @@ void add_predictions(CallTable& table) {
       },
       0.5);
   table.add("gauss_hermite", [](Draw& d) {
-    const int n = d.axis() + static_cast<int>(d.below(9));
+    const int n = d.chance(0.1) ? d.axis() : static_cast<int>(d.below(12));
     return d.flag() ? infinite::gauss_hermite(n) : infinite::gauss_legendre(n);
   });
   table.add("excess_kurtosis", [](Draw& d) {
     return infinite::excess_kurtosis(d.near({d.below(6), d.below(3), d.below(3)})).value;
   });
   table.add("kolmogorov_smirnov", [](Draw& d) {
-    return infinite::kolmogorov_smirnov(d.near({d.below(6)}), d.number()).distance;
+    const Tensor samples = d.near({d.below(6)});
+    return infinite::kolmogorov_smirnov(samples, d.number()).distance;
   });
   table.add("mmd", [](Draw& d) {
     const Regression r(d);
-    return infinite::mmd(d.near({d.below(6), r.n}), r.kernel, d.number()).squared;
+    const Tensor samples = d.near({d.below(6), r.n});
+    return infinite::mmd(samples, r.kernel, d.number()).squared;
   });
   table.add("identity_kurtosis", [](Draw& d) {
     const Regression r(d);

@@ -6,18 +6,19 @@
 namespace ladon::test {
 namespace {
 
-/// Clears what a layer's sweep left, so that nothing outlives the call.
+/// A call of the layer, in any mode and dtype.
 Tensors run(Draw& d, Layer& layer, const Tensor& x, const Tensor& mask = {}) {
   if (d.chance(0.3)) layer.eval();
   if (d.chance(0.2)) layer.to(d.dtype());
+  d.adopt(layer.parameters());
   const Tensor y = mask.defined() ? layer(x, mask) : layer(x);
   if (d.chance(0.5) && y.requires_grad()) {
     d.say("backward of its sum");
-    backward(sum(y));
+    backward(sum(y), {.retain_graph = true});
     layer.zero_grad();
   }
   if (d.chance(0.05)) layer.summary(x);
-  return {y.detach()};
+  return {y};
 }
 
 /// Runs it on inputs [2, T, width] mostly, where asked for with a mask.
@@ -172,6 +173,7 @@ void add_attention_layers(CallTable& table) {
     Generator rng(d.seed());
     const MultiHeadAttentionOptions options = attention_options(d);
     MultiHeadAttention layer(options, rng);
+    d.adopt(layer.parameters());
     const std::int64_t n = d.below(3), tq = d.below(4), tk = d.below(4);
     const std::int64_t key_dim = options.key_dim > 0 ? options.key_dim : options.dim;
     const Tensor q = d.near({n, tq, options.dim}), k = d.near({n, tk, key_dim});

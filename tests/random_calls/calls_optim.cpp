@@ -43,17 +43,24 @@ void add_optimizers(CallTable& table) {
     use(d, sgd);
   });
   table.add("Adam", [](Draw& d) {
-    Adam adam(parameters(d), {.lr = rate(d), .beta1 = d.fraction(), .beta2 = d.fraction()});
+    const Tensors list = parameters(d);
+    Adam adam(list, {.lr = rate(d), .beta1 = d.fraction(), .beta2 = d.fraction()});
     use(d, adam);
   });
   table.add("AdamW", [](Draw& d) {
-    AdamW adam(parameters(d), {.lr = rate(d), .eps = d.fraction(), .weight_decay = d.fraction()});
+    const Tensors list = parameters(d);
+    AdamW adam(list, {.lr = rate(d), .eps = d.fraction(), .weight_decay = d.fraction()});
     use(d, adam);
   });
   table.add("clip_grad_norm", [](Draw& d) {
-    return clip_grad_norm(parameters(d), d.number(), {.error_if_nonfinite = d.flag()});
+    const Tensors list = parameters(d);
+    const double most = d.number();
+    return clip_grad_norm(list, most, {.error_if_nonfinite = d.flag()});
   });
-  table.add("clip_grad_value", [](Draw& d) { clip_grad_value(parameters(d), d.number()); });
+  table.add("clip_grad_value", [](Draw& d) {
+    const Tensors list = parameters(d);
+    clip_grad_value(list, d.number());
+  });
   table.add("schedule", [](Draw& d) {
     const schedule::DecayOptions options{
         .steps = d.around(1, 9), .warmup = d.around(0, 2), .floor = d.fraction()};
@@ -113,6 +120,17 @@ void add_particles(CallTable& table) {
         particles(layer, {.space = d.flag() ? HeadSpace::joint : HeadSpace::separate});
     return Tensors{rows[0].values(), rows[0].gradients(), cosine_penalty(rows).detach()};
   });
+  table.add("ParticleBlock", [](Draw& d) {
+    const Tensors list = parameters(d);
+    std::vector<Tensors> rows(1, list);
+    rows.push_back(parameters(d));
+    const auto block =
+        d.flag() ? ParticleBlock::stacked("block", list) : ParticleBlock::gathered("block", rows);
+    const Shape shape{block.count(), block.dim()};
+    block.set_gradients(d.near(shape));
+    block.add_to_values(d.near(shape));
+    return Tensors{block.values(), block.recorded_values().detach(), block.gradients()};
+  });
   table.add("cosine_penalty", [](Draw& d) { return cosine_penalty(rows(d)); });
   table.add("pairwise_distance", [](Draw& d) { return pairwise_distance(rows(d)).mean; });
   table.add("pairwise_cosine", [](Draw& d) { return pairwise_cosine(rows(d)).mean; });
@@ -124,7 +142,8 @@ void add_particles(CallTable& table) {
   table.add("bandwidth", [](Draw& d) {
     const auto rule = static_cast<Bandwidth>(d.say(d.below(5)));
     const std::int64_t n = d.below(4);
-    return bandwidth(rule, d.near({n, n}), d.number());
+    const Tensor distances = d.near({n, n});
+    return bandwidth(rule, distances, d.number());
   });
 }
 

@@ -8,21 +8,37 @@
 namespace ladon::test {
 namespace {
 
+/// What is not initialized is not looked at.
+Tensor cleared(const Tensor& x) {
+  if (x.count() <= max_elements) fill_(x, 0);
+  return x;
+}
+
 void add_creation(CallTable& table) {
-  table.add("empty", empty, any_shape, dtype);
+  table.add(
+      "empty", [](const Shape& s, DType t) { return cleared(empty(s, t)); }, any_shape, dtype);
   table.add("zeros", zeros, any_shape, dtype);
   table.add("ones", ones, any_shape, dtype);
   table.add("full", full, any_shape, number, dtype);
-  table.add("empty_like", empty_like, any_tensor);
+  table.add(
+      "empty_like", [](const Tensor& x) { return cleared(empty_like(x)); }, any_tensor);
   table.add("zeros_like", zeros_like, any_tensor);
   table.add("ones_like", ones_like, any_tensor);
   table.add("scalar", scalar, number, dtype);
   table.add("linspace", linspace, number, number, size, dtype);
   table.add("eye", eye, size, dtype);
-  table.add("tensor", [](Draw& d) { return tensor({d.number(), d.number()}, d.dtype()); });
-  table.add("tensor", [](Draw& d) {
-    return tensor({d.number(), d.number()}, d.shape(), d.dtype());
-  });
+  table.add(
+      "tensor",
+      [](double a, double b, DType t) {
+        return tensor({a, b}, t);
+      },
+      number, number, dtype);
+  table.add(
+      "tensor",
+      [](double a, const Shape& s, DType t) {
+        return tensor({a, 1}, s, t);
+      },
+      number, any_shape, dtype);
   table.add("from_vector", [](Draw& d) {
     const std::vector<float> values(static_cast<std::size_t>(d.below(7)), 1.5F);
     const auto n = static_cast<std::int64_t>(values.size());
@@ -36,8 +52,10 @@ void add_creation(CallTable& table) {
     const double start = d.number(), stop = d.number(), step = d.number();
     return arange(start, stop, step, d.dtype());
   });
-  table.add("arange", [](Draw& d) { return arange(d.integer(), d.integer()); });
-  table.add("arange", [](Draw& d) { return arange(d.number()); });
+  table.add(
+      "arange", [](std::int64_t a, double b) { return arange(a, b); }, integer, number);
+  table.add(
+      "arange", [](double stop) { return arange(stop); }, number);
 }
 
 void add_members(CallTable& table) {
@@ -46,7 +64,8 @@ void add_members(CallTable& table) {
     const Shape shape = d.shape();
     Shape strides = shape;
     for (std::int64_t& n : strides) n = d.integer();
-    return Tensor(x.storage(), d.dtype(), shape, strides, d.integer());
+    const DType t = d.chance(0.7) ? x.dtype() : d.floating_dtype();
+    return Tensor(x.storage(), t, shape, strides, d.integer());
   });
   table.add(
       "Tensor::size", [](const Tensor& x, int a) { return x.size(a); }, any_tensor, axis);
@@ -144,8 +163,10 @@ void add_random_calls(CallTable& table) {
     const double mean = d.number(), stddev = d.number(), bound = d.number();
     return truncated_normal(shape, rng, mean, stddev, bound, d.dtype());
   });
-  draws("bernoulli",
-        [](Draw& d, Generator& rng) { return bernoulli(d.shape(), rng, d.fraction()); });
+  draws("bernoulli", [](Draw& d, Generator& rng) {
+    const Shape shape = d.shape();
+    return bernoulli(shape, rng, d.fraction());
+  });
   draws("randint", [](Draw& d, Generator& rng) {
     const Shape shape = d.shape();
     const std::int64_t low = d.integer(), high = d.integer();

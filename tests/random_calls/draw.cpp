@@ -156,11 +156,31 @@ Tensor Draw::spoken(Tensor x) {
   return x;
 }
 
+/// A tensor without elements, but with huge axes.
+Tensor Draw::hollow() {
+  Shape shape = small_shape();
+  for (int i = 0; i < shape.rank(); ++i)
+    if (chance(0.5)) shape[i] = one_of<std::int64_t>({1LL << 26, 1LL << 30, 1LL << 59});
+  if (shape.rank() == 0) return zeros({0});
+  shape[static_cast<int>(below(shape.rank()))] = 0;
+  return zeros(shape, one_of<DType>({f32, f64, i64, boolean}));
+}
+
 Tensor Draw::tensor() {
   if (chance(0.01)) return spoken({});
+  if (chance(0.01)) return spoken(hollow());
   if (!pool_.empty() && chance(0.5)) return spoken(one_of(pool_));
   const Shape shape = small_shape();
   return spoken(made(shape, one_of<DType>({f32, f32, f64, f64, i64, boolean})));
+}
+
+Tensor Draw::perhaps_giant() {
+  if (chance(0.93)) return tensor();
+  Tensor x = made(small_shape(), one_of<DType>({f32, f64, i64, boolean}));
+  if (x.rank() == Shape::max_rank) return spoken(x);
+  Shape shape = x.shape();
+  shape.insert(0, one_of<std::int64_t>({1LL << 31, 1LL << 40, 1LL << 59, 1LL << 62}));
+  return spoken(expand(x, shape));
 }
 
 Tensor Draw::floating() {
@@ -179,6 +199,8 @@ Tensor Draw::near(const Shape& shape) {
   if (chance(0.02)) return spoken({});
   if (chance(0.04)) return tensor();
   Shape wanted = shape;
+  for (std::int64_t& n : wanted)
+    if (n < 0 || n > 16) n = below(4);  // what a layer was asked for in vain
   if (wanted.rank() > 0 && chance(0.04)) wanted[static_cast<int>(below(wanted.rank()))] = below(6);
   if (wanted.rank() > 0 && chance(0.02)) wanted.erase(0);
   return floating(wanted);

@@ -75,6 +75,9 @@ class Draw {
   Tensor mask(const Shape& shape);
   /// What broadcasts with the subject, mostly.
   Tensor partner();
+  /// As tensor(); sometimes a view of more elements than memory can hold. For operations that look at
+  /// no element, or must store as many.
+  Tensor perhaps_giant();
   /// Of the subject's shape, mostly.
   Tensor twin();
   /// i64 of that shape, with values from 0 to below `count`, mostly.
@@ -105,6 +108,8 @@ class Draw {
   // --- what lives on between the calls of an episode ---
 
   void keep(const Tensor& x);
+  /// Counts leaves that were not drawn among those whose gradients are cleared.
+  void adopt(const Tensors& leaves) { leaves_.insert(leaves_.end(), leaves.begin(), leaves.end()); }
   /// Breaks the knots that create_graph ties (a leaf's gradient holds the graph, and that the leaf).
   void clear_gradients();
 
@@ -112,6 +117,7 @@ class Draw {
   void add_words(const std::string& what);
   Tensor fill(const Shape& shape, DType dtype);
   Tensor lay_out(const Shape& shape, DType dtype);
+  Tensor hollow();
   Tensor spoken(Tensor x);
 
   std::mt19937_64 random_;
@@ -126,6 +132,7 @@ std::string describe(const Tensor& x);
 // --- draws as functions: what rows of the table name their arguments by ---
 
 inline Tensor any_tensor(Draw& d) { return d.tensor(); }
+inline Tensor perhaps_giant(Draw& d) { return d.perhaps_giant(); }
 inline Tensor floating(Draw& d) { return d.floating(); }
 inline Tensor partner(Draw& d) { return d.partner(); }
 inline Tensor twin(Draw& d) { return d.twin(); }

@@ -25,7 +25,11 @@ void check_tensor(const Tensor& x) {
   if (x.requires_grad())
     detail::require(x.history()->shape() == x.shape() && x.history()->dtype() == x.dtype(),
                     "a result's node has its shape");
-  if (x.count() <= 4 * max_elements) x.to_vector();
+  if (x.count() > 4 * max_elements) return;
+  x.to_vector();
+  if (x.dtype() == boolean && x.contiguous())
+    for (std::int64_t i = 0; i < x.count(); ++i)
+      detail::require(x.storage().bytes()[x.offset() + i] <= std::byte{1}, "a bool is 0 or 1");
 }
 
 /// A sweep from a result, which tries the gradients of the call.

@@ -74,6 +74,7 @@ void add_tensor_calls(CallTable& table);
 void add_random_calls(CallTable& table);
 void add_graph_calls(CallTable& table);
 void add_layer_calls(CallTable& table);
+void add_module_calls(CallTable& table);
 void add_optim_calls(CallTable& table);
 void add_infinite_calls(CallTable& table);
 

@@ -23,6 +23,8 @@
 extern "C" const char* __asan_default_options() {
   return "allocator_may_return_null=1:max_allocation_size_mb=64:print_summary=1";
 }
+// It ends the process by a call of its own that no callback hears of, but for an abort.
+extern "C" const char* __ubsan_default_options() { return "abort_on_error=1:print_stacktrace=1"; }
 extern "C" const char* __tsan_default_options() {
   return "allocator_may_return_null=1:max_allocation_size_mb=64";
 }
@@ -67,11 +69,11 @@ void set_alarm(double seconds) {
 void install_handlers() {
   static const bool once = [] {
     std::signal(SIGPROF, on_signal);
+    std::signal(SIGABRT, on_signal);
 #ifdef LADON_SANITIZED
     __sanitizer_set_death_callback([] { tell("a sanitizer's report stands above"); });
 #else
-    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
-      std::signal(signal, on_signal);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(signal, on_signal);
 #endif
     return true;
   }();
@@ -103,7 +105,7 @@ double Watch::seconds() const { return processor_seconds() - begin_; }
 
 void limit_memory() {
 #ifndef LADON_SANITIZED
-  const rlimit limit{1 << 30, 1 << 30};
+  const rlimit limit{1 << 29, 1 << 29};
   setrlimit(RLIMIT_DATA, &limit);
 #endif
 }
