@@ -114,7 +114,7 @@ void add_limits(CallTable& table) {
         const auto g = d.flag() ? gram(limit, p.a, options) : gram(limit, p.a, p.b, options);
         return Tensors{g.nngp, g.ntk, g.nngp_se};
       },
-      0.05);  // it takes its time to estimate its time
+      0.15);  // it takes its time to estimate its time
   table.add("empirical_kernel", [](Draw& d) {
     const Problem p(d);
     infinite::EmpiricalOptions options{.wanted = wanted(d), .channels = d.around(0, 2)};

@@ -10,7 +10,7 @@ namespace {
 
 /// What is not initialized is not looked at.
 Tensor cleared(const Tensor& x) {
-  if (x.count() <= max_elements) fill_(x, 0);
+  if (x.storage().size() < 1 << 20) fill_(x, 0);
   return x;
 }
 

@@ -118,6 +118,8 @@ class Draw {
   Tensor fill(const Shape& shape, DType dtype);
   Tensor lay_out(const Shape& shape, DType dtype);
   Tensor hollow();
+  /// Of so many elements that operations share them out among threads.
+  Tensor large();
   Tensor spoken(Tensor x);
 
   std::mt19937_64 random_;

@@ -8,14 +8,6 @@
 #include <cstring>
 #include <ctime>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LADON_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define LADON_SANITIZED 1
-#endif
-#endif
-
 #ifdef LADON_SANITIZED
 #include <sanitizer/common_interface_defs.h>
 
