@@ -305,8 +305,6 @@ TEST_P(Lapack, NotFiniteIsAnError) {
 TEST_P(Lapack, SizesBeyondTheIntegersOfLapack) {
   const std::int64_t huge = std::int64_t{1} << 31;
   const Tensor one = ones({1, 1}, GetParam());
-  const Tensor a = view::expand(one, {huge, huge});
-  expect_error([&] { lapack::cholesky(a); }, {"2147483648"});
   expect_error([&] { lapack::eigh(view::expand(one, {40000, 40000})); }, {"40000"});
   expect_error(
       [&] {

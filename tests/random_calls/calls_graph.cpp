@@ -41,7 +41,8 @@ Tensors few(Draw& d, DType dtype) {
   Shape shape;
   for (std::int64_t rank = d.below(3); rank > 0; --rank) shape.append(d.below(4));
   for (std::int64_t n = 1 + d.below(2); n > 0; --n) {
-    list.push_back(d.chance(0.95) ? d.made(shape, dtype) : d.tensor());
+    const Tensor x = d.made(shape, d.chance(0.95) ? dtype : i64);
+    list.push_back(d.chance(0.98) ? x : Tensor());
     d.say(describe(list.back()));
   }
   return list;

@@ -75,8 +75,8 @@ class Draw {
   Tensor mask(const Shape& shape);
   /// What broadcasts with the subject, mostly.
   Tensor partner();
-  /// As tensor(); sometimes a view of more elements than memory can hold. For operations that look at
-  /// no element, or must store as many.
+  /// As tensor(); sometimes a view of more elements than memory can hold. For operations that look
+  /// at no element, or must store as many.
   Tensor perhaps_giant();
   /// Of the subject's shape, mostly.
   Tensor twin();
