@@ -6,7 +6,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/names.h"
-#include "ladon/layers/infinite/kernel.h"
+#include "ladon/layers/infinite/kernel/kernel.h"
 
 namespace ladon {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ladon/layers/infinite/dual.h"
+#include "ladon/layers/infinite/dual/dual.h"
 #include "ladon/layers/module.h"
 
 namespace ladon {

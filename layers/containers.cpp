@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "ladon/core/error.h"
-#include "ladon/layers/infinite/kernel.h"
+#include "ladon/layers/infinite/kernel/kernel.h"
 
 namespace ladon {
 namespace {

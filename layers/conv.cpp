@@ -1,8 +1,8 @@
 #include "ladon/layers/conv.h"
 
 #include "ladon/core/error.h"
-#include "ladon/layers/infinite/kernel.h"
-#include "ladon/layers/infinite/windows.h"
+#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/windows.h"
 
 namespace ladon {
 namespace {

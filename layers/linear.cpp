@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "ladon/core/error.h"
-#include "ladon/layers/infinite/kernel.h"
+#include "ladon/layers/infinite/kernel/kernel.h"
 #include "ladon/layers/trace.h"
 
 namespace ladon {

@@ -11,7 +11,7 @@
 #include "ladon/autograd/leaf.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/safetensors.h"
-#include "ladon/layers/infinite/kernel.h"
+#include "ladon/layers/infinite/kernel/kernel.h"
 
 namespace ladon {
 namespace {

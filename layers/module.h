@@ -191,7 +191,7 @@ class Layer : public Module {
   virtual bool per_position() const { return false; }
 
   /// The layer at infinite width: the kernel of its outputs, given that of its inputs
-  /// (infinite/kernel.h). Throws Error where the layer has no closed form.
+  /// (infinite/kernel/kernel.h). Throws Error where the layer has no closed form.
   virtual infinite::Kernel limit(const infinite::Kernel& inputs) const;
 
   using Module::summary;

@@ -6,8 +6,8 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/names.h"
-#include "ladon/layers/infinite/kernel.h"
-#include "ladon/layers/infinite/windows.h"
+#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/windows.h"
 
 namespace ladon {
 

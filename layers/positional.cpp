@@ -4,7 +4,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/lapack.h"
-#include "ladon/layers/infinite/kernel.h"
+#include "ladon/layers/infinite/kernel/kernel.h"
 #include "ladon/layers/init.h"
 #include "ladon/layers/trace.h"
 

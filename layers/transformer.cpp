@@ -2,7 +2,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/layers/containers.h"
-#include "ladon/layers/infinite/kernel.h"
+#include "ladon/layers/infinite/kernel/kernel.h"
 
 namespace ladon {
 

@@ -1,6 +1,6 @@
 #pragma once
 // Dual activations of contiguous or strided f64 tensors, on all threads: closed forms and series.
-// No gradients: see layers/infinite/dual.h, which has the user's view of them.
+// No gradients: see layers/infinite/dual/dual.h, which has the user's view of them.
 
 #include <vector>
 

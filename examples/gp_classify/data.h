@@ -8,7 +8,7 @@
 
 #include "ladon/core/random.h"
 #include "ladon/examples/gp_classify/settings.h"
-#include "ladon/layers/infinite/kernel.h"
+#include "ladon/layers/infinite/kernel/inputs.h"
 
 namespace ladon::example {
 

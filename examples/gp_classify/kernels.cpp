@@ -7,7 +7,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/parallel.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/layers/infinite/gram.h"
+#include "ladon/layers/infinite/gram/gram.h"
 
 namespace ladon::example {
 namespace {

@@ -7,8 +7,8 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/data/metrics.h"
 #include "ladon/examples/gp_classify/search.h"
-#include "ladon/layers/infinite/classification.h"
-#include "ladon/layers/infinite/gp.h"
+#include "ladon/optim/posterior/classification.h"
+#include "ladon/optim/posterior/gp.h"
 
 namespace ladon::example {
 namespace {
@@ -18,7 +18,7 @@ constexpr double noises[noises_tried] = {1e-4, 1e-3, 1e-2, 1e-1, 1};
 /// P(class | input), with a floor under what a quadrature can tell from 0.
 Tensor probabilities(const Tensor& mean_of, const Tensor& variance, double amplitude) {
   constexpr double least = 1e-12;
-  const Tensor p = infinite::class_probabilities(mean_of, variance * amplitude) + least;
+  const Tensor p = class_probabilities(mean_of, variance * amplitude) + least;
   return p / sum(p, 1, keep_dims);
 }
 
@@ -26,13 +26,13 @@ Tensor probabilities(const Tensor& mean_of, const Tensor& variance, double ampli
 
 Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t classes,
                     const std::function<void()>& after_noise) {
-  const Tensor targets = infinite::classification_targets(labels, classes);
+  const Tensor targets = classification_targets(labels, classes);
   const double scale = mean(diagonal(kernels.train)).item();
   Choice best{.loo_nll = std::numeric_limits<double>::infinity()};
-  std::optional<infinite::GaussianProcess> chosen;
+  std::optional<GaussianProcess> chosen;
   for (const double noise : noises) {
-    const infinite::GaussianProcess process(kernels.train, targets, {.noise = noise * scale});
-    const infinite::LeaveOneOut left_out = process.leave_one_out();
+    const GaussianProcess process(kernels.train, targets, {.noise = noise * scale});
+    const LeaveOneOut left_out = process.leave_one_out();
     const double likeliest = process.amplitude();
     const auto nll = [&](double log_factor) {
       return metrics::nll(
@@ -48,7 +48,7 @@ Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t c
             .loo_accuracy = metrics::accuracy(left_out.mean, labels)};
     chosen = process;
   }
-  const infinite::Prediction posterior = chosen->predict(kernels.cross, kernels.test);
+  const ladon::Prediction posterior = chosen->predict(kernels.cross, kernels.test);
   const Tensor variance = posterior.covariance + best.noise * scale;
   return {probabilities(posterior.mean, variance, best.amplitude), best};
 }

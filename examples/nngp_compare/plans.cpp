@@ -129,7 +129,7 @@ std::vector<Plan> head_plans(const Settings& s, const Tensor& x) {
                .out = outputs_looked_at},
               {},
               single_precision()};
-    plan.options.networks.kernel.wanted = infinite::Wanted::nngp;
+    plan.options.networks.kernel.get = infinite::Get::nngp;
     for (const std::int64_t heads : s.heads)
       plan.sweep.push_back({{.heads = heads, .width = s.head_width}, s.gaussian_draws});
     plans.push_back(plan);

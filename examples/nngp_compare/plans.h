@@ -7,7 +7,7 @@
 
 #include "ladon/examples/nngp_compare/settings.h"
 #include "ladon/layers/attention.h"
-#include "ladon/layers/infinite/compare.h"
+#include "ladon/layers/infinite/finite/compare.h"
 
 namespace ladon::example {
 

@@ -86,7 +86,7 @@ class Comparing {
             all.rows.push_back(infinite::compare(plan.network, x_, {point}, rng_, options).rows[0]);
         });
     all.nngp_slope = slope(all.rows, &ComparisonRow::nngp);
-    if (options.networks.kernel.wanted == infinite::Wanted::ntk)
+    if (options.networks.kernel.get == infinite::Get::ntk)
       all.ntk_slope = slope(all.rows, &ComparisonRow::ntk);
     return all;
   }

@@ -6,7 +6,7 @@
 // a diagonal tile), dual activations and affine maps count as nothing. %dgemm is the share of the
 // speed that dgemm reaches on as many threads. Dual activations have rows of their own.
 
-#include "ladon/layers/infinite/gram.h"
+#include "ladon/layers/infinite/gram/gram.h"
 
 #include <functional>
 

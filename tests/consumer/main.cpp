@@ -1,6 +1,6 @@
 #include <iostream>
 
-#include "ladon/layers/infinite/limit.h"
+#include "ladon/layers/infinite/kernel/limit.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/particles/svgd.h"
@@ -13,7 +13,7 @@ int main() {
   const Tensor x = normal({16, 10, 32}, rng), target = flip(x, {1});
 
   // Infinitely many heads: before training the layer is a Gaussian process, and this its kernel.
-  const infinite::Kernel k = infinite::limit(attention)(x, infinite::Wanted::nngp);
+  const infinite::Kernel k = infinite::limit(attention)(x, infinite::Get::nngp);
   std::cout << "with infinitely many heads the first token's output has variance "
             << at(k.nngp, {0, 0, 0, 0}).item() << ",\nand covariance "
             << at(k.nngp, {0, 0, 0, 1}).item() << " with the second's\n";

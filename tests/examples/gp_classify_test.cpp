@@ -6,10 +6,10 @@
 #include "ladon/core/data/images.h"
 #include "ladon/core/data/metrics.h"
 #include "ladon/examples/common/gzip.h"
-#include "ladon/layers/infinite/classification.h"
-#include "ladon/layers/infinite/gp.h"
-#include "ladon/layers/infinite/gram.h"
+#include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/layers.h"
+#include "ladon/optim/posterior/classification.h"
+#include "ladon/optim/posterior/gp.h"
 #include "ladon/tests/examples/program.h"
 
 namespace ladon {
@@ -273,10 +273,9 @@ TEST_F(RealDigits, AreClassifiedAsWellAsElsewhere) {
   net.append(Linear(options, rng));
   const auto limit = infinite::limit(net);
   const Tensor x = flatten(standardize(train.images), 1), y = flatten(standardize(test.images), 1);
-  const infinite::GramOptions nngp{.wanted = infinite::Wanted::nngp};
-  const infinite::GaussianProcess process(infinite::gram(limit, x, nngp).nngp,
-                                          infinite::classification_targets(train.labels, 10),
-                                          {.jitter = 1e-3});
+  const infinite::GramOptions nngp{.get = infinite::Get::nngp};
+  const GaussianProcess process(infinite::gram(limit, x, nngp).nngp,
+                                classification_targets(train.labels, 10), {.jitter = 1e-3});
   const Tensor mean = process.predict(infinite::gram(limit, y, x, nngp).nngp).mean;
   EXPECT_NEAR(metrics::accuracy(mean, test.labels), 0.9505, 0.003);
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/layers/infinite/gram_checkpoint.h"
+#include "ladon/layers/infinite/gram/checkpoint.h"
 #include "ladon/layers/linear.h"
 #include "ladon/tests/fuzz/target.h"
 #include "ladon/tests/support.h"
@@ -61,7 +61,7 @@ class Computation {
   static constexpr const char* first_part = "part_000000.bin";
 
   GramOptions options(const std::string& name) const {
-    return {.wanted = Wanted::nngp,
+    return {.get = Get::nngp,
             .tile = 2,
             .checkpoint = name.empty() ? fs::path() : folder_ / name,
             .checkpoint_seconds = 0};

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <type_traits>
 
-#include "ladon/layers/infinite/gp.h"
 #include "ladon/layers/layers.h"
+#include "ladon/optim/posterior/gp.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {

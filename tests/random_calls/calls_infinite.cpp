@@ -1,14 +1,14 @@
 // Infinite width: limits of layers on tiny inputs, and predictions from kernels.
 
-#include "ladon/layers/infinite/classification.h"
-#include "ladon/layers/infinite/gaussianity.h"
-#include "ladon/layers/infinite/gp.h"
-#include "ladon/layers/infinite/gradient_flow.h"
-#include "ladon/layers/infinite/gram.h"
-#include "ladon/layers/infinite/linearized.h"
-#include "ladon/layers/infinite/monte_carlo.h"
-#include "ladon/layers/infinite/quadrature.h"
+#include "ladon/layers/infinite/dual/quadrature.h"
+#include "ladon/layers/infinite/finite/gaussianity.h"
+#include "ladon/layers/infinite/finite/linearized.h"
+#include "ladon/layers/infinite/finite/monte_carlo.h"
+#include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/layers.h"
+#include "ladon/optim/posterior/classification.h"
+#include "ladon/optim/posterior/gp.h"
+#include "ladon/optim/posterior/gradient_flow.h"
 #include "table.h"
 
 namespace ladon::test {
@@ -89,9 +89,7 @@ struct Problem {
   }
 };
 
-infinite::Wanted wanted(Draw& d) {
-  return d.flag() ? infinite::Wanted::ntk : infinite::Wanted::nngp;
-}
+infinite::Get which(Draw& d) { return d.flag() ? infinite::Get::ntk : infinite::Get::nngp; }
 
 Tensors tensors_of(const infinite::Kernel& k) { return {k.nngp, k.ntk, k.cov1}; }
 
@@ -101,14 +99,14 @@ void add_limits(CallTable& table) {
       [](Draw& d) {
         const Problem p(d);
         const infinite::Limit limit = infinite::limit(*p.model);
-        return tensors_of(d.flag() ? limit(p.a, wanted(d)) : limit(p.a, p.b, wanted(d)));
+        return tensors_of(d.flag() ? limit(p.a, which(d)) : limit(p.a, p.b, which(d)));
       },
       8);
   table.add(
       "gram",
       [](Draw& d) {
         const Problem p(d);
-        infinite::GramOptions options{.wanted = wanted(d), .tile = d.around(0, 4), .replicates = 2};
+        infinite::GramOptions options{.get = which(d), .tile = d.around(0, 4), .replicates = 2};
         if (d.chance(0.2)) options.memory_budget = static_cast<std::uint64_t>(d.integer());
         const infinite::Limit limit = infinite::limit(*p.model);
         const auto g = d.flag() ? gram(limit, p.a, options) : gram(limit, p.a, p.b, options);
@@ -117,7 +115,7 @@ void add_limits(CallTable& table) {
       0.15);  // it takes its time to estimate its time
   table.add("empirical_kernel", [](Draw& d) {
     const Problem p(d);
-    infinite::EmpiricalOptions options{.wanted = wanted(d), .channels = d.around(0, 2)};
+    infinite::EmpiricalOptions options{.get = which(d), .channels = d.around(0, 2)};
     options.full = d.chance(0.3);
     if (d.chance(0.3)) options.method = infinite::NtkMethod::jacobian;
     const auto k = infinite::empirical_kernel(*p.model, p.a, p.b, options);
@@ -175,7 +173,7 @@ struct Regression {
 void add_predictions(CallTable& table) {
   table.add("GaussianProcess", [](Draw& d) {
     const Regression r(d);
-    const infinite::GaussianProcess gp(r.kernel, r.targets, {.noise = d.fraction()});
+    const GaussianProcess gp(r.kernel, r.targets, {.noise = d.fraction()});
     const auto belief = gp.predict(r.cross, r.test);
     const auto left_out = gp.leave_one_out();
     return Tensors{belief.mean, belief.covariance, left_out.mean,
@@ -184,30 +182,30 @@ void add_predictions(CallTable& table) {
   table.add("log_marginal_likelihood", [](Draw& d) {
     const Regression r(d);
     const Tensor noise = d.near({1});
-    return infinite::log_marginal_likelihood(r.kernel, r.targets, noise, d.fraction());
+    return log_marginal_likelihood(r.kernel, r.targets, noise, d.fraction());
   });
   table.add("GradientFlow", [](Draw& d) {
     const Regression r(d);
-    const infinite::GradientFlow flow(r.kernel, r.targets, {.learning_rate = d.fraction()});
-    const double t = d.chance(0.3) ? infinite::forever : d.number();
+    const GradientFlow flow(r.kernel, r.targets, {.learning_rate = d.fraction()});
+    const double t = d.chance(0.3) ? infinite_time : d.number();
     return Tensors{flow.train(t), flow.test(t, r.cross),
                    flow.ensemble(t, r.cross, {r.kernel, r.cross, r.test}).mean};
   });
   table.add("max_learning_rate", [](Draw& d) {
     const Regression r(d);
     const std::int64_t elements = d.integer();
-    return infinite::max_learning_rate(r.kernel, elements, d.fraction());
+    return max_learning_rate(r.kernel, elements, d.fraction());
   });
   table.add("classification_targets", [](Draw& d) {
     const std::int64_t classes = d.around(2, 4);
-    return infinite::classification_targets(d.indices({d.below(4)}, classes), classes);
+    return classification_targets(d.indices({d.below(4)}, classes), classes);
   });
   table.add(
       "class_probabilities",
       [](Draw& d) {
         const std::int64_t n = d.below(4);
         const Tensor mean = d.near({n, 1 + d.below(4)});
-        return infinite::class_probabilities(mean, d.near({n}));
+        return class_probabilities(mean, d.near({n}));
       },
       0.5);
   table.add("gauss_hermite", [](Draw& d) {

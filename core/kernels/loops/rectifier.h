@@ -1,6 +1,6 @@
 #pragma once
 // Weighted sums of the arc-cosine kernels over many correlations: attention with relu or abs in
-// place of softmax, in its limit (layers/infinite/attention_rectified.cpp).
+// place of softmax, in its limit (layers/infinite/attention/rectified.cpp).
 
 #include <cstdint>
 

@@ -1,0 +1,115 @@
+// Attention with ζ(G) = G and sqrt scaling, at infinitely many heads (Hron et al. 2020).
+//
+// E[G_ai·G'_bj] = QK²·k_ab·k_ij and ∂ζ_ai/∂G_ac = 1{i = c}, so that
+//   value   = QK²·k_ab·⟨k, v⟩
+//   tangent = QK²·[ k_ab·⟨k, u⟩ + (2·k_ab + t_ab)·⟨k, v⟩ + k_ab·⟨t, v⟩ ],
+// where ⟨x, y⟩ = Σ_ij x_ij·y_ij over the keys i and j that a and b see.
+
+#include <algorithm>
+#include <vector>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/parallel.h"
+#include "ladon/layers/infinite/attention/pair_blocks.h"
+
+namespace ladon::infinite {
+namespace {
+
+/// The formulas in differentiable operations.
+AttentionMoments composed(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
+  const std::int64_t positions = seen.nngp.size(-1);
+  const Tensor left = visible(seen.left_mask, positions, layer.causal);
+  const Tensor right = transpose(visible(seen.right_mask, positions, layer.causal));
+  const auto inner = [&](const Tensor& x, const Tensor& y) {
+    return matmul(matmul(left, x * y), right);
+  };
+  const Tensor &k = seen.nngp, &t = seen.ntk;
+  const Tensor kv = inner(k, values.nngp), qk2 = square(layer.query_key);
+  AttentionMoments m{qk2 * k * kv, {}};
+  if (!values.ntk.defined()) return m;
+  m.tangent = qk2 * (k * inner(k, values.ntk) + (layer.query_key_trained * k + t) * kv +
+                     k * inner(t, values.nngp));
+  return m;
+}
+
+/// The same for one pair at a time, which stays in the cache.
+class Identity {
+ public:
+  Identity(const AttentionLimit& layer, std::int64_t positions)
+      : causal_(layer.causal),
+        trained_(layer.query_key_trained),
+        qk2_(layer.query_key.item() * layer.query_key.item()),
+        t_(positions) {
+    column_.resize(static_cast<std::size_t>(t_));
+    for (auto* sums : {&kv_, &ku_, &tv_}) sums->resize(static_cast<std::size_t>(t_ * t_));
+  }
+
+  void operator()(const PairBlocks& x, double* value, double* tangent) {
+    inner(x.k, x.v, x, kv_.data());
+    const double* kv = kv_.data();
+    for (std::int64_t i = 0; i < t_ * t_; ++i) value[i] = qk2_ * x.k[i] * kv[i];
+    if (!tangent) return;
+    inner(x.k, x.u, x, ku_.data());
+    inner(x.t, x.v, x, tv_.data());
+    const double *ku = ku_.data(), *tv = tv_.data();
+    for (std::int64_t i = 0; i < t_ * t_; ++i)
+      tangent[i] = qk2_ * (x.k[i] * (ku[i] + trained_ * kv[i] + tv[i]) + x.t[i] * kv[i]);
+  }
+
+ private:
+  /// ⟨x, y⟩ for every (a, b). Rows are added up first, into one of columns; its running sums are
+  /// what b sees.
+  void inner(const double* x, const double* y, const PairBlocks& pair, double* sums) {
+    // The last query sees whatever any query does.
+    const double *rows = pair.left_may + (t_ - 1) * t_, *columns = pair.right_may + (t_ - 1) * t_;
+    std::fill(column_.begin(), column_.end(), 0);
+    double* column = column_.data();
+    const auto running = [&](double* to) {
+      double sum = 0;
+      for (std::int64_t b = 0; b < t_; ++b) to[b] = sum += columns[b] * column[b];
+      return sum;
+    };
+    for (std::int64_t a = 0; a < t_; ++a) {
+      if (rows[a] > 0)
+        for (std::int64_t j = 0; j < t_; ++j) column[j] += x[a * t_ + j] * y[a * t_ + j];
+      if (causal_) running(sums + a * t_);
+    }
+    if (!causal_) std::fill_n(sums, t_ * t_, running(sums));
+  }
+
+  bool causal_;
+  double trained_, qk2_;
+  std::int64_t t_;
+  std::vector<double> column_, kv_, ku_, tv_;
+};
+
+bool is_recorded(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
+  if (!grad_enabled()) return false;
+  bool recorded = layer.query_key.requires_grad();
+  for (const Tensor* x : {&seen.nngp, &seen.ntk, &values.nngp, &values.ntk})
+    recorded = recorded || x->requires_grad();
+  return recorded;
+}
+
+}  // namespace
+
+AttentionMoments identity_moments(const AttentionLimit& layer, const Pairs& seen,
+                                  const Pairs& values) {
+  if (is_recorded(layer, seen, values)) return composed(layer, seen, values);
+  const BlockList blocks(layer, seen, values);
+  const std::int64_t t = blocks.positions(), size = t * t;
+  AttentionMoments m{empty(seen.nngp.shape(), f64), {}};
+  if (values.ntk.defined()) m.tangent = empty(seen.nngp.shape(), f64);
+  double* value = m.value.mutable_data<double>();
+  double* tangent = m.tangent.defined() ? m.tangent.mutable_data<double>() : nullptr;
+  const auto some = [&](std::int64_t begin, std::int64_t end) {
+    Identity identity(layer, t);
+    for (std::int64_t p = begin; p < end; ++p)
+      identity(blocks[p], value + p * size, tangent ? tangent + p * size : nullptr);
+  };
+  if (size > 0) parallel::for_range(blocks.count(), pairs_per_task(16 * size), some);
+  return m;
+}
+
+}  // namespace ladon::infinite

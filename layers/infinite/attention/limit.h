@@ -1,0 +1,80 @@
+#pragma once
+// Self-attention with infinitely many heads (Hron, Bahri, Sohl-Dickstein and Novak 2020, "Infinite
+// attention: NNGP and NTK for deep attention networks"; the NTK with nonlinear ζ and sqrt scaling is
+// derived below).
+//
+// For a pair of inputs (n, m) let k, t be the kernels [T, T] of what queries and keys see (with
+// positional encodings), v, u those of what values see, and G the logits of one head,
+//   out = OV/sqrt(..)·Σ_h ζ(G_h)·V_h·O_h + σ_b·b.
+// The heads are independent and their number goes to infinity, so the kernels are expectations over
+// one head's logits. With ζ = ζ(G(n)), ζ' = ζ(G(m)), and Q, K, V, O the trained weights' groups,
+//   S_ab    = OV²·Σ_ij v_ij·E[ζ_ai·ζ'_bj]
+//   NNGP_ab = S_ab + σ_b²
+//   NTK_ab  = S_ab (from O) + S_ab (from V) + OV²·Σ_ij u_ij·E[ζ_ai·ζ'_bj] + σ_b²
+//           + OV²·Σ_ij v_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be]·D_ab,ce
+//   D_ab,ce = ⟨∂G_ac(n), ∂G_be(m)⟩ = QK²·(2·k_ab·k_ce (from Q and K) + t_ab·k_ce + k_ab·t_ce).
+//
+// - linear scaling: G → its mean, QK·k(n, n) where queries and keys are tied and 0 where they are
+//   not, and D → 0. With A_n = ζ(G(n)): S = OV²·A_n·v·A_mᵀ, NTK = OV²·A_n·(u + 2v)·A_mᵀ + σ_b².
+//   Untied, softmax averages over the visible keys, and the other ζ leave the bias alone.
+// - sqrt scaling: G is Gaussian, Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. identity: closed, O(T²) a
+//   pair. relu, abs: closed, O(T⁴). softmax: T = 2 by quadrature, otherwise averaged over draws.
+//
+// Where a query may not attend ζ is 0 (softmax: its logit is −∞), whatever G.
+
+#include <cstdint>
+
+#include "ladon/layers/attention.h"
+#include "ladon/layers/infinite/kernel/kernel.h"
+
+namespace ladon::infinite {
+
+/// What the limit needs to know of a layer.
+struct AttentionLimit {
+  AttentionScaling scaling;
+  Zeta zeta;
+  bool tied, causal;
+  Tensor query_key, value_output;  ///< QK and OV, rank 0
+  Tensor bias_variance;            ///< σ_b², rank 0
+  // The factors of what each group of weights adds to the NTK: 1 a tensor in ntk parameterization.
+  // In standard parameterization the gradient is taken by W = σ/sqrt(fan_in)·w instead of w, which
+  // multiplies the group's part by fan_in/σ² = 1/Var W.
+  double query_key_trained, value_output_trained;
+  Tensor bias_trained;  ///< The NTK of the output bias, rank 0.
+  std::int64_t samples;
+  std::uint64_t seed;
+};
+
+/// The kernels of the outputs for pairs whose queries and keys see `seen` and values `values`
+/// ([P, T, T] both; masks are taken from `seen`). ntk is undefined where `values` has none.
+PairKernels attention_kernels(const AttentionLimit& layer, const Pairs& seen, const Pairs& values);
+
+/// Whether attention_kernels draws: sqrt scaling with softmax over other than 2 positions.
+bool is_sampled(const AttentionLimit& layer, std::int64_t positions);
+
+// --- the forms of sqrt scaling, each in its own file ---
+
+/// What a form gives:  value = Σ_ij v_ij·E[ζ_ai·ζ'_bj], and, where there is an NTK,
+/// tangent = Σ_ij u_ij·E[ζ_ai·ζ'_bj] + Σ_ij v_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be]·D_ab,ce.
+struct AttentionMoments {
+  Tensor value, tangent;
+};
+AttentionMoments identity_moments(const AttentionLimit& layer, const Pairs& seen,
+                                  const Pairs& values);
+AttentionMoments rectified_moments(const AttentionLimit& layer, const Pairs& seen,
+                                   const Pairs& values);
+AttentionMoments softmax_moments(const AttentionLimit& layer, const Pairs& seen,
+                                 const Pairs& values);
+
+/// E[(σ(x) − ½)(σ(y) − ½)] and E[σ'(x)·σ'(y)] of the logistic function for (x, y) ~ N(0, [[p, c],
+/// [c, q]]), to about 1e-11: softmax over two positions.
+struct LogisticDual {
+  double value, derivative;
+};
+LogisticDual logistic_dual(double p, double q, double c);
+
+/// Throws Error if a kernel requires a gradient: for the forms that have none.
+void check_no_gradient(const char* form, const AttentionLimit& layer, const Pairs& seen,
+                       const Pairs& values);
+
+}  // namespace ladon::infinite

@@ -1,0 +1,33 @@
+#pragma once
+// What attention's limits read of a pair of inputs, as plain arrays.
+
+#include <cstdint>
+
+#include "ladon/layers/infinite/attention/limit.h"
+#include "ladon/layers/infinite/attention/pair_products.h"
+
+namespace ladon::infinite {
+
+/// One pair of inputs (n, m): T × T blocks, row-major. See attention_limit.h for the names.
+struct PairBlocks {
+  std::int64_t positions;
+  const double *k, *t;                 ///< Kernels of queries and keys; t null without NTK.
+  const double *v, *u;                 ///< Kernels of values; u null without NTK.
+  const double *left, *right;          ///< k(n, n) and k(m, m)
+  const double *left_may, *right_may;  ///< 1 where query a may attend to key i, else 0
+};
+
+/// All pairs, by number.
+class BlockList {
+ public:
+  BlockList(const AttentionLimit& layer, const Pairs& seen, const Pairs& values);
+  std::int64_t count() const { return index_.count(); }
+  std::int64_t positions() const { return index_.positions(); }
+  PairBlocks operator[](std::int64_t pair) const;
+
+ private:
+  Tensor k_, t_, v_, u_, left_, right_, left_may_, right_may_;
+  PairIndex index_;
+};
+
+}  // namespace ladon::infinite

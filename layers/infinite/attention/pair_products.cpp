@@ -1,0 +1,83 @@
+#include "ladon/layers/infinite/attention/pair_products.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <vector>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/blas.h"
+#include "ladon/core/error.h"
+#include "ladon/core/parallel.h"
+
+namespace ladon::infinite {
+
+PairIndex::PairIndex(const Tensor& pairs) : rows_(1), columns_(1), positions_(pairs.size(-1)) {
+  detail::require(pairs.rank() >= 2 && pairs.rank() <= 4 && pairs.size(-2) == positions_,
+                  "pairs are [P, T, T] or [P1, P2, T, T]");
+  if (pairs.rank() == 4) rows_ = pairs.size(0);
+  if (pairs.rank() >= 3) columns_ = pairs.size(-3);
+}
+
+std::int64_t PairIndex::offset(const Tensor& x, std::int64_t own, std::int64_t pair) const {
+  const std::int64_t parts = x.count() / own;  // rows × columns, rows × 1, 1 × columns or 1 × 1
+  if (parts == count()) return pair * own;
+  if (parts == 1) return 0;
+  return (x.size(0) == rows_ ? pair / columns_ : pair % columns_) * own;
+}
+
+namespace {
+
+bool recorded(std::initializer_list<const Tensor*> operands) {
+  return grad_enabled() && std::any_of(operands.begin(), operands.end(),
+                                       [](const Tensor* x) { return x->requires_grad(); });
+}
+
+}  // namespace
+
+std::int64_t pairs_per_task(std::int64_t work) {
+  return std::max<std::int64_t>(1, 200000 / std::max<std::int64_t>(1, work));
+}
+
+Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
+                const SandwichTerms& terms) {
+  if (recorded({&left, &x, &right, &terms.scale, &terms.offset, &terms.added})) {
+    const Tensor y = terms.scale * matmul(matmul(left, x), transpose(right)) + terms.offset;
+    return terms.added.defined() ? y + terms.added_scale * terms.added : y;
+  }
+  const Tensor a = contiguous(left), k = contiguous(x);
+  const Tensor b = contiguous(transpose(right));  // small products are fastest row-major
+  const Tensor added = terms.added.defined() ? contiguous(terms.added) : terms.added;
+  const PairIndex index(k);
+  const std::int64_t t = index.positions(), size = t * t;
+  Tensor y = empty(k.shape(), f64);
+  const double *ap = a.data<double>(), *kp = k.data<double>(), *bp = b.data<double>();
+  const double* plus = added.defined() ? added.data<double>() : nullptr;
+  const double scale = terms.scale.item(), offset = terms.offset.item();
+  double* yp = y.mutable_data<double>();
+  const auto some = [&](std::int64_t begin, std::int64_t end) {
+    std::vector<double> half(static_cast<std::size_t>(size));
+    for (std::int64_t p = begin; p < end; ++p) {
+      const double* from_left = ap + index.offset(a, size, p);
+      const double* from_right = bp + index.offset(b, size, p);
+      double* to = yp + p * size;
+      for (std::int64_t i = 0; i < size; ++i)
+        to[i] = plus ? terms.added_scale * plus[p * size + i] + offset : offset;
+      // [T,T] · [T,T] → [T,T], then · [T,T]
+      blas::gemm_serial<double>(t, t, t, 1, {from_left, t, 1}, {kp + p * size, t, 1}, 0,
+                                {half.data(), t, 1});
+      blas::gemm_serial<double>(t, t, t, scale, {half.data(), t, 1}, {from_right, t, 1}, 1,
+                                {to, t, 1});
+    }
+  };
+  if (size > 0) parallel::for_range(index.count(), pairs_per_task(4 * size * t), some);
+  return y;
+}
+
+Tensor visible(const Tensor& mask, std::int64_t positions, bool causal) {
+  Tensor may = ones({positions, positions}, f64);
+  if (causal) may = tril(may);
+  return mask.defined() ? may * cast(unsqueeze(mask, -2), f64) : may;
+}
+
+}  // namespace ladon::infinite

@@ -1,0 +1,203 @@
+#include "ladon/layers/infinite/dual/numeric.h"
+
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <numbers>
+#include <vector>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/loops.h"
+#include "ladon/core/parallel.h"
+#include "ladon/layers/infinite/dual/quadrature.h"
+
+namespace ladon::infinite {
+namespace {
+
+using std::int64_t;
+
+/// What takes values of a function to its Hermite coefficients, a_k = ∫ φ(z)·h_k(z)·density(z) dz:
+/// row j of the table holds w_j·density(z_j)·h_k(z_j).   [nodes] and [nodes, terms]
+struct Expansion {
+  Tensor nodes, table;
+};
+
+// Gauss–Legendre on panels: they end at 0, where most kinks are, are small where σ makes φ(σz) steep,
+// and reach so far that functions that grow as e^4z are still integrated to the last places.
+// h_k(z)·exp(−z²/4) stays in range where h_k does not.
+Expansion make_expansion(int terms) {
+  constexpr double edges[] = {0, 0.125, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20};
+  const auto [points, weights] = gauss_legendre(16);
+  const std::vector<double> x = points.to_vector(), w = weights.to_vector();
+  std::vector<double> nodes, table;
+  for (std::size_t panel = 1; panel < std::size(edges); ++panel)
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      const double half = 0.5 * (edges[panel] - edges[panel - 1]);
+      const double z = edges[panel - 1] + half * (1 + x[j]), root = std::exp(-0.25 * z * z);
+      for (const double node : {z, -z}) {
+        nodes.push_back(node);
+        double before = 0, h = root;
+        for (int k = 0; k < terms; ++k) {
+          table.push_back(half * w[j] * root * h / std::sqrt(2 * std::numbers::pi));
+          const double next = (node * h - std::sqrt(k) * before) / std::sqrt(k + 1.0);
+          before = h;
+          h = next;
+        }
+      }
+    }
+  const auto count = static_cast<int64_t>(nodes.size());
+  return {from_vector(nodes, {count}), from_vector(table, {count, terms})};
+}
+
+/// Made once for every number of terms.
+const Expansion& expansion(int terms) {
+  static std::mutex mutex;
+  static std::map<int, Expansion> made;
+  const std::lock_guard lock(mutex);
+  const auto found = made.find(terms);
+  return found != made.end() ? found->second
+                             : made.emplace(terms, make_expansion(terms)).first->second;
+}
+
+/// φ and, if wanted, φ' of x, elementwise.
+struct Values {
+  Tensor value, slope;
+};
+Values values_at(const DualFunction& f, const Tensor& x, bool with_slope) {
+  const EnableGrad on;
+  const Tensor leaf = x.detach().set_requires_grad(with_slope);
+  const Tensor y = f.function(leaf);
+  LADON_CHECK(y.shape() == x.shape() && y.dtype() == f64, "dual", "the function takes ", x.shape(),
+              " ", x.dtype(), " to ", y.shape(), " ", y.dtype(), "; it must be pointwise on f64");
+  if (!with_slope) return {y.detach(), {}};
+  Tensor slope;
+  if (y.requires_grad())
+    slope = grad(std::vector{y}, std::vector{leaf},
+                 {.cotangents = {ones_like(y)}, .allow_unused = true})[0];
+  return {y.detach(), slope.defined() ? slope : zeros_like(x)};
+}
+
+/// Σ_j y[i, j]·table[j, k], each row by the same instructions, whatever their number.
+/// [m, nodes] · [nodes, terms] → [m, terms]
+Tensor hermite_coefficients(const Tensor& y, const Expansion& e) {
+  const int64_t m = y.size(0), nodes = y.size(1), terms = e.table.size(1);
+  Tensor a = zeros({m, terms}, f64);
+  const Tensor rows = contiguous(y);
+  const double *in = rows.data<double>(), *table = e.table.data<double>();
+  double* out = a.mutable_data<double>();
+  const auto axpby = kernels::loops().f64.axpby;
+  parallel::for_range(m, 4, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      for (int64_t j = 0; j < nodes; ++j)
+        axpby(1, out + i * terms, in[i * nodes + j], table + j * terms, terms);
+  });
+  return a;
+}
+
+/// The Hermite coefficients of z ↦ φ(√p·z), and of z ↦ φ'(√p·z) if wanted, for each element of p.
+Values coefficients(const DualFunction& f, const Tensor& p, bool with_slope) {
+  const Expansion& e = expansion(f.terms);
+  const Tensor root = sqrt(reshape(p.detach(), {p.count(), 1}));
+  const Values at_nodes = values_at(f, root * e.nodes, with_slope);
+  Values a;
+  a.value = hermite_coefficients(at_nodes.value, e);
+  if (with_slope) a.slope = hermite_coefficients(at_nodes.slope, e);
+  return a;
+}
+
+/// κ = φ'(0+) − φ'(0−); 0 where it is too small to matter, or infinite.
+double kink(const DualFunction& f) {
+  constexpr double aside = 1e-12;
+  const auto slope = values_at(f, tensor({-aside, aside}, f64), true).slope.to_vector();
+  const double k = slope[1] - slope[0];
+  return std::isfinite(k) && std::abs(k) > 1e-9 ? k : 0;
+}
+
+/// The coefficients of a kink alone, φ = κ|x|/2, for each element of p.
+Values kink_coefficients(double kappa, const Tensor& p, int terms) {
+  const Expansion& e = expansion(terms);
+  const Tensor z = reshape(e.nodes, {1, e.nodes.size(0)});
+  const Tensor root = sqrt(reshape(p.detach(), {p.count(), 1}));
+  return {0.5 * kappa * root * hermite_coefficients(abs(z), e),
+          0.5 * kappa * ones_like(root) * hermite_coefficients(sign(z), e)};
+}
+
+kernels::DualForm kink_form(double kappa) {
+  return {kernels::Dual::rectifier, {0, 0.25 * kappa * kappa}};
+}
+
+/// The coefficients of φ''(√p·z) from those of φ': a''_k = √(k+1)·a'_{k+1}/√p (partial integration);
+/// 0 where p = 0.
+Tensor second_coefficients(const Tensor& slope, const Tensor& p) {
+  const int64_t m = slope.size(0), n = slope.size(1);
+  Tensor second = zeros(slope.shape(), f64);
+  const std::vector<double> variance = p.to_vector<double>();
+  const double* in = slope.data<double>();
+  double* out = second.mutable_data<double>();
+  for (int64_t i = 0; i < m; ++i) {
+    const double v = variance[static_cast<std::size_t>(i)], scale = v > 0 ? 1 / std::sqrt(v) : 0;
+    for (int64_t k = 0; k + 1 < n; ++k)
+      out[i * n + k] = scale * std::sqrt(k + 1.0) * in[i * n + k + 1];
+  }
+  return second;
+}
+
+using kernels::DualPair;
+
+/// The two sides of a pair of variances.
+struct Operands {
+  const Tensor &p, &q, &c;
+};
+
+/// E[φ(u)φ(v)] and, where there are coefficients of it, E[φ'(u)φ'(v)].
+DualPair sum_values(const Values& a, const Values& b, const Operands& x) {
+  DualPair result{kernels::dual_series(a.value, b.value, x.p, x.q, x.c), {}};
+  if (a.slope.defined()) result.second = kernels::dual_series(a.slope, b.slope, x.p, x.q, x.c);
+  return result;
+}
+
+/// ∂E/∂c = E[φ'(u)φ'(v)] and ∂E/∂p = ½·E[φ''(u)φ(v)] (Price 1958).
+DualPair sum_slopes(const Values& a, const Values& b, const Operands& x) {
+  const Tensor second = 0.5 * second_coefficients(a.slope, x.p);
+  return {kernels::dual_series(a.slope, b.slope, x.p, x.q, x.c),
+          kernels::dual_series(second, b.value, x.p, x.q, x.c)};
+}
+
+/// y ← y + exact − series: what the first terms of a series leave out.
+void add_rest(DualPair& y, const DualPair& exact, const DualPair& series) {
+  const auto add = [](Tensor& to, const Tensor& more, const Tensor& less) {
+    if (to.defined()) to = to + (more - less);
+  };
+  add(y.first, exact.first, series.first);
+  add(y.second, exact.second, series.second);
+}
+
+}  // namespace
+
+// A kink's coefficients fall slowest of all, and are those that the sum over k misses. But the dual
+// of |x| is known, and with it the whole rest of the sum.
+DualPair numeric_dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
+                      bool with_derivative) {
+  const NoGrad off;
+  const Operands x{p, q, c};
+  DualPair result =
+      sum_values(coefficients(f, p, with_derivative), coefficients(f, q, with_derivative), x);
+  if (const double k = kink(f); k != 0)
+    add_rest(result, kernels::dual(kink_form(k), p, q, c, true),
+             sum_values(kink_coefficients(k, p, f.terms), kink_coefficients(k, q, f.terms), x));
+  return result;
+}
+
+DualPair numeric_dual_slopes(const DualFunction& f, const Tensor& p, const Tensor& q,
+                             const Tensor& c) {
+  const NoGrad off;
+  const Operands x{p, q, c};
+  DualPair result = sum_slopes(coefficients(f, p, true), coefficients(f, q, true), x);
+  if (const double k = kink(f); k != 0)
+    add_rest(result, kernels::dual_slopes(kink_form(k), p, q, c),
+             sum_slopes(kink_coefficients(k, p, f.terms), kink_coefficients(k, q, f.terms), x));
+  return result;
+}
+
+}  // namespace ladon::infinite

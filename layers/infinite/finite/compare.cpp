@@ -1,0 +1,184 @@
+#include "ladon/layers/infinite/finite/compare.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon::infinite {
+namespace {
+
+double frobenius(const Tensor& x) { return std::sqrt(sum(square(x)).item()); }
+
+/// One kernel of the networks, as they come.
+struct Running {
+  Tensor limit, limit_se;  // limit_se may be undefined
+  RunningMoments kernel, error;
+
+  void add(const Tensor& k) {
+    kernel.add(k);
+    error.add(scalar(frobenius(k - limit) / frobenius(limit), f64));
+  }
+
+  Agreement result() const {
+    Agreement a;
+    a.limit = limit;
+    a.mean = kernel.mean();
+    a.se = kernel.standard_error();
+    if (limit_se.defined()) a.se = sqrt(square(a.se) + square(limit_se));
+    const Tensor miss = a.mean - limit;
+    // An entry that every network gives alike has no error to speak of, nor a standard error.
+    const Tensor floor = 1e-9 * (1.0 + abs(limit));
+    const Tensor z = where(less_equal(abs(miss), floor), zeros_like(miss), miss / a.se);
+    a.largest_z = amax(abs(z)).item();
+    a.rms_z = std::sqrt(mean(square(z)).item());
+    a.mean_error = frobenius(miss) / frobenius(limit);
+    a.single_error = {error.mean().item(), error.standard_error().item()};
+    return a;
+  }
+};
+
+/// [N, N] or [N, N, T, T] as a covariance of all outputs of one channel, [N·T, N·T].
+Tensor covariance(const Tensor& nngp) {
+  if (nngp.rank() == 2) return nngp;
+  const std::int64_t all = nngp.size(0) * nngp.size(2);
+  return reshape(permute(nngp, {0, 2, 1, 3}), {all, all});
+}
+
+KolmogorovSmirnov farthest(const Tensor& outputs, const Tensor& k) {
+  KolmogorovSmirnov worst{.distance = -1};
+  const auto variances = diagonal(k).to_vector();
+  for (std::size_t n = 0; n < variances.size(); ++n) {
+    if (variances[n] <= 0) continue;
+    const auto one = kolmogorov_smirnov(flatten(select(outputs, 1, static_cast<std::int64_t>(n))),
+                                        std::sqrt(variances[n]));
+    if (one.distance > worst.distance) worst = one;
+  }
+  worst.p_value = std::min(1.0, worst.p_value * static_cast<double>(variances.size()));
+  return worst;
+}
+
+/// outputs [draws, N, C]. In the limit channels are independent, so each is a sample of its own.
+Gaussianity gaussianity(const Tensor& outputs, const Tensor& k, std::int64_t mmd_samples) {
+  const Tensor vectors = reshape(permute(outputs, {0, 2, 1}), {-1, outputs.size(1)});
+  const std::int64_t kept = std::min(vectors.size(0), mmd_samples);
+  return {.kurtosis = excess_kurtosis(outputs),
+          .kolmogorov_smirnov = farthest(outputs, k),
+          .mmd = mmd(slice(vectors, 0, {.stop = kept}), k)};
+}
+
+/// The first channels of a network's outputs, [1, N, C].
+Tensor kept_outputs(const Tensor& outputs, std::int64_t most) {
+  const Tensor flat = reshape(outputs, {1, -1, outputs.size(-1)});
+  return clone(slice(flat, 2, {.stop = std::min(most, flat.size(2))}));
+}
+
+ComparisonRow compare_point(const SizedFactory& make_network, const Inputs& x,
+                            const SweepPoint& point, Generator& rng, const CompareOptions& o) {
+  LADON_CHECK(point.draws >= 3, "compare", "needs at least 3 draws a point, got ", point.draws);
+  const auto start = std::chrono::steady_clock::now();
+  ComparisonRow row;
+  row.point = point;
+  MonteCarloOptions networks = o.networks;
+  networks.draws = point.draws;
+
+  Generator any = rng.split(0);
+  const Get get = networks.kernel.get;
+  Running nngp, ntk;
+  {
+    const auto network = make_network(point.size, any);
+    LADON_CHECK(network != nullptr, "compare", "the factory returned no network");
+    row.parameters = network->parameter_count();
+    GramOptions options = o.limit;
+    options.get = get;
+    const Gram k = gram(limit(*network), x, options);
+    nngp.limit = k.nngp;
+    nngp.limit_se = k.nngp_se;
+    ntk.limit = k.ntk;
+    ntk.limit_se = k.ntk_se;
+  }
+  std::mutex telling;
+  const auto make = [&](Generator& own) {
+    auto network = make_network(point.size, own);
+    if (!o.progress) return network;
+    const std::lock_guard lock(telling);
+    o.progress(point);
+    return network;
+  };
+  std::vector<Tensor> outputs;
+  for_each_network(make, x, x, rng, networks, [&](const EmpiricalKernel& k) {
+    LADON_CHECK(k.nngp.shape() == nngp.limit.shape(), "compare", "networks have kernels of shape ",
+                k.nngp.shape(), ", the limit ", nngp.limit.shape());
+    nngp.add(k.nngp);
+    if (get == Get::ntk) ntk.add(k.ntk);
+    outputs.push_back(kept_outputs(k.outputs, o.gaussian_channels));
+  });
+  row.nngp = nngp.result();
+  if (get == Get::ntk) row.ntk = ntk.result();
+  row.outputs = concat(outputs, 0);
+  row.gaussianity = gaussianity(row.outputs, covariance(nngp.limit), o.mmd_samples);
+  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return row;
+}
+
+Slope slope_of(const std::vector<ComparisonRow>& rows, Agreement ComparisonRow::*which) {
+  std::vector<double> widths;
+  std::vector<Measured> errors;
+  for (const ComparisonRow& row : rows) {
+    widths.push_back(static_cast<double>(row.point.size.width));
+    errors.push_back((row.*which).single_error);
+  }
+  return fit_slope(widths, errors);
+}
+
+}  // namespace
+
+Slope fit_slope(const std::vector<double>& widths, const std::vector<Measured>& errors) {
+  LADON_CHECK(widths.size() == errors.size(), "fit_slope", "there are ", widths.size(),
+              " widths and ", errors.size(), " errors");
+  const bool weighted =
+      std::all_of(errors.begin(), errors.end(), [](const Measured& e) { return e.se > 0; });
+  double total = 0, x_mean = 0, y_mean = 0, xx = 0, xy = 0;
+  const auto each = [&](const auto& use) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const double relative = errors[i].value / errors[i].se;  // 1/se of the logarithm
+      use(weighted ? relative * relative : 1, std::log(widths[i]), std::log(errors[i].value));
+    }
+  };
+  each([&](double w, double x, double y) {
+    total += w;
+    x_mean += w * x;
+    y_mean += w * y;
+  });
+  x_mean /= total;
+  y_mean /= total;
+  each([&](double w, double x, double y) {
+    xx += w * (x - x_mean) * (x - x_mean);
+    xy += w * (x - x_mean) * (y - y_mean);
+  });
+  if (!(xx > 1e-12 * total)) return {};
+  return {.slope = {xy / xx, weighted ? 1 / std::sqrt(xx) : 0},
+          .intercept = y_mean - xy / xx * x_mean};
+}
+
+Comparison compare(const SizedFactory& make_network, const Inputs& x,
+                   const std::vector<SweepPoint>& sweep, Generator& rng,
+                   const CompareOptions& options) {
+  LADON_CHECK(!sweep.empty(), "compare", "the sweep has no points");
+  LADON_CHECK(!options.networks.kernel.full, "compare",
+              "compares kernels averaged over channels; full = true gives others");
+  const NoGrad off;
+  Comparison result;
+  for (const SweepPoint& point : sweep)
+    result.rows.push_back(compare_point(make_network, x, point, rng, options));
+  result.nngp_slope = slope_of(result.rows, &ComparisonRow::nngp);
+  if (options.networks.kernel.get == Get::ntk)
+    result.ntk_slope = slope_of(result.rows, &ComparisonRow::ntk);
+  return result;
+}
+
+}  // namespace ladon::infinite

@@ -1,0 +1,51 @@
+#pragma once
+// Kernels of one finite network.
+//
+// A network drawn at random has the kernels f(x)·f(x')ᵀ/O and J(x)·J(x')ᵀ, J = ∂f/∂θ. As it grows
+// wide they come close to the limit's (infinite/kernel/limit.h); one that is being trained moves away from
+// them, and agreement at initialization says nothing of how far.
+
+#include "ladon/layers/infinite/kernel/inputs.h"
+#include "ladon/layers/module.h"
+
+namespace ladon::infinite {
+
+enum class NtkMethod {
+  layerwise,  ///< By inner products of inputs and gradients at each layer; no Jacobian is formed.
+  jacobian    ///< J·Jᵀ with the Jacobian formed, [outputs, parameters]: slow, to check against.
+};
+
+struct EmpiricalOptions {
+  Get get = Get::ntk;
+  NtkMethod method = NtkMethod::layerwise;
+  std::int64_t channels = 0;  ///< The NTK is of the first so many outputs; 0: of all.
+  bool full = false;          ///< Between any two of those channels, instead of their average.
+  /// Layerwise: make sure that the layers' reports account for every trained tensor, by comparing
+  /// one gradient. Costs about a backward pass.
+  bool verify = true;
+};
+
+/// f64, whatever the network computes in. T stands for the positions of the outputs, if they have
+/// any: without them the kernels are [N1, N2].
+struct EmpiricalKernel {
+  Tensor nngp;  ///< [N1, N2, T, T]: ⟨f(x), f(x')⟩/O over the O output channels.
+  /// [N1, N2, T, T]: Σ_θ ⟨∂f_o(x)/∂θ, ∂f_o(x')/∂θ⟩ averaged over channels o; undefined unless
+  /// wanted. If full, [N1, N2, T, T, O, O] with channel o of x and o' of x'.
+  Tensor ntk;
+  Tensor outputs;  ///< [N1, T, O] (or [N1, O]): f of the first block.
+};
+
+/// Kernels of a network's outputs [N, O] or [N, .., O]. Each example must go through the network on
+/// its own (dropout in evaluation mode, no batch statistics). Floating inputs are cast to the dtype
+/// of the parameters.
+///
+/// Layerwise, every layer with trained tensors must report them (layers/trace.h), and no tensor may
+/// be shared by two layers: Error where the reports do not add up (if options.verify).
+/// A block with itself, which is also what two handles to the same tensors are, goes through the
+/// network once.
+EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& b,
+                                 const EmpiricalOptions& options = {});
+EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a,
+                                 const EmpiricalOptions& options = {});
+
+}  // namespace ladon::infinite

@@ -1,0 +1,140 @@
+#include "ladon/layers/infinite/finite/linearized.h"
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/layers/trace.h"
+
+namespace ladon::infinite {
+namespace {
+
+std::vector<Tensor> or_zeros(std::vector<Tensor> gradients, const std::vector<Tensor>& like) {
+  for (std::size_t i = 0; i < like.size(); ++i)
+    if (!gradients[i].defined()) gradients[i] = zeros_like(like[i].detach());
+  return gradients;
+}
+
+}  // namespace
+
+TangentMap::TangentMap(Layer& network, const Inputs& inputs) : parameters_(network.parameters()) {
+  LADON_CHECK(!parameters_.empty(), "TangentMap", network.describe(), " has no parameters");
+  const DType dtype = parameters_[0].dtype();
+  const Tensor x = inputs.x.dtype() == i64 ? inputs.x : cast(inputs.x.detach(), dtype);
+  const EnableGrad on;
+  const Trace unread;  // what the layers report belongs to this pass alone
+  recorded_ = network(x, inputs.mask);
+  output_ = recorded_.detach();
+  u_ = zeros_like(output_);
+  u_.set_requires_grad();
+  pulled_back_ = grad({recorded_}, parameters_,
+                      {.cotangents = {u_}, .create_graph = true, .allow_unused = true});
+}
+
+Tensor TangentMap::times(const std::vector<Tensor>& tangents) const {
+  LADON_CHECK(tangents.size() == parameters_.size(), "TangentMap", "there are ", parameters_.size(),
+              " parameters but ", tangents.size(), " tangents");
+  std::vector<Tensor> outputs, cotangents;
+  for (std::size_t i = 0; i < tangents.size(); ++i) {
+    if (!tangents[i].defined() || !pulled_back_[i].defined()) continue;
+    LADON_CHECK(tangents[i].shape() == parameters_[i].shape(), "TangentMap", "tangent ", i,
+                " has shape ", tangents[i].shape(), ", the parameter ", parameters_[i].shape());
+    outputs.push_back(pulled_back_[i]);
+    cotangents.push_back(cast(tangents[i].detach(), output_.dtype()));
+  }
+  if (outputs.empty()) return zeros_like(output_);
+  const NoGrad off;
+  return or_zeros(
+      grad(outputs, {u_}, {.cotangents = cotangents, .retain_graph = true, .allow_unused = true}),
+      {u_})[0];
+}
+
+std::vector<Tensor> TangentMap::transposed_times(const Tensor& cotangent) const {
+  LADON_CHECK(cotangent.shape() == output_.shape(), "TangentMap", "the cotangent has shape ",
+              cotangent.shape(), ", the output ", output_.shape());
+  const NoGrad off;
+  return or_zeros(grad({recorded_}, parameters_,
+                       {.cotangents = {cast(cotangent.detach(), output_.dtype())},
+                        .retain_graph = true,
+                        .allow_unused = true}),
+                  parameters_);
+}
+
+Tensor ntk_vector_product(Layer& network, const Inputs& a, const Inputs& b, const Tensor& v) {
+  return TangentMap(network, a).times(TangentMap(network, b).transposed_times(v));
+}
+
+Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v) {
+  const TangentMap map(network, a);
+  return map.times(map.transposed_times(v));
+}
+
+// --- Linearized ---
+
+Linearized::Linearized(std::unique_ptr<Layer> given) : network(std::move(given)) {
+  LADON_CHECK(network != nullptr, "Linearized", "there is no network");
+  network->eval();
+  for (const Tensor& p : network->parameters())
+    displacement.push_back(parameter(zeros_like(p.detach())));
+}
+
+Tensor Linearized::forward_masked(const Tensor& x, const Tensor& mask) const {
+  LADON_CHECK(!x.requires_grad(), "Linearized", "gives its inputs no gradient; detach them");
+  const auto map = std::make_shared<TangentMap>(*network, Inputs(x, mask));
+  const Tensor y = record_joint("linearized", map->output() + map->times(displacement),
+                                displacement, [map](const Tensor& g, GradientSink& sink) {
+                                  const auto gradients = map->transposed_times(g);
+                                  for (std::size_t i = 0; i < gradients.size(); ++i)
+                                    if (sink.needs(i)) sink.give(i, gradients[i]);
+                                });
+  trace::use(y, [map](const Tensor& delta) {  // example by example, [batch, P]
+    std::vector<Tensor> rows;
+    for (std::int64_t n = 0; n < delta.size(0); ++n) {
+      Tensor alone = zeros_like(delta);
+      copy_(select(alone, 0, n), select(delta, 0, n));
+      std::vector<Tensor> flat;
+      for (const Tensor& g : map->transposed_times(alone)) flat.push_back(flatten(g));
+      rows.push_back(concat(flat, 0));
+    }
+    return stack(rows);
+  });
+  return y;
+}
+
+namespace {
+
+/// Lists a module's tensors as buffers: saved and converted, but not trained.
+class AsBuffers final : public Visitor {
+ public:
+  AsBuffers(Visitor& to, std::string prefix) : to_(&to), prefix_(std::move(prefix)) {}
+  void buffer(std::string_view name, Tensor& x) override {
+    to_->buffer(prefix_ + std::string(name), x);
+  }
+  void hyperparameter(std::string_view name, Tensor& x) override {
+    to_->hyperparameter(prefix_ + std::string(name), x);
+  }
+
+ protected:
+  void parameter(std::string_view name, Tensor& x) override { buffer(name, x); }
+  void module(std::string_view name, Module& m) override {
+    AsBuffers inside(*to_, prefix_ + std::string(name) + ".");
+    m.visit(inside);
+  }
+
+ private:
+  Visitor* to_;
+  std::string prefix_;
+};
+
+}  // namespace
+
+void Linearized::visit(Visitor& v) {
+  v("displacement", displacement);
+  AsBuffers fixed(v, "network.");
+  network->visit(fixed);
+}
+
+std::string Linearized::describe() const {
+  return detail::join("Linearized(", network->describe(), ")");
+}
+
+}  // namespace ladon::infinite

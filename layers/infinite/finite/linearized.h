@@ -1,0 +1,61 @@
+#pragma once
+// A network to first order in its parameters.
+//
+// In a wide network each parameter hardly moves while it is trained, and the network stays close to
+//   f(x; θ0) + J(x)·(θ − θ0),   J = ∂f/∂θ at θ0,
+// which is linear in θ though not in x: kernel regression with the tangent kernel Θ = J·Jᵀ
+// (Lee et al. 2019, "Wide neural networks of any depth evolve as linear models").
+
+#include <memory>
+#include <vector>
+
+#include "ladon/layers/infinite/kernel/inputs.h"
+#include "ladon/layers/module.h"
+
+namespace ladon::infinite {
+
+/// The linear map J = ∂f/∂θ of a network at a block of inputs, applied without forming it: a
+/// product costs about as much as a gradient. Holds the block's graph; the network may go, and
+/// later changes of its parameters in place are an Error.
+class TangentMap {
+ public:
+  /// Throws Error if the network has no parameters.
+  TangentMap(Layer& network, const Inputs& inputs);
+
+  Tensor output() const { return output_; }  ///< f, without history.
+  /// J·v for v shaped as the parameters (in visiting order; undefined: zero): shaped as the output.
+  Tensor times(const std::vector<Tensor>& tangents) const;
+  /// Jᵀ·c for c shaped as the output: shaped as the parameters.
+  std::vector<Tensor> transposed_times(const Tensor& cotangent) const;
+
+ private:
+  std::vector<Tensor> parameters_;
+  Tensor recorded_, output_;
+  // Jᵀu is linear in u, so that its gradient by u along v is J·v: reverse mode twice.
+  Tensor u_;
+  std::vector<Tensor> pulled_back_;
+};
+
+/// Θ(a, b)·v = J_a·(J_bᵀ·v) without forming Θ, for v shaped as the outputs of b (cast to their
+/// dtype); shaped as the outputs of a. Θ is the whole tangent kernel, of every pair of outputs: no
+/// average over channels is taken.
+Tensor ntk_vector_product(Layer& network, const Inputs& a, const Inputs& b, const Tensor& v);
+Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v);
+
+/// y = f(x; θ0) + J(x)·w, where w, one tensor a parameter of the network, begins at zero and is
+/// what is trained: w stands for θ − θ0. The network stays as it was given, in evaluation mode.
+/// Its tangent kernel is at any w the one the network has at θ0. Inputs get no gradient (Error).
+struct Linearized : Layer {
+  std::unique_ptr<Layer> network;
+  std::vector<Tensor> displacement;  ///< w, in the order of network->parameters().
+
+  explicit Linearized(std::unique_ptr<Layer> network);
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  /// That of the network.
+  Kernel limit(const Kernel& inputs) const override { return network->limit(inputs); }
+  void visit(Visitor& v) override;
+  std::string describe() const override;
+};
+
+}  // namespace ladon::infinite

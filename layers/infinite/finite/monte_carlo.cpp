@@ -1,0 +1,102 @@
+#include "ladon/layers/infinite/finite/monte_carlo.h"
+
+#include <algorithm>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/parallel.h"
+
+namespace ladon::infinite {
+
+void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs& b, Generator& rng,
+                      const MonteCarloOptions& options,
+                      const std::function<void(const EmpiricalKernel&)>& use) {
+  LADON_CHECK(options.draws >= 1, "for_each_network", "needs at least one draw, got ",
+              options.draws);
+  constexpr std::int64_t held = 32;
+  const std::uint64_t first = rng.reserve(1);
+  const Generator source = Generator(rng.seed(), rng.stream()).split(first);
+  const auto kernel_of = [&](std::int64_t i) {
+    Generator own = source.split(static_cast<std::uint64_t>(i));
+    const std::unique_ptr<Layer> network = make(own);
+    LADON_CHECK(network != nullptr, "for_each_network", "the factory returned no network");
+    network->to(options.dtype);
+    network->eval();
+    EmpiricalOptions kernel = options.kernel;
+    kernel.verify = kernel.verify && i == 0;
+    return empirical_kernel(*network, a, b, kernel);
+  };
+  std::vector<EmpiricalKernel> kernels(held);
+  for (std::int64_t start = 0; start < options.draws; start += held) {
+    const std::int64_t count = std::min(held, options.draws - start);
+    parallel::for_range(count, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i)
+        kernels[static_cast<std::size_t>(i)] = kernel_of(start + i);
+    });
+    for (std::int64_t i = 0; i < count; ++i) use(kernels[static_cast<std::size_t>(i)]);
+  }
+}
+
+std::vector<EmpiricalKernel> sample_kernels(const NetworkFactory& make, const Inputs& a,
+                                            const Inputs& b, Generator& rng,
+                                            const MonteCarloOptions& options) {
+  std::vector<EmpiricalKernel> kernels;
+  for_each_network(make, a, b, rng, options,
+                   [&](const EmpiricalKernel& k) { kernels.push_back(k); });
+  return kernels;
+}
+
+void RunningMoments::add(const Tensor& x) {
+  const NoGrad off;
+  const Tensor value = cast(x, f64);
+  ++count_;
+  if (count_ == 1) {
+    mean_ = value;
+    squares_ = zeros(value.shape(), f64);
+    return;
+  }
+  const Tensor step = value - mean_;
+  mean_ = mean_ + step / static_cast<double>(count_);
+  squares_ = squares_ + step * (value - mean_);
+}
+
+Tensor RunningMoments::standard_error() const {
+  LADON_CHECK(count_ >= 2, "standard_error", "needs two draws, got ", count_);
+  const auto n = static_cast<double>(count_);
+  return sqrt(squares_ / ((n - 1) * n));
+}
+
+namespace {
+
+/// What adds up the kernels of networks.
+struct KernelMoments {
+  RunningMoments nngp, ntk;
+  void add(const EmpiricalKernel& k) {
+    nngp.add(k.nngp);
+    if (k.ntk.defined()) ntk.add(k.ntk);
+  }
+  MonteCarloKernel result() const {
+    const bool has_ntk = ntk.count() > 0;
+    return {.nngp = nngp.mean(),
+            .ntk = has_ntk ? ntk.mean() : Tensor(),
+            .nngp_se = nngp.standard_error(),
+            .ntk_se = has_ntk ? ntk.standard_error() : Tensor()};
+  }
+};
+
+}  // namespace
+
+MonteCarloKernel monte_carlo_kernel(const std::vector<EmpiricalKernel>& draws) {
+  KernelMoments moments;
+  for (const EmpiricalKernel& k : draws) moments.add(k);
+  return moments.result();
+}
+
+MonteCarloKernel monte_carlo_kernel(const NetworkFactory& make, const Inputs& a, const Inputs& b,
+                                    Generator& rng, const MonteCarloOptions& options) {
+  KernelMoments moments;
+  for_each_network(make, a, b, rng, options, [&](const EmpiricalKernel& k) { moments.add(k); });
+  return moments.result();
+}
+
+}  // namespace ladon::infinite

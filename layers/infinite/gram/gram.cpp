@@ -1,0 +1,196 @@
+#include "ladon/layers/infinite/gram/gram.h"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/parallel.h"
+#include "ladon/layers/infinite/gram/checkpoint.h"
+
+namespace ladon::infinite {
+namespace {
+
+/// Mean and standard error of replicates, one by one (Welford 1962):
+///   m_r = m_{r−1} + (x − m_{r−1})/r,   s_r = s_{r−1} + (x − m_{r−1})(x − m_r).
+class Moments {
+ public:
+  void add(const Tensor& x) {
+    if (!x.defined()) return;
+    if (++count_ == 1) {
+      mean_ = clone(x);
+      squares_ = zeros_like(x);
+      return;
+    }
+    Tensor step = x - mean_;
+    add_(mean_, step, 1.0 / count_);
+    mul_(step, x - mean_);
+    add_(squares_, step);
+  }
+  Tensor mean() const { return mean_; }
+  /// sqrt(Σ(x − mean)²/(n − 1)/n)
+  Tensor error() const {
+    return mean_.defined() ? sqrt(squares_ / (count_ * (count_ - 1.0))) : Tensor();
+  }
+
+ private:
+  double count_ = 0;
+  Tensor mean_, squares_;
+};
+
+Gram compute(const Limit& limit, const GramPlan& plan, const GramTile& tile, Get get) {
+  if (!plan.estimate.sampled) {
+    Kernel k = gram_tile(limit, plan, tile, get, 0);
+    return {.nngp = std::move(k.nngp), .ntk = std::move(k.ntk), .nngp_se = {}, .ntk_se = {}};
+  }
+  const NoGrad off;
+  Moments nngp, ntk;
+  for (int r = 0; r < plan.replicates; ++r) {
+    const Kernel k = gram_tile(limit, plan, tile, get, static_cast<std::uint64_t>(r));
+    nngp.add(k.nngp);
+    ntk.add(k.ntk);
+  }
+  return {nngp.mean(), ntk.mean(), nngp.error(), ntk.error()};
+}
+
+/// Bᵀ ← A.   A [rows, columns], in squares that share the lines they are written to.
+void transpose_into(const double* a, std::int64_t a_row, std::int64_t rows, std::int64_t columns,
+                    double* b, std::int64_t b_row) {
+  constexpr std::int64_t side = 8;
+  for (std::int64_t i0 = 0; i0 < rows; i0 += side)
+    for (std::int64_t j0 = 0; j0 < columns; j0 += side)
+      for (std::int64_t j = j0; j < std::min(j0 + side, columns); ++j)
+        for (std::int64_t i = i0; i < std::min(i0 + side, rows); ++i)
+          b[j * b_row + i] = a[i * a_row + j];
+}
+
+/// Completes a symmetric matrix [N, N] or [N, N, T, T] by what stands on and above the diagonal of
+/// one tile:  k[j, i, b, a] = k[i, j, a, b].
+void mirror(Tensor& matrix, const GramTile& tile) {
+  const std::int64_t n = matrix.size(0), t = matrix.rank() == 4 ? matrix.size(2) : 1;
+  double* k = matrix.mutable_data<double>();
+  const auto pair = [=](std::int64_t i, std::int64_t j) { return k + (i * n + j) * t * t; };
+  if (t == 1 && tile.row != tile.column)
+    return transpose_into(pair(tile.row, tile.column), n, tile.rows, tile.columns,
+                          pair(tile.column, tile.row), n);
+  for (std::int64_t i = tile.row; i < tile.row + tile.rows; ++i)
+    for (std::int64_t j = std::max(i, tile.column); j < tile.column + tile.columns; ++j) {
+      if (i != j) {
+        transpose_into(pair(i, j), t, t, t, pair(j, i), t);
+        continue;
+      }
+      for (std::int64_t a = 0; a < t; ++a)
+        for (std::int64_t b = 0; b < a; ++b) pair(i, i)[a * t + b] = pair(i, i)[b * t + a];
+    }
+}
+
+void mirror(Gram& result, const GramPlan& plan, const GramTile& tile) {
+  if (!plan.symmetric) return;
+  for (const auto which : gram_matrices)
+    if ((result.*which).defined()) mirror(result.*which, tile);
+}
+
+void store(Gram& result, const Gram& part, const GramTile& tile) {
+  const NoGrad off;
+  const std::vector<Index> window = {Slice{tile.row, tile.row + tile.rows},
+                                     Slice{tile.column, tile.column + tile.columns}};
+  for (const auto which : gram_matrices)
+    if ((part.*which).defined()) copy_(at(result.*which, window), part.*which);
+}
+
+/// Counts finished tiles and tells how long the others will take, at the rate so far.
+class Report {
+ public:
+  Report(const GramPlan& plan, const GramOptions& options) : plan_(plan), tell_(options.progress) {
+    for (const GramTile& t : plan.tiles) pairs_ += pairs(t);
+    pairs_left_ = pairs_;
+    tell(plan.estimate.seconds);
+  }
+  void finished(const GramTile& t) {
+    const std::lock_guard lock(mutex_);
+    ++done_;
+    pairs_done_ += pairs(t);
+    pairs_left_ -= pairs(t);
+    tell(seconds_left());
+  }
+  void restored(std::span<const GramTile> tiles) {
+    const std::lock_guard lock(mutex_);
+    done_ += std::ssize(tiles);
+    for (const GramTile& t : tiles) pairs_left_ -= pairs(t);
+    tell(seconds_left());
+  }
+
+ private:
+  static double pairs(const GramTile& t) { return static_cast<double>(t.rows * t.columns); }
+  // The estimate counts as a twentieth of the work, done at its rate.
+  double seconds_left() const {
+    constexpr double weight = 0.05;
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
+    const double seconds = spent.count() + weight * plan_.estimate.seconds;
+    return pairs_left_ * seconds / (pairs_done_ + weight * pairs_);
+  }
+  void tell(double seconds_left) const {
+    if (tell_) tell_({plan_.estimate, done_, seconds_left});
+  }
+
+  const GramPlan& plan_;
+  const std::function<void(const GramProgress&)>& tell_;
+  std::mutex mutex_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::int64_t done_ = 0;
+  double pairs_ = 0, pairs_done_ = 0, pairs_left_ = 0;
+};
+
+/// In the form that tiles are computed from.
+Inputs prepared(const Inputs& in) {
+  Inputs ready(contiguous(in.x.dtype() == i64 ? in.x : cast(in.x, f64)), in.mask);
+  remember_self_kernel(ready);
+  return ready;
+}
+
+Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
+         const GramOptions& options) {
+  const NoGrad off;
+  GramPlan plan = plan_gram(limit, a, b, symmetric, options);
+  Report report(plan, options);
+  plan.a = prepared(a);
+  plan.b = symmetric ? plan.a : prepared(b);
+  const bool ntk = options.get == Get::ntk, sampled = plan.estimate.sampled;
+  const auto matrix = [&](bool wanted) { return wanted ? empty(plan.shape, f64) : Tensor(); };
+  Gram result{matrix(true), matrix(ntk), matrix(sampled), matrix(sampled && ntk)};
+  std::optional<GramCheckpoint> stored;
+  if (!options.checkpoint.empty()) stored.emplace(limit, plan, options);
+  const auto count = static_cast<std::int64_t>(plan.tiles.size());
+  const std::int64_t step = stored ? stored->part_tiles() : count;
+  for (std::int64_t first = 0; first < count; first += step) {
+    const std::span tiles(plan.tiles.data() + first, std::min(step, count - first));
+    if (stored && stored->read(first / step, result)) {
+      for (const GramTile& tile : tiles) mirror(result, plan, tile);
+      report.restored(tiles);
+      continue;
+    }
+    parallel::for_range(std::ssize(tiles), 1, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i) {
+        store(result, compute(limit, plan, tiles[i], options.get), tiles[i]);
+        mirror(result, plan, tiles[i]);
+        report.finished(tiles[i]);
+      }
+    });
+    if (stored) stored->write(first / step, result);
+  }
+  return result;
+}
+
+}  // namespace
+
+Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, const GramOptions& options) {
+  return run(limit, a, b, false, options);
+}
+
+Gram gram(const Limit& limit, const Inputs& a, const GramOptions& options) {
+  return run(limit, a, a, true, options);
+}
+
+}  // namespace ladon::infinite

@@ -1,0 +1,84 @@
+#pragma once
+// Gram matrices of many inputs, tile by tile.
+//
+// The kernel of N inputs with T positions each has N²·T² entries, and a layer makes several
+// temporaries of that size: 10,000 images of 32 × 32 would need 10¹⁴ numbers a matrix. So what a
+// matrix will take is told first, it is computed in tiles whose temporaries stay in the caches, and
+// what is finished can be kept in files.
+//
+// The result is the same, bit for bit, for any tile and any number of threads; with stored tiles
+// too, if the machine is of the same kind.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "ladon/layers/infinite/kernel/limit.h"
+
+namespace ladon::infinite {
+
+/// What a Gram matrix will take.
+struct GramEstimate {
+  std::uint64_t result_bytes = 0;   ///< The matrices returned.
+  std::uint64_t working_bytes = 0;  ///< Beside them, at most: the tiles that all threads work on.
+  double seconds = 0;               ///< On all threads, with nothing stored yet.
+  std::int64_t tile = 0;            ///< Inputs a side of a tile; the last may be smaller.
+  std::int64_t tiles = 0;           ///< Tiles to compute.
+  bool sampled = false;             ///< Whether a layer draws samples (GramOptions::replicates).
+
+  std::uint64_t bytes() const { return result_bytes + working_bytes; }
+  /// One line: "256.0 MB for the result and 12.1 MB of work, about 3.2 s: 136 tiles of …".
+  std::string describe() const;
+};
+
+/// Told once before anything is allocated, with nothing done, and after each tile.
+struct GramProgress {
+  GramEstimate estimate;
+  std::int64_t tiles_done = 0;  ///< Out of estimate.tiles.
+  double seconds_left = 0;
+};
+
+struct GramOptions {
+  Get get = Get::ntk;
+  /// Inputs a side; for vectors it is rounded up to a multiple of vector_unit. 0: as large as the
+  /// caches and the budget allow.
+  std::int64_t tile = 0;
+  /// Bytes that result and work may take together, beside the inputs. 0: what the machine has free.
+  std::uint64_t memory_budget = 0;
+  /// A folder (made if it is missing) that finished tiles are stored in. A later call with the same
+  /// inputs, model and options takes up what is there, also after the process was killed. One run
+  /// at a time: a second one in the same folder is an Error. The caller removes it. Empty: none.
+  std::filesystem::path checkpoint = {};
+  double checkpoint_seconds = 10;  ///< Work that a file holds, about; 0: a tile.
+  /// Called by one thread at a time. What it throws ends the computation and comes out of gram().
+  std::function<void(const GramProgress&)> progress = {};
+  int replicates = 8;  ///< Independent estimates, at least 2, where a layer samples.
+};
+
+/// [N1, N2], or [N1, N2, T, T] if the model ends with positions; f64, without history.
+struct Gram {
+  Tensor nngp;
+  Tensor ntk;              ///< Undefined unless wanted.
+  Tensor nngp_se, ntk_se;  ///< Standard errors of the means over replicates; undefined unless a
+                           ///< layer samples (Kernel::sampled).
+};
+
+/// Memory and time of gram() with the same arguments. A block of a few inputs is computed, larger
+/// and larger while that takes less than about 0.1 s: its processor time, in proportion to the
+/// pairs, gives `seconds`; the most that its tensors held at once, in proportion, bounds
+/// `working_bytes` (a block's tensors grow no faster than its pairs). Throws Error as gram() does.
+GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,
+                           const GramOptions& options = {});
+GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});
+
+/// The kernels between all of a and all of b. Throws Error, before it allocates the result, if the
+/// memory needed is over the budget (with the figure, and the tile that would fit if there is one),
+/// or if the checkpoint holds tiles of another computation or another run is working in it.
+Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, const GramOptions& options = {});
+/// Of a with itself: the tiles on and above the diagonal are computed and mirrored, so that the
+/// result is symmetric exactly; on and above the diagonal it has the bits of gram(limit, a, a)
+/// (save for layers that tell whether two inputs are the same: Kernel::same).
+Gram gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});
+
+}  // namespace ladon::infinite

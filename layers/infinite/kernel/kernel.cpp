@@ -1,0 +1,95 @@
+#include "ladon/layers/infinite/kernel/kernel.h"
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon::infinite {
+namespace {
+
+Tensor variance(const Tensor& self, bool has_positions, int axis) {
+  return has_positions ? unsqueeze(diagonal(self), axis) : self;
+}
+
+/// [N, ..] → [N, 1, ..] or [1, N, ..]: one side of the pairs between two blocks.
+Tensor side(const Tensor& x, int axis) { return x.defined() ? unsqueeze(x, axis) : x; }
+
+Pairs cross_pairs(const Kernel& k) {
+  return {.nngp = k.nngp,
+          .ntk = k.ntk,
+          .left = side(k.cov1, 1),
+          .right = side(k.cov2, 0),
+          .left_mask = side(k.mask1, 1),
+          .right_mask = side(k.mask2, 0),
+          .same = k.same,
+          .has_positions = k.has_positions(),
+          .replicate = k.replicate};
+}
+
+Pairs self_pairs(const Kernel& k, const Tensor& cov, const Tensor& mask) {
+  return {.nngp = cov,
+          .ntk = {},
+          .left = cov,
+          .right = cov,
+          .left_mask = mask,
+          .right_mask = mask,
+          .same = ones({cov.size(0)}, boolean),
+          .has_positions = k.has_positions(),
+          .replicate = k.replicate};
+}
+
+}  // namespace
+
+Tensor Pairs::left_variance() const { return variance(left, has_positions, -1); }
+Tensor Pairs::right_variance() const { return variance(right, has_positions, -2); }
+
+Tensor Pairs::visible(const Tensor& block) const {
+  if (!left_mask.defined()) return block;
+  return block * cast(unsqueeze(left_mask, -1), f64) * cast(unsqueeze(right_mask, -2), f64);
+}
+
+PairKernels Pairs::each(const std::function<Tensor(const Tensor&)>& map) const {
+  return {map(nngp), ntk.defined() ? map(ntk) : Tensor()};
+}
+
+Kernel map_pairs(const Kernel& k, const std::function<PairKernels(const Pairs&)>& layer) {
+  return map_pairs(k, k.positions, layer);
+}
+
+Kernel map_pairs(const Kernel& k, const Shape& positions,
+                 const std::function<PairKernels(const Pairs&)>& layer) {
+  Kernel result = k;
+  const PairKernels cross = layer(cross_pairs(k));
+  result.nngp = cross.nngp;
+  result.ntk = cross.ntk;
+  result.cov1 = layer(self_pairs(k, k.cov1, k.mask1)).nngp;
+  result.cov2 = layer(self_pairs(k, k.cov2, k.mask2)).nngp;
+  result.positions = positions;
+  if (!result.has_positions()) result.mask1 = result.mask2 = Tensor();
+  return result;
+}
+
+Kernel combine(const std::vector<Kernel>& branches,
+               const std::function<PairKernels(const std::vector<PairKernels>&)>& rule) {
+  LADON_CHECK(!branches.empty(), "combine", "there are no branches");
+  Kernel result = branches.front();
+  std::vector<PairKernels> cross, self1, self2;
+  for (const Kernel& k : branches) {
+    LADON_CHECK(k.nngp.shape() == result.nngp.shape() && k.positions == result.positions, "combine",
+                "branches end in kernels of shapes ", result.nngp.shape(), " and ", k.nngp.shape());
+    cross.push_back({k.nngp, k.ntk});
+    self1.push_back({k.cov1, {}});
+    self2.push_back({k.cov2, {}});
+    result.sampled = result.sampled || k.sampled;
+    result.centered = result.has_mean_zero() && k.has_mean_zero();
+    result.gaussian = result.gaussian && k.gaussian;
+  }
+  result.independent = false;  // the rule's affair
+  const PairKernels both = rule(cross);
+  result.nngp = both.nngp;
+  result.ntk = both.ntk;
+  result.cov1 = rule(self1).nngp;
+  result.cov2 = rule(self2).nngp;
+  return result;
+}
+
+}  // namespace ladon::infinite

@@ -1,0 +1,86 @@
+#pragma once
+// Kernels of infinitely wide networks.
+//
+// As a layer grows wide, its output at initialization becomes a Gaussian process. The covariance of
+// one channel, E[f(x) f(x')], is the NNGP kernel (Neal 1994; Lee et al. 2018); ⟨∂f(x)/∂θ,
+// ∂f(x')/∂θ⟩, which becomes deterministic, is the neural tangent kernel, NTK (Jacot et al. 2018).
+// Each layer maps the kernels of its inputs to those of its outputs (Layer::limit); this file holds
+// what is mapped.
+//
+// All of it is f64 and treats every pair of inputs by the same instructions, whatever else is in
+// the block: a Gram matrix does not depend on how it is cut into blocks, bit for bit.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::infinite {
+
+/// Kernels between two blocks of inputs of N1 and N2. An input is a vector, or has T positions
+/// (tokens, pixels), each with a vector: then every pair of inputs has a T × T block.
+struct Kernel {
+  Tensor nngp;          ///< [N1, N2] or [N1, N2, T, T]
+  Tensor ntk;           ///< As nngp; undefined where it is not wanted.
+  Tensor cov1, cov2;    ///< NNGP of each input with itself: [N] or [N, T, T].
+  Tensor mask1, mask2;  ///< bool [N, T], true = token; undefined: all are.
+  Tensor same;          ///< bool [N1, N2], true where both are the same input (for layers that draw
+                        ///< once an input, as dropout); undefined: none is.
+  Shape positions;      ///< {} for vectors, {T} for sequences, {H, W} for images (T = H·W).
+
+  /// Whether the channels come out of a random linear map of their own and so have mean zero, given
+  /// what they were computed from: what sums and products of branches rely on.
+  bool independent = false;
+  /// Whether the channels have mean zero at any rate, as the inputs of a branch may: what LayerNorm
+  /// relies on.
+  bool centered = false;
+  /// Whether a channel is Gaussian with this covariance (and its tangent kernel does not depend on
+  /// its value): what activations rely on. Random linear maps make it so.
+  bool gaussian = true;
+  /// Whether a layer estimated its expectation by sampling, and which of the independent estimates
+  /// this is: gram() averages them and reports their standard error.
+  bool sampled = false;
+  std::uint64_t replicate = 0;
+
+  bool has_positions() const { return positions.rank() > 0; }
+  std::int64_t position_count() const { return positions.count(); }  ///< 1 for vectors
+  bool has_mean_zero() const { return independent || centered; }
+};
+
+/// What a layer makes of pairs; ntk is undefined where they have none.
+struct PairKernels {
+  Tensor nngp, ntk;
+};
+
+/// A list of pairs (x, x') of inputs: what a layer's limit is written for. P stands for the axes
+/// that count pairs; the two sides broadcast against them.
+struct Pairs {
+  Tensor nngp, ntk;              ///< [P] or [P, T, T]; ntk may be undefined
+  Tensor left, right;            ///< NNGP of x with itself, and of x': as nngp.
+  Tensor left_mask, right_mask;  ///< bool [P, T], or undefined
+  Tensor same;                   ///< bool [P]; undefined: none is
+  bool has_positions = false;
+  std::uint64_t replicate = 0;
+
+  /// The variances p of x and q of x', in the layout of nngp: [P] or [P, T, 1] and [P, 1, T].
+  Tensor left_variance() const;
+  Tensor right_variance() const;
+
+  /// A block [P, T, T] with zeros in the rows and columns of masked positions.
+  Tensor visible(const Tensor& block) const;
+  /// The same map of nngp and, where there is one, of ntk.
+  PairKernels each(const std::function<Tensor(const Tensor&)>& map) const;
+};
+
+/// Applies a layer's map to the pairs between the blocks and to the pairs of each input with
+/// itself. The result has `positions` (by default those of k) and k's masks, if it has positions.
+Kernel map_pairs(const Kernel& k, const std::function<PairKernels(const Pairs&)>& layer);
+Kernel map_pairs(const Kernel& k, const Shape& positions,
+                 const std::function<PairKernels(const Pairs&)>& layer);
+
+/// Combines the kernels of several branches that see the same inputs, block by block.
+Kernel combine(const std::vector<Kernel>& branches,
+               const std::function<PairKernels(const std::vector<PairKernels>&)>& rule);
+
+}  // namespace ladon::infinite

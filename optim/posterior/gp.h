@@ -1,0 +1,69 @@
+#pragma once
+// Gaussian-process regression from kernel matrices (Rasmussen and Williams 2006, "RW").
+//
+// An infinitely wide Bayesian network is a Gaussian process whose covariance is its NNGP kernel:
+// what it believes after seeing data is given by a linear solve, without training. With the NTK in
+// the kernel's place the mean is where gradient descent ends (gradient_flow.h).
+//
+// Kernels come as plain matrices: K between the N training inputs, K* between M test inputs and
+// these, K** between the test inputs. Everything is computed in f64.
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+struct GpOptions {
+  double noise = 0;      ///< Variance σ² of the noise on the targets.
+  double jitter = 1e-8;  ///< Added to the diagonal of K as well, times the mean of that diagonal.
+};
+
+/// A Gaussian belief about test outputs. Outputs share the covariance and are independent.
+struct Prediction {
+  Tensor mean;        ///< [M, O]
+  Tensor covariance;  ///< [M, M], or variances [M], as the test kernel was given; or undefined.
+};
+
+/// What a model without target i predicts of it, for every i. Variances include the noise.
+struct LeaveOneOut {
+  Tensor mean;             ///< [N, O]
+  Tensor variance;         ///< [N]
+  double log_density = 0;  ///< Σ ln p(y_io | the others), over targets and outputs.
+};
+
+/// The posterior of f ~ GP(0, K) given targets y = f + N(0, σ²). Several outputs share one kernel.
+class GaussianProcess {
+ public:
+  /// kernel [N, N], targets [N] or [N, O]. Throws Error where shapes disagree, the kernel is not
+  /// symmetric, a value is not finite, noise or jitter is negative, and where K + noise + jitter
+  /// is not positive definite: then it names the smallest eigenvalue and the jitter that would do.
+  GaussianProcess(const Tensor& kernel, const Tensor& targets, const GpOptions& options = {});
+
+  /// The belief about f (without noise) at test inputs. cross [M, N]; test [M, M] gives the
+  /// covariance, [M] the variances, an undefined one the mean alone. Variances are never negative.
+  Prediction predict(const Tensor& cross, const Tensor& test = {}) const;
+
+  /// ln p(Y) under the prior, summed over the outputs: how well the kernel explains the targets.
+  double log_marginal_likelihood() const;
+
+  /// Every target predicted from all others, without refitting.
+  LeaveOneOut leave_one_out() const;
+
+  /// The factor a that makes the targets most likely when kernel, noise and jitter are multiplied
+  /// by it. Means do not change, variances are multiplied by a: the error bars in units of the
+  /// targets.
+  double amplitude() const;
+
+ private:
+  Tensor factor_;   // [N, N]: L with LLᵀ = A = K + (σ² + jitter·mean K_ii)·I
+  Tensor targets_;  // [N, O]
+  Tensor weights_;  // [N, O]: α = A⁻¹Y
+};
+
+/// The log marginal likelihood as a recorded operation: kernel [N, N], targets [N] or [N, O] and
+/// noise (one element) get gradients, so hyper-parameters of the kernel can be learned. Returns a
+/// scalar, f64. Gradients by the kernel are symmetric, each of K_ij and K_ji having half of what a
+/// change of both does. Differentiable twice. Errors as for GaussianProcess.
+Tensor log_marginal_likelihood(const Tensor& kernel, const Tensor& targets, const Tensor& noise,
+                               double jitter = 1e-8);
+
+}  // namespace ladon

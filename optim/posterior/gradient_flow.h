@@ -1,0 +1,88 @@
+#pragma once
+// Training an infinitely wide network by gradient descent, in closed form (Jacot et al. 2018; Lee
+// et al. 2019, "Wide neural networks of any depth evolve as linear models").
+//
+// As the width grows the NTK Θ stays what it was at initialization. Under the loss
+//   ½ ‖f − y‖²/|y|,   |y| = N·O, the number of target elements (as in Neural Tangents),
+// gradient descent with learning rate η in the limit of small steps, df/dt = −η Θ (f − y)/|y|, then
+// has the solution
+//   f_t(x) = f_0(x) + Θ(x, X) Φ_t (y − f_0(X)),   Φ_t = Θ⁻¹ (I − exp(−η t Θ/|y|)),
+// where t counts steps. Along an eigenvector of Θ with eigenvalue λ, Φ_t is (1 − e^(−ηtλ/|y|))/λ,
+// whose limit at λ = 0 is ηt/|y|.
+//
+// Θ stands for kernel + jitter·mean of its diagonal·I throughout, at finite t as at infinity: that
+// is exactly a pull ½ δ‖θ − θ_0‖²/|y|, δ = jitter·mean, of the weights towards their beginning. So
+// the end of training is finite for singular kernels too, and is the limit of finite times.
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "ladon/core/tensor.h"
+#include "ladon/optim/posterior/gp.h"
+
+namespace ladon {
+
+/// The end of training, t → ∞.
+inline constexpr double infinite_time = std::numeric_limits<double>::infinity();
+
+struct GradientFlowOptions {
+  double learning_rate = 1;  ///< η
+  double jitter = 1e-8;      ///< δ, in units of the mean of the kernel's diagonal
+};
+
+/// Outputs of one network before training; undefined: 0.
+struct InitialOutputs {
+  Tensor train = {};  ///< [N, O] (or [N])
+  Tensor test = {};   ///< [M, O] (or [M])
+};
+
+/// NNGP kernels: the covariance of networks before training.
+struct NngpBlocks {
+  Tensor train;  ///< [N, N]
+  Tensor cross;  ///< [M, N]
+  Tensor test;   ///< [M, M], or variances [M]
+};
+
+class GradientFlow {
+ public:
+  /// ntk [N, N], targets [N] or [N, O]. Throws Error where shapes disagree, the kernel is not
+  /// symmetric, a value is not finite, the learning rate is not positive or the jitter negative.
+  GradientFlow(const Tensor& ntk, const Tensor& targets, const GradientFlowOptions& options = {});
+
+  // t ≥ 0 in steps of gradient descent, fractions allowed; `infinite_time` for the end (Error for a
+  // negative t or NaN). The first finite t costs an eigendecomposition of the kernel, `infinite_time` a
+  // Cholesky factorization; both are kept, and copies share them. Throws Error where the kernel with
+  // its jitter is not positive definite (at finite t: has an eigenvalue below 0 by more than
+  // rounding), naming the smallest eigenvalue and the jitter that would do.
+
+  /// Outputs on the training inputs, [N, O].
+  Tensor train(double t, const Tensor& initial = {}) const;
+  /// Outputs on test inputs, [M, O]; cross [M, N] is their NTK with the training inputs.
+  Tensor test(double t, const Tensor& cross, const InitialOutputs& initial = {}) const;
+  /// Mean and covariance over networks of random initialization, f_0 ~ GP(0, NNGP)
+  /// (Lee et al. 2019, corollary 1). With cross = ntk and all of `nngp` equal to nngp.train: of the
+  /// training outputs. With ntk = nngp only the last layer is trained, and the end is the posterior
+  /// of Bayesian inference.
+  Prediction ensemble(double t, const Tensor& cross, const NngpBlocks& nngp) const;
+
+ private:
+  struct Decompositions;
+  const Tensor& factor() const;  // L of LLᵀ = Θ
+  const Decompositions& eigenbasis() const;
+  Tensor spectral(double t, const Tensor& r, bool times_kernel) const;
+  Tensor phi(double t, const Tensor& r) const;
+  Tensor residual(const Tensor& initial) const;
+
+  Tensor ntk_;      // [N, N], without jitter
+  Tensor targets_;  // [N, O]
+  double rate_;     // η/|y|
+  std::shared_ptr<Decompositions> decompositions_;
+};
+
+/// The learning rate above which discrete gradient descent on ½ ‖f − y‖²/|y| diverges:
+///   2 (1 + momentum) |y| / λ_max(Θ)
+/// with heavy-ball momentum in [0, 1); infinite for a kernel of zeros. `elements` is |y| = N·O.
+double max_learning_rate(const Tensor& ntk, std::int64_t elements, double momentum = 0);
+
+}  // namespace ladon

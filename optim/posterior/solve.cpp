@@ -1,0 +1,124 @@
+#include "ladon/optim/posterior/solve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/lapack.h"
+
+namespace ladon::solve {
+namespace {
+
+Tensor plain(std::string_view operation, std::string_view what, const Tensor& x) {
+  LADON_CHECK(x.defined(), operation, what, " is an undefined tensor");
+  LADON_CHECK(is_floating(x.dtype()), operation, what, " must be floating-point, got ", x.dtype());
+  return contiguous(cast(x.detach(), f64));
+}
+
+void check_finite(std::string_view operation, std::string_view what, const Tensor& x) {
+  const double* values = x.data<double>();
+  const std::int64_t columns = x.rank() == 2 ? std::max<std::int64_t>(x.size(1), 1) : 1;
+  for (std::int64_t i = 0; i < x.count(); ++i)
+    LADON_CHECK(std::isfinite(values[i]), operation, "the element of ", what, " at row ",
+                i / columns, ", column ", i % columns, " is ", values[i], "; all must be finite");
+}
+
+}  // namespace
+
+Tensor symmetric_block(std::string_view operation, std::string_view what, const Tensor& x) {
+  const Tensor k = plain(operation, what, x);
+  LADON_CHECK(k.rank() == 2 && k.size(0) == k.size(1) && k.size(0) >= 1, operation, what,
+              " must be square, [N, N] with N ≥ 1, got ", k.shape());
+  check_finite(operation, what, k);
+  const std::int64_t n = k.size(0);
+  const double* v = k.data<double>();
+  double largest = 0;
+  for (std::int64_t i = 0; i < n * n; ++i) largest = std::max(largest, std::abs(v[i]));
+  const double epsilon = x.dtype() == f32 ? std::numeric_limits<float>::epsilon()
+                                          : std::numeric_limits<double>::epsilon();
+  const double tolerance = std::sqrt(epsilon) * largest;
+  constexpr std::int64_t block = 64;  // both triangles are read by tiles that stay in the cache
+  for (std::int64_t p = 0; p < n; p += block)
+    for (std::int64_t q = 0; q <= p; q += block)
+      for (std::int64_t i = p; i < std::min(p + block, n); ++i)
+        for (std::int64_t j = q; j < std::min(q + block, i); ++j)
+          LADON_CHECK(std::abs(v[i * n + j] - v[j * n + i]) <= tolerance, operation, what,
+                      " is not symmetric: [", i, ", ", j, "] is ", v[i * n + j], ", [", j, ", ", i,
+                      "] is ", v[j * n + i]);
+  return k;
+}
+
+Tensor cross_block(std::string_view operation, std::string_view what, const Tensor& x,
+                   std::int64_t rows, std::int64_t columns) {
+  const Tensor k = plain(operation, what, x);
+  const bool fits = k.rank() == 2 && k.size(1) == columns && (rows < 0 || k.size(0) == rows);
+  LADON_CHECK(fits, operation, what, " must have shape [", rows < 0 ? "M" : std::to_string(rows),
+              ", ", columns, "], got ", k.shape());
+  check_finite(operation, what, k);
+  return k;
+}
+
+Tensor target_block(std::string_view operation, std::string_view what, const Tensor& x,
+                    std::int64_t n) {
+  const Tensor y = plain(operation, what, x);
+  LADON_CHECK((y.rank() == 1 || y.rank() == 2) && y.size(0) == n && y.size(-1) >= 1, operation,
+              what, " must have shape [", n, "] or [", n, ", outputs], one row an input, got ",
+              y.shape());
+  check_finite(operation, what, y);
+  return reshape(y, {n, y.rank() == 2 ? y.size(1) : 1});
+}
+
+Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m) {
+  constexpr std::string_view what = "the test kernel";
+  const Tensor k = plain(operation, what, x);
+  LADON_CHECK((k.rank() == 1 || k.rank() == 2) && k.size(0) == m && k.size(-1) == m, operation,
+              what, " must be [", m, "] (variances) or [", m, ", ", m, "] (covariances), got ",
+              k.shape());
+  if (k.rank() == 2 && m > 0) return symmetric_block(operation, what, x);
+  check_finite(operation, what, k);
+  return k;
+}
+
+Ridge ridge_of(std::string_view operation, const Tensor& kernel, double noise, double jitter) {
+  LADON_CHECK(noise >= 0 && std::isfinite(noise), operation, "the noise (a variance) is ", noise,
+              "; it must be finite and not negative");
+  LADON_CHECK(jitter >= 0 && std::isfinite(jitter), operation, "the jitter is ", jitter,
+              "; it must be finite and not negative");
+  return {noise, jitter, mean(diagonal(kernel)).item()};
+}
+
+Tensor factorize(std::string_view operation, const Tensor& kernel, const Ridge& ridge) {
+  Tensor a = clone(kernel);
+  double* values = a.mutable_data<double>();
+  for (std::int64_t i = 0; i < a.size(0); ++i) values[i * (a.size(0) + 1)] += ridge.total();
+  try {
+    return lapack::cholesky(a);
+  } catch (const lapack::NotPositiveDefinite& e) {
+    fail_indefinite(operation, ridge, e.smallest_eigenvalue, e.jitter);
+  }
+}
+
+void fail_indefinite(std::string_view operation, const Ridge& ridge, double smallest_eigenvalue,
+                     double missing) {
+  const std::string relative =
+      ridge.mean > 0
+          ? detail::join("a jitter of at least ", ridge.jitter + missing / ridge.mean, " or ")
+          : "";
+  detail::fail(operation, "the kernel, with noise ", ridge.noise, " and jitter ", ridge.jitter,
+               " (times the mean of its diagonal, ", ridge.mean,
+               ") added to the diagonal, is not positive definite: its smallest eigenvalue is ",
+               smallest_eigenvalue, "; give ", relative, "a noise of at least ",
+               ridge.noise + missing);
+}
+
+Tensor proper_covariance(const Tensor& x) {
+  Tensor c = x.rank() == 1 ? clone(x) : (x + transpose(x)) * 0.5;
+  double* values = c.mutable_data<double>();
+  const std::int64_t step = x.rank() == 1 ? 1 : x.size(0) + 1;
+  for (std::int64_t i = 0; i < c.size(0); ++i) values[i * step] = std::max(values[i * step], 0.0);
+  return c;
+}
+
+}  // namespace ladon::solve

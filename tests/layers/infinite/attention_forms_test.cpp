@@ -1,0 +1,296 @@
+// Attention's limits without Monte Carlo: definitions, quadrature, tiling, degenerate inputs, errors.
+
+#include <cmath>
+#include <numbers>
+
+#include "ladon/autograd/functional.h"
+#include "ladon/layers/infinite/attention/limit.h"
+#include "ladon/layers/infinite/dual/dual.h"
+#include "ladon/tests/layers/infinite/attention_networks.h"
+#include "ladon/tests/support.h"
+
+namespace ladon {
+namespace {
+
+using infinite::Inputs;
+using infinite::Kernel;
+using infinite::limit;
+using test::blocks;
+using test::Blocks;
+using test::linear_tied;
+using test::ntk;
+using test::padded;
+using test::sqrt_untied;
+using test::wide;
+
+/// The limit of a layer drawn with these options, on sequences of 3 tokens.
+Kernel limit_of(const MultiHeadAttentionOptions& options, const Inputs& a, const Inputs& b) {
+  Generator rng(2);
+  return limit(MultiHeadAttention(options, rng))(a, b);
+}
+
+TEST(AttentionLimit, UntiedLinearScalingAveragesUniformly) {
+  auto options = wide(AttentionScaling::linear, Zeta::softmax, 1, 4);
+  options.tied = false;
+  const Blocks x = padded();
+  const Kernel k = limit_of(options, x.a, x.b), in = infinite::input_kernel(x.a, x.b);
+  // Input 0 sees tokens 0 and 1, input 1 all three; the other block's sees tokens 1 and 2.
+  for (const std::int64_t n : {0, 1}) {
+    const Tensor block = at(in.nngp, {n, 0, Slice{.stop = 2 + n}, Slice{.start = 1}});
+    const double expected = 0.81 * mean(block).item() + 0.09;
+    EXPECT_TRUE(all_close(at(k.nngp, {n, 0}), full({3, 3}, expected, f64), 1e-13, 0));
+    EXPECT_TRUE(all_close(at(k.ntk, {n, 0}), full({3, 3}, 2 * expected - 0.09, f64), 1e-13, 0));
+  }
+  for (const Zeta zeta : {Zeta::identity, Zeta::relu, Zeta::abs}) {
+    options.zeta = zeta;  // logits of 0 give weights of 0: the bias alone
+    const Kernel bias = limit_of(options, x.a, x.b);
+    EXPECT_TRUE(all_close(bias.nngp, full({2, 1, 3, 3}, 0.09, f64), 1e-13, 0));
+    EXPECT_TRUE(all_close(bias.ntk, full({2, 1, 3, 3}, 0.09, f64), 1e-13, 0));
+  }
+}
+
+// The definition, entry by entry, with the duals of dual.h (which are tested by quadrature).
+TEST(AttentionLimit, RectifiedIsTheSumOfDuals) {
+  const Blocks x = blocks();
+  const Kernel in = infinite::input_kernel(x.a, x.b);
+  const auto of = [](const Tensor& k, std::int64_t n, std::int64_t m, std::int64_t a,
+                     std::int64_t b) {
+    return at(k, {n, m, a, b});
+  };
+  for (const Zeta zeta : {Zeta::relu, Zeta::abs}) {
+    const Kernel k = limit_of(sqrt_untied(zeta), x.a, x.b);
+    const auto dual =
+        zeta == Zeta::relu ? infinite::DualFunction::relu() : infinite::DualFunction::abs();
+    const double qk2 = 1.44, ov2 = 0.81;
+    for (std::int64_t n = 0; n < 2; ++n)
+      for (std::int64_t ab = 0; ab < 9; ++ab) {
+        const std::int64_t a = ab / 3, b = ab % 3;
+        double value = 0, slopes = 0;
+        for (std::int64_t ij = 0; ij < 9; ++ij) {
+          const std::int64_t i = ij / 3, j = ij % 3;
+          const auto e =
+              infinite::dual(dual, qk2 * at(in.cov1, {n, a, a}) * at(in.cov1, {n, i, i}),
+                             qk2 * at(in.cov2, {0, b, b}) * at(in.cov2, {0, j, j}),
+                             qk2 * of(in.nngp, n, 0, a, b) * of(in.nngp, n, 0, i, j), true);
+          const double v = of(in.nngp, n, 0, i, j).item();
+          value += v * e.value.item();
+          slopes += v * e.derivative.item() * qk2 * 2 * of(in.nngp, n, 0, a, b).item() * v;
+        }
+        EXPECT_NEAR(of(k.nngp, n, 0, a, b).item(), ov2 * value + 0.09, 1e-12);
+        EXPECT_NEAR(of(k.ntk, n, 0, a, b).item(), ov2 * (2 * value + slopes) + 0.09, 1e-12);
+      }
+  }
+}
+
+// Against the Hermite series of dual.h, which converges for small variances, and against a plain
+// Monte Carlo where the logistic function is nearly a step.
+TEST(AttentionLimit, LogisticDualIsItsQuadrature) {
+  const auto centred =
+      infinite::DualFunction::numeric([](const Tensor& x) { return sigmoid(x) - 0.5; }, 256);
+  const double cases[][3] = {{1, 1, 1}, {1, 0.5, -0.6}, {4, 0.3, 1}, {0.1, 0.1, 0}, {2, 2, -2}};
+  for (const auto& [p, q, c] : cases) {
+    const auto got = infinite::logistic_dual(p, q, c);
+    const auto expected =
+        infinite::dual(centred, scalar(p, f64), scalar(q, f64), scalar(c, f64), true);
+    EXPECT_NEAR(got.value, expected.value.item(), 1e-11) << p << " " << q << " " << c;
+    EXPECT_NEAR(got.derivative, expected.derivative.item(), 1e-11) << p << " " << q << " " << c;
+  }
+  EXPECT_EQ(infinite::logistic_dual(0, 0, 0).derivative, 1.0 / 16);
+  // σ → a step: E = asin(ρ)/2π.
+  EXPECT_NEAR(infinite::logistic_dual(1e4, 1e4, 5e3).value, std::asin(0.5) / (2 * std::numbers::pi),
+              1e-4);
+}
+
+TEST(AttentionLimit, QuadratureOfTwoTokensIsTheAverageOfDraws) {
+  // A third token that is masked leaves two: then the limit draws.
+  auto options = sqrt_untied(Zeta::softmax);
+  options.limit_samples = 60000;
+  Blocks x = blocks(3);
+  const Blocks two{slice(x.a.x, 1, {.stop = 2}), slice(x.b.x, 1, {.stop = 2})};
+  x.a.mask = expand(cast(tensor({1, 1, 0}), boolean), {2, 3});
+  x.b.mask = expand(cast(tensor({1, 1, 0}), boolean), {1, 3});
+  for (const bool causal : {false, true}) {
+    options.causal = causal;
+    const Kernel exact = limit_of(options, two.a, two.b), drawn = limit_of(options, x.a, x.b);
+    EXPECT_FALSE(exact.sampled);
+    EXPECT_TRUE(drawn.sampled);
+    const auto first_two = [](const Tensor& k) {
+      return at(k, {all_of, all_of, Slice{.stop = 2}, Slice{.stop = 2}});
+    };
+    EXPECT_TRUE(all_close(first_two(drawn.nngp), exact.nngp, 1e-2, 3e-3));
+    EXPECT_TRUE(all_close(first_two(drawn.ntk), exact.ntk, 1e-2, 3e-3));
+  }
+}
+
+TEST(AttentionLimit, TwoTokensOfNetworks) {
+  const Blocks x = blocks(2);
+  test::expect_limit(test::attention(sqrt_untied(Zeta::softmax)), x.a, x.b, test::once);
+}
+
+TEST(AttentionLimit, DrawsDependOnSeedAndReplicateOnly) {
+  auto options = sqrt_untied(Zeta::softmax);
+  options.limit_samples = 10;
+  const Blocks x = blocks();
+  Kernel in = infinite::input_kernel(x.a, x.b);
+  Generator rng(2);
+  MultiHeadAttention layer(options, rng);
+  const Tensor first = layer.limit(in).nngp;
+  EXPECT_TRUE(all_equal(layer.limit(in).nngp, first));
+  in.replicate = 1;
+  EXPECT_FALSE(all_equal(layer.limit(in).nngp, first));
+  in.replicate = 0;
+  layer.limit_seed = 1;
+  EXPECT_FALSE(all_equal(layer.limit(in).nngp, first));
+}
+
+/// All forms that have a limit.
+std::vector<MultiHeadAttentionOptions> all_forms() {
+  std::vector<MultiHeadAttentionOptions> forms;
+  for (const Zeta zeta : {Zeta::softmax, Zeta::identity, Zeta::relu, Zeta::abs})
+    for (const bool causal : {false, true}) {
+      forms.push_back(linear_tied(zeta));
+      forms.push_back(sqrt_untied(zeta));
+      for (auto* form : {&forms[forms.size() - 2], &forms.back()}) {
+        form->limit_samples = 10;
+        form->causal = causal;
+        form->positions = {.grid = {3}, .correlation = decaying_correlation(0.2)};
+      }
+    }
+  return forms;
+}
+
+TEST(AttentionLimit, DoesNotDependOnTheTiling) {
+  Generator rng(4);
+  const Inputs x{normal({5, 3, 4}, rng, 0, 1, f64),
+                 cast(tensor({1, 1, 1, 1, 0, 1, 0, 1, 1, 0, 0, 0, 1, 1, 0}, {5, 3}), boolean)};
+  for (const auto& form : all_forms()) {
+    Generator source(2);
+    const MultiHeadAttention layer(form, source);
+    const auto make = limit(layer);
+    const Kernel whole = make(x, x), part = make(x.rows(1, 4), x.rows(3, 5));
+    const auto cut = [](const Tensor& k) {
+      return at(k, {Slice{.start = 1, .stop = 4}, Slice{.start = 3, .stop = 5}});
+    };
+    EXPECT_TRUE(all_equal(part.nngp, cut(whole.nngp))) << layer.describe();
+    EXPECT_TRUE(all_equal(part.ntk, cut(whole.ntk))) << layer.describe();
+    EXPECT_TRUE(all_equal(part.cov2, slice(whole.cov2, 0, {.start = 3}))) << layer.describe();
+  }
+}
+
+TEST(AttentionLimit, OneTokenIsALinearMap) {
+  const Blocks x = blocks(1);
+  const Kernel in = infinite::input_kernel(x.a, x.b);
+  for (const auto& form : {linear_tied(Zeta::softmax), sqrt_untied(Zeta::softmax)}) {
+    const Kernel k = limit_of(form, x.a, x.b);
+    EXPECT_TRUE(all_close(k.nngp, 0.81 * in.nngp + 0.09, 1e-13, 1e-13));
+    EXPECT_TRUE(all_close(k.ntk, 2 * 0.81 * in.nngp + 0.09, 1e-13, 1e-13));
+  }
+}
+
+TEST(AttentionLimit, IsSymmetric) {
+  const Blocks x = padded();
+  for (const auto& form : all_forms()) {
+    const Kernel k = limit_of(form, x.a, x.b), turned = limit_of(form, x.b, x.a);
+    if (k.sampled) continue;
+    const std::vector<int> order{1, 0, 3, 2};
+    EXPECT_TRUE(all_close(permute(turned.nngp, order), k.nngp, 1e-12, 1e-12));
+    EXPECT_TRUE(all_close(permute(turned.ntk, order), k.ntk, 1e-12, 1e-12));
+  }
+}
+
+TEST(AttentionLimit, DegenerateInputsGiveNoNan) {
+  Generator rng(4);
+  Tensor x = normal({3, 3, 4}, rng, 0, 1, f64);
+  fill_(select(x, 0, 1), 0);                // an input of zeros
+  copy_(select(x, 0, 2), select(x, 0, 0));  // a repeated input
+  copy_(at(x, {0, 1}), at(x, {0, 0}));      // repeated tokens
+  const Tensor mask = cast(tensor({1, 1, 1, 1, 1, 1, 0, 0, 0}, {3, 3}), boolean);
+  for (auto form : all_forms())
+    for (const bool told : {true, false}) {
+      if (!told) form.positions.reset();
+      Generator source(2);
+      const MultiHeadAttention layer(form, source);
+      const Kernel k = limit(layer)(Inputs(x, mask));
+      for (const Tensor* part : {&k.nngp, &k.ntk, &k.cov1, &k.cov2})
+        for (const double element : part->to_vector()) ASSERT_TRUE(std::isfinite(element));
+      // Input 2 sees nothing: the bias remains.
+      EXPECT_TRUE(all_close(at(k.nngp, {2}), full({3, 3, 3}, 0.09, f64), 1e-13, 1e-13));
+      EXPECT_TRUE(all_close(at(k.ntk, {2}), full({3, 3, 3}, 0.09, f64), 1e-13, 1e-13));
+    }
+}
+
+TEST(AttentionLimit, IsDifferentiableByItsHyperparameters) {
+  for (auto form : {linear_tied(Zeta::softmax), sqrt_untied(Zeta::identity)}) {
+    form.positions = {.grid = {3}, .correlation = decaying_correlation(0.2)};
+    Generator rng(2);
+    MultiHeadAttention layer(form, rng);
+    const Blocks x = padded();
+    const auto f = [&](const std::vector<Tensor>& h) {
+      layer.query_key_std = h[0];
+      layer.value_output_std = h[1];
+      layer.bias_std = h[2];
+      layer.positions->stddev = h[3];
+      const Kernel k = limit(layer)(x.a, x.b);
+      return concat({flatten(k.nngp), flatten(k.ntk), flatten(k.cov1)}, 0);
+    };
+    std::vector<Tensor> at{scalar(1.2, f64), scalar(0.9, f64), scalar(0.3, f64), scalar(0.8, f64)};
+    const Tensor plain = f(at);
+    for (Tensor& h : at) h.set_requires_grad();
+    EXPECT_TRUE(all_close(f(at).detach(), plain, 1e-13, 1e-13));
+    EXPECT_TRUE(gradcheck(f, at));
+  }
+}
+
+TEST(AttentionLimit, RefusesWhatHasNone) {
+  Generator rng(2);
+  const Inputs x = ones({2, 3, 4});
+  const auto refuse = [&](const MultiHeadAttentionOptions& options, const std::string& why) {
+    test::expect_error([&] { limit(MultiHeadAttention(options, rng))(x); }, why);
+  };
+  auto tied = sqrt_untied(Zeta::identity);
+  tied.tied = true;
+  refuse(tied, "the logits grow as sqrt(head_dim)");
+  refuse({.dim = 4, .heads = 2}, "set projection_bias = false");
+  refuse({.dim = 4, .heads = 2, .key_dim = 5, .bias = false}, "the limit is of self-attention");
+  refuse({.dim = 4, .heads = 2, .bias = false, .init = Init::ones}, "no Gaussian limit");
+  refuse({.dim = 4, .heads = 2, .value_dim = 5, .bias = false}, "the limit is of self-attention");
+  refuse({.dim = 4, .heads = 2, .bias = false, .dropout = 0.1}, "call eval()");
+  const MultiHeadAttention layer(linear_tied(Zeta::softmax), rng);
+  test::expect_error(
+      [&] {
+        layer.limit(infinite::input_kernel(ones({2, 4})));
+      },
+      "no positions to attend to");
+  MultiHeadAttention drawn(sqrt_untied(Zeta::softmax), rng);
+  drawn.query_key_std.set_requires_grad();
+  test::expect_error([&] { limit(drawn)(x); }, "has no gradient by query_key_std");
+}
+
+// Every form, with everything that a network may leave out of its limit.
+TEST(EmpiricalKernel, OfAttentionIsTheContractionOfJacobians) {
+  Generator rng(5);
+  const Blocks x = padded();
+  for (const Zeta zeta : {Zeta::softmax, Zeta::identity, Zeta::relu, Zeta::abs})
+    for (const auto scaling : {AttentionScaling::sqrt, AttentionScaling::linear})
+      for (const bool tied : {false, true})
+        for (const auto parameterization : {ntk, Parameterization::standard}) {
+          MultiHeadAttention layer({.dim = 4,
+                                    .heads = 2,
+                                    .value_head_dim = 3,
+                                    .out = 3,
+                                    .scaling = scaling,
+                                    .zeta = zeta,
+                                    .tied = tied,
+                                    .parameterization = parameterization,
+                                    .bias_std = 0.3},
+                                   rng);
+          layer.to(f64);
+          const auto layerwise = infinite::empirical_kernel(layer, x.a, x.b);
+          const auto contraction = infinite::empirical_kernel(
+              layer, x.a, x.b, {.method = infinite::NtkMethod::jacobian});
+          EXPECT_TRUE(all_close(layerwise.ntk, contraction.ntk, 1e-10, 1e-12)) << layer.describe();
+        }
+}
+
+}  // namespace
+}  // namespace ladon

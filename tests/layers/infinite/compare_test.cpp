@@ -1,0 +1,103 @@
+#include "ladon/layers/infinite/finite/compare.h"
+
+#include <cmath>
+
+#include "ladon/core/parallel.h"
+#include "ladon/layers/layers.h"
+#include "ladon/tests/support.h"
+
+namespace ladon {
+namespace {
+
+using namespace infinite;
+
+Tensor gaussian(const Shape& shape, std::uint64_t seed) {
+  Generator rng(seed);
+  return normal(shape, rng, 0, 1, f64);
+}
+
+TEST(FitSlope, IsExactOnALineAndWeighsErrors) {
+  const Slope line = fit_slope({4, 16, 64}, {{2, 0.2}, {1, 0.05}, {0.5, 0.1}});
+  EXPECT_NEAR(line.slope.value, -0.5, 1e-12);
+  EXPECT_NEAR(line.intercept, std::log(4), 1e-12);
+  // Weights (value/se)² = 100, 400, 25 on log widths: by hand.
+  const double x[] = {std::log(4), std::log(16), std::log(64)}, w[] = {100, 400, 25};
+  double mean = 0, xx = 0;
+  for (int i = 0; i < 3; ++i) mean += w[i] * x[i] / 525;
+  for (int i = 0; i < 3; ++i) xx += w[i] * (x[i] - mean) * (x[i] - mean);
+  EXPECT_NEAR(line.slope.se, 1 / std::sqrt(xx), 1e-12);
+  EXPECT_TRUE(std::isnan(fit_slope({8, 8}, {{1, 0.1}, {1, 0.1}}).slope.value));
+  EXPECT_TRUE(std::isnan(fit_slope({8}, {{1, 0.1}}).slope.value));
+  EXPECT_NEAR(fit_slope({1, 4}, {{1, 0}, {0.5, 0}}).slope.value, -0.5, 1e-12);
+}
+
+std::unique_ptr<Layer> linear_network(const NetworkSize& size, Generator& rng) {
+  constexpr auto ntk = Parameterization::ntk;
+  return std::make_unique<Sequential>(
+      Linear({.in = 3, .out = size.width, .parameterization = ntk, .bias_std = 0.4}, rng),
+      Linear({.in = size.width, .out = size.width, .parameterization = ntk}, rng));
+}
+
+TEST(Compare, LinearNetworksConvergeLikeTheRootOfWidth) {
+  const Tensor x = gaussian({3, 3}, 1);
+  int told = 0;
+  Generator rng(2);
+  CompareOptions options;
+  options.networks.kernel.channels = 2;
+  options.progress = [&](const SweepPoint&) { ++told; };
+  const Comparison c = compare(linear_network, x,
+                               {{.size = {.width = 8}, .draws = 200},
+                                {.size = {.width = 32}, .draws = 200},
+                                {.size = {.width = 128}, .draws = 100}},
+                               rng, options);
+  ASSERT_EQ(c.rows.size(), 3u);
+  EXPECT_EQ(told, 500);
+  for (const ComparisonRow& row : c.rows) {
+    EXPECT_LT(row.nngp.largest_z, 4);
+    EXPECT_LT(row.ntk.largest_z, 4);
+    EXPECT_LT(row.nngp.rms_z, 2.5);
+    EXPECT_LT(row.nngp.mean_error, row.nngp.single_error.value);
+    EXPECT_EQ(row.parameters,
+              4 * row.point.size.width + row.point.size.width * row.point.size.width);
+  }
+  for (const Slope& slope : {c.nngp_slope, c.ntk_slope})
+    EXPECT_LT(std::abs(slope.slope.value + 0.5), 4 * slope.slope.se);
+  EXPECT_LT(c.ntk_slope.slope.se, 0.05);
+  EXPECT_EQ(c.rows[0].outputs.shape(), (Shape{200, 3, 8}));
+  // Products of two Gaussians over 128 channels: 3·((1 + 2/128) − 1), less the bias's share.
+  EXPECT_LT(c.rows[2].gaussianity.kurtosis.value, 0.2);
+  EXPECT_GT(c.rows[0].gaussianity.kurtosis.value, 4 * c.rows[0].gaussianity.kurtosis.se);
+}
+
+TEST(Compare, IsTheSameAtAnyNumberOfThreads) {
+  const Tensor x = gaussian({2, 3}, 1);
+  const auto with_threads = [&](int n) {
+    const int before = num_threads();
+    set_num_threads(n);
+    Generator rng(9);
+    const auto c = compare(linear_network, x, {{.size = {.width = 8}, .draws = 50}}, rng);
+    set_num_threads(before);
+    return c.rows[0];
+  };
+  const auto one = with_threads(1), three = with_threads(3);
+  EXPECT_TRUE(all_equal(one.ntk.mean, three.ntk.mean));
+  EXPECT_TRUE(all_equal(one.nngp.se, three.nngp.se));
+  EXPECT_TRUE(all_equal(one.outputs, three.outputs));
+  EXPECT_EQ(one.ntk.single_error.value, three.ntk.single_error.value);
+  EXPECT_EQ(one.gaussianity.kurtosis.se, three.gaussianity.kurtosis.se);
+}
+
+TEST(Compare, SaysWhatIsWrong) {
+  const Tensor x = gaussian({2, 3}, 1);
+  Generator rng(1);
+  test::expect_error([&] { compare(linear_network, x, {}, rng); }, "no points");
+  test::expect_error([&] { compare(linear_network, x, {{.size = {.width = 4}, .draws = 2}}, rng); },
+                     "3 draws");
+  CompareOptions full;
+  full.networks.kernel.full = true;
+  test::expect_error([&] { compare(linear_network, x, {{.size = {.width = 4}}}, rng, full); },
+                     "full");
+}
+
+}  // namespace
+}  // namespace ladon

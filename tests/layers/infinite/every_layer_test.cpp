@@ -1,0 +1,217 @@
+// What holds of the limit of every layer: each pair of inputs is treated by the same instructions
+// whatever else is in the block, and nothing turns into NaN.
+
+#include "ladon/autograd/functional.h"
+#include "ladon/core/parallel.h"
+#include "ladon/tests/layers/infinite/monte_carlo.h"
+
+namespace ladon {
+namespace {
+
+using infinite::Inputs;
+using infinite::Kernel;
+using infinite::limit;
+
+Linear dense(std::int64_t in, std::int64_t out, Generator& rng) {
+  return Linear({.in = in,
+                 .out = out,
+                 .parameterization = Parameterization::ntk,
+                 .weight_std = 1.3,
+                 .bias_std = 0.3},
+                rng);
+}
+
+ConvOptions filter(std::int64_t in, Shape window, Padding padding, Shape stride = {}) {
+  return {.in = in,
+          .out = 8,
+          .window = window,
+          .stride = stride,
+          .padding = padding,
+          .parameterization = Parameterization::ntk,
+          .bias_std = 0.2};
+}
+
+Activation relu() { return Activation(Nonlinearity::relu); }
+LayerNorm norm() { return LayerNorm({.dim = 8}); }
+
+using Networks = std::vector<std::unique_ptr<Layer>>;
+template <class... L>
+void add(Networks& all, L... layers) {
+  all.push_back(std::make_unique<Sequential>(std::move(layers)...));
+}
+
+/// Networks whose limits together use every layer; these for vectors [N, 3].
+Networks of_vectors() {
+  Generator rng(1);
+  Networks all;
+  add(all, dense(3, 8, rng), relu(), dense(8, 8, rng), norm());
+  add(all, dense(3, 8, rng), Sum(Identity(), Sequential(norm(), dense(8, 8, rng))));
+  add(all, dense(3, 8, rng), Residual(0.3, Sequential(relu(), dense(8, 8, rng))));
+  add(all, dense(3, 8, rng), relu(), Dropout(0.3, rng), Concatenate({8, 8}, Identity(), Identity()),
+      Product(dense(16, 8, rng), Sequential(dense(16, 8, rng), Activation(Nonlinearity::erf))));
+  all.push_back(std::make_unique<Linear>(LinearOptions{.in = 3, .out = 8}, rng));
+  return all;
+}
+
+/// For sequences [N, 4, 3], with or without a mask.
+Networks of_sequences() {
+  Generator rng(1);
+  Networks all;
+  add(all, Conv1d(filter(3, {3}, Padding::same), rng), relu(), MeanPool());
+  add(all, Conv1d(filter(3, {2}, Padding::circular), rng), norm(), SumPool());
+  add(all, dense(3, 8, rng), AveragePool({.window = {3}, .stride = {1}, .padding = Padding::same}));
+  add(all, dense(3, 8, rng), relu(), Flatten(), dense(32, 8, rng));
+  add(all, dense(3, 8, rng), relu(), Dropout(0.3, rng), dense(8, 8, rng));
+  return all;
+}
+
+/// For images [N, 4, 3, 2].
+Networks of_images() {
+  Generator rng(1);
+  Networks all;
+  add(all, Conv2d(filter(2, {3, 3}, Padding::same), rng), relu(),
+      Conv2d(filter(8, {2, 2}, Padding::valid, {2, 1}), rng), MeanPool());
+  add(all, Conv2d(filter(2, {2, 3}, Padding::circular), rng), AveragePool({.window = {2, 1}}));
+  add(all, FlattenPositions(), Conv1d(filter(2, {5}, Padding::same, {3}), rng));
+  return all;
+}
+
+/// For indices [N, 4].
+Networks of_indices() {
+  Generator rng(1);
+  Networks all;
+  add(all, Embedding({.count = 5, .dim = 8}, rng), relu(), MeanPool());
+  add(all, Embedding({.count = 5, .dim = 8, .padding_index = 0}, rng), norm(), dense(8, 8, rng));
+  return all;
+}
+
+Tensor random_mask(std::int64_t n, std::int64_t positions) {
+  Generator rng(8);
+  return bernoulli({n, positions}, rng, 0.7);
+}
+
+struct Case {
+  Networks networks;
+  Inputs a, b;
+  std::int64_t unit;  // blocks begin at multiples of it
+};
+
+std::vector<Case> cases() {
+  Generator rng(5);
+  const auto draw = [&](const Shape& shape) { return normal(shape, rng, 0, 1, f64); };
+  std::vector<Case> all;
+  all.push_back({of_vectors(), draw({150, 3}), draw({70, 3}), infinite::vector_unit});
+  all.push_back({of_sequences(), draw({5, 4, 3}), draw({3, 4, 3}), 1});
+  all.push_back({of_sequences(), Inputs(draw({5, 4, 3}), random_mask(5, 4)),
+                 Inputs(draw({3, 4, 3}), random_mask(3, 4)), 1});
+  all.push_back({of_images(), draw({4, 4, 3, 2}), draw({3, 4, 3, 2}), 1});
+  all.push_back({of_indices(), randint({5, 4}, rng, 0, 5), randint({3, 4}, rng, 0, 5), 1});
+  return all;
+}
+
+void expect_same(const Kernel& whole, const Kernel& tile, std::int64_t i, std::int64_t j) {
+  const auto part = [](const Tensor& x, int axis, std::int64_t begin, std::int64_t size) {
+    return slice(x, axis, {.start = begin, .stop = begin + size});
+  };
+  const std::int64_t n = tile.nngp.size(0), m = tile.nngp.size(1);
+  EXPECT_TRUE(all_equal(part(part(whole.nngp, 0, i, n), 1, j, m), tile.nngp));
+  EXPECT_TRUE(all_equal(part(part(whole.ntk, 0, i, n), 1, j, m), tile.ntk));
+  EXPECT_TRUE(all_equal(part(whole.cov1, 0, i, n), tile.cov1));
+  EXPECT_TRUE(all_equal(part(whole.cov2, 0, j, m), tile.cov2));
+}
+
+TEST(EveryLimit, IsTheSameInAnyTiles) {
+  for (const Case& c : cases())
+    for (const auto& network : c.networks) {
+      SCOPED_TRACE(network->summary());
+      const Kernel whole = limit(*network)(c.a, c.b);
+      for (std::int64_t i = 0; i < c.a.count(); i += c.unit)
+        for (std::int64_t j = 0; j < c.b.count(); j += c.unit)
+          expect_same(whole,
+                      limit(*network)(c.a.rows(i, std::min(i + c.unit, c.a.count())),
+                                      c.b.rows(j, std::min(j + c.unit, c.b.count()))),
+                      i, j);
+    }
+}
+
+TEST(EveryLimit, IsTheSameAtAnyNumberOfThreads) {
+  const int before = num_threads();
+  for (const Case& c : cases())
+    for (const auto& network : c.networks) {
+      SCOPED_TRACE(network->summary());
+      set_num_threads(1);
+      const Kernel alone = limit(*network)(c.a, c.b);
+      set_num_threads(3);
+      expect_same(alone, limit(*network)(c.a, c.b), 0, 0);
+      set_num_threads(before);
+    }
+}
+
+// A block with itself: symmetric, and its diagonal is what each input has with itself. Dropout, in
+// training mode here, knows the pairs that are the same.
+TEST(EveryLimit, OfABlockWithItselfHasItsCovariancesOnTheDiagonal) {
+  for (const Case& c : cases())
+    for (const auto& network : c.networks) {
+      SCOPED_TRACE(network->summary());
+      const Kernel k = limit(*network)(c.a);
+      for (std::int64_t i = 0; i < c.a.count(); ++i)
+        EXPECT_TRUE(all_close(at(k.nngp, {i, i}), at(k.cov1, {i}), 1e-14, 1e-15));
+      Tensor swapped = transpose(k.ntk, 0, 1);
+      if (k.has_positions()) swapped = transpose(swapped, 2, 3);
+      EXPECT_TRUE(all_close(k.ntk, swapped, 1e-12, 1e-12));
+    }
+}
+
+// Zero inputs, equal inputs, and sequences without a token.
+TEST(EveryLimit, OfDegenerateInputsIsFinite) {
+  for (const Case& c : cases())
+    for (const auto& network : c.networks) {
+      SCOPED_TRACE(network->summary());
+      for (const bool with_zeros : {true, false}) {
+        Inputs in = {clone(c.a.x), c.a.mask.defined() ? clone(c.a.mask) : Tensor()};
+        copy_(at(in.x, {1}), at(c.a.x, {0}));
+        if (with_zeros) fill_(at(in.x, {0}), 0);
+        if (in.mask.defined()) fill_(at(in.mask, {0}), 0);
+        const Kernel k = limit(*network)(in);
+        for (const Tensor& x : {k.nngp, k.ntk, k.cov1, k.cov2})
+          EXPECT_TRUE(all(isfinite(x)).item<bool>());
+      }
+    }
+}
+
+// By every hyper-parameter of every network; without masks, whose zeros are a kink of relu.
+TEST(EveryLimit, IsDifferentiableByHyperParameters) {
+  for (const Case& c : cases())
+    for (const auto& network : c.networks) {
+      const auto named = network->hyperparameters();
+      if (named.empty() || c.a.mask.defined()) continue;
+      SCOPED_TRACE(network->summary());
+      std::vector<Tensor> values;
+      for (const auto& [path, value] : named) values.push_back(clone(value).set_requires_grad());
+      const auto nngp = [&](const std::vector<Tensor>& at) {
+        for (std::size_t i = 0; i < at.size(); ++i)
+          network->set_hyperparameter(named[i].first, at[i]);
+        return limit(*network)(c.a.rows(0, 2), c.b.rows(0, 1), infinite::Get::nngp).nngp;
+      };
+      EXPECT_TRUE(gradcheck(nngp, values));
+    }
+}
+
+TEST(EveryLimit, WithoutTokensIsZeroAfterPooling) {
+  Generator rng(1);
+  const Inputs in(normal({2, 4, 3}, rng, 0, 1, f64),
+                  cast(tensor({1, 1, 1, 1, 0, 0, 0, 0}, {2, 4}), boolean));
+  const auto expect_zeros = [&](const Layer& net) {
+    const Kernel k = limit(net)(in);
+    EXPECT_TRUE(all_equal(at(k.nngp, {1}), zeros({2}, f64)));
+    EXPECT_TRUE(all_equal(at(k.ntk, {1}), zeros({2}, f64)));
+    const Tensor y = net(cast(in.x, f32), in.mask);
+    EXPECT_TRUE(all_equal(at(y, {1}), zeros({y.size(-1)})));
+  };
+  expect_zeros(Sequential(dense(3, 8, rng), MeanPool()));
+  expect_zeros(Sequential(dense(3, 8, rng), SumPool()));
+  expect_zeros(Sequential(dense(3, 8, rng), Flatten()));
+}
+
+}  // namespace
+}  // namespace ladon

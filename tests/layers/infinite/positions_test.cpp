@@ -1,0 +1,178 @@
+// Positional encodings at infinite width, alone and inside attention.
+
+#include "ladon/layers/infinite/kernel/inputs.h"
+#include "ladon/layers/positional.h"
+#include "ladon/tests/layers/infinite/attention_networks.h"
+#include "ladon/tests/support.h"
+
+namespace ladon {
+namespace {
+
+using infinite::Inputs;
+using test::ntk;
+
+constexpr std::int64_t width = 256;
+
+/// Linear → positions → Linear, so that both what is added and what is trained are seen.
+template <class P>
+infinite::NetworkFactory between_linears(const P& make_positions, std::int64_t out_of_positions) {
+  return [=](Generator& rng) {
+    auto net = std::make_unique<Sequential>();
+    net->append(Linear({.in = 4, .out = width, .parameterization = ntk, .weight_std = 1.1}, rng));
+    net->append(make_positions(rng));
+    net->append(Linear({.in = out_of_positions, .out = 64, .parameterization = ntk}, rng));
+    return net;
+  };
+}
+
+infinite::NetworkFactory between_linears(RandomPositionsOptions options) {
+  options.in = width;
+  const std::int64_t out = width + options.channels;
+  return between_linears([options](Generator& rng) { return RandomPositions(options, rng); }, out);
+}
+
+RandomPositionsOptions beside(const Shape& grid, std::int64_t channels) {
+  return {.grid = grid,
+          .merge = PositionMerge::concat,
+          .channels = channels,
+          .stddev = 0.8,
+          .correlation = decaying_correlation(0.4)};
+}
+
+TEST(RandomPositions, IndependentSum) {
+  const auto x = test::blocks();
+  test::expect_limit(between_linears({.grid = {3}, .stddev = 0.7}), x.a, x.b, test::fewer);
+}
+
+TEST(RandomPositions, DecayingSumOfShorterSequences) {
+  const auto x = test::blocks();
+  test::expect_limit(
+      between_linears({.grid = {5}, .stddev = 0.7, .correlation = decaying_correlation(0.3)}), x.a,
+      x.b, test::fewer);
+}
+
+TEST(RandomPositions, DecayingConcat) {
+  const auto x = test::blocks();
+  test::expect_limit(between_linears(beside({3}, 128)), x.a, x.b, test::fewer);
+}
+
+TEST(RandomPositions, OfImages) {
+  Generator rng(3);
+  const Tensor a = normal({2, 2, 2, 4}, rng, 0, 1, f64), b = normal({1, 2, 2, 4}, rng, 0, 1, f64);
+  test::expect_limit(
+      between_linears({.grid = {2, 2}, .stddev = 0.7, .correlation = decaying_correlation(0.5)}), a,
+      b, test::fewer);
+}
+
+TEST(LearnedPositions, StandardParameterization) {
+  const auto x = test::blocks();
+  const auto make = [](Generator& rng) {
+    return LearnedPositions({.max_length = 4, .dim = width, .stddev = 0.6}, rng);
+  };
+  test::expect_limit(between_linears(make, width), x.a, x.b, test::fewer);
+}
+
+TEST(RandomPositions, CorrelateAsTold) {
+  Generator rng(1);
+  const RandomPositions grid({.grid = {2, 3}, .in = 4, .correlation = decaying_correlation(0.5)},
+                             rng);
+  EXPECT_NEAR(at(grid.correlation, {0, 4}).item(), std::exp(-0.5 * 2), 1e-15);  // (0,0) and (1,1)
+  EXPECT_NEAR(at(grid.correlation, {2, 3}).item(), std::exp(-0.5 * 5), 1e-15);  // (0,2) and (1,0)
+  EXPECT_TRUE(all_close(matmul(grid.factor, transpose(grid.factor)), grid.correlation, 0, 1e-14));
+}
+
+TEST(RandomPositions, BadOptionsAreNamed) {
+  Generator rng(1);
+  test::expect_error(
+      [&] {
+        RandomPositions({.grid = {3}, .in = 4, .correlation = [](double d) { return d; }}, rng);
+      },
+      "not positive semi-definite: its smallest eigenvalue");
+  test::expect_error([&] { RandomPositions({.grid = {3}, .in = 0}, rng); }, "must be positive");
+  const RandomPositions positions({.grid = {3}, .in = 4}, rng);
+  test::expect_error([&] { positions(ones({2, 4, 4})); }, "do not fit positions [3]");
+  test::expect_error(
+      [&] {
+        positions.limit(infinite::input_kernel(ones({2, 4, 4})));
+      },
+      "inputs of 4 positions do not fit positions [3]");
+}
+
+// --- inside attention ---
+
+MultiHeadAttentionOptions attending(AttentionScaling scaling, Zeta zeta) {
+  const bool linear = scaling == AttentionScaling::linear;
+  auto options = linear ? test::wide(scaling, zeta, 1, width) : test::wide(scaling, zeta, 16, 32);
+  options.value_head_dim = linear ? 16 : 4;
+  return options;
+}
+
+void expect(MultiHeadAttentionOptions options, const RandomPositionsOptions& positions,
+            bool values_see_positions) {
+  options.positions = positions;
+  options.values_see_positions = values_see_positions;
+  const bool linear = options.scaling == AttentionScaling::linear;
+  const auto x = test::blocks();
+  test::expect_limit(test::behind_linear(options, linear ? width : width / 2), x.a, x.b,
+                     test::fewer);
+}
+
+const RandomPositionsOptions decaying_sum{
+    .grid = {4}, .stddev = 0.8, .correlation = decaying_correlation(0.4)};
+
+TEST(AttentionPositions, SumWithLinearScaling) {
+  expect(attending(AttentionScaling::linear, Zeta::softmax), decaying_sum, false);
+}
+TEST(AttentionPositions, SumSeenByValues) {
+  expect(attending(AttentionScaling::linear, Zeta::softmax), decaying_sum, true);
+}
+TEST(AttentionPositions, ConcatWithLinearScaling) {
+  expect(attending(AttentionScaling::linear, Zeta::softmax), beside({3}, 128), false);
+}
+TEST(AttentionPositions, ConcatSeenByValues) {
+  expect(attending(AttentionScaling::linear, Zeta::softmax), beside({3}, 128), true);
+}
+TEST(AttentionPositions, SumWithSqrtScaling) {
+  expect(attending(AttentionScaling::sqrt, Zeta::identity), decaying_sum, false);
+}
+TEST(AttentionPositions, SumWithSqrtScalingAndSoftmax) {
+  auto options = attending(AttentionScaling::sqrt, Zeta::softmax);
+  options.limit_samples = 20000;
+  expect(options, decaying_sum, true);
+}
+TEST(AttentionPositions, IndependentConcatWithSqrtScaling) {
+  auto positions = beside({3}, 64);
+  positions.correlation = {};
+  expect(attending(AttentionScaling::sqrt, Zeta::identity), positions, true);
+}
+
+TEST(AttentionPositions, StructuredOverImages) {
+  auto options = attending(AttentionScaling::linear, Zeta::softmax);
+  options.positions = {.grid = {2, 2}, .stddev = 0.9, .correlation = decaying_correlation(0.5)};
+  Generator rng(3);
+  const Tensor a = normal({2, 2, 2, 4}, rng, 0, 1, f64), b = normal({1, 2, 2, 4}, rng, 0, 1, f64);
+  test::expect_limit(test::behind_linear(options, width), a, b, test::fewer);
+}
+
+TEST(AttentionPositions, LayerwiseTangentKernelIsTheContractionOfJacobians) {
+  Generator rng(5);
+  for (const bool values : {false, true})
+    for (const auto& positions : {decaying_sum, beside({4}, 2)}) {
+      MultiHeadAttentionOptions options{.dim = 4,
+                                        .heads = 2,
+                                        .positions = positions,
+                                        .values_see_positions = values,
+                                        .parameterization = ntk,
+                                        .bias_std = 0.3};
+      MultiHeadAttention layer(options, rng);
+      layer.to(f64);
+      const auto x = test::blocks();
+      const auto layerwise = infinite::empirical_kernel(layer, x.a, x.b);
+      const auto contraction =
+          infinite::empirical_kernel(layer, x.a, x.b, {.method = infinite::NtkMethod::jacobian});
+      EXPECT_TRUE(all_close(layerwise.ntk, contraction.ntk, 1e-10, 1e-12));
+    }
+}
+
+}  // namespace
+}  // namespace ladon
