@@ -30,19 +30,13 @@ double parameter_of(Nonlinearity f, std::optional<double> parameter) {
 }
 
 infinite::Kernel limit_of(const DualFunction& f, const infinite::Kernel& k) {
-  LADON_CHECK(
-      k.gaussian, "limit",
-      "an activation's inputs must be Gaussian; put a Linear (or another random linear map) "
-      "between it and the data, activation, product, dropout, flattening, concatenation or "
-      "trained normalization before it");
-  infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
+  k.law.need_gaussian("activation");
+  return infinite::map_pairs(k, k.law.after_nonlinearity(), [&](const infinite::Pairs& pairs) {
     const infinite::DualResult e = infinite::dual(f, pairs.left_variance(), pairs.right_variance(),
                                                   pairs.nngp, pairs.ntk.defined());
     return infinite::PairKernels{e.value,
                                  pairs.ntk.defined() ? pairs.ntk * e.derivative : Tensor()};
   });
-  result.independent = result.centered = result.gaussian = false;
-  return result;
 }
 
 }  // namespace
@@ -218,7 +212,7 @@ Tensor Dropout::forward(const Tensor& x) const { return training() ? dropout(x, 
 
 infinite::Kernel Dropout::limit(const infinite::Kernel& k) const {
   if (!training() || p == 0) return k;
-  infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
+  return infinite::map_pairs(k, k.law.after_mixing(), [&](const infinite::Pairs& pairs) {
     if (p == 1) return pairs.each([](const Tensor& block) { return zeros_like(block); });
     if (!pairs.same.defined()) return pairs.each([](const Tensor& block) { return block; });
     Tensor own = cast(pairs.same, f64);  // [P], or [P, T, T]: 1 where both are the same element
@@ -227,8 +221,6 @@ infinite::Kernel Dropout::limit(const infinite::Kernel& k) const {
     const Tensor scale = 1 + (p / (1 - p)) * own;
     return pairs.each([&](const Tensor& block) { return block * scale; });
   });
-  result.gaussian = false;
-  return result;
 }
 
 std::string Dropout::describe() const { return detail::join("Dropout(", p, ")"); }

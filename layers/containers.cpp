@@ -3,62 +3,18 @@
 #include <cmath>
 
 #include "ladon/core/error.h"
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/branches.h"
 
 namespace ladon {
 namespace {
 
 using infinite::Kernel;
-using infinite::PairKernels;
 
-/// What a branch starts from: whether it is independent counts from there.
-Kernel branch_inputs(const Kernel& k) {
-  Kernel inputs = k;
-  inputs.centered = k.has_mean_zero();
-  inputs.independent = false;
-  return inputs;
-}
-
-struct Branches {
-  std::vector<Kernel> kernels;
-  bool independent = true;  // whether what they make together is, too (Kernel::independent)
-};
-
-/// The branches' kernels. All but one must end in a random linear map inside the branch: only then
-/// are products of different branches zero on average. The one that does not (the identity of a
-/// residual block) may still pass on what is independent already.
-Branches independent_branches(const Container& all, const Kernel& k) {
-  const Kernel inputs = branch_inputs(k);
-  Branches branches;
-  const Layer* other = nullptr;
-  for (const auto& branch : all.layers) {
-    branches.kernels.push_back(branch->limit(inputs));
-    if (branches.kernels.back().independent) continue;
-    LADON_CHECK(
-        other == nullptr, all.describe(), "two branches, ", other ? other->describe() : "", " and ",
-        branch->describe(),
-        ", end in no random linear map; their outputs are correlated, so that kernels do not add "
-        "or multiply; end all but one branch in a Linear");
-    other = branch.get();
-  }
-  if (other) branches.independent = k.independent && other->limit(k).independent;
+std::vector<infinite::Branch> branches_of(const Container& c) {
+  std::vector<infinite::Branch> branches;
+  for (const auto& layer : c.layers)
+    branches.push_back({layer->describe(), [&layer](const Kernel& k) { return layer->limit(k); }});
   return branches;
-}
-
-/// Σ_i weights[i]·k_i, of both kernels.
-Kernel weighted_sum(const std::vector<Kernel>& kernels, const std::vector<double>& weights) {
-  return infinite::combine(kernels, [&](const std::vector<PairKernels>& all) {
-    const auto sum = [&](Tensor PairKernels::*which) {
-      const auto term = [&](std::size_t i) {
-        return weights[i] == 1 ? all[i].*which : weights[i] * (all[i].*which);
-      };
-      if (!(all[0].*which).defined()) return Tensor();
-      Tensor total = term(0);
-      for (std::size_t i = 1; i < all.size(); ++i) total = total + term(i);
-      return total;
-    };
-    return PairKernels{sum(&PairKernels::nngp), sum(&PairKernels::ntk)};
-  });
 }
 
 std::string list_of(const char* what, const Container& c) {
@@ -100,10 +56,7 @@ Tensor Sum::forward_masked(const Tensor& x, const Tensor& mask) const {
 
 infinite::Kernel Sum::limit(const Kernel& k) const {
   check_branches(*this);
-  const Branches branches = independent_branches(*this, k);
-  Kernel result = weighted_sum(branches.kernels, std::vector<double>(branches.kernels.size(), 1.0));
-  result.independent = branches.independent;
-  return result;
+  return infinite::sum(describe(), k, branches_of(*this));
 }
 
 std::string Sum::describe() const { return list_of("Sum", *this); }
@@ -119,20 +72,7 @@ Tensor Product::forward_masked(const Tensor& x, const Tensor& mask) const {
 
 infinite::Kernel Product::limit(const Kernel& k) const {
   check_branches(*this);
-  const Branches branches = independent_branches(*this, k);
-  Kernel result = infinite::combine(branches.kernels, [](const std::vector<PairKernels>& all) {
-    PairKernels product = all[0];
-    for (std::size_t i = 1; i < all.size(); ++i) {
-      // (f·g)' = f'·g + f·g', and the two terms are uncorrelated.
-      if (product.ntk.defined())
-        product.ntk = product.ntk * all[i].nngp + product.nngp * all[i].ntk;
-      product.nngp = product.nngp * all[i].nngp;
-    }
-    return product;
-  });
-  result.independent = branches.independent;
-  result.gaussian = result.gaussian && layers.size() == 1;
-  return result;
+  return infinite::product(describe(), k, branches_of(*this));
 }
 
 std::string Product::describe() const { return list_of("Product", *this); }
@@ -168,17 +108,11 @@ Tensor Concatenate::forward_masked(const Tensor& x, const Tensor& mask) const {
 
 infinite::Kernel Concatenate::limit(const Kernel& k) const {
   check_widths(*this);
-  std::vector<Kernel> kernels;
-  for (const auto& branch : layers) kernels.push_back(branch->limit(k));
   std::vector<double> share;
   double total = 0;
   for (const std::int64_t width : widths) total += static_cast<double>(width);
   for (const std::int64_t width : widths) share.push_back(static_cast<double>(width) / total);
-  Kernel result = weighted_sum(kernels, share);
-  result.independent = true;
-  for (const Kernel& branch : kernels) result.independent &= branch.independent;
-  result.gaussian = result.gaussian && layers.size() == 1;
-  return result;
+  return infinite::concatenation(k, branches_of(*this), share);
 }
 
 std::string Concatenate::describe() const { return list_of("Concatenate", *this); }
@@ -195,12 +129,8 @@ Tensor Residual::forward_masked(const Tensor& x, const Tensor& mask) const {
 }
 
 infinite::Kernel Residual::limit(const Kernel& k) const {
-  const Kernel inside = branch->limit(branch_inputs(k));
-  LADON_CHECK(inside.independent, "Residual", "the branch ", branch->describe(),
-              " ends in no random linear map; its output is correlated with its input");
-  Kernel result = weighted_sum({k, inside}, {alpha, 1 - alpha});
-  result.independent = k.independent;
-  return result;
+  const auto inside = [this](const Kernel& x) { return branch->limit(x); };
+  return infinite::residual("Residual", k, alpha, {branch->describe(), inside});
 }
 
 std::string Residual::describe() const {

@@ -72,16 +72,17 @@ infinite::Kernel Conv::limit(const infinite::Kernel& k) const {
   const int axes = static_cast<int>(windows.size());
   const Shape counts = window_counts(name_, windows, k.positions, k.mask1.defined());
   const double taps = static_cast<double>(patch_size(windows, 1));
-  const auto patch_kernels = infinite::map_pairs(k, counts, [&](const infinite::Pairs& pairs) {
-    return pairs.each([&](const Tensor& block) {
-      // The taps of a 2-D window are all pairs of a row and a column: their sum separates.
-      Tensor sums = infinite::split_positions(pairs.visible(block), k.positions);
-      for (int i = 0; i < axes; ++i)
-        sums = infinite::joint_window_sums(sums, i - 2 * axes, i - axes,
-                                           windows[static_cast<std::size_t>(i)]);
-      return infinite::join_positions(sums, counts) / taps;
-    });
-  });
+  const auto patch_kernels =
+      infinite::map_pairs(k, k.law, counts, [&](const infinite::Pairs& pairs) {
+        return pairs.each([&](const Tensor& block) {
+          // The taps of a 2-D window are all pairs of a row and a column: their sum separates.
+          Tensor sums = infinite::split_positions(pairs.visible(block), k.positions);
+          for (int i = 0; i < axes; ++i)
+            sums = infinite::joint_window_sums(sums, i - 2 * axes, i - axes,
+                                               windows[static_cast<std::size_t>(i)]);
+          return infinite::join_positions(sums, counts) / taps;
+        });
+      });
   return on_patches.limit(patch_kernels);
 }
 

@@ -48,15 +48,14 @@ infinite::Kernel Linear::limit(const infinite::Kernel& k) const {
   const Tensor w = square(standard ? scalar(init_std, f64) : weight_std);
   const Tensor b = standard || !bias.defined() ? scalar(0, f64) : square(bias_std);
   const double fan_in = static_cast<double>(weight.size(1));
-  infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
+  const infinite::Law makes = infinite::Law::random_linear();
+  return infinite::map_pairs(k, makes, [&](const infinite::Pairs& pairs) {
     infinite::PairKernels y{w * pairs.nngp + b, {}};
     if (!pairs.ntk.defined()) return y;
     y.ntk =
         w * pairs.ntk + (standard ? fan_in * pairs.nngp + (bias.defined() ? 1.0 : 0.0) : y.nngp);
     return y;
   });
-  result.independent = result.gaussian = true;
-  return result;
 }
 
 void Linear::visit(Visitor& v) {
@@ -104,14 +103,13 @@ infinite::Kernel Embedding::limit(const infinite::Kernel& k) const {
   for (const Tensor& own : {k.cov1, k.cov2})
     LADON_CHECK(all(equal(k.has_positions() ? diagonal(own) : own, 1)).item<bool>(), "Embedding",
                 "its limit takes the kernel of indices, which is 1 for an index with itself");
-  infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
+  const infinite::Law makes = infinite::Law::random_linear();
+  return infinite::map_pairs(k, makes, [&](const infinite::Pairs& pairs) {
     const Tensor equals = padding_index < 0 ? pairs.nngp : pairs.visible(pairs.nngp);
     infinite::PairKernels y{w * equals, {}};
     if (pairs.ntk.defined()) y.ntk = standard ? equals : y.nngp;
     return y;
   });
-  result.independent = result.gaussian = true;
-  return result;
 }
 
 void Embedding::visit(Visitor& v) {

@@ -33,11 +33,11 @@ void LayerNorm::report(const Tensor& x, const Tensor& y) const {
 }
 
 infinite::Kernel LayerNorm::limit(const infinite::Kernel& k) const {
-  LADON_CHECK(
-      k.has_mean_zero(), "LayerNorm",
-      "its limit needs channels of mean zero, as a random linear map makes them; put it behind a "
-      "Linear, a convolution, an attention or an embedding, not behind an activation or data");
-  infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
+  k.law.need_mean_zero("LayerNorm");
+  // A trained weight's part of the NTK is a channel's own: the channels' laws differ.
+  const bool trained = weight.defined() && k.ntk.defined();
+  const infinite::Law makes = trained ? k.law.after_mixing() : k.law;
+  return infinite::map_pairs(k, makes, [&](const infinite::Pairs& pairs) {
     // At least the smallest number: zeros stay zeros even where eps = 0.
     const auto power = [&](const Tensor& variance) {
       return maximum(variance + eps, scalar(std::numeric_limits<double>::min(), f64));
@@ -47,8 +47,6 @@ infinite::Kernel LayerNorm::limit(const infinite::Kernel& k) const {
     if (weight.defined() && y.ntk.defined()) y.ntk = y.ntk + y.nngp + 1;
     return y;
   });
-  result.gaussian = k.gaussian && !(weight.defined() && k.ntk.defined());
-  return result;
 }
 
 void LayerNorm::visit(Visitor& v) {

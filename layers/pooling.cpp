@@ -71,11 +71,6 @@ Tensor as_sequence(const char* operation, const Tensor& x) {
   return x.rank() == 3 ? x : flatten(x, 1, 2);
 }
 
-void check_positions(const char* operation, const Kernel& k) {
-  LADON_CHECK(k.has_positions(), operation,
-              "the inputs of its limit are vectors; it expects [N, T, d] or [N, H, W, d]");
-}
-
 /// Visible positions of each input, at least 1: [P] (or a number), in f64.
 Tensor visible_count(const Tensor& mask, std::int64_t positions) {
   const Tensor count =
@@ -95,8 +90,8 @@ Tensor MeanPool::forward_masked(const Tensor& x, const Tensor& mask) const {
 }
 
 Kernel MeanPool::limit(const Kernel& k) const {
-  check_positions("MeanPool", k);
-  return infinite::map_pairs(k, {}, [](const Pairs& pairs) {
+  k.need_positions("MeanPool");
+  return infinite::map_pairs(k, k.law, {}, [](const Pairs& pairs) {
     const Tensor count = visible_count(pairs.left_mask, pairs.nngp.size(-2)) *
                          visible_count(pairs.right_mask, pairs.nngp.size(-1));
     return pairs.each([&](const Tensor& block) {
@@ -110,8 +105,8 @@ Tensor SumPool::forward_masked(const Tensor& x, const Tensor& mask) const {
 }
 
 Kernel SumPool::limit(const Kernel& k) const {
-  check_positions("SumPool", k);
-  return infinite::map_pairs(k, {}, [](const Pairs& pairs) {
+  k.need_positions("SumPool");
+  return infinite::map_pairs(k, k.law, {}, [](const Pairs& pairs) {
     return pairs.each(
         [&](const Tensor& block) { return row_sums(flatten(pairs.visible(block), -2, -1)); });
   });
@@ -163,9 +158,9 @@ Tensor AveragePool::forward_masked(const Tensor& x, const Tensor& mask) const {
 }
 
 Kernel AveragePool::limit(const Kernel& k) const {
-  check_positions("AveragePool", k);
+  k.need_positions("AveragePool");
   const Shape after = window_counts("AveragePool", windows, k.positions, k.mask1.defined());
-  return infinite::map_pairs(k, after, [&](const Pairs& pairs) {
+  return infinite::map_pairs(k, k.law, after, [&](const Pairs& pairs) {
     const Tensor left = unsqueeze(counts_over(windows, pairs.left_mask, k.positions), -1);
     const Tensor right = unsqueeze(counts_over(windows, pairs.right_mask, k.positions), -2);
     return pairs.each([&](const Tensor& block) {
@@ -190,7 +185,7 @@ Tensor Flatten::forward_masked(const Tensor& x, const Tensor& mask) const {
 
 Kernel Flatten::limit(const Kernel& k) const {
   if (!k.has_positions()) return k;
-  Kernel result = infinite::map_pairs(k, {}, [](const Pairs& pairs) {
+  return infinite::map_pairs(k, k.law.after_mixing(), {}, [](const Pairs& pairs) {
     return pairs.each([&](const Tensor& block) {
       Tensor own = diagonal(block);  // [P, T]
       if (pairs.left_mask.defined())
@@ -198,8 +193,6 @@ Kernel Flatten::limit(const Kernel& k) const {
       return row_sums(own) / static_cast<double>(std::max<std::int64_t>(block.size(-1), 1));
     });
   });
-  result.gaussian = false;
-  return result;
 }
 
 Tensor FlattenPositions::forward(const Tensor& x) const {
@@ -207,7 +200,7 @@ Tensor FlattenPositions::forward(const Tensor& x) const {
 }
 
 Kernel FlattenPositions::limit(const Kernel& k) const {
-  check_positions("FlattenPositions", k);
+  k.need_positions("FlattenPositions");
   Kernel result = k;
   result.positions = {k.position_count()};
   return result;

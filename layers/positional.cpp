@@ -52,9 +52,9 @@ Tensor LearnedPositions::forward(const Tensor& x) const {
 }
 
 infinite::Kernel LearnedPositions::limit(const infinite::Kernel& k) const {
-  LADON_CHECK(k.has_positions(), "LearnedPositions", "the inputs have no positions");
+  k.need_positions("LearnedPositions");
   const Tensor same = eye(k.position_count(), f64);
-  return infinite::map_pairs(k, [&](const infinite::Pairs& pairs) {
+  return infinite::map_pairs(k, k.law, [&](const infinite::Pairs& pairs) {
     infinite::PairKernels y{pairs.nngp + init_std * init_std * same, {}};
     if (pairs.ntk.defined()) y.ntk = pairs.ntk + same;
     return y;
@@ -166,12 +166,11 @@ infinite::Pairs RandomPositions::limit(const infinite::Pairs& tokens) const {
 }
 
 infinite::Kernel RandomPositions::limit(const infinite::Kernel& k) const {
-  infinite::Kernel result = infinite::map_pairs(k, [this](const infinite::Pairs& pairs) {
+  const infinite::Law makes = merge == PositionMerge::concat ? k.law.after_mixing() : k.law;
+  return infinite::map_pairs(k, makes, [this](const infinite::Pairs& pairs) {
     const infinite::Pairs y = limit(pairs);
     return infinite::PairKernels{y.nngp, y.ntk};
   });
-  if (merge == PositionMerge::concat) result.gaussian = false;  // two laws, side by side
-  return result;
 }
 
 void RandomPositions::visit(Visitor& v) {

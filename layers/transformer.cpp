@@ -1,8 +1,7 @@
 #include "ladon/layers/transformer.h"
 
 #include "ladon/core/error.h"
-#include "ladon/layers/containers.h"
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/branches.h"
 
 namespace ladon {
 
@@ -57,20 +56,10 @@ namespace {
 
 using infinite::Kernel;
 
-/// A branch whose limit is given as a function.
-struct Branch : Layer {
-  std::function<Kernel(const Kernel&)> map;
-
-  explicit Branch(std::function<Kernel(const Kernel&)> f) : map(std::move(f)) {}
-  Tensor forward(const Tensor&) const override { detail::fail("Branch", "has no forward"); }
-  Kernel limit(const Kernel& k) const override { return map(k); }
-  void visit(Visitor&) override {}
-  std::string describe() const override { return "a branch of the Transformer"; }
-};
-
 /// The kernel of x + branch(x).
-Kernel residual(const Kernel& k, std::function<Kernel(const Kernel&)> branch) {
-  return Sum(Identity(), Branch(std::move(branch))).limit(k);
+Kernel residual(const Kernel& k, const char* name, std::function<Kernel(const Kernel&)> branch) {
+  return infinite::sum("TransformerEncoderLayer", k,
+                       {infinite::identity_branch(), {name, std::move(branch)}});
 }
 
 }  // namespace
@@ -83,11 +72,14 @@ Kernel TransformerEncoderLayer::feedforward(const Kernel& k) const {
 Kernel TransformerEncoderLayer::limit(const Kernel& k) const {
   const auto attend = [this](const Kernel& x) { return dropout.limit(attention.limit(x)); };
   const auto expand_contract = [this](const Kernel& x) { return feedforward(x); };
-  if (placement == NormPlacement::post)
-    return feedforward_norm.limit(
-        residual(attention_norm.limit(residual(k, attend)), expand_contract));
-  const Kernel y = residual(k, [&](const Kernel& x) { return attend(attention_norm.limit(x)); });
-  return residual(y, [&](const Kernel& x) { return feedforward(feedforward_norm.limit(x)); });
+  if (placement == NormPlacement::post) {
+    const Kernel y = attention_norm.limit(residual(k, "attention", attend));
+    return feedforward_norm.limit(residual(y, "feedforward", expand_contract));
+  }
+  const Kernel y =
+      residual(k, "attention", [&](const Kernel& x) { return attend(attention_norm.limit(x)); });
+  return residual(y, "feedforward",
+                  [&](const Kernel& x) { return feedforward(feedforward_norm.limit(x)); });
 }
 
 Kernel TransformerEncoder::limit(const Kernel& k) const {

@@ -98,7 +98,7 @@ void register_dual(Nonlinearity f) {
       "dual/" + std::string(to_string(f)), [f](benchmark::State& state, int threads) {
         Generator rng(1);
         infinite::Kernel k = infinite::input_kernel(normal({256, 32}, rng, 0, 1, f64));
-        k.gaussian = true;
+        k.law = infinite::Law::random_linear();
         const Activation layer(f);
         const NoGrad off;
         const auto seconds = bench::times(

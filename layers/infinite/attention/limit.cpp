@@ -158,15 +158,15 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
 }  // namespace
 
 infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
-  LADON_CHECK(k.has_positions(), where_from, "the inputs have no positions to attend to");
+  k.need_positions(where_from);
   check_has_limit(*this);
   const infinite::AttentionLimit layer = limit_of(*this);
-  infinite::Kernel result = infinite::map_pairs(k, [&](const infinite::Pairs& tokens) {
+  const infinite::Law makes = infinite::Law::random_linear();
+  infinite::Kernel result = infinite::map_pairs(k, makes, [&](const infinite::Pairs& tokens) {
     const infinite::Pairs seen = positions ? positions->limit(tokens) : tokens;
     return infinite::attention_kernels(layer, seen, values_see_positions ? seen : tokens);
   });
-  result.independent = result.gaussian = true;
-  result.sampled = k.sampled || infinite::is_sampled(layer, k.position_count());
+  result.draws.used = k.draws.used || infinite::is_sampled(layer, k.position_count());
   return result;
 }
 

@@ -80,7 +80,7 @@ Probe probe(const Limit& limit, const GramPlan& plan, Get get, double budget) {
     const double seconds = processor_seconds() - start;
     const auto peak = static_cast<double>(Storage::peak_bytes() - before);
     if (seconds > probe_seconds / 4 || n >= std::min(most, vector_unit) || 4 * peak > probe_bytes)
-      return {peak / pairs, seconds / pairs, k.positions, k.sampled};
+      return {peak / pairs, seconds / pairs, k.positions, k.draws.used};
   }
 }
 
@@ -248,7 +248,7 @@ Kernel gram_tile(const Limit& limit, const GramPlan& plan, const GramTile& tile,
   Kernel k = diagonal
                  ? input_kernel(rows, get)
                  : input_kernel(rows, plan.b.rows(tile.column, tile.column + tile.columns), get);
-  k.replicate = replicate;
+  k.draws.replicate = replicate;
   return limit(k);
 }
 

@@ -145,7 +145,7 @@ Kernel input_kernel(const Inputs& a, const Inputs& b, Get get) {
   const Rows rows1(a, positions), rows2(b, positions);
   Kernel k;
   k.positions = positions;
-  k.gaussian = false;  // data
+  k.law = Law::data();
   k.nngp = inner_products(rows1, rows2);
   if (positions.rank() > 0 && k.nngp.rank() == 2)  // a single position is an axis too
     k.nngp = reshape(k.nngp, {a.count(), b.count(), 1, 1});

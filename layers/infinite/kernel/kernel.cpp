@@ -22,7 +22,7 @@ Pairs cross_pairs(const Kernel& k) {
           .right_mask = side(k.mask2, 0),
           .same = k.same,
           .has_positions = k.has_positions(),
-          .replicate = k.replicate};
+          .replicate = k.draws.replicate};
 }
 
 Pairs self_pairs(const Kernel& k, const Tensor& cov, const Tensor& mask) {
@@ -34,7 +34,7 @@ Pairs self_pairs(const Kernel& k, const Tensor& cov, const Tensor& mask) {
           .right_mask = mask,
           .same = ones({cov.size(0)}, boolean),
           .has_positions = k.has_positions(),
-          .replicate = k.replicate};
+          .replicate = k.draws.replicate};
 }
 
 }  // namespace
@@ -51,13 +51,21 @@ PairKernels Pairs::each(const std::function<Tensor(const Tensor&)>& map) const {
   return {map(nngp), ntk.defined() ? map(ntk) : Tensor()};
 }
 
-Kernel map_pairs(const Kernel& k, const std::function<PairKernels(const Pairs&)>& layer) {
-  return map_pairs(k, k.positions, layer);
+void Kernel::need_positions(std::string_view layer) const {
+  LADON_CHECK(has_positions(), layer,
+              "the inputs of its limit are vectors and have no positions; it expects "
+              "[N, T, d] or [N, H, W, d]");
 }
 
-Kernel map_pairs(const Kernel& k, const Shape& positions,
+Kernel map_pairs(const Kernel& k, const Law& makes,
+                 const std::function<PairKernels(const Pairs&)>& layer) {
+  return map_pairs(k, makes, k.positions, layer);
+}
+
+Kernel map_pairs(const Kernel& k, const Law& makes, const Shape& positions,
                  const std::function<PairKernels(const Pairs&)>& layer) {
   Kernel result = k;
+  result.law = makes;
   const PairKernels cross = layer(cross_pairs(k));
   result.nngp = cross.nngp;
   result.ntk = cross.ntk;
@@ -68,10 +76,17 @@ Kernel map_pairs(const Kernel& k, const Shape& positions,
   return result;
 }
 
-Kernel combine(const std::vector<Kernel>& branches,
+std::vector<Law> laws_of(const std::vector<Kernel>& branches) {
+  std::vector<Law> laws;
+  for (const Kernel& k : branches) laws.push_back(k.law);
+  return laws;
+}
+
+Kernel combine(const std::vector<Kernel>& branches, const Law& makes,
                const std::function<PairKernels(const std::vector<PairKernels>&)>& rule) {
   LADON_CHECK(!branches.empty(), "combine", "there are no branches");
   Kernel result = branches.front();
+  result.law = makes;
   std::vector<PairKernels> cross, self1, self2;
   for (const Kernel& k : branches) {
     LADON_CHECK(k.nngp.shape() == result.nngp.shape() && k.positions == result.positions, "combine",
@@ -79,11 +94,8 @@ Kernel combine(const std::vector<Kernel>& branches,
     cross.push_back({k.nngp, k.ntk});
     self1.push_back({k.cov1, {}});
     self2.push_back({k.cov2, {}});
-    result.sampled = result.sampled || k.sampled;
-    result.centered = result.has_mean_zero() && k.has_mean_zero();
-    result.gaussian = result.gaussian && k.gaussian;
+    result.draws.used = result.draws.used || k.draws.used;
   }
-  result.independent = false;  // the rule's affair
   const PairKernels both = rule(cross);
   result.nngp = both.nngp;
   result.ntk = both.ntk;

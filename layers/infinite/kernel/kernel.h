@@ -12,11 +12,19 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "ladon/core/tensor.h"
+#include "ladon/layers/infinite/kernel/law.h"
 
 namespace ladon::infinite {
+
+/// Layers without a closed form estimate their expectation by sampling.
+struct Draws {
+  std::uint64_t replicate = 0;  ///< Which of the independent estimates: gram() averages several.
+  bool used = false;            ///< Whether a layer did sample.
+};
 
 /// Kernels between two blocks of inputs of N1 and N2. An input is a vector, or has T positions
 /// (tokens, pixels), each with a vector: then every pair of inputs has a T × T block.
@@ -28,24 +36,13 @@ struct Kernel {
   Tensor same;          ///< bool [N1, N2], true where both are the same input (for layers that draw
                         ///< once an input, as dropout); undefined: none is.
   Shape positions;      ///< {} for vectors, {T} for sequences, {H, W} for images (T = H·W).
-
-  /// Whether the channels come out of a random linear map of their own and so have mean zero, given
-  /// what they were computed from: what sums and products of branches rely on.
-  bool independent = false;
-  /// Whether the channels have mean zero at any rate, as the inputs of a branch may: what LayerNorm
-  /// relies on.
-  bool centered = false;
-  /// Whether a channel is Gaussian with this covariance (and its tangent kernel does not depend on
-  /// its value): what activations rely on. Random linear maps make it so.
-  bool gaussian = true;
-  /// Whether a layer estimated its expectation by sampling, and which of the independent estimates
-  /// this is: gram() averages them and reports their standard error.
-  bool sampled = false;
-  std::uint64_t replicate = 0;
+  Law law;              ///< What is known of the channels besides.
+  Draws draws;
 
   bool has_positions() const { return positions.rank() > 0; }
   std::int64_t position_count() const { return positions.count(); }  ///< 1 for vectors
-  bool has_mean_zero() const { return independent || centered; }
+  /// Throws Error unless inputs have positions; `layer` is named.
+  void need_positions(std::string_view layer) const;
 };
 
 /// What a layer makes of pairs; ntk is undefined where they have none.
@@ -74,13 +71,17 @@ struct Pairs {
 };
 
 /// Applies a layer's map to the pairs between the blocks and to the pairs of each input with
-/// itself. The result has `positions` (by default those of k) and k's masks, if it has positions.
-Kernel map_pairs(const Kernel& k, const std::function<PairKernels(const Pairs&)>& layer);
-Kernel map_pairs(const Kernel& k, const Shape& positions,
+/// itself. The result has the law that the layer says it makes, `positions` (by default those of k)
+/// and k's masks, if it has positions.
+Kernel map_pairs(const Kernel& k, const Law& makes,
+                 const std::function<PairKernels(const Pairs&)>& layer);
+Kernel map_pairs(const Kernel& k, const Law& makes, const Shape& positions,
                  const std::function<PairKernels(const Pairs&)>& layer);
 
 /// Combines the kernels of several branches that see the same inputs, block by block.
-Kernel combine(const std::vector<Kernel>& branches,
+Kernel combine(const std::vector<Kernel>& branches, const Law& makes,
                const std::function<PairKernels(const std::vector<PairKernels>&)>& rule);
+/// The laws of branches, in order.
+std::vector<Law> laws_of(const std::vector<Kernel>& branches);
 
 }  // namespace ladon::infinite

@@ -112,8 +112,8 @@ TEST(AttentionLimit, QuadratureOfTwoTokensIsTheAverageOfDraws) {
   for (const bool causal : {false, true}) {
     options.causal = causal;
     const Kernel exact = limit_of(options, two.a, two.b), drawn = limit_of(options, x.a, x.b);
-    EXPECT_FALSE(exact.sampled);
-    EXPECT_TRUE(drawn.sampled);
+    EXPECT_FALSE(exact.draws.used);
+    EXPECT_TRUE(drawn.draws.used);
     const auto first_two = [](const Tensor& k) {
       return at(k, {all_of, all_of, Slice{.stop = 2}, Slice{.stop = 2}});
     };
@@ -136,9 +136,9 @@ TEST(AttentionLimit, DrawsDependOnSeedAndReplicateOnly) {
   MultiHeadAttention layer(options, rng);
   const Tensor first = layer.limit(in).nngp;
   EXPECT_TRUE(all_equal(layer.limit(in).nngp, first));
-  in.replicate = 1;
+  in.draws.replicate = 1;
   EXPECT_FALSE(all_equal(layer.limit(in).nngp, first));
-  in.replicate = 0;
+  in.draws.replicate = 0;
   layer.limit_seed = 1;
   EXPECT_FALSE(all_equal(layer.limit(in).nngp, first));
 }
@@ -191,7 +191,7 @@ TEST(AttentionLimit, IsSymmetric) {
   const Blocks x = padded();
   for (const auto& form : all_forms()) {
     const Kernel k = limit_of(form, x.a, x.b), turned = limit_of(form, x.b, x.a);
-    if (k.sampled) continue;
+    if (k.draws.used) continue;
     const std::vector<int> order{1, 0, 3, 2};
     EXPECT_TRUE(all_close(permute(turned.nngp, order), k.nngp, 1e-12, 1e-12));
     EXPECT_TRUE(all_close(permute(turned.ntk, order), k.ntk, 1e-12, 1e-12));
@@ -260,7 +260,7 @@ TEST(AttentionLimit, RefusesWhatHasNone) {
       [&] {
         layer.limit(infinite::input_kernel(ones({2, 4})));
       },
-      "no positions to attend to");
+      "have no positions");
   MultiHeadAttention drawn(sqrt_untied(Zeta::softmax), rng);
   drawn.query_key_std.set_requires_grad();
   test::expect_error([&] { limit(drawn)(x); }, "has no gradient by query_key_std");

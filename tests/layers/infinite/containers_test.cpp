@@ -69,10 +69,10 @@ TEST(SumLimit, KnowsWhatIsOfMeanZero) {
   Generator rng(1);
   const Data data;
   const auto k = [&](const Layer& layer) { return limit(layer)(data.a); };
-  EXPECT_TRUE(k(Sequential(dense(4, 8, rng), Sum(Identity(), dense(8, 8, rng)))).independent);
-  EXPECT_TRUE(k(Sum(dense(4, 8, rng), dense(4, 8, rng))).independent);
-  EXPECT_FALSE(k(Sum(Identity(), dense(4, 4, rng))).independent);
-  EXPECT_FALSE(k(Sequential(dense(4, 8, rng), Sum(relu(), dense(8, 8, rng)))).independent);
+  EXPECT_TRUE(k(Sequential(dense(4, 8, rng), Sum(Identity(), dense(8, 8, rng)))).law.independent());
+  EXPECT_TRUE(k(Sum(dense(4, 8, rng), dense(4, 8, rng))).law.independent());
+  EXPECT_FALSE(k(Sum(Identity(), dense(4, 4, rng))).law.independent());
+  EXPECT_FALSE(k(Sequential(dense(4, 8, rng), Sum(relu(), dense(8, 8, rng)))).law.independent());
 }
 
 TEST(ProductLimit, OfAGate) {

@@ -84,11 +84,11 @@ void expect_same_bits(const Gram& a, const Gram& b, const std::string& what) {
 struct Sampling : Layer {
   Tensor forward(const Tensor& x) const override { return x; }
   infinite::Kernel limit(const infinite::Kernel& k) const override {
-    infinite::Kernel y = infinite::map_pairs(k, [](const infinite::Pairs& p) {
+    infinite::Kernel y = infinite::map_pairs(k, k.law, [](const infinite::Pairs& p) {
       const auto r = static_cast<double>(p.replicate);
       return infinite::PairKernels{p.nngp + r, p.ntk.defined() ? p.ntk - 2 * r : Tensor()};
     });
-    y.sampled = true;
+    y.draws.used = true;
     return y;
   }
   void visit(Visitor&) override {}
@@ -99,7 +99,7 @@ struct Sampling : Layer {
 struct Noise : Layer {
   Tensor forward(const Tensor& x) const override { return x; }
   infinite::Kernel limit(const infinite::Kernel& k) const override {
-    return infinite::map_pairs(k, [](const infinite::Pairs& p) {
+    return infinite::map_pairs(k, k.law, [](const infinite::Pairs& p) {
       infinite::PairKernels y{p.nngp, p.ntk};
       if (p.same.defined()) y.nngp = where(p.same, 2 * p.nngp, p.nngp);
       return y;

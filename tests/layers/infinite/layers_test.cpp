@@ -245,7 +245,7 @@ TEST(ActivationLimit, NeedsGaussianInputs) {
   const auto relu = Activation(Nonlinearity::relu);
   const Tensor x = Data().tokens[0];
   const auto refused = [&](const Sequential& net) {
-    test::expect_error([&] { limit(net)(x); }, "must be Gaussian");
+    test::expect_error([&] { limit(net)(x); }, "needs Gaussian inputs");
   };
   refused(Sequential(relu));
   refused(Sequential(dense(4, 8, rng), relu, relu));
