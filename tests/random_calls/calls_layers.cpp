@@ -238,7 +238,7 @@ void add_containers(CallTable& table) {
     return run_on_tokens(d, layer, 2);
   });
   table.add("Product", [](Draw& d) {
-    Product layer(Identity(), Activation(Nonlinearity::sigmoid));
+    Product layer{Identity(), Activation(Nonlinearity::sigmoid)};
     return run_on_tokens(d, layer, 2);
   });
   table.add("Sum", [](Draw& d) {
