@@ -44,28 +44,27 @@ void check_options(const MultiHeadAttentionOptions& o) {
               " heads do not divide dim = ", o.dim, "; give head_dim");
   LADON_CHECK(o.dropout >= 0 && o.dropout <= 1, layer, "dropout must lie in [0, 1], got ",
               o.dropout);
-  LADON_CHECK(!o.tied || o.key_dim <= 0 || o.key_dim == o.dim, layer,
+  LADON_CHECK(!o.form.tied || o.key_dim <= 0 || o.key_dim == o.dim, layer,
               "tied queries and keys need inputs of one width, got dim = ", o.dim,
               ", key_dim = ", o.key_dim);
-  LADON_CHECK(o.query_key_std >= 0 && o.value_output_std >= 0 && o.bias_std >= 0, layer,
-              "standard deviations must not be negative, got query_key_std = ", o.query_key_std,
-              ", value_output_std = ", o.value_output_std, ", bias_std = ", o.bias_std);
-  LADON_CHECK(o.limit_samples >= 2, layer, "limit_samples must be at least 2, got ",
-              o.limit_samples);
+  const AttentionPrior& p = o.prior;
+  LADON_CHECK(p.query_key_std >= 0 && p.value_output_std >= 0 && p.bias_std >= 0, layer,
+              "standard deviations must not be negative, got query_key_std = ", p.query_key_std,
+              ", value_output_std = ", p.value_output_std, ", bias_std = ", p.bias_std);
+  LADON_CHECK(o.limit_draws.samples >= 2, layer, "limit_draws.samples must be at least 2, got ",
+              o.limit_draws.samples);
 }
 
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Generator& source)
-    : values_see_positions(o.positions && o.values_see_positions),
-      scaling(o.scaling),
-      zeta(o.zeta),
-      tied(o.tied),
+    : values_see_positions(o.positions && o.positions->values),
+      hook(o.hook),
+      form(o.form),
       causal(o.causal),
       dropout(o.dropout),
-      init(o.parameterization == Parameterization::ntk ? Init::normal : o.init),
-      limit_samples(o.limit_samples),
-      limit_seed(o.limit_seed),
+      init(o.prior.parameterization == Parameterization::ntk ? Init::normal : o.prior.init),
+      limit_draws(o.limit_draws),
       rng(source.split(source.reserve(1))) {
   check_options(o);
   const std::int64_t width = o.head_dim > 0 ? o.head_dim : o.dim / o.heads;
@@ -73,8 +72,10 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Gener
   const std::int64_t key_dim = o.key_dim > 0 ? o.key_dim : o.dim;
   const std::int64_t value_dim = o.value_dim > 0 ? o.value_dim : key_dim;
   const std::int64_t out = o.out > 0 ? o.out : o.dim;
-  const std::int64_t beside =
-      o.positions && o.positions->merge == PositionMerge::concat ? o.positions->channels : 0;
+  RandomPositionsOptions encoding = o.positions ? o.positions->encoding : RandomPositionsOptions{};
+  encoding.in = o.dim;
+  const bool concatenated = o.positions && encoding.merge == PositionMerge::concat;
+  const std::int64_t beside = concatenated ? encoding.channels : 0;
   // Drawn as matrices [heads·width, in], so that fans are those of the whole projection.
   const auto projection = [&](std::int64_t rows, std::int64_t in, std::int64_t more) {
     const Shape shape{checked_product("MultiHeadAttention", o.heads, rows),
@@ -83,32 +84,28 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Gener
     return parameter(reshape(matrix, {o.heads, rows, shape[1]}));
   };
   query = projection(width, o.dim, beside);
-  if (!tied) key = projection(width, key_dim, beside);
+  if (!form.tied) key = projection(width, key_dim, beside);
   value = projection(value_width, value_dim, values_see_positions ? beside : 0);
   output = projection(value_width, out, 0);
-  if (o.positions) {
-    RandomPositionsOptions told = *o.positions;
-    told.in = o.dim;
-    positions.emplace(told, source);
-  }
-  if (o.parameterization == Parameterization::ntk) {
-    query_key_std = scalar(o.query_key_std, f64);
-    value_output_std = scalar(o.value_output_std, f64);
-    bias_std = scalar(o.bias_std, f64);
-    if (o.bias && o.bias_std > 0) output_bias = initialize(Init::normal, {out}, source);
+  if (o.positions) positions.emplace(encoding, source);
+  if (o.prior.parameterization == Parameterization::ntk) {
+    query_key_std = scalar(o.prior.query_key_std, f64);
+    value_output_std = scalar(o.prior.value_output_std, f64);
+    bias_std = scalar(o.prior.bias_std, f64);
+    if (o.bias && o.prior.bias_std > 0) output_bias = initialize(Init::normal, {out}, source);
     return;
   }
   if (!o.bias) return;
   if (o.projection_bias) {
     query_bias = parameter(zeros({o.heads, width}));
-    if (!tied) key_bias = parameter(zeros({o.heads, width}));
+    if (!form.tied) key_bias = parameter(zeros({o.heads, width}));
     value_bias = parameter(zeros({o.heads, value_width}));
   }
   output_bias = parameter(zeros({out}));
 }
 
-MultiHeadAttention::Projected MultiHeadAttention::project(const Tensor& queries, const Tensor& keys,
-                                                          const Tensor& values) const {
+AttentionHeads MultiHeadAttention::project(const Tensor& queries, const Tensor& keys,
+                                           const Tensor& values) const {
   LADON_CHECK(queries.rank() == 3 && keys.rank() == 3 && values.rank() == 3, "MultiHeadAttention",
               "queries, keys and values must be [batch, T, width], got shapes ", queries.shape(),
               ", ", keys.shape(), " and ", values.shape());
@@ -121,12 +118,12 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Tensor& queries,
   Tensor q = queries, k = keys, v = values;
   if (positions) {
     LADON_CHECK(self && same(queries, values), "MultiHeadAttention",
-                "tells positions in self-attention only; put a RandomPositions before each input");
+                "adds positions in self-attention only; put a RandomPositions before each input");
     q = k = (*positions)(queries);
     if (values_see_positions) v = q;
   }
   check_input("queries", q, query.size(2));
-  check_input("keys", k, tied ? query.size(2) : key.size(2));
+  check_input("keys", k, form.tied ? query.size(2) : key.size(2));
   check_input("values", v, value.size(2));
   const bool ntk = parameterization() == Parameterization::ntk;
   const auto times = [ntk](const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -134,7 +131,7 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Tensor& queries,
     return projected(x, scale, weight, bias);
   };
   const auto apart = [this](const Tensor& y) { return heads_apart(y, heads()); };
-  if (!tied)
+  if (!form.tied)
     return {apart(times(q, query, query_bias)), apart(times(k, key, key_bias)),
             apart(times(v, value, value_bias))};
   // One product by the one weight, of queries and keys in a row where they differ.
@@ -146,52 +143,39 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Tensor& queries,
 
 double MultiHeadAttention::logit_scale() const {
   const double width = static_cast<double>(head_dim());
-  const double scale = 1 / (scaling == AttentionScaling::sqrt ? std::sqrt(width) : width);
+  const double scale = 1 / (form.scaling == AttentionScaling::sqrt ? std::sqrt(width) : width);
   return query_key_std.defined() ? scale * query_key_std.item() : scale;
 }
 
-AttentionOptions MultiHeadAttention::options(const AttentionMasks& masks,
-                                             const Tensor& keys) const {
-  AttentionOptions options{.mask = masks.mask, .causal = causal, .scale = logit_scale()};
+AttentionOptions MultiHeadAttention::options(const AttentionMask& mask, const Tensor& keys) const {
+  AttentionOptions options{.mask = mask.merged(keys.size(0), keys.size(1)),
+                           .causal = causal || mask.causal,
+                           .scale = logit_scale()};
   if (training() && dropout > 0) {
     options.dropout = dropout;
     options.rng = &rng;
   }
-  if (!masks.key_mask.defined()) return options;
-  LADON_CHECK(masks.key_mask.dtype() == boolean && masks.key_mask.shape() == keys.shape().sub(0, 2),
-              "MultiHeadAttention", "key_mask must be bool ", keys.shape().sub(0, 2), ", got ",
-              masks.key_mask.dtype(), " ", masks.key_mask.shape());
-  const Tensor visible = unsqueeze(unsqueeze(masks.key_mask, 1), 1);  // [B, 1, 1, Tk]
-  if (!options.mask.defined())
-    options.mask = visible;
-  else if (options.mask.dtype() == boolean)
-    options.mask = logical_and(options.mask, visible);
-  else
-    options.mask = where(visible, options.mask, scalar(-INFINITY, options.mask.dtype()));
   return options;
 }
 
-Tensor apply(Zeta zeta, const Tensor& logits) {
-  switch (zeta) {
-    case Zeta::softmax:
-      return softmax(logits, -1);
-    case Zeta::identity:
-      return logits;
-    case Zeta::relu:
-      return relu(logits);
-    case Zeta::abs:
-      return abs(logits);
-  }
-  detail::fail("apply", "unknown zeta");
+AttentionResult MultiHeadAttention::attend(const Tensor& queries, const Tensor& keys,
+                                           const Tensor& values, const AttentionMask& mask,
+                                           bool with_weights) const {
+  AttentionHeads h = project(queries, keys, values);
+  if (hook) h = hook->heads(h);
+  const Tensor bias = hook ? hook->bias(h) : Tensor();
+  if (form.weighting != Weighting::softmax) return weigh(h, options(mask, keys), bias);
+  const AttentionOptions o = options(bias.defined() ? mask + bias : mask, keys);
+  return with_weights ? attention_with_weights(h.q, h.k, h.v, o)
+                      : AttentionResult{scaled_dot_product_attention(h.q, h.k, h.v, o), {}};
 }
 
-AttentionResult MultiHeadAttention::attend(const Projected& p, const AttentionOptions& o,
-                                           bool with_weights) const {
-  if (zeta == Zeta::softmax)
-    return with_weights ? attention_with_weights(p.q, p.k, p.v, o)
-                        : AttentionResult{scaled_dot_product_attention(p.q, p.k, p.v, o), {}};
+/// Weights that are not softmax's.
+AttentionResult MultiHeadAttention::weigh(const AttentionHeads& h, const AttentionOptions& o,
+                                          const Tensor& bias) const {
   // [B,H,Tq,d] · [B,H,Tk,d]ᵀ → [B,H,Tq,Tk]
-  Tensor weights = apply(zeta, matmul(p.q * *o.scale, transpose(p.k)));
+  const Tensor logits = matmul(h.q * *o.scale, transpose(h.k));
+  Tensor weights = apply(form.weighting, bias.defined() ? logits + bias : logits);
   if (o.mask.defined()) {
     LADON_CHECK(o.mask.dtype() == boolean, "MultiHeadAttention",
                 "an additive mask needs softmax weights; pass a boolean one");
@@ -199,7 +183,7 @@ AttentionResult MultiHeadAttention::attend(const Projected& p, const AttentionOp
   }
   if (o.causal) weights = tril(weights);
   const Tensor kept = o.dropout > 0 ? ladon::dropout(weights, o.dropout, *o.rng) : weights;
-  return {matmul(kept, p.v), weights};
+  return {matmul(kept, h.v), weights};
 }
 
 // [B,H,T,d] → [B,T,H·d] · [H·d,out] → [B,T,out]
@@ -218,21 +202,21 @@ Tensor MultiHeadAttention::combine(const Tensor& contexts) const {
   return y;
 }
 
-Tensor MultiHeadAttention::forward(const Tensor& x, const AttentionMasks& masks) const {
-  if (x.rank() != 4) return forward(x, x, x, masks);
-  const Tensor y = forward(flatten(x, 1, 2), masks);
+Tensor MultiHeadAttention::forward(const Tensor& x, const AttentionMask& mask) const {
+  if (x.rank() != 4) return forward(x, x, x, mask);
+  const Tensor y = forward(flatten(x, 1, 2), mask);
   return reshape(y, {x.size(0), x.size(1), x.size(2), y.size(2)});
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
-                                   const AttentionMasks& masks) const {
-  return combine(attend(project(queries, keys, values), options(masks, keys), false).output);
+                                   const AttentionMask& mask) const {
+  return combine(attend(queries, keys, values, mask, false).output);
 }
 
 MultiHeadAttention::Details MultiHeadAttention::forward_with_weights(
     const Tensor& queries, const Tensor& keys, const Tensor& values,
-    const AttentionMasks& masks) const {
-  const AttentionResult result = attend(project(queries, keys, values), options(masks, keys), true);
+    const AttentionMask& mask) const {
+  const AttentionResult result = attend(queries, keys, values, mask, true);
   return {combine(result.output), result.weights, result.output};
 }
 
@@ -246,6 +230,7 @@ void MultiHeadAttention::visit(Visitor& v) {
   v("value_bias", value_bias);
   v("output_bias", output_bias);
   v("positions", positions);
+  v("hook", hook);
   v.hyperparameter("query_key_std", query_key_std);
   v.hyperparameter("value_output_std", value_output_std);
   v.hyperparameter("bias_std", bias_std);
@@ -253,84 +238,10 @@ void MultiHeadAttention::visit(Visitor& v) {
 }
 
 std::string MultiHeadAttention::describe() const {
-  static constexpr const char* weights[] = {"", ", identity", ", relu", ", abs"};
+  const std::string plain = to_string(AttentionForm{}), own = to_string(form);
   return detail::join("MultiHeadAttention(dim ", query.size(2), ", ", heads(), " heads of ",
-                      head_dim(), weights[static_cast<int>(zeta)],
-                      scaling == AttentionScaling::linear ? ", linear scaling" : "",
-                      tied ? ", tied" : "", causal ? ", causal)" : ")");
-}
-
-// --- torch's layout ---
-
-namespace {
-
-void check_torch_form(const MultiHeadAttention& layer) {
-  const std::int64_t dim = layer.query.size(2);
-  LADON_CHECK(
-      layer.zeta == Zeta::softmax && layer.scaling == AttentionScaling::sqrt && !layer.tied &&
-          !layer.positions && layer.parameterization() == Parameterization::standard &&
-          layer.query_bias.defined() == layer.output_bias.defined(),
-      "torch layout",
-      "is of plain attention: softmax, sqrt scaling, separate queries and keys, no positions, "
-      "standard parameterization, biases everywhere or nowhere; this is ",
-      layer.describe());
-  LADON_CHECK(layer.key.size(2) == dim && layer.value.size(2) == dim &&
-                  layer.output.size(2) == dim && layer.value_head_dim() == layer.head_dim() &&
-                  layer.heads() * layer.head_dim() == dim,
-              "torch layout",
-              "needs queries, keys, values and output of one width dim = heads·head_dim; they are ",
-              layer.query.shape(), ", ", layer.key.shape(), ", ", layer.value.shape());
-}
-
-}  // namespace
-
-StateDict to_torch(const MultiHeadAttention& layer) {
-  NoGrad no_grad;
-  check_torch_form(layer);
-  const std::int64_t dim = layer.query.size(2);
-  const auto square = [dim](const Tensor& x) { return reshape(x.detach(), {dim, dim}); };
-  const auto flat = [dim](const Tensor& x) { return reshape(x.detach(), {dim}); };
-  StateDict state;
-  state["in_proj_weight"] =
-      concat({square(layer.query), square(layer.key), square(layer.value)}, 0);
-  state["out_proj.weight"] = clone(transpose(square(layer.output)));  // torch: [out, in]
-  if (!layer.output_bias.defined()) return state;
-  state["in_proj_bias"] =
-      concat({flat(layer.query_bias), flat(layer.key_bias), flat(layer.value_bias)}, 0);
-  state["out_proj.bias"] = clone(layer.output_bias.detach());
-  return state;
-}
-
-void from_torch(MultiHeadAttention& layer, const StateDict& state) {
-  NoGrad no_grad;
-  check_torch_form(layer);
-  const std::int64_t dim = layer.query.size(2);
-  const auto take = [&](const std::string& name, const Shape& shape) {
-    const auto found = state.find(name);
-    LADON_CHECK(found != state.end(), "from_torch", "`", name, "` is missing");
-    LADON_CHECK(found->second.shape() == shape, "from_torch", "`", name, "` has shape ",
-                found->second.shape(), ", expected ", shape);
-    return found->second;
-  };
-  const bool bias = layer.output_bias.defined();
-  const Tensor in = take("in_proj_weight", {3 * dim, dim});
-  const Tensor out = take("out_proj.weight", {dim, dim});
-  const Tensor in_bias = bias ? take("in_proj_bias", {3 * dim}) : Tensor();
-  const Tensor out_bias = bias ? take("out_proj.bias", {dim}) : Tensor();
-
-  const auto third = [dim](const Tensor& x, std::int64_t i) { return split(x, dim)[i]; };
-  const auto store = [](const Tensor& to, const Tensor& from) {
-    copy_(to, reshape(from, to.shape()));
-  };
-  store(layer.query, third(in, 0));
-  store(layer.key, third(in, 1));
-  store(layer.value, third(in, 2));
-  store(layer.output, transpose(out));
-  if (!bias) return;
-  store(layer.query_bias, third(in_bias, 0));
-  store(layer.key_bias, third(in_bias, 1));
-  store(layer.value_bias, third(in_bias, 2));
-  store(layer.output_bias, out_bias);
+                      head_dim(), own == plain ? "" : ", " + own, causal ? ", causal" : "",
+                      hook ? ", " + hook->describe() : "", ")");
 }
 
 }  // namespace ladon

@@ -35,15 +35,15 @@ Tensor TransformerEncoderLayer::around(const Tensor& x,
   return feedforward_norm(y + feedforward(y));
 }
 
-Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMasks& masks) const {
-  return around(x, [&](const Tensor& seen) { return attention(seen, masks); });
+Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMask& mask) const {
+  return around(x, [&](const Tensor& seen) { return attention(seen, mask); });
 }
 
 AttentionResult TransformerEncoderLayer::forward_with_weights(const Tensor& x,
-                                                              const AttentionMasks& masks) const {
+                                                              const AttentionMask& mask) const {
   AttentionResult result;
   result.output = around(x, [&](const Tensor& seen) {
-    const auto details = attention.forward_with_weights(seen, seen, seen, masks);
+    const auto details = attention.forward_with_weights(seen, seen, seen, mask);
     result.weights = details.weights;
     return details.output;
   });
@@ -110,17 +110,17 @@ TransformerEncoder::TransformerEncoder(const TransformerEncoderOptions& options,
     final_norm.emplace(LayerNormOptions{.dim = options.layer.dim});
 }
 
-Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMasks& masks) const {
+Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMask& mask) const {
   Tensor y = x;
-  for (const TransformerEncoderLayer& layer : layers) y = layer(y, masks);
+  for (const TransformerEncoderLayer& layer : layers) y = layer(y, mask);
   return final_norm ? (*final_norm)(y) : y;
 }
 
 TransformerEncoder::Details TransformerEncoder::forward_with_weights(
-    const Tensor& x, const AttentionMasks& masks) const {
+    const Tensor& x, const AttentionMask& mask) const {
   Details details{x, {}};
   for (const TransformerEncoderLayer& layer : layers) {
-    const AttentionResult result = layer.forward_with_weights(details.output, masks);
+    const AttentionResult result = layer.forward_with_weights(details.output, mask);
     details.output = result.output;
     details.weights.push_back(result.weights);
   }

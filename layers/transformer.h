@@ -40,17 +40,17 @@ struct TransformerEncoderLayer : Layer {
   Nonlinearity activation;
 
   TransformerEncoderLayer(const TransformerEncoderLayerOptions& options, Generator& rng);
-  Tensor forward(const Tensor& x) const override { return forward(x, AttentionMasks{}); }
-  Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
+  Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
+  Tensor forward(const Tensor& x, const AttentionMask& mask) const;
   using Layer::operator();
-  Tensor operator()(const Tensor& x, const AttentionMasks& masks) const {
-    return called([&] { return forward(x, masks); });
+  Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
+    return called([&] { return forward(x, mask); });
   }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
-    return forward(x, AttentionMasks{.key_mask = mask});
+    return forward(x, padding(mask));
   }
   /// The same, and the attention weights [batch, heads, T, T].
-  AttentionResult forward_with_weights(const Tensor& x, const AttentionMasks& masks) const;
+  AttentionResult forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
   /// That of its parts. Throws Error where projection_bias is set (MultiHeadAttention::limit), and
   /// where the inputs' channels do not have mean zero, as a random linear map makes them.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
@@ -74,21 +74,21 @@ struct TransformerEncoder : Layer {
   std::optional<LayerNorm> final_norm;
 
   TransformerEncoder(const TransformerEncoderOptions& options, Generator& rng);
-  Tensor forward(const Tensor& x) const override { return forward(x, AttentionMasks{}); }
-  Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
+  Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
+  Tensor forward(const Tensor& x, const AttentionMask& mask) const;
   using Layer::operator();
-  Tensor operator()(const Tensor& x, const AttentionMasks& masks) const {
-    return called([&] { return forward(x, masks); });
+  Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
+    return called([&] { return forward(x, mask); });
   }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
-    return forward(x, AttentionMasks{.key_mask = mask});
+    return forward(x, padding(mask));
   }
   /// The same, and the attention weights [batch, heads, T, T] of each layer.
   struct Details {
     Tensor output;
     std::vector<Tensor> weights;
   };
-  Details forward_with_weights(const Tensor& x, const AttentionMasks& masks) const;
+  Details forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

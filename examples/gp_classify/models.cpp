@@ -34,19 +34,18 @@ class Builder {
   }
   /// Attention of every token to all; with weight `kept` of the tokens as they were (Residual).
   Builder& attention(double kept) {
-    MultiHeadAttentionOptions options{.dim = in_,
-                                      .heads = heads,
-                                      .head_dim = width_,
-                                      .scaling = AttentionScaling::linear,
-                                      .tied = true,
-                                      .parameterization = Parameterization::ntk,
-                                      .query_key_std = settings_.sharpness};
+    MultiHeadAttentionOptions options{
+        .dim = in_,
+        .heads = heads,
+        .head_dim = width_,
+        .form = {.scaling = AttentionScaling::linear, .tied = true},
+        .prior = {.parameterization = Parameterization::ntk, .query_key_std = settings_.sharpness}};
     // An image's patches are told where they stand, in two dimensions: near ones attend to each
     // other more. The words of a review are a set.
     if (task_.images())
-      options.positions = {.grid = {task_.rows, task_.columns},
-                           .in = in_,
-                           .correlation = decaying_correlation(settings_.decay)};
+      options.positions = {.encoding = {.grid = {task_.rows, task_.columns},
+                                        .in = in_,
+                                        .correlation = decaying_correlation(settings_.decay)}};
     MultiHeadAttention layer(options, rng_);
     if (kept > 0)
       net_.append(Residual(kept, std::move(layer)));

@@ -20,10 +20,10 @@ std::unique_ptr<Layer> AttentionNetwork::operator()(const NetworkSize& size, Gen
                                .head_dim = width,
                                .bias = false,
                                .out = out > 0 ? out : width,
-                               .scaling = scaling,
-                               .zeta = zeta,
-                               .tied = scaling == AttentionScaling::linear,
-                               .parameterization = ntk},
+                               .form = {.scaling = scaling,
+                                        .weighting = weighting,
+                                        .tied = scaling == AttentionScaling::linear},
+                               .prior = {.parameterization = ntk}},
                               rng);
   };
   if (readouts == 0) return std::make_unique<MultiHeadAttention>(attention(in));
@@ -84,8 +84,8 @@ Plan reference_plan(const Settings& s, const Tensor& x, const std::string& name,
 }
 
 std::vector<Plan> reference_plans(const Settings& s, const Tensor& x) {
-  const AttentionNetwork linear{AttentionScaling::linear, Zeta::softmax, 0, 0};
-  const AttentionNetwork sqrt{AttentionScaling::sqrt, Zeta::identity, 0, 0};
+  const AttentionNetwork linear{AttentionScaling::linear, Weighting::softmax, 0, 0};
+  const AttentionNetwork sqrt{AttentionScaling::sqrt, Weighting::identity, 0, 0};
   return {
       reference_plan(s, x, "linear softmax, sqrt(w) heads", linear, true,
                      {{16, 0.379}, {64, 0.182}, {256, 0.099}, {1024, 0.053}}),
@@ -102,8 +102,8 @@ std::vector<Plan> width_plans(const Settings& s, const Tensor& x) {
     for (const bool many : {false, true}) {
       if (many && scaling == "linear") continue;
       Plan plan{scaling + (many ? ", sqrt(w) heads" : ", 1 head"),
-                {.scaling = scaling_from_name(scaling),
-                 .zeta = zeta_from_name(s.zeta),
+                {.scaling = attention_scaling_from_name(scaling),
+                 .weighting = weighting_from_name(s.zeta),
                  .tokens = x.size(1),
                  .in = x.size(2)},
                 {},
@@ -122,8 +122,8 @@ std::vector<Plan> head_plans(const Settings& s, const Tensor& x) {
   std::vector<Plan> plans;
   for (const std::string& scaling : s.scalings) {
     Plan plan{scaling,
-              {.scaling = scaling_from_name(scaling),
-               .zeta = zeta_from_name(s.zeta),
+              {.scaling = attention_scaling_from_name(scaling),
+               .weighting = weighting_from_name(s.zeta),
                .tokens = x.size(1),
                .in = x.size(2),
                .out = outputs_looked_at},

@@ -15,7 +15,7 @@ namespace ladon::example {
 /// are tied (their logits would vanish), with sqrt scaling independent.
 struct AttentionNetwork {
   AttentionScaling scaling;
-  Zeta zeta;
+  Weighting weighting;
   std::int64_t tokens, in;
   std::int64_t out = 0;  ///< Channels of the output; 0: as wide as a head.
   /// Not 0: between a linear layer to the width of a head before it, and a linear readout of all

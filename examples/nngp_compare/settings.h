@@ -23,14 +23,4 @@ struct Settings {
   std::int64_t gaussian_draws = 2000;  ///< Networks a number of heads.
 };
 
-inline AttentionScaling scaling_from_name(const std::string& name) {
-  return name == "linear" ? AttentionScaling::linear : AttentionScaling::sqrt;
-}
-
-inline Zeta zeta_from_name(const std::string& name) {
-  if (name == "softmax") return Zeta::softmax;
-  if (name == "relu") return Zeta::relu;
-  return name == "abs" ? Zeta::abs : Zeta::identity;
-}
-
 }  // namespace ladon::example

@@ -38,7 +38,7 @@ namespace {
 Measured law(const Settings& s, AttentionScaling scaling, const Tensor& x,
              const AttentionWidths& widths, Generator& rng) {
   if (scaling == AttentionScaling::linear) return {0, 0};  // nothing is random in wide heads
-  const Zeta zeta = zeta_from_name(s.zeta);
+  const Weighting weighting = weighting_from_name(s.zeta);
   constexpr std::int64_t samples = 20000;
   const std::int64_t tokens = x.size(1);
   double mean = 0, variance = 0, count = 0;
@@ -46,14 +46,14 @@ Measured law(const Settings& s, AttentionScaling scaling, const Tensor& x,
     const Tensor one = select(x, 0, n);
     const Tensor k = matmul(one, transpose(one)) / static_cast<double>(x.size(2));
     // With identity ζ it is the same for every token.
-    for (std::int64_t a = 0; a < (zeta == Zeta::identity ? 1 : tokens); ++a, ++count) {
-      if (zeta == Zeta::identity) {
+    for (std::int64_t a = 0; a < (weighting == Weighting::identity ? 1 : tokens); ++a, ++count) {
+      if (weighting == Weighting::identity) {
         mean += infinite::identity_kurtosis(k, k, widths);
         continue;
       }
-      const Measured m =
-          infinite::head_kurtosis([zeta](const Tensor& logits) { return apply(zeta, logits); }, 1,
-                                  k, k, select(eye(tokens, f64), 0, a), widths.heads, samples, rng);
+      const Measured m = infinite::head_kurtosis(
+          [weighting](const Tensor& logits) { return apply(weighting, logits); }, 1, k, k,
+          select(eye(tokens, f64), 0, a), widths.heads, samples, rng);
       mean += m.value;
       variance += m.se * m.se;
     }
@@ -133,7 +133,7 @@ Study run_study(const Settings& s, const Tensor& x) {
       const std::int64_t heads = row.point.size.heads;
       series.wide_law.push_back(law(s, series.scaling, x, {.heads = heads}, compare.rng()));
       const bool known =
-          plan.network.zeta == Zeta::identity && series.scaling == AttentionScaling::sqrt;
+          plan.network.weighting == Weighting::identity && series.scaling == AttentionScaling::sqrt;
       series.law.push_back(known ? law(s, series.scaling, x,
                                        {.heads = heads, .key_width = width, .value_width = width},
                                        compare.rng())

@@ -42,15 +42,14 @@ Sequential relu_net() {
   return net;
 }
 
-MultiHeadAttention attention_layer(Zeta zeta) {
+MultiHeadAttention attention_layer(Weighting zeta) {
   Generator rng(1);
-  return MultiHeadAttention({.dim = channels,
-                             .heads = 1,
-                             .scaling = AttentionScaling::linear,
-                             .zeta = zeta,
-                             .tied = true,
-                             .parameterization = Parameterization::ntk},
-                            rng);
+  return MultiHeadAttention(
+      {.dim = channels,
+       .heads = 1,
+       .form = {.scaling = AttentionScaling::linear, .weighting = zeta, .tied = true},
+       .prior = {.parameterization = Parameterization::ntk}},
+      rng);
 }
 
 double pairs(std::int64_t n, bool symmetric) {
@@ -114,8 +113,8 @@ void register_dual(Nonlinearity f) {
 int main(int argc, char** argv) {
   Generator rng(2);
   const Sequential net = relu_net();
-  const MultiHeadAttention softmax_layer = attention_layer(Zeta::softmax);
-  const MultiHeadAttention identity_layer = attention_layer(Zeta::identity);
+  const MultiHeadAttention softmax_layer = attention_layer(Weighting::softmax);
+  const MultiHeadAttention identity_layer = attention_layer(Weighting::identity);
   const Inputs x = normal({vectors, pixels}, rng, 0, 1, f64);
   const Inputs sentences = normal({sequences, tokens, channels}, rng, 0, 1, f64);
   register_model("dense 4000", net, x, dense_flops);

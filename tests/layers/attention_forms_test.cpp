@@ -5,6 +5,7 @@
 
 #include "ladon/autograd/functional.h"
 #include "ladon/layers/attention.h"
+#include "ladon/layers/torch_layout.h"
 #include "ladon/layers/trace.h"
 #include "ladon/tests/support.h"
 
@@ -30,17 +31,18 @@ Tensor by_definition(const MultiHeadAttention& a, const Tensor& x, double power)
   Tensor out = zeros({x.size(0), x.size(1), a.output.size(2)}, f64);
   for (std::int64_t h = 0; h < a.heads(); ++h) {
     const auto times = [&](const Tensor& w) { return matmul(x, transpose(select(w, 0, h))); };
-    const Tensor keys = times(a.tied ? a.query : a.key);
+    const Tensor keys = times(a.form.tied ? a.query : a.key);
     const Tensor g = matmul(times(a.query), transpose(keys)) *
                      (a.query_key_std.item() / (d * std::pow(dk, power)));
-    out = out + matmul(matmul(apply(a.zeta, g), times(a.value)), select(a.output, 0, h));
+    out = out + matmul(matmul(apply(a.form.weighting, g), times(a.value)), select(a.output, 0, h));
   }
   return out * (a.value_output_std.item() / std::sqrt(all * d)) + a.bias_std.item() * a.output_bias;
 }
 
 TEST(AttentionForms, NtkParameterizationIsItsDefinition) {
   const Tensor x = some({2, 3, 6});
-  for (const Zeta zeta : {Zeta::softmax, Zeta::identity, Zeta::relu, Zeta::abs})
+  for (const Weighting zeta :
+       {Weighting::softmax, Weighting::identity, Weighting::relu, Weighting::abs})
     for (const auto scaling : {AttentionScaling::sqrt, AttentionScaling::linear})
       for (const bool tied : {false, true}) {
         const auto layer = drawn({.dim = 6,
@@ -48,13 +50,11 @@ TEST(AttentionForms, NtkParameterizationIsItsDefinition) {
                                   .head_dim = 4,
                                   .value_head_dim = 5,
                                   .out = 7,
-                                  .scaling = scaling,
-                                  .zeta = zeta,
-                                  .tied = tied,
-                                  .parameterization = Parameterization::ntk,
-                                  .query_key_std = 1.3,
-                                  .value_output_std = 0.8,
-                                  .bias_std = 0.4});
+                                  .form = {.scaling = scaling, .weighting = zeta, .tied = tied},
+                                  .prior = {.parameterization = Parameterization::ntk,
+                                            .query_key_std = 1.3,
+                                            .value_output_std = 0.8,
+                                            .bias_std = 0.4}});
         const double power = scaling == AttentionScaling::sqrt ? 0.5 : 1;
         EXPECT_TRUE(all_close(layer(x), by_definition(layer, x, power), 1e-12, 1e-12));
         EXPECT_FALSE(layer.query_bias.defined() || layer.value_bias.defined());
@@ -64,10 +64,11 @@ TEST(AttentionForms, NtkParameterizationIsItsDefinition) {
 TEST(AttentionForms, MaskedWeightsAreZero) {
   const Tensor x = some({2, 3, 4});
   const Tensor mask = cast(tensor({1, 1, 0, 0, 0, 0}, {2, 3}), boolean);
-  for (const Zeta zeta : {Zeta::identity, Zeta::relu, Zeta::abs})
+  for (const Weighting zeta : {Weighting::identity, Weighting::relu, Weighting::abs})
     for (const bool causal : {false, true}) {
-      const auto layer = drawn({.dim = 4, .heads = 2, .causal = causal, .zeta = zeta});
-      const auto details = layer.forward_with_weights(x, x, x, {.key_mask = mask});
+      const auto layer =
+          drawn({.dim = 4, .heads = 2, .causal = causal, .form = {.weighting = zeta}});
+      const auto details = layer.forward_with_weights(x, x, x, {.tokens = mask});
       EXPECT_TRUE(all_equal(details.output, layer.forward_masked(x, mask)));
       EXPECT_TRUE(all_equal(details.weights * cast(logical_not(reshape(mask, {2, 1, 1, 3})), f64),
                             zeros({2, 2, 3, 3}, f64)));
@@ -86,7 +87,7 @@ TEST(AttentionForms, MaskedWeightsAreZero) {
 TEST(AttentionForms, ForwardMaskedIsAKeyMask) {
   const auto layer = drawn({.dim = 4, .heads = 2});
   const Tensor x = some({2, 3, 4}), mask = cast(tensor({1, 1, 0, 0, 1, 1}, {2, 3}), boolean);
-  EXPECT_TRUE(all_equal(layer(x, mask), layer.forward(x, {.key_mask = mask})));
+  EXPECT_TRUE(all_equal(layer(x, mask), layer.forward(x, {.tokens = mask})));
 }
 
 TEST(AttentionForms, ImagesAreSequencesOfPixels) {
@@ -96,7 +97,7 @@ TEST(AttentionForms, ImagesAreSequencesOfPixels) {
 }
 
 TEST(AttentionForms, TiedKeysAreQueries) {
-  auto tied = drawn({.dim = 4, .heads = 2, .tied = true});
+  auto tied = drawn({.dim = 4, .heads = 2, .form = {.tied = true}});
   EXPECT_EQ(tied.state_dict().count("key"), 0u);
   EXPECT_EQ(tied.state_dict().count("key_bias"), 0u);
   auto untied = drawn({.dim = 4, .heads = 2});
@@ -106,7 +107,7 @@ TEST(AttentionForms, TiedKeysAreQueries) {
   const Tensor x = some({2, 3, 4}), y = some({2, 5, 4}, 3);
   EXPECT_TRUE(all_close(tied(x), untied(x), 1e-12, 1e-12));
   EXPECT_TRUE(all_close(tied.forward(x, y, y), untied.forward(x, y, y), 1e-12, 1e-12));
-  test::expect_error([] { drawn({.dim = 4, .heads = 2, .key_dim = 5, .tied = true}); },
+  test::expect_error([] { drawn({.dim = 4, .heads = 2, .key_dim = 5, .form = {.tied = true}}); },
                      "tied queries and keys need inputs of one width");
 }
 
@@ -115,7 +116,7 @@ TEST(AttentionForms, ReportsEachWeightOnce) {
   const Tensor x = some({2, 3, 4}), y = some({2, 5, 4}, 3);
   for (const bool tied : {false, true})
     for (const bool cross : {false, true}) {
-      const auto layer = drawn({.dim = 4, .heads = 2, .tied = tied});
+      const auto layer = drawn({.dim = 4, .heads = 2, .form = {.tied = tied}});
       const Trace trace;
       cross ? layer.forward(x, y, y) : layer(x);
       EXPECT_EQ(trace.products.size(), tied ? 3u : 4u);
@@ -129,10 +130,10 @@ TEST(AttentionForms, PositionsAreSeenByQueriesAndKeys) {
   concat.merge = PositionMerge::concat;
   concat.channels = 3;
   const Tensor x = some({2, 4, 6});
-  for (const auto& told : {sum, concat})
+  for (const auto& encoding : {sum, concat})
     for (const bool values : {false, true}) {
       const auto layer =
-          drawn({.dim = 6, .heads = 2, .positions = told, .values_see_positions = values});
+          drawn({.dim = 6, .heads = 2, .positions = AttentionPositions{encoding, values}});
       auto plain = drawn({.dim = layer.query.size(2),
                           .heads = 2,
                           .head_dim = 3,
@@ -154,14 +155,13 @@ TEST(AttentionForms, PositionsAreSeenByQueriesAndKeys) {
 
 TEST(AttentionForms, GradientsAreRight) {
   const Tensor mask = cast(tensor({1, 1, 0, 1, 1, 1}, {2, 3}), boolean);
-  for (const Zeta zeta : {Zeta::softmax, Zeta::identity, Zeta::relu, Zeta::abs}) {
+  for (const Weighting zeta :
+       {Weighting::softmax, Weighting::identity, Weighting::relu, Weighting::abs}) {
     auto layer = drawn({.dim = 4,
                         .heads = 2,
-                        .zeta = zeta,
-                        .tied = true,
-                        .positions = RandomPositionsOptions{.grid = {3}},
-                        .parameterization = Parameterization::ntk,
-                        .bias_std = 0.5});
+                        .form = {.weighting = zeta, .tied = true},
+                        .positions = AttentionPositions{.encoding = {.grid = {3}}},
+                        .prior = {.parameterization = Parameterization::ntk, .bias_std = 0.5}});
     std::vector<Tensor> inputs = layer.parameters();
     inputs.push_back(some({2, 3, 4}).set_requires_grad());
     const auto f = [&](const std::vector<Tensor>& in) {
@@ -177,19 +177,18 @@ TEST(AttentionForms, GradientsAreRight) {
 }
 
 TEST(AttentionForms, SaveAndLoad) {
-  auto a = drawn({.dim = 4,
-                  .heads = 2,
-                  .tied = true,
-                  .positions = RandomPositionsOptions{.grid = {3}},
-                  .parameterization = Parameterization::ntk,
-                  .query_key_std = 1.5,
-                  .bias_std = 0.5});
+  auto a = drawn(
+      {.dim = 4,
+       .heads = 2,
+       .form = {.tied = true},
+       .positions = AttentionPositions{.encoding = {.grid = {3}}},
+       .prior = {
+           .parameterization = Parameterization::ntk, .query_key_std = 1.5, .bias_std = 0.5}});
   auto b = drawn({.dim = 4,
                   .heads = 2,
-                  .tied = true,
-                  .positions = RandomPositionsOptions{.grid = {3}},
-                  .parameterization = Parameterization::ntk,
-                  .bias_std = 0.1},
+                  .form = {.tied = true},
+                  .positions = AttentionPositions{.encoding = {.grid = {3}}},
+                  .prior = {.parameterization = Parameterization::ntk, .bias_std = 0.1}},
                  8);
   b.load_state_dict(a.state_dict());
   const Tensor x = some({2, 3, 4});
@@ -198,16 +197,16 @@ TEST(AttentionForms, SaveAndLoad) {
 }
 
 TEST(AttentionForms, OtherFormsHaveNoTorchLayout) {
-  test::expect_error([] { to_torch(drawn({.dim = 4, .heads = 2, .tied = true})); },
+  test::expect_error([] { to_torch(drawn({.dim = 4, .heads = 2, .form = {.tied = true}})); },
                      "is of plain attention");
   test::expect_error([] { to_torch(drawn({.dim = 4, .heads = 2, .out = 5})); }, "of one width");
   test::expect_error([] { to_torch(drawn({.dim = 4, .heads = 2, .projection_bias = false})); },
                      "biases everywhere or nowhere");
-  const auto layer = drawn({.dim = 4, .heads = 2, .zeta = Zeta::relu});
+  const auto layer = drawn({.dim = 4, .heads = 2, .form = {.weighting = Weighting::relu}});
   const Tensor x = some({2, 3, 4});
   test::expect_error(
       [&] {
-        layer.forward(x, {.mask = zeros({3, 3}, f64)});
+        layer.forward(x, AttentionMask() + zeros({3, 3}, f64));
       },
       "an additive mask needs softmax");
 }

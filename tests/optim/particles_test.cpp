@@ -88,7 +88,7 @@ struct Twice : Module {
 
 TEST(Particles, TiedQueriesAndKeysAreOneBlock) {
   Generator rng(1);
-  MultiHeadAttention tied({.dim = 4, .heads = 2, .tied = true}, rng);
+  MultiHeadAttention tied({.dim = 4, .heads = 2, .form = {.tied = true}}, rng);
   const Particles blocks = particles(tied);
   ASSERT_EQ(blocks.size(), 2u);
   EXPECT_EQ(blocks[0].name(), "query");

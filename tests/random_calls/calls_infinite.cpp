@@ -30,13 +30,14 @@ Linear dense(std::int64_t in, Generator& rng) {
 MultiHeadAttention attention(Draw& d, Generator& rng) {
   MultiHeadAttentionOptions options{.dim = channels, .heads = 1 + d.below(2), .head_dim = 2};
   options.causal = d.flag();
-  options.scaling = d.flag() ? AttentionScaling::sqrt : AttentionScaling::linear;
-  options.zeta = static_cast<Zeta>(d.say(d.below(4)));
-  options.tied = d.chance(0.2);
+  options.form.scaling = d.flag() ? AttentionScaling::sqrt : AttentionScaling::linear;
+  options.form.weighting = static_cast<Weighting>(d.say(d.below(4)));
+  options.form.tied = d.chance(0.2);
   options.projection_bias = d.chance(0.1);
-  options.parameterization = d.chance(0.9) ? Parameterization::ntk : Parameterization::standard;
-  options.limit_samples = d.say(1 + d.below(3));
-  if (d.chance(0.3)) options.positions = RandomPositionsOptions{.grid = {4}};
+  options.prior.parameterization =
+      d.chance(0.9) ? Parameterization::ntk : Parameterization::standard;
+  options.limit_draws.samples = d.say(1 + d.below(3));
+  if (d.chance(0.3)) options.positions = AttentionPositions{.encoding = {.grid = {4}}};
   return MultiHeadAttention(options, rng);
 }
 

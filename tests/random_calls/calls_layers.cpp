@@ -75,13 +75,14 @@ MultiHeadAttentionOptions attention_options(Draw& d) {
   options.bias = d.flag();
   options.causal = d.flag();
   if (d.chance(0.2)) options.dropout = d.fraction();
-  options.init = init(d);
-  options.scaling = d.flag() ? AttentionScaling::sqrt : AttentionScaling::linear;
-  options.zeta = d.chance(0.6) ? Zeta::softmax : static_cast<Zeta>(d.say(d.below(4)));
-  options.tied = d.chance(0.2);
+  options.prior.init = init(d);
+  options.form.scaling = d.flag() ? AttentionScaling::sqrt : AttentionScaling::linear;
+  options.form.weighting =
+      d.chance(0.6) ? Weighting::softmax : static_cast<Weighting>(d.say(d.below(4)));
+  options.form.tied = d.chance(0.2);
   options.projection_bias = d.flag();
-  options.parameterization = parameterization(d);
-  if (d.chance(0.2)) options.positions = RandomPositionsOptions{.grid = {d.around(1, 5)}};
+  options.prior.parameterization = parameterization(d);
+  if (d.chance(0.2)) options.positions = AttentionPositions{.encoding = {.grid = {d.around(1, 5)}}};
   return options;
 }
 
@@ -178,12 +179,13 @@ void add_attention_layers(CallTable& table) {
     const std::int64_t key_dim = options.key_dim > 0 ? options.key_dim : options.dim;
     const Tensor q = d.near({n, tq, options.dim}), k = d.near({n, tk, key_dim});
     const Tensor v = d.near({n, tk, options.value_dim > 0 ? options.value_dim : key_dim});
-    AttentionMasks masks;
+    AttentionMask mask;
     if (d.chance(0.4))
-      masks.mask = d.flag() ? d.mask({tq, tk}) : d.near({n, options.heads, tq, tk});
-    if (d.chance(0.4)) masks.key_mask = d.mask({n, tk});
-    const auto details = layer.forward_with_weights(q, k, v, masks);
-    return Tensors{details.output, details.weights, details.contexts, layer(q, k, v, masks)};
+      mask = d.flag() ? allowed(d.mask({tq, tk})) : mask + d.near({n, options.heads, tq, tk});
+    if (d.chance(0.4)) mask = mask & padding(d.mask({n, tk}));
+    if (d.chance(0.2)) mask = mask & causal();
+    const auto details = layer.forward_with_weights(q, k, v, mask);
+    return Tensors{details.output, details.weights, details.contexts, layer(q, k, v, mask)};
   });
   table.add(
       "TransformerEncoder",

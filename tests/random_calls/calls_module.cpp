@@ -1,6 +1,7 @@
 // What modules and optimizers can do beside running: states, hooks, copies, hyper-parameters.
 
 #include "ladon/layers/layers.h"
+#include "ladon/layers/torch_layout.h"
 #include "ladon/optim/adam.h"
 #include "table.h"
 
@@ -11,8 +12,8 @@ namespace {
 MultiHeadAttention small_attention(Draw& d, Generator& rng) {
   MultiHeadAttentionOptions options{.dim = 4, .heads = 2};
   options.bias = d.flag();
-  options.tied = d.chance(0.2);
-  if (d.chance(0.3)) options.parameterization = Parameterization::ntk;
+  options.form.tied = d.chance(0.2);
+  if (d.chance(0.3)) options.prior.parameterization = Parameterization::ntk;
   MultiHeadAttention layer(options, rng);
   d.adopt(layer.parameters());
   return layer;

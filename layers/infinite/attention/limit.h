@@ -24,16 +24,15 @@
 
 #include <cstdint>
 
-#include "ladon/layers/attention.h"
+#include "ladon/layers/attention_form.h"
 #include "ladon/layers/infinite/kernel/kernel.h"
 
 namespace ladon::infinite {
 
 /// What the limit needs to know of a layer.
 struct AttentionLimit {
-  AttentionScaling scaling;
-  Zeta zeta;
-  bool tied, causal;
+  AttentionForm form;
+  bool causal;
   Tensor query_key, value_output;  ///< QK and OV, rank 0
   Tensor bias_variance;            ///< σ_b², rank 0
   // The factors of what each group of weights adds to the NTK: 1 a tensor in ntk parameterization.
@@ -46,10 +45,11 @@ struct AttentionLimit {
 };
 
 /// The kernels of the outputs for pairs whose queries and keys see `seen` and values `values`
-/// ([P, T, T] both; masks are taken from `seen`). ntk is undefined where `values` has none.
+/// ([P, T, T] both; masks are taken from `seen`). ntk is undefined where `values` has none. Throws
+/// Error for a form that is not known to have a limit.
 PairKernels attention_kernels(const AttentionLimit& layer, const Pairs& seen, const Pairs& values);
 
-/// Whether attention_kernels draws: sqrt scaling with softmax over other than 2 positions.
+/// Whether attention_kernels draws: sqrt scaling with softmax over more than 2 positions.
 bool is_sampled(const AttentionLimit& layer, std::int64_t positions);
 
 // --- the forms of sqrt scaling, each in its own file ---

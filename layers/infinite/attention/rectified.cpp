@@ -59,9 +59,9 @@ struct Sums {
 
 class SumOverKeys {
  public:
-  SumOverKeys(Zeta zeta, bool causal, const KeyFactors& keys, bool tangent)
-      : beta2_(zeta == Zeta::relu ? 0.25 : 1),  // relu(x) = x/2 + |x|/2
-        alpha2_(zeta == Zeta::relu ? 0.25 : 0),
+  SumOverKeys(Weighting zeta, bool causal, const KeyFactors& keys, bool tangent)
+      : beta2_(zeta == Weighting::relu ? 0.25 : 1),  // relu(x) = x/2 + |x|/2
+        alpha2_(zeta == Weighting::relu ? 0.25 : 0),
         causal_(causal),
         tangent_(tangent),
         positions_(keys.correlation.size(-1)),
@@ -92,7 +92,7 @@ class SumOverKeys {
   const double* weight_[4];
 };
 
-Sums sums_over_keys(Zeta zeta, bool causal, const KeyFactors& keys, bool tangent) {
+Sums sums_over_keys(Weighting zeta, bool causal, const KeyFactors& keys, bool tangent) {
   const std::int64_t t = keys.correlation.size(-1);
   const SumOverKeys sum(zeta, causal, keys, tangent);
   Sums y;
@@ -128,7 +128,8 @@ AttentionMoments rectified_moments(const AttentionLimit& layer, const Pairs& see
   check_no_gradient("relu or abs", layer, seen, values);
   const bool tangent = values.ntk.defined();
   const Normalized k = normalize(seen);
-  const Sums sums = sums_over_keys(layer.zeta, layer.causal, key_factors(seen, values, k), tangent);
+  const Sums sums =
+      sums_over_keys(layer.form.weighting, layer.causal, key_factors(seen, values, k), tangent);
   const Tensor qk = square(layer.query_key);
   AttentionMoments m{qk * k.scale * sums.of[0], {}};
   if (!tangent) return m;

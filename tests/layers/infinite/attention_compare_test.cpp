@@ -31,10 +31,10 @@ struct Attention {
                                   .head_dim = size.width,
                                   .bias = false,
                                   .out = out > 0 ? out : size.width,
-                                  .scaling = scaling,
-                                  .zeta = Zeta::identity,
-                                  .tied = scaling == AttentionScaling::linear,
-                                  .parameterization = Parameterization::ntk},
+                                  .form = {.scaling = scaling,
+                                           .weighting = Weighting::identity,
+                                           .tied = scaling == AttentionScaling::linear},
+                                  .prior = {.parameterization = Parameterization::ntk}},
         rng);
   }
 };

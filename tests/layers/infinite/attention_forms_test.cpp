@@ -30,8 +30,8 @@ Kernel limit_of(const MultiHeadAttentionOptions& options, const Inputs& a, const
 }
 
 TEST(AttentionLimit, UntiedLinearScalingAveragesUniformly) {
-  auto options = wide(AttentionScaling::linear, Zeta::softmax, 1, 4);
-  options.tied = false;
+  auto options = wide(AttentionScaling::linear, Weighting::softmax, 1, 4);
+  options.form.tied = false;
   const Blocks x = padded();
   const Kernel k = limit_of(options, x.a, x.b), in = infinite::input_kernel(x.a, x.b);
   // Input 0 sees tokens 0 and 1, input 1 all three; the other block's sees tokens 1 and 2.
@@ -41,8 +41,8 @@ TEST(AttentionLimit, UntiedLinearScalingAveragesUniformly) {
     EXPECT_TRUE(all_close(at(k.nngp, {n, 0}), full({3, 3}, expected, f64), 1e-13, 0));
     EXPECT_TRUE(all_close(at(k.ntk, {n, 0}), full({3, 3}, 2 * expected - 0.09, f64), 1e-13, 0));
   }
-  for (const Zeta zeta : {Zeta::identity, Zeta::relu, Zeta::abs}) {
-    options.zeta = zeta;  // logits of 0 give weights of 0: the bias alone
+  for (const Weighting zeta : {Weighting::identity, Weighting::relu, Weighting::abs}) {
+    options.form.weighting = zeta;  // logits of 0 give weights of 0: the bias alone
     const Kernel bias = limit_of(options, x.a, x.b);
     EXPECT_TRUE(all_close(bias.nngp, full({2, 1, 3, 3}, 0.09, f64), 1e-13, 0));
     EXPECT_TRUE(all_close(bias.ntk, full({2, 1, 3, 3}, 0.09, f64), 1e-13, 0));
@@ -57,10 +57,10 @@ TEST(AttentionLimit, RectifiedIsTheSumOfDuals) {
                      std::int64_t b) {
     return at(k, {n, m, a, b});
   };
-  for (const Zeta zeta : {Zeta::relu, Zeta::abs}) {
+  for (const Weighting zeta : {Weighting::relu, Weighting::abs}) {
     const Kernel k = limit_of(sqrt_untied(zeta), x.a, x.b);
     const auto dual =
-        zeta == Zeta::relu ? infinite::DualFunction::relu() : infinite::DualFunction::abs();
+        zeta == Weighting::relu ? infinite::DualFunction::relu() : infinite::DualFunction::abs();
     const double qk2 = 1.44, ov2 = 0.81;
     for (std::int64_t n = 0; n < 2; ++n)
       for (std::int64_t ab = 0; ab < 9; ++ab) {
@@ -103,8 +103,8 @@ TEST(AttentionLimit, LogisticDualIsItsQuadrature) {
 
 TEST(AttentionLimit, QuadratureOfTwoTokensIsTheAverageOfDraws) {
   // A third token that is masked leaves two: then the limit draws.
-  auto options = sqrt_untied(Zeta::softmax);
-  options.limit_samples = 60000;
+  auto options = sqrt_untied(Weighting::softmax);
+  options.limit_draws.samples = 60000;
   Blocks x = blocks(3);
   const Blocks two{slice(x.a.x, 1, {.stop = 2}), slice(x.b.x, 1, {.stop = 2})};
   x.a.mask = expand(cast(tensor({1, 1, 0}), boolean), {2, 3});
@@ -124,12 +124,12 @@ TEST(AttentionLimit, QuadratureOfTwoTokensIsTheAverageOfDraws) {
 
 TEST(AttentionLimit, TwoTokensOfNetworks) {
   const Blocks x = blocks(2);
-  test::expect_limit(test::attention(sqrt_untied(Zeta::softmax)), x.a, x.b, test::once);
+  test::expect_limit(test::attention(sqrt_untied(Weighting::softmax)), x.a, x.b, test::once);
 }
 
 TEST(AttentionLimit, DrawsDependOnSeedAndReplicateOnly) {
-  auto options = sqrt_untied(Zeta::softmax);
-  options.limit_samples = 10;
+  auto options = sqrt_untied(Weighting::softmax);
+  options.limit_draws.samples = 10;
   const Blocks x = blocks();
   Kernel in = infinite::input_kernel(x.a, x.b);
   Generator rng(2);
@@ -139,21 +139,22 @@ TEST(AttentionLimit, DrawsDependOnSeedAndReplicateOnly) {
   in.draws.replicate = 1;
   EXPECT_FALSE(all_equal(layer.limit(in).nngp, first));
   in.draws.replicate = 0;
-  layer.limit_seed = 1;
+  layer.limit_draws.seed = 1;
   EXPECT_FALSE(all_equal(layer.limit(in).nngp, first));
 }
 
 /// All forms that have a limit.
 std::vector<MultiHeadAttentionOptions> all_forms() {
   std::vector<MultiHeadAttentionOptions> forms;
-  for (const Zeta zeta : {Zeta::softmax, Zeta::identity, Zeta::relu, Zeta::abs})
+  for (const Weighting zeta :
+       {Weighting::softmax, Weighting::identity, Weighting::relu, Weighting::abs})
     for (const bool causal : {false, true}) {
       forms.push_back(linear_tied(zeta));
       forms.push_back(sqrt_untied(zeta));
       for (auto* form : {&forms[forms.size() - 2], &forms.back()}) {
-        form->limit_samples = 10;
+        form->limit_draws.samples = 10;
         form->causal = causal;
-        form->positions = {.grid = {3}, .correlation = decaying_correlation(0.2)};
+        form->positions = {.encoding = {.grid = {3}, .correlation = decaying_correlation(0.2)}};
       }
     }
   return forms;
@@ -180,7 +181,7 @@ TEST(AttentionLimit, DoesNotDependOnTheTiling) {
 TEST(AttentionLimit, OneTokenIsALinearMap) {
   const Blocks x = blocks(1);
   const Kernel in = infinite::input_kernel(x.a, x.b);
-  for (const auto& form : {linear_tied(Zeta::softmax), sqrt_untied(Zeta::softmax)}) {
+  for (const auto& form : {linear_tied(Weighting::softmax), sqrt_untied(Weighting::softmax)}) {
     const Kernel k = limit_of(form, x.a, x.b);
     EXPECT_TRUE(all_close(k.nngp, 0.81 * in.nngp + 0.09, 1e-13, 1e-13));
     EXPECT_TRUE(all_close(k.ntk, 2 * 0.81 * in.nngp + 0.09, 1e-13, 1e-13));
@@ -220,8 +221,8 @@ TEST(AttentionLimit, DegenerateInputsGiveNoNan) {
 }
 
 TEST(AttentionLimit, IsDifferentiableByItsHyperparameters) {
-  for (auto form : {linear_tied(Zeta::softmax), sqrt_untied(Zeta::identity)}) {
-    form.positions = {.grid = {3}, .correlation = decaying_correlation(0.2)};
+  for (auto form : {linear_tied(Weighting::softmax), sqrt_untied(Weighting::identity)}) {
+    form.positions = {.encoding = {.grid = {3}, .correlation = decaying_correlation(0.2)}};
     Generator rng(2);
     MultiHeadAttention layer(form, rng);
     const Blocks x = padded();
@@ -247,21 +248,21 @@ TEST(AttentionLimit, RefusesWhatHasNone) {
   const auto refuse = [&](const MultiHeadAttentionOptions& options, const std::string& why) {
     test::expect_error([&] { limit(MultiHeadAttention(options, rng))(x); }, why);
   };
-  auto tied = sqrt_untied(Zeta::identity);
-  tied.tied = true;
+  auto tied = sqrt_untied(Weighting::identity);
+  tied.form.tied = true;
   refuse(tied, "the logits grow as sqrt(head_dim)");
   refuse({.dim = 4, .heads = 2}, "set projection_bias = false");
   refuse({.dim = 4, .heads = 2, .key_dim = 5, .bias = false}, "the limit is of self-attention");
-  refuse({.dim = 4, .heads = 2, .bias = false, .init = Init::ones}, "no Gaussian limit");
+  refuse({.dim = 4, .heads = 2, .bias = false, .prior = {.init = Init::ones}}, "no Gaussian limit");
   refuse({.dim = 4, .heads = 2, .value_dim = 5, .bias = false}, "the limit is of self-attention");
   refuse({.dim = 4, .heads = 2, .bias = false, .dropout = 0.1}, "call eval()");
-  const MultiHeadAttention layer(linear_tied(Zeta::softmax), rng);
+  const MultiHeadAttention layer(linear_tied(Weighting::softmax), rng);
   test::expect_error(
       [&] {
         layer.limit(infinite::input_kernel(ones({2, 4})));
       },
       "have no positions");
-  MultiHeadAttention drawn(sqrt_untied(Zeta::softmax), rng);
+  MultiHeadAttention drawn(sqrt_untied(Weighting::softmax), rng);
   drawn.query_key_std.set_requires_grad();
   test::expect_error([&] { limit(drawn)(x); }, "has no gradient by query_key_std");
 }
@@ -270,20 +271,19 @@ TEST(AttentionLimit, RefusesWhatHasNone) {
 TEST(EmpiricalKernel, OfAttentionIsTheContractionOfJacobians) {
   Generator rng(5);
   const Blocks x = padded();
-  for (const Zeta zeta : {Zeta::softmax, Zeta::identity, Zeta::relu, Zeta::abs})
+  for (const Weighting zeta :
+       {Weighting::softmax, Weighting::identity, Weighting::relu, Weighting::abs})
     for (const auto scaling : {AttentionScaling::sqrt, AttentionScaling::linear})
       for (const bool tied : {false, true})
         for (const auto parameterization : {ntk, Parameterization::standard}) {
-          MultiHeadAttention layer({.dim = 4,
-                                    .heads = 2,
-                                    .value_head_dim = 3,
-                                    .out = 3,
-                                    .scaling = scaling,
-                                    .zeta = zeta,
-                                    .tied = tied,
-                                    .parameterization = parameterization,
-                                    .bias_std = 0.3},
-                                   rng);
+          MultiHeadAttention layer(
+              {.dim = 4,
+               .heads = 2,
+               .value_head_dim = 3,
+               .out = 3,
+               .form = {.scaling = scaling, .weighting = zeta, .tied = tied},
+               .prior = {.parameterization = parameterization, .bias_std = 0.3}},
+              rng);
           layer.to(f64);
           const auto layerwise = infinite::empirical_kernel(layer, x.a, x.b);
           const auto contraction = infinite::empirical_kernel(

@@ -34,14 +34,15 @@ void expect(const MultiHeadAttentionOptions& options, const Blocks& x) {
 
 // --- linear scaling ---
 
-std::string zeta_name(const testing::TestParamInfo<Zeta>& zeta) {
+std::string zeta_name(const testing::TestParamInfo<Weighting>& zeta) {
   static constexpr const char* names[] = {"Softmax", "Identity", "Relu", "Abs"};
   return names[static_cast<int>(zeta.param)];
 }
 
-class LinearScaling : public testing::TestWithParam<Zeta> {};
+class LinearScaling : public testing::TestWithParam<Weighting> {};
 INSTANTIATE_TEST_SUITE_P(AllZeta, LinearScaling,
-                         testing::Values(Zeta::softmax, Zeta::identity, Zeta::relu, Zeta::abs),
+                         testing::Values(Weighting::softmax, Weighting::identity, Weighting::relu,
+                                         Weighting::abs),
                          zeta_name);
 
 TEST_P(LinearScaling, OneWideHeadSuffices) { expect(linear_tied(GetParam()), blocks()); }
@@ -61,9 +62,10 @@ TEST_P(LinearScaling, BehindALinearLayer) {
 
 // --- sqrt scaling ---
 
-class SqrtScaling : public testing::TestWithParam<Zeta> {};
+class SqrtScaling : public testing::TestWithParam<Weighting> {};
 INSTANTIATE_TEST_SUITE_P(AllZeta, SqrtScaling,
-                         testing::Values(Zeta::softmax, Zeta::identity, Zeta::relu, Zeta::abs),
+                         testing::Values(Weighting::softmax, Weighting::identity, Weighting::relu,
+                                         Weighting::abs),
                          zeta_name);
 
 TEST_P(SqrtScaling, ManyHeads) { expect(sqrt_untied(GetParam()), blocks()); }
@@ -93,12 +95,10 @@ TEST(ResidualAttention, InADeepNetworkOnPaddedSequences) {
     MultiHeadAttention attention(
         {.dim = width,
          .heads = 1,
-         .scaling = AttentionScaling::linear,
-         .tied = true,
-         .positions = RandomPositionsOptions{.grid = {3}, .correlation = decaying_correlation(0.5)},
-         .parameterization = ntk,
-         .query_key_std = 1.5,
-         .value_output_std = 1.4},
+         .form = {.scaling = AttentionScaling::linear, .tied = true},
+         .positions = AttentionPositions{.encoding = {.grid = {3},
+                                                      .correlation = decaying_correlation(0.5)}},
+         .prior = {.parameterization = ntk, .query_key_std = 1.5, .value_output_std = 1.4}},
         rng);
     net->append(Residual(0.4, std::move(attention)));
     net->append(Activation(Nonlinearity::relu));
@@ -111,11 +111,11 @@ TEST(ResidualAttention, InADeepNetworkOnPaddedSequences) {
 
 // Means over replicates lie about the value of a long run as their standard errors say.
 TEST(SampledAttention, GramReportsItsStandardError) {
-  auto options = sqrt_untied(Zeta::softmax);
+  auto options = sqrt_untied(Weighting::softmax);
   const Inputs x = blocks().a;
   const auto of = [&](std::int64_t samples) {
     Generator rng(1);
-    options.limit_samples = samples;
+    options.limit_draws.samples = samples;
     return MultiHeadAttention(options, rng);
   };
   const auto g = infinite::gram(infinite::limit(of(200)), x, {.replicates = 20});
@@ -130,15 +130,15 @@ TEST(SampledAttention, GramReportsItsStandardError) {
 // Gradients by weights of variance 1/width are large: the NTK is of order width, and what is left out
 // of its limit of order 1. Compared are networks with the widths that the limit was made for.
 TEST(StandardParameterization, IsScaledByEachGroupsFanIn) {
-  for (const Zeta zeta : {Zeta::identity, Zeta::relu}) {
+  for (const Weighting zeta : {Weighting::identity, Weighting::relu}) {
     MultiHeadAttentionOptions options{.dim = 4,
                                       .heads = 64,
                                       .head_dim = 48,
-                                      .init = Init::kaiming_normal,
                                       .value_head_dim = 4,
                                       .out = 64,
-                                      .zeta = zeta,
-                                      .projection_bias = false};
+                                      .form = {.weighting = zeta},
+                                      .projection_bias = false,
+                                      .prior = {.init = Init::kaiming_normal}};
     expect(options, blocks());
   }
 }
@@ -146,11 +146,9 @@ TEST(StandardParameterization, LinearScaling) {
   expect({.dim = 4,
           .heads = 1,
           .head_dim = 4096,
-          .init = Init::xavier_uniform,
           .value_head_dim = 128,
           .out = 64,
-          .scaling = AttentionScaling::linear,
-          .tied = true,
+          .form = {.scaling = AttentionScaling::linear, .tied = true},
           .projection_bias = false},
          blocks());
 }

@@ -8,21 +8,20 @@ namespace ladon::test {
 constexpr auto ntk = Parameterization::ntk;
 
 /// Attention in ntk parameterization on inputs of width 4.
-inline MultiHeadAttentionOptions wide(AttentionScaling scaling, Zeta zeta, std::int64_t heads,
+inline MultiHeadAttentionOptions wide(AttentionScaling scaling, Weighting zeta, std::int64_t heads,
                                       std::int64_t head_dim) {
-  return {.dim = 4,
-          .heads = heads,
-          .head_dim = head_dim,
-          .value_head_dim = scaling == AttentionScaling::linear ? 128 : 4,
-          .out = 64,
-          .scaling = scaling,
-          .zeta = zeta,
-          .tied = scaling == AttentionScaling::linear,
-          .parameterization = ntk,
-          .query_key_std = 1.2,
-          .value_output_std = 0.9,
-          .bias_std = 0.3,
-          .limit_samples = 60000};
+  return {
+      .dim = 4,
+      .heads = heads,
+      .head_dim = head_dim,
+      .value_head_dim = scaling == AttentionScaling::linear ? 128 : 4,
+      .out = 64,
+      .form = {.scaling = scaling, .weighting = zeta, .tied = scaling == AttentionScaling::linear},
+      .prior = {.parameterization = ntk,
+                .query_key_std = 1.2,
+                .value_output_std = 0.9,
+                .bias_std = 0.3},
+      .limit_draws = {.samples = 60000}};
 }
 
 inline infinite::NetworkFactory attention(const MultiHeadAttentionOptions& options) {
@@ -50,10 +49,10 @@ inline Blocks blocks(std::int64_t positions = 3) {
   Generator rng(3);
   return {normal({2, positions, 4}, rng, 0, 1, f64), normal({1, positions, 4}, rng, 0, 1, f64)};
 }
-inline MultiHeadAttentionOptions linear_tied(Zeta zeta) {
+inline MultiHeadAttentionOptions linear_tied(Weighting zeta) {
   return wide(AttentionScaling::linear, zeta, 1, 4096);
 }
-inline MultiHeadAttentionOptions sqrt_untied(Zeta zeta) {
+inline MultiHeadAttentionOptions sqrt_untied(Weighting zeta) {
   return wide(AttentionScaling::sqrt, zeta, 64, 48);
 }
 

@@ -132,10 +132,9 @@ MultiHeadAttention attention(std::int64_t in, std::int64_t out, Generator& rng) 
                              .head_dim = 256,
                              .value_head_dim = 64,
                              .out = out,
-                             .scaling = AttentionScaling::linear,
-                             .tied = true,
+                             .form = {.scaling = AttentionScaling::linear, .tied = true},
                              .projection_bias = false,
-                             .parameterization = Parameterization::ntk},
+                             .prior = {.parameterization = Parameterization::ntk}},
                             rng);
 }
 

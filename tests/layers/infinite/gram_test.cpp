@@ -52,9 +52,8 @@ Sequential attention_net(std::int64_t in) {
   Generator rng(1);
   return Sequential(MultiHeadAttention({.dim = in,
                                         .heads = 1,
-                                        .scaling = AttentionScaling::linear,
-                                        .tied = true,
-                                        .parameterization = Parameterization::ntk},
+                                        .form = {.scaling = AttentionScaling::linear, .tied = true},
+                                        .prior = {.parameterization = Parameterization::ntk}},
                                        rng),
                     Activation(Nonlinearity::relu), Linear(random_linear(in), rng));
 }

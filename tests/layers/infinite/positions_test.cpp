@@ -100,7 +100,7 @@ TEST(RandomPositions, BadOptionsAreNamed) {
 
 // --- inside attention ---
 
-MultiHeadAttentionOptions attending(AttentionScaling scaling, Zeta zeta) {
+MultiHeadAttentionOptions attending(AttentionScaling scaling, Weighting zeta) {
   const bool linear = scaling == AttentionScaling::linear;
   auto options = linear ? test::wide(scaling, zeta, 1, width) : test::wide(scaling, zeta, 16, 32);
   options.value_head_dim = linear ? 16 : 4;
@@ -109,9 +109,8 @@ MultiHeadAttentionOptions attending(AttentionScaling scaling, Zeta zeta) {
 
 void expect(MultiHeadAttentionOptions options, const RandomPositionsOptions& positions,
             bool values_see_positions) {
-  options.positions = positions;
-  options.values_see_positions = values_see_positions;
-  const bool linear = options.scaling == AttentionScaling::linear;
+  options.positions = {.encoding = positions, .values = values_see_positions};
+  const bool linear = options.form.scaling == AttentionScaling::linear;
   const auto x = test::blocks();
   test::expect_limit(test::behind_linear(options, linear ? width : width / 2), x.a, x.b,
                      test::fewer);
@@ -121,34 +120,35 @@ const RandomPositionsOptions decaying_sum{
     .grid = {4}, .stddev = 0.8, .correlation = decaying_correlation(0.4)};
 
 TEST(AttentionPositions, SumWithLinearScaling) {
-  expect(attending(AttentionScaling::linear, Zeta::softmax), decaying_sum, false);
+  expect(attending(AttentionScaling::linear, Weighting::softmax), decaying_sum, false);
 }
 TEST(AttentionPositions, SumSeenByValues) {
-  expect(attending(AttentionScaling::linear, Zeta::softmax), decaying_sum, true);
+  expect(attending(AttentionScaling::linear, Weighting::softmax), decaying_sum, true);
 }
 TEST(AttentionPositions, ConcatWithLinearScaling) {
-  expect(attending(AttentionScaling::linear, Zeta::softmax), beside({3}, 128), false);
+  expect(attending(AttentionScaling::linear, Weighting::softmax), beside({3}, 128), false);
 }
 TEST(AttentionPositions, ConcatSeenByValues) {
-  expect(attending(AttentionScaling::linear, Zeta::softmax), beside({3}, 128), true);
+  expect(attending(AttentionScaling::linear, Weighting::softmax), beside({3}, 128), true);
 }
 TEST(AttentionPositions, SumWithSqrtScaling) {
-  expect(attending(AttentionScaling::sqrt, Zeta::identity), decaying_sum, false);
+  expect(attending(AttentionScaling::sqrt, Weighting::identity), decaying_sum, false);
 }
 TEST(AttentionPositions, SumWithSqrtScalingAndSoftmax) {
-  auto options = attending(AttentionScaling::sqrt, Zeta::softmax);
-  options.limit_samples = 20000;
+  auto options = attending(AttentionScaling::sqrt, Weighting::softmax);
+  options.limit_draws.samples = 20000;
   expect(options, decaying_sum, true);
 }
 TEST(AttentionPositions, IndependentConcatWithSqrtScaling) {
   auto positions = beside({3}, 64);
   positions.correlation = {};
-  expect(attending(AttentionScaling::sqrt, Zeta::identity), positions, true);
+  expect(attending(AttentionScaling::sqrt, Weighting::identity), positions, true);
 }
 
 TEST(AttentionPositions, StructuredOverImages) {
-  auto options = attending(AttentionScaling::linear, Zeta::softmax);
-  options.positions = {.grid = {2, 2}, .stddev = 0.9, .correlation = decaying_correlation(0.5)};
+  auto options = attending(AttentionScaling::linear, Weighting::softmax);
+  options.positions = {
+      .encoding = {.grid = {2, 2}, .stddev = 0.9, .correlation = decaying_correlation(0.5)}};
   Generator rng(3);
   const Tensor a = normal({2, 2, 2, 4}, rng, 0, 1, f64), b = normal({1, 2, 2, 4}, rng, 0, 1, f64);
   test::expect_limit(test::behind_linear(options, width), a, b, test::fewer);
@@ -160,10 +160,8 @@ TEST(AttentionPositions, LayerwiseTangentKernelIsTheContractionOfJacobians) {
     for (const auto& positions : {decaying_sum, beside({4}, 2)}) {
       MultiHeadAttentionOptions options{.dim = 4,
                                         .heads = 2,
-                                        .positions = positions,
-                                        .values_see_positions = values,
-                                        .parameterization = ntk,
-                                        .bias_std = 0.3};
+                                        .positions = AttentionPositions{positions, values},
+                                        .prior = {.parameterization = ntk, .bias_std = 0.3}};
       MultiHeadAttention layer(options, rng);
       layer.to(f64);
       const auto x = test::blocks();

@@ -1,0 +1,39 @@
+#pragma once
+// The forms of attention: how logits are scaled and become weights, and what is shared.
+
+#include <string>
+#include <string_view>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// What the logits ⟨q, k⟩ are divided by.
+enum class AttentionScaling {
+  sqrt,   ///< sqrt(head_dim) (Vaswani et al. 2017): they stay random however wide the head is.
+  linear  ///< head_dim (Hron et al. 2020): they have a limit, their mean.
+};
+std::string_view to_string(AttentionScaling scaling);
+/// "sqrt" or "linear"; throws Error listing them otherwise.
+AttentionScaling attention_scaling_from_name(std::string_view name);
+
+/// What turns logits into weights, ζ in Hron et al. 2020. Where a query may not attend, the weight
+/// is 0.
+enum class Weighting { softmax, identity, relu, abs };
+std::string_view to_string(Weighting weighting);
+/// "softmax", "identity", "relu" or "abs"; throws Error listing them otherwise.
+Weighting weighting_from_name(std::string_view name);
+/// ζ of logits [.., Tq, Tk]; softmax is over the last axis, and zero where all are −∞.
+Tensor apply(Weighting weighting, const Tensor& logits);
+
+struct AttentionForm {
+  AttentionScaling scaling = AttentionScaling::sqrt;
+  Weighting weighting = Weighting::softmax;
+  bool tied = false;  ///< Queries and keys share their weights.
+
+  bool operator==(const AttentionForm&) const = default;
+};
+/// "softmax, sqrt scaling", with ", tied" where they are.
+std::string to_string(const AttentionForm& form);
+
+}  // namespace ladon

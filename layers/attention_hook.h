@@ -1,0 +1,38 @@
+#pragma once
+// Variants of attention from outside: rotary positions, ALiBi, relative biases, …
+
+#include "ladon/layers/module.h"
+
+namespace ladon {
+
+namespace infinite {
+struct AttentionLimit;
+struct Pairs;
+struct PairKernels;
+}  // namespace infinite
+
+/// Queries, keys and values of all heads, [batch, heads, T, width] each.
+struct AttentionHeads {
+  Tensor q, k, v;
+};
+
+/// What a variant changes of MultiHeadAttention, which holds it as a part (option `hook`): it may own
+/// trained tensors, which visit() lists as any module's.
+///
+///   struct Alibi : AttentionHook {
+///     Tensor bias(const AttentionHeads& h) const override { return slopes * distances(h); }
+///     …
+///   };
+struct AttentionHook : Module {
+  /// In place of h, before the logits: where rotary positions turn queries and keys.
+  virtual AttentionHeads heads(const AttentionHeads& h) const { return h; }
+  /// Added to the logits: floating, broadcast to [batch, heads, Tq, Tk]; undefined: nothing.
+  virtual Tensor bias(const AttentionHeads&) const { return {}; }
+  /// Attention's limit with this change, in place of infinite::attention_kernels (which see). Throws
+  /// Error unless a hook gives one: a variant has no limit before someone derived it.
+  virtual infinite::PairKernels limit(const infinite::AttentionLimit& layer,
+                                      const infinite::Pairs& seen,
+                                      const infinite::Pairs& values) const;
+};
+
+}  // namespace ladon

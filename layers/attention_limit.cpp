@@ -1,0 +1,103 @@
+// MultiHeadAttention::limit: what infinite/attention/limit.h needs to know of a layer.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/layers/attention.h"
+#include "ladon/layers/infinite/attention/limit.h"
+
+namespace ladon {
+namespace {
+
+constexpr const char* where_from = "MultiHeadAttention";
+
+/// Trained tensors that the formulas below account for. A layer that has others has no limit.
+constexpr std::array<std::string_view, 6> accounted = {"query",  "key",         "value",
+                                                       "output", "output_bias", "positions.weight"};
+
+void check_has_limit(const MultiHeadAttention& layer) {
+  for (const auto& [name, x] : layer.named_parameters())
+    LADON_CHECK(
+        name.starts_with("hook.") ||  // the hook's own, whose limit it gives
+            std::find(accounted.begin(), accounted.end(), name) != accounted.end(),
+        where_from, "no limit is known of attention with `", name,
+        "`; for biases of queries, keys and values set projection_bias = false (the output keeps "
+        "its bias)");
+  LADON_CHECK(layer.dropout == 0 || !layer.training(), where_from,
+              "has no limit with dropout of the attention weights; call eval()");
+  const std::int64_t seen = layer.query.size(2);
+  const std::int64_t tokens = layer.positions ? layer.positions->in : seen;
+  LADON_CHECK((layer.form.tied || layer.key.size(2) == seen) &&
+                  layer.value.size(2) == (layer.values_see_positions ? seen : tokens),
+              where_from,
+              "the limit is of self-attention: queries, keys and values see one input; the ",
+              "weights are ", layer.query.shape(), ", ",
+              (layer.form.tied ? layer.query : layer.key).shape(), " and ", layer.value.shape());
+}
+
+infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
+  infinite::AttentionLimit y{.form = a.form,
+                             .causal = a.causal,
+                             .query_key = {},
+                             .value_output = {},
+                             .bias_variance = scalar(0, f64),
+                             .query_key_trained = 2,
+                             .value_output_trained = 2,
+                             .bias_trained = scalar(0, f64),
+                             .samples = a.limit_draws.samples,
+                             .seed = a.limit_draws.seed};
+  if (a.parameterization() == Parameterization::ntk) {
+    y.query_key = a.query_key_std;
+    y.value_output = a.value_output_std;
+    if (a.output_bias.defined()) y.bias_variance = y.bias_trained = square(a.bias_std);
+    return y;
+  }
+  LADON_CHECK(a.init != Init::ones, where_from, "weights that are all one have no Gaussian limit");
+  const auto variance = [&](const Tensor& weight) {
+    const double std = init_stddev(a.init, {weight.size(0) * weight.size(1), weight.size(2)});
+    return std * std;
+  };
+  const Tensor& key = a.form.tied ? a.query : a.key;
+  const double q = variance(a.query), k = variance(key), v = variance(a.value),
+               o = variance(a.output);
+  // In ntk form σ² of a group is its fan_in times its variance.
+  const auto deviation = [](double var1, std::int64_t fan1, double var2, std::int64_t fan2) {
+    return scalar(std::sqrt(var1 * static_cast<double>(fan1) * var2 * static_cast<double>(fan2)),
+                  f64);
+  };
+  y.query_key = deviation(q, a.query.size(2), k, key.size(2));
+  y.value_output = deviation(v, a.value.size(2), o, a.heads() * a.value_head_dim());
+  y.query_key_trained = q > 0 && k > 0 ? 1 / q + 1 / k : 0;
+  y.value_output_trained = v > 0 && o > 0 ? 1 / v + 1 / o : 0;
+  if (a.output_bias.defined()) y.bias_trained = scalar(1, f64);
+  return y;
+}
+
+}  // namespace
+
+infinite::PairKernels AttentionHook::limit(const infinite::AttentionLimit&, const infinite::Pairs&,
+                                           const infinite::Pairs&) const {
+  detail::fail(where_from, "no limit is known of attention with the hook `", describe(),
+               "`, which gives none (AttentionHook::limit); estimate it: monte_carlo_kernel");
+}
+
+infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
+  k.need_positions(where_from);
+  check_has_limit(*this);
+  const infinite::AttentionLimit layer = limit_of(*this);
+  const infinite::Law makes = infinite::Law::random_linear();
+  infinite::Kernel result = infinite::map_pairs(k, makes, [&](const infinite::Pairs& tokens) {
+    const infinite::Pairs seen = positions ? positions->limit(tokens) : tokens;
+    const infinite::Pairs& valued = values_see_positions ? seen : tokens;
+    return hook ? hook->limit(layer, seen, valued)
+                : infinite::attention_kernels(layer, seen, valued);
+  });
+  result.draws.used = k.draws.used || infinite::is_sampled(layer, k.position_count());
+  return result;
+}
+
+}  // namespace ladon

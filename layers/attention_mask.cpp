@@ -1,0 +1,58 @@
+#include "ladon/layers/attention_mask.h"
+
+#include <cmath>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+namespace {
+
+Tensor both(const Tensor& a, const Tensor& b) {
+  return a.defined() && b.defined() ? logical_and(a, b) : a.defined() ? a : b;
+}
+
+}  // namespace
+
+Tensor AttentionMask::merged(std::int64_t batch, std::int64_t keys) const {
+  Tensor may = allowed;
+  if (tokens.defined()) {
+    const Shape expected{batch, keys};
+    LADON_CHECK(tokens.dtype() == boolean && tokens.shape() == expected, "attention",
+                "the mask of tokens must be bool ", expected, ", got ", tokens.dtype(), " ",
+                tokens.shape());
+    may = both(may, unsqueeze(unsqueeze(tokens, 1), 1));  // [B, 1, 1, Tk]
+  }
+  if (!bias.defined()) return may;
+  return may.defined() ? where(may, bias, scalar(-INFINITY, bias.dtype())) : bias;
+}
+
+AttentionMask causal() { return {.causal = true}; }
+
+AttentionMask padding(const Tensor& tokens) { return {.tokens = tokens}; }
+
+AttentionMask allowed(const Tensor& mask) {
+  LADON_CHECK(mask.defined() && mask.dtype() == boolean, "allowed", "the mask must be bool, got ",
+              mask.defined() ? to_string(mask.dtype()) : "an undefined tensor",
+              "; add a floating one: mask + bias");
+  return {.allowed = mask};
+}
+
+AttentionMask operator&(const AttentionMask& a, const AttentionMask& b) {
+  AttentionMask y{.tokens = both(a.tokens, b.tokens),
+                  .allowed = both(a.allowed, b.allowed),
+                  .bias = a.bias.defined() ? a.bias : b.bias,
+                  .causal = a.causal || b.causal};
+  if (a.bias.defined() && b.bias.defined()) y.bias = a.bias + b.bias;
+  return y;
+}
+
+AttentionMask operator+(const AttentionMask& mask, const Tensor& bias) {
+  LADON_CHECK(bias.defined() && is_floating(bias.dtype()), "attention mask",
+              "the bias must be floating, got ",
+              bias.defined() ? to_string(bias.dtype()) : "an undefined tensor",
+              "; a boolean one is combined by mask & allowed(…)");
+  return mask & AttentionMask{.bias = bias};
+}
+
+}  // namespace ladon

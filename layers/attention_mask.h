@@ -1,0 +1,35 @@
+#pragma once
+// Which keys a query may attend to, and what is added to its logits:
+//
+//   attention(x, (causal() & padding(tokens)) + bias)
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// Its parts restrict attention together; what is undefined restricts nothing.
+struct AttentionMask {
+  Tensor tokens = {};   ///< bool [batch, Tk]: which keys are tokens (false = padding).
+  Tensor allowed = {};  ///< bool, broadcast to [batch, heads, Tq, Tk]: true = may attend.
+  Tensor bias = {};     ///< Floating, broadcast likewise: added to the logits, −∞ forbids.
+  bool causal = false;  ///< A query attends to no later key.
+
+  /// allowed, tokens and bias as one: bool, or floating where there is a bias; undefined where there
+  /// is none of them. Throws Error unless tokens are bool [batch, keys].
+  Tensor merged(std::int64_t batch, std::int64_t keys) const;
+};
+
+/// No query attends to a later key.
+AttentionMask causal();
+/// Keys that are padding are not attended to. tokens: bool [batch, Tk], true = token.
+AttentionMask padding(const Tensor& tokens);
+/// bool, broadcast to [batch, heads, Tq, Tk]: true = may attend. Throws Error for another dtype.
+AttentionMask allowed(const Tensor& mask);
+
+/// Attention that both allow; biases add.
+AttentionMask operator&(const AttentionMask& a, const AttentionMask& b);
+/// The same with `bias` added to the logits: floating, broadcast to [batch, heads, Tq, Tk]. Throws
+/// Error for another dtype.
+AttentionMask operator+(const AttentionMask& mask, const Tensor& bias);
+
+}  // namespace ladon
