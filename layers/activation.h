@@ -1,50 +1,16 @@
 #pragma once
-// Layers without parameters: activations and dropout.
+// Activations: layers of one function of each element.
 
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "ladon/layers/infinite/dual/dual.h"
 #include "ladon/layers/module.h"
+#include "ladon/layers/nonlinearity.h"
 
 namespace ladon {
-
-enum class Nonlinearity {
-  identity,
-  relu,
-  leaky_relu,
-  elu,
-  selu,
-  gelu,
-  gelu_tanh,
-  silu,
-  tanh,
-  sigmoid,
-  softplus,
-  abs,
-  erf,
-  sin,
-  cos,
-  exp,
-  rbf,  ///< √2·sin(√(2γ)·x + π/4): random features of the kernel exp(−γ‖x − x'‖²)
-  sign,  ///< −1, 0 or 1
-  step   ///< 0 for x < 0, 1 for x > 0, ½ at 0
-};
-
-/// The nonlinearity of that name ("gelu"). Throws Error listing the names otherwise.
-Nonlinearity nonlinearity_from_name(std::string_view name);
-std::string_view to_string(Nonlinearity f);
-
-/// f(x) elementwise. The parameter is leaky_relu's slope (default 0.01) or rbf's γ (default 1);
-/// Error for one beside any other function.
-Tensor apply(Nonlinearity f, const Tensor& x, std::optional<double> parameter = {});
-
-/// What f does to the kernels of wide networks; elu, selu, gelu_tanh, silu, tanh, sigmoid and
-/// softplus have no closed form, and are expanded numerically. The parameter is as in apply.
-infinite::DualFunction dual_of(Nonlinearity f, std::optional<double> parameter = {});
 
 struct Activation : Layer {
   Nonlinearity function;
@@ -83,39 +49,25 @@ struct Polynomial : Layer {
   infinite::DualFunction dual_function() const;
 };
 
-/// Any pointwise function of a tensor, written in Ladon's operations.
+/// Any function of each element, written in Ladon's operations. Its limit is numeric, or what the
+/// closed form gives:
+///
+///   Elementwise([](const Tensor& x) { return x * sigmoid(1.702 * x); }, "quick gelu")
+///   Elementwise(φ, infinite::DualFunction::closed("relu²", φ, E))
 struct Elementwise : Layer {
-  std::function<Tensor(const Tensor&)> function;
+  infinite::Pointwise function;
+  infinite::DualFunction dual;
   std::string title;
-  int terms;  ///< Of the expansion that the limit takes (DualFunction::numeric).
 
   /// Throws Error where `function` is empty, or for terms that DualFunction::numeric refuses.
-  explicit Elementwise(std::function<Tensor(const Tensor&)> function, std::string title = "φ",
-                       int terms = 128);
+  explicit Elementwise(infinite::Pointwise function, std::string title = "φ", int terms = 128);
+  /// The title is the dual's name.
+  Elementwise(infinite::Pointwise function, infinite::DualFunction dual);
   Tensor forward(const Tensor& x) const override { return function(x); }
   bool per_position() const override { return true; }
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor&) override {}
-  std::string describe() const override;
-};
-
-/// In training mode zeroes each element with probability p and divides the others by 1 − p; the
-/// identity in evaluation mode. Draws from its own generator, split off the one given: copies of
-/// the layer draw the same numbers.
-struct Dropout : Layer {
-  double p;
-  mutable Generator rng;
-
-  /// Throws Error unless 0 ≤ p ≤ 1.
-  Dropout(double p, Generator& rng);
-  Tensor forward(const Tensor& x) const override;
-  bool per_position() const override { return true; }
-  /// In training mode E[mask²]/(1 − p)² = 1/(1 − p) multiplies the entries of an element with
-  /// itself: k_nn, or k_nn,aa, where the pairs are known to be the same input (Kernel::same). Masks
-  /// of different elements are independent and change nothing. The identity in evaluation mode.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  void visit(Visitor& v) override { v.generator("rng", rng); }
-  std::string describe() const override;
+  std::string describe() const override { return "Elementwise(" + title + ")"; }
 };
 
 }  // namespace ladon

@@ -7,6 +7,7 @@
 
 #include "ladon/layers/activation.h"
 #include "ladon/layers/attention.h"
+#include "ladon/layers/dropout.h"
 #include "ladon/layers/linear.h"
 #include "ladon/layers/norm.h"
 

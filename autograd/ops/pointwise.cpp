@@ -97,6 +97,17 @@ Tensor minimum(const Tensor& a, const Tensor& b) {
       [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, b, a); });  // [b < a]
 }
 
+Tensor atan2(const Tensor& y, const Tensor& x) {
+  const auto radius = [](const Tensor& a, const Tensor& b) {  // x² + y², 1 at the origin
+    const Tensor r = square(a) + square(b);
+    return where(equal(r, 0), ones_like(r), r);
+  };
+  return record(
+      "atan2", map("atan2", Binary::atan2, y, x, f32), {y, x},
+      [=, y = saved(y), x = saved(x)](const Tensor& g) { return g * x / radius(y, x); },
+      [=, y = saved(y), x = saved(x)](const Tensor& g) { return -g * y / radius(y, x); });
+}
+
 Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }

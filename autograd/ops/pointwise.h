@@ -19,6 +19,8 @@ Tensor div(const Tensor& a, const Tensor& b);
 Tensor pow(const Tensor& a, const Tensor& b);
 Tensor pow(const Tensor& x, double exponent);
 /// The larger (smaller) element. Where both are equal each gets half the gradient.
+/// The angle of the point (x, y) from the x axis, in (−π, π]. Gradient 0 at the origin.
+Tensor atan2(const Tensor& y, const Tensor& x);
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);
 

@@ -110,6 +110,13 @@ void add_pow(OpTable& t) {
 }
 
 void add_extremes(OpTable& t) {
+  OpRow angle = binary_row(t, "atan2", atan2, [](double y, double x) { return std::atan2(y, x); });
+  angle.samples.pop_back();  // integers: computed in f32
+  angle.samples.push_back(sample("edges", tensor({0, 0, 0, 1, -1}, f64),
+                                 tensor({0, 1, -1, 0, 0}, f64), atan2,
+                                 [](double y, double x) { return std::atan2(y, x); }));
+  angle.samples.back().differentiable = false;
+  t.add(angle);
   t.add(binary_row(t, "maximum", maximum,
                    [](double a, double b) { return a != a || b != b ? NAN : std::max(a, b); }));
   t.add(binary_row(t, "minimum", minimum,

@@ -5,66 +5,62 @@
 // (Daniely, Frostig and Singer 2016; Jacot, Gabriel and Hongler 2018).
 
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "ladon/core/tensor.h"
 
 namespace ladon::infinite {
 
-/// Which function φ.
-struct DualFunction {
-  enum class Kind {
-    identity,
-    rectifier,  ///< a·min(x, 0) + b·max(x, 0)
-    sign,
-    step,  ///< 0 for x < 0, 1 for x > 0, ½ at 0
-    erf,
-    gelu,        ///< x·Φ(x)
-    sin,         ///< a·sin(bx + shift)
-    cos,         ///< a·cos(bx + shift)
-    exp,         ///< a·exp(bx)
-    rbf,         ///< √2·sin(√(2a)·x + π/4), whose dual is exp(−a(p + q − 2c))
-    polynomial,  ///< Σ_n coefficients[n]·x^n
-    hermite,     ///< Σ_n coefficients[n]·h_n(x), h_n the orthonormal Hermite polynomials
-    numeric      ///< `function`, by its expansion in Hermite polynomials
-  };
+/// A function of each element, on f64 tensors, written in Ladon's operations.
+using Pointwise = std::function<Tensor(const Tensor& x)>;
+/// E[φ(u)φ(v)] as a function of p, q and c, which broadcast, written in Ladon's operations.
+using Covariance = std::function<Tensor(const Tensor& p, const Tensor& q, const Tensor& c)>;
 
-  Kind kind = Kind::identity;
-  double a = 1, b = 1, shift = 0;
-  std::vector<double> coefficients = {};
-  /// Pointwise, on f64 tensors.
-  std::function<Tensor(const Tensor&)> function = {};
-  int terms = 0;  ///< Of the expansion.
+class DualRule;
 
-  static DualFunction identity() { return {}; }
+/// A function φ by what dual() needs of it. A value: copies share what was prepared.
+class DualFunction {
+ public:
+  static DualFunction identity() { return rectifier(1, 1); }
   static DualFunction relu() { return rectifier(0, 1); }
   static DualFunction leaky_relu(double slope) { return rectifier(slope, 1); }
   static DualFunction abs() { return rectifier(-1, 1); }
-  static DualFunction rectifier(double below, double above) {
-    return {.kind = Kind::rectifier, .a = below, .b = above};
-  }
-  static DualFunction sign() { return {.kind = Kind::sign}; }
-  static DualFunction step() { return {.kind = Kind::step}; }
-  static DualFunction erf() { return {.kind = Kind::erf}; }
-  static DualFunction gelu() { return {.kind = Kind::gelu}; }
-  static DualFunction sin(double a = 1, double b = 1, double shift = 0) {
-    return {.kind = Kind::sin, .a = a, .b = b, .shift = shift};
-  }
-  static DualFunction cos(double a = 1, double b = 1, double shift = 0) {
-    return {.kind = Kind::cos, .a = a, .b = b, .shift = shift};
-  }
-  static DualFunction exp(double a = 1, double b = 1) {
-    return {.kind = Kind::exp, .a = a, .b = b};
-  }
-  /// Throws Error unless gamma ≥ 0.
+  /// below·min(x, 0) + above·max(x, 0)
+  static DualFunction rectifier(double below, double above);
+  static DualFunction sign();
+  static DualFunction step();  ///< 0 for x < 0, 1 for x > 0, ½ at 0
+  static DualFunction erf();
+  static DualFunction gelu();                                             ///< x·Φ(x)
+  static DualFunction sin(double a = 1, double b = 1, double shift = 0);  ///< a·sin(bx + shift)
+  static DualFunction cos(double a = 1, double b = 1, double shift = 0);  ///< a·cos(bx + shift)
+  static DualFunction exp(double a = 1, double b = 1);                    ///< a·exp(bx)
+  /// √2·sin(√(2γ)·x + π/4), whose dual is exp(−γ(p + q − 2c)). Throws Error unless gamma ≥ 0.
   static DualFunction rbf(double gamma);
-  /// x^n. This and the next two throw Error for degrees outside 0 … 64.
+  /// x^n. This and the next three throw Error for degrees outside 0 … 64.
   static DualFunction monomial(int n);
-  static DualFunction polynomial(std::vector<double> coefficients);
+  /// Σ_n coefficients[n]·x^n
+  static DualFunction polynomial(const std::vector<double>& coefficients);
   /// The orthonormal probabilists' Hermite polynomial He_n(x)/√n!, for which E[φ(u)φ(v)] is ρⁿ at
   /// p = q = 1.
   static DualFunction hermite(int n);
-  static DualFunction hermite(std::vector<double> coefficients);
+  /// Σ_n coefficients[n]·He_n(x)/√n!
+  static DualFunction hermite(const std::vector<double>& coefficients);
+
+  /// A function whose E is known in closed form:
+  ///
+  ///   DualFunction::closed("cube", [](auto& x) { return x * x * x; },
+  ///                        [](auto& p, auto& q, auto& c) { return 9 * p * q * c + 6 * c * c * c; });
+  ///
+  /// E[φ'(u)φ'(v)] = ∂E/∂c comes from E's graph (Price 1958), and so do the gradients of both by p, q
+  /// and c, of any order that its operations have. So φ must be continuous, and E have a finite
+  /// derivative by c up to c² = pq, where square roots of pq − c² are to be written
+  /// sqrt(relu(p·q − square(c))), whose gradient is 0 there.
+  ///
+  /// Throws Error where E or ∂E/∂c are not what `function` gives, which is tried at a few points
+  /// (to 1e-3, by numeric()), or not finite at c² = pq.
+  static DualFunction closed(std::string name, Pointwise function, Covariance e);
 
   /// Any pointwise φ that is written in Ladon's operations (φ' comes from its graph).
   ///
@@ -86,7 +82,16 @@ struct DualFunction {
   ///
   /// The gradient of the value is right where φ is continuous. Throws Error where `function` is empty
   /// and unless `terms` is a multiple of 8 from 8 to 256; dual() throws where it is not pointwise.
-  static DualFunction numeric(std::function<Tensor(const Tensor&)> function, int terms = 128);
+  static DualFunction numeric(Pointwise function, int terms = 128);
+
+  const std::string& name() const { return name_; }
+  const DualRule& rule() const { return *rule_; }
+
+ private:
+  DualFunction(std::string name, std::shared_ptr<const DualRule> rule);
+
+  std::string name_;
+  std::shared_ptr<const DualRule> rule_;
 };
 
 /// Tensors of c's shape.
@@ -105,7 +110,8 @@ struct DualResult {
 ///
 /// The value's gradient by p, q and c is recorded (once: it has no gradient of its own); where it is
 /// infinite (a kink or a jump at zero variance, a jump at s = 0), it is 0. The derivative has no
-/// gradient: backward through it throws Error. Throws Error for other dtypes and shapes.
+/// gradient: backward through it throws Error. (Of DualFunction::closed both have all that the graph
+/// of E gives.) Throws Error for other dtypes and shapes.
 DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
                 bool with_derivative);
 

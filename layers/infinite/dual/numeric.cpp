@@ -1,9 +1,10 @@
-#include "ladon/layers/infinite/dual/numeric.h"
+// Duals of any function by its Hermite expansion.
 
 #include <cmath>
 #include <map>
 #include <mutex>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "ladon/autograd/ops.h"
@@ -11,6 +12,7 @@
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/parallel.h"
 #include "ladon/layers/infinite/dual/quadrature.h"
+#include "ladon/layers/infinite/dual/rule.h"
 
 namespace ladon::infinite {
 namespace {
@@ -64,10 +66,10 @@ const Expansion& expansion(int terms) {
 struct Values {
   Tensor value, slope;
 };
-Values values_at(const DualFunction& f, const Tensor& x, bool with_slope) {
+Values values_at(const Pointwise& f, const Tensor& x, bool with_slope) {
   const EnableGrad on;
   const Tensor leaf = x.detach().set_requires_grad(with_slope);
-  const Tensor y = f.function(leaf);
+  const Tensor y = f(leaf);
   LADON_CHECK(y.shape() == x.shape() && y.dtype() == f64, "dual", "the function takes ", x.shape(),
               " ", x.dtype(), " to ", y.shape(), " ", y.dtype(), "; it must be pointwise on f64");
   if (!with_slope) return {y.detach(), {}};
@@ -96,8 +98,8 @@ Tensor hermite_coefficients(const Tensor& y, const Expansion& e) {
 }
 
 /// The Hermite coefficients of z ↦ φ(√p·z), and of z ↦ φ'(√p·z) if wanted, for each element of p.
-Values coefficients(const DualFunction& f, const Tensor& p, bool with_slope) {
-  const Expansion& e = expansion(f.terms);
+Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_slope) {
+  const Expansion& e = expansion(terms);
   const Tensor root = sqrt(reshape(p.detach(), {p.count(), 1}));
   const Values at_nodes = values_at(f, root * e.nodes, with_slope);
   Values a;
@@ -107,7 +109,7 @@ Values coefficients(const DualFunction& f, const Tensor& p, bool with_slope) {
 }
 
 /// κ = φ'(0+) − φ'(0−); 0 where it is too small to matter, or infinite.
-double kink(const DualFunction& f) {
+double kink(const Pointwise& f) {
   constexpr double aside = 1e-12;
   const auto slope = values_at(f, tensor({-aside, aside}, f64), true).slope.to_vector();
   const double k = slope[1] - slope[0];
@@ -173,31 +175,47 @@ void add_rest(DualPair& y, const DualPair& exact, const DualPair& series) {
   add(y.second, exact.second, series.second);
 }
 
-}  // namespace
-
 // A kink's coefficients fall slowest of all, and are those that the sum over k misses. But the dual
 // of |x| is known, and with it the whole rest of the sum.
-DualPair numeric_dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
-                      bool with_derivative) {
-  const NoGrad off;
-  const Operands x{p, q, c};
-  DualPair result =
-      sum_values(coefficients(f, p, with_derivative), coefficients(f, q, with_derivative), x);
-  if (const double k = kink(f); k != 0)
-    add_rest(result, kernels::dual(kink_form(k), p, q, c, true),
-             sum_values(kink_coefficients(k, p, f.terms), kink_coefficients(k, q, f.terms), x));
-  return result;
-}
+class NumericRule final : public SlopedRule {
+ public:
+  NumericRule(Pointwise function, int terms) : f_(std::move(function)), terms_(terms) {}
 
-DualPair numeric_dual_slopes(const DualFunction& f, const Tensor& p, const Tensor& q,
-                             const Tensor& c) {
-  const NoGrad off;
-  const Operands x{p, q, c};
-  DualPair result = sum_slopes(coefficients(f, p, true), coefficients(f, q, true), x);
-  if (const double k = kink(f); k != 0)
-    add_rest(result, kernels::dual_slopes(kink_form(k), p, q, c),
-             sum_slopes(kink_coefficients(k, p, f.terms), kink_coefficients(k, q, f.terms), x));
-  return result;
+ private:
+  DualPair values(const Tensor& p, const Tensor& q, const Tensor& c,
+                  bool with_derivative) const override {
+    const NoGrad off;
+    const Operands x{p, q, c};
+    DualPair result = sum_values(coefficients(f_, terms_, p, with_derivative),
+                                 coefficients(f_, terms_, q, with_derivative), x);
+    if (const double k = kink(f_); k != 0)
+      add_rest(result, kernels::dual(kink_form(k), p, q, c, true),
+               sum_values(kink_coefficients(k, p, terms_), kink_coefficients(k, q, terms_), x));
+    return result;
+  }
+
+  DualPair slopes(const Tensor& p, const Tensor& q, const Tensor& c) const override {
+    const NoGrad off;
+    const Operands x{p, q, c};
+    DualPair result =
+        sum_slopes(coefficients(f_, terms_, p, true), coefficients(f_, terms_, q, true), x);
+    if (const double k = kink(f_); k != 0)
+      add_rest(result, kernels::dual_slopes(kink_form(k), p, q, c),
+               sum_slopes(kink_coefficients(k, p, terms_), kink_coefficients(k, q, terms_), x));
+    return result;
+  }
+
+  Pointwise f_;
+  int terms_;
+};
+
+}  // namespace
+
+DualFunction DualFunction::numeric(Pointwise function, int terms) {
+  LADON_CHECK(static_cast<bool>(function), "dual", "the function is empty");
+  LADON_CHECK(terms >= 8 && terms <= 256 && terms % 8 == 0, "dual", terms,
+              " terms of an expansion; they must be a multiple of 8 from 8 to 256");
+  return {"numeric", std::make_shared<NumericRule>(std::move(function), terms)};
 }
 
 }  // namespace ladon::infinite

@@ -10,7 +10,7 @@
 
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/layers/infinite/dual/numeric.h"
+#include "ladon/layers/infinite/dual/dual.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::infinite {

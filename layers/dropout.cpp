@@ -1,0 +1,31 @@
+#include "ladon/layers/dropout.h"
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/layers/infinite/kernel/kernel.h"
+
+namespace ladon {
+
+Dropout::Dropout(double probability, Generator& source)
+    : p(probability), rng(source.split(source.reserve(1))) {
+  LADON_CHECK(p >= 0 && p <= 1, "Dropout", "p must lie in [0, 1], got ", p);
+}
+
+Tensor Dropout::forward(const Tensor& x) const { return training() ? dropout(x, p, rng) : x; }
+
+infinite::Kernel Dropout::limit(const infinite::Kernel& k) const {
+  if (!training() || p == 0) return k;
+  return infinite::map_pairs(k, k.law.after_mixing(), [&](const infinite::Pairs& pairs) {
+    if (p == 1) return pairs.each([](const Tensor& block) { return zeros_like(block); });
+    if (!pairs.same.defined()) return pairs.each([](const Tensor& block) { return block; });
+    Tensor own = cast(pairs.same, f64);  // [P], or [P, T, T]: 1 where both are the same element
+    if (pairs.has_positions)
+      own = unsqueeze(unsqueeze(own, -1), -1) * eye(pairs.nngp.size(-1), f64);
+    const Tensor scale = 1 + (p / (1 - p)) * own;
+    return pairs.each([&](const Tensor& block) { return block * scale; });
+  });
+}
+
+std::string Dropout::describe() const { return detail::join("Dropout(", p, ")"); }
+
+}  // namespace ladon

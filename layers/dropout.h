@@ -1,0 +1,27 @@
+#pragma once
+// Dropout (Srivastava et al. 2014).
+
+#include "ladon/layers/module.h"
+
+namespace ladon {
+
+/// In training mode zeroes each element with probability p and divides the others by 1 − p; the
+/// identity in evaluation mode. Draws from its own generator, split off the one given: copies of
+/// the layer draw the same numbers.
+struct Dropout : Layer {
+  double p;
+  mutable Generator rng;
+
+  /// Throws Error unless 0 ≤ p ≤ 1.
+  Dropout(double p, Generator& rng);
+  Tensor forward(const Tensor& x) const override;
+  bool per_position() const override { return true; }
+  /// In training mode E[mask²]/(1 − p)² = 1/(1 − p) multiplies the entries of an element with
+  /// itself: k_nn, or k_nn,aa, where the pairs are known to be the same input (Kernel::same). Masks
+  /// of different elements are independent and change nothing. The identity in evaluation mode.
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  void visit(Visitor& v) override { v.generator("rng", rng); }
+  std::string describe() const override;
+};
+
+}  // namespace ladon

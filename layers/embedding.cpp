@@ -1,0 +1,61 @@
+#include "ladon/layers/embedding.h"
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/trace.h"
+
+namespace ladon {
+
+Embedding::Embedding(const EmbeddingLayerOptions& o, Generator& rng)
+    : padding_index(o.padding_index), init_std(o.stddev) {
+  LADON_CHECK(o.count > 0 && o.dim > 0, "Embedding",
+              "sizes must be positive, got count = ", o.count, ", dim = ", o.dim);
+  LADON_CHECK(o.stddev >= 0, "Embedding", "stddev must not be negative, got ", o.stddev);
+  LADON_CHECK(padding_index < o.count, "Embedding", "padding_index ", padding_index,
+              " is outside a table of ", o.count, " rows");
+  const bool in_front = o.parameterization == Parameterization::ntk;
+  if (in_front) weight_std = scalar(o.stddev, f64);
+  NoGrad no_grad;
+  weight = normal({o.count, o.dim}, rng, 0, in_front ? 1 : o.stddev);
+  if (padding_index >= 0) fill_(select(weight, 0, padding_index), 0);
+  weight = parameter(weight);
+}
+
+Tensor Embedding::forward(const Tensor& index) const {
+  const Tensor rows = embedding(weight, index, {.padding_index = padding_index});
+  if (Trace::active()) {
+    const Tensor trained =
+        padding_index < 0
+            ? index
+            : where(equal(index, static_cast<double>(padding_index)), scalar(-1, i64), index);
+    trace::product(unsqueeze(trained, -1), rows);
+  }
+  return weight_std.defined() ? rows * weight_std.item() : rows;
+}
+
+infinite::Kernel Embedding::limit(const infinite::Kernel& k) const {
+  const bool standard = !weight_std.defined();
+  const Tensor w = square(standard ? scalar(init_std, f64) : weight_std);
+  for (const Tensor& own : {k.cov1, k.cov2})
+    LADON_CHECK(all(equal(k.has_positions() ? diagonal(own) : own, 1)).item<bool>(), "Embedding",
+                "its limit takes the kernel of indices, which is 1 for an index with itself");
+  const infinite::Law makes = infinite::Law::random_linear();
+  return infinite::map_pairs(k, makes, [&](const infinite::Pairs& pairs) {
+    const Tensor equals = padding_index < 0 ? pairs.nngp : pairs.visible(pairs.nngp);
+    infinite::PairKernels y{w * equals, {}};
+    if (pairs.ntk.defined()) y.ntk = standard ? equals : y.nngp;
+    return y;
+  });
+}
+
+void Embedding::visit(Visitor& v) {
+  v("weight", weight);
+  v.hyperparameter("weight_std", weight_std);
+}
+
+std::string Embedding::describe() const {
+  return detail::join("Embedding(", weight.size(0), " × ", weight.size(1), ")");
+}
+
+}  // namespace ladon

@@ -1,0 +1,91 @@
+// Duals that users give in closed form.
+
+#include <cmath>
+#include <utility>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/layers/infinite/dual/rule.h"
+
+namespace ladon::infinite {
+namespace {
+
+class ClosedRule final : public DualRule {
+ public:
+  ClosedRule(std::string name, Covariance e) : name_(std::move(name)), e_(std::move(e)) {}
+
+  DualResult evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
+                      bool with_derivative) const override {
+    if (!with_derivative) return {checked(e_(p, q, c), c), {}};
+    const bool record =
+        grad_enabled() && (p.requires_grad() || q.requires_grad() || c.requires_grad());
+    const EnableGrad on;
+    const auto input = [&](const Tensor& x) { return record ? x : x.detach(); };
+    const Tensor by = record && c.requires_grad() ? c : c.detach().set_requires_grad();
+    const Tensor value = checked(e_(input(p), input(q), by), c);
+    LADON_CHECK(value.requires_grad(), name_, "E does not depend on c");
+    const Tensor derivative =
+        grad(std::vector{value}, std::vector{by},
+             {.cotangents = {ones_like(value)}, .retain_graph = record, .create_graph = record})[0];
+    if (record) return {value, derivative};
+    return {value.detach(), derivative.detach()};
+  }
+
+ private:
+  Tensor checked(const Tensor& e, const Tensor& c) const {
+    LADON_CHECK(e.defined() && e.shape() == c.shape() && e.dtype() == f64, name_,
+                "E of operands that broadcast to f64 ", c.shape(), " is ",
+                e.defined() ? detail::join(e.dtype(), " ", e.shape()) : "an undefined tensor");
+    return e;
+  }
+
+  std::string name_;
+  Covariance e_;
+};
+
+/// Throws Error where the closed form and the expansion of the function disagree.
+void check_against(const DualFunction& numeric, const DualFunction& closed) {
+  const Tensor p = tensor({1.0, 0.6, 1.3, 1.0}, f64), q = tensor({1.0, 1.7, 0.8, 1.0}, f64);
+  const Tensor c = tensor({0.5, -0.4, 0.7, 0.0}, f64);
+  const auto size = [&](const Tensor& variance) {  // of φ(u) and φ'(u)
+    return dual(numeric, variance, variance, 0.99 * variance, true);
+  };
+  const NoGrad off;
+  const DualResult got = dual(closed, p, q, c, true), expected = dual(numeric, p, q, c, true);
+  const DualResult left = size(p), right = size(q);
+  const auto compare = [&](const char* what, Tensor DualResult::*part) {
+    const Tensor scale = sqrt(left.*part * (right.*part));
+    const auto found = (got.*part).to_vector(), wanted = (expected.*part).to_vector(),
+               unit = scale.to_vector();
+    for (std::size_t i = 0; i < found.size(); ++i)
+      LADON_CHECK(std::abs(found[i] - wanted[i]) <= 1e-3 * unit[i] + 1e-12, closed.name(), what,
+                  " at p = ", p.to_vector()[i], ", q = ", q.to_vector()[i],
+                  ", c = ", c.to_vector()[i], " is ", found[i], ", but that of the function is ",
+                  wanted[i], "; is the formula right, and the function continuous?");
+  };
+  compare("E[φ(u)φ(v)]", &DualResult::value);
+  compare("E[φ'(u)φ'(v)] = ∂E/∂c", &DualResult::derivative);
+}
+
+/// Throws Error unless value and derivative are finite where u = ±v.
+void check_edges(const DualFunction& closed) {
+  const Tensor one = ones({2}, f64), edges = tensor({1.0, -1.0}, f64);
+  const DualResult e = dual(closed, one, one, edges, true);
+  for (const Tensor* x : {&e.value, &e.derivative})
+    for (const double v : x->to_vector())
+      LADON_CHECK(std::isfinite(v), closed.name(), "E or ∂E/∂c is ", v,
+                  " where c² = pq; write square roots of pq − c² as sqrt(relu(p·q − square(c)))");
+}
+
+}  // namespace
+
+DualFunction DualFunction::closed(std::string name, Pointwise function, Covariance e) {
+  LADON_CHECK(function && e, name, "φ and E must be functions; one is empty");
+  const DualFunction f(name, std::make_shared<ClosedRule>(name, std::move(e)));
+  check_against(numeric(std::move(function)), f);
+  check_edges(f);
+  return f;
+}
+
+}  // namespace ladon::infinite

@@ -1,0 +1,31 @@
+#pragma once
+// How a DualFunction computes. Internal to this folder.
+
+#include "ladon/core/kernels/dual.h"
+#include "ladon/layers/infinite/dual/dual.h"
+
+namespace ladon::infinite {
+
+class DualRule {
+ public:
+  virtual ~DualRule() = default;
+  /// As dual(), of operands that were checked.
+  virtual DualResult evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
+                              bool with_derivative) const = 0;
+};
+
+/// A rule that computes numbers, and the slopes that the gradient of the value is made of.
+class SlopedRule : public DualRule, public std::enable_shared_from_this<SlopedRule> {
+ public:
+  DualResult evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
+                      bool with_derivative) const final;
+
+ private:
+  /// E[φ(u)φ(v)] and E[φ'(u)φ'(v)].
+  virtual kernels::DualPair values(const Tensor& p, const Tensor& q, const Tensor& c,
+                                   bool with_derivative) const = 0;
+  /// ∂E/∂c and ∂E/∂p; 0 for the latter where it is infinite.
+  virtual kernels::DualPair slopes(const Tensor& p, const Tensor& q, const Tensor& c) const = 0;
+};
+
+}  // namespace ladon::infinite

@@ -1,0 +1,50 @@
+#pragma once
+// The named functions of one element.
+
+#include <optional>
+#include <string_view>
+
+#include "ladon/core/tensor.h"
+#include "ladon/layers/infinite/dual/dual.h"
+
+namespace ladon {
+
+enum class Nonlinearity {
+  identity,
+  relu,
+  leaky_relu,
+  elu,
+  selu,
+  gelu,
+  gelu_tanh,
+  silu,
+  tanh,
+  sigmoid,
+  softplus,
+  abs,
+  erf,
+  sin,
+  cos,
+  exp,
+  rbf,  ///< √2·sin(√(2γ)·x + π/4): random features of the kernel exp(−γ‖x − x'‖²)
+  sign,  ///< −1, 0 or 1
+  step   ///< 0 for x < 0, 1 for x > 0, ½ at 0
+};
+
+/// The nonlinearity of that name ("gelu"). Throws Error listing the names otherwise.
+Nonlinearity nonlinearity_from_name(std::string_view name);
+std::string_view to_string(Nonlinearity f);
+
+/// f(x) elementwise. The parameter is leaky_relu's slope (default 0.01) or rbf's γ (default 1);
+/// Error for one beside any other function.
+Tensor apply(Nonlinearity f, const Tensor& x, std::optional<double> parameter = {});
+
+/// What f does to the kernels of wide networks; elu, selu, gelu_tanh, silu, tanh, sigmoid and
+/// softplus have no closed form, and are expanded numerically. The parameter is as in apply.
+infinite::DualFunction dual_of(Nonlinearity f, std::optional<double> parameter = {});
+/// The parameter, or f's default. Throws Error for one beside a function that has none, and where
+/// rbf's γ is negative.
+double checked_parameter(Nonlinearity f, std::optional<double> parameter);
+bool has_parameter(Nonlinearity f);
+
+}  // namespace ladon
