@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/lane_sum.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/parallel.h"
-#include "ladon/optim/lane_sum.h"
 #include "ladon/optim/particles/rows.h"
 
 namespace ladon {
@@ -42,7 +42,7 @@ template <class T>
 Tally query_redundancy(const T* row, std::int64_t heads, std::int64_t stride, std::int64_t keys) {
   const auto inner = [=](std::int64_t h, std::int64_t g) {
     const T *a = row + h * stride, *b = row + g * stride;
-    return lane_sum(keys, [=](std::int64_t k) { return double(a[k]) * double(b[k]); });
+    return kernels::lane_sum(keys, [=](std::int64_t k) { return double(a[k]) * double(b[k]); });
   };
   std::vector<double> squares(heads);
   for (std::int64_t h = 0; h < heads; ++h) squares[h] = inner(h, h);

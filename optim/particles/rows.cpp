@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/lane_sum.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/parallel.h"
-#include "ladon/optim/lane_sum.h"
 
 namespace ladon::rows {
 namespace {
@@ -80,7 +80,7 @@ Tensor combine(const Tensor& w, const Tensor& rows, const Term& term) {
 
 Tensor squared_distances(const Tensor& theta) {
   return symmetric(theta, [](const auto* a, const auto* b, std::int64_t d) {
-    return lane_sum(d, [=](std::int64_t k) {
+    return kernels::lane_sum(d, [=](std::int64_t k) {
       const double difference = double(a[k]) - double(b[k]);
       return difference * difference;
     });
@@ -89,7 +89,7 @@ Tensor squared_distances(const Tensor& theta) {
 
 Tensor inner_products(const Tensor& theta) {
   return symmetric(theta, [](const auto* a, const auto* b, std::int64_t d) {
-    return lane_sum(d, [=](std::int64_t k) { return double(a[k]) * double(b[k]); });
+    return kernels::lane_sum(d, [=](std::int64_t k) { return double(a[k]) * double(b[k]); });
   });
 }
 
@@ -109,7 +109,8 @@ std::vector<double> norms(const Tensor& rows) {
   visit_floating("particles", x.dtype(), [&]<class T>() {
     for (std::int64_t i = 0; i < m; ++i) {
       const T* row = x.data<T>() + i * d;
-      norms[i] = std::sqrt(lane_sum(d, [=](std::int64_t k) { return double(row[k]) * row[k]; }));
+      norms[i] =
+          std::sqrt(kernels::lane_sum(d, [=](std::int64_t k) { return double(row[k]) * row[k]; }));
     }
   });
   return norms;
