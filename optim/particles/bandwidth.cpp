@@ -6,11 +6,14 @@
 #include <vector>
 
 #include "ladon/core/error.h"
+#include "ladon/core/names.h"
 
 namespace ladon {
 namespace {
 
-constexpr std::array<std::string_view, 5> names = {"median", "liu", "paper", "nips", "fixed"};
+constexpr std::array<std::string_view, 5> bandwidth_names = {"median", "liu", "paper", "nips",
+                                                             "fixed"};
+static_assert(bandwidth_names.size() == static_cast<std::size_t>(Bandwidth::fixed) + 1);
 
 /// The element of rank k (from 0) of the values, which are reordered.
 double ranked(std::vector<double>& values, std::size_t k) {
@@ -27,13 +30,12 @@ double median(std::vector<double>& values) {
 
 }  // namespace
 
-std::string_view to_string(Bandwidth rule) { return names[static_cast<std::size_t>(rule)]; }
+std::string_view to_string(Bandwidth rule) {
+  return bandwidth_names[static_cast<std::size_t>(rule)];
+}
 
-Bandwidth bandwidth_from_name(std::string_view text) {
-  const auto at = std::find(names.begin(), names.end(), text);
-  LADON_CHECK(at != names.end(), "bandwidth", "there is no rule \"", text,
-              "\"; there are median, liu, paper, nips, fixed");
-  return static_cast<Bandwidth>(at - names.begin());
+Bandwidth bandwidth_from_name(std::string_view name) {
+  return static_cast<Bandwidth>(index_of_name("bandwidth", name, bandwidth_names));
 }
 
 double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given) {

@@ -86,7 +86,8 @@ TEST(Bandwidth, HasNames) {
        {Bandwidth::median, Bandwidth::liu, Bandwidth::paper, Bandwidth::nips, Bandwidth::fixed})
     EXPECT_EQ(bandwidth_from_name(to_string(rule)), rule);
   EXPECT_EQ(to_string(Bandwidth::liu), "liu");
-  expect_error([] { bandwidth_from_name("mean"); }, "no rule \"mean\"");
+  expect_error([] { bandwidth_from_name("mean"); },
+               "unknown name `mean`; choose one of median, liu, paper, nips, fixed");
 }
 
 TEST(Bandwidth, RefusesWhatGivesNone) {
