@@ -1,10 +1,9 @@
 // Calls in a wrong order, values that are not finite, and what a user's kernel or method may return.
 
-#include "ladon/optim/particles/method.h"
-
 #include <cmath>
 
 #include "ladon/layers/layers.h"
+#include "ladon/optim/particles/method.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {
@@ -132,7 +131,7 @@ TEST(ParticleMethod, RefusesGradientsThatAreNotFinite) {
       blocks.expect_refusal(svgd, "block \"second\", particle 1: its gradient has norm");
       Wgd wgd(blocks.both);
       blocks.expect_refusal(wgd, "block \"second\", particle 1: its gradient has norm");
-      Spos spos(blocks.both, {.smoothing = smoothing}, Generator(1));
+      Spos spos(blocks.both, {.svgd = {.smoothing = smoothing}}, Generator(1));
       blocks.expect_refusal(spos, "block \"second\", particle 1: its gradient has norm");
       EXPECT_EQ(spos.generator().position(), 0U);
     }

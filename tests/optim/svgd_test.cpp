@@ -1,9 +1,8 @@
-#include "ladon/optim/particles/svgd.h"
-
 #include <cmath>
 #include <type_traits>
 
 #include "ladon/layers/layers.h"
+#include "ladon/optim/particles/svgd.h"
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/tests/optim/helpers.h"
 
@@ -47,8 +46,9 @@ TEST(Svgd, SumsItsTwoForces) {
   EXPECT_TRUE(all_close(rewritten<Wgd>(x, g, WgdOptions{.alpha = alpha}),
                         g - repulsion / sum(v.k, 1, keep_dims), 1e-14, 1e-15));
   Generator rng(1);
-  EXPECT_TRUE(all_close(rewritten<Spos>(x, g, SposOptions{.alpha = alpha, .diffusion = 0.25}, rng),
-                        (matmul(v.k, g) - repulsion) / 5.0 + g * 0.25, 1e-14, 1e-15));
+  EXPECT_TRUE(all_close(
+      rewritten<Spos>(x, g, SposOptions{.svgd = {.alpha = alpha}, .diffusion = 0.25}, rng),
+      (matmul(v.k, g) - repulsion) / 5.0 + g * 0.25, 1e-14, 1e-15));
 }
 
 TEST(Svgd, PaperPreset) {

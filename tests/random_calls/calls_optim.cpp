@@ -105,7 +105,7 @@ void add_particles(CallTable& table) {
     move(d, [&](Particles p) { return Svgd(std::move(p), options); });
   });
   table.add("Spos", [](Draw& d) {
-    SposOptions options{.kernel = kernel(d), .diffusion = d.fraction()};
+    SposOptions options{.svgd = {.kernel = kernel(d)}, .diffusion = d.fraction()};
     const Generator rng(d.seed());
     move(d, [&](Particles p) { return Spos(std::move(p), options, rng); });
   });
