@@ -7,6 +7,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/names.h"
+#include "ladon/optim/particles/rows.h"
 
 namespace ladon {
 namespace {
@@ -47,17 +48,15 @@ double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given) 
                   squared_distances.count() > 0 && squared_distances.contiguous(),
               "bandwidth", "squared distances are contiguous [M, M] with M > 0, got ",
               squared_distances.shape());
+  rows::check_finite("bandwidth", "squared distance", squared_distances);
+  if (fixed) return given;
   const std::int64_t m = squared_distances.size(0);
   const double* d2 = squared_distances.data<double>();
   const bool diagonal = rule == Bandwidth::liu || rule == Bandwidth::paper;
   std::vector<double> values;
   for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < m; ++j) {
-      LADON_CHECK(std::isfinite(d2[i * m + j]), "bandwidth", "the squared distance of particles ",
-                  i, " and ", j, " is ", d2[i * m + j]);
+    for (std::int64_t j = 0; j < m; ++j)
       if (i != j || diagonal) values.push_back(d2[i * m + j]);
-    }
-  if (fixed) return given;
   if (m == 1) return 0;
   if (rule == Bandwidth::nips) {
     for (double& v : values) v = std::sqrt(v);

@@ -1,8 +1,9 @@
+#include "ladon/optim/particles/svgd.h"
+
 #include <cmath>
 #include <type_traits>
 
 #include "ladon/layers/layers.h"
-#include "ladon/optim/particles/svgd.h"
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/tests/optim/helpers.h"
 
@@ -36,7 +37,7 @@ TEST(Svgd, SinglePrecisionIsRoundedOnce) {
 // Against the definition, from the kernel's own K and R, with and without smoothing.
 TEST(Svgd, SumsItsTwoForces) {
   const Tensor x = random_rows(5, 7, 1), g = random_rows(5, 7, 2);
-  const KernelValues v = rbf().evaluate(x);
+  const KernelValues v = values_at(rbf(), x);
   const double alpha = 0.3;
   const Tensor repulsion = v.repulsion * alpha;
   EXPECT_TRUE(all_close(rewritten<Svgd>(x, g, SvgdOptions{.alpha = alpha}),
