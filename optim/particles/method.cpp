@@ -45,7 +45,7 @@ double checked_force(const ParticleBlock& block, const std::string& method, cons
 
 Tensor target_gradient(const Target& target, const Tensor& theta, const Tensor& g) {
   const auto& [n, precision, temperature] = target;
-  if (n == 1 && precision == 0 && temperature == 1) return g;
+  if (n == 1 && precision == 0 && temperature == 1) return g;  // keeps −0, and one pass
   return g * (n / temperature) + theta * (precision / temperature);
 }
 
@@ -109,16 +109,18 @@ Tensor ParticleMethod::direction(const ParticleBlock& block, Last& last) const {
   checked_size(block, "gradient of U/T", score);
 
   const Forces f = forces(block, theta, score);
+  const bool repels = f.repulsive.defined();
   last = {.h2 = f.h2,
           .driving = checked_force(block, name(), "driving force", f.driving),
-          .repulsive = checked_force(block, name(), "repulsive force", f.repulsive),
+          .repulsive = repels ? checked_force(block, name(), "repulsive force", f.repulsive) : 0,
           .damping = 1};
   const double most = max_ratio_ * last.driving;
   if (last.driving > 0 && last.repulsive > most) {
     last.damping = most / last.repulsive;
     last.repulsive = most;
   }
-  const Tensor rounded = cast(f.driving - last.damping * f.repulsive, block.dtype());
+  const Tensor sum = repels ? f.driving - last.damping * f.repulsive : f.driving;
+  const Tensor rounded = cast(sum, block.dtype());
   checked_size(block, "force", rounded);
   return rounded;
 }

@@ -96,7 +96,7 @@ class ParticleMethod {
   /// The two parts of −φ = driving − repulsive: f64 [M, D] each.
   struct Forces {
     Tensor driving;
-    Tensor repulsive;
+    Tensor repulsive = {};                                 ///< Undefined: particles do not repel.
     double h2 = std::numeric_limits<double>::quiet_NaN();  ///< As BlockReport::h2.
   };
   /// What a step of rate r adds beside its update: sqrt(2·b·ε)·unit, ε = r·step_scale.
@@ -108,7 +108,7 @@ class ParticleMethod {
 
   /// Throws Error for a target that is none (N ≤ 0, λ < 0, T ≤ 0), and unless max_ratio ≥ 1
   /// (infinity: no bound).
-  ParticleMethod(Particles particles, const Target& target, double max_ratio = 100);
+  explicit ParticleMethod(Particles particles, const Target& target = {}, double max_ratio = 100);
 
   /// `gradient` is ∇U/T at `theta`; both f64 [M, D], finite, and to be read only. What is returned
   /// may be one of them.

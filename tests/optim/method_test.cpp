@@ -180,16 +180,17 @@ TEST(Svgd, WithoutSmoothingNoParticleSeesAnothersGradient) {
 /// Returns what it was given, or fails in one block.
 class Borrowing : public ParticleMethod {
  public:
-  explicit Borrowing(Particles particles) : ParticleMethod(std::move(particles), {}) {}
+  explicit Borrowing(Particles particles) : ParticleMethod(std::move(particles)) {}
   std::string name() const override { return "borrowing"; }
   std::string failing_block;
+  std::function<Tensor(const Tensor&)> driving = [](const Tensor& gradient) { return gradient; };
   std::function<Tensor(const Tensor&)> repulsive = [](const Tensor& theta) { return theta; };
 
  protected:
   Forces forces(const ParticleBlock& block, const Tensor& theta,
                 const Tensor& gradient) const override {
     LADON_CHECK(block.name() != failing_block, "borrowing", "fails on purpose");
-    return {gradient, repulsive(theta)};
+    return {driving(gradient), repulsive(theta)};
   }
 };
 
@@ -209,6 +210,18 @@ TEST(ParticleMethod, OnlyReadsTheForcesItIsGiven) {
   EXPECT_TRUE(std::isnan(method.report()[0].h2));
 }
 
+TEST(ParticleMethod, NeedNotRepel) {
+  Tensor x = leaf(random_rows(3, 4, 1));
+  const Tensor g = random_rows(3, 4, 3);
+  x.set_grad(clone(g));
+  Borrowing method(particles_of_rows(x));
+  method.repulsive = [](const Tensor&) { return Tensor(); };
+  method.apply();
+  EXPECT_TRUE(same_bits(x.grad(), g));
+  EXPECT_EQ(method.report()[0].repulsive, 0);
+  EXPECT_EQ(method.report()[0].ratio, 0);
+}
+
 TEST(ParticleMethod, NamesTheMethodWhoseForcesDoNotFit) {
   Tensor x = leaf(random_rows(3, 4, 1));
   x.set_grad(random_rows(3, 4, 3));
@@ -220,8 +233,9 @@ TEST(ParticleMethod, NamesTheMethodWhoseForcesDoNotFit) {
   refuse(zeros({3, 1}, f64),
          "repulsive force that borrowing gives for block \"rows\" is f64 [3, 1]");
   refuse(zeros({3, 4}, f32), "is f32 [3, 4]; it must be f64 [3, 4]");
-  refuse(Tensor(), "borrowing gives no repulsive force for block \"rows\"");
   refuse(full({3, 4}, NAN, f64), "particle 0: its repulsive force has norm nan");
+  method.driving = [](const Tensor&) { return Tensor(); };
+  refuse(zeros({3, 4}, f64), "borrowing gives no driving force for block \"rows\"");
 }
 
 /// The method refuses the kernel with that message, and no gradient is changed.
