@@ -109,18 +109,20 @@ Tensor ParticleMethod::direction(const ParticleBlock& block, Last& last) const {
   if (!(score.storage() == g.storage())) checked_size(block, "gradient of U/T", score);
 
   const Forces f = forces(block, theta, score);
-  const bool repels = f.repulsive.defined();
+  Tensor repulsive = f.repulsive;
+  const bool repels = repulsive.defined();
   last = {.h2 = f.h2,
           .driving = checked_force(block, name(), "driving force", f.driving),
-          .repulsive = repels ? checked_force(block, name(), "repulsive force", f.repulsive) : 0,
+          .repulsive = repels ? checked_force(block, name(), "repulsive force", repulsive) : 0,
           .damping = 1};
   const double most = max_ratio_ * last.driving;
   if (last.driving > 0 && last.repulsive > most) {
     last.damping = most / last.repulsive;
     last.repulsive = most;
+    repulsive = last.damping * repulsive;
   }
-  const Tensor sum = repels ? f.driving - last.damping * f.repulsive : f.driving;
-  const Tensor rounded = cast(sum, block.dtype());
+  const Tensor force = repels ? f.driving - repulsive : f.driving;
+  const Tensor rounded = cast(force, block.dtype());
   checked_size(block, "force", rounded);
   return rounded;
 }
