@@ -6,9 +6,9 @@
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/lane_sum.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/parallel.h"
-#include "ladon/optim/lane_sum.h"
 
 namespace ladon {
 namespace {
@@ -21,7 +21,7 @@ double sum_of_squares(const Tensor& x) {
   visit_floating("clip_grad_norm", x.dtype(), [&]<class T>() {
     const T* data = row.data<T>();
     parallel::for_range(x.count(), grain, [&](std::int64_t begin, std::int64_t end) {
-      partial[begin / grain] = lane_sum(end - begin, [&](std::int64_t k) {
+      partial[begin / grain] = kernels::lane_sum(end - begin, [&](std::int64_t k) {
         const double v = data[begin + k];
         return v * v;
       });

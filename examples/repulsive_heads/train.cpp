@@ -32,11 +32,11 @@ std::unique_ptr<ParticleMethod> particle_method(const std::string& method, Parti
   if (method == "svgd") return std::make_unique<Svgd>(heads, SvgdOptions{.alpha = s.alpha});
   if (method == "spos")
     // Adam's steps are of size lr for the mean loss; for U = N·loss the same step has size lr/N.
-    return std::make_unique<Spos>(
-        heads,
-        SposOptions{
-            .alpha = s.alpha, .diffusion = s.noise, .step_scale = 1 / static_cast<double>(items)},
-        rng);
+    return std::make_unique<Spos>(heads,
+                                  SposOptions{.svgd = {.alpha = s.alpha},
+                                              .diffusion = s.noise,
+                                              .step_scale = 1 / static_cast<double>(items)},
+                                  rng);
   if (method == "wgd") return std::make_unique<Wgd>(heads, WgdOptions{.alpha = s.alpha});
   return nullptr;
 }

@@ -6,11 +6,15 @@
 #include <vector>
 
 #include "ladon/core/error.h"
+#include "ladon/core/names.h"
+#include "ladon/optim/particles/rows.h"
 
 namespace ladon {
 namespace {
 
-constexpr std::array<std::string_view, 5> names = {"median", "liu", "paper", "nips", "fixed"};
+constexpr std::array<std::string_view, 5> bandwidth_names = {"median", "liu", "paper", "nips",
+                                                             "fixed"};
+static_assert(bandwidth_names.size() == static_cast<std::size_t>(Bandwidth::fixed) + 1);
 
 /// The element of rank k (from 0) of the values, which are reordered.
 double ranked(std::vector<double>& values, std::size_t k) {
@@ -27,13 +31,12 @@ double median(std::vector<double>& values) {
 
 }  // namespace
 
-std::string_view to_string(Bandwidth rule) { return names[static_cast<std::size_t>(rule)]; }
+std::string_view to_string(Bandwidth rule) {
+  return bandwidth_names[static_cast<std::size_t>(rule)];
+}
 
-Bandwidth bandwidth_from_name(std::string_view text) {
-  const auto at = std::find(names.begin(), names.end(), text);
-  LADON_CHECK(at != names.end(), "bandwidth", "there is no rule \"", text,
-              "\"; there are median, liu, paper, nips, fixed");
-  return static_cast<Bandwidth>(at - names.begin());
+Bandwidth bandwidth_from_name(std::string_view name) {
+  return static_cast<Bandwidth>(index_of_name("bandwidth", name, bandwidth_names));
 }
 
 double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given) {
@@ -45,17 +48,15 @@ double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given) 
                   squared_distances.count() > 0 && squared_distances.contiguous(),
               "bandwidth", "squared distances are contiguous [M, M] with M > 0, got ",
               squared_distances.shape());
+  rows::check_finite("bandwidth", "squared distance", squared_distances);
+  if (fixed) return given;
   const std::int64_t m = squared_distances.size(0);
   const double* d2 = squared_distances.data<double>();
   const bool diagonal = rule == Bandwidth::liu || rule == Bandwidth::paper;
   std::vector<double> values;
   for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < m; ++j) {
-      LADON_CHECK(std::isfinite(d2[i * m + j]), "bandwidth", "the squared distance of particles ",
-                  i, " and ", j, " is ", d2[i * m + j]);
+    for (std::int64_t j = 0; j < m; ++j)
       if (i != j || diagonal) values.push_back(d2[i * m + j]);
-    }
-  if (fixed) return given;
   if (m == 1) return 0;
   if (rule == Bandwidth::nips) {
     for (double& v : values) v = std::sqrt(v);

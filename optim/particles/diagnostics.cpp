@@ -5,10 +5,10 @@
 #include <limits>
 #include <vector>
 
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/lane_sum.h"
 #include "ladon/core/parallel.h"
-#include "ladon/optim/lane_sum.h"
 #include "ladon/optim/particles/rows.h"
 
 namespace ladon {
@@ -42,7 +42,7 @@ template <class T>
 Tally query_redundancy(const T* row, std::int64_t heads, std::int64_t stride, std::int64_t keys) {
   const auto inner = [=](std::int64_t h, std::int64_t g) {
     const T *a = row + h * stride, *b = row + g * stride;
-    return lane_sum(keys, [=](std::int64_t k) { return double(a[k]) * double(b[k]); });
+    return kernels::lane_sum(keys, [=](std::int64_t k) { return double(a[k]) * double(b[k]); });
   };
   std::vector<double> squares(heads);
   for (std::int64_t h = 0; h < heads; ++h) squares[h] = inner(h, h);
@@ -86,8 +86,8 @@ double map_redundancy(const Tensor& maps, const Tensor& query_mask) {
       !masked || (query_mask.dtype() == boolean && query_mask.shape() == Shape({batch, queries})),
       "map_redundancy", "the query mask must be bool ", Shape{batch, queries}, ", got ",
       query_mask.dtype(), " ", query_mask.shape());
-  const Tensor x = kernels::contiguous(maps.detach());
-  const Tensor mask = masked ? kernels::contiguous(query_mask) : Tensor();
+  const Tensor x = contiguous(maps.detach());
+  const Tensor mask = masked ? contiguous(query_mask) : Tensor();
   const bool* visible = masked ? mask.data<bool>() : nullptr;
   std::vector<Tally> tallies(batch * queries);
   visit_floating("map_redundancy", x.dtype(), [&]<class T>() {

@@ -1,37 +1,30 @@
 #include "ladon/optim/particles/kernel.h"
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
-#include "ladon/core/kernels/pointwise.h"
 #include "ladon/optim/particles/rows.h"
 
 namespace ladon {
 namespace {
 
-/// A kernel of the distance alone, as `value(d²/h²)`, with R_i = Σ_j slope(k_ij)·(θ_i − θ_j)/h².
-template <class Value, class Slope>
-KernelValues radial(const Tensor& theta, const BandwidthOptions& options, Value value,
-                    Slope slope) {
-  const Tensor d2 = rows::squared_distances(theta);
-  const double h2 = bandwidth(options.bandwidth, d2, options.h2);
-  const double inverse = 1 / h2;
-  const bool scale = std::isfinite(inverse);  // not so for 0 and the smallest subnormals
-  Tensor k = empty_like(d2), weight = empty_like(d2);
-  const double* d = d2.data<double>();
-  double* kij = k.mutable_data<double>();
-  double* wij = weight.mutable_data<double>();
-  for (std::int64_t i = 0; i < d2.count(); ++i) {
-    kij[i] = scale ? value(d[i] * inverse) : d[i] == 0;
-    wij[i] = scale ? slope(kij[i]) * inverse : 0;
+/// f(), whose Errors say where they arose.
+template <class F>
+auto located(const std::string& where, const F& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    detail::fail("kernel", where, ": ", error.what());
   }
-  return {k, rows::mix_differences(weight, theta), scale ? h2 : 0};
 }
 
-/// What a kernel gave, contiguous. Throws Error unless it is f64 of that shape, and finite.
-Tensor checked(const std::string& where, const char* what, const Tensor& x, const Shape& shape) {
+/// What ask() gives, contiguous. Throws Error, saying where, if ask() throws one, and unless it is
+/// f64 of that shape, and finite.
+template <class F>
+Tensor checked(const std::string& where, const char* what, const Shape& shape, const F& ask) {
+  const Tensor x = located(where, ask);
   LADON_CHECK(x.defined(), "kernel", where, " gives no ", what, "; it must be f64 ", shape);
   LADON_CHECK(x.dtype() == f64 && x.shape() == shape, "kernel", where, " gives ", what, " as ",
               x.dtype(), " ", x.shape(), "; it must be f64 ", shape);
@@ -39,66 +32,116 @@ Tensor checked(const std::string& where, const char* what, const Tensor& x, cons
   for (std::size_t i = 0; i < norms.size(); ++i)
     LADON_CHECK(std::isfinite(norms[i]), "kernel", where, " gives row ", i, " of ", what,
                 " with norm ", norms[i]);
-  return kernels::contiguous(x.detach());
+  return contiguous(x.detach());
 }
 
-bool is_zero(const Tensor& x) {
-  const std::vector<double> norms = rows::norms(x);
-  return std::all_of(norms.begin(), norms.end(), [](double norm) { return norm == 0; });
+void check_scale(const std::string& where, const Tensor& theta, const Tensor& repulsion) {
+  const bool equal = amax(rows::squared_distances(theta)).item() == 0;
+  LADON_CHECK(equal || amax(abs(repulsion)).item() > 0, "kernel", where,
+              " has bandwidth h² = 0 for ", theta.size(0),
+              " particles that are not all equal, so that none would repel another; choose "
+              "Bandwidth::median, which does not count the diagonal's zeros, or, where most "
+              "particles are equal, Bandwidth::fixed");
 }
 
-bool all_equal(const Tensor& theta) {
-  const Tensor d2 = rows::squared_distances(theta);
-  const double* d = d2.data<double>();
-  return std::all_of(d, d + d2.count(), [](double x) { return x == 0; });
+/// κ(t) and κ′(t), f64 [M, M].
+struct ValueAndSlope {
+  Tensor value, slope;
+};
+ValueAndSlope of_profile(const std::function<Tensor(const Tensor&)>& profile, Tensor t) {
+  EnableGrad recording;
+  t.set_requires_grad();
+  const Tensor value = profile(t);
+  LADON_CHECK(value.defined() && value.dtype() == f64 && value.shape() == t.shape(), "radial",
+              "of f64 ", t.shape(), " the profile must make the same, element by element");
+  LADON_CHECK(value.requires_grad(), "radial",
+              "the profile records no gradient; write it in operations on its argument");
+  return {value.detach(), grad(value, t, {.cotangents = {ones_like(t)}})};
 }
 
 }  // namespace
 
-KernelValues checked_values(const SteinKernel& kernel, const std::string& block,
-                            const Tensor& theta, double alpha) {
+KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const Tensor& theta,
+                    double alpha) {
   const std::string where = detail::join("`", kernel.name, "` on block \"", block, "\"");
-  LADON_CHECK(kernel.evaluate, "kernel", where, " has no function `evaluate`");
+  LADON_CHECK(kernel.at, "kernel", where, " has no function `at`");
+  const KernelAt raw = located(where, [&] { return kernel.at(theta); });
+  LADON_CHECK(raw.share && raw.repel, "kernel", where, " has no function `",
+              raw.share ? "repel" : "share", "`");
   const std::int64_t m = theta.size(0), d = theta.size(1);
-  KernelValues values = kernel.evaluate(theta);
-  values.k = checked(where, "k", values.k, {m, m});
-  values.repulsion = checked(where, "repulsion", values.repulsion, {m, d});
-  LADON_CHECK(
-      values.h2 != 0 || alpha == 0 || !is_zero(values.repulsion) || all_equal(theta), "kernel",
-      where, " has bandwidth h² = 0 for ", m,
-      " particles that are not all equal, so that none would repel another; choose "
-      "Bandwidth::median, which does not count the diagonal's zeros, or, where most particles "
-      "are equal, Bandwidth::fixed");
-  return values;
+  KernelAt answers{.h2 = raw.h2};
+  answers.share = [=](const Tensor& s) {
+    return checked(where, "share", {m, d}, [&] { return raw.share(s); });
+  };
+  answers.repel = [=] {
+    const Tensor r = checked(where, "repulsion", {m, d}, raw.repel);
+    if (raw.h2 == 0 && alpha != 0) check_scale(where, theta, r);
+    return r;
+  };
+  answers.density = [=] {
+    LADON_CHECK(raw.density, "kernel", where,
+                " has no density, as it is no number k_ij for two particles; use Svgd");
+    return checked(where, "density", {m, 1}, raw.density);
+  };
+  return answers;
+}
+
+KernelAt of_matrix(const Tensor& k, std::function<Tensor()> repel, double h2) {
+  LADON_CHECK(k.defined(), "of_matrix", "k must be f64 [M, M], got an undefined tensor");
+  LADON_CHECK(k.dtype() == f64 && k.rank() == 2 && k.size(0) == k.size(1), "of_matrix",
+              "k must be f64 [M, M], got ", k.dtype(), " ", k.shape());
+  return {.share = [=](const Tensor& s) { return rows::mix(k, s); },
+          .repel = std::move(repel),
+          .density =
+              [=] {
+                return rows::mix(k, ones({k.size(0), 1}, f64));
+              },
+          .h2 = h2};
+}
+
+SteinKernel radial(std::string name, BandwidthOptions options,
+                   std::function<Tensor(const Tensor& t)> profile) {
+  LADON_CHECK(profile, "radial", "`", name, "` has no profile");
+  const auto at = [=](const Tensor& theta) {
+    const Tensor d2 = rows::squared_distances(theta);
+    const double h2 = bandwidth(options.bandwidth, d2, options.h2), inverse = 1 / h2;
+    if (!std::isfinite(inverse))  // h² is 0 or among the smallest subnormals
+      return of_matrix(
+          cast(equal(d2, 0), f64), [=] { return zeros(theta.shape(), f64); }, 0);
+    const Tensor t = d2 * inverse;
+    const auto [k, slope] = of_profile(profile, t);
+    // ∇_{θ_j} κ(d²/h²) = −(2/h²) κ′ (θ_i − θ_j): of equal particles 0 whatever κ′(0), which may be
+    // infinite, or NaN by the graph, and would poison the sum.
+    const Tensor weight = masked_fill(slope * (-2 * inverse), equal(t, 0), 0);
+    return of_matrix(
+        k, [=] { return rows::mix_differences(weight, theta); }, h2);
+  };
+  return {std::move(name), at};
 }
 
 SteinKernel rbf(BandwidthOptions options) {
-  return {"rbf", [options](const Tensor& theta) {
-            return radial(
-                theta, options, [](double t) { return std::exp(-t / 2); },
-                [](double k) { return k; });
-          }};
+  return radial("rbf", options, [](const Tensor& t) { return exp(-0.5 * t); });
 }
 
 SteinKernel imq(BandwidthOptions options) {
-  return {"imq", [options](const Tensor& theta) {
-            return radial(
-                theta, options, [](double t) { return 1 / std::sqrt(1 + t); },
-                [](double k) { return k * k * k; });
-          }};
+  return radial("imq", options, [](const Tensor& t) { return rsqrt(1 + t); });
+}
+
+SteinKernel matern(double nu, BandwidthOptions options) {
+  LADON_CHECK(nu == 0.5 || nu == 1.5 || nu == 2.5, "matern", "the smoothness ν is ", nu,
+              "; it must be 0.5, 1.5 or 2.5");
+  return radial(detail::join("matern ", nu), options, [nu](const Tensor& t) {
+    const Tensor r = sqrt(2 * nu * t);
+    if (nu == 0.5) return exp(-r);
+    return (nu == 1.5 ? 1 + r : 1 + r + square(r) / 3) * exp(-r);
+  });
 }
 
 SteinKernel linear_kernel() {
   return {"linear", [](const Tensor& theta) {
-            Tensor k = rows::inner_products(theta);
-            double* kij = k.mutable_data<double>();
-            for (std::int64_t i = 0; i < k.count(); ++i) {
-              LADON_CHECK(std::isfinite(kij[i]), "linear_kernel", "the inner product of particles ",
-                          i / k.size(0), " and ", i % k.size(0), " is ", kij[i]);
-              kij[i] += 1;
-            }
-            const Tensor x = kernels::cast(theta, f64);
-            return KernelValues{k, kernels::binary(kernels::Binary::mul, x, double(x.size(0)))};
+            const Tensor inner = rows::inner_products(theta);
+            rows::check_finite("linear_kernel", "inner product", inner);
+            return of_matrix(inner + 1, [=] { return cast(theta, f64) * double(theta.size(0)); });
           }};
 }
 

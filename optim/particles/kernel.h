@@ -1,5 +1,10 @@
 #pragma once
-// Kernels between particles, with the repulsion they give. (Liu and Wang 2016, arXiv 1608.04471)
+// Kernels between particles. (Liu and Wang 2016, arXiv 1608.04471)
+//
+// A kernel gives two particles a matrix K(θ, θ′) [D, D]. Methods never ask for it: they ask what the
+// kernel does to all particles at once. So a kernel is written as these answers, and may be a
+// function of the distance (`radial`), any matrix k_ij (`of_matrix`), or one kernel a coordinate or
+// block of coordinates.
 
 #include <functional>
 #include <limits>
@@ -9,44 +14,64 @@
 
 namespace ladon {
 
-/// What a kernel says of Θ [M, D]; all f64.
-struct KernelValues {
-  Tensor k;          ///< [M, M]: k_ij = k(θ_i, θ_j)
-  Tensor repulsion;  ///< [M, D]: R_i = Σ_j ∇_{θ_j} k(θ_j, θ_i), the bandwidth held constant
-  /// The squared bandwidth; NaN if the kernel has none; 0 where its rule found no scale.
+/// A kernel at the particles Θ [M, D]: its answers, each computed when it is asked for; all f64.
+struct KernelAt {
+  /// Σ_j K(θ_j, θ_i) s_j  [M, D]: what particle i receives where every particle shares its s_j.
+  std::function<Tensor(const Tensor& s)> share = {};
+  /// R_i = Σ_j ∇_{θ_j}·K(θ_j, θ_i)  [M, D], the bandwidth held constant.
+  std::function<Tensor()> repel = {};
+  /// Σ_j k_ij  [M, 1], M times a density of the particles, where K = k·I; empty for other kernels.
+  std::function<Tensor()> density = {};
+  /// The squared bandwidth; NaN if the kernel has none, or several; 0 where its rule found no scale.
   double h2 = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// A kernel is a function of the particle matrix, so that a rule for the bandwidth can see all of
-/// it. Any other kernel is made by filling the two members; checked_values() sees what it returns.
+/// A kernel is a function of the particle matrix, so that a rule for the bandwidth can see all of it.
 struct SteinKernel {
   std::string name;
-  std::function<KernelValues(const Tensor& theta)> evaluate;
+  std::function<KernelAt(const Tensor& theta)> at;
 };
 
-/// What a kernel says of the particles Θ [M, D] of a block, for a repulsion of weight α. Throws Error
-/// naming kernel and block
-/// - if `evaluate` is empty, k is not f64 [M, M], the repulsion not f64 [M, D], or one not finite;
+/// The kernel at the particles Θ [M, D] of a block, as a method should ask for it that gives the
+/// repulsion the weight α: its answers are checked. These throw Error naming kernel and block
+/// - where the kernel itself throws one, or lacks the function;
+/// - unless an answer is f64 of its shape, and finite;
 /// - if h² and R are 0, though particles differ, and α > 0: none would repel another. Under `paper`
 ///   that is so with two particles, and with two pairs of equal ones; under every rule but `fixed`
 ///   where most pairs of particles are equal (`liu` and `paper` count the diagonal's zeros as such).
 ///   Where all are equal, R = 0 is their limit, and no error.
-KernelValues checked_values(const SteinKernel& kernel, const std::string& block,
-                            const Tensor& theta, double alpha);
+KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const Tensor& theta,
+                    double alpha);
+
+/// K(θ_j, θ_i) = k_ij·I for a matrix k, f64 [M, M].
+KernelAt of_matrix(const Tensor& k, std::function<Tensor()> repel,
+                   double h2 = std::numeric_limits<double>::quiet_NaN());
 
 struct BandwidthOptions {
   Bandwidth bandwidth = Bandwidth::median;
   double h2 = 1;  ///< h² under Bandwidth::fixed.
 };
 
+/// k_ij = κ(d²_ij/h²),  R_i = −(2/h²) Σ_j κ′(d²_ij/h²) (θ_i − θ_j),  from κ alone: κ′ is its gradient.
+/// κ maps t [M, M] element by element in recorded operations, κ(0) = 1:
+///   radial("rational quadratic", {}, [](const Tensor& t) { return 1 / (1 + t); })
+/// Equal particles do not repel each other, even where κ′(0) is infinite. One particle, and h² = 0
+/// (no scale), give the limit h → 0: k_ij = 1 between equal particles and 0 otherwise, R = 0.
+SteinKernel radial(std::string name, BandwidthOptions options,
+                   std::function<Tensor(const Tensor& t)> profile);
+
 /// k_ij = exp(−d²_ij/(2h²)),  R_i = Σ_j k_ij (θ_i − θ_j)/h².
-/// One particle, and h² = 0 (no scale), give the limit h → 0: k_ij = 1 between equal particles and 0
-/// otherwise, R = 0.
 SteinKernel rbf(BandwidthOptions options = {});
 
 /// k_ij = (1 + d²_ij/h²)^(−1/2),  R_i = Σ_j k_ij³ (θ_i − θ_j)/h².  The inverse multiquadric; its
-/// repulsion reaches further (Gorham and Mackey 2017). At h² = 0 as rbf.
+/// repulsion reaches further (Gorham and Mackey 2017).
 SteinKernel imq(BandwidthOptions options = {});
+
+/// The Matérn kernel of smoothness ν = ½, 3/2 or 5/2 (Error otherwise), with r = sqrt(2ν)·d_ij/h:
+///   e^−r (the Laplace kernel),  (1 + r)·e^−r,  (1 + r + r²/3)·e^−r.
+/// (Rasmussen and Williams 2006, eq. 4.17.) The smaller ν, the stronger the repulsion of particles
+/// that are close: at ν = ½ it does not vanish with their distance.
+SteinKernel matern(double nu, BandwidthOptions options = {});
 
 /// k_ij = θ_iᵀθ_j + 1,  R_i = M·θ_i.  On a Gaussian target SVGD's mean and covariance become exact
 /// (Liu and Wang 2018).

@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "ladon/autograd/leaf.h"
+#include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
-#include "ladon/core/kernels/pointwise.h"
 #include "ladon/optim/particles/rows.h"
 
 namespace ladon {
@@ -44,10 +45,8 @@ double checked_force(const ParticleBlock& block, const std::string& method, cons
 
 Tensor target_gradient(const Target& target, const Tensor& theta, const Tensor& g) {
   const auto& [n, precision, temperature] = target;
-  if (n == 1 && precision == 0 && temperature == 1) return g;
-  Tensor u = kernels::binary(kernels::Binary::mul, kernels::cast(g, f64), n / temperature);
-  if (precision > 0) kernels::axpby(1, u, precision / temperature, kernels::cast(theta, f64));
-  return u;
+  if (n == 1 && precision == 0 && temperature == 1) return g;  // keeps −0, and one pass
+  return g * (n / temperature) + theta * (precision / temperature);
 }
 
 /// A parameter's share of a block's noise, until it is added.
@@ -63,7 +62,7 @@ struct ParticleMethod::PendingNoise {
     if (!waits()) return;
     const Tensor xi = std::exchange(unit, Tensor());
     const double stddev = std::sqrt(2 * diffusion * epsilon);
-    kernels::axpby(1, parameter, 1, kernels::binary(kernels::Binary::mul, xi, stddev));
+    add_(parameter, xi * stddev);
   }
 };
 
@@ -103,28 +102,27 @@ void ParticleMethod::check_ready() const {
 
 /// −φ of one block, in its dtype.
 Tensor ParticleMethod::direction(const ParticleBlock& block, Last& last) const {
-  const Tensor theta = block.values(), g = block.gradients();
+  const Tensor theta = cast(block.values(), f64), g = cast(block.gradients(), f64);
   checked_size(block, "value", theta);
   checked_size(block, "gradient", g);
   const Tensor score = target_gradient(target_, theta, g);
   if (!(score.storage() == g.storage())) checked_size(block, "gradient of U/T", score);
 
   const Forces f = forces(block, theta, score);
+  Tensor repulsive = f.repulsive;
+  const bool repels = repulsive.defined();
   last = {.h2 = f.h2,
           .driving = checked_force(block, name(), "driving force", f.driving),
-          .repulsive = checked_force(block, name(), "repulsive force", f.repulsive),
+          .repulsive = repels ? checked_force(block, name(), "repulsive force", repulsive) : 0,
           .damping = 1};
   const double most = max_ratio_ * last.driving;
   if (last.driving > 0 && last.repulsive > most) {
     last.damping = most / last.repulsive;
     last.repulsive = most;
+    repulsive = last.damping * repulsive;
   }
-  // In the driving force's own place where nobody else holds it, as a method may that returns its
-  // argument.
-  const bool own = f.driving.storage().owners() == 1 && f.driving.contiguous();
-  const Tensor sum = own ? f.driving : kernels::clone(f.driving);
-  kernels::axpby(1, sum, -last.damping, f.repulsive);
-  const Tensor rounded = kernels::cast(sum, block.dtype());
+  const Tensor force = repels ? f.driving - repulsive : f.driving;
+  const Tensor rounded = cast(force, block.dtype());
   checked_size(block, "force", rounded);
   return rounded;
 }

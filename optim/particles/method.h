@@ -30,7 +30,7 @@ struct Target {
   double temperature = 1;      ///< T
 };
 
-/// ∇U(Θ)/T = (N·g + λ·Θ)/T, the negative score; g itself with the defaults.
+/// ∇U(Θ)/T = (N·g + λ·Θ)/T, the negative score, from Θ and g = ∇loss of one dtype.
 Tensor target_gradient(const Target& target, const Tensor& theta, const Tensor& g);
 
 /// What apply() did to one block, and where its particles stand now.
@@ -93,11 +93,10 @@ class ParticleMethod {
   Particles particles() && { return std::move(particles_); }
 
  protected:
-  /// The two parts of −φ = driving − repulsive: f64 [M, D] each. apply() writes to neither where
-  /// anyone else holds it: they may be (views of) the arguments that forces() was given.
+  /// The two parts of −φ = driving − repulsive: f64 [M, D] each.
   struct Forces {
     Tensor driving;
-    Tensor repulsive;
+    Tensor repulsive = {};                                 ///< Undefined: particles do not repel.
     double h2 = std::numeric_limits<double>::quiet_NaN();  ///< As BlockReport::h2.
   };
   /// What a step of rate r adds beside its update: sqrt(2·b·ε)·unit, ε = r·step_scale.
@@ -109,9 +108,10 @@ class ParticleMethod {
 
   /// Throws Error for a target that is none (N ≤ 0, λ < 0, T ≤ 0), and unless max_ratio ≥ 1
   /// (infinity: no bound).
-  ParticleMethod(Particles particles, const Target& target, double max_ratio = 100);
+  explicit ParticleMethod(Particles particles, const Target& target = {}, double max_ratio = 100);
 
-  /// `gradient` is ∇U/T at `theta`; both [M, D], f32 or f64, finite, and to be read only.
+  /// `gradient` is ∇U/T at `theta`; both f64 [M, D], finite, and to be read only. What is returned
+  /// may be one of them.
   virtual Forces forces(const ParticleBlock& block, const Tensor& theta,
                         const Tensor& gradient) const = 0;
   /// Called by apply() once a block, in their order, after all checks of values and forces.

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/view.h"
 #include "ladon/layers/attention.h"
 
@@ -84,7 +84,7 @@ Shape ParticleBlock::piece_shape(const Tensor& parameter) const {
 std::vector<Tensor> ParticleBlock::pieces(const Tensor& x) const {
   LADON_CHECK(x.defined() && x.shape() == Shape({count_, dim_}), "pieces", "block \"", name_,
               "\" is ", Shape{count_, dim_}, ", the matrix is ", x.shape());
-  const Tensor rows = kernels::contiguous(x.detach());
+  const Tensor rows = contiguous(x.detach());
   std::vector<Tensor> pieces;
   std::int64_t column = 0, row = 0;
   for (const Tensor& parameter : parameters_) {
@@ -102,7 +102,7 @@ std::vector<Tensor> ParticleBlock::pieces(const Tensor& x) const {
 Tensor ParticleBlock::assemble(const std::function<Tensor(const Tensor& parameter)>& part) const {
   if (stacked_ && parameters_.size() == 1) {
     const Tensor x = part(parameters_[0]);
-    return x.defined() ? view::try_reshape(kernels::contiguous(x), {count_, dim_})
+    return x.defined() ? view::try_reshape(contiguous(x), {count_, dim_})
                        : zeros({count_, dim_}, dtype_);
   }
   const Tensor out = empty({count_, dim_}, dtype_);
@@ -110,9 +110,9 @@ Tensor ParticleBlock::assemble(const std::function<Tensor(const Tensor& paramete
   for (std::size_t i = 0; i < places.size(); ++i) {
     const Tensor x = part(parameters_[i]);
     if (x.defined())
-      kernels::copy(places[i], x);
+      copy_(places[i], x);
     else
-      kernels::fill(places[i], 0);
+      fill_(places[i], 0);
   }
   return out;
 }
@@ -148,7 +148,7 @@ void ParticleBlock::set_gradients(const Tensor& g) const {
     Tensor target = parameters_[i].grad();
     if (!target.defined() || !target.contiguous() || target.requires_grad())
       target = empty_like(parameters_[i].detach());
-    kernels::copy(target, from[i]);
+    copy_(target, from[i]);
     Tensor(parameters_[i])
         .set_grad(target);  // also where it is the same: a new one by its contents
   }
@@ -158,9 +158,8 @@ void ParticleBlock::add_to_values(const Tensor& delta) const {
   LADON_CHECK(delta.defined() && delta.shape() == Shape({count_, dim_}), "add_to_values",
               "block \"", name_, "\" is ", Shape{count_, dim_}, ", the values to add are ",
               delta.shape());
-  const std::vector<Tensor> from = pieces(kernels::cast(delta, dtype_));
-  for (std::size_t i = 0; i < from.size(); ++i)
-    kernels::axpby(1, parameters_[i].detach(), 1, from[i]);
+  const std::vector<Tensor> from = pieces(delta);
+  for (std::size_t i = 0; i < from.size(); ++i) add_(parameters_[i].detach(), from[i]);
 }
 
 // --- all blocks ---

@@ -2,17 +2,13 @@
 
 #include <cmath>
 
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
-#include "ladon/core/kernels/pointwise.h"
 
 namespace ladon {
 
 Spos::Spos(Particles particles, SposOptions options, Generator rng)
-    : Svgd(std::move(particles), {.kernel = std::move(options.kernel),
-                                  .alpha = options.alpha,
-                                  .smoothing = options.smoothing,
-                                  .target = options.target,
-                                  .max_ratio = options.max_ratio}),
+    : Svgd(std::move(particles), std::move(options.svgd)),
       diffusion_(options.diffusion),
       step_scale_(options.step_scale),
       rng_(rng) {
@@ -24,9 +20,8 @@ Spos::Spos(Particles particles, SposOptions options, Generator rng)
 
 ParticleMethod::Forces Spos::forces(const ParticleBlock& block, const Tensor& theta,
                                     const Tensor& gradient) const {
-  Forces f = Svgd::forces(block, theta, gradient);  // its driving force is a tensor of its own
-  if (diffusion_ > 0) kernels::axpby(1, f.driving, diffusion_, kernels::cast(gradient, f64));
-  return f;
+  const Forces svgd = Svgd::forces(block, theta, gradient);
+  return {svgd.driving + diffusion_ * gradient, svgd.repulsive, svgd.h2};
 }
 
 ParticleMethod::Noise Spos::noise(const ParticleBlock& block) {

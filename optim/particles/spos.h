@@ -7,12 +7,8 @@
 namespace ladon {
 
 struct SposOptions {
-  SteinKernel kernel = rbf();
-  double alpha = 1;        ///< α ≥ 0: weight of the repulsion.
+  SvgdOptions svgd = {};   ///< {.svgd = {.alpha = 0.1}, .diffusion = 0.01}
   double diffusion = 0.1;  ///< b ≥ 0, the inverse of the publication's β.
-  bool smoothing = true;   ///< As for Svgd.
-  Target target = {};
-  double max_ratio = 100;  ///< Bounds the repulsion by the driving force: see ParticleMethod.
   /// The noise's ε is the optimizer's rate times this: 1/N where the loss is a mean over N items and
   /// Target::count is left at 1, as a step of rate r for the mean loss is one of r/N for U = N·loss.
   double step_scale = 1;

@@ -3,9 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
-#include "ladon/core/kernels/pointwise.h"
-#include "ladon/optim/particles/rows.h"
 
 namespace ladon {
 
@@ -24,14 +23,11 @@ Svgd::Svgd(Particles particles, SvgdOptions options)
 
 ParticleMethod::Forces Svgd::forces(const ParticleBlock& block, const Tensor& theta,
                                     const Tensor& gradient) const {
-  using kernels::Binary;
-  const double m = static_cast<double>(theta.size(0)), alpha = options_.alpha;
-  const KernelValues kernel = checked_values(options_.kernel, block.name(), theta, alpha);
-  // [M, M] · [M, D] → [M, D]; without smoothing a particle's gradient meets no other's
-  const Tensor driving = options_.smoothing
-                             ? rows::mix(kernels::binary(Binary::mul, kernel.k, 1 / m), gradient)
-                             : kernels::binary(Binary::mul, kernels::cast(gradient, f64), 1 / m);
-  return {driving, kernels::binary(Binary::mul, kernel.repulsion, alpha / m), kernel.h2};
+  const double alpha = options_.alpha, m = static_cast<double>(theta.size(0));
+  const KernelAt kernel = checked_at(options_.kernel, block.name(), theta, alpha);
+  // without smoothing a particle's gradient meets no other's
+  const Tensor driving = options_.smoothing ? kernel.share(gradient) : gradient;
+  return {driving / m, kernel.repel() * (alpha / m), kernel.h2};
 }
 
 }  // namespace ladon

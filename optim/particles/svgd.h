@@ -17,7 +17,7 @@ struct SvgdOptions {
   double max_ratio = 100;  ///< Bounds the repulsion by the driving force: see ParticleMethod.
 
   /// As published: N = 1, no prior, T = 1 (so α is also a temperature), rbf with the lower median,
-  /// which needs three particles or one (kernel.h, checked_values), and no bound on the repulsion.
+  /// which needs three particles or one (kernel.h, checked_at), and no bound on the repulsion.
   static SvgdOptions paper(double alpha);
 };
 
@@ -32,7 +32,7 @@ struct SvgdOptions {
 class Svgd : public ParticleMethod {
  public:
   /// Throws Error unless α is finite and ≥ 0; apply() does where the kernel's values will not do
-  /// (kernel.h, checked_values).
+  /// (kernel.h, checked_at).
   explicit Svgd(Particles particles, SvgdOptions options = {});
   std::string name() const override { return "svgd"; }
 

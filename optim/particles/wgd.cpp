@@ -2,8 +2,9 @@
 
 #include <cmath>
 
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/core/error.h"
-#include "ladon/core/kernels/pointwise.h"
 
 namespace ladon {
 
@@ -16,20 +17,13 @@ Wgd::Wgd(Particles particles, WgdOptions options)
 
 ParticleMethod::Forces Wgd::forces(const ParticleBlock& block, const Tensor& theta,
                                    const Tensor& gradient) const {
-  const KernelValues kernel = checked_values(options_.kernel, block.name(), theta, options_.alpha);
-  const std::int64_t m = theta.size(0);
-  Tensor weight = empty({m, 1}, f64);
-  double* w = weight.mutable_data<double>();
-  const double* k = kernel.k.data<double>();
-  for (std::int64_t i = 0; i < m; ++i) {
-    double sum = 0;
-    for (std::int64_t j = 0; j < m; ++j) sum += k[i * m + j];
-    LADON_CHECK(sum > 0, "wgd", "block \"", block.name(), "\": the kernel ", options_.kernel.name,
-                " sums to ", sum, " at particle ", i, "; it must be positive");
-    w[i] = options_.alpha / sum;
-  }
-  return {kernels::cast(gradient, f64),
-          kernels::binary(kernels::Binary::mul, kernel.repulsion, weight), kernel.h2};
+  const KernelAt kernel = checked_at(options_.kernel, block.name(), theta, options_.alpha);
+  const Tensor density = kernel.density();  // [M, 1]
+  const double least = amin(density).item();
+  LADON_CHECK(least > 0, "wgd", "block \"", block.name(), "\": the kernel ", options_.kernel.name,
+              " sums to ", least, " at particle ", argmin(density, 0).item<std::int64_t>(),
+              "; it must be positive");
+  return {gradient, kernel.repel() * (options_.alpha / density), kernel.h2};
 }
 
 }  // namespace ladon

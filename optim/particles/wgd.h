@@ -19,7 +19,7 @@ struct WgdOptions {
 class Wgd : public ParticleMethod {
  public:
   /// Throws Error unless α is finite and ≥ 0; apply() does where a sum Σ_j k_ij is not positive, and
-  /// where the kernel's values will not do (kernel.h, checked_values).
+  /// where the kernel's values will not do (kernel.h, checked_at).
   explicit Wgd(Particles particles, WgdOptions options = {});
   std::string name() const override { return "wgd"; }
 

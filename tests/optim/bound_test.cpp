@@ -157,7 +157,8 @@ TEST(Scale, IsMissingWhereParticlesDifferAndWouldNotRepel) {
   EXPECT_EQ(accept(most, with(Bandwidth::fixed)), 1);
   EXPECT_EQ(accept(pair, with(Bandwidth::paper, 0)), 0);
   const SteinKernel outward{"outward", [](const Tensor& theta) {
-                              return KernelValues{ones({2, 2}, f64), theta * 1.0, 0};
+                              return of_matrix(
+                                  ones({2, 2}, f64), [=] { return theta * 1.0; }, 0);
                             }};
   EXPECT_EQ(accept(pair, {.kernel = outward}), 0);
 }

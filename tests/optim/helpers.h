@@ -48,6 +48,16 @@ inline void descend(Tensor theta, ParticleMethod& method, const Gradient& gradie
   }
 }
 
+/// What a kernel that is a matrix k [M, M] says of Θ: k is its share of the rows of I.
+struct KernelValues {
+  Tensor k, repulsion;
+  double h2;
+};
+inline KernelValues values_at(const SteinKernel& kernel, const Tensor& theta) {
+  const KernelAt at = kernel.at(theta);
+  return {at.share(eye(theta.size(0), f64)), at.repel(), at.h2};
+}
+
 /// The method's gradient at theta for the loss gradient g.
 template <class Method, class... Options>
 Tensor rewritten(const Tensor& theta, const Tensor& g, Options&&... options) {

@@ -132,7 +132,7 @@ TEST(ParticleMethod, RefusesGradientsThatAreNotFinite) {
       blocks.expect_refusal(svgd, "block \"second\", particle 1: its gradient has norm");
       Wgd wgd(blocks.both);
       blocks.expect_refusal(wgd, "block \"second\", particle 1: its gradient has norm");
-      Spos spos(blocks.both, {.smoothing = smoothing}, Generator(1));
+      Spos spos(blocks.both, {.svgd = {.smoothing = smoothing}}, Generator(1));
       blocks.expect_refusal(spos, "block \"second\", particle 1: its gradient has norm");
       EXPECT_EQ(spos.generator().position(), 0U);
     }
@@ -180,16 +180,17 @@ TEST(Svgd, WithoutSmoothingNoParticleSeesAnothersGradient) {
 /// Returns what it was given, or fails in one block.
 class Borrowing : public ParticleMethod {
  public:
-  explicit Borrowing(Particles particles) : ParticleMethod(std::move(particles), {}) {}
+  explicit Borrowing(Particles particles) : ParticleMethod(std::move(particles)) {}
   std::string name() const override { return "borrowing"; }
   std::string failing_block;
+  std::function<Tensor(const Tensor&)> driving = [](const Tensor& gradient) { return gradient; };
   std::function<Tensor(const Tensor&)> repulsive = [](const Tensor& theta) { return theta; };
 
  protected:
   Forces forces(const ParticleBlock& block, const Tensor& theta,
                 const Tensor& gradient) const override {
     LADON_CHECK(block.name() != failing_block, "borrowing", "fails on purpose");
-    return {gradient, repulsive(theta)};
+    return {driving(gradient), repulsive(theta)};
   }
 };
 
@@ -209,6 +210,18 @@ TEST(ParticleMethod, OnlyReadsTheForcesItIsGiven) {
   EXPECT_TRUE(std::isnan(method.report()[0].h2));
 }
 
+TEST(ParticleMethod, NeedNotRepel) {
+  Tensor x = leaf(random_rows(3, 4, 1));
+  const Tensor g = random_rows(3, 4, 3);
+  x.set_grad(clone(g));
+  Borrowing method(particles_of_rows(x));
+  method.repulsive = [](const Tensor&) { return Tensor(); };
+  method.apply();
+  EXPECT_TRUE(same_bits(x.grad(), g));
+  EXPECT_EQ(method.report()[0].repulsive, 0);
+  EXPECT_EQ(method.report()[0].ratio, 0);
+}
+
 TEST(ParticleMethod, NamesTheMethodWhoseForcesDoNotFit) {
   Tensor x = leaf(random_rows(3, 4, 1));
   x.set_grad(random_rows(3, 4, 3));
@@ -220,44 +233,111 @@ TEST(ParticleMethod, NamesTheMethodWhoseForcesDoNotFit) {
   refuse(zeros({3, 1}, f64),
          "repulsive force that borrowing gives for block \"rows\" is f64 [3, 1]");
   refuse(zeros({3, 4}, f32), "is f32 [3, 4]; it must be f64 [3, 4]");
-  refuse(Tensor(), "borrowing gives no repulsive force for block \"rows\"");
   refuse(full({3, 4}, NAN, f64), "particle 0: its repulsive force has norm nan");
+  method.driving = [](const Tensor&) { return Tensor(); };
+  refuse(zeros({3, 4}, f64), "borrowing gives no driving force for block \"rows\"");
 }
 
-TEST(SteinKernel, AUsersKernelIsCheckedInItsName) {
+/// The method refuses the kernel with that message, and no gradient is changed.
+template <class Method, class Options>
+void expect_refusal(const SteinKernel& kernel, const std::string& message) {
   Tensor x = leaf(random_rows(3, 4, 1));
   const Tensor g = random_rows(3, 4, 3);
-  const auto refuse = [&](const SteinKernel& kernel, const std::string& message) {
-    for (const bool svgd : {true, false}) {
-      x.set_grad(clone(g));
-      const Particles rows = particles_of_rows(x);
-      std::unique_ptr<ParticleMethod> method;
-      if (svgd)
-        method = std::make_unique<Svgd>(rows, SvgdOptions{.kernel = kernel});
-      else
-        method = std::make_unique<Wgd>(rows, WgdOptions{.kernel = kernel});
-      expect_error([&] { method->apply(); }, message);
-      EXPECT_TRUE(same_bits(x.grad(), g));
-    }
-  };
-  const auto gives = [](const Tensor& k, const Tensor& repulsion) {
-    return SteinKernel{"mine", [=](const Tensor&) { return KernelValues{k, repulsion}; }};
-  };
-  const Tensor k = ones({3, 3}, f64), r = zeros({3, 4}, f64);
-  refuse(gives(ones({3, 1}, f64), r), "`mine` on block \"rows\" gives k as f64 [3, 1]");
-  refuse(gives(ones({3, 3}, f32), r), "gives k as f32 [3, 3]; it must be f64 [3, 3]");
-  refuse(gives(Tensor(), r), "`mine` on block \"rows\" gives no k");
-  refuse(gives(k, zeros({3, 1}, f64)), "gives repulsion as f64 [3, 1]; it must be f64 [3, 4]");
-  refuse(gives(k, Tensor()), "gives no repulsion");
-  refuse(gives(tensor({1, 0, 0, 0, 1, NAN, 0, 0, 1}, {3, 3}, f64), r),
-         "gives row 1 of k with norm nan");
-  refuse(gives(k, full({3, 4}, NAN, f64)), "gives row 0 of repulsion with norm nan");
-  refuse(SteinKernel{"mine", {}}, "`mine` on block \"rows\" has no function `evaluate`");
-  // One that fits, though its matrix is a view.
   x.set_grad(clone(g));
-  Svgd svgd(particles_of_rows(x), {.kernel = gives(transpose(k), r)});
-  svgd.apply();
-  EXPECT_TRUE(all_close(x.grad(), expand(mean(g, 0, keep_dims), {3, 4}), 1e-14, 1e-15));
+  Method method(particles_of_rows(x), Options{.kernel = kernel});
+  expect_error([&] { method.apply(); }, message);
+  EXPECT_TRUE(same_bits(x.grad(), g));
+}
+constexpr auto svgd_refuses = expect_refusal<Svgd, SvgdOptions>;
+constexpr auto wgd_refuses = expect_refusal<Wgd, WgdOptions>;
+
+TEST(SteinKernel, AUsersKernelIsCheckedInItsName) {
+  const auto gives = [](const Tensor& share, const Tensor& repulsion, const Tensor& density) {
+    return SteinKernel{"mine", [=](const Tensor&) {
+                         return KernelAt{.share = [=](const Tensor&) { return share; },
+                                         .repel = [=] { return repulsion; },
+                                         .density = [=] { return density; }};
+                       }};
+  };
+  const Tensor s = ones({3, 4}, f64), r = zeros({3, 4}, f64), k = ones({3, 1}, f64);
+  svgd_refuses(gives(ones({3, 1}, f64), r, k),
+               "`mine` on block \"rows\" gives share as f64 [3, 1]; it must be f64 [3, 4]");
+  svgd_refuses(gives(cast(s, f32), r, k), "gives share as f32 [3, 4]; it must be f64 [3, 4]");
+  svgd_refuses(gives(Tensor(), r, k), "`mine` on block \"rows\" gives no share; it must be f64");
+  svgd_refuses(gives(full({3, 4}, NAN, f64), r, k), "gives row 0 of share with norm nan");
+  wgd_refuses(gives(s, r, ones({3}, f64)), "gives density as f64 [3]; it must be f64 [3, 1]");
+  wgd_refuses(gives(s, r, tensor({1, NAN, 1}, {3, 1}, f64)),
+              "gives row 1 of density with norm nan");
+  wgd_refuses(gives(s, r, k - 1.0), "the kernel mine sums to 0 at particle 0");
+  for (const auto refuse : {svgd_refuses, wgd_refuses}) {
+    refuse(gives(s, zeros({3, 1}, f64), k), "gives repulsion as f64 [3, 1]; it must be f64 [3, 4]");
+    refuse(gives(s, Tensor(), k), "gives no repulsion");
+    refuse(gives(s, full({3, 4}, NAN, f64), k), "gives row 0 of repulsion with norm nan");
+  }
+}
+
+TEST(SteinKernel, AUsersKernelLacksNothing) {
+  const SteinKernel empty{"mine", {}};
+  const SteinKernel silent{"mine", [](const Tensor&) { return KernelAt{}; }};
+  const SteinKernel still{
+      "mine", [](const Tensor&) { return KernelAt{.share = [](const Tensor& s) { return s; }}; }};
+  const SteinKernel own{"mine", [](const Tensor& theta) {
+                          return KernelAt{.share = [](const Tensor& s) { return s; },
+                                          .repel = [=] { return theta - theta; }};
+                        }};
+  for (const auto refuse : {svgd_refuses, wgd_refuses}) {
+    refuse(empty, "`mine` on block \"rows\" has no function `at`");
+    refuse(silent, "`mine` on block \"rows\" has no function `share`");
+    refuse(still, "`mine` on block \"rows\" has no function `repel`");
+  }
+  wgd_refuses(own, "`mine` on block \"rows\" has no density");
+}
+
+TEST(SteinKernel, AUsersMatrixIsCheckedInItsName) {
+  const auto of = [](const Tensor& k) {
+    return SteinKernel{
+        "mine", [=](const Tensor& theta) { return of_matrix(k, [=] { return theta - theta; }); }};
+  };
+  for (const auto refuse : {svgd_refuses, wgd_refuses}) {
+    refuse(of(ones({3, 1}, f64)),
+           "`mine` on block \"rows\": [of_matrix] k must be f64 [M, M], got");
+    refuse(of(ones({3, 3}, f32)),
+           "`mine` on block \"rows\": [of_matrix] k must be f64 [M, M], got");
+    refuse(of(Tensor()), "[of_matrix] k must be f64 [M, M]");
+  }
+  const Tensor nan = tensor({1, 0, 0, 0, 1, NAN, 0, 0, 1}, {3, 3}, f64);
+  svgd_refuses(of(nan), "gives row 1 of share with norm nan");
+  wgd_refuses(of(nan), "gives row 1 of density with norm nan");
+  svgd_refuses(of(ones({2, 2}, f64)),
+               "the matrix between 3 particles must be f64 [3, 3], got f64 [2, 2]");
+  wgd_refuses(of(ones({2, 2}, f64)), "gives density as f64 [2, 1]; it must be f64 [3, 1]");
+  // One that fits, though it is a view.
+  const Tensor x = random_rows(3, 4, 1), g = random_rows(3, 4, 3);
+  EXPECT_TRUE(
+      all_close(rewritten<Svgd>(x, g, SvgdOptions{.kernel = of(transpose(ones({3, 3}, f64)))}),
+                expand(mean(g, 0, keep_dims), {3, 4}), 1e-14, 1e-15));
+}
+
+TEST(SteinKernel, AUsersProfileIsCheckedInItsName) {
+  using Profile = std::function<Tensor(const Tensor&)>;
+  const auto of = [](const Profile& profile) { return radial("mine", {}, profile); };
+  for (const auto refuse : {svgd_refuses, wgd_refuses}) {
+    refuse(of([](const Tensor& t) { return sum(t); }), "`mine` on block \"rows\": [radial] of f64");
+    refuse(of([](const Tensor& t) { return cast(exp(-t), f32); }), "[radial] of f64 [3, 3]");
+    refuse(of([](const Tensor& t) { return ones_like(t); }), "the profile records no gradient");
+    refuse(of([](const Tensor& t) { return log(t - 1000.0); }), "with norm nan");
+  }
+  expect_error([&] { of(Profile()); }, "`mine` has no profile");
+}
+
+TEST(SteinKernel, NamesWhoseDistancesOverflow) {
+  const Tensor theta = tensor({1e200, -1e200}, {2, 1}, f64);
+  expect_error([&] { checked_at(rbf(), "query", theta, 1); },
+               "[kernel] `rbf` on block \"query\": [bandwidth] the squared distance of particles 0 "
+               "and 1 is inf");
+  expect_error(
+      [&] { checked_at(linear_kernel(), "query", theta, 1); },
+      "`linear` on block \"query\": [linear_kernel] the inner product of particles 0 and 0");
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST(Noise, OutlivesItsMethodAndHoldsNoLeaf) {
   const std::weak_ptr<Node> node = x.history();
   const auto apply = [&] {
     x.set_grad(zeros({3, 5}, f64));
-    Spos spos(particles_of_rows(x), {.alpha = 0, .diffusion = b}, Generator(7));
+    Spos spos(particles_of_rows(x), {.svgd = {.alpha = 0}, .diffusion = b}, Generator(7));
     spos.apply();
   };
   apply();

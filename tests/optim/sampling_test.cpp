@@ -131,7 +131,7 @@ TEST(Spos, WithoutDiffusionIsSvgdBitForBit) {
     const Tensor start = normal({6, 33}, rng, 0, 1, dtype);
     Tensor x = leaf(start), y = leaf(start);
     Svgd svgd(particles_of_rows(x), {.alpha = 0.5});
-    Spos spos(particles_of_rows(y), {.alpha = 0.5, .diffusion = 0}, Generator(6));
+    Spos spos(particles_of_rows(y), {.svgd = {.alpha = 0.5}, .diffusion = 0}, Generator(6));
     descend(x, svgd, standard_normal, 0.1, 20);
     descend(y, spos, standard_normal, 0.1, 20);
     EXPECT_TRUE(same_bits(x, y));

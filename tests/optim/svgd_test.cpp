@@ -37,7 +37,7 @@ TEST(Svgd, SinglePrecisionIsRoundedOnce) {
 // Against the definition, from the kernel's own K and R, with and without smoothing.
 TEST(Svgd, SumsItsTwoForces) {
   const Tensor x = random_rows(5, 7, 1), g = random_rows(5, 7, 2);
-  const KernelValues v = rbf().evaluate(x);
+  const KernelValues v = values_at(rbf(), x);
   const double alpha = 0.3;
   const Tensor repulsion = v.repulsion * alpha;
   EXPECT_TRUE(all_close(rewritten<Svgd>(x, g, SvgdOptions{.alpha = alpha}),
@@ -47,8 +47,9 @@ TEST(Svgd, SumsItsTwoForces) {
   EXPECT_TRUE(all_close(rewritten<Wgd>(x, g, WgdOptions{.alpha = alpha}),
                         g - repulsion / sum(v.k, 1, keep_dims), 1e-14, 1e-15));
   Generator rng(1);
-  EXPECT_TRUE(all_close(rewritten<Spos>(x, g, SposOptions{.alpha = alpha, .diffusion = 0.25}, rng),
-                        (matmul(v.k, g) - repulsion) / 5.0 + g * 0.25, 1e-14, 1e-15));
+  EXPECT_TRUE(all_close(
+      rewritten<Spos>(x, g, SposOptions{.svgd = {.alpha = alpha}, .diffusion = 0.25}, rng),
+      (matmul(v.k, g) - repulsion) / 5.0 + g * 0.25, 1e-14, 1e-15));
 }
 
 TEST(Svgd, PaperPreset) {

@@ -67,7 +67,8 @@ TEST(Training, OneHeadTrainsAsWithoutRepulsion) {
 
 TEST(Training, IsTheSameAtAnyNumberOfThreads) {
   const MakeMethod spos = [](Module& model) {
-    return std::make_unique<Spos>(particles(model), SposOptions{.alpha = 0.1}, Generator(2));
+    return std::make_unique<Spos>(particles(model), SposOptions{.svgd = {.alpha = 0.1}},
+                                  Generator(2));
   };
   const int before = num_threads();
   set_num_threads(1);

@@ -72,12 +72,26 @@ void add_optimizers(CallTable& table) {
   });
 }
 
+/// A kernel, or the k and R of one that a user gives as matrices.
 SteinKernel kernel(Draw& d) {
   const auto rule = static_cast<Bandwidth>(d.say(d.below(5)));
-  const std::int64_t kind = d.say(d.below(3));
-  if (kind == 2) return linear_kernel();
   const BandwidthOptions options{.bandwidth = rule, .h2 = d.number()};
-  return kind == 0 ? rbf(options) : imq(options);
+  switch (d.say(d.below(6))) {
+    case 0:
+      return rbf(options);
+    case 1:
+      return imq(options);
+    case 2:
+      return linear_kernel();
+    case 3:
+      return matern(0.5 + double(d.below(4)), options);
+    case 4: {
+      const double power = d.number();
+      return radial("power", options, [=](const Tensor& t) { return pow(1 + t, power); });
+    }
+  }
+  const Tensor k = d.near({d.below(5), d.below(5)}), r = d.near({d.below(5), d.below(4)});
+  return {"matrices", [=](const Tensor&) { return of_matrix(k, [=] { return r; }); }};
 }
 
 /// Applies a method to rows, and diffuses.
@@ -105,7 +119,7 @@ void add_particles(CallTable& table) {
     move(d, [&](Particles p) { return Svgd(std::move(p), options); });
   });
   table.add("Spos", [](Draw& d) {
-    SposOptions options{.kernel = kernel(d), .diffusion = d.fraction()};
+    SposOptions options{.svgd = {.kernel = kernel(d)}, .diffusion = d.fraction()};
     const Generator rng(d.seed());
     move(d, [&](Particles p) { return Spos(std::move(p), options, rng); });
   });

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ladon {
+namespace ladon::kernels {
 
 /// Σ_k term(k) over [0, n): eight interleaved partial sums, added up at the end.
 template <class Term>
@@ -17,4 +17,4 @@ double lane_sum(std::int64_t n, const Term& term) {
   return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
-}  // namespace ladon
+}  // namespace ladon::kernels
