@@ -16,33 +16,33 @@ namespace {
 int digits_for(const std::vector<Row>& rows, std::size_t column) {
   double largest = 0;
   for (const Row& row : rows)
-    for (const double x : {row.figures[column].second.mean, row.figures[column].second.se})
+    for (const double x : {row.figures[column].second.value, row.figures[column].second.se})
       if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
   return largest >= 1000 ? 0 : largest >= 100 ? 1 : largest >= 10 ? 2 : largest > 1 ? 3 : 4;
 }
 
 bool has_errors(const std::vector<Row>& rows, std::size_t column) {
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-    const Estimate& e = row.figures[column].second;
-    return std::isfinite(e.mean) && !(e.se == 0);
+    const Measured& e = row.figures[column].second;
+    return std::isfinite(e.value) && !(e.se == 0);
   });
 }
 
 std::string cell(const Row& row, std::size_t column, int digits, bool with_error) {
-  const Estimate& e = row.figures[column].second;
-  if (!std::isfinite(e.mean)) return row.diverged ? "diverged" : "–";
+  const Measured& e = row.figures[column].second;
+  if (!std::isfinite(e.value)) return row.diverged ? "diverged" : "–";
   const auto fixed = [digits](double x) {
     char text[64];
     std::snprintf(text, sizeof text, "%.*f", digits, x);
     return std::string(text);
   };
-  if (!with_error) return fixed(e.mean);
-  return fixed(e.mean) + " ± " + (std::isfinite(e.se) ? fixed(e.se) : "–");
+  if (!with_error) return fixed(e.value);
+  return fixed(e.value) + " ± " + (std::isfinite(e.se) ? fixed(e.se) : "–");
 }
 
 }  // namespace
 
-Estimate estimate(const std::vector<double>& repetitions) {
+Measured estimate(const std::vector<double>& repetitions) {
   const auto n = static_cast<double>(repetitions.size());
   double mean = 0, squares = 0;
   for (const double x : repetitions) mean += x / n;
@@ -74,8 +74,8 @@ std::string table(const std::vector<Row>& rows) {
   return text;
 }
 
-nlohmann::ordered_json as_json(const Estimate& figure) {
-  return {{"mean", figure.mean}, {"se", figure.se}};
+nlohmann::ordered_json as_json(const Measured& figure) {
+  return {{"mean", figure.value}, {"se", figure.se}};
 }
 
 void write_json(const CommonOptions& options, const Report& report) {

@@ -7,22 +7,18 @@
 #include <utility>
 #include <vector>
 
+#include "ladon/core/measured.h"
 #include "ladon/examples/common/cli.h"
 
 namespace ladon::example {
 
-/// A figure and its standard error: of a mean over repetitions, or by a sample's size; 0 for a
-/// figure that has none, NaN where it is not known.
-struct Estimate {
-  double mean = 0, se = 0;
-};
 /// The mean of what is repeated, and its standard error, which is not known from one repetition.
-Estimate estimate(const std::vector<double>& repetitions);
+Measured estimate(const std::vector<double>& repetitions);
 
 /// One method and its figures, in the order of the table's columns.
 struct Row {
   std::string method;
-  std::vector<std::pair<std::string, Estimate>> figures;
+  std::vector<std::pair<std::string, Measured>> figures;
   bool diverged = false;  ///< Its training ran away: figures that are not finite say so.
 };
 
@@ -31,7 +27,7 @@ struct Row {
 std::string table(const std::vector<Row>& rows);
 
 /// {"mean", "se"}; null for what is not finite.
-nlohmann::ordered_json as_json(const Estimate& figure);
+nlohmann::ordered_json as_json(const Measured& figure);
 
 /// What a run found.
 struct Report {

@@ -38,8 +38,8 @@ Bars write_bars(const std::filesystem::path& path, const std::vector<Outcome>& o
       bars.names += join(i ? ", " : "", "'", o.model, "' ", bars.models++);
     const std::size_t form = form_index(o);
     const double shift = form == 3 ? 0 : 0.25 * (static_cast<double>(form) - 1);
-    const double nll = o.diverged() ? NAN : o.nll.mean;  // gnuplot leaves a NaN out
-    data += join(bars.models - 1 + shift, ' ', form, ' ', o.accuracy.mean, ' ', nll, '\n');
+    const double nll = o.diverged() ? NAN : o.nll.value;  // gnuplot leaves a NaN out
+    data += join(bars.models - 1 + shift, ' ', form, ' ', o.accuracy.value, ' ', nll, '\n');
   }
   write_atomically(path, data);
   return bars;

@@ -23,7 +23,7 @@ bool attends(const Outcome& o) { return o.model == "attention" || o.model == "re
 
 }  // namespace
 
-bool Outcome::diverged() const { return !std::isfinite(nll.mean); }
+bool Outcome::diverged() const { return !std::isfinite(nll.value); }
 
 Row Outcome::row() const {
   return {method(),
@@ -69,7 +69,7 @@ std::string verdict(const std::vector<Gain>& gains) {
     if (gain.method != method) text += (text.empty() ? "" : "\n") + gain.method + ": accuracy";
     char part[96];
     std::snprintf(part, sizeof part, "%s %+.4f ± %.4f against %s", gain.method == method ? "," : "",
-                  gain.accuracy.mean, gain.accuracy.se, gain.against.c_str());
+                  gain.accuracy.value, gain.accuracy.se, gain.against.c_str());
     text += part;
     method = gain.method;
   }

@@ -14,7 +14,8 @@ namespace ladon::example {
 /// A model in one of its forms, on the test set.
 struct Outcome {
   std::string model, form;  ///< Form: "NNGP", "NTK", "finite", or "" for the bar.
-  Estimate accuracy, nll;   ///< Standard errors from the size of the test set; NaN if it diverged.
+  Measured accuracy{0, 0},
+      nll{0, 0};  ///< Standard errors from the size of the test set; NaN if it diverged.
   double ece = 0, seconds = 0, peak_mb = 0;
   Tensor probabilities = {};          ///< f64 [test, classes]; undefined if it diverged.
   std::optional<Choice> choice = {};  ///< Of a kernel.
@@ -33,7 +34,7 @@ Outcome outcome(const std::string& model, const std::string& form, const Task& t
 /// same, so the standard error is that of the paired differences.
 struct Gain {
   std::string method, against;  ///< The model's name alone in `against`.
-  Estimate accuracy;
+  Measured accuracy{0, 0};
 };
 std::vector<Gain> paired_gains(const Task& task, const std::vector<Outcome>& outcomes);
 

@@ -14,7 +14,6 @@ namespace ladon::example {
 namespace {
 
 using infinite::ComparisonRow;
-using infinite::Measured;
 
 constexpr const char* summary = "How attention nears its Gaussian process: only many heads do";
 constexpr const char* duration = "about 30 s on 2 cores";
@@ -58,7 +57,7 @@ void add_options(CLI::App& app, Settings& s) {
   app.callback([&s] { refuse_repeated("--scaling", s.scalings); });
 }
 
-Estimate figure(const Measured& m) { return {m.value, std::isnan(m.se) ? 0 : m.se}; }
+Measured figure(const Measured& m) { return {m.value, std::isnan(m.se) ? 0 : m.se}; }
 
 std::vector<Row> width_rows(const Study& study) {
   std::vector<Row> rows;

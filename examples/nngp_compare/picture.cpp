@@ -63,7 +63,7 @@ std::string error_panel(const Settings& s, const Study& study) {
     Data data;
     for (const ComparisonRow& r : series.comparison.rows) {
       const auto width = static_cast<double>(r.point.size.width);
-      const infinite::Measured error = r.ntk.single_error;
+      const Measured error = r.ntk.single_error;
       const std::size_t point = static_cast<std::size_t>(&r - series.comparison.rows.data());
       data.line(
           {width, error.value, error.se, series.reference.empty() ? NAN : series.reference[point]});

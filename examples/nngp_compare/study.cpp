@@ -15,7 +15,6 @@ using infinite::AttentionWidths;
 using infinite::CompareOptions;
 using infinite::Comparison;
 using infinite::ComparisonRow;
-using infinite::Measured;
 using infinite::SweepPoint;
 
 Tensor load_inputs(const Settings& s) {

@@ -22,7 +22,7 @@ struct HeadSeries {
   infinite::Comparison comparison;
   /// The kurtosis that theory expects, a row each: at this width (NaN where it is not known), and
   /// for infinitely wide heads, 6ρ/H.
-  std::vector<infinite::Measured> law, wide_law;
+  std::vector<Measured> law, wide_law;
 };
 
 struct Study {

@@ -30,20 +30,20 @@ Comparison compare(const std::string& method, const std::vector<Outcome>& runs,
   if (c.differences.empty()) return c;
   c.difference = estimate(c.differences);
   c.force_ratio = estimate(ratios);
-  c.t = c.difference.mean / c.difference.se;
+  c.t = c.difference.value / c.difference.se;
   c.t_needed = t_quantile(c.differences.size());
   c.decided = c.differences.size() < 2 ? "one seed, no verdict"
-              : !(std::abs(c.difference.mean) > c.t_needed * c.difference.se)
+              : !(std::abs(c.difference.value) > c.t_needed * c.difference.se)
                   ? "no clear difference"
-              : c.difference.mean > 0 ? "better"
-                                      : "worse";
+              : c.difference.value > 0 ? "better"
+                                       : "worse";
   return c;
 }
 
 /// "-0.0028 ± 0.0006", or without an error where that is not known.
-std::string shown(const char* format, const Estimate& e) {
+std::string shown(const char* format, const Measured& e) {
   char mean[32], se[32];
-  std::snprintf(mean, sizeof mean, format, e.mean);
+  std::snprintf(mean, sizeof mean, format, e.value);
   std::snprintf(se, sizeof se, "%.4f", e.se);
   return std::isfinite(e.se) ? join(mean, " ± ", se) : mean;
 }
@@ -122,9 +122,9 @@ std::string verdict(const Outcomes& outcomes) {
     char name[16];
     std::snprintf(name, sizeof name, "%-6s", c.method.c_str());
     text += join(name, " against plain: accuracy ", shown("%+.4f", c.difference), ", ", c.decided);
-    if (c.force_ratio.mean > 0)
+    if (c.force_ratio.value > 0)
       text += join("; repulsive/driving force at the end ",
-                   shown(c.force_ratio.mean < 1e4 ? "%.4f" : "%.3g", c.force_ratio));
+                   shown(c.force_ratio.value < 1e4 ? "%.4f" : "%.3g", c.force_ratio));
     text += '\n';
   }
   for (const auto& [method, runs] : outcomes)

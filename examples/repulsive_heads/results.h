@@ -25,11 +25,11 @@ std::vector<Row> rows_of(const Outcomes& outcomes);
 struct Comparison {
   std::string method;
   std::vector<double> differences;  ///< To plain, a seed each.
-  Estimate difference;
+  Measured difference{0, 0};
   double t = 0,
-         t_needed = 0;   ///< Of a two-sided t test at 5%; not finite for fewer than two seeds.
-  std::string decided;   ///< "better", "worse", "no clear difference", or why there is none.
-  Estimate force_ratio;  ///< Repulsive over driving force at the end; 0 without repulsion.
+         t_needed = 0;  ///< Of a two-sided t test at 5%; not finite for fewer than two seeds.
+  std::string decided;  ///< "better", "worse", "no clear difference", or why there is none.
+  Measured force_ratio{0, 0};  ///< Repulsive over driving force at the end; 0 without repulsion.
 };
 
 /// The methods other than plain that have a seed in common with it; none without plain.

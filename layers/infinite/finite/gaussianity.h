@@ -10,17 +10,13 @@
 #include <functional>
 #include <limits>
 
+#include "ladon/core/measured.h"
 #include "ladon/core/random.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon::infinite {
 
 // --- excess kurtosis ---
-
-/// An estimate with its standard error.
-struct Measured {
-  double value = std::numeric_limits<double>::quiet_NaN(), se = value;
-};
 
 /// E y⁴/(E y²)² − 3 of outputs whose mean is known to be 0, from samples [draws, N, C]: of each of
 /// the N inputs over draws and channels, then averaged over inputs. Channels of one draw may depend

@@ -46,26 +46,6 @@ std::vector<EmpiricalKernel> sample_kernels(const NetworkFactory& make, const In
   return kernels;
 }
 
-void RunningMoments::add(const Tensor& x) {
-  const NoGrad off;
-  const Tensor value = cast(x, f64);
-  ++count_;
-  if (count_ == 1) {
-    mean_ = value;
-    squares_ = zeros(value.shape(), f64);
-    return;
-  }
-  const Tensor step = value - mean_;
-  mean_ = mean_ + step / static_cast<double>(count_);
-  squares_ = squares_ + step * (value - mean_);
-}
-
-Tensor RunningMoments::standard_error() const {
-  LADON_CHECK(count_ >= 2, "standard_error", "needs two draws, got ", count_);
-  const auto n = static_cast<double>(count_);
-  return sqrt(squares_ / ((n - 1) * n));
-}
-
 namespace {
 
 /// What adds up the kernels of networks.

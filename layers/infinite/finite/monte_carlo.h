@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "ladon/autograd/running_moments.h"
 #include "ladon/core/random.h"
 #include "ladon/layers/infinite/finite/empirical.h"
 
@@ -29,20 +30,6 @@ void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs&
 std::vector<EmpiricalKernel> sample_kernels(const NetworkFactory& make, const Inputs& a,
                                             const Inputs& b, Generator& rng,
                                             const MonteCarloOptions& options = {});
-
-/// Mean and variance of numbers or tensors of numbers, one at a time (Welford 1962).
-class RunningMoments {
- public:
-  void add(const Tensor& x);
-  std::int64_t count() const { return count_; }
-  Tensor mean() const { return mean_; }
-  /// sqrt(Σ(x_i − mean)²/(n − 1)/n). Throws Error unless there are two.
-  Tensor standard_error() const;
-
- private:
-  std::int64_t count_ = 0;
-  Tensor mean_, squares_;
-};
 
 /// Means over networks, f64, and the standard errors of those means.
 struct MonteCarloKernel {

@@ -7,38 +7,12 @@
 #include <span>
 
 #include "ladon/autograd/ops.h"
+#include "ladon/autograd/running_moments.h"
 #include "ladon/core/parallel.h"
 #include "ladon/layers/infinite/gram/checkpoint.h"
 
 namespace ladon::infinite {
 namespace {
-
-/// Mean and standard error of replicates, one by one (Welford 1962):
-///   m_r = m_{r−1} + (x − m_{r−1})/r,   s_r = s_{r−1} + (x − m_{r−1})(x − m_r).
-class Moments {
- public:
-  void add(const Tensor& x) {
-    if (!x.defined()) return;
-    if (++count_ == 1) {
-      mean_ = clone(x);
-      squares_ = zeros_like(x);
-      return;
-    }
-    Tensor step = x - mean_;
-    add_(mean_, step, 1.0 / count_);
-    mul_(step, x - mean_);
-    add_(squares_, step);
-  }
-  Tensor mean() const { return mean_; }
-  /// sqrt(Σ(x − mean)²/(n − 1)/n)
-  Tensor error() const {
-    return mean_.defined() ? sqrt(squares_ / (count_ * (count_ - 1.0))) : Tensor();
-  }
-
- private:
-  double count_ = 0;
-  Tensor mean_, squares_;
-};
 
 Gram compute(const Limit& limit, const GramPlan& plan, const GramTile& tile, Get get) {
   if (!plan.estimate.sampled) {
@@ -46,13 +20,14 @@ Gram compute(const Limit& limit, const GramPlan& plan, const GramTile& tile, Get
     return {.nngp = std::move(k.nngp), .ntk = std::move(k.ntk), .nngp_se = {}, .ntk_se = {}};
   }
   const NoGrad off;
-  Moments nngp, ntk;
+  RunningMoments nngp, ntk;
   for (int r = 0; r < plan.replicates; ++r) {
     const Kernel k = gram_tile(limit, plan, tile, get, static_cast<std::uint64_t>(r));
     nngp.add(k.nngp);
-    ntk.add(k.ntk);
+    if (k.ntk.defined()) ntk.add(k.ntk);
   }
-  return {nngp.mean(), ntk.mean(), nngp.error(), ntk.error()};
+  return {nngp.mean(), ntk.mean(), nngp.standard_error(),
+          ntk.count() > 0 ? ntk.standard_error() : Tensor()};
 }
 
 /// Bᵀ ← A.   A [rows, columns], in squares that share the lines they are written to.

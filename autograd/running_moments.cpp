@@ -1,0 +1,27 @@
+#include "ladon/autograd/running_moments.h"
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+
+void RunningMoments::add(const Tensor& x) {
+  const NoGrad off;
+  if (++count_ == 1) {
+    mean_ = clone(cast(x, f64));
+    squares_ = zeros_like(mean_);
+    return;
+  }
+  const Tensor step = cast(x, f64) - mean_;
+  add_(mean_, step, 1.0 / static_cast<double>(count_));
+  mul_(step, cast(x, f64) - mean_);
+  add_(squares_, step);
+}
+
+Tensor RunningMoments::standard_error() const {
+  LADON_CHECK(count_ >= 2, "standard_error", "needs two draws, got ", count_);
+  const auto n = static_cast<double>(count_);
+  return sqrt(squares_ / ((n - 1) * n));
+}
+
+}  // namespace ladon
