@@ -111,18 +111,27 @@ void for_range(std::int64_t n, std::int64_t grain,
     return;
   }
   char start = 0, finish = 0;
+  // By destructors: an exception takes the same ways.
+  struct Before {
+    void* point;
+    ~Before() { happens_before(point); }
+  };
+  struct After {
+    void* point;
+    ~After() { happens_after(point); }
+  };
+  const After all{&finish};
   happens_before(&start);
   // Isolated: a thread that waits here takes up no work of another loop, so a body is never
   // interrupted by an unrelated one that shares its thread-local memory or its locks.
   const auto loop = [&] {
     tbb::parallel_for(std::int64_t{0}, pieces, [&](std::int64_t i) {
       happens_after(&start);
+      const Before end{&finish};
       piece(i);
-      happens_before(&finish);
     });
   };
   pool.current()->execute([&] { tbb::this_task_arena::isolate(loop); });
-  happens_after(&finish);
 }
 
 #ifdef LADON_SANITIZED
