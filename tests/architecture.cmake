@@ -1,7 +1,76 @@
-# Dependencies run one way: core <- autograd <- layers <- optim <- examples. Only core/parallel includes
-# TBB, only core/blas and core/lapack include BLAS. Fails on an include against these arrows.
-set(floors core autograd layers optim examples)
+# Dependencies run one way: core <- autograd <- layers <- optim <- examples, and so between the rooms of
+# a floor. Only core/parallel includes TBB, only core/blas and core/lapack include BLAS. Fails on an
+# include against these arrows, on a file that belongs to no room, and draws what it found.
+
+# Rooms from the ground up: a room may include itself and those before it. A file belongs to the first
+# whose pattern fits.
+set(rooms
+    "core/io|^core/io/"
+    "core/data|^core/data/"
+    "core|^core/"
+    "autograd|^autograd/"
+    "layers/parts|^layers/(window|attention_form|owned|trace)\\."
+    "layers/infinite/kernel|^layers/infinite/kernel/"
+    "layers/infinite/dual|^layers/infinite/dual/"
+    "layers/infinite/attention|^layers/infinite/attention/"
+    "layers/infinite/gram|^layers/infinite/gram/"
+    "layers/infinite/finite|^layers/infinite/finite/"
+    "layers/infinite|^layers/infinite/"
+    "layers|^layers/"
+    "optim/particles|^optim/particles/"
+    "optim/posterior|^optim/posterior/"
+    "optim/all|^optim/optim\\.h$"
+    "optim|^optim/"
+    "examples|^examples/"
+    "tests|^tests/")
+set(order "core" "core/io" "core/data" "autograd" "layers/parts" "layers/infinite/kernel" "layers/infinite/dual"
+          "layers/infinite/attention" "layers" "layers/infinite" "layers/infinite/gram" "layers/infinite/finite"
+          "optim" "optim/particles" "optim/posterior" "optim/all" "examples" "tests")
 set(wrong "")
+
+function(room_of file result)
+  foreach(room IN LISTS rooms)
+    string(FIND "${room}" "|" bar)
+    math(EXPR after "${bar} + 1")
+    string(SUBSTRING "${room}" ${after} -1 pattern)
+    if(file MATCHES "${pattern}")
+      string(SUBSTRING "${room}" 0 ${bar} name)
+      set(${result} "${name}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "${file} belongs to no room of tests/architecture.cmake")
+endfunction()
+
+set(all "")
+foreach(floor core autograd layers optim examples)
+  file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/${floor}/*.h ${SOURCE}/${floor}/*.cpp)
+  list(APPEND all ${files})
+endforeach()
+list(LENGTH all count)
+if(count LESS 50)
+  message(FATAL_ERROR "only ${count} files were found below ${SOURCE}; this test looks at nothing")
+endif()
+
+set(arrows "")
+foreach(file IN LISTS all)
+  room_of(${file} from)
+  list(FIND order "${from}" floor)
+  file(STRINGS ${SOURCE}/${file} hits REGEX "^[ \t]*#[ \t]*include[ \t]*\"ladon/")
+  foreach(hit IN LISTS hits)
+    string(REGEX REPLACE ".*\"ladon/([^\"]*)\".*" "\\1" target "${hit}")
+    room_of(${target} to)
+    if("${to}" STREQUAL "${from}")
+      continue()
+    endif()
+    list(FIND order "${to}" below)
+    if(below GREATER floor)
+      list(APPEND wrong "${file}: ${target} (${from} -> ${to})")
+    endif()
+    list(APPEND arrows "${from} -> ${to}")
+  endforeach()
+endforeach()
+list(REMOVE_DUPLICATES arrows)
 
 function(forbid files pattern)
   foreach(file IN LISTS files)
@@ -13,23 +82,6 @@ function(forbid files pattern)
   set(wrong ${wrong} PARENT_SCOPE)
 endfunction()
 
-set(all "")
-set(seen "")
-foreach(floor IN LISTS floors)
-  file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/${floor}/*.h ${SOURCE}/${floor}/*.cpp)
-  list(APPEND all ${files})
-  list(APPEND seen ${floor})
-  set(above ${floors})
-  list(REMOVE_ITEM above ${seen})
-  list(APPEND above tests)
-  string(REPLACE ";" "|" above "${above}")
-  forbid("${files}" "ladon/(${above})/")
-endforeach()
-list(LENGTH all count)
-if(count LESS 50)
-  message(FATAL_ERROR "only ${count} files were found below ${SOURCE}; this test looks at nothing")
-endif()
-
 set(others ${all})
 list(FILTER others EXCLUDE REGEX "^core/parallel\\.(h|cpp)$")
 forbid("${others}" "(oneapi/)?tbb/")
@@ -40,4 +92,11 @@ if(wrong)
   list(JOIN wrong "\n  " text)
   message(FATAL_ERROR "includes that run the wrong way:\n  ${text}")
 endif()
-message(STATUS "${count} files follow the arrows")
+message(STATUS "${count} files follow the arrows:")
+foreach(room IN LISTS order)
+  set(below ${arrows})
+  list(FILTER below INCLUDE REGEX "^${room} ->")
+  list(TRANSFORM below REPLACE ".* -> " "")
+  list(JOIN below ", " below)
+  message(STATUS "  ${room} -> ${below}")
+endforeach()

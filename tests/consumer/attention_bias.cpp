@@ -2,7 +2,7 @@
 // −2^(−8h/H)·|a − b| to the logit of query a and key b, so that near keys weigh more.
 
 #include "expect.h"
-#include "ladon/layers/infinite/kernel/limit.h"
+#include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 
 using namespace ladon;

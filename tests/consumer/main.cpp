@@ -1,6 +1,6 @@
 #include <iostream>
 
-#include "ladon/layers/infinite/kernel/limit.h"
+#include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/particles/svgd.h"

@@ -5,7 +5,7 @@
 
 #include "expect.h"
 #include "ladon/layers/infinite/finite/monte_carlo.h"
-#include "ladon/layers/infinite/kernel/limit.h"
+#include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 using namespace ladon;
 using T = const Tensor&;

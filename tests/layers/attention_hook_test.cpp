@@ -7,7 +7,7 @@
 #include "ladon/autograd/functional.h"
 #include "ladon/layers/attention.h"
 #include "ladon/layers/infinite/attention/limit.h"
-#include "ladon/layers/infinite/kernel/limit.h"
+#include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/torch_layout.h"
 #include "ladon/tests/support.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ladon/layers/infinite/kernel/limit.h"
+#include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/particles/svgd.h"

@@ -2,7 +2,7 @@
 // Kernels of one finite network.
 //
 // A network drawn at random has the kernels f(x)·f(x')ᵀ/O and J(x)·J(x')ᵀ, J = ∂f/∂θ. As it grows
-// wide they come close to the limit's (infinite/kernel/limit.h); one that is being trained moves away from
+// wide they come close to the limit's (infinite/limit.h); one that is being trained moves away from
 // them, and agreement at initialization says nothing of how far.
 
 #include "ladon/layers/infinite/kernel/inputs.h"

@@ -14,7 +14,7 @@
 #include <functional>
 #include <string>
 
-#include "ladon/layers/infinite/kernel/limit.h"
+#include "ladon/layers/infinite/limit.h"
 
 namespace ladon::infinite {
 

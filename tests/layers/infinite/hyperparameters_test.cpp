@@ -9,7 +9,7 @@
 #include "ladon/core/lapack.h"
 #include "ladon/layers/activation.h"
 #include "ladon/layers/containers.h"
-#include "ladon/layers/infinite/kernel/limit.h"
+#include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/linear.h"
 #include "ladon/optim/optim.h"
 #include "ladon/optim/posterior/gp.h"

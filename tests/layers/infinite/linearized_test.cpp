@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ladon/layers/infinite/kernel/limit.h"
+#include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/posterior/gradient_flow.h"
 #include "ladon/tests/layers/infinite/empirical.h"

@@ -7,7 +7,7 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/layers/infinite/finite/monte_carlo.h"
-#include "ladon/layers/infinite/kernel/limit.h"
+#include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 
 namespace ladon::test {
