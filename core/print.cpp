@@ -14,7 +14,7 @@ namespace ladon {
 namespace {
 
 constexpr std::int64_t shown_whole = 8;  // an axis up to this long is printed whole
-constexpr std::int64_t shown_ends = 3;   // of a longer one, so many at each end
+constexpr std::int64_t shown_ends = 3;   // of a longer one, this many at each end
 
 std::string format(double value) {
   if (value != value) return "nan";  // without the sign that printf may add

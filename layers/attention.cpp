@@ -182,8 +182,8 @@ AttentionResult MultiHeadAttention::weigh(const AttentionHeads& h, const Attenti
     weights = masked_fill(weights, logical_not(o.mask), 0);
   }
   if (o.causal) weights = tril(weights);
-  const Tensor kept = o.dropout > 0 ? ladon::dropout(weights, o.dropout, *o.rng) : weights;
-  return {matmul(kept, h.v), weights};
+  const Tensor dropped = o.dropout > 0 ? ladon::dropout(weights, o.dropout, *o.rng) : weights;
+  return {matmul(dropped, h.v), weights};
 }
 
 // [B,H,T,d] → [B,T,H·d] · [H·d,out] → [B,T,out]

@@ -121,8 +121,8 @@ class Module {
   void load(const std::filesystem::path& path);
 
   /// Converts parameters and floating buffers. Do this before an optimizer or a particle method
-  /// takes the parameters: they become new leaves, and whoever holds the old ones is told so by an
-  /// Error at his next step.
+  /// takes the parameters: they become new leaves, and whoever holds the old ones gets an Error at
+  /// the next step.
   void to(DType dtype);
   /// Training mode (dropout draws) or evaluation mode, for this module and all inside it.
   void train(bool on = true);

@@ -152,11 +152,11 @@ infinite::Pairs RandomPositions::limit(const infinite::Pairs& tokens) const {
       "RandomPositions", "inputs of ", tokens.has_positions ? length : 0,
       " positions do not fit positions ", grid);
   const double width = static_cast<double>(in), own = static_cast<double>(weight.size(1));
-  const double kept = merge == PositionMerge::sum ? 1 : width / (width + own);
-  const double told = merge == PositionMerge::sum ? 1 : own / (width + own);
+  const double token_share = merge == PositionMerge::sum ? 1 : width / (width + own);
+  const double position_share = merge == PositionMerge::sum ? 1 : own / (width + own);
   const Slice used{.stop = length};
-  const Tensor r = told * square(stddev) * slice(slice(correlation, 0, used), 1, used);
-  const auto add = [&](const Tensor& k) { return kept * k + r; };
+  const Tensor r = position_share * square(stddev) * slice(slice(correlation, 0, used), 1, used);
+  const auto add = [&](const Tensor& k) { return token_share * k + r; };
   infinite::Pairs y = tokens;
   y.nngp = add(tokens.nngp);
   y.left = add(tokens.left);

@@ -1,5 +1,5 @@
 #pragma once
-// Positional encodings: what tells the places of tokens [batch, T, dim].
+// Positional encodings: added to tokens [batch, T, dim], so that layers can tell their places apart.
 
 #include <functional>
 
@@ -48,7 +48,7 @@ enum class PositionMerge {
 };
 
 struct RandomPositionsOptions {
-  Shape grid;  ///< {T}: sequences of at most so many tokens; {H, W}: images, all of that size.
+  Shape grid;           ///< {T}: sequences of at most T tokens; {H, W}: images, all of that size.
   std::int64_t in = 0;  ///< Width of the tokens.
   PositionMerge merge = PositionMerge::sum;
   std::int64_t channels = 0;  ///< concat: width of the encodings.

@@ -1,6 +1,6 @@
 #pragma once
 // How trained tensors enter an output: what the empirical tangent kernel needs of a network
-// (infinite/finite/empirical.h), told by the layers as they run.
+// (infinite/finite/empirical.h), reported by the layers as they run.
 //
 // The tangent kernel Σ_θ ⟨∂f(x)/∂θ, ∂f(x')/∂θ⟩ needs no Jacobian where it is known how θ acts. For
 // y = x·Wᵀ at each position, a gradient δ of y gives ∂/∂W = Σ_t δ_t x_tᵀ, and the inner product of

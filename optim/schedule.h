@@ -49,7 +49,7 @@ struct PlateauOptions {
   enum class Mode { min, max };
   Mode mode = Mode::min;       ///< Whether small or large figures are good.
   double factor = 0.1;         ///< Of the rate, at a reduction.
-  std::int64_t patience = 10;  ///< Figures in a row without improvement that are put up with.
+  std::int64_t patience = 10;  ///< Figures in a row without improvement that are tolerated.
   double threshold = 1e-4;     ///< An improvement exceeds the best by more than threshold·|best|.
   double min_lr = 0;
 };

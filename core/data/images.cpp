@@ -115,13 +115,13 @@ Tensor patches(const Tensor& images, std::int64_t size) {
                            {s[0], rows * columns, size * size * s[3]});
 }
 
-Standardization::Standardization(const Tensor& images, Together together) {
+Standardization::Standardization(const Tensor& images, Grouping grouping) {
   check_images("Standardization", images);
   LADON_CHECK(images.dtype() == f32 && images.count() > 0, "Standardization",
               "needs at least one f32 image, got ", images.dtype(), " ", images.shape());
   const Shape& s = images.shape();
-  const Shape shape = together == Together::all       ? Shape{1, 1, 1, 1}
-                      : together == Together::channel ? Shape{1, 1, 1, s[3]}
+  const Shape shape = grouping == Grouping::all       ? Shape{1, 1, 1, 1}
+                      : grouping == Grouping::channel ? Shape{1, 1, 1, s[3]}
                                                       : Shape{1, s[1], s[2], s[3]};
   // Value i of the row-major images belongs to group i mod groups.
   const std::int64_t groups = shape.count(), in_group = images.count() / groups;

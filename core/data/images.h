@@ -49,7 +49,7 @@ ImageDataset take(const ImageDataset& data, std::int64_t first, std::int64_t cou
 Tensor patches(const Tensor& images, std::int64_t size);
 
 /// What values are standardized together: all, those of a channel, or those of a pixel's channel.
-enum class Together { all, channel, pixel };
+enum class Grouping { all, channel, pixel };
 
 /// x ↦ (x − mean)/deviation, with the mean and standard deviation of a training set. A group of
 /// values that are all equal (the corners of digits) has deviation 1, so it becomes zero.
@@ -57,7 +57,7 @@ struct Standardization {
   Tensor mean, deviation;  ///< f32 [1, 1, 1, 1], [1, 1, 1, C] or [1, H, W, C]
 
   /// `images` f32 [N, H, W, C], N > 0.
-  Standardization(const Tensor& images, Together together);
+  Standardization(const Tensor& images, Grouping grouping);
   /// f32 [M, H, W, C] → the same. Throws Error for sizes other than the training set's.
   Tensor operator()(const Tensor& images) const;
 };

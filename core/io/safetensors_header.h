@@ -1,5 +1,5 @@
 #pragma once
-// The header of a safetensors file. Inside of safetensors.cpp.
+// The header of a safetensors file. Internal to safetensors.cpp.
 
 #include <map>
 #include <string>

@@ -11,7 +11,7 @@
 
 namespace ladon::kernels {
 
-/// x with `axis` moved to the end; `restore` undoes it. Views.
+/// x with `axis` moved to the end; axis_from_end undoes it. Views.
 Tensor axis_to_end(const Tensor& x, int axis);
 Tensor axis_from_end(const Tensor& x, int axis);
 
@@ -31,7 +31,7 @@ void for_rows(std::int64_t rows, std::int64_t n, const F& body) {
   parallel::for_range(rows, grain, range);
 }
 
-/// f takes tensors whose last axis is the given one, contiguous, and returns the like; the axis
+/// f takes tensors whose last axis is the given one, contiguous, and returns tensors of that layout; the axis
 /// goes back to its place in the result.
 template <class F, class... Tensors>
 Tensor along_axis(int axis, const F& f, const Tensor& x, const Tensors&... more) {

@@ -66,7 +66,7 @@ int run(CLI::App& app, const CommonOptions& options, int argc, char** argv,
     prepare_output(app.get_name(), options);
     catch_interrupts();
     if (body()) return 0;
-    std::cerr << app.get_name() << ": interrupted; what was finished is told\n";
+    std::cerr << app.get_name() << ": interrupted; what was finished is reported\n";
     return 130;
   } catch (const std::exception& error) {
     std::cerr << app.get_name() << ": " << error.what() << '\n';

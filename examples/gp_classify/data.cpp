@@ -28,7 +28,7 @@ Examples cut(const ImageDataset& data, const Standardization& standardize, std::
 /// Values are standardized channel by channel, by the training images' mean and deviation.
 Task image_task(const std::string& name, const ImageDataset& train, const ImageDataset& test,
                 std::int64_t patch) {
-  const Standardization standardize(train.images, Together::channel);
+  const Standardization standardize(train.images, Grouping::channel);
   const std::int64_t height = train.images.size(1), width = train.images.size(2);
   Task task{.name = name,
             .train = cut(train, standardize, patch),

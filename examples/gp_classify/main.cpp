@@ -181,7 +181,7 @@ void add_tasks(CLI::App& app, Settings& s) {
   app.add_option("--span", s.span, "Words that a token stands for")
       ->check(whole_number(1, 10'000))
       ->needs(reviews);
-  app.add_option("--skip", s.skip, "Leave out so many words of the GloVe file, the most frequent")
+  app.add_option("--skip", s.skip, "Leave out this many words of the GloVe file, the most frequent")
       ->check(whole_number(0))
       ->needs(reviews);
 }

@@ -40,7 +40,7 @@ class Builder {
         .head_dim = width_,
         .form = {.scaling = AttentionScaling::linear, .tied = true},
         .prior = {.parameterization = Parameterization::ntk, .query_key_std = settings_.sharpness}};
-    // An image's patches are told where they stand, in two dimensions: near ones attend to each
+    // An image's patches get positions in two dimensions: near ones attend to each
     // other more. The words of a review are a set.
     if (task_.images())
       options.positions = {.encoding = {.grid = {task_.rows, task_.columns},

@@ -19,7 +19,7 @@ struct AttentionNetwork {
   std::int64_t tokens, in;
   std::int64_t out = 0;  ///< Channels of the output; 0: as wide as a head.
   /// Not 0: between a linear layer to the width of a head before it, and a linear readout of all
-  /// tokens' outputs to so many numbers after it.
+  /// tokens' outputs to that many numbers after it.
   std::int64_t readouts = 0;
   bool residual = false;  ///< With readouts: x + attention(x).
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a run of the example can be told.
+// The settings of a run.
 
 #include <cstdint>
 #include <string>

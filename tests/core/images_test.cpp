@@ -181,10 +181,10 @@ TEST(Patches, CutRowsAndColumns) {
 TEST(Standardization, TakesMeanAndDeviationOfTheTrainingSet) {
   Generator rng(1);
   const Tensor train = uniform({50, 3, 4, 2}, rng), other = uniform({1, 3, 4, 2}, rng);
-  for (const Together together : {Together::all, Together::channel, Together::pixel}) {
-    const Standardization standardize(train, together);
+  for (const Grouping grouping : {Grouping::all, Grouping::channel, Grouping::pixel}) {
+    const Standardization standardize(train, grouping);
     const std::int64_t groups = standardize.mean.count();
-    EXPECT_EQ(groups, together == Together::all ? 1 : together == Together::channel ? 2 : 24);
+    EXPECT_EQ(groups, grouping == Grouping::all ? 1 : grouping == Grouping::channel ? 2 : 24);
     const auto y = standardize(train).to_vector();
     std::vector<double> sum(groups, 0), squares(groups, 0);
     for (std::size_t i = 0; i < y.size(); ++i) {
@@ -206,11 +206,11 @@ TEST(Standardization, TakesMeanAndDeviationOfTheTrainingSet) {
 
 TEST(Standardization, KeepsConstantPixelsFinite) {
   const Tensor constant = full({7, 1, 3, 2}, 0.1);
-  for (const double value : Standardization(constant, Together::pixel)(constant).to_vector())
+  for (const double value : Standardization(constant, Grouping::pixel)(constant).to_vector())
     EXPECT_NEAR(value, 0, 1e-7);
-  const Standardization standardize(constant, Together::pixel);
+  const Standardization standardize(constant, Grouping::pixel);
   expect_error([&] { standardize(zeros({1, 3, 1, 2})); }, "do not fit the training set's mean");
-  expect_error([&] { Standardization(zeros({0, 1, 1, 1}), Together::all); }, "at least one");
+  expect_error([&] { Standardization(zeros({0, 1, 1, 1}), Grouping::all); }, "at least one");
   expect_error([&] { standardize(zeros({1, 1, 3, 2}, f64)); }, "images are f32, got f64");
 }
 

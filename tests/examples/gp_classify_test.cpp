@@ -258,7 +258,7 @@ TEST_F(RealDigits, AreClassifiedAsWellAsElsewhere) {
   const ImageDataset all = parse_mnist(example::read_maybe_gzip(images), images,
                                        example::read_maybe_gzip(labels), labels);
   const ImageDataset train = take(all, 0, 4000), test = take(all, 8000, 2000);
-  const Standardization standardize(train.images, Together::channel);
+  const Standardization standardize(train.images, Grouping::channel);
   Generator rng(1);
   const LinearOptions options{.in = 1,
                               .out = 1,

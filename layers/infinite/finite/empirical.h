@@ -18,7 +18,7 @@ enum class NtkMethod {
 struct EmpiricalOptions {
   Get get = Get::ntk;
   NtkMethod method = NtkMethod::layerwise;
-  std::int64_t channels = 0;  ///< The NTK is of the first so many outputs; 0: of all.
+  std::int64_t channels = 0;  ///< The NTK is of the first `channels` outputs; 0: of all.
   bool full = false;          ///< Between any two of those channels, instead of their average.
   /// Layerwise: make sure that the layers' reports account for every trained tensor, by comparing
   /// one gradient. Costs about a backward pass.

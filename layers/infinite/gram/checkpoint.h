@@ -1,5 +1,5 @@
 #pragma once
-// Finished tiles of a Gram matrix in a folder. Inside of gram.cpp.
+// Finished tiles of a Gram matrix in a folder. Internal to gram.cpp.
 //
 // manifest.txt says what is computed and how it is cut; part_000000.bin, … hold consecutive tiles
 // each. Every file is written beside its place and renamed, so that it is whole or not there; a

@@ -3,7 +3,7 @@
 //
 // The kernel of N inputs with T positions each has N²·T² entries, and a layer makes several
 // temporaries of that size: 10,000 images of 32 × 32 would need 10¹⁴ numbers a matrix. So what a
-// matrix will take is told first, it is computed in tiles whose temporaries stay in the caches, and
+// matrix will take is estimated first, it is computed in tiles whose temporaries stay in the caches, and
 // what is finished can be kept in files.
 //
 // The result is the same, bit for bit, for any tile and any number of threads; with stored tiles

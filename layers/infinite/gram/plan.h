@@ -1,5 +1,5 @@
 #pragma once
-// How a Gram matrix is cut into tiles, and what that will take. Inside of gram.cpp.
+// How a Gram matrix is cut into tiles, and what that will take. Internal to gram.cpp.
 
 #include <array>
 #include <vector>

@@ -25,7 +25,7 @@ struct Inputs {
   Inputs rows(std::int64_t begin, std::int64_t end) const;
 };
 
-/// Vectors are multiplied in units of so many; blocks that begin at multiples of it give the same
+/// Vectors are multiplied in units of this many; blocks that begin at multiples of it give the same
 /// bits as one whole block. (Inputs with positions are multiplied one by one.)
 inline constexpr std::int64_t vector_unit = 128;
 
