@@ -11,8 +11,10 @@
 #include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reduction.h"
 
 namespace ladon {
 namespace {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ladon/autograd/ops.h"
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
 
 namespace ladon {

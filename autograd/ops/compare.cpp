@@ -6,6 +6,8 @@
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
+#include "ladon/core/kernels/binary.h"
+#include "ladon/core/kernels/unary.h"
 
 namespace ladon {
 namespace {

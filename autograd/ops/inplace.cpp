@@ -2,6 +2,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/operands.h"
+#include "ladon/core/kernels/binary.h"
 
 namespace ladon {
 namespace {

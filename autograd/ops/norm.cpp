@@ -5,8 +5,10 @@
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/moments.h"
 #include "ladon/core/kernels/norm.h"
+#include "ladon/core/kernels/unary.h"
 
 namespace ladon {
 namespace {

@@ -6,6 +6,7 @@
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/core/kernels/unary.h"
 
 namespace ladon {
 namespace {

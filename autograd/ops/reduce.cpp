@@ -14,7 +14,9 @@
 #include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/kernels/moments.h"
 #include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reduction.h"
 #include "ladon/core/kernels/softmax.h"
+#include "ladon/core/kernels/unary.h"
 #include "ladon/core/view.h"
 
 namespace ladon {
