@@ -114,8 +114,8 @@ Tensor binary_number(Binary op, const Tensor& x, double s, bool flipped) {
 const char* to_string(Unary op) { return unary_names[int(op)]; }
 const char* to_string(Binary op) { return binary_names[int(op)]; }
 const char* to_string(Compare op) { return compare_names[int(op)]; }
-bool takes_integers(Unary op) { return loops().i64.unary[int(op)] != nullptr; }
-bool takes_integers(Binary op) { return loops().i64.binary[int(op)] != nullptr; }
+DType least_dtype(Unary op) { return loops().i64.unary[int(op)] ? i64 : f32; }
+DType least_dtype(Binary op) { return loops().i64.binary[int(op)] ? i64 : f32; }
 
 Tensor unary(Unary op, const Tensor& x) {
   Tensor y = empty_like(x);

@@ -13,9 +13,9 @@ enum class Compare;
 const char* to_string(Unary op);
 const char* to_string(Binary op);
 const char* to_string(Compare op);
-/// Whether integers have the function too.
-bool takes_integers(Unary op);
-bool takes_integers(Binary op);
+/// The least dtype with the function in full: i64, or f32 where integers do not have it.
+DType least_dtype(Unary op);
+DType least_dtype(Binary op);
 
 /// y = f(x), contiguous.
 Tensor unary(Unary op, const Tensor& x);

@@ -1,6 +1,7 @@
 #include "ladon/autograd/ops/matmul.h"
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/random.h"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
