@@ -17,7 +17,7 @@
 // - A gradient may have the broadcast shape and another dtype: the sweep sums and casts it.
 // - Several gradients that are computed together are one rule: record_joint.
 // - A fast form stands beside its composed form by fast_or_composed (forms.h); one loop of core
-//   becomes an operation by `elementwise` (ops/elementwise.h).
+//   becomes an operation by `elementwise` (elementwise.h).
 //
 // Underneath is the graph. Each tensor that needs a gradient points to one node, which holds the
 // rules and the nodes of the inputs. An operation of several outputs records one node an output,

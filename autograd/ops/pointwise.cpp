@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "ladon/autograd/elementwise.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
-#include "ladon/autograd/ops/elementwise.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/unary.h"
 

@@ -3,16 +3,17 @@
 #include <cmath>
 #include <numbers>
 
+#include "ladon/autograd/elementwise.h"
 #include "ladon/autograd/forms.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
-#include "ladon/autograd/ops/elementwise.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/kernels/unary.h"
 
 namespace ladon {
-
+namespace {
 using kernels::Unary;
+}
 
 // --- elementary functions ---
 

@@ -1,5 +1,6 @@
 #pragma once
-// Operations that are one loop of core. For who writes one; users see pointwise.h.
+// Operations that are one loop of core, named by it: for who writes one (record.h). Users see
+// ops/pointwise.h.
 
 #include <utility>
 
@@ -9,7 +10,8 @@
 
 namespace ladon {
 
-/// y = op(x), named as the loop is; integers are computed as f32 where they have no such loop. `rule` is record's: rule(g) or rule(g, y).
+/// y = op(x); integers take part as f32 where they have no such loop. The rule is record's, rule(g)
+/// or rule(g, y).
 ///
 ///   Tensor sqrt(const Tensor& x) {
 ///     return elementwise(Unary::sqrt, x, [](const Tensor& g, const Tensor& y) { return 0.5 * g / y; });
