@@ -5,12 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <regex>
+#include <optional>
 #include <set>
-#include <sstream>
 
 #include "ladon/autograd/forms.h"
 #include "ladon/autograd/functional.h"
@@ -19,10 +16,13 @@
 #include "ladon/layers/infinite/attention/pair_blocks.h"
 #include "ladon/layers/infinite/kernel/windows.h"
 #include "ladon/tests/core/layouts.h"
+#include "ladon/tests/sources.h"
 
 namespace ladon {
 namespace {
 
+using test::matches;
+using test::sources;
 using Tensors = std::vector<Tensor>;
 using Shapes = std::vector<Shape>;
 
@@ -32,10 +32,9 @@ enum class Of { value, gradient };
 struct Row {
   const char* name;  ///< As given to fast_or_composed.
   Of of;
-  std::vector<Shapes> samples;  ///< Shapes of the inputs.
-  TensorFunction apply;         ///< The operation, on f64.
-  std::vector<Shapes> empty;    ///< Shapes without elements.
-  double rtol = 1e-12;          ///< Relative to the largest element.
+  std::vector<Shapes> samples;     ///< Shapes of the inputs.
+  TensorFunction apply;            ///< The operation, on f64.
+  std::vector<Shapes> empty = {};  ///< Shapes without elements.
 };
 
 // --- the rows ---
@@ -55,25 +54,28 @@ Shapes attention_shapes(std::int64_t heads, std::int64_t shared, bool masked) {
   return shapes;
 }
 
-/// The kernels of attention with ζ(G) = G, on QK and the kernels k, t of what queries and keys see
-/// and v, u of what values see.
-TensorFunction identity(bool causal, bool with_tangent) {
-  return [=](const Tensors& x) {
+struct Seen {
+  bool causal = false;
+  Tensor mask = {};
+};
+
+/// Attention with ζ(G) = G, on QK, the kernels k and v of what queries and keys and what values see,
+/// and perhaps their tangent kernels t and u.
+TensorFunction identity(const Seen& see) {
+  return [see](const Tensors& x) {
     infinite::AttentionLimit layer{};
-    layer.scaling = AttentionScaling::sqrt;
-    layer.zeta = Zeta::identity;
-    layer.causal = causal;
+    layer.causal = see.causal;
     layer.query_key = x[0];
     layer.query_key_trained = 2;
+    const bool tangent = x.size() > 3;
     infinite::Pairs seen, values;
     seen.nngp = x[1];
     values.nngp = x[2];
-    if (with_tangent) {
-      seen.ntk = x[3];
-      values.ntk = x[4];
-    }
+    if (tangent) seen.ntk = x[3];
+    if (tangent) values.ntk = x[4];
+    seen.left_mask = seen.right_mask = see.mask;
     const infinite::AttentionMoments m = infinite::identity_moments(layer, seen, values);
-    return with_tangent ? concat({m.value, m.tangent}, 0) : m.value;
+    return tangent ? concat({m.value, m.tangent}, 0) : m.value;
   };
 }
 
@@ -111,79 +113,89 @@ std::vector<Row> rows_of_operations() {
     return shapes;
   };
   return {
-      {"gelu_slope",
-       Of::gradient,
-       {{{4, 5}}},
-       [](const auto& x) { return gelu(x[0]); },
-       {{{0, 3}}}},
-      {"gelu_tanh_slope",
-       Of::gradient,
-       {{{4, 5}}},
-       [](const auto& x) { return gelu(x[0], Gelu::tanh); },
-       {{{0, 3}}}},
-      {"softmax_gradient", Of::gradient, {{{3, 4}}}, softmax_along(-1), {{{0, 4}}, {{3, 0}}}},
-      {"softmax_gradient", Of::gradient, {{{3, 4, 2}}}, softmax_along(1), {{{3, 4, 0}}}},
-      {"log_softmax_gradient",
-       Of::gradient,
-       {{{3, 4}}},
-       log_softmax_along(-1),
-       {{{0, 4}}, {{3, 0}}}},
-      {"log_softmax_gradient", Of::gradient, {{{3, 4, 2}}}, log_softmax_along(1), {{{3, 4, 0}}}},
-      {"layer_norm_gradient",
-       Of::gradient,
-       {{{3, 4}}, {{3, 4}, {4}}, {{2, 3, 4}, {4}, {4}}},
-       normalize,
-       {{{0, 4}, {4}, {4}}, {{3, 0}, {0}, {0}}, {{3, 0}}}},
-      {value,
-       Of::value,
-       {attention_shapes(2, 2, true)},
-       attention({}),
-       {masked(nobody), masked(nothing_seen)}},
-      {value,
-       Of::value,
-       {attention_shapes(4, 2, true)},
-       attention({.causal = true, .softcap = 2}),
-       {}},
-      {gradient,
-       Of::gradient,
-       {attention_shapes(2, 2, false)},
-       attention({}),
-       {nobody, nothing_seen}},
-      {gradient,
-       Of::gradient,
-       {attention_shapes(4, 2, false)},
-       attention({.causal = true, .causal_offset = 2, .scale = 0.4, .softcap = 2}),
-       {}},
+      {.name = "gelu_slope",
+       .of = Of::gradient,
+       .samples = {{{4, 5}}},
+       .apply = [](const Tensors& x) { return gelu(x[0]); },
+       .empty = {{{0, 3}}}},
+      {.name = "gelu_tanh_slope",
+       .of = Of::gradient,
+       .samples = {{{4, 5}}},
+       .apply = [](const Tensors& x) { return gelu(x[0], Gelu::tanh); },
+       .empty = {{{0, 3}}}},
+      {.name = "softmax_gradient",
+       .of = Of::gradient,
+       .samples = {{{3, 4}}, {{3, 2, 4}}},
+       .apply = [](const Tensors& x) { return softmax(x[0], 1); },
+       .empty = {{{0, 4}}, {{3, 0}}, {{3, 4, 0}}}},
+      {.name = "log_softmax_gradient",
+       .of = Of::gradient,
+       .samples = {{{3, 4}}, {{3, 2, 4}}},
+       .apply = [](const Tensors& x) { return log_softmax(x[0], 1); },
+       .empty = {{{0, 4}}, {{3, 0}}, {{3, 4, 0}}}},
+      {.name = "layer_norm_gradient",
+       .of = Of::gradient,
+       .samples = {{{3, 4}}, {{3, 4}, {4}}, {{2, 3, 4}, {4}, {4}}},
+       .apply = normalize,
+       .empty = {{{0, 4}, {4}, {4}}, {{3, 0}, {0}, {0}}, {{3, 0}}}},
+      {.name = value,
+       .of = Of::value,
+       .samples = {attention_shapes(2, 2, true), attention_shapes(4, 2, true)},
+       .apply = attention({}),
+       .empty = {masked(nobody), masked(nothing_seen)}},
+      {.name = value,
+       .of = Of::value,
+       .samples = {attention_shapes(4, 2, true)},
+       .apply = attention({.causal = true, .softcap = 2})},
+      {.name = gradient,
+       .of = Of::gradient,
+       .samples = {attention_shapes(2, 2, false), attention_shapes(4, 2, false)},
+       .apply = attention({}),
+       .empty = {nobody, nothing_seen}},
+      {.name = gradient,
+       .of = Of::gradient,
+       .samples = {attention_shapes(4, 2, false)},
+       .apply = attention({.causal = true, .causal_offset = 2, .scale = 0.4, .softcap = 2})},
+      {.name = gradient,  // the first query sees no key
+       .of = Of::gradient,
+       .samples = {attention_shapes(2, 1, false)},
+       .apply = attention({.mask = cast(tril(ones({5, 6}), -1), boolean)})},
   };
 }
 
 std::vector<Row> rows_of_limits() {
   const Shape pairs = {3, 4, 4}, none = {0, 4, 4}, nowhere = {3, 0, 0}, number = {};
   return {
-      {"identity_moments",
-       Of::value,
-       {{number, pairs, pairs}},
-       identity(false, false),
-       {{number, none, none}, {number, nowhere, nowhere}}},
-      {"identity_moments",
-       Of::value,
-       {{number, pairs, pairs, pairs, pairs}},
-       identity(true, true),
-       {{number, none, none, none, none}}},
-      {"sandwich",
-       Of::value,
-       {{pairs, pairs, pairs, number, number},
-        {{4, 4}, pairs, {1, 4, 4}, number, number, pairs},
-        {{2, 1, 4, 4}, {2, 3, 4, 4}, {1, 3, 4, 4}, number, number, {2, 3, 4, 4}}},
-       sandwich,
-       {{{4, 4}, none, {4, 4}, number, number}, {nowhere, nowhere, nowhere, number, number}}},
-      {"joint_window_sums",
-       Of::value,
-       {{{2, 5, 3, 5, 2}}},
-       window_sums(Padding::same, 1),
-       {{{0, 5, 3, 5, 2}}, {{2, 5, 0, 5, 2}}}},
-      {"joint_window_sums", Of::value, {{{2, 5, 3, 5}}}, window_sums(Padding::circular, 2), {}},
-      {"joint_window_sums", Of::value, {{{1, 7, 7 - 6, 7}}}, window_sums(Padding::valid, 3), {}},
+      {.name = "identity_moments",
+       .of = Of::value,
+       .samples = {{number, pairs, pairs}, {number, pairs, pairs, pairs, pairs}},
+       .apply = identity({}),
+       .empty = {{number, none, none, none, none}, {number, nowhere, nowhere}}},
+      {.name = "identity_moments",
+       .of = Of::value,
+       .samples = {{number, pairs, pairs, pairs, pairs}},
+       .apply = identity({.causal = true, .mask = cast(tril(ones({3, 4}), 1), boolean)})},
+      {.name = "sandwich",
+       .of = Of::value,
+       .samples = {{pairs, pairs, pairs, number, number},
+                   {{4, 4}, pairs, {1, 4, 4}, number, number, pairs},
+                   {{2, 1, 4, 4}, {2, 3, 4, 4}, {1, 3, 4, 4}, number, number, {2, 3, 4, 4}}},
+       .apply = sandwich,
+       .empty = {{{4, 4}, none, {4, 4}, number, number},
+                 {nowhere, nowhere, nowhere, number, number}}},
+      {.name = "joint_window_sums",
+       .of = Of::value,
+       .samples = {{{2, 5, 3, 5, 2}}, {{1, 7, 1, 7}}},
+       .apply = window_sums(Padding::same, 1),
+       .empty = {{{0, 5, 3, 5, 2}}, {{2, 5, 0, 5, 2}}}},
+      {.name = "joint_window_sums",
+       .of = Of::value,
+       .samples = {{{2, 5, 3, 5}}},
+       .apply = window_sums(Padding::circular, 2)},
+      {.name = "joint_window_sums",
+       .of = Of::value,
+       .samples = {{{1, 7, 2, 7}}},
+       .apply = window_sums(Padding::valid, 3)},
   };
 }
 
@@ -241,13 +253,15 @@ void expect_composed(const Row& row, const CountForms& count) {
   EXPECT_EQ(count.fast(row.name), 0) << row.name << ": the fast form ran";
 }
 
+/// Equal up to the order of sums, relative to the largest element.
 void expect_agree(const Row& row, const Tensor& fast, const Tensor& composed) {
   ASSERT_EQ(fast.shape(), composed.shape()) << row.name;
+  constexpr double rtol = 1e-12;
   const std::vector<double> a = fast.to_vector(), b = composed.to_vector();
   double largest = 0;
   for (const double v : b) largest = std::max(largest, std::abs(v));
   for (std::size_t i = 0; i < a.size(); ++i)
-    ASSERT_TRUE(std::abs(a[i] - b[i]) <= row.rtol * largest)  // false for a NaN
+    ASSERT_TRUE(std::abs(a[i] - b[i]) <= rtol * largest)  // false for a NaN
         << row.name << ": element " << i << " is " << a[i] << " by the fast form, " << b[i]
         << " by the composed one";
 }
@@ -317,31 +331,6 @@ TEST(Pairs, AreFastUnderNoGrad) {
 }
 
 // --- the table against the sources ---
-
-/// The sources of the library without their comments, by path.
-std::map<std::string, std::string> sources() {
-  const std::filesystem::path root = LADON_SOURCE_DIR;
-  std::map<std::string, std::string> texts;
-  for (const char* floor : {"core", "autograd", "layers", "optim"})
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / floor)) {
-      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
-      std::ifstream in(entry.path());
-      std::string text;
-      for (std::string line; std::getline(in, line);)
-        text += line.substr(0, line.find("//")) + '\n';
-      texts[std::filesystem::relative(entry.path(), root).string()] = text;
-    }
-  return texts;
-}
-
-/// What the first group of a pattern matches in a text, each time.
-std::vector<std::string> matches(const std::string& text, const std::string& pattern) {
-  const std::regex regex(pattern);
-  std::vector<std::string> found;
-  for (std::sregex_iterator i(text.begin(), text.end(), regex), end; i != end; ++i)
-    found.push_back((*i)[1]);
-  return found;
-}
 
 TEST(Pairs, OfTheSourcesAreAllHere) {
   std::set<std::string> in_sources, in_table;
