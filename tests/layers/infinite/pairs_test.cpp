@@ -96,12 +96,6 @@ TensorFunction window_sums(Padding padding, std::int64_t stride) {
 }
 
 std::vector<Row> rows_of_operations() {
-  const auto softmax_along = [](int axis) {
-    return [axis](const Tensors& x) { return softmax(x[0], axis); };
-  };
-  const auto log_softmax_along = [](int axis) {
-    return [axis](const Tensors& x) { return log_softmax(x[0], axis); };
-  };
   const auto normalize = [](const Tensors& x) {
     return layer_norm(x[0], x.size() > 1 ? x[1] : Tensor(), x.size() > 2 ? x[2] : Tensor());
   };
