@@ -84,8 +84,8 @@ Tensor atan2(const Tensor& y, const Tensor& x) {
     const Tensor r = square(a) + square(b);
     return where(equal(r, 0), ones_like(r), r);
   };
-  return record(
-      "atan2", map("atan2", Binary::atan2, y, x, f32), {y, x},
+  return elementwise(
+      Binary::atan2, y, x,
       [=, y = saved(y), x = saved(x)](const Tensor& g) { return g * x / radius(y, x); },
       [=, y = saved(y), x = saved(x)](const Tensor& g) { return -g * y / radius(y, x); });
 }

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/parallel.h"

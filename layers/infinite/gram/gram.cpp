@@ -9,7 +9,6 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
-#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/parallel.h"

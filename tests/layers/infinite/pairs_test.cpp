@@ -355,12 +355,14 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"autograd/ops/inplace.cpp", "refuses edits that the graph would lose"},
       {"layers/module.cpp", "tells trained tensors from others"},
       {"layers/infinite/attention/limit.cpp", "refuses forms that have no gradient"},
+      {"layers/infinite/dual/closed.cpp", "differentiates a user's function, recorded or not"},
       {"layers/infinite/dual/dual.cpp", "refuses second derivatives"},
       {"layers/infinite/dual/numeric.cpp",
        "differentiates a user's function, which may be constant"},
       {"layers/infinite/finite/linearized.cpp", "refuses gradients by inputs"},
       {"optim/optimizer.cpp", "refuses parameters that are not trained"},
       {"optim/particles/particles.cpp", "refuses parameters that are not trained"},
+      {"optim/particles/kernel.cpp", "refuses profiles that have no slope"},
       {"optim/posterior/gp.cpp", "gives its solution a graph only where one is wanted"},
   };
   std::set<std::string> asking, allowed;
