@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "ladon/autograd/graph.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon {

@@ -9,10 +9,14 @@
 #include <unordered_map>
 
 #include "ladon/autograd/leaf.h"
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reduction.h"
 
 namespace ladon {
 namespace {
@@ -20,12 +24,6 @@ namespace {
 thread_local bool recording = true;
 thread_local bool detecting = false;
 thread_local const char* sweeping = "";  // the operation whose gradient this thread computes
-std::atomic<std::uint64_t> next_number{0};
-
-// The nodes of this thread that wait to be destroyed, if any. Without a destructor of its own: a
-// static tensor may go after the thread's other variables.
-thread_local std::vector<std::shared_ptr<Node>>* graveyard = nullptr;
-thread_local bool draining = false;
 
 }  // namespace
 
@@ -37,68 +35,12 @@ GradMode::~GradMode() { recording = before_; }
 DetectAnomaly::DetectAnomaly() : before_(std::exchange(detecting, true)) {}
 DetectAnomaly::~DetectAnomaly() { detecting = before_; }
 
-// --- nodes ---
-
-Node::Node(const char* operation, const Tensor& output)
-    : operation_(operation),
-      number_(next_number.fetch_add(1, std::memory_order_relaxed)),
-      shape_(output.shape()),
-      dtype_(output.dtype()) {}
-
-Node::~Node() { drain(); }
-
-std::uint64_t Node::add_hook(Hook hook) {
-  if (!hooks_) hooks_ = std::make_unique<std::map<std::uint64_t, Hook>>();
-  static std::atomic<std::uint64_t> next{0};  // never used again, so that a handle stays its hook's
-  const std::uint64_t id = next.fetch_add(1, std::memory_order_relaxed);
-  hooks_->emplace(id, std::move(hook));
-  return id;
-}
-
-void Node::bury(std::span<std::shared_ptr<Node>> nodes) {
-  for (auto& node : nodes) {
-    if (!node) continue;
-    if (node.use_count() > 1) {  // not destroyed yet
-      node.reset();
-      continue;
-    }
-    if (!graveyard) graveyard = new std::vector<std::shared_ptr<Node>>;
-    graveyard->push_back(std::move(node));
-  }
-}
-
-void Node::drain() {
-  if (!graveyard || draining) return;
-  draining = true;
-  while (!graveyard->empty()) {
-    const std::shared_ptr<Node> node = std::move(graveyard->back());
-    graveyard->pop_back();
-  }
-  delete std::exchange(graveyard, nullptr);
-  draining = false;
-}
-
 void Saved::throw_edited() const {
   detail::fail("backward", "the gradient of `", sweeping, "` needs a tensor of shape ",
                tensor_.shape(), " that was edited in place: version ", version_,
                " was saved, version ", tensor_.storage().version(),
                " is there; edit a copy, or edit after backward");
 }
-
-namespace detail {
-
-bool any_requires_grad(std::initializer_list<Input> inputs) {
-  return recording && std::any_of(inputs.begin(), inputs.end(),
-                                  [](const Input& input) { return input.tensor->requires_grad(); });
-}
-
-void throw_freed(const char* operation) {
-  detail::fail("backward", "the graph at `", operation,
-               "` was already freed; pass retain_graph = true to the first backward to "
-               "sweep it twice");
-}
-
-}  // namespace detail
 
 // --- the reverse sweep ---
 
@@ -215,7 +157,7 @@ class Sweep final : GradientSink {
   }
 
   static void call_hooks(Visit& visit) {
-    const std::map<std::uint64_t, Hook> hooks = visit.node->hooks();  // one may add another
+    const Node::Hooks hooks = visit.node->hooks();  // one may add another
     for (const auto& [id, hook] : hooks) {
       const Tensor replaced = hook(visit.gradient);
       if (!replaced.defined()) continue;

@@ -3,7 +3,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
 
 namespace ladon {

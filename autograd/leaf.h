@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ladon/autograd/graph.h"
+#include "ladon/autograd/record.h"
 
 namespace ladon {
 

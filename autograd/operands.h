@@ -1,12 +1,12 @@
 #pragma once
 // What operations check of their operands, and how they bring them to one dtype. Gradients need
-// nothing of it: the reverse sweep casts and sums them back (graph.h).
+// nothing of it: the reverse sweep casts and sums them back (record.h).
 
 #include <cmath>
 #include <initializer_list>
 #include <string_view>
 
-#include "ladon/autograd/graph.h"
+#include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/tensor.h"
@@ -35,7 +35,7 @@ inline void check_boolean(const char* operation, const Tensor& x) {
 /// Calls f(a, b) with both in the larger of their dtypes, and at least `least`. Throws Error where
 /// one is undefined or the shapes do not broadcast.
 template <class F>
-Tensor promoted(const char* operation, const Tensor& a, const Tensor& b, DType least, F f) {
+Tensor in_common_dtype(const char* operation, const Tensor& a, const Tensor& b, DType least, F f) {
   check_defined(operation, {a, b});
   if (!(a.shape() == b.shape())) broadcast_shapes(operation, a.shape(), b.shape());
   const DType t = promote(promote(a.dtype(), b.dtype()), least);
@@ -45,7 +45,7 @@ Tensor promoted(const char* operation, const Tensor& a, const Tensor& b, DType l
 
 /// Calls f(x) with x in the larger of its dtype and `least`.
 template <class F>
-Tensor promoted(const char* operation, const Tensor& x, DType least, F f) {
+Tensor in_common_dtype(const char* operation, const Tensor& x, DType least, F f) {
   check_defined(operation, {x});
   return x.dtype() < least ? f(kernels::cast(x, least)) : f(x);
 }

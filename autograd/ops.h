@@ -1,8 +1,11 @@
 #pragma once
-// Every differentiable operation. One declaration a function, one header a family, one .cpp each.
+// Every differentiable operation: one declaration a function, one header a family. The library itself
+// includes the families that it uses.
 
 #include "ladon/autograd/ops/attention.h"
 #include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/dropout.h"
+#include "ladon/autograd/ops/einsum.h"
 #include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/loss.h"

@@ -56,6 +56,11 @@ bool Tensor::contiguous() const {
   return true;
 }
 
+bool same_elements(const Tensor& a, const Tensor& b) {
+  return a.storage() == b.storage() && a.offset() == b.offset() && a.shape() == b.shape() &&
+         a.strides() == b.strides() && a.dtype() == b.dtype();
+}
+
 void Tensor::check_dtype(DType wanted) const {
   LADON_CHECK(defined(), "tensor", "the tensor is undefined; it has no elements to read");
   LADON_CHECK(dtype_ == wanted, "tensor", "elements are ", dtype_, " but were accessed as ", wanted,

@@ -14,7 +14,7 @@
 
 namespace ladon {
 
-class Node;  // A tensor's place in the autograd graph (autograd/graph.h). Core never looks inside.
+class Node;  // A tensor's place in the autograd graph (autograd/record.h). Core never looks inside.
 
 /// An n-dimensional array. Copying a Tensor copies the handle: both see the same elements. Views
 /// (slices, transposes, expansions) share storage too; element (i, j, …) stands at
@@ -90,7 +90,10 @@ class Tensor {
   template <class T = double>
   std::vector<T> to_vector() const;
 
-  // --- autograd (defined in autograd/graph.cpp) ---
+  // --- autograd ---
+  //
+  // Declared here, so that x.grad() reads as one expects, but defined by autograd (autograd/leaf.cpp):
+  // by design, and the only place where core leans on a floor above it.
 
   /// Whether operations on this tensor are recorded.
   bool requires_grad() const { return history_ != nullptr; }
@@ -126,6 +129,10 @@ class Tensor {
   std::int64_t offset_ = 0;
   DType dtype_ = DType::f32;
 };
+
+/// Whether both are the same window on the same storage (or both undefined): what is written through
+/// one is read through the other. Their histories may differ.
+bool same_elements(const Tensor& a, const Tensor& b);
 
 /// Prints values in nested brackets, then shape and dtype; long axes are abbreviated by "…".
 std::ostream& operator<<(std::ostream& out, const Tensor& x);

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/kernel.h"
 

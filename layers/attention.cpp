@@ -2,6 +2,12 @@
 
 #include <cmath>
 
+#include "ladon/autograd/ops/attention.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/dropout.h"
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/trace.h"
 

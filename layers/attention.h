@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "ladon/autograd/ops/attention.h"
 #include "ladon/layers/attention_form.h"
 #include "ladon/layers/attention_hook.h"
 #include "ladon/layers/attention_mask.h"

@@ -3,7 +3,8 @@
 #include <array>
 #include <string>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/error.h"
 #include "ladon/core/names.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/attention.h"
 #include "ladon/layers/infinite/attention/limit.h"

@@ -2,7 +2,9 @@
 
 #include <cmath>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 
 namespace ladon {

@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/branches.h"
 

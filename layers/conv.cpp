@@ -1,5 +1,7 @@
 #include "ladon/layers/conv.h"
 
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/kernel.h"
 #include "ladon/layers/infinite/kernel/windows.h"

@@ -1,6 +1,8 @@
 #include "ladon/layers/dropout.h"
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/dropout.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/kernel.h"
 

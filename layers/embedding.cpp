@@ -1,6 +1,12 @@
 #include "ladon/layers/embedding.h"
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/index.h"
+#include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/kernel.h"
 #include "ladon/layers/trace.h"

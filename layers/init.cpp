@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/lapack.h"
 #include "ladon/core/names.h"

@@ -1,6 +1,8 @@
 #pragma once
-// All layers.
+// All layers, and what one writes around them: operations and gradients.
 
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
 #include "ladon/layers/activation.h"
 #include "ladon/layers/attention.h"
 #include "ladon/layers/containers.h"

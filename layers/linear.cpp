@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/kernel.h"
 #include "ladon/layers/trace.h"

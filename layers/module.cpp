@@ -8,7 +8,11 @@
 #include <sstream>
 #include <typeinfo>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
+#include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/safetensors.h"
 #include "ladon/layers/infinite/kernel/kernel.h"

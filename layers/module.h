@@ -29,8 +29,7 @@
 #include <utility>
 #include <vector>
 
-#include "ladon/autograd/graph.h"
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/hook.h"
 #include "ladon/core/random.h"
 #include "ladon/core/tensor.h"
 #include "ladon/layers/owned.h"

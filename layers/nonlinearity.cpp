@@ -5,7 +5,7 @@
 #include <limits>
 #include <numbers>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
 #include "ladon/core/names.h"
 

@@ -2,6 +2,10 @@
 
 #include <limits>
 
+#include "ladon/autograd/ops/norm.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/kernel.h"
 #include "ladon/layers/trace.h"

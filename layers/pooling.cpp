@@ -3,7 +3,10 @@
 #include <array>
 #include <cmath>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/names.h"
 #include "ladon/layers/infinite/kernel/kernel.h"

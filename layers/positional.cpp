@@ -2,6 +2,10 @@
 
 #include <cmath>
 
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/lapack.h"
 #include "ladon/layers/infinite/kernel/kernel.h"

@@ -2,7 +2,9 @@
 
 #include <utility>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
 
 namespace ladon {
 namespace {

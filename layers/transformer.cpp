@@ -1,5 +1,6 @@
 #include "ladon/layers/transformer.h"
 
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/branches.h"
 

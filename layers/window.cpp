@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/names.h"
 

@@ -4,8 +4,15 @@
 #include <cmath>
 #include <limits>
 
+#include "ladon/autograd/forms.h"
 #include "ladon/autograd/operands.h"
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/dropout.h"
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/attention.h"
 
@@ -80,17 +87,19 @@ Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, con
 // Grouped heads get an axis of their own, along which keys and values are broadcast:
 //   q, logits, weights [.., H, a, b] ↔ [.., Hkv, group, a, b];   k, v [.., Hkv, Tk, d] → [.., Hkv,
 //   1, Tk, d]
-Tensor grouped(const Tensor& x, std::int64_t group) {
+Tensor group_heads(const Tensor& x, std::int64_t group) {
   if (group == 1) return x;
   Shape shape = x.shape();
   shape[x.rank() - 3] /= group;
   shape.insert(x.rank() - 2, group);
   return reshape(x, shape);
 }
-Tensor merged(const Tensor& x, std::int64_t group) {
+Tensor merge_heads(const Tensor& x, std::int64_t group) {
   return group == 1 ? x : flatten(x, x.rank() - 4, x.rank() - 3);
 }
-Tensor shared(const Tensor& x, std::int64_t group) { return group == 1 ? x : unsqueeze(x, -3); }
+Tensor spread_heads(const Tensor& x, std::int64_t group) {
+  return group == 1 ? x : unsqueeze(x, -3);
+}
 
 /// [Tq, Tk], true where a key comes too late for the query.
 Tensor too_late(std::int64_t queries, std::int64_t keys, std::int64_t offset) {
@@ -101,8 +110,8 @@ Tensor too_late(std::int64_t queries, std::int64_t keys, std::int64_t offset) {
 /// scale·Q·Kᵀ, capped, before the masks:  [.., H, Tq, d] · [.., Hkv, Tk, d]ᵀ → [.., H, Tq, Tk].
 Tensor logits(const Inputs& in, double softcap) {
   const Tensor products =
-      matmul(grouped(in.q * in.scale, in.group), transpose(shared(in.k, in.group)));
-  const Tensor s = merged(products, in.group);
+      matmul(group_heads(in.q * in.scale, in.group), transpose(spread_heads(in.k, in.group)));
+  const Tensor s = merge_heads(products, in.group);
   return softcap > 0 ? softcap * tanh(s / softcap) : s;
 }
 
@@ -120,24 +129,26 @@ AttentionResult composed(const Inputs& in, const AttentionOptions& options) {
   const Tensor p = weights(in, logits(in, options.softcap), options);
   const Tensor kept = options.dropout > 0 ? dropout(p, options.dropout, *options.rng) : p;
   // [.., H, Tq, Tk] · [.., Hkv, Tk, dv] → [.., H, Tq, dv]
-  return {merged(matmul(grouped(kept, in.group), shared(in.v, in.group)), in.group), p};
+  return {merge_heads(matmul(group_heads(kept, in.group), spread_heads(in.v, in.group)), in.group),
+          p};
 }
 
 // dV = Pᵀ·g,  dP = g·Vᵀ,  dL = P ∘ (dP − ⟨dP, P⟩),  dS = dL ∘ (1 − (L/c)²) under a cap c,
 // dQ = scale·dS·K,  dK = scale·dSᵀ·Q,  with L the capped logits. Heads that share a key add up.
-void give_gradients(const Inputs& in, const AttentionOptions& options, const Tensor& g,
-                    GradientSink& sink) {
+kernels::AttentionGradients gradients(const Inputs& in, const AttentionOptions& options,
+                                      const Tensor& g) {
   const auto over_group = [&](const Tensor& x) { return in.group == 1 ? x : sum(x, -3); };
   const Tensor capped = logits(in, options.softcap);
   const Tensor p = weights(in, capped, options);
-  const Tensor g_grouped = grouped(g, in.group);
-  const Tensor dp = merged(matmul(g_grouped, transpose(shared(in.v, in.group))), in.group);
+  const Tensor g_grouped = group_heads(g, in.group);
+  const Tensor dp =
+      merge_heads(matmul(g_grouped, transpose(spread_heads(in.v, in.group))), in.group);
   Tensor ds = p * (dp - sum(dp * p, -1, keep_dims)) * in.scale;
   if (options.softcap > 0) ds = ds * (1 - square(capped / options.softcap));
-  const Tensor ds_grouped = grouped(ds, in.group);
-  sink.give(0, merged(matmul(ds_grouped, shared(in.k, in.group)), in.group));
-  sink.give(1, over_group(matmul(transpose(ds_grouped), grouped(in.q, in.group))));
-  sink.give(2, over_group(matmul(transpose(grouped(p, in.group)), g_grouped)));
+  const Tensor ds_grouped = group_heads(ds, in.group);
+  return {merge_heads(matmul(ds_grouped, spread_heads(in.k, in.group)), in.group),
+          over_group(matmul(transpose(ds_grouped), group_heads(in.q, in.group))),
+          over_group(matmul(transpose(group_heads(p, in.group)), g_grouped))};
 }
 
 Tensor fused(const Inputs& in, const AttentionOptions& options) {
@@ -153,9 +164,12 @@ Tensor fused(const Inputs& in, const AttentionOptions& options) {
        log_sum = f.log_sum, group = in.group,
        options](const Tensor& g, const Tensor& y, GradientSink& sink) {
         const Inputs kept{*q, *k, *v, *mask, group, settings.scale};  // none was edited since
-        if (grad_enabled()) return give_gradients(kept, options, g, sink);
-        const kernels::AttentionGradients d =
-            kernels::attention_backward(g, kept.q, kept.k, kept.v, {y, log_sum}, settings);
+        const kernels::AttentionGradients d = fast_or_composed(
+            "attention_gradient", {g, kept.q, kept.k, kept.v},
+            [&] {
+              return kernels::attention_backward(g, kept.q, kept.k, kept.v, {y, log_sum}, settings);
+            },
+            [&] { return gradients(kept, options, g); });
         sink.give(0, d.q);
         sink.give(1, d.k);
         sink.give(2, d.v);
@@ -167,8 +181,10 @@ Tensor fused(const Inputs& in, const AttentionOptions& options) {
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options) {
   const Inputs in = check_inputs("scaled_dot_product_attention", q, k, v, options);
-  const bool must_form_weights = options.dropout > 0 || in.mask.requires_grad();
-  return must_form_weights ? composed(in, options).output : fused(in, options);
+  if (options.dropout > 0) return composed(in, options).output;  // has no fast form
+  return fast_or_composed(
+      "scaled_dot_product_attention", {in.mask}, [&] { return fused(in, options); },
+      [&] { return composed(in, options).output; });
 }
 
 AttentionResult attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,

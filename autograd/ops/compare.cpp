@@ -6,6 +6,8 @@
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
+#include "ladon/core/kernels/binary.h"
+#include "ladon/core/kernels/unary.h"
 
 namespace ladon {
 namespace {
@@ -13,11 +15,12 @@ namespace {
 using kernels::Compare;
 
 Tensor compared(const char* name, Compare op, const Tensor& a, const Tensor& b) {
-  return promoted(name, a, b, boolean,
-                  [op](const Tensor& u, const Tensor& v) { return kernels::compare(op, u, v); });
+  return in_common_dtype(name, a, b, boolean, [op](const Tensor& u, const Tensor& v) {
+    return kernels::compare(op, u, v);
+  });
 }
 Tensor compared(const char* name, Compare op, const Tensor& x, double s) {
-  return promoted(name, x, i64, [=](const Tensor& a) { return kernels::compare(op, a, s); });
+  return in_common_dtype(name, x, i64, [=](const Tensor& a) { return kernels::compare(op, a, s); });
 }
 Tensor of_booleans(const char* name, kernels::Binary op, const Tensor& a, const Tensor& b) {
   check_boolean(name, a);
@@ -65,7 +68,7 @@ Tensor logical_or(const Tensor& a, const Tensor& b) {
 Tensor isnan(const Tensor& x) { return not_equal(x, x); }
 
 Tensor isfinite(const Tensor& x) {
-  return promoted("isfinite", x.detach(), f32, [](const Tensor& a) {
+  return in_common_dtype("isfinite", x.detach(), f32, [](const Tensor& a) {
     return kernels::compare(Compare::lt, kernels::unary(kernels::Unary::abs, a), HUGE_VAL);
   });
 }
@@ -74,7 +77,7 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   check_boolean("where", condition);
   check_defined("where", {a, b});
   broadcast_shapes("where", condition.shape(), broadcast_shapes("where", a.shape(), b.shape()));
-  const Tensor y = promoted("where", a, b, boolean, [&](const Tensor& u, const Tensor& v) {
+  const Tensor y = in_common_dtype("where", a, b, boolean, [&](const Tensor& u, const Tensor& v) {
     return kernels::where(condition, u, v);
   });
   return record(

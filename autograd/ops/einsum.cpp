@@ -1,3 +1,5 @@
+#include "ladon/autograd/ops/einsum.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>

@@ -1,7 +1,7 @@
 #include "ladon/autograd/ops/inplace.h"
 
-#include "ladon/autograd/graph.h"
 #include "ladon/autograd/operands.h"
+#include "ladon/core/kernels/binary.h"
 
 namespace ladon {
 namespace {
@@ -9,7 +9,7 @@ namespace {
 /// Throws Error where an edit of x would be lost to the graph.
 void check_editable(const char* operation, const Tensor& x) {
   check_defined(operation, {x});
-  LADON_CHECK(!grad_enabled() || !x.requires_grad(), operation, "the tensor of shape ", x.shape(),
+  LADON_CHECK(!recorded({x}), operation, "the tensor of shape ", x.shape(),
               " records history; edit it under NoGrad, or a detached copy");
 }
 
@@ -18,7 +18,7 @@ Tensor source(const char* operation, const Tensor& x, const Tensor& y) {
   check_editable(operation, x);
   check_defined(operation, {y});
   LADON_CHECK(
-      !grad_enabled() || !y.requires_grad(), operation,
+      !recorded({y}), operation,
       "the source records history, which the edit would lose; detach it, or edit under NoGrad");
   LADON_CHECK(broadcast_shapes(operation, x.shape(), y.shape()) == x.shape(), operation,
               "the source of shape ", y.shape(), " does not broadcast to x's shape ", x.shape());

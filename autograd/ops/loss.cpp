@@ -1,7 +1,12 @@
 #include "ladon/autograd/ops/loss.h"
 
 #include "ladon/autograd/operands.h"
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/index.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/error.h"
 
 namespace ladon {
@@ -68,12 +73,12 @@ Targets check_targets(const char* operation, const Tensor& x, const Tensor& targ
 }
 
 /// −weight·log_p[target]:  log_p [.., classes] → [..].
-Tensor picked(const Tensor& log_p, const Targets& t) {
+Tensor pick(const Tensor& log_p, const Targets& t) {
   return -(t.weight * squeeze(gather(log_p, -1, unsqueeze(t.index, -1)), -1));
 }
 
 /// 0 where ignored, whatever the scores there; then summed, or divided by the weights as well.
-Tensor reduced(const Tensor& rows, const Targets& t, Reduction reduction) {
+Tensor reduce(const Tensor& rows, const Targets& t, Reduction reduction) {
   const Tensor loss = where(t.counted, rows, scalar(0, rows.dtype()));
   if (reduction == Reduction::none) return loss;
   return reduction == Reduction::mean && t.total > 0 ? sum(loss) / t.total : sum(loss);
@@ -89,13 +94,13 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target,
               "; it must lie in [0, 1]");
   const Targets t = check_targets("cross_entropy", logits, target, options);
   const Tensor log_p = log_softmax(logits, -1);
-  Tensor loss = picked(log_p, t);
+  Tensor loss = pick(log_p, t);
   if (smoothing > 0) {
     const Tensor& w = options.weight;
     const Tensor spread = sum(w.defined() ? log_p * cast(w, log_p.dtype()) : log_p, -1);
     loss = loss * (1 - smoothing) - spread * (smoothing / static_cast<double>(logits.size(-1)));
   }
-  return reduced(loss, t, options.reduction);
+  return reduce(loss, t, options.reduction);
 }
 
 Tensor nll_loss(const Tensor& log_probability, const Tensor& target,
@@ -103,7 +108,7 @@ Tensor nll_loss(const Tensor& log_probability, const Tensor& target,
   LADON_CHECK(options.label_smoothing == 0, "nll_loss", "label_smoothing is ",
               options.label_smoothing, "; only cross_entropy smooths");
   const Targets t = check_targets("nll_loss", log_probability, target, options);
-  return reduced(picked(log_probability, t), t, options.reduction);
+  return reduce(pick(log_probability, t), t, options.reduction);
 }
 
 Tensor mse_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {

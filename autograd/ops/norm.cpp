@@ -2,11 +2,15 @@
 
 #include <cmath>
 
+#include "ladon/autograd/forms.h"
 #include "ladon/autograd/operands.h"
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/moments.h"
 #include "ladon/core/kernels/norm.h"
+#include "ladon/core/kernels/unary.h"
 
 namespace ladon {
 namespace {
@@ -33,6 +37,24 @@ Tensor unit_of(const Tensor& r, const Tensor& mu) {
   return kernels::power_of_two(kernels::binary(Binary::minimum, r, limit));
 }
 
+/// The gradients in operations that have gradients of their own; those of weight and bias are still to
+/// be summed over the rows, which the sweep does.
+kernels::LayerNormGradients layer_norm_gradients(const Tensor& g, const Tensor& x, const Tensor& mu,
+                                                 const Tensor& r, const Tensor& w, double eps) {
+  if (x.size(-1) == 0)
+    return {g, g, g};  // nothing; a number for each of very many rows is too much
+  // In units of a power of two, and from the rounded mean, which takes no part in gradients: so all
+  // is in range, and the mean is exact beside the deviations from it.
+  const Tensor s = unit_of(r, mu);
+  const Tensor shifted = x * s - kernels::binary(Binary::mul, mu, s);
+  const Tensor centred = shifted - mean(shifted, -1, keep_dims);
+  const Tensor rstd = rsqrt(mean(square(centred), -1, keep_dims) + eps * s * s);
+  const Tensor h = centred * rstd;
+  const Tensor dh = w.defined() ? g * w : g;
+  // dx = r·(dh − mean(dh) − h·mean(dh ∘ h))
+  return {rstd * s * (dh - mean(dh, -1, keep_dims) - h * mean(dh * h, -1, keep_dims)), g * h, g};
+}
+
 Tensor cast_if_defined(const Tensor& x, DType dtype) { return x.defined() ? cast(x, dtype) : x; }
 
 }  // namespace
@@ -42,30 +64,17 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
   check_norm("layer_norm", x, weight, bias, eps);
   const Tensor w = cast_if_defined(weight, x.dtype()), b = cast_if_defined(bias, x.dtype());
   const kernels::LayerNormResult f = kernels::layer_norm(x, w, b, eps);
-  return record_joint(
-      "layer_norm", f.y, {x, w, b},
-      [x = saved(x), w = saved(w), b = b.defined(), mu = f.mean, r = f.rstd, eps](
-          const Tensor& g, GradientSink& sink) {
-        if (!grad_enabled() || x->size(-1) == 0) {
-          const kernels::LayerNormGradients d = kernels::layer_norm_backward(g, *x, mu, r, *w, b);
-          sink.give(0, d.x);
-          sink.give(1, d.weight);
-          sink.give(2, d.bias);
-          return;
-        }
-        // In units of a power of two, and from the rounded mean, which takes no part in gradients:
-        // so all is in range, and the mean is exact beside the deviations from it.
-        const Tensor s = unit_of(r, mu);
-        const Tensor shifted = *x * s - kernels::binary(Binary::mul, mu, s);
-        const Tensor centred = shifted - mean(shifted, -1, keep_dims);
-        const Tensor rstd = rsqrt(mean(square(centred), -1, keep_dims) + eps * s * s);
-        const Tensor h = centred * rstd;
-        const Tensor dh = w->defined() ? g * *w : g;
-        // dx = r·(dh − mean(dh) − h·mean(dh ∘ h))
-        sink.give(0, rstd * s * (dh - mean(dh, -1, keep_dims) - h * mean(dh * h, -1, keep_dims)));
-        sink.give(1, g * h);  // summed over the rows by the sweep
-        sink.give(2, g);
-      });
+  return record_joint("layer_norm", f.y, {x, w, b},
+                      [x = saved(x), w = saved(w), b = b.defined(), mu = f.mean, r = f.rstd, eps](
+                          const Tensor& g, GradientSink& sink) {
+                        const kernels::LayerNormGradients d = fast_or_composed(
+                            "layer_norm_gradient", {g, *x, *w},
+                            [&] { return kernels::layer_norm_backward(g, *x, mu, r, *w, b); },
+                            [&] { return layer_norm_gradients(g, *x, mu, r, *w, eps); });
+                        sink.give(0, d.x);
+                        sink.give(1, d.weight);
+                        sink.give(2, d.bias);
+                      });
 }
 
 namespace {

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <numbers>
 
+#include "ladon/autograd/elementwise.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
+#include "ladon/core/kernels/binary.h"
+#include "ladon/core/kernels/unary.h"
 
 namespace ladon {
 namespace {
@@ -16,51 +19,31 @@ using kernels::Unary;
 constexpr auto pass = [](const Tensor& g) { return g; };
 constexpr auto zero = [](const Tensor& g) { return zeros_like(g); };
 
-// Forward computation in the dtype the operation works in: at least `least`.
-Tensor map(const char* name, Unary op, const Tensor& x, DType least = f32) {
-  return promoted(name, x, least, [op](const Tensor& a) { return kernels::unary(op, a); });
-}
-Tensor map(const char* name, Binary op, const Tensor& a, const Tensor& b, DType least = i64) {
-  return promoted(name, a, b, least,
-                  [op](const Tensor& u, const Tensor& v) { return kernels::binary(op, u, v); });
-}
-Tensor map(const char* name, Binary op, const Tensor& x, double s, DType least = i64) {
-  return promoted(name, x, least, [=](const Tensor& a) { return kernels::binary(op, a, s); });
-}
-Tensor map(const char* name, Binary op, double s, const Tensor& x, DType least = i64) {
-  return promoted(name, x, least, [=](const Tensor& a) { return kernels::binary(op, s, a); });
-}
-
 }  // namespace
 
 // --- two operands ---
 
-Tensor add(const Tensor& a, const Tensor& b) {
-  return record("add", map("add", Binary::add, a, b), {a, b}, pass, pass);
-}
+Tensor add(const Tensor& a, const Tensor& b) { return elementwise(Binary::add, a, b, pass, pass); }
 
 Tensor sub(const Tensor& a, const Tensor& b) {
-  return record("sub", map("sub", Binary::sub, a, b), {a, b}, pass,
-                [](const Tensor& g) { return -g; });
+  return elementwise(Binary::sub, a, b, pass, [](const Tensor& g) { return -g; });
 }
 
 Tensor mul(const Tensor& a, const Tensor& b) {
-  return record(
-      "mul", map("mul", Binary::mul, a, b), {a, b},
-      [b = saved_for(a, b)](const Tensor& g) { return g * b; },   // ∂(ab)/∂a = b
+  return elementwise(
+      Binary::mul, a, b, [b = saved_for(a, b)](const Tensor& g) { return g * b; },  // ∂(ab)/∂a = b
       [a = saved_for(b, a)](const Tensor& g) { return g * a; });  // ∂(ab)/∂b = a
 }
 
 Tensor div(const Tensor& a, const Tensor& b) {
-  return record(
-      "div", map("div", Binary::div, a, b, f32), {a, b},
-      [b = saved(b)](const Tensor& g) { return g / b; },  // ∂(a/b)/∂a = 1/b
+  return elementwise(
+      Binary::div, a, b, [b = saved(b)](const Tensor& g) { return g / b; },  // ∂(a/b)/∂a = 1/b
       [b = saved(b)](const Tensor& g, const Tensor& y) { return -g * y / b; });  // ∂/∂b = −(a/b)/b
 }
 
 Tensor pow(const Tensor& a, const Tensor& b) {
-  return record(
-      "pow", map("pow", Binary::pow, a, b), {a, b},
+  return elementwise(
+      Binary::pow, a, b,
       [a = saved(a), b = saved(b)](const Tensor& g) {  // b·a^(b−1), which is 0 at a = b = 0
         const Tensor origin = logical_and(equal(a, 0), equal(b, 0));
         return g * b * pow(a, where(origin, ones_like(*b), *b - 1));
@@ -71,18 +54,17 @@ Tensor pow(const Tensor& a, const Tensor& b) {
 }
 
 Tensor pow(const Tensor& x, double exponent) {
-  return record("pow", map("pow", Binary::pow, x, exponent), {x},
-                [x = saved(x), s = exponent](const Tensor& g) {
-                  return s == 0 ? zeros_like(g) : g * (s * pow(x, s - 1));  // s·x^(s−1)
-                });
+  return elementwise(Binary::pow, x, exponent, [x = saved(x), s = exponent](const Tensor& g) {
+    return s == 0 ? zeros_like(g) : g * (s * pow(x, s - 1));  // s·x^(s−1)
+  });
 }
 
 Tensor maximum(const Tensor& a, const Tensor& b) {
   const auto share = [](const Tensor& g, const Tensor& mine, const Tensor& other) {
     return where(equal(mine, other), 0.5 * g, masked_fill(g, less(mine, other), 0));
   };
-  return record(
-      "maximum", map("maximum", Binary::maximum, a, b), {a, b},
+  return elementwise(
+      Binary::maximum, a, b,
       [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, a, b); },   // [a > b]
       [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, b, a); });  // [b > a]
 }
@@ -91,8 +73,8 @@ Tensor minimum(const Tensor& a, const Tensor& b) {
   const auto share = [](const Tensor& g, const Tensor& mine, const Tensor& other) {
     return where(equal(mine, other), 0.5 * g, masked_fill(g, greater(mine, other), 0));
   };
-  return record(
-      "minimum", map("minimum", Binary::minimum, a, b), {a, b},
+  return elementwise(
+      Binary::minimum, a, b,
       [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, a, b); },   // [a < b]
       [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, b, a); });  // [b < a]
 }
@@ -102,8 +84,8 @@ Tensor atan2(const Tensor& y, const Tensor& x) {
     const Tensor r = square(a) + square(b);
     return where(equal(r, 0), ones_like(r), r);
   };
-  return record(
-      "atan2", map("atan2", Binary::atan2, y, x, f32), {y, x},
+  return elementwise(
+      Binary::atan2, y, x,
       [=, y = saved(y), x = saved(x)](const Tensor& g) { return g * x / radius(y, x); },
       [=, y = saved(y), x = saved(x)](const Tensor& g) { return -g * y / radius(y, x); });
 }
@@ -115,36 +97,30 @@ Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
 
 // --- a tensor and a number ---
 
-Tensor operator+(const Tensor& x, double s) {
-  return record("add", map("add", Binary::add, x, s), {x}, pass);
-}
+Tensor operator+(const Tensor& x, double s) { return elementwise(Binary::add, x, s, pass); }
 
-Tensor operator-(const Tensor& x, double s) {
-  return record("sub", map("sub", Binary::sub, x, s), {x}, pass);
-}
+Tensor operator-(const Tensor& x, double s) { return elementwise(Binary::sub, x, s, pass); }
 
 Tensor operator*(const Tensor& x, double s) {
-  return record("mul", map("mul", Binary::mul, x, s), {x}, [s](const Tensor& g) { return g * s; });
+  return elementwise(Binary::mul, x, s, [s](const Tensor& g) { return g * s; });
 }
 
 Tensor operator/(const Tensor& x, double s) {
-  return record("div", map("div", Binary::div, x, s, f32), {x},
-                [s](const Tensor& g) { return g / s; });
+  return elementwise(Binary::div, x, s, [s](const Tensor& g) { return g / s; });
 }
 
 Tensor operator+(double s, const Tensor& x) { return x + s; }
 
 Tensor operator-(double s, const Tensor& x) {
-  return record("sub", map("sub", Binary::sub, s, x), {x}, [](const Tensor& g) { return -g; });
+  return elementwise(Binary::sub, s, x, [](const Tensor& g) { return -g; });
 }
 
 Tensor operator*(double s, const Tensor& x) { return x * s; }
 
 Tensor operator/(double s, const Tensor& x) {
-  return record("div", map("div", Binary::div, s, x, f32), {x},
-                [x = saved(x)](const Tensor& g, const Tensor& y) {
-                  return -g * y / x;  // (s/x)' = −(s/x)/x
-                });
+  return elementwise(Binary::div, s, x, [x = saved(x)](const Tensor& g, const Tensor& y) {
+    return -g * y / x;  // (s/x)' = −(s/x)/x
+  });
 }
 
 Tensor operator-(const Tensor& x) { return neg(x); }
@@ -152,35 +128,33 @@ Tensor operator-(const Tensor& x) { return neg(x); }
 // --- closed over the integers ---
 
 Tensor neg(const Tensor& x) {
-  return record("neg", map("neg", Unary::neg, x, i64), {x}, [](const Tensor& g) { return -g; });
+  return elementwise(Unary::neg, x, [](const Tensor& g) { return -g; });
 }
 
 Tensor abs(const Tensor& x) {
-  return record("abs", map("abs", Unary::abs, x, i64), {x},
-                [x = saved(x)](const Tensor& g) { return g * sign(x); });  // |x|' = sign x
+  return elementwise(Unary::abs, x,
+                     [x = saved(x)](const Tensor& g) { return g * sign(x); });  // |x|' = sign x
 }
 
 Tensor square(const Tensor& x) {
-  return record("square", map("square", Unary::square, x, i64), {x},
-                [x = saved(x)](const Tensor& g) { return g * (2.0 * x); });  // (x²)' = 2x
+  return elementwise(Unary::square, x,
+                     [x = saved(x)](const Tensor& g) { return g * (2.0 * x); });  // (x²)' = 2x
 }
 
-Tensor sign(const Tensor& x) { return record("sign", map("sign", Unary::sign, x, i64), {x}, zero); }
+Tensor sign(const Tensor& x) { return elementwise(Unary::sign, x, zero); }
 
-Tensor floor(const Tensor& x) {
-  return record("floor", map("floor", Unary::floor, x, i64), {x}, zero);
-}
+Tensor floor(const Tensor& x) { return elementwise(Unary::floor, x, zero); }
 
 Tensor ceil(const Tensor& x) {
   check_defined("ceil", {x});
   if (!is_floating(x.dtype())) return floor(x);
-  return record("ceil", kernels::unary(Unary::ceil, x), {x}, zero);
+  return elementwise(Unary::ceil, x, zero);
 }
 
 Tensor round(const Tensor& x) {
   check_defined("round", {x});
   if (!is_floating(x.dtype())) return floor(x);
-  return record("round", kernels::unary(Unary::round, x), {x}, zero);
+  return elementwise(Unary::round, x, zero);
 }
 
 Tensor clamp(const Tensor& x, double low, double high) {
@@ -192,8 +166,8 @@ Tensor clamp(const Tensor& x, double low, double high) {
     high = std::floor(high);
   }
   Tensor y = whole ? kernels::cast(x, i64) : x;
-  if (!whole || low > -0x1p63) y = map("clamp", Binary::maximum, y, low);
-  if (!whole || high < 0x1p63) y = map("clamp", Binary::minimum, y, high);
+  if (!whole || low > -0x1p63) y = kernels::binary(Binary::maximum, y, low);
+  if (!whole || high < 0x1p63) y = kernels::binary(Binary::minimum, y, high);
   return record("clamp", y, {x},
                 [x = saved(x), low, high](const Tensor& g) {  // 1 inside, 0 outside
                   return masked_fill(g, logical_or(less(x, low), greater(x, high)), 0);

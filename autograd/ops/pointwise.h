@@ -5,7 +5,6 @@
 // integers take integers and booleans as f32. All throw Error for shapes that do not broadcast and
 // for undefined tensors.
 
-#include "ladon/autograd/graph.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon {
@@ -39,7 +38,7 @@ Tensor operator/(double s, const Tensor& x);
 Tensor operator-(const Tensor& x);
 
 Tensor neg(const Tensor& x);
-/// Gradient 0 at 0, as for sign's use in it.
+/// Gradient sign(x), which is 0 at the kink.
 Tensor abs(const Tensor& x);
 /// −1, 0 or 1; gradient 0.
 Tensor sign(const Tensor& x);

@@ -3,95 +3,90 @@
 #include <cmath>
 #include <numbers>
 
+#include "ladon/autograd/elementwise.h"
+#include "ladon/autograd/forms.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/core/kernels/unary.h"
 
 namespace ladon {
 namespace {
-
 using kernels::Unary;
-
-Tensor map(const char* name, Unary op, const Tensor& x) {
-  return promoted(name, x, f32, [op](const Tensor& a) { return kernels::unary(op, a); });
 }
-
-}  // namespace
 
 // --- elementary functions ---
 
 Tensor sqrt(const Tensor& x) {
-  return record("sqrt", map("sqrt", Unary::sqrt, x), {x},
-                [](const Tensor& g, const Tensor& y) { return 0.5 * g / y; });  // 1/(2·sqrt x)
+  return elementwise(Unary::sqrt, x,
+                     [](const Tensor& g, const Tensor& y) { return 0.5 * g / y; });  // 1/(2·sqrt x)
 }
 
 Tensor rsqrt(const Tensor& x) {
-  return record("rsqrt", map("rsqrt", Unary::rsqrt, x), {x}, [](const Tensor& g, const Tensor& y) {
+  return elementwise(Unary::rsqrt, x, [](const Tensor& g, const Tensor& y) {
     return -0.5 * g * (y * y * y);  // (x^−½)' = −½·x^(−3/2)
   });
 }
 
 Tensor reciprocal(const Tensor& x) {
-  return record("reciprocal", map("reciprocal", Unary::reciprocal, x), {x},
-                [](const Tensor& g, const Tensor& y) { return -g * (y * y); });  // −1/x²
+  return elementwise(Unary::reciprocal, x,
+                     [](const Tensor& g, const Tensor& y) { return -g * (y * y); });  // −1/x²
 }
 
 Tensor exp(const Tensor& x) {
-  return record("exp", map("exp", Unary::exp, x), {x},
-                [](const Tensor& g, const Tensor& y) { return g * y; });  // (e^x)' = e^x
+  return elementwise(Unary::exp, x,
+                     [](const Tensor& g, const Tensor& y) { return g * y; });  // (e^x)' = e^x
 }
 
 Tensor expm1(const Tensor& x) {
-  return record("expm1", map("expm1", Unary::expm1, x), {x},
-                [](const Tensor& g, const Tensor& y) { return g * (y + 1); });  // e^x
+  return elementwise(Unary::expm1, x,
+                     [](const Tensor& g, const Tensor& y) { return g * (y + 1); });  // e^x
 }
 
 Tensor log(const Tensor& x) {
-  return record("log", map("log", Unary::log, x), {x},
-                [x = saved(x)](const Tensor& g) { return g / x; });  // 1/x
+  return elementwise(Unary::log, x, [x = saved(x)](const Tensor& g) { return g / x; });  // 1/x
 }
 
 Tensor log1p(const Tensor& x) {
-  return record("log1p", map("log1p", Unary::log1p, x), {x},
-                [x = saved(x)](const Tensor& g) { return g / (1 + *x); });  // 1/(1+x)
+  return elementwise(Unary::log1p, x,
+                     [x = saved(x)](const Tensor& g) { return g / (1 + *x); });  // 1/(1+x)
 }
 
 Tensor sin(const Tensor& x) {
-  return record("sin", map("sin", Unary::sin, x), {x},
-                [x = saved(x)](const Tensor& g) { return g * cos(x); });
+  return elementwise(Unary::sin, x, [x = saved(x)](const Tensor& g) { return g * cos(x); });
 }
 
 Tensor cos(const Tensor& x) {
-  return record("cos", map("cos", Unary::cos, x), {x},
-                [x = saved(x)](const Tensor& g) { return -g * sin(x); });
+  return elementwise(Unary::cos, x, [x = saved(x)](const Tensor& g) { return -g * sin(x); });
 }
 
 Tensor tanh(const Tensor& x) {
-  return record("tanh", map("tanh", Unary::tanh, x), {x}, [](const Tensor& g, const Tensor& y) {
+  return elementwise(Unary::tanh, x, [](const Tensor& g, const Tensor& y) {
     return g * (1 - square(y));  // 1 − tanh²
   });
 }
 
 Tensor erf(const Tensor& x) {
-  return record("erf", map("erf", Unary::erf, x), {x}, [x = saved(x)](const Tensor& g) {
+  return elementwise(Unary::erf, x, [x = saved(x)](const Tensor& g) {
     return g * (2 * std::numbers::inv_sqrtpi * exp(-square(x)));  // 2/sqrt π·e^(−x²)
   });
 }
 
 Tensor sigmoid(const Tensor& x) {
-  return record("sigmoid", map("sigmoid", Unary::sigmoid, x), {x},
-                [](const Tensor& g, const Tensor& y) { return g * (y * (1 - y)); });  // σ(1 − σ)
+  return elementwise(Unary::sigmoid, x, [](const Tensor& g, const Tensor& y) {
+    return g * (y * (1 - y));
+  });  // σ(1 − σ)
 }
 
 // --- activations ---
 
 Tensor softplus(const Tensor& x) {
-  return record("softplus", map("softplus", Unary::softplus, x), {x},
-                [x = saved(x)](const Tensor& g) { return g * sigmoid(x); });
+  return elementwise(Unary::softplus, x,
+                     [x = saved(x)](const Tensor& g) { return g * sigmoid(x); });
 }
 
 Tensor relu(const Tensor& x) {
-  return record("relu", map("relu", Unary::relu, x), {x}, [](const Tensor& g, const Tensor& y) {
+  return elementwise(Unary::relu, x, [](const Tensor& g, const Tensor& y) {
     return masked_fill(g, less_equal(y, 0), 0);  // [x > 0]
   });
 }
@@ -115,7 +110,7 @@ Tensor selu(const Tensor& x) {
 }
 
 Tensor silu(const Tensor& x) {
-  return record("silu", map("silu", Unary::silu, x), {x}, [x = saved(x)](const Tensor& g) {
+  return elementwise(Unary::silu, x, [x = saved(x)](const Tensor& g) {
     const Tensor s = sigmoid(x);
     return g * (s + *x * s * (1 - s));  // (xσ)' = σ + xσ(1 − σ)
   });
@@ -123,25 +118,39 @@ Tensor silu(const Tensor& x) {
 
 namespace {
 
+// (xΦ)' = Φ + xφ
+Tensor gelu_slope(const Tensor& x) {
+  const Tensor cdf = 0.5 * (1 + erf(x * (1 / std::numbers::sqrt2)));
+  const Tensor density = std::numbers::inv_sqrtpi / std::numbers::sqrt2 * exp(-0.5 * square(x));
+  return cdf + x * density;
+}
+
+// y = x(1 + tanh u)/2 with u = c(x + ax³): y' = (1 + tanh u)/2 + x(1 − tanh² u)u'/2
+Tensor gelu_tanh_slope(const Tensor& x) {
+  constexpr double c = std::numbers::sqrt2 * std::numbers::inv_sqrtpi, a = 0.044715;
+  const Tensor x2 = square(x);
+  const Tensor t = tanh(x * (c + c * a * x2));
+  const Tensor slope = c + 3 * c * a * x2;
+  return 0.5 * (1 + t) + 0.5 * x * (1 - square(t)) * slope;
+}
+
 Tensor gelu_exact(const Tensor& x) {
-  return record("gelu", map("gelu", Unary::gelu, x), {x}, [x = saved(x)](const Tensor& g) {
-    if (!grad_enabled()) return g * kernels::unary(Unary::gelu_derivative, x);
-    const Tensor cdf = 0.5 * (1 + erf(*x * (1 / std::numbers::sqrt2)));
-    const Tensor density = std::numbers::inv_sqrtpi / std::numbers::sqrt2 * exp(-0.5 * square(x));
-    return g * (cdf + *x * density);  // (xΦ)' = Φ + xφ
+  return elementwise(Unary::gelu, x, [x = saved(x)](const Tensor& g) {
+    return g * fast_or_composed(
+                   "gelu_slope", {*x}, [&] { return kernels::unary(Unary::gelu_derivative, x); },
+                   [&] { return gelu_slope(x); });
   });
 }
 
 Tensor gelu_tanh(const Tensor& x) {
-  return record("gelu", map("gelu", Unary::gelu_tanh, x), {x}, [x = saved(x)](const Tensor& g) {
-    if (!grad_enabled()) return g * kernels::unary(Unary::gelu_tanh_derivative, x);
-    // y = x(1 + tanh u)/2 with u = c(x + ax³): y' = (1 + tanh u)/2 + x(1 − tanh² u)u'/2
-    constexpr double c = std::numbers::sqrt2 * std::numbers::inv_sqrtpi, a = 0.044715;
-    const Tensor x2 = square(x);
-    const Tensor t = tanh(*x * (c + c * a * x2));
-    const Tensor slope = c + 3 * c * a * x2;
-    return g * (0.5 * (1 + t) + 0.5 * *x * (1 - square(t)) * slope);
-  });
+  const auto compute = [](const Tensor& a) { return kernels::unary(Unary::gelu_tanh, a); };
+  const auto rule = [x = saved(x)](const Tensor& g) {
+    return g * fast_or_composed(
+                   "gelu_tanh_slope", {*x},
+                   [&] { return kernels::unary(Unary::gelu_tanh_derivative, x); },
+                   [&] { return gelu_tanh_slope(x); });
+  };
+  return record("gelu", in_common_dtype("gelu", x, f32, compute), {x}, rule);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <limits>
 #include <numeric>
 
-#include "ladon/autograd/graph.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/index.h"
@@ -14,7 +13,9 @@
 #include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/kernels/moments.h"
 #include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reduction.h"
 #include "ladon/core/kernels/softmax.h"
+#include "ladon/core/kernels/unary.h"
 #include "ladon/core/view.h"
 
 namespace ladon {
@@ -255,7 +256,7 @@ int checked_axis(const char* operation, const Tensor& x, int axis) {
 }
 
 /// The elements at `index`, whose axis is kept with size 1.
-ValuesAndIndices picked(const Tensor& x, int axis, const Tensor& index, Dims dims) {
+ValuesAndIndices pick(const Tensor& x, int axis, const Tensor& index, Dims dims) {
   const Tensor values = gather(x, axis, index);
   if (dims == Dims::keep) return {values, index};
   return {squeeze(values, axis), squeeze(index, axis)};
@@ -265,12 +266,12 @@ ValuesAndIndices picked(const Tensor& x, int axis, const Tensor& index, Dims dim
 
 ValuesAndIndices max(const Tensor& x, int axis, Dims dims) {
   const int a = checked_axis("max", x, axis);
-  return picked(x, a, kernels::argmax(x, a, true), dims);
+  return pick(x, a, kernels::argmax(x, a, true), dims);
 }
 
 ValuesAndIndices min(const Tensor& x, int axis, Dims dims) {
   const int a = checked_axis("min", x, axis);
-  return picked(x, a, kernels::argmin(x, a, true), dims);
+  return pick(x, a, kernels::argmin(x, a, true), dims);
 }
 
 Tensor argmax(const Tensor& x, int axis, Dims dims) {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ladon/autograd/graph.h"
+#include "ladon/autograd/forms.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
@@ -15,29 +15,25 @@ Tensor softmax(const Tensor& x, int axis) {
   check_floating("softmax", x);
   const int a = normalize_axis("softmax", axis, x.rank());
   return record("softmax", kernels::softmax(x, a), {x}, [a](const Tensor& g, const Tensor& y) {
-    if (!grad_enabled()) return kernels::softmax_backward(g, y, a);
-    return y * (g - sum(g * y, a, keep_dims));  // Jᵀg = y ∘ (g − ⟨g, y⟩)
+    return fast_or_composed(
+        "softmax_gradient", {g, y}, [&] { return kernels::softmax_backward(g, y, a); },
+        [&] { return y * (g - sum(g * y, a, keep_dims)); });  // Jᵀg = y ∘ (g − ⟨g, y⟩)
   });
 }
 
 Tensor log_softmax(const Tensor& x, int axis) {
   check_floating("log_softmax", x);
   const int a = normalize_axis("log_softmax", axis, x.rank());
-  return record(
-      "log_softmax", kernels::log_softmax(x, a), {x}, [a](const Tensor& g, const Tensor& y) {
-        if (!grad_enabled()) return kernels::log_softmax_backward(g, y, a);
-        const Tensor masked = equal(amax(y.detach(), a, keep_dims), -HUGE_VAL);
-        const Tensor all_terms = g - exp(y) * sum(g, a, keep_dims);  // Jᵀg = g − softmax·Σg
-        return masked_fill(all_terms, masked, 0);
-      });
-}
-
-Tensor dropout(const Tensor& x, double p, Generator& rng) {
-  check_floating("dropout", x);
-  LADON_CHECK(p >= 0 && p <= 1, "dropout", "the probability ", p, " is outside [0, 1]");
-  if (p == 0) return x;
-  const Tensor kept = masked_fill(x, bernoulli(x.shape(), rng, p), 0);
-  return p < 1 ? kept / (1 - p) : kept;
+  const auto rule = [a](const Tensor& g, const Tensor& y) {
+    return fast_or_composed(
+        "log_softmax_gradient", {g, y}, [&] { return kernels::log_softmax_backward(g, y, a); },
+        [&] {
+          const Tensor masked = equal(amax(y.detach(), a, keep_dims), -HUGE_VAL);
+          const Tensor all_terms = g - exp(y) * sum(g, a, keep_dims);  // Jᵀg = g − softmax·Σg
+          return masked_fill(all_terms, masked, 0);
+        });
+  };
+  return record("log_softmax", kernels::log_softmax(x, a), {x}, rule);
 }
 
 }  // namespace ladon

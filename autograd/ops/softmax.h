@@ -1,7 +1,6 @@
 #pragma once
 // Softmax. A row that is −∞ throughout (all masked) gives zeros, forward and backward, never NaN.
 
-#include "ladon/core/random.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon {
@@ -10,9 +9,5 @@ namespace ladon {
 Tensor softmax(const Tensor& x, int axis = -1);
 /// ln softmax, computed as x − logsumexp(x). An all-masked row gives −∞, with gradient 0.
 Tensor log_softmax(const Tensor& x, int axis = -1);
-
-/// x with each element zeroed with probability p, the others divided by 1 − p. x itself at p = 0.
-/// Throws Error unless 0 ≤ p ≤ 1.
-Tensor dropout(const Tensor& x, double p, Generator& rng);
 
 }  // namespace ladon

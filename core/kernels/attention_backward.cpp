@@ -6,6 +6,7 @@
 #include "ladon/core/kernels/attention.h"
 #include "ladon/core/kernels/attention_tiles.h"
 #include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reduction.h"
 #include "ladon/core/parallel.h"
 
 namespace ladon::kernels {

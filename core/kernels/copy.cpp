@@ -45,9 +45,7 @@ void check_broadcasts_to(std::string_view operation, const Tensor& x, const Shap
 
 /// y, or a copy of it if writing x would change elements of y that are still to be read.
 Tensor apart_from(const Tensor& x, const Tensor& y) {
-  const bool same = x.shape() == y.shape() && x.strides() == y.strides() &&
-                    x.offset() == y.offset() && x.dtype() == y.dtype();
-  return x.storage() == y.storage() && !same ? clone(y) : y;
+  return x.storage() == y.storage() && !same_elements(x, y) ? clone(y) : y;
 }
 
 void convert_pieces(const Pieces& pieces, DType to, DType from) {

@@ -2,6 +2,8 @@
 // The table of vector loops. Each is compiled for several levels of the instruction set
 // (core/kernels/loops/, see CMakeLists.txt) and the best one the processor has is taken at run
 // time. A new family of loops is a file in loops/, its entries here, and a line in loops/table.cpp.
+// The lists of functions (unary.h, binary.h, reduction.h) are not seen here: one more of them
+// rebuilds only the files that name them.
 
 #include <cstdint>
 #include <type_traits>
@@ -9,27 +11,34 @@
 #include "ladon/core/kernels/loops/attention.h"
 #include "ladon/core/kernels/loops/dual.h"
 #include "ladon/core/kernels/loops/rectifier.h"
-#include "ladon/core/kernels/operations.h"
 
 namespace ladon::kernels {
+
+struct SgdStep;
+struct AdamStep;
 
 /// Loops over contiguous elements of type T. A null entry: T has no such function. Outputs may be
 /// the very inputs, but must not overlap them otherwise.
 template <class T>
 struct LoopsOf {
-  void (*unary[int(Unary::count)])(const T* x, T* y, std::int64_t n);
-  void (*binary[int(Binary::count)])(const T* a, const T* b, T* y, std::int64_t n);
-  void (*compare[int(Compare::count)])(const T* a, const T* b, bool* y, std::int64_t n);
+  using UnaryLoop = void (*)(const T* x, T* y, std::int64_t n);
+  using BinaryLoop = void (*)(const T* a, const T* b, T* y, std::int64_t n);
+  using CompareLoop = void (*)(const T* a, const T* b, bool* y, std::int64_t n);
+  const UnaryLoop* unary;      ///< One a Unary, in their order, …
+  const BinaryLoop* binary;    ///< … a Binary …
+  const CompareLoop* compare;  ///< … and a Compare.
   /// y = condition ? a : b.
   void (*select)(const bool* condition, const T* a, const T* b, T* y, std::int64_t n);
   /// x ← a·x + b·y.
   void (*axpby)(T a, T* x, T b, const T* y, std::int64_t n);
 
   /// The reduction of n elements; of none, the operation's neutral element.
-  T (*reduce[int(Reduce::count)])(const T* x, std::int64_t n);
+  using ReduceLoop = T (*)(const T* x, std::int64_t n);
   /// y[c] = the reduction of x[r·stride + c] over r; at least one row.
-  void (*reduce_columns[int(Reduce::count)])(const T* x, std::int64_t rows, std::int64_t stride,
-                                             std::int64_t columns, T* y);
+  using ReduceColumnsLoop = void (*)(const T* x, std::int64_t rows, std::int64_t stride,
+                                     std::int64_t columns, T* y);
+  const ReduceLoop* reduce;                 ///< One a Reduce, in their order.
+  const ReduceColumnsLoop* reduce_columns;  ///< The same.
 
   // Rows of n floating-point elements.
   void (*softmax)(const T* x, T* y, std::int64_t n);

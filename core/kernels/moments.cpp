@@ -4,8 +4,11 @@
 #include <limits>
 #include <numeric>
 
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reduction.h"
+#include "ladon/core/kernels/unary.h"
 #include "ladon/core/view.h"
 
 namespace ladon::kernels {

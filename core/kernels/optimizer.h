@@ -1,7 +1,7 @@
 #pragma once
-// Updates of parameters, in place. The rules stand in operations.h.
+// Updates of parameters, in place. The rules stand in optimizer_steps.h.
 
-#include "ladon/core/kernels/operations.h"
+#include "ladon/core/kernels/optimizer_steps.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon::kernels {

@@ -4,42 +4,45 @@
 #include <cmath>
 #include <numeric>
 
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reduction.h"
 #include "ladon/core/kernels/strided.h"
+#include "ladon/core/kernels/unary.h"
 
 namespace ladon::kernels {
 namespace {
 
-constexpr std::string_view unary_names[] = {"neg",
-                                            "abs",
-                                            "sign",
-                                            "floor",
-                                            "ceil",
-                                            "round",
-                                            "square",
-                                            "sqrt",
-                                            "rsqrt",
-                                            "reciprocal",
-                                            "exp",
-                                            "expm1",
-                                            "log",
-                                            "log1p",
-                                            "sin",
-                                            "cos",
-                                            "tanh",
-                                            "erf",
-                                            "sigmoid",
-                                            "softplus",
-                                            "relu",
-                                            "gelu",
-                                            "gelu_derivative",
-                                            "gelu_tanh",
-                                            "gelu_tanh_derivative",
-                                            "silu"};
-constexpr std::string_view binary_names[] = {"add",     "sub",     "mul",   "div",      "pow",
-                                             "maximum", "minimum", "atan2", "remainder"};
-constexpr std::string_view compare_names[] = {"eq", "ne", "lt", "le", "gt", "ge"};
+constexpr const char* unary_names[] = {"neg",
+                                       "abs",
+                                       "sign",
+                                       "floor",
+                                       "ceil",
+                                       "round",
+                                       "square",
+                                       "sqrt",
+                                       "rsqrt",
+                                       "reciprocal",
+                                       "exp",
+                                       "expm1",
+                                       "log",
+                                       "log1p",
+                                       "sin",
+                                       "cos",
+                                       "tanh",
+                                       "erf",
+                                       "sigmoid",
+                                       "softplus",
+                                       "relu",
+                                       "gelu",
+                                       "gelu_derivative",
+                                       "gelu_tanh",
+                                       "gelu_tanh_derivative",
+                                       "silu"};
+constexpr const char* binary_names[] = {"add",     "sub",     "mul",   "div",      "pow",
+                                        "maximum", "minimum", "atan2", "remainder"};
+constexpr const char* compare_names[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static_assert(std::size(unary_names) == std::size_t(Unary::count));
 static_assert(std::size(binary_names) == std::size_t(Binary::count));
 static_assert(std::size(compare_names) == std::size_t(Compare::count));
@@ -108,9 +111,11 @@ Tensor binary_number(Binary op, const Tensor& x, double s, bool flipped) {
 
 }  // namespace
 
-std::string_view to_string(Unary op) { return unary_names[int(op)]; }
-std::string_view to_string(Binary op) { return binary_names[int(op)]; }
-std::string_view to_string(Compare op) { return compare_names[int(op)]; }
+const char* to_string(Unary op) { return unary_names[int(op)]; }
+const char* to_string(Binary op) { return binary_names[int(op)]; }
+const char* to_string(Compare op) { return compare_names[int(op)]; }
+DType least_dtype(Unary op) { return loops().i64.unary[int(op)] ? i64 : f32; }
+DType least_dtype(Binary op) { return loops().i64.binary[int(op)] ? i64 : f32; }
 
 Tensor unary(Unary op, const Tensor& x) {
   Tensor y = empty_like(x);

@@ -1,17 +1,21 @@
 #pragma once
 // Pointwise computation on strided tensors. No gradients: see autograd/ops/pointwise.h.
 
-#include <string_view>
-
-#include "ladon/core/kernels/operations.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon::kernels {
 
-/// The name of a function, as in errors: "exp", "add", "lt".
-std::string_view to_string(Unary op);
-std::string_view to_string(Binary op);
-std::string_view to_string(Compare op);
+enum class Unary;   // listed in unary.h …
+enum class Binary;  // … and in binary.h, for who names one
+enum class Compare;
+
+/// The name of a function, as in errors and in the graph: "exp", "add", "lt". A literal.
+const char* to_string(Unary op);
+const char* to_string(Binary op);
+const char* to_string(Compare op);
+/// The least dtype with the function in full: i64, or f32 where integers do not have it.
+DType least_dtype(Unary op);
+DType least_dtype(Binary op);
 
 /// y = f(x), contiguous.
 Tensor unary(Unary op, const Tensor& x);

@@ -4,16 +4,18 @@
 #include <limits>
 #include <span>
 
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/reduction.h"
 #include "ladon/core/kernels/rows.h"
 #include "ladon/core/view.h"
 
 namespace ladon::kernels {
 namespace {
 
-constexpr std::string_view reduce_names[] = {"sum", "prod", "max",         "min",
-                                             "any", "all",  "sum_squares", "sum_abs"};
+constexpr const char* reduce_names[] = {"sum", "prod", "max",         "min",
+                                        "any", "all",  "sum_squares", "sum_abs"};
 static_assert(std::size(reduce_names) == std::size_t(Reduce::count));
 
 /// Some axes of a tensor, merged where they lie evenly in memory; axes of size 1 are left out.
@@ -193,7 +195,7 @@ Tensor reduce_elements(Reduce op, const Tensor& x, std::span<const int> axes, bo
 
 }  // namespace
 
-std::string_view to_string(Reduce op) { return reduce_names[int(op)]; }
+const char* to_string(Reduce op) { return reduce_names[int(op)]; }
 
 Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool keep) {
   LADON_CHECK(x.defined(), to_string(op), "the tensor is undefined");

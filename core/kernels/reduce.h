@@ -3,16 +3,16 @@
 // they are accurate and do not depend on the number of threads. No gradients: see
 // autograd/ops/reduce.h.
 
-#include <string_view>
 #include <vector>
 
-#include "ladon/core/kernels/operations.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon::kernels {
 
-/// The name of a reduction, as in errors.
-std::string_view to_string(Reduce op);
+enum class Reduce;  // listed in reduction.h
+
+/// The name of a reduction, as in errors. A literal.
+const char* to_string(Reduce op);
 
 /// Reduces the axes (normalized, ascending, distinct); keeps them with size 1 if `keep`.
 Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool keep);

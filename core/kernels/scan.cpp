@@ -5,6 +5,7 @@
 
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reduction.h"
 #include "ladon/core/kernels/rows.h"
 #include "ladon/core/view.h"
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/gp_classify/search.h"

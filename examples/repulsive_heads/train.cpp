@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/core/data/metrics.h"
 #include "ladon/core/error.h"
 #include "ladon/examples/common/interrupt.h"

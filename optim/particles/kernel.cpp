@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/optim/particles/rows.h"

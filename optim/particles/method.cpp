@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"

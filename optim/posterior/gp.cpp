@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/lapack.h"

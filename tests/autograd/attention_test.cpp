@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/parallel.h"

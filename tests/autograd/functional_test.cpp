@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/storage.h"
 #include "ladon/tests/support.h"

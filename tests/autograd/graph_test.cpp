@@ -6,6 +6,7 @@
 
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/autograd/record.h"
 #include "ladon/core/storage.h"
 #include "ladon/tests/support.h"
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/tests/support.h"
 

@@ -1,5 +1,6 @@
 // Rows of autograd/ops/matmul.h.
 
+#include "ladon/autograd/ops/einsum.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "op_table.h"
 

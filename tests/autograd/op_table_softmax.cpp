@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "op_table.h"
 

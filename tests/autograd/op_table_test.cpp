@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/view.h"
 #include "ladon/tests/declared_functions.h"

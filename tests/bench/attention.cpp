@@ -3,6 +3,7 @@
 // Operations are counted as the algorithm needs them: two products of 2·B·H·Tq·Tk·d forward, five
 // backward (2.5 times), half of all that for causal attention; exponentials are not counted.
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/random.h"
 #include "measure.h"

@@ -10,6 +10,7 @@
 
 #include <functional>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/random.h"
 #include "ladon/layers/layers.h"

@@ -8,6 +8,7 @@
 
 #include "ladon/layers/transformer.h"
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/random.h"
 #include "ladon/optim/adam.h"

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/unary.h"
 #include "ladon/tests/core/layouts.h"
 
 namespace ladon::kernels {

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "ladon/core/kernels/attention.h"
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/index.h"
 #include "ladon/core/kernels/matmul.h"
 #include "ladon/core/kernels/norm.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reduction.h"
 #include "ladon/core/kernels/softmax.h"
+#include "ladon/core/kernels/unary.h"
 #include "ladon/core/view.h"
 
 namespace ladon::kernels {

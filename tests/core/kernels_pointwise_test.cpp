@@ -3,7 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/unary.h"
 #include "ladon/core/parallel.h"
 #include "ladon/tests/core/layouts.h"
 

@@ -7,6 +7,8 @@
 
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reduction.h"
+#include "ladon/core/kernels/unary.h"
 #include "ladon/core/parallel.h"
 #include "ladon/tests/core/layouts.h"
 

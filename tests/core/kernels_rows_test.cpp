@@ -7,9 +7,11 @@
 #include <functional>
 #include <limits>
 
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/norm.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reduction.h"
 #include "ladon/core/kernels/softmax.h"
 #include "ladon/core/parallel.h"
 #include "ladon/tests/core/layouts.h"

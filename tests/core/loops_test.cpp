@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/unary.h"
 
 namespace ladon::kernels {
 namespace {

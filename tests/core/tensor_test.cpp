@@ -206,6 +206,19 @@ TEST(Tensor, StorageIsReturned) {
   EXPECT_EQ(Storage::bytes_in_use(), before);
 }
 
+TEST(Tensor, IsTheSameElementsInOneWindowOnly) {
+  const Tensor x = counting({3, 3});
+  EXPECT_TRUE(same_elements(x, Tensor(x)));
+  EXPECT_TRUE(same_elements(x, view::transpose(view::transpose(x, 0, 1), 0, 1)));
+  EXPECT_TRUE(same_elements(Tensor(), Tensor()));
+  EXPECT_FALSE(same_elements(x, Tensor()));
+  EXPECT_FALSE(same_elements(x, counting({3, 3})));                                     // storage
+  EXPECT_FALSE(same_elements(x, view::transpose(x, 0, 1)));                             // strides
+  EXPECT_FALSE(same_elements(view::select(x, 0, 0), view::select(x, 0, 1)));            // offset
+  EXPECT_FALSE(same_elements(view::slice(x, 0, 0, 2, 1), view::slice(x, 0, 0, 3, 1)));  // shape
+  EXPECT_FALSE(same_elements(x, Tensor(x.storage(), f64, x.shape(), x.strides())));     // dtype
+}
+
 TEST(View, SharesStorage) {
   Tensor x = counting({2, 3});
   const Tensor column = view::select(x, 1, 2), turned = view::transpose(x, 0, 1);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/ops.h"
 #include "ladon/layers/attention.h"
 #include "ladon/layers/torch_layout.h"
 #include "ladon/layers/trace.h"

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
 #include "ladon/layers/torch_layout.h"
 #include "ladon/tests/support.h"
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {

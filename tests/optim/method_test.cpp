@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/optim/helpers.h"
 

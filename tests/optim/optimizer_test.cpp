@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/core/io/safetensors.h"
 #include "ladon/layers/linear.h"
 #include "ladon/tests/optim/helpers.h"

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/particles/rows.h"

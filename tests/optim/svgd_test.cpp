@@ -3,6 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/tests/optim/helpers.h"

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
 #include "table.h"
 

@@ -1,5 +1,6 @@
 // Layers: made with random options, run on random inputs, and trained a step.
 
+#include "ladon/autograd/graph.h"
 #include "ladon/layers/layers.h"
 #include "table.h"
 

@@ -1,5 +1,6 @@
 // What modules and optimizers can do beside running: states, hooks, copies, hyper-parameters.
 
+#include "ladon/autograd/graph.h"
 #include "ladon/layers/layers.h"
 #include "ladon/layers/torch_layout.h"
 #include "ladon/optim/adam.h"

@@ -85,6 +85,7 @@ void add_comparisons(CallTable& table) {
   table.add("where", where, mask, partner, partner);
   table.add("masked_fill", masked_fill, any_tensor, mask, number);
   table.add("all_equal", all_equal, any_tensor, twin);
+  table.add("same_elements", same_elements, any_tensor, twin);
   table.add("all_close", all_close, any_tensor, twin, number, number);
 }
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "table.h"
 #include "watch.h"

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "ladon/core/kernels/loops/math.h"
-#include "ladon/core/kernels/operations.h"
+#include "ladon/core/kernels/reduction.h"
 
 namespace ladon::kernels::LADON_LEVEL {
 

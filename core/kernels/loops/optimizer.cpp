@@ -2,6 +2,7 @@
 
 #include "ladon/core/kernels/loops/math.h"
 #include "ladon/core/kernels/loops/table.h"
+#include "ladon/core/kernels/optimizer_steps.h"
 
 namespace ladon::kernels::LADON_LEVEL {
 namespace {

@@ -1,8 +1,12 @@
 // Pointwise loops. `omp simd` says that elements do not depend on each other (an output may be the
 // very input), so the compiler vectorizes without testing for overlap.
 
+#include <utility>
+
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/loops/activations.h"
 #include "ladon/core/kernels/loops/table.h"
+#include "ladon/core/kernels/unary.h"
 
 namespace ladon::kernels::LADON_LEVEL {
 namespace {
@@ -203,26 +207,45 @@ void axpby(T a, T* x, T b, const T* y, int64_t n) {
 
 // --- the table ---
 
-template <int i, class T>
-void add_entries(LoopsOf<T>& t) {
-  if constexpr (i < int(Unary::count)) {
-    constexpr auto op = static_cast<Unary>(i);
-    if constexpr (floating<T> && (op == Unary::sin || op == Unary::cos))
-      t.unary[i] = sine_loop<(op == Unary::cos)>;
-    else if constexpr (has_unary<op, T>)
-      t.unary[i] = unary<op, T>;
-  }
-  if constexpr (i < int(Binary::count))
-    if constexpr (constexpr auto op = static_cast<Binary>(i); has_binary<op, T>)
-      t.binary[i] = binary<op, T>;
-  if constexpr (i < int(Compare::count)) t.compare[i] = compare<static_cast<Compare>(i), T>;
-  if constexpr (i > 0) add_entries<i - 1>(t);
+template <Unary op, class T>
+constexpr typename LoopsOf<T>::UnaryLoop unary_loop() {
+  if constexpr (floating<T> && (op == Unary::sin || op == Unary::cos))
+    return sine_loop<(op == Unary::cos)>;
+  else if constexpr (has_unary<op, T>)
+    return unary<op, T>;
+  else
+    return nullptr;
+}
+
+template <Binary op, class T>
+constexpr typename LoopsOf<T>::BinaryLoop binary_loop() {
+  if constexpr (has_binary<op, T>)
+    return binary<op, T>;
+  else
+    return nullptr;
+}
+
+template <class T, int... i>
+void add_unary(LoopsOf<T>& t, std::integer_sequence<int, i...>) {
+  static constexpr typename LoopsOf<T>::UnaryLoop loops[] = {unary_loop<Unary(i), T>()...};
+  t.unary = loops;
+}
+template <class T, int... i>
+void add_binary(LoopsOf<T>& t, std::integer_sequence<int, i...>) {
+  static constexpr typename LoopsOf<T>::BinaryLoop loops[] = {binary_loop<Binary(i), T>()...};
+  t.binary = loops;
+}
+template <class T, int... i>
+void add_compare(LoopsOf<T>& t, std::integer_sequence<int, i...>) {
+  static constexpr typename LoopsOf<T>::CompareLoop loops[] = {compare<Compare(i), T>...};
+  t.compare = loops;
 }
 
 template <class T>
 void add_all(LoopsOf<T>& t) {
-  static_assert(Unary::count >= static_cast<Unary>(Binary::count));
-  add_entries<int(Unary::count)>(t);
+  add_unary(t, std::make_integer_sequence<int, int(Unary::count)>());
+  add_binary(t, std::make_integer_sequence<int, int(Binary::count)>());
+  add_compare(t, std::make_integer_sequence<int, int(Compare::count)>());
   t.select = select<T>;
   if constexpr (!std::is_same_v<T, bool>) t.axpby = axpby<T>;
 }

@@ -1,7 +1,10 @@
 // Reductions of contiguous rows, and of columns of a row-major matrix.
 
+#include <utility>
+
 #include "ladon/core/kernels/loops/blocked.h"
 #include "ladon/core/kernels/loops/table.h"
+#include "ladon/core/kernels/reduction.h"
 
 namespace ladon::kernels::LADON_LEVEL {
 namespace {
@@ -109,23 +112,38 @@ void columns(const T* x, int64_t rows, int64_t stride, int64_t n, T* y) {
     many_rows<op>(x + c, rows, stride, n - c < column_block ? n - c : column_block, y + c);
 }
 
-template <int i, class T>
-void add_entries(LoopsOf<T>& t) {
-  if constexpr (constexpr auto op = static_cast<Reduce>(i); has_reduce<op, T>) {
-    t.reduce[i] = row<op, T>;
-    t.reduce_columns[i] = columns<op, T>;
-  }
-  if constexpr (i > 0) add_entries<i - 1>(t);
+template <Reduce op, class T>
+constexpr typename LoopsOf<T>::ReduceLoop row_loop() {
+  if constexpr (has_reduce<op, T>)
+    return row<op, T>;
+  else
+    return nullptr;
+}
+template <Reduce op, class T>
+constexpr typename LoopsOf<T>::ReduceColumnsLoop columns_loop() {
+  if constexpr (has_reduce<op, T>)
+    return columns<op, T>;
+  else
+    return nullptr;
+}
+
+template <class T, int... i>
+void add_entries(LoopsOf<T>& t, std::integer_sequence<int, i...>) {
+  static constexpr typename LoopsOf<T>::ReduceLoop rows[] = {row_loop<Reduce(i), T>()...};
+  static constexpr
+      typename LoopsOf<T>::ReduceColumnsLoop all_columns[] = {columns_loop<Reduce(i), T>()...};
+  t.reduce = rows;
+  t.reduce_columns = all_columns;
 }
 
 }  // namespace
 
 void add_reductions(Loops& table) {
-  constexpr int last = int(Reduce::count) - 1;
-  add_entries<last>(table.boolean);
-  add_entries<last>(table.i64);
-  add_entries<last>(table.f32);
-  add_entries<last>(table.f64);
+  constexpr auto all = std::make_integer_sequence<int, int(Reduce::count)>();
+  add_entries(table.boolean, all);
+  add_entries(table.i64, all);
+  add_entries(table.f32, all);
+  add_entries(table.f64, all);
 }
 
 }  // namespace ladon::kernels::LADON_LEVEL

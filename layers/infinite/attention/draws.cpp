@@ -16,7 +16,8 @@
 #include <cmath>
 #include <vector>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/blas.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/parallel.h"

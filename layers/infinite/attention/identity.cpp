@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "ladon/autograd/graph.h"
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/forms.h"
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/parallel.h"
 #include "ladon/layers/infinite/attention/pair_blocks.h"
 
@@ -84,19 +86,7 @@ class Identity {
   std::vector<double> column_, kv_, ku_, tv_;
 };
 
-bool is_recorded(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
-  if (!grad_enabled()) return false;
-  bool recorded = layer.query_key.requires_grad();
-  for (const Tensor* x : {&seen.nngp, &seen.ntk, &values.nngp, &values.ntk})
-    recorded = recorded || x->requires_grad();
-  return recorded;
-}
-
-}  // namespace
-
-AttentionMoments identity_moments(const AttentionLimit& layer, const Pairs& seen,
-                                  const Pairs& values) {
-  if (is_recorded(layer, seen, values)) return composed(layer, seen, values);
+AttentionMoments pair_by_pair(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
   const BlockList blocks(layer, seen, values);
   const std::int64_t t = blocks.positions(), size = t * t;
   AttentionMoments m{empty(seen.nngp.shape(), f64), {}};
@@ -110,6 +100,16 @@ AttentionMoments identity_moments(const AttentionLimit& layer, const Pairs& seen
   };
   if (size > 0) parallel::for_range(blocks.count(), pairs_per_task(16 * size), some);
   return m;
+}
+
+}  // namespace
+
+AttentionMoments identity_moments(const AttentionLimit& layer, const Pairs& seen,
+                                  const Pairs& values) {
+  return fast_or_composed(
+      "identity_moments", {layer.query_key, seen.nngp, seen.ntk, values.nngp, values.ntk},
+      [&] { return pair_by_pair(layer, seen, values); },
+      [&] { return composed(layer, seen, values); });
 }
 
 }  // namespace ladon::infinite

@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/attention/pair_products.h"
 

@@ -1,6 +1,6 @@
 #include "ladon/layers/infinite/attention/pair_blocks.h"
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/shape.h"
 
 namespace ladon::infinite {
 namespace {

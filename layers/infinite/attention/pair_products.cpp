@@ -1,11 +1,12 @@
 #include "ladon/layers/infinite/attention/pair_products.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <vector>
 
-#include "ladon/autograd/graph.h"
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/forms.h"
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/blas.h"
 #include "ladon/core/error.h"
 #include "ladon/core/parallel.h"
@@ -26,25 +27,20 @@ std::int64_t PairIndex::offset(const Tensor& x, std::int64_t own, std::int64_t p
   return (x.size(0) == rows_ ? pair / columns_ : pair % columns_) * own;
 }
 
-namespace {
-
-bool recorded(std::initializer_list<const Tensor*> operands) {
-  return grad_enabled() && std::any_of(operands.begin(), operands.end(),
-                                       [](const Tensor* x) { return x->requires_grad(); });
-}
-
-}  // namespace
-
 std::int64_t pairs_per_task(std::int64_t work) {
   return std::max<std::int64_t>(1, 200000 / std::max<std::int64_t>(1, work));
 }
 
-Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
+namespace {
+
+Tensor composed(const Tensor& left, const Tensor& x, const Tensor& right,
                 const SandwichTerms& terms) {
-  if (recorded({&left, &x, &right, &terms.scale, &terms.offset, &terms.added})) {
-    const Tensor y = terms.scale * matmul(matmul(left, x), transpose(right)) + terms.offset;
-    return terms.added.defined() ? y + terms.added_scale * terms.added : y;
-  }
+  const Tensor y = terms.scale * matmul(matmul(left, x), transpose(right)) + terms.offset;
+  return terms.added.defined() ? y + terms.added_scale * terms.added : y;
+}
+
+Tensor pair_by_pair(const Tensor& left, const Tensor& x, const Tensor& right,
+                    const SandwichTerms& terms) {
   const Tensor a = contiguous(left), k = contiguous(x);
   const Tensor b = contiguous(transpose(right));  // small products are fastest row-major
   const Tensor added = terms.added.defined() ? contiguous(terms.added) : terms.added;
@@ -72,6 +68,16 @@ Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
   };
   if (size > 0) parallel::for_range(index.count(), pairs_per_task(4 * size * t), some);
   return y;
+}
+
+}  // namespace
+
+Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
+                const SandwichTerms& terms) {
+  return fast_or_composed(
+      "sandwich", {left, x, right, terms.scale, terms.offset, terms.added},
+      [&] { return pair_by_pair(left, x, right, terms); },
+      [&] { return composed(left, x, right, terms); });
 }
 
 Tensor visible(const Tensor& mask, std::int64_t positions, bool causal) {

@@ -14,7 +14,10 @@
 #include <cmath>
 #include <vector>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/parallel.h"
 #include "ladon/layers/infinite/attention/limit.h"

@@ -14,7 +14,6 @@
 #include <numbers>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/ops.h"
 #include "ladon/core/parallel.h"
 #include "ladon/layers/infinite/attention/draws.h"
 #include "ladon/layers/infinite/attention/pair_products.h"

@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/dual/rule.h"
 
@@ -18,8 +19,7 @@ class ClosedRule final : public DualRule {
   DualResult evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
                       bool with_derivative) const override {
     if (!with_derivative) return {checked(e_(p, q, c), c), {}};
-    const bool record =
-        grad_enabled() && (p.requires_grad() || q.requires_grad() || c.requires_grad());
+    const bool record = recorded({p, q, c});
     const EnableGrad on;
     const auto input = [&](const Tensor& x) { return record ? x : x.detach(); };
     const Tensor by = record && c.requires_grad() ? c : c.detach().set_requires_grad();

@@ -3,7 +3,8 @@
 #include <utility>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "ladon/core/view.h"
 #include "ladon/layers/infinite/dual/rule.h"

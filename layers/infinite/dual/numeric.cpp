@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/parallel.h"

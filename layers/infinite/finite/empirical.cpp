@@ -4,6 +4,13 @@
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/einsum.h"
+#include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/random.h"
 #include "ladon/layers/trace.h"
@@ -269,11 +276,6 @@ EmpiricalKernel kernels_of(Layer& network, const Pass& a, const Pass& b,
       a, options, [&](const Rows& rows) { return ntk_rows(network, a, b, options, rows); });
   k.ntk = pairwise(ntk, a.positions, positions, options.full);
   return k;
-}
-
-bool same_elements(const Tensor& a, const Tensor& b) {
-  return a.storage() == b.storage() && a.offset() == b.offset() && a.shape() == b.shape() &&
-         a.strides() == b.strides() && a.dtype() == b.dtype();
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 #include "ladon/layers/infinite/finite/linearized.h"
 
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/trace.h"
 

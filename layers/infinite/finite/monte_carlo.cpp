@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
 #include "ladon/core/parallel.h"
 

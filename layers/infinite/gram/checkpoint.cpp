@@ -6,7 +6,8 @@
 #include <iomanip>
 #include <sstream>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
 #include "ladon/core/parallel.h"

@@ -6,7 +6,10 @@
 #include <optional>
 #include <span>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/parallel.h"
 #include "ladon/layers/infinite/gram/checkpoint.h"

@@ -1,6 +1,7 @@
 #include "ladon/layers/infinite/kernel/branches.h"
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/core/error.h"
 
 namespace ladon::infinite {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/blas.h"
 #include "ladon/core/error.h"
 #include "ladon/core/parallel.h"

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "ladon/autograd/ops.h"
+#include "ladon/autograd/forms.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/parallel.h"
 
@@ -20,7 +22,9 @@ Tensor join_positions(const Tensor& k, const Shape& positions) {
   return flatten(columns, -1 - positions.rank(), -2);
 }
 
-Tensor joint_window_sums_composed(const Tensor& k, int axis1, int axis2, const Window& window) {
+namespace {
+
+Tensor composed(const Tensor& k, int axis1, int axis2, const Window& window) {
   const std::int64_t count = window.count(k.size(axis1));
   const Tensor around = surround(surround(k, axis1, window), axis2, window);
   const auto both_taps = [&](std::int64_t o) {
@@ -30,8 +34,6 @@ Tensor joint_window_sums_composed(const Tensor& k, int axis1, int axis2, const W
   for (std::int64_t o = 1; o < window.size; ++o) y = y + both_taps(o);
   return y;
 }
-
-namespace {
 
 /// Windows that see consecutive positions at one tap: window `to + i` sees `from + i·stride`.
 struct Run {
@@ -104,15 +106,7 @@ void sum_taps(const Taps& taps, const Layout& layout, const double* k, std::int6
   }
 }
 
-}  // namespace
-
-Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const Window& window) {
-  const int first = normalize_axis("joint_window_sums", axis1, k.rank());
-  const int second = normalize_axis("joint_window_sums", axis2, k.rank());
-  LADON_CHECK(first < second && k.size(first) == k.size(second) && k.dtype() == f64,
-              "joint_window_sums", "needs two axes of one length, in order, in f64; got axes ",
-              axis1, " and ", axis2, " of shape ", k.shape());
-  if (k.requires_grad()) return joint_window_sums_composed(k, first, second, window);
+Tensor run_by_run(const Tensor& k, int first, int second, const Window& window) {
   const Taps taps(window, k.size(first));
   const Layout layout = {.outer = k.shape().sub(0, first).count(),
                          .between = k.shape().sub(first + 1, second).count(),
@@ -131,6 +125,19 @@ Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const Window& wi
       sum_taps(taps, layout, from + r / taps.count * block, r % taps.count, to + r * row);
   });
   return y;
+}
+
+}  // namespace
+
+Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const Window& window) {
+  const int first = normalize_axis("joint_window_sums", axis1, k.rank());
+  const int second = normalize_axis("joint_window_sums", axis2, k.rank());
+  LADON_CHECK(first < second && k.size(first) == k.size(second) && k.dtype() == f64,
+              "joint_window_sums", "needs two axes of one length, in order, in f64; got axes ",
+              axis1, " and ", axis2, " of shape ", k.shape());
+  return fast_or_composed(
+      "joint_window_sums", {k}, [&] { return run_by_run(k, first, second, window); },
+      [&] { return composed(k, first, second, window); });
 }
 
 }  // namespace ladon::infinite

@@ -16,7 +16,4 @@ Tensor join_positions(const Tensor& k, const Shape& positions);
 /// Outside the positions k is 0. Both axes have the same length.
 Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const Window& window);
 
-/// As joint_window_sums, from tensor operations: what it does where gradients are recorded.
-Tensor joint_window_sums_composed(const Tensor& k, int axis1, int axis2, const Window& window);
-
 }  // namespace ladon::infinite

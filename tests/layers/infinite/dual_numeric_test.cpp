@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/layers/infinite/dual/dual.h"
 #include "ladon/tests/support.h"

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/parallel.h"
 #include "ladon/core/random.h"

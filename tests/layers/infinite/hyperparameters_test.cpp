@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
 #include "ladon/core/lapack.h"
 #include "ladon/layers/activation.h"
 #include "ladon/layers/containers.h"

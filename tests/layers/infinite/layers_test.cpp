@@ -1,6 +1,7 @@
 // Limits of linear maps, tables, normalization and dropout against finite networks; and what holds
 // of the limits of all layers.
 
+#include "ladon/autograd/graph.h"
 #include "ladon/tests/layers/infinite/empirical.h"
 #include "ladon/tests/layers/infinite/monte_carlo.h"
 #include "ladon/tests/support.h"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/posterior/gradient_flow.h"

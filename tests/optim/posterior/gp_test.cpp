@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
 #include "ladon/core/parallel.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 

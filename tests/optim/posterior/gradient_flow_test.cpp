@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/core/lapack.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 

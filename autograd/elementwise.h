@@ -1,0 +1,51 @@
+#pragma once
+// Operations that are one loop of core, named by it: for who writes one (record.h). Users see
+// ops/pointwise.h.
+
+#include <utility>
+
+#include "ladon/autograd/operands.h"
+#include "ladon/autograd/record.h"
+#include "ladon/core/kernels/pointwise.h"
+
+namespace ladon {
+
+/// y = op(x); integers take part as f32 where they have no such loop. The rule is record's, rule(g)
+/// or rule(g, y).
+///
+///   Tensor sqrt(const Tensor& x) {
+///     return elementwise(Unary::sqrt, x, [](const Tensor& g, const Tensor& y) { return 0.5 * g / y; });
+///   }
+template <class Rule>
+Tensor elementwise(kernels::Unary op, const Tensor& x, Rule rule) {
+  const char* name = to_string(op);
+  const auto compute = [op](const Tensor& a) { return kernels::unary(op, a); };
+  return record(name, in_common_dtype(name, x, least_dtype(op), compute), {x}, std::move(rule));
+}
+
+/// y = op(a, b), broadcast, with a rule an operand.
+template <class RuleA, class RuleB>
+Tensor elementwise(kernels::Binary op, const Tensor& a, const Tensor& b, RuleA by_a, RuleB by_b) {
+  const char* name = to_string(op);
+  const auto compute = [op](const Tensor& u, const Tensor& v) { return kernels::binary(op, u, v); };
+  return record(name, in_common_dtype(name, a, b, least_dtype(op), compute), {a, b},
+                std::move(by_a), std::move(by_b));
+}
+
+/// y = op(x, s).
+template <class Rule>
+Tensor elementwise(kernels::Binary op, const Tensor& x, double s, Rule rule) {
+  const char* name = to_string(op);
+  const auto compute = [op, s](const Tensor& a) { return kernels::binary(op, a, s); };
+  return record(name, in_common_dtype(name, x, least_dtype(op), compute), {x}, std::move(rule));
+}
+
+/// y = op(s, x).
+template <class Rule>
+Tensor elementwise(kernels::Binary op, double s, const Tensor& x, Rule rule) {
+  const char* name = to_string(op);
+  const auto compute = [op, s](const Tensor& a) { return kernels::binary(op, s, a); };
+  return record(name, in_common_dtype(name, x, least_dtype(op), compute), {x}, std::move(rule));
+}
+
+}  // namespace ladon

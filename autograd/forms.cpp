@@ -1,0 +1,32 @@
+#include "ladon/autograd/forms.h"
+
+#include <utility>
+
+namespace ladon {
+namespace {
+
+thread_local bool composing = false;
+thread_local CountForms* counting = nullptr;
+
+int count(const std::map<std::string, int>& counts, const std::string& name) {
+  const auto found = counts.find(name);
+  return found == counts.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+bool detail::take_fast(const char* name, std::initializer_list<Input> inputs) {
+  const bool fast = !composing && !recorded(inputs);
+  if (counting) ++(fast ? counting->fast_ : counting->composed_)[name];
+  return fast;
+}
+
+ComposedForms::ComposedForms() : before_(std::exchange(composing, true)) {}
+ComposedForms::~ComposedForms() { composing = before_; }
+
+CountForms::CountForms() : before_(std::exchange(counting, this)) {}
+CountForms::~CountForms() { counting = before_; }
+int CountForms::fast(const std::string& name) const { return count(fast_, name); }
+int CountForms::composed(const std::string& name) const { return count(composed_, name); }
+
+}  // namespace ladon

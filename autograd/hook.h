@@ -1,0 +1,26 @@
+#pragma once
+// What one gets for a function that was registered.
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace ladon {
+
+/// Takes back what was registered. A copy is the same handle; one that goes out of scope removes
+/// nothing.
+class HookHandle {
+ public:
+  HookHandle() = default;
+  explicit HookHandle(std::function<void()> remove)
+      : remove_(std::make_shared<std::function<void()>>(std::move(remove))) {}
+  /// Removes the hook, if it is still there.
+  void remove() {
+    if (remove_ && *remove_) std::exchange(*remove_, nullptr)();
+  }
+
+ private:
+  std::shared_ptr<std::function<void()>> remove_;
+};
+
+}  // namespace ladon

@@ -1,0 +1,13 @@
+#pragma once
+// Dropout (Srivastava et al. 2014).
+
+#include "ladon/core/random.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// x with each element zeroed with probability p, the others divided by 1 − p. x itself at p = 0.
+/// Throws Error unless 0 ≤ p ≤ 1.
+Tensor dropout(const Tensor& x, double p, Generator& rng);
+
+}  // namespace ladon

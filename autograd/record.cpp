@@ -1,0 +1,87 @@
+#include "ladon/autograd/record.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+namespace {
+
+std::atomic<std::uint64_t> next_number{0};
+
+// The nodes of this thread that wait to be destroyed, if any. Without a destructor of its own: a
+// static tensor may go after the thread's other variables.
+thread_local std::vector<std::shared_ptr<Node>>* graveyard = nullptr;
+thread_local bool draining = false;
+
+}  // namespace
+
+Node::Node(const char* operation, const Tensor& output)
+    : operation_(operation),
+      number_(next_number.fetch_add(1, std::memory_order_relaxed)),
+      shape_(output.shape()),
+      dtype_(output.dtype()) {}
+
+Node::~Node() { drain(); }
+
+std::uint64_t Node::add_hook(std::function<Tensor(const Tensor&)> hook) {
+  if (!hooks_) hooks_ = std::make_unique<Hooks>();
+  static std::atomic<std::uint64_t> next{0};  // never used again, so that a handle stays its hook's
+  const std::uint64_t id = next.fetch_add(1, std::memory_order_relaxed);
+  hooks_->emplace(id, std::move(hook));
+  return id;
+}
+
+void Node::bury(std::span<std::shared_ptr<Node>> nodes) {
+  for (auto& node : nodes) {
+    if (!node) continue;
+    if (node.use_count() > 1) {  // not destroyed yet
+      node.reset();
+      continue;
+    }
+    if (!graveyard) graveyard = new std::vector<std::shared_ptr<Node>>;
+    graveyard->push_back(std::move(node));
+  }
+}
+
+void Node::drain() {
+  if (!graveyard || draining) return;
+  draining = true;
+  while (!graveyard->empty()) {
+    const std::shared_ptr<Node> node = std::move(graveyard->back());
+    graveyard->pop_back();
+  }
+  delete std::exchange(graveyard, nullptr);
+  draining = false;
+}
+
+bool recorded(std::initializer_list<Input> inputs) {
+  return grad_enabled() && std::any_of(inputs.begin(), inputs.end(), [](const Input& input) {
+           return input.tensor->requires_grad();
+         });
+}
+
+bool recorded(std::span<const Tensor> inputs) {
+  return grad_enabled() && std::any_of(inputs.begin(), inputs.end(),
+                                       [](const Tensor& x) { return x.requires_grad(); });
+}
+
+namespace detail {
+
+Tensor SavedOutput::attached(Node& node) const {
+  Tensor y = *saved_;
+  if (grad_enabled()) y.set_history(node.shared_from_this());
+  return y;
+}
+
+void throw_freed(const char* operation) {
+  detail::fail("backward", "the graph at `", operation,
+               "` was already freed; pass retain_graph = true to the first backward to "
+               "sweep it twice");
+}
+
+}  // namespace detail
+
+}  // namespace ladon

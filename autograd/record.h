@@ -1,0 +1,284 @@
+#pragma once
+// How an operation is written and recorded.
+//
+// Compute the value with kernels, which know no gradient, and hand it to `record` with the inputs
+// and one rule an input. A rule takes the gradient g of the value y and returns that of its input,
+// written in public operations, so that its own derivatives exist:
+//
+//   Tensor log(const Tensor& x) {
+//     check_floating("log", x);                                          // operands.h
+//     return record("log", kernels::unary(Unary::log, x), {x},
+//                   [x = saved(x)](const Tensor& g) { return g / x; });  // (ln x)' = 1/x
+//   }
+//
+// - Nothing is recorded, and the rule is dropped, unless gradients are on and an input needs one.
+// - A rule keeps inputs by `saved(x)`, which notices edits in place, and takes y as its second
+//   argument where the gradient is shorter in y: [](const Tensor& g, const Tensor& y).
+// - A gradient may have the broadcast shape and another dtype: the sweep sums and casts it.
+// - Several gradients that are computed together are one rule: record_joint.
+// - A fast form stands beside its composed form by fast_or_composed (forms.h); one loop of core
+//   becomes an operation by `elementwise` (elementwise.h).
+//
+// Underneath is the graph. Each tensor that needs a gradient points to one node, which holds the
+// rules and the nodes of the inputs. An operation of several outputs records one node an output,
+// because the gradients of their common input add up anyway.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// What a node hands its results to: tells which inputs want a gradient, and takes it. A gradient
+/// of broadcast shape is summed to its input's shape and cast to its dtype here, once for all
+/// operations.
+class GradientSink {
+ public:
+  virtual bool needs(std::size_t input) const = 0;
+  virtual void give(std::size_t input, Tensor gradient) = 0;
+
+ protected:
+  ~GradientSink() = default;
+};
+
+class Node : public std::enable_shared_from_this<Node> {
+ public:
+  Node(const char* operation, const Tensor& output);
+  virtual ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  const char* operation() const { return operation_; }
+  const Shape& shape() const { return shape_; }
+  DType dtype() const { return dtype_; }
+  /// Nodes are numbered as they are made: an input's number is smaller than its user's.
+  std::uint64_t number() const { return number_; }
+  /// What register_hook (graph.h) put here, in the order in which it came.
+  using Hooks = std::map<std::uint64_t, std::function<Tensor(const Tensor& gradient)>>;
+  const Hooks& hooks() const { return *hooks_; }
+  bool has_hooks() const { return hooks_ && !hooks_->empty(); }
+  std::uint64_t add_hook(std::function<Tensor(const Tensor& gradient)> hook);
+  void remove_hook(std::uint64_t id) { hooks_->erase(id); }
+
+  /// Nodes of the inputs; null for an input that needs no gradient.
+  virtual std::span<std::shared_ptr<Node>> inputs() = 0;
+  virtual void backward(const Tensor& gradient, GradientSink& sink) = 0;
+  /// Frees what the rules saved, and the inputs.
+  virtual void release() = 0;
+
+ protected:
+  /// Hands nodes over to be destroyed one after the other: a chain of a million nodes would
+  /// overflow the stack if each destroyed the next.
+  static void bury(std::span<std::shared_ptr<Node>> nodes);
+  static void drain();
+
+ private:
+  const char* operation_;
+  std::uint64_t number_;
+  std::unique_ptr<Hooks> hooks_;
+  Shape shape_;
+  DType dtype_;
+};
+
+/// A tensor kept for backward. Reading it throws Error if it was edited in place since.
+class Saved {
+ public:
+  Saved() = default;
+  explicit Saved(const Tensor& x) : tensor_(x), version_(x.storage().version()) {}
+  operator const Tensor&() const { return **this; }
+  const Tensor& operator*() const {
+    if (tensor_.storage().version() != version_) [[unlikely]]
+      throw_edited();
+    return tensor_;
+  }
+  const Tensor* operator->() const { return &tensor_; }
+
+ private:
+  [[noreturn]] void throw_edited() const;
+  Tensor tensor_;
+  std::uint32_t version_ = 0;
+};
+inline Saved saved(const Tensor& x) { return Saved(x); }
+/// Keeps x only if `input`, whose gradient reads it, needs one.
+inline Saved saved_for(const Tensor& input, const Tensor& x) {
+  return input.requires_grad() ? Saved(x) : Saved();
+}
+
+/// Reference to an input of an operation.
+struct Input {
+  Input(const Tensor& x) : tensor(&x) {}  // NOLINT: implicit, so that inputs read {a, b}
+  const Tensor* tensor;
+};
+
+/// Whether what is computed from these inputs is recorded: gradients are on, and one needs one. An
+/// undefined tensor needs none.
+bool recorded(std::initializer_list<Input> inputs);
+bool recorded(std::span<const Tensor> inputs);
+
+namespace detail {
+
+/// The output, kept without its history, which would make the node own itself.
+class SavedOutput {
+ public:
+  explicit SavedOutput(const Tensor& y) : saved_(y.detach()) {}
+  /// With its history again, where the sweep itself is recorded.
+  Tensor attached(Node& node) const;
+
+ private:
+  Saved saved_;
+};
+struct NoOutput {
+  explicit NoOutput(const Tensor&) {}
+};
+
+[[noreturn]] void throw_freed(const char* operation);
+
+/// Owns the inputs' nodes and frees them iteratively. Links is std::array or std::vector.
+template <class Links>
+class LinkedNode : public Node {
+ public:
+  LinkedNode(const char* operation, const Tensor& y, Links links)
+      : Node(operation, y), links_(std::move(links)) {}
+  ~LinkedNode() override { bury(links_); }  // the derived rules are gone; ~Node drains
+  std::span<std::shared_ptr<Node>> inputs() final { return links_; }
+
+ protected:
+  Links links_;
+};
+
+/// A node of N inputs with one rule each: rule(g) or rule(g, y).
+template <class... Rules>
+class RuleNode final : public LinkedNode<std::array<std::shared_ptr<Node>, sizeof...(Rules)>> {
+  static constexpr bool uses_output =
+      (std::is_invocable_v<Rules&, const Tensor&, const Tensor&> || ...);
+  using Output = std::conditional_t<uses_output, SavedOutput, NoOutput>;
+  using Base = LinkedNode<std::array<std::shared_ptr<Node>, sizeof...(Rules)>>;
+  struct State {
+    std::tuple<Rules...> rules;
+    [[no_unique_address]] Output output;
+  };
+
+ public:
+  RuleNode(const char* operation, const Tensor& y, std::initializer_list<Input> inputs,
+           Rules... rules)
+      : Base(operation, y, links(inputs)),
+        state_(State{std::tuple<Rules...>(std::move(rules)...), Output(y)}) {}
+
+  void backward(const Tensor& g, GradientSink& sink) override {
+    if (!state_) throw_freed(this->operation());
+    apply(g, sink, std::index_sequence_for<Rules...>{});
+  }
+  void release() override {
+    auto nodes = std::move(this->links_);  // outlive the rules, whose tensors point to them
+    state_.reset();
+    Node::bury(nodes);
+    Node::drain();
+  }
+
+ private:
+  static auto links(std::initializer_list<Input> inputs) {
+    std::array<std::shared_ptr<Node>, sizeof...(Rules)> nodes;
+    auto node = nodes.begin();
+    for (const Input& input : inputs) *node++ = input.tensor->history();
+    return nodes;
+  }
+  template <std::size_t... I>
+  void apply(const Tensor& g, GradientSink& sink, std::index_sequence<I...>) {
+    (apply_one(std::get<I>(state_->rules), I, g, sink), ...);
+  }
+  template <class Rule>
+  void apply_one(Rule& rule, std::size_t i, const Tensor& g, GradientSink& sink) {
+    if (!sink.needs(i)) return;
+    if constexpr (std::is_invocable_v<Rule&, const Tensor&, const Tensor&>)
+      sink.give(i, rule(g, state_->output.attached(*this)));
+    else
+      sink.give(i, rule(g));
+  }
+
+  std::optional<State> state_;
+};
+
+/// A node whose one rule gives all gradients: rule(g, sink) or rule(g, y, sink).
+template <class Rule>
+class JointNode final : public LinkedNode<std::vector<std::shared_ptr<Node>>> {
+  static constexpr bool uses_output =
+      std::is_invocable_v<Rule&, const Tensor&, const Tensor&, GradientSink&>;
+  using Output = std::conditional_t<uses_output, SavedOutput, NoOutput>;
+  struct State {
+    Rule rule;
+    [[no_unique_address]] Output output;
+  };
+
+ public:
+  JointNode(const char* operation, const Tensor& y, std::vector<std::shared_ptr<Node>> links,
+            Rule rule)
+      : LinkedNode(operation, y, std::move(links)), state_(State{std::move(rule), Output(y)}) {}
+
+  void backward(const Tensor& g, GradientSink& sink) override {
+    if (!state_) throw_freed(operation());
+    if constexpr (uses_output)
+      state_->rule(g, state_->output.attached(*this), sink);
+    else
+      state_->rule(g, sink);
+  }
+  void release() override {
+    auto nodes = std::move(links_);
+    state_.reset();
+    bury(nodes);
+    drain();
+  }
+
+ private:
+  std::optional<State> state_;
+};
+
+}  // namespace detail
+
+/// Records that y was computed from `inputs`, with one rule an input, in order. A rule takes the
+/// gradient g of y, or g and y, and returns the input's gradient; it is called only when wanted.
+/// The rules are written in public operations, so that their own derivatives exist; they capture
+/// inputs by `saved(x)`. Returns y with its history, or y as it is when nothing is to be recorded.
+///
+///   return record("mul", kernels::binary(Binary::mul, a, b), {a, b},
+///                 [b = saved(b)](const Tensor& g) { return g * b; },
+///                 [a = saved(a)](const Tensor& g) { return g * a; });
+template <class... Rules>
+Tensor record(const char* operation, Tensor y, std::initializer_list<Input> inputs,
+              Rules... rules) {
+  detail::require(inputs.size() == sizeof...(Rules), "an operation records one rule an input");
+  if (!recorded(inputs)) return y;
+  y.set_history(
+      std::make_shared<detail::RuleNode<Rules...>>(operation, y, inputs, std::move(rules)...));
+  return y;
+}
+
+/// As record, with one rule for all inputs: rule(g, sink) or rule(g, y, sink) asks sink.needs(i)
+/// and calls sink.give(i, gradient). For fused gradients, and for any number of inputs.
+template <class Rule>
+Tensor record_joint(const char* operation, Tensor y, std::span<const Tensor> inputs, Rule rule) {
+  if (!recorded(inputs)) return y;
+  std::vector<std::shared_ptr<Node>> links;
+  for (const Tensor& input : inputs) links.push_back(input.history());
+  y.set_history(
+      std::make_shared<detail::JointNode<Rule>>(operation, y, std::move(links), std::move(rule)));
+  return y;
+}
+template <class Rule>
+Tensor record_joint(const char* operation, Tensor y, std::initializer_list<Tensor> inputs,
+                    Rule rule) {
+  return record_joint(operation, std::move(y), std::span(inputs.begin(), inputs.size()),
+                      std::move(rule));
+}
+
+}  // namespace ladon

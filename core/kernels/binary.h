@@ -1,0 +1,14 @@
+#pragma once
+// The lists of functions of two elements. They stand apart as unary.h does.
+
+namespace ladon::kernels {
+
+/// Functions of two elements of one dtype. `div` and `atan2` need a floating dtype. `pow` of a
+/// negative base and fractional exponent is NaN; integers to a negative power throw Error. `remainder`
+/// has the divisor's sign, as in Python; an integer divisor of 0 throws Error. Integers wrap
+/// around. Booleans have mul and minimum (both "and") and maximum ("or").
+enum class Binary { add, sub, mul, div, pow, maximum, minimum, atan2, remainder, count };
+
+enum class Compare { eq, ne, lt, le, gt, ge, count };
+
+}  // namespace ladon::kernels

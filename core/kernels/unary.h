@@ -1,0 +1,40 @@
+#pragma once
+// The list of functions of one element. It stands apart from what computes them, so that only files
+// that name one see the list, and the loops, compiled for several instruction sets, nothing else.
+
+namespace ladon::kernels {
+
+/// Functions of one element. floor, abs, neg, sign and square also take integers; the rest need a
+/// floating dtype (Error). A `_derivative` is f' as a function of x, where it is not elementary.
+/// round takes halves to the even neighbour.
+enum class Unary {
+  neg,
+  abs,
+  sign,
+  floor,
+  ceil,
+  round,
+  square,
+  sqrt,
+  rsqrt,
+  reciprocal,
+  exp,
+  expm1,
+  log,
+  log1p,
+  sin,
+  cos,
+  tanh,
+  erf,
+  sigmoid,
+  softplus,
+  relu,
+  gelu,
+  gelu_derivative,
+  gelu_tanh,
+  gelu_tanh_derivative,
+  silu,
+  count
+};
+
+}  // namespace ladon::kernels

@@ -1,0 +1,38 @@
+#pragma once
+// The sources of the library as text: for tests that hold tables against them.
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace ladon::test {
+
+/// The sources of the library without their comments, by path.
+inline std::map<std::string, std::string> sources() {
+  const std::filesystem::path root = LADON_SOURCE_DIR;
+  std::map<std::string, std::string> texts;
+  for (const char* floor : {"core", "autograd", "layers", "optim"})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / floor)) {
+      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
+      std::ifstream in(entry.path());
+      std::string text;
+      for (std::string line; std::getline(in, line);)
+        text += line.substr(0, line.find("//")) + '\n';
+      texts[std::filesystem::relative(entry.path(), root).string()] = text;
+    }
+  return texts;
+}
+
+/// What the first group of a pattern matches in a text, each time.
+inline std::vector<std::string> matches(const std::string& text, const std::string& pattern) {
+  const std::regex regex(pattern);
+  std::vector<std::string> found;
+  for (std::sregex_iterator i(text.begin(), text.end(), regex), end; i != end; ++i)
+    found.push_back((*i)[1]);
+  return found;
+}
+
+}  // namespace ladon::test
