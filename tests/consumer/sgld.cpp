@@ -1,6 +1,7 @@
 // A particle method of one's own: stochastic gradient Langevin dynamics (Welling and Teh 2011),
 //   θ ← θ − ε·∇U(θ) + sqrt(2ε)·ξ,  ξ ~ N(0, 1),  every particle a chain of its own.
 #include "expect.h"
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/optim/particles/method.h"
 #include "ladon/optim/sgd.h"

@@ -14,6 +14,7 @@ void add_arithmetic(CallTable& table) {
   using WithNumber = Tensor (*)(const Tensor&, double);
   table.add("pow", static_cast<Binary>(pow), any_tensor, partner);
   table.add("pow", static_cast<WithNumber>(pow), any_tensor, number);
+  table.add("atan2", atan2, any_tensor, partner);
   table.add("maximum", maximum, any_tensor, partner);
   table.add("minimum", minimum, any_tensor, partner);
   table.add("operator+", static_cast<Binary>(operator+), any_tensor, partner);
