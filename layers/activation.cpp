@@ -102,9 +102,10 @@ std::string Polynomial::describe() const {
 Elementwise::Elementwise(infinite::Pointwise f, std::string t, int terms)
     : function(std::move(f)), dual(DualFunction::numeric(function, terms)), title(std::move(t)) {}
 
-Elementwise::Elementwise(infinite::Pointwise f, DualFunction d)
-    : function(std::move(f)), dual(std::move(d)), title(dual.name()) {
-  LADON_CHECK(static_cast<bool>(function), "Elementwise", "the function is empty");
+Elementwise::Elementwise(DualFunction d)
+    : function(d.function()), dual(std::move(d)), title(dual.name()) {
+  LADON_CHECK(static_cast<bool>(function), "Elementwise", "the dual `", title,
+              "` does not hold its function; take an Activation, or DualFunction::closed");
 }
 
 infinite::Kernel Elementwise::limit(const infinite::Kernel& k) const {

@@ -53,7 +53,7 @@ struct Polynomial : Layer {
 /// closed form gives:
 ///
 ///   Elementwise([](const Tensor& x) { return x * sigmoid(1.702 * x); }, "quick gelu")
-///   Elementwise(φ, infinite::DualFunction::closed("relu²", φ, E))
+///   Elementwise(infinite::DualFunction::closed("relu²", φ, E))
 struct Elementwise : Layer {
   infinite::Pointwise function;
   infinite::DualFunction dual;
@@ -61,8 +61,9 @@ struct Elementwise : Layer {
 
   /// Throws Error where `function` is empty, or for terms that DualFunction::numeric refuses.
   explicit Elementwise(infinite::Pointwise function, std::string title = "φ", int terms = 128);
-  /// The title is the dual's name.
-  Elementwise(infinite::Pointwise function, infinite::DualFunction dual);
+  /// Of DualFunction::closed or numeric: the title is its name. Throws Error for other duals, which do
+  /// not hold their function.
+  explicit Elementwise(infinite::DualFunction dual);
   Tensor forward(const Tensor& x) const override { return function(x); }
   bool per_position() const override { return true; }
   infinite::Kernel limit(const infinite::Kernel& k) const override;

@@ -58,7 +58,7 @@ constexpr std::array<Row, 19> rows = {{
     {"step", [](const Tensor& x, double) { return 0.5 * (sign(x) + 1); },
      [](double) { return DualFunction::step(); }, none},
 }};
-static_assert(rows.size() == static_cast<std::size_t>(Nonlinearity::step) + 1);
+static_assert(rows.size() == static_cast<std::size_t>(Nonlinearity::count));
 
 const Row& row(Nonlinearity f) { return rows[static_cast<std::size_t>(f)]; }
 

@@ -38,9 +38,7 @@ void LayerNorm::report(const Tensor& x, const Tensor& y) const {
 
 infinite::Kernel LayerNorm::limit(const infinite::Kernel& k) const {
   k.law.need_mean_zero("LayerNorm");
-  // A trained weight's part of the NTK is a channel's own: the channels' laws differ.
-  const bool trained = weight.defined() && k.ntk.defined();
-  const infinite::Law makes = trained ? k.law.after_mixing() : k.law;
+  const infinite::Law makes = k.law.after_trained_scale(weight.defined() && k.ntk.defined());
   return infinite::map_pairs(k, makes, [&](const infinite::Pairs& pairs) {
     // At least the smallest number: zeros stay zeros even where eps = 0.
     const auto power = [&](const Tensor& variance) {

@@ -18,10 +18,9 @@ struct LayerScale : Layer {
     return y;
   }
   bool per_position() const override { return true; }
-  // k' = λ²k, t' = λ²t + k. In channel c the last is x_c·x'_c, which is k on average alone: with it
-  // channels have laws of their own, and are no longer Gaussian together.
+  // k' = λ²k, t' = λ²t + k. In channel c the last is x_c·x'_c, which is k on average alone.
   infinite::Kernel limit(const infinite::Kernel& k) const override {
-    const infinite::Law makes = k.ntk.defined() ? k.law.after_mixing() : k.law;
+    const infinite::Law makes = k.law.after_trained_scale(k.ntk.defined());
     return infinite::map_pairs(k, makes, [this](const infinite::Pairs& pairs) {
       auto y = pairs.each([this](const Tensor& block) { return lambda * lambda * block; });
       if (y.ntk.defined()) y.ntk = y.ntk + pairs.nngp;

@@ -9,7 +9,6 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/random.h"
-
 using namespace ladon;
 
 Tensor value_of_swish(const Tensor& x, const Tensor& beta) {

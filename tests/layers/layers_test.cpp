@@ -138,7 +138,7 @@ TEST(Init, OrthogonalHasOrthonormalSides) {
 TEST(Init, NamesThereAndBack) {
   for (int i = 0; i <= static_cast<int>(Init::orthogonal); ++i)
     EXPECT_EQ(init_from_name(to_string(static_cast<Init>(i))), static_cast<Init>(i));
-  for (int i = 0; i <= static_cast<int>(Nonlinearity::step); ++i)
+  for (int i = 0; i < static_cast<int>(Nonlinearity::count); ++i)
     EXPECT_EQ(nonlinearity_from_name(to_string(static_cast<Nonlinearity>(i))),
               static_cast<Nonlinearity>(i));
   Generator rng(1);

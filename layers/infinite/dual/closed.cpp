@@ -82,7 +82,7 @@ void check_edges(const DualFunction& closed) {
 
 DualFunction DualFunction::closed(std::string name, Pointwise function, Covariance e) {
   LADON_CHECK(function && e, name, "φ and E must be functions; one is empty");
-  const DualFunction f(name, std::make_shared<ClosedRule>(name, std::move(e)));
+  const DualFunction f(name, std::make_shared<ClosedRule>(name, std::move(e)), function);
   check_against(numeric(std::move(function)), f);
   check_edges(f);
   return f;

@@ -33,8 +33,9 @@ void check_operands(const Tensor& p, const Tensor& q, const Tensor& c) {
 
 }  // namespace
 
-DualFunction::DualFunction(std::string name, std::shared_ptr<const DualRule> rule)
-    : name_(std::move(name)), rule_(std::move(rule)) {}
+DualFunction::DualFunction(std::string name, std::shared_ptr<const DualRule> rule,
+                           Pointwise function)
+    : name_(std::move(name)), function_(std::move(function)), rule_(std::move(rule)) {}
 
 DualResult SlopedRule::evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
                                 bool with_derivative) const {

@@ -85,12 +85,15 @@ class DualFunction {
   static DualFunction numeric(Pointwise function, int terms = 128);
 
   const std::string& name() const { return name_; }
+  /// φ, of closed() and numeric(); empty otherwise.
+  const Pointwise& function() const { return function_; }
   const DualRule& rule() const { return *rule_; }
 
  private:
-  DualFunction(std::string name, std::shared_ptr<const DualRule> rule);
+  DualFunction(std::string name, std::shared_ptr<const DualRule> rule, Pointwise function = {});
 
   std::string name_;
+  Pointwise function_;
   std::shared_ptr<const DualRule> rule_;
 };
 

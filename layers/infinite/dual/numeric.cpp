@@ -217,7 +217,7 @@ DualFunction DualFunction::numeric(Pointwise function, int terms) {
   LADON_CHECK(static_cast<bool>(function), "dual", "the function is empty");
   LADON_CHECK(terms >= 8 && terms <= 256 && terms % 8 == 0, "dual", terms,
               " terms of an expansion; they must be a multiple of 8 from 8 to 256");
-  return {"numeric", std::make_shared<NumericRule>(std::move(function), terms)};
+  return {"numeric", std::make_shared<NumericRule>(function, terms), function};
 }
 
 }  // namespace ladon::infinite

@@ -37,6 +37,10 @@ struct Law {
   /// Behind what multiplies channels by something random of mean one, or sets channels of several
   /// laws side by side: the mean stays, the shape of the distribution does not.
   Law after_mixing() const { return {mean, false}; }
+  /// Behind a trained factor of each channel (1 or another number before training). Its part of the
+  /// tangent kernel is the channel's own, and that kernel only a mean over channels: where there is
+  /// one (`with_ntk`), as after_mixing().
+  Law after_trained_scale(bool with_ntk) const { return with_ntk ? after_mixing() : *this; }
   /// The same channels as inputs of a branch: what is independent counts from here.
   Law into_branch() const { return {has_mean_zero() ? Mean::zero : mean, gaussian}; }
   /// Of Σ_i branch_i. The rest of what is known follows from how branches depend on each other:

@@ -33,7 +33,7 @@ void expect_limit_of(const std::string& name, const Make& activation) {
 }
 
 TEST(ActivationLimit, OfEveryNonlinearity) {
-  for (int i = 0; i <= static_cast<int>(Nonlinearity::step); ++i) {
+  for (int i = 0; i < static_cast<int>(Nonlinearity::count); ++i) {
     const auto f = static_cast<Nonlinearity>(i);
     expect_limit_of(std::string(to_string(f)), [f] { return std::make_unique<Activation>(f); });
   }

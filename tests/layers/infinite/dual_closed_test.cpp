@@ -104,8 +104,7 @@ TEST(ClosedDual, IsTheLimitOfFiniteNetworks) {
   const auto make = [](Generator& rng) {
     constexpr auto ntk = Parameterization::ntk;
     return std::make_unique<Sequential>(
-        Linear({.in = 3, .out = width, .parameterization = ntk}, rng),
-        Elementwise(relu_squared, closed()),
+        Linear({.in = 3, .out = width, .parameterization = ntk}, rng), Elementwise(closed()),
         Linear({.in = width, .out = 4, .parameterization = ntk}, rng));
   };
   Generator rng(3);
