@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "expect.h"
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/optim/particles/svgd.h"
 
