@@ -133,7 +133,8 @@ class Sizes {
   }
   /// What a user asked for, as a multiple of the unit.
   std::int64_t rounded(std::int64_t side) const {
-    return std::min((side + unit_ - 1) / unit_ * unit_, std::max(largest_, unit_));
+    const std::int64_t most = std::max(largest_, unit_);
+    return side >= most ? most : (side + unit_ - 1) / unit_ * unit_;
   }
   /// A tile whose tensors stay in cache, and enough of them for all threads.
   std::int64_t chosen(double budget) const {

@@ -125,6 +125,7 @@ TEST(Gram, HasTheSameBitsForAnyTileAndNumberOfThreads) {
   const Sequential net = relu_net(300);
   const Tensor x = draw({3 * unit + 9, 300}), y = draw({2 * unit - 5, 300}, 3);
   const Gram whole = gram(limit(net), x, y, {.tile = 1000});
+  expect_same_bits(gram(limit(net), x, y, {.tile = INT64_MAX}), whole, "as large as can be");
   const int before = num_threads();
   for (const int threads : {1, 3})
     for (const std::int64_t tile : {std::int64_t{0}, unit, unit + 40, 3 * unit}) {
