@@ -3,10 +3,16 @@
 #include <cmath>
 #include <limits>
 
+#include "ladon/core/measured.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::test {
 namespace {
+
+TEST(Measured, AFigureAloneHasNoError) {
+  EXPECT_EQ(Measured{2.5}.se, 0);
+  EXPECT_TRUE(std::isnan(Measured{}.value));
+}
 
 using namespace metrics;  // NOLINT: all that is tested here
 
