@@ -10,14 +10,15 @@ namespace ladon {
 
 void RunningMoments::add(const Tensor& x) {
   const NoGrad off;
+  const Tensor value = cast(x, f64);
   if (++count_ == 1) {
-    mean_ = clone(cast(x, f64));
+    mean_ = clone(value);
     squares_ = zeros_like(mean_);
     return;
   }
-  const Tensor step = cast(x, f64) - mean_;
+  const Tensor step = value - mean_;
   add_(mean_, step, 1.0 / static_cast<double>(count_));
-  mul_(step, cast(x, f64) - mean_);
+  mul_(step, value - mean_);
   add_(squares_, step);
 }
 

@@ -48,23 +48,12 @@ Polynomial::Polynomial(std::vector<double> c, Basis b) : coefficients(std::move(
   dual_function();  // throws for a wrong number of coefficients
 }
 
-namespace {
-
-/// (0, …, 0, 1), once n was found to be a degree.
-std::vector<double> unit(const DualFunction&, int n) {
-  std::vector<double> coefficients(static_cast<std::size_t>(n) + 1);
-  coefficients.back() = 1;
-  return coefficients;
-}
-
-}  // namespace
-
 Polynomial Polynomial::monomial(int n) {
-  return Polynomial(unit(DualFunction::monomial(n), n), Basis::power);
+  return Polynomial(infinite::unit_coefficients("monomial", n), Basis::power);
 }
 
 Polynomial Polynomial::hermite(int n) {
-  return Polynomial(unit(DualFunction::hermite(n), n), Basis::hermite);
+  return Polynomial(infinite::unit_coefficients("hermite", n), Basis::hermite);
 }
 
 DualFunction Polynomial::dual_function() const {

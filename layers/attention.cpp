@@ -35,11 +35,9 @@ void check_input(const char* what, const Tensor& x, std::int64_t width) {
               " must be [batch, T, ", width, "], got shape ", x.shape());
 }
 
-/// Whether both are one tensor, as in self-attention.
+/// Whether both are one tensor, as in self-attention, also for the gradient.
 bool same(const Tensor& a, const Tensor& b) {
-  return &a == &b ||
-         (a.storage().bytes() == b.storage().bytes() && a.offset() == b.offset() &&
-          a.shape() == b.shape() && a.strides() == b.strides() && a.history() == b.history());
+  return same_elements(a, b) && a.history() == b.history();
 }
 
 void check_options(const MultiHeadAttentionOptions& o) {

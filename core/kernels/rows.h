@@ -31,7 +31,7 @@ void for_rows(std::int64_t rows, std::int64_t n, const F& body) {
   parallel::for_range(rows, grain, range);
 }
 
-/// f takes tensors whose last axis is the given one, contiguous, and returns tensors of that layout; the axis
+/// f takes tensors whose last axis is the given one, contiguous, and returns such; the axis
 /// goes back to its place in the result.
 template <class F, class... Tensors>
 Tensor along_axis(int axis, const F& f, const Tensor& x, const Tensors&... more) {

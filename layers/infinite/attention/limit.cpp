@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/softmax.h"
+#include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/attention/pair_products.h"
 
@@ -93,12 +93,10 @@ PairKernels attention_kernels(const AttentionLimit& layer, const Pairs& seen, co
 
 void check_no_gradient(const char* form, const AttentionLimit& layer, const Pairs& seen,
                        const Pairs& values) {
-  bool wanted = layer.query_key.requires_grad();
-  for (const Pairs* pairs : {&seen, &values})
-    for (const Tensor* k : {&pairs->nngp, &pairs->ntk, &pairs->left, &pairs->right})
-      wanted = wanted || k->requires_grad();
+  const bool wanted = recorded({layer.query_key, seen.nngp, seen.ntk, seen.left, seen.right,
+                                values.nngp, values.ntk, values.left, values.right});
   LADON_CHECK(
-      !wanted || !grad_enabled(), "MultiHeadAttention",
+      !wanted, "MultiHeadAttention",
       "the limit of sqrt scaling has no gradient by query_key_std or by the kernels it is given "
       "with ",
       form, "; use identity, or linear scaling");

@@ -97,6 +97,10 @@ class DualFunction {
   std::shared_ptr<const DualRule> rule_;
 };
 
+/// (0, …, 0, 1): the coefficients of the polynomial of degree n alone. Throws Error, named by `what`,
+/// for degrees outside 0 … 64.
+std::vector<double> unit_coefficients(const char* what, int n);
+
 /// Tensors of c's shape.
 struct DualResult {
   Tensor value;       ///< E[φ(u)φ(v)]

@@ -66,15 +66,6 @@ std::shared_ptr<const DualRule> polynomial_family(const std::vector<double>& coe
   return family(Dual::polynomial, std::move(f));
 }
 
-/// (0, …, 0, 1): the polynomial of degree n alone.
-std::vector<double> unit(const char* what, int n) {
-  LADON_CHECK(n >= 0 && n <= max_degree, what, "the degree is ", n, "; it must be 0 to ",
-              max_degree);
-  std::vector<double> coefficients(static_cast<std::size_t>(n) + 1);
-  coefficients.back() = 1;
-  return coefficients;
-}
-
 }  // namespace
 
 DualFunction DualFunction::rectifier(double below, double above) {
@@ -114,7 +105,15 @@ DualFunction DualFunction::hermite(const std::vector<double>& coefficients) {
   return {"hermite", polynomial_family(coefficients, true)};
 }
 
-DualFunction DualFunction::monomial(int n) { return polynomial(unit("monomial", n)); }
-DualFunction DualFunction::hermite(int n) { return hermite(unit("hermite", n)); }
+std::vector<double> unit_coefficients(const char* what, int n) {
+  LADON_CHECK(n >= 0 && n <= max_degree, what, "the degree is ", n, "; it must be 0 to ",
+              max_degree);
+  std::vector<double> coefficients(static_cast<std::size_t>(n) + 1);
+  coefficients.back() = 1;
+  return coefficients;
+}
+
+DualFunction DualFunction::monomial(int n) { return polynomial(unit_coefficients("monomial", n)); }
+DualFunction DualFunction::hermite(int n) { return hermite(unit_coefficients("hermite", n)); }
 
 }  // namespace ladon::infinite
