@@ -9,6 +9,7 @@
 #include <string>
 
 #include "ladon/core/error.h"
+#include "ladon/core/random.h"
 
 namespace ladon::test {
 
@@ -21,6 +22,12 @@ inline void expect_error(const std::function<void()>& action, const std::string&
     EXPECT_NE(std::string(error.what()).find(fragment), std::string::npos)
         << "message: " << error.what() << "\nexpected in it: " << fragment;
   }
+}
+
+/// Standard normal numbers, f64.
+inline Tensor gaussian(const Shape& shape, std::uint64_t seed = 1) {
+  Generator rng(seed);
+  return normal(shape, rng, 0, 1, f64);
 }
 
 /// A new folder, removed at the end of the scope.

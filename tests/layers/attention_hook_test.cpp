@@ -16,10 +16,7 @@
 namespace ladon {
 namespace {
 
-Tensor some(const Shape& shape, std::uint64_t seed = 1) {
-  Generator rng(seed);
-  return normal(shape, rng, 0, 1, f64);
-}
+using test::gaussian;
 
 MultiHeadAttention drawn(MultiHeadAttentionOptions options) {
   Generator rng(2);
@@ -30,8 +27,8 @@ MultiHeadAttention drawn(MultiHeadAttentionOptions options) {
 
 TEST(AttentionMask, PartsRestrictTogether) {
   const auto layer = drawn({.dim = 4, .heads = 2});
-  const Tensor x = some({2, 3, 4}), tokens = cast(tensor({1, 1, 0, 1, 1, 1}, {2, 3}), boolean);
-  const Tensor lower = cast(tril(ones({3, 3}, f64)), boolean), bias = some({2, 3, 3}, 3);
+  const Tensor x = gaussian({2, 3, 4}), tokens = cast(tensor({1, 1, 0, 1, 1, 1}, {2, 3}), boolean);
+  const Tensor lower = cast(tril(ones({3, 3}, f64)), boolean), bias = gaussian({2, 3, 3}, 3);
   const Tensor may = logical_and(unsqueeze(unsqueeze(tokens, 1), 1), lower);
   const Tensor expected = layer(x, AttentionMask() + where(may, bias, scalar(-INFINITY, f64)));
   const auto same = [&](const AttentionMask& mask) {
@@ -55,7 +52,7 @@ struct RelativeBias : AttentionHook {
   Tensor table;  // [heads, 2T − 1]
 
   RelativeBias(std::int64_t heads, std::int64_t length)
-      : table(parameter(some({heads, 2 * length - 1}, 5))) {}
+      : table(parameter(gaussian({heads, 2 * length - 1}, 5))) {}
   Tensor bias(const AttentionHeads& h) const override {
     const std::int64_t n = h.q.size(2);
     const Tensor at = unsqueeze(arange(n), 1) - arange(n) + (n - 1);  // [T, T], from 0
@@ -79,7 +76,7 @@ TEST(AttentionHook, AddsItsBias) {
     const auto plain = drawn({.dim = 4, .heads = 2, .form = form});
     auto hooked = drawn({.dim = 4, .heads = 2, .form = form, .hook = relative});
     hooked.eval();
-    const Tensor x = some({2, 3, 4}), head = unsqueeze(x, 1);
+    const Tensor x = gaussian({2, 3, 4}), head = unsqueeze(x, 1);
     const Tensor bias = relative.bias({head, head, head});
     EXPECT_EQ(bias.shape(), (Shape{2, 3, 3})) << "from the heads' T alone";
     const auto details = hooked.forward_with_weights(x, x, x);
@@ -101,7 +98,7 @@ TEST(AttentionHook, ChangesWhatHeadsSee) {
   const auto hooked = drawn({.dim = 4, .heads = 2, .bias = false, .hook = Shifted()});
   auto doubled = plain;
   doubled.query = 2 * plain.query;
-  const Tensor x = some({2, 3, 4});
+  const Tensor x = gaussian({2, 3, 4});
   // weights sum to 1, so that every head's context is shifted by 1
   const Tensor shift = sum(flatten(plain.output, 0, 1), 0);
   EXPECT_TRUE(all_close(hooked(x), doubled(x) + shift, 1e-13, 1e-13));
@@ -111,7 +108,7 @@ TEST(AttentionHook, IsPartOfTheModule) {
   auto layer = drawn({.dim = 4, .heads = 2, .hook = RelativeBias(2, 3)});
   EXPECT_EQ(layer.state_dict().count("hook.table"), 1u);
   EXPECT_NE(layer.describe().find("RelativeBias"), std::string::npos);
-  const Tensor x = some({2, 3, 4});
+  const Tensor x = gaussian({2, 3, 4});
   backward(sum(square(layer(x))));
   EXPECT_TRUE(layer.parameters().back().grad().defined());
   const auto copy = clone(layer);
@@ -134,7 +131,7 @@ TEST(AttentionHook, HasNoLimitUnlessItGivesOne) {
   const MultiHeadAttentionOptions plain{
       .dim = 4, .heads = 2, .form = {.weighting = Weighting::identity}, .projection_bias = false};
   auto options = plain;
-  const Tensor x = some({2, 3, 4});
+  const Tensor x = gaussian({2, 3, 4});
   for (const bool relative : {false, true}) {
     options.hook = Shifted();
     if (relative) options.hook = RelativeBias(2, 3);

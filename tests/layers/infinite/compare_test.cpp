@@ -10,11 +10,7 @@ namespace ladon {
 namespace {
 
 using namespace infinite;
-
-Tensor gaussian(const Shape& shape, std::uint64_t seed) {
-  Generator rng(seed);
-  return normal(shape, rng, 0, 1, f64);
-}
+using test::gaussian;
 
 TEST(FitSlope, IsExactOnALineAndWeighsErrors) {
   const Slope line = fit_slope({4, 16, 64}, {{2, 0.2}, {1, 0.05}, {0.5, 0.1}});

@@ -13,6 +13,7 @@ namespace {
 
 using infinite::empirical_kernel;
 using infinite::NtkMethod;
+using test::gaussian;
 
 constexpr auto ntk = Parameterization::ntk;
 
@@ -24,11 +25,6 @@ Linear dense(std::int64_t in, std::int64_t out, Generator& rng,
                  .weight_std = how == ntk ? 1.3 : 1,
                  .bias_std = how == ntk ? 0.4 : 0},
                 rng);
-}
-
-Tensor gaussian(const Shape& shape, std::uint64_t seed) {
-  Generator rng(seed);
-  return normal(shape, rng, 0, 1, f64);
 }
 
 TEST(EmpiricalKernel, LayerwiseIsTheContractionOfJacobians) {

@@ -13,11 +13,7 @@ namespace ladon {
 namespace {
 
 using namespace infinite;
-
-Tensor gaussian(const Shape& shape, std::uint64_t seed) {
-  Generator rng(seed);
-  return normal(shape, rng, 0, 1, f64);
-}
+using test::gaussian;
 
 std::unique_ptr<Layer> small_network(std::int64_t width = 6) {
   constexpr auto ntk = Parameterization::ntk;
