@@ -41,16 +41,24 @@ void set_up(CLI::App& app, const std::string& name, const Card& card, CommonOpti
   options.out = name + ".out";
   app.name(name);
   app.description(join(card.summary, ". ", card.lesson));
-  app.footer(join("Without options it takes ", card.duration, ". Try\n  ", card.command));
+  std::string footer = join("Without options it takes ", card.duration, ". Try\n");
+  for (const Trial& trial : card.trials)
+    footer +=
+        join("\n  ", trial.command, "\n      ", wrapped(trial.watch, help_columns(), 6), "\n");
+  app.footer(footer);
   app.formatter(std::make_shared<Help>());
   app.option_defaults()->always_capture_default();
-  app.add_option("--seed", options.seed, "Seed of everything random")
+  add(app, "--seed", options.seed, "Seed of everything random",
+      "Another one shows which findings are luck")
       ->check(whole_number<std::uint64_t>(0));
-  app.add_option("--threads", options.threads, "Threads; 0 takes every core")
+  add(app, "--threads", options.threads, "Threads; 0 takes every core",
+      "Leave some to other work; no figure depends on it but the time")
       ->check(whole_number(0, most_threads));
-  app.add_option("--out", options.out, "Folder for pictures and their data")
+  add(app, "--out", options.out, "Folder for pictures and their data",
+      "Name one a run, to keep the pictures of both")
       ->check(name_of("a folder"));
-  app.add_option("--json", options.json, "Write every figure of table and picture to this file")
+  add(app, "--json", options.json, "Write every figure of table and picture to this file",
+      "To draw or test them elsewhere")
       ->check(name_of("a file"));
 }
 

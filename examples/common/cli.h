@@ -5,15 +5,22 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace ladon::example {
+
+/// A command to try, and what to watch in what it prints.
+struct Trial {
+  const char *command, *watch;
+};
 
 /// What an example says of itself in --help. The first two stand in its main.cpp under these names,
 /// where `examples/run --list` reads them.
 struct Card {
   const char *summary, *duration;  ///< Of a run without options.
   const char* lesson;
-  const char* command;  ///< One to try.
+  std::vector<Trial> trials;
 };
 
 struct CommonOptions {

@@ -1,11 +1,16 @@
 #include "ladon/examples/common/help.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 namespace {
 
-constexpr std::size_t columns = 90, first_column = 26;
+constexpr std::size_t first_column = 26;
 
 /// "--threads N", "--mnist TEXT TEXT", "--methods TEXT,…": what is typed.
 std::string typed(const CLI::Option* option) {
@@ -45,8 +50,15 @@ std::string bounds(const CLI::Option* option) {
 
 }  // namespace
 
+std::size_t help_columns() {
+  constexpr std::size_t usual = 90, least = 60, most = 120;
+  winsize terminal{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &terminal) != 0 || terminal.ws_col == 0) return usual;
+  return std::clamp<std::size_t>(terminal.ws_col, least, most);
+}
+
 std::string Help::make_description(const CLI::App* app) const {
-  return wrapped(app->get_description(), columns) + "\n\n";
+  return wrapped(app->get_description(), help_columns()) + "\n\n";
 }
 
 std::string Help::make_footer(const CLI::App* app) const { return app->get_footer() + "\n"; }
@@ -55,7 +67,8 @@ std::string Help::make_option(const CLI::Option* option, bool) const {
   std::string line = "  " + typed(option);
   line += width(line) < first_column ? std::string(first_column - width(line), ' ')
                                      : "\n" + std::string(first_column, ' ');
-  return line + wrapped(option->get_description() + bounds(option), columns, first_column) + "\n";
+  return line + wrapped(option->get_description() + bounds(option), help_columns(), first_column) +
+         "\n";
 }
 
 }  // namespace ladon::example

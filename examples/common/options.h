@@ -1,5 +1,5 @@
 #pragma once
-// What an option may be. CLI11's own ranges print every digit of the largest double, its numbers
+// What an option is for and may be. CLI11's own ranges print every digit of the largest double, its numbers
 // wrap below zero and are clipped above.
 
 #include <CLI/CLI.hpp>
@@ -12,6 +12,13 @@
 #include "ladon/examples/common/text.h"
 
 namespace ladon::example {
+
+/// An option as --help shows it: what it is, and when one would change it.
+template <class T>
+CLI::Option* add(CLI::App& app, const std::string& name, T& value, const std::string& what,
+                 const std::string& when) {
+  return app.add_option(name, value, what + ". " + when);
+}
 
 /// Takes whole numbers, written in digits, from `low` to `high`. T is the type of the option.
 template <class T>

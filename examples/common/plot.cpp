@@ -4,9 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <iostream>
+#include <iterator>
+#include <utility>
 
-#include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
 #include "ladon/examples/common/text.h"
 
@@ -27,20 +29,165 @@ int spawn(std::string program, std::string argument, const std::filesystem::path
   return WEXITSTATUS(status);
 }
 
+/// `text` with `old` replaced by `by` wherever it stands.
+std::string replaced(std::string text, const std::string& old, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(old, at)) != std::string::npos; at += by.size())
+    text.replace(at, old.size(), by);
+  return text;
+}
+
+/// Puts title and settings where programs that read a picture aloud look for them.
+void describe(const std::filesystem::path& svg, const std::string& title,
+              const std::string& settings) {
+  std::string text = read_file(svg.string());
+  const auto put = [&text](const std::string& tag, const std::string& words) {
+    const std::string open = "<" + tag + ">", close = "</" + tag + ">";
+    const std::size_t from = text.find(open), to = text.find(close);
+    if (from == std::string::npos || to == std::string::npos) return;
+    const std::string safe = replaced(replaced(words, "&", "&amp;"), "<", "&lt;");
+    text.replace(from + open.size(), to - from - open.size(), safe);
+  };
+  put("title", title);
+  put("desc", settings);
+  write_atomically(svg, text);
+}
+
+constexpr const char* house_style = R"(set encoding utf8
+set border 3 lc rgb '#555555'
+set tics nomirror scale 0.6
+set grid lc rgb '#e4e4e4' lw 1 dt 1
+set key samplen 2.5 spacing 1.1
+set bars 0.7
+set title offset 0,-0.6
+set xlabel offset 0,0.4
+set ylabel offset 1.2,0
+)";
+
 }  // namespace
 
-std::filesystem::path plot(const std::filesystem::path& folder, const std::string& name,
-                           const std::string& script, int width, int height) {
-  const std::string head =
-      join("set terminal svg size ", width, ",", height,
-           " font 'Helvetica,13' background 'white'\nset output '", name, ".svg'\n");
-  write_atomically(folder / (name + ".gp"), head + script);
-  const int status = spawn("gnuplot", name + ".gp", folder);
-  if (status == 0) return folder / (name + ".svg");
+std::string Style::line(double width) const {
+  return join("lc rgb '", colour, "' dt ", dash, " lw ", width);
+}
+
+std::string Style::points(double size) const {
+  return join("lc rgb '", colour, "' pt ", marker, " ps ", size);
+}
+
+Style kind(std::size_t i) {
+  static const Style kinds[] = {{"#0072b2", 1, 7},  {"#d55e00", 2, 5},  {"#00805f", 4, 9},
+                                {"#a3528a", 5, 13}, {"#8a6d00", 3, 11}, {"#333333", 6, 4}};
+  return kinds[i % std::size(kinds)];
+}
+
+Style step(std::size_t i, std::size_t n) {
+  constexpr int light[] = {0x72, 0xad, 0xdb}, dark[] = {0x06, 0x29, 0x5e};
+  constexpr int markers[] = {7, 5, 9, 13, 11, 4};
+  const double share = n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 1;
+  char colour[8];
+  const auto mix = [share](int a, int b) { return static_cast<unsigned>(a + share * (b - a)); };
+  std::snprintf(colour, sizeof colour, "#%02x%02x%02x", mix(light[0], dark[0]) & 0xffu,
+                mix(light[1], dark[1]) & 0xffu, mix(light[2], dark[2]) & 0xffu);
+  return {colour, static_cast<int>(i % 5) + 1, markers[i % std::size(markers)]};
+}
+
+std::string quoted(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    if (std::string("_^{}@&~\\").find(c) != std::string::npos) safe += "\\";
+    safe += c == '\'' ? "''" : std::string(1, c);
+  }
+  return "'" + safe + "'";
+}
+
+Picture::Picture(std::filesystem::path folder, std::string name)
+    : folder_(std::move(folder)), name_(std::move(name)) {}
+
+std::string Picture::data(const std::string& of, const std::vector<std::vector<double>>& rows) {
+  std::string text;
+  char number[32];
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      std::snprintf(number, sizeof number, i == 0 ? "%.7g" : " %.7g", row[i]);
+      text += number;
+    }
+    text += '\n';
+  }
+  const std::string file = name_ + "_" + of + ".dat";
+  write_atomically(folder_ / file, text);
+  return "'" + file + "'";
+}
+
+void Picture::panel(const Box& box, const std::string& title, const std::string& script) {
+  panels_.push_back({box, title, script});
+}
+
+std::filesystem::path Picture::draw(const std::string& title, const std::string& settings,
+                                    int width, int height) {
+  std::string script = join("set terminal svg size ", width, ",", height,
+                            " font 'sans-serif,18' background 'white'\nset output '", name_,
+                            ".svg'\nset encoding utf8\nset multiplot\n");
+  const auto heading = [&](const std::string& text, int size, int y) {
+    script += join("set label ", y, " ", quoted(text), " at screen 0.5,screen ",
+                   1 - static_cast<double>(y) / height, " center font ',", size, "'\n");
+  };
+  heading(title, 24, 26);
+  heading(settings, 18, 58);
+  script +=
+      "set size 1,1\nset origin 0,0\nunset border\nunset tics\nunset key\n"
+      "plot [0:1] [0:1] NaN\n";
+  const auto across = [width](int x) { return static_cast<double>(x) / width; };
+  const auto up = [height](int y) { return 1 - static_cast<double>(y) / height; };
+  for (const auto& [box, of, commands] : panels_)
+    script +=
+        join("reset\n", house_style, "set lmargin at screen ", across(box.left),
+             "\nset rmargin at screen ", across(box.left + box.width), "\nset tmargin at screen ",
+             up(box.top), "\nset bmargin at screen ", up(box.top + box.height), "\nset title ",
+             quoted(of), " font ',20'\n", commands, "\n");
+  write_atomically(folder_ / (name_ + ".gp"), script + "unset multiplot\n");
+  const int status = spawn("gnuplot", name_ + ".gp", folder_);
+  if (status == 0) {
+    const std::filesystem::path svg = folder_ / (name_ + ".svg");
+    describe(svg, title, settings);
+    return svg;
+  }
   std::cerr << (status == -1 || status == 127 ? "gnuplot is not installed" : "gnuplot failed")
-            << ": the picture's data and script are in " << (folder / (name + ".gp")).string()
+            << ": the picture's data and script are in " << (folder_ / (name_ + ".gp")).string()
             << '\n';
   return {};
+}
+
+std::string curve(const std::string& file, const std::string& columns, const Style& style,
+                  const std::string& title, double width) {
+  return join(file, " using ", columns, " with lines ", style.line(width),
+              title.empty() ? " notitle" : " title " + quoted(title));
+}
+
+std::string with_errors(const std::string& file, const std::string& columns, const Style& style,
+                        const std::string& title) {
+  return join(file, " using ", columns, " with yerrorbars lw 1.8 ", style.points(),
+              title.empty() ? " notitle" : " title " + quoted(title));
+}
+
+std::string with_intervals(const std::string& file, const std::string& columns, const Style& style,
+                           const std::string& title, double size) {
+  return join(file, " using ", columns, " with xerrorbars lw 2.2 ", style.points(size),
+              title.empty() ? " notitle" : " title " + quoted(title));
+}
+
+std::string named_places(const std::vector<std::string>& names) {
+  std::string places;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    places += join(i ? ", " : "", quoted(names[i]), " ", i);
+  return "(" + places + ")";
+}
+
+std::string heat_map(const std::string& file, std::size_t rows, std::size_t columns,
+                     const std::string& bar, double most) {
+  return join("set palette defined (0 '#f7fbff', 0.5 '#6baed6', 1 '#08306b')\nset cbrange [0:",
+              most, "]\nset border 0\nunset grid\nset tics scale 0\n", "set xrange [0.5:", columns,
+              ".5]\nset yrange [", rows, ".5:0.5]\n",
+              bar.empty() ? "unset colorbox\n" : join("set cblabel ", quoted(bar), "\n"), "plot ",
+              file, " matrix using ($1+1):($2+1):3 with image pixels notitle");
 }
 
 }  // namespace ladon::example

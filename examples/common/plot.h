@@ -1,15 +1,89 @@
 #pragma once
-// Pictures by gnuplot, called as a program.
+// One style for all pictures: whoever has read one can read the others, on paper, from the last
+// row, and without seeing colours. gnuplot draws them, called as a program.
 
 #include <filesystem>
+#include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace ladon::example {
 
-/// Writes `script` to folder/name.gp and runs gnuplot on it in that folder; the script is given the
-/// terminal and writes folder/name.svg. Returns the picture's path, or an empty path, after one
-/// line on stderr, when gnuplot is not there or fails: data and script stay for later.
-std::filesystem::path plot(const std::filesystem::path& folder, const std::string& name,
-                           const std::string& script, int width, int height);
+/// How one kind of thing is drawn. Colour, dash and marker say the same; any one suffices.
+struct Style {
+  std::string colour;
+  int dash = 1, marker = 7;  ///< Gnuplot's dt and pt.
+
+  std::string line(double width = 2.5) const;   ///< "lc rgb '…' dt … lw …"
+  std::string points(double size = 0.9) const;  ///< "lc rgb '…' pt … ps …"
+};
+
+/// Of kinds without an order: hues that stay apart for colour-blind readers (after Okabe and Ito
+/// 2008), each with a contrast of at least 3 : 1 to white. Repeats after six.
+Style kind(std::size_t i);
+/// Of what is ordered, as 1, 4, 64 heads: step i of n, one hue from light to dark.
+Style step(std::size_t i, std::size_t n);
+
+constexpr const char* grey = "#767676";  ///< Of what is compared with: laws, chance, zero.
+
+/// In gnuplot's quotes, every character as it is.
+std::string quoted(const std::string& text);
+
+/// Where a panel's axes stand, in pixels from the picture's upper left corner. Labels and title of
+/// the panel are outside of it.
+struct Box {
+  int left, top, width, height;
+};
+
+/// A picture of panels. A panel is a gnuplot script; the picture sets grid, border and letters.
+class Picture {
+ public:
+  /// Files in `folder` are name.gp, name.svg, and name_….dat with the panels' numbers.
+  Picture(std::filesystem::path folder, std::string name);
+
+  /// Writes rows of numbers for a panel, and returns the file's name in quotes, as gnuplot wants it.
+  std::string data(const std::string& of, const std::vector<std::vector<double>>& rows);
+
+  void panel(const Box& box, const std::string& title, const std::string& script);
+
+  /// Where the titles of the first row of panels may begin, below title and settings.
+  static constexpr int top = 80;
+
+  /// Draws it under a title and a line of settings, which also goes into the SVG's description.
+  /// Returns the picture's path, or an empty path, after one line on stderr, when gnuplot is not
+  /// there or fails: data and script stay for later.
+  std::filesystem::path draw(const std::string& title, const std::string& settings, int width,
+                             int height);
+
+ private:
+  struct Panel {
+    Box box;
+    std::string title, script;
+  };
+  std::filesystem::path folder_;
+  std::string name_;
+  std::vector<Panel> panels_;
+};
+
+// --- parts of a plot command; `file` is what data() returned ---
+
+/// A line through columns x and y.
+std::string curve(const std::string& file, const std::string& columns, const Style& style,
+                  const std::string& title, double width = 2.5);
+/// Points with bars of ± one standard error: columns x, y, se. Bars that leave a logarithmic axis
+/// are cut at it.
+std::string with_errors(const std::string& file, const std::string& columns, const Style& style,
+                        const std::string& title);
+/// Dots on a horizontal axis with intervals: columns x, y, x's low end, x's high end.
+std::string with_intervals(const std::string& file, const std::string& columns, const Style& style,
+                           const std::string& title, double size = 0.9);
+
+/// Places on an axis with names instead of numbers: ('plain' 0, 'svgd' 1).
+std::string named_places(const std::vector<std::string>& names);
+
+/// A panel's script for a matrix of numbers from 0 to `most`, as shades of one hue; rows and columns
+/// are counted from 1. `bar` names the colour bar at its right; empty: none is drawn.
+std::string heat_map(const std::string& file, std::size_t rows, std::size_t columns,
+                     const std::string& bar, double most = 1);
 
 }  // namespace ladon::example

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
+#include <utility>
 
+#include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
 #include "ladon/core/parallel.h"
 #include "ladon/examples/common/text.h"
@@ -16,20 +17,20 @@ namespace {
 int digits_for(const std::vector<Row>& rows, std::size_t column) {
   double largest = 0;
   for (const Row& row : rows)
-    for (const double x : {row.figures[column].second.value, row.figures[column].second.se})
+    for (const double x : {row.figures[column].value, row.figures[column].se})
       if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
   return largest >= 1000 ? 0 : largest >= 100 ? 1 : largest >= 10 ? 2 : largest > 1 ? 3 : 4;
 }
 
 bool has_errors(const std::vector<Row>& rows, std::size_t column) {
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-    const Measured& e = row.figures[column].second;
+    const Measured& e = row.figures[column];
     return std::isfinite(e.value) && !(e.se == 0);
   });
 }
 
 std::string cell(const Row& row, std::size_t column, int digits, bool with_error) {
-  const Measured& e = row.figures[column].second;
+  const Measured& e = row.figures[column];
   if (!std::isfinite(e.value)) return row.diverged ? "diverged" : "–";
   const auto fixed = [digits](double x) {
     char text[64];
@@ -40,25 +41,36 @@ std::string cell(const Row& row, std::size_t column, int digits, bool with_error
   return fixed(e.value) + " ± " + (std::isfinite(e.se) ? fixed(e.se) : "–");
 }
 
-}  // namespace
-
-Measured estimate(const std::vector<double>& repetitions) {
-  const auto n = static_cast<double>(repetitions.size());
-  double mean = 0, squares = 0;
-  for (const double x : repetitions) mean += x / n;
-  for (const double x : repetitions) squares += (x - mean) * (x - mean);
-  return {mean,
-          n > 1 ? std::sqrt(squares / (n - 1) / n) : std::numeric_limits<double>::quiet_NaN()};
+/// "↑" after the name of what should be high.
+std::string header(const Column& column) {
+  return column.name + (column.better == Better::higher  ? " ↑"
+                        : column.better == Better::lower ? " ↓"
+                                                         : "");
 }
 
-std::string table(const std::vector<Row>& rows) {
-  if (rows.empty()) return "";
-  std::vector<std::vector<std::string>> cells{{"method"}};
-  for (const auto& [name, value] : rows[0].figures) cells[0].push_back(name);
-  for (const Row& row : rows) {
+}  // namespace
+
+Table::Table(std::string of, std::vector<Column> columns)
+    : of_(std::move(of)), columns_(std::move(columns)) {
+  for (const Column& column : columns_)
+    LADON_CHECK(!column.meaning.empty(), "Table", "the column ", column.name,
+                " is not explained; say what it means");
+}
+
+void Table::add(Row row) {
+  LADON_CHECK(row.figures.size() == columns_.size(), "Table", "the row ", row.method, " has ",
+              row.figures.size(), " figures for ", columns_.size(), " columns");
+  rows_.push_back(std::move(row));
+}
+
+std::string Table::text() const {
+  if (rows_.empty()) return "";
+  std::vector<std::vector<std::string>> cells{{of_}};
+  for (const Column& column : columns_) cells[0].push_back(header(column));
+  for (const Row& row : rows_) {
     cells.push_back({row.method});
-    for (std::size_t c = 0; c < row.figures.size(); ++c)
-      cells.back().push_back(cell(row, c, digits_for(rows, c), has_errors(rows, c)));
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      cells.back().push_back(cell(row, c, digits_for(rows_, c), has_errors(rows_, c)));
   }
   std::vector<std::size_t> widths(cells[0].size(), 0);
   for (const auto& line : cells)
@@ -70,6 +82,19 @@ std::string table(const std::vector<Row>& rows) {
       text += c == 0 ? line[c] + gap : "  " + gap + line[c];
     }
     text += '\n';
+  }
+  return text;
+}
+
+std::string Table::explained() const {
+  constexpr std::size_t columns = 100;
+  std::size_t names = 0;
+  for (const Column& column : columns_) names = std::max(names, width(header(column)));
+  std::string text;
+  for (const Column& column : columns_) {
+    const std::string name = header(column);
+    text += name + std::string(names - width(name) + 2, ' ') +
+            wrapped(column.meaning, columns, names + 2) + '\n';
   }
   return text;
 }
@@ -86,12 +111,21 @@ void write_json(const CommonOptions& options, const Report& report) {
                              {"threads", num_threads()},
                              {"seconds", report.seconds},
                              {"interrupted", report.interrupted},
+                             {"columns", nlohmann::ordered_json::object()},
                              {"rows", nlohmann::ordered_json::array()}};
-  for (const Row& row : report.rows) {
-    nlohmann::ordered_json entry{{"method", row.method}};
-    for (const auto& [name, value] : row.figures) entry[name] = as_json(value);
-    if (row.diverged) entry["diverged"] = true;
-    all["rows"].push_back(entry);
+  for (const Table& table : report.tables) {
+    for (const Column& column : table.columns())
+      all["columns"][column.name] = {{"meaning", column.meaning},
+                                     {"better", column.better == Better::higher  ? "higher"
+                                                : column.better == Better::lower ? "lower"
+                                                                                 : "neither"}};
+    for (const Row& row : table.rows()) {
+      nlohmann::ordered_json entry{{"method", row.method}};
+      for (std::size_t c = 0; c < row.figures.size(); ++c)
+        entry[table.columns()[c].name] = as_json(row.figures[c]);
+      if (row.diverged) entry["diverged"] = true;
+      all["rows"].push_back(entry);
+    }
   }
   all.update(report.more);
   write_atomically(options.json, all.dump(2) + "\n");

@@ -1,30 +1,57 @@
 #pragma once
-// Results as an aligned table and as JSON.
+// Results as an aligned table that explains itself, and as JSON.
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "ladon/core/measured.h"
 #include "ladon/examples/common/cli.h"
+#include "ladon/examples/common/statistics.h"
 
 namespace ladon::example {
 
-/// The mean of what is repeated, and its standard error, which is not known from one repetition.
-Measured estimate(const std::vector<double>& repetitions);
+enum class Better { neither, higher, lower };
 
-/// One method and its figures, in the order of the table's columns.
+/// What stands in a column.
+struct Column {
+  std::string name;
+  std::string
+      meaning;  ///< For one who sees it for the first time: unit, chance level, of how many.
+  Better better = Better::neither;
+};
+
+/// One method and its figures, a column each.
 struct Row {
   std::string method;
-  std::vector<std::pair<std::string, Measured>> figures;
+  std::vector<Measured> figures;
   bool diverged = false;  ///< Its training ran away: figures that are not finite say so.
 };
 
-/// Rows under a header, columns aligned: "0.912 ± 0.004", or "0.912" in a column without errors;
-/// "–" for what is not known, "diverged" in a row that did. Every row has the same figures.
-std::string table(const std::vector<Row>& rows);
+class Table {
+ public:
+  /// Throws Error for a column without a meaning.
+  Table(std::string of, std::vector<Column> columns);
+
+  /// Throws Error unless the row has a figure a column.
+  void add(Row row);
+
+  const std::string& of() const { return of_; }  ///< What the rows are: "method".
+  const std::vector<Column>& columns() const { return columns_; }
+  const std::vector<Row>& rows() const { return rows_; }
+  bool empty() const { return rows_.empty(); }
+
+  /// Rows under a header, columns aligned: "0.912 ± 0.004", or "0.912" in a column without errors;
+  /// "–" for what is not known, "diverged" in a row that did. An arrow shows which way is better.
+  std::string text() const;
+  /// A line for each column: what it means.
+  std::string explained() const;
+
+ private:
+  std::string of_;
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+};
 
 /// {"mean", "se"}; null for what is not finite.
 nlohmann::ordered_json as_json(const Measured& figure);
@@ -34,13 +61,14 @@ struct Report {
   std::string example;
   nlohmann::json settings;
   double seconds = 0;
-  std::vector<Row> rows;
+  std::vector<Table> tables;
   bool interrupted = false;
   nlohmann::ordered_json more = nlohmann::ordered_json::object();  ///< Set beside the rows.
 };
 
-/// Writes {"example", "version", "settings", "threads", "seconds", "interrupted", "rows", …} to
-/// --json, beside and then renamed; nothing without it. A row that diverged has "diverged": true.
+/// Writes {"example", "version", "settings", "threads", "seconds", "interrupted", "columns", "rows",
+/// …} to --json, beside and then renamed; nothing without it. A row that diverged has
+/// "diverged": true.
 void write_json(const CommonOptions& options, const Report& report);
 
 }  // namespace ladon::example

@@ -50,6 +50,15 @@ std::vector<Batch> batches(const Sequences& s, const Tensor& order, std::int64_t
   return cut;
 }
 
+/// The place of each rule's key, which stands once in a sequence.
+Tensor right_tokens(const Batch& batch) {
+  const Tensor keys = select(batch.tokens, 2, 0);  // [B, T]
+  std::vector<Tensor> places;
+  for (std::int64_t r = 0; r < rules; ++r)
+    places.push_back(argmax(cast(equal(keys, first_key + r), f32), 1));
+  return stack(places, 1);
+}
+
 }  // namespace
 
 Task generated_task(const Settings& settings, Generator rng) {
@@ -61,6 +70,7 @@ Task generated_task(const Settings& settings, Generator rng) {
   return {
       .description = join(rules, " rules over ", length, " tokens, ", values, " values; ",
                           train_items, " training and ", test_items, " test sequences"),
+      .unfamiliar_kind = "sequences in which one rule's key is missing",
       .vocabulary = vocabulary,
       .questions = rules,
       .classes = values,
@@ -73,6 +83,7 @@ Task generated_task(const Settings& settings, Generator rng) {
           },
       .test = batches(test, in_order, batch_size),
       .unfamiliar = batches(unfamiliar, in_order, batch_size),
+      .right_tokens = right_tokens,
   };
 }
 

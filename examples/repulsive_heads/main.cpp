@@ -15,12 +15,20 @@ namespace {
 constexpr const char* summary = "What changes in training when attention heads repel each other";
 constexpr const char* duration = "about 20 s on 2 cores";
 constexpr const char* lesson =
-    "One Transformer classifier is trained several times: plainly, with its heads as particles "
-    "that repel each other (svgd, spos, wgd: An et al. 2020), and with a cosine penalty between "
-    "heads. Without --format it makes its own task, in which every question needs a head of its "
-    "own.";
-constexpr const char* command =
-    "repulsive_heads --methods plain,svgd --alpha 0.1 --seeds 5 --json figures.json";
+    "One Transformer classifier is trained several times: plainly; with its heads as particles "
+    "that "
+    "repel each other (svgd, spos, wgd: An et al. 2020); by svgd without its repulsion "
+    "(smoothing), "
+    "which tells the two halves of svgd apart; and with a cosine penalty between heads. Without "
+    "--format it makes its own task, in which every question needs a head of its own, so that one "
+    "can see which head looks after which.";
+const std::vector<Trial> trials = {
+    {"repulsive_heads --heads 1 --methods plain",
+     "accuracy: one head has one look a sequence, and the task needs eight"},
+    {"repulsive_heads --methods plain,smoothing,svgd --alpha 1 --seeds 4",
+     "nll and map_redundancy against plain: when does repulsion stop being harmless?"},
+    {"repulsive_heads --heads 16 --methods plain,wgd",
+     "the picture of maps: do two heads share a rule, and does repulsion change that?"}};
 
 /// Defaults that depend on the task; options given on the command line replace them.
 void set_defaults(Settings& s) {
@@ -28,6 +36,8 @@ void set_defaults(Settings& s) {
   const auto choose = [generated](auto& field, auto for_generated, auto for_text) {
     field = generated ? for_generated : for_text;
   };
+  s.methods = methods();
+  choose(s.seeds, 6, 3);
   choose(s.epochs, 10, 20);
   choose(s.batch_size, 64, 64);
   choose(s.heads, 8, 8);
@@ -94,13 +104,14 @@ bool teach(const Settings& s) {
 
   Outcomes outcomes;
   const bool complete = run_all(task, s, outcomes);
-  const std::vector<Row> rows = rows_of(outcomes);
-  const std::int64_t parameters = rows.empty() ? 0 : outcomes[0].second[0].parameters;
-  if (!rows.empty())
+  const Table table = table_of(task, outcomes);
+  const std::int64_t parameters = table.empty() ? 0 : outcomes[0].second[0].parameters;
+  if (!table.empty())
     std::cout << parameters << " parameters; heads: " << s.heads << "; seeds: " << s.seeds
-              << "; mean ± standard error\n\n"
-              << table(rows) << '\n'
-              << verdict(outcomes);
+              << "; mean ± standard error over seeds\n\n"
+              << table.text() << '\n'
+              << table.explained() << '\n'
+              << verdict(task, outcomes);
   if (!complete)
     std::cout << "interrupted after " << runs(outcomes) << " runs of "
               << s.methods.size() * static_cast<std::size_t>(s.seeds) << '\n';
@@ -108,12 +119,13 @@ bool teach(const Settings& s) {
   write_json(s.common, {.example = "repulsive_heads",
                         .settings = settings_json(s, parameters),
                         .seconds = spent.count(),
-                        .rows = rows,
+                        .tables = {table},
                         .interrupted = !complete,
-                        .more = details(outcomes)});
+                        .more = details(task, outcomes)});
   const Outcomes shown = that_converged(outcomes);
-  const std::filesystem::path picture = shown.empty() ? "" : draw(s, shown);
-  if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
+  if (!shown.empty())
+    for (const std::filesystem::path& picture : draw(s, task, shown))
+      std::cout << "picture: " << picture.string() << '\n';
   return complete;
 }
 
@@ -137,31 +149,58 @@ void check_usage(const Settings& s) {
 
 void add_options(CLI::App& app, Settings& s) {
   const CLI::Validator count = whole_number(1, 1'000'000);
-  app.add_option("--format", s.format, "Task: generated, or text files")
+  add(app, "--format", s.format, "Task: generated, or text files",
+      "Text shows what repulsion does where nobody planted a rule")
       ->check(CLI::IsMember({"generated", "trec", "lines", "tsv"}));
-  app.add_option("--train", s.train, "Training file; with --format lines one file a class");
-  app.add_option("--test", s.test, "Test file(s), in the same format");
-  app.add_option("--glove", s.glove, "Word vectors: GloVe's text format, or a JSON object");
-  app.add_option("--methods", s.methods, "What to compare")
+  add(app, "--train", s.train, "Training file; with --format lines one file a class",
+      "Bring your own sentences");
+  add(app, "--test", s.test, "Test file(s), in the same format",
+      "Never those that you chose settings by");
+  add(app, "--glove", s.glove, "Word vectors: GloVe's text format, or a JSON object",
+      "Helps where the training set is small");
+  add(app, "--methods", s.methods, "What to compare",
+      "Fewer methods leave time for more seeds; verdicts need plain")
       ->delimiter(',')
-      ->check(CLI::IsMember({"plain", "svgd", "spos", "cosine", "wgd"}));
-  app.add_option("--seeds", s.seeds, "Repetitions, with seeds --seed, --seed + 1, …")->check(count);
-  app.add_option("--epochs", s.epochs, "Passes over the training data")->check(count);
-  app.add_option("--batch", s.batch_size, "Sequences a step")->check(count);
-  app.add_option("--heads", s.heads, "Attention heads; they divide --dim")->check(count);
-  app.add_option("--layers", s.layers, "Encoder layers")->check(count);
-  app.add_option("--dim", s.dim, "Width of the model")->check(count);
-  app.add_option("--lr", s.learning_rate, "Peak learning rate of AdamW")->check(number_above(0));
-  app.add_option("--dropout", s.dropout,
-                 "Dropout of embeddings and features; half of it inside the encoder")
+      ->check(CLI::IsMember(methods()));
+  add(app, "--seeds", s.seeds, "Repetitions, with seeds --seed, --seed + 1, …",
+      "Four times as many see differences of half the size")
+      ->check(count);
+  add(app, "--epochs", s.epochs, "Passes over the training data",
+      "Repulsion keeps moving heads that have stopped learning: try twice as many")
+      ->check(count);
+  add(app, "--batch", s.batch_size, "Sequences a step",
+      "Smaller ones make the gradient's noise larger against the repulsion")
+      ->check(count);
+  add(app, "--heads", s.heads, "Attention heads; they divide --dim",
+      "1 cannot answer all questions of the generated task; 16 have heads to spare")
+      ->check(count);
+  add(app, "--layers", s.layers, "Encoder layers", "Heads of each layer repel among themselves")
+      ->check(count);
+  add(app, "--dim", s.dim, "Width of the model",
+      "Repulsion acts on heads as rows of 3·dim·dim/heads numbers: it weakens as they grow")
+      ->check(count);
+  add(app, "--lr", s.learning_rate, "Peak learning rate of AdamW",
+      "Lower it where a method diverges")
+      ->check(number_above(0));
+  add(app, "--dropout", s.dropout,
+      "Dropout of embeddings and features; half of it inside the encoder",
+      "More of it on little text")
       ->check(number(0, 1));
-  app.add_option("--word-dropout", s.word_dropout, "Probability to hide a word in training")
+  add(app, "--word-dropout", s.word_dropout, "Probability to hide a word in training",
+      "More of it on little text")
       ->check(number(0, 1));
-  app.add_option("--label-smoothing", s.label_smoothing, "Of the cross-entropy")
+  add(app, "--label-smoothing", s.label_smoothing, "Of the cross-entropy",
+      "0 lets the model be as sure as it likes: watch nll and ece")
       ->check(number(0, 1));
-  app.add_option("--alpha", s.alpha, "Weight of the repulsion (svgd, spos, wgd)")->check(number(0));
-  app.add_option("--cosine", s.cosine_weight, "Weight of the cosine penalty")->check(number(0));
-  app.add_option("--noise", s.noise, "b of SPOS: own gradient and noise")->check(number(0));
+  add(app, "--alpha", s.alpha, "Weight of the repulsion (svgd, spos, wgd)",
+      "0 is smoothing alone; raise it tenfold until plain wins")
+      ->check(number(0));
+  add(app, "--cosine", s.cosine_weight, "Weight of the cosine penalty",
+      "Raise it to see heads become orthogonal")
+      ->check(number(0));
+  add(app, "--noise", s.noise, "b of SPOS: own gradient and noise",
+      "0 is svgd; large ones make the heads independent")
+      ->check(number(0));
   app.callback([&s] { check_usage(s); });
 }
 
@@ -185,7 +224,7 @@ int main(int argc, char** argv) {
   settings.format = format_of(argc, argv);
   set_defaults(settings);
   CLI::App app;
-  set_up(app, "repulsive_heads", {summary, duration, lesson, command}, settings.common);
+  set_up(app, "repulsive_heads", {summary, duration, lesson, trials}, settings.common);
   add_options(app, settings);
   return run(app, settings.common, argc, argv, [&] { return teach(settings); });
 }

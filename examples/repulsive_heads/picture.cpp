@@ -1,122 +1,223 @@
 #include "ladon/examples/repulsive_heads/picture.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
+#include <numeric>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/error.h"
-#include "ladon/core/io/file.h"
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 namespace {
 
-/// A matrix of numbers as lines, for gnuplot.
-std::string lines(const Tensor& matrix) {
-  const auto values = matrix.to_vector<double>();
+constexpr int width = 1200;
+
+using Rows = std::vector<std::vector<double>>;
+
+std::string settings_line(const Settings& s) {
+  return join(s.format, " task, ", s.heads, " heads, ", s.layers,
+              s.layers == 1 ? " layer" : " layers", " of width ", s.dim, ", α = ", s.alpha, ", ",
+              s.epochs, " epochs");
+}
+
+// --- what changed ---
+
+/// A distance between tics that makes two or three of them in [−reach, reach].
+double tic_step(double reach) {
+  const double magnitude = std::pow(10, std::floor(std::log10(reach)));
+  const double first = reach / magnitude;  // 1 … 10
+  return magnitude * (first >= 5 ? 5 : first >= 2 ? 2 : 1);
+}
+
+/// A row for each comparison: difference, place, and the ends of both intervals; and how far they
+/// reach from zero.
+std::pair<Rows, double> forest(const std::vector<Comparison>& all, std::size_t figure) {
+  Rows rows;
+  double reach = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Difference& d = all[i].judged[figure];
+    const double mean = d.mean.value, own = d.pairs < 2 ? 0 : d.interval,
+                 strict = d.pairs < 2 ? 0 : d.corrected;
+    rows.push_back(
+        {mean, static_cast<double>(i), mean - own, mean + own, mean - strict, mean + strict});
+    reach = std::max(reach, std::abs(mean) + strict);
+  }
+  return {rows, reach > 0 ? 1.1 * reach : 1};
+}
+
+std::filesystem::path draw_changes(const Settings& s, const std::vector<Column>& figures,
+                                   const std::vector<Comparison>& all) {
+  constexpr int names = 250, gap = 30, between = (width - names - gap) / int(figures_judged);
+  const int rows_height = 46 * static_cast<int>(all.size());
+  Picture picture(s.common.out, "repulsive_heads");
+  std::vector<std::string> places;
+  for (const Comparison& c : all) places.push_back(c.method + " − " + c.against);
+  for (std::size_t f = 0; f < figures_judged; ++f) {
+    const auto [rows, reach] = forest(all, f);
+    const std::string file = picture.data(figures[f].name, rows);
+    const bool up = figures[f].better == Better::higher;
+    picture.panel(
+        {names + static_cast<int>(f) * between, Picture::top + 40, between - gap, rows_height},
+        join(figures[f].name, up ? ": → better" : ": ← better"),
+        join("set xrange [", -reach, ":", reach, "]\nset xtics ", tic_step(reach),
+             "\nset xlabel 'difference", figures[f].name == "nll" ? " (nats)" : "",
+             "'\nset yrange [", all.size(), "-0.5:-0.5]\nset ytics ",
+             f == 0 ? named_places(places) : "('' 0)", "\nset grid noytics\n",
+             "set arrow from 0, graph 0 to 0, graph 1 nohead lw 2 lc rgb '", grey, "'\nplot ",
+             with_intervals(file, "1:2:5:6", {grey, 1, 1}, "", 0.01), ", ",
+             with_intervals(file, "1:2:3:4", kind(0), "", 1.1)));
+  }
+  const std::string seeds = join(", seeds ", s.common.seed, " to ",
+                                 s.common.seed + static_cast<std::uint64_t>(s.seeds) - 1);
+  // The legend, in the middle under all panels.
+  picture.panel(
+      {0, Picture::top + 40 + rows_height + 80, width, 40}, "",
+      join("unset border\nunset tics\nunset grid\nset key center center horizontal\n"
+           "plot [0:1] [0:1] NaN with lines lw 5 lc rgb '",
+           kind(0).colour, "' title '95% interval', NaN with lines lw 2 lc rgb '", grey, "' title ",
+           quoted(join("all ", all.size() * figures_judged, " intervals hold together, 95%"))));
+  return picture.draw("What repulsion between heads changes, paired by seed",
+                      settings_line(s) + seeds, width, Picture::top + 40 + rows_height + 140);
+}
+
+// --- maps of one seed ---
+
+Rows rows_of(const Tensor& matrix, const std::vector<std::size_t>& order,
+             const std::vector<std::size_t>& column_order) {
+  const auto values = matrix.to_vector();
   const auto columns = static_cast<std::size_t>(matrix.size(1));
-  std::string text;
-  char number[32];
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    std::snprintf(number, sizeof number, "%.6g%c", values[i], (i + 1) % columns == 0 ? '\n' : ' ');
-    text += number;
+  Rows rows;
+  for (const std::size_t i : order) {
+    rows.emplace_back();
+    for (const std::size_t j : column_order) rows.back().push_back(values[i * columns + j]);
   }
-  return text;
+  return rows;
 }
 
-Tensor mean_similarity(const std::vector<Outcome>& outcomes, Tensor Outcome::*which) {
-  std::vector<Tensor> all;
-  for (const Outcome& outcome : outcomes) all.push_back(outcome.*which);
-  return mean(stack(all), 0);
+std::vector<std::size_t> counted(std::int64_t n) {
+  std::vector<std::size_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
 }
 
-/// [epochs, 1 + methods]: the epoch, then each method's curve, mean over seeds.
-Tensor curves(const Outcomes& outcomes, std::vector<double> Outcome::*which) {
-  const auto epochs = static_cast<std::int64_t>((outcomes[0].second[0].*which).size());
-  std::vector<Tensor> columns{arange(1, static_cast<double>(epochs) + 1, 1, f64)};
-  for (const auto& [method, runs] : outcomes) {
-    std::vector<Tensor> all;
-    for (const Outcome& run : runs) all.push_back(from_vector(run.*which, {epochs}));
-    columns.push_back(mean(stack(all), 0));
-  }
-  return stack(columns, 1);
-}
-
-/// Three panels of the heads' similarity. `first` is plain training, or whatever was run first; `shown`
-/// the first method that is not plain.
-std::string heat_maps(const Settings& settings, const Outcomes& outcomes) {
-  const auto other = std::find_if(outcomes.begin(), outcomes.end(),
-                                  [](const auto& o) { return o.first != "plain"; });
-  const auto& first = outcomes.front();
-  const auto& shown = other == outcomes.end() ? first : *other;
-  const auto& folder = settings.common.out;
-  const auto panel = [&](const std::string& title, const std::string& file, const Tensor& matrix) {
-    write_atomically(folder / file, lines(matrix));
-    return join("set title '", title, "'\nplot '", file, "' matrix with image pixels notitle\n");
+/// Heads in an order in which like ones are neighbours: a chain that grows, from the most alike
+/// two, at either end by the head most like it.
+std::vector<std::size_t> chained(const Tensor& similarity) {
+  const auto values = similarity.to_vector();
+  std::vector<std::size_t> left = counted(similarity.size(0)), chain;
+  const std::size_t heads = left.size();
+  const auto alike = [&](std::size_t a, std::size_t b) {
+    return a == b ? -2 : values[a * heads + b];
   };
-  const std::string axes = join("[-0.5:", settings.heads, "-0.5]");
-  const std::string reversed = join("[", settings.heads, "-0.5:-0.5]");
-  return join(R"(set palette defined (0 '#f7fbff', 0.5 '#6baed6', 1 '#08306b')
-set cbrange [0:1]
-set xlabel 'head'
-set ylabel 'head'
-set size square
-set xtics 1
-set ytics 1
-)",
-              "set xrange ", axes, "\nset yrange ", reversed, "\n",
-              panel("before training", "before.dat",
-                    mean_similarity(first.second, &Outcome::similarity_before)),
-              panel("after training, " + first.first, "after_first.dat",
-                    mean_similarity(first.second, &Outcome::similarity_after)),
-              panel("after training, " + shown.first, "after_other.dat",
-                    mean_similarity(shown.second, &Outcome::similarity_after)),
-              R"(set size nosquare
-set autoscale y
-set xtics autofreq
-set ytics autofreq
-)");
+  const auto take = [&](std::size_t head, bool at_front) {
+    chain.insert(at_front ? chain.begin() : chain.end(), head);
+    std::erase(left, head);
+  };
+  const auto nearest = [&](std::size_t end) {
+    return *std::max_element(left.begin(), left.end(), [&](std::size_t a, std::size_t b) {
+      return alike(end, a) < alike(end, b);
+    });
+  };
+  const std::size_t best = static_cast<std::size_t>(
+      std::max_element(left.begin(), left.end(),
+                       [&](std::size_t a, std::size_t b) {
+                         return alike(a, nearest(a)) < alike(b, nearest(b));
+                       }) -
+      left.begin());
+  take(best, false);
+  while (!left.empty()) {
+    const std::size_t front = nearest(chain.front()), back = nearest(chain.back());
+    const bool at_front = alike(chain.front(), front) > alike(chain.back(), back);
+    take(at_front ? front : back, at_front);
+  }
+  return chain;
 }
 
-/// Gnuplot warns where it finds a range of no height, as that of one point.
-std::string y_range(const Tensor& points) {
-  const auto y = slice(points, 1, {.start = 1}).to_vector();
-  const auto [least, most] = std::minmax_element(y.begin(), y.end());
-  return *least < *most ? "set autoscale y\n"
-                        : join("set yrange [", *least, "-0.1:", *most, "+0.1]\n");
+/// Heads in the order of the rules that they look after: the largest entry of the matrix gives its
+/// head to its rule, then the largest of the heads and rules that are left. Heads without a rule
+/// come last.
+std::vector<std::size_t> by_rule(const Tensor& right_tokens) {
+  const auto values = right_tokens.to_vector();
+  std::vector<std::size_t> heads = counted(right_tokens.size(0));
+  const std::size_t rules = static_cast<std::size_t>(right_tokens.size(1)), none = heads.size();
+  std::vector<std::size_t> of_rule(rules, none);
+  for (std::size_t n = 0; n < rules && !heads.empty(); ++n) {
+    std::size_t best_head = none, best_rule = 0;
+    for (const std::size_t h : heads)
+      for (std::size_t r = 0; r < rules; ++r)
+        if (of_rule[r] == none &&
+            (best_head == none || values[h * rules + r] > values[best_head * rules + best_rule]))
+          best_head = h, best_rule = r;
+    of_rule[best_rule] = best_head;
+    std::erase(heads, best_head);
+  }
+  std::erase(of_rule, none);
+  of_rule.insert(of_rule.end(), heads.begin(), heads.end());
+  return of_rule;
 }
 
-std::string curve_panel(const Settings& settings, const Outcomes& outcomes,
-                        const std::string& title, const std::string& file, const std::string& key,
-                        std::vector<double> Outcome::*which) {
-  const Tensor points = curves(outcomes, which);
-  write_atomically(settings.common.out / file, lines(points));
-  std::string script =
-      join("set title '", title, "'\nset key ", key, "\n", y_range(points), "plot ");
-  for (std::size_t i = 0; i < outcomes.size(); ++i)
-    script += join(i ? ", " : "", "'", file, "' using 1:", i + 2,
-                   " with linespoints lw 2 pt 7 ps 0.4 title '", outcomes[i].first, "'");
-  return script + "\n";
+struct Shown {
+  std::string title, file;
+  const HeadMaps* maps;
+};
+
+/// A row of square panels, the colour bar beside the last.
+void add_maps(Picture& picture, int top, const std::vector<Shown>& shown, bool right_tokens) {
+  constexpr int side = 270, left = 90, between = 340;
+  const auto matrix_of = [&](const Shown& each) {
+    return right_tokens ? each.maps->right_tokens : each.maps->similarity;
+  };
+  double most = 0;
+  for (const Shown& each : shown)
+    for (const double entry : matrix_of(each).to_vector()) most = std::max(most, entry);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const Tensor matrix = matrix_of(shown[i]);
+    const auto heads = right_tokens ? by_rule(matrix) : chained(matrix);
+    const auto across = right_tokens ? counted(matrix.size(1)) : heads;
+    const std::string bar =
+        right_tokens ? "attention on the right token" : "cosine of attention maps";
+    picture.panel(
+        {left + static_cast<int>(i) * between, top, side, side}, shown[i].title,
+        join("set xlabel '", right_tokens ? "rule" : "head", "'\nset ylabel 'head'\n",
+             heat_map(picture.data(join(right_tokens ? "rules_" : "alike_", shown[i].file),
+                                   rows_of(matrix, heads, across)),
+                      heads.size(), across.size(), i + 1 == shown.size() ? bar : "",
+                      std::ceil(10 * most) / 10)));
+  }
+}
+
+std::filesystem::path draw_maps(const Settings& s, const Outcomes& outcomes) {
+  const auto& [first_name, first] = outcomes.front();  // plain, or whatever was run first
+  const auto repels = [](const auto& o) {
+    return o.first == "svgd" || o.first == "spos" || o.first == "wgd";
+  };
+  const auto other = std::find_if(outcomes.begin(), outcomes.end(), repels);
+  std::vector<Shown> shown = {{"before training", "before", &first[0].before},
+                              {first_name + ", trained", "first", &first[0].after}};
+  if (other != outcomes.end() && other->first != first_name)
+    shown.push_back({other->first + ", trained", "other", &other->second[0].after});
+  Picture picture(s.common.out, "repulsive_heads_maps");
+  const bool rules = first[0].before.right_tokens.defined();
+  constexpr int row = 400;
+  int top = Picture::top + 40;
+  if (rules) add_maps(picture, top, shown, true), top += row;
+  add_maps(picture, top, shown, false);
+  return picture.draw(rules ? "A head each: where every head looks, and how alike heads are"
+                            : "How alike heads attend",
+                      join(settings_line(s), ", seed ", first[0].seed), width, top + row - 40);
 }
 
 }  // namespace
 
-std::filesystem::path draw(const Settings& s, const Outcomes& outcomes) {
-  const bool several = s.heads > 1;  // one head is like no other, and has no distance
-  std::string script = join("set multiplot layout ", several ? "2,3" : "1,2",
-                            " title 'Attention heads under repulsion'\n");
-  if (several) script += heat_maps(s, outcomes);
-  script += join("set xrange [0:", s.epochs, "]\nset xlabel 'epoch'\nset ylabel ''\nset grid\n");
-  script +=
-      curve_panel(s, outcomes, "training loss", "loss.dat", "top right", &Outcome::train_loss);
-  script += curve_panel(s, outcomes, "test accuracy", "accuracy.dat", "bottom right",
-                        &Outcome::test_accuracy);
-  if (several)
-    script += curve_panel(s, outcomes, "distance between heads", "distance.dat", "top left",
-                          &Outcome::head_distance);
-  return plot(s.common.out, "repulsive_heads", script + "unset multiplot\n", 1200,
-              several ? 760 : 400);
+std::vector<std::filesystem::path> draw(const Settings& s, const Task& task,
+                                        const Outcomes& outcomes) {
+  std::vector<std::filesystem::path> pictures;
+  const std::vector<Comparison> changes = comparisons(outcomes);
+  if (!changes.empty()) pictures.push_back(draw_changes(s, columns(task), changes));
+  if (s.heads > 1) pictures.push_back(draw_maps(s, outcomes));
+  std::erase(pictures, std::filesystem::path());
+  return pictures;
 }
 
 }  // namespace ladon::example

@@ -9,43 +9,75 @@
 namespace ladon::example {
 namespace {
 
-/// 97.5% quantile of Student's t with n − 1 degrees of freedom (2.0 from n = 11 on, a little low).
-double t_quantile(std::size_t n) {
-  constexpr double table[] = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26};
-  return n < 2 ? INFINITY : n - 2 < std::size(table) ? table[n - 2] : 2.0;
+const std::vector<Outcome>* runs_of(const Outcomes& outcomes, const std::string& method) {
+  for (const auto& [name, runs] : outcomes)
+    if (name == method) return &runs;
+  return nullptr;
 }
 
-/// What was found for each seed of a method against plain's run with the same seed.
+/// What differs where both methods have a run with the same seed.
 Comparison compare(const std::string& method, const std::vector<Outcome>& runs,
-                   const std::vector<Outcome>& plain) {
-  Comparison c;
-  c.method = method;
-  std::vector<double> ratios;
+                   const std::string& against, const std::vector<Outcome>& others) {
+  Comparison c{method, against, std::vector<std::vector<double>>(figures_judged), {}};
   for (const Outcome& run : runs)
-    for (const Outcome& other : plain)
-      if (run.seed == other.seed) {
-        c.differences.push_back(run.figures[0].second - other.figures[0].second);
-        ratios.push_back(run.force_ratio);
-      }
-  if (c.differences.empty()) return c;
-  c.difference = estimate(c.differences);
-  c.force_ratio = estimate(ratios);
-  c.t = c.difference.value / c.difference.se;
-  c.t_needed = t_quantile(c.differences.size());
-  c.decided = c.differences.size() < 2 ? "one seed, no verdict"
-              : !(std::abs(c.difference.value) > c.t_needed * c.difference.se)
-                  ? "no clear difference"
-              : c.difference.value > 0 ? "better"
-                                       : "worse";
+    for (const Outcome& other : others)
+      for (std::size_t f = 0; run.seed == other.seed && f < figures_judged; ++f)
+        c.differences[f].push_back(run.figures[f] - other.figures[f]);
   return c;
 }
 
-/// "-0.0028 ± 0.0006", or without an error where that is not known.
-std::string shown(const char* format, const Measured& e) {
-  char mean[32], se[32];
-  std::snprintf(mean, sizeof mean, format, e.value);
-  std::snprintf(se, sizeof se, "%.4f", e.se);
-  return std::isfinite(e.se) ? join(mean, " ± ", se) : mean;
+/// "+0.0123"
+std::string signed_number(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%+.4f", x);
+  return text;
+}
+
+/// Mean differences with half of their corrected 95% intervals in place of standard errors.
+Table intervals(const std::vector<Column>& columns, const std::vector<Comparison>& all) {
+  Table table("difference", {columns.begin(), columns.begin() + figures_judged});
+  for (const Comparison& c : all) {
+    Row row{c.method + " - " + c.against, {}};
+    for (const Difference& d : c.judged)
+      row.figures.push_back({d.mean.value, d.pairs < 2 ? NAN : d.corrected});
+    table.add(row);
+  }
+  return table;
+}
+
+/// "svgd against plain: nll worse (+0.0163); no clear difference in accuracy, ece, ood_auroc"
+std::string sentence(const std::vector<Column>& columns, const Comparison& c) {
+  std::string clear, unclear;
+  for (std::size_t f = 0; f < figures_judged; ++f) {
+    const Difference& d = c.judged[f];
+    if (d.decision == Decision::unclear) {
+      unclear += (unclear.empty() ? "" : ", ") + columns[f].name;
+      continue;
+    }
+    const bool good = (d.decision == Decision::higher) == (columns[f].better == Better::higher);
+    clear += (clear.empty() ? "" : ", ") + columns[f].name + (good ? " better" : " worse") + " (" +
+             signed_number(d.mean.value) + ")";
+  }
+  std::string text = c.method + " against " + c.against + ": ";
+  if (c.judged[0].pairs < 2) return text + "one seed, no verdict\n";
+  if (!unclear.empty()) unclear = "no clear difference in " + unclear;
+  return text + clear + (clear.empty() || unclear.empty() ? "" : "; ") + unclear + "\n";
+}
+
+/// The smallest differences that would be found.
+std::string reach(const std::vector<Column>& columns, const std::vector<Comparison>& all) {
+  std::size_t seeds = 0;
+  std::vector<double> detectable(figures_judged, 0);
+  for (const Comparison& c : all)
+    for (std::size_t f = 0; f < figures_judged; ++f) {
+      seeds = std::max(seeds, c.judged[f].pairs);
+      if (c.judged[f].pairs > 1) detectable[f] = std::max(detectable[f], c.judged[f].detectable);
+    }
+  if (seeds < 2) return "";
+  std::string text = join(seeds, " seeds find a true difference, four times in five, from");
+  for (std::size_t f = 0; f < figures_judged; ++f)
+    text += (f ? ", " : " ") + columns[f].name + " " + signed_number(detectable[f]).substr(1);
+  return text + " on; more --seeds see smaller ones\n";
 }
 
 /// A matrix as a list of rows.
@@ -58,18 +90,19 @@ nlohmann::ordered_json matrix(const Tensor& m) {
   return rows;
 }
 
-nlohmann::ordered_json as_json(const std::string& method, const Outcome& run) {
+nlohmann::ordered_json as_json(const std::vector<Column>& columns, const std::string& method,
+                               const Outcome& run) {
   nlohmann::ordered_json figures;
-  for (const auto& [name, value] : run.figures) figures[name] = value;
+  for (std::size_t f = 0; f < columns.size(); ++f) figures[columns[f].name] = run.figures[f];
   nlohmann::ordered_json entry{{"method", method},
                                {"seed", run.seed},
                                {"figures", figures},
-                               {"force_ratio", run.force_ratio},
                                {"train_loss", run.train_loss},
-                               {"test_accuracy", run.test_accuracy},
-                               {"head_distance", run.head_distance},
-                               {"similarity_before", matrix(run.similarity_before)},
-                               {"similarity_after", matrix(run.similarity_after)}};
+                               {"head_distance", run.head_distance}};
+  for (const auto& [when, maps] : {std::pair("before", &run.before), {"after", &run.after}}) {
+    entry[std::string("similarity_") + when] = matrix(maps->similarity);
+    entry[std::string("right_tokens_") + when] = matrix(maps->right_tokens);
+  }
   if (run.diverged())
     entry.update(
         {{"diverged_in_epoch", run.diverged_in_epoch}, {"diverged_because", run.diverged_because}});
@@ -86,46 +119,50 @@ Outcomes that_converged(const Outcomes& outcomes) {
   return kept;
 }
 
-std::vector<Row> rows_of(const Outcomes& outcomes) {
-  std::vector<Row> rows;
+Table table_of(const Task& task, const Outcomes& outcomes) {
+  Table table("method", columns(task));
   for (const auto& [method, runs] : outcomes) {
     if (runs.empty()) continue;
-    Row row{.method = method,
-            .figures = {},
-            .diverged = std::any_of(runs.begin(), runs.end(),
-                                    [](const Outcome& run) { return run.diverged(); })};
-    for (std::size_t f = 0; f < runs[0].figures.size(); ++f) {
+    Row row{method, {}, std::any_of(runs.begin(), runs.end(), [](const Outcome& run) {
+              return run.diverged();
+            })};
+    for (std::size_t f = 0; f < table.columns().size(); ++f) {
       std::vector<double> repetitions;
-      for (const Outcome& run : runs) repetitions.push_back(run.figures[f].second);
-      row.figures.emplace_back(runs[0].figures[f].first, estimate(repetitions));
+      for (const Outcome& run : runs) repetitions.push_back(run.figures[f]);
+      row.figures.push_back(estimate(repetitions));
     }
-    rows.push_back(row);
+    table.add(row);
   }
-  return rows;
+  return table;
 }
 
-std::vector<Comparison> against_plain(const Outcomes& outcomes) {
-  std::vector<Comparison> comparisons;
-  const Outcomes all = that_converged(outcomes);
-  const auto plain =
-      std::find_if(all.begin(), all.end(), [](const auto& o) { return o.first == "plain"; });
-  if (plain == all.end()) return {};
-  for (const auto& [method, runs] : all)
-    if (method != "plain") comparisons.push_back(compare(method, runs, plain->second));
-  std::erase_if(comparisons, [](const Comparison& c) { return c.differences.empty(); });
-  return comparisons;
+std::vector<Comparison> comparisons(const Outcomes& outcomes) {
+  std::vector<Comparison> all;
+  const Outcomes usable = that_converged(outcomes);
+  if (const auto* plain = runs_of(usable, "plain"))
+    for (const auto& [method, runs] : usable)
+      if (method != "plain") all.push_back(compare(method, runs, "plain", *plain));
+  const auto *svgd = runs_of(usable, "svgd"), *smoothing = runs_of(usable, "smoothing");
+  if (svgd && smoothing) all.push_back(compare("svgd", *svgd, "smoothing", *smoothing));
+  std::erase_if(all, [](const Comparison& c) { return c.differences[0].empty(); });
+  const int tests = static_cast<int>(all.size() * figures_judged);
+  for (Comparison& c : all)
+    for (const auto& differences : c.differences) c.judged.push_back(judge(differences, tests));
+  return all;
 }
 
-std::string verdict(const Outcomes& outcomes) {
+std::string verdict(const Task& task, const Outcomes& outcomes) {
   std::string text;
-  for (const Comparison& c : against_plain(outcomes)) {
-    char name[16];
-    std::snprintf(name, sizeof name, "%-6s", c.method.c_str());
-    text += join(name, " against plain: accuracy ", shown("%+.4f", c.difference), ", ", c.decided);
-    if (c.force_ratio.value > 0)
-      text += join("; repulsive/driving force at the end ",
-                   shown(c.force_ratio.value < 1e4 ? "%.4f" : "%.3g", c.force_ratio));
-    text += '\n';
+  const std::vector<Column> judged = columns(task);
+  const std::vector<Comparison> all = comparisons(outcomes);
+  if (!all.empty()) {
+    text += join(
+        "What did each method change? Mean difference on the same seeds ± half of its 95% "
+        "interval,\nall ",
+        all.size() * figures_judged, " of which hold together (t test, Bonferroni)\n",
+        intervals(judged, all).text(), "\n");
+    for (const Comparison& c : all) text += sentence(judged, c);
+    text += reach(judged, all);
   }
   for (const auto& [method, runs] : outcomes)
     for (const Outcome& run : runs)
@@ -135,20 +172,26 @@ std::string verdict(const Outcomes& outcomes) {
   return text;
 }
 
-nlohmann::ordered_json details(const Outcomes& outcomes) {
+nlohmann::ordered_json details(const Task& task, const Outcomes& outcomes) {
+  const std::vector<Column> all = columns(task);
   auto runs = nlohmann::ordered_json::array(), verdicts = nlohmann::ordered_json::array();
-  for (const auto& [method, all] : outcomes)
-    for (const Outcome& run : all) runs.push_back(as_json(method, run));
-  for (const Comparison& c : against_plain(outcomes))
-    verdicts.push_back({{"method", c.method},
-                        {"against", "plain"},
-                        {"figure", "accuracy"},
-                        {"differences", c.differences},
-                        {"difference", as_json(c.difference)},
-                        {"t", c.t},
-                        {"t_needed", c.t_needed},
-                        {"decided", c.decided},
-                        {"force_ratio", as_json(c.force_ratio)}});
+  for (const auto& [method, of_seeds] : outcomes)
+    for (const Outcome& run : of_seeds) runs.push_back(as_json(all, method, run));
+  for (const Comparison& c : comparisons(outcomes))
+    for (std::size_t f = 0; f < figures_judged; ++f) {
+      const Difference& d = c.judged[f];
+      verdicts.push_back({{"method", c.method},
+                          {"against", c.against},
+                          {"figure", all[f].name},
+                          {"differences", c.differences[f]},
+                          {"difference", ladon::example::as_json(d.mean)},
+                          {"interval", d.interval},
+                          {"corrected_interval", d.corrected},
+                          {"detectable", d.detectable},
+                          {"decision", d.decision == Decision::unclear  ? "unclear"
+                                       : d.decision == Decision::higher ? "higher"
+                                                                        : "lower"}});
+    }
   return {{"runs", runs}, {"verdict", verdicts}};
 }
 

@@ -18,28 +18,30 @@ Outcomes that_converged(const Outcomes& outcomes);
 
 /// A row for each method that was run, means over seeds. One run that diverged makes its method's
 /// row a diverged one: a mean over the others would flatter it.
-std::vector<Row> rows_of(const Outcomes& outcomes);
+Table table_of(const Task& task, const Outcomes& outcomes);
 
-/// What a method did to the accuracy. Runs of one seed share weights, batches and dropout, so the
+/// What one method did against another. Runs of one seed share weights, batches and dropout, so the
 /// differences are paired.
 struct Comparison {
-  std::string method;
-  std::vector<double> differences;  ///< To plain, a seed each.
-  Measured difference{0, 0};
-  double t = 0,
-         t_needed = 0;  ///< Of a two-sided t test at 5%; not finite for fewer than two seeds.
-  std::string decided;  ///< "better", "worse", "no clear difference", or why there is none.
-  Measured force_ratio{0, 0};  ///< Repulsive over driving force at the end; 0 without repulsion.
+  std::string method, against;
+  std::vector<std::vector<double>> differences;  ///< Of each figure that is judged, a seed each.
+  std::vector<Difference> judged;                ///< The first figures of the table.
 };
 
-/// The methods other than plain that have a seed in common with it; none without plain.
-std::vector<Comparison> against_plain(const Outcomes& outcomes);
+/// How many of the table's figures are judged: accuracy, nll, ece and ood_auroc.
+constexpr std::size_t figures_judged = 4;
 
-/// A line for each comparison, and one for each run that diverged.
-std::string verdict(const Outcomes& outcomes);
+/// Each method against plain, and svgd against smoothing alone, which tells repulsion from the
+/// smoothing that comes with it; over the seeds that both have. Decisions are corrected for all of
+/// these comparisons, of all figures judged.
+std::vector<Comparison> comparisons(const Outcomes& outcomes);
 
-/// {"runs", "verdict"}: every run's figures, learning curves and similarity matrices, and what was
-/// decided from them.
-nlohmann::ordered_json details(const Outcomes& outcomes);
+/// The comparisons as a table and in words, what so many seeds can see, and a line for each run that
+/// diverged.
+std::string verdict(const Task& task, const Outcomes& outcomes);
+
+/// {"runs", "verdict"}: every run's figures, learning curves and maps, and what was decided from
+/// them.
+nlohmann::ordered_json details(const Task& task, const Outcomes& outcomes);
 
 }  // namespace ladon::example

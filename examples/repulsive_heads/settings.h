@@ -13,9 +13,8 @@ struct Settings {
   std::string format = "generated";      ///< generated, trec, lines or tsv
   std::vector<std::string> train, test;  ///< Files; `lines` takes one a class.
   std::string glove;                     ///< Word vectors; empty: none.
-  std::vector<std::string> methods = {"plain", "svgd", "spos", "cosine", "wgd"};
-  int seeds = 3;
-  int epochs, batch_size, heads, layers, dim;
+  std::vector<std::string> methods;
+  int seeds, epochs, batch_size, heads, layers, dim;
   double learning_rate, dropout, word_dropout, label_smoothing;
   double alpha;          ///< Weight of the repulsion (svgd, spos, wgd).
   double cosine_weight;  ///< Weight of the cosine penalty.

@@ -13,14 +13,19 @@
 namespace ladon::example {
 
 /// Batches hold tokens [B, T] or, with several fields a token, [B, T, fields], their mask [B, T],
+/// and labels [B, questions].
 struct Task {
   std::string description;
+  std::string unfamiliar_kind;  ///< What makes the unfamiliar sequences so.
   std::int64_t vocabulary, questions, classes, max_length, train_items;
   Tensor word_vectors;  ///< [vocabulary, width]; undefined: learned from scratch
   std::function<std::vector<Batch>(Generator&)> training;  ///< One pass, shuffled.
   std::vector<Batch> test;
   std::vector<Batch>
       unfamiliar;  ///< Unlike the training data: a model should be less sure of these.
+  /// Where in each sequence the answer to each question stands, i64 [B, questions]: the token that
+  /// a head should look at. Empty where nobody knows.
+  std::function<Tensor(const Batch&)> right_tokens;
 };
 
 /// Several independent "find the token that …" rules over one sequence. A token is a key with a

@@ -73,6 +73,7 @@ Task text_task(const Settings& s, Generator rng) {
   const std::vector<Batch> test_batches = with_one_question(test.in_order());
   return {
       .description = description,
+      .unfamiliar_kind = "sentences whose every word is redrawn from the training set's",
       .vocabulary = vocabulary.size(),
       .questions = 1,
       .classes = static_cast<std::int64_t>(train_texts.label_names.size()),
@@ -82,6 +83,7 @@ Task text_task(const Settings& s, Generator rng) {
       .training = [=](Generator& order) { return with_one_question(train.shuffled(order)); },
       .test = test_batches,
       .unfamiliar = redrawn(test_batches, train, rng),
+      .right_tokens = {},
   };
 }
 

@@ -3,18 +3,20 @@
 
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "ladon/examples/repulsive_heads/task.h"
+#include "ladon/examples/repulsive_heads/measure.h"
 
 namespace ladon::example {
 
+/// What a run may be: "plain"; "smoothing", which is svgd without its repulsion (α = 0: each head
+/// moves by an average of all heads' gradients); "svgd", "spos", "wgd"; "cosine".
+std::vector<std::string> methods();
+
 struct Outcome {
-  std::vector<std::pair<std::string, double>> figures;           ///< In the table's order.
-  std::vector<double> train_loss, test_accuracy, head_distance;  ///< An entry an epoch.
-  Tensor similarity_before, similarity_after;  ///< [heads, heads]: cosine of attention maps.
-  double force_ratio = 0;  ///< Repulsive over driving force at the last step; 0 without repulsion.
+  std::vector<double> figures;                    ///< In the order of columns().
+  std::vector<double> train_loss, head_distance;  ///< An entry an epoch.
+  HeadMaps before, after;
   std::int64_t parameters = 0;
   std::uint64_t seed = 0;
   int diverged_in_epoch = 0;  ///< Counted from 1; 0: it did not. Its figures are NaN then.
@@ -23,7 +25,7 @@ struct Outcome {
   bool diverged() const { return diverged_in_epoch > 0; }
 };
 
-/// Trains a classifier by `method` (plain, svgd, spos, cosine or wgd) and measures it. The seed
+/// Trains a classifier by `method`, one of methods(), and measures it. The seed
 /// fixes the initial weights, the order of batches and the dropout, alike for all methods. Calls
 /// `after_epoch` once an epoch. Ends where loss or gradient is not finite. Throws Interrupted.
 Outcome train(const Task& task, const Settings& settings, const std::string& method,

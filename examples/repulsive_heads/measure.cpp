@@ -1,0 +1,173 @@
+#include "ladon/examples/repulsive_heads/measure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/data/metrics.h"
+#include "ladon/examples/common/text.h"
+#include "ladon/optim/particles/diagnostics.h"
+
+namespace ladon::example {
+namespace {
+
+constexpr std::size_t map_batches = 4;  // test batches whose attention maps are compared
+
+/// Attention maps of a batch: of each layer [B, H, queries, T], and which queries count, [B, queries].
+struct BatchMaps {
+  std::vector<Tensor> weights;
+  Tensor counts;
+};
+
+/// Only the queries that are read count: the first where the first is pooled, else every token.
+BatchMaps maps_of(Classifier& model, const Batch& batch) {
+  BatchMaps maps{model.attention_maps(batch), batch.mask};
+  if (model.pooling != Pooling::first) return maps;
+  for (Tensor& weights : maps.weights) weights = slice(weights, 2, {.stop = 1});
+  maps.counts = slice(batch.mask, 1, {.stop = 1});
+  return maps;
+}
+
+/// [heads, heads], mean over layers and batches.
+Tensor similarity(const std::vector<BatchMaps>& batches) {
+  const std::int64_t heads = batches[0].weights[0].size(1);
+  Tensor all = eye(heads, f64);
+  double* entry = all.mutable_data<double>();
+  const auto count = static_cast<double>(batches.size() * batches[0].weights.size());
+  for (std::int64_t h = 0; h < heads; ++h)
+    for (std::int64_t g = 0; g < h; ++g) {
+      const Tensor pair = from_vector(std::vector<std::int64_t>{h, g}, {2});
+      double total = 0;
+      for (const BatchMaps& maps : batches)
+        for (const Tensor& weights : maps.weights)
+          total += map_redundancy(index_select(weights, 1, pair), maps.counts);
+      entry[h * heads + g] = entry[g * heads + h] = total / count;
+    }
+  return all;
+}
+
+/// [heads, rules]: the attention of the first query of the last layer, mean over the sequences.
+Tensor on_right_tokens(const std::vector<BatchMaps>& batches, const Task& task) {
+  std::vector<Tensor> all;
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    const Tensor from_first = select(batches[b].weights.back(), 2, 0);    // [B, H, T]
+    const Tensor places = unsqueeze(task.right_tokens(task.test[b]), 1);  // [B, 1, rules]
+    const Shape shape{places.size(0), from_first.size(1), places.size(2)};
+    all.push_back(gather(from_first, 2, contiguous(expand(places, shape))));
+  }
+  return cast(mean(concat(all, 0), 0), f64);
+}
+
+/// Mean over the pairs of different heads; NaN with one head.
+double off_diagonal_mean(const Tensor& matrix) {
+  const auto heads = static_cast<double>(matrix.size(0));
+  return (sum(matrix).item() - heads) / (heads * (heads - 1));
+}
+
+/// The chance that an unfamiliar sequence has the larger predictive entropy, mean over questions.
+double unfamiliar_auroc(const Predictions& familiar, const Predictions& unfamiliar,
+                        std::int64_t questions) {
+  const auto entropy = [questions](const Predictions& p) {
+    const auto rows = metrics::predictive_entropy(p.probabilities);
+    const Tensor each = from_vector(rows, {static_cast<std::int64_t>(rows.size())});
+    return mean(reshape(each, {-1, questions}), 1).to_vector();
+  };
+  return metrics::auroc(entropy(unfamiliar), entropy(familiar));
+}
+
+std::int64_t answers(const std::vector<Batch>& batches) {
+  std::int64_t count = 0;
+  for (const Batch& batch : batches) count += batch.labels.count();
+  return count;
+}
+
+double mean_over_blocks(const Particles& heads, Spread (*spread)(const Tensor&)) {
+  double total = 0;
+  for (const ParticleBlock& block : heads)
+    total += spread(block.values()).mean / static_cast<double>(heads.size());
+  return total;
+}
+
+double force_ratio(const ParticleMethod* method) {
+  if (method == nullptr) return std::numeric_limits<double>::quiet_NaN();
+  double total = 0;
+  const auto report = method->report();
+  for (const BlockReport& block : report) total += block.ratio;
+  return total / static_cast<double>(report.size());
+}
+
+}  // namespace
+
+HeadMaps head_maps(Classifier& model, const Task& task) {
+  NoGrad no_grad;
+  model.eval();
+  std::vector<BatchMaps> batches;
+  for (std::size_t b = 0; b < std::min(map_batches, task.test.size()); ++b)
+    batches.push_back(maps_of(model, task.test[b]));
+  model.train();
+  return {similarity(batches), task.right_tokens ? on_right_tokens(batches, task) : Tensor()};
+}
+
+Predictions predict(Classifier& model, const std::vector<Batch>& batches) {
+  NoGrad no_grad;
+  model.eval();
+  std::vector<Tensor> probabilities, labels;
+  for (const Batch& batch : batches) {
+    probabilities.push_back(flatten(softmax(model.logits(batch)), 0, 1));
+    labels.push_back(flatten(batch.labels));
+  }
+  model.train();
+  return {concat(probabilities, 0), concat(labels, 0)};
+}
+
+double head_distance(const Particles& heads) { return mean_over_blocks(heads, pairwise_distance); }
+
+std::vector<Column> columns(const Task& task) {
+  const auto classes = static_cast<double>(task.classes);
+  return {
+      {"accuracy",
+       join("share of the ", answers(task.test), " test answers that are right; guessing gives ",
+            1 / classes),
+       Better::higher},
+      {"nll",
+       join("mean of -log p(right answer), in nats: sees how sure a model is, too; guessing gives ",
+            std::log(classes)),
+       Better::lower},
+      {"ece",
+       "expected calibration error: by how much confidence and share of right answers differ, mean "
+       "over 15 bins of confidence; 0 where they agree",
+       Better::lower},
+      {"ood_auroc",
+       join("chance that an unfamiliar sequence makes the model less sure than a familiar one (by "
+            "the entropy of its answers); 0.5 if it does not notice. Unfamiliar are ",
+            task.unfamiliar_kind),
+       Better::higher},
+      {"head_distance",
+       "Euclidean distance between the weights of two heads, mean over pairs and over W_q, W_k, "
+       "W_v: what repulsion acts on"},
+      {"head_cosine", "cosine of the same weights; about 0 between random heads"},
+      {"map_redundancy",
+       "cosine between the attention maps of two heads on test sequences, mean over pairs: 1 if "
+       "all attend alike, 0 if to different tokens"},
+      {"force_ratio",
+       "repulsive over driving force on the heads at the last step: how much of what moves them is "
+       "repulsion; - without repulsion"},
+      {"epoch_seconds", "time of one pass over the training data", Better::lower},
+  };
+}
+
+std::vector<double> measure(Classifier& model, const Task& task, const Particles& heads,
+                            const HeadMaps& maps, const ParticleMethod* repulsion) {
+  const Predictions test = predict(model, task.test), strange = predict(model, task.unfamiliar);
+  return {metrics::accuracy(test.probabilities, test.labels),
+          metrics::nll(test.probabilities, test.labels),
+          metrics::ece(test.probabilities, test.labels),
+          unfamiliar_auroc(test, strange, task.questions),
+          head_distance(heads),
+          mean_over_blocks(heads, pairwise_cosine),
+          off_diagonal_mean(maps.similarity),
+          force_ratio(repulsion)};
+}
+
+}  // namespace ladon::example

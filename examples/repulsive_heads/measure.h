@@ -1,0 +1,38 @@
+#pragma once
+// What is measured of a trained classifier.
+
+#include <vector>
+
+#include "ladon/examples/common/report.h"
+#include "ladon/examples/repulsive_heads/model.h"
+#include "ladon/examples/repulsive_heads/task.h"
+#include "ladon/optim/particles/method.h"
+
+namespace ladon::example {
+
+/// What the heads attend to, in test sequences.
+struct HeadMaps {
+  Tensor similarity;  ///< [heads, heads]: cosine of attention maps, mean over layers.
+  /// [heads, rules]: the last layer's attention on the token that answers each rule's question,
+  /// from where the answers are read. Undefined where nobody knows that token.
+  Tensor right_tokens;
+};
+HeadMaps head_maps(Classifier& model, const Task& task);
+
+/// Probabilities [sequences·questions, classes] and labels of a list of batches.
+struct Predictions {
+  Tensor probabilities, labels;
+};
+Predictions predict(Classifier& model, const std::vector<Batch>& batches);
+
+/// Mean distance between two heads' parameters: of the blocks W_q, W_k, W_v of all layers.
+double head_distance(const Particles& heads);
+
+/// What the figures are, of a task.
+std::vector<Column> columns(const Task& task);
+
+/// The figures of columns(), but for the last, seconds an epoch. `repulsion` may be null.
+std::vector<double> measure(Classifier& model, const Task& task, const Particles& heads,
+                            const HeadMaps& maps, const ParticleMethod* repulsion);
+
+}  // namespace ladon::example
