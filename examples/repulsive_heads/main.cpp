@@ -162,7 +162,7 @@ void add_options(CLI::App& app, Settings& s) {
       "Fewer methods leave time for more seeds; verdicts need plain")
       ->delimiter(',')
       ->check(CLI::IsMember(methods()));
-  add(app, "--seeds", s.seeds, "Repetitions, with seeds --seed, --seed + 1, …",
+  add(app, "--seeds", s.seeds, "Repetitions, with seeds --seed, --seed + 1 and so on",
       "Four times as many see differences of half the size")
       ->check(count);
   add(app, "--epochs", s.epochs, "Passes over the training data",
@@ -177,7 +177,7 @@ void add_options(CLI::App& app, Settings& s) {
   add(app, "--layers", s.layers, "Encoder layers", "Heads of each layer repel among themselves")
       ->check(count);
   add(app, "--dim", s.dim, "Width of the model",
-      "Repulsion acts on heads as rows of 3·dim·dim/heads numbers: it weakens as they grow")
+      "Repulsion acts on heads as rows of dim·dim/heads numbers: it weakens as they grow")
       ->check(count);
   add(app, "--lr", s.learning_rate, "Peak learning rate of AdamW",
       "Lower it where a method diverges")

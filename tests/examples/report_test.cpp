@@ -1,0 +1,115 @@
+// What all examples report by: tables that explain themselves, verdicts, options with their use.
+
+#include "ladon/examples/common/report.h"
+
+#include <cmath>
+#include <regex>
+
+#include "ladon/core/error.h"
+#include "ladon/examples/common/plot.h"
+#include "ladon/tests/examples/program.h"
+
+namespace ladon {
+namespace {
+
+using namespace example;
+
+TEST(Statistics, StudentsQuantilesAreThoseOfTheTables) {
+  // Two-sided 95% and 99%: Abramowitz and Stegun, table 26.10.
+  const std::tuple<int, double, double> rows[] = {{1, 12.706, 63.657}, {2, 4.303, 9.925},
+                                                  {3, 3.182, 5.841},   {5, 2.571, 4.032},
+                                                  {10, 2.228, 3.169},  {30, 2.042, 2.750}};
+  for (const auto& [degrees, at_95, at_99] : rows) {
+    EXPECT_NEAR(t_quantile(0.95, degrees), at_95, 6e-4) << degrees;
+    EXPECT_NEAR(t_quantile(0.99, degrees), at_99, 6e-4) << degrees;
+    EXPECT_NEAR(t_probability(t_quantile(0.7, degrees), degrees), 0.7, 1e-12) << degrees;
+  }
+  EXPECT_NEAR(t_quantile(0.95, 100000), 1.95996, 1e-4);
+}
+
+TEST(Statistics, ADifferenceIsJudgedByItsErrorAndByHowManyThereAre) {
+  const std::vector<double> differences = {0.9, 1.1, 1.0, 1.2, 0.8};
+  const Difference alone = judge(differences, 1), among_many = judge(differences, 1000000);
+  EXPECT_NEAR(alone.mean.se, std::sqrt(0.025 / 5), 1e-12);
+  EXPECT_NEAR(alone.interval, 2.7764 * alone.mean.se, 1e-4);
+  EXPECT_EQ(alone.corrected, alone.interval);
+  EXPECT_EQ(alone.decision, Decision::higher);
+  EXPECT_EQ(judge({-0.9, -1.1, -1.0}, 1).decision, Decision::lower);
+  EXPECT_GT(among_many.corrected, 5 * among_many.interval);
+  EXPECT_EQ(among_many.decision, Decision::unclear);
+  // The 80% quantile of t with 4 degrees of freedom is 0.941.
+  EXPECT_NEAR(alone.detectable, (2.7764 + 0.9410) * alone.mean.se, 1e-4);
+  EXPECT_EQ(judge({1}, 1).decision, Decision::unclear);
+  EXPECT_TRUE(std::isinf(judge({1}, 1).corrected));
+}
+
+TEST(Table, ExplainsEveryColumnAndRefusesOneWithoutMeaning) {
+  EXPECT_THROW(Table("method", {{"accuracy", ""}}), Error);
+  Table table("method", {{"nll", "in nats", Better::lower}, {"heads", "how many"}});
+  EXPECT_THROW(table.add({"plain", {{1, 0}}}), Error);
+  table.add({"plain", {{1.25, 0.5}, {8, 0}}});
+  EXPECT_EQ(table.text(),
+            "method          nll ↓  heads\n"
+            "plain   1.250 ± 0.500  8.000\n");
+  EXPECT_EQ(table.explained(), "nll ↓  in nats\nheads  how many\n");
+}
+
+TEST(Plot, WordsAreShownAsTheyAre) {
+  EXPECT_EQ(quoted("ood_auroc of 'a'"), R"('ood\_auroc of ''a''')");
+}
+
+/// What every example says of itself.
+class EveryExample : public test::Program, public testing::WithParamInterface<const char*> {
+ protected:
+  EveryExample() : Program(GetParam()) {}
+};
+
+/// The options of a help text, each as one line.
+std::vector<std::string> options_of(const std::string& help) {
+  std::vector<std::string> options;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("  -"))
+      options.push_back(line);
+    else if (line.starts_with("    ") && !options.empty())
+      options.back() += " " + line.substr(line.find_first_not_of(' '));
+    else if (!options.empty())
+      break;
+  }
+  return options;
+}
+
+TEST_P(EveryExample, SaysOfEveryOptionWhenOneWouldChangeIt) {
+  const std::vector<std::string> options = options_of(run_bare("--help").out);
+  ASSERT_GT(options.size(), 10u);
+  const std::regex two_sentences("  -.*[^.]\\. [A-Z0-9].*");
+  for (const std::string& option : options)
+    EXPECT_TRUE(option.starts_with("  -h,--help") || std::regex_match(option, two_sentences))
+        << option;
+}
+
+TEST_P(EveryExample, NamesCommandsToTryAndWhatToWatch) {
+  std::istringstream lines(run_bare("--help").out);
+  std::string line;
+  while (std::getline(lines, line) && !line.ends_with(". Try")) {
+  }
+  const std::string begin = "  " + std::string(GetParam()) + " ";
+  int commands = 0;
+  while (std::getline(lines, line)) {
+    if (!line.starts_with(begin)) continue;
+    // The command is understood up to the folder without a name, which is refused.
+    const Run refused = run_bare(line.substr(begin.size()) + " --out ''");
+    test::expect_bad_usage(refused.status, refused.error, "--out");
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_TRUE(line.starts_with("      ")) << "what to watch: " << line;
+    ++commands;
+  }
+  EXPECT_GE(commands, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryExample,
+                         testing::Values("repulsive_heads", "nngp_compare", "gp_classify"),
+                         [](const auto& each) { return std::string(each.param); });
+
+}  // namespace
+}  // namespace ladon
