@@ -22,8 +22,9 @@ class Scripts : public testing::Test {
 
   void SetUp() override {
     fs::create_directories(bin());
-    for (const char* name : {"bash", "env", "sed", "grep", "tail", "readlink", "realpath",
-                             "dirname", "basename", "mktemp", "mkdir", "rm", "cat"})
+    for (const char* name :
+         {"bash", "env", "sed", "grep", "tail", "readlink", "realpath", "dirname", "basename",
+          "mktemp", "mkdir", "rm", "cat", "tr", "tee", "mv"})
       fs::create_symlink(fs::path("/usr/bin") / name, bin() / name);
     stand_in("id", "echo 0");
     stand_in("nproc", "echo 2");
@@ -84,7 +85,8 @@ esac)");
 };
 
 TEST_F(Scripts, AnUnknownExampleIsAnsweredWithTheList) {
-  for (const char* name : {"gp-classify", "Repulsive_heads", "common", "../examples/gp_classify"}) {
+  for (const char* name :
+       {"gp-classify", "Repulsive_heads", "common", "quickstart", "../examples/gp_classify"}) {
     const Run answer = run(std::string("examples/run ") + name + " --threads 1");
     EXPECT_EQ(answer.status, 2) << name;
     EXPECT_TRUE(has(answer.text, std::string("there is no example ") + name)) << answer.text;
@@ -100,6 +102,7 @@ TEST_F(Scripts, ListSaysWhatHelpSays) {
   std::istringstream lines(list.text);
   int examples = 0;
   for (std::string name, text; lines >> name && std::getline(lines, text); ++examples) {
+    if (name == "tour") break;
     const std::size_t start = text.find_first_not_of(' '), end = text.find(';');
     const std::string lesson = text.substr(start, end - start), duration = text.substr(end + 2);
     EXPECT_GT(duration.size(), 5u) << text;
@@ -110,11 +113,31 @@ TEST_F(Scripts, ListSaysWhatHelpSays) {
     for (std::string line; std::getline(help_lines, line); flat += line + ' ')
       EXPECT_LE(example::width(line), 100u) << line;
     flat = std::regex_replace(flat, std::regex(" +"), " ");
-    EXPECT_TRUE(has(flat, "Try " + name + " --")) << flat;
+    EXPECT_TRUE(has(flat, ". Try " + name + " --")) << flat;
     EXPECT_TRUE(has(flat, duration)) << flat;
     EXPECT_TRUE(has(flat, lesson)) << lesson << '\n' << flat;
   }
   EXPECT_EQ(examples, 3);
+}
+
+TEST_F(Scripts, TheTourShowsEveryExampleOnOnePage) {
+  for (const char* name : {"repulsive_heads", "nngp_compare", "gp_classify"})
+    write(build() / "examples" / name, "#!/usr/bin/env bash\necho \"" + std::string(name) +
+                                           ": 1 < 2 & $*\"\necho '<svg/>' >$2/picture.svg\n");
+  const Run all = run("examples/run tour --threads 1");
+  ASSERT_EQ(all.status, 0) << all.text;
+  EXPECT_TRUE(has(all.calls, "--target repulsive_heads gp_classify nngp_compare")) << all.calls;
+  EXPECT_TRUE(has(all.text, "page: tour.out/index.html")) << all.text;
+  const std::string page = contents(folder_ / "tour.out" / "index.html");
+  for (const std::string name : {"repulsive_heads", "nngp_compare", "gp_classify"}) {
+    EXPECT_TRUE(has(page, "<h2>" + name + "</h2>")) << page;
+    EXPECT_TRUE(has(page, "<img src=\"" + name + "/picture.svg\"")) << page;
+    EXPECT_TRUE(has(page, name + ": 1 &lt; 2 &amp; --out tour.out/" + name + " --threads 1"))
+        << page;
+  }
+  EXPECT_EQ(run("examples/run tour").status, 0) << "again";
+  write(build() / "examples" / "nngp_compare", "#!/usr/bin/env bash\nexit 3\n");
+  EXPECT_NE(run("examples/run tour").status, 0) << "a failure was not told";
 }
 
 TEST_F(Scripts, SayWhatTheyInstallAndHowLongItTakes) {
