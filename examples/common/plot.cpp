@@ -15,14 +15,16 @@
 namespace ladon::example {
 namespace {
 
-/// Runs a program and waits; its exit status, or −1 when it could not be started.
-int spawn(std::string program, std::string argument, const std::filesystem::path& folder) {
+/// Runs gnuplot on a script in its folder and waits; its exit status, 127 where it is not installed,
+/// or −1. Whatever the user's locale, the script is UTF-8.
+int run_gnuplot(std::string script, const std::filesystem::path& folder) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  char* arguments[] = {program.data(), argument.data(), nullptr};
+  std::string env = "env", locale = "LC_ALL=C.UTF-8", gnuplot = "gnuplot";
+  char* arguments[] = {env.data(), locale.data(), gnuplot.data(), script.data(), nullptr};
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
+  const int failed = posix_spawnp(&child, env.c_str(), &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   int status = 0;
   if (failed != 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
@@ -40,12 +42,14 @@ std::string replaced(std::string text, const std::string& old, const std::string
 void describe(const std::filesystem::path& svg, const std::string& title,
               const std::string& settings) {
   std::string text = read_file(svg.string());
-  const auto put = [&text](const std::string& tag, const std::string& words) {
+  const auto put = [&text](const std::string& tag, std::string words) {
     const std::string open = "<" + tag + ">", close = "</" + tag + ">";
     const std::size_t from = text.find(open), to = text.find(close);
     if (from == std::string::npos || to == std::string::npos) return;
-    const std::string safe = replaced(replaced(words, "&", "&amp;"), "<", "&lt;");
-    text.replace(from + open.size(), to - from - open.size(), safe);
+    const std::size_t start = from + open.size(), length = to - start;
+    words = replaced(replaced(words, "&", "&amp;"), "<", "&lt;");
+    if (tag == "desc") words += ". " + text.substr(start, length);  // "Produced by GNUPLOT …"
+    text.replace(start, length, words);
   };
   put("title", title);
   put("desc", settings);
@@ -144,7 +148,7 @@ std::filesystem::path Picture::draw(const std::string& title, const std::string&
              up(box.top), "\nset bmargin at screen ", up(box.top + box.height), "\nset title ",
              quoted(of), " font ',20'\n", commands, "\n");
   write_atomically(folder_ / (name_ + ".gp"), script + "unset multiplot\n");
-  const int status = spawn("gnuplot", name_ + ".gp", folder_);
+  const int status = run_gnuplot(name_ + ".gp", folder_);
   if (status == 0) {
     const std::filesystem::path svg = folder_ / (name_ + ".svg");
     describe(svg, title, settings);

@@ -1,0 +1,147 @@
+// README.md, the cards and the examples' pages are true to the tree: every program that they show is
+// built and run by the test `consumer`, every link and picture is there, every test that they
+// name exists, and every figure in their prose is one that a block shows as printed. (What the
+// blocks show is compared with what the programs print by printed_test.cpp.)
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "ladon/tests/readme/markdown.h"
+#include "ladon/tests/support.h"
+
+namespace ladon::test {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path source = LADON_SOURCE_DIR;
+
+std::string contents(const fs::path& path) {
+  std::ostringstream all;
+  all << std::ifstream(path).rdbuf();
+  return all.str();
+}
+
+/// All files below a folder whose names match, one after the other.
+std::string all_of(const fs::path& folder, const std::string& name) {
+  std::string text;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (std::regex_match(entry.path().filename().string(), std::regex(name)))
+      text += '\n' + contents(entry.path());
+  return text;
+}
+
+std::vector<std::smatch> found(const std::string& text, const std::regex& what) {
+  return {std::sregex_iterator(text.begin(), text.end(), what), {}};
+}
+
+/// Prose as it is read: without code, addresses and tags.
+std::string read_aloud(const std::string& prose) {
+  std::string text = std::regex_replace(prose, std::regex("`[^`]*`"), " ");
+  text = std::regex_replace(text, std::regex("<[^>]*>"), " ");
+  return std::regex_replace(text, std::regex("\\]\\([^)]*\\)"), "]");
+}
+
+TEST(Readme, IsReadInThreeScreens) {
+  EXPECT_LE(fs::file_size(source / "README.md"), 9500u);
+  EXPECT_GE(all_pages().size(), 13u);
+}
+
+TEST(Readme, EveryFolderHasACardOfOneScreen) {
+  for (const char* folder : {"core", "autograd", "layers", "layers/infinite", "optim",
+                             "optim/particles", "optim/posterior", "tests", "examples"}) {
+    const fs::path card = source / folder / "README.md";
+    ASSERT_TRUE(fs::exists(card)) << folder;
+    std::istringstream lines(contents(card));
+    int count = 0;  // of lines that are no table's
+    for (std::string line; std::getline(lines, line);) count += !line.starts_with("|");
+    EXPECT_LE(count, 60) << folder;
+  }
+}
+
+TEST(Readme, ShowsProgramsThatAreBuiltAndRun) {
+  const std::string programs = all_of(source / "tests" / "consumer", ".*\\.(cpp|txt)") +
+                               all_of(source / "examples" / "quickstart", ".*\\.(cpp|txt)");
+  for (const Page& page : all_pages())
+    for (const Block& block : page.blocks)
+      if (block.language == "cpp" || block.language == "cmake") {
+        EXPECT_NE(programs.find(block.text), std::string::npos)
+            << page.name << " shows what no program contains to the letter:\n"
+            << block.text;
+      }
+}
+
+TEST(Readme, EveryBlockSaysWhatItIs) {
+  const std::set<std::string> kinds = {"cpp", "cmake", "console"};
+  for (const Page& page : all_pages())
+    for (const Block& block : page.blocks)
+      EXPECT_TRUE(kinds.count(block.language)) << page.name << ": ```" << block.language;
+}
+
+TEST(Readme, EveryLinkAndPictureIsThere) {
+  for (const Page& page : all_pages()) {
+    const std::string prose = std::regex_replace(page.prose, std::regex("`[^`]*`"), "");
+    for (const auto& link : found(prose, std::regex("(?:\\]\\(|src=\")([^)\"#]+)[^)\"]*[)\"]")))
+      if (!std::regex_search(link.str(1), std::regex("^[a-z]+://"))) {
+        EXPECT_TRUE(fs::exists(page.path.parent_path() / link.str(1)))
+            << page.name << ": " << link.str();
+      }
+  }
+}
+
+TEST(Readme, EveryTestThatItNamesExists) {
+  const std::string tests = all_of(source / "tests", ".*_test\\.cpp|main\\.cpp");
+  for (const Page& page : all_pages())
+    for (const auto& name :
+         found(page.prose, std::regex("`([A-Z][A-Za-z]+)\\.([A-Z][A-Za-z0-9]+)`")))
+      EXPECT_NE(tests.find("(" + name.str(1) + ", " + name.str(2) + ")"), std::string::npos)
+          << page.name << ": " << name.str();
+}
+
+/// Numbers with a point that a page's blocks and tables show, and those of the pages that it links.
+std::vector<double> shown(const Page& page, const std::map<std::string, const Page*>& pages) {
+  std::string text;
+  const auto add = [&text](const Page& each) {
+    for (const Block& block : each.blocks)
+      if (block.language == "console") text += block.text;
+  };
+  add(page);
+  for (const auto& link : found(page.prose, std::regex("\\]\\(([^)#]+)")))
+    for (const fs::path& path : {fs::path(link.str(1)), fs::path(link.str(1)) / "README.md"}) {
+      const auto linked = pages.find((page.path.parent_path() / path).lexically_normal().string());
+      if (linked != pages.end()) add(*linked->second);
+    }
+  std::vector<double> numbers;
+  for (const auto& number : found(text, std::regex("[0-9]+(\\.[0-9]+)?(e[+-]?[0-9]+)?")))
+    numbers.push_back(std::stod(number.str()));
+  return numbers;
+}
+
+/// Whether `written`, as 0.28, is one of the numbers, rounded; or a hundredth of it, in percent.
+bool is_rounded(const std::string& written, const std::vector<double>& numbers) {
+  const std::size_t digits = written.size() - written.find('.') - 1;
+  const double value = std::stod(written), half = 0.5 * std::pow(10, -static_cast<double>(digits));
+  return std::any_of(numbers.begin(), numbers.end(), [&](double x) {
+    return std::abs(x - value) <= half * 1.001 || std::abs(100 * x - value) <= half * 1.001;
+  });
+}
+
+// Ten years from now somebody changes a default: the prose must not go on telling the old figure.
+TEST(Readme, EveryFigureOfTheProseIsOneThatWasPrinted) {
+  const std::vector<Page> all = all_pages();
+  std::map<std::string, const Page*> pages;
+  for (const Page& page : all) pages[page.path.lexically_normal().string()] = &page;
+  for (const Page& page : all) {
+    const std::vector<double> numbers = shown(page, pages);
+    for (const auto& figure :
+         found(read_aloud(page.prose), std::regex("(^|[^0-9A-Za-z.^])([0-9]+\\.[0-9]+)(?![0-9.])")))
+      EXPECT_TRUE(is_rounded(figure.str(2), numbers))
+          << page.name << ": no block shows what rounds to " << figure.str(2);
+  }
+}
+
+}  // namespace
+}  // namespace ladon::test
