@@ -107,8 +107,8 @@ bool teach(const Settings& s) {
   const Table table = table_of(task, outcomes);
   const std::int64_t parameters = table.empty() ? 0 : outcomes[0].second[0].parameters;
   if (!table.empty())
-    std::cout << parameters << " parameters; heads: " << s.heads << "; seeds: " << s.seeds
-              << "; mean ± standard error over seeds\n\n"
+    std::cout << parameters << " parameters; heads: " << s.heads << "; alpha: " << s.alpha
+              << "; seeds: " << s.seeds << "; mean ± standard error over seeds\n\n"
               << table.text() << '\n'
               << table.explained() << '\n'
               << verdict(task, outcomes);

@@ -1,7 +1,7 @@
 // What README.md and the pages show as printed is what the programs print, to the last digit but for
 // times and memory; and the pictures beside the examples are what they draw. The numbers come from
 // chains of floating-point operations whose last bits, and after some training whose digits, are
-// those of one kind of machine: on another this test is skipped.
+// those of one compiler, BLAS and processor: with others this test is skipped.
 //
 //   ```console          commands whose output is compared
 //   ```console data     they need files: run only where LADON_README_DATA names a folder with them
@@ -19,7 +19,10 @@
 #include "ladon/tests/readme/markdown.h"
 #include "ladon/tests/support.h"
 
-extern "C" char* openblas_get_corename();
+extern "C" {
+char* openblas_get_corename();
+char* openblas_get_config();
+}
 
 namespace ladon::test {
 namespace {
@@ -27,7 +30,21 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path source = LADON_SOURCE_DIR, build = LADON_BUILD_DIR;
 
-constexpr const char* printed_on = "SkylakeX";  // OpenBLAS's name of the machine
+/// What the digits depend on: compiler, BLAS and its name for the processor.
+std::string machine() {
+#ifdef __clang__
+  const std::string compiler = "clang ";
+#else
+  const std::string compiler = "g++ ";
+#endif
+  std::istringstream config(openblas_get_config());
+  std::string blas, version;
+  config >> blas >> version;
+  return compiler + std::to_string(__GNUC__) + ", " + blas + " " + version + " " +
+         openblas_get_corename();
+}
+
+constexpr const char* printed_on = "g++ 12, OpenBLAS 0.3.21 Cooperlake";
 
 bool writing() { return std::getenv("LADON_README_WRITE") != nullptr; }
 
@@ -126,9 +143,8 @@ void check(const Page& page, const Block& block) {
 }
 
 TEST(Printed, IsWhatThePagesShow) {
-  if (std::string(openblas_get_corename()) != printed_on)
-    GTEST_SKIP() << "the pages were printed on " << printed_on << ", this is "
-                 << openblas_get_corename();
+  if (machine() != printed_on)
+    GTEST_SKIP() << "the pages were printed with " << printed_on << ", this is " << machine();
   const bool with_data = std::getenv("LADON_README_DATA") != nullptr;
   const char* only = std::getenv("LADON_README_PAGE");
   for (const Page& page : all_pages())
