@@ -179,7 +179,8 @@ void add_maps(Picture& picture, int top, const std::vector<Shown>& shown, bool r
         right_tokens ? "attention on the right token" : "cosine of attention maps";
     picture.panel(
         {left + static_cast<int>(i) * between, top, side, side}, shown[i].title,
-        join("set xlabel '", right_tokens ? "rule" : "head", "'\nset ylabel 'head'\n",
+        join("set xlabel '", right_tokens ? "rule" : "head", "'\nset ylabel 'head, by ",
+             right_tokens ? "its rule" : "likeness", "'\n",
              heat_map(picture.data(join(right_tokens ? "rules_" : "alike_", shown[i].file),
                                    rows_of(matrix, heads, across)),
                       heads.size(), across.size(), i + 1 == shown.size() ? bar : "",
