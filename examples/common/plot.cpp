@@ -56,12 +56,15 @@ void describe(const std::filesystem::path& svg, const std::string& title,
   write_atomically(svg, text);
 }
 
+// gnuplot blanks a disc out under a point with bars, and with it what is behind; pointintervalbox
+// makes it small (0 would be its default size).
 constexpr const char* house_style = R"(set encoding utf8
 set border 3 lc rgb '#555555'
 set tics nomirror scale 0.6
 set grid lc rgb '#e4e4e4' lw 1 dt 1
 set key samplen 2.5 spacing 1.1
 set bars 0.7
+set pointintervalbox 0.01
 set title offset 0,-0.6
 set xlabel offset 0,0.4
 set ylabel offset 1.2,0

@@ -3,257 +3,284 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
-#include "ladon/autograd/ops.h"
-#include "ladon/core/error.h"
-#include "ladon/core/io/file.h"
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/nngp_compare/results.h"
 
 namespace ladon::example {
 namespace {
 
 using infinite::ComparisonRow;
+using Rows = std::vector<std::vector<double>>;
 
-/// Colours that stay apart for colour-blind readers too (Okabe and Ito 2008).
-constexpr const char* colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"};
-constexpr const char* grey = "#777777";
+constexpr int page = 1200, left = 100, right = 700, panel_width = 470, row_height = 310,
+              first_row = Picture::top + 40, second_row = first_row + row_height + 125;
 
-const char* colour(std::size_t i) { return colours[i % std::size(colours)]; }
-
-/// Lines of numbers, for gnuplot.
-class Data {
- public:
-  void line(std::initializer_list<double> numbers) {
-    char text[32];
-    for (const double x : numbers) {
-      std::snprintf(text, sizeof text, "%.7g ", x);
-      text_ += text;
-    }
-    text_ += '\n';
-  }
-  void write(const Settings& s, const std::string& file) const {
-    write_atomically(s.common.out / file, text_);
-  }
-
- private:
-  std::string text_;
-};
-
-/// "sqrt(w) heads" with a root sign.
+/// "1/√d, √w heads" of "sqrt, sqrt(w) heads": scalings as the paper writes them.
 std::string shown(std::string name) {
-  const auto at = name.find("sqrt(w)");
-  if (at != std::string::npos) name.replace(at, 7, "√w");
+  for (const auto& [word, sign] : {std::pair<std::string, std::string>("sqrt(w)", "√w"),
+                                   {"linear", "1/d"},
+                                   {"sqrt", "1/√d"},
+                                   {"1 head", "one head"}})
+    if (const auto at = name.find(word); at != std::string::npos)
+      name.replace(at, word.size(), sign);
   return name;
 }
 
-/// Points over their error bars, from columns x, y and standard error.
-std::string measured(const std::string& file, const std::string& style, const std::string& title) {
-  return join(", '", file, "' using 1:($2-$3):(0):(2*$3) with vectors nohead ", style,
-              " notitle, '", file, "' using 1:2 with points pt 7 ps 0.5 ", style, " title '", title,
-              "'");
+/// "−0.51"
+std::string two_digits(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", std::abs(x));
+  return (std::round(100 * x) < 0 ? "−" : "") + std::string(text);
 }
 
-std::string error_panel(const Settings& s, const Study& study) {
-  std::string plots;
-  double first = INFINITY, last = 0, top = 0, bottom = INFINITY;
+/// "plot …, …"
+std::string plot(const std::vector<std::string>& parts) {
+  std::string command;
+  for (const std::string& part : parts) command += (command.empty() ? "plot " : ", ") + part;
+  return command;
+}
+
+/// N(0, 1), a grey body: what is compared with.
+std::string normal_body(double floor, const std::string& title) {
+  return join("exp(-x*x/2)/sqrt(2*pi) with filledcurves y1=", floor,
+              " fs solid 0.25 noborder lc rgb '", grey, "' title ", quoted(title));
+}
+
+/// The span of positive numbers.
+struct Span {
+  double low = INFINITY, high = 0;
+
+  void take(double x) {
+    if (!(x > 0 && std::isfinite(x))) return;
+    low = std::min(low, x);
+    high = std::max(high, x);
+  }
+};
+
+/// Scale, range and some round tics of a logarithmic axis.
+std::string log_axis(char axis, double low, double high) {
+  const std::vector<double> digits = high / low < 10    ? std::vector<double>{1, 2, 3, 5, 7}
+                                     : high / low < 200 ? std::vector<double>{1, 2, 5}
+                                                        : std::vector<double>{1};
+  std::string tics;
+  for (double power = std::pow(10, std::floor(std::log10(low))); power < high; power *= 10)
+    for (const double digit : digits)
+      if (const double tic = power * digit; tic >= low && tic <= high)
+        tics += join(tics.empty() ? "" : ", ", tic);
+  return join("set logscale ", axis, "\nset ", axis, "range [", low, ":", high, "]\nset ", axis,
+              "tics (", tics, ")\n");
+}
+
+/// Of widths or numbers of heads.
+std::string doubling_axis(const Span& span) {
+  return join("set logscale x 2\nset xrange [", span.low / 1.3, ":", span.high * 1.3, "]\n",
+              span.high > 100 * span.low ? "set xtics 4\n" : "");
+}
+
+// --- (a) ---
+
+/// The power of width that a series should follow, through the middle of its points.
+std::string power_law(const WidthSeries& series, bool with_title) {
+  double level = 0;
+  for (const ComparisonRow& r : series.comparison.rows)
+    level += std::log(r.ntk.single_error.value) -
+             series.power * std::log(static_cast<double>(r.point.size.width));
+  level /= static_cast<double>(series.comparison.rows.size());
+  const bool half = series.power == -0.5;
+  return join(std::exp(level), "*x**", series.power, " with lines ",
+              Style{grey, half ? 2 : 3, 0}.line(1.5),
+              !with_title ? " notitle"
+              : half      ? " title 'w^{−1/2}'"
+                          : " title 'w^{−1/4}'");
+}
+
+/// Of a series with its slope.
+std::string legend_entry(const WidthSeries& series) {
+  const double slope = series.comparison.ntk_slope.slope.value;
+  return shown(series.name) + (std::isnan(slope) ? "" : ": slope " + two_digits(slope));
+}
+
+std::string error_panel(Picture& picture, const Study& study) {
+  std::vector<std::string> parts, points, rings;
+  std::set<double> powers;
+  Span widths, errors;
   for (std::size_t i = 0; i < study.by_width.size(); ++i) {
     const WidthSeries& series = study.by_width[i];
-    Data data;
+    Rows rows, known;
     for (const ComparisonRow& r : series.comparison.rows) {
       const auto width = static_cast<double>(r.point.size.width);
       const Measured error = r.ntk.single_error;
-      const std::size_t point = static_cast<std::size_t>(&r - series.comparison.rows.data());
-      data.line(
-          {width, error.value, error.se, series.reference.empty() ? NAN : series.reference[point]});
-      first = std::min(first, width);
-      last = std::max(last, width);
-      top = std::max(top, error.value);
-      bottom = std::min(bottom, error.value);
+      const double reference = series.reference.empty() ? NAN : series.reference[rows.size()];
+      if (!std::isnan(reference)) known.push_back({width, reference});
+      rows.push_back({width, error.value, error.se});
+      widths.take(width);
+      for (const double x : {error.value, error.value + error.se, reference}) errors.take(x);
     }
-    const std::string file = join("error_", i, ".dat");
-    data.write(s, file);
-    char slope[32];
-    std::snprintf(slope, sizeof slope, "%.2f", series.comparison.ntk_slope.slope.value);
-    plots += join("'", file, "' using 1:2:3 with yerrorlines lc rgb '", colour(i),
-                  "' lw 2 pt 7 ps 0.6 title '", shown(series.name), ": slope ", slope, "', ");
-    if (!series.reference.empty())
-      plots += join("'", file, "' using 1:4 with points pt 6 ps 1.6 lw 2 lc rgb '", colour(i),
-                    "' notitle, ");
+    if (series.power != 0) parts.push_back(power_law(series, powers.insert(series.power).second));
+    points.push_back(
+        with_errors(picture.data(join("error_", i), rows), "1:2:3", kind(i), legend_entry(series)));
+    const std::string ring = " with points pt 6 ps 1.8 lw 2 lc rgb ";
+    if (!known.empty())
+      rings.push_back(join(picture.data(join("known_", i), known), " using 1:2", ring,
+                           quoted(kind(i).colour), " notitle"));
+    if (!known.empty() && rings.size() == 1)
+      points.insert(points.begin(), join("NaN", ring, quoted(grey), " title 'another program'"));
   }
-  if (!study.by_width.front().reference.empty())
-    plots += join("NaN with points pt 6 ps 1.6 lw 2 lc rgb '", grey,
-                  "' title 'known from another program', ");
-  return join(
-      "set title '(a) Error of one network'\nset xlabel 'width of a head, w'\n"
-      "set ylabel '|NTK − limit| / |limit|'\nset logscale x 2\nset logscale y\n"
-      "set key bottom left\nset xrange [",
-      first / 1.3, ":", last * 1.3, "]\nset yrange [", bottom / 5, ":", top * 1.6, "]\nplot ",
-      plots, 1.2 * top * std::sqrt(first), "/sqrt(x) with lines dt 2 lw 1.5 lc rgb '", grey,
-      "' title 'w^{−1/2}'\nunset logscale\n");
+  parts.insert(parts.end(), points.begin(), points.end());
+  parts.insert(parts.end(), rings.begin(), rings.end());
+  return join("set xlabel 'width of a head, w'\nset ylabel '|NTK − limit| / |limit|'\n",
+              log_axis('y', errors.low / 2.2, errors.high * 1.4), doubling_axis(widths),
+              "set key bottom left Left reverse samplen 1.5\n", plot(parts));
 }
 
-std::string kurtosis_panel(const Settings& s, const Study& study) {
-  std::string lines, points;
+// --- (b) ---
+
+std::string kurtosis_panel(Picture& picture, const Settings& s, const Study& study) {
+  Span heads, values, errors;
+  for (const HeadSeries& series : study.by_heads)
+    for (std::size_t j = 0; j < series.law.size(); ++j) {
+      const ComparisonRow& r = series.comparison.rows[j];
+      const Measured k = r.gaussianity.kurtosis;
+      heads.take(static_cast<double>(r.point.size.heads));
+      for (const double x : {std::abs(k.value) + k.se, series.wide_law[j].value}) values.take(x);
+      errors.take(k.se);
+    }
+  // The axis ends well below the smallest standard error, where nothing is known. What is lower
+  // stands on it.
+  const double floor = std::clamp(errors.low / 3, values.high / 1e4, values.high / 10);
+  std::vector<std::string> laws, parts;
   for (std::size_t i = 0; i < study.by_heads.size(); ++i) {
     const HeadSeries& series = study.by_heads[i];
-    Data data;
-    for (std::size_t j = 0; j < series.comparison.rows.size(); ++j) {
+    const bool linear = series.scaling == AttentionScaling::linear;
+    Rows rows;
+    for (std::size_t j = 0; j < series.law.size(); ++j) {
       const ComparisonRow& r = series.comparison.rows[j];
-      const auto& k = r.gaussianity.kurtosis;
-      data.line({static_cast<double>(r.point.size.heads), k.value, k.se, series.law[j].value,
-                 series.wide_law[j].value});
+      const Measured k = r.gaussianity.kurtosis;
+      const double y = linear ? std::abs(k.value) : k.value;
+      rows.push_back({static_cast<double>(r.point.size.heads), std::max(y, floor),
+                      std::max(y - k.se, floor), std::max(y + k.se, floor), series.law[j].value,
+                      series.wide_law[j].value});
     }
-    const std::string file = join("kurtosis_", i, ".dat");
-    data.write(s, file);
-    points += measured(file, join("lw 1.5 lc rgb '", colour(i), "'"), series.name);
-    if (series.scaling == AttentionScaling::linear) continue;
-    lines +=
-        join(", '", file, "' using 1:5 with lines dt 2 lw 1.5 lc rgb '", grey, "' title '6ρ/H'");
+    const std::string file = picture.data(join("kurtosis_", i), rows);
+    parts.push_back(
+        with_errors(file, "1:2:3:4", kind(i), shown(series.name) + (linear ? ", |value|" : "")));
+    if (linear) continue;
+    laws.push_back(
+        curve(file, "1:6", {grey, 2, 0}, s.zeta == "identity" ? "6ρ/H, w → ∞" : "law, w → ∞", 1.5));
     if (!std::isnan(series.law[0].value))
-      lines += join(", '", file, "' using 1:4 with lines lw 1 lc rgb '", grey,
-                    "' title 'law at w = ", s.head_width, "'");
+      laws.push_back(curve(file, "1:5", {grey, 1, 0}, join("law, w = ", s.head_width), 1.5));
   }
-  const auto [least, most] = std::minmax_element(s.heads.begin(), s.heads.end());
+  parts.insert(parts.begin(), laws.begin(), laws.end());
+  return join("set xlabel 'heads, H'\nset ylabel 'excess kurtosis'\n",
+              log_axis('y', floor, 3 * values.high), doubling_axis(heads),
+              "set key top right Left reverse samplen 1.2\n", plot(parts));
+}
+
+// --- (c) ---
+
+std::string density_panel(Picture& picture, const HeadSeries& series) {
+  constexpr double floor = 1e-5;
+  std::vector<std::string> parts = {normal_body(floor, "limit")};
+  const auto chosen = rows_shown(series);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const ComparisonRow& r = series.comparison.rows[chosen[i]];
+    const Histogram h = outputs_histogram(r);
+    Rows rows;
+    for (std::size_t bin = 0; bin < h.centres.size(); ++bin)
+      if (const Measured density = h.density[bin]; density.value > floor)
+        rows.push_back({h.centres[bin], density.value, std::max(density.value - density.se, floor),
+                        density.value + density.se});
+    if (rows.empty()) continue;
+    parts.push_back(join(picture.data(join("density_", i), rows),
+                         " using 1:2:3:4 with yerrorbars lw 1 ", step(i, chosen.size()).points(0.4),
+                         " title 'H = ", r.point.size.heads, "'"));
+  }
+  const Law& law = series.one_head;
+  Rows rows;
+  for (std::size_t i = 0; i < law.x.size(); ++i) rows.push_back({law.x[i], law.density[i]});
+  if (!rows.empty())
+    parts.push_back(
+        curve(picture.data("density_law", rows), "1:2", {grey, 1, 0}, "law of one wide head", 1.5));
   return join(
-      "set title '(b) Excess kurtosis of outputs'\nset xlabel 'heads, H'\n"
-      "set ylabel 'excess kurtosis ± standard error'\nset logscale x 2\n"
-      "set key top right\nset xrange [",
-      *least, "/1.3:", *most,
-      "*1.3]\n"
-      "set yrange [*:*]\nplot 0 with lines lw 1 lc rgb '#bbbbbb' notitle",
-      lines, points, "\nunset logscale\n");
+      "set xlabel 'output / standard deviation of the limit'\nset ylabel 'density'\n"
+      "set logscale y\nset format y '10^{%T}'\nset xrange [-6:6]\nset yrange [",
+      floor, ":2]\nset samples 200\nset key bottom center Left reverse samplen 1.2\n", plot(parts));
 }
 
-/// The series of heads whose outputs' density is shown: of sqrt scaling if there is one.
-const HeadSeries& series_shown(const Study& study) {
-  const auto chosen = std::find_if(study.by_heads.begin(), study.by_heads.end(), [](const auto& h) {
-    return h.scaling == AttentionScaling::sqrt;
-  });
-  return chosen == study.by_heads.end() ? study.by_heads.front() : *chosen;
-}
+// --- (d) ---
 
-/// The rows shown: the first, the third and the last.
-std::vector<std::size_t> rows_shown(const HeadSeries& series) {
-  const std::size_t last = series.comparison.rows.size() - 1;
-  std::vector<std::size_t> rows = {0, std::min<std::size_t>(2, last), last};
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+/// Centres of bins and densities; the outermost bins hold what is beyond `reach`, too.
+Rows z_histogram(const std::vector<double>& z, double reach) {
+  const double bin = z.size() >= 100 ? 0.5 : z.size() >= 20 ? 1 : 2;
+  std::vector<double> counts(static_cast<std::size_t>(2 * reach / bin), 0);
+  for (const double each : z)
+    ++counts[static_cast<std::size_t>(std::clamp((each + reach) / bin, 0.0, 2 * reach / bin - 1))];
+  Rows rows;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    rows.push_back({-reach + (static_cast<double>(i) + 0.5) * bin,
+                    counts[i] / (bin * static_cast<double>(z.size()))});
   return rows;
 }
 
-/// The density of outputs over the limit's standard deviation, in bins.
-struct Histogram {
-  std::vector<double> centres, density;
-};
-
-Histogram histogram(const ComparisonRow& r) {
-  constexpr double range = 4.5, bin = 0.3;
-  constexpr int bins = static_cast<int>(2 * range / bin);
-  const Tensor sd = sqrt(diagonal(
-      reshape(permute(r.nngp.limit, {0, 2, 1, 3}), {r.outputs.size(1), r.outputs.size(1)})));
-  const auto y = (r.outputs / unsqueeze(sd, 1)).to_vector();
-  Histogram h{{}, std::vector<double>(bins, 0)};
-  for (const double v : y)
-    if (std::abs(v) < range) ++h.density[static_cast<std::size_t>((v + range) / bin)];
-  for (double& count : h.density) count /= static_cast<double>(y.size()) * bin;
-  for (int b = 0; b < bins; ++b) h.centres.push_back(-range + (b + 0.5) * bin);
-  return h;
-}
-
-std::string density_panel(const Settings& s, const Study& study) {
-  const HeadSeries& series = series_shown(study);
-  const auto& rows = series.comparison.rows;
-  std::string plots;
-  for (const std::size_t i : rows_shown(series)) {
-    const ComparisonRow& r = rows[i];
-    const Histogram h = histogram(r);
-    Data data;
-    for (std::size_t b = 0; b < h.centres.size(); ++b) data.line({h.centres[b], h.density[b]});
-    const std::string file = join("density_", r.point.size.heads, ".dat");
-    data.write(s, file);
-    plots += join(", '", file, "' using 1:2 with linespoints lw 2 pt 7 ps 0.35 lc rgb '",
-                  colour(i == 0                 ? 1
-                         : i == rows.size() - 1 ? 2
-                                                : 4),
-                  "' title 'H = ", r.point.size.heads, "'");
+/// With a legend of so many rows.
+std::string z_panel(Picture& picture, const Study& study, int legend_rows) {
+  constexpr double reach = 5;
+  std::vector<std::string> parts = {normal_body(0, "N(0, 1)")};
+  double top = 0.4;  // of N(0, 1)
+  for (std::size_t i = 0; i < study.by_width.size(); ++i) {
+    const auto z = z_scores(study.by_width[i].comparison.rows.back());
+    if (z.empty()) continue;
+    const Rows rows = z_histogram(z, reach);
+    for (const auto& row : rows) top = std::max(top, row[1]);
+    parts.push_back(join(picture.data(join("z_", i), rows), " using 1:2 with histeps ",
+                         kind(i).line(), " title ", quoted(shown(study.by_width[i].name))));
   }
   return join(
-      "set title '(c) Density of outputs, ", series.name,
-      " scaling'\nset xlabel 'output / standard deviation of the limit'\n"
-      "set ylabel 'density'\nset logscale y\nset format y '10^{%T}'\nset key bottom "
-      "center\nset xrange [-4.5:4.5]\nset yrange [1e-5:1]\nset samples 200\n"
-      "plot exp(-x*x/2)/sqrt(2*pi) with filledcurves y1=1e-5 fs solid 0.25 noborder lc rgb '",
-      grey, "' title 'limit'", plots, "\nunset logscale\nset format y\n");
+      "set xlabel '(mean − limit) / s.e.; outer bins: and beyond'\nset ylabel 'density'\n"
+      "set xrange [-",
+      reach, ":", reach, "]\nset yrange [0:", 1.4 * top,
+      "]\nset samples 200\nset key top center Left reverse samplen 1.5 maxrows ", legend_rows, "\n",
+      plot(parts));
 }
 
-/// Adds the entries on and above the diagonal: limit, mean, standard error, of a kernel scaled so
-/// that the largest is 1.
-void entries(Data& data, const infinite::Agreement& k) {
-  const auto limit = k.limit.to_vector(), mean = k.mean.to_vector(), se = k.se.to_vector();
-  double largest = 0;
-  for (const double v : limit) largest = std::max(largest, std::abs(v));
-  for (std::size_t i = 0; i < limit.size(); ++i)
-    data.line({limit[i] / largest, mean[i] / largest, se[i] / largest});
-}
-
-std::string scatter_panel(const Settings& s, const Study& study) {
-  std::string plots;
-  for (std::size_t i = 0; i < study.by_width.size(); ++i) {
-    const ComparisonRow& r = study.by_width[i].comparison.rows.back();
-    Data data;
-    entries(data, r.nngp);
-    entries(data, r.ntk);
-    const std::string file = join("entries_", i, ".dat");
-    data.write(s, file);
-    plots += measured(file, join("lw 1.5 lc rgb '", colour(i), "'"), shown(study.by_width[i].name));
-  }
-  return join("set title '(d) Entries of both kernels, mean of ", s.draws,
-              " networks'\nset xlabel 'limit / its largest entry'\n"
-              "set ylabel 'mean ± standard error'\nset key top left\nset xrange [*:*]\n"
-              "set yrange [*:*]\nplot x with lines lw 1.5 dt 2 lc rgb '",
-              grey, "' notitle", plots, "\n");
+std::string settings_line(const Settings& s) {
+  return s.preset == "tour" ? join("ζ: ", s.zeta, "; ", s.draws, " networks a width, ",
+                                   s.gaussian_draws, " a number of heads; seed ", s.common.seed)
+                            : join("networks of --preset ", s.preset, ", ", s.draws,
+                                   " a width; seed ", s.common.seed);
 }
 
 }  // namespace
 
-std::filesystem::path draw(const Settings& s, const Study& study) {
+std::vector<std::filesystem::path> draw(const Settings& s, const Study& study) {
+  std::vector<std::filesystem::path> paths;
+  if (study.by_width.empty()) return paths;
   const bool all = !study.by_heads.empty();
-  std::string script = join("set encoding utf8\nset multiplot layout ", all ? "2,2" : "1,2",
-                            " title 'Attention with finitely many heads against its Gaussian "
-                            "process' font ',16'\nset grid lc rgb '#e4e4e4'\nset border lc rgb "
-                            "'#555555'\nset tics nomirror\nset bars "
-                            "0.6\nset key samplen 2 spacing 1.1\n");
-  script += error_panel(s, study);
-  if (all) script += kurtosis_panel(s, study) + density_panel(s, study);
-  script += scatter_panel(s, study);
-  return plot(s.common.out, "nngp_compare", script + "unset multiplot\n", 1200, all ? 900 : 460);
-}
-
-nlohmann::ordered_json panels(const Study& study) {
-  auto densities = nlohmann::ordered_json::array(), entries = nlohmann::ordered_json::array();
-  if (!study.by_heads.empty()) {
+  // One row of panels alone is higher: its networks have long names.
+  const int height = all ? row_height : 3 * row_height / 2;
+  const auto panel = [=](int x, int y) { return Box{x, y, panel_width, height}; };
+  Picture picture(s.common.out, "nngp_compare");
+  picture.panel(panel(left, first_row), "(a) Error of one network", error_panel(picture, study));
+  if (all) {
     const HeadSeries& series = series_shown(study);
-    for (const std::size_t i : rows_shown(series)) {
-      const Histogram h = histogram(series.comparison.rows[i]);
-      densities.push_back({{"scaling", series.name},
-                           {"heads", series.comparison.rows[i].point.size.heads},
-                           {"output_over_sd", h.centres},
-                           {"density", h.density}});
-    }
+    picture.panel(panel(right, first_row),
+                  join("(b) Excess kurtosis of outputs, w = ", s.head_width),
+                  kurtosis_panel(picture, s, study));
+    picture.panel(panel(left, second_row), join("(c) Density of outputs, ", shown(series.name)),
+                  density_panel(picture, series));
+    if (series.scaling == AttentionScaling::sqrt) paths.push_back(draw_heads(s, series));
   }
-  const auto kernel = [](const infinite::Agreement& k) -> nlohmann::ordered_json {
-    return {{"limit", k.limit.to_vector()}, {"mean", k.mean.to_vector()}, {"se", k.se.to_vector()}};
-  };
-  for (const WidthSeries& series : study.by_width) {
-    const ComparisonRow& r = series.comparison.rows.back();
-    entries.push_back({{"series", series.name},
-                       {"width", r.point.size.width},
-                       {"heads", r.point.size.heads},
-                       {"nngp", kernel(r.nngp)},
-                       {"ntk", kernel(r.ntk)}});
-  }
-  return {{"density", densities}, {"entries", entries}};
+  const int last_row = all ? second_row : first_row;
+  picture.panel(panel(right, last_row), "(d) z-scores of kernel entries, widest networks",
+                z_panel(picture, study, all ? 2 : 4));
+  paths.insert(paths.begin(), picture.draw("How attention nears its Gaussian process",
+                                           settings_line(s), page, last_row + height + 80));
+  std::erase(paths, std::filesystem::path());
+  return paths;
 }
 
 }  // namespace ladon::example

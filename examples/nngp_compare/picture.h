@@ -1,21 +1,22 @@
 #pragma once
-// The example's picture.
+// The example's pictures.
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
+#include <vector>
 
 #include "ladon/examples/nngp_compare/study.h"
 
 namespace ladon::example {
 
-/// Draws out/nngp_compare.svg: the error of one network against width, excess kurtosis against
-/// heads, the density of outputs for few and many heads, and the entries of the mean kernels
-/// against the limit's. A study without head series has the first and the last. Returns its path;
-/// empty without gnuplot.
-std::filesystem::path draw(const Settings& settings, const Study& study);
+/// Draws out/nngp_compare.svg: (a) the error of one network against width, (b) excess kurtosis
+/// against heads, (c) the density of outputs for few and many heads, (d) z-scores of both kernels'
+/// entries; and draw_heads()'s picture. A study without head series has (a) and (d) alone. Returns
+/// their paths; none without gnuplot, or where an interrupt left nothing to draw.
+std::vector<std::filesystem::path> draw(const Settings& settings, const Study& study);
 
-/// What the panels show that no row of the table has: {"density", "entries"}, the histograms of
-/// panel (c) and both kernels' entries of panel (d).
-nlohmann::ordered_json panels(const Study& study);
+/// Draws out/nngp_compare_heads.svg: outputs at two positions against each other, for few, more and
+/// many heads and in the limit. There have to be two positions that vary. Returns its path, or an
+/// empty one.
+std::filesystem::path draw_heads(const Settings& settings, const HeadSeries& series);
 
 }  // namespace ladon::example

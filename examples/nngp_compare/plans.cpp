@@ -57,6 +57,12 @@ std::int64_t root(std::int64_t width) {
   return std::llround(std::sqrt(static_cast<double>(width)));
 }
 
+/// With linear scaling a head averages over its width, with sqrt scaling only heads are averaged:
+/// one, or width^½ of them.
+double power(AttentionScaling scaling, bool many) {
+  return scaling == AttentionScaling::linear ? -0.5 : many ? -0.25 : 0;
+}
+
 // The errors that an independent program found at initialization, with unit variances and 100
 // networks. It is not said what stood around the attention, nor what the inputs were. Two natural
 // readings that come near, each for a part of the figures:
@@ -68,7 +74,7 @@ std::int64_t root(std::int64_t width) {
 Plan reference_plan(const Settings& s, const Tensor& x, const std::string& name,
                     const AttentionNetwork& kind, bool many,
                     const std::map<std::int64_t, double>& known) {
-  Plan plan{name, kind, {}, single_precision(), {}};
+  Plan plan{name, kind, {}, single_precision(), power(kind.scaling, many)};
   plan.network.tokens = x.size(1);
   plan.network.in = x.size(2);
   plan.network.residual = s.preset == "reference";
@@ -101,13 +107,15 @@ std::vector<Plan> width_plans(const Settings& s, const Tensor& x) {
   for (const std::string& scaling : s.scalings)
     for (const bool many : {false, true}) {
       if (many && scaling == "linear") continue;
+      const AttentionScaling kind = attention_scaling_from_name(scaling);
       Plan plan{scaling + (many ? ", sqrt(w) heads" : ", 1 head"),
-                {.scaling = attention_scaling_from_name(scaling),
+                {.scaling = kind,
                  .weighting = weighting_from_name(s.zeta),
                  .tokens = x.size(1),
                  .in = x.size(2)},
                 {},
-                single_precision()};
+                single_precision(),
+                power(kind, many)};
       plan.options.networks.kernel.channels = 2;
       for (const std::int64_t width : s.widths)
         plan.sweep.push_back({{.heads = many ? root(width) : 1, .width = width}, s.draws});

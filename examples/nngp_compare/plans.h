@@ -34,6 +34,8 @@ struct Plan {
   AttentionNetwork network;
   std::vector<infinite::SweepPoint> sweep;
   infinite::CompareOptions options;
+  /// The error of one network is expected to go as width to this power.
+  double power = 0;
   std::vector<double> reference = {};  ///< Errors of one network reported elsewhere, a point each.
 };
 

@@ -111,6 +111,29 @@ class Comparing {
   bool complete_ = true;
 };
 
+/// What the networks of a plan showed, with what theory expects.
+HeadSeries beside_laws(const Settings& s, const Tensor& x, const Plan& plan, Comparison comparison,
+                       Generator& rng) {
+  HeadSeries series{plan.name, plan.network.scaling, std::move(comparison), {}, {}, {}};
+  const auto& rows = series.comparison.rows;
+  const bool random_logits = series.scaling == AttentionScaling::sqrt;
+  for (const ComparisonRow& row : rows) {
+    const auto width = static_cast<double>(row.point.size.width);
+    const std::int64_t heads = row.point.size.heads;
+    series.wide_law.push_back(law(s, series.scaling, x, {.heads = heads}, rng));
+    const bool known = plan.network.weighting == Weighting::identity && random_logits;
+    series.law.push_back(known
+                             ? law(s, series.scaling, x,
+                                   {.heads = heads, .key_width = width, .value_width = width}, rng)
+                             : Measured{});
+  }
+  if (random_logits && !rows.empty()) {
+    Generator own(s.common.seed, 3);  // no figure of the table is to depend on these draws
+    series.one_head = law_of_one_head(plan.network.weighting, x, rows[0].nngp.limit, own);
+  }
+  return series;
+}
+
 }  // namespace
 
 Study run_study(const Settings& s, const Tensor& x) {
@@ -124,21 +147,10 @@ Study run_study(const Settings& s, const Tensor& x) {
   Comparing compare(s, x, progress);
   Study study;
   for (const Plan& plan : by_width)
-    study.by_width.push_back({plan.name, compare(plan), plan.reference});
+    study.by_width.push_back({plan.name, compare(plan), plan.power, plan.reference});
   for (const Plan& plan : by_heads) {
-    HeadSeries series{plan.name, plan.network.scaling, compare(plan), {}, {}};
-    for (const ComparisonRow& row : series.comparison.rows) {
-      const auto width = static_cast<double>(row.point.size.width);
-      const std::int64_t heads = row.point.size.heads;
-      series.wide_law.push_back(law(s, series.scaling, x, {.heads = heads}, compare.rng()));
-      const bool known =
-          plan.network.weighting == Weighting::identity && series.scaling == AttentionScaling::sqrt;
-      series.law.push_back(known ? law(s, series.scaling, x,
-                                       {.heads = heads, .key_width = width, .value_width = width},
-                                       compare.rng())
-                                 : Measured{});
-    }
-    study.by_heads.push_back(std::move(series));
+    Comparison comparison = compare(plan);
+    study.by_heads.push_back(beside_laws(s, x, plan, std::move(comparison), compare.rng()));
   }
   const auto empty = [](const auto& series) { return series.comparison.rows.empty(); };
   std::erase_if(study.by_width, empty);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ladon/examples/nngp_compare/distributions.h"
 #include "ladon/examples/nngp_compare/plans.h"
 
 namespace ladon::example {
@@ -12,6 +13,7 @@ namespace ladon::example {
 struct WidthSeries {
   std::string name;
   infinite::Comparison comparison;
+  double power;                   ///< Of width, as which the error is expected to go.
   std::vector<double> reference;  ///< The NTK's error of one network, as known; NaN, or empty: not.
 };
 
@@ -23,6 +25,7 @@ struct HeadSeries {
   /// The kurtosis that theory expects, a row each: at this width (NaN where it is not known), and
   /// for infinitely wide heads, 6ρ/H.
   std::vector<Measured> law, wide_law;
+  Law one_head;  ///< The law of one infinitely wide head; empty with linear scaling.
 };
 
 struct Study {

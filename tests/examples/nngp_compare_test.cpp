@@ -74,7 +74,48 @@ TEST_F(NngpCompare, ShowsThatOneHeadIsNotEnough) {
   EXPECT_LT(row(result, "sqrt, H = 1").at("ks_p").at("mean").get<double>(), 1e-6);
   if (std::system("gnuplot --version >/dev/null 2>&1") == 0) {
     EXPECT_EQ(result.error, "") << "progress or noise where there is no terminal";
-    EXPECT_NE(contents(pictures() / "nngp_compare.svg").find("</svg>"), std::string::npos);
+    for (const char* picture : {"nngp_compare.svg", "nngp_compare_heads.svg"})
+      EXPECT_NE(contents(pictures() / picture).find("</svg>"), std::string::npos) << picture;
+  }
+}
+
+TEST_F(NngpCompare, EveryColumnIsExplained) {
+  const std::string small = " --draws 3 --heads 1 --head-width 8 --gaussian-draws 3";
+  for (const char* preset : {"tour --widths 8", "reference --widths 8"}) {
+    const Run result = run("--preset " + std::string(preset) + small);
+    ASSERT_EQ(result.status, 0) << result.error;
+    const auto& columns = result.report.at("columns");
+    EXPECT_EQ(columns.contains("reference"), std::string(preset).starts_with("reference"));
+    EXPECT_EQ(columns.contains("kurtosis"), std::string(preset).starts_with("tour"));
+    for (const auto& [name, column] : columns.items()) {
+      // Its line begins with the name, and goes on with the meaning's first word.
+      const std::string meaning = column.at("meaning");
+      const std::size_t line = result.out.rfind('\n' + name + ' ');
+      ASSERT_NE(line, std::string::npos) << name;
+      const std::string text = result.out.substr(line, 100);
+      EXPECT_NE(text.find(meaning.substr(0, meaning.find(' '))), std::string::npos) << text;
+    }
+  }
+}
+
+TEST_F(NngpCompare, DrawsWhateverThereIsWithoutNoise) {
+  if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "needs gnuplot";
+  Generator rng(1);
+  save_npy((folder_ / "one.npy").string(), normal({1, 1, 4}, rng));
+  const std::string one_position = "--inputs " + (folder_ / "one.npy").string();
+  const std::string few = " --widths 16 --draws 3 --heads 1 --gaussian-draws 3 --head-width 16";
+  const auto has_heads = [&] {
+    return std::filesystem::exists(pictures() / "nngp_compare_heads.svg");
+  };
+  for (const std::string& arguments :
+       {one_position, std::string("--scaling linear"), std::string("--preset reference"),
+        std::string("--zeta relu"), std::string()}) {
+    std::filesystem::remove_all(pictures());
+    const Run result = run(arguments + few);
+    EXPECT_EQ(result.status, 0) << arguments;
+    EXPECT_EQ(result.error, "") << arguments;
+    EXPECT_TRUE(std::filesystem::exists(pictures() / "nngp_compare.svg")) << arguments;
+    EXPECT_EQ(has_heads(), arguments.empty() || arguments == "--zeta relu") << arguments;
   }
 }
 
@@ -138,17 +179,58 @@ TEST_F(NngpCompare, TheReportHoldsWhatThePanelsDraw) {
   const auto& densities = result.report.at("density");
   ASSERT_EQ(densities.size(), 3u);
   for (const auto& each : densities) {
-    const std::vector<double> x = each.at("output_over_sd"), p = each.at("density");
+    const std::vector<double> x = each.at("output_over_sd"), p = each.at("density"),
+                              widths = each.at("bin_width"), se = each.at("se");
     ASSERT_EQ(x.size(), p.size());
+    ASSERT_EQ(widths.size(), p.size());
+    ASSERT_EQ(se.size(), p.size());
     double all = 0;
-    for (const double density : p) all += density * (x[1] - x[0]);
+    for (std::size_t i = 0; i < p.size(); ++i) all += p[i] * widths[i];
     EXPECT_NEAR(all, 1, 0.02) << each.at("heads");
+    const std::size_t middle = p.size() / 2;
+    EXPECT_NEAR(x[middle], 0, 1e-9);
+    EXPECT_GT(se[middle], 0);
+    EXPECT_LT(se[middle], p[middle] / 4) << each.at("heads");
   }
   ASSERT_EQ(result.report.at("entries").size(), 3u);
   for (const auto& each : result.report.at("entries"))
     for (const char* kernel : {"nngp", "ntk"})
       for (const char* part : {"limit", "mean", "se"})
         EXPECT_EQ(each.at(kernel).at(part).size(), 144u) << kernel << ' ' << part;
+  for (const auto& each : result.report.at("entries")) {
+    // Of 12 positions, every pair once in each of two kernels.
+    const std::vector<double> z = each.at("z_scores");
+    ASSERT_EQ(z.size(), 2u * 12 * 13 / 2) << each.at("series");
+    const double first = (each.at("nngp").at("mean").at(0).get<double>() -
+                          each.at("nngp").at("limit").at(0).get<double>()) /
+                         each.at("nngp").at("se").at(0).get<double>();
+    EXPECT_NEAR(z[0], first, 1e-9 * std::abs(first));
+  }
+}
+
+// The line of panel (c) is the law that the table's kurtosis is held to: for one wide head with
+// identity ζ that is known exactly.
+TEST_F(NngpCompare, TheLawOfOneHeadHasTheKurtosisOfTheory) {
+  const Run result =
+      run("--scaling sqrt --widths 8 --draws 3 --heads 1 --head-width 8 --gaussian-draws 3");
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto& law = result.report.at("law_of_one_head");
+  const std::vector<double> x = law.at("output_over_sd"), p = law.at("density");
+  ASSERT_EQ(x.size(), p.size());
+  double all = 0, second = 0, fourth = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double mass = p[i] * (x[1] - x[0]);
+    all += mass;
+    second += mass * x[i] * x[i];
+    fourth += mass * std::pow(x[i], 4);
+  }
+  EXPECT_NEAR(all, 1, 1e-4);
+  EXPECT_NEAR(second, 1, 0.03);
+  const double expected = row(result, "sqrt, H = 1").at("wide_law").at("mean");
+  EXPECT_NEAR(fourth / (second * second) - 3, expected, 0.1 * expected);
+  EXPECT_TRUE(run("--scaling linear --widths 8 --draws 3 --heads 1 --gaussian-draws 3")
+                  .report.at("law_of_one_head")
+                  .is_null());
 }
 
 TEST_F(NngpCompare, AnInterruptLeavesWhatIsFinished) {

@@ -1,0 +1,27 @@
+#pragma once
+// What the study says, as tables and as JSON.
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "ladon/examples/common/report.h"
+#include "ladon/examples/nngp_compare/study.h"
+
+namespace ladon::example {
+
+/// A row for each width of each series: how far one network is from the limit, and the mean of all.
+Table width_table(const Study& study);
+/// A row for each series: the power of width as which the error falls.
+Table slope_table(const Study& study);
+/// A row for each number of heads: how Gaussian outputs are.
+Table head_table(const Study& study);
+
+/// The series of heads whose outputs the pictures show: of sqrt scaling if there is one.
+const HeadSeries& series_shown(const Study& study);
+/// Its rows that are shown: the first, the third and the last.
+std::vector<std::size_t> rows_shown(const HeadSeries& series);
+
+/// What the picture shows and no table has: {"density", "law_of_one_head", "entries"}, the
+/// histograms and the line of panel (c), both kernels' entries and the z-scores of panel (d).
+nlohmann::ordered_json panels(const Study& study);
+
+}  // namespace ladon::example
