@@ -28,8 +28,8 @@ constexpr const char* lesson =
 const std::vector<Trial> trials = {
     {"gp_classify --models pool,attention --train 800 --epochs 40",
      "the finite networks against their limits: which of the two learns more from twice the rows?"},
-    {"gp_classify --models attention --sharpness 8",
-     "where attention looks before training (second picture), and whether the kernels gain by it"},
+    {"gp_classify --models flatten,attention --sharpness 8",
+     "how far attention's kernels fall towards flatten's once every patch looks at itself alone"},
     {"gp_classify --models dense --no-finite --train 1600",
      "accuracy against the default's: how many rows make up for not knowing about patches?"}};
 
@@ -221,7 +221,7 @@ void add_models(CLI::App& app, Settings& s) {
       "Raise it, and all inputs look more alike")
       ->check(number(0));
   add(app, "--sharpness", s.sharpness, "Factor of attention's logits",
-      "0 makes attention the mean of all tokens; large ones look at the likest tokens alone")
+      "0 makes attention the mean of all tokens; large ones make each token look at itself alone")
       ->check(number(0));
   add(app, "--decay", s.decay, "How fast patches forget each other with their distance",
       "0 gives all patches one position; lower it where neighbours belong together")
