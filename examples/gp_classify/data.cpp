@@ -1,5 +1,7 @@
 #include "ladon/examples/gp_classify/data.h"
 
+#include <algorithm>
+
 #include "ladon/autograd/ops.h"
 #include "ladon/core/data/images.h"
 #include "ladon/core/error.h"
@@ -25,6 +27,19 @@ Examples cut(const ImageDataset& data, const Standardization& standardize, std::
           .labels = data.labels};
 }
 
+Shown first_of_classes(const ImageDataset& test) {
+  constexpr std::size_t most = 4;
+  std::vector<std::int64_t> rows;
+  const auto label = test.labels.to_vector<std::int64_t>();
+  const auto last = static_cast<std::int64_t>(test.label_names.size());
+  for (std::int64_t c = 0; c < last && rows.size() < most; ++c) {
+    const auto first = std::find(label.begin(), label.end(), c);
+    if (first != label.end()) rows.push_back(first - label.begin());
+  }
+  const Tensor index = from_vector(rows, {static_cast<std::int64_t>(rows.size())});
+  return {index, index_select(test.images, 0, index)};
+}
+
 /// Values are standardized channel by channel, by the training images' mean and deviation.
 Task image_task(const std::string& name, const ImageDataset& train, const ImageDataset& test,
                 std::int64_t patch) {
@@ -35,7 +50,8 @@ Task image_task(const std::string& name, const ImageDataset& train, const ImageD
             .test = cut(test, standardize, patch),
             .label_names = train.label_names,
             .rows = height / patch,
-            .columns = width / patch};
+            .columns = width / patch,
+            .shown = first_of_classes(test)};
   task.description =
       join(train.size(), " training and ", test.size(), " test images of ", height, " × ", width,
            " × ", train.images.size(3), ", ", task.classes(), " classes, ",

@@ -22,11 +22,18 @@ struct Examples {
   std::int64_t size() const { return labels.size(0); }
 };
 
+/// Test images to look at: the first of each class, of at most four classes.
+struct Shown {
+  Tensor rows;    ///< i64 [k], rows of the test set
+  Tensor images;  ///< f32 [k, height, width, channels], as they came
+};
+
 struct Task {
   std::string name = {}, description = {};
   Examples train, test;
   std::vector<std::string> label_names = {};
   std::int64_t rows = 0, columns = 0;  ///< The grid of an image's patches; 0 for reviews.
+  Shown shown = {};                    ///< Undefined for reviews.
   /// What a simple rule says, to compare with.
   struct Bar {
     std::string method;

@@ -25,7 +25,13 @@ constexpr const char* lesson =
     "trained by Adam. The models differ in how they read out tokens (an image's patches, a "
     "review's words): side by side, their mean, or attention. Without data files it draws its own "
     "small pictures.";
-constexpr const char* command = "gp_classify --models pool,attention --train 800 --epochs 40";
+const std::vector<Trial> trials = {
+    {"gp_classify --models pool,attention --train 800 --epochs 40",
+     "the finite networks against their limits: which of the two learns more from twice the rows?"},
+    {"gp_classify --models flatten,attention --sharpness 8",
+     "how far attention's kernels fall towards flatten's once every patch looks at itself alone"},
+    {"gp_classify --models dense --no-finite --train 1600",
+     "accuracy against the default's: how many rows make up for not knowing about patches?"}};
 
 nlohmann::json settings_json(const Settings& s, const Task& task) {
   return {{"task", task.name},
@@ -64,7 +70,7 @@ double timed(const F& body) {
 
 /// About how many seconds the parts of a model's work take, to share out the progress line.
 struct Cost {
-  double kernels, noise, epoch = 0;
+  double kernels, noise, prediction, epoch = 0;
 
   Cost(const Model& model, const Task& task, const Settings& s) {
     // Of an entry of a kernel, a class's probability in all of a line search, a multiplication.
@@ -76,10 +82,11 @@ struct Cost {
         model.tokens ? static_cast<double>(x.count() / x.size(0) / x.size(-1)) : 1;
     kernels = entry * n * (n / 2 + m) * tokens * tokens;
     noise = operation * n * n * n + probability * n * static_cast<double>(task.classes());
+    prediction = operation * n * n * m;
     if (s.finite) epoch = operation * 6 * n * tokens * 3 * s.width * s.width;
   }
   double all(const Settings& s) const {
-    return kernels + 2 * noises_tried * noise + s.epochs * epoch;
+    return kernels + 2 * (noises_tried * noise + prediction) + s.epochs * epoch;
   }
 };
 
@@ -89,16 +96,23 @@ void add_infinite(const Model& model, const Task& task, const Settings& s, const
   const ModelKernels kernels = compute_kernels(model, task, s, progress, cost.kernels);
   for (const auto& [form, blocks] : {std::pair("NNGP", &kernels.nngp), {"NTK", &kernels.ntk}}) {
     const std::string name = join(model.name, ' ', form);
-    Prediction prediction;
+    const auto label = [&](const char* stage) { return name + ", " + stage; };
+    Tensor probabilities;
+    Choice choice;
     const double spent = timed([&, blocks = blocks] {
-      prediction = classify(*blocks, task.train.labels, task.classes(),
-                            [&] { progress.step(name + ", leave-one-out", cost.noise); });
+      progress.step(label("leave-one-out"), 0);
+      const Fit found = fit(*blocks, task.train.labels, task.classes(),
+                            [&] { progress.step(label("leave-one-out"), cost.noise); });
+      progress.step(label("prediction"), 0);
+      probabilities = predict(found, *blocks);
+      progress.step(label("prediction"), cost.prediction);
+      choice = found.choice;
     });
-    const Choice& choice = prediction.choice;
-    progress.say(join("  ", name, ": noise ", choice.noise, " by leave-one-out (accuracy ",
-                      choice.loo_accuracy, ", nll ", choice.loo_nll, ")"));
-    outcomes.push_back(outcome(model.name, form, task, prediction.probabilities,
-                               kernels.seconds + spent, peak_memory()));
+    progress.say(join("  ", name, ": noise ", noise_in_words(choice.noise),
+                      " by leave-one-out (accuracy ", choice.loo_accuracy, ", nll ", choice.loo_nll,
+                      ")"));
+    outcomes.push_back(
+        outcome(model.name, form, task, probabilities, kernels.seconds + spent, peak_memory()));
     outcomes.back().choice = choice;
   }
 }
@@ -106,12 +120,14 @@ void add_infinite(const Model& model, const Task& task, const Settings& s, const
 void add_finite(const Model& model, const Task& task, const Settings& s, const Cost& cost,
                 Progress& progress, std::vector<Outcome>& outcomes) {
   start_memory_phase();
-  const Trained trained = train_finite(
-      model, task, s, [&] { progress.step(model.name + ", finite network", cost.epoch); });
+  const std::string label = model.name + ", finite network";
+  progress.step(label, 0);
+  const Trained trained = train_finite(model, task, s, [&] { progress.step(label, cost.epoch); });
   progress.say(join("  ", model.name, " finite: ", trained.parameters, " parameters"));
   outcomes.push_back(
       outcome(model.name, "finite", task, trained.probabilities, trained.seconds, peak_memory()));
   outcomes.back().parameters = trained.parameters;
+  outcomes.back().attention = trained.attention;
 }
 
 /// Runs every model; whether it was not interrupted.
@@ -140,77 +156,109 @@ bool teach(const Settings& s) {
   std::cout << task.description << std::endl;
   std::vector<Outcome> outcomes;
   const bool complete = run_all(task, s, outcomes);
-  std::vector<Row> rows;
-  for (const Outcome& o : outcomes) rows.push_back(o.row());
-  const std::string gains = verdict(paired_gains(task, outcomes));
-  std::cout << '\n' << table(rows) << (gains.empty() ? "" : "\n") << gains;
-  for (const Outcome& o : outcomes)
-    if (o.diverged()) std::cout << o.method() << " diverged; try a smaller --lr\n";
+  const Table table = table_of(task, outcomes);
+  const std::string words = verdict(task, outcomes);
+  if (!table.empty())
+    std::cout << '\n'
+              << table.text() << '\n'
+              << table.explained() << (words.empty() ? "" : "\n") << words;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   write_json(s.common, {.example = "gp_classify",
                         .settings = settings_json(s, task),
                         .seconds = spent.count(),
-                        .rows = rows,
+                        .tables = {table},
                         .interrupted = !complete,
                         .more = details(task, outcomes)});
-  const std::filesystem::path picture = outcomes.empty() ? "" : draw(s, task, outcomes);
-  if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
+  for (const auto& picture : {draw_figures(s, task, outcomes), draw_attention(s, task, outcomes)})
+    if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
   return complete;
 }
 
 /// Files, and what only one kind of them has.
 void add_tasks(CLI::App& app, Settings& s) {
-  auto* mnist =
-      app.add_option("--mnist", s.mnist, "IDX files: images, labels (gzip or not)")->expected(2);
-  auto* cifar =
-      app.add_option("--cifar", s.cifar, "CIFAR-10 binary files: train, test")->expected(2);
-  auto* reviews =
-      app.add_option("--reviews", s.reviews, "Label-TSV files: train, test")->expected(2);
+  auto* mnist = add(app, "--mnist", s.mnist, "IDX files: images, labels (gzip or not)",
+                    "Real digits; the first rows train, the last ones test")
+                    ->expected(2);
+  auto* cifar = add(app, "--cifar", s.cifar, "CIFAR-10 binary files: train, test",
+                    "Photographs, where a thing may stand anywhere: compare pool with dense")
+                    ->expected(2);
+  auto* reviews = add(app, "--reviews", s.reviews, "Label-TSV files: train, test",
+                      "Text, with naive Bayes as the bar that every model should reach")
+                      ->expected(2);
   mnist->excludes(cifar)->excludes(reviews);
   cifar->excludes(reviews);
-  auto* glove =
-      app.add_option("--glove", s.glove, "Word vectors: GloVe's text format, or a JSON object");
+  auto* glove = add(app, "--glove", s.glove, "Word vectors: GloVe's text format, or a JSON object",
+                    "Words without one are left out: a larger file keeps more");
   reviews->needs(glove);
   glove->needs(reviews);
-  app.add_option("--patch", s.patch, "Side of an image's patches; 0 takes the task's default")
+  add(app, "--patch", s.patch, "Side of an image's patches; 0 takes the task's default",
+      "Smaller patches make more tokens; the kernels' time grows with their square")
       ->check(whole_number(0))
       ->excludes(reviews);
-  app.add_option("--tokens", s.tokens, "Tokens of a review, at most")
+  add(app, "--tokens", s.tokens, "Tokens of a review, at most",
+      "More of them read on in long reviews, at the square of the time")
       ->check(whole_number(1, 100'000))
       ->needs(reviews);
-  app.add_option("--span", s.span, "Words that a token stands for")
+  add(app, "--span", s.span, "Words that a token stands for",
+      "1 tells every word apart; longer ones read further at no cost")
       ->check(whole_number(1, 10'000))
       ->needs(reviews);
-  app.add_option("--skip", s.skip, "Leave out this many words of the GloVe file, the most frequent")
+  add(app, "--skip", s.skip, "Leave out this many words of the GloVe file, the most frequent",
+      "0 shows what words as 'the' do to a mean")
       ->check(whole_number(0))
       ->needs(reviews);
 }
 
-void add_options(CLI::App& app, Settings& s) {
-  const CLI::Validator count = whole_number(1, 1'000'000);
-  app.add_option("--train", s.train, "Training rows; 0 takes the task's default")
-      ->check(whole_number(0));
-  app.add_option("--test", s.test, "Test rows; 0 takes the task's default")->check(whole_number(0));
-  app.add_option("--models", s.models, "What to compare; by default all that suit the task")
+void add_models(CLI::App& app, Settings& s) {
+  add(app, "--models", s.models, "What to compare; by default all that suit the task",
+      "Fewer comparisons find smaller differences")
       ->delimiter(',')
       ->check(CLI::IsMember(model_names()));
-  app.add_option("--weight-variance", s.weight_variance, "Of every linear layer")
+  add(app, "--weight-variance", s.weight_variance, "Of every linear layer",
+      "2 keeps the size of signals through ReLUs; watch nll below and above it")
       ->check(number_above(0));
-  app.add_option("--bias-variance", s.bias_variance, "Of every linear layer")->check(number(0));
-  app.add_option("--sharpness", s.sharpness, "Factor of attention's logits")->check(number(0));
-  app.add_option("--decay", s.decay, "How fast patches forget each other with their distance")
+  add(app, "--bias-variance", s.bias_variance, "Of every linear layer",
+      "Raise it, and all inputs look more alike")
       ->check(number(0));
-  app.add_option("--kept", s.kept, "What residual attention keeps of the tokens")
+  add(app, "--sharpness", s.sharpness, "Factor of attention's logits",
+      "0 makes attention the mean of all tokens; large ones make each token look at itself alone")
+      ->check(number(0));
+  add(app, "--decay", s.decay, "How fast patches forget each other with their distance",
+      "0 gives all patches one position; lower it where neighbours belong together")
+      ->check(number(0));
+  add(app, "--kept", s.kept, "What residual attention keeps of the tokens",
+      "0 is the model attention; 1 passes by what attention says")
       ->check(number(0, 1));
-  app.add_option("--memory-budget", s.memory_budget, "MB that a Gram matrix may take")
+}
+
+void add_options(CLI::App& app, Settings& s) {
+  const CLI::Validator count = whole_number(1, 1'000'000);
+  add(app, "--train", s.train, "Training rows; 0 takes the task's default",
+      "Twice as many take four times the memory, and up to eight times the time")
+      ->check(whole_number(0));
+  add(app, "--test", s.test, "Test rows; 0 takes the task's default",
+      "Four times as many halve every standard error")
+      ->check(whole_number(0));
+  add_models(app, s);
+  add(app, "--memory-budget", s.memory_budget, "MB that a Gram matrix may take",
+      "Raise it where a run says that it needs more, and your machine has it")
       ->check(whole_number<std::int64_t>(1, 1'000'000'000));
-  app.add_option("--checkpoint", s.checkpoint, "Folder for finished tiles: a killed run resumes")
+  add(app, "--checkpoint", s.checkpoint, "Folder for finished tiles: a killed run resumes",
+      "For kernels that take hours")
       ->check(name_of("a folder"));
-  app.add_flag("--finite,!--no-finite", s.finite, "Train the finite networks too");
-  app.add_option("--width", s.width, "Of the finite networks' layers")->check(count);
-  app.add_option("--epochs", s.epochs, "Of the finite networks")->check(count);
-  app.add_option("--batch", s.batch_size, "Of the finite networks")->check(count);
-  app.add_option("--lr", s.learning_rate, "Of the finite networks: Adam's first rate")
+  app.add_flag("--finite,!--no-finite", s.finite,
+               "Train the finite networks too. Leave them out where the kernels alone matter");
+  add(app, "--width", s.width, "Of the finite networks' layers",
+      "Raise it, and they should come nearer to their limits")
+      ->check(count);
+  add(app, "--epochs", s.epochs, "Of the finite networks",
+      "Too few, and a network has not learnt what its limit knows")
+      ->check(count);
+  add(app, "--batch", s.batch_size, "Rows a step of the finite networks",
+      "Smaller ones make more steps of an epoch")
+      ->check(count);
+  add(app, "--lr", s.learning_rate, "Of the finite networks: Adam's first rate",
+      "Lower it where a network diverges")
       ->check(number_above(0));
   app.callback([&s] { refuse_repeated("--models", s.models); });
 }
@@ -222,7 +270,7 @@ int main(int argc, char** argv) {
   using namespace ladon::example;
   Settings settings;
   CLI::App app;
-  set_up(app, "gp_classify", {summary, duration, lesson, command}, settings.common);
+  set_up(app, "gp_classify", {summary, duration, lesson, trials}, settings.common);
   add_tasks(app, settings);
   add_options(app, settings);
   return run(app, settings.common, argc, argv, [&] { return teach(settings); });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 
 namespace ladon::example {
@@ -125,7 +127,30 @@ Model model_of(const Entry& entry, const Task& task, const Settings& settings) {
           }};
 }
 
+/// The attention that a layer is, or wraps; else null.
+const MultiHeadAttention* attention_in(const Layer& layer) {
+  if (const auto* residual = dynamic_cast<const Residual*>(&layer))
+    return attention_in(*residual->branch);
+  return dynamic_cast<const MultiHeadAttention*>(&layer);
+}
+
 }  // namespace
+
+Tensor attention_on_patches(const Sequential& net, const Tensor& images) {
+  const NoGrad no_grad;
+  Tensor x = images;
+  for (const auto& layer : net.layers) {
+    if (const auto* attention = attention_in(*layer)) {
+      const Tensor tokens = flatten(x, 1, 2);
+      const auto seen = attention->forward_with_weights(tokens, tokens, tokens);
+      // [N, heads, patches that attend, patches] → [N, patches]
+      const Tensor shares = mean(mean(cast(seen.weights, f64), 1), 1);
+      return reshape(shares, {x.size(0), x.size(1), x.size(2)});
+    }
+    x = (*layer)(x);
+  }
+  return {};
+}
 
 std::vector<std::string> model_names() {
   std::vector<std::string> names;

@@ -21,6 +21,11 @@ struct Model {
   }
 };
 
+/// How much attention each patch of an image gets, mean over the heads and over the patches that
+/// attend: images as tokens [N, rows, columns, d] → f64 [N, rows, columns], which sums to 1 over an
+/// image. Undefined for a network without attention.
+Tensor attention_on_patches(const Sequential& net, const Tensor& images);
+
 /// Names of all models.
 std::vector<std::string> model_names();
 

@@ -2,112 +2,183 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
-#include "ladon/core/error.h"
-#include "ladon/core/io/file.h"
-#include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/gp_classify/dot_plot.h"
 
 namespace ladon::example {
 namespace {
 
-constexpr double least_rows = 10;  // a bin with fewer says too little to be drawn.
-/// What an outcome can be, and its colour. The empty form is the bar's.
-constexpr std::pair<const char*, const char*> forms[] = {
-    {"NNGP", "#1f77b4"}, {"NTK", "#ff7f0e"}, {"finite", "#2ca02c"}, {"", "#7f7f7f"}};
+constexpr int page = 1200;  // wide
 
-std::size_t form_index(const Outcome& o) {
-  return static_cast<std::size_t>(
-      std::find_if(std::begin(forms), std::end(forms), [&](auto f) { return o.form == f.first; }) -
-      std::begin(forms));
+/// The models (or forms) that there are, in the order of the outcomes. The bar is none of them.
+std::vector<std::string> different(const std::vector<Outcome>& outcomes,
+                                   std::string Outcome::*name) {
+  std::vector<std::string> names;
+  for (const Outcome& o : outcomes)
+    if (!o.form.empty() && std::find(names.begin(), names.end(), o.*name) == names.end())
+      names.push_back(o.*name);
+  return names;
 }
 
-struct Bars {
-  std::string names;  ///< Gnuplot's names of the places.
-  int models = 0;
-};
-
-/// Writes a line an outcome: its place, form, accuracy and NLL. Models stand at 0, 1, …, their
-/// forms side by side.
-Bars write_bars(const std::filesystem::path& path, const std::vector<Outcome>& outcomes) {
-  std::string data;
-  Bars bars;
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const Outcome& o = outcomes[i];
-    if (i == 0 || outcomes[i - 1].model != o.model)
-      bars.names += join(i ? ", " : "", "'", o.model, "' ", bars.models++);
-    const std::size_t form = form_index(o);
-    const double shift = form == 3 ? 0 : 0.25 * (static_cast<double>(form) - 1);
-    const double nll = o.diverged() ? NAN : o.nll.value;  // gnuplot leaves a NaN out
-    data += join(bars.models - 1 + shift, ' ', form, ' ', o.accuracy.value, ' ', nll, '\n');
-  }
-  write_atomically(path, data);
-  return bars;
+std::size_t index_of(const std::vector<std::string>& names, const std::string& name) {
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-/// A line for each bin of confidence with enough rows: mean confidence, share of right answers,
-/// number of rows.
-std::string reliability(const Outcome& o, const Tensor& labels) {
-  std::string text;
-  for (const CalibrationBin& bin : calibration(o, labels))
-    if (bin.rows >= least_rows) text += join(bin.confidence, ' ', bin.right, ' ', bin.rows, '\n');
-  return text;
-}
+// --- figures ---
 
-std::string bar_panel(const std::string& title, const Bars& bars, int column) {
-  std::string script =
-      join("set title '", title, "'\nset xtics (", bars.names,
-           ") rotate by -25\nset xrange [-0.6:", bars.models, "-0.4]\nset yrange [0:*]\nplot ");
-  for (std::size_t f = 0; f < std::size(forms); ++f)
-    script += join(f ? ", " : "", "'bars.dat' using ($2==", f, "?$1:NaN):", column,
-                   " with boxes lc rgb '", forms[f].second, "' ",
-                   *forms[f].first ? join("title '", forms[f].first, "'") : "notitle");
-  return script + "\n";
-}
-
-/// The models in `form`, a line each, over the diagonal of perfect calibration.
-std::string reliability_panel(const std::filesystem::path& folder, const Task& task,
-                              const std::vector<Outcome>& outcomes, const std::string& form) {
-  std::string script = join("set title 'right answers against confidence, ", form,
-                            "'\nplot x with lines lc 'black' dt 2 notitle");
+DotPlot dot_plot(const std::string& name, const std::string& axis, double guessing, double most,
+                 const std::vector<Outcome>& outcomes, Measured Outcome::*figure,
+                 const std::function<Interval(const Measured&)>& interval) {
+  DotPlot plot{
+      name, axis, different(outcomes, &Outcome::model), different(outcomes, &Outcome::form), {},
+      {},   most};
+  plot.references.push_back({"guessing", guessing});
   for (const Outcome& o : outcomes) {
-    if (o.form != form) continue;
-    const std::string file = join("reliability_", o.model, "_", form, ".dat");
-    const std::string lines = reliability(o, task.test.labels);
-    if (lines.empty()) continue;
-    write_atomically(folder / file, lines);
-    script +=
-        join(", '", file, "' using 1:2 with linespoints lw 2 pt 7 ps 0.4 title '", o.model, "'");
+    const Measured& x = o.*figure;
+    if (o.form.empty()) {
+      plot.references.push_back({o.model, x.value});
+      continue;
+    }
+    const Interval range = interval(x);
+    plot.dots.push_back({index_of(plot.models, o.model), index_of(plot.forms, o.form), x.value,
+                         range.low, range.high});
   }
-  return script + "\n";
+  return plot;
+}
+
+DotPlot accuracies(const Task& task, const std::vector<Outcome>& outcomes) {
+  const auto n = static_cast<double>(task.test.size());
+  return dot_plot("accuracy", "accuracy: → better", 1 / static_cast<double>(task.classes()), 1,
+                  outcomes, &Outcome::accuracy,
+                  [n](const Measured& x) { return wilson(x.value, n); });
+}
+
+/// What is much worse than guessing would press all others together, so the axis ends before it.
+DotPlot losses(const Task& task, const std::vector<Outcome>& outcomes) {
+  const double guessing = std::log(static_cast<double>(task.classes()));
+  return dot_plot("nll", "nll (nats): ← better", guessing, 1.25 * guessing, outcomes, &Outcome::nll,
+                  [](const Measured& x) {
+                    const double half = std::isfinite(x.se) ? 1.96 * x.se : 0;
+                    return Interval{x.value - half, x.value + half};
+                  });
+}
+
+// --- reliability ---
+
+/// The colour with most of it taken away: many intervals cross.
+std::string faint(const std::string& colour) { return "#A0" + colour.substr(1); }
+
+constexpr double least_rows = 10;  // a bin with fewer says too little
+
+/// Confidence, share of right answers and its interval, of bins with enough rows.
+std::vector<std::vector<double>> reliability(const Outcome& o, const Task& task) {
+  std::vector<std::vector<double>> rows;
+  for (const CalibrationBin& bin : calibration(o, task.test.labels)) {
+    const Interval range = wilson(bin.right, bin.rows);
+    if (bin.rows >= least_rows) rows.push_back({bin.confidence, bin.right, range.low, range.high});
+  }
+  return rows;
+}
+
+/// The models in one form, under the diagonal of perfect calibration.
+std::string reliability_panel(Picture& picture, const Task& task,
+                              const std::vector<Outcome>& outcomes, const std::string& form) {
+  const std::vector<std::string> models = different(outcomes, &Outcome::model);
+  const double least = std::floor(10 / static_cast<double>(task.classes())) / 10;
+  std::string intervals, curves;
+  bool diverged = true;
+  for (const Outcome& o : outcomes) {
+    if (o.form != form || o.diverged()) continue;
+    diverged = false;
+    const auto rows = reliability(o, task);
+    if (rows.empty()) continue;
+    const Style style = model_style(index_of(models, o.model));
+    const std::string file = picture.data(join("reliability_", o.model, "_", form), rows);
+    intervals += join(file, " using 1:3:(0):($4-$3) with vectors nohead lw 2 lc rgb '",
+                      faint(style.colour), "' notitle, ");
+    curves += curve(file, "1:2", style, "", 2) + ", " +
+              join(file, " using 1:2 with points ", style.points(0.8), " notitle, ");
+  }
+  return join("set xrange [", least, ":1]\nset yrange [0:1]\nset xtics 0.2\nset ytics 0.2\n",
+              "set xlabel 'confidence (probability)'\n",
+              curves.empty() ? join("set label '", diverged ? "diverged" : "too few test rows",
+                                    "' at graph 0.5, graph 0.2 center\n")
+                             : "",
+              "plot ", intervals, curves, "x with lines lw 3 lc rgb '", grey, "' notitle");
+}
+
+// --- legends, each in a row of its own ---
+
+using Entry = std::pair<std::string, std::string>;  // what is drawn, and its name
+
+void add_legend(Picture& picture, int top, const std::vector<Entry>& entries,
+                const std::string& note = "") {
+  std::string script =
+      join("unset border\nunset tics\nunset grid\nset key center center horizontal\nset label ",
+           quoted(note), " at graph 0.5, graph -0.4 center\nplot [0:1] [0:1] ");
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    script +=
+        join(i ? ", " : "", "NaN with ", entries[i].first, " title ", quoted(entries[i].second));
+  picture.panel({0, top, page, 40}, "", script);
+}
+
+void add_forms_legend(Picture& picture, int top, const std::vector<std::string>& forms) {
+  std::vector<Entry> entries;
+  for (std::size_t form = 0; form < forms.size(); ++form)
+    entries.emplace_back(join("points lc rgb '#333333' ps 1.2 pt ", form_marker(form)),
+                         forms[form]);
+  entries.emplace_back("lines lw 2.2 lc rgb '#333333'", "95% interval");
+  add_legend(picture, top, entries);
+}
+
+void add_models_legend(Picture& picture, int top, const std::vector<std::string>& models) {
+  std::vector<Entry> entries;
+  for (std::size_t model = 0; model < models.size(); ++model) {
+    const Style style = model_style(model);
+    entries.emplace_back(join("linespoints ", style.line(2), " pt ", style.marker, " ps 0.8"),
+                         models[model]);
+  }
+  add_legend(picture, top, entries,
+             join("grey: as often right as sure; bins of ", least_rows,
+                  " test rows or more, with 95% intervals"));
+}
+
+std::string settings_line(const Settings& s, const Task& task) {
+  std::string line = join(task.name, ": ", task.train.size(), " training and ", task.test.size(),
+                          " test rows, ", task.classes(), " classes");
+  if (s.finite) line += join("; finite networks: width ", s.width, ", ", s.epochs, " epochs");
+  return join(line, "; seed ", s.common.seed);
 }
 
 }  // namespace
 
-std::filesystem::path draw(const Settings& s, const Task& task,
-                           const std::vector<Outcome>& outcomes) {
-  const Bars all = write_bars(s.common.out / "bars.dat", outcomes);
-  const bool finite = std::any_of(outcomes.begin(), outcomes.end(),
-                                  [](const Outcome& o) { return o.form == "finite"; });
-  std::string script = join(
-      "set multiplot layout 2,2 title 'Networks of infinite and of finite width, task: ", task.name,
-      R"('
-set grid ytics
-set boxwidth 0.23
-set style fill solid 0.8
-set key outside top center horizontal
-)");
-  script += bar_panel("test accuracy", all, 3) + bar_panel("test NLL (nats)", all, 4);
-  script += R"(set grid
-set xtics autofreq norotate
-set xrange [0:1]
-set yrange [0:1]
-set key inside top left vertical
-set xlabel 'mean confidence'
-)";
-  script += reliability_panel(s.common.out, task, outcomes, "NNGP");
-  script += reliability_panel(s.common.out, task, outcomes, finite ? "finite" : "NTK");
-  return plot(s.common.out, "gp_classify", script + "unset multiplot\n", 1200, 860);
+std::filesystem::path draw_figures(const Settings& s, const Task& task,
+                                   const std::vector<Outcome>& outcomes) {
+  const DotPlot left = accuracies(task, outcomes), right = losses(task, outcomes);
+  if (left.models.empty()) return {};
+  Picture picture(s.common.out, "gp_classify");
+  constexpr int names = 120, gap = 50, dots = (page - names - 2 * gap) / 2;
+  left.add_to(picture, names, Picture::top + 10, dots, true);
+  right.add_to(picture, names + dots + gap, Picture::top + 10, dots, false);
+  int top = Picture::top + 10 + left.height() + 70;
+  add_forms_legend(picture, top, left.forms);
+
+  constexpr int side = 320, between = 385;
+  const int panels = static_cast<int>(left.forms.size());
+  top += 90;
+  for (int i = 0; i < panels; ++i) {
+    const std::string& form = left.forms[static_cast<std::size_t>(i)];
+    const int at = (page - (panels - 1) * between - side) / 2 + 25 + i * between;
+    picture.panel({at, top, side, side}, form + ": calibration",
+                  (i == 0 ? "set ylabel 'right answers (share)'\n" : "") +
+                      reliability_panel(picture, task, outcomes, form));
+  }
+  top += side + 75;
+  add_models_legend(picture, top, left.models);
+  return picture.draw("Classification by networks of infinite and of finite width",
+                      settings_line(s, task), page, top + 85);
 }
 
 }  // namespace ladon::example

@@ -6,14 +6,17 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/data/metrics.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/gp_classify/search.h"
 #include "ladon/optim/posterior/classification.h"
-#include "ladon/optim/posterior/gp.h"
 
 namespace ladon::example {
 namespace {
 
 constexpr double noises[noises_tried] = {1e-4, 1e-3, 1e-2, 1e-1, 1};
+
+/// The unit of the noise.
+double mean_diagonal(const Kernels& kernels) { return mean(diagonal(kernels.train)).item(); }
 
 /// P(class | input), with a floor under what a quadrature can tell from 0.
 Tensor probabilities(const Tensor& mean_of, const Tensor& variance, double amplitude) {
@@ -24,10 +27,10 @@ Tensor probabilities(const Tensor& mean_of, const Tensor& variance, double ampli
 
 }  // namespace
 
-Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t classes,
-                    const std::function<void()>& after_noise) {
+Fit fit(const Kernels& kernels, const Tensor& labels, std::int64_t classes,
+        const std::function<void()>& after_noise) {
   const Tensor targets = classification_targets(labels, classes);
-  const double scale = mean(diagonal(kernels.train)).item();
+  const double scale = mean_diagonal(kernels);
   Choice best{.loo_nll = std::numeric_limits<double>::infinity()};
   std::optional<GaussianProcess> chosen;
   for (const double noise : noises) {
@@ -48,9 +51,19 @@ Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t c
             .loo_accuracy = metrics::accuracy(left_out.mean, labels)};
     chosen = process;
   }
-  const ladon::Prediction posterior = chosen->predict(kernels.cross, kernels.test);
-  const Tensor variance = posterior.covariance + best.noise * scale;
-  return {probabilities(posterior.mean, variance, best.amplitude), best};
+  return {*chosen, best};
+}
+
+std::string noise_in_words(double noise) {
+  return join(noise, noise == noises[0]                  ? " (the smallest tried)"
+                     : noise == noises[noises_tried - 1] ? " (the largest tried)"
+                                                         : "");
+}
+
+Tensor predict(const Fit& fit, const Kernels& kernels) {
+  const Prediction posterior = fit.process.predict(kernels.cross, kernels.test);
+  const Tensor variance = posterior.covariance + fit.choice.noise * mean_diagonal(kernels);
+  return probabilities(posterior.mean, variance, fit.choice.amplitude);
 }
 
 }  // namespace ladon::example

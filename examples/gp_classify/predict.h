@@ -2,8 +2,10 @@
 // Classification by Gaussian-process regression, from kernel matrices.
 
 #include <functional>
+#include <string>
 
 #include "ladon/core/tensor.h"
+#include "ladon/optim/posterior/gp.h"
 
 namespace ladon::example {
 
@@ -20,8 +22,9 @@ struct Choice {
   double loo_accuracy = 0;
 };
 
-struct Prediction {
-  Tensor probabilities;  ///< f64 [M, classes]
+/// Regression on the training set, and what was chosen for it.
+struct Fit {
+  GaussianProcess process;
   Choice choice;
 };
 
@@ -29,8 +32,14 @@ struct Prediction {
 /// is that of its output, with noise, being the largest. Noise (of a grid) and amplitude (by a line
 /// search) are those whose leave-one-out probabilities of the training set have the smallest NLL.
 /// Calls `after_noise` after each noise of the grid, of which there are noises_tried.
-Prediction classify(const Kernels& kernels, const Tensor& labels, std::int64_t classes,
-                    const std::function<void()>& after_noise);
+Fit fit(const Kernels& kernels, const Tensor& labels, std::int64_t classes,
+        const std::function<void()>& after_noise);
 constexpr int noises_tried = 5;
+
+/// "0.001", or "0.0001 (the smallest tried)": beyond the grid's ends a better one may lie.
+std::string noise_in_words(double noise);
+
+/// Probabilities of the classes of the test inputs, f64 [M, classes].
+Tensor predict(const Fit& fit, const Kernels& kernels);
 
 }  // namespace ladon::example

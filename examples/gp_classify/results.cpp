@@ -8,11 +8,11 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/data/metrics.h"
+#include "ladon/examples/common/statistics.h"
+#include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// 1 where the most probable class is the label, else 0: f64 [test].
 Tensor right_answers(const Outcome& o, const Task& task) {
@@ -21,22 +21,116 @@ Tensor right_answers(const Outcome& o, const Task& task) {
 
 bool attends(const Outcome& o) { return o.model == "attention" || o.model == "residual"; }
 
-}  // namespace
-
-bool Outcome::diverged() const { return !std::isfinite(nll.value); }
-
-Row Outcome::row() const {
-  return {method(),
-          {{"accuracy", accuracy},
-           {"nll", nll},
-           {"ece", {ece}},
-           {"seconds", {seconds}},
-           {"peak_mb", {peak_mb}}},
-          diverged()};
+/// Does attention help? Is the finite network like its limit?
+bool compared(const Outcome& o, const Outcome& other) {
+  if (!attends(o) || o.diverged() || other.diverged()) return false;
+  if (o.form == "finite") return other.model == o.model && other.form != "finite";
+  return !attends(other) && (other.form == o.form || other.form.empty());
 }
+
+std::vector<Column> columns(const Task& task) {
+  const auto classes = static_cast<double>(task.classes());
+  const char* error = "; ± is the standard error from the size of the test set";
+  return {
+      {"accuracy",
+       join("share of the ", task.test.size(), " test answers that are right; guessing gives ",
+            1 / classes, error),
+       Better::higher},
+      {"nll",
+       join("mean of -log p(right answer), in nats: sees how sure a model is, too; guessing gives ",
+            std::log(classes), error),
+       Better::lower},
+      {"ece",
+       "expected calibration error: by how much confidence and share of right answers differ, mean "
+       "over 15 bins of confidence; 0 where they agree",
+       Better::lower},
+      {"seconds",
+       "time it took. Kernels: both of a model, which are computed together, then the choice of "
+       "noise and the prediction. Finite networks: training and prediction",
+       Better::lower},
+      {"peak_mb",
+       "largest resident memory of the whole program, data and all, since the model's kernels or "
+       "its network were begun, in MB of a million bytes; of both kernels together",
+       Better::lower},
+  };
+}
+
+/// "+0.0123"
+std::string signed_number(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%+.4f", x);
+  return text;
+}
+
+/// "attention NNGP against pool: no clear difference"
+std::string sentence(const Comparison& c) {
+  const bool trained = c.method.ends_with(" finite");
+  const std::string who =
+      join(c.method, trained ? " (one training run)" : "", " against ", c.against, ": ");
+  if (c.judged.pairs < 2) return who + "one test row, no verdict\n";
+  if (c.judged.decision == Decision::unclear) return who + "no clear difference\n";
+  return join(who, c.judged.decision == Decision::higher ? "better" : "worse", " (",
+              signed_number(c.judged.mean.value), ")\n");
+}
+
+/// Mean differences with half of their corrected 95% intervals in place of standard errors.
+Table intervals(const Task& task, const std::vector<Comparison>& all) {
+  Table table("difference", {columns(task)[0]});
+  for (const Comparison& c : all)
+    table.add({c.method + " - " + c.against,
+               {{c.judged.mean.value, c.judged.pairs < 2 ? NAN : c.judged.corrected}}});
+  return table;
+}
+
+/// The smallest difference that would be found.
+std::string reach(const Task& task, const std::vector<Comparison>& all) {
+  double detectable = 0;
+  for (const Comparison& c : all) detectable = std::max(detectable, c.judged.detectable);
+  if (!std::isfinite(detectable)) return "";
+  return join(task.test.size(), " test rows find a true difference, four times in five, from ",
+              signed_number(detectable).substr(1), " on; four times as many see half of it\n");
+}
+
+nlohmann::ordered_json as_json(const Comparison& c) {
+  const Difference& d = c.judged;
+  return {{"method", c.method},
+          {"against", c.against},
+          {"figure", "accuracy"},
+          {"difference", ladon::example::as_json(d.mean)},
+          {"pairs", d.pairs},
+          {"interval", d.interval},
+          {"corrected_interval", d.corrected},
+          {"detectable", d.detectable},
+          {"decision", d.decision == Decision::unclear  ? "unclear"
+                       : d.decision == Decision::higher ? "higher"
+                                                        : "lower"}};
+}
+
+/// An image's map as a list of rows.
+nlohmann::ordered_json map_json(const Tensor& maps, std::int64_t image) {
+  auto rows = nlohmann::ordered_json::array();
+  for (std::int64_t row = 0; row < maps.size(1); ++row)
+    rows.push_back(select(select(maps, 0, image), 0, row).to_vector<double>());
+  return rows;
+}
+
+/// Of each shown image: its row of the test set, and the attention on its patches.
+nlohmann::ordered_json attention_json(const Task& task, const AttentionMaps& maps) {
+  auto images = nlohmann::ordered_json::array();
+  const auto rows = task.shown.rows.to_vector<std::int64_t>();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto image = static_cast<std::int64_t>(i);
+    images.push_back({{"row", rows[i]}, {"before", map_json(maps.before, image)}});
+    if (maps.after.defined()) images.back()["after"] = map_json(maps.after, image);
+  }
+  return images;
+}
+
+}  // namespace
 
 Outcome outcome(const std::string& model, const std::string& form, const Task& task,
                 const Tensor& probabilities, double seconds, double megabytes) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   Outcome o{model, form, {unknown, unknown}, {unknown, unknown}, unknown, seconds, megabytes};
   if (!probabilities.defined()) return o;
   const auto rows = static_cast<double>(task.test.size());
@@ -49,31 +143,53 @@ Outcome outcome(const std::string& model, const std::string& form, const Task& t
   return o;
 }
 
-std::vector<Gain> paired_gains(const Task& task, const std::vector<Outcome>& outcomes) {
-  std::vector<Gain> gains;
-  for (const Outcome& o : outcomes) {
-    if (!attends(o) || o.form == "finite") continue;
-    for (const Outcome& other : outcomes) {
-      if (attends(other) || (other.form != o.form && !other.form.empty())) continue;
-      const Tensor gain = right_answers(o, task) - right_answers(other, task);
-      const double error = std::sqrt(var(gain).item() / static_cast<double>(task.test.size()));
-      gains.push_back({o.method(), other.model, {mean(gain).item(), error}});
-    }
-  }
-  return gains;
+Table table_of(const Task& task, const std::vector<Outcome>& outcomes) {
+  Table table("method", columns(task));
+  for (const Outcome& o : outcomes)
+    table.add({o.method(), {o.accuracy, o.nll, {o.ece}, {o.seconds}, {o.peak_mb}}, o.diverged()});
+  return table;
 }
 
-std::string verdict(const std::vector<Gain>& gains) {
-  std::string text, method;
-  for (const Gain& gain : gains) {
-    if (gain.method != method) text += (text.empty() ? "" : "\n") + gain.method + ": accuracy";
-    char part[96];
-    std::snprintf(part, sizeof part, "%s %+.4f ± %.4f against %s", gain.method == method ? "," : "",
-                  gain.accuracy.value, gain.accuracy.se, gain.against.c_str());
-    text += part;
-    method = gain.method;
+std::vector<Comparison> comparisons(const Task& task, const std::vector<Outcome>& outcomes) {
+  struct Pair {
+    const Outcome &method, &against;
+  };
+  std::vector<Pair> pairs;
+  for (const Outcome& o : outcomes)
+    for (const Outcome& other : outcomes)
+      if (compared(o, other)) pairs.push_back({o, other});
+  std::vector<Comparison> all;
+  for (const auto& [o, other] : pairs) {
+    const Tensor gain = right_answers(o, task) - right_answers(other, task);
+    all.push_back({o.method(), other.form == o.form ? other.model : other.method(),
+                   judge(gain.to_vector<double>(), static_cast<int>(pairs.size()))});
   }
-  return text.empty() ? text : text + "\n";
+  return all;
+}
+
+std::string verdict(const Task& task, const std::vector<Outcome>& outcomes) {
+  std::string text;
+  const std::vector<Comparison> all = comparisons(task, outcomes);
+  if (!all.empty()) {
+    text += join(
+        "Does attention help, and is a finite network like its limit? Difference on the "
+        "same test rows\n± half of its 95% interval",
+        all.size() == 1 ? "" : join("; the ", all.size(), " intervals hold together"), " (t test",
+        all.size() == 1 ? "" : ", Bonferroni", ")\n", intervals(task, all).text(), "\n");
+    for (const Comparison& c : all) text += sentence(c);
+    text += reach(task, all);
+  }
+  for (const Outcome& o : outcomes)
+    if (o.diverged()) text += o.method() + " diverged; try a smaller --lr\n";
+  return text;
+}
+
+Interval wilson(double share, double n) {
+  constexpr double z = 1.96;
+  const double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
+  const double half =
+      z * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+  return {middle - half, middle + half};
 }
 
 std::vector<CalibrationBin> calibration(const Outcome& o, const Tensor& labels) {
@@ -98,7 +214,7 @@ std::vector<CalibrationBin> calibration(const Outcome& o, const Tensor& labels) 
 }
 
 nlohmann::ordered_json details(const Task& task, const std::vector<Outcome>& outcomes) {
-  auto all = nlohmann::ordered_json::array(), gains = nlohmann::ordered_json::array();
+  auto all = nlohmann::ordered_json::array(), verdicts = nlohmann::ordered_json::array();
   for (const Outcome& o : outcomes) {
     nlohmann::ordered_json entry{{"method", o.method()}, {"model", o.model}, {"form", o.form}};
     if (o.choice)
@@ -108,17 +224,19 @@ nlohmann::ordered_json details(const Task& task, const std::vector<Outcome>& out
                     {"loo_accuracy", o.choice->loo_accuracy}});
     if (o.form == "finite") entry["parameters"] = o.parameters;
     entry["calibration"] = nlohmann::ordered_json::array();
-    for (const CalibrationBin& bin : calibration(o, task.test.labels))
-      entry["calibration"].push_back(
-          {{"confidence", bin.confidence}, {"right", bin.right}, {"rows", bin.rows}});
+    for (const CalibrationBin& bin : calibration(o, task.test.labels)) {
+      const Interval range = wilson(bin.right, bin.rows);
+      entry["calibration"].push_back({{"confidence", bin.confidence},
+                                      {"right", bin.right},
+                                      {"low", range.low},
+                                      {"high", range.high},
+                                      {"rows", bin.rows}});
+    }
+    if (o.attention.before.defined()) entry["attention"] = attention_json(task, o.attention);
     all.push_back(entry);
   }
-  for (const Gain& gain : paired_gains(task, outcomes))
-    gains.push_back({{"method", gain.method},
-                     {"against", gain.against},
-                     {"figure", "accuracy"},
-                     {"difference", as_json(gain.accuracy)}});
-  return {{"details", all}, {"verdict", gains}};
+  for (const Comparison& c : comparisons(task, outcomes)) verdicts.push_back(as_json(c));
+  return {{"details", all}, {"verdict", verdicts}};
 }
 
 }  // namespace ladon::example

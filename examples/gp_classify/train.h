@@ -7,10 +7,17 @@
 
 namespace ladon::example {
 
+/// Where a network looks in the task's shown images: attention_on_patches, undefined where there is
+/// none.
+struct AttentionMaps {
+  Tensor before = {}, after = {};  ///< Training; f64 [images, rows, columns].
+};
+
 struct Trained {
-  Tensor probabilities;  ///< f64 [test, classes]; undefined if it diverged
+  Tensor probabilities = {};  ///< f64 [test, classes]; undefined if it diverged
   std::int64_t parameters = 0;
   double seconds = 0;
+  AttentionMaps attention = {};
 };
 
 /// Trains the network that the model describes, from its own initialization, by Adam on the

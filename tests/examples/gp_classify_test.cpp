@@ -35,6 +35,11 @@ class GpClassify : public test::Program {
     return 0;
   }
 
+  static bool has_gnuplot() { return std::system("gnuplot --version >/dev/null 2>&1") == 0; }
+  bool drawn(const std::string& name) const {
+    return contents(pictures() / (name + ".svg")).find("</svg>") != std::string::npos;
+  }
+
   std::string write(const std::string& name, const std::string& bytes) {
     std::ofstream(folder_ / name, std::ios::binary) << bytes;
     return folder_ / name;
@@ -85,11 +90,101 @@ TEST_F(GpClassify, ReportsEveryFigureAndDrawsThePicture) {
     EXPECT_GT(accuracy(result, std::string("pool") + kernel),
               accuracy(result, std::string("dense") + kernel) + 0.15);
   EXPECT_NE(result.out.find("for the result"), std::string::npos) << "memory was not foretold";
-  EXPECT_NE(result.out.find("residual NTK: accuracy +"), std::string::npos) << result.out;
-  if (std::system("gnuplot --version >/dev/null 2>&1") == 0) {
+  EXPECT_NE(result.out.find("\nresidual NTK - linear "), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("\nresidual NTK against linear: better (+"), std::string::npos)
+      << result.out;
+  if (has_gnuplot()) {
     EXPECT_EQ(result.error, "") << "progress or noise where there is no terminal";
-    EXPECT_NE(contents(pictures() / "gp_classify.svg").find("</svg>"), std::string::npos);
+    EXPECT_TRUE(drawn("gp_classify"));
+    EXPECT_TRUE(drawn("gp_classify_attention"));
   }
+}
+
+TEST_F(GpClassify, EveryColumnIsExplained) {
+  const Run result = run("--train 40 --test 30 --models linear --no-finite");
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto& columns = result.report.at("columns");
+  ASSERT_EQ(columns.size(), 5u);
+  for (const auto& [name, column] : columns.items()) {
+    const std::string arrow = column.at("better") == "higher" ? " ↑" : " ↓";
+    const std::string meaning = column.at("meaning");
+    EXPECT_FALSE(meaning.empty()) << name;
+    const std::size_t line = result.out.find("\n" + name + arrow + " ");
+    ASSERT_NE(line, std::string::npos) << name << " is not in the legend\n" << result.out;
+    const std::string words = meaning.substr(0, 20);
+    EXPECT_NE(result.out.substr(line, 60).find(words), std::string::npos) << words;
+  }
+}
+
+TEST_F(GpClassify, TheVerdictIsSaidInWords) {
+  const Run result =
+      run("--train 150 --test 150 --epochs 2 --width 16 --models dense,pool,attention");
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto& verdict = result.report.at("verdict");
+  ASSERT_EQ(verdict.size(), 6u) << "two kernels against two, a network against its two limits";
+  EXPECT_NE(result.out.find("the 6 intervals hold together"), std::string::npos) << result.out;
+  for (const auto& entry : verdict) {
+    const std::string method = entry.at("method"), against = entry.at("against");
+    const double mean = entry.at("difference").at("mean"), half = entry.at("corrected_interval");
+    EXPECT_EQ(entry.at("pairs"), 150);
+    EXPECT_GT(half, entry.at("interval").get<double>());
+    EXPECT_GT(entry.at("detectable").get<double>(), half);
+    const std::string word = mean > half ? "better (+" : mean < -half ? "worse (-" : "no clear";
+    EXPECT_EQ(entry.at("decision"), mean > half ? "higher" : mean < -half ? "lower" : "unclear");
+    const std::string who = method + (method == "attention finite" ? " (one training run)" : "");
+    EXPECT_NE(result.out.find("\n" + who + " against " + against + ": " + word), std::string::npos)
+        << method << ' ' << against << '\n'
+        << result.out;
+  }
+  EXPECT_EQ(verdict[4].at("against"), "attention NNGP");
+  EXPECT_NEAR(verdict[4].at("difference").at("mean").get<double>(),
+              accuracy(result, "attention finite") - accuracy(result, "attention NNGP"), 1e-9);
+  EXPECT_NE(result.out.find("\n150 test rows find a true difference"), std::string::npos);
+}
+
+TEST_F(GpClassify, NoiseAtTheEdgeOfItsGridIsSaid) {
+  const Run result = run("--models linear,dense,attention --no-finite --test 20");
+  ASSERT_EQ(result.status, 0) << result.error;
+  int inside = 0;
+  for (const auto& each : result.report.at("details")) {
+    const double noise = each.at("noise");
+    std::ostringstream line;
+    line << "  " << each.at("method").get<std::string>() << ": noise " << noise
+         << (noise == 1e-4 ? " (the smallest tried)"
+             : noise == 1  ? " (the largest tried)"
+                           : "")
+         << " by leave-one-out";
+    EXPECT_NE(result.out.find(line.str()), std::string::npos) << line.str() << result.out;
+    if (noise > 1e-4 && noise < 1) ++inside;
+  }
+  EXPECT_NE(result.out.find("(the largest tried)"), std::string::npos);
+  EXPECT_NE(result.out.find("(the smallest tried)"), std::string::npos);
+  EXPECT_GT(inside, 0);
+}
+
+TEST_F(GpClassify, AttentionIsShownBeforeAndAfterTraining) {
+  const Run result = run("--models dense,residual --train 200 --test 60");
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_FALSE(result.report.at("details")[2].contains("attention")) << "dense does not attend";
+  const auto& images = result.report.at("details")[5].at("attention");
+  ASSERT_EQ(images.size(), 4u) << "one of each class";
+  double before = 0, after = 0;  // the largest share of a patch
+  for (const auto& image : images)
+    for (const auto& [when, most] : {std::pair("before", &before), {"after", &after}}) {
+      double total = 0;
+      for (const auto& row : image.at(when))
+        for (const double share : row) total += share, *most = std::max(*most, share);
+      EXPECT_NEAR(total, 1, 1e-6);
+    }
+  EXPECT_LT(before, 0.3) << "nothing has taught it where to look";
+  EXPECT_GT(after, before);
+  if (!has_gnuplot()) return;
+  EXPECT_EQ(result.error, "");
+  EXPECT_TRUE(drawn("gp_classify_attention"));
+  std::filesystem::remove_all(pictures());
+  EXPECT_EQ(run("--models dense --train 40 --test 30 --epochs 1").status, 0);
+  EXPECT_TRUE(drawn("gp_classify"));
+  EXPECT_FALSE(drawn("gp_classify_attention"));
 }
 
 TEST_F(GpClassify, SameBitsAtAnyNumberOfThreadsAndFromACheckpoint) {
@@ -170,6 +265,11 @@ TEST_F(GpClassify, ADivergedNetworkIsSaidAndSpoilsNoOther) {
   EXPECT_TRUE(wild.report.at("rows")[2].at("nll").at("mean").is_null());
   EXPECT_FALSE(wild.report.at("rows")[0].contains("diverged"));
   EXPECT_NE(wild.out.find(" diverged"), std::string::npos) << wild.out;
+  EXPECT_NE(wild.out.find("dense finite diverged; try a smaller --lr"), std::string::npos);
+  if (has_gnuplot()) {
+    EXPECT_EQ(wild.error, "");
+    EXPECT_TRUE(drawn("gp_classify"));
+  }
   for (const char* bad : {"inf", "nan ±", "1 ± 0 "})
     EXPECT_EQ(wild.out.substr(wild.out.find("\nmethod")).find(bad), std::string::npos) << wild.out;
 }
