@@ -99,8 +99,37 @@ std::string Table::explained() const {
   return text;
 }
 
+std::vector<Column> classification_columns(std::int64_t answers, std::int64_t classes,
+                                           const std::string& error) {
+  const auto c = static_cast<double>(classes);
+  return {{"accuracy",
+           join("share of the ", answers, " test answers that are right; guessing gives ", 1 / c,
+                error),
+           Better::higher},
+          {"nll",
+           join("mean of -log p(right answer), in nats: sees how sure a model is, too; guessing "
+                "gives ",
+                std::log(c), error),
+           Better::lower},
+          {"ece",
+           "expected calibration error: by how much confidence and share of right answers differ, "
+           "mean over 15 bins of confidence; 0 where they agree",
+           Better::lower}};
+}
+
 nlohmann::ordered_json as_json(const Measured& figure) {
   return {{"mean", figure.value}, {"se", figure.se}};
+}
+
+nlohmann::ordered_json as_json(const Difference& d) {
+  return {{"difference", as_json(d.mean)},
+          {"pairs", d.pairs},
+          {"interval", d.interval},
+          {"corrected_interval", d.corrected},
+          {"detectable", d.detectable},
+          {"decision", d.decision == Decision::unclear  ? "unclear"
+                       : d.decision == Decision::higher ? "higher"
+                                                        : "lower"}};
 }
 
 void write_json(const CommonOptions& options, const Report& report) {

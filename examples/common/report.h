@@ -53,8 +53,15 @@ class Table {
   std::vector<Row> rows_;
 };
 
+/// What every classifier is measured by: accuracy, nll and ece, of so many answers; `error` says what
+/// their standard errors are of.
+std::vector<Column> classification_columns(std::int64_t answers, std::int64_t classes,
+                                           const std::string& error);
+
 /// {"mean", "se"}; null for what is not finite.
 nlohmann::ordered_json as_json(const Measured& figure);
+/// {"difference", "pairs", "interval", "corrected_interval", "detectable", "decision"}
+nlohmann::ordered_json as_json(const Difference& difference);
 
 /// What a run found.
 struct Report {

@@ -1,9 +1,16 @@
 #include "ladon/examples/common/text.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <sstream>
 
 namespace ladon::example {
+
+std::string signed_number(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%+.4f", x);
+  return text;
+}
 
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(

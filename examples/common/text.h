@@ -10,6 +10,9 @@ namespace ladon::example {
 /// join(parts…) prints its arguments, one after the other, into a string.
 using detail::join;
 
+/// "+0.0123"
+std::string signed_number(double x);
+
 /// Characters that a terminal shows for UTF-8 text.
 std::size_t width(const std::string& text);
 

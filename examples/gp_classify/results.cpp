@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "ladon/autograd/ops.h"
@@ -29,37 +28,18 @@ bool compared(const Outcome& o, const Outcome& other) {
 }
 
 std::vector<Column> columns(const Task& task) {
-  const auto classes = static_cast<double>(task.classes());
-  const char* error = "; ± is the standard error from the size of the test set";
-  return {
-      {"accuracy",
-       join("share of the ", task.test.size(), " test answers that are right; guessing gives ",
-            1 / classes, error),
-       Better::higher},
-      {"nll",
-       join("mean of -log p(right answer), in nats: sees how sure a model is, too; guessing gives ",
-            std::log(classes), error),
-       Better::lower},
-      {"ece",
-       "expected calibration error: by how much confidence and share of right answers differ, mean "
-       "over 15 bins of confidence; 0 where they agree",
-       Better::lower},
-      {"seconds",
-       "time it took. Kernels: both of a model, which are computed together, then the choice of "
-       "noise and the prediction. Finite networks: training and prediction",
-       Better::lower},
-      {"peak_mb",
-       "largest resident memory of the whole program, data and all, since the model's kernels or "
-       "its network were begun, in MB of a million bytes; of both kernels together",
-       Better::lower},
-  };
-}
-
-/// "+0.0123"
-std::string signed_number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.4f", x);
-  return text;
+  std::vector<Column> all = classification_columns(
+      task.test.size(), task.classes(), "; ± is the standard error from the size of the test set");
+  all.push_back({"seconds",
+                 "time it took. Kernels: both of a model, which are computed together, then the "
+                 "choice of noise and the prediction. Finite networks: training and prediction",
+                 Better::lower});
+  all.push_back({"peak_mb",
+                 "largest resident memory of the whole program, data and all, since the model's "
+                 "kernels or its network were begun, in MB of a million bytes; of both kernels "
+                 "together",
+                 Better::lower});
+  return all;
 }
 
 /// "attention NNGP against pool: no clear difference"
@@ -92,18 +72,10 @@ std::string reach(const Task& task, const std::vector<Comparison>& all) {
 }
 
 nlohmann::ordered_json as_json(const Comparison& c) {
-  const Difference& d = c.judged;
-  return {{"method", c.method},
-          {"against", c.against},
-          {"figure", "accuracy"},
-          {"difference", ladon::example::as_json(d.mean)},
-          {"pairs", d.pairs},
-          {"interval", d.interval},
-          {"corrected_interval", d.corrected},
-          {"detectable", d.detectable},
-          {"decision", d.decision == Decision::unclear  ? "unclear"
-                       : d.decision == Decision::higher ? "higher"
-                                                        : "lower"}};
+  nlohmann::ordered_json entry{
+      {"method", c.method}, {"against", c.against}, {"figure", "accuracy"}};
+  entry.update(ladon::example::as_json(c.judged));
+  return entry;
 }
 
 /// An image's map as a list of rows.

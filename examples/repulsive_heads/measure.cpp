@@ -124,20 +124,8 @@ Predictions predict(Classifier& model, const std::vector<Batch>& batches) {
 double head_distance(const Particles& heads) { return mean_over_blocks(heads, pairwise_distance); }
 
 std::vector<Column> columns(const Task& task) {
-  const auto classes = static_cast<double>(task.classes);
-  return {
-      {"accuracy",
-       join("share of the ", answers(task.test), " test answers that are right; guessing gives ",
-            1 / classes),
-       Better::higher},
-      {"nll",
-       join("mean of -log p(right answer), in nats: sees how sure a model is, too; guessing gives ",
-            std::log(classes)),
-       Better::lower},
-      {"ece",
-       "expected calibration error: by how much confidence and share of right answers differ, mean "
-       "over 15 bins of confidence; 0 where they agree",
-       Better::lower},
+  std::vector<Column> all = classification_columns(answers(task.test), task.classes, "");
+  const std::vector<Column> more = {
       {"ood_auroc",
        join("chance that an unfamiliar sequence makes the model less sure than a familiar one (by "
             "the entropy of its answers); 0.5 if it does not notice. Unfamiliar are ",
@@ -155,6 +143,8 @@ std::vector<Column> columns(const Task& task) {
        "repulsion; - without repulsion"},
       {"epoch_seconds", "time of one pass over the training data", Better::lower},
   };
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
 std::vector<double> measure(Classifier& model, const Task& task, const Particles& heads,

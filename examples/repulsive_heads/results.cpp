@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "ladon/examples/common/text.h"
 
@@ -24,13 +23,6 @@ Comparison compare(const std::string& method, const std::vector<Outcome>& runs,
       for (std::size_t f = 0; run.seed == other.seed && f < figures_judged; ++f)
         c.differences[f].push_back(run.figures[f] - other.figures[f]);
   return c;
-}
-
-/// "+0.0123"
-std::string signed_number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.4f", x);
-  return text;
 }
 
 /// Mean differences with half of their corrected 95% intervals in place of standard errors.
@@ -179,18 +171,11 @@ nlohmann::ordered_json details(const Task& task, const Outcomes& outcomes) {
     for (const Outcome& run : of_seeds) runs.push_back(as_json(all, method, run));
   for (const Comparison& c : comparisons(outcomes))
     for (std::size_t f = 0; f < figures_judged; ++f) {
-      const Difference& d = c.judged[f];
       verdicts.push_back({{"method", c.method},
                           {"against", c.against},
                           {"figure", all[f].name},
-                          {"differences", c.differences[f]},
-                          {"difference", ladon::example::as_json(d.mean)},
-                          {"interval", d.interval},
-                          {"corrected_interval", d.corrected},
-                          {"detectable", d.detectable},
-                          {"decision", d.decision == Decision::unclear  ? "unclear"
-                                       : d.decision == Decision::higher ? "higher"
-                                                                        : "lower"}});
+                          {"differences", c.differences[f]}});
+      verdicts.back().update(ladon::example::as_json(c.judged[f]));
     }
   return {{"runs", runs}, {"verdict", verdicts}};
 }
