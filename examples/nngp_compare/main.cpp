@@ -45,7 +45,7 @@ void add_options(CLI::App& app, Settings& s) {
       "Bring your own: the more alike its tokens, the larger ρ and the kurtosis of one head")
       ->check(CLI::ExistingFile);
   add(app, "--zeta", s.zeta, "What turns logits into weights",
-      "identity has an exact law; softmax is the Transformer's: watch how much less wide_law is")
+      "The identity has an exact law; softmax is the Transformer's: watch how much less wide_law is")
       ->check(CLI::IsMember({"identity", "softmax", "relu", "abs"}));
   add(app, "--scaling", s.scalings, "Scaling of logits: linear 1/d_k, sqrt 1/sqrt(d_k)",
       "Each alone tells its half of the story in about half the time")

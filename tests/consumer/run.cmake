@@ -2,6 +2,7 @@
 # there, QUICKSTART and the one beside this file, SOURCE, and runs each of their programs.
 set(prefix ${BUILD}/consumer/prefix)
 file(REMOVE_RECURSE ${BUILD}/consumer)
+file(MAKE_DIRECTORY ${BUILD}/consumer)
 function(run)
   execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${BUILD}/consumer RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
