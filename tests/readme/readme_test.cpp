@@ -101,6 +101,45 @@ TEST(Readme, EveryTestThatItNamesExists) {
           << page.name << ": " << name.str();
 }
 
+/// What a page tells to type: the commands of its console blocks, and code in its prose.
+std::vector<std::string> typed(const Page& page) {
+  std::vector<std::string> all;
+  for (const Block& block : page.blocks)
+    if (block.language == "console")
+      for (const Command& command : commands(block)) all.push_back(command.line);
+  for (const auto& code : found(page.prose, std::regex("`([^`]+)`"))) all.push_back(code.str(1));
+  return all;
+}
+
+TEST(Readme, EveryProgramThatItTellsToRunIsThere) {
+  for (const Page& page : all_pages())
+    for (const std::string& line : typed(page)) {
+      std::smatch m;
+      if (std::regex_search(line, m, std::regex("^(examples|tests)/run"))) {
+        EXPECT_TRUE(fs::exists(source / m.str())) << page.name << ": " << line;
+      }
+      if (std::regex_search(line, m, std::regex("^examples/run ([a-z_]+)")) && m.str(1) != "tour") {
+        EXPECT_TRUE(fs::exists(source / "examples" / m.str(1) / "main.cpp"))
+            << page.name << ": " << line;
+      }
+      if (std::regex_search(line, m, std::regex("^build/release/(tests/bench/[a-z_]+)"))) {
+        EXPECT_TRUE(fs::exists(source / (m.str(1) + ".cpp"))) << page.name << ": " << line;
+      }
+    }
+}
+
+TEST(Readme, EveryOptionThatItNamesIsThere) {
+  const std::string known =
+      all_of(source / "examples", ".*\\.cpp|run") +
+      all_of(source / "tests", "CMakeLists\\.txt|.*\\.cmake") +
+      " --help --preset --build --install --prefix --test-dir ";  // others' own
+  for (const Page& page : all_pages())
+    for (const std::string& line : typed(page))
+      for (const auto& option : found(line, std::regex("(?:^| )(--[a-z][a-z-]*)")))
+        EXPECT_TRUE(std::regex_search(known, std::regex(option.str(1) + "\\b")))
+            << page.name << ": " << line;
+}
+
 /// Numbers with a point that a page's blocks and tables show, and those of the pages that it links.
 std::vector<double> shown(const Page& page, const std::map<std::string, const Page*>& pages) {
   std::string text;
