@@ -70,6 +70,11 @@ set xlabel offset 0,0.4
 set ylabel offset 1.2,0
 )";
 
+/// For the legend.
+std::string named(const std::string& title) {
+  return title.empty() ? " notitle" : " title " + quoted(title);
+}
+
 }  // namespace
 
 std::string Style::line(double width) const {
@@ -87,7 +92,7 @@ Style kind(std::size_t i) {
 }
 
 Style step(std::size_t i, std::size_t n) {
-  constexpr int light[] = {0x72, 0xad, 0xdb}, dark[] = {0x06, 0x29, 0x5e};
+  constexpr int light[] = {0x4a, 0x90, 0xc4}, dark[] = {0x06, 0x29, 0x5e};
   constexpr int markers[] = {7, 5, 9, 13, 11, 4};
   const double share = n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 1;
   char colour[8];
@@ -165,20 +170,18 @@ std::filesystem::path Picture::draw(const std::string& title, const std::string&
 
 std::string curve(const std::string& file, const std::string& columns, const Style& style,
                   const std::string& title, double width) {
-  return join(file, " using ", columns, " with lines ", style.line(width),
-              title.empty() ? " notitle" : " title " + quoted(title));
+  return join(file, " using ", columns, " with lines ", style.line(width), named(title));
 }
 
 std::string with_errors(const std::string& file, const std::string& columns, const Style& style,
                         const std::string& title) {
-  return join(file, " using ", columns, " with yerrorbars lw 1.8 ", style.points(),
-              title.empty() ? " notitle" : " title " + quoted(title));
+  return join(file, " using ", columns, " with yerrorbars lw 1.8 ", style.points(), named(title));
 }
 
 std::string with_intervals(const std::string& file, const std::string& columns, const Style& style,
                            const std::string& title, double size) {
   return join(file, " using ", columns, " with xerrorbars lw 2.2 ", style.points(size),
-              title.empty() ? " notitle" : " title " + quoted(title));
+              named(title));
 }
 
 std::string named_places(const std::vector<std::string>& names) {

@@ -3,7 +3,6 @@
 // row, and without seeing colours. gnuplot draws them, called as a program.
 
 #include <filesystem>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -21,7 +20,8 @@ struct Style {
 /// Of kinds without an order: hues that stay apart for colour-blind readers (after Okabe and Ito
 /// 2008), each with a contrast of at least 3 : 1 to white. Repeats after six.
 Style kind(std::size_t i);
-/// Of what is ordered, as 1, 4, 64 heads: step i of n, one hue from light to dark.
+/// Of what is ordered, as 1, 4, 64 heads: step i of n, one hue from light to dark, of the same
+/// contrast at least.
 Style step(std::size_t i, std::size_t n);
 
 constexpr const char* grey = "#767676";  ///< Of what is compared with: laws, chance, zero.
