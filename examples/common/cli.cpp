@@ -43,8 +43,8 @@ void set_up(CLI::App& app, const std::string& name, const Card& card, CommonOpti
   app.description(join(card.summary, ". ", card.lesson));
   std::string footer = join("Without options it takes ", card.duration, ". Try\n");
   for (const Trial& trial : card.trials)
-    footer +=
-        join("\n  ", trial.command, "\n      ", wrapped(trial.watch, help_columns(), 6), "\n");
+    footer += join("\n  examples/run ", trial.command, "\n      ",
+                   wrapped(trial.watch, help_columns(), 6), "\n");
   app.footer(footer);
   app.formatter(std::make_shared<Help>());
   app.option_defaults()->always_capture_default();

@@ -63,6 +63,16 @@ void Table::add(Row row) {
   rows_.push_back(std::move(row));
 }
 
+Table Table::part(std::size_t first, std::size_t count) const {
+  const auto cut = [=](const auto& all) {
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
+    return std::vector(from, from + static_cast<std::ptrdiff_t>(count));
+  };
+  Table some(of_, cut(columns_));
+  for (const Row& row : rows_) some.add({row.method, cut(row.figures), row.diverged});
+  return some;
+}
+
 std::string Table::text() const {
   if (rows_.empty()) return "";
   std::vector<std::vector<std::string>> cells{{of_}};

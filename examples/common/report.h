@@ -40,6 +40,8 @@ class Table {
   const std::vector<Column>& columns() const { return columns_; }
   const std::vector<Row>& rows() const { return rows_; }
   bool empty() const { return rows_.empty(); }
+  /// Some of the columns: a wide table is read in parts.
+  Table part(std::size_t first, std::size_t count) const;
 
   /// Rows under a header, columns aligned: "0.912 ± 0.004", or "0.912" in a column without errors;
   /// "–" for what is not known, "diverged" in a row that did. An arrow shows which way is better.

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/gp_classify/models.h"
 
 namespace ladon::example {
 namespace {
@@ -21,7 +22,10 @@ std::string two_digits(double x) {
 
 }  // namespace
 
-Style model_style(std::size_t model) { return kind(model); }
+Style model_style(const std::string& model) {
+  const std::vector<std::string> all = model_names();
+  return kind(static_cast<std::size_t>(std::find(all.begin(), all.end(), model) - all.begin()));
+}
 
 int form_marker(std::size_t form) {
   constexpr int circle = 7, square = 5, open_diamond = 12;
@@ -78,7 +82,7 @@ std::string DotPlot::line(const Reference& reference, double label_at) const {
 std::string DotPlot::beyond(const Dot& dot) const {
   const std::string value = std::isnan(dot.value) ? "diverged" : two_digits(dot.value) + " →";
   return join("set label ", quoted(forms[dot.form] + " " + value), " at graph 0.99, first ",
-              place(dot), " right tc rgb '", model_style(dot.model).colour, "'\n");
+              place(dot), " right tc rgb '", model_style(models[dot.model]).colour, "'\n");
 }
 
 void DotPlot::add_to(Picture& picture, int left, int top, int width, bool named) const {
@@ -97,7 +101,7 @@ void DotPlot::add_to(Picture& picture, int left, int top, int width, bool named)
       continue;
     }
     rows.push_back({dot.value, place(dot), dot.low, dot.high});
-    styles.push_back({model_style(dot.model).colour, 1, form_marker(dot.form)});
+    styles.push_back({model_style(models[dot.model]).colour, 1, form_marker(dot.form)});
   }
   const std::string file = picture.data(name, rows);
   script += "plot ";

@@ -40,8 +40,8 @@ struct DotPlot {
   double place(const Dot& dot) const;
 };
 
-/// Of a model, in all panels of the picture; of a form, filled where the width is infinite.
-Style model_style(std::size_t model);
+/// Of a model, in all panels and all pictures; of a form, filled where the width is infinite.
+Style model_style(const std::string& model);
 int form_marker(std::size_t form);
 
 }  // namespace ladon::example

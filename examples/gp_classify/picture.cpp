@@ -85,7 +85,6 @@ std::vector<std::vector<double>> reliability(const Outcome& o, const Task& task)
 /// The models in one form, under the diagonal of perfect calibration.
 std::string reliability_panel(Picture& picture, const Task& task,
                               const std::vector<Outcome>& outcomes, const std::string& form) {
-  const std::vector<std::string> models = different(outcomes, &Outcome::model);
   const double least = std::floor(10 / static_cast<double>(task.classes())) / 10;
   std::string intervals, curves;
   bool diverged = true;
@@ -94,7 +93,7 @@ std::string reliability_panel(Picture& picture, const Task& task,
     diverged = false;
     const auto rows = reliability(o, task);
     if (rows.empty()) continue;
-    const Style style = model_style(index_of(models, o.model));
+    const Style style = model_style(o.model);
     const std::string file = picture.data(join("reliability_", o.model, "_", form), rows);
     intervals += join(file, " using 1:3:(0):($4-$3) with vectors nohead lw 2 lc rgb '",
                       faint(style.colour), "' notitle, ");
@@ -136,12 +135,12 @@ void add_forms_legend(Picture& picture, int top, const std::vector<std::string>&
 void add_models_legend(Picture& picture, int top, const std::vector<std::string>& models) {
   std::vector<Entry> entries;
   for (std::size_t model = 0; model < models.size(); ++model) {
-    const Style style = model_style(model);
+    const Style style = model_style(models[model]);
     entries.emplace_back(join("linespoints ", style.line(2), " pt ", style.marker, " ps 0.8"),
                          models[model]);
   }
   add_legend(picture, top, entries,
-             join("grey: as often right as sure; bins of ", least_rows,
+             join("grey: perfect calibration; ten bins of confidence, those with ", least_rows,
                   " test rows or more, with 95% intervals"));
 }
 

@@ -67,8 +67,9 @@ std::string reach(const Task& task, const std::vector<Comparison>& all) {
   double detectable = 0;
   for (const Comparison& c : all) detectable = std::max(detectable, c.judged.detectable);
   if (!std::isfinite(detectable)) return "";
-  return join(task.test.size(), " test rows find a true difference, four times in five, from ",
-              signed_number(detectable).substr(1), " on; four times as many see half of it\n");
+  return join("smallest difference that ", task.test.size(),
+              " test rows detect with 80% power: ", signed_number(detectable).substr(1),
+              "; four times as many see half of it\n");
 }
 
 nlohmann::ordered_json as_json(const Comparison& c) {
@@ -146,8 +147,9 @@ std::string verdict(const Task& task, const std::vector<Outcome>& outcomes) {
     text += join(
         "Does attention help, and is a finite network like its limit? Difference on the "
         "same test rows\n± half of its 95% interval",
-        all.size() == 1 ? "" : join("; the ", all.size(), " intervals hold together"), " (t test",
-        all.size() == 1 ? "" : ", Bonferroni", ")\n", intervals(task, all).text(), "\n");
+        all.size() == 1 ? "" : join(", simultaneous"), " (t test",
+        all.size() == 1 ? "" : join(", Bonferroni over ", all.size()), ")\n",
+        intervals(task, all).text(), "\n");
     for (const Comparison& c : all) text += sentence(c);
     text += reach(task, all);
   }

@@ -10,7 +10,7 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "How attention nears its Gaussian process: only many heads do";
+constexpr const char* summary = "How attention becomes a Gaussian process, and when it does not";
 constexpr const char* duration = "about 30 s on 2 cores";
 constexpr const char* lesson =
     "Many finite attention layers are drawn and compared with their infinitely wide limit (Hron et "
@@ -45,7 +45,8 @@ void add_options(CLI::App& app, Settings& s) {
       "Bring your own: the more alike its tokens, the larger ρ and the kurtosis of one head")
       ->check(CLI::ExistingFile);
   add(app, "--zeta", s.zeta, "What turns logits into weights",
-      "The identity has an exact law; softmax is the Transformer's: watch how much less wide_law is")
+      "The identity has an exact law; softmax is the Transformer's: watch how much less wide_law "
+      "is")
       ->check(CLI::IsMember({"identity", "softmax", "relu", "abs"}));
   add(app, "--scaling", s.scalings, "Scaling of logits: linear 1/d_k, sqrt 1/sqrt(d_k)",
       "Each alone tells its half of the story in about half the time")

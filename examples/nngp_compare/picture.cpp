@@ -208,7 +208,8 @@ std::string density_panel(Picture& picture, const HeadSeries& series) {
   return join(
       "set xlabel 'output / standard deviation of the limit'\nset ylabel 'density'\n"
       "set logscale y\nset format y '10^{%T}'\nset xrange [-6:6]\nset yrange [",
-      floor, ":2]\nset samples 200\nset key bottom center Left reverse samplen 1.2\n", plot(parts));
+      floor, ":2]\nset samples 200\nset key bmargin center horizontal Left samplen 1.2\n",
+      plot(parts));
 }
 
 // --- (d) ---
@@ -240,7 +241,7 @@ std::string z_panel(Picture& picture, const Study& study, int legend_rows) {
                          kind(i).line(), " title ", quoted(shown(study.by_width[i].name))));
   }
   return join(
-      "set xlabel '(mean − limit) / s.e.; outer bins: and beyond'\nset ylabel 'density'\n"
+      "set xlabel '(mean − limit) / s.e.; outer bins hold all beyond'\nset ylabel 'density'\n"
       "set xrange [-",
       reach, ":", reach, "]\nset yrange [0:", 1.4 * top,
       "]\nset samples 200\nset key top center Left reverse samplen 1.5 maxrows ", legend_rows, "\n",
@@ -248,10 +249,11 @@ std::string z_panel(Picture& picture, const Study& study, int legend_rows) {
 }
 
 std::string settings_line(const Settings& s) {
-  return s.preset == "tour" ? join("ζ: ", s.zeta, "; ", s.draws, " networks a width, ",
-                                   s.gaussian_draws, " a number of heads; seed ", s.common.seed)
-                            : join("networks of --preset ", s.preset, ", ", s.draws,
-                                   " a width; seed ", s.common.seed);
+  return s.preset == "tour"
+             ? join("weights ζ: ", s.zeta, " of logits; ", s.draws, " networks a width, ",
+                    s.gaussian_draws, " a number of heads; seed ", s.common.seed)
+             : join("networks of --preset ", s.preset, ", ", s.draws, " a width; seed ",
+                    s.common.seed);
 }
 
 }  // namespace
@@ -277,8 +279,9 @@ std::vector<std::filesystem::path> draw(const Settings& s, const Study& study) {
   const int last_row = all ? second_row : first_row;
   picture.panel(panel(right, last_row), "(d) z-scores of kernel entries, widest networks",
                 z_panel(picture, study, all ? 2 : 4));
-  paths.insert(paths.begin(), picture.draw("How attention nears its Gaussian process",
-                                           settings_line(s), page, last_row + height + 80));
+  paths.insert(paths.begin(),
+               picture.draw("How attention nears its Gaussian process", settings_line(s), page,
+                            last_row + height + (all ? 150 : 80)));
   std::erase(paths, std::filesystem::path());
   return paths;
 }

@@ -18,6 +18,7 @@ int main() {
     if (step % 100 == 0) std::cout << "step " << step << ": loss " << loss.item() << '\n';
   }
 
+  std::cout << "the model's loss: " << mse_loss(model(x), y).item() << '\n';
   model.save("model.safetensors");
   Sequential again(Linear({.in = 8, .out = 64}, rng), Activation(Nonlinearity::gelu),
                    Linear({.in = 64, .out = 1}, rng));

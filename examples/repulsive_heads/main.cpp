@@ -13,7 +13,7 @@ namespace ladon::example {
 namespace {
 
 constexpr const char* summary = "What changes in training when attention heads repel each other";
-constexpr const char* duration = "about 20 s on 2 cores";
+constexpr const char* duration = "about 40 s on 2 cores";
 constexpr const char* lesson =
     "One Transformer classifier is trained several times: plainly; with its heads as particles "
     "that "
@@ -26,7 +26,7 @@ const std::vector<Trial> trials = {
     {"repulsive_heads --heads 1 --methods plain",
      "accuracy: one head has one look a sequence, and the task needs eight"},
     {"repulsive_heads --methods plain,smoothing,svgd --alpha 1 --seeds 4",
-     "nll and map_redundancy against plain: when does repulsion stop being harmless?"},
+     "nll and map_redundancy against plain: what does a hundred times the repulsion cost?"},
     {"repulsive_heads --heads 16 --methods plain,wgd",
      "the picture of maps: do two heads share a rule, and does repulsion change that?"}};
 
@@ -95,6 +95,13 @@ std::size_t runs(const Outcomes& outcomes) {
   return all;
 }
 
+/// Some of the table's columns, and what they mean, under a question.
+std::string explained(const Table& table, std::size_t first, std::size_t count,
+                      const std::string& question) {
+  const Table part = table.part(first, count);
+  return join(question, '\n', part.text(), '\n', part.explained(), '\n');
+}
+
 /// Whether it was not interrupted.
 bool teach(const Settings& s) {
   const auto start = std::chrono::steady_clock::now();
@@ -109,8 +116,9 @@ bool teach(const Settings& s) {
   if (!table.empty())
     std::cout << parameters << " parameters; heads: " << s.heads << "; alpha: " << s.alpha
               << "; seeds: " << s.seeds << "; mean ± standard error over seeds\n\n"
-              << table.text() << '\n'
-              << table.explained() << '\n'
+              << explained(table, 0, figures_judged, "What does it predict?")
+              << explained(table, figures_judged, table.columns().size() - figures_judged,
+                           "What do its heads do?")
               << verdict(task, outcomes);
   if (!complete)
     std::cout << "interrupted after " << runs(outcomes) << " runs of "
@@ -193,7 +201,7 @@ void add_options(CLI::App& app, Settings& s) {
       "0 lets the model be as sure as it likes: watch nll and ece")
       ->check(number(0, 1));
   add(app, "--alpha", s.alpha, "Weight of the repulsion (svgd, spos, wgd)",
-      "0 is smoothing alone; raise it tenfold until plain wins")
+      "Lower it tenfold until the difference to plain is gone; raise it to see it grow")
       ->check(number(0));
   add(app, "--cosine", s.cosine_weight, "Weight of the cosine penalty",
       "Raise it to see heads become orthogonal")

@@ -140,7 +140,7 @@ std::vector<Column> columns(const Task& task) {
        "all attend alike, 0 if to different tokens"},
       {"force_ratio",
        "repulsive over driving force on the heads at the last step: how much of what moves them is "
-       "repulsion; - without repulsion"},
+       "repulsion; – without repulsion"},
       {"epoch_seconds", "time of one pass over the training data", Better::lower},
   };
   all.insert(all.end(), more.begin(), more.end());

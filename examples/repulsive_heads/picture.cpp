@@ -66,7 +66,7 @@ std::filesystem::path draw_changes(const Settings& s, const std::vector<Column>&
              f == 0 ? named_places(places) : "('' 0)", "\nset grid noytics\n",
              "set arrow from 0, graph 0 to 0, graph 1 nohead lw 2 lc rgb '", grey, "'\nplot ",
              with_intervals(file, "1:2:5:6", {grey, 1, 1}, "", 0.01), ", ",
-             with_intervals(file, "1:2:3:4", kind(0), "", 1.1)));
+             with_intervals(file, "1:2:3:4", kind(0), "", 0.8)));
   }
   const std::string seeds = join(", seeds ", s.common.seed, " to ",
                                  s.common.seed + static_cast<std::uint64_t>(s.seeds) - 1);
@@ -76,7 +76,8 @@ std::filesystem::path draw_changes(const Settings& s, const std::vector<Column>&
       join("unset border\nunset tics\nunset grid\nset key center center horizontal\n"
            "plot [0:1] [0:1] NaN with lines lw 5 lc rgb '",
            kind(0).colour, "' title '95% interval', NaN with lines lw 2 lc rgb '", grey, "' title ",
-           quoted(join("all ", all.size() * figures_judged, " intervals hold together, 95%"))));
+           quoted(join("simultaneous 95% intervals (Bonferroni over ", all.size() * figures_judged,
+                       ")"))));
   return picture.draw("What repulsion between heads changes, paired by seed",
                       settings_line(s) + seeds, width, Picture::top + 40 + rows_height + 140);
 }
@@ -179,8 +180,9 @@ void add_maps(Picture& picture, int top, const std::vector<Shown>& shown, bool r
         right_tokens ? "attention on the right token" : "cosine of attention maps";
     picture.panel(
         {left + static_cast<int>(i) * between, top, side, side}, shown[i].title,
-        join("set xlabel '", right_tokens ? "rule" : "head", "'\nset ylabel 'head, by ",
-             right_tokens ? "its rule" : "likeness", "'\n",
+        join("set xlabel '", right_tokens ? "rule" : "head", "'\n",
+             i == 0 ? join("set ylabel 'head, by ", right_tokens ? "its rule" : "likeness", "'\n")
+                    : "",
              heat_map(picture.data(join(right_tokens ? "rules_" : "alike_", shown[i].file),
                                    rows_of(matrix, heads, across)),
                       heads.size(), across.size(), i + 1 == shown.size() ? bar : "",
@@ -204,9 +206,9 @@ std::filesystem::path draw_maps(const Settings& s, const Outcomes& outcomes) {
   int top = Picture::top + 40;
   if (rules) add_maps(picture, top, shown, true), top += row;
   add_maps(picture, top, shown, false);
-  return picture.draw(rules ? "A head each: where every head looks, and how alike heads are"
-                            : "How alike heads attend",
-                      join(settings_line(s), ", seed ", first[0].seed), width, top + row - 40);
+  return picture.draw(
+      rules ? "Where every head looks, and how alike heads are" : "How alike heads attend",
+      join(settings_line(s), ", seed ", first[0].seed), width, top + row - 40);
 }
 
 }  // namespace

@@ -66,10 +66,10 @@ std::string reach(const std::vector<Column>& columns, const std::vector<Comparis
       if (c.judged[f].pairs > 1) detectable[f] = std::max(detectable[f], c.judged[f].detectable);
     }
   if (seeds < 2) return "";
-  std::string text = join(seeds, " seeds find a true difference, four times in five, from");
+  std::string text = join("smallest difference that ", seeds, " seeds detect with 80% power:");
   for (std::size_t f = 0; f < figures_judged; ++f)
     text += (f ? ", " : " ") + columns[f].name + " " + signed_number(detectable[f]).substr(1);
-  return text + " on; more --seeds see smaller ones\n";
+  return text + "; more --seeds see smaller ones\n";
 }
 
 /// A matrix as a list of rows.
@@ -149,10 +149,9 @@ std::string verdict(const Task& task, const Outcomes& outcomes) {
   const std::vector<Comparison> all = comparisons(outcomes);
   if (!all.empty()) {
     text += join(
-        "What did each method change? Mean difference on the same seeds ± half of its 95% "
-        "interval,\nall ",
-        all.size() * figures_judged, " of which hold together (t test, Bonferroni)\n",
-        intervals(judged, all).text(), "\n");
+        "What did each method change? Mean difference on the same seeds ± half of its "
+        "simultaneous 95% interval\n(t test, Bonferroni over ",
+        all.size() * figures_judged, ")\n", intervals(judged, all).text(), "\n");
     for (const Comparison& c : all) text += sentence(judged, c);
     text += reach(judged, all);
   }

@@ -1,9 +1,6 @@
 #include <iostream>
 
-#include "ladon/layers/infinite/limit.h"
-#include "ladon/layers/layers.h"
-#include "ladon/optim/adam.h"
-#include "ladon/optim/particles/svgd.h"
+#include "ladon/ladon.h"
 
 using namespace ladon;
 

@@ -52,6 +52,7 @@ TEST(Table, ExplainsEveryColumnAndRefusesOneWithoutMeaning) {
             "method          nll ↓  heads\n"
             "plain   1.250 ± 0.500  8.000\n");
   EXPECT_EQ(table.explained(), "nll ↓  in nats\nheads  how many\n");
+  EXPECT_EQ(table.part(1, 1).text(), "method  heads\nplain   8.000\n");
 }
 
 TEST(Plot, WordsAreShownAsTheyAre) {
@@ -93,7 +94,7 @@ TEST_P(EveryExample, NamesCommandsToTryAndWhatToWatch) {
   std::string line;
   while (std::getline(lines, line) && !line.ends_with(". Try")) {
   }
-  const std::string begin = "  " + std::string(GetParam()) + " ";
+  const std::string begin = "  examples/run " + std::string(GetParam()) + " ";
   int commands = 0;
   while (std::getline(lines, line)) {
     if (!line.starts_with(begin)) continue;

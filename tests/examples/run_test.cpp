@@ -113,11 +113,19 @@ TEST_F(Scripts, ListSaysWhatHelpSays) {
     for (std::string line; std::getline(help_lines, line); flat += line + ' ')
       EXPECT_LE(example::width(line), 100u) << line;
     flat = std::regex_replace(flat, std::regex(" +"), " ");
-    EXPECT_TRUE(has(flat, ". Try " + name + " --")) << flat;
+    EXPECT_TRUE(has(flat, ". Try examples/run " + name + " --")) << flat;
     EXPECT_TRUE(has(flat, duration)) << flat;
     EXPECT_TRUE(has(flat, lesson)) << lesson << '\n' << flat;
   }
   EXPECT_EQ(examples, 3);
+}
+
+TEST_F(Scripts, HelpIsGivenWithoutABuild) {
+  const Run help = run("examples/run --help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_EQ(help.calls, "");
+  EXPECT_TRUE(has(help.text, "examples/run --list") && has(help.text, "\n  gp_classify "))
+      << help.text;
 }
 
 TEST_F(Scripts, TheTourShowsEveryExampleOnOnePage) {
@@ -151,6 +159,7 @@ TEST_F(Scripts, SayWhatTheyInstallAndHowLongItTakes) {
   EXPECT_FALSE(has(first.text, "debconf")) << first.text;
   EXPECT_LT(first.text.find("runs repulsive_heads"), first.text.find("ran it"));
   EXPECT_TRUE(has(run("examples/run gp_classify").text, "/build/release: about 3 min on 2 cores"));
+  write(build() / "libladon.a", "");
   const Run second = run("examples/run");
   EXPECT_TRUE(has(second.text, "builds what has changed")) << second.text;
   EXPECT_FALSE(has(second.calls, "apt-get")) << second.calls;

@@ -58,7 +58,7 @@ std::string resolved(std::string line) {
       std::regex_replace(line, std::regex("^examples/run( --|$)"), examples + "repulsive_heads$1");
   line = std::regex_replace(line, std::regex("^examples/run "), examples);
   line = std::regex_replace(line, std::regex("^build/release/"), build.string() + "/");
-  line = std::regex_replace(line, std::regex("^build/quickstart"),
+  line = std::regex_replace(line, std::regex("^build/quickstart/quickstart"),
                             (build / "consumer/quickstart/quickstart").string());
   return std::regex_replace(line, std::regex("^./my_program"),
                             (build / "consumer/consumer/main").string());
