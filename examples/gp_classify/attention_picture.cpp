@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdio>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/plot.h"
@@ -52,6 +51,18 @@ std::string image_panel(const std::string& file, const Task& task) {
               coloured ? "1:2:3:4:5 with rgbimage" : "1:2:3 with image", " pixels notitle");
 }
 
+/// A frame around the patch that decides, if it is known. Patches are `unit` long in the panel, and
+/// the first begins at `start`.
+std::string frame(const Task& task, std::int64_t image, double unit, double start) {
+  if (!task.shown.right_patches.defined()) return "";
+  const auto patch =
+      task.shown.right_patches.to_vector<std::int64_t>()[static_cast<std::size_t>(image)];
+  const double x = start + unit * static_cast<double>(patch % task.columns),
+               y = start + unit * static_cast<double>(patch / task.columns);
+  return join("set object rectangle from ", x, ",", y, " to ", x + unit, ",", y + unit,
+              " front fs empty border lc rgb '", kind(1).colour, "' lw 4\n");
+}
+
 Rows map_of(const Tensor& maps, std::int64_t image) {
   Rows rows;
   for (std::int64_t row = 0; row < maps.size(1); ++row)
@@ -79,13 +90,15 @@ void add_images(Picture& picture, const Task& task, const AttentionMaps& maps) {
     const std::string file =
         picture.data(join("image_", i + 1), pixels(select(images, 0, i), darkest, lightest));
     picture.panel({x, top, side, side}, label_of(task, i),
-                  named("test image") + image_panel(file, task));
+                  named("test image") +
+                      frame(task, i, static_cast<double>(images.size(2) / task.columns), 0) +
+                      image_panel(file, task));
     const std::string bar = i + 1 == images.size(0) ? "attention a patch gets" : "";
     for (const bool trained : {false, true}) {
       const std::string row = trained ? "after training" : "before training";
       const Rows map = map_of(trained ? maps.after : maps.before, i);
       picture.panel({x, top + (trained ? 2 : 1) * between, side, side}, "",
-                    bare + named(row) +
+                    bare + named(row) + frame(task, i, 1, 0.5) +
                         heat_map(picture.data(join(trained ? "after_" : "before_", i + 1), map),
                                  map.size(), map[0].size(), bar, most));
     }
@@ -101,13 +114,12 @@ std::filesystem::path draw_attention(const Settings& s, const Task& task,
   if (found == outcomes.end()) return {};
   Picture picture(s.common.out, "gp_classify_attention");
   add_images(picture, task, found->attention);
-  char even[16];
-  std::snprintf(even, sizeof even, "%.2g", mean(found->attention.before).item());
-  return picture.draw(join("Where the finite network '", found->model, "' looks"),
-                      join(task.name, ", ", task.train.size(), " training rows, width ", s.width,
-                           ", ", s.epochs, " epochs, seed ", s.common.seed,
-                           "; mean over heads and patches that look; even attention: ", even),
-                      1200, top + 3 * between);
+  return picture.draw(
+      join("Where the finite network '", found->model, "' looks"),
+      join(task.name, ", ", task.train.size(), " training rows, width ", s.width, ", ", s.epochs,
+           " epochs, seed ", s.common.seed, "; mean over heads and patches that look",
+           task.shown.right_patches.defined() ? "; framed: the mark" : ""),
+      1200, top + 3 * between);
 }
 
 }  // namespace ladon::example

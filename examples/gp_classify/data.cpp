@@ -65,29 +65,43 @@ constexpr const char* marks[][4] = {{"#...", ".#..", "..#.", "...#"},
                                     {".##.", ".##.", ".##.", ".##."},
                                     {"....", "####", "####", "...."}};
 
-ImageDataset drawn(std::int64_t n, Generator& rng) {
-  constexpr std::int64_t side = 12, patch = 4, grid = side / patch;
+constexpr std::int64_t mark_side = 4, grid = 3;
+
+/// Pictures of grid × grid patches, and the patch of each that has its mark: i64 [n].
+struct Drawn {
+  ImageDataset pictures;
+  Tensor places;
+};
+
+Drawn drawn(std::int64_t n, Generator& rng) {
+  constexpr std::int64_t side = grid * mark_side;
   constexpr double noise = 0.6;
-  Tensor images = normal({n, side, side, 1}, rng, 0, noise);
+  Tensor images = normal({n, side, side, 1}, rng, 0, noise), places = empty({n}, i64);
   const Tensor labels = randint({n}, rng, 0, std::size(marks));
   auto* pixel = images.mutable_data<float>();
   for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t row = patch * rng.below(grid), column = patch * rng.below(grid);
+    const std::int64_t row = rng.below(grid), column = rng.below(grid);
+    places.mutable_data<std::int64_t>()[i] = row * grid + column;
     const auto& mark = marks[labels.data<std::int64_t>()[i]];
-    for (std::int64_t y = 0; y < patch; ++y)
-      for (std::int64_t x = 0; x < patch; ++x)
-        if (mark[y][x] == '#') pixel[(i * side + row + y) * side + column + x] += 1;
+    for (std::int64_t y = 0; y < mark_side; ++y)
+      for (std::int64_t x = 0; x < mark_side; ++x)
+        if (mark[y][x] == '#')
+          pixel[(i * side + row * mark_side + y) * side + column * mark_side + x] += 1;
   }
-  return {images, labels, {"falling", "rising", "upright", "lying"}};
+  return {{images, labels, {"falling", "rising", "upright", "lying"}}, places};
 }
 
 }  // namespace
 
 Task generated_task(const Settings& s) {
   Generator rng(s.common.seed);
-  const ImageDataset train = drawn(row_count("--train", s.train, 400, 1'000'000), rng);
-  const ImageDataset test = drawn(row_count("--test", s.test, 400, 1'000'000), rng);
-  return image_task("generated", train, test, s.patch == 0 ? 4 : s.patch);
+  const Drawn train = drawn(row_count("--train", s.train, 400, 1'000'000), rng);
+  const Drawn test = drawn(row_count("--test", s.test, 400, 1'000'000), rng);
+  Task task =
+      image_task("generated", train.pictures, test.pictures, s.patch == 0 ? mark_side : s.patch);
+  if (task.columns == grid)
+    task.shown.right_patches = index_select(test.places, 0, task.shown.rows);
+  return task;
 }
 
 Task mnist_task(const Settings& s) {

@@ -26,6 +26,9 @@ struct Examples {
 struct Shown {
   Tensor rows;    ///< i64 [k], rows of the test set
   Tensor images;  ///< f32 [k, height, width, channels], as they came
+  /// The patch that decides, counted row by row, i64 [k]: where one should look. Undefined where
+  /// nobody knows.
+  Tensor right_patches = {};
 };
 
 struct Task {

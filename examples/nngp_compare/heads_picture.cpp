@@ -173,7 +173,7 @@ std::filesystem::path draw_heads(const Settings& s, const HeadSeries& series) {
                      body, quoted(grey), " title '1, 2, 3 sd'"));
   return picture.draw("One head is a random draw, infinitely many are a Gaussian process",
                       join("outputs at two tokens / sd of the limit; ", networks,
-                           " layers a panel, logits scaled by 1/√d, weights: ", s.zeta,
+                           " layers a panel, logits by 1/√d, weights: ", s.zeta,
                            " of logits, heads ", s.head_width, " wide", ", seed ", s.common.seed),
                       page, top + side + 120);
 }

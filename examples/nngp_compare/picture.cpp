@@ -208,7 +208,9 @@ std::string density_panel(Picture& picture, const HeadSeries& series) {
   return join(
       "set xlabel 'output / standard deviation of the limit'\nset ylabel 'density'\n"
       "set logscale y\nset format y '10^{%T}'\nset xrange [-6:6]\nset yrange [",
-      floor, ":2]\nset samples 200\nset key bmargin center horizontal Left samplen 1.2\n",
+      floor,
+      ":2]\nset samples 200\nset key at graph 0.5,graph -0.26 top center vertical Left reverse "
+      "samplen 1.2 maxrows 3\n",
       plot(parts));
 }
 
@@ -281,7 +283,7 @@ std::vector<std::filesystem::path> draw(const Settings& s, const Study& study) {
                 z_panel(picture, study, all ? 2 : 4));
   paths.insert(paths.begin(),
                picture.draw("How attention nears its Gaussian process", settings_line(s), page,
-                            last_row + height + (all ? 150 : 80)));
+                            last_row + height + (all ? 180 : 80)));
   std::erase(paths, std::filesystem::path());
   return paths;
 }
