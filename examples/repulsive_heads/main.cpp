@@ -13,7 +13,7 @@ namespace ladon::example {
 namespace {
 
 constexpr const char* summary = "What changes in training when attention heads repel each other";
-constexpr const char* duration = "about 40 s on 2 cores";
+constexpr const char* duration = "about 30 s on 2 cores";
 constexpr const char* lesson =
     "One Transformer classifier is trained several times: plainly; with its heads as particles "
     "that "
