@@ -147,9 +147,10 @@ std::vector<Column> columns(const Task& task) {
   return all;
 }
 
-std::vector<double> measure(Classifier& model, const Task& task, const Particles& heads,
-                            const HeadMaps& maps, const ParticleMethod* repulsion) {
-  const Predictions test = predict(model, task.test), strange = predict(model, task.unfamiliar);
+std::vector<double> measure(Classifier& model, const Task& task, const Predictions& test,
+                            const Particles& heads, const HeadMaps& maps,
+                            const ParticleMethod* repulsion) {
+  const Predictions strange = predict(model, task.unfamiliar);
   return {metrics::accuracy(test.probabilities, test.labels),
           metrics::nll(test.probabilities, test.labels),
           metrics::ece(test.probabilities, test.labels),

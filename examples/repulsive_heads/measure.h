@@ -31,8 +31,10 @@ double head_distance(const Particles& heads);
 /// What the figures are, of a task.
 std::vector<Column> columns(const Task& task);
 
-/// The figures of columns(), but for the last, seconds an epoch. `repulsion` may be null.
-std::vector<double> measure(Classifier& model, const Task& task, const Particles& heads,
-                            const HeadMaps& maps, const ParticleMethod* repulsion);
+/// The figures of columns(), but for the last, seconds an epoch. `test` is what the model predicts of
+/// the test set; `repulsion` may be null.
+std::vector<double> measure(Classifier& model, const Task& task, const Predictions& test,
+                            const Particles& heads, const HeadMaps& maps,
+                            const ParticleMethod* repulsion);
 
 }  // namespace ladon::example

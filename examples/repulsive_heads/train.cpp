@@ -105,10 +105,10 @@ void fit_and_measure(const Task& task, const Settings& s, const std::string& met
     outcome.head_distance.push_back(head_distance(heads));
     after_epoch();
   }
-  expect_finite("the sum of test probabilities",
-                sum(predict(model, task.test).probabilities).item());
+  const Predictions test = predict(model, task.test);
+  expect_finite("the sum of test probabilities", sum(test.probabilities).item());
   outcome.after = head_maps(model, task);
-  outcome.figures = measure(model, task, heads, outcome.after, repulsion.get());
+  outcome.figures = measure(model, task, test, heads, outcome.after, repulsion.get());
   outcome.figures.push_back(seconds / s.epochs);
 }
 

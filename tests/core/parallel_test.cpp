@@ -46,7 +46,7 @@ TEST_F(Parallel, PiecesAreConsecutiveAndCutByGrainAlone) {
   }
 }
 
-TEST_F(Parallel, NothingToDo) {
+TEST_F(Parallel, AnEmptyRangeCallsNothing) {
   parallel::for_range(0, 1, [](std::int64_t, std::int64_t) { FAIL(); });
   parallel::for_range(-3, 1, [](std::int64_t, std::int64_t) { FAIL(); });
 }
