@@ -4,9 +4,16 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <barrier>
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "ladon/core/kernels/matmul.h"
+#include "ladon/core/parallel.h"
 
 #ifdef LADON_SANITIZED
 #include <sanitizer/common_interface_defs.h>
@@ -72,6 +79,31 @@ void install_handlers() {
   static_cast<void>(once);
 }
 
+#ifndef LADON_SANITIZED
+/// OpenBLAS keeps a buffer for each product that runs at one time, and where it is denied one it
+/// asks again for ever (seen with 0.3.29): all of them are to be there before memory is short.
+/// A product of 1024³ takes long enough for all threads to meet in theirs.
+void take_product_buffers() {
+  const int threads = num_threads() + 1;
+  std::barrier together(threads);
+  std::vector<std::jthread> products;
+  for (int i = 0; i < threads; ++i)
+    products.emplace_back([&] {
+      const Tensor x = ones({1024, 1024}, f64);
+      together.arrive_and_wait();
+      matmul(x, x);
+    });
+}
+
+/// What the process holds of the memory that RLIMIT_DATA counts.
+rlim_t data_bytes() {
+  std::ifstream pages("/proc/self/statm");
+  rlim_t size = 0, resident = 0, shared = 0, text = 0, library = 0, data = 0;
+  pages >> size >> resident >> shared >> text >> library >> data;
+  return data * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
+#endif
+
 }  // namespace
 
 std::string how_to_repeat(const RunOptions& options, std::int64_t number, const Draw& draw) {
@@ -97,7 +129,8 @@ double Watch::seconds() const { return processor_seconds() - begin_; }
 
 void limit_memory() {
 #ifndef LADON_SANITIZED
-  const rlimit limit{1 << 29, 1 << 29};
+  static const rlim_t taken = (take_product_buffers(), data_bytes());
+  const rlimit limit{taken + (1 << 29), taken + (1 << 29)};
   setrlimit(RLIMIT_DATA, &limit);
 #endif
 }

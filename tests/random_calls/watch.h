@@ -28,8 +28,8 @@ class Watch {
   double begin_;
 };
 
-/// Makes allocations of more than about 64 MB fail, as they do on a machine without memory: a call
-/// may ask for any size. (With sanitizers by their options, else for the process as a whole.)
+/// Makes memory short, as on a small machine, since a call may ask for any size: 512 MB for the
+/// process above what products need; with sanitizers 64 MB for one piece.
 void limit_memory();
 
 }  // namespace ladon::test
