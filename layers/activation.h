@@ -22,6 +22,7 @@ struct Activation : Layer {
   bool per_position() const override { return true; }
   /// k' = E[φ(u)φ(v)], t' = t·E[φ'(u)φ'(v)], where (u, v) has the covariance k.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor&) override {}
   std::string describe() const override;
 };
@@ -42,6 +43,7 @@ struct Polynomial : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor&) override {}
   std::string describe() const override;
 
@@ -67,6 +69,7 @@ struct Elementwise : Layer {
   Tensor forward(const Tensor& x) const override { return function(x); }
   bool per_position() const override { return true; }
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor&) override {}
   std::string describe() const override { return "Elementwise(" + title + ")"; }
 };

@@ -88,6 +88,7 @@ infinite::PairKernels AttentionHook::limit(const infinite::AttentionLimit&, cons
 infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
   k.need_positions(where_from);
   check_has_limit(*this);
+  k.law.need_channels(where_from, positions ? positions->in : query.size(2));
   const infinite::AttentionLimit layer = limit_of(*this);
   const infinite::Law makes = infinite::Law::random_linear();
   infinite::Kernel result = infinite::map_pairs(k, makes, [&](const infinite::Pairs& tokens) {

@@ -11,12 +11,13 @@
 namespace ladon {
 namespace {
 
+using infinite::Entries;
 using infinite::Kernel;
 
 std::vector<infinite::Branch> branches_of(const Container& c) {
   std::vector<infinite::Branch> branches;
   for (const auto& layer : c.layers)
-    branches.push_back({layer->describe(), [&layer](const Kernel& k) { return layer->limit(k); }});
+    branches.push_back({layer->describe(), [&layer](const Kernel& k) { return (*layer)(k); }});
   return branches;
 }
 
@@ -24,11 +25,30 @@ std::string list_of(const char* what, const Container& c) {
   return detail::join(what, "(", c.layers.size(), c.layers.size() == 1 ? " layer)" : " layers)");
 }
 
+/// What the most demanding branch needs.
+Entries needs_of(const Container& c, Entries wanted) {
+  for (const auto& layer : c.layers)
+    if (layer->needs(wanted) == Entries::full) return Entries::full;
+  return wanted;
+}
+
 void check_branches(const Container& c) {
   LADON_CHECK(!c.layers.empty(), c.describe(), "has no branches");
 }
 
 }  // namespace
+
+infinite::Kernel limit_in_turn(const std::vector<const Layer*>& layers, const Kernel& k) {
+  std::vector<Entries> wanted(layers.size());  // of each layer's outputs
+  Entries next = k.wanted;
+  for (std::size_t i = layers.size(); i-- > 0; next = layers[i]->needs(next)) wanted[i] = next;
+  Kernel result = k;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    result.wanted = wanted[i];
+    result = (*layers[i])(result);
+  }
+  return result;
+}
 
 infinite::Kernel Identity::limit(const Kernel& k) const { return k; }
 
@@ -41,9 +61,14 @@ Tensor Sequential::forward_masked(const Tensor& x, const Tensor& mask) const {
 }
 
 infinite::Kernel Sequential::limit(const Kernel& k) const {
-  Kernel result = k;
-  for (const auto& layer : layers) result = layer->limit(result);
-  return result;
+  std::vector<const Layer*> all;
+  for (const auto& layer : layers) all.push_back(&*layer);
+  return limit_in_turn(all, k);
+}
+
+Entries Sequential::needs(Entries wanted) const {
+  for (std::size_t i = layers.size(); i-- > 0;) wanted = layers[i]->needs(wanted);
+  return wanted;
 }
 
 std::string Sequential::describe() const { return list_of("Sequential", *this); }
@@ -62,6 +87,8 @@ infinite::Kernel Sum::limit(const Kernel& k) const {
   return infinite::sum(describe(), k, branches_of(*this));
 }
 
+Entries Sum::needs(Entries wanted) const { return needs_of(*this, wanted); }
+
 std::string Sum::describe() const { return list_of("Sum", *this); }
 
 // --- Product ---
@@ -77,6 +104,8 @@ infinite::Kernel Product::limit(const Kernel& k) const {
   check_branches(*this);
   return infinite::product(describe(), k, branches_of(*this));
 }
+
+Entries Product::needs(Entries wanted) const { return needs_of(*this, wanted); }
 
 std::string Product::describe() const { return list_of("Product", *this); }
 
@@ -118,6 +147,8 @@ infinite::Kernel Concatenate::limit(const Kernel& k) const {
   return infinite::concatenation(k, branches_of(*this), share);
 }
 
+Entries Concatenate::needs(Entries wanted) const { return needs_of(*this, wanted); }
+
 std::string Concatenate::describe() const { return list_of("Concatenate", *this); }
 
 // --- Residual ---
@@ -132,8 +163,12 @@ Tensor Residual::forward_masked(const Tensor& x, const Tensor& mask) const {
 }
 
 infinite::Kernel Residual::limit(const Kernel& k) const {
-  const auto inside = [this](const Kernel& x) { return branch->limit(x); };
+  const auto inside = [this](const Kernel& x) { return (*branch)(x); };
   return infinite::residual("Residual", k, alpha, {branch->describe(), inside});
+}
+
+Entries Residual::needs(Entries wanted) const {
+  return branch->needs(wanted) == Entries::full ? Entries::full : wanted;
 }
 
 std::string Residual::describe() const {

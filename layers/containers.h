@@ -14,9 +14,13 @@ struct Identity : Layer {
   Tensor forward(const Tensor& x) const override { return x; }
   bool per_position() const override { return true; }
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor&) override {}
   std::string describe() const override { return "Identity"; }
 };
+
+/// The limit of layers one after the other; each is asked for what those after it need.
+infinite::Kernel limit_in_turn(const std::vector<const Layer*>& layers, const infinite::Kernel& k);
 
 /// Layers that are owned, given as values or as unique_ptr.
 struct Container : Layer {
@@ -36,6 +40,7 @@ struct Sequential : Container {
   }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override;
   std::string describe() const override;
 };
 
@@ -48,6 +53,7 @@ struct Sum : Container {
   }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override;
   std::string describe() const override;
 };
 
@@ -61,6 +67,7 @@ struct Product : Container {
   }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override;
   std::string describe() const override;
 };
 
@@ -78,6 +85,7 @@ struct Concatenate : Container {
   }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override;
   std::string describe() const override;
 };
 
@@ -93,6 +101,7 @@ struct Residual : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override;
   void visit(Visitor& v) override { v("branch", branch); }
   std::string describe() const override;
 };

@@ -73,16 +73,30 @@ Tensor Conv::forward_masked(const Tensor& x, const Tensor& mask) const {
 infinite::Kernel Conv::limit(const infinite::Kernel& k) const {
   const int axes = static_cast<int>(windows.size());
   const Shape counts = window_counts(name_, windows, k.positions, k.mask1.defined());
-  const double taps = static_cast<double>(patch_size(windows, 1));
+  const std::int64_t taps = patch_size(windows, 1);
+  const infinite::Law makes = k.law.side_by_side(taps);
+  // The taps of a 2-D window are all pairs of a row and a column: their sum separates.
+  const auto of_pairs = [&](const Tensor& block) {
+    Tensor sums = infinite::split_positions(block, k.positions);
+    for (int i = 0; i < axes; ++i)
+      sums = infinite::joint_window_sums(sums, i - 2 * axes, i - axes,
+                                         windows[static_cast<std::size_t>(i)]);
+    return infinite::join_positions(sums, counts);
+  };
+  const auto of_own = [&](const Tensor& block) {
+    Shape split = block.shape().sub(0, block.rank() - 1);
+    for (const std::int64_t size : k.positions) split.append(size);
+    Tensor sums = reshape(block, split);
+    for (int i = 0; i < axes; ++i)
+      sums = window_sums(sums, sums.rank() - axes + i, windows[static_cast<std::size_t>(i)]);
+    return flatten(sums, -axes, -1);
+  };
   const auto patch_kernels =
-      infinite::map_pairs(k, k.law, counts, [&](const infinite::Pairs& pairs) {
+      infinite::map_pairs(k, makes, counts, [&](const infinite::Pairs& pairs) {
         return pairs.each([&](const Tensor& block) {
-          // The taps of a 2-D window are all pairs of a row and a column: their sum separates.
-          Tensor sums = infinite::split_positions(pairs.visible(block), k.positions);
-          for (int i = 0; i < axes; ++i)
-            sums = infinite::joint_window_sums(sums, i - 2 * axes, i - axes,
-                                               windows[static_cast<std::size_t>(i)]);
-          return infinite::join_positions(sums, counts) / taps;
+          const Tensor seen = pairs.visible(block);
+          const bool own = pairs.entries == infinite::Entries::diagonal;
+          return (own ? of_own(seen) : of_pairs(seen)) / static_cast<double>(taps);
         });
       });
   return on_patches.limit(patch_kernels);

@@ -21,7 +21,9 @@ infinite::Kernel Dropout::limit(const infinite::Kernel& k) const {
     if (p == 1) return pairs.each([](const Tensor& block) { return zeros_like(block); });
     if (!pairs.same.defined()) return pairs.each([](const Tensor& block) { return block; });
     Tensor own = cast(pairs.same, f64);  // [P], or [P, T, T]: 1 where both are the same element
-    if (pairs.has_positions)
+    if (pairs.has_positions && pairs.entries == infinite::Entries::diagonal)
+      own = unsqueeze(own, -1);
+    else if (pairs.has_positions)
       own = unsqueeze(unsqueeze(own, -1), -1) * eye(pairs.nngp.size(-1), f64);
     const Tensor scale = 1 + (p / (1 - p)) * own;
     return pairs.each([&](const Tensor& block) { return block * scale; });

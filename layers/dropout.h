@@ -20,6 +20,7 @@ struct Dropout : Layer {
   /// itself: k_nn, or k_nn,aa, where the pairs are known to be the same input (Kernel::same). Masks
   /// of different elements are independent and change nothing. The identity in evaluation mode.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor& v) override { v.generator("rng", rng); }
   std::string describe() const override;
 };

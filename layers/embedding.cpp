@@ -43,8 +43,9 @@ Tensor Embedding::forward(const Tensor& index) const {
 infinite::Kernel Embedding::limit(const infinite::Kernel& k) const {
   const bool standard = !weight_std.defined();
   const Tensor w = square(standard ? scalar(init_std, f64) : weight_std);
-  for (const Tensor& own : {k.cov1, k.cov2})
-    LADON_CHECK(all(equal(k.has_positions() ? diagonal(own) : own, 1)).item<bool>(), "Embedding",
+  const infinite::Kernel each = k.diagonal();
+  for (const Tensor& own : {each.cov1, each.cov2})
+    LADON_CHECK(!own.defined() || all(equal(own, 1)).item<bool>(), "Embedding",
                 "its limit takes the kernel of indices, which is 1 for an index with itself");
   const infinite::Law makes = infinite::Law::random_linear();
   return infinite::map_pairs(k, makes, [&](const infinite::Pairs& pairs) {

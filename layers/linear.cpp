@@ -50,6 +50,7 @@ infinite::Kernel Linear::limit(const infinite::Kernel& k) const {
   const Tensor w = square(standard ? scalar(init_std, f64) : weight_std);
   const Tensor b = standard || !bias.defined() ? scalar(0, f64) : square(bias_std);
   const double fan_in = static_cast<double>(weight.size(1));
+  k.law.need_channels("Linear", weight.size(1));
   const infinite::Law makes = infinite::Law::random_linear();
   return infinite::map_pairs(k, makes, [&](const infinite::Pairs& pairs) {
     infinite::PairKernels y{w * pairs.nngp + b, {}};

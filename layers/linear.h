@@ -37,6 +37,7 @@ struct Linear : Layer {
   /// widths are in the same proportion to infinity. Weights that are not Gaussian (uniform,
   /// truncated, orthogonal) give it only where their inputs are many, as those of hidden layers.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor& v) override;
   std::string describe() const override;
 };

@@ -311,6 +311,24 @@ infinite::Kernel Layer::limit(const infinite::Kernel&) const {
                             "networks with infinite::monte_carlo_kernel");
 }
 
+infinite::Entries Layer::needs(infinite::Entries) const { return infinite::Entries::full; }
+
+infinite::Kernel Layer::operator()(const infinite::Kernel& inputs) const {
+  using infinite::Entries;
+  const Call call(*this);
+  try {
+    const bool narrow = needs(inputs.wanted) == Entries::diagonal;
+    LADON_CHECK(narrow || !inputs.has_positions() || inputs.entries == Entries::full, "limit",
+                describe(), " needs all pairs of positions, and is given each with the same one");
+    infinite::Kernel y = limit(narrow ? inputs.diagonal() : inputs);
+    y.check("limit");
+    y.wanted = inputs.wanted;
+    return y.wanted == Entries::diagonal ? y.diagonal() : y;
+  } catch (const Error& error) {
+    call.explain(error);
+  }
+}
+
 Tensor parameter(Tensor x) { return x.set_requires_grad(); }
 
 }  // namespace ladon

@@ -39,7 +39,8 @@ namespace ladon {
 class Module;
 namespace infinite {
 struct Kernel;
-}
+enum class Entries : int;
+}  // namespace infinite
 
 /// Receives a module's members. Undefined tensors (an absent bias) and null modules are passed
 /// over.
@@ -190,8 +191,16 @@ class Layer : public Module {
   virtual bool per_position() const { return false; }
 
   /// The layer at infinite width: the kernel of its outputs, given that of its inputs
-  /// (infinite/kernel/kernel.h). Throws Error where the layer has no closed form.
+  /// (infinite/kernel/kernel.h). Throws Error where the layer has no closed form. Layers made of
+  /// layers call those as functions, layer(kernel): the kernel then has what the layer needs and the
+  /// result what inputs.wanted says, a number that is not finite is an Error, and an Error tells where
+  /// it arose.
   virtual infinite::Kernel limit(const infinite::Kernel& inputs) const;
+  infinite::Kernel operator()(const infinite::Kernel& inputs) const;
+  /// What `limit` needs of its inputs' positions to give `wanted` of its outputs'. By default all
+  /// pairs; a layer whose limit takes each position with the same one of the other input, and blocks
+  /// in either layout, returns `wanted`.
+  virtual infinite::Entries needs(infinite::Entries wanted) const;
 
   using Module::summary;
   /// The table, and below it the trained tensors that layer(x) used and visit() does not list.

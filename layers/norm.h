@@ -26,6 +26,7 @@ struct LayerNorm : Layer {
   /// the NTK, h_c·h'_c in channel c, is k' only on average over channels: what follows must be a
   /// random linear map then, not an activation.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor& v) override;
   std::string describe() const override;
 

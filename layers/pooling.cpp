@@ -14,6 +14,7 @@
 
 namespace ladon {
 
+using infinite::Entries;
 using infinite::Kernel;
 using infinite::Pairs;
 
@@ -188,15 +189,32 @@ Tensor Flatten::forward_masked(const Tensor& x, const Tensor& mask) const {
 
 Kernel Flatten::limit(const Kernel& k) const {
   if (!k.has_positions()) return k;
-  return infinite::map_pairs(k, k.law.after_mixing(), {}, [](const Pairs& pairs) {
+  const infinite::Law makes = k.law.side_by_side(k.position_count());
+  return infinite::map_pairs(k, makes, {}, [](const Pairs& pairs) {
     return pairs.each([&](const Tensor& block) {
-      Tensor own = diagonal(block);  // [P, T]
-      if (pairs.left_mask.defined())
-        own = own * cast(logical_and(pairs.left_mask, pairs.right_mask), f64);
-      return row_sums(own) / static_cast<double>(std::max<std::int64_t>(block.size(-1), 1));
+      const Tensor own = pairs.own(pairs.visible(block));  // [P, T]
+      return row_sums(own) / static_cast<double>(std::max<std::int64_t>(own.size(-1), 1));
     });
   });
 }
+
+Entries Flatten::needs(Entries) const { return Entries::diagonal; }
+
+// --- FirstToken ---
+
+Tensor FirstToken::forward(const Tensor& x) const {
+  return first_token(as_sequence("FirstToken", x));
+}
+
+Kernel FirstToken::limit(const Kernel& k) const {
+  k.need_positions("FirstToken");
+  LADON_CHECK(k.position_count() > 0, "FirstToken", "the inputs have no positions");
+  return infinite::map_pairs(k, k.law, {}, [](const Pairs& pairs) {
+    return pairs.each([&](const Tensor& block) { return select(pairs.own(block), -1, 0); });
+  });
+}
+
+Entries FirstToken::needs(Entries) const { return Entries::diagonal; }
 
 Tensor FlattenPositions::forward(const Tensor& x) const {
   return as_sequence("FlattenPositions", x);

@@ -78,8 +78,19 @@ struct Flatten : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override;
   void visit(Visitor&) override {}
   std::string describe() const override { return "Flatten"; }
+};
+
+/// The first position alone, as first_token():  [N, T, d] or [N, H, W, d] → [N, d].  k' = k_00.
+struct FirstToken : Layer {
+  Tensor forward(const Tensor& x) const override;
+  Tensor forward_masked(const Tensor& x, const Tensor&) const override { return forward(x); }
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override;
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "FirstToken"; }
 };
 
 /// The pixels of images as a sequence of tokens:  [N, H, W, d] → [N, H·W, d]. Sequences stay, and so
@@ -88,6 +99,7 @@ struct FlattenPositions : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor&) override {}
   std::string describe() const override { return "FlattenPositions"; }
 };

@@ -57,8 +57,10 @@ Tensor LearnedPositions::forward(const Tensor& x) const {
 
 infinite::Kernel LearnedPositions::limit(const infinite::Kernel& k) const {
   k.need_positions("LearnedPositions");
-  const Tensor same = eye(k.position_count(), f64);
+  k.law.need_channels("LearnedPositions", weight.size(1));
+  const Tensor eyes = eye(k.position_count(), f64);
   return infinite::map_pairs(k, k.law, [&](const infinite::Pairs& pairs) {
+    const Tensor same = pairs.of_positions(eyes);
     infinite::PairKernels y{pairs.nngp + init_std * init_std * same, {}};
     if (pairs.ntk.defined()) y.ntk = pairs.ntk + same;
     return y;
@@ -159,7 +161,9 @@ infinite::Pairs RandomPositions::limit(const infinite::Pairs& tokens) const {
   const double token_share = merge == PositionMerge::sum ? 1 : width / (width + own);
   const double position_share = merge == PositionMerge::sum ? 1 : own / (width + own);
   const Slice used{.stop = length};
-  const Tensor r = position_share * square(stddev) * slice(slice(correlation, 0, used), 1, used);
+  const Tensor table =
+      position_share * square(stddev) * slice(slice(correlation, 0, used), 1, used);
+  const Tensor r = tokens.of_positions(table);
   const auto add = [&](const Tensor& k) { return token_share * k + r; };
   infinite::Pairs y = tokens;
   y.nngp = add(tokens.nngp);
@@ -170,7 +174,9 @@ infinite::Pairs RandomPositions::limit(const infinite::Pairs& tokens) const {
 }
 
 infinite::Kernel RandomPositions::limit(const infinite::Kernel& k) const {
-  const infinite::Law makes = merge == PositionMerge::concat ? k.law.after_mixing() : k.law;
+  k.law.need_channels("RandomPositions", in);
+  infinite::Law makes = merge == PositionMerge::concat ? k.law.after_mixing() : k.law;
+  if (merge == PositionMerge::concat && makes.channels > 0) makes.channels += weight.size(1);
   return infinite::map_pairs(k, makes, [this](const infinite::Pairs& pairs) {
     const infinite::Pairs y = limit(pairs);
     return infinite::PairKernels{y.nngp, y.ntk};

@@ -37,6 +37,7 @@ struct LearnedPositions : Layer {
   bool per_position() const override { return true; }
   /// As dim → ∞:  k' = k + stddev²·1{a = b},  t' = t + 1{a = b}.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor& v) override;
   std::string describe() const override;
 };
@@ -83,6 +84,7 @@ struct RandomPositions : Layer {
   /// For concat this is the mean over channels, which differ: what follows must be a random linear
   /// map or an attention, not an activation.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   /// The same of a list of pairs.
   infinite::Pairs limit(const infinite::Pairs& tokens) const;
   void visit(Visitor& v) override;

@@ -2,6 +2,7 @@
 
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/containers.h"
 #include "ladon/layers/infinite/kernel/branches.h"
 
 namespace ladon {
@@ -58,35 +59,31 @@ namespace {
 using infinite::Kernel;
 
 /// The kernel of x + branch(x).
-Kernel residual(const Kernel& k, const char* name, std::function<Kernel(const Kernel&)> branch) {
-  return infinite::sum("TransformerEncoderLayer", k,
-                       {infinite::identity_branch(), {name, std::move(branch)}});
+Kernel residual(const Kernel& k, const char* name, const std::vector<const Layer*>& branch) {
+  const auto inside = [&](const Kernel& x) { return limit_in_turn(branch, x); };
+  return infinite::sum("TransformerEncoderLayer", k, {infinite::identity_branch(), {name, inside}});
 }
 
 }  // namespace
 
-Kernel TransformerEncoderLayer::feedforward(const Kernel& k) const {
-  const Kernel hidden = Activation(activation).limit(expand.limit(k));
-  return dropout.limit(contract.limit(dropout.limit(hidden)));
-}
-
 Kernel TransformerEncoderLayer::limit(const Kernel& k) const {
-  const auto attend = [this](const Kernel& x) { return dropout.limit(attention.limit(x)); };
-  const auto expand_contract = [this](const Kernel& x) { return feedforward(x); };
+  const Activation nonlinearity(activation);
+  std::vector<const Layer*> attend = {&attention, &dropout};
+  std::vector<const Layer*> feedforward = {&expand, &nonlinearity, &dropout, &contract, &dropout};
   if (placement == NormPlacement::post) {
-    const Kernel y = attention_norm.limit(residual(k, "attention", attend));
-    return feedforward_norm.limit(residual(y, "feedforward", expand_contract));
+    const Kernel y = attention_norm(residual(k, "attention", attend));
+    return feedforward_norm(residual(y, "feedforward", feedforward));
   }
-  const Kernel y =
-      residual(k, "attention", [&](const Kernel& x) { return attend(attention_norm.limit(x)); });
-  return residual(y, "feedforward",
-                  [&](const Kernel& x) { return feedforward(feedforward_norm.limit(x)); });
+  attend.insert(attend.begin(), &attention_norm);
+  feedforward.insert(feedforward.begin(), &feedforward_norm);
+  return residual(residual(k, "attention", attend), "feedforward", feedforward);
 }
 
 Kernel TransformerEncoder::limit(const Kernel& k) const {
-  Kernel y = k;
-  for (const TransformerEncoderLayer& layer : layers) y = layer.limit(y);
-  return final_norm ? final_norm->limit(y) : y;
+  std::vector<const Layer*> all;
+  for (const TransformerEncoderLayer& layer : layers) all.push_back(&layer);
+  if (final_norm) all.push_back(&*final_norm);
+  return limit_in_turn(all, k);
 }
 
 void TransformerEncoderLayer::visit(Visitor& v) {

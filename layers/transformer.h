@@ -61,7 +61,6 @@ struct TransformerEncoderLayer : Layer {
  private:
   Tensor around(const Tensor& x, const std::function<Tensor(const Tensor&)>& attend) const;
   Tensor feedforward(const Tensor& x) const;
-  infinite::Kernel feedforward(const infinite::Kernel& k) const;
 };
 
 struct TransformerEncoderOptions {

@@ -10,6 +10,7 @@
 
 #include "ladon/core/kernels/loops/attention.h"
 #include "ladon/core/kernels/loops/dual.h"
+#include "ladon/core/kernels/loops/products.h"
 #include "ladon/core/kernels/loops/rectifier.h"
 
 namespace ladon::kernels {
@@ -67,6 +68,7 @@ struct Loops {
   LoopsOf<double> f64;
   DualLoops dual;
   RectifierLoop rectifier_sums;
+  ColumnProductsLoop column_products;
 
   template <class T>
   const LoopsOf<T>& of() const {

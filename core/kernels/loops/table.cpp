@@ -12,6 +12,7 @@ const Loops& table() {
     add_attention(t);
     add_duals(t);
     add_rectifier_sums(t);
+    add_products(t);
     return t;
   }();
   return filled;

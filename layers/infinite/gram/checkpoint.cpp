@@ -137,7 +137,7 @@ struct Header {
 /// A tile of one matrix, row by row.
 struct TileRows {
   TileRows(const Tensor& matrix, const GramTile& tile) {
-    block = matrix.rank() == 4 ? matrix.size(2) * matrix.size(3) : 1;
+    block = matrix.shape().sub(2, matrix.rank()).count();
     stride = matrix.size(1) * block;
     first = tile.row * stride + tile.column * block;
     length = tile.columns * block;
@@ -145,17 +145,6 @@ struct TileRows {
   }
   std::int64_t block, stride, first, length, count;
 };
-
-std::uint64_t payload_of(const std::vector<GramTile>& tiles, const Gram& result) {
-  std::uint64_t bytes = 0;
-  for (const GramTile& tile : tiles)
-    for (const auto which : gram_matrices)
-      if ((result.*which).defined()) {
-        const TileRows rows(result.*which, tile);
-        bytes += sizeof(double) * static_cast<std::uint64_t>(rows.count * rows.length);
-      }
-  return bytes;
-}
 
 }  // namespace
 
@@ -220,19 +209,31 @@ std::string GramCheckpoint::path_of(std::int64_t part) const {
   return (folder_ / name.str()).string();
 }
 
-std::vector<GramTile> GramCheckpoint::tiles_of(std::int64_t part) const {
-  const auto count = static_cast<std::int64_t>(plan_.tiles.size());
-  return {plan_.tiles.begin() + part * part_tiles_,
-          plan_.tiles.begin() + std::min(count, (part + 1) * part_tiles_)};
+std::int64_t GramCheckpoint::first_of(std::int64_t part) const {
+  return std::min(plan_.tiles.count(), part * part_tiles_);
+}
+
+template <class G, class F>
+void GramCheckpoint::for_each(std::int64_t part, G& result, const F& f) const {
+  for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i)
+    for (const auto which : gram_matrices)
+      if ((result.*which).defined()) f(result.*which, TileRows(result.*which, plan_.tiles[i]));
+}
+
+std::uint64_t GramCheckpoint::payload_of(std::int64_t part, const Gram& result) const {
+  std::uint64_t bytes = 0;
+  for_each(part, result, [&](const Tensor&, const TileRows& rows) {
+    bytes += sizeof(double) * static_cast<std::uint64_t>(rows.count * rows.length);
+  });
+  return bytes;
 }
 
 bool GramCheckpoint::read(std::int64_t part, Gram& result) const {
   std::error_code error;
   if (!std::filesystem::exists(path_of(part), error)) return false;
-  const std::vector<GramTile> tiles = tiles_of(part);
   const Header wanted{.identity = identity_,
                       .part = static_cast<std::uint64_t>(part),
-                      .payload = payload_of(tiles, result)};
+                      .payload = payload_of(part, result)};
   InputFile file(path_of(part));
   Header header{};
   std::uint64_t checksum = 0;
@@ -241,43 +242,34 @@ bool GramCheckpoint::read(std::int64_t part, Gram& result) const {
   if (header != wanted) return false;
   Hash hash;
   hash.add(&header, sizeof header);
-  for (const GramTile& tile : tiles)
-    for (const auto which : gram_matrices) {
-      Tensor& matrix = result.*which;
-      if (!matrix.defined()) continue;
-      const TileRows rows(matrix, tile);
-      const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(rows.length);
-      for (std::int64_t i = 0; i < rows.count; ++i) {
-        double* row = matrix.mutable_data<double>() + rows.first + i * rows.stride;
-        file.read(row, bytes);
-        hash.add(row, bytes);
-      }
+  for_each(part, result, [&](Tensor& matrix, const TileRows& rows) {
+    const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(rows.length);
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+      double* row = matrix.mutable_data<double>() + rows.first + i * rows.stride;
+      file.read(row, bytes);
+      hash.add(row, bytes);
     }
+  });
   file.read(&checksum, sizeof checksum);
   return checksum == hash.value();
 }
 
 void GramCheckpoint::write(std::int64_t part, const Gram& result) const {
-  const std::vector<GramTile> tiles = tiles_of(part);
   const Header header{.identity = identity_,
                       .part = static_cast<std::uint64_t>(part),
-                      .payload = payload_of(tiles, result)};
+                      .payload = payload_of(part, result)};
   write_atomically(path_of(part), [&](OutputFile& file) {
     Hash hash;
     hash.add(&header, sizeof header);
     file.write(&header, sizeof header);
-    for (const GramTile& tile : tiles)
-      for (const auto which : gram_matrices) {
-        const Tensor& matrix = result.*which;
-        if (!matrix.defined()) continue;
-        const TileRows rows(matrix, tile);
-        const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(rows.length);
-        for (std::int64_t i = 0; i < rows.count; ++i) {
-          const double* row = matrix.data<double>() + rows.first + i * rows.stride;
-          hash.add(row, bytes);
-          file.write(row, bytes);
-        }
+    for_each(part, result, [&](const Tensor& matrix, const TileRows& rows) {
+      const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(rows.length);
+      for (std::int64_t i = 0; i < rows.count; ++i) {
+        const double* row = matrix.data<double>() + rows.first + i * rows.stride;
+        hash.add(row, bytes);
+        file.write(row, bytes);
       }
+    });
     const std::uint64_t checksum = hash.value();
     file.write(&checksum, sizeof checksum);
   });

@@ -29,7 +29,12 @@ class GramCheckpoint {
 
  private:
   std::string path_of(std::int64_t part) const;
-  std::vector<GramTile> tiles_of(std::int64_t part) const;
+  /// The first tile of a part.
+  std::int64_t first_of(std::int64_t part) const;
+  /// Calls f(matrix, rows) for each tile of a part and each matrix that there is.
+  template <class G, class F>
+  void for_each(std::int64_t part, G& result, const F& f) const;
+  std::uint64_t payload_of(std::int64_t part, const Gram& result) const;
   void remove_other_parts() const;
 
   const GramPlan& plan_;

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <mutex>
 #include <optional>
-#include <span>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/inplace.h"
@@ -44,23 +43,25 @@ void transpose_into(const double* a, std::int64_t a_row, std::int64_t rows, std:
           b[j * b_row + i] = a[i * a_row + j];
 }
 
-/// Completes a symmetric matrix [N, N] or [N, N, T, T] by what stands on and above the diagonal of
-/// one tile:  k[j, i, b, a] = k[i, j, a, b].
+/// Completes a symmetric matrix [N, N], [N, N, T] or [N, N, T, T] by what stands on and above the
+/// diagonal of one tile:  k[j, i, b, a] = k[i, j, a, b].
 void mirror(Tensor& matrix, const GramTile& tile) {
   const std::int64_t n = matrix.size(0), t = matrix.rank() == 4 ? matrix.size(2) : 1;
+  const std::int64_t size = matrix.shape().sub(2, matrix.rank()).count();
   double* k = matrix.mutable_data<double>();
-  const auto pair = [=](std::int64_t i, std::int64_t j) { return k + (i * n + j) * t * t; };
-  if (t == 1 && tile.row != tile.column)
+  const auto pair = [=](std::int64_t i, std::int64_t j) { return k + (i * n + j) * size; };
+  if (size == 1 && tile.row != tile.column)
     return transpose_into(pair(tile.row, tile.column), n, tile.rows, tile.columns,
                           pair(tile.column, tile.row), n);
   for (std::int64_t i = tile.row; i < tile.row + tile.rows; ++i)
     for (std::int64_t j = std::max(i, tile.column); j < tile.column + tile.columns; ++j) {
-      if (i != j) {
+      if (i == j)
+        for (std::int64_t a = 0; a < t; ++a)
+          for (std::int64_t b = 0; b < a; ++b) pair(i, i)[a * t + b] = pair(i, i)[b * t + a];
+      else if (matrix.rank() == 4)
         transpose_into(pair(i, j), t, t, t, pair(j, i), t);
-        continue;
-      }
-      for (std::int64_t a = 0; a < t; ++a)
-        for (std::int64_t b = 0; b < a; ++b) pair(i, i)[a * t + b] = pair(i, i)[b * t + a];
+      else
+        std::copy_n(pair(i, j), size, pair(j, i));
     }
 }
 
@@ -82,8 +83,7 @@ void store(Gram& result, const Gram& part, const GramTile& tile) {
 class Report {
  public:
   Report(const GramPlan& plan, const GramOptions& options) : plan_(plan), tell_(options.progress) {
-    for (const GramTile& t : plan.tiles) pairs_ += pairs(t);
-    pairs_left_ = pairs_;
+    pairs_ = pairs_left_ = plan.tiles.pairs();
     tell(plan.estimate.seconds);
   }
   void finished(const GramTile& t) {
@@ -93,10 +93,10 @@ class Report {
     pairs_left_ -= pairs(t);
     tell(seconds_left());
   }
-  void restored(std::span<const GramTile> tiles) {
+  void restored(std::int64_t begin, std::int64_t end) {
     const std::lock_guard lock(mutex_);
-    done_ += std::ssize(tiles);
-    for (const GramTile& t : tiles) pairs_left_ -= pairs(t);
+    done_ += end - begin;
+    for (std::int64_t i = begin; i < end; ++i) pairs_left_ -= pairs(plan_.tiles[i]);
     tell(seconds_left());
   }
 
@@ -123,9 +123,7 @@ class Report {
 
 /// In the form that tiles are computed from.
 Inputs prepared(const Inputs& in) {
-  Inputs ready(contiguous(in.x.dtype() == i64 ? in.x : cast(in.x, f64)), in.mask);
-  remember_self_kernel(ready);
-  return ready;
+  return {contiguous(in.x.dtype() == i64 ? in.x : cast(in.x, f64)), in.mask};
 }
 
 Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
@@ -140,20 +138,22 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
   Gram result{matrix(true), matrix(ntk), matrix(sampled), matrix(sampled && ntk)};
   std::optional<GramCheckpoint> stored;
   if (!options.checkpoint.empty()) stored.emplace(limit, plan, options);
-  const auto count = static_cast<std::int64_t>(plan.tiles.size());
+  compute_selves(limit, plan);
+  const std::int64_t count = plan.tiles.count();
   const std::int64_t step = stored ? stored->part_tiles() : count;
   for (std::int64_t first = 0; first < count; first += step) {
-    const std::span tiles(plan.tiles.data() + first, std::min(step, count - first));
+    const std::int64_t last = std::min(count, first + step);
     if (stored && stored->read(first / step, result)) {
-      for (const GramTile& tile : tiles) mirror(result, plan, tile);
-      report.restored(tiles);
+      for (std::int64_t i = first; i < last; ++i) mirror(result, plan, plan.tiles[i]);
+      report.restored(first, last);
       continue;
     }
-    parallel::for_range(std::ssize(tiles), 1, [&](std::int64_t i, std::int64_t end) {
-      for (; i < end; ++i) {
-        store(result, compute(limit, plan, tiles[i], options.get), tiles[i]);
-        mirror(result, plan, tiles[i]);
-        report.finished(tiles[i]);
+    parallel::for_range(last - first, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const GramTile tile = plan.tiles[first + i];
+        store(result, compute(limit, plan, tile, options.get), tile);
+        mirror(result, plan, tile);
+        report.finished(tile);
       }
     });
     if (stored) stored->write(first / step, result);

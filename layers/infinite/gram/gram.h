@@ -41,6 +41,8 @@ struct GramProgress {
 
 struct GramOptions {
   Get get = Get::ntk;
+  /// Of a model that ends with positions: which pairs of them are computed.
+  Entries entries = Entries::full;
   /// Inputs a side; for vectors it is rounded up to a multiple of vector_unit. 0: as large as the
   /// caches and the budget allow.
   std::int64_t tile = 0;
@@ -56,7 +58,8 @@ struct GramOptions {
   int replicates = 8;  ///< Independent estimates, at least 2, where a layer samples.
 };
 
-/// [N1, N2], or [N1, N2, T, T] if the model ends with positions; f64, without history.
+/// [N1, N2], or [N1, N2, T, T] (or [N1, N2, T], GramOptions::entries) if the model ends with positions;
+/// f64, without history.
 struct Gram {
   Tensor nngp;
   Tensor ntk;              ///< Undefined unless wanted.
@@ -67,7 +70,9 @@ struct Gram {
 /// Memory and time of gram() with the same arguments. A block of a few inputs is computed, larger
 /// and larger while that takes less than about 0.1 s: its processor time, in proportion to the
 /// pairs, gives `seconds`; the most that its tensors held at once, in proportion, bounds
-/// `working_bytes` (a block's tensors grow no faster than its pairs). Throws Error as gram() does.
+/// `working_bytes` (a block's tensors grow no faster than its pairs). What layers make of each input
+/// alone is computed once an input, and kept while it takes no more than a quarter of the budget.
+/// Throws Error as gram() does.
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,
                            const GramOptions& options = {});
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});

@@ -40,15 +40,21 @@ std::uint64_t free_memory() {
 
 /// What a block of the first inputs showed.
 struct Probe {
-  double pair_bytes, pair_seconds;
-  Shape positions;  // of the model's output
+  double pair_bytes, pair_seconds;  // of a pair of inputs
+  double self_bytes, self_seconds;  // of what is kept of an input alone; 0 if nothing is
+  Shape block;                      // of a pair, in the model's output
   bool sampled;
 };
 
 void check_blocks(const Inputs& a, const Inputs& b) {
   LADON_CHECK(a.x.defined() && b.x.defined(), "gram", "a block of inputs is undefined");
-  LADON_CHECK(a.x.rank() > 0 && b.x.rank() > 0 && a.count() > 0 && b.count() > 0, "gram",
-              "there are no inputs: shapes ", a.x.shape(), " and ", b.x.shape());
+  LADON_CHECK(a.x.rank() > 0 && b.x.rank() > 0, "gram", "inputs have no axis: shapes ", a.x.shape(),
+              " and ", b.x.shape());
+}
+
+/// Inputs whose selves are computed.
+double input_count(const GramPlan& plan) {
+  return static_cast<double>(plan.a.count() + (plan.symmetric ? 0 : plan.b.count()));
 }
 
 std::int64_t positions_of(const Inputs& in) {
@@ -57,30 +63,79 @@ std::int64_t positions_of(const Inputs& in) {
 }
 
 /// What the kernels of one pair of inputs and of both with themselves take: the least there is.
-double least_bytes(const Inputs& in, Get get) {
+double least_bytes(const Inputs& in, Entries entries, Get get) {
   const auto positions = static_cast<double>(positions_of(in));
-  return 8 * positions * positions * (get == Get::ntk ? 4 : 3);
+  const double block = entries == Entries::full ? positions * positions : positions;
+  return 8 * block * (get == Get::ntk ? 4 : 3);
+}
+
+/// One pass over inputs [begin, end) alone, whose steps go into `selves`, made for `count` inputs.
+Kernel record_selves(const Limit& limit, const Inputs& in, std::int64_t begin, std::int64_t end,
+                     std::int64_t count, Entries wanted, Selves& selves) {
+  const NoGrad off;
+  Kernel k = input_selves(in.rows(begin, end),
+                          {.entries = limit.model().needs(wanted),
+                           .selves1 = std::make_shared<RecordSelves>(selves, begin, count)});
+  k.wanted = wanted;
+  return limit(k);
+}
+
+double bytes_of(const Selves& selves) {
+  double bytes = 0;
+  for (const Tensor& step : selves) bytes += 8 * static_cast<double>(step.count());
+  return bytes;
+}
+
+/// Takes what inputs [0, count) of both sides need into a plan for them alone.
+GramPlan with_selves(const Limit& limit, const GramPlan& plan, std::int64_t rows,
+                     std::int64_t columns) {
+  GramPlan part = plan;
+  record_selves(limit, plan.a, 0, rows, rows, plan.wanted, part.selves_a);
+  record_selves(limit, plan.b, 0, columns, columns, plan.wanted, part.selves_b);
+  return part;
+}
+
+/// What one input shows: whether a layer samples, which takes other self kernels for each replicate,
+/// and else what keeping them will take.
+Probe probe_input(const Limit& limit, const GramPlan& plan, double budget) {
+  Selves selves;
+  const double start = processor_seconds();
+  const Kernel k = record_selves(limit, plan.a, 0, 1, 1, plan.wanted, selves);
+  const double seconds = processor_seconds() - start, inputs = input_count(plan);
+  Probe found{0, 0, bytes_of(selves), seconds, k.cov1.shape().sub(1, k.cov1.rank()), k.draws.used};
+  if (found.sampled || found.self_bytes * inputs > budget / 4)
+    found.self_bytes = found.self_seconds = 0;
+  return found;
 }
 
 // A block of n × n inputs makes tensors of n², n or 1 times a constant; at n·c its peak is therefore
 // at most c² times as high. The larger the block, the less the bound exceeds the truth.
 Probe probe(const Limit& limit, const GramPlan& plan, Get get, double budget) {
-  const double least = least_bytes(plan.a, get);
+  const double least = least_bytes(plan.a, limit.model().needs(plan.wanted), get);
   LADON_CHECK(least <= budget, "gram", "needs ", in_bytes(least),
               " for one pair of inputs, and more for a layer's temporaries, but there is ",
               in_bytes(budget), "; take fewer positions");
+  Probe found = probe_input(limit, plan, budget);
   const std::int64_t most = std::max(plan.a.count(), plan.b.count());
   for (std::int64_t n = 1;; n *= 2) {
     const GramTile block{0, 0, std::min(n, plan.a.count()), std::min(n, plan.b.count())};
     const double pairs = static_cast<double>(block.rows * block.columns);
     const std::size_t before = Storage::bytes_in_use();
     Storage::reset_peak();
-    const double start = processor_seconds();
-    const Kernel k = gram_tile(limit, plan, block, get, 0);
+    double start = processor_seconds();
+    const GramPlan part =
+        found.self_bytes > 0 ? with_selves(limit, plan, block.rows, block.columns) : plan;
+    if (found.self_bytes > 0)
+      found.self_seconds =
+          (processor_seconds() - start) / static_cast<double>(block.rows + block.columns);
+    start = processor_seconds();
+    gram_tile(limit, part, block, get, 0);
     const double seconds = processor_seconds() - start;
     const auto peak = static_cast<double>(Storage::peak_bytes() - before);
+    found.pair_bytes = peak / pairs;
+    found.pair_seconds = seconds / pairs;
     if (seconds > probe_seconds / 4 || n >= std::min(most, vector_unit) || 4 * peak > probe_bytes)
-      return {peak / pairs, seconds / pairs, k.positions, k.draws.used};
+      return found;
   }
 }
 
@@ -90,24 +145,13 @@ double copy_bytes(const Inputs& in) {
   return ready ? 0 : 8.0 * static_cast<double>(in.x.count());
 }
 
-std::vector<GramTile> cut(const GramPlan& plan) {
-  const std::int64_t n1 = plan.a.count(), n2 = plan.b.count(), side = plan.estimate.tile;
-  LADON_CHECK(plan.estimate.tiles < 10'000'000, "gram", "there would be ", plan.estimate.tiles,
-              " tiles; take larger ones than ", side, " × ", side, " inputs");
-  std::vector<GramTile> tiles;
-  for (std::int64_t i = 0; i < n1; i += side)
-    for (std::int64_t j = plan.symmetric ? i : 0; j < n2; j += side)
-      tiles.push_back({i, j, std::min(side, n1 - i), std::min(side, n2 - j)});
-  return tiles;
-}
-
 /// Everything that follows from the side of a tile.
 class Sizes {
  public:
   Sizes(const GramPlan& plan, const Probe& p, Get get)
       : plan_(plan), probe_(p), unit_(positions_of(plan.a) == 1 ? vector_unit : 1) {
     matrices_ = (get == Get::ntk ? 2 : 1) * (p.sampled ? 2 : 1);
-    block_ = static_cast<double>(p.positions.count()) * static_cast<double>(p.positions.count());
+    block_ = static_cast<double>(p.block.count());
     largest_ = rounded(std::max(plan.a.count(), plan.b.count()));
   }
 
@@ -122,7 +166,8 @@ class Sizes {
     const double pair = probe_.pair_bytes + (probe_.sampled ? 8.0 * 3 * matrices_ * block_ : 0);
     const double in_flight = std::min<double>(num_threads(), tiles(side));
     return in_flight * rows * columns * pair + num_threads() * thread_bytes + probe_bytes +
-           copy_bytes(plan_.a) + (plan_.symmetric ? 0 : copy_bytes(plan_.b));
+           probe_.self_bytes * input_count(plan_) + copy_bytes(plan_.a) +
+           (plan_.symmetric ? 0 : copy_bytes(plan_.b));
   }
   double tiles(std::int64_t side) const {
     const auto a_side = [=](const Inputs& in) {
@@ -168,11 +213,10 @@ GramEstimate estimated(const GramPlan& plan, const Probe& found, const Sizes& si
   e.sampled = found.sampled;
   const std::int64_t n1 = plan.a.count(), n2 = plan.b.count();
   e.tiles = static_cast<std::int64_t>(std::min(sizes.tiles(side), 1e18));
-  double pairs = 0;
-  for (std::int64_t i = 0; i < n1; i += side)
-    pairs += static_cast<double>(std::min(side, n1 - i)) *
-             static_cast<double>(plan.symmetric ? n2 - i : n2);
-  e.seconds = pairs * found.pair_seconds * plan.replicates / num_threads();
+  e.seconds =
+      (GramTiles(n1, n2, side, plan.symmetric).pairs() * found.pair_seconds * plan.replicates +
+       input_count(plan) * found.self_seconds) /
+      num_threads();
   return e;
 }
 
@@ -188,6 +232,33 @@ void check_budget(const GramPlan& plan, const Sizes& sizes, double budget, bool 
 }
 
 }  // namespace
+
+GramTiles::GramTiles(std::int64_t rows, std::int64_t columns, std::int64_t side, bool symmetric)
+    : rows_(rows), columns_(columns), side_(side), symmetric_(symmetric) {}
+
+/// Tiles in the rows of tiles before this one; of a symmetric matrix each row has one less.
+std::int64_t GramTiles::before(std::int64_t row) const {
+  return row * across(columns_) - (symmetric_ ? row * (row - 1) / 2 : 0);
+}
+
+double GramTiles::pairs() const {
+  double pairs = 0;
+  for (std::int64_t i = 0; i < rows_; i += side_)
+    pairs += static_cast<double>(std::min(side_, rows_ - i)) *
+             static_cast<double>(symmetric_ ? columns_ - i : columns_);
+  return pairs;
+}
+
+GramTile GramTiles::operator[](std::int64_t index) const {
+  std::int64_t row = 0, end = across(rows_);  // before(row) <= index < before(end)
+  while (end - row > 1) {
+    const std::int64_t middle = (row + end) / 2;
+    (before(middle) <= index ? row : end) = middle;
+  }
+  const std::int64_t column = index - before(row) + (symmetric_ ? row : 0);
+  const std::int64_t i = row * side_, j = column * side_;
+  return {i, j, std::min(side_, rows_ - i), std::min(side_, columns_ - j)};
+}
 
 std::string in_bytes(double bytes) {
   const char* const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
@@ -223,13 +294,17 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   plan.a = a;
   plan.b = b;
   plan.symmetric = symmetric;
+  plan.wanted = options.entries;
+  if (a.count() == 0 || b.count() == 0) {
+    const NoGrad off;
+    plan.shape = limit(a, b, Get::nngp, options.entries).nngp.shape();
+    return plan;
+  }
   const Probe found = probe(limit, plan, options.get, budget);
   const Sizes sizes(plan, found, options.get);
   plan.shape = {a.count(), b.count()};
-  if (found.positions.rank() > 0) {
-    plan.shape.append(found.positions.count());
-    plan.shape.append(found.positions.count());
-  }
+  for (const std::int64_t size : found.block) plan.shape.append(size);
+  plan.keeps_selves = found.self_bytes > 0;
   plan.replicates = found.sampled ? options.replicates : 1;
   std::int64_t side = options.tile;
   if (side == 0 && !options.checkpoint.empty())
@@ -237,18 +312,37 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   side = side > 0 ? sizes.rounded(side) : sizes.chosen(budget);
   plan.estimate = estimated(plan, found, sizes, side);
   check_budget(plan, sizes, budget, options.memory_budget > 0);
-  plan.tiles = cut(plan);
+  plan.tiles = GramTiles(a.count(), b.count(), side, symmetric);
   return plan;
+}
+
+void compute_selves(const Limit& limit, GramPlan& plan) {
+  if (!plan.keeps_selves) return;
+  const auto of_block = [&](const Inputs& in) {
+    Selves selves;
+    const std::int64_t n = in.count(), side = std::min(plan.estimate.tile, n), step = side * side;
+    for (std::int64_t i = 0; i < n; i += step)
+      record_selves(limit, in, i, std::min(n, i + step), n, plan.wanted, selves);
+    return selves;
+  };
+  plan.selves_a = of_block(plan.a);
+  plan.selves_b = plan.symmetric ? plan.selves_a : of_block(plan.b);
 }
 
 Kernel gram_tile(const Limit& limit, const GramPlan& plan, const GramTile& tile, Get get,
                  std::uint64_t replicate) {
   const NoGrad off;  // the mode is a thread's own
-  const Inputs rows = plan.a.rows(tile.row, tile.row + tile.rows);
-  const bool diagonal = plan.symmetric && tile.row == tile.column;
-  Kernel k = diagonal
-                 ? input_kernel(rows, get)
-                 : input_kernel(rows, plan.b.rows(tile.column, tile.column + tile.columns), get);
+  const std::int64_t i = tile.row, i_end = i + tile.rows;
+  const std::int64_t j = tile.column, j_end = j + tile.columns;
+  KernelOptions options{.get = get, .entries = limit.model().needs(plan.wanted)};
+  if (!plan.selves_a.empty()) {
+    options.selves1 = std::make_shared<RecallSelves>(plan.selves_a, i, i_end);
+    options.selves2 = std::make_shared<RecallSelves>(plan.selves_b, j, j_end);
+  }
+  const Inputs rows = plan.a.rows(i, i_end);
+  Kernel k = plan.symmetric && i == j ? input_kernel(rows, options)
+                                      : input_kernel(rows, plan.b.rows(j, j_end), options);
+  k.wanted = plan.wanted;
   k.draws.replicate = replicate;
   return limit(k);
 }

@@ -9,32 +9,34 @@ namespace {
 
 Kernel into_branch(const Kernel& k) {
   Kernel inputs = k;
-  inputs.law = k.law.into_branch();
+  inputs.law = k.law.into_branch(k.depth);
+  ++inputs.depth;
   return inputs;
 }
 
-struct Outputs {
-  std::vector<Kernel> kernels;
-  bool independent = true;  // whether what they make together is (Law::independent)
-};
+Kernel out_of_branch(Kernel k, const Kernel& inputs) {
+  k.depth = inputs.depth;
+  k.law = k.law.out_of_branch(k.depth);
+  return k;
+}
 
-/// The one branch that ends in no random linear map (the identity of a residual block) may still pass
-/// on what is independent already.
-Outputs independent_outputs(const std::string& layer, const Kernel& k,
-                            const std::vector<Branch>& branches) {
+/// Of branches that are uncorrelated given their common input. The one that ends in no random linear
+/// map (the identity of a residual block) may still pass on what is independent already.
+std::vector<Kernel> independent_outputs(const std::string& layer, const Kernel& k,
+                                        const std::vector<Branch>& branches) {
   const Kernel inputs = into_branch(k);
-  Outputs outputs;
+  std::vector<Kernel> outputs;
   const Branch* other = nullptr;
   for (const Branch& branch : branches) {
-    outputs.kernels.push_back(branch.limit(inputs));
-    if (outputs.kernels.back().law.independent()) continue;
+    const Kernel output = branch.limit(inputs);
+    outputs.push_back(out_of_branch(output, k));
+    if (output.law.independent()) continue;
     LADON_CHECK(
         other == nullptr, layer, "two branches, ", other ? other->name : "", " and ", branch.name,
         ", end in no random linear map; their outputs are correlated, so that kernels do not add "
         "or multiply; end all but one branch in a Linear");
     other = &branch;
   }
-  if (other) outputs.independent = k.law.independent() && other->limit(k).law.independent();
   return outputs;
 }
 
@@ -58,18 +60,19 @@ Kernel weighted_sum(const std::vector<Kernel>& kernels, const std::vector<double
 }  // namespace
 
 Branch identity_branch() {
-  return {"Identity", [](const Kernel& k) { return k; }};
+  return {"Identity",
+          [](const Kernel& k) { return k.wanted == Entries::diagonal ? k.diagonal() : k; }};
 }
 
 Kernel sum(const std::string& layer, const Kernel& k, const std::vector<Branch>& branches) {
-  const auto [kernels, independent] = independent_outputs(layer, k, branches);
+  const std::vector<Kernel> kernels = independent_outputs(layer, k, branches);
   return weighted_sum(kernels, std::vector<double>(kernels.size(), 1.0),
-                      Law::of_sum(laws_of(kernels), independent));
+                      Law::of_sum(laws_of(kernels)));
 }
 
 Kernel product(const std::string& layer, const Kernel& k, const std::vector<Branch>& branches) {
-  const auto [kernels, independent] = independent_outputs(layer, k, branches);
-  const Law makes = Law::of_product(laws_of(kernels), independent);
+  const std::vector<Kernel> kernels = independent_outputs(layer, k, branches);
+  const Law makes = Law::of_product(laws_of(kernels));
   return combine(kernels, makes, [](const std::vector<PairKernels>& all) {
     PairKernels y = all[0];
     for (std::size_t i = 1; i < all.size(); ++i) {
@@ -91,8 +94,9 @@ Kernel concatenation(const Kernel& k, const std::vector<Branch>& branches,
 Kernel residual(const std::string& layer, const Kernel& k, double alpha, const Branch& branch) {
   const Kernel inside = branch.limit(into_branch(k));
   inside.law.need_independent(layer, branch.name);
-  const Law makes = Law::of_sum({k.law, inside.law}, k.law.independent());
-  return weighted_sum({k, inside}, {alpha, 1 - alpha}, makes);
+  const std::vector<Kernel> kernels = {k.wanted == Entries::diagonal ? k.diagonal() : k,
+                                       out_of_branch(inside, k)};
+  return weighted_sum(kernels, {alpha, 1 - alpha}, Law::of_sum(laws_of(kernels)));
 }
 
 }  // namespace ladon::infinite

@@ -1,13 +1,19 @@
 #include "ladon/layers/infinite/kernel/inputs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
+#include "ladon/autograd/forms.h"
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/blas.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/loops.h"
 #include "ladon/core/parallel.h"
 
 namespace ladon::infinite {
@@ -28,24 +34,38 @@ Shape positions_of(const Inputs& in) {
   return s.sub(1, s.rank() - 1);
 }
 
-/// f64 [N, T, d]; T = 1 for vectors. Indices stay i64, with d = 1.
+/// f64 [N, T, d]; T = 1 for vectors. Indices stay i64, with d = 1. Throws Error for what is not
+/// finite; masked tokens are 0 where they are not.
 Tensor rows_of(const Inputs& in, const Shape& positions) {
-  NoGrad no_grad;
-  const Tensor x = in.x.dtype() == i64 ? in.x : cast(in.x, f64);
-  const std::int64_t channels = in.x.dtype() == i64 ? 1 : x.size(-1);
-  return contiguous(reshape(x, {x.size(0), positions.count(), channels}));
+  const bool indices = in.x.dtype() == i64;
+  const std::int64_t channels = indices ? 1 : in.x.size(-1);
+  const Tensor x =
+      reshape(indices ? in.x : cast(in.x, f64), {in.x.size(0), positions.count(), channels});
+  if (indices || std::isfinite(sum(x.detach()).item())) return x;
+  const Tensor finite = isfinite(x.detach());
+  const Tensor fine =
+      in.mask.defined() ? logical_or(finite, logical_not(unsqueeze(in.mask, -1))) : finite;
+  const Tensor whole = contiguous(all(flatten(fine, 1, -1), 1));
+  for (std::int64_t i = 0; i < whole.count(); ++i)
+    LADON_CHECK(whole.data<bool>()[i], "input_kernel", "input ", i,
+                " holds a number that is not finite",
+                in.mask.defined() ? " in a visible token" : "");
+  return in.mask.defined() ? where(finite, x, scalar(0, f64)) : x;
 }
 
 /// Inputs side by side, as the products take them.
 struct Rows {
   Rows(const Inputs& in, const Shape& positions)
-      : x(rows_of(in, positions)), n(x.size(0)), t(x.size(1)), d(x.size(2)) {
+      : source(rows_of(in, positions)), n(source.size(0)), t(source.size(1)), d(source.size(2)) {
+    const NoGrad off;
+    x = contiguous(source);
     // Products of few rows are fastest with both factors row-major.
-    if (t > 1 && x.dtype() != i64) columns = contiguous(transpose(x));
+    if (t > 1 && !indices()) columns = contiguous(transpose(x));
   }
   bool indices() const { return x.dtype() == i64; }
 
-  Tensor x;        // [N, T, d]
+  Tensor source;   // [N, T, d], with its history
+  Tensor x;        // the same, contiguous
   Tensor columns;  // [N, d, T], if there are several positions
   std::int64_t n, t, d;
 };
@@ -113,6 +133,65 @@ Tensor self_products(const Rows& a) {
   return k;
 }
 
+/// Each position of input i of a with the same of input j of b: T numbers.
+void products_at_positions(const Rows& a, std::int64_t i, const Rows& b, std::int64_t j,
+                           double* k) {
+  const std::int64_t t = a.t, size = t * a.d;
+  if (a.indices()) {
+    const std::int64_t *x = a.x.data<std::int64_t>() + i * t, *y = b.x.data<std::int64_t>() + j * t;
+    for (std::int64_t p = 0; p < t; ++p) k[p] = x[p] == y[p] ? 1 : 0;
+    return;
+  }
+  const auto channels = [&](const Rows& r, std::int64_t at) {  // [d, T]; of one position [1, d]
+    return (r.columns.defined() ? r.columns : r.x).data<double>() + at * size;
+  };
+  kernels::loops().column_products(channels(a, i), channels(b, j), a.d, t,
+                                   1.0 / static_cast<double>(a.d), k);
+}
+
+/// [N1, N2, T] of all pairs.
+Tensor diagonal_products(const Rows& a, const Rows& b) {
+  Tensor k = empty({a.n, b.n, a.t}, f64);
+  double* out = k.mutable_data<double>();
+  const std::int64_t work = std::max<std::int64_t>(1, a.t * a.d);
+  if (k.count() > 0)
+    parallel::for_range(a.n * b.n, std::max<std::int64_t>(1, 20000 / work),
+                        [&](std::int64_t begin, std::int64_t end) {
+                          for (std::int64_t p = begin; p < end; ++p)
+                            products_at_positions(a, p / b.n, b, p % b.n, out + p * a.t);
+                        });
+  return k;
+}
+
+/// [N, T]: the diagonal of diagonal_products(a, a).
+Tensor diagonal_selves(const Rows& a) {
+  Tensor k = empty({a.n, a.t}, f64);
+  double* out = k.mutable_data<double>();
+  if (k.count() > 0)
+    parallel::for_range(a.n, 16, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) products_at_positions(a, i, a, i, out + i * a.t);
+    });
+  return k;
+}
+
+/// The products of all pairs in differentiable operations: [N1, N2], [N1, N2, T, T] or [N1, N2, T].
+Tensor composed_products(const Rows& a, const Rows& b, bool positions, Entries entries) {
+  const double scale = 1.0 / static_cast<double>(a.d);
+  const Tensor x = unsqueeze(a.source, 1),
+               y = unsqueeze(b.source, 0);  // [N1, 1, T, d], [1, N2, T, d]
+  if (!positions) return scale * matmul(squeeze(a.source, 1), transpose(squeeze(b.source, 1)));
+  if (entries == Entries::diagonal) return scale * sum(x * y, -1);
+  return scale * matmul(x, transpose(y));
+}
+
+/// [N], [N, T, T] or [N, T]: of each input with itself.
+Tensor composed_selves(const Rows& a, bool positions, Entries entries) {
+  const double scale = 1.0 / static_cast<double>(a.d);
+  if (!positions) return scale * sum(square(squeeze(a.source, 1)), -1);
+  if (entries == Entries::diagonal) return scale * sum(square(a.source), -1);
+  return scale * matmul(a.source, transpose(a.source));
+}
+
 void check_mask(const Inputs& in, const Shape& positions) {
   if (!in.mask.defined()) return;
   const Shape wanted = {in.count(), positions.count()};
@@ -121,55 +200,92 @@ void check_mask(const Inputs& in, const Shape& positions) {
               wanted, ", got ", in.mask.dtype(), " ", in.mask.shape());
 }
 
+/// Kernels of the network's inputs, still without pairs.
+Kernel begun(const Inputs& a, const Shape& positions, const KernelOptions& options) {
+  const bool diagonal = options.entries == Entries::diagonal && positions.rank() > 0;
+  Kernel k;
+  k.positions = positions;
+  k.entries = diagonal ? Entries::diagonal : Entries::full;
+  k.law = Law::data(a.x.dtype() == i64 ? 0 : a.x.size(-1));
+  k.selves1 = options.selves1;
+  k.selves2 = options.selves2;
+  return k;
+}
+
+/// [N], [N, T, T] or [N, T], unless it is known.
+Tensor self_of(const Kernel& k, const std::shared_ptr<SelfSteps>& known, const Rows& rows) {
+  const auto compute = [&] {
+    return fast_or_composed(
+        "input_selves", {rows.source},
+        [&] {
+          if (k.entries == Entries::diagonal) return diagonal_selves(rows);
+          const Tensor cov = self_products(rows);
+          return k.has_positions() && cov.rank() == 1 ? reshape(cov, {rows.n, 1, 1}) : cov;
+        },
+        [&] { return composed_selves(rows, k.has_positions(), k.entries); });
+  };
+  return known ? known->next(compute) : compute();
+}
+
+Tensor pairs_of(const Kernel& k, const Rows& a, const Rows& b) {
+  return fast_or_composed(
+      "input_kernel", {a.source, b.source},
+      [&] {
+        if (k.entries == Entries::diagonal) return diagonal_products(a, b);
+        const Tensor y = inner_products(a, b);  // a single position is an axis too
+        return k.has_positions() && y.rank() == 2 ? reshape(y, {a.n, b.n, 1, 1}) : y;
+      },
+      [&] { return composed_products(a, b, k.has_positions(), k.entries); });
+}
+
+Shape checked_positions(const Inputs& in) {
+  LADON_CHECK(in.x.defined(), "input_kernel", "a block of inputs is undefined");
+  const Shape positions = positions_of(in);
+  check_mask(in, positions);
+  return positions;
+}
+
 }  // namespace
 
 Inputs Inputs::rows(std::int64_t begin, std::int64_t end) const {
   const Slice range{.start = begin, .stop = end};
-  Inputs part(slice(x, 0, range), mask.defined() ? slice(mask, 0, range) : mask);
-  if (self.defined()) part.self = slice(self, 0, range);
-  return part;
+  return {slice(x, 0, range), mask.defined() ? slice(mask, 0, range) : mask};
 }
 
-void remember_self_kernel(Inputs& in) {
-  const Shape positions = positions_of(in);
-  if (positions.rank() == 0) in.self = self_products(Rows(in, positions));
-}
-
-Kernel input_kernel(const Inputs& a, const Inputs& b, Get get) {
-  LADON_CHECK(a.x.defined() && b.x.defined(), "input_kernel", "a block of inputs is undefined");
-  const Shape positions = positions_of(a);
+Kernel input_kernel(const Inputs& a, const Inputs& b, const KernelOptions& options) {
+  const Shape positions = checked_positions(a);
+  checked_positions(b);
   LADON_CHECK(a.x.shape().sub(1, a.x.rank()) == b.x.shape().sub(1, b.x.rank()) &&
                   (a.x.dtype() == i64) == (b.x.dtype() == i64),
               "input_kernel", "the blocks must agree in all but their number; got shapes ",
               a.x.shape(), " and ", b.x.shape());
-  check_mask(a, positions);
-  check_mask(b, positions);
   const Rows rows1(a, positions), rows2(b, positions);
-  Kernel k;
-  k.positions = positions;
-  k.law = Law::data();
-  k.nngp = inner_products(rows1, rows2);
-  if (positions.rank() > 0 && k.nngp.rank() == 2)  // a single position is an axis too
-    k.nngp = reshape(k.nngp, {a.count(), b.count(), 1, 1});
-  if (get == Get::ntk) k.ntk = zeros(k.nngp.shape(), f64);
-  const auto self = [&](const Inputs& in, const Rows& rows) {
-    if (in.self.defined()) return in.self;
-    const Tensor cov = self_products(rows);
-    return positions.rank() > 0 && cov.rank() == 1 ? reshape(cov, {rows.n, 1, 1}) : cov;
-  };
-  k.cov1 = self(a, rows1);
-  k.cov2 = self(b, rows2);
+  Kernel k = begun(a, positions, options);
+  k.nngp = pairs_of(k, rows1, rows2);
+  if (options.get == Get::ntk) k.ntk = zeros(k.nngp.shape(), f64);
+  k.cov1 = self_of(k, k.selves1, rows1);
+  k.cov2 = self_of(k, k.selves2, rows2);
   k.mask1 = a.mask;
   k.mask2 = b.mask;
   if (k.mask1.defined() != k.mask2.defined())  // one side has padding, the other none
     (k.mask1.defined() ? k.mask2 : k.mask1) =
         ones({(k.mask1.defined() ? b : a).count(), positions.count()}, boolean);
+  k.check("input_kernel");
   return k;
 }
 
-Kernel input_kernel(const Inputs& a, Get get) {
-  Kernel k = input_kernel(a, a, get);
+Kernel input_kernel(const Inputs& a, const KernelOptions& options) {
+  Kernel k = input_kernel(a, a, options);
   k.same = cast(eye(a.count(), f64), boolean);
+  return k;
+}
+
+Kernel input_selves(const Inputs& a, const KernelOptions& options) {
+  const Shape positions = checked_positions(a);
+  Kernel k = begun(a, positions, options);
+  k.cov1 = self_of(k, k.selves1, Rows(a, positions));
+  k.mask1 = a.mask;
+  k.check("input_kernel");
   return k;
 }
 

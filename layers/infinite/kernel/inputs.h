@@ -15,7 +15,6 @@ namespace ladon::infinite {
 struct Inputs {
   Tensor x;          ///< Floating [N, d], [N, T, d] or [N, H, W, d]; or indices, i64 [N] or [N, T].
   Tensor mask = {};  ///< bool [N, T] (or [N, H·W]), true = token; undefined: all are.
-  Tensor self = {};  ///< Of vectors: input_kernel's cov if it is known already, f64 [N].
 
   Inputs() = default;
   Inputs(Tensor values, Tensor token_mask = {})
@@ -32,13 +31,26 @@ inline constexpr std::int64_t vector_unit = 128;
 /// Which kernels are computed; an NTK needs the NNGP kernel, but not the other way round.
 enum class Get { nngp, ntk };
 
-/// Computes in.self of vectors, for many blocks of them; leaves inputs with positions as they are.
-void remember_self_kernel(Inputs& in);
+/// What a pass through a network computes of its inputs.
+struct KernelOptions {
+  Get get = Get::ntk;
+  Entries entries = Entries::full;
+  std::shared_ptr<SelfSteps> selves1 = {}, selves2 = {};  ///< Kernel::selves1 and selves2.
+};
 
-/// k = x·x'ᵀ/d over the channels (for indices: 1 where they are equal), t = 0. Throws Error where
-/// the blocks disagree in all but N, or a mask does not fit.
-Kernel input_kernel(const Inputs& a, const Inputs& b, Get get = Get::ntk);
+/// k = x·x'ᵀ/d over the channels (for indices: 1 where they are equal), t = 0; differentiable by x.
+/// Throws Error where the blocks disagree in all but N, a mask does not fit, or a number is not
+/// finite. (What stands in a masked token does not count: not even whether it is a number.)
+Kernel input_kernel(const Inputs& a, const Inputs& b, const KernelOptions& options);
 /// The same for one block with itself; `same` is set on the diagonal.
-Kernel input_kernel(const Inputs& a, Get get = Get::ntk);
+Kernel input_kernel(const Inputs& a, const KernelOptions& options);
+inline Kernel input_kernel(const Inputs& a, const Inputs& b, Get get = Get::ntk) {
+  return input_kernel(a, b, KernelOptions{.get = get});
+}
+inline Kernel input_kernel(const Inputs& a, Get get = Get::ntk) {
+  return input_kernel(a, KernelOptions{.get = get});
+}
+/// Of each input with itself alone (options.get does not count): where a pass over inputs begins.
+Kernel input_selves(const Inputs& a, const KernelOptions& options);
 
 }  // namespace ladon::infinite

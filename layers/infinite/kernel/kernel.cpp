@@ -1,15 +1,16 @@
 #include "ladon/layers/infinite/kernel/kernel.h"
 
+#include <cmath>
+#include <utility>
+
+#include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 
 namespace ladon::infinite {
 namespace {
-
-Tensor variance(const Tensor& self, bool has_positions, int axis) {
-  return has_positions ? unsqueeze(diagonal(self), axis) : self;
-}
 
 /// [N, ..] → [N, 1, ..] or [1, N, ..]: one side of the pairs between two blocks.
 Tensor side(const Tensor& x, int axis) { return x.defined() ? unsqueeze(x, axis) : x; }
@@ -23,6 +24,7 @@ Pairs cross_pairs(const Kernel& k) {
           .right_mask = side(k.mask2, 0),
           .same = k.same,
           .has_positions = k.has_positions(),
+          .entries = k.entries,
           .replicate = k.draws.replicate};
 }
 
@@ -35,17 +37,44 @@ Pairs self_pairs(const Kernel& k, const Tensor& cov, const Tensor& mask) {
           .right_mask = mask,
           .same = ones({cov.size(0)}, boolean),
           .has_positions = k.has_positions(),
+          .entries = k.entries,
           .replicate = k.draws.replicate};
+}
+
+/// What a layer makes of each input of one block with itself, unless that is known already.
+Tensor self_kernel(const Kernel& k, const std::shared_ptr<SelfSteps>& known, const Tensor& cov,
+                   const Tensor& mask, const std::function<PairKernels(const Pairs&)>& layer) {
+  if (!cov.defined()) return cov;  // a pass over inputs has one block
+  const auto compute = [&] { return layer(self_pairs(k, cov, mask)).nngp; };
+  return known ? known->next(compute) : compute();
+}
+
+/// Whether a number of x is not finite; the sum is, then.
+bool has_infinite(const Tensor& x) {
+  return x.defined() && !std::isfinite(sum(x.detach()).item()) && !all(isfinite(x)).item<bool>();
 }
 
 }  // namespace
 
-Tensor Pairs::left_variance() const { return variance(left, has_positions, -1); }
-Tensor Pairs::right_variance() const { return variance(right, has_positions, -2); }
+Tensor Pairs::left_variance() const {
+  return has_positions && entries == Entries::full ? unsqueeze(ladon::diagonal(left), -1) : left;
+}
+Tensor Pairs::right_variance() const {
+  return has_positions && entries == Entries::full ? unsqueeze(ladon::diagonal(right), -2) : right;
+}
 
 Tensor Pairs::visible(const Tensor& block) const {
   if (!left_mask.defined()) return block;
+  if (entries == Entries::diagonal) return block * cast(logical_and(left_mask, right_mask), f64);
   return block * cast(unsqueeze(left_mask, -1), f64) * cast(unsqueeze(right_mask, -2), f64);
+}
+
+Tensor Pairs::of_positions(const Tensor& table) const {
+  return entries == Entries::full ? table : ladon::diagonal(table);
+}
+
+Tensor Pairs::own(const Tensor& block) const {
+  return entries == Entries::full ? ladon::diagonal(block) : block;
 }
 
 PairKernels Pairs::each(const std::function<Tensor(const Tensor&)>& map) const {
@@ -58,6 +87,44 @@ void Kernel::need_positions(std::string_view layer) const {
               "[N, T, d] or [N, H, W, d]");
 }
 
+void Kernel::check(std::string_view layer) const {
+  const auto shape = [this](Shape s) {
+    const int axes = !has_positions() ? 0 : entries == Entries::full ? 2 : 1;
+    for (int i = 0; i < axes; ++i) s.append(position_count());
+    return s;
+  };
+  const auto check_one = [&](const char* name, const Tensor& x, const Shape& inputs) {
+    if (!x.defined()) return;
+    LADON_CHECK(x.shape() == shape(inputs), layer, "makes a ", name, " of shape ", x.shape(),
+                " where ", shape(inputs), " is expected");
+    if (!has_infinite(x)) return;
+    const Tensor flat = flatten(x.detach());
+    std::int64_t at = 0;
+    while (std::isfinite(flat.data<double>()[at])) ++at;
+    const std::int64_t pair = at / shape({}).count();
+    detail::fail(layer, "makes a ", name, " of ", flat.data<double>()[at],
+                 inputs.rank() == 1 ? detail::join(" for input ", pair)
+                                    : detail::join(" between inputs ", pair / inputs[1], " and ",
+                                                   pair % inputs[1]),
+                 "; the kernels before it are too large, or one of its parameters is no number");
+  };
+  const auto n1 = cov1.defined() ? cov1.size(0) : 0, n2 = cov2.defined() ? cov2.size(0) : 0;
+  check_one("NNGP kernel", nngp, {n1, n2});
+  check_one("tangent kernel", ntk, {n1, n2});
+  check_one("kernel of single inputs", cov1, {n1});
+  check_one("kernel of single inputs", cov2, {n2});
+}
+
+Kernel Kernel::diagonal() const {
+  if (!has_positions() || entries == Entries::diagonal) return *this;
+  const auto own = [](const Tensor& x) { return x.defined() ? ladon::diagonal(x) : x; };
+  Kernel y = *this;
+  for (Tensor Kernel::*part : {&Kernel::nngp, &Kernel::ntk, &Kernel::cov1, &Kernel::cov2})
+    y.*part = own(y.*part);
+  y.entries = Entries::diagonal;
+  return y;
+}
+
 Kernel map_pairs(const Kernel& k, const Law& makes,
                  const std::function<PairKernels(const Pairs&)>& layer) {
   return map_pairs(k, makes, k.positions, layer);
@@ -67,13 +134,18 @@ Kernel map_pairs(const Kernel& k, const Law& makes, const Shape& positions,
                  const std::function<PairKernels(const Pairs&)>& layer) {
   Kernel result = k;
   result.law = makes;
-  const PairKernels cross = layer(cross_pairs(k));
-  result.nngp = cross.nngp;
-  result.ntk = cross.ntk;
-  result.cov1 = layer(self_pairs(k, k.cov1, k.mask1)).nngp;
-  result.cov2 = layer(self_pairs(k, k.cov2, k.mask2)).nngp;
+  if (k.nngp.defined()) {
+    const PairKernels cross = layer(cross_pairs(k));
+    result.nngp = cross.nngp;
+    result.ntk = cross.ntk;
+  }
+  result.cov1 = self_kernel(k, k.selves1, k.cov1, k.mask1, layer);
+  result.cov2 = self_kernel(k, k.selves2, k.cov2, k.mask2, layer);
   result.positions = positions;
-  if (!result.has_positions()) result.mask1 = result.mask2 = Tensor();
+  if (!result.has_positions()) {
+    result.mask1 = result.mask2 = Tensor();
+    result.entries = Entries::full;
+  }
   return result;
 }
 
@@ -90,18 +162,20 @@ Kernel combine(const std::vector<Kernel>& branches, const Law& makes,
   result.law = makes;
   std::vector<PairKernels> cross, self1, self2;
   for (const Kernel& k : branches) {
-    LADON_CHECK(k.nngp.shape() == result.nngp.shape() && k.positions == result.positions, "combine",
-                "branches end in kernels of shapes ", result.nngp.shape(), " and ", k.nngp.shape());
+    LADON_CHECK(k.cov1.shape() == result.cov1.shape() && k.positions == result.positions, "combine",
+                "branches end in kernels of shapes ", result.cov1.shape(), " and ", k.cov1.shape());
     cross.push_back({k.nngp, k.ntk});
     self1.push_back({k.cov1, {}});
     self2.push_back({k.cov2, {}});
     result.draws.used = result.draws.used || k.draws.used;
   }
-  const PairKernels both = rule(cross);
-  result.nngp = both.nngp;
-  result.ntk = both.ntk;
+  if (result.nngp.defined()) {
+    const PairKernels both = rule(cross);
+    result.nngp = both.nngp;
+    result.ntk = both.ntk;
+  }
   result.cov1 = rule(self1).nngp;
-  result.cov2 = rule(self2).nngp;
+  if (result.cov2.defined()) result.cov2 = rule(self2).nngp;
   return result;
 }
 

@@ -12,13 +12,22 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "ladon/core/tensor.h"
 #include "ladon/layers/infinite/kernel/law.h"
+#include "ladon/layers/infinite/kernel/selves.h"
 
 namespace ladon::infinite {
+
+/// What there is of the T × T block that two inputs with T positions make. What ends in Flatten never
+/// asks how position 3 of one image varies with position 7 of another: T numbers do for T².
+enum class Entries : int {
+  full,     ///< All pairs of positions: blocks [T, T].
+  diagonal  ///< Each position with the same of the other input: blocks [T].
+};
 
 /// Layers without a closed form estimate their expectation by sampling.
 struct Draws {
@@ -27,22 +36,33 @@ struct Draws {
 };
 
 /// Kernels between two blocks of inputs of N1 and N2. An input is a vector, or has T positions
-/// (tokens, pixels), each with a vector: then every pair of inputs has a T × T block.
+/// (tokens, pixels), each with a vector: then every pair of inputs has a block of its positions. A
+/// pass over inputs alone (Selves) has no second block and no pairs: nngp, ntk and what ends in 2 are
+/// undefined.
 struct Kernel {
-  Tensor nngp;          ///< [N1, N2] or [N1, N2, T, T]
+  Tensor nngp;          ///< [N1, N2]; with positions [N1, N2, T, T], or [N1, N2, T].
   Tensor ntk;           ///< As nngp; undefined where it is not wanted.
-  Tensor cov1, cov2;    ///< NNGP of each input with itself: [N] or [N, T, T].
+  Tensor cov1, cov2;    ///< NNGP of each input with itself: [N], [N, T, T] or [N, T].
   Tensor mask1, mask2;  ///< bool [N, T], true = token; undefined: all are.
   Tensor same;          ///< bool [N1, N2], true where both are the same input (for layers that draw
                         ///< once an input, as dropout); undefined: none is.
   Shape positions;      ///< {} for vectors, {T} for sequences, {H, W} for images (T = H·W).
-  Law law;              ///< What is known of the channels besides.
+  Entries entries = Entries::full;  ///< What blocks hold.
+  Entries wanted = Entries::full;   ///< What the next layer is asked for; it may give more.
+  Law law;                          ///< What is known of the channels besides.
+  int depth = 0;                    ///< Branches (of sums, products) that this is computed within.
   Draws draws;
+  std::shared_ptr<SelfSteps> selves1, selves2;  ///< Where cov1 and cov2 come from; null: computed.
 
   bool has_positions() const { return positions.rank() > 0; }
   std::int64_t position_count() const { return positions.count(); }  ///< 1 for vectors
   /// Throws Error unless inputs have positions; `layer` is named.
   void need_positions(std::string_view layer) const;
+  /// Throws Error where shapes do not fit each other, and where a number is not finite: which, and
+  /// between which inputs.
+  void check(std::string_view layer) const;
+  /// Of blocks [T, T] their diagonals; anything else as it is.
+  Kernel diagonal() const;
 };
 
 /// What a layer makes of pairs; ntk is undefined where they have none.
@@ -53,25 +73,30 @@ struct PairKernels {
 /// A list of pairs (x, x') of inputs: what a layer's limit is written for. P stands for the axes
 /// that count pairs; the two sides broadcast against them.
 struct Pairs {
-  Tensor nngp, ntk;              ///< [P] or [P, T, T]; ntk may be undefined
-  Tensor left, right;            ///< NNGP of x with itself, and of x': as nngp.
+  Tensor nngp, ntk;    ///< [P], or with positions [P, T, T] or [P, T]; ntk may be undefined
+  Tensor left, right;  ///< NNGP of x with itself, and of x': as nngp.
   Tensor left_mask, right_mask;  ///< bool [P, T], or undefined
   Tensor same;                   ///< bool [P]; undefined: none is
   bool has_positions = false;
+  Entries entries = Entries::full;
   std::uint64_t replicate = 0;
 
-  /// The variances p of x and q of x', in the layout of nngp: [P] or [P, T, 1] and [P, 1, T].
+  /// The variances p of x and q of x', in the layout of nngp: [P], [P, T, 1] and [P, 1, T], or [P, T].
   Tensor left_variance() const;
   Tensor right_variance() const;
 
-  /// A block [P, T, T] with zeros in the rows and columns of masked positions.
+  /// A block with zeros in the rows and columns of masked positions.
   Tensor visible(const Tensor& block) const;
+  /// Of a table [T, T] of positions what blocks hold of it: all, or its diagonal.
+  Tensor of_positions(const Tensor& table) const;
+  /// Of blocks [P, T, T] or [P, T] each position with the same of x': [P, T].
+  Tensor own(const Tensor& block) const;
   /// The same map of nngp and, where there is one, of ntk.
   PairKernels each(const std::function<Tensor(const Tensor&)>& map) const;
 };
 
-/// Applies a layer's map to the pairs between the blocks and to the pairs of each input with
-/// itself. The result has the law that the layer says it makes, `positions` (by default those of k)
+/// Applies a layer's map to the pairs between the blocks and to the pairs of each input with itself
+/// (once an input, where selves1 and selves2 hold them already). The result has the law that the layer says it makes, `positions` (by default those of k)
 /// and k's masks, if it has positions.
 Kernel map_pairs(const Kernel& k, const Law& makes,
                  const std::function<PairKernels(const Pairs&)>& layer);

@@ -6,25 +6,43 @@
 
 namespace ladon::infinite {
 
-Law Law::of_sum(const std::vector<Law>& branches, bool independent) {
-  Law sum{Mean::zero, true};
+// Inside, the branch's own input is the one after those of `depth` branches and of the network.
+Law Law::into_branch(int depth) const {
+  return {std::min(zero_given, depth + 1), gaussian, channels};
+}
+
+Law Law::out_of_branch(int depth) const {
+  return {zero_given > depth ? everything : zero_given, gaussian, channels};
+}
+
+Law Law::of_sum(const std::vector<Law>& branches) {
+  Law sum{everything, true, branches.empty() ? 0 : branches[0].channels};
   for (const Law& branch : branches) {
-    sum.mean = std::min(sum.mean, branch.mean);
+    sum.zero_given = std::min(sum.zero_given, branch.zero_given);
     sum.gaussian = sum.gaussian && branch.gaussian;
+    if (branch.channels != sum.channels) sum.channels = 0;
   }
-  if (independent) sum.mean = Mean::zero_given_input;
   return sum;
 }
 
-Law Law::of_product(const std::vector<Law>& branches, bool independent) {
-  const Law factors = of_sum(branches, independent);
+Law Law::of_product(const std::vector<Law>& branches) {
+  const Law factors = of_sum(branches);
   return branches.size() == 1 ? factors : factors.after_mixing();
 }
 
 Law Law::of_concatenation(const std::vector<Law>& branches) {
-  const bool independent = std::all_of(branches.begin(), branches.end(),
-                                       [](const Law& branch) { return branch.independent(); });
-  return of_product(branches, independent);  // channels of several laws, as behind after_mixing()
+  Law all = of_product(branches);
+  all.channels = 0;
+  for (const Law& branch : branches) {
+    if (branch.channels == 0) return {all.zero_given, all.gaussian};
+    all.channels += branch.channels;
+  }
+  return all;
+}
+
+void Law::need_channels(std::string_view layer, std::int64_t count) const {
+  LADON_CHECK(channels == 0 || channels == count, layer, "expects ", count,
+              " channels, but its limit is given a kernel of inputs that have ", channels);
 }
 
 void Law::need_gaussian(std::string_view layer) const {

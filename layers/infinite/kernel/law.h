@@ -2,6 +2,8 @@
 // What is known of the channels behind a layer, besides their kernel. A layer's limit says what it
 // needs of the law of its inputs (need_…), and by which transition the law of its outputs follows.
 
+#include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -9,45 +11,51 @@ namespace ladon::infinite {
 
 /// The law of one channel, over the random weights.
 struct Law {
-  enum class Mean {
-    unknown,
-    zero,  ///< E f = 0, as of the inputs of a branch: what LayerNorm relies on.
-    /// And zero also given what the branch was computed from, as a random linear map of its own
-    /// makes it: what sums and products of branches rely on. (Ordered: each implies the one before.)
-    zero_given_input
-  };
-  Mean mean = Mean::unknown;
+  static constexpr int nothing = -1, everything = std::numeric_limits<int>::max();
+  /// How much may be given and E f is still 0. `nothing`: the mean is not known. 0: only without
+  /// conditions, which is what LayerNorm relies on. n: also given the inputs of the n outermost
+  /// branches that the channel lies in (the network itself is the first). `everything`: given all that
+  /// it was computed from, as a random linear map of its own makes it, which sums and products of
+  /// branches rely on.
+  int zero_given = nothing;
   /// Whether a channel is Gaussian with its kernel as covariance (and its tangent kernel does not
   /// depend on its value): what activations rely on.
   bool gaussian = false;
+  /// How many there are; 0: infinitely many, or it is not known.
+  std::int64_t channels = 0;
 
-  bool has_mean_zero() const { return mean != Mean::unknown; }
+  bool has_mean_zero() const { return zero_given > nothing; }
   /// Whether products with what came before the branch are zero on average.
-  bool independent() const { return mean == Mean::zero_given_input; }
+  bool independent() const { return zero_given == everything; }
   bool operator==(const Law&) const = default;
 
   // --- transitions ---
 
-  /// Inputs as they are: nothing is known of them.
-  static Law data() { return {}; }
+  /// Inputs as they are: nothing is known of them but their number of channels.
+  static Law data(std::int64_t channels = 0) { return {nothing, false, channels}; }
   /// Behind a random linear map with weights of its own.
-  static Law random_linear() { return {Mean::zero_given_input, true}; }
+  static Law random_linear() { return {everything, true}; }
   /// Behind a function of each channel.
   Law after_nonlinearity() const { return {}; }
   /// Behind what multiplies channels by something random of mean one, or sets channels of several
   /// laws side by side: the mean stays, the shape of the distribution does not.
-  Law after_mixing() const { return {mean, false}; }
+  Law after_mixing() const { return {zero_given, false, channels}; }
+  /// Of `count` times as many channels, of several laws, side by side.
+  Law side_by_side(std::int64_t count) const { return {zero_given, false, channels * count}; }
   /// Behind a trained factor of each channel (1 or another number before training). Its part of the
   /// tangent kernel is the channel's own, and that kernel only a mean over channels: where there is
   /// one (`with_ntk`), as after_mixing().
   Law after_trained_scale(bool with_ntk) const { return with_ntk ? after_mixing() : *this; }
-  /// The same channels as inputs of a branch: what is independent counts from here.
-  Law into_branch() const { return {has_mean_zero() ? Mean::zero : mean, gaussian}; }
-  /// Of Σ_i branch_i. The rest of what is known follows from how branches depend on each other:
-  /// `independent` says whether the sum has mean zero given the input of them all.
-  static Law of_sum(const std::vector<Law>& branches, bool independent);
+  /// The same channels as inputs of a branch that lies in `depth` others: what is given counts from
+  /// here.
+  Law into_branch(int depth) const;
+  /// The outputs of such a branch, seen from outside of it: its input, computed within, is no longer
+  /// among what they may be correlated with.
+  Law out_of_branch(int depth) const;
+  /// Of Σ_i branch_i: what is known of all of them.
+  static Law of_sum(const std::vector<Law>& branches);
   /// Of Π_i branch_i, elementwise: as of a sum, but a product is not Gaussian.
-  static Law of_product(const std::vector<Law>& branches, bool independent);
+  static Law of_product(const std::vector<Law>& branches);
   /// Of the channels of several branches side by side.
   static Law of_concatenation(const std::vector<Law>& branches);
 
@@ -59,6 +67,8 @@ struct Law {
   void need_mean_zero(std::string_view layer) const;
   /// Throws Error unless channels have mean zero given what `layer`'s input is computed from too.
   void need_independent(std::string_view layer, std::string_view branch) const;
+  /// Throws Error if there are channels, and not `count` of them.
+  void need_channels(std::string_view layer, std::int64_t count) const;
 };
 
 }  // namespace ladon::infinite

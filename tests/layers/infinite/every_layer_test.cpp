@@ -62,6 +62,8 @@ Networks of_sequences() {
   add(all, dense(3, 8, rng), AveragePool({.window = {3}, .stride = {1}, .padding = Padding::same}));
   add(all, dense(3, 8, rng), relu(), Flatten(), dense(32, 8, rng));
   add(all, dense(3, 8, rng), relu(), Dropout(0.3, rng), dense(8, 8, rng));
+  add(all, LearnedPositions({.max_length = 6, .dim = 3}, rng), dense(3, 8, rng), relu(),
+      RandomPositions({.grid = {4}, .in = 8}, rng), dense(8, 8, rng), FirstToken());
   return all;
 }
 
@@ -73,6 +75,10 @@ Networks of_images() {
       Conv2d(filter(8, {2, 2}, Padding::valid, {2, 1}), rng), MeanPool());
   add(all, Conv2d(filter(2, {2, 3}, Padding::circular), rng), AveragePool({.window = {2, 1}}));
   add(all, FlattenPositions(), Conv1d(filter(2, {5}, Padding::same, {3}), rng));
+  add(all, Conv2d(filter(2, {3, 3}, Padding::same), rng), relu(),
+      Conv2d(filter(8, {2, 3}, Padding::circular, {2, 1}), rng),
+      Sum(Identity(), Sequential(norm(), dense(8, 8, rng), relu(), dense(8, 8, rng))), Flatten(),
+      dense(48, 8, rng));
   return all;
 }
 
@@ -134,6 +140,52 @@ TEST(EveryLimit, IsTheSameInAnyTiles) {
     }
 }
 
+// Each position with the same of the other input: computed alone, or out of all pairs.
+TEST(EveryLimit, HasTheSameDiagonalWhetherOrNotTheRestIsComputed) {
+  for (const Case& c : cases())
+    for (const auto& network : c.networks) {
+      SCOPED_TRACE(network->summary());
+      const Kernel full = limit(*network)(c.a, c.b),
+                   own = limit(*network)(c.a, c.b, infinite::Get::ntk, infinite::Entries::diagonal);
+      expect_same(full.diagonal(), own, 0, 0);
+      // Without its needs the network gets all pairs of positions.
+      const Kernel inputs = infinite::input_kernel(c.a, c.b);
+      expect_same(full, (*network)(inputs), 0, 0);
+    }
+}
+
+// What one pass over inputs recorded, in two blocks, serves passes over pairs.
+TEST(EveryLimit, TakesWhatIsKnownOfSingleInputs) {
+  for (const Case& c : cases())
+    for (const auto& network : c.networks) {
+      SCOPED_TRACE(network->summary());
+      const Kernel whole = limit(*network)(c.a, c.b);
+      const auto needed = network->needs(infinite::Entries::full);
+      const auto record = [&](const Inputs& in) {
+        infinite::Selves selves;
+        const std::int64_t n = in.count(), half = std::min(n, c.unit);
+        for (const auto& [begin, end] : {std::pair(std::int64_t{0}, half), std::pair(half, n)}) {
+          if (begin == end) continue;
+          const Kernel k = limit(*network)(infinite::input_selves(
+              in.rows(begin, end),
+              {.entries = needed,
+               .selves1 = std::make_shared<infinite::RecordSelves>(selves, begin, n)}));
+          EXPECT_FALSE(k.nngp.defined() || k.cov2.defined());
+        }
+        return selves;
+      };
+      const infinite::Selves of_a = record(c.a), of_b = record(c.b);
+      EXPECT_GT(of_a.size(), 1u);
+      const auto recall = [](const infinite::Selves& selves, const Inputs& in) {
+        return std::make_shared<infinite::RecallSelves>(selves, 0, in.count());
+      };
+      const Kernel k = limit(*network)(infinite::input_kernel(
+          c.a, c.b,
+          {.entries = needed, .selves1 = recall(of_a, c.a), .selves2 = recall(of_b, c.b)}));
+      expect_same(whole, k, 0, 0);
+    }
+}
+
 TEST(EveryLimit, IsTheSameAtAnyNumberOfThreads) {
   const int before = num_threads();
   for (const Case& c : cases())
@@ -176,6 +228,22 @@ TEST(EveryLimit, OfDegenerateInputsIsFinite) {
         for (const Tensor& x : {k.nngp, k.ntk, k.cov1, k.cov2})
           EXPECT_TRUE(all(isfinite(x)).item<bool>());
       }
+    }
+}
+
+// By the inputs, which are no two the same; masked ones do not count.
+TEST(EveryLimit, IsDifferentiableByInputs) {
+  for (const Case& c : cases())
+    for (const auto& network : c.networks) {
+      if (c.a.x.dtype() == i64) continue;
+      SCOPED_TRACE(network->summary());
+      const Inputs a = c.a.rows(0, 2), b = c.b.rows(0, 1);
+      const auto nngp = [&](const std::vector<Tensor>& x) {
+        const Inputs left(x[0], a.mask), right(x[1], b.mask);
+        return limit(*network)(left, right, infinite::Get::nngp).nngp;
+      };
+      EXPECT_TRUE(
+          gradcheck(nngp, {clone(a.x).set_requires_grad(), clone(b.x).set_requires_grad()}));
     }
 }
 

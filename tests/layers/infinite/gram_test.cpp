@@ -7,14 +7,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <csignal>
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <memory>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/parallel.h"
+#include "ladon/layers/infinite/gram/plan.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
@@ -145,6 +148,78 @@ TEST(Gram, WithPositionsHasTheSameBitsForAnyTile) {
     expect_same_bits(gram(limit(net), x, x, {.tile = tile}), whole, detail::join("tile ", tile));
 }
 
+// What ends with positions, each with the same of the other input only.
+TEST(Gram, OfEachPositionWithTheSameIsTheDiagonal) {
+  Generator rng(4);
+  const Sequential net(Conv1d({.in = 3, .out = 8, .window = {3}, .padding = Padding::same}, rng),
+                       Activation(Nonlinearity::relu), Linear({.in = 8, .out = 2}, rng));
+  const Tensor x = draw({9, 5, 3}), y = draw({4, 5, 3}, 3);
+  const auto own = [](const Gram& g) {
+    return Gram{diagonal(g.nngp), diagonal(g.ntk), Tensor(), Tensor()};
+  };
+  for (const std::int64_t tile : {0, 1, 4, 20}) {
+    const infinite::GramOptions all{.tile = tile};
+    const infinite::GramOptions some{.entries = infinite::Entries::diagonal, .tile = tile};
+    expect_same_bits(gram(limit(net), x, y, some), own(gram(limit(net), x, y, all)), "two blocks");
+    expect_same_bits(gram(limit(net), x, some), own(gram(limit(net), x, all)), "one block");
+  }
+}
+
+TEST(Gram, CutsAnyNumberOfTiles) {
+  for (const bool symmetric : {false, true})
+    for (const std::int64_t side : {1, 2, 3, 7, 10}) {
+      const infinite::GramTiles tiles(10, symmetric ? 10 : 7, side, symmetric);
+      Tensor seen = zeros({10, symmetric ? 10 : 7}, f64);
+      double pairs = 0;
+      for (std::int64_t i = 0; i < tiles.count(); ++i) {
+        const infinite::GramTile t = tiles[i];
+        pairs += static_cast<double>(t.rows * t.columns);
+        Tensor window = slice(slice(seen, 0, {.start = t.row, .stop = t.row + t.rows}), 1,
+                              {.start = t.column, .stop = t.column + t.columns});
+        copy_(window, window + 1);
+      }
+      EXPECT_EQ(pairs, tiles.pairs());
+      EXPECT_TRUE(all_equal(symmetric ? triu(seen) : seen,
+                            symmetric ? triu(ones({10, 10}, f64)) : ones({10, 7}, f64)));
+    }
+  const infinite::GramTiles many(5'000'000, 5'000'000, 1, true);
+  EXPECT_EQ(many.count(), std::int64_t{5'000'000} * 5'000'001 / 2);
+  const infinite::GramTile last = many[many.count() - 1], second = many[5'000'000];
+  EXPECT_EQ(last.row, 4'999'999);
+  EXPECT_EQ(last.column, 4'999'999);
+  EXPECT_EQ(second.row, 1);
+  EXPECT_EQ(second.column, 1);
+}
+
+TEST(Gram, OfNoInputsIsTheirLimit) {
+  const Sequential net = relu_net(7), tokens = attention_net(6);
+  const Tensor none = zeros({0, 7}, f64);
+  EXPECT_EQ(gram(limit(net), none).ntk.shape(), (Shape{0, 0}));
+  EXPECT_EQ(gram(limit(net), draw({3, 7}), none).nngp.shape(), (Shape{3, 0}));
+  EXPECT_EQ(gram(limit(tokens), zeros({0, 4, 6}, f64)).ntk.shape(), (Shape{0, 0, 4, 4}));
+  EXPECT_EQ(estimate_gram(limit(net), none).tiles, 0);
+}
+
+// Counts what a model makes of single inputs: once an input, whatever the tile.
+TEST(Gram, ComputesEachInputOnceAlone) {
+  struct Counting : Layer {
+    std::shared_ptr<std::atomic<std::int64_t>> alone =
+        std::make_shared<std::atomic<std::int64_t>>();
+    Tensor forward(const Tensor& x) const override { return x; }
+    infinite::Kernel limit(const infinite::Kernel& k) const override {
+      return infinite::map_pairs(k, k.law, [this](const infinite::Pairs& p) {
+        if (p.nngp.rank() == 3) *alone += p.nngp.size(0);  // [N, T, T]
+        return infinite::PairKernels{p.nngp, p.ntk};
+      });
+    }
+    void visit(Visitor&) override {}
+    std::string describe() const override { return "Counting"; }
+  };
+  const Counting layer;
+  gram(limit(layer), draw({20, 3, 5}), {.tile = 1});
+  EXPECT_LE(*layer.alone, 20 + 200);  // and some to measure, where a tile for each pair has 3·210
+}
+
 TEST(Gram, OfOneBlockIsSymmetricAndAgreesAboveTheDiagonal) {
   const Sequential net = relu_net(300);
   const Tensor x = draw({3 * unit + 9, 300});
@@ -267,7 +342,6 @@ TEST(Gram, ReportsProgress) {
 
 TEST(Gram, RefusesMalformedRequests) {
   const Sequential net = relu_net(2);
-  test::expect_error([&] { gram(limit(net), zeros({0, 2}, f64)); }, "there are no inputs");
   test::expect_error([&] { gram(limit(net), Inputs()); }, "undefined");
   test::expect_error([&] { gram(limit(net), draw({2, 2}), {.tile = -1}); }, "negative");
   test::expect_error([&] { gram(limit(net), draw({2, 2}), {.replicates = 1}); }, "at least 2");

@@ -14,6 +14,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/layers/infinite/attention/pair_blocks.h"
+#include "ladon/layers/infinite/kernel/inputs.h"
 #include "ladon/layers/infinite/kernel/windows.h"
 #include "ladon/tests/core/layouts.h"
 #include "ladon/tests/sources.h"
@@ -95,6 +96,15 @@ TensorFunction window_sums(Padding padding, std::int64_t stride) {
   };
 }
 
+/// Of two blocks the kernel between them, of one that of each input with itself.
+TensorFunction inputs(infinite::Entries entries) {
+  return [entries](const Tensors& x) {
+    const infinite::KernelOptions options{.entries = entries};
+    return x.size() > 1 ? infinite::input_kernel(x[0], x[1], options).nngp
+                        : infinite::input_selves(x[0], options).cov1;
+  };
+}
+
 std::vector<Row> rows_of_operations() {
   const auto normalize = [](const Tensors& x) {
     return layer_norm(x[0], x.size() > 1 ? x[1] : Tensor(), x.size() > 2 ? x[2] : Tensor());
@@ -159,7 +169,27 @@ std::vector<Row> rows_of_operations() {
 
 std::vector<Row> rows_of_limits() {
   const Shape pairs = {3, 4, 4}, none = {0, 4, 4}, nowhere = {3, 0, 0}, number = {};
+  const Shape vectors = {3, 5}, tokens = {2, 4, 5}, pixels = {2, 3, 2, 3};
   return {
+      {.name = "input_kernel",
+       .of = Of::value,
+       .samples =
+           {{vectors, {130, 5}}, {tokens, {1, 4, 5}}, {pixels, pixels}, {{2, 1, 5}, {1, 1, 5}}},
+       .apply = inputs(infinite::Entries::full),
+       .empty = {{{0, 5}, vectors}, {{2, 0, 5}, {2, 0, 5}}}},
+      {.name = "input_kernel",
+       .of = Of::value,
+       .samples = {{vectors, vectors}, {tokens, {1, 4, 5}}, {{2, 1, 5}, {1, 1, 5}}},
+       .apply = inputs(infinite::Entries::diagonal)},
+      {.name = "input_selves",
+       .of = Of::value,
+       .samples = {{vectors}, {tokens}, {pixels}, {{2, 1, 5}}},
+       .apply = inputs(infinite::Entries::full),
+       .empty = {{{0, 5}}, {{2, 0, 5}}}},
+      {.name = "input_selves",
+       .of = Of::value,
+       .samples = {{vectors}, {tokens}, {{2, 1, 5}}},
+       .apply = inputs(infinite::Entries::diagonal)},
       {.name = "identity_moments",
        .of = Of::value,
        .samples = {{number, pairs, pairs}, {number, pairs, pairs, pairs, pairs}},

@@ -39,7 +39,7 @@ TEST(TransformerLimit, RefusesBiasesOfProjections) {
   Generator rng(1);
   const TransformerEncoderLayer layer({.dim = 4, .heads = 2}, rng);
   infinite::Kernel k = infinite::input_kernel(ones({2, 3, 4}));
-  k.law.mean = infinite::Law::Mean::zero;
+  k.law.zero_given = 0;
   test::expect_error([&] { layer.limit(k); }, "set projection_bias = false");
 }
 

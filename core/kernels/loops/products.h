@@ -1,0 +1,13 @@
+#pragma once
+// Inner products of vectors that stand side by side in columns: pixels with the same pixels of another
+// image (layers/infinite/kernel/inputs.cpp).
+
+#include <cstdint>
+
+namespace ladon::kernels {
+
+/// y[t] = scale·Σ_c a[c·n + t]·b[c·n + t] for t < n, over `rows` rows c, added up in their order.
+using ColumnProductsLoop = void (*)(const double* a, const double* b, std::int64_t rows,
+                                    std::int64_t n, double scale, double* y);
+
+}  // namespace ladon::kernels
