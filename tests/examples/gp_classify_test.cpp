@@ -361,15 +361,16 @@ TEST_F(RealDigits, AreClassifiedAsWellAsElsewhere) {
   const ImageDataset train = take(all, 0, 4000), test = take(all, 8000, 2000);
   const Standardization standardize(train.images, Grouping::channel);
   Generator rng(1);
-  const LinearOptions options{.in = 1,
-                              .out = 1,
-                              .parameterization = Parameterization::ntk,
-                              .weight_std = std::sqrt(2.0),
-                              .bias_std = std::sqrt(0.1)};
+  LinearOptions options{.in = 784,
+                        .out = 1,
+                        .parameterization = Parameterization::ntk,
+                        .weight_std = std::sqrt(2.0),
+                        .bias_std = std::sqrt(0.1)};
   Sequential net;
   for (int depth = 0; depth < 3; ++depth) {
     net.append(Linear(options, rng));
     net.append(Activation(Nonlinearity::relu));
+    options.in = 1;
   }
   net.append(Linear(options, rng));
   const auto limit = infinite::limit(net);

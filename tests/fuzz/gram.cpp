@@ -67,7 +67,7 @@ class Computation {
             .checkpoint_seconds = 0};
   }
   std::int64_t parts(const GramCheckpoint& stored) const {
-    const auto tiles = static_cast<std::int64_t>(plan_.tiles.size());
+    const auto tiles = plan_.tiles.count();
     return (tiles - 1) / stored.part_tiles() + 1;
   }
   /// Puts a link to a file in memory that holds `bytes` in the place of a file.
