@@ -77,8 +77,8 @@ TEST(Elementwise, AppliesItsFunction) {
   const Elementwise layer([](const Tensor& x) { return x * x + 1; }, "x² + 1");
   expect_values(layer(points), [](double x) { return x * x + 1; });
   EXPECT_EQ(layer.describe(), "Elementwise(x² + 1)");
-  test::expect_error([] { Elementwise(infinite::Pointwise()); }, "empty");
-  test::expect_error([] { Elementwise(infinite::DualFunction::erf()); }, "`erf` does not hold");
+  test::expect_error([] { Elementwise{infinite::Pointwise()}; }, "empty");
+  test::expect_error([] { Elementwise{infinite::DualFunction::erf()}; }, "`erf` does not hold");
 }
 
 }  // namespace
