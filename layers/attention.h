@@ -31,9 +31,10 @@ struct AttentionPrior {
   double bias_std = 0;          ///< σ_b; 0: no bias.
 };
 
-/// How `limit` estimates where it has no closed form.
+/// How `limit` estimates where it has no closed form (infinite/kernel/roots.h).
 struct LimitDraws {
-  std::int64_t samples = 256;  ///< Draws for one estimate, at least 2.
+  std::int64_t samples = 256;      ///< Draws for one estimate, at least 2.
+  std::int64_t coordinates = 128;  ///< In which all inputs draw together, at most.
   std::uint64_t seed = 0;
 };
 
@@ -131,6 +132,7 @@ struct MultiHeadAttention : Layer {
   /// training mode, where queries, keys and values do not see one input, and for a hook that gives
   /// no limit.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  bool draws() const override;
 
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -9,6 +9,7 @@
 #include "ladon/core/error.h"
 #include "ladon/layers/attention.h"
 #include "ladon/layers/infinite/attention/limit.h"
+#include "ladon/layers/infinite/kernel/roots.h"
 
 namespace ladon {
 namespace {
@@ -48,8 +49,7 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
                              .query_key_trained = 2,
                              .value_output_trained = 2,
                              .bias_trained = scalar(0, f64),
-                             .samples = a.limit_draws.samples,
-                             .seed = a.limit_draws.seed};
+                             .samples = a.limit_draws.samples};
   if (a.parameterization() == Parameterization::ntk) {
     y.query_key = a.query_key_std;
     y.value_output = a.value_output_std;
@@ -89,16 +89,28 @@ infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
   k.need_positions(where_from);
   check_has_limit(*this);
   k.law.need_channels(where_from, positions ? positions->in : query.size(2));
-  const infinite::AttentionLimit layer = limit_of(*this);
+  infinite::AttentionLimit layer = limit_of(*this);
+  infinite::Kernel inputs = k;
+  if (infinite::draws(form, k.position_count())) {
+    const infinite::Roots roots = infinite::common_roots(
+        where_from, positions ? positions->limit(k) : k, limit_draws.coordinates);
+    inputs.root1 = roots.one;
+    inputs.root2 = roots.two;
+    const infinite::Call& call = *k.call;
+    layer.rng = Generator(limit_draws.seed).split(call.drawn).split(call.replicate);
+    if (call.found()) inputs = inputs.alone();
+  }
   const infinite::Law makes = infinite::Law::random_linear();
-  infinite::Kernel result = infinite::map_pairs(k, makes, [&](const infinite::Pairs& tokens) {
+  infinite::Kernel result = infinite::map_pairs(inputs, makes, [&](const infinite::Pairs& tokens) {
     const infinite::Pairs seen = positions ? positions->limit(tokens) : tokens;
     const infinite::Pairs& valued = values_see_positions ? seen : tokens;
     return hook ? hook->limit(layer, seen, valued)
                 : infinite::attention_kernels(layer, seen, valued);
   });
-  result.draws.used = k.draws.used || infinite::is_sampled(layer, k.position_count());
+  result.root1 = result.root2 = {};
   return result;
 }
+
+bool MultiHeadAttention::draws() const { return infinite::draws(form, 3); }
 
 }  // namespace ladon

@@ -311,6 +311,17 @@ infinite::Kernel Layer::limit(const infinite::Kernel&) const {
                             "networks with infinite::monte_carlo_kernel");
 }
 
+bool Layer::draws() const {
+  bool found = false;
+  Walk walk;
+  walk.on_module = [&](const std::string&, Module& inner) {
+    const auto* layer = dynamic_cast<const Layer*>(&inner);
+    found = found || (layer && layer != this && layer->draws());
+  };
+  look(walk, *this);
+  return found;
+}
+
 infinite::Entries Layer::needs(infinite::Entries) const { return infinite::Entries::full; }
 
 infinite::Kernel Layer::operator()(const infinite::Kernel& inputs) const {

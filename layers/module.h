@@ -197,6 +197,9 @@ class Layer : public Module {
   /// it arose.
   virtual infinite::Kernel limit(const infinite::Kernel& inputs) const;
   infinite::Kernel operator()(const infinite::Kernel& inputs) const;
+  /// Whether `limit` averages over draws (infinite/kernel/roots.h): by default, whether that of a layer
+  /// inside does.
+  virtual bool draws() const;
   /// What `limit` needs of its inputs' positions to give `wanted` of its outputs'. By default all
   /// pairs; a layer whose limit takes each position with the same one of the other input, and blocks
   /// in either layout, returns `wanted`.

@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -26,34 +27,71 @@ class Limit {
 
   /// Kernels between two blocks of inputs, or of one with itself (then dropout knows which pairs are
   /// one input). Of a model that ends with positions `wanted` says which pairs of them are computed.
-  /// Throws Error where a layer has no closed form, and naming the layer where a kernel overflows.
+  /// Where a layer averages over draws, the landmarks are of `b`. Throws Error where a layer has no
+  /// closed form, and naming the layer where a kernel overflows.
   Kernel operator()(const Inputs& a, const Inputs& b, Get get = Get::ntk,
-                    Entries wanted = Entries::full) const {
-    return asked(input_kernel(a, b, options(get, wanted)), wanted);
-  }
-  Kernel operator()(const Inputs& a, Get get = Get::ntk, Entries wanted = Entries::full) const {
-    return asked(input_kernel(a, options(get, wanted)), wanted);
-  }
+                    Entries wanted = Entries::full) const;
+  Kernel operator()(const Inputs& a, Get get = Get::ntk, Entries wanted = Entries::full) const;
   /// Of any kernel of inputs.
   Kernel operator()(const Kernel& inputs) const { return (*model_)(inputs); }
 
+  /// For models that average over draws (draws()): kernels of one model are those of one Gaussian
+  /// process only if the same tokens stand for all of them (kernel/roots.h). These are taken from x;
+  /// without, from the second block of each call.
+  Limit with_landmarks(const Inputs& x) const;
+  /// The independent estimate of that number.
+  Limit with_replicate(std::uint64_t replicate) const;
+  /// Whether kernels are averages over draws.
+  bool draws() const { return model_->draws(); }
+
   const Layer& model() const { return *model_; }
+  std::uint64_t replicate() const { return replicate_; }
+  /// Inputs that stand for all of `x`, unless with_landmarks() named some.
+  Inputs landmarks(const Inputs& x) const;
 
  private:
-  KernelOptions options(Get get, Entries wanted) const {
-    return {.get = get, .entries = model_->needs(wanted)};
-  }
-  Kernel asked(Kernel inputs, Entries wanted) const {
-    inputs.wanted = wanted;
-    return (*this)(inputs);
-  }
-
   std::shared_ptr<const Layer> owned_;
   const Layer* model_;
+  std::optional<Inputs> landmarks_;
+  std::uint64_t replicate_ = 0;
 };
 
 inline Limit limit(const Layer& model) { return Limit(model); }
 template <std::derived_from<Layer> M>
 requires(!std::is_reference_v<M>) Limit limit(M&& model) { return Limit(std::move(model)); }
+
+/// The passes of one estimate: over the landmarks, if the model averages over draws; over inputs
+/// alone; and over pairs of them.
+class Passes {
+ public:
+  /// Runs the pass over the landmarks.
+  Passes(Limit limit, const Inputs& landmarks, Entries wanted);
+
+  /// Over inputs [begin, end): what layers make of them alone goes into rows of `selves`, which are
+  /// made for `count` inputs. Returns the kernels of the model's outputs.
+  Kernel record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
+                Selves& selves) const;
+  /// Of all inputs, `at_once` at a time.
+  Selves selves(const Inputs& in, std::int64_t at_once) const;
+
+  /// Rows [begin, end) of inputs and, unless empty, what record() made of them all.
+  struct Rows {
+    const Inputs& inputs;
+    const Selves& selves;
+    std::int64_t begin, end;
+  };
+  /// Over the pairs between two blocks, or of one with itself.
+  Kernel pairs(const Rows& a, const Rows& b, Get get) const;
+  Kernel pairs(const Rows& a, Get get) const;
+
+ private:
+  KernelOptions options(Call::Of of, Get get) const;
+  Kernel run(Kernel inputs) const;
+
+  Limit limit_;
+  Inputs inputs_;  // the landmarks
+  Entries wanted_;
+  std::shared_ptr<Landmarks> landmarks_;  // null where nothing is drawn
+};
 
 }  // namespace ladon::infinite

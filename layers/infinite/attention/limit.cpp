@@ -102,8 +102,8 @@ void check_no_gradient(const char* form, const AttentionLimit& layer, const Pair
       form, "; use identity, or linear scaling");
 }
 
-bool is_sampled(const AttentionLimit& layer, std::int64_t positions) {
-  return layer.form == AttentionForm{} && positions > 2;
+bool draws(const AttentionForm& form, std::int64_t positions) {
+  return form == AttentionForm{} && positions > 2;
 }
 
 }  // namespace ladon::infinite

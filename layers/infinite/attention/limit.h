@@ -18,12 +18,14 @@
 //   not, and D → 0. With A_n = ζ(G(n)): S = OV²·A_n·v·A_mᵀ, NTK = OV²·A_n·(u + 2v)·A_mᵀ + σ_b².
 //   Untied, softmax averages over the visible keys, and the other ζ leave the bias alone.
 // - sqrt scaling: G is Gaussian, Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. identity: closed, O(T²) a
-//   pair. relu, abs: closed, O(T⁴). softmax: T = 2 by quadrature, otherwise averaged over draws.
+//   pair. relu, abs: closed, O(T⁴). softmax: T = 2 by quadrature, otherwise averaged over draws, which
+//   all inputs share (kernel/roots.h).
 //
 // Where a query may not attend ζ is 0 (softmax: its logit is −∞), whatever G.
 
 #include <cstdint>
 
+#include "ladon/core/random.h"
 #include "ladon/layers/attention_form.h"
 #include "ladon/layers/infinite/kernel/kernel.h"
 
@@ -39,9 +41,9 @@ struct AttentionLimit {
   // In standard parameterization the gradient is taken by W = σ/sqrt(fan_in)·w instead of w, which
   // multiplies the group's part by fan_in/σ² = 1/Var W.
   double query_key_trained, value_output_trained;
-  Tensor bias_trained;  ///< The NTK of the output bias, rank 0.
-  std::int64_t samples;
-  std::uint64_t seed;
+  Tensor bias_trained;           ///< The NTK of the output bias, rank 0.
+  std::int64_t samples;          ///< Draws of the logits, where they are drawn, …
+  Generator rng = Generator(0);  ///< … from this generator, another for each layer and replicate.
 };
 
 /// The kernels of the outputs for pairs whose queries and keys see `seen` and values `values`
@@ -49,8 +51,9 @@ struct AttentionLimit {
 /// Error for a form that is not known to have a limit.
 PairKernels attention_kernels(const AttentionLimit& layer, const Pairs& seen, const Pairs& values);
 
-/// Whether attention_kernels draws: sqrt scaling with softmax over more than 2 positions.
-bool is_sampled(const AttentionLimit& layer, std::int64_t positions);
+/// Whether attention_kernels draws: sqrt scaling with softmax over more than 2 positions. `seen` then
+/// holds the roots of what queries and keys see (common_roots).
+bool draws(const AttentionForm& form, std::int64_t positions);
 
 // --- the forms of sqrt scaling, each in its own file ---
 

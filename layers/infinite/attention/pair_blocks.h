@@ -24,8 +24,18 @@ class BlockList {
   std::int64_t count() const { return index_.count(); }
   std::int64_t positions() const { return index_.positions(); }
   PairBlocks operator[](std::int64_t pair) const;
+  /// The numbers of x and x' among the inputs of their sides, and what these may see.
+  std::int64_t left_input(std::int64_t pair) const { return input(left_, pair); }
+  std::int64_t right_input(std::int64_t pair) const { return input(right_, pair); }
+  const Tensor& left_may() const { return left_may_; }
+  const Tensor& right_may() const { return right_may_; }
 
  private:
+  std::int64_t input(const Tensor& side, std::int64_t pair) const {
+    const std::int64_t size = positions() * positions();
+    return index_.offset(side, size, pair) / size;
+  }
+
   Tensor k_, t_, v_, u_, left_, right_, left_may_, right_may_;
   PairIndex index_;
 };

@@ -71,10 +71,10 @@ std::string hash_of(const Layer& model) {
 }
 
 /// The kernels of the first two inputs.
-std::string hash_of_kernels(const Limit& limit, const GramPlan& plan, Get get) {
+std::string hash_of_kernels(const GramPlan& plan, Get get) {
   const GramTile first{0, 0, std::min<std::int64_t>(2, plan.a.count()),
                        std::min<std::int64_t>(2, plan.b.count())};
-  const Kernel k = gram_tile(limit, plan, first, get, 0);
+  const Kernel k = gram_tile(of_first(plan, first.rows, first.columns), first, get, 0);
   Hash hash;
   for (const Tensor* x : {&k.nngp, &k.ntk}) hash.add(*x);
   return hash.text();
@@ -153,7 +153,7 @@ GramCheckpoint::GramCheckpoint(const Limit& limit, const GramPlan& plan, const G
   Manifest wanted{{{"inputs", hash_of(plan.a)},
                    {"other inputs", plan.symmetric ? "the same" : hash_of(plan.b)},
                    {"model", hash_of(limit.model())},
-                   {"kernels of the first inputs", hash_of_kernels(limit, plan, options.get)},
+                   {"kernels of the first inputs", hash_of_kernels(plan, options.get)},
                    {"wanted", options.get == Get::ntk ? "ntk" : "nngp"},
                    {"replicates", detail::join(plan.replicates)},
                    {"tile", detail::join(plan.estimate.tile)}}};

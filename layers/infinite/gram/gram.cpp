@@ -16,15 +16,15 @@
 namespace ladon::infinite {
 namespace {
 
-Gram compute(const Limit& limit, const GramPlan& plan, const GramTile& tile, Get get) {
+Gram compute(const GramPlan& plan, const GramTile& tile, Get get) {
   if (!plan.estimate.sampled) {
-    Kernel k = gram_tile(limit, plan, tile, get, 0);
+    Kernel k = gram_tile(plan, tile, get, 0);
     return {.nngp = std::move(k.nngp), .ntk = std::move(k.ntk), .nngp_se = {}, .ntk_se = {}};
   }
   const NoGrad off;
   RunningMoments nngp, ntk;
-  for (int r = 0; r < plan.replicates; ++r) {
-    const Kernel k = gram_tile(limit, plan, tile, get, static_cast<std::uint64_t>(r));
+  for (std::size_t r = 0; r < plan.passes.size(); ++r) {
+    const Kernel k = gram_tile(plan, tile, get, r);
     nngp.add(k.nngp);
     if (k.ntk.defined()) ntk.add(k.ntk);
   }
@@ -138,7 +138,7 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
   Gram result{matrix(true), matrix(ntk), matrix(sampled), matrix(sampled && ntk)};
   std::optional<GramCheckpoint> stored;
   if (!options.checkpoint.empty()) stored.emplace(limit, plan, options);
-  compute_selves(limit, plan);
+  compute_selves(plan);
   const std::int64_t count = plan.tiles.count();
   const std::int64_t step = stored ? stored->part_tiles() : count;
   for (std::int64_t first = 0; first < count; first += step) {
@@ -151,7 +151,7 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
     parallel::for_range(last - first, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         const GramTile tile = plan.tiles[first + i];
-        store(result, compute(limit, plan, tile, options.get), tile);
+        store(result, compute(plan, tile, options.get), tile);
         mirror(result, plan, tile);
         report.finished(tile);
       }

@@ -40,10 +40,9 @@ std::uint64_t free_memory() {
 
 /// What a block of the first inputs showed.
 struct Probe {
-  double pair_bytes, pair_seconds;  // of a pair of inputs
-  double self_bytes, self_seconds;  // of what is kept of an input alone; 0 if nothing is
-  Shape block;                      // of a pair, in the model's output
-  bool sampled;
+  Shape block;                              // of a pair, in the model's output
+  double pair_bytes = 0, pair_seconds = 0;  // of a pair of inputs, once
+  double self_bytes = 0, self_seconds = 0;  // of what is kept of an input alone; 0 if nothing is
 };
 
 void check_blocks(const Inputs& a, const Inputs& b) {
@@ -69,53 +68,27 @@ double least_bytes(const Inputs& in, Entries entries, Get get) {
   return 8 * block * (get == Get::ntk ? 4 : 3);
 }
 
-/// One pass over inputs [begin, end) alone, whose steps go into `selves`, made for `count` inputs.
-Kernel record_selves(const Limit& limit, const Inputs& in, std::int64_t begin, std::int64_t end,
-                     std::int64_t count, Entries wanted, Selves& selves) {
-  const NoGrad off;
-  Kernel k = input_selves(in.rows(begin, end),
-                          {.entries = limit.model().needs(wanted),
-                           .selves1 = std::make_shared<RecordSelves>(selves, begin, count)});
-  k.wanted = wanted;
-  return limit(k);
-}
-
 double bytes_of(const Selves& selves) {
   double bytes = 0;
   for (const Tensor& step : selves) bytes += 8 * static_cast<double>(step.count());
   return bytes;
 }
 
-/// Takes what inputs [0, count) of both sides need into a plan for them alone.
-GramPlan with_selves(const Limit& limit, const GramPlan& plan, std::int64_t rows,
-                     std::int64_t columns) {
-  GramPlan part = plan;
-  record_selves(limit, plan.a, 0, rows, rows, plan.wanted, part.selves_a);
-  record_selves(limit, plan.b, 0, columns, columns, plan.wanted, part.selves_b);
-  return part;
-}
-
-/// What one input shows: whether a layer samples, which takes other self kernels for each replicate,
-/// and else what keeping them will take.
-Probe probe_input(const Limit& limit, const GramPlan& plan, double budget) {
+/// What one input shows: what it takes to keep what layers make of it alone. Where draws need that it
+/// is kept whatever it takes.
+Probe probe_input(const GramPlan& plan, double budget) {
   Selves selves;
-  const double start = processor_seconds();
-  const Kernel k = record_selves(limit, plan.a, 0, 1, 1, plan.wanted, selves);
-  const double seconds = processor_seconds() - start, inputs = input_count(plan);
-  Probe found{0, 0, bytes_of(selves), seconds, k.cov1.shape().sub(1, k.cov1.rank()), k.draws.used};
-  if (found.sampled || found.self_bytes * inputs > budget / 4)
-    found.self_bytes = found.self_seconds = 0;
+  const Kernel k = plan.passes[0].record(plan.a, 0, 1, 1, selves);
+  Probe found{.block = k.cov1.shape().sub(1, k.cov1.rank())};
+  const double bytes = bytes_of(selves) * plan.replicates;
+  if (plan.estimate.sampled || bytes * input_count(plan) <= budget / 4) found.self_bytes = bytes;
   return found;
 }
 
 // A block of n × n inputs makes tensors of n², n or 1 times a constant; at n·c its peak is therefore
 // at most c² times as high. The larger the block, the less the bound exceeds the truth.
-Probe probe(const Limit& limit, const GramPlan& plan, Get get, double budget) {
-  const double least = least_bytes(plan.a, limit.model().needs(plan.wanted), get);
-  LADON_CHECK(least <= budget, "gram", "needs ", in_bytes(least),
-              " for one pair of inputs, and more for a layer's temporaries, but there is ",
-              in_bytes(budget), "; take fewer positions");
-  Probe found = probe_input(limit, plan, budget);
+Probe probe(const GramPlan& plan, Get get, double budget) {
+  Probe found = probe_input(plan, budget);
   const std::int64_t most = std::max(plan.a.count(), plan.b.count());
   for (std::int64_t n = 1;; n *= 2) {
     const GramTile block{0, 0, std::min(n, plan.a.count()), std::min(n, plan.b.count())};
@@ -123,13 +96,14 @@ Probe probe(const Limit& limit, const GramPlan& plan, Get get, double budget) {
     const std::size_t before = Storage::bytes_in_use();
     Storage::reset_peak();
     double start = processor_seconds();
-    const GramPlan part =
-        found.self_bytes > 0 ? with_selves(limit, plan, block.rows, block.columns) : plan;
-    if (found.self_bytes > 0)
+    GramPlan part = plan;
+    if (found.self_bytes > 0) {
+      part = of_first(plan, block.rows, block.columns);
       found.self_seconds =
           (processor_seconds() - start) / static_cast<double>(block.rows + block.columns);
+    }
     start = processor_seconds();
-    gram_tile(limit, part, block, get, 0);
+    gram_tile(part, block, get, 0);
     const double seconds = processor_seconds() - start;
     const auto peak = static_cast<double>(Storage::peak_bytes() - before);
     found.pair_bytes = peak / pairs;
@@ -150,7 +124,7 @@ class Sizes {
  public:
   Sizes(const GramPlan& plan, const Probe& p, Get get)
       : plan_(plan), probe_(p), unit_(positions_of(plan.a) == 1 ? vector_unit : 1) {
-    matrices_ = (get == Get::ntk ? 2 : 1) * (p.sampled ? 2 : 1);
+    matrices_ = (get == Get::ntk ? 2 : 1) * (plan.estimate.sampled ? 2 : 1);
     block_ = static_cast<double>(p.block.count());
     largest_ = rounded(std::max(plan.a.count(), plan.b.count()));
   }
@@ -163,7 +137,8 @@ class Sizes {
   double working_bytes(std::int64_t side) const {
     const double rows = static_cast<double>(std::min(side, plan_.a.count()));
     const double columns = static_cast<double>(std::min(side, plan_.b.count()));
-    const double pair = probe_.pair_bytes + (probe_.sampled ? 8.0 * 3 * matrices_ * block_ : 0);
+    const double pair =
+        probe_.pair_bytes + (plan_.estimate.sampled ? 8.0 * 3 * matrices_ * block_ : 0);
     const double in_flight = std::min<double>(num_threads(), tiles(side));
     return in_flight * rows * columns * pair + num_threads() * thread_bytes + probe_bytes +
            probe_.self_bytes * input_count(plan_) + copy_bytes(plan_.a) +
@@ -206,17 +181,15 @@ class Sizes {
 
 GramEstimate estimated(const GramPlan& plan, const Probe& found, const Sizes& sizes,
                        std::int64_t side) {
-  GramEstimate e;
+  GramEstimate e = plan.estimate;
   e.result_bytes = static_cast<std::uint64_t>(sizes.result_bytes());
   e.working_bytes = static_cast<std::uint64_t>(sizes.working_bytes(side));
   e.tile = side;
-  e.sampled = found.sampled;
   const std::int64_t n1 = plan.a.count(), n2 = plan.b.count();
   e.tiles = static_cast<std::int64_t>(std::min(sizes.tiles(side), 1e18));
-  e.seconds =
-      (GramTiles(n1, n2, side, plan.symmetric).pairs() * found.pair_seconds * plan.replicates +
-       input_count(plan) * found.self_seconds) /
-      num_threads();
+  e.seconds = (GramTiles(n1, n2, side, plan.symmetric).pairs() * found.pair_seconds +
+               input_count(plan) * found.self_seconds) *
+              plan.replicates / num_threads();
   return e;
 }
 
@@ -300,12 +273,21 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
     plan.shape = limit(a, b, Get::nngp, options.entries).nngp.shape();
     return plan;
   }
-  const Probe found = probe(limit, plan, options.get, budget);
+  const double least = least_bytes(plan.a, limit.model().needs(plan.wanted), options.get);
+  LADON_CHECK(least <= budget, "gram", "needs ", in_bytes(least),
+              " for one pair of inputs, and more for a layer's temporaries, but there is ",
+              in_bytes(budget), "; take fewer positions");
+  plan.estimate.sampled = limit.draws();
+  plan.replicates = limit.draws() ? options.replicates : 1;
+  const Inputs landmarks = limit.landmarks(b);
+  for (int r = 0; r < plan.replicates; ++r)
+    plan.passes.emplace_back(limit.with_replicate(static_cast<std::uint64_t>(r)), landmarks,
+                             plan.wanted);
+  const Probe found = probe(plan, options.get, budget);
   const Sizes sizes(plan, found, options.get);
   plan.shape = {a.count(), b.count()};
   for (const std::int64_t size : found.block) plan.shape.append(size);
   plan.keeps_selves = found.self_bytes > 0;
-  plan.replicates = found.sampled ? options.replicates : 1;
   std::int64_t side = options.tile;
   if (side == 0 && !options.checkpoint.empty())
     side = GramCheckpoint::stored_tile(options.checkpoint);
@@ -316,35 +298,39 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   return plan;
 }
 
-void compute_selves(const Limit& limit, GramPlan& plan) {
+void compute_selves(GramPlan& plan) {
   if (!plan.keeps_selves) return;
-  const auto of_block = [&](const Inputs& in) {
-    Selves selves;
-    const std::int64_t n = in.count(), side = std::min(plan.estimate.tile, n), step = side * side;
-    for (std::int64_t i = 0; i < n; i += step)
-      record_selves(limit, in, i, std::min(n, i + step), n, plan.wanted, selves);
-    return selves;
+  const std::int64_t side = plan.estimate.tile;
+  const auto of_block = [&](const Passes& passes, const Inputs& in) {
+    const std::int64_t n = in.count();
+    return passes.selves(in, side < n / side ? side * side : n);
   };
-  plan.selves_a = of_block(plan.a);
-  plan.selves_b = plan.symmetric ? plan.selves_a : of_block(plan.b);
+  for (const Passes& passes : plan.passes) {
+    plan.selves_a.push_back(of_block(passes, plan.a));
+    plan.selves_b.push_back(plan.symmetric ? plan.selves_a.back() : of_block(passes, plan.b));
+  }
 }
 
-Kernel gram_tile(const Limit& limit, const GramPlan& plan, const GramTile& tile, Get get,
-                 std::uint64_t replicate) {
+GramPlan of_first(const GramPlan& plan, std::int64_t rows, std::int64_t columns) {
+  GramPlan part = plan;
+  part.a = plan.a.rows(0, rows);
+  part.b = plan.b.rows(0, columns);
+  part.selves_a = {plan.passes[0].selves(part.a, rows)};
+  part.selves_b = {plan.passes[0].selves(part.b, columns)};
+  return part;
+}
+
+Kernel gram_tile(const GramPlan& plan, const GramTile& tile, Get get, std::size_t replicate) {
   const NoGrad off;  // the mode is a thread's own
-  const std::int64_t i = tile.row, i_end = i + tile.rows;
-  const std::int64_t j = tile.column, j_end = j + tile.columns;
-  KernelOptions options{.get = get, .entries = limit.model().needs(plan.wanted)};
-  if (!plan.selves_a.empty()) {
-    options.selves1 = std::make_shared<RecallSelves>(plan.selves_a, i, i_end);
-    options.selves2 = std::make_shared<RecallSelves>(plan.selves_b, j, j_end);
-  }
-  const Inputs rows = plan.a.rows(i, i_end);
-  Kernel k = plan.symmetric && i == j ? input_kernel(rows, options)
-                                      : input_kernel(rows, plan.b.rows(j, j_end), options);
-  k.wanted = plan.wanted;
-  k.draws.replicate = replicate;
-  return limit(k);
+  static const Selves none;
+  const bool known = !plan.selves_a.empty();
+  const Passes::Rows rows{plan.a, known ? plan.selves_a[replicate] : none, tile.row,
+                          tile.row + tile.rows};
+  const Passes::Rows columns{plan.b, known ? plan.selves_b[replicate] : none, tile.column,
+                             tile.column + tile.columns};
+  return plan.symmetric && tile.row == tile.column
+             ? plan.passes[replicate].pairs(rows, get)
+             : plan.passes[replicate].pairs(rows, columns, get);
 }
 
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,

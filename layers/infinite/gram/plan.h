@@ -39,8 +39,9 @@ struct GramPlan {
   int replicates = 1;
   GramEstimate estimate;
   GramTiles tiles;
-  bool keeps_selves = false;  ///< Whether selves are computed beforehand, …
-  Selves selves_a, selves_b;  ///< … by compute_selves.
+  bool keeps_selves = false;   ///< Whether selves are computed beforehand, by compute_selves.
+  std::vector<Passes> passes;  ///< For each replicate, …
+  std::vector<Selves> selves_a, selves_b;  ///< … and so these; empty where they are not kept.
 };
 
 inline constexpr std::array gram_matrices = {&Gram::nngp, &Gram::ntk, &Gram::nngp_se,
@@ -51,11 +52,13 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
                    const GramOptions& options);
 
 /// Computes the selves of all inputs, in blocks of as many as a tile has pairs.
-void compute_selves(const Limit& limit, GramPlan& plan);
+void compute_selves(GramPlan& plan);
 
 /// The kernels of one tile, by the replicate of that number.
-Kernel gram_tile(const Limit& limit, const GramPlan& plan, const GramTile& tile, Get get,
-                 std::uint64_t replicate);
+Kernel gram_tile(const GramPlan& plan, const GramTile& tile, Get get, std::size_t replicate);
+
+/// The plan for the first inputs of both blocks alone, by the first replicate.
+GramPlan of_first(const GramPlan& plan, std::int64_t rows, std::int64_t columns);
 
 /// "12.3 MB", in units of 1000.
 std::string in_bytes(double bytes);

@@ -207,13 +207,12 @@ Kernel begun(const Inputs& a, const Shape& positions, const KernelOptions& optio
   k.positions = positions;
   k.entries = diagonal ? Entries::diagonal : Entries::full;
   k.law = Law::data(a.x.dtype() == i64 ? 0 : a.x.size(-1));
-  k.selves1 = options.selves1;
-  k.selves2 = options.selves2;
+  k.call = options.call;
   return k;
 }
 
 /// [N], [N, T, T] or [N, T], unless it is known.
-Tensor self_of(const Kernel& k, const std::shared_ptr<SelfSteps>& known, const Rows& rows) {
+Tensor self_of(const Kernel& k, std::shared_ptr<SelfSteps> Call::*side, const Rows& rows) {
   const auto compute = [&] {
     return fast_or_composed(
         "input_selves", {rows.source},
@@ -224,7 +223,7 @@ Tensor self_of(const Kernel& k, const std::shared_ptr<SelfSteps>& known, const R
         },
         [&] { return composed_selves(rows, k.has_positions(), k.entries); });
   };
-  return known ? known->next(compute) : compute();
+  return once_an_input(k.call, side, compute);
 }
 
 Tensor pairs_of(const Kernel& k, const Rows& a, const Rows& b) {
@@ -263,8 +262,8 @@ Kernel input_kernel(const Inputs& a, const Inputs& b, const KernelOptions& optio
   Kernel k = begun(a, positions, options);
   k.nngp = pairs_of(k, rows1, rows2);
   if (options.get == Get::ntk) k.ntk = zeros(k.nngp.shape(), f64);
-  k.cov1 = self_of(k, k.selves1, rows1);
-  k.cov2 = self_of(k, k.selves2, rows2);
+  k.cov1 = self_of(k, &Call::selves1, rows1);
+  k.cov2 = self_of(k, &Call::selves2, rows2);
   k.mask1 = a.mask;
   k.mask2 = b.mask;
   if (k.mask1.defined() != k.mask2.defined())  // one side has padding, the other none
@@ -283,7 +282,7 @@ Kernel input_kernel(const Inputs& a, const KernelOptions& options) {
 Kernel input_selves(const Inputs& a, const KernelOptions& options) {
   const Shape positions = checked_positions(a);
   Kernel k = begun(a, positions, options);
-  k.cov1 = self_of(k, k.selves1, Rows(a, positions));
+  k.cov1 = self_of(k, &Call::selves1, Rows(a, positions));
   k.mask1 = a.mask;
   k.check("input_kernel");
   return k;

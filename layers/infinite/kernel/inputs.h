@@ -35,7 +35,7 @@ enum class Get { nngp, ntk };
 struct KernelOptions {
   Get get = Get::ntk;
   Entries entries = Entries::full;
-  std::shared_ptr<SelfSteps> selves1 = {}, selves2 = {};  ///< Kernel::selves1 and selves2.
+  std::shared_ptr<Call> call = {};  ///< Kernel::call
 };
 
 /// k = x·x'ᵀ/d over the channels (for indices: 1 where they are equal), t = 0; differentiable by x.

@@ -15,6 +15,8 @@ namespace {
 /// [N, ..] → [N, 1, ..] or [1, N, ..]: one side of the pairs between two blocks.
 Tensor side(const Tensor& x, int axis) { return x.defined() ? unsqueeze(x, axis) : x; }
 
+Root side(const Root& root, int axis) { return {side(root.common, axis), side(root.own, axis)}; }
+
 Pairs cross_pairs(const Kernel& k) {
   return {.nngp = k.nngp,
           .ntk = k.ntk,
@@ -25,10 +27,11 @@ Pairs cross_pairs(const Kernel& k) {
           .same = k.same,
           .has_positions = k.has_positions(),
           .entries = k.entries,
-          .replicate = k.draws.replicate};
+          .left_root = side(k.root1, 1),
+          .right_root = side(k.root2, 0)};
 }
 
-Pairs self_pairs(const Kernel& k, const Tensor& cov, const Tensor& mask) {
+Pairs self_pairs(const Kernel& k, const Tensor& cov, const Tensor& mask, const Root& root) {
   return {.nngp = cov,
           .ntk = {},
           .left = cov,
@@ -38,15 +41,8 @@ Pairs self_pairs(const Kernel& k, const Tensor& cov, const Tensor& mask) {
           .same = ones({cov.size(0)}, boolean),
           .has_positions = k.has_positions(),
           .entries = k.entries,
-          .replicate = k.draws.replicate};
-}
-
-/// What a layer makes of each input of one block with itself, unless that is known already.
-Tensor self_kernel(const Kernel& k, const std::shared_ptr<SelfSteps>& known, const Tensor& cov,
-                   const Tensor& mask, const std::function<PairKernels(const Pairs&)>& layer) {
-  if (!cov.defined()) return cov;  // a pass over inputs has one block
-  const auto compute = [&] { return layer(self_pairs(k, cov, mask)).nngp; };
-  return known ? known->next(compute) : compute();
+          .left_root = root,
+          .right_root = root};
 }
 
 /// Whether a number of x is not finite; the sum is, then.
@@ -115,6 +111,13 @@ void Kernel::check(std::string_view layer) const {
   check_one("kernel of single inputs", cov2, {n2});
 }
 
+Kernel Kernel::alone() const {
+  Kernel y = *this;
+  y.nngp = y.ntk = y.cov2 = y.mask2 = y.same = Tensor();
+  y.root2 = {};
+  return y;
+}
+
 Kernel Kernel::diagonal() const {
   if (!has_positions() || entries == Entries::diagonal) return *this;
   const auto own = [](const Tensor& x) { return x.defined() ? ladon::diagonal(x) : x; };
@@ -139,8 +142,13 @@ Kernel map_pairs(const Kernel& k, const Law& makes, const Shape& positions,
     result.nngp = cross.nngp;
     result.ntk = cross.ntk;
   }
-  result.cov1 = self_kernel(k, k.selves1, k.cov1, k.mask1, layer);
-  result.cov2 = self_kernel(k, k.selves2, k.cov2, k.mask2, layer);
+  const auto alone = [&](const Tensor& cov, const Tensor& mask, const Root& root,
+                         std::shared_ptr<SelfSteps> Call::*side) {
+    if (!cov.defined()) return cov;  // a pass over inputs has one block
+    return once_an_input(k.call, side, [&] { return layer(self_pairs(k, cov, mask, root)).nngp; });
+  };
+  result.cov1 = alone(k.cov1, k.mask1, k.root1, &Call::selves1);
+  result.cov2 = alone(k.cov2, k.mask2, k.root2, &Call::selves2);
   result.positions = positions;
   if (!result.has_positions()) {
     result.mask1 = result.mask2 = Tensor();
@@ -167,7 +175,6 @@ Kernel combine(const std::vector<Kernel>& branches, const Law& makes,
     cross.push_back({k.nngp, k.ntk});
     self1.push_back({k.cov1, {}});
     self2.push_back({k.cov2, {}});
-    result.draws.used = result.draws.used || k.draws.used;
   }
   if (result.nngp.defined()) {
     const PairKernels both = rule(cross);

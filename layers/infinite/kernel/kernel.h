@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "ladon/core/tensor.h"
+#include "ladon/layers/infinite/kernel/call.h"
 #include "ladon/layers/infinite/kernel/law.h"
-#include "ladon/layers/infinite/kernel/selves.h"
 
 namespace ladon::infinite {
 
@@ -29,10 +29,10 @@ enum class Entries : int {
   diagonal  ///< Each position with the same of the other input: blocks [T].
 };
 
-/// Layers without a closed form estimate their expectation by sampling.
-struct Draws {
-  std::uint64_t replicate = 0;  ///< Which of the independent estimates: gram() averages several.
-  bool used = false;            ///< Whether a layer did sample.
+/// Coordinates of the tokens of a block of inputs, for layers that draw (roots.h).
+struct Root {
+  Tensor common;  ///< Φ [N, T, R], in the coordinates of all inputs
+  Tensor own;     ///< Ψ [N, T, T], in the input's own:  k(n, n) = Φ·Φᵀ + Ψ·Ψᵀ
 };
 
 /// Kernels between two blocks of inputs of N1 and N2. An input is a vector, or has T positions
@@ -51,8 +51,8 @@ struct Kernel {
   Entries wanted = Entries::full;   ///< What the next layer is asked for; it may give more.
   Law law;                          ///< What is known of the channels besides.
   int depth = 0;                    ///< Branches (of sums, products) that this is computed within.
-  Draws draws;
-  std::shared_ptr<SelfSteps> selves1, selves2;  ///< Where cov1 and cov2 come from; null: computed.
+  Root root1, root2;                ///< While a layer draws.
+  std::shared_ptr<Call> call;       ///< The pass that this is part of; null: none in particular.
 
   bool has_positions() const { return positions.rank() > 0; }
   std::int64_t position_count() const { return positions.count(); }  ///< 1 for vectors
@@ -61,6 +61,8 @@ struct Kernel {
   /// Throws Error where shapes do not fit each other, and where a number is not finite: which, and
   /// between which inputs.
   void check(std::string_view layer) const;
+  /// The first block's inputs with themselves, without pairs.
+  Kernel alone() const;
   /// Of blocks [T, T] their diagonals; anything else as it is.
   Kernel diagonal() const;
 };
@@ -79,7 +81,7 @@ struct Pairs {
   Tensor same;                   ///< bool [P]; undefined: none is
   bool has_positions = false;
   Entries entries = Entries::full;
-  std::uint64_t replicate = 0;
+  Root left_root, right_root;  ///< While a layer draws; their first axis as that of left and right.
 
   /// The variances p of x and q of x', in the layout of nngp: [P], [P, T, 1] and [P, 1, T], or [P, T].
   Tensor left_variance() const;
@@ -96,7 +98,7 @@ struct Pairs {
 };
 
 /// Applies a layer's map to the pairs between the blocks and to the pairs of each input with itself
-/// (once an input, where selves1 and selves2 hold them already). The result has the law that the layer says it makes, `positions` (by default those of k)
+/// (once an input, where its call knows them already). The result has the law that the layer says it makes, `positions` (by default those of k)
 /// and k's masks, if it has positions.
 Kernel map_pairs(const Kernel& k, const Law& makes,
                  const std::function<PairKernels(const Pairs&)>& layer);

@@ -1,5 +1,7 @@
 #include "ladon/layers/infinite/kernel/selves.h"
 
+#include <utility>
+
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
@@ -21,8 +23,8 @@ Tensor RecordSelves::next(const std::function<Tensor()>& compute) {
   return computed;
 }
 
-RecallSelves::RecallSelves(const Selves& selves, std::int64_t begin, std::int64_t end)
-    : selves_(selves), begin_(begin), end_(end) {}
+RecallSelves::RecallSelves(Selves selves, std::int64_t begin, std::int64_t end)
+    : selves_(std::move(selves)), begin_(begin), end_(end) {}
 
 Tensor RecallSelves::next(const std::function<Tensor()>&) {
   LADON_CHECK(step_ < selves_.size(), "limit", "a layer took step ", step_ + 1,

@@ -34,14 +34,14 @@ class RecordSelves : public SelfSteps {
   std::size_t step_ = 0;
 };
 
-/// Reads rows [begin, end) of `selves`, which must outlive it.
+/// Reads rows [begin, end) of `selves`.
 class RecallSelves : public SelfSteps {
  public:
-  RecallSelves(const Selves& selves, std::int64_t begin, std::int64_t end);
+  RecallSelves(Selves selves, std::int64_t begin, std::int64_t end);
   Tensor next(const std::function<Tensor()>& compute) override;
 
  private:
-  const Selves& selves_;
+  Selves selves_;
   std::int64_t begin_, end_;
   std::size_t step_ = 0;
 };

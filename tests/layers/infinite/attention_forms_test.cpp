@@ -101,46 +101,9 @@ TEST(AttentionLimit, LogisticDualIsItsQuadrature) {
               1e-4);
 }
 
-TEST(AttentionLimit, QuadratureOfTwoTokensIsTheAverageOfDraws) {
-  // A third token that is masked leaves two: then the limit draws.
-  auto options = sqrt_untied(Weighting::softmax);
-  options.limit_draws.samples = 60000;
-  Blocks x = blocks(3);
-  const Blocks two{slice(x.a.x, 1, {.stop = 2}), slice(x.b.x, 1, {.stop = 2})};
-  x.a.mask = expand(cast(tensor({1, 1, 0}), boolean), {2, 3});
-  x.b.mask = expand(cast(tensor({1, 1, 0}), boolean), {1, 3});
-  for (const bool causal : {false, true}) {
-    options.causal = causal;
-    const Kernel exact = limit_of(options, two.a, two.b), drawn = limit_of(options, x.a, x.b);
-    EXPECT_FALSE(exact.draws.used);
-    EXPECT_TRUE(drawn.draws.used);
-    const auto first_two = [](const Tensor& k) {
-      return at(k, {all_of, all_of, Slice{.stop = 2}, Slice{.stop = 2}});
-    };
-    EXPECT_TRUE(all_close(first_two(drawn.nngp), exact.nngp, 1e-2, 3e-3));
-    EXPECT_TRUE(all_close(first_two(drawn.ntk), exact.ntk, 1e-2, 3e-3));
-  }
-}
-
 TEST(AttentionLimit, TwoTokensOfNetworks) {
   const Blocks x = blocks(2);
   test::expect_limit(test::attention(sqrt_untied(Weighting::softmax)), x.a, x.b, test::once);
-}
-
-TEST(AttentionLimit, DrawsDependOnSeedAndReplicateOnly) {
-  auto options = sqrt_untied(Weighting::softmax);
-  options.limit_draws.samples = 10;
-  const Blocks x = blocks();
-  Kernel in = infinite::input_kernel(x.a, x.b);
-  Generator rng(2);
-  MultiHeadAttention layer(options, rng);
-  const Tensor first = layer.limit(in).nngp;
-  EXPECT_TRUE(all_equal(layer.limit(in).nngp, first));
-  in.draws.replicate = 1;
-  EXPECT_FALSE(all_equal(layer.limit(in).nngp, first));
-  in.draws.replicate = 0;
-  layer.limit_draws.seed = 1;
-  EXPECT_FALSE(all_equal(layer.limit(in).nngp, first));
 }
 
 /// All forms that have a limit.
@@ -167,7 +130,7 @@ TEST(AttentionLimit, DoesNotDependOnTheTiling) {
   for (const auto& form : all_forms()) {
     Generator source(2);
     const MultiHeadAttention layer(form, source);
-    const auto make = limit(layer);
+    const auto make = limit(layer).with_landmarks(x);
     const Kernel whole = make(x, x), part = make(x.rows(1, 4), x.rows(3, 5));
     const auto cut = [](const Tensor& k) {
       return at(k, {Slice{.start = 1, .stop = 4}, Slice{.start = 3, .stop = 5}});
@@ -191,8 +154,9 @@ TEST(AttentionLimit, OneTokenIsALinearMap) {
 TEST(AttentionLimit, IsSymmetric) {
   const Blocks x = padded();
   for (const auto& form : all_forms()) {
-    const Kernel k = limit_of(form, x.a, x.b), turned = limit_of(form, x.b, x.a);
-    if (k.draws.used) continue;
+    Generator rng(2);
+    const auto of = limit(MultiHeadAttention(form, rng)).with_landmarks(x.a);
+    const Kernel k = of(x.a, x.b), turned = of(x.b, x.a);
     const std::vector<int> order{1, 0, 3, 2};
     EXPECT_TRUE(all_close(permute(turned.nngp, order), k.nngp, 1e-12, 1e-12));
     EXPECT_TRUE(all_close(permute(turned.ntk, order), k.ntk, 1e-12, 1e-12));

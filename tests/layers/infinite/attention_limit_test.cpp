@@ -109,22 +109,6 @@ TEST(ResidualAttention, InADeepNetworkOnPaddedSequences) {
   test::expect_limit(make, x.a, x.b, fewer);
 }
 
-// Means over replicates lie about the value of a long run as their standard errors say.
-TEST(SampledAttention, GramReportsItsStandardError) {
-  auto options = sqrt_untied(Weighting::softmax);
-  const Inputs x = blocks().a;
-  const auto of = [&](std::int64_t samples) {
-    Generator rng(1);
-    options.limit_draws.samples = samples;
-    return MultiHeadAttention(options, rng);
-  };
-  const auto g = infinite::gram(infinite::limit(of(200)), x, {.replicates = 20});
-  const infinite::Kernel exact = infinite::limit(of(60000))(x);
-  EXPECT_LT(test::largest_z(exact.nngp, g.nngp, g.nngp_se), 4);
-  EXPECT_LT(test::largest_z(exact.ntk, g.ntk, g.ntk_se), 4);
-  EXPECT_GT(test::largest_z(exact.nngp * 1.05, g.nngp, g.nngp_se), 4);
-}
-
 // --- standard parameterization ---
 
 // Gradients by weights of variance 1/width are large: the NTK is of order width, and what is left out

@@ -160,28 +160,19 @@ TEST(EveryLimit, TakesWhatIsKnownOfSingleInputs) {
     for (const auto& network : c.networks) {
       SCOPED_TRACE(network->summary());
       const Kernel whole = limit(*network)(c.a, c.b);
-      const auto needed = network->needs(infinite::Entries::full);
+      const infinite::Passes passes(limit(*network), {}, infinite::Entries::full);
       const auto record = [&](const Inputs& in) {
         infinite::Selves selves;
         const std::int64_t n = in.count(), half = std::min(n, c.unit);
-        for (const auto& [begin, end] : {std::pair(std::int64_t{0}, half), std::pair(half, n)}) {
-          if (begin == end) continue;
-          const Kernel k = limit(*network)(infinite::input_selves(
-              in.rows(begin, end),
-              {.entries = needed,
-               .selves1 = std::make_shared<infinite::RecordSelves>(selves, begin, n)}));
-          EXPECT_FALSE(k.nngp.defined() || k.cov2.defined());
-        }
+        const Kernel k = passes.record(in, 0, half, n, selves);
+        EXPECT_FALSE(k.nngp.defined() || k.cov2.defined());
+        if (half < n) passes.record(in, half, n, n, selves);
+        EXPECT_GT(selves.size(), 1u);
         return selves;
       };
       const infinite::Selves of_a = record(c.a), of_b = record(c.b);
-      EXPECT_GT(of_a.size(), 1u);
-      const auto recall = [](const infinite::Selves& selves, const Inputs& in) {
-        return std::make_shared<infinite::RecallSelves>(selves, 0, in.count());
-      };
-      const Kernel k = limit(*network)(infinite::input_kernel(
-          c.a, c.b,
-          {.entries = needed, .selves1 = recall(of_a, c.a), .selves2 = recall(of_b, c.b)}));
+      const Kernel k = passes.pairs({c.a, of_a, 0, c.a.count()}, {c.b, of_b, 0, c.b.count()},
+                                    infinite::Get::ntk);
       expect_same(whole, k, 0, 0);
     }
 }

@@ -86,13 +86,12 @@ void expect_same_bits(const Gram& a, const Gram& b, const std::string& what) {
 struct Sampling : Layer {
   Tensor forward(const Tensor& x) const override { return x; }
   infinite::Kernel limit(const infinite::Kernel& k) const override {
-    infinite::Kernel y = infinite::map_pairs(k, k.law, [](const infinite::Pairs& p) {
-      const auto r = static_cast<double>(p.replicate);
+    return infinite::map_pairs(k, k.law, [&](const infinite::Pairs& p) {
+      const auto r = static_cast<double>(k.call->replicate);
       return infinite::PairKernels{p.nngp + r, p.ntk.defined() ? p.ntk - 2 * r : Tensor()};
     });
-    y.draws.used = true;
-    return y;
   }
+  bool draws() const override { return true; }
   void visit(Visitor&) override {}
   std::string describe() const override { return "Sampling"; }
 };

@@ -1,0 +1,125 @@
+#include "ladon/layers/infinite/attention/logits.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/blas.h"
+#include "ladon/core/kernels/loops.h"
+#include "ladon/core/parallel.h"
+#include "ladon/layers/infinite/kernel/roots.h"
+
+namespace ladon::infinite {
+namespace {
+
+/// A number that stands for the bits of n others (FNV-1a, a word at a time), never 0.
+std::uint64_t key_of(const double* x, std::int64_t n) {
+  std::uint64_t key = 0xcbf29ce484222325;
+  for (std::int64_t i = 0; i < n; ++i) {
+    key = (key ^ std::bit_cast<std::uint64_t>(x[i])) * 0x100000001b3;
+    key ^= key >> 29;
+  }
+  return key | 1;
+}
+
+bool any_not_zero(const double* x, std::int64_t n) {
+  return std::any_of(x, x + n, [](double v) { return v != 0; });
+}
+
+// [rows, inner]·[inner, columns] in row-major order; adds to y where beta = 1.
+void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, double alpha,
+             const double* a, const double* b, double beta, double* y) {
+  blas::gemm_serial<double>(rows, columns, inner, alpha, {a, inner, 1}, {b, columns, 1}, beta,
+                            {y, columns, 1});
+}
+
+}  // namespace
+
+LogitDraws::LogitDraws(const Root& root, const Tensor& cov, const Tensor& may, double query_key)
+    : inputs_(root.own.count() / std::max<std::int64_t>(1, cov.size(-1) * cov.size(-1))),
+      positions_(cov.size(-1)),
+      rank_(root.common.size(-1)),
+      query_key_(query_key),
+      may_(contiguous(may)) {
+  const std::int64_t t = positions_, size = t * t;
+  common_ = reshape(contiguous(root.common), {inputs_, t, rank_});
+  turned_ = contiguous(transpose(common_));
+  own_ = reshape(contiguous(root.own), {inputs_, t, t});
+  spread_ = contiguous(matmul(common_, turned_));
+  const Tensor k = contiguous(cov);
+  const double *self = k.data<double>(), *own = own_.data<double>();
+  double* spread = spread_.mutable_data<double>();
+  key_.assign(static_cast<std::size_t>(inputs_), 0);
+  for (std::int64_t n = 0; n < inputs_; ++n) {
+    if (!any_not_zero(own + n * size, size)) continue;
+    double scale = 0;
+    for (std::int64_t a = 0; a < t; ++a) scale = std::max(scale, self[n * size + a * (t + 1)]);
+    factorize(spread + n * size, t, scale);
+    key_[static_cast<std::size_t>(n)] = key_of(self + n * size, size);
+  }
+}
+
+void LogitDraws::draw(std::int64_t input, const double* shared, const Generator& rng,
+                      std::int64_t number, double* logits) const {
+  const std::int64_t t = positions_, r = rank_, size = t * t;
+  const double *common = common_.data<double>() + input * t * r,
+               *turned = turned_.data<double>() + input * t * r;
+  std::vector<double> half(static_cast<std::size_t>(t * std::max(r, t)));
+  product(t, r, r, query_key_, common, shared, 0, half.data());
+  product(t, t, r, 1, half.data(), turned, 0, logits);
+  const std::uint64_t key = key_[static_cast<std::size_t>(input)];
+  if (key == 0) return;
+  Generator own_numbers = rng.split(key).split(static_cast<std::uint64_t>(number));
+  const Tensor z = normal({3, t, t}, own_numbers, 0, 1, f64);
+  const double *z12 = z.data<double>(), *z21 = z12 + size, *z22 = z21 + size;
+  const double *spread = spread_.data<double>() + input * size,
+               *own = own_.data<double>() + input * size;
+  const auto add = [&](const double* left, const double* middle, const double* right) {
+    product(t, t, t, query_key_, left, middle, 0, half.data());
+    blas::gemm_serial<double>(t, t, t, 1, {half.data(), t, 1}, {right, 1, t}, 1, {logits, t, 1});
+  };
+  add(spread, z12, own);
+  add(own, z21, spread);
+  add(own, z22, own);
+}
+
+Tensor LogitDraws::weights(const Generator& rng, std::int64_t begin, std::int64_t end,
+                           bool turned) const {
+  const std::int64_t t = positions_, size = t * t, count = end - begin;
+  std::vector<Tensor> shared;  // Z of each draw
+  for (std::int64_t s = begin; s < end; ++s) {
+    Generator numbers = rng.split(0).split(static_cast<std::uint64_t>(s));
+    shared.push_back(normal({rank_, rank_}, numbers, 0, 1, f64));
+  }
+  Tensor p = empty({inputs_, 2 * count, t, t}, f64);
+  double* out = p.mutable_data<double>();
+  const bool one_view = may_.rank() == 2;
+  const auto softmax = kernels::loops().f64.softmax;
+  parallel::for_range(inputs_, 1, [&](std::int64_t first, std::int64_t last) {
+    std::vector<double> logits(static_cast<std::size_t>(size)), row(static_cast<std::size_t>(t));
+    for (std::int64_t n = first; n < last; ++n) {
+      const double* may = may_.data<double>() + (one_view ? 0 : n * size);
+      for (std::int64_t s = 0; s < count; ++s) {
+        draw(n, shared[static_cast<std::size_t>(s)].data<double>(), rng, begin + s, logits.data());
+        for (const int side : {0, 1}) {
+          double* to = out + ((n * count + s) * 2 + side) * size;
+          for (std::int64_t a = 0; a < t; ++a) {
+            for (std::int64_t i = 0; i < t; ++i) {
+              const double g = logits[static_cast<std::size_t>(a * t + i)];
+              row[static_cast<std::size_t>(i)] =
+                  may[a * t + i] > 0 ? (side == 0 ? g : -g) : -INFINITY;
+            }
+            softmax(row.data(), row.data(), t);
+            for (std::int64_t i = 0; i < t; ++i)
+              to[turned ? i * t + a : a * t + i] = row[static_cast<std::size_t>(i)];
+          }
+        }
+      }
+    }
+  });
+  return p;
+}
+
+}  // namespace ladon::infinite

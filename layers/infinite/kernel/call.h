@@ -1,0 +1,50 @@
+#pragma once
+// What all layers share while kernels of some inputs pass through a model once.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "ladon/layers/infinite/kernel/selves.h"
+
+namespace ladon::infinite {
+
+/// A triangular root of a kernel over a few tokens, from which every other token gets coordinates.
+struct RootFactor {
+  std::vector<std::int64_t> pivots;  ///< Tokens of the landmarks, numbered over all of them.
+  Tensor inverse;                    ///< L⁻ᵀ of k(pivots, pivots) = L·Lᵀ: [R, R]
+};
+
+/// Inputs whose tokens span the coordinates in which draws are made for all inputs (roots.h): one
+/// factor for each layer that draws, and what the layers make of the landmarks alone.
+struct Landmarks {
+  std::vector<RootFactor> factors;
+  Selves selves;
+};
+
+/// One pass. Kernels of the pass share it.
+struct Call {
+  enum class Of {
+    pairs,      ///< Kernels between two blocks of inputs; coordinates are known.
+    landmarks,  ///< The landmarks with themselves, which makes the factors.
+    inputs      ///< Inputs with the landmarks, which finds the coordinates of the inputs.
+  };
+  Of of = Of::pairs;
+  std::shared_ptr<SelfSteps> selves1, selves2;  ///< Where cov1 and cov2 come from; null: computed.
+  std::uint64_t replicate = 0;  ///< Which of independent estimates a layer that draws is to give.
+  std::shared_ptr<Landmarks> landmarks;  ///< Null where no layer draws.
+  std::size_t drawn = 0;                 ///< Layers of this pass that drew so far.
+
+  /// Whether pairs are not needed any more: all coordinates of the inputs are found.
+  bool found() const { return of == Of::inputs && drawn == landmarks->factors.size(); }
+};
+
+/// What is computed of each input alone: by `compute`, unless the call knows it.
+inline Tensor once_an_input(const std::shared_ptr<Call>& call,
+                            std::shared_ptr<SelfSteps> Call::*side,
+                            const std::function<Tensor()>& compute) {
+  return call && (*call).*side ? ((*call).*side)->next(compute) : compute();
+}
+
+}  // namespace ladon::infinite

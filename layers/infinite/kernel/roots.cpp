@@ -1,0 +1,133 @@
+#include "ladon/layers/infinite/kernel/roots.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/index.h"
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
+#include "ladon/core/parallel.h"
+
+namespace ladon::infinite {
+namespace {
+
+/// k between tokens [N1, N2, T, T] as one matrix [N1·T, N2·T].
+Tensor between_tokens(const Tensor& k) {
+  const std::int64_t n1 = k.size(0), n2 = k.size(1), t = k.size(2);
+  return contiguous(reshape(contiguous(permute(k, {0, 2, 1, 3})), {n1 * t, n2 * t}));
+}
+
+/// Pivoted Cholesky of k [n, n], until `rank` tokens are taken or the others are explained to rounding
+/// (Harbrecht, Peters and Schneider 2012): always the token of which most is not explained yet.
+RootFactor pivoted(const Tensor& k, std::int64_t rank) {
+  const std::int64_t n = k.size(0);
+  const double* x = k.data<double>();
+  std::vector<double> left(static_cast<std::size_t>(n));  // of each variance
+  for (std::int64_t i = 0; i < n; ++i) left[static_cast<std::size_t>(i)] = x[i * n + i];
+  const double largest = n > 0 ? *std::max_element(left.begin(), left.end()) : 0;
+  std::vector<std::vector<double>> columns;  // of the factor, over all tokens
+  RootFactor factor;
+  while (static_cast<std::int64_t>(columns.size()) < std::min(n, rank)) {
+    const auto at = std::max_element(left.begin(), left.end()) - left.begin();
+    const double pivot = left[static_cast<std::size_t>(at)];
+    if (!(pivot > 1e-12 * largest)) break;
+    std::vector<double> column(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i) {
+      double sum = x[i * n + at];
+      for (const auto& c : columns)
+        sum -= c[static_cast<std::size_t>(i)] * c[static_cast<std::size_t>(at)];
+      column[static_cast<std::size_t>(i)] = sum / std::sqrt(pivot);
+    }
+    for (std::size_t i = 0; i < column.size(); ++i) left[i] -= column[i] * column[i];
+    left[static_cast<std::size_t>(at)] = 0;
+    factor.pivots.push_back(at);
+    columns.push_back(std::move(column));
+  }
+  // L[i, j] = columns[j][pivots[i]], and the rows of its inverse by forward substitution.
+  const auto r = static_cast<std::int64_t>(columns.size());
+  factor.inverse = zeros({r, r}, f64);
+  double* inverse = factor.inverse.mutable_data<double>();  // L⁻ᵀ: column i is row i of L⁻¹
+  const auto lower = [&](std::int64_t i, std::int64_t j) {
+    return columns[static_cast<std::size_t>(j)]
+                  [static_cast<std::size_t>(factor.pivots[static_cast<std::size_t>(i)])];
+  };
+  for (std::int64_t c = 0; c < r; ++c)
+    for (std::int64_t i = c; i < r; ++i) {
+      double sum = i == c ? 1 : 0;
+      for (std::int64_t j = c; j < i; ++j) sum -= lower(i, j) * inverse[c * r + j];
+      inverse[c * r + i] = sum / lower(i, i);
+    }
+  return factor;
+}
+
+/// Φ = k(tokens, pivots)·L⁻ᵀ: [N, T, R], one input at a time.
+Tensor coordinates(const Tensor& k, const RootFactor& factor) {
+  const std::int64_t n = k.size(0), t = k.size(2);
+  const auto r = static_cast<std::int64_t>(factor.pivots.size());
+  const Tensor index = from_vector(factor.pivots, {r});
+  const Tensor seen = reshape(index_select(between_tokens(k), 1, index), {n, t, r});
+  return contiguous(matmul(seen, factor.inverse));  // [N, T, R] · [R, R]
+}
+
+/// The root of what is left of each input's own kernel: [N, T, T].
+Tensor remainders(const Tensor& cov, const Tensor& common) {
+  const std::int64_t n = cov.size(0), t = cov.size(-1);
+  const Tensor left = contiguous(cov - matmul(common, transpose(common)));
+  const Tensor own = contiguous(cov);
+  Tensor root = clone(left);
+  double* out = root.mutable_data<double>();
+  const double* k = own.data<double>();
+  for (std::int64_t i = 0; i < n; ++i) {
+    double scale = 0;
+    for (std::int64_t a = 0; a < t; ++a) scale = std::max(scale, k[(i * t + a) * t + a]);
+    factorize(out + i * t * t, t, scale);
+  }
+  return root;
+}
+
+Root root_of(const Kernel& seen, const Tensor& cov, const RootFactor& factor,
+             std::shared_ptr<SelfSteps> Call::*side) {
+  Root root;
+  root.common = once_an_input(seen.call, side, [&] { return coordinates(seen.nngp, factor); });
+  root.own = once_an_input(seen.call, side, [&] { return remainders(cov, root.common); });
+  return root;
+}
+
+}  // namespace
+
+void factorize(double* x, std::int64_t n, double scale) {
+  for (std::int64_t j = 0; j < n; ++j) {
+    double pivot = x[j * n + j];
+    for (std::int64_t i = 0; i < j; ++i) pivot -= x[j * n + i] * x[j * n + i];
+    const double root = pivot > 1e-12 * scale ? std::sqrt(pivot) : 0;
+    for (std::int64_t r = j; r < n; ++r) {
+      double sum = x[r * n + j];
+      for (std::int64_t i = 0; i < j; ++i) sum -= x[r * n + i] * x[j * n + i];
+      x[r * n + j] = root > 0 ? sum / root : 0;
+    }
+    std::fill(x + j * n + j + 1, x + (j + 1) * n, 0.0);
+  }
+}
+
+Roots common_roots(const char* layer, const Kernel& seen, std::int64_t rank) {
+  const NoGrad off;
+  LADON_CHECK(seen.call && seen.call->landmarks, layer,
+              "its limit averages over draws for all inputs together, and is given a kernel of "
+              "unknown ones; call infinite::limit(model)(inputs)");
+  Call& call = *seen.call;
+  std::vector<RootFactor>& factors = call.landmarks->factors;
+  const std::size_t index = call.drawn++;
+  if (call.of == Call::Of::landmarks) factors.push_back(pivoted(between_tokens(seen.nngp), rank));
+  detail::require(index < factors.size(), "a pass draws as often as the one over landmarks");
+  const RootFactor& factor = factors[index];
+  Roots roots;
+  roots.one = root_of(seen, seen.cov1, factor, &Call::selves1);
+  roots.two =
+      call.of == Call::Of::landmarks ? roots.one : root_of(seen, seen.cov2, factor, &Call::selves2);
+  return roots;
+}
+
+}  // namespace ladon::infinite

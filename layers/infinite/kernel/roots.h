@@ -1,0 +1,31 @@
+#pragma once
+// Coordinates of tokens: k = Φ·Φᵀ over the tokens of all inputs.
+//
+// A layer that averages over Gaussian draws needs for every pair of inputs draws with the right
+// covariance. If each pair drew its own (from a root of its own 2T × 2T kernel), what input n drew
+// would depend on whom it was paired with, and the Gram matrix would be no Gram matrix: its smallest
+// eigenvalue was −4% of the mean diagonal at 60 inputs. With one root for all, draws in its coordinates
+// serve every input, and each draw adds a positive semi-definite matrix.
+//
+// The root is a pivoted Cholesky factor over tokens of some inputs, the landmarks (Williams and Seeger
+// 2001, "Using the Nyström method to speed up kernel machines"). What no landmark explains of an input's
+// own kernel, E = k(n, n) − Φ_n·Φ_nᵀ, the input draws for itself, as in FITC (Snelson and Ghahramani
+// 2006, "Sparse Gaussian processes using pseudo-inputs"): so every input's own law is exact, and only
+// the covariance of two inputs' remainders is left out.
+
+#include "ladon/layers/infinite/kernel/kernel.h"
+
+namespace ladon::infinite {
+
+/// Of the kernel that a layer which draws sees, the roots of both blocks' tokens, by the landmarks of
+/// its call, in at most `rank` coordinates. Throws Error, naming `layer`, where the call has none.
+struct Roots {
+  Root one, two;
+};
+Roots common_roots(const char* layer, const Kernel& seen, std::int64_t rank);
+
+/// L with x = L·Lᵀ for positive semi-definite x [n, n], lower triangular; a column whose pivot is below
+/// 1e-12·scale, lost in rounding, is zero. x is overwritten.
+void factorize(double* x, std::int64_t n, double scale);
+
+}  // namespace ladon::infinite
