@@ -22,39 +22,38 @@ namespace {
 
 using Block = std::vector<double>;
 
-/// Adds up the draws of one pair; its buffers serve pair after pair.
+/// Sums over draws of one pair, [T, T] each: of P·v·P'ᵀ; and where there is an NTK of P·u·P'ᵀ and of the
+/// formula above for X = k and X = t.
+struct Sums {
+  double *value, *tangent, *slope_k, *slope_t;
+};
+
+/// Adds up S draws of a pair at a time, in products that are S times as long as those of one: a and b
+/// stand for queries, i and j for keys, s for draws. Its buffers serve pair after pair.
 class Average {
  public:
-  Average(const AttentionLimit& layer, std::int64_t positions)
-      : layer_(layer), t_(positions), size_(positions * positions) {
-    for (Block* b : {&pv_, &vp_, &px_, &xp_, &pxp_, &pvp_, &w_, &xv_})
-      b->resize(static_cast<std::size_t>(size_));
+  Average(const AttentionLimit& layer, std::int64_t positions, std::int64_t count, bool tangent)
+      : layer_(layer), t_(positions), size_(positions * positions), s_(count), long_(t_ * count) {
+    pv_.resize(static_cast<std::size_t>(size_ * count));
+    if (!tangent) return;
+    for (Block* b : {&px_, &w_, &qv_, &qx_, &both_}) b->resize(pv_.size());
+    for (Block* b : {&xv_, &pvq_, &pxq_}) b->resize(static_cast<std::size_t>(size_));
   }
 
-  /// The sums of one pair over draws, [T, T] each: Σ P·v·P'ᵀ; and where there is an NTK Σ P·u·P'ᵀ and
-  /// the formula above for X = k and X = t.
-  struct Sums {
-    double *value, *tangent, *slope_k, *slope_t;
-  };
-
-  /// `count` draws: P at p, P'ᵀ at qt.
-  void add(const PairBlocks& x, const double* p, const double* qt, std::int64_t count,
-           const Sums& sums) {
-    const bool moving = x.t && std::any_of(x.t, x.t + size_, [](double t) { return t != 0; });
-    const bool learning = x.u && std::any_of(x.u, x.u + size_, [](double u) { return u != 0; });
-    for (std::int64_t s = 0; s < count; ++s, p += size_, qt += size_) {
-      product(p, x.v, pv_.data());
-      product(pv_.data(), qt, pvp_.data());
-      for (std::int64_t i = 0; i < size_; ++i) sums.value[i] += pvp_[static_cast<std::size_t>(i)];
-      if (!x.u) continue;
-      if (learning) {
-        product(p, x.u, w_.data());
-        product(w_.data(), qt, sums.tangent, 1, 1);
-      }
-      product(x.v, qt, vp_.data());
-      add_jacobians(x.v, x.k, p, qt, sums.slope_k);
-      if (moving) add_jacobians(x.v, x.t, p, qt, sums.slope_t);
+  void add(const PairBlocks& x, const double* p, const InputWeights& q, const Sums& sums) {
+    from_left(p, x.v, pv_);
+    over_draws(pv_.data(), q.turned, 1, sums.value);
+    if (!x.u) return;
+    const auto any = [this](const double* block) {
+      return std::any_of(block, block + size_, [](double e) { return e != 0; });
+    };
+    if (any(x.u)) {
+      from_left(p, x.u, w_);
+      over_draws(w_.data(), q.turned, 1, sums.tangent);
     }
+    from_right(q.rows, x.v, qv_);
+    add_jacobians(x.v, x.k, p, q, sums.slope_k);
+    if (any(x.t)) add_jacobians(x.v, x.t, p, q, sums.slope_t);
   }
 
   void finish(const PairBlocks& x, double count, const Sums& sums) const {
@@ -69,33 +68,52 @@ class Average {
   }
 
  private:
-  // alpha·[T,T]·[T,T] + beta·y
-  void product(const double* a, const double* b, double* y, double alpha = 1, double beta = 0) {
-    blas::gemm_serial<double>(t_, t_, t_, alpha, {a, t_, 1}, {b, t_, 1}, beta, {y, t_, 1});
+  /// P·X of each draw:  [(a, s), i]·[i, j] → [a, s, j]
+  void from_left(const double* p, const double* x, Block& y) const {
+    blas::gemm_serial<double>(long_, t_, t_, 1, {p, t_, 1}, {x, t_, 1}, 0, {y.data(), t_, 1});
+  }
+  /// P'·Xᵀ of each draw:  [(s, b), j]·[j, i] → [s, b, i]
+  void from_right(const double* q, const double* x, Block& y) const {
+    blas::gemm_serial<double>(long_, t_, t_, 1, {q, t_, 1}, {x, 1, t_}, 0, {y.data(), t_, 1});
+  }
+  /// sum += sign·Σ_s Y·Z:  [a, (s, j)]·[(s, j), b] → [a, b]
+  void over_draws(const double* y, const double* z, double sign, double* sum) const {
+    blas::gemm_serial<double>(t_, t_, long_, sign, {y, long_, 1}, {z, t_, 1}, 1, {sum, t_, 1});
   }
 
   /// The formula at the top of this file, for one X.
-  void add_jacobians(const double* v, const double* x, const double* p, const double* qt,
+  void add_jacobians(const double* v, const double* x, const double* p, const InputWeights& q,
                      double* sum) {
-    const std::size_t n = static_cast<std::size_t>(size_);
-    product(p, x, px_.data());
-    product(px_.data(), qt, pxp_.data());
-    product(x, qt, xp_.data());
-    for (std::size_t i = 0; i < n; ++i) {
-      xv_[i] = x[i] * v[i];
-      w_[i] = pv_[i] * px_[i];
-      xp_[i] *= vp_[i];
-      sum[i] += pxp_[i] * pvp_[i];
+    from_left(p, x, px_);
+    for (std::int64_t i = 0; i < size_; ++i) xv_[static_cast<std::size_t>(i)] = x[i] * v[i];
+    from_left(p, xv_.data(), w_);
+    for (std::size_t i = 0; i < w_.size(); ++i) w_[i] -= pv_[i] * px_[i];
+    over_draws(w_.data(), q.turned, 1, sum);  // P·(X∘v) − (P·v)∘(P·X)
+    from_right(q.rows, x, qx_);
+    for (std::int64_t s = 0; s < s_; ++s)
+      for (std::int64_t b = 0; b < t_; ++b)
+        for (std::int64_t i = 0; i < t_; ++i) {
+          const auto at = static_cast<std::size_t>(s * size_ + b * t_ + i);
+          both_[static_cast<std::size_t>(s * size_ + i * t_ + b)] = qx_[at] * qv_[at];
+        }
+    over_draws(p, both_.data(), -1, sum);
+    for (std::int64_t s = 0; s < s_; ++s) {
+      const double* turned = q.turned + s * size_;
+      const auto one_draw = [&](const Block& y, Block& product) {
+        blas::gemm_serial<double>(t_, t_, t_, 1, {y.data() + s * t_, long_, 1}, {turned, t_, 1}, 0,
+                                  {product.data(), t_, 1});
+      };
+      one_draw(px_, pxq_);
+      one_draw(pv_, pvq_);
+      for (std::size_t i = 0; i < pxq_.size(); ++i) sum[i] += pxq_[i] * pvq_[i];
     }
-    product(p, xv_.data(), w_.data(), 1, -1);  // P·(X∘v) − (P·v)∘(P·X)
-    product(w_.data(), qt, sum, 1, 1);
-    product(p, xp_.data(), sum, -1, 1);
   }
 
   const AttentionLimit& layer_;
-  std::int64_t t_, size_;
-  Block pv_, vp_, pvp_;           // P·v, v·P'ᵀ, P·v·P'ᵀ
-  Block px_, xp_, pxp_, w_, xv_;  // the same of X, and what is summed
+  std::int64_t t_, size_, s_, long_;  // T, T², S and T·S
+  Block pv_, px_, w_;                 // P·v, P·X and what is summed, [a, s, j]
+  Block qv_, qx_, both_;              // P'·vᵀ, P'·Xᵀ [s, b, i], and their product [s, i, b]
+  Block xv_, pxq_, pvq_;              // X∘v; P·X·P'ᵀ and P·v·P'ᵀ of one draw
 };
 
 /// Sums of all pairs, [count, T, T] each.
@@ -110,37 +128,80 @@ struct AllSums {
     first.slope_k = slope_k.data();
     first.slope_t = slope_t.data();
   }
-  Average::Sums of(std::int64_t pair) const {
+  Sums of(std::int64_t pair) const {
     const std::int64_t at = pair * size;
     const auto moved = [at](double* x) { return x ? x + at : x; };
     return {moved(first.value), moved(first.tangent), moved(first.slope_k), moved(first.slope_t)};
   }
 
   std::int64_t size;
-  Average::Sums first;
+  Sums first;
   Block slope_k, slope_t;
+};
+
+/// P·Φ of a block of inputs at S draws: where v = Φ·Φ'ᵀ, P·v·P'ᵀ is the product of these.
+struct Attended {
+  Attended(const LogitDraws& draws, const DrawnWeights& weights, std::int64_t t, std::int64_t count)
+      : each(count * t * draws.rank()), values(static_cast<std::size_t>(draws.inputs() * each)) {
+    const std::int64_t r = draws.rank();
+    parallel::for_range(draws.inputs(), 1, [&](std::int64_t n, std::int64_t end) {
+      for (; n < end; ++n) {
+        const InputWeights p = weights.of(n);
+        double* to = values.data() + n * each;
+        if (!p.turned) {  // [(a, s), i]·[i, r] → [a, s, r]
+          blas::gemm_serial<double>(t * count, r, t, 1, {p.rows, t, 1}, {draws.common(n), r, 1}, 0,
+                                    {to, r, 1});
+          continue;
+        }
+        for (std::int64_t s = 0; s < count; ++s)  // [r, j]·[j, b] → [s, r, b]
+          blas::gemm_serial<double>(r, t, t, 1, {draws.common_turned(n), t, 1},
+                                    {p.turned + s * t * t, t, 1}, 0, {to + s * r * t, t, 1});
+      }
+    });
+  }
+  const double* of(std::int64_t input) const { return values.data() + input * each; }
+
+  std::int64_t each;
+  Block values;
 };
 
 }  // namespace
 
-void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const BlockList& blocks,
+void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pairs& values,
                         double* value, double* tangent) {
+  const BlockList blocks(layer, seen, values);
   constexpr std::int64_t at_once = 8;  // draws whose weights are kept for all inputs
-  const std::int64_t t = blocks.positions(), size = t * t, draws = (layer.samples + 1) / 2;
+  constexpr std::int64_t tasks = 64;   // few enough that their buffers cost nothing
+  const std::int64_t t = blocks.positions(), draws = (layer.samples + 1) / 2;
   const double qk = layer.query_key.item();
   const LogitDraws left(seen.left_root, seen.left, blocks.left_may(), qk);
   const LogitDraws right(seen.right_root, seen.right, blocks.right_may(), qk);
+  const bool by_features = !tangent && same_elements(seen.nngp, values.nngp) &&
+                           left.rank() < 2 * t && left.explained() && right.explained();
   const AllSums sums(blocks, value, tangent);
+  SharedDraws shared(layer.rng, left.rank());
   for (std::int64_t begin = 0; begin < draws; begin += at_once) {
-    const std::int64_t end = std::min(draws, begin + at_once), count = 2 * (end - begin);
-    const Tensor p = left.weights(layer.rng, begin, end, false);
-    const Tensor qt = right.weights(layer.rng, begin, end, true);
-    parallel::for_range(blocks.count(), 1, [&](std::int64_t first, std::int64_t last) {
-      Average average(layer, t);
+    const std::int64_t end = std::min(draws, begin + at_once);
+    const DrawnWeights p = left.weights(shared, begin, end, DrawnWeights::left);
+    const DrawnWeights q = right.weights(shared, begin, end, DrawnWeights::right);
+    const std::int64_t grain = (blocks.count() + tasks - 1) / tasks;
+    if (by_features) {
+      const std::int64_t count = 2 * (end - begin), inner = count * left.rank();
+      const Attended one(left, p, t, count), other(right, q, t, count);
+      const double beta = begin == 0 ? 0 : 1, share = 1 / (2 * static_cast<double>(draws));
+      parallel::for_range(blocks.count(), grain, [&](std::int64_t pair, std::int64_t last) {
+        for (; pair < last; ++pair)  // [a, (s, r)]·[(s, r), b] → [a, b]
+          blas::gemm_serial<double>(t, t, inner, share, {one.of(blocks.left_input(pair)), inner, 1},
+                                    {other.of(blocks.right_input(pair)), t, 1}, beta,
+                                    {value + pair * t * t, t, 1});
+      });
+      continue;
+    }
+    parallel::for_range(blocks.count(), grain, [&](std::int64_t first, std::int64_t last) {
+      Average average(layer, t, 2 * (end - begin), tangent != nullptr);
       for (std::int64_t pair = first; pair < last; ++pair) {
         const PairBlocks x = blocks[pair];
-        average.add(x, p.data<double>() + blocks.left_input(pair) * count * size,
-                    qt.data<double>() + blocks.right_input(pair) * count * size, count,
+        average.add(x, p.of(blocks.left_input(pair)).rows, q.of(blocks.right_input(pair)),
                     sums.of(pair));
         if (end == draws) average.finish(x, 2 * static_cast<double>(draws), sums.of(pair));
       }

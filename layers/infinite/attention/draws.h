@@ -7,7 +7,7 @@ namespace ladon::infinite {
 
 /// AttentionMoments of every pair, [count, T, T] each (`tangent` may be null), as means over
 /// layer.samples draws of the logits, which `seen` has the roots for.
-void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const BlockList& blocks,
+void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pairs& values,
                         double* value, double* tangent);
 
 }  // namespace ladon::infinite

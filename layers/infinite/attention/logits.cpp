@@ -4,15 +4,20 @@
 #include <bit>
 #include <cmath>
 
+#include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/blas.h"
 #include "ladon/core/kernels/loops.h"
+#include "ladon/core/lapack.h"
 #include "ladon/core/parallel.h"
 #include "ladon/layers/infinite/kernel/roots.h"
 
 namespace ladon::infinite {
 namespace {
+
+constexpr std::int64_t most_orthogonal = 20;  // coordinates; r⁶ operations make r² draws so
 
 /// A number that stands for the bits of n others (FNV-1a, a word at a time), never 0.
 std::uint64_t key_of(const double* x, std::int64_t n) {
@@ -36,6 +41,29 @@ void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, double
 }
 
 }  // namespace
+
+SharedDraws::SharedDraws(const Generator& rng, std::int64_t rank)
+    : rng_(rng), rank_(rank), first_(std::min(rank, most_orthogonal)) {}
+
+Tensor SharedDraws::operator[](std::int64_t number) {
+  Generator numbers = rng_.split(0).split(static_cast<std::uint64_t>(number));
+  Tensor z = normal({rank_, rank_}, numbers, 0, 1, f64);
+  const std::int64_t size = first_ * first_;
+  if (size == 0) return z;
+  if (number / size != group_) {
+    group_ = number / size;
+    Generator group = rng_.split(1).split(static_cast<std::uint64_t>(group_));
+    const Tensor x = normal({size, size}, group, 0, 1, f64);
+    // Q with orthonormal rows, x = L·Q: from x·xᵀ = L·Lᵀ. The lengths of x do not depend on Q.
+    const Tensor gram = matmul(x, transpose(x));
+    const Tensor lengths = sqrt(unsqueeze(diagonal(gram), 1));
+    orthogonal_ = reshape(lengths * lapack::solve_triangular(lapack::cholesky(gram), x),
+                          {size, first_, first_});
+  }
+  const Slice first{.stop = first_};
+  copy_(slice(slice(z, 0, first), 1, first), select(orthogonal_, 0, number % size));
+  return z;
+}
 
 LogitDraws::LogitDraws(const Root& root, const Tensor& cov, const Tensor& may, double query_key)
     : inputs_(root.own.count() / std::max<std::int64_t>(1, cov.size(-1) * cov.size(-1))),
@@ -61,14 +89,24 @@ LogitDraws::LogitDraws(const Root& root, const Tensor& cov, const Tensor& may, d
   }
 }
 
+bool LogitDraws::explained() const {
+  return std::all_of(key_.begin(), key_.end(), [](std::uint64_t key) { return key == 0; });
+}
+
+const double* LogitDraws::common(std::int64_t input) const {
+  return common_.data<double>() + input * positions_ * rank_;
+}
+
+const double* LogitDraws::common_turned(std::int64_t input) const {
+  return turned_.data<double>() + input * positions_ * rank_;
+}
+
 void LogitDraws::draw(std::int64_t input, const double* shared, const Generator& rng,
                       std::int64_t number, double* logits) const {
   const std::int64_t t = positions_, r = rank_, size = t * t;
-  const double *common = common_.data<double>() + input * t * r,
-               *turned = turned_.data<double>() + input * t * r;
   std::vector<double> half(static_cast<std::size_t>(t * std::max(r, t)));
-  product(t, r, r, query_key_, common, shared, 0, half.data());
-  product(t, t, r, 1, half.data(), turned, 0, logits);
+  product(t, r, r, query_key_, common(input), shared, 0, half.data());
+  product(t, t, r, 1, half.data(), common_turned(input), 0, logits);
   const std::uint64_t key = key_[static_cast<std::size_t>(input)];
   if (key == 0) return;
   Generator own_numbers = rng.split(key).split(static_cast<std::uint64_t>(number));
@@ -85,36 +123,42 @@ void LogitDraws::draw(std::int64_t input, const double* shared, const Generator&
   add(own, z22, own);
 }
 
-Tensor LogitDraws::weights(const Generator& rng, std::int64_t begin, std::int64_t end,
-                           bool turned) const {
-  const std::int64_t t = positions_, size = t * t, count = end - begin;
-  std::vector<Tensor> shared;  // Z of each draw
-  for (std::int64_t s = begin; s < end; ++s) {
-    Generator numbers = rng.split(0).split(static_cast<std::uint64_t>(s));
-    shared.push_back(normal({rank_, rank_}, numbers, 0, 1, f64));
-  }
-  Tensor p = empty({inputs_, 2 * count, t, t}, f64);
-  double* out = p.mutable_data<double>();
-  const bool one_view = may_.rank() == 2;
+InputWeights DrawnWeights::of(std::int64_t input) const {
+  const std::int64_t size = rows.shape().sub(1, rows.rank()).count();
+  return {rows.data<double>() + input * size,
+          turned.defined() ? turned.data<double>() + input * size : nullptr};
+}
+
+DrawnWeights LogitDraws::weights(SharedDraws& shared, std::int64_t begin, std::int64_t end,
+                                 DrawnWeights::Side side) const {
+  const std::int64_t t = positions_, size = t * t, count = 2 * (end - begin);
+  std::vector<Tensor> z;
+  for (std::int64_t s = begin; s < end; ++s) z.push_back(shared[s]);
+  const bool right = side == DrawnWeights::right;
+  DrawnWeights p{empty({inputs_, count * size}, f64),
+                 right ? empty({inputs_, count * size}, f64) : Tensor()};
+  double* rows = p.rows.mutable_data<double>();
+  double* turned = right ? p.turned.mutable_data<double>() : nullptr;
+  // Where the weights of draw s and query a stand.
+  const std::int64_t draw_step = right ? size : t, query_step = right ? t : count * t;
   const auto softmax = kernels::loops().f64.softmax;
   parallel::for_range(inputs_, 1, [&](std::int64_t first, std::int64_t last) {
-    std::vector<double> logits(static_cast<std::size_t>(size)), row(static_cast<std::size_t>(t));
+    std::vector<double> logits(static_cast<std::size_t>(size));
     for (std::int64_t n = first; n < last; ++n) {
-      const double* may = may_.data<double>() + (one_view ? 0 : n * size);
+      const double* may = may_.data<double>() + (may_.rank() == 2 ? 0 : n * size);
       for (std::int64_t s = 0; s < count; ++s) {
-        draw(n, shared[static_cast<std::size_t>(s)].data<double>(), rng, begin + s, logits.data());
-        for (const int side : {0, 1}) {
-          double* to = out + ((n * count + s) * 2 + side) * size;
-          for (std::int64_t a = 0; a < t; ++a) {
-            for (std::int64_t i = 0; i < t; ++i) {
-              const double g = logits[static_cast<std::size_t>(a * t + i)];
-              row[static_cast<std::size_t>(i)] =
-                  may[a * t + i] > 0 ? (side == 0 ? g : -g) : -INFINITY;
-            }
-            softmax(row.data(), row.data(), t);
-            for (std::int64_t i = 0; i < t; ++i)
-              to[turned ? i * t + a : a * t + i] = row[static_cast<std::size_t>(i)];
+        if (s % 2 == 0)
+          draw(n, z[static_cast<std::size_t>(s / 2)].data<double>(), shared.generator(),
+               begin + s / 2, logits.data());
+        for (std::int64_t a = 0; a < t; ++a) {
+          double* row = rows + n * count * size + s * draw_step + a * query_step;
+          for (std::int64_t i = 0; i < t; ++i) {
+            const double g = logits[static_cast<std::size_t>(a * t + i)];
+            row[i] = may[a * t + i] > 0 ? (s % 2 == 0 ? g : -g) : -INFINITY;
           }
+          softmax(row, row, t);
+          if (!turned) continue;
+          for (std::int64_t i = 0; i < t; ++i) turned[(n * count + s) * size + i * t + a] = row[i];
         }
       }
     }

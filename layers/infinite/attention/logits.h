@@ -5,8 +5,12 @@
 // for all of them, G(n) = QK·Φ_n·Z·Φ_nᵀ has Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. Where the root
 // leaves a remainder, k(n, n) = Φ_n·Φ_nᵀ + Ψ_n·Ψ_nᵀ, the input draws the rest for itself,
 //   G(n) = QK·[F Ψ]·[· Z₁₂; Z₂₁ Z₂₂]·[F Ψ]ᵀ + QK·Φ·Z·Φᵀ,   F·Fᵀ = Φ_n·Φ_nᵀ,
-// from numbers that its own kernel names: the same input draws the same wherever it stands. Each draw
-// counts twice, as G and −G, whose law is the same.
+// from numbers that its own kernel names: the same input draws the same wherever it stands.
+//
+// Two things make the mean sharper, and leave each draw's law as it is. A draw counts twice, as G and
+// −G. And the Z of a group are orthogonal as vectors of R² numbers, with the lengths that independent
+// ones have (as the orthogonal random features of Yu et al. 2016): from R² draws on the standard error
+// is 2 to 4 times smaller. Of more than 20 coordinates this holds of the first 20, which explain most.
 
 #include <cstdint>
 #include <vector>
@@ -17,6 +21,35 @@
 
 namespace ladon::infinite {
 
+/// The matrices Z that all inputs share, for one draw after the other.
+class SharedDraws {
+ public:
+  SharedDraws(const Generator& rng, std::int64_t rank);
+  /// Z of a draw, [R, R], which depends on rng and number alone.
+  Tensor operator[](std::int64_t number);
+  const Generator& generator() const { return rng_; }
+
+ private:
+  Generator rng_;
+  std::int64_t rank_, first_, group_ = -1;
+  Tensor orthogonal_;  // [r², r, r]: the first r rows and columns of a group's matrices
+};
+
+/// The weights of one input at S draws.
+struct InputWeights {
+  const double* rows;    ///< P [T, S, T] of a left side: query, draw, key; of a right one [S, T, T]
+  const double* turned;  ///< Pᵀ [S, T, T]: draw, key, query; null for a left side
+};
+
+/// The weights of a block of inputs at S draws, as products with what stands between two inputs take
+/// them.
+struct DrawnWeights {
+  enum Side { left, right };
+  InputWeights of(std::int64_t input) const;
+
+  Tensor rows, turned;  // f64 [N, …]
+};
+
 /// One block of inputs, prepared for drawing.
 class LogitDraws {
  public:
@@ -25,10 +58,16 @@ class LogitDraws {
 
   std::int64_t inputs() const { return inputs_; }
 
-  /// softmax(G) and softmax(−G) over what each query may see, for draws [begin, end) of all inputs:
-  /// f64 [N, 2·(end − begin), T, T], blocks transposed where `turned`. One draw's numbers depend on
-  /// `rng` and its number alone.
-  Tensor weights(const Generator& rng, std::int64_t begin, std::int64_t end, bool turned) const;
+  std::int64_t rank() const { return rank_; }
+  /// Whether the common coordinates explain these inputs' tokens to rounding.
+  bool explained() const;
+  /// Φ of an input, [T, R], and Φᵀ.
+  const double* common(std::int64_t input) const;
+  const double* common_turned(std::int64_t input) const;
+
+  /// softmax(G) and softmax(−G) over what each query may see, for draws [begin, end) of all inputs.
+  DrawnWeights weights(SharedDraws& shared, std::int64_t begin, std::int64_t end,
+                       DrawnWeights::Side side) const;
 
  private:
   void draw(std::int64_t input, const double* shared, const Generator& rng, std::int64_t number,

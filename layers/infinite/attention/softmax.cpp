@@ -114,7 +114,7 @@ AttentionMoments softmax_moments(const AttentionLimit& layer, const Pairs& seen,
   double* value = m.value.mutable_data<double>();
   double* tangent = m.tangent.defined() ? m.tangent.mutable_data<double>() : nullptr;
   if (t > 2) {
-    average_over_draws(layer, seen, blocks, value, tangent);
+    average_over_draws(layer, seen, values, value, tangent);
     return m;
   }
   parallel::for_range(blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {

@@ -17,6 +17,7 @@ namespace {
 
 constexpr double probe_seconds = 0.1;  // what measuring may take, about
 constexpr double cached_bytes = 3e6;   // tensors of a tile that a core works on fastest
+constexpr double drawn_bytes = 1e8;    // the same where layers draw
 constexpr double probe_bytes = 16e6;   // what measuring may hold, about
 constexpr double thread_bytes = 8e6;   // packing buffers of BLAS and what the allocator holds back
 
@@ -158,7 +159,9 @@ class Sizes {
   }
   /// A tile whose tensors stay in cache, and enough of them for all threads.
   std::int64_t chosen(double budget) const {
-    const double cached = std::sqrt(cached_bytes / probe_.pair_bytes);
+    // What is drawn for an input serves all pairs of a tile: that counts for more than the caches.
+    const double cached =
+        std::sqrt((plan_.estimate.sampled ? drawn_bytes : cached_bytes) / probe_.pair_bytes);
     const double shared = std::sqrt(static_cast<double>(plan_.a.count()) *
                                     static_cast<double>(plan_.b.count()) / (8.0 * num_threads()));
     const double wanted = std::min({cached, shared, static_cast<double>(largest_)});
