@@ -83,16 +83,21 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Gener
   const bool concatenated = o.positions && encoding.merge == PositionMerge::concat;
   const std::int64_t beside = concatenated ? encoding.channels : 0;
   // Drawn as matrices [heads·width, in], so that fans are those of the whole projection.
-  const auto projection = [&](std::int64_t rows, std::int64_t in, std::int64_t more) {
+  const auto projection = [&](std::int64_t rows, std::int64_t in, std::int64_t more,
+                              bool output_of = false) {
     const Shape shape{checked_product("MultiHeadAttention", o.heads, rows),
                       checked_sum("MultiHeadAttention", in, more)};
-    const Tensor matrix = initialize(init, shape, source).detach();
+    // The output sums over its rows, all others over their columns.
+    const double drawn = init_stddev(init, shape);
+    const double gain =
+        output_of && drawn > 0 ? init_stddev(init, {shape[1], shape[0]}) / drawn : 1;
+    const Tensor matrix = initialize(init, shape, source, {.gain = gain}).detach();
     return parameter(reshape(matrix, {o.heads, rows, shape[1]}));
   };
   query = projection(width, o.dim, beside);
   if (!form.tied) key = projection(width, key_dim, beside);
   value = projection(value_width, value_dim, values_see_positions ? beside : 0);
-  output = projection(value_width, out, 0);
+  output = projection(value_width, out, 0, true);
   if (o.positions) positions.emplace(encoding, source);
   if (o.prior.parameterization == Parameterization::ntk) {
     query_key_std = scalar(o.prior.query_key_std, f64);

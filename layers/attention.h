@@ -127,10 +127,8 @@ struct MultiHeadAttention : Layer {
   /// come near it. See infinite/attention/limit.h for what each form gives. In standard
   /// parameterization the NTK is its leading order in the widths, as Linear's. Only what is known to
   /// have a limit has one. Throws Error for sqrt scaling of tied queries and keys (the logits grow
-  /// without bound), for parameters beyond those of plain attention (biases of queries, keys or
-  /// values: set projection_bias = false), for weights without a Gaussian limit, for dropout in
-  /// training mode, where queries, keys and values do not see one input, and for a hook that gives
-  /// no limit.
+  /// without bound), for weights without a Gaussian limit, for dropout in training mode, where
+  /// queries, keys and values do not see one input, and for a hook that gives no limit.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   bool draws() const override;
 

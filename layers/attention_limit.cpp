@@ -17,17 +17,15 @@ namespace {
 constexpr const char* where_from = "MultiHeadAttention";
 
 /// Trained tensors that the formulas below account for. A layer that has others has no limit.
-constexpr std::array<std::string_view, 6> accounted = {"query",  "key",         "value",
-                                                       "output", "output_bias", "positions.weight"};
+constexpr std::array<std::string_view, 9> accounted = {
+    "query",    "key",        "value",       "output",          "query_bias",
+    "key_bias", "value_bias", "output_bias", "positions.weight"};
 
 void check_has_limit(const MultiHeadAttention& layer) {
   for (const auto& [name, x] : layer.named_parameters())
-    LADON_CHECK(
-        name.starts_with("hook.") ||  // the hook's own, whose limit it gives
-            std::find(accounted.begin(), accounted.end(), name) != accounted.end(),
-        where_from, "no limit is known of attention with `", name,
-        "`; for biases of queries, keys and values set projection_bias = false (the output keeps "
-        "its bias)");
+    LADON_CHECK(name.starts_with("hook.") ||  // the hook's own, whose limit it gives
+                    std::find(accounted.begin(), accounted.end(), name) != accounted.end(),
+                where_from, "no limit is known of attention with `", name, "`");
   LADON_CHECK(layer.dropout == 0 || !layer.training(), where_from,
               "has no limit with dropout of the attention weights; call eval()");
   const std::int64_t seen = layer.query.size(2);
@@ -57,13 +55,14 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
     return y;
   }
   LADON_CHECK(a.init != Init::ones, where_from, "weights that are all one have no Gaussian limit");
-  const auto variance = [&](const Tensor& weight) {
-    const double std = init_stddev(a.init, {weight.size(0) * weight.size(1), weight.size(2)});
+  const auto variance = [&](const Tensor& weight, bool sums_rows = false) {
+    const Shape shape{weight.size(0) * weight.size(1), weight.size(2)};
+    const double std = init_stddev(a.init, sums_rows ? Shape{shape[1], shape[0]} : shape);
     return std * std;
   };
   const Tensor& key = a.form.tied ? a.query : a.key;
   const double q = variance(a.query), k = variance(key), v = variance(a.value),
-               o = variance(a.output);
+               o = variance(a.output, true);
   // In ntk form σ² of a group is its fan_in times its variance.
   const auto deviation = [](double var1, std::int64_t fan1, double var2, std::int64_t fan2) {
     return scalar(std::sqrt(var1 * static_cast<double>(fan1) * var2 * static_cast<double>(fan2)),
@@ -73,6 +72,13 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
   y.value_output = deviation(v, a.value.size(2), o, a.heads() * a.value_head_dim());
   y.query_key_trained = q > 0 && k > 0 ? 1 / q + 1 / k : 0;
   y.value_output_trained = v > 0 && o > 0 ? 1 / v + 1 / o : 0;
+  // A bias is a weight of an input of its own, whose kernel is 1 / σ² in the units of the others.
+  const auto bias = [](const Tensor& b, double var, std::int64_t fan_in) {
+    return b.defined() && var > 0 ? 1 / (var * static_cast<double>(fan_in)) : 0;
+  };
+  y.query_bias_trained = bias(a.query_bias, q, a.query.size(2));
+  y.key_bias_trained = bias(a.key_bias, k, key.size(2));
+  y.value_bias_trained = bias(a.value_bias, v, a.value.size(2));
   if (a.output_bias.defined()) y.bias_trained = scalar(1, f64);
   return y;
 }

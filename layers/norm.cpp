@@ -39,7 +39,8 @@ void LayerNorm::report(const Tensor& x, const Tensor& y) const {
 infinite::Kernel LayerNorm::limit(const infinite::Kernel& k) const {
   k.law.need_mean_zero("LayerNorm");
   const infinite::Law makes = k.law.after_trained_scale(weight.defined() && k.ntk.defined());
-  return infinite::map_pairs(k, makes, [&](const infinite::Pairs& pairs) {
+  infinite::Kernel result = infinite::map_pairs(k, makes, [&](const infinite::Pairs& inputs) {
+    const infinite::Pairs pairs = inputs.centered();
     // At least the smallest number: zeros stay zeros even where eps = 0.
     const auto power = [&](const Tensor& variance) {
       return maximum(variance + eps, scalar(std::numeric_limits<double>::min(), f64));
@@ -49,6 +50,8 @@ infinite::Kernel LayerNorm::limit(const infinite::Kernel& k) const {
     if (weight.defined() && y.ntk.defined()) y.ntk = y.ntk + y.nngp + 1;
     return y;
   });
+  result.mean = Tensor();
+  return result;
 }
 
 void LayerNorm::visit(Visitor& v) {

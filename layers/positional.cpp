@@ -1,6 +1,7 @@
 #include "ladon/layers/positional.h"
 
 #include <cmath>
+#include <vector>
 
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
@@ -8,6 +9,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/lapack.h"
+#include "ladon/layers/infinite/dual/quadrature.h"
 #include "ladon/layers/infinite/kernel/kernel.h"
 #include "ladon/layers/init.h"
 #include "ladon/layers/trace.h"
@@ -36,6 +38,62 @@ Tensor sinusoidal_table(std::int64_t length, std::int64_t dim, DType dtype) {
 Tensor SinusoidalPositions::forward(const Tensor& x) const {
   check_sequence("SinusoidalPositions", x);
   return x + sinusoidal_table(x.size(-2), x.size(-1), x.dtype());
+}
+
+namespace {
+
+/// ∫₀¹ f(n·10000⁻ˢ) ds: Gauss–Legendre with 8 nodes on pieces of less than a turn each.
+template <class F>
+double over_frequencies(std::int64_t n, const F& f) {
+  static const auto rule = infinite::gauss_legendre(8);
+  const double *nodes = rule.first.data<double>(), *weights = rule.second.data<double>();
+  const auto pieces = static_cast<std::int64_t>(8 + static_cast<double>(n) * std::log(10000.0));
+  double sum = 0;
+  for (std::int64_t piece = 0; piece < pieces; ++piece)
+    for (int i = 0; i < 8; ++i) {
+      const double s =
+          (static_cast<double>(piece) + (1 + nodes[i]) / 2) / static_cast<double>(pieces);
+      sum += weights[i] / 2 * f(static_cast<double>(n) * std::pow(10000.0, -s));
+    }
+  return sum / static_cast<double>(pieces);
+}
+
+/// Means over the channels of the sinusoidal table: of the products of two positions, [T, T], and of
+/// each position, [T].
+struct TableMeans {
+  Tensor products, own;
+};
+
+TableMeans table_means(std::int64_t length, std::int64_t channels) {
+  if (channels > 0) {
+    const Tensor table = sinusoidal_table(length, channels, f64);
+    return {matmul(table, transpose(table)) / static_cast<double>(channels), mean(table, 1)};
+  }
+  std::vector<double> by_distance, own;  // sin·sin + cos·cos is the cosine of the distance
+  for (std::int64_t n = 0; n < length; ++n) {
+    by_distance.push_back(over_frequencies(n, [](double x) { return std::cos(x) / 2; }));
+    own.push_back(over_frequencies(n, [](double x) { return (std::sin(x) + std::cos(x)) / 2; }));
+  }
+  std::vector<double> products;
+  for (std::int64_t a = 0; a < length; ++a)
+    for (std::int64_t b = 0; b < length; ++b)
+      products.push_back(by_distance[static_cast<std::size_t>(std::abs(a - b))]);
+  return {from_vector(products, {length, length}), from_vector(own, {length})};
+}
+
+}  // namespace
+
+infinite::Kernel SinusoidalPositions::limit(const infinite::Kernel& k) const {
+  k.need_positions("SinusoidalPositions");
+  LADON_CHECK(k.positions.rank() == 1, "SinusoidalPositions", "expects sequences, got positions ",
+              k.positions);
+  const TableMeans means = table_means(k.position_count(), k.law.channels);
+  infinite::Kernel y = infinite::map_pairs(k, k.law.after_mixing(), [&](const infinite::Pairs& p) {
+    const Tensor added = p.of_positions(means.products);
+    return infinite::PairKernels{p.nngp + added, p.ntk};
+  });
+  if (k.law.has_mean_zero()) y.mean = k.mean.defined() ? k.mean + means.own : means.own;
+  return y;
 }
 
 std::string SinusoidalPositions::describe() const { return "SinusoidalPositions"; }
@@ -151,20 +209,24 @@ Tensor RandomPositions::forward(const Tensor& x) const {
   return y;
 }
 
+double RandomPositions::token_share() const {
+  const double width = static_cast<double>(in), own = static_cast<double>(weight.size(1));
+  return merge == PositionMerge::sum ? 1 : width / (width + own);
+}
+
 infinite::Pairs RandomPositions::limit(const infinite::Pairs& tokens) const {
   const std::int64_t length = tokens.nngp.size(-1);
   LADON_CHECK(
       tokens.has_positions && (grid.rank() == 1 ? length <= grid[0] : length == grid.count()),
       "RandomPositions", "inputs of ", tokens.has_positions ? length : 0,
       " positions do not fit positions ", grid);
-  const double width = static_cast<double>(in), own = static_cast<double>(weight.size(1));
-  const double token_share = merge == PositionMerge::sum ? 1 : width / (width + own);
-  const double position_share = merge == PositionMerge::sum ? 1 : own / (width + own);
+  const double share = token_share();
+  const double position_share = merge == PositionMerge::sum ? 1 : 1 - share;
   const Slice used{.stop = length};
   const Tensor table =
       position_share * square(stddev) * slice(slice(correlation, 0, used), 1, used);
   const Tensor r = tokens.of_positions(table);
-  const auto add = [&](const Tensor& k) { return token_share * k + r; };
+  const auto add = [&](const Tensor& k) { return share * k + r; };
   infinite::Pairs y = tokens;
   y.nngp = add(tokens.nngp);
   y.left = add(tokens.left);
@@ -177,10 +239,12 @@ infinite::Kernel RandomPositions::limit(const infinite::Kernel& k) const {
   k.law.need_channels("RandomPositions", in);
   infinite::Law makes = merge == PositionMerge::concat ? k.law.after_mixing() : k.law;
   if (merge == PositionMerge::concat && makes.channels > 0) makes.channels += weight.size(1);
-  return infinite::map_pairs(k, makes, [this](const infinite::Pairs& pairs) {
+  infinite::Kernel result = infinite::map_pairs(k, makes, [this](const infinite::Pairs& pairs) {
     const infinite::Pairs y = limit(pairs);
     return infinite::PairKernels{y.nngp, y.ntk};
   });
+  if (result.mean.defined()) result.mean = token_share() * result.mean;
+  return result;
 }
 
 void RandomPositions::visit(Visitor& v) {

@@ -6,6 +6,19 @@
 #include "ladon/layers/infinite/kernel/branches.h"
 
 namespace ladon {
+namespace {
+
+LinearOptions linear_options(const TransformerEncoderLayerOptions& o, std::int64_t in,
+                             std::int64_t out) {
+  LinearOptions options{.in = in, .out = out, .parameterization = o.prior.parameterization};
+  if (options.parameterization == Parameterization::ntk) {
+    options.weight_std = o.weight_std;
+    options.bias_std = o.bias_std;
+  }
+  return options;
+}
+
+}  // namespace
 
 TransformerEncoderLayer::TransformerEncoderLayer(const TransformerEncoderLayerOptions& o,
                                                  Generator& rng)
@@ -13,12 +26,16 @@ TransformerEncoderLayer::TransformerEncoderLayer(const TransformerEncoderLayerOp
                  .heads = o.heads,
                  .causal = o.causal,
                  .dropout = o.attention_dropout,
-                 .projection_bias = o.projection_bias},
+                 .form = o.form,
+                 .projection_bias = o.projection_bias,
+                 .positions = o.positions,
+                 .prior = o.prior,
+                 .limit_draws = o.limit_draws},
                 rng),
       attention_norm({.dim = o.dim}),
       feedforward_norm({.dim = o.dim}),
-      expand({.in = o.dim, .out = o.hidden > 0 ? o.hidden : 4 * o.dim}, rng),
-      contract({.in = expand.weight.size(0), .out = o.dim}, rng),
+      expand(linear_options(o, o.dim, o.hidden > 0 ? o.hidden : 4 * o.dim), rng),
+      contract(linear_options(o, expand.weight.size(0), o.dim), rng),
       dropout(o.dropout, rng),
       placement(o.norm),
       activation(o.activation) {}

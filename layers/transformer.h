@@ -28,6 +28,13 @@ struct TransformerEncoderLayerOptions {
   Nonlinearity activation = Nonlinearity::gelu;
   bool causal = false;
   bool projection_bias = true;  ///< Of queries, keys and values.
+  AttentionForm form = {};      ///< Scaling of the logits, and what takes softmax's place.
+  std::optional<AttentionPositions> positions = {};  ///< Added, or set beside, inside attention.
+  AttentionPrior prior =
+      {};  ///< Of attention; its parameterization is also the feed-forward block's …
+  double weight_std = 1;  ///< … whose σ_w, and …
+  double bias_std = 0;    ///< … σ_b are these in ntk parameterization.
+  LimitDraws limit_draws = {};
 };
 
 /// Self-attention and a feed-forward block, each with dropout, residual and layer norm:
@@ -52,8 +59,8 @@ struct TransformerEncoderLayer : Layer {
   }
   /// The same, and the attention weights [batch, heads, T, T].
   AttentionResult forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
-  /// That of its parts. Throws Error where projection_bias is set (MultiHeadAttention::limit), and
-  /// where the inputs' channels do not have mean zero, as a random linear map makes them.
+  /// That of its parts. Throws Error where the inputs' channels do not have mean zero, but for a fixed
+  /// table of positions, as a random linear map makes them.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

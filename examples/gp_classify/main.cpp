@@ -99,12 +99,13 @@ void add_infinite(const Model& model, const Task& task, const Settings& s, const
     const auto label = [&](const char* stage) { return name + ", " + stage; };
     Tensor probabilities;
     Choice choice;
-    const double spent = timed([&, blocks = blocks] {
+    const auto& used = *blocks;
+    const double spent = timed([&] {
       progress.step(label("leave-one-out"), 0);
-      const Fit found = fit(*blocks, task.train.labels, task.classes(),
+      const Fit found = fit(used, task.train.labels, task.classes(),
                             [&] { progress.step(label("leave-one-out"), cost.noise); });
       progress.step(label("prediction"), 0);
-      probabilities = predict(found, *blocks);
+      probabilities = predict(found, used);
       progress.step(label("prediction"), cost.prediction);
       choice = found.choice;
     });

@@ -61,8 +61,9 @@ class Average {
     for (std::int64_t i = 0; i < size_; ++i) {
       sums.value[i] /= count;
       if (!x.u) continue;
+      const double moved = x.t[i] + layer_.query_bias_trained;
       const double slopes =
-          (layer_.query_key_trained * x.k[i] + x.t[i]) * sums.slope_k[i] + x.k[i] * sums.slope_t[i];
+          (layer_.query_key_trained * x.k[i] + moved) * sums.slope_k[i] + x.k[i] * sums.slope_t[i];
       sums.tangent[i] = (sums.tangent[i] + qk * qk * slopes) / count;
     }
   }

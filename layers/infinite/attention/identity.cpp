@@ -30,8 +30,9 @@ AttentionMoments composed(const AttentionLimit& layer, const Pairs& seen, const 
   const Tensor kv = inner(k, values.nngp), qk2 = square(layer.query_key);
   AttentionMoments m{qk2 * k * kv, {}};
   if (!values.ntk.defined()) return m;
-  m.tangent = qk2 * (k * inner(k, values.ntk) + (layer.query_key_trained * k + t) * kv +
-                     k * inner(t, values.nngp));
+  m.tangent = qk2 * (k * inner(k, values.ntk) +
+                     (layer.query_key_trained * k + t + layer.query_bias_trained) * kv +
+                     k * inner(t + layer.key_bias_trained, values.nngp));
   return m;
 }
 
@@ -41,6 +42,8 @@ class Identity {
   Identity(const AttentionLimit& layer, std::int64_t positions)
       : causal_(layer.causal),
         trained_(layer.query_key_trained),
+        query_bias_(layer.query_bias_trained),
+        key_bias_(layer.key_bias_trained),
         qk2_(layer.query_key.item() * layer.query_key.item()),
         t_(positions) {
     column_.resize(static_cast<std::size_t>(t_));
@@ -53,10 +56,13 @@ class Identity {
     for (std::int64_t i = 0; i < t_ * t_; ++i) value[i] = qk2_ * x.k[i] * kv[i];
     if (!tangent) return;
     inner(x.k, x.u, x, ku_.data());
-    inner(x.t, x.v, x, tv_.data());
+    moved_.assign(x.t, x.t + t_ * t_);
+    for (double& t : moved_) t += key_bias_;
+    inner(moved_.data(), x.v, x, tv_.data());
     const double *ku = ku_.data(), *tv = tv_.data();
     for (std::int64_t i = 0; i < t_ * t_; ++i)
-      tangent[i] = qk2_ * (x.k[i] * (ku[i] + trained_ * kv[i] + tv[i]) + x.t[i] * kv[i]);
+      tangent[i] =
+          qk2_ * (x.k[i] * (ku[i] + trained_ * kv[i] + tv[i]) + (x.t[i] + query_bias_) * kv[i]);
   }
 
  private:
@@ -81,9 +87,9 @@ class Identity {
   }
 
   bool causal_;
-  double trained_, qk2_;
+  double trained_, query_bias_, key_bias_, qk2_;
   std::int64_t t_;
-  std::vector<double> column_, kv_, ku_, tv_;
+  std::vector<double> column_, kv_, ku_, tv_, moved_;
 };
 
 AttentionMoments pair_by_pair(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {

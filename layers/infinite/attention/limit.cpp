@@ -83,8 +83,11 @@ constexpr KnownForm known_forms[] = {
 }  // namespace
 
 PairKernels attention_kernels(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
+  Pairs moved = values;
+  if (values.ntk.defined() && layer.value_bias_trained != 0)
+    moved.ntk = values.ntk + layer.value_bias_trained;
   for (const KnownForm& known : known_forms)
-    if (known.form == layer.form) return known.kernels(layer, seen, values);
+    if (known.form == layer.form) return known.kernels(layer, seen, moved);
   const bool unbounded = layer.form.tied && layer.form.scaling == AttentionScaling::sqrt;
   detail::fail("MultiHeadAttention", "no limit is known of attention with ", to_string(layer.form),
                unbounded ? ": the logits grow as sqrt(head_dim); use linear scaling, or untie them"

@@ -14,6 +14,11 @@
 //           + OV²·Σ_ij v_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be]·D_ab,ce
 //   D_ab,ce = ⟨∂G_ac(n), ∂G_be(m)⟩ = QK²·(2·k_ab·k_ce (from Q and K) + t_ab·k_ce + k_ab·t_ce).
 //
+// Biases of queries, keys and values are 0 before training: the NNGP kernel has nothing of them. Moving
+// them is as moving a weight of an input that is always 1, so they add a constant to the tangent kernel
+// of what their projection sees: t_ab + 1/σ_Q² for queries, t_ce + 1/σ_K² for keys (which softmax, whose
+// logits may all be moved alike, does not notice), and u_ij + 1/σ_V² for values.
+//
 // - linear scaling: G → its mean, QK·k(n, n) where queries and keys are tied and 0 where they are
 //   not, and D → 0. With A_n = ζ(G(n)): S = OV²·A_n·v·A_mᵀ, NTK = OV²·A_n·(u + 2v)·A_mᵀ + σ_b².
 //   Untied, softmax averages over the visible keys, and the other ζ leave the bias alone.
@@ -41,7 +46,10 @@ struct AttentionLimit {
   // In standard parameterization the gradient is taken by W = σ/sqrt(fan_in)·w instead of w, which
   // multiplies the group's part by fan_in/σ² = 1/Var W.
   double query_key_trained, value_output_trained;
-  Tensor bias_trained;           ///< The NTK of the output bias, rank 0.
+  Tensor bias_trained;  ///< The NTK of the output bias, rank 0.
+  // What trained biases of queries, keys and values, 0 before training, add to the tangent kernels of
+  // what they are added to: 1/σ² of the group's weights; 0 without.
+  double query_bias_trained = 0, key_bias_trained = 0, value_bias_trained = 0;
   std::int64_t samples;          ///< Draws of the logits, where they are drawn, …
   Generator rng = Generator(0);  ///< … from this generator, another for each layer and replicate.
 };

@@ -42,7 +42,8 @@ Normalized normalize(const Pairs& seen) {
   return {scale, clamp(where(greater(scale, 0), seen.nngp, scalar(0, f64)) / safe, -1, 1)};
 }
 
-KeyFactors key_factors(const Pairs& seen, const Pairs& values, const Normalized& k) {
+KeyFactors key_factors(const AttentionLimit& layer, const Pairs& seen, const Pairs& values,
+                       const Normalized& k) {
   Tensor may = ones({1, 1}, f64);
   if (seen.left_mask.defined()) may = may * cast(unsqueeze(seen.left_mask, -1), f64);
   if (seen.right_mask.defined()) may = may * cast(unsqueeze(seen.right_mask, -2), f64);
@@ -51,7 +52,7 @@ KeyFactors key_factors(const Pairs& seen, const Pairs& values, const Normalized&
   if (!values.ntk.defined()) return y;
   y.weight[1] = contiguous(values.ntk * may * k.scale);
   y.weight[2] = contiguous(v * seen.nngp);
-  y.weight[3] = contiguous(v * seen.ntk);
+  y.weight[3] = contiguous(v * (seen.ntk + layer.key_bias_trained));
   return y;
 }
 
@@ -131,14 +132,15 @@ AttentionMoments rectified_moments(const AttentionLimit& layer, const Pairs& see
   check_no_gradient("relu or abs", layer, seen, values);
   const bool tangent = values.ntk.defined();
   const Normalized k = normalize(seen);
-  const Sums sums =
-      sums_over_keys(layer.form.weighting, layer.causal, key_factors(seen, values, k), tangent);
+  const Sums sums = sums_over_keys(layer.form.weighting, layer.causal,
+                                   key_factors(layer, seen, values, k), tangent);
   const Tensor qk = square(layer.query_key);
   AttentionMoments m{qk * k.scale * sums.of[0], {}};
   if (!tangent) return m;
-  m.tangent =
-      qk * (k.scale * sums.of[1] + (layer.query_key_trained * seen.nngp + seen.ntk) * sums.of[2] +
-            seen.nngp * sums.of[3]);
+  m.tangent = qk * (k.scale * sums.of[1] +
+                    (layer.query_key_trained * seen.nngp + seen.ntk + layer.query_bias_trained) *
+                        sums.of[2] +
+                    seen.nngp * sums.of[3]);
   return m;
 }
 

@@ -96,7 +96,8 @@ Moment moment(const AttentionLimit& layer, const PairBlocks& x, std::int64_t a, 
   m.value += e.value * difference(x.v);
   if (!x.u) return m;
   const double tangents =
-      (layer.query_key_trained * x.k[ab] + x.t[ab]) * key + x.k[ab] * difference(x.t);
+      (layer.query_key_trained * x.k[ab] + x.t[ab] + layer.query_bias_trained) * key +
+      x.k[ab] * difference(x.t);
   m.tangent += e.value * difference(x.u) + e.derivative * difference(x.v) * qk2 * tangents;
   return m;
 }

@@ -25,6 +25,7 @@ Pairs cross_pairs(const Kernel& k) {
           .left_mask = side(k.mask1, 1),
           .right_mask = side(k.mask2, 0),
           .same = k.same,
+          .mean = k.mean,
           .has_positions = k.has_positions(),
           .entries = k.entries,
           .left_root = side(k.root1, 1),
@@ -39,6 +40,7 @@ Pairs self_pairs(const Kernel& k, const Tensor& cov, const Tensor& mask, const R
           .left_mask = mask,
           .right_mask = mask,
           .same = ones({cov.size(0)}, boolean),
+          .mean = k.mean,
           .has_positions = k.has_positions(),
           .entries = k.entries,
           .left_root = root,
@@ -57,6 +59,17 @@ Tensor Pairs::left_variance() const {
 }
 Tensor Pairs::right_variance() const {
   return has_positions && entries == Entries::full ? unsqueeze(ladon::diagonal(right), -2) : right;
+}
+
+Pairs Pairs::centered() const {
+  if (!mean.defined()) return *this;
+  const Tensor product =
+      entries == Entries::full ? unsqueeze(mean, 1) * unsqueeze(mean, 0) : square(mean);
+  Pairs y = *this;
+  for (Tensor Pairs::*part : {&Pairs::nngp, &Pairs::left, &Pairs::right})
+    y.*part = y.*part - product;
+  y.mean = Tensor();
+  return y;
 }
 
 Tensor Pairs::visible(const Tensor& block) const {
@@ -149,6 +162,11 @@ Kernel map_pairs(const Kernel& k, const Law& makes, const Shape& positions,
   };
   result.cov1 = alone(k.cov1, k.mask1, k.root1, &Call::selves1);
   result.cov2 = alone(k.cov2, k.mask2, k.root2, &Call::selves2);
+  // What a layer makes of a mean is known only where it leaves the channels at their positions.
+  if (k.mean.defined() && (makes.independent() || !(positions == k.positions))) {
+    result.mean = Tensor();
+    if (!makes.independent()) result.law.zero_given = Law::nothing;
+  }
   result.positions = positions;
   if (!result.has_positions()) {
     result.mask1 = result.mask2 = Tensor();
@@ -176,6 +194,9 @@ Kernel combine(const std::vector<Kernel>& branches, const Law& makes,
     self1.push_back({k.cov1, {}});
     self2.push_back({k.cov2, {}});
   }
+  // Where one branch found that pairs are not needed any more, no other needs them.
+  for (const Kernel& k : branches)
+    if (!k.nngp.defined()) result = result.alone();
   if (result.nngp.defined()) {
     const PairKernels both = rule(cross);
     result.nngp = both.nngp;

@@ -44,9 +44,11 @@ struct Kernel {
   Tensor ntk;           ///< As nngp; undefined where it is not wanted.
   Tensor cov1, cov2;    ///< NNGP of each input with itself: [N], [N, T, T] or [N, T].
   Tensor mask1, mask2;  ///< bool [N, T], true = token; undefined: all are.
-  Tensor same;          ///< bool [N1, N2], true where both are the same input (for layers that draw
-                        ///< once an input, as dropout); undefined: none is.
-  Shape positions;      ///< {} for vectors, {T} for sequences, {H, W} for images (T = H·W).
+  Tensor mean;      ///< [T]: the mean over the channels of a position, where something fixed was
+                    ///< added (a table of positions); undefined: 0, or not known (law).
+  Tensor same;      ///< bool [N1, N2], true where both are the same input (for layers that draw
+                    ///< once an input, as dropout); undefined: none is.
+  Shape positions;  ///< {} for vectors, {T} for sequences, {H, W} for images (T = H·W).
   Entries entries = Entries::full;  ///< What blocks hold.
   Entries wanted = Entries::full;   ///< What the next layer is asked for; it may give more.
   Law law;                          ///< What is known of the channels besides.
@@ -79,6 +81,7 @@ struct Pairs {
   Tensor left, right;  ///< NNGP of x with itself, and of x': as nngp.
   Tensor left_mask, right_mask;  ///< bool [P, T], or undefined
   Tensor same;                   ///< bool [P]; undefined: none is
+  Tensor mean;                   ///< [T], or undefined, as Kernel::mean
   bool has_positions = false;
   Entries entries = Entries::full;
   Root left_root, right_root;  ///< While a layer draws; their first axis as that of left and right.
@@ -86,6 +89,9 @@ struct Pairs {
   /// The variances p of x and q of x', in the layout of nngp: [P], [P, T, 1] and [P, 1, T], or [P, T].
   Tensor left_variance() const;
   Tensor right_variance() const;
+
+  /// The pairs of channels less their means.
+  Pairs centered() const;
 
   /// A block with zeros in the rows and columns of masked positions.
   Tensor visible(const Tensor& block) const;

@@ -12,7 +12,7 @@ namespace ladon::infinite {
 /// The law of one channel, over the random weights.
 struct Law {
   static constexpr int nothing = -1, everything = std::numeric_limits<int>::max();
-  /// How much may be given and E f is still 0. `nothing`: the mean is not known. 0: only without
+  /// How much may be given and E f (less Kernel::mean) is still 0. `nothing`: the mean is not known. 0: only without
   /// conditions, which is what LayerNorm relies on. n: also given the inputs of the n outermost
   /// branches that the channel lies in (the network itself is the first). `everything`: given all that
   /// it was computed from, as a random linear map of its own makes it, which sums and products of

@@ -215,7 +215,6 @@ TEST(AttentionLimit, RefusesWhatHasNone) {
   auto tied = sqrt_untied(Weighting::identity);
   tied.form.tied = true;
   refuse(tied, "the logits grow as sqrt(head_dim)");
-  refuse({.dim = 4, .heads = 2}, "set projection_bias = false");
   refuse({.dim = 4, .heads = 2, .key_dim = 5, .bias = false}, "the limit is of self-attention");
   refuse({.dim = 4, .heads = 2, .bias = false, .prior = {.init = Init::ones}}, "no Gaussian limit");
   refuse({.dim = 4, .heads = 2, .value_dim = 5, .bias = false}, "the limit is of self-attention");

@@ -2,6 +2,7 @@
 
 #include "ladon/layers/transformer.h"
 
+#include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/tests/layers/infinite/attention_networks.h"
 #include "ladon/tests/support.h"
 
@@ -18,8 +19,7 @@ infinite::NetworkFactory transformer(NormPlacement norm) {
                                               .hidden = 128,
                                               .dropout = 0,
                                               .norm = norm,
-                                              .activation = Nonlinearity::relu,
-                                              .projection_bias = false},
+                                              .activation = Nonlinearity::relu},
                                     .layers = 1},
                                    rng));
     net->append(Linear({.in = width, .out = 16, .init = Init::kaiming_normal}, rng));
@@ -35,12 +35,132 @@ TEST(TransformerLimit, OfBothPlacementsOfTheNorm) {
   }
 }
 
-TEST(TransformerLimit, RefusesBiasesOfProjections) {
-  Generator rng(1);
-  const TransformerEncoderLayer layer({.dim = 4, .heads = 2}, rng);
-  infinite::Kernel k = infinite::input_kernel(ones({2, 3, 4}));
-  k.law.zero_given = 0;
-  test::expect_error([&] { layer.limit(k); }, "set projection_bias = false");
+/// [Embedding – positions – two encoder layers as they come – pool – Linear], of width heads².
+infinite::NetworkFactory default_encoder(std::int64_t heads, NormPlacement norm) {
+  return [heads, norm](Generator& rng) {
+    const std::int64_t width = heads * heads;
+    auto net = std::make_unique<Sequential>(
+        Embedding({.count = 6, .dim = width}, rng), SinusoidalPositions(),
+        TransformerEncoder({.layer = {.dim = width,
+                                      .heads = heads,
+                                      .norm = norm,
+                                      .limit_draws = {.samples = 1024}},
+                            .layers = 2},
+                           rng),
+        MeanPool(), Linear({.in = width, .out = 32}, rng));
+    net->eval();
+    return net;
+  };
+}
+
+/// What networks of a width deviate from the limit by, in mean diagonals of the limit, and the standard
+/// error of that: NNGP and NTK one after the other.
+struct Deviation {
+  Tensor value, se;
+};
+Deviation deviation(std::int64_t heads, NormPlacement norm, const infinite::Inputs& x) {
+  const auto make = default_encoder(heads, norm);
+  Generator rng(11), any(5);
+  const auto networks =
+      infinite::monte_carlo_kernel(make, x, x, rng, {.draws = 1000, .kernel = {.channels = 1}});
+  const auto network = make(any);
+  const infinite::Gram k = infinite::gram(infinite::limit(*network), x, x, {.replicates = 4});
+  const auto in_diagonals = [](const Tensor& y, const Tensor& of) {
+    return flatten(y) / mean(diagonal(of)).item();
+  };
+  const auto error = [&](const Tensor& a, const Tensor& b) { return sqrt(square(a) + square(b)); };
+  return {concat({in_diagonals(networks.nngp - k.nngp, k.nngp),
+                  in_diagonals(networks.ntk - k.ntk, k.ntk)},
+                 0),
+          concat({in_diagonals(error(networks.nngp_se, k.nngp_se), k.nngp),
+                  in_diagonals(error(networks.ntk_se, k.ntk_se), k.ntk)},
+                 0)};
+}
+
+// The Transformer that everybody uses, with all its defaults, on padded sentences. Networks of finite
+// width w deviate by O(1/w), which two widths remove: (4·D(4w) − D(w))/3.
+TEST(TransformerLimit, OfTheDefaultEncoder) {
+  Generator rng(5);
+  const infinite::Inputs x{randint({3, 4}, rng, 0, 6),
+                           cast(tensor({1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 0}, {3, 4}), boolean)};
+  for (const auto norm : {NormPlacement::pre, NormPlacement::post}) {
+    const Deviation narrow = deviation(8, norm, x), wide = deviation(16, norm, x);
+    const Tensor left = (4 * wide.value - narrow.value) / 3;
+    const Tensor se = sqrt(square(4 * wide.se) + square(narrow.se)) / 3;
+    EXPECT_LT(test::largest_z(zeros_like(left), left, se), 4);
+    EXPECT_LT(amax(se).item(), 0.02);  // sharp enough to see 8% anywhere
+    EXPECT_GT(test::largest_z(zeros_like(left), left + 0.08, se), 4);
+  }
+}
+
+TEST(TransformerLimit, OfOtherFormsAndParameterizations) {
+  const auto make = [](Generator& rng) {
+    constexpr std::int64_t width = 128;
+    auto net = std::make_unique<Sequential>(
+        Linear({.in = 4, .out = width, .parameterization = test::ntk}, rng),
+        TransformerEncoder(
+            {.layer = {.dim = width,
+                       .heads = 32,
+                       .hidden = 256,
+                       .causal = true,
+                       .form = {.weighting = Weighting::identity},
+                       .positions = AttentionPositions{.encoding = {.grid = {3}}},
+                       .prior = {.parameterization = test::ntk, .query_key_std = 0.8},
+                       .weight_std = 1.2,
+                       .bias_std = 0.3},
+             .layers = 1},
+            rng),
+        Linear({.in = width, .out = 32, .parameterization = test::ntk}, rng));
+    net->eval();
+    return net;
+  };
+  const auto x = test::padded();
+  test::expect_limit(make, x.a, x.b, test::fewer);
+}
+
+// --- biases that begin at zero ---
+
+// Every form, behind a Linear that gives the tangent kernels of its inputs something to hold.
+TEST(AttentionBiases, AddClosedTermsToTheTangentKernel) {
+  const auto x = test::blocks(2);
+  const auto make = [](AttentionForm form, bool biased) {
+    return [=](Generator& rng) {
+      constexpr std::int64_t width = 48;
+      return std::make_unique<Sequential>(Linear({.in = 4, .out = width, .gain = 0.5}, rng),
+                                          MultiHeadAttention({.dim = width,
+                                                              .heads = 64,
+                                                              .head_dim = 24,
+                                                              .causal = true,
+                                                              .value_head_dim = 4,
+                                                              .out = 64,
+                                                              .form = form,
+                                                              .projection_bias = biased},
+                                                             rng));
+    };
+  };
+  using enum Weighting;
+  constexpr auto by_root = AttentionScaling::sqrt, by_width = AttentionScaling::linear;
+  for (const AttentionForm form :
+       {AttentionForm{by_root, softmax, false}, AttentionForm{by_root, identity, false},
+        AttentionForm{by_root, relu, false}, AttentionForm{by_width, softmax, false}}) {
+    Generator any(1);
+    const auto plain = make(form, false)(any), biased = make(form, true)(any);
+    const infinite::Kernel k = infinite::limit(*plain)(x.a, x.b);
+    const infinite::Kernel with = infinite::limit(*biased)(x.a, x.b);
+    EXPECT_TRUE(all_equal(k.nngp, with.nngp));
+    // Networks of one seed have the same weights, with and without.
+    const auto networks = [&](bool has_biases) {
+      Generator rng(3);
+      return infinite::sample_kernels(make(form, has_biases), x.a, x.b, rng,
+                                      {.draws = 100, .kernel = {.channels = 1}});
+    };
+    const auto without = networks(false), all = networks(true);
+    RunningMoments added;
+    for (std::size_t i = 0; i < all.size(); ++i) added.add(all[i].ntk - without[i].ntk);
+    const Tensor se = added.standard_error();
+    EXPECT_LT(test::largest_z(with.ntk - k.ntk, added.mean(), se), 4);
+    EXPECT_GT(test::largest_z(1.5 * (with.ntk - k.ntk), added.mean(), se), 4);
+  }
 }
 
 }  // namespace
