@@ -141,8 +141,6 @@ TEST(AttentionHook, HasNoLimitUnlessItGivesOne) {
   options.hook = Harmless();
   const auto expected = infinite::limit(drawn(plain))(x);
   EXPECT_TRUE(all_equal(infinite::limit(drawn(options))(x).ntk, expected.ntk));
-  options.projection_bias = true;
-  test::expect_error([&] { infinite::limit(drawn(options))(x); }, "`query_bias`");
 }
 
 }  // namespace

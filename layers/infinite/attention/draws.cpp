@@ -185,7 +185,7 @@ void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pa
     const std::int64_t end = std::min(draws, begin + at_once);
     const DrawnWeights p = left.weights(shared, begin, end, DrawnWeights::left);
     const DrawnWeights q = right.weights(shared, begin, end, DrawnWeights::right);
-    const std::int64_t grain = (blocks.count() + tasks - 1) / tasks;
+    const std::int64_t grain = std::max<std::int64_t>(1, (blocks.count() + tasks - 1) / tasks);
     if (by_features) {
       const std::int64_t count = 2 * (end - begin), inner = count * left.rank();
       const Attended one(left, p, t, count), other(right, q, t, count);
