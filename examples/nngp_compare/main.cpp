@@ -33,11 +33,12 @@ void add_options(CLI::App& app, Settings& s) {
   const CLI::Validator size = whole_number<std::int64_t>(1, 1'000'000);
   const CLI::Validator draws = whole_number<std::int64_t>(3, 1'000'000);
   add(app, "--preset", s.preset,
-      "tour: the lesson; reference, reference-plain: two readings of the networks whose errors are "
-      "known from another program, beside those",
-      "Those check Ladon against others; they take several minutes, and of the options below only "
+      "tour: the lesson; reference: the network whose errors are known from another program, "
+      "beside "
+      "those",
+      "That checks Ladon against others; it takes several minutes, and of the options below only "
       "--inputs, --widths and --draws apply")
-      ->check(CLI::IsMember({"tour", "reference", "reference-plain"}));
+      ->check(CLI::IsMember({"tour", "reference"}));
   add(app, "--inputs", s.inputs,
       "Inputs, .npy of floating numbers [N, T, d] (default: 3 drawn from the seed, of 4 tokens of "
       "8 "

@@ -18,10 +18,9 @@ struct AttentionNetwork {
   Weighting weighting;
   std::int64_t tokens, in;
   std::int64_t out = 0;  ///< Channels of the output; 0: as wide as a head.
-  /// Not 0: between a linear layer to the width of a head before it, and a linear readout of all
-  /// tokens' outputs to that many numbers after it.
-  std::int64_t readouts = 0;
-  bool residual = false;  ///< With readouts: x + attention(x).
+  /// The network whose errors are known from elsewhere: Linear(in → w) – attention – relu – mean over
+  /// tokens – Linear(w → 1), with QK = .63, OV = .96 and σ_b = .5, values of width w/heads.
+  bool known = false;
 
   std::unique_ptr<Layer> operator()(const infinite::NetworkSize& size, Generator& rng) const;
   /// What it costs to draw and run one, in about its parameters.
@@ -40,9 +39,9 @@ struct Plan {
 };
 
 /// Sweeps of the width: with linear scaling one head, with sqrt scaling one and a number that grows.
-/// The presets other than `tour` have sweeps of their own, of networks whose errors are known.
+/// The preset `reference` has sweeps of its own, of the network whose errors are known.
 std::vector<Plan> width_plans(const Settings& settings, const Tensor& x);
-/// Sweeps of the number of heads, one a scaling; none in presets other than `tour`.
+/// Sweeps of the number of heads, one a scaling; none in the preset `reference`.
 std::vector<Plan> head_plans(const Settings& settings, const Tensor& x);
 
 }  // namespace ladon::example

@@ -12,7 +12,7 @@ namespace ladon::example {
 
 struct Settings {
   CommonOptions common;
-  std::string preset = "tour";  ///< tour, reference or reference-plain (plans.cpp)
+  std::string preset = "tour";  ///< tour or reference (plans.cpp)
   std::string inputs;           ///< .npy of [N, T, d]; empty: drawn from the seed.
   std::string zeta = "identity";
   std::vector<std::string> scalings = {"linear", "sqrt"};
