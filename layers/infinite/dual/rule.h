@@ -6,7 +6,7 @@
 
 namespace ladon::infinite {
 
-class DualRule {
+class DualRule : public std::enable_shared_from_this<DualRule> {
  public:
   virtual ~DualRule() = default;
   /// As dual(), of operands that were checked.
@@ -15,7 +15,7 @@ class DualRule {
 };
 
 /// A rule that computes numbers, and the slopes that the gradient of the value is made of.
-class SlopedRule : public DualRule, public std::enable_shared_from_this<SlopedRule> {
+class SlopedRule : public DualRule {
  public:
   DualResult evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
                       bool with_derivative) const final;

@@ -1,0 +1,153 @@
+// Duals of the logistic family, at variances from .01 to 10⁴ and all correlations, against a quadrature
+// that knows nothing of mixtures.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "ladon/autograd/functional.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/layers/infinite/dual/dual.h"
+#include "ladon/layers/infinite/dual/quadrature.h"
+
+namespace ladon {
+namespace {
+
+using infinite::dual;
+using infinite::DualFunction;
+using infinite::DualResult;
+
+struct Function {
+  const char* name;
+  DualFunction dual;
+  double (*value)(double x);
+  double (*slope)(double x);
+};
+
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+double logistic_slope(double x) { return logistic(x) * logistic(-x); }
+
+std::vector<Function> functions() {
+  return {{"tanh", DualFunction::tanh(), [](double x) { return std::tanh(x); },
+           [](double x) { return 4 * logistic_slope(2 * x); }},
+          {"sigmoid", DualFunction::sigmoid(), logistic, logistic_slope},
+          {"silu", DualFunction::silu(), [](double x) { return x * logistic(x); },
+           [](double x) { return logistic(x) + x * logistic_slope(x); }},
+          {"softplus", DualFunction::softplus(),
+           [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); },
+           logistic}};
+}
+
+/// Nodes and weights for a standard normal variable, where the integrand bends within `scale` of
+/// `center`: panels grow from there, and are never longer than 1.
+struct Nodes {
+  std::vector<double> at, weight;
+};
+Nodes normal_nodes(double center, double scale) {
+  static const auto rule = infinite::gauss_legendre(12);
+  constexpr double reach = 9;
+  std::vector<double> edges = {-reach, reach, std::clamp(center, -reach, reach)};
+  for (const double side : {-1.0, 1.0})
+    for (double away = scale, step = scale; away < 2 * reach; step *= 2, away += std::min(step, 1.0))
+      edges.push_back(std::clamp(center + side * away, -reach, reach));
+  // Where the center is far away the panels next to it are long, or all out of reach.
+  for (double edge = -reach; edge < reach; edge += 1) edges.push_back(edge);
+  std::sort(edges.begin(), edges.end());
+  Nodes nodes;
+  for (std::size_t e = 0; e + 1 < edges.size(); ++e) {
+    const double half = (edges[e + 1] - edges[e]) / 2, middle = (edges[e + 1] + edges[e]) / 2;
+    if (half <= 0) continue;
+    for (int i = 0; i < 12; ++i) {
+      const double x = middle + half * rule.first.data<double>()[i];
+      nodes.at.push_back(x);
+      nodes.weight.push_back(half * rule.second.data<double>()[i] * std::exp(-x * x / 2) /
+                             std::sqrt(2 * std::numbers::pi));
+    }
+  }
+  return nodes;
+}
+
+double expectation(double (*f)(double), double p, double q, double rho) {
+  const double a = std::sqrt(p), b = std::sqrt(q), s = std::sqrt((1 - rho) * (1 + rho));
+  const Nodes outer = normal_nodes(0, 0.25 / std::max(a, b));
+  double sum = 0;
+  for (std::size_t i = 0; i < outer.at.size(); ++i) {
+    const double x = outer.at[i];
+    double inner = 0;
+    if (s == 0) {
+      inner = f(b * rho * x);
+    } else {
+      const Nodes nodes = normal_nodes(-rho * x / s, 0.25 / (b * s));
+      for (std::size_t j = 0; j < nodes.at.size(); ++j)
+        inner += nodes.weight[j] * f(b * (rho * x + s * nodes.at[j]));
+    }
+    sum += outer.weight[i] * f(a * x) * inner;
+  }
+  return sum;
+}
+
+TEST(DualMixture, IsAccurateAtAnyVariance) {
+  for (const Function& f : functions())
+    for (const double p : {0.01, 1.0, 10.0, 100.0, 1e4})
+      for (const double q : {0.01, 1.0, 10.0, 100.0, 1e4}) {
+        if (q > p) continue;
+        for (const double rho : {-1.0, -0.99, 0.0, 0.5, 0.99, 1.0}) {
+          const DualResult e = dual(f.dual, scalar(p, f64), scalar(q, f64),
+                                    scalar(rho * std::sqrt(p * q), f64), true);
+          const auto near = [&](const Tensor& got, double (*g)(double), const char* what) {
+            const double largest =
+                std::sqrt(expectation(g, p, p, 1) * expectation(g, q, q, 1));
+            EXPECT_NEAR(got.item(), expectation(g, p, q, rho), 1e-9 * largest)
+                << f.name << "'s " << what << " at p = " << p << ", q = " << q << ", rho = " << rho;
+          };
+          near(e.value, f.value, "value");
+          near(e.derivative, f.slope, "derivative");
+        }
+      }
+}
+
+// Near the variance from which on mixtures are taken, both rules agree.
+TEST(DualMixture, MeetsTheExpansionWhereTheyChange) {
+  for (const Function& f : functions())
+    for (const double p : {0.9, 1.0, 1.1, 3.9, 4.0, 4.1})
+      for (const double rho : {-1.0, 0.3, 1.0}) {
+        const DualResult e = dual(f.dual, scalar(p, f64), scalar(0.5, f64),
+                                  scalar(rho * std::sqrt(p * 0.5), f64), true);
+        EXPECT_NEAR(e.value.item(), expectation(f.value, p, 0.5, rho), 1e-11) << f.name;
+        EXPECT_NEAR(e.derivative.item(), expectation(f.slope, p, 0.5, rho), 1e-11) << f.name;
+      }
+}
+
+// An entry has the same bits whatever stands beside it.
+TEST(DualMixture, DoesNotDependOnOtherEntries) {
+  const Tensor p = tensor({0.3, 1, 2, 50}, {4, 1}, f64), q = tensor({0.2, 7, 900}, {1, 3}, f64);
+  const Tensor c = 0.6 * sqrt(p * q);
+  for (const Function& f : functions()) {
+    const DualResult all = dual(f.dual, p, q, c, true);
+    for (std::int64_t i = 0; i < 4; ++i)
+      for (std::int64_t j = 0; j < 3; ++j) {
+        const DualResult one =
+            dual(f.dual, at(p, {i, 0}), at(q, {0, j}), at(c, {i, j}), true);
+        EXPECT_EQ(at(all.value, {i, j}).item(), one.value.item()) << f.name;
+        EXPECT_EQ(at(all.derivative, {i, j}).item(), one.derivative.item()) << f.name;
+      }
+  }
+}
+
+TEST(DualMixture, HasTheGradientOfTheValue) {
+  for (const Function& f : functions())
+    for (const double scale : {0.3, 20.0}) {
+      const auto value = [&](const std::vector<Tensor>& x) {
+        return dual(f.dual, x[0], x[1], x[2], false).value;
+      };
+      EXPECT_TRUE(gradcheck(value, {scalar(1.1 * scale, f64).set_requires_grad(),
+                                    scalar(0.8 * scale, f64).set_requires_grad(),
+                                    scalar(0.4 * scale, f64).set_requires_grad()}))
+          << f.name;
+    }
+}
+
+}  // namespace
+}  // namespace ladon
