@@ -83,7 +83,7 @@ void check_edges(const DualFunction& closed) {
 DualFunction DualFunction::closed(std::string name, Pointwise function, Covariance e) {
   LADON_CHECK(function && e, name, "φ and E must be functions; one is empty");
   const DualFunction f(name, std::make_shared<ClosedRule>(name, std::move(e)), function);
-  check_against(numeric(std::move(function)), f);
+  check_against(numeric(std::move(function), 128, 1), f);
   check_edges(f);
   return f;
 }

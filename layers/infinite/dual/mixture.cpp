@@ -100,8 +100,8 @@ class MixtureRule final : public SlopedRule {
     Tensor by_c = zeros(c.shape(), f64), by_p = by_c;
     for (const Term& i : terms_)
       for (const Term& j : terms_) {
-        const DualPair d = kernels::dual_slopes(base_, moved(p, i, i), moved(q, j, j),
-                                                i.scale * j.scale * c);
+        const DualPair d =
+            kernels::dual_slopes(base_, moved(p, i, i), moved(q, j, j), i.scale * j.scale * c);
         by_c = by_c + i.factor * j.factor * i.scale * j.scale * d.first;
         by_p = by_p + i.factor * j.factor * i.scale * i.scale * d.second;
       }
@@ -117,8 +117,9 @@ class MixtureRule final : public SlopedRule {
     DualPair sum{zeros(c.shape(), f64), zeros(c.shape(), f64)};
     for (const Term& i : terms_)
       for (const Term& j : terms_) {
-        const DualPair e = part(i, j, kernels::dual(base_, moved(p, i, i), moved(q, j, j),
-                                                    i.scale * j.scale * c, true));
+        const DualPair e =
+            part(i, j,
+                 kernels::dual(base_, moved(p, i, i), moved(q, j, j), i.scale * j.scale * c, true));
         sum.first = sum.first + i.factor * j.factor * e.first;
         sum.second = sum.second + i.factor * j.factor * e.second;
       }
@@ -182,7 +183,9 @@ DualFunction DualFunction::silu() {
   const Pointwise f = [](const Tensor& x) { return ladon::silu(x); };
   return {"silu",
           mixture(Dual::gelu, {}, 0, 4, numeric(f),
-                  [](const Node& n) { return Term{n.weight * 2 * n.k, 1 / (2 * n.k), 0}; }),
+                  [](const Node& n) {
+                    return Term{n.weight * 2 * n.k, 1 / (2 * n.k), 0};
+                  }),
           f};
 }
 
@@ -190,7 +193,9 @@ DualFunction DualFunction::softplus() {
   const Pointwise f = [](const Tensor& x) { return ladon::softplus(x); };
   return {"softplus",
           mixture(Dual::rectifier, {0.25, 0.25}, 0, 4, numeric(f),
-                  [](const Node& n) { return Term{n.weight, 1, 2 * n.k}; }),
+                  [](const Node& n) {
+                    return Term{n.weight, 1, 2 * n.k};
+                  }),
           f};
 }
 

@@ -1,6 +1,7 @@
 // Duals of any function by its Hermite expansion.
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <numbers>
@@ -9,6 +10,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
@@ -64,9 +66,10 @@ const Expansion& expansion(int terms) {
                              : made.emplace(terms, make_expansion(terms)).first->second;
 }
 
-/// φ and, if wanted, φ' of x, elementwise.
+/// φ and, if wanted, φ' of x, elementwise; or their coefficients, [m, terms] each.
 struct Values {
   Tensor value, slope;
+  Tensor value_square = {}, slope_square = {};  ///< Of coefficients: E φ² and E φ'², [m].
 };
 Values values_at(const Pointwise& f, const Tensor& x, bool with_slope) {
   const EnableGrad on;
@@ -99,6 +102,11 @@ Tensor hermite_coefficients(const Tensor& y, const Expansion& e) {
   return a;
 }
 
+/// Σ_j y[i, j]²·density(z_j)·w_j, [m]: the integral by which the coefficient of h_0 = 1 is one.
+Tensor mean_squares(const Tensor& y, const Expansion& e) {
+  return sum(square(y) * select(e.table, 1, 0), -1);
+}
+
 /// The Hermite coefficients of z ↦ φ(√p·z), and of z ↦ φ'(√p·z) if wanted, for each element of p.
 Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_slope) {
   const Expansion& e = expansion(terms);
@@ -106,7 +114,10 @@ Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_sl
   const Values at_nodes = values_at(f, root * e.nodes, with_slope);
   Values a;
   a.value = hermite_coefficients(at_nodes.value, e);
-  if (with_slope) a.slope = hermite_coefficients(at_nodes.slope, e);
+  a.value_square = mean_squares(at_nodes.value, e);
+  if (!with_slope) return a;
+  a.slope = hermite_coefficients(at_nodes.slope, e);
+  a.slope_square = mean_squares(at_nodes.slope, e);
   return a;
 }
 
@@ -125,6 +136,30 @@ Values kink_coefficients(double kappa, const Tensor& p, int terms) {
   const Tensor root = sqrt(reshape(p.detach(), {p.count(), 1}));
   return {0.5 * kappa * root * hermite_coefficients(abs(z), e),
           0.5 * kappa * ones_like(root) * hermite_coefficients(sign(z), e)};
+}
+
+/// What the sum over k leaves out of E φ², relative to it: of each variance. `kink` has the
+/// coefficients of the kink, whose part is completed, and `square` its E φ².
+Tensor left_out(const Tensor& a, const Tensor& mean_square, const Tensor& kink, const Tensor& all) {
+  Tensor rest = mean_square - sum(square(a), -1);
+  if (kink.defined()) rest = rest - (all - sum(square(kink), -1));
+  return abs(rest) / maximum(mean_square, scalar(std::numeric_limits<double>::min(), f64));
+}
+
+/// Throws Error where what is left out, at most about |ρ|^terms times that of E φ², is too much.
+void check_left_out(const char* of, const Tensor& left, const Tensor& right, const Tensor& p,
+                    const Tensor& q, const Tensor& c, int terms, double tolerance) {
+  if (c.count() == 0 || amax(left).item() * amax(right).item() <= tolerance * tolerance) return;
+  const Tensor product = maximum(p * q, scalar(std::numeric_limits<double>::min(), f64));
+  const Tensor rho = minimum(abs(c) / sqrt(product), scalar(1, f64));
+  const Tensor rest = sqrt(reshape(left, p.shape()) * reshape(right, q.shape())) *
+                      pow(rho, static_cast<double>(terms));
+  const double worst = amax(rest).item();
+  LADON_CHECK(worst <= tolerance, "dual", terms, " terms of the expansion of ", of, " leave out ",
+              worst, " of it at variances up to ", std::max(amax(p).item(), amax(q).item()),
+              "; at most ", tolerance,
+              " is accepted: take smaller variances (LayerNorm before it), "
+              "more terms (up to 256), or a function in closed form");
 }
 
 kernels::DualForm kink_form(double kappa) {
@@ -181,18 +216,37 @@ void add_rest(DualPair& y, const DualPair& exact, const DualPair& series) {
 // of |x| is known, and with it the whole rest of the sum.
 class NumericRule final : public SlopedRule {
  public:
-  NumericRule(Pointwise function, int terms) : f_(std::move(function)), terms_(terms) {}
+  NumericRule(Pointwise function, int terms, double tolerance)
+      : f_(std::move(function)), terms_(terms), tolerance_(tolerance) {}
 
  private:
   DualPair values(const Tensor& p, const Tensor& q, const Tensor& c,
                   bool with_derivative) const override {
     const NoGrad off;
     const Operands x{p, q, c};
-    DualPair result = sum_values(coefficients(f_, terms_, p, with_derivative),
-                                 coefficients(f_, terms_, q, with_derivative), x);
-    if (const double k = kink(f_); k != 0)
-      add_rest(result, kernels::dual(kink_form(k), p, q, c, true),
-               sum_values(kink_coefficients(k, p, terms_), kink_coefficients(k, q, terms_), x));
+    const Values a = coefficients(f_, terms_, p, with_derivative);
+    const Values b = coefficients(f_, terms_, q, with_derivative);
+    DualPair result = sum_values(a, b, x);
+    const double k = kink(f_);
+    Values kink_a, kink_b;
+    if (k != 0) {
+      kink_a = kink_coefficients(k, p, terms_);
+      kink_b = kink_coefficients(k, q, terms_);
+      add_rest(result, kernels::dual(kink_form(k), p, q, c, true), sum_values(kink_a, kink_b, x));
+    }
+    // E φ² and E φ'² of the kink κ|x|/2 are κ²p/4 and κ²/4.
+    const auto check = [&](const char* of, Tensor Values::*part, Tensor Values::*mean_square,
+                           const Tensor& all_a, const Tensor& all_b) {
+      check_left_out(of, left_out(a.*part, a.*mean_square, kink_a.*part, all_a),
+                     left_out(b.*part, b.*mean_square, kink_b.*part, all_b), p, q, c, terms_,
+                     tolerance_);
+    };
+    const double share = 0.25 * k * k;
+    check("E[φ(u)φ(v)]", &Values::value, &Values::value_square, share * flatten(p),
+          share * flatten(q));
+    if (with_derivative)
+      check("E[φ'(u)φ'(v)]", &Values::slope, &Values::slope_square, scalar(share, f64),
+            scalar(share, f64));
     return result;
   }
 
@@ -209,15 +263,16 @@ class NumericRule final : public SlopedRule {
 
   Pointwise f_;
   int terms_;
+  double tolerance_;
 };
 
 }  // namespace
 
-DualFunction DualFunction::numeric(Pointwise function, int terms) {
+DualFunction DualFunction::numeric(Pointwise function, int terms, double tolerance) {
   LADON_CHECK(static_cast<bool>(function), "dual", "the function is empty");
   LADON_CHECK(terms >= 8 && terms <= 256 && terms % 8 == 0, "dual", terms,
               " terms of an expansion; they must be a multiple of 8 from 8 to 256");
-  return {"numeric", std::make_shared<NumericRule>(function, terms), function};
+  return {"numeric", std::make_shared<NumericRule>(function, terms, tolerance), function};
 }
 
 }  // namespace ladon::infinite

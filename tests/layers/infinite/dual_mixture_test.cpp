@@ -30,14 +30,14 @@ double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 double logistic_slope(double x) { return logistic(x) * logistic(-x); }
 
 std::vector<Function> functions() {
-  return {{"tanh", DualFunction::tanh(), [](double x) { return std::tanh(x); },
-           [](double x) { return 4 * logistic_slope(2 * x); }},
-          {"sigmoid", DualFunction::sigmoid(), logistic, logistic_slope},
-          {"silu", DualFunction::silu(), [](double x) { return x * logistic(x); },
-           [](double x) { return logistic(x) + x * logistic_slope(x); }},
-          {"softplus", DualFunction::softplus(),
-           [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); },
-           logistic}};
+  return {
+      {"tanh", DualFunction::tanh(), [](double x) { return std::tanh(x); },
+       [](double x) { return 4 * logistic_slope(2 * x); }},
+      {"sigmoid", DualFunction::sigmoid(), logistic, logistic_slope},
+      {"silu", DualFunction::silu(), [](double x) { return x * logistic(x); },
+       [](double x) { return logistic(x) + x * logistic_slope(x); }},
+      {"softplus", DualFunction::softplus(),
+       [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }, logistic}};
 }
 
 /// Nodes and weights for a standard normal variable, where the integrand bends within `scale` of
@@ -50,7 +50,8 @@ Nodes normal_nodes(double center, double scale) {
   constexpr double reach = 9;
   std::vector<double> edges = {-reach, reach, std::clamp(center, -reach, reach)};
   for (const double side : {-1.0, 1.0})
-    for (double away = scale, step = scale; away < 2 * reach; step *= 2, away += std::min(step, 1.0))
+    for (double away = scale, step = scale; away < 2 * reach;
+         step *= 2, away += std::min(step, 1.0))
       edges.push_back(std::clamp(center + side * away, -reach, reach));
   // Where the center is far away the panels next to it are long, or all out of reach.
   for (double edge = -reach; edge < reach; edge += 1) edges.push_back(edge);
@@ -97,8 +98,7 @@ TEST(DualMixture, IsAccurateAtAnyVariance) {
           const DualResult e = dual(f.dual, scalar(p, f64), scalar(q, f64),
                                     scalar(rho * std::sqrt(p * q), f64), true);
           const auto near = [&](const Tensor& got, double (*g)(double), const char* what) {
-            const double largest =
-                std::sqrt(expectation(g, p, p, 1) * expectation(g, q, q, 1));
+            const double largest = std::sqrt(expectation(g, p, p, 1) * expectation(g, q, q, 1));
             EXPECT_NEAR(got.item(), expectation(g, p, q, rho), 1e-9 * largest)
                 << f.name << "'s " << what << " at p = " << p << ", q = " << q << ", rho = " << rho;
           };
@@ -128,8 +128,7 @@ TEST(DualMixture, DoesNotDependOnOtherEntries) {
     const DualResult all = dual(f.dual, p, q, c, true);
     for (std::int64_t i = 0; i < 4; ++i)
       for (std::int64_t j = 0; j < 3; ++j) {
-        const DualResult one =
-            dual(f.dual, at(p, {i, 0}), at(q, {0, j}), at(c, {i, j}), true);
+        const DualResult one = dual(f.dual, at(p, {i, 0}), at(q, {0, j}), at(c, {i, j}), true);
         EXPECT_EQ(at(all.value, {i, j}).item(), one.value.item()) << f.name;
         EXPECT_EQ(at(all.derivative, {i, j}).item(), one.derivative.item()) << f.name;
       }

@@ -39,7 +39,7 @@ struct Errors {
 /// relative to sqrt(E φ(u)²·E φ(v)²) and the same with φ'.
 Errors errors(const Twin& twin, double largest, const std::vector<double>& correlations,
               int terms = 128) {
-  const DualFunction numeric = DualFunction::numeric(twin.function, terms);
+  const DualFunction numeric = DualFunction::numeric(twin.function, terms, 1);
   Errors worst;
   for (double p : {0.05 * largest, largest})
     for (double q : {0.3 * largest, largest})
@@ -89,6 +89,21 @@ TEST(DualNumeric, AJumpIsAccurateWithin) {
   EXPECT_LT(errors(jump, 1, {-0.7, -0.3, 0, 0.5, 0.7}).value, 1e-14);
   EXPECT_LT(errors(jump, 1, {-0.9, 0.9}).value, 1e-7);
   EXPECT_GT(errors(jump, 1, {1}).value, 1e-2);
+}
+
+// What an expansion cannot give is no number at all.
+TEST(DualNumeric, RefusesVariancesThatItsTermsDoNotReach) {
+  const auto at_one = [](const DualFunction& f, double p, double rho) {
+    return dual(f, scalar(p, f64), scalar(p, f64), scalar(rho * p, f64), true);
+  };
+  const DualFunction steep = DualFunction::numeric([](const Tensor& x) { return tanh(x); });
+  at_one(steep, 10, 1);
+  test::expect_error([&] { at_one(steep, 100, 1); }, "E[φ'(u)φ'(v)] leave out 0.1");
+  at_one(steep, 100, 0.9);  // times 0.9^128
+  at_one(DualFunction::numeric([](const Tensor& x) { return tanh(x); }, 128, 0.5), 100, 1);
+  const DualFunction jump = DualFunction::numeric([](const Tensor& x) { return sign(x); });
+  test::expect_error([&] { at_one(jump, 1, 1); }, "E[φ(u)φ(v)] leave out 0.0");
+  at_one(jump, 1, 0.9);
 }
 
 TEST(DualNumeric, MoreTermsAreMoreAccurate) {
