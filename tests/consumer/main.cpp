@@ -6,7 +6,7 @@ using namespace ladon;
 
 int main() {
   Generator rng(1);
-  MultiHeadAttention attention({.dim = 32, .heads = 4, .projection_bias = false}, rng);
+  MultiHeadAttention attention({.dim = 32, .heads = 4}, rng);
   const Tensor x = normal({16, 10, 32}, rng), target = flip(x, {1});
 
   // Infinitely many heads: before training the layer is a Gaussian process, and this its kernel.

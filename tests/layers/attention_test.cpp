@@ -179,5 +179,22 @@ TEST(MultiHeadAttention, BadInputIsNamed) {
       "the mask of tokens must be bool [2, 3], got bool [2, 4]");
 }
 
+// The output sums over heads and their widths, and so do the fans of its weights, however many
+// channels come out.
+TEST(MultiHeadAttention, DrawsItsOutputByTheFanOfTheSum) {
+  for (const std::int64_t out : {16, 2000}) {
+    Generator rng(1);
+    const MultiHeadAttention layer({.dim = 4,
+                                    .heads = 8,
+                                    .value_head_dim = 16,
+                                    .out = out,
+                                    .prior = {.init = Init::kaiming_normal}},
+                                   rng);
+    const double n = static_cast<double>(layer.output.count());
+    const double variance = mean(square(cast(layer.output.detach(), f64))).item();
+    EXPECT_NEAR(variance * 128, 1, 4 * std::sqrt(2 / n));  // of n normal numbers
+  }
+}
+
 }  // namespace
 }  // namespace ladon

@@ -43,6 +43,7 @@ std::uint64_t free_memory() {
 struct Probe {
   Shape block;                              // of a pair, in the model's output
   double pair_bytes = 0, pair_seconds = 0;  // of a pair of inputs, once
+  double tile_bytes = 0, tile_seconds = 0;  // of what is drawn for all inputs of a tile
   double self_bytes = 0, self_seconds = 0;  // of what is kept of an input alone; 0 if nothing is
 };
 
@@ -107,8 +108,16 @@ Probe probe(const GramPlan& plan, Get get, double budget) {
     gram_tile(part, block, get, 0);
     const double seconds = processor_seconds() - start;
     const auto peak = static_cast<double>(Storage::peak_bytes() - before);
-    found.pair_bytes = peak / pairs;
-    found.pair_seconds = seconds / pairs;
+    if (plan.estimate.sampled && n == 1) {  // nearly all of it is not of the pair
+      found.tile_bytes = peak;
+      found.tile_seconds = seconds;
+      if (most > 1) continue;
+    }
+    // At least what there is of a pair in any layer.
+    const double least = 8 * least_bytes(plan.a, plan.wanted, get);
+    found.pair_bytes = std::max(peak - found.tile_bytes, plan.estimate.sampled ? least : 0) / pairs;
+    found.pair_seconds = std::max(seconds - found.tile_seconds, 0.1 * seconds) / pairs;
+    if (plan.estimate.sampled && n >= 4) return found;
     if (seconds > probe_seconds / 4 || n >= std::min(most, vector_unit) || 4 * peak > probe_bytes)
       return found;
   }
@@ -141,7 +150,7 @@ class Sizes {
     const double pair =
         probe_.pair_bytes + (plan_.estimate.sampled ? 8.0 * 3 * matrices_ * block_ : 0);
     const double in_flight = std::min<double>(num_threads(), tiles(side));
-    return in_flight * rows * columns * pair + num_threads() * thread_bytes + probe_bytes +
+    return in_flight * (rows * columns * pair + probe_.tile_bytes) + num_threads() * thread_bytes + probe_bytes +
            probe_.self_bytes * input_count(plan_) + copy_bytes(plan_.a) +
            (plan_.symmetric ? 0 : copy_bytes(plan_.b));
   }
@@ -191,6 +200,7 @@ GramEstimate estimated(const GramPlan& plan, const Probe& found, const Sizes& si
   const std::int64_t n1 = plan.a.count(), n2 = plan.b.count();
   e.tiles = static_cast<std::int64_t>(std::min(sizes.tiles(side), 1e18));
   e.seconds = (GramTiles(n1, n2, side, plan.symmetric).pairs() * found.pair_seconds +
+               sizes.tiles(side) * found.tile_seconds +
                input_count(plan) * found.self_seconds) *
               plan.replicates / num_threads();
   return e;
