@@ -186,6 +186,7 @@ TEST(MultiHeadAttention, DrawsItsOutputByTheFanOfTheSum) {
     Generator rng(1);
     const MultiHeadAttention layer({.dim = 4,
                                     .heads = 8,
+                                    .head_dim = 4,
                                     .value_head_dim = 16,
                                     .out = out,
                                     .prior = {.init = Init::kaiming_normal}},
