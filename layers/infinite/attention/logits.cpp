@@ -17,7 +17,7 @@
 namespace ladon::infinite {
 namespace {
 
-constexpr std::int64_t most_orthogonal = 20;  // coordinates; r⁶ operations make r² draws so
+constexpr std::int64_t most_orthogonal = 12;  // coordinates; r⁶ operations make r² draws so
 
 /// A number that stands for the bits of n others (FNV-1a, a word at a time), never 0.
 std::uint64_t key_of(const double* x, std::int64_t n) {

@@ -10,7 +10,7 @@
 // Two things make the mean sharper, and leave each draw's law as it is. A draw counts twice, as G and
 // −G. And the Z of a group are orthogonal as vectors of R² numbers, with the lengths that independent
 // ones have (as the orthogonal random features of Yu et al. 2016): from R² draws on the standard error
-// is 2 to 4 times smaller. Of more than 20 coordinates this holds of the first 20, which explain most.
+// is 2 to 4 times smaller. Of more than 12 coordinates this holds of the first 12, which explain most.
 
 #include <cstdint>
 #include <vector>

@@ -150,8 +150,8 @@ class Sizes {
     const double pair =
         probe_.pair_bytes + (plan_.estimate.sampled ? 8.0 * 3 * matrices_ * block_ : 0);
     const double in_flight = std::min<double>(num_threads(), tiles(side));
-    return in_flight * (rows * columns * pair + probe_.tile_bytes) + num_threads() * thread_bytes + probe_bytes +
-           probe_.self_bytes * input_count(plan_) + copy_bytes(plan_.a) +
+    return in_flight * (rows * columns * pair + probe_.tile_bytes) + num_threads() * thread_bytes +
+           probe_bytes + probe_.self_bytes * input_count(plan_) + copy_bytes(plan_.a) +
            (plan_.symmetric ? 0 : copy_bytes(plan_.b));
   }
   double tiles(std::int64_t side) const {
@@ -200,8 +200,7 @@ GramEstimate estimated(const GramPlan& plan, const Probe& found, const Sizes& si
   const std::int64_t n1 = plan.a.count(), n2 = plan.b.count();
   e.tiles = static_cast<std::int64_t>(std::min(sizes.tiles(side), 1e18));
   e.seconds = (GramTiles(n1, n2, side, plan.symmetric).pairs() * found.pair_seconds +
-               sizes.tiles(side) * found.tile_seconds +
-               input_count(plan) * found.self_seconds) *
+               sizes.tiles(side) * found.tile_seconds + input_count(plan) * found.self_seconds) *
               plan.replicates / num_threads();
   return e;
 }

@@ -6,6 +6,7 @@
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/lapack.h"
 #include "ladon/core/parallel.h"
+#include "ladon/layers/infinite/attention/logits.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/infinite/kernel/roots.h"
 #include "ladon/tests/layers/infinite/attention_networks.h"
@@ -138,6 +139,36 @@ TEST(DrawnAttention, IsTheDefinitionAtThreeAndFourTokens) {
       EXPECT_GT(z(g.ntk, g.ntk_se, 1.1 * other.ntk, other.ntk_se), 4.5);
     }
   }
+}
+
+// --- the numbers ---
+
+// Every matrix is standard normal by itself, and orthogonal to the others of its group of R².
+TEST(SharedDraws, AreOrthogonalInGroups) {
+  constexpr std::int64_t r = 3, size = r * r, draws = 300 * size;
+  infinite::SharedDraws shared(Generator(4), r);
+  std::vector<Tensor> all;
+  for (std::int64_t i = 0; i < draws; ++i) all.push_back(flatten(shared[i]));
+  for (std::int64_t i = 0; i < size; ++i)
+    for (std::int64_t j = 0; j < i; ++j) {
+      const double product =
+          sum(all[static_cast<std::size_t>(i)] * all[static_cast<std::size_t>(j)]).item();
+      EXPECT_NEAR(product, 0, 1e-10);
+    }
+  const Tensor z = stack(all, 0);
+  const double n = static_cast<double>(z.count());
+  EXPECT_NEAR(mean(z).item(), 0, 4 / std::sqrt(n));
+  EXPECT_NEAR(mean(square(z)).item(), 1, 4 * std::sqrt(2 / n));
+  EXPECT_NEAR(mean(square(square(z))).item(), 3, 4 * std::sqrt(96 / n));
+  EXPECT_TRUE(all_equal(infinite::SharedDraws(Generator(4), r)[size + 1], shared[size + 1]));
+}
+
+TEST(SharedDraws, AreNormalBeyondTheOrthogonalOnes) {
+  infinite::SharedDraws shared(Generator(4), 40);
+  const Tensor z = stack({shared[0], shared[1], shared[700]}, 0);
+  const double n = static_cast<double>(z.count());
+  EXPECT_NEAR(mean(square(z)).item(), 1, 4 * std::sqrt(2 / n));
+  EXPECT_NEAR(mean(square(square(z))).item(), 3, 4 * std::sqrt(96 / n));
 }
 
 // --- one process for all inputs ---

@@ -257,21 +257,38 @@ TEST(Gram, AveragesReplicatesAndTellsTheirError) {
 
 // --- memory ---
 
+void expect_bound(const Layer& net, const Inputs& x, const GramOptions& options) {
+  const auto estimate = infinite::estimate_gram(limit(net), x, options);
+  const std::size_t before = Storage::bytes_in_use();
+  Storage::reset_peak();
+  const Gram g = gram(limit(net), x, options);
+  const std::size_t peak = Storage::peak_bytes() - before;
+  const std::uint64_t matrices = g.nngp_se.defined() ? 32 : 16;  // bytes of an entry
+  EXPECT_EQ(estimate.result_bytes, matrices * static_cast<std::uint64_t>(g.ntk.count()));
+  EXPECT_LE(peak, estimate.bytes()) << estimate.describe();
+  EXPECT_GE(peak, estimate.result_bytes);
+}
+
 TEST(GramEstimate, BoundsTheMemoryOfTensors) {
   const Sequential net = relu_net(20);
   for (const Inputs& x :
        {Inputs(draw({300, 20})), Inputs(draw({24, 5, 20})), Inputs(cast(draw({300, 20}), f32))})
-    for (const std::int64_t tile : {0, 3, 128}) {
-      const GramOptions options{.tile = tile};
-      const auto estimate = infinite::estimate_gram(limit(net), x, options);
-      const std::size_t before = Storage::bytes_in_use();
-      Storage::reset_peak();
-      const Gram g = gram(limit(net), x, options);
-      const std::size_t peak = Storage::peak_bytes() - before;
-      EXPECT_EQ(estimate.result_bytes, 16 * static_cast<std::uint64_t>(g.ntk.count()));
-      EXPECT_LE(peak, estimate.bytes()) << estimate.describe();
-      EXPECT_GE(peak, estimate.result_bytes);
-    }
+    for (const std::int64_t tile : {0, 3, 128}) expect_bound(net, x, {.tile = tile});
+}
+
+// Where layers draw, it is more for each tile, and less for each pair.
+TEST(GramEstimate, BoundsTheMemoryOfDraws) {
+  Generator rng(1);
+  const Sequential net(Linear(random_linear(20), rng), Activation(Nonlinearity::relu),
+                       MultiHeadAttention({.dim = 2,
+                                           .heads = 1,
+                                           .prior = {.parameterization = Parameterization::ntk},
+                                           .limit_draws = {.samples = 4}},
+                                          rng),
+                       MeanPool());
+  for (const std::int64_t inputs : {1, 5, 40})
+    for (const std::int64_t tile : {0, 1, 7, 40})
+      expect_bound(net, draw({inputs, 6, 20}), {.tile = tile, .replicates = 2});
 }
 
 #ifndef LADON_SANITIZED  // sanitizers have memory of their own
