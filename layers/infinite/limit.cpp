@@ -36,9 +36,12 @@ Limit Limit::with_replicate(std::uint64_t replicate) const {
 // Some hundred tokens, of inputs that lie evenly among all.
 Inputs Limit::landmarks(const Inputs& x) const {
   if (landmarks_) return *landmarks_;
-  if (!draws() || !x.x.defined() || x.x.rank() < 2) return {};
+  if (!draws() || !x.x.defined() || x.x.rank() == 0) return {};
   constexpr std::int64_t tokens = 512, least = 4, most = 64;
-  const std::int64_t n = x.count(), t = std::max<std::int64_t>(1, x.x.size(1));
+  const Shape& shape = x.x.shape();
+  const int channels = x.x.dtype() == i64 ? 0 : 1;
+  const Shape positions = shape.sub(1, std::max(1, shape.rank() - channels));
+  const std::int64_t n = x.count(), t = std::max<std::int64_t>(1, positions.count());
   const std::int64_t count = std::min(n, std::clamp(tokens / t, least, most));
   std::vector<std::int64_t> rows;
   for (std::int64_t i = 0; i < count; ++i) rows.push_back(i * n / count);

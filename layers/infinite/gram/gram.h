@@ -64,7 +64,7 @@ struct Gram {
   Tensor nngp;
   Tensor ntk;              ///< Undefined unless wanted.
   Tensor nngp_se, ntk_se;  ///< Standard errors of the means over replicates; undefined unless a
-                           ///< layer samples (Kernel::draws).
+                           ///< layer draws (Limit::draws).
 };
 
 /// Memory and time of gram() with the same arguments. A block of a few inputs is computed, larger
