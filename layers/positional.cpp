@@ -58,17 +58,13 @@ double over_frequencies(std::int64_t n, const F& f) {
   return sum / static_cast<double>(pieces);
 }
 
-/// Means over the channels of the sinusoidal table: of the products of two positions, [T, T], and of
-/// each position, [T].
+/// Means over infinitely many channels of the sinusoidal table: of the products of two positions,
+/// [T, T], and of each position, [T].
 struct TableMeans {
   Tensor products, own;
 };
 
-TableMeans table_means(std::int64_t length, std::int64_t channels) {
-  if (channels > 0) {
-    const Tensor table = sinusoidal_table(length, channels, f64);
-    return {matmul(table, transpose(table)) / static_cast<double>(channels), mean(table, 1)};
-  }
+TableMeans table_means(std::int64_t length) {
   std::vector<double> by_distance, own;  // sin·sin + cos·cos is the cosine of the distance
   for (std::int64_t n = 0; n < length; ++n) {
     by_distance.push_back(over_frequencies(n, [](double x) { return std::cos(x) / 2; }));
@@ -87,12 +83,13 @@ infinite::Kernel SinusoidalPositions::limit(const infinite::Kernel& k) const {
   k.need_positions("SinusoidalPositions");
   LADON_CHECK(k.positions.rank() == 1, "SinusoidalPositions", "expects sequences, got positions ",
               k.positions);
-  const TableMeans means = table_means(k.position_count(), k.law.channels);
+  k.law.need_mean_zero("SinusoidalPositions");  // else x·P would not vanish
+  const TableMeans means = table_means(k.position_count());
   infinite::Kernel y = infinite::map_pairs(k, k.law.after_mixing(), [&](const infinite::Pairs& p) {
     const Tensor added = p.of_positions(means.products);
     return infinite::PairKernels{p.nngp + added, p.ntk};
   });
-  if (k.law.has_mean_zero()) y.mean = k.mean.defined() ? k.mean + means.own : means.own;
+  y.mean = k.mean.defined() ? k.mean + means.own : means.own;
   return y;
 }
 

@@ -18,9 +18,9 @@ Tensor sinusoidal_table(std::int64_t length, std::int64_t dim, DType dtype = f32
 struct SinusoidalPositions : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// The table is fixed: k'_ab = k_ab + P_a·P_b, the mean over the channels, and t' = t. Of infinitely
-  /// many channels P_a·P_b = ½·∫₀¹ cos((a − b)·10000⁻ˢ) ds, of d ones 1/d times the sum. The channels'
-  /// means, P_a·1, are no longer zero: LayerNorm subtracts them, an activation refuses them.
+  /// The table is fixed: k'_ab = k_ab + P_a·P_b, the mean over the channels, ½·∫₀¹ cos((a − b)·10000⁻ˢ) ds,
+  /// and t' = t. Throws Error unless the inputs' channels have mean zero. Those of the outputs no
+  /// longer have: LayerNorm subtracts their means over the channels, an activation refuses them.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor&) override {}

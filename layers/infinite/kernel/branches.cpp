@@ -1,5 +1,7 @@
 #include "ladon/layers/infinite/kernel/branches.h"
 
+#include <cmath>
+
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/core/error.h"
@@ -40,21 +42,25 @@ std::vector<Kernel> independent_outputs(const std::string& layer, const Kernel& 
   return outputs;
 }
 
-/// Σ_i weights[i]·k_i, of both kernels.
+/// Σ_i weights[i]·k_i, of both kernels; the means of channels are Σ_i of_means[i]·mean_i.
 Kernel weighted_sum(const std::vector<Kernel>& kernels, const std::vector<double>& weights,
-                    const Law& makes) {
-  return combine(kernels, makes, [&](const std::vector<PairKernels>& all) {
-    const auto total = [&](Tensor PairKernels::*which) {
-      const auto term = [&](std::size_t i) {
-        return weights[i] == 1 ? all[i].*which : weights[i] * (all[i].*which);
-      };
-      if (!(all[0].*which).defined()) return Tensor();
-      Tensor y = term(0);
-      for (std::size_t i = 1; i < all.size(); ++i) y = y + term(i);
-      return y;
-    };
-    return PairKernels{total(&PairKernels::nngp), total(&PairKernels::ntk)};
+                    const std::vector<double>& of_means, const Law& makes) {
+  const auto total = [](const std::vector<double>& by, const auto& part) {
+    Tensor y;
+    for (std::size_t i = 0; i < by.size(); ++i) {
+      const Tensor x = part(i);
+      if (!x.defined()) continue;
+      const Tensor term = by[i] == 1 ? x : by[i] * x;
+      y = y.defined() ? y + term : term;
+    }
+    return y;
+  };
+  Kernel result = combine(kernels, makes, [&](const std::vector<PairKernels>& all) {
+    return PairKernels{total(weights, [&](std::size_t i) { return all[i].nngp; }),
+                       total(weights, [&](std::size_t i) { return all[i].ntk; })};
   });
+  result.mean = total(of_means, [&](std::size_t i) { return kernels[i].mean; });
+  return result;
 }
 
 }  // namespace
@@ -66,13 +72,15 @@ Branch identity_branch() {
 
 Kernel sum(const std::string& layer, const Kernel& k, const std::vector<Branch>& branches) {
   const std::vector<Kernel> kernels = independent_outputs(layer, k, branches);
-  return weighted_sum(kernels, std::vector<double>(kernels.size(), 1.0),
-                      Law::of_sum(laws_of(kernels)));
+  const std::vector<double> ones(kernels.size(), 1.0);
+  return weighted_sum(kernels, ones, ones, Law::of_sum(laws_of(kernels)));
 }
 
 Kernel product(const std::string& layer, const Kernel& k, const std::vector<Branch>& branches) {
   const std::vector<Kernel> kernels = independent_outputs(layer, k, branches);
-  const Law makes = Law::of_product(laws_of(kernels));
+  Law makes = Law::of_product(laws_of(kernels));
+  for (const Kernel& factor : kernels)
+    if (factor.mean.defined()) makes.zero_given = Law::nothing;  // the product's is not tracked
   return combine(kernels, makes, [](const std::vector<PairKernels>& all) {
     PairKernels y = all[0];
     for (std::size_t i = 1; i < all.size(); ++i) {
@@ -88,7 +96,7 @@ Kernel concatenation(const Kernel& k, const std::vector<Branch>& branches,
                      const std::vector<double>& share) {
   std::vector<Kernel> kernels;
   for (const Branch& branch : branches) kernels.push_back(branch.limit(k));
-  return weighted_sum(kernels, share, Law::of_concatenation(laws_of(kernels)));
+  return weighted_sum(kernels, share, share, Law::of_concatenation(laws_of(kernels)));
 }
 
 Kernel residual(const std::string& layer, const Kernel& k, double alpha, const Branch& branch) {
@@ -96,7 +104,8 @@ Kernel residual(const std::string& layer, const Kernel& k, double alpha, const B
   inside.law.need_independent(layer, branch.name);
   const std::vector<Kernel> kernels = {k.wanted == Entries::diagonal ? k.diagonal() : k,
                                        out_of_branch(inside, k)};
-  return weighted_sum(kernels, {alpha, 1 - alpha}, Law::of_sum(laws_of(kernels)));
+  return weighted_sum(kernels, {alpha, 1 - alpha}, {std::sqrt(alpha), std::sqrt(1 - alpha)},
+                      Law::of_sum(laws_of(kernels)));
 }
 
 }  // namespace ladon::infinite

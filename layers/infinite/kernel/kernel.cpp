@@ -186,6 +186,7 @@ Kernel combine(const std::vector<Kernel>& branches, const Law& makes,
   LADON_CHECK(!branches.empty(), "combine", "there are no branches");
   Kernel result = branches.front();
   result.law = makes;
+  result.mean = Tensor();
   std::vector<PairKernels> cross, self1, self2;
   for (const Kernel& k : branches) {
     LADON_CHECK(k.cov1.shape() == result.cov1.shape() && k.positions == result.positions, "combine",

@@ -104,14 +104,15 @@ struct Pairs {
 };
 
 /// Applies a layer's map to the pairs between the blocks and to the pairs of each input with itself
-/// (once an input, where its call knows them already). The result has the law that the layer says it makes, `positions` (by default those of k)
-/// and k's masks, if it has positions.
+/// (once an input, where its call knows them already). The result has the law that the layer says it
+/// makes, `positions` (by default those of k) and k's masks, if it has positions.
 Kernel map_pairs(const Kernel& k, const Law& makes,
                  const std::function<PairKernels(const Pairs&)>& layer);
 Kernel map_pairs(const Kernel& k, const Law& makes, const Shape& positions,
                  const std::function<PairKernels(const Pairs&)>& layer);
 
-/// Combines the kernels of several branches that see the same inputs, block by block.
+/// Combines the kernels of several branches that see the same inputs, block by block. The result has
+/// no `mean`.
 Kernel combine(const std::vector<Kernel>& branches, const Law& makes,
                const std::function<PairKernels(const std::vector<PairKernels>&)>& rule);
 /// The laws of branches, in order.

@@ -172,5 +172,47 @@ TEST(AttentionPositions, LayerwiseTangentKernelIsTheContractionOfJacobians) {
     }
 }
 
+// --- a fixed table ---
+
+Linear dense(std::int64_t in, std::int64_t out, Generator& rng) {
+  return Linear({.in = in, .out = out, .parameterization = Parameterization::ntk}, rng);
+}
+
+// The table's channels have means that LayerNorm subtracts, whatever stands between.
+TEST(SinusoidalLimit, OfNetworks) {
+  const auto make = [](int kind) {
+    return [kind](Generator& rng) {
+      constexpr std::int64_t wide = 256;
+      auto net = std::make_unique<Sequential>(dense(4, wide, rng), SinusoidalPositions());
+      if (kind == 1) net->append(Residual(0.3, dense(wide, wide, rng)));
+      if (kind == 2) net->append(Sum(dense(wide, wide, rng), Identity()));
+      net->append(LayerNorm({.dim = wide}));
+      net->append(dense(wide, 16, rng));
+      return net;
+    };
+  };
+  const test::Blocks x = test::padded();
+  for (const int kind : {0, 1, 2}) test::expect_limit(make(kind), x.a, x.b, test::fewer);
+}
+
+TEST(SinusoidalLimit, ProductsOfChannelsAreTheIntegral) {
+  Generator rng(1);
+  const Sequential net(dense(4, 8, rng), SinusoidalPositions());
+  const Inputs zeros_in(zeros({1, 40, 4}, f64));
+  const Tensor k = at(infinite::limit(net)(zeros_in).nngp, {0, 0});
+  const Tensor table = sinusoidal_table(40, 200000, f64);
+  const Tensor many = matmul(table, transpose(table)) / 200000.0;
+  EXPECT_TRUE(all_close(k, many, 0, 2e-5));
+  EXPECT_NEAR(at(k, {3, 3}).item(), 0.5, 1e-14);
+}
+
+TEST(SinusoidalLimit, RefusesWhatItCannotFollow) {
+  Generator rng(1);
+  const Sequential net(dense(4, 8, rng), SinusoidalPositions(), Activation(Nonlinearity::relu));
+  test::expect_error([&] { infinite::limit(net)(test::blocks().a); }, "needs Gaussian inputs");
+  const SinusoidalPositions first;  // of data x the products x·P are not known
+  test::expect_error([&] { infinite::limit(first)(test::blocks().a); }, "channels of mean zero");
+}
+
 }  // namespace
 }  // namespace ladon
