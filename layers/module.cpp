@@ -312,11 +312,18 @@ infinite::Kernel Layer::limit(const infinite::Kernel&) const {
 }
 
 bool Layer::draws() const {
+  // A walk comes to all that is inside by itself: who is asked within one speaks of its own limit alone.
+  static thread_local bool walking = false;
+  if (walking) return false;
+  struct Walking {
+    Walking() { walking = true; }
+    ~Walking() { walking = false; }
+  } const now;
   bool found = false;
   Walk walk;
   walk.on_module = [&](const std::string&, Module& inner) {
     const auto* layer = dynamic_cast<const Layer*>(&inner);
-    found = found || (layer && layer != this && layer->draws());
+    found = found || (layer && layer->draws());
   };
   look(walk, *this);
   return found;
