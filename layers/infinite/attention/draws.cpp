@@ -11,6 +11,7 @@
 #include "ladon/layers/infinite/attention/draws.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "ladon/core/blas.h"
@@ -177,8 +178,8 @@ void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pa
   const double qk = layer.query_key.item();
   const LogitDraws left(seen.left_root, seen.left, blocks.left_may(), qk);
   const LogitDraws right(seen.right_root, seen.right, blocks.right_may(), qk);
-  const bool by_features = !tangent && same_elements(seen.nngp, values.nngp) &&
-                           left.rank() < 2 * t && left.explained() && right.explained();
+  const bool may_be_features =
+      !tangent && same_elements(seen.nngp, values.nngp) && left.rank() < 2 * t;
   const AllSums sums(blocks, value, tangent);
   SharedDraws shared(layer.rng, left.rank());
   for (std::int64_t begin = 0; begin < draws; begin += at_once) {
@@ -186,24 +187,25 @@ void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pa
     const DrawnWeights p = left.weights(shared, begin, end, DrawnWeights::left);
     const DrawnWeights q = right.weights(shared, begin, end, DrawnWeights::right);
     const std::int64_t grain = std::max<std::int64_t>(1, (blocks.count() + tasks - 1) / tasks);
-    if (by_features) {
-      const std::int64_t count = 2 * (end - begin), inner = count * left.rank();
-      const Attended one(left, p, t, count), other(right, q, t, count);
-      const double beta = begin == 0 ? 0 : 1, share = 1 / (2 * static_cast<double>(draws));
-      parallel::for_range(blocks.count(), grain, [&](std::int64_t pair, std::int64_t last) {
-        for (; pair < last; ++pair)  // [a, (s, r)]·[(s, r), b] → [a, b]
-          blas::gemm_serial<double>(t, t, inner, share, {one.of(blocks.left_input(pair)), inner, 1},
-                                    {other.of(blocks.right_input(pair)), t, 1}, beta,
-                                    {value + pair * t * t, t, 1});
-      });
-      continue;
+    const std::int64_t count = 2 * (end - begin), inner = count * left.rank();
+    std::optional<Attended> one, other;
+    if (may_be_features) {
+      one.emplace(left, p, t, count);
+      other.emplace(right, q, t, count);
     }
-    parallel::for_range(blocks.count(), grain, [&](std::int64_t first, std::int64_t last) {
-      Average average(layer, t, 2 * (end - begin), tangent != nullptr);
-      for (std::int64_t pair = first; pair < last; ++pair) {
+    parallel::for_range(blocks.count(), grain, [&](std::int64_t pair, std::int64_t last) {
+      Average average(layer, t, count, tangent != nullptr);
+      for (; pair < last; ++pair) {
+        const std::int64_t n = blocks.left_input(pair), m = blocks.right_input(pair);
+        // By the pair alone: its bits do not depend on what else is in the block.
+        if (may_be_features && left.explained(n) && right.explained(m)) {
+          blas::gemm_serial<double>(t, t, inner, 1 / (2 * static_cast<double>(draws)),
+                                    {one->of(n), inner, 1}, {other->of(m), t, 1}, 1,
+                                    {value + pair * t * t, t, 1});  // [a, (s, r)]·[(s, r), b]
+          continue;
+        }
         const PairBlocks x = blocks[pair];
-        average.add(x, p.of(blocks.left_input(pair)).rows, q.of(blocks.right_input(pair)),
-                    sums.of(pair));
+        average.add(x, p.of(n).rows, q.of(m), sums.of(pair));
         if (end == draws) average.finish(x, 2 * static_cast<double>(draws), sums.of(pair));
       }
     });

@@ -89,10 +89,6 @@ LogitDraws::LogitDraws(const Root& root, const Tensor& cov, const Tensor& may, d
   }
 }
 
-bool LogitDraws::explained() const {
-  return std::all_of(key_.begin(), key_.end(), [](std::uint64_t key) { return key == 0; });
-}
-
 const double* LogitDraws::common(std::int64_t input) const {
   return common_.data<double>() + input * positions_ * rank_;
 }

@@ -59,8 +59,8 @@ class LogitDraws {
   std::int64_t inputs() const { return inputs_; }
 
   std::int64_t rank() const { return rank_; }
-  /// Whether the common coordinates explain these inputs' tokens to rounding.
-  bool explained() const;
+  /// Whether the common coordinates explain an input's tokens to rounding.
+  bool explained(std::int64_t input) const { return key_[static_cast<std::size_t>(input)] == 0; }
   /// Φ of an input, [T, R], and Φᵀ.
   const double* common(std::int64_t input) const;
   const double* common_turned(std::int64_t input) const;

@@ -228,6 +228,22 @@ TEST(DrawnAttention, DoesNotDependOnTilesThreadsAndBlocks) {
   EXPECT_TRUE(all_close((first.ntk + second.ntk) / 2, whole.ntk, 1e-13, 0));
 }
 
+// The NNGP alone, of which some inputs' tokens lie in the common coordinates, and others do not.
+TEST(DrawnAttention, ChoosesByThePairAlone) {
+  Generator rng(5);
+  const Tensor x = normal({6, 4, 4}, rng, 0, 1, f64);
+  const Slice last_two{.start = 2};
+  fill_(slice(slice(x, 0, {.stop = 3}), 2, last_two), 0);  // three inputs in two dimensions
+  MultiHeadAttentionOptions options = drawn(20);
+  options.limit_draws.coordinates = 3;
+  const auto by = limit(layer_of(options)).with_landmarks(slice(x, 0, {.stop = 3}));
+  const auto run = [&](std::int64_t tile) {
+    return gram(by, x, x, {.get = infinite::Get::nngp, .tile = tile, .replicates = 2}).nngp;
+  };
+  const Tensor whole = run(100);
+  for (const std::int64_t tile : {1, 2, 4}) EXPECT_TRUE(all_equal(run(tile), whole));
+}
+
 TEST(DrawnAttention, DependsOnSeedReplicateAndLayer) {
   const Blocks x = blocks();
   MultiHeadAttention layer = layer_of(drawn(10));
