@@ -67,7 +67,7 @@ struct Loops {
   LoopsOf<float> f32;
   LoopsOf<double> f64;
   DualLoops dual;
-  RectifierLoop rectifier_sums;
+  RectifierLoops rectifier;
   ColumnProductsLoop column_products;
 
   template <class T>

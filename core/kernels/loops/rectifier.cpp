@@ -43,8 +43,67 @@ void rectifier_sums(double alpha2, double beta2, double r, const double* rho,
   (all ? sums_of<true> : sums_of<false>)(alpha2, beta2, r, rho, w, n, sums);
 }
 
+// Powers x^k … x^(k+7), eight at a time.
+class Powers {
+ public:
+  static constexpr int lanes = 8;
+  explicit Powers(double x) {
+    now_[0] = 1;
+    for (int l = 1; l < lanes; ++l) now_[l] = now_[l - 1] * x;
+    step_ = now_[lanes - 1] * x;
+  }
+  double operator[](int lane) const { return now_[lane]; }
+  /// Goes to the next eight; false where they are too small to matter.
+  bool next() {
+#pragma omp simd
+    for (int l = 0; l < lanes; ++l) now_[l] *= step_;
+    return now_[0] > 1e-25;
+  }
+
+ private:
+  double now_[lanes], step_;
+};
+
+template <int count>
+void add_powers_of(double x, const double* weight, double* sums) {
+  Powers power(x);
+  for (int64_t k = 0; k < power_terms; k += Powers::lanes) {
+    for (int m = 0; m < count; ++m)
+#pragma omp simd
+      for (int l = 0; l < Powers::lanes; ++l) sums[m * power_terms + k + l] += weight[m] * power[l];
+    if (!power.next()) break;
+  }
+}
+
+void add_powers(double x, const double* weight, int count, double* sums) {
+  (count == 1 ? add_powers_of<1> : add_powers_of<4>)(x, weight, sums);
+}
+
+template <int count>
+void power_series_of(double x, const double* factors, const double* sums, double* y) {
+  double part[count][Powers::lanes] = {};
+  Powers power(x);
+  for (int64_t k = 0; k < power_terms; k += Powers::lanes) {
+    for (int m = 0; m < count; ++m)
+#pragma omp simd
+      for (int l = 0; l < Powers::lanes; ++l) {
+        const int64_t at = m * power_terms + k + l;
+        part[m][l] += factors[at] * sums[at] * power[l];
+      }
+    if (!power.next()) break;
+  }
+  for (int m = 0; m < count; ++m) {
+    y[m] = 0;
+    for (const double lane : part[m]) y[m] += lane;
+  }
+}
+
+void power_series(double x, const double* factors, const double* sums, int count, double* y) {
+  (count == 1 ? power_series_of<1> : power_series_of<4>)(x, factors, sums, y);
+}
+
 }  // namespace
 
-void add_rectifier_sums(Loops& table) { table.rectifier_sums = rectifier_sums; }
+void add_rectifier(Loops& table) { table.rectifier = {rectifier_sums, add_powers, power_series}; }
 
 }  // namespace ladon::kernels::LADON_LEVEL

@@ -18,4 +18,20 @@ using RectifierLoop = void (*)(double alpha2, double beta2, double r, const doub
                                const double* const weight[4], bool all, std::int64_t n,
                                RectifierSums& sums);
 
+/// Power series of `power_terms` terms; what is below 1e-25 of the first power is left out.
+constexpr std::int64_t power_terms = 128;
+
+/// sums[m][k] += weight[m]·x^k for m < count, 0 ≤ x ≤ 1; sums [count, power_terms].
+using AddPowersLoop = void (*)(double x, const double* weight, int count, double* sums);
+
+/// y[m] = Σ_k factors[m][k]·sums[m][k]·x^k for m < count.
+using PowerSeriesLoop = void (*)(double x, const double* factors, const double* sums, int count,
+                                 double* y);
+
+struct RectifierLoops {
+  RectifierLoop sums;
+  AddPowersLoop add_powers;
+  PowerSeriesLoop power_series;
+};
+
 }  // namespace ladon::kernels

@@ -11,7 +11,7 @@ const Loops& table() {
     add_optimizers(t);
     add_attention(t);
     add_duals(t);
-    add_rectifier_sums(t);
+    add_rectifier(t);
     add_products(t);
     return t;
   }();

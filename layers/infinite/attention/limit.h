@@ -23,7 +23,7 @@
 //   not, and D → 0. With A_n = ζ(G(n)): S = OV²·A_n·v·A_mᵀ, NTK = OV²·A_n·(u + 2v)·A_mᵀ + σ_b².
 //   Untied, softmax averages over the visible keys, and the other ζ leave the bias alone.
 // - sqrt scaling: G is Gaussian, Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. identity: closed, O(T²) a
-//   pair. relu, abs: closed, O(T⁴). softmax: T = 2 by quadrature, otherwise averaged over draws, which
+//   pair. relu, abs: closed, O(T²) to O(T⁴) (key_sums.h). softmax: T = 2 by quadrature, otherwise averaged over draws, which
 //   all inputs share (kernel/roots.h).
 //
 // Where a query may not attend ζ is 0 (softmax: its logit is −∞), whatever G.
