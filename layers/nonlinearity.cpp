@@ -21,8 +21,8 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 struct Row {
   std::string_view name;
   Tensor (*apply)(const Tensor& x, double parameter);
-  DualFunction (*dual)(double parameter);  // null: expanded numerically
-  double parameter;                        // its default, or none
+  DualFunction (*dual)(double parameter);
+  double parameter;  // its default, or none
 };
 
 constexpr std::array<Row, 19> rows = {{
@@ -32,11 +32,14 @@ constexpr std::array<Row, 19> rows = {{
      [](double) { return DualFunction::relu(); }, none},
     {"leaky_relu", [](const Tensor& x, double a) { return leaky_relu(x, a); },
      [](double a) { return DualFunction::leaky_relu(a); }, 0.01},
-    {"elu", [](const Tensor& x, double) { return elu(x); }, nullptr, none},
-    {"selu", [](const Tensor& x, double) { return selu(x); }, nullptr, none},
+    {"elu", [](const Tensor& x, double) { return elu(x); },
+     [](double) { return DualFunction::elu(); }, none},
+    {"selu", [](const Tensor& x, double) { return selu(x); },
+     [](double) { return DualFunction::selu(); }, none},
     {"gelu", [](const Tensor& x, double) { return gelu(x); },
      [](double) { return DualFunction::gelu(); }, none},
-    {"gelu_tanh", [](const Tensor& x, double) { return gelu(x, Gelu::tanh); }, nullptr, none},
+    {"gelu_tanh", [](const Tensor& x, double) { return gelu(x, Gelu::tanh); },
+     [](double) { return DualFunction::gelu_tanh(); }, none},
     {"silu", [](const Tensor& x, double) { return silu(x); },
      [](double) { return DualFunction::silu(); }, none},
     {"tanh", [](const Tensor& x, double) { return tanh(x); },
@@ -91,9 +94,7 @@ Tensor apply(Nonlinearity f, const Tensor& x, std::optional<double> parameter) {
 }
 
 DualFunction dual_of(Nonlinearity f, std::optional<double> parameter) {
-  const double a = checked_parameter(f, parameter);
-  if (row(f).dual) return row(f).dual(a);
-  return DualFunction::numeric([f, a](const Tensor& x) { return row(f).apply(x, a); });
+  return row(f).dual(checked_parameter(f, parameter));
 }
 
 }  // namespace ladon

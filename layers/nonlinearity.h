@@ -40,8 +40,7 @@ std::string_view to_string(Nonlinearity f);
 /// Error for one beside any other function.
 Tensor apply(Nonlinearity f, const Tensor& x, std::optional<double> parameter = {});
 
-/// What f does to the kernels of wide networks; elu, selu and gelu_tanh have no closed form, and are
-/// expanded numerically. The parameter is as in apply.
+/// What f does to the kernels of wide networks. The parameter is as in apply.
 infinite::DualFunction dual_of(Nonlinearity f, std::optional<double> parameter = {});
 /// The parameter, or f's default. Throws Error for one beside a function that has none, and where
 /// rbf's γ is negative.

@@ -182,6 +182,10 @@ DualPair dual_slopes(const DualForm& form, const Tensor& p, const Tensor& q, con
   return run(loops().dual.slopes[int(form.family)], form, p, q, c, true);
 }
 
+DualPair dual_curvatures(const DualForm& form, const Tensor& p, const Tensor& q, const Tensor& c) {
+  return run(loops().dual.curvatures[int(form.family)], form, p, q, c, true);
+}
+
 Tensor dual_series(const Tensor& a, const Tensor& b, const Tensor& p, const Tensor& q,
                    const Tensor& c) {
   const Entries entries(p, q, c);

@@ -28,6 +28,9 @@ DualPair dual(const DualForm& form, const Tensor& p, const Tensor& q, const Tens
 /// ∂E/∂c and ∂E/∂p. With p and q exchanged the second is ∂E/∂q.
 DualPair dual_slopes(const DualForm& form, const Tensor& p, const Tensor& q, const Tensor& c);
 
+/// ∂E'/∂c and ∂E'/∂p of E' = E[φ'(u)φ'(v)], as dual() gives it; 0 where they are infinite.
+DualPair dual_curvatures(const DualForm& form, const Tensor& p, const Tensor& q, const Tensor& c);
+
 /// Σ_k a_k(p)·b_k(q)·ρ^k with ρ = c/sqrt(pq), within [−1, 1], and 0 where pq = 0.
 /// a: p's shape and one more axis of K terms; b: q's shape and K; K a multiple of 8.
 Tensor dual_series(const Tensor& a, const Tensor& b, const Tensor& p, const Tensor& q,

@@ -36,7 +36,7 @@ LADON_INLINE double determinant(double p, double q, double c) {
   return at_least((pq - cc) + (lost_in_product(p, q, pq) - lost_in_product(c, c, cc)), 0.0);
 }
 
-/// E and E', or ∂E/∂c and ∂E/∂p.
+/// E and E', or the derivatives of one of them by c and by p.
 struct Pair {
   double first, second;
 };
@@ -67,12 +67,17 @@ struct Rectifier {
     const double by_p = (beta2 * over_pi) * s / (p == 0.0 ? infinity<double> : p);
     return {derivative(c, angle(s, abs(c))), by_p};
   }
+  /// ∂E'/∂c = β²·2/(πs),  ∂E'/∂p = −c/(2p)·∂E'/∂c.  Both are infinite at s = 0, but they cancel where p,
+  /// q and c move together, as on a diagonal; there 0 stands for them.
+  LADON_INLINE Pair curvatures(double p, double q, double c) const {
+    const double s = sqrt(determinant(p, q, c));
+    const double by_c = (beta2 * two_over_pi) / (s == 0.0 ? infinity<double> : s);
+    return {by_c, by_c * (-0.5 * c) / (p == 0.0 ? infinity<double> : p)};
+  }
 };
 
 // φ(x) = α + β·sign(x): what a rectifier's derivative is, so E is the rectifier's E'.
 //   E' = 0: the jump has no part in it, as it has none in a network's gradient.
-//   ∂E/∂c = β²·2/(πs),  ∂E/∂p = −c/(2p)·∂E/∂c.  Both are infinite at s = 0, but they cancel where p,
-// q and c move together, as on a diagonal; there 0 stands for them.
 struct Threshold {
   Rectifier integral;
   LADON_INLINE explicit Threshold(const double* f) : integral(f) {}
@@ -81,14 +86,14 @@ struct Threshold {
     return {integral.derivative(c, angle(sqrt(determinant(p, q, c)), abs(c))), 0.0};
   }
   LADON_INLINE Pair slopes(double p, double q, double c) const {
-    const double s = sqrt(determinant(p, q, c));
-    const double by_c = (integral.beta2 * two_over_pi) / (s == 0.0 ? infinity<double> : s);
-    return {by_c, by_c * (-0.5 * c) / (p == 0.0 ? infinity<double> : p)};
+    return integral.curvatures(p, q, c);
   }
+  LADON_INLINE Pair curvatures(double, double, double) const { return {0.0, 0.0}; }
 };
 
 // With D² = (1+2p)(1+2q) − 4c² = 1 + 2(p+q) + 4s²:
 //   E = 2/π·atan2(2c, D),  E' = 4/(πD),  ∂E/∂p = −4/π·c/(D(1+2p))
+//   ∂E'/∂c = 16/π·c/D³,  ∂E'/∂p = −4/π·(1+2q)/D³
 struct Erf {
   LADON_INLINE explicit Erf(const double*) {}
 
@@ -103,12 +108,18 @@ struct Erf {
     const double d = root(p, q, c);
     return {(4.0 * over_pi) / d, (-4.0 * over_pi) * c / (d * (1.0 + 2.0 * p))};
   }
+  LADON_INLINE Pair curvatures(double p, double q, double c) const {
+    const double d = root(p, q, c), factor = (4.0 * over_pi) / (d * d * d);
+    return {factor * 4.0 * c, -factor * (1.0 + 2.0 * q)};
+  }
 };
 
 // With P = (1+p)(1+q), d² = P − c² = 1 + p + q + s², and A = atan2(c, d) = ±(π/2 − ω'):
 //   E    = c/4 + cA/2π + (c² + pq·d²)/(2πPd)
 //   E'   = 1/4 + A/2π + c/(2πd)·(1/d² + (1 − pq)/P + 1),  where 1 − pq + P = 2 + p + q
 //   ∂E/∂p = 1/(2π(1+p)d)·((q·d² − c²)/P + s²/2 − c²/(2d²))
+//   ∂E'/∂c = 1/(2πd)·(1 + (1 + 3c²/d²)/d² + K·(1 + c²/d²)),  K = (2 + p + q)/P
+//   ∂E'/∂p = c/(2πd)·(−1/(2(1+p)) − (1+q)/(2d²)·(3/d² + K) + 1/P − K/(1+p))
 // As for the rectifier, c/4 + cA/2π = (c + |c|)/4 − |c|ω'/2π loses nothing at ρ → −1.
 struct Gelu {
   LADON_INLINE explicit Gelu(const double*) {}
@@ -144,6 +155,15 @@ struct Gelu {
         (q * t.d2 - c2) * t.over_p + 0.5 * t.s2 - 0.5 * c2 * (t.over_d * t.over_d);
     return {derivative(t, p, q, c), over_two_pi * t.over_d / (1.0 + p) * bracket};
   }
+  LADON_INLINE Pair curvatures(double p, double q, double c) const {
+    const Terms t(p, q, c);
+    const double over_d2 = t.over_d * t.over_d, k = (2.0 + (p + q)) * t.over_p;
+    const double ratio = c * c * over_d2, over_one_p = 1.0 / (1.0 + p);
+    const double by_c = 1.0 + (1.0 + 3.0 * ratio) * over_d2 + k * (1.0 + ratio);
+    const double by_p =
+        t.over_p - over_one_p * (0.5 + k) - 0.5 * (1.0 + q) * over_d2 * (3.0 * over_d2 + k);
+    return {over_two_pi * t.over_d * by_c, over_two_pi * c * t.over_d * by_p};
+  }
 };
 
 // φ(x) = a·sin(bx + δ). With e± = exp(b²(±c − (p+q)/2)), from E cos(b(u ∓ v)) = e±:
@@ -165,6 +185,10 @@ struct Sine {
     const Pair e = values(p, q, c);
     return {e.second, -0.5 * b2 * e.first};
   }
+  LADON_INLINE Pair curvatures(double p, double q, double c) const {  // φ'' = −b²·φ
+    const Pair e = values(p, q, c);
+    return {b2 * b2 * e.first, -0.5 * b2 * e.second};
+  }
 };
 
 // E = A·exp(h(p+q) + gc).  φ = a·exp(bx): A = a², h = b²/2, g = b².  The random Fourier features
@@ -180,6 +204,10 @@ struct Exponential {
   LADON_INLINE Pair slopes(double p, double q, double c) const {
     const double e = scale * exp(h * (p + q) + g * c);
     return {g * e, h * e};
+  }
+  LADON_INLINE Pair curvatures(double p, double q, double c) const {
+    const Pair e = slopes(p, q, c);
+    return {g * e.first, g * e.second};
   }
 };
 
@@ -207,6 +235,18 @@ void slopes(const double* f, const double* p, const double* q, const double* c, 
   }
 }
 
+template <class Family>
+void curvatures(const double* f, const double* p, const double* q, const double* c, double* by_c,
+                double* by_p) {
+  const Family family(f);
+#pragma omp simd
+  for (int64_t i = 0; i < dual_block; ++i) {
+    const Pair e = family.curvatures(p[i], q[i], c[i]);
+    by_c[i] = e.first;
+    by_p[i] = e.second;
+  }
+}
+
 // --- polynomials: Horner's scheme in c, whose coefficients are products of polynomials in p and q
 
 using Block = double[dual_block];
@@ -225,35 +265,52 @@ LADON_INLINE void evaluate(const double* b, int64_t n, double centre, const doub
   }
 }
 
-/// E, ∂E/∂c = E' and ∂E/∂p.
-LADON_INLINE void polynomial_dual(const double* f, const double* p, const double* q,
-                                  const double* c, double* value, double* by_c, double* by_p) {
-  const int64_t degree = static_cast<int64_t>(f[0]), row = degree / 2 + 1;
-  Block at_p, at_q, slope_p, slope_q;
-  for (int64_t i = 0; i < dual_block; ++i) value[i] = by_c[i] = by_p[i] = 0;
-  for (int64_t k = degree; k >= 0; --k) {
-    const int64_t n = (degree - k) / 2 + 1;
-    evaluate(f + 2 + k * row, n, f[1], p, at_p, slope_p);
-    evaluate(f + 2 + k * row, n, f[1], q, at_q, slope_q);
+/// E, ∂E/∂c = E' and ∂E/∂p, and half of ∂E'/∂c and ∂E'/∂p.
+struct PolynomialDual {
+  Block value = {}, by_c = {}, by_p = {}, half_by_cc = {}, by_pc = {};
+
+  LADON_INLINE PolynomialDual(const double* f, const double* p, const double* q, const double* c) {
+    const int64_t degree = static_cast<int64_t>(f[0]), row = degree / 2 + 1;
+    Block at_p, at_q, slope_p, slope_q;
+    for (int64_t k = degree; k >= 0; --k) {
+      const int64_t n = (degree - k) / 2 + 1;
+      evaluate(f + 2 + k * row, n, f[1], p, at_p, slope_p);
+      evaluate(f + 2 + k * row, n, f[1], q, at_q, slope_q);
 #pragma omp simd
-    for (int64_t i = 0; i < dual_block; ++i) {
-      by_c[i] = by_c[i] * c[i] + value[i];
-      value[i] = value[i] * c[i] + at_p[i] * at_q[i];
-      by_p[i] = by_p[i] * c[i] + slope_p[i] * at_q[i];
+      for (int64_t i = 0; i < dual_block; ++i) {
+        half_by_cc[i] = half_by_cc[i] * c[i] + by_c[i];
+        by_c[i] = by_c[i] * c[i] + value[i];
+        value[i] = value[i] * c[i] + at_p[i] * at_q[i];
+        by_pc[i] = by_pc[i] * c[i] + by_p[i];
+        by_p[i] = by_p[i] * c[i] + slope_p[i] * at_q[i];
+      }
     }
   }
+};
+
+void give(const Block& x, double factor, double* y) {
+  for (int64_t i = 0; i < dual_block; ++i) y[i] = factor * x[i];
 }
 
 void polynomial_values(const double* f, const double* p, const double* q, const double* c,
                        double* value, double* derivative) {
-  Block unused;
-  polynomial_dual(f, p, q, c, value, derivative, unused);
+  const PolynomialDual e(f, p, q, c);
+  give(e.value, 1, value);
+  give(e.by_c, 1, derivative);
 }
 
 void polynomial_slopes(const double* f, const double* p, const double* q, const double* c,
                        double* by_c, double* by_p) {
-  Block unused;
-  polynomial_dual(f, p, q, c, unused, by_c, by_p);
+  const PolynomialDual e(f, p, q, c);
+  give(e.by_c, 1, by_c);
+  give(e.by_p, 1, by_p);
+}
+
+void polynomial_curvatures(const double* f, const double* p, const double* q, const double* c,
+                           double* by_c, double* by_p) {
+  const PolynomialDual e(f, p, q, c);
+  give(e.half_by_cc, 2, by_c);
+  give(e.by_pc, 1, by_p);
 }
 
 typedef double Eight __attribute__((vector_size(64), aligned(8), may_alias));
@@ -286,6 +343,7 @@ template <class Family>
 void add(DualLoops& t, Dual family) {
   t.values[int(family)] = values<Family>;
   t.slopes[int(family)] = slopes<Family>;
+  t.curvatures[int(family)] = curvatures<Family>;
 }
 
 }  // namespace
@@ -300,6 +358,7 @@ void add_duals(Loops& table) {
   add<Exponential>(t, Dual::exponential);
   t.values[int(Dual::polynomial)] = polynomial_values;
   t.slopes[int(Dual::polynomial)] = polynomial_slopes;
+  t.curvatures[int(Dual::polynomial)] = polynomial_curvatures;
   t.series = series;
 }
 

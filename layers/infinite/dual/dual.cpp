@@ -39,15 +39,22 @@ DualFunction::DualFunction(std::string name, std::shared_ptr<const DualRule> rul
 
 DualResult SlopedRule::evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
                                 bool with_derivative) const {
-  kernels::DualPair e = values(unstretched(p), unstretched(q), c, with_derivative);
-  DualResult result;
-  result.value = record_joint(
-      "dual", e.first, {p, q, c},
-      [self = std::static_pointer_cast<const SlopedRule>(shared_from_this()), p = saved(p),
+  const kernels::DualPair e = values(unstretched(p), unstretched(q), c, with_derivative);
+  DualResult result{record_by("dual", e.first, p, q, c, &SlopedRule::slopes), {}};
+  if (with_derivative)
+    result.derivative = record_by("dual_derivative", e.second, p, q, c, &SlopedRule::curvatures);
+  return result;
+}
+
+Tensor SlopedRule::record_by(const char* name, const Tensor& value, const Tensor& p,
+                             const Tensor& q, const Tensor& c, Slopes rule) const {
+  return record_joint(
+      name, value, {p, q, c},
+      [self = std::static_pointer_cast<const SlopedRule>(shared_from_this()), rule, p = saved(p),
        q = saved(q), c = saved(c)](const Tensor& g, GradientSink& sink) {
         LADON_CHECK(!grad_enabled(), "dual", "a dual activation has no second derivatives");
         const auto slopes_at = [&](const Tensor& left, const Tensor& right) {
-          return self->slopes(unstretched(left), unstretched(right), c);
+          return (*self.*rule)(unstretched(left), unstretched(right), c);
         };
         if (sink.needs(0) || sink.needs(2)) {
           const kernels::DualPair d = slopes_at(p, q);
@@ -56,14 +63,6 @@ DualResult SlopedRule::evaluate(const Tensor& p, const Tensor& q, const Tensor& 
         }
         if (sink.needs(1)) sink.give(1, g * slopes_at(q, p).second);  // E is symmetric
       });
-  if (with_derivative)
-    result.derivative =
-        record_joint("dual_derivative", e.second, {p, q, c}, [](const Tensor&, GradientSink&) {
-          detail::fail("dual",
-                       "the NTK's factor E[φ'(u)φ'(v)] has no gradient; learn hyper-parameters "
-                       "by the NNGP, or detach the NTK");
-        });
-  return result;
 }
 
 DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,

@@ -35,9 +35,14 @@ class DualFunction {
   static DualFunction gelu();  ///< x·Φ(x)
   /// These four as mixtures of erf, gelu and relu: to 1e-11 of their values at ρ = 1 at any variance.
   static DualFunction tanh();
-  static DualFunction sigmoid();                                          ///< 1/(1 + e⁻ˣ)
-  static DualFunction silu();                                             ///< x·sigmoid(x)
-  static DualFunction softplus();                                         ///< ln(1 + eˣ)
+  static DualFunction sigmoid();   ///< 1/(1 + e⁻ˣ)
+  static DualFunction silu();      ///< x·sigmoid(x)
+  static DualFunction softplus();  ///< ln(1 + eˣ)
+  /// x·Φ(x) as most Transformers approximate it, by a tanh: to 1e-10 at any variance.
+  static DualFunction gelu_tanh();
+  /// x for x > 0, alpha·(eˣ − 1) below; and selu (Klambauer et al. 2017): to 1e-10 at any variance.
+  static DualFunction elu(double alpha = 1);
+  static DualFunction selu();
   static DualFunction sin(double a = 1, double b = 1, double shift = 0);  ///< a·sin(bx + shift)
   static DualFunction cos(double a = 1, double b = 1, double shift = 0);  ///< a·cos(bx + shift)
   static DualFunction exp(double a = 1, double b = 1);                    ///< a·exp(bx)
@@ -121,10 +126,10 @@ struct DualResult {
 /// variable without variance counts as independent of the other, and a kink at 0 as having the mean
 /// of both slopes there. Same bits for an entry wherever it stands, at any number of threads.
 ///
-/// The value's gradient by p, q and c is recorded (once: it has no gradient of its own); where it is
-/// infinite (a kink or a jump at zero variance, a jump at s = 0), it is 0. The derivative has no
-/// gradient: backward through it throws Error. (Of DualFunction::closed both have all that the graph
-/// of E gives.) Throws Error for other dtypes and shapes.
+/// The gradients of value and derivative by p, q and c are recorded (once: they have none of their
+/// own); where one is infinite, it is 0: at zero variance of a kink or a jump, and at s = 0 the value's
+/// of a jump and the derivative's of a kink. (Of DualFunction::closed both have all that the graph of
+/// E gives.) Throws Error for other dtypes and shapes.
 DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
                 bool with_derivative);
 

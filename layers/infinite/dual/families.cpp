@@ -26,6 +26,9 @@ class FamilyRule final : public SlopedRule {
   kernels::DualPair slopes(const Tensor& p, const Tensor& q, const Tensor& c) const override {
     return kernels::dual_slopes(form_, p, q, c);
   }
+  kernels::DualPair curvatures(const Tensor& p, const Tensor& q, const Tensor& c) const override {
+    return kernels::dual_curvatures(form_, p, q, c);
+  }
 
   DualForm form_;
 };

@@ -13,11 +13,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "ladon/autograd/graph.h"
-#include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
-#include "ladon/autograd/ops/reduce.h"
-#include "ladon/layers/infinite/dual/rule.h"
+#include "ladon/layers/infinite/dual/entries.h"
 
 namespace ladon::infinite {
 namespace {
@@ -66,95 +63,78 @@ struct Term {
   double factor, scale, deviation;
 };
 
-/// constant + Σ_i terms_i; where both variances are at most `small` by another rule, which is faster
-/// there. (The constant's products with the terms must have mean zero.)
+/// constant + Σ_i terms_i; where both variances are at most `small` by the Hermite expansion. (The constant's products with the terms must have mean zero.)
 class MixtureRule final : public SlopedRule {
  public:
   MixtureRule(DualForm base, std::vector<Term> terms, double constant, double small,
-              std::shared_ptr<const DualRule> other)
+              std::shared_ptr<const DualRule> series)
       : base_(std::move(base)),
         terms_(std::move(terms)),
         constant_(constant),
         small_(small),
-        other_(std::move(other)) {}
+        series_(std::move(series)) {}
 
  private:
   DualPair values(const Tensor& p, const Tensor& q, const Tensor& c,
                   bool with_derivative) const override {
-    return chosen(
-        p, q, c,
-        [&] {
-          const DualResult e = other_->evaluate(p, q, c, with_derivative);
-          return DualPair{e.value, e.derivative};
-        },
-        [&] {
-          DualPair sum = over_pairs(p, q, c, [&](const Term& i, const Term& j, const DualPair& e) {
-            return DualPair{e.first, i.scale * j.scale * e.second};
-          });
-          sum.first = sum.first + constant_ * constant_;
-          return sum;
-        });
+    return expanded_where(both_at_most(small_, p, q), *series_, p, q, c, with_derivative, [&] {
+      DualPair sum = over_pairs(
+          p, q, c,
+          [](const DualForm& f, const Tensor& x, const Tensor& y, const Tensor& z) {
+            return kernels::dual(f, x, y, z, true);
+          },
+          [](const Term&, const Term&) { return 1.0; },
+          [](const Term& i, const Term& j) { return i.scale * j.scale; });
+      sum.first = sum.first + constant_ * constant_;
+      return sum;
+    });
   }
 
   DualPair slopes(const Tensor& p, const Tensor& q, const Tensor& c) const override {
-    Tensor by_c = zeros(c.shape(), f64), by_p = by_c;
-    for (const Term& i : terms_)
-      for (const Term& j : terms_) {
-        const DualPair d =
-            kernels::dual_slopes(base_, moved(p, i, i), moved(q, j, j), i.scale * j.scale * c);
-        by_c = by_c + i.factor * j.factor * i.scale * j.scale * d.first;
-        by_p = by_p + i.factor * j.factor * i.scale * i.scale * d.second;
-      }
-    return {by_c, by_p};
+    return over_pairs(
+        p, q, c, kernels::dual_slopes,
+        [](const Term& i, const Term& j) { return i.scale * j.scale; },
+        [](const Term& i, const Term&) { return i.scale * i.scale; });
+  }
+  DualPair curvatures(const Tensor& p, const Tensor& q, const Tensor& c) const override {
+    return over_pairs(
+        p, q, c, kernels::dual_curvatures,
+        [](const Term& i, const Term& j) { return i.scale * i.scale * j.scale * j.scale; },
+        [](const Term& i, const Term& j) { return i.scale * i.scale * i.scale * j.scale; });
   }
 
   static Tensor moved(const Tensor& variance, const Term& i, const Term& j) {
     return i.scale * j.scale * variance + i.deviation * j.deviation;
   }
 
-  template <class F>
-  DualPair over_pairs(const Tensor& p, const Tensor& q, const Tensor& c, const F& part) const {
+  /// Σ_ij of what `of` makes of the base function's pairs, times a factor for each of the two results.
+  template <class Of, class First, class Second>
+  DualPair over_pairs(const Tensor& p, const Tensor& q, const Tensor& c, const Of& of,
+                      const First& first, const Second& second) const {
     DualPair sum{zeros(c.shape(), f64), zeros(c.shape(), f64)};
     for (const Term& i : terms_)
       for (const Term& j : terms_) {
-        const DualPair e =
-            part(i, j,
-                 kernels::dual(base_, moved(p, i, i), moved(q, j, j), i.scale * j.scale * c, true));
-        sum.first = sum.first + i.factor * j.factor * e.first;
-        sum.second = sum.second + i.factor * j.factor * e.second;
+        const DualPair e = of(base_, moved(p, i, i), moved(q, j, j), i.scale * j.scale * c);
+        const double weight = i.factor * j.factor;
+        sum.first = sum.first + weight * first(i, j) * e.first;
+        sum.second = sum.second + weight * second(i, j) * e.second;
       }
     return sum;
-  }
-
-  /// Each entry by the rule that its own variances ask for.
-  template <class Other, class Mixture>
-  DualPair chosen(const Tensor& p, const Tensor& q, const Tensor& c, const Other& other,
-                  const Mixture& mixture) const {
-    if (c.count() == 0) return other();
-    const NoGrad off;
-    const Tensor few = logical_and(less_equal(p, small_), less_equal(q, small_));
-    if (all(few).item<bool>()) return other();
-    if (!any(few).item<bool>()) return mixture();
-    const DualPair a = other(), b = mixture();
-    const auto pick = [&](const Tensor& x, const Tensor& y) {
-      return x.defined() ? where(few, x, y) : x;
-    };
-    return {pick(a.first, b.first), pick(a.second, b.second)};
   }
 
   DualForm base_;
   std::vector<Term> terms_;
   double constant_, small_;
-  std::shared_ptr<const DualRule> other_;
+  std::shared_ptr<const DualRule> series_;
 };
 
 std::shared_ptr<const DualRule> mixture(Dual base, const std::vector<double>& parameters,
-                                        double constant, double small, const DualFunction& series,
+                                        double constant, double small, const Pointwise& f,
                                         Term (*term)(const Node&)) {
   std::vector<Term> terms;
   for (const Node& node : logistic_nodes()) terms.push_back(term(node));
   return std::make_shared<MixtureRule>(DualForm{base, parameters}, std::move(terms), constant,
-                                       small, series.rule().shared_from_this());
+                                       small, expansion_of(f));
 }
 
 }  // namespace
@@ -162,7 +142,7 @@ std::shared_ptr<const DualRule> mixture(Dual base, const std::vector<double>& pa
 DualFunction DualFunction::tanh() {
   const Pointwise f = [](const Tensor& x) { return ladon::tanh(x); };
   return {"tanh",
-          mixture(Dual::erf, {}, 0, 1, numeric(f),
+          mixture(Dual::erf, {}, 0, 1, f,
                   [](const Node& n) {
                     return Term{n.weight, 1 / (std::numbers::sqrt2 * n.k), 0};
                   }),
@@ -172,7 +152,7 @@ DualFunction DualFunction::tanh() {
 DualFunction DualFunction::sigmoid() {
   const Pointwise f = [](const Tensor& x) { return ladon::sigmoid(x); };
   return {"sigmoid",
-          mixture(Dual::erf, {}, 0.5, 4, numeric(f),
+          mixture(Dual::erf, {}, 0.5, 4, f,
                   [](const Node& n) {
                     return Term{n.weight / 2, 1 / (2 * std::numbers::sqrt2 * n.k), 0};
                   }),
@@ -182,7 +162,7 @@ DualFunction DualFunction::sigmoid() {
 DualFunction DualFunction::silu() {
   const Pointwise f = [](const Tensor& x) { return ladon::silu(x); };
   return {"silu",
-          mixture(Dual::gelu, {}, 0, 4, numeric(f),
+          mixture(Dual::gelu, {}, 0, 4, f,
                   [](const Node& n) {
                     return Term{n.weight * 2 * n.k, 1 / (2 * n.k), 0};
                   }),
@@ -192,7 +172,7 @@ DualFunction DualFunction::silu() {
 DualFunction DualFunction::softplus() {
   const Pointwise f = [](const Tensor& x) { return ladon::softplus(x); };
   return {"softplus",
-          mixture(Dual::rectifier, {0.25, 0.25}, 0, 4, numeric(f),
+          mixture(Dual::rectifier, {0.25, 0.25}, 0, 4, f,
                   [](const Node& n) {
                     return Term{n.weight, 1, 2 * n.k};
                   }),

@@ -166,20 +166,20 @@ kernels::DualForm kink_form(double kappa) {
   return {kernels::Dual::rectifier, {0, 0.25 * kappa * kappa}};
 }
 
-/// The coefficients of φ''(√p·z) from those of φ': a''_k = √(k+1)·a'_{k+1}/√p (partial integration);
-/// 0 where p = 0.
-Tensor second_coefficients(const Tensor& slope, const Tensor& p) {
-  const int64_t m = slope.size(0), n = slope.size(1);
-  Tensor second = zeros(slope.shape(), f64);
+/// The coefficients of f'(√p·z) from those of f(√p·z): a'_k = √(k+1)·a_{k+1}/√p (partial
+/// integration); 0 where p = 0.
+Tensor derived_coefficients(const Tensor& a, const Tensor& p) {
+  const int64_t m = a.size(0), n = a.size(1);
+  Tensor derived = zeros(a.shape(), f64);
   const std::vector<double> variance = p.to_vector<double>();
-  const double* in = slope.data<double>();
-  double* out = second.mutable_data<double>();
+  const double* in = a.data<double>();
+  double* out = derived.mutable_data<double>();
   for (int64_t i = 0; i < m; ++i) {
     const double v = variance[static_cast<std::size_t>(i)], scale = v > 0 ? 1 / std::sqrt(v) : 0;
     for (int64_t k = 0; k + 1 < n; ++k)
       out[i * n + k] = scale * std::sqrt(k + 1.0) * in[i * n + k + 1];
   }
-  return second;
+  return derived;
 }
 
 using kernels::DualPair;
@@ -198,9 +198,16 @@ DualPair sum_values(const Values& a, const Values& b, const Operands& x) {
 
 /// ∂E/∂c = E[φ'(u)φ'(v)] and ∂E/∂p = ½·E[φ''(u)φ(v)] (Price 1958).
 DualPair sum_slopes(const Values& a, const Values& b, const Operands& x) {
-  const Tensor second = 0.5 * second_coefficients(a.slope, x.p);
+  const Tensor second = 0.5 * derived_coefficients(a.slope, x.p);
   return {kernels::dual_series(a.slope, b.slope, x.p, x.q, x.c),
           kernels::dual_series(second, b.value, x.p, x.q, x.c)};
+}
+
+/// The same of E[φ'(u)φ'(v)].
+DualPair sum_curvatures(const Values& a, const Values& b, const Operands& x) {
+  const Tensor of_p = derived_coefficients(a.slope, x.p), of_q = derived_coefficients(b.slope, x.q);
+  return {kernels::dual_series(of_p, of_q, x.p, x.q, x.c),
+          kernels::dual_series(0.5 * derived_coefficients(of_p, x.p), b.slope, x.p, x.q, x.c)};
 }
 
 /// y ← y + exact − series: what the first terms of a series leave out.
@@ -251,13 +258,20 @@ class NumericRule final : public SlopedRule {
   }
 
   DualPair slopes(const Tensor& p, const Tensor& q, const Tensor& c) const override {
+    return completed({p, q, c}, sum_slopes, kernels::dual_slopes);
+  }
+  DualPair curvatures(const Tensor& p, const Tensor& q, const Tensor& c) const override {
+    return completed({p, q, c}, sum_curvatures, kernels::dual_curvatures);
+  }
+
+  template <class Sum, class Closed>
+  DualPair completed(const Operands& x, const Sum& sum, const Closed& closed) const {
     const NoGrad off;
-    const Operands x{p, q, c};
     DualPair result =
-        sum_slopes(coefficients(f_, terms_, p, true), coefficients(f_, terms_, q, true), x);
+        sum(coefficients(f_, terms_, x.p, true), coefficients(f_, terms_, x.q, true), x);
     if (const double k = kink(f_); k != 0)
-      add_rest(result, kernels::dual_slopes(kink_form(k), p, q, c),
-               sum_slopes(kink_coefficients(k, p, terms_), kink_coefficients(k, q, terms_), x));
+      add_rest(result, closed(kink_form(k), x.p, x.q, x.c),
+               sum(kink_coefficients(k, x.p, terms_), kink_coefficients(k, x.q, terms_), x));
     return result;
   }
 

@@ -14,7 +14,7 @@ class DualRule : public std::enable_shared_from_this<DualRule> {
                               bool with_derivative) const = 0;
 };
 
-/// A rule that computes numbers, and the slopes that the gradient of the value is made of.
+/// A rule that computes numbers, and what the gradients of both are made of.
 class SlopedRule : public DualRule {
  public:
   DualResult evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
@@ -26,6 +26,13 @@ class SlopedRule : public DualRule {
                                    bool with_derivative) const = 0;
   /// ∂E/∂c and ∂E/∂p; 0 for the latter where it is infinite.
   virtual kernels::DualPair slopes(const Tensor& p, const Tensor& q, const Tensor& c) const = 0;
+  /// ∂E'/∂c and ∂E'/∂p of E' = E[φ'(u)φ'(v)]; 0 where they are infinite.
+  virtual kernels::DualPair curvatures(const Tensor& p, const Tensor& q, const Tensor& c) const = 0;
+
+  using Slopes = kernels::DualPair (SlopedRule::*)(const Tensor&, const Tensor&,
+                                                   const Tensor&) const;
+  Tensor record_by(const char* name, const Tensor& value, const Tensor& p, const Tensor& q,
+                   const Tensor& c, Slopes rule) const;
 };
 
 }  // namespace ladon::infinite

@@ -115,33 +115,33 @@ TEST(DualNumeric, MoreTermsAreMoreAccurate) {
   EXPECT_LT(many, 2e-14);
 }
 
+/// Checks the gradients of value and derivative by p, q and c, and along p = q = c.
+void check_gradients(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c) {
+  for (const auto part : {&DualResult::value, &DualResult::derivative}) {
+    EXPECT_NO_THROW(gradcheck(
+        [&](const std::vector<Tensor>& x) { return dual(f, x[0], x[1], x[2], true).*part; },
+        {p, q, c}));
+    EXPECT_NO_THROW(gradcheck(
+        [&](const std::vector<Tensor>& x) { return dual(f, x[0], x[0], x[0], true).*part; }, {p}));
+  }
+}
+
 TEST(DualNumeric, GradientsAreCentralDifferences) {
   const Tensor p = tensor({0.5, 1.0}, {2, 1}, f64).set_requires_grad();
   const Tensor q = tensor({0.8, 1.5}, {1, 2}, f64).set_requires_grad();
   const Tensor c = tensor({0.1, -0.5, 0.6, 0.9}, {2, 2}, f64).set_requires_grad();
   for (const Twin& twin : smooth()) {
-    const DualFunction f = DualFunction::numeric(twin.function);
-    EXPECT_NO_THROW(gradcheck(
-        [&](const std::vector<Tensor>& x) { return dual(f, x[0], x[1], x[2], false).value; },
-        {p, q, c}))
-        << twin.name;
-    EXPECT_NO_THROW(gradcheck(
-        [&](const std::vector<Tensor>& x) { return dual(f, x[0], x[0], x[0], false).value; }, {p}))
-        << twin.name;
+    SCOPED_TRACE(twin.name);
+    check_gradients(DualFunction::numeric(twin.function), p, q, c);
   }
 }
 
 TEST(DualNumeric, GradientsOfAKink) {
-  const DualFunction f =
-      DualFunction::numeric([](const Tensor& x) { return relu(x) + 0.3 * sin(x); });
   const Tensor p = tensor({0.5, 1.0}, f64).set_requires_grad();
   const Tensor q = tensor({1.5, 0.7}, f64).set_requires_grad();
   const Tensor c = tensor({0.4, -0.7}, f64).set_requires_grad();
-  EXPECT_NO_THROW(gradcheck(
-      [&](const std::vector<Tensor>& x) { return dual(f, x[0], x[1], x[2], false).value; },
-      {p, q, c}));
-  EXPECT_NO_THROW(gradcheck(
-      [&](const std::vector<Tensor>& x) { return dual(f, x[0], x[0], x[0], false).value; }, {p}));
+  check_gradients(DualFunction::numeric([](const Tensor& x) { return relu(x) + 0.3 * sin(x); }), p,
+                  q, c);
 }
 
 TEST(DualNumeric, TakesFunctionsWithoutGradient) {

@@ -1,0 +1,29 @@
+#pragma once
+// Rules that treat entries one by one. Internal to this folder.
+
+#include <functional>
+
+#include "ladon/layers/infinite/dual/rule.h"
+
+namespace ladon::infinite {
+
+/// Two numbers of an entry: those of a DualPair.
+struct EntryPair {
+  double first, second;
+};
+
+/// of(p, q, c) of every entry, on all threads; 0 where `skip` (bool, broadcast, or undefined).
+kernels::DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c, const Tensor& skip,
+                             const std::function<EntryPair(double p, double q, double c)>& of);
+
+/// E and E' by f's Hermite expansion, which is fast, for the entries where it is exact (`few`, bool,
+/// broadcast), and by `other` for those where it is not: each by the rule that its own p, q and c ask for.
+kernels::DualPair expanded_where(const Tensor& few, const DualRule& expansion, const Tensor& p,
+                                 const Tensor& q, const Tensor& c, bool with_derivative,
+                                 const std::function<kernels::DualPair()>& other);
+/// The expansion of 128 terms, which does not judge what it leaves out.
+std::shared_ptr<const DualRule> expansion_of(const Pointwise& f);
+/// Where both variances are at most `most`.
+Tensor both_at_most(double most, const Tensor& p, const Tensor& q);
+
+}  // namespace ladon::infinite
