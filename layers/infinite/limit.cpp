@@ -53,7 +53,6 @@ Inputs Limit::landmarks(const Inputs& x) const {
 Passes::Passes(Limit limit, const Inputs& landmarks, Entries wanted)
     : limit_(std::move(limit)), inputs_(landmarks), wanted_(wanted) {
   if (!limit_.draws()) return;
-  const NoGrad off;
   landmarks_ = std::make_shared<Landmarks>();
   const KernelOptions asked = options(Call::Of::landmarks, Get::nngp);
   asked.call->selves1 = std::make_shared<RecordSelves>(landmarks_->selves, 0, inputs_.count());
@@ -77,7 +76,6 @@ Kernel Passes::run(Kernel inputs) const {
 
 Kernel Passes::record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
                       Selves& selves) const {
-  const NoGrad off;
   const KernelOptions asked = options(Call::Of::inputs, Get::nngp);
   asked.call->selves1 = std::make_shared<RecordSelves>(selves, begin, count);
   const Inputs rows = in.rows(begin, end);

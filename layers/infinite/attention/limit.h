@@ -23,8 +23,8 @@
 //   not, and D → 0. With A_n = ζ(G(n)): S = OV²·A_n·v·A_mᵀ, NTK = OV²·A_n·(u + 2v)·A_mᵀ + σ_b².
 //   Untied, softmax averages over the visible keys, and the other ζ leave the bias alone.
 // - sqrt scaling: G is Gaussian, Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. identity: closed, O(T²) a
-//   pair. relu, abs: closed, O(T²) to O(T⁴) (key_sums.h). softmax: T = 2 by quadrature, otherwise averaged over draws, which
-//   all inputs share (kernel/roots.h).
+//   pair. relu, abs: closed, O(T²) to O(T⁴) (key_sums.h). softmax: T = 2 closed, otherwise averaged
+//   over draws, which all inputs share (kernel/roots.h).
 //
 // Where a query may not attend ζ is 0 (softmax: its logit is −∞), whatever G.
 
@@ -76,13 +76,6 @@ AttentionMoments rectified_moments(const AttentionLimit& layer, const Pairs& see
                                    const Pairs& values);
 AttentionMoments softmax_moments(const AttentionLimit& layer, const Pairs& seen,
                                  const Pairs& values);
-
-/// E[(σ(x) − ½)(σ(y) − ½)] and E[σ'(x)·σ'(y)] of the logistic function for (x, y) ~ N(0, [[p, c],
-/// [c, q]]), to about 1e-11: softmax over two positions.
-struct LogisticDual {
-  double value, derivative;
-};
-LogisticDual logistic_dual(double p, double q, double c);
 
 /// Throws Error if a kernel requires a gradient: for the forms that have none.
 void check_no_gradient(const char* form, const AttentionLimit& layer, const Pairs& seen,

@@ -10,12 +10,15 @@
 //   tangent = QK²·[ s_ab·Σ_ij u_ij·s_ij·κ + (2·k_ab + t_ab)·Σ_ij v_ij·k_ij·κ' + k_ab·Σ_ij v_ij·t_ij·κ' ]
 // Of each pair of inputs, T² pairs of queries with T² pairs of keys (key_sums.h).
 
+#include "ladon/autograd/forms.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/layers/infinite/attention/key_sums.h"
 #include "ladon/layers/infinite/attention/limit.h"
+#include "ladon/layers/infinite/attention/pair_products.h"
+#include "ladon/layers/infinite/dual/dual.h"
 
 namespace ladon::infinite {
 namespace {
@@ -44,23 +47,57 @@ KeyFactors key_factors(const AttentionLimit& layer, const Pairs& seen, const Pai
   return y;
 }
 
+AttentionMoments by_sums(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
+  const Normalized k = normalize(seen);
+  const KeySums sums =
+      key_sums(layer.form.weighting, layer.causal, key_factors(layer, seen, values, k));
+  const Tensor qk2 = square(layer.query_key);
+  AttentionMoments m{qk2 * k.scale * sums.of[0], {}};
+  if (!values.ntk.defined()) return m;
+  m.tangent = qk2 * (k.scale * sums.of[1] +
+                     (layer.query_key_trained * seen.nngp + seen.ntk + layer.query_bias_trained) *
+                         sums.of[2] +
+                     seen.nngp * sums.of[3]);
+  return m;
+}
+
+/// The definition, in differentiable operations on blocks [P, T, T, T, T] of (a, b, i, j).
+AttentionMoments composed(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
+  const auto queries = [](const Tensor& x) { return unsqueeze(unsqueeze(x, -1), -1); };
+  const auto keys = [](const Tensor& x) { return unsqueeze(unsqueeze(x, -3), -3); };
+  const std::int64_t positions = seen.nngp.size(-1);
+  const Tensor left = visible(seen.left_mask, positions, layer.causal),
+               right = visible(seen.right_mask, positions, layer.causal);
+  const Tensor may = unsqueeze(unsqueeze(left, -1), -3) * unsqueeze(unsqueeze(right, -2), -4);
+  const Tensor qk2 = square(layer.query_key), &k = seen.nngp;
+  const Tensor p = seen.left_variance(), q = seen.right_variance();
+  const DualFunction f =
+      layer.form.weighting == Weighting::relu ? DualFunction::relu() : DualFunction::abs();
+  const bool tangent = values.ntk.defined();
+  const DualResult e = dual(f, qk2 * queries(p) * keys(p), qk2 * queries(q) * keys(q),
+                            qk2 * queries(k) * keys(k), tangent);
+  const auto over_keys = [&](const Tensor& weights, const Tensor& x) {
+    return sum(weights * keys(x), {-2, -1});
+  };
+  const Tensor weights = may * e.value;
+  AttentionMoments m{over_keys(weights, values.nngp), {}};
+  if (!tangent) return m;
+  const Tensor slopes = may * e.derivative, &v = values.nngp;
+  m.tangent = over_keys(weights, values.ntk) +
+              qk2 * ((layer.query_key_trained * k + seen.ntk + layer.query_bias_trained) *
+                         over_keys(slopes, v * k) +
+                     k * over_keys(slopes, v * (seen.ntk + layer.key_bias_trained)));
+  return m;
+}
+
 }  // namespace
 
 AttentionMoments rectified_moments(const AttentionLimit& layer, const Pairs& seen,
                                    const Pairs& values) {
-  check_no_gradient("relu or abs", layer, seen, values);
-  const bool tangent = values.ntk.defined();
-  const Normalized k = normalize(seen);
-  const KeySums sums =
-      key_sums(layer.form.weighting, layer.causal, key_factors(layer, seen, values, k));
-  const Tensor qk = square(layer.query_key);
-  AttentionMoments m{qk * k.scale * sums.of[0], {}};
-  if (!tangent) return m;
-  m.tangent = qk * (k.scale * sums.of[1] +
-                    (layer.query_key_trained * seen.nngp + seen.ntk + layer.query_bias_trained) *
-                        sums.of[2] +
-                    seen.nngp * sums.of[3]);
-  return m;
+  return fast_or_composed(
+      "rectified_moments",
+      {layer.query_key, seen.nngp, seen.ntk, seen.left, seen.right, values.nngp, values.ntk},
+      [&] { return by_sums(layer, seen, values); }, [&] { return composed(layer, seen, values); });
 }
 
 }  // namespace ladon::infinite

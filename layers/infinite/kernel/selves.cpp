@@ -13,6 +13,12 @@ RecordSelves::RecordSelves(Selves& selves, std::int64_t begin, std::int64_t coun
 
 Tensor RecordSelves::next(const std::function<Tensor()>& compute) {
   const Tensor computed = compute();
+  if (computed.size(0) == count_) {  // all at once: with their graph
+    detail::require(step_ == selves_.size(), "inputs that are recorded at once are recorded once");
+    selves_.push_back(computed);
+    ++step_;
+    return computed;
+  }
   if (step_ == selves_.size()) {
     Shape shape = computed.shape();
     shape[0] = count_;

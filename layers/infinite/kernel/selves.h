@@ -22,7 +22,8 @@ class SelfSteps {
 };
 
 /// Computes each step and writes it into rows [begin, ..) of `selves`, which it makes for `count`
-/// inputs where they are not there yet. `selves` must outlive it.
+/// inputs where they are not there yet; of all inputs at once with the graph of their gradients.
+/// `selves` must outlive it.
 class RecordSelves : public SelfSteps {
  public:
   RecordSelves(Selves& selves, std::int64_t begin, std::int64_t count);

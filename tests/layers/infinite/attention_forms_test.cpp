@@ -82,25 +82,6 @@ TEST(AttentionLimit, RectifiedIsTheSumOfDuals) {
   }
 }
 
-// Against the Hermite series of dual.h, which converges for small variances, and against a plain
-// Monte Carlo where the logistic function is nearly a step.
-TEST(AttentionLimit, LogisticDualIsItsQuadrature) {
-  const auto centred =
-      infinite::DualFunction::numeric([](const Tensor& x) { return sigmoid(x) - 0.5; }, 256);
-  const double cases[][3] = {{1, 1, 1}, {1, 0.5, -0.6}, {4, 0.3, 1}, {0.1, 0.1, 0}, {2, 2, -2}};
-  for (const auto& [p, q, c] : cases) {
-    const auto got = infinite::logistic_dual(p, q, c);
-    const auto expected =
-        infinite::dual(centred, scalar(p, f64), scalar(q, f64), scalar(c, f64), true);
-    EXPECT_NEAR(got.value, expected.value.item(), 1e-11) << p << " " << q << " " << c;
-    EXPECT_NEAR(got.derivative, expected.derivative.item(), 1e-11) << p << " " << q << " " << c;
-  }
-  EXPECT_EQ(infinite::logistic_dual(0, 0, 0).derivative, 1.0 / 16);
-  // σ → a step: E = asin(ρ)/2π.
-  EXPECT_NEAR(infinite::logistic_dual(1e4, 1e4, 5e3).value, std::asin(0.5) / (2 * std::numbers::pi),
-              1e-4);
-}
-
 TEST(AttentionLimit, TwoTokensOfNetworks) {
   const Blocks x = blocks(2);
   test::expect_limit(test::attention(sqrt_untied(Weighting::softmax)), x.a, x.b, test::once);
@@ -184,9 +165,23 @@ TEST(AttentionLimit, DegenerateInputsGiveNoNan) {
     }
 }
 
+/// All forms but the one that is drawn.
+std::vector<MultiHeadAttentionOptions> closed_forms() {
+  std::vector<MultiHeadAttentionOptions> forms;
+  for (const auto& form : all_forms())
+    if (form.form.weighting != Weighting::softmax || form.form.scaling == AttentionScaling::linear)
+      forms.push_back(form);
+  return forms;
+}
+
+/// All that a limit is, as one list of numbers.
+Tensor numbers(const Kernel& k) {
+  return concat({flatten(k.nngp), flatten(k.ntk), flatten(k.cov1)}, 0);
+}
+
 TEST(AttentionLimit, IsDifferentiableByItsHyperparameters) {
-  for (auto form : {linear_tied(Weighting::softmax), sqrt_untied(Weighting::identity)}) {
-    form.positions = {.encoding = {.grid = {3}, .correlation = decaying_correlation(0.2)}};
+  for (const auto& form : closed_forms()) {
+    SCOPED_TRACE(to_string(form.form));
     Generator rng(2);
     MultiHeadAttention layer(form, rng);
     const Blocks x = padded();
@@ -195,14 +190,34 @@ TEST(AttentionLimit, IsDifferentiableByItsHyperparameters) {
       layer.value_output_std = h[1];
       layer.bias_std = h[2];
       layer.positions->stddev = h[3];
-      const Kernel k = limit(layer)(x.a, x.b);
-      return concat({flatten(k.nngp), flatten(k.ntk), flatten(k.cov1)}, 0);
+      return numbers(limit(layer)(x.a, x.b));
     };
     std::vector<Tensor> at{scalar(1.2, f64), scalar(0.9, f64), scalar(0.3, f64), scalar(0.8, f64)};
     const Tensor plain = f(at);
     for (Tensor& h : at) h.set_requires_grad();
     EXPECT_TRUE(all_close(f(at).detach(), plain, 1e-13, 1e-13));
     EXPECT_TRUE(gradcheck(f, at));
+  }
+}
+
+// Behind a linear layer, whose tangent kernel is not 0, and with biases of queries, keys and values.
+TEST(AttentionLimit, IsDifferentiableByItsInputs) {
+  auto forms = closed_forms();
+  auto two_tokens = sqrt_untied(Weighting::softmax);
+  two_tokens.positions = {.encoding = {.grid = {2}, .correlation = decaying_correlation(0.2)}};
+  forms.push_back(two_tokens);
+  for (auto form : forms) {
+    SCOPED_TRACE(to_string(form.form));
+    Generator rng(2);
+    form.bias = true;
+    const auto net = test::behind_linear(form, 4)(rng);
+    const bool two = form.positions->encoding.grid == Shape{2};
+    const Blocks x = two ? blocks(2) : padded();
+    EXPECT_TRUE(gradcheck(
+        [&](const std::vector<Tensor>& in) {
+          return numbers(limit(*net)(Inputs(in[0], x.a.mask), Inputs(in[1], x.b.mask)));
+        },
+        {clone(x.a.x).set_requires_grad(), clone(x.b.x).set_requires_grad()}));
   }
 }
 

@@ -222,6 +222,9 @@ TEST(EveryLimit, OfDegenerateInputsIsFinite) {
     }
 }
 
+/// Both kernels as one list of numbers, for gradcheck.
+Tensor both(const Kernel& k) { return concat({flatten(k.nngp), flatten(k.ntk)}, 0); }
+
 // By the inputs, which are no two the same; masked ones do not count.
 TEST(EveryLimit, IsDifferentiableByInputs) {
   for (const Case& c : cases())
@@ -229,12 +232,11 @@ TEST(EveryLimit, IsDifferentiableByInputs) {
       if (c.a.x.dtype() == i64) continue;
       SCOPED_TRACE(network->summary());
       const Inputs a = c.a.rows(0, 2), b = c.b.rows(0, 1);
-      const auto nngp = [&](const std::vector<Tensor>& x) {
-        const Inputs left(x[0], a.mask), right(x[1], b.mask);
-        return limit(*network)(left, right, infinite::Get::nngp).nngp;
+      const auto kernels = [&](const std::vector<Tensor>& x) {
+        return both(limit(*network)(Inputs(x[0], a.mask), Inputs(x[1], b.mask)));
       };
       EXPECT_TRUE(
-          gradcheck(nngp, {clone(a.x).set_requires_grad(), clone(b.x).set_requires_grad()}));
+          gradcheck(kernels, {clone(a.x).set_requires_grad(), clone(b.x).set_requires_grad()}));
     }
 }
 
@@ -247,12 +249,12 @@ TEST(EveryLimit, IsDifferentiableByHyperParameters) {
       SCOPED_TRACE(network->summary());
       std::vector<Tensor> values;
       for (const auto& [path, value] : named) values.push_back(clone(value).set_requires_grad());
-      const auto nngp = [&](const std::vector<Tensor>& at) {
+      const auto kernels = [&](const std::vector<Tensor>& at) {
         for (std::size_t i = 0; i < at.size(); ++i)
           network->set_hyperparameter(named[i].first, at[i]);
-        return limit(*network)(c.a.rows(0, 2), c.b.rows(0, 1), infinite::Get::nngp).nngp;
+        return both(limit(*network)(c.a.rows(0, 2), c.b.rows(0, 1)));
       };
-      EXPECT_TRUE(gradcheck(nngp, values));
+      EXPECT_TRUE(gradcheck(kernels, values));
     }
 }
 

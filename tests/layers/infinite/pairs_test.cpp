@@ -60,23 +60,47 @@ struct Seen {
   Tensor mask = {};
 };
 
-/// Attention with ζ(G) = G, on QK, the kernels k and v of what queries and keys and what values see,
-/// and perhaps their tangent kernels t and u.
+/// A layer of sqrt scaling whose queries and keys, and values, have kernels in `seen` and `values`.
+Tensor moments(infinite::AttentionMoments (*of)(const infinite::AttentionLimit&,
+                                                const infinite::Pairs&, const infinite::Pairs&),
+               const Seen& see, Weighting zeta, const Tensor& query_key, infinite::Pairs seen,
+               const infinite::Pairs& values) {
+  infinite::AttentionLimit layer{};
+  layer.form.weighting = zeta;
+  layer.causal = see.causal;
+  layer.query_key = query_key;
+  layer.query_key_trained = 2;
+  layer.query_bias_trained = 0.7;
+  layer.key_bias_trained = 0.4;
+  seen.has_positions = true;
+  seen.left_mask = seen.right_mask = see.mask;
+  const infinite::AttentionMoments m = of(layer, seen, values);
+  return m.tangent.defined() ? concat({m.value, m.tangent}, 0) : m.value;
+}
+
+/// On QK, the kernels k and v of what queries and keys and what values see, and perhaps their tangent
+/// kernels t and u.
 TensorFunction identity(const Seen& see) {
   return [see](const Tensors& x) {
-    infinite::AttentionLimit layer{};
-    layer.causal = see.causal;
-    layer.query_key = x[0];
-    layer.query_key_trained = 2;
-    const bool tangent = x.size() > 3;
     infinite::Pairs seen, values;
     seen.nngp = x[1];
     values.nngp = x[2];
-    if (tangent) seen.ntk = x[3];
-    if (tangent) values.ntk = x[4];
-    seen.left_mask = seen.right_mask = see.mask;
-    const infinite::AttentionMoments m = infinite::identity_moments(layer, seen, values);
-    return tangent ? concat({m.value, m.tangent}, 0) : m.value;
+    if (x.size() > 3) seen.ntk = x[3], values.ntk = x[4];
+    return moments(infinite::identity_moments, see, Weighting::identity, x[0], seen, values);
+  };
+}
+
+/// The same, but k is the product of what queries and keys see of both inputs: [P, T, d] each.
+TensorFunction rectified(Weighting zeta, const Seen& see) {
+  return [zeta, see](const Tensors& x) {
+    const auto product = [](const Tensor& a, const Tensor& b) { return matmul(a, transpose(b)); };
+    infinite::Pairs seen, values;
+    seen.nngp = product(x[1], x[2]);
+    seen.left = product(x[1], x[1]);
+    seen.right = product(x[2], x[2]);
+    values.nngp = x[3];
+    if (x.size() > 4) seen.ntk = x[4], values.ntk = x[5];
+    return moments(infinite::rectified_moments, see, zeta, x[0], seen, values);
   };
 }
 
@@ -168,7 +192,8 @@ std::vector<Row> rows_of_operations() {
 }
 
 std::vector<Row> rows_of_limits() {
-  const Shape pairs = {3, 4, 4}, none = {0, 4, 4}, nowhere = {3, 0, 0}, number = {};
+  const Shape pairs = {3, 4, 4}, small = {2, 3, 3}, none = {0, 4, 4}, nowhere = {3, 0, 0},
+              number = {};
   const Shape vectors = {3, 5}, tokens = {2, 4, 5}, pixels = {2, 3, 2, 3};
   return {
       {.name = "input_kernel",
@@ -199,6 +224,18 @@ std::vector<Row> rows_of_limits() {
        .of = Of::value,
        .samples = {{number, pairs, pairs, pairs, pairs}},
        .apply = identity({.causal = true, .mask = cast(tril(ones({3, 4}), 1), boolean)})},
+      {.name = "rectified_moments",
+       .of = Of::value,
+       .samples = {{number, {2, 3, 4}, {2, 3, 4}, small},
+                   {number, {2, 3, 4}, {2, 3, 4}, small, small, small}},
+       .apply = rectified(Weighting::relu, {}),
+       .empty = {{number, {0, 3, 4}, {0, 3, 4}, {0, 3, 3}, {0, 3, 3}, {0, 3, 3}},
+                 {number, {2, 0, 4}, {2, 0, 4}, {2, 0, 0}}}},
+      {.name = "rectified_moments",
+       .of = Of::value,
+       .samples = {{number, {2, 3, 4}, {2, 3, 4}, small, small, small}},
+       .apply = rectified(Weighting::abs,
+                          {.causal = true, .mask = cast(tril(ones({2, 3}), 1), boolean)})},
       {.name = "sandwich",
        .of = Of::value,
        .samples = {{pairs, pairs, pairs, number, number},
