@@ -97,24 +97,33 @@ infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
   k.law.need_channels(where_from, positions ? positions->in : query.size(2));
   infinite::AttentionLimit layer = limit_of(*this);
   infinite::Kernel inputs = k;
-  if (infinite::draws(form, k.position_count())) {
-    const infinite::Roots roots = infinite::common_roots(
-        where_from, positions ? positions->limit(k) : k, limit_draws.coordinates);
-    inputs.root1 = roots.one;
-    inputs.root2 = roots.two;
+  // Scaled by the width of keys, wide heads are all alike.
+  const bool finitely_many =
+      k.call && k.call->heads && form.scaling == AttentionScaling::sqrt && !form.tied;
+  LADON_CHECK(!finitely_many || !hook, where_from,
+              "no law is known of finitely many heads with the hook `", hook->describe(), "`");
+  if (finitely_many || infinite::draws(form, k.position_count())) {
+    const infinite::Kernel seen = positions ? positions->limit(k) : k;
+    if (!seen.root1.common.defined()) {
+      const infinite::Roots roots = infinite::common_roots(
+          where_from, seen, finitely_many ? infinite::all_coordinates : limit_draws.coordinates);
+      inputs.root1 = roots.one;
+      inputs.root2 = roots.two;
+    }
     const infinite::Call& call = *k.call;
+    if (finitely_many)
+      layer.heads =
+          std::make_shared<infinite::HeadLatents>(call.heads(inputs.root1.common.size(-1)));
     layer.rng = Generator(limit_draws.seed).split(call.drawn).split(call.replicate);
     if (call.found()) inputs = inputs.alone();
   }
   const infinite::Law makes = infinite::Law::random_linear();
-  infinite::Kernel result = infinite::map_pairs(inputs, makes, [&](const infinite::Pairs& tokens) {
+  return infinite::map_pairs(inputs, makes, [&](const infinite::Pairs& tokens) {
     const infinite::Pairs seen = positions ? positions->limit(tokens) : tokens;
     const infinite::Pairs& valued = values_see_positions ? seen : tokens;
     return hook ? hook->limit(layer, seen, valued)
                 : infinite::attention_kernels(layer, seen, valued);
   });
-  result.root1 = result.root2 = {};
-  return result;
 }
 
 bool MultiHeadAttention::draws() const { return infinite::draws(form, 3); }

@@ -86,6 +86,7 @@ PairKernels attention_kernels(const AttentionLimit& layer, const Pairs& seen, co
   Pairs moved = values;
   if (values.ntk.defined() && layer.value_bias_trained != 0)
     moved.ntk = values.ntk + layer.value_bias_trained;
+  if (layer.heads) return sqrt_scaling<head_moments>(layer, seen, moved);
   for (const KnownForm& known : known_forms)
     if (known.form == layer.form) return known.kernels(layer, seen, moved);
   const bool unbounded = layer.form.tied && layer.form.scaling == AttentionScaling::sqrt;

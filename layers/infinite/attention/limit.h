@@ -29,9 +29,11 @@
 // Where a query may not attend ζ is 0 (softmax: its logit is −∞), whatever G.
 
 #include <cstdint>
+#include <memory>
 
 #include "ladon/core/random.h"
 #include "ladon/layers/attention_form.h"
+#include "ladon/layers/infinite/kernel/heads.h"
 #include "ladon/layers/infinite/kernel/kernel.h"
 
 namespace ladon::infinite {
@@ -50,6 +52,7 @@ struct AttentionLimit {
   // What trained biases of queries, keys and values, 0 before training, add to the tangent kernels of
   // what they are added to: 1/σ² of the group's weights; 0 without.
   double query_bias_trained = 0, key_bias_trained = 0, value_bias_trained = 0;
+  std::shared_ptr<const HeadLatents> heads = {};  ///< Finitely many, given; null: infinitely many.
   std::int64_t samples;          ///< Draws of the logits, where they are drawn, …
   Generator rng = Generator(0);  ///< … from this generator, another for each layer and replicate.
 };
@@ -76,6 +79,9 @@ AttentionMoments rectified_moments(const AttentionLimit& layer, const Pairs& see
                                    const Pairs& values);
 AttentionMoments softmax_moments(const AttentionLimit& layer, const Pairs& seen,
                                  const Pairs& values);
+
+/// The same of the finitely many heads in layer.heads; `seen` holds the roots of their tokens.
+AttentionMoments head_moments(const AttentionLimit& layer, const Pairs& seen, const Pairs& values);
 
 /// Throws Error if a kernel requires a gradient: for the forms that have none.
 void check_no_gradient(const char* form, const AttentionLimit& layer, const Pairs& seen,

@@ -96,17 +96,23 @@ Measured head_kurtosis(const std::function<Tensor(const Tensor&)>& zeta, double 
 // --- Kolmogorov and Smirnov ---
 
 KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples, double stddev) {
-  LADON_CHECK(samples.rank() == 1 && samples.size(0) > 0 && stddev > 0, "kolmogorov_smirnov",
-              "needs samples [n] and a positive standard deviation, got shape ", samples.shape(),
-              " and ", stddev);
+  LADON_CHECK(stddev > 0, "kolmogorov_smirnov", "needs a positive standard deviation, got ",
+              stddev);
+  return kolmogorov_smirnov(
+      samples, [=](double x) { return 0.5 * std::erfc(-x / (stddev * std::numbers::sqrt2)); });
+}
+
+KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples,
+                                     const std::function<double(double)>& cdf) {
+  LADON_CHECK(samples.rank() == 1 && samples.size(0) > 0, "kolmogorov_smirnov",
+              "needs samples [n], got shape ", samples.shape());
   auto x = samples.to_vector();
   std::sort(x.begin(), x.end());
   const auto n = static_cast<double>(x.size());
   double distance = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double cdf = 0.5 * std::erfc(-x[i] / (stddev * std::numbers::sqrt2));
-    const auto below = static_cast<double>(i);
-    distance = std::max({distance, cdf - below / n, (below + 1) / n - cdf});
+    const double expected = cdf(x[i]), below = static_cast<double>(i);
+    distance = std::max({distance, expected - below / n, (below + 1) / n - expected});
   }
   return {distance, kolmogorov_p_value(distance, samples.size(0)), samples.size(0)};
 }

@@ -15,8 +15,7 @@ void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs&
   LADON_CHECK(options.draws >= 1, "for_each_network", "needs at least one draw, got ",
               options.draws);
   constexpr std::int64_t held = 32;
-  const std::uint64_t first = rng.reserve(1);
-  const Generator source = Generator(rng.seed(), rng.stream()).split(first);
+  const Generator source = rng.split(rng.reserve(1));
   const auto kernel_of = [&](std::int64_t i) {
     Generator own = source.split(static_cast<std::uint64_t>(i));
     const std::unique_ptr<Layer> network = make(own);

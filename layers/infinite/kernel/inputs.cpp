@@ -237,6 +237,11 @@ Tensor pairs_of(const Kernel& k, const Rows& a, const Rows& b) {
       [&] { return composed_products(a, b, k.has_positions(), k.entries); });
 }
 
+/// X/sqrt(d), [N, T, d], whose products the kernel is.
+Tensor coordinates_of(const Rows& rows) {
+  return rows.source / std::sqrt(static_cast<double>(rows.d));
+}
+
 Shape checked_positions(const Inputs& in) {
   LADON_CHECK(in.x.defined(), "input_kernel", "a block of inputs is undefined");
   const Shape positions = positions_of(in);
@@ -269,6 +274,10 @@ Kernel input_kernel(const Inputs& a, const Inputs& b, const KernelOptions& optio
   if (k.mask1.defined() != k.mask2.defined())  // one side has padding, the other none
     (k.mask1.defined() ? k.mask2 : k.mask1) =
         ones({(k.mask1.defined() ? b : a).count(), positions.count()}, boolean);
+  if (k.call && k.call->heads && k.has_positions() && a.x.dtype() != i64) {
+    k.root1.common = coordinates_of(rows1);
+    k.root2.common = coordinates_of(rows2);
+  }
   k.check("input_kernel");
   return k;
 }

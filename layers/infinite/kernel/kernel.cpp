@@ -150,6 +150,7 @@ Kernel map_pairs(const Kernel& k, const Law& makes, const Shape& positions,
                  const std::function<PairKernels(const Pairs&)>& layer) {
   Kernel result = k;
   result.law = makes;
+  result.root1 = result.root2 = {};
   if (k.nngp.defined()) {
     const PairKernels cross = layer(cross_pairs(k));
     result.nngp = cross.nngp;
@@ -187,6 +188,7 @@ Kernel combine(const std::vector<Kernel>& branches, const Law& makes,
   Kernel result = branches.front();
   result.law = makes;
   result.mean = Tensor();
+  result.root1 = result.root2 = {};
   std::vector<PairKernels> cross, self1, self2;
   for (const Kernel& k : branches) {
     LADON_CHECK(k.cov1.shape() == result.cov1.shape() && k.positions == result.positions, "combine",

@@ -32,7 +32,7 @@ enum class Entries : int {
 /// Coordinates of the tokens of a block of inputs, for layers that draw (roots.h).
 struct Root {
   Tensor common;  ///< Φ [N, T, R], in the coordinates of all inputs
-  Tensor own;     ///< Ψ [N, T, T], in the input's own:  k(n, n) = Φ·Φᵀ + Ψ·Ψᵀ
+  Tensor own;  ///< Ψ [N, T, T], in the input's own:  k(n, n) = Φ·Φᵀ + Ψ·Ψᵀ; undefined: 0
 };
 
 /// Kernels between two blocks of inputs of N1 and N2. An input is a vector, or has T positions
@@ -53,8 +53,9 @@ struct Kernel {
   Entries wanted = Entries::full;   ///< What the next layer is asked for; it may give more.
   Law law;                          ///< What is known of the channels besides.
   int depth = 0;                    ///< Branches (of sums, products) that this is computed within.
-  Root root1, root2;                ///< While a layer draws.
-  std::shared_ptr<Call> call;       ///< The pass that this is part of; null: none in particular.
+  Root root1,
+      root2;  ///< While a layer draws; and of inputs as they are, where heads are finitely many.
+  std::shared_ptr<Call> call;  ///< The pass that this is part of; null: none in particular.
 
   bool has_positions() const { return positions.rank() > 0; }
   std::int64_t position_count() const { return positions.count(); }  ///< 1 for vectors

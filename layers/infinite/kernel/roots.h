@@ -13,9 +13,15 @@
 // 2006, "Sparse Gaussian processes using pseudo-inputs"): so every input's own law is exact, and only
 // the covariance of two inputs' remainders is left out.
 
+#include <cstdint>
+#include <limits>
+
 #include "ladon/layers/infinite/kernel/kernel.h"
 
 namespace ladon::infinite {
+
+/// A rank that is never reached.
+inline constexpr std::int64_t all_coordinates = std::numeric_limits<std::int64_t>::max();
 
 /// Of the kernel that a layer which draws sees, the roots of both blocks' tokens, by the landmarks of
 /// its call, in at most `rank` coordinates. Throws Error, naming `layer`, where the call has none.

@@ -1,0 +1,190 @@
+#include "ladon/layers/infinite/finite/heads.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/running_moments.h"
+#include "ladon/core/error.h"
+#include "ladon/core/parallel.h"
+
+namespace ladon::infinite {
+
+// --- the law of an output ---
+
+ScaleMixture::ScaleMixture(std::vector<double> variances) : variances_(std::move(variances)) {
+  LADON_CHECK(!variances_.empty(), "ScaleMixture", "there are no variances");
+  std::sort(variances_.begin(), variances_.end());
+  LADON_CHECK(variances_.front() >= 0, "ScaleMixture", "a variance is ", variances_.front(),
+              "; it must not be negative");
+}
+
+double ScaleMixture::density(double y) const {
+  double sum = 0;
+  for (const double v : variances_)
+    sum += std::exp(-0.5 * y * y / v) / std::sqrt(2 * std::numbers::pi * v);
+  return sum / static_cast<double>(variances_.size());
+}
+
+double ScaleMixture::cdf(double y) const {
+  double sum = 0;
+  for (const double v : variances_)
+    sum += v > 0 ? 0.5 * std::erfc(-y / std::sqrt(2 * v)) : (y > 0) + 0.5 * (y == 0);
+  return sum / static_cast<double>(variances_.size());
+}
+
+double ScaleMixture::variance() const {
+  double sum = 0;
+  for (const double v : variances_) sum += v;
+  return sum / static_cast<double>(variances_.size());
+}
+
+Measured ScaleMixture::excess_kurtosis() const {
+  const auto n = static_cast<double>(variances_.size());
+  double first = 0, second = 0;
+  for (const double v : variances_) first += v / n, second += v * v / n;
+  if (!(first > 0)) return {0, 0};
+  // 3·m₂/m₁² moves by 3/m₁²·(v² − 2·v·m₂/m₁) with each draw v (the delta method).
+  const double ratio = second / (first * first);
+  double squares = 0;
+  for (const double v : variances_) {
+    const double moved = v * v / (first * first) - 2 * v / first * ratio + ratio;
+    squares += moved * moved;
+  }
+  return {3 * (ratio - 1), n > 1 ? 3 * std::sqrt(squares / (n - 1) / n) : 0};
+}
+
+// --- heads ---
+
+FiniteHeads::FiniteHeads(Limit limit, const FiniteHeadsOptions& options)
+    : limit_(std::move(limit)), options_(options) {
+  LADON_CHECK(options.heads > 0, "finite_heads", "heads must be positive, got ", options.heads);
+  LADON_CHECK(options.key_width >= 0 && options.value_width >= 0, "finite_heads",
+              "widths must not be negative, got ", options.key_width, " and ", options.value_width,
+              "; 0 stands for infinite");
+}
+
+FiniteHeads finite_heads(const Layer& model, const FiniteHeadsOptions& options) {
+  return {limit(model), options};
+}
+
+HeadLatents FiniteHeads::draw_layer(std::int64_t rank, Generator rng) const {
+  const auto numbers = [&](std::uint64_t part, const Shape& shape) {
+    Generator own = rng.split(part);
+    return normal(shape, own, 0, 1, f64);
+  };
+  const std::int64_t h = options_.heads, key = options_.key_width, value = options_.value_width;
+  HeadLatents z;
+  if (key == 0) z.logits = numbers(0, {h, rank, rank});
+  if (key > 0) z.query = numbers(1, {h, rank, key});
+  if (key > 0) z.key = numbers(2, {h, rank, key});
+  if (value > 0) z.output = numbers(3, {h, value});
+  return z;
+}
+
+// The inputs are their own landmarks, of full rank, so that one pass is all.
+Kernel FiniteHeads::run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted) const {
+  auto call = std::make_shared<Call>();
+  call->of = Call::Of::landmarks;
+  call->landmarks = std::make_shared<Landmarks>();
+  call->heads = heads;
+  Kernel in = input_kernel(x, {.get = get, .entries = limit_.model().needs(wanted), .call = call});
+  in.wanted = wanted;
+  Kernel y = limit_(in);
+  y.call = nullptr;
+  return y;
+}
+
+Latents FiniteHeads::draw_from(const Inputs& x, const Generator& source) const {
+  Latents z;
+  run(
+      x,
+      [&](std::int64_t rank) {
+        z.push_back(draw_layer(rank, source.split(z.size())));
+        return z.back();
+      },
+      Get::nngp, Entries::full);
+  return z;
+}
+
+Latents FiniteHeads::draw(const Inputs& x, Generator& rng) const {
+  const NoGrad off;
+  return draw_from(x, rng.split(rng.reserve(1)).split(0));
+}
+
+Kernel FiniteHeads::kernel(const Inputs& x, const Latents& z, Get get, Entries wanted) const {
+  std::size_t layer = 0;
+  Kernel k = run(
+      x,
+      [&](std::int64_t rank) {
+        LADON_CHECK(layer < z.size(), "finite_heads", "latents of ", z.size(),
+                    " layers, but the model has more that attend");
+        const HeadLatents& own = z[layer++];
+        LADON_CHECK(own.rank() == rank, "finite_heads", "latents of layer ", layer - 1, " are of ",
+                    own.rank(), " coordinates, but its tokens have ", rank);
+        return own;
+      },
+      get, wanted);
+  LADON_CHECK(layer == z.size(), "finite_heads", "latents of ", z.size(),
+              " layers, but the model has ", layer, " that attend with random logits");
+  return k;
+}
+
+void FiniteHeads::for_each(const Inputs& x, std::int64_t draws, Generator& rng, Get get,
+                           const std::function<void(const Kernel&)>& use) const {
+  constexpr std::int64_t held = 64;
+  const Generator source = rng.split(rng.reserve(1));
+  const auto kernel_of = [&](std::int64_t i) {
+    const NoGrad off;
+    const Generator own = source.split(static_cast<std::uint64_t>(i));
+    std::uint64_t layer = 0;
+    return run(
+        x, [&](std::int64_t rank) { return draw_layer(rank, own.split(layer++)); }, get,
+        Entries::full);
+  };
+  std::vector<Kernel> kernels(held);
+  for (std::int64_t start = 0; start < draws; start += held) {
+    const std::int64_t count = std::min(held, draws - start);
+    parallel::for_range(count, 1, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i) kernels[static_cast<std::size_t>(i)] = kernel_of(start + i);
+    });
+    for (std::int64_t i = 0; i < count; ++i) use(kernels[static_cast<std::size_t>(i)]);
+  }
+}
+
+KernelMoments FiniteHeads::moments(const Inputs& x, std::int64_t draws, Generator& rng,
+                                   Get get) const {
+  LADON_CHECK(draws >= 2, "finite_heads", "moments need at least 2 draws, got ", draws);
+  RunningMoments nngp, ntk;
+  for_each(x, draws, rng, get, [&](const Kernel& k) {
+    nngp.add(k.nngp);
+    if (k.ntk.defined()) ntk.add(k.ntk);
+  });
+  const auto of = [draws](const RunningMoments& m) -> KernelMoments::Of {
+    if (m.count() == 0) return {};
+    const Tensor se = m.standard_error();
+    return {m.mean(), static_cast<double>(draws) * square(se), se};
+  };
+  return {of(nngp), of(ntk)};
+}
+
+std::vector<ScaleMixture> FiniteHeads::outputs(const Inputs& x, std::int64_t draws,
+                                               Generator& rng) const {
+  std::vector<std::vector<double>> variances;
+  for_each(x, draws, rng, Get::nngp, [&](const Kernel& k) {
+    const Tensor own = k.has_positions() ? diagonal(k.cov1) : k.cov1;  // [N] or [N, T]
+    const std::vector<double> of_draw = own.to_vector();
+    variances.resize(of_draw.size());
+    for (std::size_t i = 0; i < of_draw.size(); ++i)
+      variances[i].push_back(std::max(0.0, of_draw[i]));
+  });
+  std::vector<ScaleMixture> laws;
+  for (auto& v : variances) laws.emplace_back(std::move(v));
+  return laws;
+}
+
+}  // namespace ladon::infinite

@@ -1,0 +1,103 @@
+#pragma once
+// Attention with finitely many heads: the law between one head and infinitely many.
+//
+//   const FiniteHeads heads = infinite::finite_heads(model, {.heads = 4});
+//   const Latents z = heads.draw(x, rng);              // what is random of four heads
+//   const Kernel k = heads.kernel(x, z);               // given it: outputs are N(0, k.nngp)
+//   const ScaleMixture law = heads.outputs(x, 10000, rng)[0];   // without it: of the first input
+//
+// With square-root scaling the logits of a wide head stay random. But one small matrix B makes them for
+// all inputs, G(n) = QK·Φ_n·B·Φ_nᵀ with k = Φ·Φᵀ, and given these matrices, z, the outputs are Gaussian
+// (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846):
+//   f | z ~ N(0, K_z),   K_z = OV²/H Σ_h r_h·A_h(n)·k_v(n, m)·A_h(m)ᵀ (+ σ_b²),   A_h = ζ(G_h).
+// E K_z is the NNGP kernel for every number H of heads, and the law of an output is a mixture of normal
+// ones of different variances. With widths of keys and values that are given it is exact for those; at
+// infinite width r_h = 1. Layers around attention are infinitely wide, and map kernels as they do in
+// the limit; a second attention layer has latents of its own, in coordinates of what the first one
+// gives. Heads with linear scaling are all alike, and nothing is random.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "ladon/core/measured.h"
+#include "ladon/core/random.h"
+#include "ladon/layers/infinite/kernel/heads.h"
+#include "ladon/layers/infinite/limit.h"
+
+namespace ladon::infinite {
+
+struct FiniteHeadsOptions {
+  std::int64_t heads = 1;        ///< H, of every attention layer.
+  std::int64_t key_width = 0;    ///< d_k; 0: infinite.
+  std::int64_t value_width = 0;  ///< d_v; 0: infinite. Then of outputs of one channel alone.
+};
+
+/// The law of a number that is N(0, v) given v, which is one of `variances` (sorted), each as likely
+/// as another.
+class ScaleMixture {
+ public:
+  /// Throws Error unless there are some, none negative.
+  explicit ScaleMixture(std::vector<double> variances);
+  const std::vector<double>& variances() const { return variances_; }
+  double density(double y) const;
+  double cdf(double y) const;
+  /// E v.
+  double variance() const;
+  /// 3·(E v²/(E v)² − 1), with its standard error if the variances are independent draws.
+  Measured excess_kurtosis() const;
+
+ private:
+  std::vector<double> variances_;
+};
+
+/// Mean and variance of kernels over draws of the heads, elementwise, and the standard error of the
+/// mean. ntk is undefined unless asked for.
+struct KernelMoments {
+  struct Of {
+    Tensor mean, variance, se;
+  };
+  Of nngp, ntk;
+};
+
+class FiniteHeads {
+ public:
+  FiniteHeads(Limit limit, const FiniteHeadsOptions& options);
+  const FiniteHeadsOptions& options() const { return options_; }
+
+  /// Latents of all attention layers, for these inputs together: the kernel of training and test
+  /// inputs is that of one network only if both are in x. Advances rng by one block.
+  Latents draw(const Inputs& x, Generator& rng) const;
+
+  /// K_z between all inputs of x, as Limit gives the NNGP kernel (and, at infinite widths, the NTK
+  /// given the latents). Differentiable by the latents. Throws Error where latents do not fit the
+  /// model's layers and their tokens.
+  Kernel kernel(const Inputs& x, const Latents& z, Get get = Get::nngp,
+                Entries wanted = Entries::full) const;
+
+  /// kernel() at `draws` independent latents, one after the other in their order, on all threads. The
+  /// first numbers are those of draw(x, rng) with the same generator. Advances rng by one block.
+  void for_each(const Inputs& x, std::int64_t draws, Generator& rng, Get get,
+                const std::function<void(const Kernel&)>& use) const;
+
+  /// Over `draws` draws, at least 2.
+  KernelMoments moments(const Inputs& x, std::int64_t draws, Generator& rng,
+                        Get get = Get::nngp) const;
+
+  /// The law of a channel of the output for each input (with positions: for each position, those of the
+  /// first input first), from `draws` draws of the latents.
+  std::vector<ScaleMixture> outputs(const Inputs& x, std::int64_t draws, Generator& rng) const;
+
+ private:
+  Latents draw_from(const Inputs& x, const Generator& source) const;
+  Kernel run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted) const;
+  HeadLatents draw_layer(std::int64_t rank, Generator rng) const;
+
+  Limit limit_;
+  FiniteHeadsOptions options_;
+};
+
+/// Throws Error for negative numbers, and for no heads.
+FiniteHeads finite_heads(const Layer& model, const FiniteHeadsOptions& options = {});
+
+}  // namespace ladon::infinite

@@ -1,0 +1,35 @@
+#pragma once
+// What is random of an attention layer with finitely many heads.
+
+#include <functional>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::infinite {
+
+/// The latent variables of the H heads of one layer, independent standard normal numbers before
+/// training. `R` counts the coordinates of the tokens that queries and keys see, k = Φ·Φᵀ with Φ of R
+/// columns: of inputs as they are these are their channels, Φ = X/sqrt(d), so that `query` and `key` are
+/// the layer's own weights; behind other layers those of a Cholesky factor over all tokens.
+struct HeadLatents {
+  Tensor logits =
+      {};  ///< B [H, R, R]: logits are QK·Φ·B·Φᵀ; undefined where keys have a finite width.
+  Tensor query = {}, key = {};  ///< Then these, [H, R, d_k] both: B = query·keyᵀ/sqrt(d_k).
+  Tensor output = {};           ///< [H, d_v]; undefined where values have infinite width.
+
+  std::int64_t heads() const { return (logits.defined() ? logits : query).size(0); }
+  std::int64_t rank() const { return (logits.defined() ? logits : query).size(1); }
+  /// B, [H, R, R].
+  Tensor form() const;
+  /// r [H], what the values of a head are multiplied by: |output|²/d_v, 1 at infinite width.
+  Tensor scale() const;
+};
+
+/// Of all attention layers of a model, in the order in which it calls them.
+using Latents = std::vector<HeadLatents>;
+
+/// The latents of a layer that sees tokens of `rank` coordinates.
+using HeadSource = std::function<HeadLatents(std::int64_t rank)>;
+
+}  // namespace ladon::infinite
