@@ -11,6 +11,7 @@
 //   Σ_ce P_ac·P'_be·X_ce·[v_ce − (P·v)_ae − (v·P'ᵀ)_cb + (P·v·P'ᵀ)_ab]
 //     = [(P·(X∘v) − (P·v)∘(P·X))·P'ᵀ − P·((X·P'ᵀ)∘(v·P'ᵀ)) + (P·X·P'ᵀ)∘(P·v·P'ᵀ)]_ab.
 
+#include <algorithm>
 #include <cmath>
 
 #include "ladon/autograd/ops/compare.h"
@@ -24,7 +25,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// ζ(G) of one side, [P, T, T], and dζ/dG of an elementwise ζ.
+/// ζ(G) of one side for some heads, [H, P, T, T], and dζ/dG of an elementwise ζ.
 struct HeadWeights {
   Tensor zeta, slope;
 };
@@ -43,24 +44,31 @@ Tensor slope_of(Weighting zeta, const Tensor& logits) {
   return {};
 }
 
-HeadWeights weights_of(const AttentionLimit& layer, const Tensor& form, const Root& root,
+HeadWeights weights_of(const AttentionLimit& layer, const Tensor& forms, const Root& root,
                        const Tensor& mask) {
-  const Tensor logits = layer.query_key * matmul(matmul(root.common, form), transpose(root.common));
+  const Tensor& tokens = root.common;  // [P, T, R]
+  Shape each{forms.size(0)};           // [H, 1, R, R]
+  for (int axis = 2; axis < tokens.rank(); ++axis) each.append(1);
+  each.append(forms.size(1));
+  each.append(forms.size(2));
+  const Tensor logits =
+      layer.query_key * matmul(matmul(tokens, reshape(forms, each)), transpose(tokens));
   const Tensor may = visible(mask, logits.size(-1), layer.causal);
   if (layer.form.weighting == Weighting::softmax)
     return {apply(Weighting::softmax, where(greater(may, 0), logits, scalar(-INFINITY, f64))), {}};
   return {may * apply(layer.form.weighting, logits), may * slope_of(layer.form.weighting, logits)};
 }
 
-/// What one head makes of pairs.
-class OneHead {
+/// What some heads make of pairs, each for itself: [H, P, T, T].
+class SomeHeads {
  public:
-  OneHead(const AttentionLimit& layer, const Pairs& seen, const Pairs& values, const Tensor& form)
+  SomeHeads(const AttentionLimit& layer, const Pairs& seen, const Pairs& values,
+            const Tensor& forms)
       : layer_(layer),
         seen_(seen),
         values_(values),
-        left_(weights_of(layer, form, seen.left_root, seen.left_mask)),
-        right_(weights_of(layer, form, seen.right_root, seen.right_mask)),
+        left_(weights_of(layer, forms, seen.left_root, seen.left_mask)),
+        right_(weights_of(layer, forms, seen.right_root, seen.right_mask)),
         turned_(transpose(right_.zeta)) {}
 
   Tensor value() const { return between(values_.nngp); }
@@ -104,10 +112,19 @@ AttentionMoments head_moments(const AttentionLimit& layer, const Pairs& seen, co
               "value_width alone");
   AttentionMoments m{zeros(seen.nngp.shape(), f64),
                      tangent ? zeros(seen.nngp.shape(), f64) : Tensor()};
-  for (std::int64_t h = 0; h < latents.heads(); ++h) {
-    const OneHead head(layer, seen, values, select(forms, 0, h));
-    m.value = m.value + select(scale, 0, h) * head.value();
-    if (tangent) m.tangent = m.tangent + head.tangent();
+  constexpr std::int64_t held = 1 << 20;  // numbers of all heads that are treated at once
+  const std::int64_t at_once =
+      std::max<std::int64_t>(1, held / std::max<std::int64_t>(1, m.value.count()));
+  for (std::int64_t begin = 0; begin < latents.heads(); begin += at_once) {
+    const Slice some{.start = begin, .stop = begin + at_once};
+    const SomeHeads heads(layer, seen, values, slice(forms, 0, some));
+    // [H] · [H, P·T·T] → [P, T, T]
+    const auto weighted = [&](const Tensor& of_each) {
+      const Tensor r = reshape(slice(scale, 0, some), {1, of_each.size(0)});
+      return reshape(matmul(r, flatten(of_each, 1, -1)), seen.nngp.shape());
+    };
+    m.value = m.value + weighted(heads.value());
+    if (tangent) m.tangent = m.tangent + weighted(heads.tangent());
   }
   const auto count = static_cast<double>(latents.heads());
   return {m.value / count, tangent ? m.tangent / count : Tensor()};
