@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/statistics.h"
+#include "ladon/layers/infinite/finite/heads.h"
 
 namespace ladon::example {
 
@@ -62,46 +62,25 @@ Histogram outputs_histogram(const ComparisonRow& row) {
   return h;
 }
 
-namespace {
-
-/// What the variance of a standardized output is, given the logits: draws of it, of all positions.
-std::vector<double> variances_of_one_head(Weighting zeta, const Tensor& x, const Tensor& limit,
-                                          Generator& rng) {
-  constexpr std::int64_t samples = 5000;  // a position
-  const std::int64_t channels = x.size(2);
-  std::vector<double> variances;
-  for (std::int64_t n = 0; n < x.size(0); ++n) {
-    // The kernel that queries, keys and values see is k = tokens·tokensᵀ.
-    const Tensor tokens = select(x, 0, n) / std::sqrt(static_cast<double>(channels));
-    for (std::int64_t a = 0; a < x.size(1); ++a) {
-      const double expected = at(limit, {n, n, a, a}).item();
-      if (!(expected > 0)) continue;
-      // In a wide head the logits of query a are N(0, k_aa·k), and given those the output is
-      // N(0, ζᵀ·k·ζ) with ζ its weights.
-      const double query = std::sqrt(sum(square(select(tokens, 0, a))).item());
-      const Tensor logits =
-          query * matmul(normal({samples, channels}, rng, 0, 1, f64), transpose(tokens));
-      const Tensor context = matmul(apply(zeta, logits), tokens);
-      const auto drawn = (sum(square(context), 1) / expected).to_vector();
-      variances.insert(variances.end(), drawn.begin(), drawn.end());
-    }
-  }
-  return variances;
-}
-
-}  // namespace
-
-Law law_of_one_head(Weighting zeta, const Tensor& x, const Tensor& limit, Generator& rng) {
+Law law_of_heads(const Layer& model, std::int64_t heads, const Tensor& x, const Tensor& limit,
+                 Generator& rng) {
+  // Of many heads fewer draws are as good: variances differ less from draw to draw.
+  const auto draws = static_cast<std::int64_t>(4000 / std::sqrt(static_cast<double>(heads)));
   constexpr int reach = 120;                 // bins on each side of the one around zero
   std::vector<double> beyond(reach + 1, 0);  // P(output > (b + ½)·narrow)
-  const auto variances = variances_of_one_head(zeta, x, limit, rng);
-  if (variances.empty()) return {};
-  for (const double variance : variances)
-    for (int b = 0; b <= reach; ++b)
-      beyond[static_cast<std::size_t>(b)] +=
-          std::erfc((b + 0.5) * narrow / std::sqrt(2 * variance)) / 2;
+  const auto expected = diagonal(over_positions(limit)).to_vector();
+  const auto outputs = infinite::finite_heads(model, {.heads = heads}).outputs(x, draws, rng);
+  double all = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!(expected[i] > 0)) continue;
+    all += static_cast<double>(outputs[i].variances().size());
+    for (const double variance : outputs[i].variances())
+      for (int b = 0; b <= reach; ++b)
+        beyond[static_cast<std::size_t>(b)] +=
+            std::erfc((b + 0.5) * narrow / std::sqrt(2 * variance / expected[i])) / 2;
+  }
   Law law;
-  const auto all = static_cast<double>(variances.size());
+  if (all == 0) return law;
   for (int b = -reach; b <= reach; ++b) {
     const auto away = static_cast<std::size_t>(std::abs(b));
     const double inside = away == 0 ? all - 2 * beyond[0] : beyond[away - 1] - beyond[away];

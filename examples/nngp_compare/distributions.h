@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "ladon/core/measured.h"
-#include "ladon/layers/attention_form.h"
 #include "ladon/layers/infinite/finite/compare.h"
 
 namespace ladon::example {
@@ -31,11 +30,11 @@ struct Law {
   std::vector<double> x, density;
 };
 
-/// Of the standardized outputs of one infinitely wide head with sqrt scaling, for the mean over the
-/// positions of x [N, T, d]. Given its logits, which stay random, an output is Gaussian: the law is
-/// a mixture of N(0, s) over draws of the variance s. `limit` [N, N, T, T] is the limit's NNGP;
-/// where it is 0 everywhere the law is empty.
-Law law_of_one_head(Weighting zeta, const Tensor& x, const Tensor& limit, Generator& rng);
+/// Of the standardized outputs of `model` on x for so many infinitely wide heads with sqrt scaling: the
+/// mean over all positions of x of infinite::FiniteHeads::outputs. `limit` [N, N, T, T] is the limit's
+/// NNGP; where it is 0 everywhere the law is empty.
+Law law_of_heads(const Layer& model, std::int64_t heads, const Tensor& x, const Tensor& limit,
+                 Generator& rng);
 
 /// (mean over networks − limit)/standard error, of every different entry of both kernels that has
 /// one.

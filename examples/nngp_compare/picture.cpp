@@ -184,7 +184,7 @@ std::string kurtosis_panel(Picture& picture, const Settings& s, const Study& stu
 
 std::string density_panel(Picture& picture, const HeadSeries& series) {
   constexpr double floor = 1e-5;
-  std::vector<std::string> parts = {normal_body(floor, "limit")};
+  std::vector<std::string> parts = {normal_body(floor, "limit")}, laws;
   const auto chosen = rows_shown(series);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const ComparisonRow& r = series.comparison.rows[chosen[i]];
@@ -195,16 +195,20 @@ std::string density_panel(Picture& picture, const HeadSeries& series) {
         rows.push_back({h.centres[bin], density.value, std::max(density.value - density.se, floor),
                         density.value + density.se});
     if (rows.empty()) continue;
+    const Style style = step(i, chosen.size());
     parts.push_back(join(picture.data(join("density_", i), rows),
-                         " using 1:2:3:4 with yerrorbars lw 1 ", step(i, chosen.size()).points(0.4),
+                         " using 1:2:3:4 with yerrorbars lw 1 ", style.points(0.4),
                          " title 'H = ", r.point.size.heads, "'"));
+    if (series.outputs.empty()) continue;
+    const Law& law = series.outputs[chosen[i]];
+    Rows line;
+    for (std::size_t j = 0; j < law.x.size(); ++j) line.push_back({law.x[j], law.density[j]});
+    if (!line.empty())
+      laws.push_back(join(picture.data(join("law_", i), line),
+                          " using 1:2 with lines lw 1.5 lc rgb ", quoted(style.colour),
+                          laws.empty() ? " title 'law of H wide heads'" : " notitle"));
   }
-  const Law& law = series.one_head;
-  Rows rows;
-  for (std::size_t i = 0; i < law.x.size(); ++i) rows.push_back({law.x[i], law.density[i]});
-  if (!rows.empty())
-    parts.push_back(
-        curve(picture.data("density_law", rows), "1:2", {grey, 1, 0}, "law of one wide head", 1.5));
+  parts.insert(parts.end(), laws.begin(), laws.end());
   return join(
       "set xlabel 'output / standard deviation of the limit'\nset ylabel 'density'\n"
       "set logscale y\nset format y '10^{%T}'\nset xrange [-6:6]\nset yrange [",

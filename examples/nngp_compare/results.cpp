@@ -153,31 +153,35 @@ std::vector<std::size_t> rows_shown(const HeadSeries& series) {
 
 namespace {
 
-nlohmann::ordered_json as_json(const HeadSeries& series, const ComparisonRow& row) {
+/// Row i of a series: what networks gave, and the law.
+nlohmann::ordered_json as_json(const HeadSeries& series, std::size_t i) {
+  const ComparisonRow& row = series.comparison.rows[i];
   const Histogram h = outputs_histogram(row);
   std::vector<double> density, se;
   for (const Measured& bin : h.density) {
     density.push_back(bin.value);
     se.push_back(bin.se);
   }
-  return {{"scaling", series.name},      {"heads", row.point.size.heads},
-          {"output_over_sd", h.centres}, {"bin_width", h.widths},
-          {"density", density},          {"se", se}};
+  nlohmann::ordered_json y{{"scaling", series.name},
+                           {"heads", row.point.size.heads},
+                           {"output_over_sd", h.centres},
+                           {"bin_width", h.widths},
+                           {"density", density},
+                           {"se", se},
+                           {"law", nullptr}};
+  if (!series.outputs.empty())
+    y["law"] = {{"output_over_sd", series.outputs[i].x}, {"density", series.outputs[i].density}};
+  return y;
 }
 
 }  // namespace
 
 nlohmann::ordered_json panels(const Study& study) {
   nlohmann::ordered_json all{{"density", nlohmann::ordered_json::array()},
-                             {"law_of_one_head", nullptr},
                              {"entries", nlohmann::ordered_json::array()}};
   if (!study.by_heads.empty()) {
     const HeadSeries& series = series_shown(study);
-    for (const std::size_t i : rows_shown(series))
-      all["density"].push_back(as_json(series, series.comparison.rows[i]));
-    if (!series.one_head.x.empty())
-      all["law_of_one_head"] = {{"output_over_sd", series.one_head.x},
-                                {"density", series.one_head.density}};
+    for (const std::size_t i : rows_shown(series)) all["density"].push_back(as_json(series, i));
   }
   const auto kernel = [](const infinite::Agreement& k) -> nlohmann::ordered_json {
     return {{"limit", k.limit.to_vector()}, {"mean", k.mean.to_vector()}, {"se", k.se.to_vector()}};

@@ -20,8 +20,8 @@ const HeadSeries& series_shown(const Study& study);
 /// Its rows that are shown: the first, the third and the last.
 std::vector<std::size_t> rows_shown(const HeadSeries& series);
 
-/// What the picture shows and no table has: {"density", "law_of_one_head", "entries"}, the
-/// histograms and the line of panel (c), both kernels' entries and the z-scores of panel (d).
+/// What the picture shows and no table has: {"density", "entries"}, the histograms and the lines of
+/// panel (c), both kernels' entries and the z-scores of panel (d).
 nlohmann::ordered_json panels(const Study& study);
 
 }  // namespace ladon::example

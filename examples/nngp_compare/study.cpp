@@ -138,10 +138,13 @@ HeadSeries beside_laws(const Settings& s, const Tensor& x, const Plan& plan, Com
                                    {.heads = heads, .key_width = width, .value_width = width}, rng)
                              : Measured{});
   }
-  if (random_logits && !rows.empty()) {
-    Generator own(s.common.seed, 3);  // no figure of the table is to depend on these draws
-    series.one_head = law_of_one_head(plan.network.weighting, x, rows[0].nngp.limit, own);
-  }
+  Generator own(s.common.seed, 3);  // no figure of the table is to depend on these draws
+  for (const ComparisonRow& row : rows)
+    if (random_logits) {
+      Generator weights(s.common.seed);  // whose numbers do not count
+      series.outputs.push_back(law_of_heads(*plan.network(row.point.size, weights),
+                                            row.point.size.heads, x, row.nngp.limit, own));
+    }
   return series;
 }
 

@@ -25,7 +25,8 @@ struct HeadSeries {
   /// The kurtosis that theory expects, a row each: at this width (NaN where it is not known), and
   /// for infinitely wide heads, 6ρ/H.
   std::vector<Measured> law, wide_law;
-  Law one_head;  ///< The law of one infinitely wide head; empty with linear scaling.
+  /// Of outputs, for infinitely wide heads, a row each; empty with linear scaling.
+  std::vector<Law> outputs;
 };
 
 struct Study {
