@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/index.h"
 
 namespace ladon::infinite {
@@ -46,7 +45,6 @@ Inputs Limit::landmarks(const Inputs& x) const {
   std::vector<std::int64_t> rows;
   for (std::int64_t i = 0; i < count; ++i) rows.push_back(i * n / count);
   const Tensor index = from_vector(rows, {count});
-  const NoGrad off;
   return {index_select(x.x, 0, index), x.mask.defined() ? index_select(x.mask, 0, index) : x.mask};
 }
 

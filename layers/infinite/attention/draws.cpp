@@ -1,12 +1,9 @@
-// With P = ζ(G(n)), P' = ζ(G(m)) at one draw of the logits (logits.h) and softmax's Jacobian
-// ∂ζ_ai/∂G_ac = P_ai·(1{i = c} − P_ac),
-//   Σ_ij v_ij Σ_ce ∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be·X_ce
-//     = Σ_ce P_ac·P'_be·X_ce·[v_ce − (P·v)_ae − (v·P'ᵀ)_cb + (P·v·P'ᵀ)_ab]
-//     = [(P·(X∘v) − (P·v)∘(P·X))·P'ᵀ − P·((X·P'ᵀ)∘(v·P'ᵀ)) + (P·X·P'ᵀ)∘(P·v·P'ᵀ)]_ab.
-// With k = x·xᵀ and v = y·yᵀ this is ⟨C_a, C'_b⟩, where C_a = Σ_c P_ac·(x_c − x̄_a)(y_c − ȳ_a)ᵀ is the
-// covariance of the keys and values that query a attends to: what moving its logits can move. So the
-// tangent kernel, as the NNGP kernel P·v·P'ᵀ, is an inner product of what each input makes alone, and
-// a mean over draws of positive semi-definite matrices.
+// With P = ζ(G(n)), P' = ζ(G(m)) at one draw of the logits (logits.h) the moments are those of one
+// head (head_moments.cpp). With k = x·xᵀ and v = y·yᵀ the one of softmax's Jacobians, of X = k, is
+// ⟨C_a, C'_b⟩, where C_a = Σ_c P_ac·(x_c − x̄_a)(y_c − ȳ_a)ᵀ is the covariance of the keys and values
+// that query a attends to: what moving its logits can move. So the tangent kernel, as the NNGP kernel
+// P·v·P'ᵀ, is an inner product of what each input makes alone, and a mean over draws of positive semi-
+// definite matrices.
 
 #include "ladon/layers/infinite/attention/draws.h"
 

@@ -5,7 +5,6 @@
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/softmax.h"
-#include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/attention/pair_products.h"
 
@@ -93,17 +92,6 @@ PairKernels attention_kernels(const AttentionLimit& layer, const Pairs& seen, co
   detail::fail("MultiHeadAttention", "no limit is known of attention with ", to_string(layer.form),
                unbounded ? ": the logits grow as sqrt(head_dim); use linear scaling, or untie them"
                          : "; estimate it: monte_carlo_kernel");
-}
-
-void check_no_gradient(const char* form, const AttentionLimit& layer, const Pairs& seen,
-                       const Pairs& values) {
-  const bool wanted = recorded({layer.query_key, seen.nngp, seen.ntk, seen.left, seen.right,
-                                values.nngp, values.ntk, values.left, values.right});
-  LADON_CHECK(
-      !wanted, "MultiHeadAttention",
-      "the limit of sqrt scaling has no gradient by query_key_std or by the kernels it is given "
-      "with ",
-      form, "; use identity, or linear scaling");
 }
 
 bool draws(const AttentionForm& form, std::int64_t positions) {

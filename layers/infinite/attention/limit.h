@@ -83,8 +83,4 @@ AttentionMoments softmax_moments(const AttentionLimit& layer, const Pairs& seen,
 /// The same of the finitely many heads in layer.heads; `seen` holds the roots of their tokens.
 AttentionMoments head_moments(const AttentionLimit& layer, const Pairs& seen, const Pairs& values);
 
-/// Throws Error if a kernel requires a gradient: for the forms that have none.
-void check_no_gradient(const char* form, const AttentionLimit& layer, const Pairs& seen,
-                       const Pairs& values);
-
 }  // namespace ladon::infinite

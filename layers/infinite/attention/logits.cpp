@@ -65,27 +65,51 @@ Tensor SharedDraws::operator[](std::int64_t number) {
   return z;
 }
 
+OwnNumbers::OwnNumbers(const Tensor& own, const Tensor& cov) {
+  const std::int64_t t = cov.size(-1), size = t * t;
+  const Tensor root = contiguous(own.detach()), k = contiguous(cov.detach());
+  shape_ = cov.shape().sub(0, cov.rank() - 2);
+  for (const std::int64_t axis : {std::int64_t{3}, t, t}) shape_.append(axis);
+  for (std::int64_t at = 0; at < root.count(); at += size)
+    key_.push_back(
+        any_not_zero(root.data<double>() + at, size) ? key_of(k.data<double>() + at, size) : 0);
+}
+
+Tensor OwnNumbers::of(std::int64_t input, const Generator& rng, std::int64_t number) const {
+  Generator numbers =
+      rng.split(key_[static_cast<std::size_t>(input)]).split(static_cast<std::uint64_t>(number));
+  const std::int64_t t = shape_[shape_.rank() - 1];
+  return normal({3, t, t}, numbers, 0, 1, f64);
+}
+
+Tensor OwnNumbers::operator()(const Generator& rng, std::int64_t number) const {
+  Tensor all = zeros(shape_, f64);
+  const Tensor inputs = flatten(all, 0, -4);  // [N, 3, T, T]
+  for (std::int64_t n = 0; n < inputs.size(0); ++n)
+    if (any(n)) copy_(select(inputs, 0, n), of(n, rng, number));
+  return all;
+}
+
 LogitDraws::LogitDraws(const Root& root, const Tensor& cov, const Tensor& may, double query_key)
     : inputs_(root.own.count() / std::max<std::int64_t>(1, cov.size(-1) * cov.size(-1))),
       positions_(cov.size(-1)),
       rank_(root.common.size(-1)),
       query_key_(query_key),
-      may_(contiguous(may)) {
+      may_(contiguous(may)),
+      numbers_(root.own, cov) {
   const std::int64_t t = positions_, size = t * t;
   common_ = reshape(contiguous(root.common), {inputs_, t, rank_});
   turned_ = contiguous(transpose(common_));
   own_ = reshape(contiguous(root.own), {inputs_, t, t});
   spread_ = contiguous(matmul(common_, turned_));
   const Tensor k = contiguous(cov);
-  const double *self = k.data<double>(), *own = own_.data<double>();
+  const double* self = k.data<double>();
   double* spread = spread_.mutable_data<double>();
-  key_.assign(static_cast<std::size_t>(inputs_), 0);
   for (std::int64_t n = 0; n < inputs_; ++n) {
-    if (!any_not_zero(own + n * size, size)) continue;
+    if (!numbers_.any(n)) continue;
     double scale = 0;
     for (std::int64_t a = 0; a < t; ++a) scale = std::max(scale, self[n * size + a * (t + 1)]);
     factorize(spread + n * size, t, scale);
-    key_[static_cast<std::size_t>(n)] = key_of(self + n * size, size);
   }
 }
 
@@ -103,10 +127,8 @@ void LogitDraws::draw(std::int64_t input, const double* shared, const Generator&
   std::vector<double> half(static_cast<std::size_t>(t * std::max(r, t)));
   product(t, r, r, query_key_, common(input), shared, 0, half.data());
   product(t, t, r, 1, half.data(), common_turned(input), 0, logits);
-  const std::uint64_t key = key_[static_cast<std::size_t>(input)];
-  if (key == 0) return;
-  Generator own_numbers = rng.split(key).split(static_cast<std::uint64_t>(number));
-  const Tensor z = normal({3, t, t}, own_numbers, 0, 1, f64);
+  if (!numbers_.any(input)) return;
+  const Tensor z = numbers_.of(input, rng, number);
   const double *z12 = z.data<double>(), *z21 = z12 + size, *z22 = z21 + size;
   const double *spread = spread_.data<double>() + input * size,
                *own = own_.data<double>() + input * size;

@@ -35,6 +35,24 @@ class SharedDraws {
   Tensor orthogonal_;  // [r², r, r]: the first r rows and columns of a group's matrices
 };
 
+/// The numbers that inputs draw for themselves: those of an input whose own part Ψ is not zero depend on
+/// rng, the draw and the bits of its kernel alone.
+class OwnNumbers {
+ public:
+  /// own: Ψ [.., T, T], and cov, the kernels of single inputs, likewise.
+  OwnNumbers(const Tensor& own, const Tensor& cov);
+  /// Whether input n draws.
+  bool any(std::int64_t input) const { return key_[static_cast<std::size_t>(input)] != 0; }
+  /// Z₁₂, Z₂₁ and Z₂₂ of one that draws: [3, T, T].
+  Tensor of(std::int64_t input, const Generator& rng, std::int64_t number) const;
+  /// Of all inputs, [.., 3, T, T]; 0 for those that do not draw.
+  Tensor operator()(const Generator& rng, std::int64_t number) const;
+
+ private:
+  Shape shape_;                     // of the result
+  std::vector<std::uint64_t> key_;  // one an input; 0: it does not draw
+};
+
 /// The weights of one input at S draws.
 struct InputWeights {
   const double* rows;    ///< P [T, S, T] of a left side: query, draw, key; of a right one [S, T, T]
@@ -60,7 +78,7 @@ class LogitDraws {
 
   std::int64_t rank() const { return rank_; }
   /// Whether the common coordinates explain an input's tokens to rounding.
-  bool explained(std::int64_t input) const { return key_[static_cast<std::size_t>(input)] == 0; }
+  bool explained(std::int64_t input) const { return !numbers_.any(input); }
   /// Φ of an input, [T, R], and Φᵀ.
   const double* common(std::int64_t input) const;
   const double* common_turned(std::int64_t input) const;
@@ -75,10 +93,10 @@ class LogitDraws {
 
   std::int64_t inputs_, positions_, rank_;
   double query_key_;
-  Tensor common_, turned_;          // Φ [N, T, R] and Φᵀ
-  Tensor own_, spread_;             // Ψ and F [N, T, T]
-  Tensor may_;                      // [N, T, T] or [T, T]
-  std::vector<std::uint64_t> key_;  // of each input's own numbers; 0: it has no remainder
+  Tensor common_, turned_;  // Φ [N, T, R] and Φᵀ
+  Tensor own_, spread_;     // Ψ and F [N, T, T]
+  Tensor may_;              // [N, T, T] or [T, T]
+  OwnNumbers numbers_;
 };
 
 }  // namespace ladon::infinite

@@ -8,7 +8,7 @@
 //   Σ_ij v_ij Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be]·X_ce = e'·Δ(v)·Δ(X),   e' = E[dσ·dσ'].
 // A query that sees one key has ζ = 1 there, whatever the logits, and no derivative.
 
-#include "ladon/autograd/graph.h"
+#include "ladon/autograd/forms.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
@@ -70,13 +70,18 @@ AttentionMoments of_two_keys(const AttentionLimit& layer, const Pairs& seen, con
 AttentionMoments softmax_moments(const AttentionLimit& layer, const Pairs& seen,
                                  const Pairs& values) {
   if (!draws(layer.form, seen.nngp.size(-1))) return of_two_keys(layer, seen, values);
-  check_no_gradient("softmax", layer, seen, values);
-  const NoGrad off;
-  AttentionMoments m{empty(seen.nngp.shape(), f64), {}};
-  if (values.ntk.defined()) m.tangent = empty(seen.nngp.shape(), f64);
-  average_over_draws(layer, seen, values, m.value.mutable_data<double>(),
-                     m.tangent.defined() ? m.tangent.mutable_data<double>() : nullptr);
-  return m;
+  const auto fast = [&] {
+    AttentionMoments m{empty(seen.nngp.shape(), f64), {}};
+    if (values.ntk.defined()) m.tangent = empty(seen.nngp.shape(), f64);
+    average_over_draws(layer, seen, values, m.value.mutable_data<double>(),
+                       m.tangent.defined() ? m.tangent.mutable_data<double>() : nullptr);
+    return m;
+  };
+  return fast_or_composed(
+      "softmax_moments",
+      {layer.query_key, seen.nngp, seen.ntk, seen.left_root.common, seen.left_root.own,
+       seen.right_root.common, seen.right_root.own, values.nngp, values.ntk},
+      fast, [&] { return composed_average(layer, seen, values); });
 }
 
 }  // namespace ladon::infinite

@@ -4,12 +4,14 @@
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/lapack.h"
 
 namespace ladon::infinite {
 namespace {
@@ -20,39 +22,48 @@ Tensor between_tokens(const Tensor& k) {
   return contiguous(reshape(contiguous(permute(k, {0, 2, 1, 3})), {n1 * t, n2 * t}));
 }
 
+/// A factor's columns over all tokens, in the order in which pivots were taken.
+struct Pivoted {
+  std::vector<std::int64_t> pivots;
+  std::vector<std::vector<double>> columns;
+};
+
 /// Pivoted Cholesky of k [n, n], until `rank` tokens are taken or the others are explained to rounding
 /// (Harbrecht, Peters and Schneider 2012): always the token of which most is not explained yet.
-RootFactor pivoted(const Tensor& k, std::int64_t rank) {
+Pivoted pivoted(const Tensor& k, std::int64_t rank) {
   const std::int64_t n = k.size(0);
   const double* x = k.data<double>();
   std::vector<double> left(static_cast<std::size_t>(n));  // of each variance
   for (std::int64_t i = 0; i < n; ++i) left[static_cast<std::size_t>(i)] = x[i * n + i];
   const double largest = n > 0 ? *std::max_element(left.begin(), left.end()) : 0;
-  std::vector<std::vector<double>> columns;  // of the factor, over all tokens
-  RootFactor factor;
-  while (static_cast<std::int64_t>(columns.size()) < std::min(n, rank)) {
+  Pivoted y;
+  while (static_cast<std::int64_t>(y.columns.size()) < std::min(n, rank)) {
     const auto at = std::max_element(left.begin(), left.end()) - left.begin();
     const double pivot = left[static_cast<std::size_t>(at)];
     if (!(pivot > 1e-12 * largest)) break;
     std::vector<double> column(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) {
       double sum = x[i * n + at];
-      for (const auto& c : columns)
+      for (const auto& c : y.columns)
         sum -= c[static_cast<std::size_t>(i)] * c[static_cast<std::size_t>(at)];
       column[static_cast<std::size_t>(i)] = sum / std::sqrt(pivot);
     }
     for (std::size_t i = 0; i < column.size(); ++i) left[i] -= column[i] * column[i];
     left[static_cast<std::size_t>(at)] = 0;
-    factor.pivots.push_back(at);
-    columns.push_back(std::move(column));
+    y.pivots.push_back(at);
+    y.columns.push_back(std::move(column));
   }
-  // L[i, j] = columns[j][pivots[i]], and the rows of its inverse by forward substitution.
-  const auto r = static_cast<std::int64_t>(columns.size());
-  factor.inverse = zeros({r, r}, f64);
-  double* inverse = factor.inverse.mutable_data<double>();  // L⁻ᵀ: column i is row i of L⁻¹
+  return y;
+}
+
+/// L⁻ᵀ [R, R] with L[i, j] = columns[j][pivots[i]], by forward substitution.
+Tensor inverse_of(const Pivoted& factor) {
+  const auto r = static_cast<std::int64_t>(factor.columns.size());
+  Tensor y = zeros({r, r}, f64);
+  double* inverse = y.mutable_data<double>();  // column i is row i of L⁻¹
   const auto lower = [&](std::int64_t i, std::int64_t j) {
-    return columns[static_cast<std::size_t>(j)]
-                  [static_cast<std::size_t>(factor.pivots[static_cast<std::size_t>(i)])];
+    return factor.columns[static_cast<std::size_t>(j)]
+                         [static_cast<std::size_t>(factor.pivots[static_cast<std::size_t>(i)])];
   };
   for (std::int64_t c = 0; c < r; ++c)
     for (std::int64_t i = c; i < r; ++i) {
@@ -60,7 +71,23 @@ RootFactor pivoted(const Tensor& k, std::int64_t rank) {
       for (std::int64_t j = c; j < i; ++j) sum -= lower(i, j) * inverse[c * r + j];
       inverse[c * r + i] = sum / lower(i, i);
     }
-  return factor;
+  return y;
+}
+
+/// The lower triangle of x with half of its diagonal: what dL = L·half(L⁻¹·dk·L⁻ᵀ) takes.
+Tensor half(const Tensor& x) { return 0.5 * (tril(x) + tril(x, -1)); }
+
+/// The factor of k over all tokens. With M = L⁻ᵀ and S = Mᵀ·dk·M, dM = −M·half(S)ᵀ.
+RootFactor factor_of(const Tensor& k, std::int64_t rank) {
+  const Pivoted found = pivoted(k.detach(), rank);
+  const Tensor index = from_vector(found.pivots, {static_cast<std::int64_t>(found.pivots.size())});
+  const Tensor at_pivots = index_select(index_select(k, 0, index), 1, index);
+  const Tensor inverse =
+      record("inverse_root", inverse_of(found), {at_pivots}, [](const Tensor& g, const Tensor& m) {
+        const Tensor q = half(matmul(transpose(g), m));
+        return -0.5 * matmul(matmul(m, q + transpose(q)), transpose(m));
+      });
+  return {found.pivots, inverse};
 }
 
 /// Φ = k(tokens, pivots)·L⁻ᵀ: [N, T, R], one input at a time.
@@ -72,27 +99,13 @@ Tensor coordinates(const Tensor& k, const RootFactor& factor) {
   return contiguous(matmul(seen, factor.inverse));  // [N, T, R] · [R, R]
 }
 
-/// The root of what is left of each input's own kernel: [N, T, T].
-Tensor remainders(const Tensor& cov, const Tensor& common) {
-  const std::int64_t n = cov.size(0), t = cov.size(-1);
-  const Tensor left = contiguous(cov - matmul(common, transpose(common)));
-  const Tensor own = contiguous(cov);
-  Tensor root = clone(left);
-  double* out = root.mutable_data<double>();
-  const double* k = own.data<double>();
-  for (std::int64_t i = 0; i < n; ++i) {
-    double scale = 0;
-    for (std::int64_t a = 0; a < t; ++a) scale = std::max(scale, k[(i * t + a) * t + a]);
-    factorize(out + i * t * t, t, scale);
-  }
-  return root;
-}
-
 Root root_of(const Kernel& seen, const Tensor& cov, const RootFactor& factor,
              std::shared_ptr<SelfSteps> Call::*side) {
   Root root;
   root.common = once_an_input(seen.call, side, [&] { return coordinates(seen.nngp, factor); });
-  root.own = once_an_input(seen.call, side, [&] { return remainders(cov, root.common); });
+  root.own = once_an_input(seen.call, side, [&] {
+    return lower_root(cov - matmul(root.common, transpose(root.common)), cov);
+  });
   return root;
 }
 
@@ -112,15 +125,42 @@ void factorize(double* x, std::int64_t n, double scale) {
   }
 }
 
+// With W = L⁻¹ on the columns that are not zero, dL = dx·Wᵀ − L·half(W·dx·Wᵀ)ᵀ there.
+Tensor lower_root(const Tensor& x, const Tensor& cov) {
+  const std::int64_t t = x.size(-1), n = t > 0 ? x.count() / (t * t) : 0;
+  Tensor root = clone(contiguous(x.detach()));
+  const Tensor k = contiguous(cov.detach());
+  double* out = root.mutable_data<double>();
+  for (std::int64_t i = 0; i < n; ++i) {
+    double scale = 0;
+    for (std::int64_t a = 0; a < t; ++a)
+      scale = std::max(scale, k.data<double>()[(i * t + a) * t + a]);
+    factorize(out + i * t * t, t, scale);
+  }
+  return record("lower_root", root, {x}, [t, n](const Tensor& g, const Tensor& y) {
+    LADON_CHECK(!grad_enabled(), "lower_root", "has no second derivatives");
+    const Tensor taken = cast(greater(diagonal(y), 0), f64);  // [.., T]
+    const Tensor rows = unsqueeze(taken, -1), columns = unsqueeze(taken, -2);
+    // Columns of the unit matrix stand for those that are zero.
+    const Tensor whole = reshape(y + (1 - rows) * eye(t, f64), {n, t, t});
+    std::vector<Tensor> inverses;
+    for (std::int64_t i = 0; i < n; ++i)
+      inverses.push_back(lapack::solve_triangular(select(whole, 0, i), eye(t, f64)));
+    const Tensor w = rows * columns * (n > 0 ? reshape(stack(inverses, 0), y.shape()) : y);
+    const Tensor own = g * columns, q = half(matmul(transpose(own), y));
+    const Tensor by_x = matmul(own, w) - matmul(matmul(transpose(w), q), w);
+    return 0.5 * (by_x + transpose(by_x));
+  });
+}
+
 Roots common_roots(const char* layer, const Kernel& seen, std::int64_t rank) {
-  const NoGrad off;
   LADON_CHECK(seen.call && seen.call->landmarks, layer,
               "its limit averages over draws for all inputs together, and is given a kernel of "
               "unknown ones; call infinite::limit(model)(inputs)");
   Call& call = *seen.call;
   std::vector<RootFactor>& factors = call.landmarks->factors;
   const std::size_t index = call.drawn++;
-  if (call.of == Call::Of::landmarks) factors.push_back(pivoted(between_tokens(seen.nngp), rank));
+  if (call.of == Call::Of::landmarks) factors.push_back(factor_of(between_tokens(seen.nngp), rank));
   detail::require(index < factors.size(), "a pass draws as often as the one over landmarks");
   const RootFactor& factor = factors[index];
   Roots roots;

@@ -30,8 +30,12 @@ struct Roots {
 };
 Roots common_roots(const char* layer, const Kernel& seen, std::int64_t rank);
 
-/// L with x = L·Lᵀ for positive semi-definite x [n, n], lower triangular; a column whose pivot is below
-/// 1e-12·scale, lost in rounding, is zero. x is overwritten.
+/// L with x = L·Lᵀ for positive semi-definite x [.., T, T], lower triangular: a column whose pivot is
+/// below 1e-12 of the largest variance in `cov` [.., T, T], lost in rounding, is zero. Differentiable
+/// once by x, on the columns that are not.
+Tensor lower_root(const Tensor& x, const Tensor& cov);
+
+/// The same of one x [n, n], in place; `scale` is that variance.
 void factorize(double* x, std::int64_t n, double scale);
 
 }  // namespace ladon::infinite

@@ -72,6 +72,7 @@ Tensor moments(infinite::AttentionMoments (*of)(const infinite::AttentionLimit&,
   layer.query_key_trained = 2;
   layer.query_bias_trained = 0.7;
   layer.key_bias_trained = 0.4;
+  layer.samples = 6;
   seen.has_positions = true;
   seen.left_mask = seen.right_mask = see.mask;
   const infinite::AttentionMoments m = of(layer, seen, values);
@@ -101,6 +102,21 @@ TensorFunction rectified(Weighting zeta, const Seen& see) {
     values.nngp = x[3];
     if (x.size() > 4) seen.ntk = x[4], values.ntk = x[5];
     return moments(infinite::rectified_moments, see, zeta, x[0], seen, values);
+  };
+}
+
+/// Averages over 6 draws with softmax: of the coordinates of two inputs' tokens and what is left of each,
+/// [2, T, R] and [2, T, T]; then as above. The inputs' own kernels, which name their draws, are fixed.
+TensorFunction drawn(const Seen& see) {
+  return [see](const Tensors& x) {
+    infinite::Pairs seen, values;
+    seen.left_root = {x[1], tril(x[2])};
+    seen.right_root = {flip(x[1], {0}), flip(seen.left_root.own, {0})};
+    seen.left = seen.right = ones({2, x[1].size(1), x[1].size(1)}, f64);
+    seen.nngp = x[3];
+    values.nngp = x[4];
+    if (x.size() > 5) seen.ntk = x[5], values.ntk = x[6];
+    return moments(infinite::softmax_moments, see, Weighting::softmax, x[0], seen, values);
   };
 }
 
@@ -236,6 +252,16 @@ std::vector<Row> rows_of_limits() {
        .samples = {{number, {2, 3, 4}, {2, 3, 4}, small, small, small}},
        .apply = rectified(Weighting::abs,
                           {.causal = true, .mask = cast(tril(ones({2, 3}), 1), boolean)})},
+      {.name = "softmax_moments",
+       .of = Of::value,
+       .samples = {{number, {2, 3, 2}, small, small, small},
+                   {number, {2, 3, 2}, small, small, small, small, small}},
+       .apply = drawn({}),
+       .empty = {{number, {2, 3, 0}, small, small, small}}},
+      {.name = "softmax_moments",
+       .of = Of::value,
+       .samples = {{number, {2, 3, 2}, small, small, small, small, small}},
+       .apply = drawn({.causal = true, .mask = cast(tensor({1, 1, 1, 0, 1, 1}, {2, 3}), boolean)})},
       {.name = "sandwich",
        .of = Of::value,
        .samples = {{pairs, pairs, pairs, number, number},
@@ -421,12 +447,12 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"autograd/functional.cpp", "differentiates by the inputs that want it"},
       {"autograd/ops/inplace.cpp", "refuses edits that the graph would lose"},
       {"layers/module.cpp", "tells trained tensors from others"},
-      {"layers/infinite/attention/limit.cpp", "refuses forms that have no gradient"},
       {"layers/infinite/dual/closed.cpp", "differentiates a user's function, recorded or not"},
       {"layers/infinite/dual/dual.cpp", "refuses second derivatives"},
       {"layers/infinite/dual/numeric.cpp",
        "differentiates a user's function, which may be constant"},
       {"layers/infinite/finite/linearized.cpp", "refuses gradients by inputs"},
+      {"layers/infinite/kernel/roots.cpp", "refuses second derivatives"},
       {"optim/optimizer.cpp", "refuses parameters that are not trained"},
       {"optim/particles/particles.cpp", "refuses parameters that are not trained"},
       {"optim/particles/kernel.cpp", "refuses profiles that have no slope"},

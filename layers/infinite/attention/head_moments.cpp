@@ -1,0 +1,103 @@
+// One head whose logits are given (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846: its outputs are
+// Gaussian). With ζ = ζ(G(n)) and ζ' = ζ(G(m)), Q, K, V and O of infinite width, the expectations of
+// limit.h are what stands in them:
+//   value   = ζ·v·ζ'ᵀ
+//   tangent = ζ·u·ζ'ᵀ + Σ_ij v_ij Σ_ce ∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be·D_ab,ce.
+// With an elementwise ζ of slopes η, the last sum over X_ce is η·(X∘v)·η'ᵀ. With softmax P = ζ(G),
+// ∂P_ai/∂G_ac = P_ai·(1{i = c} − P_ac), it is
+//   Σ_ce P_ac·P'_be·X_ce·[v_ce − (P·v)_ae − (v·P'ᵀ)_cb + (P·v·P'ᵀ)_ab]
+//     = [(P·(X∘v) − (P·v)∘(P·X))·P'ᵀ − P·((X·P'ᵀ)∘(v·P'ᵀ)) + (P·X·P'ᵀ)∘(P·v·P'ᵀ)]_ab.
+
+#include "ladon/layers/infinite/attention/head_moments.h"
+
+#include <cmath>
+
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/layers/infinite/attention/pair_products.h"
+
+namespace ladon::infinite {
+namespace {
+
+/// ζ(G) of one side, [S, P, T, T], and dζ/dG of an elementwise ζ.
+struct HeadWeights {
+  Tensor zeta, slope;
+};
+
+Tensor slope_of(Weighting zeta, const Tensor& logits) {
+  switch (zeta) {
+    case Weighting::identity:
+      return ones_like(logits);
+    case Weighting::relu:
+      return 0.5 * (sign(logits) + 1);
+    case Weighting::abs:
+      return sign(logits);
+    case Weighting::softmax:
+      break;
+  }
+  return {};
+}
+
+HeadWeights weights_of(const AttentionLimit& layer, const Tensor& logits, const Tensor& mask) {
+  const Tensor may = visible(mask, logits.size(-1), layer.causal);
+  if (layer.form.weighting == Weighting::softmax)
+    return {apply(Weighting::softmax, where(greater(may, 0), logits, scalar(-INFINITY, f64))), {}};
+  return {may * apply(layer.form.weighting, logits), may * slope_of(layer.form.weighting, logits)};
+}
+
+/// What some heads make of pairs, each for itself: [S, P, T, T].
+class SomeHeads {
+ public:
+  SomeHeads(const AttentionLimit& layer, const Pairs& seen, const Pairs& values, const Tensor& left,
+            const Tensor& right)
+      : layer_(layer),
+        seen_(seen),
+        values_(values),
+        left_(weights_of(layer, left, seen.left_mask)),
+        right_(weights_of(layer, right, seen.right_mask)),
+        turned_(transpose(right_.zeta)) {}
+
+  Tensor value() const { return between(values_.nngp); }
+  Tensor tangent() const {
+    const Tensor &k = seen_.nngp, &t = seen_.ntk;
+    return between(values_.ntk) +
+           square(layer_.query_key) *
+               ((layer_.query_key_trained * k + t + layer_.query_bias_trained) * jacobians(k) +
+                k * jacobians(t + layer_.key_bias_trained));
+  }
+
+ private:
+  Tensor between(const Tensor& x) const { return matmul(matmul(left_.zeta, x), turned_); }
+
+  /// Σ_ij v_ij Σ_ce ∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be·X_ce.
+  Tensor jacobians(const Tensor& x) const {
+    const Tensor& v = values_.nngp;
+    if (layer_.form.weighting != Weighting::softmax)
+      return matmul(matmul(left_.slope, x * v), transpose(right_.slope));
+    const Tensor &p = left_.zeta, &q = turned_;
+    const Tensor px = matmul(p, x), pv = matmul(p, v);
+    return matmul(matmul(p, x * v) - pv * px, q) - matmul(p, matmul(x, q) * matmul(v, q)) +
+           matmul(px, q) * matmul(pv, q);
+  }
+
+  const AttentionLimit& layer_;
+  const Pairs &seen_, &values_;
+  HeadWeights left_, right_;
+  Tensor turned_;
+};
+
+}  // namespace
+
+AttentionMoments sum_over_heads(const AttentionLimit& layer, const Pairs& seen, const Pairs& values,
+                                const Tensor& left, const Tensor& right, const Tensor& weights) {
+  const SomeHeads heads(layer, seen, values, left, right);
+  // [1, S] · [S, P·T·T] → [P, T, T]
+  const auto weighted = [&](const Tensor& of_each) {
+    return reshape(matmul(unsqueeze(weights, 0), flatten(of_each, 1, -1)), seen.nngp.shape());
+  };
+  return {weighted(heads.value()), values.ntk.defined() ? weighted(heads.tangent()) : Tensor()};
+}
+
+}  // namespace ladon::infinite
