@@ -39,22 +39,6 @@ infinite::GramOptions options(const Task& task, const Model& model, const std::s
   return o;
 }
 
-/// Each input with itself: NNGP [N] and NTK [N].
-std::pair<Tensor, Tensor> self_kernels(const infinite::Limit& limit,
-                                       const infinite::Inputs& inputs) {
-  const std::int64_t n = inputs.count();
-  Tensor nngp = empty({n}, f64), ntk = empty({n}, f64);
-  auto *k = nngp.mutable_data<double>(), *t = ntk.mutable_data<double>();
-  parallel::for_range(n, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const infinite::Kernel kernel = limit(inputs.rows(i, i + 1));
-      k[i] = kernel.nngp.item();
-      t[i] = kernel.ntk.item();
-    }
-  });
-  return {nngp, ntk};
-}
-
 /// What went wrong, with the options that help where it was the memory.
 Error explained(const Error& error, const infinite::Limit& limit, const Model& model,
                 const Task& task, const Settings& s) {
@@ -85,9 +69,9 @@ ModelKernels compute_kernels(const Model& model, const Task& task, const Setting
   } catch (const Error& error) {
     throw explained(error, limit, model, task, s);
   }
-  const auto [self_nngp, self_ntk] = self_kernels(limit, test);
+  const infinite::Gram self = infinite::gram_diagonal(limit.with_landmarks(train), test);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  return {{among.nngp, across.nngp, self_nngp}, {among.ntk, across.ntk, self_ntk}, spent.count()};
+  return {{among.nngp, across.nngp, self.nngp}, {among.ntk, across.ntk, self.ntk}, spent.count()};
 }
 
 }  // namespace ladon::example

@@ -171,4 +171,31 @@ Gram gram(const Limit& limit, const Inputs& a, const GramOptions& options) {
   return run(limit, a, a, true, options);
 }
 
+Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& options) {
+  const NoGrad off;
+  LADON_CHECK(x.x.defined() && x.count() > 0, "gram_diagonal", "there are no inputs");
+  const int replicates = limit.draws() ? options.replicates : 1;
+  RunningMoments nngp, ntk;
+  for (int r = 0; r < replicates; ++r) {
+    const Limit one = limit.draws() ? limit.with_replicate(static_cast<std::uint64_t>(r)) : limit;
+    std::vector<Tensor> ks(static_cast<std::size_t>(x.count())), ts = ks;
+    parallel::for_range(x.count(), 1, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i) {
+        const Kernel k = one(x.rows(i, i + 1), options.get, options.entries);
+        const Shape own = k.nngp.shape().sub(2, k.nngp.rank());
+        ks[static_cast<std::size_t>(i)] = reshape(k.nngp, own);
+        if (k.ntk.defined()) ts[static_cast<std::size_t>(i)] = reshape(k.ntk, own);
+      }
+    });
+    nngp.add(stack(ks, 0));
+    if (ts[0].defined()) ntk.add(stack(ts, 0));
+  }
+  Gram y{nngp.mean(), ntk.mean(), {}, {}};
+  if (replicates > 1) {
+    y.nngp_se = nngp.standard_error();
+    if (ntk.count() > 0) y.ntk_se = ntk.standard_error();
+  }
+  return y;
+}
+
 }  // namespace ladon::infinite

@@ -86,4 +86,9 @@ Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, const GramOption
 /// (save for layers that tell whether two inputs are the same: Kernel::same).
 Gram gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});
 
+/// Each input with itself: the diagonals of gram(limit, x), [N] (or [N, T, T] …), in time that grows
+/// with N. Where the model draws, name the landmarks that the other matrices have
+/// (Limit::with_landmarks). Only options.get, entries and replicates count.
+Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& options = {});
+
 }  // namespace ladon::infinite

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/core/error.h"
+#include "ladon/core/machine.h"
 #include "ladon/core/parallel.h"
 #include "ladon/layers/infinite/gram/checkpoint.h"
 
@@ -25,18 +25,6 @@ double processor_seconds() {
   timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-/// What the machine has free (Linux's own estimate); without one, no limit.
-std::uint64_t free_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  std::uint64_t kilobytes = 0;
-  while (file >> name) {
-    if (name == "MemAvailable:" && file >> kilobytes) return kilobytes * 1024;
-    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  return std::numeric_limits<std::uint64_t>::max();
 }
 
 /// What a block of the first inputs showed.

@@ -1,0 +1,142 @@
+#include "ladon/optim/posterior/learn.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/layers/infinite/gram/backward.h"
+#include "ladon/optim/adam.h"
+#include "ladon/optim/posterior/gp.h"
+
+namespace ladon {
+namespace {
+
+/// The numbers that are learned, by their logarithms; the last is the noise.
+class Logarithms {
+ public:
+  explicit Logarithms(Layer& model) : model_(model) {
+    for (const auto& [path, value] : model.hyperparameters()) {
+      if (value.count() != 1 || value.item() == 0) continue;
+      LADON_CHECK(value.item() > 0, "learn_hyperparameters", path, " is ", value.item(),
+                  "; a hyper-parameter that is learned must be positive");
+      paths_.push_back(path);
+      before_.push_back(value);
+    }
+    LADON_CHECK(!paths_.empty(), "learn_hyperparameters",
+                "the model has no hyper-parameter that is not 0; weights of ntk parameterization "
+                "have some");
+    for (const Tensor& value : before_) add(value.item());
+  }
+  void add(double value) { logs_.push_back(scalar(std::log(value), f64).set_requires_grad()); }
+
+  const std::vector<Tensor>& leaves() const { return logs_; }
+  double noise() const { return value(paths_.size()); }
+  std::vector<double> values() const {
+    std::vector<double> all;
+    for (std::size_t i = 0; i < paths_.size(); ++i) all.push_back(value(i));
+    return all;
+  }
+
+  /// Gives the model what the logarithms say, as leaves.
+  std::vector<Tensor> set() const {
+    std::vector<Tensor> leaves;
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      leaves.push_back(
+          reshape(scalar(value(i), f64), before_[i].shape()).detach().set_requires_grad());
+      model_.set_hyperparameter(paths_[i], leaves.back());
+    }
+    return leaves;
+  }
+  void set(const std::vector<double>& values) const {
+    for (std::size_t i = 0; i < paths_.size(); ++i)
+      model_.set_hyperparameter(paths_[i], reshape(scalar(values[i], f64), before_[i].shape()));
+  }
+  void restore() const {
+    for (std::size_t i = 0; i < paths_.size(); ++i)
+      model_.set_hyperparameter(paths_[i], before_[i]);
+  }
+
+  std::vector<Learned::Parameter> change(const std::vector<double>& after) const {
+    std::vector<Learned::Parameter> all;
+    for (std::size_t i = 0; i < paths_.size(); ++i)
+      all.push_back({paths_[i], before_[i].item(), after[i]});
+    return all;
+  }
+
+ private:
+  double value(std::size_t i) const { return std::exp(logs_[i].item()); }
+
+  Layer& model_;
+  std::vector<std::string> paths_;
+  std::vector<Tensor> before_, logs_;
+};
+
+/// Sets the gradients of −ln p by the logarithms; returns ln p.
+double descend(const Logarithms& at, const infinite::Limit& limit, const infinite::Inputs& x,
+               const Tensor& targets, const LearnOptions& options, const Tensor& kernel) {
+  const std::vector<Tensor> leaves = at.set();
+  const Tensor k = kernel.detach().set_requires_grad();
+  const Tensor noise = scalar(at.noise(), f64).set_requires_grad();
+  const Tensor value = log_marginal_likelihood(k, targets, noise, options.jitter);
+  backward(value);
+  infinite::backward_gram(limit, x, k.grad(), {}, options.gram);
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    const Tensor g = leaves[i].grad();
+    Tensor log = at.leaves()[i];  // d/d ln θ = θ·d/dθ
+    log.set_grad(scalar(g.defined() ? -g.item() * leaves[i].item() : 0, f64));
+  }
+  Tensor log_noise = at.leaves().back();
+  log_noise.set_grad(scalar(-noise.grad().item() * at.noise(), f64));
+  return value.item();
+}
+
+Learned ascend(Logarithms& at, const infinite::Limit& limit, const infinite::Inputs& x,
+               const Tensor& targets, const LearnOptions& options) {
+  infinite::GramOptions gram = options.gram;
+  gram.get = infinite::Get::nngp;
+  gram.checkpoint.clear();
+  gram.progress = {};
+  Learned learned;
+  learned.best.log_likelihood = -std::numeric_limits<double>::infinity();
+  std::vector<double> best;
+  std::unique_ptr<Adam> adam;
+  for (int step = 0; step <= options.steps; ++step) {
+    if (adam) at.set(at.values());
+    const Tensor kernel = infinite::gram(limit, x, gram).nngp;
+    if (!adam) {
+      at.add(options.noise * mean(diagonal(kernel)).item());
+      adam = std::make_unique<Adam>(at.leaves(), AdamOptions{.lr = options.learning_rate});
+    }
+    const double value = descend(at, limit, x, targets, options, kernel);
+    learned.steps.push_back({step, value, at.noise()});
+    if (options.progress) options.progress(learned.steps.back());
+    if (value > learned.best.log_likelihood) {
+      learned.best = learned.steps.back();
+      best = at.values();
+    }
+    adam->step();
+  }
+  at.set(best);
+  learned.parameters = at.change(best);
+  return learned;
+}
+
+}  // namespace
+
+Learned learn_hyperparameters(Layer& model, const infinite::Inputs& x, const Tensor& targets,
+                              const LearnOptions& options) {
+  LADON_CHECK(options.steps >= 0 && options.noise > 0, "learn_hyperparameters",
+              "needs steps ≥ 0 and a positive noise, got ", options.steps, " and ", options.noise);
+  Logarithms at(model);
+  try {
+    return ascend(at, infinite::limit(model), x, targets, options);
+  } catch (...) {
+    at.restore();
+    throw;
+  }
+}
+
+}  // namespace ladon

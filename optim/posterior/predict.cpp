@@ -1,0 +1,195 @@
+#include "ladon/optim/posterior/predict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/lapack.h"
+#include "ladon/core/machine.h"
+#include "ladon/optim/posterior/gradient_flow.h"
+#include "ladon/optim/posterior/solve.h"
+
+namespace ladon {
+namespace {
+
+constexpr const char* operation = "predict";
+
+// --- noise and amplitude ---
+
+/// What every noise is judged by: K = U·Λ·Uᵀ and Uᵀ·Y, in units of the mean of K's diagonal.
+class Spectrum {
+ public:
+  Spectrum(const Tensor& kernel, const Tensor& targets) {
+    const double unit = mean(diagonal(kernel)).item();
+    auto [values, vectors] = lapack::eigh(kernel / unit);
+    values_ = relu(values);
+    vectors_ = vectors;
+    turned_ = matmul(transpose(vectors), targets);  // [N, O]
+  }
+
+  /// The best amplitude a for K + noise, times the targets' scale, and the density that it gives.
+  NoiseChoice judge(double noise, Evidence by) const {
+    const Tensor inverse = reciprocal(values_ + noise);
+    const double n = static_cast<double>(turned_.size(0)), o = static_cast<double>(turned_.size(1));
+    double squares = 0, logs = 0;  // of residuals in their own deviations, and of the variances
+    if (by == Evidence::marginal_likelihood) {
+      squares = sum(square(turned_) * unsqueeze(inverse, 1)).item();
+      logs = -o * sum(log(inverse)).item();
+    } else {  // σ²_i = 1/P_ii and y_i − μ_i = α_i/P_ii with P = U(Λ + noise)⁻¹Uᵀ (RW 5.12)
+      const Tensor p = matmul(square(vectors_), unsqueeze(inverse, 1));  // [N, 1]
+      const Tensor alpha = matmul(vectors_, unsqueeze(inverse, 1) * turned_);
+      squares = sum(square(alpha) / p).item();
+      logs = -o * sum(log(p)).item();
+    }
+    const double amplitude = squares / (n * o);
+    const double turn = std::log(2 * std::numbers::pi * std::max(amplitude, 1e-300));
+    return {noise, amplitude, -0.5 * (n * o * (1 + turn) + logs)};
+  }
+
+ private:
+  Tensor values_, vectors_, turned_;
+};
+
+NoiseChoice chosen(const Spectrum& spectrum, Evidence by) {
+  constexpr double low = 1e-6, high = 10;
+  constexpr int steps = 36;  // of the grid, whose best neighbours the golden section starts from
+  const double ratio = std::log(high / low) / steps;
+  const auto at = [&](double log_noise) { return spectrum.judge(std::exp(log_noise), by); };
+  NoiseChoice best = at(std::log(low));
+  for (int i = 1; i <= steps; ++i) {
+    const NoiseChoice next = at(std::log(low) + i * ratio);
+    if (next.log_density > best.log_density) best = next;
+  }
+  const double golden = (std::sqrt(5.0) - 1) / 2;
+  double left = std::max(std::log(low), std::log(best.noise) - ratio),
+         right = std::min(std::log(high), std::log(best.noise) + ratio);
+  while (right - left > 1e-3) {
+    const NoiseChoice a = at(right - golden * (right - left)),
+                      b = at(left + golden * (right - left));
+    (a.log_density >= b.log_density ? right : left) =
+        a.log_density >= b.log_density ? std::log(b.noise) : std::log(a.noise);
+    for (const NoiseChoice& c : {a, b})
+      if (c.log_density > best.log_density) best = c;
+  }
+  return best;
+}
+
+// --- memory ---
+
+/// Matrices of doubles that are held beside the Gram matrices: factor, inverse or eigenvectors with
+/// their workspace, and the cross kernel's solutions.
+double matrices_bytes(double n, double m) { return 8 * (4 * n * n + 2 * n * m); }
+
+std::uint64_t budget_of(const PredictOptions& options) {
+  return options.gram.memory_budget > 0 ? options.gram.memory_budget : free_memory();
+}
+
+infinite::GramOptions options_within(const PredictOptions& options, double taken) {
+  infinite::GramOptions o = options.gram;
+  o.get = options.kernel;
+  o.memory_budget =
+      static_cast<std::uint64_t>(std::max(1.0, static_cast<double>(budget_of(options)) - taken));
+  return o;
+}
+
+void check_model(const Layer& model, const infinite::Inputs& x) {
+  LADON_CHECK(x.x.defined() && x.count() > 0, operation, "there are no training inputs");
+  const infinite::Kernel k = infinite::limit(model)(x.rows(0, 1), infinite::Get::nngp);
+  LADON_CHECK(!k.has_positions(), operation,
+              "the model ends with positions; end it in vectors (MeanPool, Flatten, FirstToken)");
+}
+
+}  // namespace
+
+NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, Evidence by) {
+  const NoGrad off;
+  const Tensor k = solve::symmetric_block("choose_noise", "the kernel", kernel);
+  return chosen(Spectrum(k, solve::target_block("choose_noise", "the targets", targets, k.size(0))),
+                by);
+}
+
+PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& train,
+                                 const infinite::Inputs& test, const PredictOptions& options) {
+  const NoGrad off;
+  check_model(model, train);
+  const infinite::Limit limit = infinite::limit(model);
+  const auto n = static_cast<double>(train.count()),
+             m = test.x.defined() ? static_cast<double>(test.count()) : 0;
+  const infinite::GramOptions whole = options_within(options, 0);
+  const infinite::GramEstimate among = infinite::estimate_gram(limit, train, whole);
+  infinite::GramEstimate across;
+  if (m > 0) across = infinite::estimate_gram(limit, test, train, whole);
+  const double results =
+      static_cast<double>(among.result_bytes) + static_cast<double>(across.result_bytes);
+  const double work = std::max({static_cast<double>(among.working_bytes),
+                                static_cast<double>(across.working_bytes), matrices_bytes(n, m)});
+  const PredictEstimate estimate{static_cast<std::uint64_t>(results + work),
+                                 among.seconds + across.seconds};
+  LADON_CHECK(estimate.bytes <= budget_of(options), operation, "needs ",
+              static_cast<double>(estimate.bytes) / 1e6, " MB for kernels of ", train.count(),
+              " training and ", static_cast<std::int64_t>(m),
+              " test inputs and what is done with "
+              "them, but there is ",
+              static_cast<double>(budget_of(options)) / 1e6,
+              " MB; predict test inputs in blocks, or take fewer");
+  return estimate;
+}
+
+Predicted predict(const Layer& model, const infinite::Inputs& train, const Tensor& targets,
+                  const infinite::Inputs& test, const PredictOptions& options) {
+  const NoGrad off;
+  LADON_CHECK(!options.noise || *options.noise >= 0, operation, "the noise is ",
+              options.noise.value_or(0), "; it must not be negative");
+  estimate_predict(model, train, test, options);
+  const Tensor y = solve::target_block(operation, "the targets", targets, train.count());
+  const infinite::Limit limit = infinite::limit(model).with_landmarks(train);
+  const bool ntk = options.kernel == infinite::Get::ntk;
+  const infinite::Gram among = infinite::gram(limit, train, options_within(options, 0));
+  const double taken = 8.0 * static_cast<double>(among.nngp.count()) * (ntk ? 2 : 1);
+  const infinite::Gram across = infinite::gram(limit, test, train, options_within(options, taken));
+  const infinite::Gram self = infinite::gram_diagonal(limit, test, options_within(options, taken));
+  const Tensor& kernel = ntk ? among.ntk : among.nngp;
+
+  const double unit = mean(diagonal(kernel)).item();
+  const Spectrum spectrum(kernel, y);
+  const NoiseChoice choice = options.noise ? spectrum.judge(*options.noise, options.choose_by)
+                                           : chosen(spectrum, options.choose_by);
+  const GaussianProcess process(kernel, y,
+                                {.noise = choice.noise * unit, .jitter = options.jitter});
+  Predicted result;
+  result.relative_noise = choice.noise;
+  result.amplitude = choice.amplitude / unit;
+  const double a = result.amplitude, count = static_cast<double>(y.count());
+  result.noise = a * choice.noise * unit;
+  result.left_out = process.leave_one_out();
+  result.left_out.variance = a * result.left_out.variance;
+  const Tensor variance = unsqueeze(result.left_out.variance, 1);
+  result.left_out.log_density =
+      -0.5 * sum(log(2 * std::numbers::pi * variance) + square(y - result.left_out.mean) / variance)
+                 .item();
+  // ln N(y; 0, a·A) from ln N(y; 0, A).
+  const double squares = count * process.amplitude();  // Σ yᵀA⁻¹y
+  result.log_marginal_likelihood =
+      process.log_marginal_likelihood() + 0.5 * squares - 0.5 * (squares / a + count * std::log(a));
+  if (!ntk) {
+    const Prediction posterior = process.predict(across.nngp, self.nngp);
+    result.mean = posterior.mean;
+    result.variance = a * posterior.covariance;
+    return result;
+  }
+  // Networks trained to the end: their mean is the regression by the NTK; where they began is a draw
+  // from the NNGP kernel, in the units that explain the targets.
+  const GradientFlow flow(among.ntk, y, {.jitter = options.jitter + choice.noise});
+  const Prediction trained =
+      flow.ensemble(infinite_time, across.ntk, {among.nngp, across.nngp, self.nngp});
+  const double began = choice.noise * mean(diagonal(among.nngp)).item();
+  const GaussianProcess prior(among.nngp, y, {.noise = began, .jitter = options.jitter});
+  result.mean = trained.mean;
+  result.variance = prior.amplitude() * trained.covariance;
+  return result;
+}
+
+}  // namespace ladon

@@ -1,0 +1,69 @@
+#pragma once
+// Prediction with an infinitely wide network in one call.
+//
+//   const Predicted y = predict(model, train, targets, test);
+//   y.mean;       // [M, O]
+//   y.variance;   // [M], of f; of a noisy target: + y.noise
+//
+// The kernels of limit(model), their noise and amplitude chosen by the training set, and the posterior. Its
+// σ's are learned by learn_hyperparameters(model, …) before (learn.h).
+
+#include <cstdint>
+#include <optional>
+
+#include "ladon/layers/infinite/gram/gram.h"
+#include "ladon/optim/posterior/gp.h"
+
+namespace ladon {
+
+/// By what noise and amplitude are chosen: ln p(targets) (RW 5.8) or Σ ln p(target | all others)
+/// (RW 5.11), the amplitude being the best for each noise.
+enum class Evidence { leave_one_out, marginal_likelihood };
+
+struct PredictOptions {
+  /// nngp: the posterior of the network as a Bayesian model. ntk: the mean and the spread of networks
+  /// trained to the end by gradient descent, each from weights of its own (Lee et al. 2019), the noise
+  /// standing for a pull of the weights towards their beginning.
+  infinite::Get kernel = infinite::Get::nngp;
+  /// In units of the mean of the kernel's diagonal; none: chosen among 1e-6 … 10 of it.
+  std::optional<double> noise = {};
+  Evidence choose_by = Evidence::leave_one_out;
+  double jitter = 1e-8;
+  /// How kernels are computed. Its memory_budget counts all of predict(): Gram matrices, factors and
+  /// what they are computed with.
+  infinite::GramOptions gram = {};
+};
+
+struct Predicted {
+  Tensor mean;                         ///< [M, O]
+  Tensor variance;                     ///< [M], of f: multiplied by the amplitude.
+  double noise = 0;                    ///< Variance of a target around f, with the amplitude.
+  double relative_noise = 0;           ///< In units of the mean of the kernel's diagonal.
+  double amplitude = 1;                ///< What the kernel is multiplied by.
+  double log_marginal_likelihood = 0;  ///< With this noise and amplitude, of all outputs.
+  LeaveOneOut left_out;  ///< Of the training set; with the amplitude, of noisy targets.
+};
+
+/// What predict() with the same arguments will take: the Gram matrices of training and test inputs with
+/// what is done with them. Throws Error as predict() does before it computes.
+struct PredictEstimate {
+  std::uint64_t bytes = 0;
+  double seconds = 0;  ///< Of the Gram matrices.
+};
+PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& train,
+                                 const infinite::Inputs& test, const PredictOptions& options = {});
+
+/// targets [N] or [N, O], of mean 0 (classes: classification_targets()). The model must end in
+/// vectors. Throws Error where shapes disagree, where memory is over the budget (before anything is
+/// computed), and as gram() and GaussianProcess do.
+Predicted predict(const Layer& model, const infinite::Inputs& train, const Tensor& targets,
+                  const infinite::Inputs& test, const PredictOptions& options = {});
+
+/// The noise, in units of the mean of the diagonal, and amplitude that explain targets [N, O] best by
+/// a kernel [N, N]: a search by golden sections in ln noise, of one eigendecomposition.
+struct NoiseChoice {
+  double noise = 0, amplitude = 1, log_density = 0;
+};
+NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, Evidence by);
+
+}  // namespace ladon

@@ -1,0 +1,209 @@
+// Prediction with a model in one call, and hyper-parameters learned by the marginal likelihood.
+
+#include "ladon/optim/posterior/predict.h"
+
+#include "ladon/autograd/graph.h"
+#include "ladon/core/lapack.h"
+#include "ladon/layers/activation.h"
+#include "ladon/layers/attention.h"
+#include "ladon/layers/containers.h"
+#include "ladon/layers/infinite/gram/backward.h"
+#include "ladon/layers/linear.h"
+#include "ladon/layers/pooling.h"
+#include "ladon/optim/posterior/gradient_flow.h"
+#include "ladon/optim/posterior/learn.h"
+#include "ladon/tests/optim/posterior/prediction.h"
+
+namespace ladon {
+namespace {
+
+using infinite::Get;
+using infinite::limit;
+
+constexpr auto in_ntk = Parameterization::ntk;
+
+/// On sequences [N, T, 3]; softmax over 3 tokens or more is averaged over draws.
+Sequential transformer(Weighting zeta, double query_key = 1.2) {
+  Generator rng(1);
+  return Sequential(
+      Linear({.in = 3, .out = 8, .parameterization = in_ntk, .weight_std = 1.3, .bias_std = 0.2},
+             rng),
+      Activation(Nonlinearity::relu),
+      MultiHeadAttention({.dim = 8,
+                          .heads = 2,
+                          .form = {.weighting = zeta},
+                          .prior = {.parameterization = in_ntk,
+                                    .query_key_std = query_key,
+                                    .value_output_std = 0.9,
+                                    .bias_std = 0.1},
+                          .limit_draws = {.samples = 16}},
+                         rng),
+      MeanPool(), Linear({.in = 8, .out = 1, .parameterization = in_ntk}, rng));
+}
+
+struct Data {
+  Tensor train, targets, test;
+
+  Data(std::int64_t n, std::int64_t m, std::int64_t outputs) {
+    Generator rng(2);
+    train = normal({n, 4, 3}, rng, 0, 1, f64);
+    test = normal({m, 4, 3}, rng, 0, 1, f64);
+    targets = normal({n, outputs}, rng, 0, 1, f64);
+  }
+};
+
+TEST(Predict, IsTheGaussianProcessOfTheLimit) {
+  const Sequential net = transformer(Weighting::identity);
+  const Data d(9, 4, 2);
+  const Predicted y = predict(net, d.train, d.targets, d.test, {.noise = 0.2});
+  const Tensor k = limit(net)(d.train, Get::nngp).nngp;
+  const Tensor cross = limit(net)(d.test, d.train, Get::nngp).nngp;
+  const Tensor self = diagonal(limit(net)(d.test, Get::nngp).nngp);
+  const double unit = mean(diagonal(k)).item();
+  EXPECT_EQ(y.relative_noise, 0.2);
+  EXPECT_NEAR(y.noise, 0.2 * unit * y.amplitude, 1e-14);
+  const GaussianProcess process(y.amplitude * k, d.targets, {.noise = y.noise});
+  const Prediction expected = process.predict(y.amplitude * cross, y.amplitude * self);
+  test::expect_near(y.mean, expected.mean, 1e-9);
+  test::expect_near(y.variance, expected.covariance, 1e-9);
+  EXPECT_NEAR(y.log_marginal_likelihood, process.log_marginal_likelihood(), 1e-8);
+  const LeaveOneOut left = process.leave_one_out();
+  test::expect_near(y.left_out.mean, left.mean, 1e-9);
+  test::expect_near(y.left_out.variance, left.variance, 1e-9);
+  EXPECT_NEAR(y.left_out.log_density, left.log_density, 1e-8);
+}
+
+// The best noise with the best amplitude: as good as any that a fine search of refits finds.
+TEST(Predict, ChoosesNoiseAndAmplitude) {
+  const test::Problem p(14, 1, 2);
+  for (const Evidence by : {Evidence::leave_one_out, Evidence::marginal_likelihood}) {
+    const NoiseChoice choice = choose_noise(3 * p.train, p.targets, by);
+    const auto density = [&](double noise, double amplitude) {
+      const GaussianProcess process(amplitude * p.train, p.targets,
+                                    {.noise = amplitude * noise, .jitter = 0});
+      return by == Evidence::leave_one_out ? process.leave_one_out().log_density
+                                           : process.log_marginal_likelihood();
+    };
+    EXPECT_NEAR(choice.log_density, density(choice.noise, choice.amplitude), 1e-8);
+    for (double noise = 1e-5; noise < 10; noise *= 1.2)
+      for (const double factor : {0.8, 1.0, 1.25})
+        EXPECT_LE(density(noise, factor * choice.amplitude), choice.log_density + 1e-5);
+  }
+}
+
+TEST(Predict, WithTheNtkIsTheEndOfTraining) {
+  const Sequential net = transformer(Weighting::identity);
+  const Data d(8, 3, 1);
+  const Predicted y = predict(net, d.train, d.targets, d.test, {.kernel = Get::ntk, .noise = 0.1});
+  const infinite::Kernel k = limit(net)(d.train), cross = limit(net)(d.test, d.train),
+                         test = limit(net)(d.test);
+  const GradientFlow flow(k.ntk, d.targets, {.jitter = 0.1 + 1e-8});
+  const Prediction expected =
+      flow.ensemble(infinite_time, cross.ntk, {k.nngp, cross.nngp, diagonal(test.nngp)});
+  test::expect_near(y.mean, expected.mean, 1e-9);
+  // In units of what explains the targets.
+  const Tensor ratio = y.variance / expected.covariance;
+  test::expect_near(ratio, expand(select(ratio, 0, 0), {3}), 1e-9);
+}
+
+TEST(Predict, KeepsWithinItsBudget) {
+  const Sequential net = transformer(Weighting::identity);
+  const Data d(60, 40, 1);
+  const PredictEstimate estimate = estimate_predict(net, d.train, d.test);
+  EXPECT_GT(estimate.bytes, 8u * (5 * 60 * 60 + 3 * 60 * 40));
+  EXPECT_GT(estimate.seconds, 0);
+  PredictOptions small;
+  small.gram.memory_budget = 100'000;
+  test::expect_error([&] { predict(net, d.train, d.targets, d.test, small); }, "MB");
+  small.gram.memory_budget = 200'000'000;
+  EXPECT_NO_THROW(predict(net, d.train, d.targets, d.test, small));
+}
+
+TEST(Predict, RefusesWhatDoesNotFit) {
+  const Data d(5, 2, 1);
+  Generator rng(1);
+  const Linear positions({.in = 3, .out = 2, .parameterization = in_ntk}, rng);
+  test::expect_error([&] { predict(positions, d.train, d.targets, d.test); },
+                     "ends with positions");
+  const Sequential net = transformer(Weighting::identity);
+  test::expect_error([&] { predict(net, d.train, ones({4}, f64), d.test); }, "targets");
+  test::expect_error([&] { predict(net, d.train, d.targets, d.test, {.noise = -1}); },
+                     "must not be negative");
+}
+
+// --- learning ---
+
+/// The gradients of ⟨c, K⟩ by all hyper-parameters: tile by tile, or at once.
+std::vector<double> gradients(Sequential& net, const Tensor& x, const Tensor& c,
+                              std::int64_t tile) {
+  std::vector<Tensor> leaves;
+  for (const auto& [path, value] : net.hyperparameters()) {
+    leaves.push_back(clone(value).detach().set_requires_grad());
+    net.set_hyperparameter(path, leaves.back());
+  }
+  if (tile > 0)
+    infinite::backward_gram(limit(net), x, c, 0.5 * c, {.tile = tile, .replicates = 2});
+  else
+    for (const std::uint64_t r : {0, 1}) {
+      const infinite::Kernel k = limit(net).with_replicate(r)(x);
+      backward(sum(0.5 * c * (k.nngp + 0.5 * k.ntk)));
+    }
+  std::vector<double> all;
+  for (const Tensor& leaf : leaves) all.push_back(leaf.grad().defined() ? leaf.grad().item() : 0);
+  return all;
+}
+
+TEST(LearnHyperparameters, GradientsOfTilesAreThoseOfTheWhole) {
+  const Data d(7, 1, 1);
+  Generator rng(3);
+  const Tensor half = normal({7, 7}, rng, 0, 1, f64), c = half + transpose(half);
+  for (const Weighting zeta : {Weighting::identity, Weighting::softmax}) {
+    Sequential net = transformer(zeta);
+    const auto whole = gradients(net, d.train, c, 0), tiles = gradients(net, d.train, c, 3);
+    ASSERT_EQ(whole.size(), tiles.size());
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      EXPECT_NEAR(tiles[i], whole[i], 1e-9 * (1 + std::abs(whole[i]))) << i;
+  }
+}
+
+// Targets of a network's own process, learned from elsewhere, are explained at least as well as by the
+// hyper-parameters that they were drawn with.
+TEST(LearnHyperparameters, ExplainTargetsAsWellAsTheTruth) {
+  Generator rng(4);
+  const Tensor x = normal({40, 4, 3}, rng, 0, 1, f64);
+  const Sequential truth = transformer(Weighting::identity, 1.2);
+  const Tensor k = limit(truth)(x, Get::nngp).nngp;
+  const double noise = 0.05 * mean(diagonal(k)).item();
+  const Tensor factor = lapack::cholesky(k + noise * eye(40, f64));
+  const Tensor y = matmul(factor, normal({40, 3}, rng, 0, 1, f64));
+  const double expected = log_marginal_likelihood(k, y, scalar(noise, f64)).item();
+  Sequential net = transformer(Weighting::identity, 0.4);
+  int told = 0;
+  const Learned learned = learn_hyperparameters(
+      net, x, y, {.steps = 60, .progress = [&](const LearningStep&) { ++told; }});
+  EXPECT_EQ(told, 61);
+  EXPECT_LT(learned.steps.front().log_likelihood, expected - 10);
+  EXPECT_GT(learned.best.log_likelihood, expected - 1);
+  // The model has what was best.
+  const Tensor now = limit(net)(x, Get::nngp).nngp;
+  EXPECT_NEAR(log_marginal_likelihood(now, y, scalar(learned.best.noise, f64)).item(),
+              learned.best.log_likelihood, 1e-7);
+  for (const auto& p : learned.parameters) EXPECT_GT(p.after, 0) << p.path;
+}
+
+TEST(LearnHyperparameters, LeaveTheModelAsItWasWhereTheyFail) {
+  const Data d(5, 1, 1);
+  Sequential net = transformer(Weighting::identity);
+  const auto before = net.hyperparameters();
+  test::expect_error([&] { learn_hyperparameters(net, d.train, ones({4}, f64)); }, "targets");
+  const auto after = net.hyperparameters();
+  for (std::size_t i = 0; i < before.size(); ++i)
+    EXPECT_EQ(before[i].second.item(), after[i].second.item());
+  Generator rng(1);
+  Sequential plain(MeanPool(), Linear({.in = 3, .out = 1}, rng));
+  test::expect_error([&] { learn_hyperparameters(plain, d.train, d.targets); },
+                     "no hyper-parameter");
+}
+
+}  // namespace
+}  // namespace ladon
