@@ -54,7 +54,7 @@ class Spectrum {
 };
 
 NoiseChoice chosen(const Spectrum& spectrum, Evidence by) {
-  constexpr double low = 1e-6, high = 10;
+  constexpr double low = 1e-6, high = 1e3;
   constexpr int steps = 36;  // of the grid, whose best neighbours the golden section starts from
   const double ratio = std::log(high / low) / steps;
   const auto at = [&](double log_noise) { return spectrum.judge(std::exp(log_noise), by); };

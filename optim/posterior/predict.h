@@ -25,7 +25,7 @@ struct PredictOptions {
   /// trained to the end by gradient descent, each from weights of its own (Lee et al. 2019), the noise
   /// standing for a pull of the weights towards their beginning.
   infinite::Get kernel = infinite::Get::nngp;
-  /// In units of the mean of the kernel's diagonal; none: chosen among 1e-6 … 10 of it.
+  /// In units of the mean of the kernel's diagonal; none: chosen between 1e-6 and 1e3.
   std::optional<double> noise = {};
   Evidence choose_by = Evidence::leave_one_out;
   double jitter = 1e-8;

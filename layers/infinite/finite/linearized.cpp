@@ -71,31 +71,101 @@ Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v) {
   return map.times(map.transposed_times(v));
 }
 
-// --- Linearized ---
+// --- expansions ---
 
-Linearized::Linearized(std::unique_ptr<Layer> given) : network(std::move(given)) {
-  LADON_CHECK(network != nullptr, "Linearized", "there is no network");
+namespace {
+
+/// D f[w] = Σ_θ ∂f/∂θ·w_θ, recorded: the gradient by u along w of ⟨u, ∂f/∂θ⟩, which is linear in u.
+Tensor along(const Tensor& f, const std::vector<Tensor>& parameters, const std::vector<Tensor>& w) {
+  Tensor u = zeros_like(f.detach());
+  u.set_requires_grad();
+  const auto pulled =
+      grad({f}, parameters, {.cotangents = {u}, .create_graph = true, .allow_unused = true});
+  std::vector<Tensor> outputs, cotangents;
+  for (std::size_t i = 0; i < pulled.size(); ++i) {
+    if (!pulled[i].defined() || !pulled[i].requires_grad()) continue;
+    outputs.push_back(pulled[i]);
+    cotangents.push_back(cast(w[i].detach(), pulled[i].dtype()));
+  }
+  if (outputs.empty()) return u.detach();
+  const Tensor y =
+      grad(outputs, {u}, {.cotangents = cotangents, .create_graph = true, .allow_unused = true})[0];
+  return y.defined() ? y : u.detach();
+}
+
+/// What one pass through the expansion keeps for its gradient by w,
+///   Σ_{1 ≤ k ≤ order} 1/(k−1)!·Dᵏf[w, …, w, ·] = D(Σ_{k < order} 1/k!·Dᵏf[w, …, w]).
+struct Expanded {
+  Tensor value;                    // of all orders, without history
+  Tensor lower;                    // the sum in brackets, recorded
+  std::vector<Tensor> parameters;  // θ
+
+  std::vector<Tensor> transposed_times(const Tensor& cotangent) const {
+    const NoGrad off;
+    if (!lower.requires_grad()) return or_zeros(std::vector<Tensor>(parameters.size()), parameters);
+    return or_zeros(grad({lower}, parameters,
+                         {.cotangents = {cast(cotangent.detach(), lower.dtype())},
+                          .retain_graph = true,
+                          .allow_unused = true}),
+                    parameters);
+  }
+};
+
+Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& mask) {
+  Expanded y;
+  y.parameters = t.network->parameters();
+  const EnableGrad on;
+  const Trace unread;  // what the layers report belongs to this pass alone
+  const DType dtype = y.parameters[0].dtype();
+  Tensor term = (*t.network)(x.dtype() == i64 ? x : cast(x.detach(), dtype), mask);
+  y.lower = term;
+  double factorial = 1;
+  for (int k = 1; k <= t.order; ++k) {
+    term = along(term, y.parameters, t.displacement);
+    factorial *= k;
+    const Tensor next = y.lower + term / factorial;
+    if (k == t.order)
+      y.value = next.detach();
+    else
+      y.lower = next;
+    if (!term.requires_grad()) {  // nothing of the parameters is left in it
+      y.value = next.detach();
+      if (k < t.order) y.lower = next;
+      break;
+    }
+  }
+  return y;
+}
+
+}  // namespace
+
+TaylorExpansion::TaylorExpansion(std::unique_ptr<Layer> given, int of_order)
+    : network(std::move(given)), order(of_order) {
+  LADON_CHECK(network != nullptr, "TaylorExpansion", "there is no network");
+  LADON_CHECK(order >= 1, "TaylorExpansion", "the order is ", order, "; it must be at least 1");
+  LADON_CHECK(!network->parameters().empty(), "TaylorExpansion", network->describe(),
+              " has no parameters");
   network->eval();
   for (const Tensor& p : network->parameters())
     displacement.push_back(parameter(zeros_like(p.detach())));
 }
 
-Tensor Linearized::forward_masked(const Tensor& x, const Tensor& mask) const {
-  LADON_CHECK(!x.requires_grad(), "Linearized", "gives its inputs no gradient; detach them");
-  const auto map = std::make_shared<TangentMap>(*network, Inputs(x, mask));
-  const Tensor y = record_joint("linearized", map->output() + map->times(displacement),
-                                displacement, [map](const Tensor& g, GradientSink& sink) {
-                                  const auto gradients = map->transposed_times(g);
+Tensor TaylorExpansion::forward_masked(const Tensor& x, const Tensor& mask) const {
+  LADON_CHECK(!x.requires_grad(), "TaylorExpansion", "gives its inputs no gradient; detach them");
+  const auto expanded = std::make_shared<Expanded>(expand_around(*this, x, mask));
+  const Tensor y = record_joint("taylor_expansion", expanded->value, displacement,
+                                [expanded](const Tensor& g, GradientSink& sink) {
+                                  const auto gradients = expanded->transposed_times(g);
                                   for (std::size_t i = 0; i < gradients.size(); ++i)
                                     if (sink.needs(i)) sink.give(i, gradients[i]);
                                 });
-  trace::use(y, [map](const Tensor& delta) {  // example by example, [batch, P]
+  trace::use(y, [expanded](const Tensor& delta) {  // example by example, [batch, P]
     std::vector<Tensor> rows;
     for (std::int64_t n = 0; n < delta.size(0); ++n) {
       Tensor alone = zeros_like(delta);
       copy_(select(alone, 0, n), select(delta, 0, n));
       std::vector<Tensor> flat;
-      for (const Tensor& g : map->transposed_times(alone)) flat.push_back(flatten(g));
+      for (const Tensor& g : expanded->transposed_times(alone)) flat.push_back(flatten(g));
       rows.push_back(concat(flat, 0));
     }
     return stack(rows);
@@ -130,10 +200,14 @@ class AsBuffers final : public Visitor {
 
 }  // namespace
 
-void Linearized::visit(Visitor& v) {
+void TaylorExpansion::visit(Visitor& v) {
   v("displacement", displacement);
   AsBuffers fixed(v, "network.");
   network->visit(fixed);
+}
+
+std::string TaylorExpansion::describe() const {
+  return detail::join("TaylorExpansion(", network->describe(), ", order ", order, ")");
 }
 
 std::string Linearized::describe() const {

@@ -1,5 +1,5 @@
 #pragma once
-// A network to first order in its parameters.
+// A network to first order in its parameters, or to a higher one.
 //
 // In a wide network each parameter hardly moves while it is trained, and the network stays close to
 //   f(x; θ0) + J(x)·(θ − θ0),   J = ∂f/∂θ at θ0,
@@ -7,6 +7,8 @@
 // (Lee et al. 2019, "Wide neural networks of any depth evolve as linear models").
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "ladon/layers/infinite/kernel/inputs.h"
@@ -42,19 +44,30 @@ class TangentMap {
 Tensor ntk_vector_product(Layer& network, const Inputs& a, const Inputs& b, const Tensor& v);
 Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v);
 
-/// y = f(x; θ0) + J(x)·w, where w, one tensor a parameter of the network, begins at zero and is
-/// what is trained: w stands for θ − θ0. The network stays as it was given, in evaluation mode.
-/// Its tangent kernel is at any w the one the network has at θ0. Inputs get no gradient (Error).
-struct Linearized : Layer {
+/// The Taylor expansion of a network around its parameters θ0,
+///   y = Σ_{k ≤ order} 1/k!·Dᵏf(x; θ0)[w, …, w],
+/// where w, one tensor a parameter of the network, begins at zero and is what is trained: w stands for
+/// θ − θ0. The network stays as it was given, in evaluation mode. At w = 0 its tangent kernel is the
+/// network's. Each order costs two sweeps more, and its operations need as many derivatives. Inputs
+/// get no gradient (Error).
+struct TaylorExpansion : Layer {
   std::unique_ptr<Layer> network;
   std::vector<Tensor> displacement;  ///< w, in the order of network->parameters().
+  int order;
 
-  explicit Linearized(std::unique_ptr<Layer> network);
+  /// Throws Error unless order ≥ 1, and where the network has no parameters.
+  TaylorExpansion(std::unique_ptr<Layer> network, int order);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  /// That of the network.
+  /// That of the network: wide networks are linear in their parameters.
   Kernel limit(const Kernel& inputs) const override { return network->limit(inputs); }
   void visit(Visitor& v) override;
+  std::string describe() const override;
+};
+
+/// Of order 1, f(x; θ0) + J(x)·w: its tangent kernel is at any w the one the network has at θ0.
+struct Linearized : TaylorExpansion {
+  explicit Linearized(std::unique_ptr<Layer> given) : TaylorExpansion(std::move(given), 1) {}
   std::string describe() const override;
 };
 

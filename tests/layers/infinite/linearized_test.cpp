@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
@@ -92,6 +93,59 @@ TEST(Linearized, IsTheFirstOrderExpansion) {
   const Tensor rest = abs(net(x).detach() - moved(*net.network, x, v, 1e-4));
   EXPECT_LT(amax(rest).item(), 1e-6);
   EXPECT_GT(amax(abs(net(x).detach() - (*net.network)(x).detach())).item(), 1e-5);
+}
+
+// Two linear layers are of second degree in their parameters.
+TEST(TaylorExpansion, OfSecondOrderIsExactWhereTheNetworkIsQuadratic) {
+  Generator rng(3);
+  auto base = std::make_unique<Sequential>(Linear({.in = 3, .out = 5}, rng),
+                                           Linear({.in = 5, .out = 2}, rng));
+  base->to(f64);
+  const Tensor x = gaussian({4, 3}, 1);
+  infinite::TaylorExpansion net(std::move(base), 2);
+  const auto v = directions(*net.network);
+  for (std::size_t i = 0; i < v.size(); ++i) copy_(net.displacement[i].detach(), v[i]);
+  EXPECT_TRUE(all_close(net(x).detach(), moved(*net.network, x, v, 1), 1e-12, 1e-12));
+  infinite::TaylorExpansion third(std::move(net.network), 3);
+  for (std::size_t i = 0; i < v.size(); ++i) copy_(third.displacement[i].detach(), v[i]);
+  EXPECT_TRUE(all_close(third(x).detach(), moved(*third.network, x, v, 1), 1e-12, 1e-12));
+}
+
+// Of attention: what is left over is of the next order in the displacement.
+TEST(TaylorExpansion, LeavesTheNextOrder) {
+  Generator rng(4);
+  const Tensor x = gaussian({2, 3, 4}, 1);
+  for (const int order : {1, 2, 3}) {
+    auto base = std::make_unique<Sequential>(MultiHeadAttention({.dim = 4, .heads = 2}, rng),
+                                             LayerNorm({.dim = 4}), Activation(Nonlinearity::gelu),
+                                             Linear({.in = 4, .out = 2}, rng));
+    base->to(f64);
+    infinite::TaylorExpansion net(std::move(base), order);
+    const auto v = directions(*net.network);
+    const auto rest = [&](double step) {
+      for (std::size_t i = 0; i < v.size(); ++i) copy_(net.displacement[i].detach(), step * v[i]);
+      return amax(abs(net(x).detach() - moved(*net.network, x, v, step))).item();
+    };
+    EXPECT_NEAR(std::log2(rest(0.02) / rest(0.01)), order + 1, 0.25) << order;
+  }
+}
+
+TEST(TaylorExpansion, HasGradientsByTheDisplacement) {
+  const Tensor x = gaussian({3, 3}, 1);
+  for (const int order : {1, 2, 3}) {
+    infinite::TaylorExpansion net(small_network(), order);
+    std::vector<Tensor> at;
+    for (std::size_t i = 0; i < net.displacement.size(); ++i)
+      at.push_back(0.5 * gaussian(net.displacement[i].shape(), 6 + i));
+    for (Tensor& w : at) w.set_requires_grad();
+    EXPECT_TRUE(gradcheck(
+        [&](const std::vector<Tensor>& w) {
+          net.displacement = w;
+          return net(x);
+        },
+        at));
+  }
+  test::expect_error([] { infinite::TaylorExpansion(small_network(), 0); }, "at least 1");
 }
 
 TEST(Linearized, HasTheTangentKernelOfTheBeginning) {
