@@ -33,6 +33,7 @@
 #include "ladon/layers/trace.h"
 #include "ladon/optim/optim.h"
 #include "ladon/optim/posterior/classification.h"
+#include "ladon/optim/posterior/cross_entropy_flow.h"
 #include "ladon/optim/posterior/first_order.h"
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/optim/posterior/gradient_flow.h"
