@@ -49,6 +49,31 @@ TEST(EmpiricalKernel, OfABlockWithItselfIsTheBlockTwice) {
   EXPECT_TRUE(all_equal(empirical_kernel(net, x, x).ntk, once.ntk));
 }
 
+TEST(EmpiricalGram, IsTheKernelInTiles) {
+  Generator rng(6);
+  Sequential net(Conv1d({.in = 3, .out = 4, .window = {2}, .padding = Padding::same}, rng),
+                 Activation(Nonlinearity::gelu), Linear({.in = 4, .out = 2}, rng));
+  net.to(f64);
+  const infinite::Inputs a = normal({5, 3, 3}, rng, 0, 1, f64),
+                         b = normal({4, 3, 3}, rng, 0, 1, f64);
+  for (const bool full : {false, true}) {
+    const infinite::EmpiricalOptions options{.full = full};
+    const auto whole = infinite::empirical_kernel(net, a, b, options),
+               own = infinite::empirical_kernel(net, a, options);
+    for (const std::int64_t tile : {1, 2, 10}) {
+      const auto k = infinite::empirical_gram(net, a, b, tile, options);
+      EXPECT_TRUE(all_close(k.nngp, whole.nngp, 1e-13, 1e-13));
+      EXPECT_TRUE(all_close(k.ntk, whole.ntk, 1e-13, 1e-13));
+      EXPECT_TRUE(all_close(k.outputs, whole.outputs, 1e-13, 1e-13));
+      const auto symmetric = infinite::empirical_gram(net, a, tile, options);
+      EXPECT_TRUE(all_close(symmetric.nngp, own.nngp, 1e-13, 1e-13));
+      EXPECT_TRUE(all_close(symmetric.ntk, own.ntk, 1e-13, 1e-13));
+      EXPECT_TRUE(all_close(symmetric.outputs, own.outputs, 1e-13, 1e-13));
+    }
+  }
+  test::expect_error([&] { infinite::empirical_gram(net, a, 0); }, "at least 1");
+}
+
 TEST(EmpiricalKernel, AllChannelsAverageToTheMean) {
   Generator rng(5);
   Sequential net(dense(3, 7, rng), Activation(Nonlinearity::gelu), dense(7, 4, rng));
