@@ -28,12 +28,15 @@ void check_has_limit(const MultiHeadAttention& layer) {
                 where_from, "no limit is known of attention with `", name, "`");
   LADON_CHECK(layer.dropout == 0 || !layer.training(), where_from,
               "has no limit with dropout of the attention weights; call eval()");
+}
+
+void check_sees_one_input(const MultiHeadAttention& layer) {
   const std::int64_t seen = layer.query.size(2);
   const std::int64_t tokens = layer.positions ? layer.positions->in : seen;
   LADON_CHECK((layer.form.tied || layer.key.size(2) == seen) &&
                   layer.value.size(2) == (layer.values_see_positions ? seen : tokens),
               where_from,
-              "the limit is of self-attention: queries, keys and values see one input; the ",
+              "this limit is of self-attention: queries, keys and values see one input; the ",
               "weights are ", layer.query.shape(), ", ",
               (layer.form.tied ? layer.query : layer.key).shape(), " and ", layer.value.shape());
 }
@@ -94,6 +97,7 @@ infinite::PairKernels AttentionHook::limit(const infinite::AttentionLimit&, cons
 infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
   k.need_positions(where_from);
   check_has_limit(*this);
+  check_sees_one_input(*this);
   k.law.need_channels(where_from, positions ? positions->in : query.size(2));
   infinite::AttentionLimit layer = limit_of(*this);
   infinite::Kernel inputs = k;
@@ -124,6 +128,41 @@ infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
     return hook ? hook->limit(layer, seen, valued)
                 : infinite::attention_kernels(layer, seen, valued);
   });
+}
+
+infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& queries,
+                                           const infinite::Kernel& keys) const {
+  queries.need_positions(where_from);
+  keys.need_positions(where_from);
+  check_has_limit(*this);
+  LADON_CHECK(!form.tied && !positions && !hook && !causal, where_from,
+              "no limit is known of cross-attention with tied queries and keys, positional "
+              "encodings, a causal mask or a hook");
+  const infinite::Call* call = keys.call.get();
+  LADON_CHECK(!call || !call->heads || form.scaling == AttentionScaling::linear, where_from,
+              "no law is known of finitely many heads of cross-attention");
+  queries.law.need_channels(where_from, query.size(2));
+  keys.law.need_channels(where_from, key.size(2));
+  infinite::AttentionLimit layer = limit_of(*this);
+  infinite::Kernel q = queries, k = keys;
+  if (infinite::draws(form, k.position_count())) {
+    for (infinite::Kernel* of : {&q, &k}) {
+      const infinite::Roots roots =
+          infinite::common_roots(where_from, *of, limit_draws.coordinates);
+      of->root1 = roots.one;
+      of->root2 = roots.two;
+    }
+    layer.rng = Generator(limit_draws.seed).split(call->drawn).split(call->replicate);
+    if (call->found()) {
+      q = q.alone();
+      k = k.alone();
+    }
+  }
+  return infinite::map_pairs(
+      q, k, infinite::Law::random_linear(),
+      [&](const infinite::Pairs& of_queries, const infinite::Pairs& of_keys) {
+        return infinite::attention_kernels(layer, {of_queries, of_keys}, of_keys);
+      });
 }
 
 bool MultiHeadAttention::draws() const { return infinite::draws(form, 3); }

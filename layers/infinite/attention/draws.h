@@ -10,8 +10,8 @@ namespace ladon::infinite {
 void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pairs& values,
                         double* value, double* tangent);
 
-/// The same of the same draws, differentiable: slower, and by 2 to 3 times their memory.
-AttentionMoments composed_average(const AttentionLimit& layer, const Pairs& seen,
+/// The same of the same draws, differentiable, and of cross-attention: slower.
+AttentionMoments composed_average(const AttentionLimit& layer, const Seen& seen,
                                   const Pairs& values);
 
 }  // namespace ladon::infinite

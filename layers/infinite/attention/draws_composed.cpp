@@ -3,6 +3,8 @@
 // input's kernel and its root are is differentiated through the roots (kernel/roots.h), the draws being
 // fixed: the gradient of the average itself.
 
+#include <algorithm>
+
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
@@ -15,61 +17,94 @@
 namespace ladon::infinite {
 namespace {
 
-/// One side of the pairs: the coordinates of its inputs and the inputs' own, as the draws take them.
-struct Side {
+/// The coordinates of the inputs of one side and the inputs' own, as the draws take them.
+struct Tokens {
   Tensor common, own, spread;  // Φ [P, T, R], Ψ and F [P, T, T]
 };
 
-Side side_of(const Root& root, const Tensor& cov) {
+Tokens tokens_of(const Root& root, const Tensor& cov) {
   return {root.common, root.own, lower_root(matmul(root.common, transpose(root.common)), cov)};
 }
 
-/// G of a side: QK·(Φ·Z·Φᵀ + F·Z₁₂·Ψᵀ + Ψ·Z₂₁·Fᵀ + Ψ·Z₂₂·Ψᵀ) and −G, [2, P, T, T]; z is of the inputs
-/// themselves, [P, 3, T, T].
+/// What queries and keys of one side see.
+struct Side {
+  Tokens queries, keys;
+};
+
+/// G of a side: QK·(Φ·Z·Φᵀ + F·Z₁₂·Ψᵀ + Ψ·Z₂₁·Fᵀ + Ψ·Z₂₂·Ψᵀ) and −G, [2, P, Tq, Tk], queries from the
+/// left and keys from the right; z is of the inputs themselves, [P, 3, Tq, Tk].
 Tensor both_logits(const Tensor& query_key, const Side& x, const Tensor& shared, const Tensor& z) {
   const auto around = [](const Tensor& a, const Tensor& middle, const Tensor& b) {
     return matmul(matmul(a, middle), transpose(b));
   };
   const auto part = [&](std::int64_t i) { return select(z, -3, i); };
+  const Tokens &q = x.queries, &k = x.keys;
+  const Tensor coordinates =
+      slice(slice(shared, 0, {.stop = q.common.size(-1)}), 1, {.stop = k.common.size(-1)});
   const Tensor g =
-      query_key * (around(x.common, shared, x.common) + around(x.spread, part(0), x.own) +
-                   around(x.own, part(1), x.spread) + around(x.own, part(2), x.own));
+      query_key * (around(q.common, coordinates, k.common) + around(q.spread, part(0), k.own) +
+                   around(q.own, part(1), k.spread) + around(q.own, part(2), k.own));
   return stack({g, -g}, 0);
+}
+
+/// The tensors that a draw depends on, as a list and back.
+constexpr std::size_t of_a_side = 6;
+void list(const Side& x, std::vector<Tensor>& to) {
+  for (const Tokens* tokens : {&x.queries, &x.keys})
+    to.insert(to.end(), {tokens->common, tokens->own, tokens->spread});
+}
+Side listed(const std::vector<Tensor>& x, std::size_t at) {
+  return {{x[at], x[at + 1], x[at + 2]}, {x[at + 3], x[at + 4], x[at + 5]}};
 }
 
 }  // namespace
 
-AttentionMoments composed_average(const AttentionLimit& layer, const Pairs& seen,
+AttentionMoments composed_average(const AttentionLimit& layer, const Seen& seen,
                                   const Pairs& values) {
-  const std::int64_t draws = (layer.samples + 1) / 2, pairs = seen.nngp.count();
-  const bool tangent = values.ntk.defined();
-  const Side left = side_of(seen.left_root, seen.left),
-             right = side_of(seen.right_root, seen.right);
-  const OwnNumbers left_numbers(left.own, seen.left), right_numbers(right.own, seen.right);
-  SharedDraws shared(layer.rng, left.common.size(-1));
+  const Pairs queries = seen.queries, keys = seen.keys;
+  const bool self = seen.self(), tangent = values.ntk.defined();
+  const std::int64_t draws = (layer.samples + 1) / 2, pairs = queries.nngp.count();
+  const auto side = [&](Root Pairs::*root, Tensor Pairs::*cov) {
+    const Tokens of_keys = tokens_of(keys.*root, keys.*cov);
+    return Side{self ? of_keys : tokens_of(queries.*root, queries.*cov), of_keys};
+  };
+  const Side left = side(&Pairs::left_root, &Pairs::left),
+             right = side(&Pairs::right_root, &Pairs::right);
+  const auto numbers = [&](const Side& x, const Tensor& of_queries, const Tensor& of_keys) {
+    return self ? OwnNumbers(x.keys.own, of_keys)
+                : OwnNumbers(x.queries.own, of_queries, x.keys.own, of_keys);
+  };
+  const OwnNumbers left_numbers = numbers(left, queries.left, keys.left),
+                   right_numbers = numbers(right, queries.right, keys.right);
+  SharedDraws shared(layer.rng, std::max(left.queries.common.size(-1), left.keys.common.size(-1)));
   const Tensor count = full({2}, 0.5 / static_cast<double>(draws), f64);
-  std::vector<Tensor> inputs = {layer.query_key, seen.nngp,    values.nngp, left.common, left.own,
-                                left.spread,     right.common, right.own,   right.spread};
-  if (tangent) inputs.insert(inputs.end(), {seen.ntk, values.ntk});
+  std::vector<Tensor> inputs = {layer.query_key};
+  list(left, inputs);
+  list(right, inputs);
+  inputs.insert(inputs.end(), {queries.nngp, keys.nngp, values.nngp});
+  if (tangent) inputs.insert(inputs.end(), {queries.ntk, keys.ntk, values.ntk});
   Tensor sum;
   for (std::int64_t s = 0; s < draws; ++s) {
     const Tensor z = shared[s], own_left = left_numbers(layer.rng, s),
                  own_right = right_numbers(layer.rng, s);
     const auto one = [=](const std::vector<Tensor>& x) {
-      Pairs k = seen, v = values;
-      k.nngp = x[1];
-      v.nngp = x[2];
-      if (tangent) k.ntk = x[9], v.ntk = x[10];
+      constexpr std::size_t kernels = 1 + 2 * of_a_side;
+      Pairs q = queries, k = keys, v = values;
+      q.nngp = x[kernels];
+      k.nngp = x[kernels + 1];
+      v.nngp = x[kernels + 2];
+      if (tangent) q.ntk = x[kernels + 3], k.ntk = x[kernels + 4], v.ntk = x[kernels + 5];
       const AttentionMoments m =
-          sum_over_heads(layer, k, v, both_logits(x[0], {x[3], x[4], x[5]}, z, own_left),
-                         both_logits(x[0], {x[6], x[7], x[8]}, z, own_right), count);
+          sum_over_heads(layer, {q, k}, v, both_logits(x[0], listed(x, 1), z, own_left),
+                         both_logits(x[0], listed(x, 1 + of_a_side), z, own_right), count);
       return tangent ? concat({flatten(m.value), flatten(m.tangent)}, 0) : flatten(m.value);
     };
     const Tensor y = checkpoint(one, inputs);
     sum = sum.defined() ? sum + y : y;
   }
   const auto part = [&](std::int64_t i) {
-    return reshape(slice(sum, 0, {.start = i * pairs, .stop = (i + 1) * pairs}), seen.nngp.shape());
+    return reshape(slice(sum, 0, {.start = i * pairs, .stop = (i + 1) * pairs}),
+                   queries.nngp.shape());
   };
   return {part(0), tangent ? part(1) : Tensor()};
 }

@@ -21,7 +21,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// ζ(G) of one side, [S, P, T, T], and dζ/dG of an elementwise ζ.
+/// ζ(G) of one side, [S, P, Tq, Tk], and dζ/dG of an elementwise ζ.
 struct HeadWeights {
   Tensor zeta, slope;
 };
@@ -41,31 +41,31 @@ Tensor slope_of(Weighting zeta, const Tensor& logits) {
 }
 
 HeadWeights weights_of(const AttentionLimit& layer, const Tensor& logits, const Tensor& mask) {
-  const Tensor may = visible(mask, logits.size(-1), layer.causal);
+  const Tensor may = visible(mask, logits.size(-2), logits.size(-1), layer.causal);
   if (layer.form.weighting == Weighting::softmax)
     return {apply(Weighting::softmax, where(greater(may, 0), logits, scalar(-INFINITY, f64))), {}};
   return {may * apply(layer.form.weighting, logits), may * slope_of(layer.form.weighting, logits)};
 }
 
-/// What some heads make of pairs, each for itself: [S, P, T, T].
+/// What some heads make of pairs, each for itself: [S, P, Tq, Tq].
 class SomeHeads {
  public:
-  SomeHeads(const AttentionLimit& layer, const Pairs& seen, const Pairs& values, const Tensor& left,
+  SomeHeads(const AttentionLimit& layer, const Seen& seen, const Pairs& values, const Tensor& left,
             const Tensor& right)
       : layer_(layer),
         seen_(seen),
         values_(values),
-        left_(weights_of(layer, left, seen.left_mask)),
-        right_(weights_of(layer, right, seen.right_mask)),
+        left_(weights_of(layer, left, seen.keys.left_mask)),
+        right_(weights_of(layer, right, seen.keys.right_mask)),
         turned_(transpose(right_.zeta)) {}
 
   Tensor value() const { return between(values_.nngp); }
   Tensor tangent() const {
-    const Tensor &k = seen_.nngp, &t = seen_.ntk;
-    return between(values_.ntk) +
-           square(layer_.query_key) *
-               ((layer_.query_key_trained * k + t + layer_.query_bias_trained) * jacobians(k) +
-                k * jacobians(t + layer_.key_bias_trained));
+    const Tensor &k = seen_.queries.nngp, &t = seen_.queries.ntk;
+    const Tensor by_query =
+        (layer_.query_key_trained * k + t + layer_.query_bias_trained) * jacobians(seen_.keys.nngp);
+    const Tensor by_key = k * jacobians(seen_.keys.ntk + layer_.key_bias_trained);
+    return between(values_.ntk) + square(layer_.query_key) * (by_query + by_key);
   }
 
  private:
@@ -83,19 +83,21 @@ class SomeHeads {
   }
 
   const AttentionLimit& layer_;
-  const Pairs &seen_, &values_;
+  const Seen& seen_;
+  const Pairs& values_;
   HeadWeights left_, right_;
   Tensor turned_;
 };
 
 }  // namespace
 
-AttentionMoments sum_over_heads(const AttentionLimit& layer, const Pairs& seen, const Pairs& values,
+AttentionMoments sum_over_heads(const AttentionLimit& layer, const Seen& seen, const Pairs& values,
                                 const Tensor& left, const Tensor& right, const Tensor& weights) {
   const SomeHeads heads(layer, seen, values, left, right);
-  // [1, S] · [S, P·T·T] → [P, T, T]
+  // [1, S] · [S, P·Tq·Tq] → [P, Tq, Tq]
   const auto weighted = [&](const Tensor& of_each) {
-    return reshape(matmul(unsqueeze(weights, 0), flatten(of_each, 1, -1)), seen.nngp.shape());
+    return reshape(matmul(unsqueeze(weights, 0), flatten(of_each, 1, -1)),
+                   seen.queries.nngp.shape());
   };
   return {weighted(heads.value()), values.ntk.defined() ? weighted(heads.tangent()) : Tensor()};
 }

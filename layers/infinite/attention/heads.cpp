@@ -24,7 +24,8 @@ Tensor logits_of(const AttentionLimit& layer, const Tensor& tokens, const Tensor
 
 }  // namespace
 
-AttentionMoments head_moments(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
+AttentionMoments head_moments(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
+  const Pairs& both = seen.keys;
   const HeadLatents& latents = *layer.heads;
   const Tensor forms = latents.form();
   const Tensor scale = latents.scale() / static_cast<double>(latents.heads());
@@ -33,8 +34,8 @@ AttentionMoments head_moments(const AttentionLimit& layer, const Pairs& seen, co
               "MultiHeadAttention",
               "the tangent kernel of finitely many heads is known at infinite key_width and "
               "value_width alone");
-  AttentionMoments sum{zeros(seen.nngp.shape(), f64),
-                       tangent ? zeros(seen.nngp.shape(), f64) : Tensor()};
+  AttentionMoments sum{zeros(both.nngp.shape(), f64),
+                       tangent ? zeros(both.nngp.shape(), f64) : Tensor()};
   constexpr std::int64_t held = 1 << 20;  // numbers of all heads that are treated at once
   const std::int64_t own = std::max<std::int64_t>(1, sum.value.count());
   const std::int64_t at_once = std::max<std::int64_t>(1, held / own);
@@ -42,8 +43,8 @@ AttentionMoments head_moments(const AttentionLimit& layer, const Pairs& seen, co
     const Slice range{.start = begin, .stop = begin + at_once};
     const Tensor some = slice(forms, 0, range);
     const AttentionMoments m =
-        sum_over_heads(layer, seen, values, logits_of(layer, seen.left_root.common, some),
-                       logits_of(layer, seen.right_root.common, some), slice(scale, 0, range));
+        sum_over_heads(layer, seen, values, logits_of(layer, both.left_root.common, some),
+                       logits_of(layer, both.right_root.common, some), slice(scale, 0, range));
     sum.value = sum.value + m.value;
     if (tangent) sum.tangent = sum.tangent + m.tangent;
   }

@@ -19,20 +19,21 @@ namespace ladon::infinite {
 namespace {
 
 /// The formulas in differentiable operations.
-AttentionMoments composed(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
-  const std::int64_t positions = seen.nngp.size(-1);
-  const Tensor left = visible(seen.left_mask, positions, layer.causal);
-  const Tensor right = transpose(visible(seen.right_mask, positions, layer.causal));
+AttentionMoments composed(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
+  const Tensor &k = seen.queries.nngp, &t = seen.queries.ntk, &keys = seen.keys.nngp;
+  const auto may = [&](const Tensor& mask) {
+    return visible(mask, k.size(-1), keys.size(-1), layer.causal);
+  };
+  const Tensor left = may(seen.keys.left_mask), right = transpose(may(seen.keys.right_mask));
   const auto inner = [&](const Tensor& x, const Tensor& y) {
     return matmul(matmul(left, x * y), right);
   };
-  const Tensor &k = seen.nngp, &t = seen.ntk;
-  const Tensor kv = inner(k, values.nngp), qk2 = square(layer.query_key);
+  const Tensor kv = inner(keys, values.nngp), qk2 = square(layer.query_key);
   AttentionMoments m{qk2 * k * kv, {}};
   if (!values.ntk.defined()) return m;
-  m.tangent = qk2 * (k * inner(k, values.ntk) +
+  m.tangent = qk2 * (k * inner(keys, values.ntk) +
                      (layer.query_key_trained * k + t + layer.query_bias_trained) * kv +
-                     k * inner(t + layer.key_bias_trained, values.nngp));
+                     k * inner(seen.keys.ntk + layer.key_bias_trained, values.nngp));
   return m;
 }
 
@@ -110,11 +111,13 @@ AttentionMoments pair_by_pair(const AttentionLimit& layer, const Pairs& seen, co
 
 }  // namespace
 
-AttentionMoments identity_moments(const AttentionLimit& layer, const Pairs& seen,
+AttentionMoments identity_moments(const AttentionLimit& layer, const Seen& seen,
                                   const Pairs& values) {
+  if (!seen.self()) return composed(layer, seen, values);
+  const Pairs& both = seen.keys;
   return fast_or_composed(
-      "identity_moments", {layer.query_key, seen.nngp, seen.ntk, values.nngp, values.ntk},
-      [&] { return pair_by_pair(layer, seen, values); },
+      "identity_moments", {layer.query_key, both.nngp, both.ntk, values.nngp, values.ntk},
+      [&] { return pair_by_pair(layer, both, values); },
       [&] { return composed(layer, seen, values); });
 }
 

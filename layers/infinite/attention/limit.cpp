@@ -14,18 +14,22 @@ namespace {
 // --- linear scaling ---
 
 /// A = ζ(E[G]), [P, T, T]: E[G] is QK·k(n, n) for tied queries and keys, 0 otherwise.
-Tensor mean_weights(const AttentionLimit& layer, const Tensor& self, const Tensor& mask) {
+Tensor mean_weights(const AttentionLimit& layer, const Tensor& queries, const Tensor& keys,
+                    const Tensor& mask) {
   const Tensor logits =
-      layer.form.tied ? layer.query_key * self : zeros({self.size(-1), self.size(-1)}, f64);
-  const Tensor may = visible(mask, self.size(-1), layer.causal);
+      layer.form.tied ? layer.query_key * keys : zeros({queries.size(-1), keys.size(-1)}, f64);
+  const Tensor may = visible(mask, queries.size(-1), keys.size(-1), layer.causal);
   if (layer.form.weighting != Weighting::softmax) return apply(layer.form.weighting, logits) * may;
   return softmax(where(greater(may, 0), logits, scalar(-INFINITY, f64)), -1);
 }
 
 /// NNGP = S + σ_b²;  NTK = OV²·A_n·u·A_mᵀ + 2·(NNGP − σ_b²) + σ_b²   with S = OV²·A_n·v·A_mᵀ.
-PairKernels linear_scaling(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
-  const Tensor left = mean_weights(layer, seen.left, seen.left_mask);
-  const Tensor right = mean_weights(layer, seen.right, seen.right_mask);
+PairKernels linear_scaling(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
+  LADON_CHECK(seen.self() || !layer.form.tied, "MultiHeadAttention",
+              "no limit is known of cross-attention whose queries and keys share their weights");
+  const Pairs& k = seen.keys;
+  const Tensor left = mean_weights(layer, seen.queries.left, k.left, k.left_mask);
+  const Tensor right = mean_weights(layer, seen.queries.right, k.right, k.right_mask);
   const Tensor ov = square(layer.value_output);
   PairKernels y{sandwich(left, values.nngp, right, {.scale = ov, .offset = layer.bias_variance}),
                 {}};
@@ -40,10 +44,10 @@ PairKernels linear_scaling(const AttentionLimit& layer, const Pairs& seen, const
 
 // --- sqrt scaling ---
 
-using MomentsOf = AttentionMoments (*)(const AttentionLimit&, const Pairs&, const Pairs&);
+using MomentsOf = AttentionMoments (*)(const AttentionLimit&, const Seen&, const Pairs&);
 
 template <MomentsOf moments>
-PairKernels sqrt_scaling(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
+PairKernels sqrt_scaling(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
   const AttentionMoments m = moments(layer, seen, values);
   const Tensor ov = square(layer.value_output);
   const Tensor s = ov * m.value;
@@ -60,7 +64,7 @@ constexpr AttentionScaling by_root = AttentionScaling::sqrt, by_width = Attentio
 
 struct KnownForm {
   AttentionForm form;
-  PairKernels (*kernels)(const AttentionLimit&, const Pairs&, const Pairs&);
+  PairKernels (*kernels)(const AttentionLimit&, const Seen&, const Pairs&);
 };
 
 /// A form that is not in this list has no limit, whatever is added to AttentionForm later.
@@ -81,7 +85,7 @@ constexpr KnownForm known_forms[] = {
 
 }  // namespace
 
-PairKernels attention_kernels(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
+PairKernels attention_kernels(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
   Pairs moved = values;
   if (values.ntk.defined() && layer.value_bias_trained != 0)
     moved.ntk = values.ntk + layer.value_bias_trained;
@@ -94,8 +98,8 @@ PairKernels attention_kernels(const AttentionLimit& layer, const Pairs& seen, co
                          : "; estimate it: monte_carlo_kernel");
 }
 
-bool draws(const AttentionForm& form, std::int64_t positions) {
-  return form == AttentionForm{} && positions > 2;
+bool draws(const AttentionForm& form, std::int64_t keys) {
+  return form == AttentionForm{} && keys > 2;
 }
 
 }  // namespace ladon::infinite

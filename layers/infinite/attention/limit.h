@@ -4,7 +4,8 @@
 // derived below).
 //
 // For a pair of inputs (n, m) let k, t be the kernels [T, T] of what queries and keys see (with
-// positional encodings), v, u those of what values see, and G the logits of one head,
+// positional encodings; of queries where indices are a and b, of keys where they are c, e, i or j: in
+// cross-attention these are two), v, u those of what values see, and G the logits of one head,
 //   out = OV/sqrt(..)·Σ_h ζ(G_h)·V_h·O_h + σ_b·b.
 // The heads are independent and their number goes to infinity, so the kernels are expectations over
 // one head's logits. With ζ = ζ(G(n)), ζ' = ζ(G(m)), and Q, K, V, O the trained weights' groups,
@@ -57,14 +58,24 @@ struct AttentionLimit {
   Generator rng = Generator(0);  ///< … from this generator, another for each layer and replicate.
 };
 
-/// The kernels of the outputs for pairs whose queries and keys see `seen` and values `values`
-/// ([P, T, T] both; masks are taken from `seen`). ntk is undefined where `values` has none. Throws
-/// Error for a form that is not known to have a limit.
-PairKernels attention_kernels(const AttentionLimit& layer, const Pairs& seen, const Pairs& values);
+/// What queries and keys see of each pair: in self-attention one thing, otherwise kernels [P, Tq, Tq]
+/// and [P, Tk, Tk].
+struct Seen {
+  Seen(const Pairs& both) : queries(both), keys(both) {}  // NOLINT: implicit
+  Seen(const Pairs& of_queries, const Pairs& of_keys) : queries(of_queries), keys(of_keys) {}
+  bool self() const { return &queries == &keys; }
 
-/// Whether attention_kernels draws: sqrt scaling with softmax over more than 2 positions. `seen` then
-/// holds the roots of what queries and keys see (common_roots).
-bool draws(const AttentionForm& form, std::int64_t positions);
+  const Pairs &queries, &keys;
+};
+
+/// The kernels of the outputs for pairs whose queries and keys see `seen` and values `values`
+/// ([P, Tk, Tk]; masks are the keys'). ntk is undefined where `values` has none. Throws Error for a form
+/// that is not known to have a limit.
+PairKernels attention_kernels(const AttentionLimit& layer, const Seen& seen, const Pairs& values);
+
+/// Whether attention_kernels draws: sqrt scaling with softmax over more than 2 keys. `seen` then holds
+/// the roots of what queries and keys see (common_roots).
+bool draws(const AttentionForm& form, std::int64_t keys);
 
 // --- the forms of sqrt scaling, each in its own file ---
 
@@ -73,14 +84,14 @@ bool draws(const AttentionForm& form, std::int64_t positions);
 struct AttentionMoments {
   Tensor value, tangent;
 };
-AttentionMoments identity_moments(const AttentionLimit& layer, const Pairs& seen,
+AttentionMoments identity_moments(const AttentionLimit& layer, const Seen& seen,
                                   const Pairs& values);
-AttentionMoments rectified_moments(const AttentionLimit& layer, const Pairs& seen,
+AttentionMoments rectified_moments(const AttentionLimit& layer, const Seen& seen,
                                    const Pairs& values);
-AttentionMoments softmax_moments(const AttentionLimit& layer, const Pairs& seen,
+AttentionMoments softmax_moments(const AttentionLimit& layer, const Seen& seen,
                                  const Pairs& values);
 
 /// The same of the finitely many heads in layer.heads; `seen` holds the roots of their tokens.
-AttentionMoments head_moments(const AttentionLimit& layer, const Pairs& seen, const Pairs& values);
+AttentionMoments head_moments(const AttentionLimit& layer, const Seen& seen, const Pairs& values);
 
 }  // namespace ladon::infinite

@@ -65,21 +65,43 @@ Tensor SharedDraws::operator[](std::int64_t number) {
   return z;
 }
 
-OwnNumbers::OwnNumbers(const Tensor& own, const Tensor& cov) {
+namespace {
+
+/// A name for each input's own kernel [.., T, T]; 0 where `own` is.
+std::vector<std::uint64_t> names_of(const Tensor& own, const Tensor& cov) {
   const std::int64_t t = cov.size(-1), size = t * t;
   const Tensor root = contiguous(own.detach()), k = contiguous(cov.detach());
-  shape_ = cov.shape().sub(0, cov.rank() - 2);
-  for (const std::int64_t axis : {std::int64_t{3}, t, t}) shape_.append(axis);
+  std::vector<std::uint64_t> names;
   for (std::int64_t at = 0; at < root.count(); at += size)
-    key_.push_back(
+    names.push_back(
         any_not_zero(root.data<double>() + at, size) ? key_of(k.data<double>() + at, size) : 0);
+  return names;
+}
+
+Shape numbers_shape(const Tensor& cov, std::int64_t queries, std::int64_t keys) {
+  Shape shape = cov.shape().sub(0, cov.rank() - 2);
+  for (const std::int64_t axis : {std::int64_t{3}, queries, keys}) shape.append(axis);
+  return shape;
+}
+
+}  // namespace
+
+OwnNumbers::OwnNumbers(const Tensor& own, const Tensor& cov)
+    : shape_(numbers_shape(cov, cov.size(-1), cov.size(-1))), key_(names_of(own, cov)) {}
+
+OwnNumbers::OwnNumbers(const Tensor& own_queries, const Tensor& cov_queries, const Tensor& own_keys,
+                       const Tensor& cov_keys)
+    : shape_(numbers_shape(cov_keys, cov_queries.size(-1), cov_keys.size(-1))),
+      key_(names_of(own_queries, cov_queries)) {
+  const std::vector<std::uint64_t> keys = names_of(own_keys, cov_keys);
+  for (std::size_t n = 0; n < keys.size(); ++n)  // either may be 0
+    if (keys[n] != 0) key_[n] = (key_[n] * 0x9e3779b97f4a7c15 + keys[n]) | 1;
 }
 
 Tensor OwnNumbers::of(std::int64_t input, const Generator& rng, std::int64_t number) const {
   Generator numbers =
       rng.split(key_[static_cast<std::size_t>(input)]).split(static_cast<std::uint64_t>(number));
-  const std::int64_t t = shape_[shape_.rank() - 1];
-  return normal({3, t, t}, numbers, 0, 1, f64);
+  return normal(shape_.sub(shape_.rank() - 3, shape_.rank()), numbers, 0, 1, f64);
 }
 
 Tensor OwnNumbers::operator()(const Generator& rng, std::int64_t number) const {

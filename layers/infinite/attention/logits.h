@@ -41,6 +41,9 @@ class OwnNumbers {
  public:
   /// own: Ψ [.., T, T], and cov, the kernels of single inputs, likewise.
   OwnNumbers(const Tensor& own, const Tensor& cov);
+  /// Of inputs whose queries and keys see different things: numbers [3, Tq, Tk], named by both.
+  OwnNumbers(const Tensor& own_queries, const Tensor& cov_queries, const Tensor& own_keys,
+             const Tensor& cov_keys);
   /// Whether input n draws.
   bool any(std::int64_t input) const { return key_[static_cast<std::size_t>(input)] != 0; }
   /// Z₁₂, Z₂₁ and Z₂₂ of one that draws: [3, T, T].

@@ -74,14 +74,15 @@ Tensor pair_by_pair(const Tensor& left, const Tensor& x, const Tensor& right,
 
 Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
                 const SandwichTerms& terms) {
+  if (left.size(-2) != left.size(-1)) return composed(left, x, right, terms);
   return fast_or_composed(
       "sandwich", {left, x, right, terms.scale, terms.offset, terms.added},
       [&] { return pair_by_pair(left, x, right, terms); },
       [&] { return composed(left, x, right, terms); });
 }
 
-Tensor visible(const Tensor& mask, std::int64_t positions, bool causal) {
-  Tensor may = ones({positions, positions}, f64);
+Tensor visible(const Tensor& mask, std::int64_t queries, std::int64_t keys, bool causal) {
+  Tensor may = ones({queries, keys}, f64);
   if (causal) may = tril(may);
   return mask.defined() ? may * cast(unsqueeze(mask, -2), f64) : may;
 }

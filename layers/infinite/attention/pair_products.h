@@ -30,15 +30,16 @@ struct SandwichTerms {
   double added_scale = 1;
 };
 /// scale·Left·X·Rightᵀ + added_scale·added + offset for each pair:  X [P, T, T]; left and right
-/// [P, T, T], broadcast. f64. Differentiable (by composed products, slower).
+/// [P, T, T], broadcast. f64. Differentiable, and of left and right [P, Tq, T], by composed products
+/// (slower).
 Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
                 const SandwichTerms& terms);
 
 /// Pairs that make a task worth a thread, at `work` operations each.
 std::int64_t pairs_per_task(std::int64_t work);
 
-/// 1 where query a may attend to key i, else 0: f64 [P, T, T] from mask [P, T], or [T, T] where the
-/// mask is undefined.
-Tensor visible(const Tensor& mask, std::int64_t positions, bool causal);
+/// 1 where query a may attend to key i, else 0: f64 [P, Tq, Tk] from the keys' mask [P, Tk], or
+/// [Tq, Tk] where it is undefined.
+Tensor visible(const Tensor& mask, std::int64_t queries, std::int64_t keys, bool causal);
 
 }  // namespace ladon::infinite

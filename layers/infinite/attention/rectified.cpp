@@ -61,21 +61,26 @@ AttentionMoments by_sums(const AttentionLimit& layer, const Pairs& seen, const P
   return m;
 }
 
-/// The definition, in differentiable operations on blocks [P, T, T, T, T] of (a, b, i, j).
-AttentionMoments composed(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
+/// The definition, in differentiable operations on blocks [P, Tq, Tq, Tk, Tk] of (a, b, i, j).
+AttentionMoments composed(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
   const auto queries = [](const Tensor& x) { return unsqueeze(unsqueeze(x, -1), -1); };
   const auto keys = [](const Tensor& x) { return unsqueeze(unsqueeze(x, -3), -3); };
-  const std::int64_t positions = seen.nngp.size(-1);
-  const Tensor left = visible(seen.left_mask, positions, layer.causal),
-               right = visible(seen.right_mask, positions, layer.causal);
+  const Pairs &of_q = seen.queries, &of_k = seen.keys;
+  const auto visible_keys = [&](const Tensor& mask) {
+    return visible(mask, of_q.nngp.size(-1), of_k.nngp.size(-1), layer.causal);
+  };
+  const Tensor left = visible_keys(of_k.left_mask), right = visible_keys(of_k.right_mask);
   const Tensor may = unsqueeze(unsqueeze(left, -1), -3) * unsqueeze(unsqueeze(right, -2), -4);
-  const Tensor qk2 = square(layer.query_key), &k = seen.nngp;
-  const Tensor p = seen.left_variance(), q = seen.right_variance();
+  const Tensor qk2 = square(layer.query_key), &k = of_q.nngp;
+  const auto product = [&](const Tensor& q, const Tensor& of_keys) {
+    return qk2 * queries(q) * keys(of_keys);
+  };
   const DualFunction f =
       layer.form.weighting == Weighting::relu ? DualFunction::relu() : DualFunction::abs();
   const bool tangent = values.ntk.defined();
-  const DualResult e = dual(f, qk2 * queries(p) * keys(p), qk2 * queries(q) * keys(q),
-                            qk2 * queries(k) * keys(k), tangent);
+  const DualResult e =
+      dual(f, product(of_q.left_variance(), of_k.left_variance()),
+           product(of_q.right_variance(), of_k.right_variance()), product(k, of_k.nngp), tangent);
   const auto over_keys = [&](const Tensor& weights, const Tensor& x) {
     return sum(weights * keys(x), {-2, -1});
   };
@@ -84,20 +89,22 @@ AttentionMoments composed(const AttentionLimit& layer, const Pairs& seen, const 
   if (!tangent) return m;
   const Tensor slopes = may * e.derivative, &v = values.nngp;
   m.tangent = over_keys(weights, values.ntk) +
-              qk2 * ((layer.query_key_trained * k + seen.ntk + layer.query_bias_trained) *
-                         over_keys(slopes, v * k) +
-                     k * over_keys(slopes, v * (seen.ntk + layer.key_bias_trained)));
+              qk2 * ((layer.query_key_trained * k + of_q.ntk + layer.query_bias_trained) *
+                         over_keys(slopes, v * of_k.nngp) +
+                     k * over_keys(slopes, v * (of_k.ntk + layer.key_bias_trained)));
   return m;
 }
 
 }  // namespace
 
-AttentionMoments rectified_moments(const AttentionLimit& layer, const Pairs& seen,
+AttentionMoments rectified_moments(const AttentionLimit& layer, const Seen& seen,
                                    const Pairs& values) {
+  if (!seen.self()) return composed(layer, seen, values);
+  const Pairs& both = seen.keys;
   return fast_or_composed(
       "rectified_moments",
-      {layer.query_key, seen.nngp, seen.ntk, seen.left, seen.right, values.nngp, values.ntk},
-      [&] { return by_sums(layer, seen, values); }, [&] { return composed(layer, seen, values); });
+      {layer.query_key, both.nngp, both.ntk, both.left, both.right, values.nngp, values.ntk},
+      [&] { return by_sums(layer, both, values); }, [&] { return composed(layer, seen, values); });
 }
 
 }  // namespace ladon::infinite

@@ -23,12 +23,11 @@ namespace {
 
 /// What the queries of one side see of at most two keys.
 struct View {
-  Tensor mean;  ///< E ζ_ai, [P, T, T]
-  Tensor
-      free;  ///< 1 where ζ depends on the logits, because both keys are visible, else 0: [P, T, 1]
+  Tensor mean;  ///< E ζ_ai, [P, Tq, Tk]
+  Tensor free;  ///< 1 where ζ depends on the logits, because both keys are visible: [P, Tq, 1]
 
-  View(const Tensor& mask, std::int64_t positions, bool causal) {
-    const Tensor may = visible(mask, positions, causal), seen = sum(may, -1, keep_dims);
+  explicit View(const Tensor& may) {
+    const Tensor seen = sum(may, -1, keep_dims);
     mean = may / maximum(seen, scalar(1, f64));
     free = cast(equal(seen, 2), f64);
   }
@@ -40,26 +39,30 @@ Tensor difference(const Tensor& x) {
   return matmul(matmul(sign, x), transpose(sign));
 }
 
-AttentionMoments of_two_keys(const AttentionLimit& layer, const Pairs& seen, const Pairs& values) {
-  const std::int64_t t = seen.nngp.size(-1);
-  const View left(seen.left_mask, t, layer.causal), right(seen.right_mask, t, layer.causal);
+AttentionMoments of_two_keys(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
+  const Pairs &queries = seen.queries, &keys = seen.keys;
+  const std::int64_t count = keys.nngp.size(-1);
+  const auto view = [&](const Tensor& mask) {
+    return View(visible(mask, queries.nngp.size(-1), count, layer.causal));
+  };
+  const View left = view(keys.left_mask), right = view(keys.right_mask);
   const auto mean_of = [&](const Tensor& x) {
     return matmul(matmul(left.mean, x), transpose(right.mean));
   };
   const bool tangent = values.ntk.defined();
   AttentionMoments m{mean_of(values.nngp), tangent ? mean_of(values.ntk) : Tensor()};
-  if (t < 2) return m;
-  const Tensor qk2 = square(layer.query_key), &k = seen.nngp, key = difference(k);
+  if (count < 2) return m;
+  const Tensor qk2 = square(layer.query_key), &k = queries.nngp, key = difference(keys.nngp);
   const DualResult e =
-      dual(DualFunction::sigmoid(), qk2 * seen.left_variance() * relu(difference(seen.left)),
-           qk2 * seen.right_variance() * relu(difference(seen.right)), qk2 * k * key, tangent);
+      dual(DualFunction::sigmoid(), qk2 * queries.left_variance() * relu(difference(keys.left)),
+           qk2 * queries.right_variance() * relu(difference(keys.right)), qk2 * k * key, tangent);
   const Tensor free = left.free * transpose(right.free), v = difference(values.nngp);
   const Tensor covariance = free * (e.value - 0.25);
   m.value = m.value + covariance * v;
   if (!tangent) return m;
-  const Tensor& t_ab = seen.ntk;
   const Tensor tangents =
-      (layer.query_key_trained * k + t_ab + layer.query_bias_trained) * key + k * difference(t_ab);
+      (layer.query_key_trained * k + queries.ntk + layer.query_bias_trained) * key +
+      k * difference(keys.ntk);
   m.tangent =
       m.tangent + covariance * difference(values.ntk) + free * e.derivative * v * (qk2 * tangents);
   return m;
@@ -67,20 +70,22 @@ AttentionMoments of_two_keys(const AttentionLimit& layer, const Pairs& seen, con
 
 }  // namespace
 
-AttentionMoments softmax_moments(const AttentionLimit& layer, const Pairs& seen,
+AttentionMoments softmax_moments(const AttentionLimit& layer, const Seen& seen,
                                  const Pairs& values) {
-  if (!draws(layer.form, seen.nngp.size(-1))) return of_two_keys(layer, seen, values);
+  if (!draws(layer.form, seen.keys.nngp.size(-1))) return of_two_keys(layer, seen, values);
+  if (!seen.self()) return composed_average(layer, seen, values);
+  const Pairs& both = seen.keys;
   const auto fast = [&] {
-    AttentionMoments m{empty(seen.nngp.shape(), f64), {}};
-    if (values.ntk.defined()) m.tangent = empty(seen.nngp.shape(), f64);
-    average_over_draws(layer, seen, values, m.value.mutable_data<double>(),
+    AttentionMoments m{empty(both.nngp.shape(), f64), {}};
+    if (values.ntk.defined()) m.tangent = empty(both.nngp.shape(), f64);
+    average_over_draws(layer, both, values, m.value.mutable_data<double>(),
                        m.tangent.defined() ? m.tangent.mutable_data<double>() : nullptr);
     return m;
   };
   return fast_or_composed(
       "softmax_moments",
-      {layer.query_key, seen.nngp, seen.ntk, seen.left_root.common, seen.left_root.own,
-       seen.right_root.common, seen.right_root.own, values.nngp, values.ntk},
+      {layer.query_key, both.nngp, both.ntk, both.left_root.common, both.left_root.own,
+       both.right_root.common, both.right_root.own, values.nngp, values.ntk},
       fast, [&] { return composed_average(layer, seen, values); });
 }
 

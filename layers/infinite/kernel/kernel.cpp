@@ -176,6 +176,35 @@ Kernel map_pairs(const Kernel& k, const Law& makes, const Shape& positions,
   return result;
 }
 
+Kernel map_pairs(const Kernel& a, const Kernel& b, const Law& makes,
+                 const std::function<PairKernels(const Pairs&, const Pairs&)>& layer) {
+  const auto count = [](const Tensor& cov) { return cov.defined() ? cov.size(0) : 0; };
+  LADON_CHECK(count(a.cov1) == count(b.cov1) && count(a.cov2) == count(b.cov2) &&
+                  a.nngp.defined() == b.nngp.defined() && a.ntk.defined() == b.ntk.defined(),
+              "map_pairs", "two kernels of ", count(a.cov1), " and ", count(a.cov2), ", and of ",
+              count(b.cov1), " and ", count(b.cov2), " inputs; they must be of the same");
+  Kernel result = a;
+  result.law = makes;
+  result.mean = Tensor();
+  result.root1 = result.root2 = {};
+  if (a.nngp.defined()) {
+    const PairKernels cross = layer(cross_pairs(a), cross_pairs(b));
+    result.nngp = cross.nngp;
+    result.ntk = cross.ntk;
+  }
+  const auto alone = [&](Tensor Kernel::*cov, Tensor Kernel::*mask, Root Kernel::*root,
+                         std::shared_ptr<SelfSteps> Call::*side) {
+    if (!(a.*cov).defined()) return a.*cov;
+    return once_an_input(a.call, side, [&] {
+      return layer(self_pairs(a, a.*cov, a.*mask, a.*root), self_pairs(b, b.*cov, b.*mask, b.*root))
+          .nngp;
+    });
+  };
+  result.cov1 = alone(&Kernel::cov1, &Kernel::mask1, &Kernel::root1, &Call::selves1);
+  result.cov2 = alone(&Kernel::cov2, &Kernel::mask2, &Kernel::root2, &Call::selves2);
+  return result;
+}
+
 std::vector<Law> laws_of(const std::vector<Kernel>& branches) {
   std::vector<Law> laws;
   for (const Kernel& k : branches) laws.push_back(k.law);

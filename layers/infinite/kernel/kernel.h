@@ -112,6 +112,11 @@ Kernel map_pairs(const Kernel& k, const Law& makes,
 Kernel map_pairs(const Kernel& k, const Law& makes, const Shape& positions,
                  const std::function<PairKernels(const Pairs&)>& layer);
 
+/// The same of a layer of two inputs, a and b of the same N1 and N2: the result has a's positions and
+/// masks. Throws Error where they are not of the same inputs.
+Kernel map_pairs(const Kernel& a, const Kernel& b, const Law& makes,
+                 const std::function<PairKernels(const Pairs&, const Pairs&)>& layer);
+
 /// Combines the kernels of several branches that see the same inputs, block by block. The result has
 /// no `mean`.
 Kernel combine(const std::vector<Kernel>& branches, const Law& makes,

@@ -62,7 +62,7 @@ struct Seen {
 
 /// A layer of sqrt scaling whose queries and keys, and values, have kernels in `seen` and `values`.
 Tensor moments(infinite::AttentionMoments (*of)(const infinite::AttentionLimit&,
-                                                const infinite::Pairs&, const infinite::Pairs&),
+                                                const infinite::Seen&, const infinite::Pairs&),
                const Seen& see, Weighting zeta, const Tensor& query_key, infinite::Pairs seen,
                const infinite::Pairs& values) {
   infinite::AttentionLimit layer{};
@@ -451,7 +451,9 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"layers/infinite/dual/dual.cpp", "refuses second derivatives"},
       {"layers/infinite/dual/numeric.cpp",
        "differentiates a user's function, which may be constant"},
-      {"layers/infinite/finite/linearized.cpp", "refuses gradients by inputs"},
+      {"layers/infinite/finite/linearized.cpp",
+       "refuses gradients by inputs, and stops where no parameter is left"},
+      {"layers/infinite/gram/backward.cpp", "sweeps only what was recorded"},
       {"layers/infinite/kernel/roots.cpp", "refuses second derivatives"},
       {"optim/optimizer.cpp", "refuses parameters that are not trained"},
       {"optim/particles/particles.cpp", "refuses parameters that are not trained"},
