@@ -106,10 +106,13 @@ Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& ma
 }
 
 Tensor window_sums(const Tensor& x, int axis, const Window& window) {
-  const std::int64_t count = window.count(x.size(axis));
+  const std::int64_t n = x.size(axis), count = window.count(n), before = window.before(n);
   const Tensor around = surround(x, axis, window);
-  Tensor y = tap(around, axis, window, count, 0);
-  for (std::int64_t i = 1; i < window.size; ++i) y = y + tap(around, axis, window, count, i);
+  // Taps at which no window sees a position have nothing to add.
+  const std::int64_t first = std::max<std::int64_t>(0, before - (count - 1) * window.stride);
+  const std::int64_t last = std::min(window.size, before + n);
+  Tensor y = tap(around, axis, window, count, first);
+  for (std::int64_t i = first + 1; i < last; ++i) y = y + tap(around, axis, window, count, i);
   return y;
 }
 

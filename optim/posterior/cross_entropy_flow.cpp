@@ -46,6 +46,11 @@ class Flow {
   void run_to(double time) {
     while (time_ < time) {
       const double rest = time - time_;
+      ++tried_;
+      LADON_CHECK(tried_ < patience || (tried_ < most_steps && rest < most_steps * step_),
+                  operation, "would take more than ", most_steps, " steps to time ", time, " from ",
+                  time_, ", where they are ", step_,
+                  " long: the kernel or the learning rate is too large for such times");
       // No last step is so small that time would stand still.
       const bool last = step_ >= 0.999 * rest;
       if (try_step(last ? rest : step_)) time_ = last ? time : time_ + step_taken_;
@@ -74,6 +79,8 @@ class Flow {
       if (differences[i] != 0) error = error + (h * differences[i]) * k[i];
     const Tensor logits = initial_ + matmul(ntk_, next);
     const double worst = amax(abs(matmul(ntk_, error)) / (tolerance_ * (1 + abs(logits)))).item();
+    LADON_CHECK(std::isfinite(worst), operation, "the logits overflow at time ", time_,
+                "; is the kernel positive semi-definite?");
     constexpr double safety = 0.9, least = 0.2, most = 5;
     const double factor = worst > 0 ? safety * std::pow(worst, -0.2) : most;
     step_taken_ = h;
@@ -84,7 +91,11 @@ class Flow {
     return true;
   }
 
+  static constexpr double most_steps = 1e6;
+  static constexpr int patience = 10000;  // steps before their length is judged
+
   Tensor ntk_, targets_, initial_;
+  int tried_ = 0;
   double rate_, tolerance_, time_ = 0, step_ = 0, step_taken_ = 0;
   Tensor c_, slope_;
 };

@@ -2,13 +2,19 @@
 
 #include "ladon/layers/infinite/dual/quadrature.h"
 #include "ladon/layers/infinite/finite/gaussianity.h"
+#include "ladon/layers/infinite/finite/heads.h"
 #include "ladon/layers/infinite/finite/linearized.h"
 #include "ladon/layers/infinite/finite/monte_carlo.h"
+#include "ladon/layers/infinite/gram/backward.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/posterior/classification.h"
+#include "ladon/optim/posterior/cross_entropy_flow.h"
+#include "ladon/optim/posterior/first_order.h"
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/optim/posterior/gradient_flow.h"
+#include "ladon/optim/posterior/learn.h"
+#include "ladon/optim/posterior/predict.h"
 #include "table.h"
 
 namespace ladon::test {
@@ -100,7 +106,10 @@ void add_limits(CallTable& table) {
       [](Draw& d) {
         const Problem p(d);
         const infinite::Limit limit = infinite::limit(*p.model);
-        return tensors_of(d.flag() ? limit(p.a, which(d)) : limit(p.a, p.b, which(d)));
+        const auto entries = d.flag() ? infinite::Entries::full : infinite::Entries::diagonal;
+        const infinite::Limit named = d.chance(0.3) ? limit.with_landmarks(p.b) : limit;
+        return tensors_of(d.flag() ? named(p.a, which(d), entries)
+                                   : named(p.a, p.b, which(d), entries));
       },
       8);
   table.add(
@@ -114,6 +123,49 @@ void add_limits(CallTable& table) {
         return Tensors{g.nngp, g.ntk, g.nngp_se};
       },
       0.15);  // it takes its time to estimate its time
+  table.add("gram_diagonal", [](Draw& d) {
+    const Problem p(d);
+    const auto g =
+        infinite::gram_diagonal(infinite::limit(*p.model), p.a, {.get = which(d), .replicates = 2});
+    return Tensors{g.nngp, g.ntk, g.nngp_se};
+  });
+  table.add("backward_gram", [](Draw& d) {
+    Problem p(d);
+    const std::int64_t n = p.a.x.size(0);
+    const Tensor nngp = d.near({n, n}).detach(),
+                 ntk = d.flag() ? d.near({n, n}).detach() : Tensor();
+    Tensor x = clone(p.a.x).detach().set_requires_grad();
+    infinite::backward_gram(infinite::limit(*p.model), {x, p.a.mask}, nngp, ntk,
+                            {.tile = d.around(0, 3), .replicates = 2});
+    return x.grad().defined() ? x.grad() : zeros_like(x.detach());
+  });
+  table.add("finite_heads", [](Draw& d) {
+    Problem p(d);
+    const auto heads = infinite::finite_heads(
+        *p.model, {.heads = 1 + d.below(3), .key_width = d.below(2), .value_width = d.below(2)});
+    const infinite::Latents z = heads.draw(p.a, p.rng);
+    const auto k = heads.kernel(d.chance(0.9) ? p.a : p.b, z, which(d));
+    return Tensors{k.nngp, k.ntk, heads.moments(p.a, 2, p.rng).nngp.mean};
+  });
+  table.add("ScaleMixture", [](Draw& d) {
+    const infinite::ScaleMixture law(std::vector<double>{d.number(), d.fraction(), d.fraction()});
+    const double y = d.number();
+    return scalar(law.density(y) + law.cdf(y) + law.excess_kurtosis().value, f64);
+  });
+  table.add("empirical_gram", [](Draw& d) {
+    const Problem p(d);
+    const std::int64_t tile = d.around(1, 4);
+    const auto k = d.flag() ? infinite::empirical_gram(*p.model, p.a, tile)
+                            : infinite::empirical_gram(*p.model, p.a, p.b, tile);
+    return Tensors{k.nngp, k.ntk, k.outputs};
+  });
+  table.add("TaylorExpansion", [](Draw& d) {
+    Problem p(d);
+    p.model->to(f64);
+    infinite::TaylorExpansion net(std::move(p.model), d.around(1, 3));
+    for (Tensor& w : net.displacement) copy_(w.detach(), 0.1 * ones_like(w.detach()));
+    return net(p.a.x.detach());
+  });
   table.add("empirical_kernel", [](Draw& d) {
     const Problem p(d);
     infinite::EmpiricalOptions options{.get = which(d), .channels = d.around(0, 2)};
@@ -145,8 +197,10 @@ void add_limits(CallTable& table) {
   table.add("dual", [](Draw& d) {
     using infinite::DualFunction;
     const std::vector<DualFunction> functions{
-        DualFunction::relu(), DualFunction::sign(), DualFunction::step(), DualFunction::erf(),
-        DualFunction::gelu(), DualFunction::sin(),  DualFunction::exp(),  DualFunction::hermite(3)};
+        DualFunction::relu(), DualFunction::sign(),      DualFunction::step(),
+        DualFunction::erf(),  DualFunction::gelu(),      DualFunction::sin(),
+        DualFunction::exp(),  DualFunction::hermite(3),  DualFunction::elu(d.fraction()),
+        DualFunction::selu(), DualFunction::gelu_tanh(), DualFunction::tanh()};
     const DualFunction f = d.one_of(functions);
     const auto block = [&](const Shape& shape) {
       const Tensor x = d.near(shape);
@@ -184,6 +238,52 @@ void add_predictions(CallTable& table) {
     const Regression r(d);
     const Tensor noise = d.near({1});
     return log_marginal_likelihood(r.kernel, r.targets, noise, d.fraction());
+  });
+  table.add(
+      "predict",
+      [](Draw& d) {
+        const Problem p(d);
+        PredictOptions options{.kernel = which(d)};
+        if (d.chance(0.3)) options.noise = d.number();
+        if (d.flag()) options.choose_by = Evidence::marginal_likelihood;
+        options.gram.replicates = 2;
+        const std::int64_t n = p.a.x.size(0);
+        const Tensor targets = d.chance(0.8) ? ones({n, 2}, f64) : d.floating();
+        const auto y = predict(*p.model, p.a, targets, d.flag() ? p.a : p.b, options);
+        return Tensors{y.mean, y.variance, y.left_out.mean};
+      },
+      0.5);
+  table.add(
+      "learn_hyperparameters",
+      [](Draw& d) {
+        const Problem p(d);
+        LearnOptions options{.steps = static_cast<int>(d.below(3)),
+                             .noise = d.chance(0.8) ? 0.1 : d.number()};
+        options.gram.replicates = 2;
+        const std::int64_t n = p.a.x.size(0);
+        const Tensor targets = d.chance(0.8) ? ones({n, 2}, f64) : d.floating();
+        const auto learned = learn_hyperparameters(*p.model, p.a, targets, options);
+        return scalar(learned.best.log_likelihood, f64);
+      },
+      0.5);
+  table.add("choose_noise", [](Draw& d) {
+    const Regression r(d);
+    const NoiseChoice c = choose_noise(
+        r.kernel, r.targets, d.flag() ? Evidence::leave_one_out : Evidence::marginal_likelihood);
+    return scalar(c.noise + c.amplitude, f64);
+  });
+  table.add("FirstOrder", [](Draw& d) {
+    const Regression r(d);
+    FirstOrder first(r.kernel, d.near({d.below(4)}), {.noise = d.fraction()});
+    for (int i = 0; i < 2; ++i) first.add(d.chance(0.9) ? r.kernel * d.fraction() : d.floating());
+    const Prediction y = first.predict(d.number());
+    return Tensors{y.mean, y.covariance, first.coefficients().between};
+  });
+  table.add("cross_entropy_flow", [](Draw& d) {
+    const Regression r(d);
+    const std::int64_t classes = d.around(2, 4);
+    return cross_entropy_flow(r.kernel, d.indices({r.n}, classes), classes,
+                              {d.fraction(), 1 + d.fraction()}, {.learning_rate = d.fraction()});
   });
   table.add("GradientFlow", [](Draw& d) {
     const Regression r(d);

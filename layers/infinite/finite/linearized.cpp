@@ -142,7 +142,8 @@ Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& 
 TaylorExpansion::TaylorExpansion(std::unique_ptr<Layer> given, int of_order)
     : network(std::move(given)), order(of_order) {
   LADON_CHECK(network != nullptr, "TaylorExpansion", "there is no network");
-  LADON_CHECK(order >= 1, "TaylorExpansion", "the order is ", order, "; it must be at least 1");
+  LADON_CHECK(order >= 1 && order <= 8, "TaylorExpansion", "the order is ", order,
+              "; it must be at least 1 and at most 8");
   LADON_CHECK(!network->parameters().empty(), "TaylorExpansion", network->describe(),
               " has no parameters");
   network->eval();

@@ -55,7 +55,7 @@ struct TaylorExpansion : Layer {
   std::vector<Tensor> displacement;  ///< w, in the order of network->parameters().
   int order;
 
-  /// Throws Error unless order ≥ 1, and where the network has no parameters.
+  /// Throws Error unless 1 ≤ order ≤ 8, and where the network has no parameters.
   TaylorExpansion(std::unique_ptr<Layer> network, int order);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;

@@ -68,6 +68,13 @@ TEST(CrossEntropyFlow, RefusesWhatDoesNotFit) {
   test::expect_error([&] { cross_entropy_flow(k, zeros({3}, i64), 2, {1}); }, "3 labels");
   test::expect_error([&] { cross_entropy_flow(k, labels, 2, {2, 1}); }, "must ascend");
   test::expect_error([&] { cross_entropy_flow(k, labels, 2, {INFINITY}); }, "must ascend");
+  // Labels that contradict each other keep the fastest direction fast.
+  const Tensor both = from_vector(std::vector<std::int64_t>{0, 0, 1}, {3});
+  test::expect_error(
+      [&] {
+        cross_entropy_flow(ones({3, 3}, f64), both, 2, {1e12});
+      },
+      "more than 1e+06 steps");
   test::expect_error([&] { cross_entropy_flow(k, labels, 2, {1}, {.tolerance = 0}); },
                      "must be positive");
   test::expect_error(
