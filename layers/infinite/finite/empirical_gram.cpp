@@ -55,6 +55,7 @@ EmpiricalKernel in_tiles(Layer& network, const Inputs& a, const Inputs& b, bool 
                          std::int64_t tile, EmpiricalOptions options) {
   LADON_CHECK(tile >= 1, "empirical_gram", "the tile is ", tile, "; it must be at least 1");
   const std::int64_t n = a.count(), m = b.count();
+  if (n == 0 || m == 0) return empirical_kernel(network, a, b, options);
   Tiles tiles(n, m);
   for (std::int64_t i = 0; i < n; i += tile) {
     const Inputs row = a.rows(i, std::min(n, i + tile));
