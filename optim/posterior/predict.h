@@ -5,8 +5,8 @@
 //   y.mean;       // [M, O]
 //   y.variance;   // [M], of f; of a noisy target: + y.noise
 //
-// The kernels of limit(model), their noise and amplitude chosen by the training set, and the posterior. Its
-// σ's are learned by learn_hyperparameters(model, …) before (learn.h).
+// The kernels of limit(model), their noise and amplitude chosen by the training set, and the
+// posterior. The model's σ's are learned before, by learn_hyperparameters(model, …) of learn.h.
 
 #include <cstdint>
 #include <optional>

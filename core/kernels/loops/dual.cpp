@@ -211,39 +211,16 @@ struct Exponential {
   }
 };
 
-template <class Family>
-void values(const double* f, const double* p, const double* q, const double* c, double* value,
-            double* derivative) {
+/// One of a family's functions, of every entry of a block.
+template <class Family, Pair (Family::*of)(double p, double q, double c) const>
+void each(const double* f, const double* p, const double* q, const double* c, double* first,
+          double* second) {
   const Family family(f);
 #pragma omp simd
   for (int64_t i = 0; i < dual_block; ++i) {
-    const Pair e = family.values(p[i], q[i], c[i]);
-    value[i] = e.first;
-    derivative[i] = e.second;
-  }
-}
-
-template <class Family>
-void slopes(const double* f, const double* p, const double* q, const double* c, double* by_c,
-            double* by_p) {
-  const Family family(f);
-#pragma omp simd
-  for (int64_t i = 0; i < dual_block; ++i) {
-    const Pair e = family.slopes(p[i], q[i], c[i]);
-    by_c[i] = e.first;
-    by_p[i] = e.second;
-  }
-}
-
-template <class Family>
-void curvatures(const double* f, const double* p, const double* q, const double* c, double* by_c,
-                double* by_p) {
-  const Family family(f);
-#pragma omp simd
-  for (int64_t i = 0; i < dual_block; ++i) {
-    const Pair e = family.curvatures(p[i], q[i], c[i]);
-    by_c[i] = e.first;
-    by_p[i] = e.second;
+    const Pair e = (family.*of)(p[i], q[i], c[i]);
+    first[i] = e.first;
+    second[i] = e.second;
   }
 }
 
@@ -341,9 +318,9 @@ void series(const double* const* a, const double* const* b, const double* rho, d
 
 template <class Family>
 void add(DualLoops& t, Dual family) {
-  t.values[int(family)] = values<Family>;
-  t.slopes[int(family)] = slopes<Family>;
-  t.curvatures[int(family)] = curvatures<Family>;
+  t.values[int(family)] = each<Family, &Family::values>;
+  t.slopes[int(family)] = each<Family, &Family::slopes>;
+  t.curvatures[int(family)] = each<Family, &Family::curvatures>;
 }
 
 }  // namespace

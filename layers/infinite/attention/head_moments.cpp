@@ -40,11 +40,11 @@ Tensor slope_of(Weighting zeta, const Tensor& logits) {
   return {};
 }
 
-HeadWeights weights_of(const AttentionLimit& layer, const Tensor& logits, const Tensor& mask) {
+HeadWeights with_slopes(const AttentionLimit& layer, const Tensor& logits, const Tensor& mask) {
+  const Tensor zeta = weights_of(layer, logits, mask);
+  if (layer.form.weighting == Weighting::softmax) return {zeta, {}};
   const Tensor may = visible(mask, logits.size(-2), logits.size(-1), layer.causal);
-  if (layer.form.weighting == Weighting::softmax)
-    return {apply(Weighting::softmax, where(greater(may, 0), logits, scalar(-INFINITY, f64))), {}};
-  return {may * apply(layer.form.weighting, logits), may * slope_of(layer.form.weighting, logits)};
+  return {zeta, may * slope_of(layer.form.weighting, logits)};
 }
 
 /// What some heads make of pairs, each for itself: [S, P, Tq, Tq].
@@ -55,8 +55,8 @@ class SomeHeads {
       : layer_(layer),
         seen_(seen),
         values_(values),
-        left_(weights_of(layer, left, seen.keys.left_mask)),
-        right_(weights_of(layer, right, seen.keys.right_mask)),
+        left_(with_slopes(layer, left, seen.keys.left_mask)),
+        right_(with_slopes(layer, right, seen.keys.right_mask)),
         turned_(transpose(right_.zeta)) {}
 
   Tensor value() const { return between(values_.nngp); }
@@ -90,6 +90,12 @@ class SomeHeads {
 };
 
 }  // namespace
+
+Tensor weights_of(const AttentionLimit& layer, const Tensor& logits, const Tensor& mask) {
+  const Tensor may = visible(mask, logits.size(-2), logits.size(-1), layer.causal);
+  if (layer.form.weighting != Weighting::softmax) return may * apply(layer.form.weighting, logits);
+  return apply(Weighting::softmax, where(greater(may, 0), logits, scalar(-INFINITY, f64)));
+}
 
 AttentionMoments sum_over_heads(const AttentionLimit& layer, const Seen& seen, const Pairs& values,
                                 const Tensor& left, const Tensor& right, const Tensor& weights) {

@@ -51,4 +51,8 @@ AttentionMoments head_moments(const AttentionLimit& layer, const Seen& seen, con
   return sum;
 }
 
+Tensor head_features(const AttentionLimit& layer, const Tensor& tokens, const Tensor& mask) {
+  return matmul(weights_of(layer, logits_of(layer, tokens, layer.heads->form()), mask), tokens);
+}
+
 }  // namespace ladon::infinite

@@ -93,7 +93,7 @@ EntryPair curvatures_at(double p, double q, double c) {
   return {added<Twice>(x, y, {by_c, along}).d.d, added<Twice>({x, along}, y, by_c).d.d};
 }
 
-/// By its Hermite expansion, which costs less, up to variances of 1.
+/// By its Hermite expansion, which costs less, up to variances of 3.
 class GeluTanhRule final : public SlopedRule {
  public:
   explicit GeluTanhRule(const Pointwise& function) : series_(expansion_of(function)) {}
@@ -101,7 +101,7 @@ class GeluTanhRule final : public SlopedRule {
  private:
   DualPair values(const Tensor& p, const Tensor& q, const Tensor& c,
                   bool with_derivative) const override {
-    const Tensor few = both_at_most(1, p, q);
+    const Tensor few = both_at_most(3, p, q);
     return expanded_where(few, *series_, p, q, c, with_derivative, [&] {
       return sum(kernels::dual(gelu_, p, q, c, true), each_entry(p, q, c, few, values_at));
     });

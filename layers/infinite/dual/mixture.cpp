@@ -63,7 +63,8 @@ struct Term {
   double factor, scale, deviation;
 };
 
-/// constant + Σ_i terms_i; where both variances are at most `small` by the Hermite expansion. (The constant's products with the terms must have mean zero.)
+/// constant + Σ_i terms_i; where both variances are at most `small` by the Hermite expansion. (The
+/// constant's products with the terms must have mean zero.)
 class MixtureRule final : public SlopedRule {
  public:
   MixtureRule(DualForm base, std::vector<Term> terms, double constant, double small,

@@ -87,11 +87,13 @@ HeadLatents FiniteHeads::draw_layer(std::int64_t rank, Generator rng) const {
 }
 
 // The inputs are their own landmarks, of full rank, so that one pass is all.
-Kernel FiniteHeads::run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted) const {
+Kernel FiniteHeads::run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted,
+                        std::vector<Tensor>* features) const {
   auto call = std::make_shared<Call>();
   call->of = Call::Of::landmarks;
   call->landmarks = std::make_shared<Landmarks>();
   call->heads = heads;
+  call->features = features;
   Kernel in = input_kernel(x, {.get = get, .entries = limit_.model().needs(wanted), .call = call});
   in.wanted = wanted;
   Kernel y = limit_(in);
@@ -117,6 +119,17 @@ Latents FiniteHeads::draw(const Inputs& x, Generator& rng) const {
 }
 
 Kernel FiniteHeads::kernel(const Inputs& x, const Latents& z, Get get, Entries wanted) const {
+  return given(x, z, get, wanted);
+}
+
+std::vector<Tensor> FiniteHeads::features(const Inputs& x, const Latents& z) const {
+  std::vector<Tensor> all;
+  given(x, z, Get::nngp, Entries::full, &all);
+  return all;
+}
+
+Kernel FiniteHeads::given(const Inputs& x, const Latents& z, Get get, Entries wanted,
+                          std::vector<Tensor>* features) const {
   std::size_t layer = 0;
   Kernel k = run(
       x,
@@ -128,7 +141,7 @@ Kernel FiniteHeads::kernel(const Inputs& x, const Latents& z, Get get, Entries w
                     own.rank(), " coordinates, but its tokens have ", rank);
         return own;
       },
-      get, wanted);
+      get, wanted, features);
   LADON_CHECK(layer == z.size(), "finite_heads", "latents of ", z.size(),
               " layers, but the model has ", layer, " that attend with random logits");
   return k;

@@ -75,6 +75,11 @@ class FiniteHeads {
   Kernel kernel(const Inputs& x, const Latents& z, Get get = Get::nngp,
                 Entries wanted = Entries::full) const;
 
+  /// What each head makes of the tokens that queries and keys see, A_h·Φ [H, N, T, R], for each attention
+  /// layer. Where values see the same tokens, the layer's kernel is OV²/H Σ_h r_h times their inner
+  /// products (+ σ_b²), of rank H·R at most.
+  std::vector<Tensor> features(const Inputs& x, const Latents& z) const;
+
   /// kernel() at `draws` independent latents, one after the other in their order, on all threads. The
   /// first numbers are those of draw(x, rng) with the same generator. Advances rng by one block.
   void for_each(const Inputs& x, std::int64_t draws, Generator& rng, Get get,
@@ -90,7 +95,10 @@ class FiniteHeads {
 
  private:
   Latents draw_from(const Inputs& x, const Generator& source) const;
-  Kernel run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted) const;
+  Kernel run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted,
+             std::vector<Tensor>* features = nullptr) const;
+  Kernel given(const Inputs& x, const Latents& z, Get get, Entries wanted,
+               std::vector<Tensor>* features = nullptr) const;
   HeadLatents draw_layer(std::int64_t rank, Generator rng) const;
 
   Limit limit_;

@@ -36,8 +36,8 @@ struct Call {
   std::uint64_t replicate = 0;  ///< Which of independent estimates a layer that draws is to give.
   std::shared_ptr<Landmarks> landmarks;  ///< Null where no layer draws.
   std::size_t drawn = 0;                 ///< Layers of this pass that drew so far.
-  HeadSource
-      heads;  ///< Attention has finitely many heads, which come from here; null: infinitely many.
+  HeadSource heads;  ///< Of layers with finitely many heads; null: all have infinitely many.
+  std::vector<Tensor>* features = nullptr;  ///< Where those put their features; null: nowhere.
 
   /// Whether pairs are not needed any more: all coordinates of the inputs are found.
   bool found() const { return of == Of::inputs && drawn == landmarks->factors.size(); }

@@ -12,11 +12,11 @@ namespace ladon::infinite {
 /// The law of one channel, over the random weights.
 struct Law {
   static constexpr int nothing = -1, everything = std::numeric_limits<int>::max();
-  /// How much may be given and E f (less Kernel::mean) is still 0. `nothing`: the mean is not known. 0: only without
-  /// conditions, which is what LayerNorm relies on. n: also given the inputs of the n outermost
-  /// branches that the channel lies in (the network itself is the first). `everything`: given all that
-  /// it was computed from, as a random linear map of its own makes it, which sums and products of
-  /// branches rely on.
+  /// How much may be given and E f (less Kernel::mean) is still 0. `nothing`: the mean is not known.
+  /// 0: only without conditions, which is what LayerNorm relies on. n: also given the inputs of the n
+  /// outermost branches that the channel lies in (the network itself is the first). `everything`:
+  /// given all that it was computed from, as a random linear map of its own makes it, which sums and
+  /// products of branches rely on.
   int zero_given = nothing;
   /// Whether a channel is Gaussian with its kernel as covariance (and its tangent kernel does not
   /// depend on its value): what activations rely on.

@@ -101,6 +101,19 @@ TEST(FiniteHeads, GivenTheirLatentsAreWhatAnIndependentProgramSays) {
   }
 }
 
+// The kernel is an inner product of what each input gives alone.
+TEST(FiniteHeads, HaveFeatures) {
+  for (const Given& g : given()) {
+    const MultiHeadAttention layer = attention(g.zeta, 2, 2, 1.5);
+    const auto features = finite_heads(layer, {.heads = 2}).features(given_inputs(), given_heads());
+    ASSERT_EQ(features.size(), 1u);
+    EXPECT_EQ(features[0].shape(), (Shape{2, 4, 3, 2}));
+    const Tensor between =
+        einsum("htr,hsr->ts", {select(features[0], 1, 0), select(features[0], 1, 1)});
+    EXPECT_TRUE(all_close(1.5 * 1.5 / 2 * between, g.between, 0, 1e-10));
+  }
+}
+
 // One channel, where a head is one number and the integral is known to 1e-8.
 TEST(FiniteHeads, HasTheKurtosisOfTheLaw) {
   const Tensor x = tensor({1.0, -0.5, 2.0, 0.3, 1.7, -1.2, -1.4, 0.6, 0.9, 2.2, 0.1, -0.8, 0.8, 1.1,
