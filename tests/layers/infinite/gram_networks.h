@@ -1,0 +1,92 @@
+#pragma once
+// What the tests of Gram matrices share: small networks, and comparison by bits.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/layers/infinite/gram/gram.h"
+#include "ladon/layers/layers.h"
+#include "ladon/tests/support.h"
+
+namespace ladon::test {
+
+inline LinearOptions random_linear(std::int64_t in) {
+  return {.in = in,
+          .out = 2,
+          .parameterization = Parameterization::ntk,
+          .weight_std = 1.2,
+          .bias_std = 0.3};
+}
+
+inline Sequential relu_net(std::int64_t in) {
+  Generator rng(1);
+  return Sequential(Linear(random_linear(in), rng), Activation(Nonlinearity::relu),
+                    Linear(random_linear(2), rng), Activation(Nonlinearity::gelu),
+                    Linear(random_linear(2), rng));
+}
+
+/// Ends with positions.
+inline Sequential attention_net(std::int64_t in) {
+  Generator rng(1);
+  return Sequential(MultiHeadAttention({.dim = in,
+                                        .heads = 1,
+                                        .form = {.scaling = AttentionScaling::linear, .tied = true},
+                                        .prior = {.parameterization = Parameterization::ntk}},
+                                       rng),
+                    Activation(Nonlinearity::relu), Linear(random_linear(in), rng));
+}
+
+inline Tensor draw(const Shape& shape, std::uint64_t seed = 2) {
+  Generator rng(seed);
+  return normal(shape, rng, 0, 1, f64);
+}
+
+inline bool same_bits(const Tensor& a, const Tensor& b) {
+  if (a.defined() != b.defined()) return false;
+  if (!a.defined()) return true;
+  const Tensor x = contiguous(a), y = contiguous(b);
+  return x.shape() == y.shape() &&
+         std::memcmp(x.data<double>(), y.data<double>(),
+                     static_cast<std::size_t>(x.count()) * sizeof(double)) == 0;
+}
+
+inline void expect_same_bits(const infinite::Gram& a, const infinite::Gram& b,
+                             const std::string& what) {
+  EXPECT_TRUE(same_bits(a.nngp, b.nngp)) << what << ": NNGP";
+  EXPECT_TRUE(same_bits(a.ntk, b.ntk)) << what << ": NTK";
+  EXPECT_TRUE(same_bits(a.nngp_se, b.nngp_se)) << what << ": NNGP's standard error";
+  EXPECT_TRUE(same_bits(a.ntk_se, b.ntk_se)) << what << ": NTK's standard error";
+}
+
+/// A layer that estimates by sampling:  replicate r adds r to the kernels.
+struct Sampling : Layer {
+  Tensor forward(const Tensor& x) const override { return x; }
+  infinite::Kernel limit(const infinite::Kernel& k) const override {
+    return infinite::map_pairs(k, k.law, [&](const infinite::Pairs& p) {
+      const auto r = static_cast<double>(k.call->replicate);
+      return infinite::PairKernels{p.nngp + r, p.ntk.defined() ? p.ntk - 2 * r : Tensor()};
+    });
+  }
+  bool draws() const override { return true; }
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "Sampling"; }
+};
+
+/// Doubles the variance of an input with itself only, as dropout does.
+struct Noise : Layer {
+  Tensor forward(const Tensor& x) const override { return x; }
+  infinite::Kernel limit(const infinite::Kernel& k) const override {
+    return infinite::map_pairs(k, k.law, [](const infinite::Pairs& p) {
+      infinite::PairKernels y{p.nngp, p.ntk};
+      if (p.same.defined()) y.nngp = where(p.same, 2 * p.nngp, p.nngp);
+      return y;
+    });
+  }
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "Noise"; }
+};
+
+}  // namespace ladon::test
