@@ -33,8 +33,9 @@ struct AttentionPrior {
 
 /// How `limit` estimates where it has no closed form (infinite/kernel/roots.h).
 struct LimitDraws {
-  std::int64_t samples = 256;      ///< Draws for one estimate, at least 2.
-  std::int64_t coordinates = 128;  ///< In which all inputs draw together, at most.
+  std::int64_t samples = 256;  ///< Draws for one estimate, at least 2.
+  /// In which all inputs draw together, at most; what they leave out: infinite::Limit::unexplained.
+  std::int64_t coordinates = 128;
   std::uint64_t seed = 0;
 };
 

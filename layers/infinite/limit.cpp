@@ -19,6 +19,14 @@ Kernel Limit::operator()(const Inputs& a, Get get, Entries wanted) const {
   return passes.pairs({a, of_a, 0, a.count()}, get);
 }
 
+std::vector<double> Limit::unexplained(const Inputs& x) const {
+  std::vector<double> shares;
+  if (!draws()) return shares;
+  Selves selves;
+  Passes(*this, landmarks(x), Entries::full).record(x, 0, x.count(), x.count(), selves, &shares);
+  return shares;
+}
+
 Limit Limit::with_landmarks(const Inputs& x) const {
   Limit y = *this;
   y.landmarks_.reset();
@@ -74,8 +82,14 @@ Kernel Passes::run(Kernel inputs) const {
 
 Kernel Passes::record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
                       Selves& selves) const {
+  return record(in, begin, end, count, selves, nullptr);
+}
+
+Kernel Passes::record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
+                      Selves& selves, std::vector<double>* unexplained) const {
   const KernelOptions asked = options(Call::Of::inputs, Get::nngp);
   asked.call->selves1 = std::make_shared<RecordSelves>(selves, begin, count);
+  asked.call->unexplained = unexplained;
   const Inputs rows = in.rows(begin, end);
   if (!landmarks_) return run(input_selves(rows, asked));
   asked.call->selves2 = std::make_shared<RecallSelves>(landmarks_->selves, 0, inputs_.count());

@@ -10,6 +10,7 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "ladon/layers/infinite/kernel/inputs.h"
 #include "ladon/layers/module.h"
@@ -41,6 +42,11 @@ class Limit {
   Limit with_landmarks(const Inputs& x) const;
   /// The independent estimate of that number.
   Limit with_replicate(std::uint64_t replicate) const;
+  /// Of each layer that averages over draws, in their order: the share of the variance of x's tokens
+  /// that the landmarks' coordinates do not explain, and that each input therefore draws for itself. 0:
+  /// the average is over draws of the layer's own law. Otherwise covariances between inputs lack up to
+  /// that share, which more coordinates (LimitDraws) or landmarks like x make smaller.
+  std::vector<double> unexplained(const Inputs& x) const;
   /// Whether kernels are averages over draws.
   bool draws() const { return model_->draws(); }
 
@@ -85,8 +91,11 @@ class Passes {
   Kernel pairs(const Rows& a, Get get) const;
 
  private:
+  friend class Limit;
   KernelOptions options(Call::Of of, Get get) const;
   Kernel run(Kernel inputs) const;
+  Kernel record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
+                Selves& selves, std::vector<double>* unexplained) const;
 
   Limit limit_;
   Inputs inputs_;  // the landmarks

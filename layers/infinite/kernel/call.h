@@ -34,8 +34,9 @@ struct Call {
   Of of = Of::pairs;
   std::shared_ptr<SelfSteps> selves1, selves2;  ///< Where cov1 and cov2 come from; null: computed.
   std::uint64_t replicate = 0;  ///< Which of independent estimates a layer that draws is to give.
-  std::shared_ptr<Landmarks> landmarks;  ///< Null where no layer draws.
-  std::size_t drawn = 0;                 ///< Layers of this pass that drew so far.
+  std::shared_ptr<Landmarks> landmarks;        ///< Null where no layer draws.
+  std::size_t drawn = 0;                       ///< Layers of this pass that drew so far.
+  std::vector<double>* unexplained = nullptr;  ///< Where layers that draw put Limit::unexplained.
   HeadSource heads;  ///< Of layers with finitely many heads; null: all have infinitely many.
   std::vector<Tensor>* features = nullptr;  ///< Where those put their features; null: nowhere.
 

@@ -8,6 +8,7 @@
 #include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
@@ -99,6 +100,12 @@ Tensor coordinates(const Tensor& k, const RootFactor& factor) {
   return contiguous(matmul(seen, factor.inverse));  // [N, T, R] · [R, R]
 }
 
+/// tr(Ψ·Ψᵀ)/tr k, over all inputs.
+double share_of(const Tensor& own, const Tensor& cov) {
+  const double all = sum(diagonal(cov.detach())).item();
+  return all > 0 ? sum(square(own.detach())).item() / all : 0;
+}
+
 Root root_of(const Kernel& seen, const Tensor& cov, const RootFactor& factor,
              std::shared_ptr<SelfSteps> Call::*side) {
   Root root;
@@ -167,6 +174,7 @@ Roots common_roots(const char* layer, const Kernel& seen, std::int64_t rank) {
   roots.one = root_of(seen, seen.cov1, factor, &Call::selves1);
   roots.two =
       call.of == Call::Of::landmarks ? roots.one : root_of(seen, seen.cov2, factor, &Call::selves2);
+  if (call.unexplained) call.unexplained->push_back(share_of(roots.one.own, seen.cov1));
   return roots;
 }
 

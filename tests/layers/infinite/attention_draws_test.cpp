@@ -228,6 +228,32 @@ TEST(DrawnAttention, DoesNotDependOnTilesThreadsAndBlocks) {
   EXPECT_TRUE(all_close((first.ntk + second.ntk) / 2, whole.ntk, 1e-13, 0));
 }
 
+// What coordinates leave out is no less than the directions of least variance, and all of it without any.
+TEST(DrawnAttention, TellsWhatCoordinatesLeaveOut) {
+  Generator rng(5);
+  const Tensor x = normal({20, 5, 4}, rng, 0, 1, f64);
+  const Tensor tokens = reshape(x, {100, 4});
+  const Tensor variances = lapack::eigenvalues(matmul(transpose(tokens), tokens));  // ascending
+  MultiHeadAttentionOptions options = drawn(4);
+  const auto share = [&](std::int64_t coordinates) {
+    options.limit_draws.coordinates = coordinates;
+    const auto shares = limit(layer_of(options)).unexplained(x);
+    EXPECT_EQ(shares.size(), 1u);
+    return shares.at(0);
+  };
+  EXPECT_NEAR(share(0), 1, 1e-12);
+  double least = 0;
+  for (const std::int64_t coordinates : {3, 2, 1}) {
+    least += variances.to_vector()[static_cast<std::size_t>(3 - coordinates)];
+    const double left = share(coordinates), best = least / sum(variances).item();
+    EXPECT_GT(left, best);
+    EXPECT_LT(left, 2 * best) << coordinates;
+  }
+  EXPECT_LT(share(4), 1e-12);
+  options.form.weighting = Weighting::identity;
+  EXPECT_TRUE(limit(layer_of(options)).unexplained(x).empty());
+}
+
 // The NNGP alone, of which some inputs' tokens lie in the common coordinates, and others do not.
 TEST(DrawnAttention, ChoosesByThePairAlone) {
   Generator rng(5);
