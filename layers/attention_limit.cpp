@@ -30,6 +30,12 @@ void check_has_limit(const MultiHeadAttention& layer) {
               "has no limit with dropout of the attention weights; call eval()");
 }
 
+void check_has_all_pairs(const infinite::Kernel& k) {
+  LADON_CHECK(k.entries == infinite::Entries::full, where_from,
+              "its limit needs all pairs of positions (Entries::full), and is given each position "
+              "with the same of the other input alone");
+}
+
 void check_sees_one_input(const MultiHeadAttention& layer) {
   const std::int64_t seen = layer.query.size(2);
   const std::int64_t tokens = layer.positions ? layer.positions->in : seen;
@@ -96,6 +102,7 @@ infinite::PairKernels AttentionHook::limit(const infinite::AttentionLimit&, cons
 
 infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
   k.need_positions(where_from);
+  check_has_all_pairs(k);
   check_has_limit(*this);
   check_sees_one_input(*this);
   k.law.need_channels(where_from, positions ? positions->in : query.size(2));
@@ -134,8 +141,10 @@ infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
 
 infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& queries,
                                            const infinite::Kernel& keys) const {
-  queries.need_positions(where_from);
-  keys.need_positions(where_from);
+  for (const infinite::Kernel* k : {&queries, &keys}) {
+    k->need_positions(where_from);
+    check_has_all_pairs(*k);
+  }
   check_has_limit(*this);
   LADON_CHECK(!form.tied && !positions && !hook && !causal, where_from,
               "no limit is known of cross-attention with tied queries and keys, positional "

@@ -110,9 +110,10 @@ std::vector<Tensor> cross_entropy_flow(const Tensor& ntk, const Tensor& labels,
   const Tensor one_hot = classification_targets(labels, classes) + 1 / static_cast<double>(classes);
   LADON_CHECK(one_hot.size(0) == k.size(0), operation, one_hot.size(0), " labels for a kernel of ",
               k.size(0), " inputs");
-  LADON_CHECK(options.learning_rate > 0 && options.tolerance > 0, operation,
-              "learning rate and tolerance must be positive, got ", options.learning_rate, " and ",
-              options.tolerance);
+  LADON_CHECK(options.learning_rate > 0 && std::isfinite(options.learning_rate) &&
+                  options.tolerance > 0 && options.tolerance <= 0.1,
+              operation, "the learning rate must be positive and the tolerance in (0, 0.1], got ",
+              options.learning_rate, " and ", options.tolerance);
   CrossEntropyFlowOptions checked = options;
   if (options.initial.defined())
     checked.initial =

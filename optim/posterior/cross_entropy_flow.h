@@ -25,8 +25,8 @@ struct CrossEntropyFlowOptions {
 /// orders 5 and 4 of Dormand and Prince (1980), its step chosen so that the difference of both is within
 /// the tolerance. A step moves about 3/(η·λ_max(Θ)/(2N)) at most, so the work grows with the time.
 /// ntk [N, N], labels i64 [N]. f64. Throws Error where shapes disagree, the kernel is not symmetric, a
-/// label is outside [0, classes), times do not ascend or are not finite, the rate or the tolerance is
-/// not positive, and where more than a million steps would be needed.
+/// label is outside [0, classes), times do not ascend or are not finite, the rate is not positive
+/// or the tolerance outside (0, 0.1], and where more than a million steps would be needed.
 std::vector<Tensor> cross_entropy_flow(const Tensor& ntk, const Tensor& labels,
                                        std::int64_t classes, const std::vector<double>& times,
                                        const CrossEntropyFlowOptions& options = {});

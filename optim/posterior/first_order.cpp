@@ -22,7 +22,7 @@ double trace_of_product(const Tensor& a, const Tensor& b) {  // of symmetric one
 }  // namespace
 
 FirstOrder::FirstOrder(const Tensor& kernel, const Tensor& targets, const GpOptions& options)
-    : kernel_(solve::symmetric_block(operation, "the kernel", kernel)) {
+    : kernel_(clone(solve::symmetric_block(operation, "the kernel", kernel))) {
   const NoGrad off;
   LADON_CHECK(targets.defined() && targets.rank() > 0, operation,
               "the targets must be [N] or [N, O]");
@@ -45,7 +45,7 @@ void FirstOrder::add(const Tensor& one_head) {
   LADON_CHECK(one_head.shape() == kernel_.shape(), operation, "a draw of shape ", one_head.shape(),
               " beside a limit of shape ", kernel_.shape());
   const std::int64_t n = targets_.size(0), outputs = targets_.size(1);
-  const Tensor delta = cast(one_head, f64) - kernel_;
+  const Tensor delta = solve::symmetric_block(operation, "the draw", one_head) - kernel_;
   const Tensor columns = head(delta, 1, n), train = head(columns, 0, n);  // [N + M, N], [N, N]
   const Tensor moved = matmul(inverse_, train);                           // A⁻¹δ
   const Tensor pulled = matmul(columns, weights_);                        // δα [N + M, O]

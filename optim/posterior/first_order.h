@@ -3,7 +3,8 @@
 // order in 1/H: without sampling any posterior.
 //
 // Given the latents z of its heads a network's outputs are a Gaussian process with kernel K_z, the mean
-// of H kernels of one head each (layers/infinite/finite/heads.h); E K_z = K. With δ = K_z − K of one
+// of H kernels of one head each (layers/infinite/finite/heads.h), and E K_z = K: so it is where what stands
+// behind the attention maps kernels linearly. With δ = K_z − K of one
 // head, A = K + σ²·I over the training inputs, α = A⁻¹y, W = [−K*A⁻¹, I] and
 //   D₁ = ½ αᵀδα − ½ tr(A⁻¹δ),   D₂ = −½ αᵀδA⁻¹δα + ¼ tr(A⁻¹δA⁻¹δ),
 // averages over z weighted by the evidence N(y; 0, K_z + σ²) expand as
@@ -39,7 +40,8 @@ class FirstOrder {
   /// GaussianProcess does, and where there are more targets than inputs.
   FirstOrder(const Tensor& kernel, const Tensor& targets, const GpOptions& options = {});
 
-  /// One draw of the kernel of one head, [N + M, N + M]. Throws Error for another shape.
+  /// One draw of the kernel of one head, [N + M, N + M]. Throws Error for another shape, and where it is not symmetric and
+  /// finite.
   void add(const Tensor& one_head);
   std::int64_t draws() const { return log_evidence_.count(); }
 

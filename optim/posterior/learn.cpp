@@ -77,6 +77,7 @@ class Logarithms {
 /// Sets the gradients of −ln p by the logarithms; returns ln p.
 double descend(const Logarithms& at, const infinite::Limit& limit, const infinite::Inputs& x,
                const Tensor& targets, const LearnOptions& options, const Tensor& kernel) {
+  const EnableGrad on;
   const std::vector<Tensor> leaves = at.set();
   const Tensor k = kernel.detach().set_requires_grad();
   const Tensor noise = scalar(at.noise(), f64).set_requires_grad();

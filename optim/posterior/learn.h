@@ -42,7 +42,8 @@ struct Learned {
 /// leaves the model with the best that it met. The NNGP kernel of x is that of limit(model), which must
 /// end in vectors; targets [N] or [N, O]. A Gram matrix a step and its gradient, tile by tile
 /// (infinite::backward_gram). Throws Error as gram() and log_marginal_likelihood() do, where there is no
-/// hyper-parameter, and where one is negative; the model is as before then.
+/// hyper-parameter, and where one is negative; the model is as before then. What was learned requires
+/// no gradient.
 Learned learn_hyperparameters(Layer& model, const infinite::Inputs& x, const Tensor& targets,
                               const LearnOptions& options = {});
 

@@ -22,10 +22,14 @@ constexpr const char* operation = "predict";
 /// What every noise is judged by: K = U·Λ·Uᵀ and Uᵀ·Y, in units of the mean of K's diagonal.
 class Spectrum {
  public:
-  Spectrum(const Tensor& kernel, const Tensor& targets) {
+  /// Throws Error where the kernel or the targets are 0.
+  Spectrum(const char* caller, const Tensor& kernel, const Tensor& targets, double jitter) {
     const double unit = mean(diagonal(kernel)).item();
+    LADON_CHECK(unit > 0, caller, "the mean of the kernel's diagonal is ", unit,
+                "; it must be positive (are all inputs 0, or without a token?)");
+    LADON_CHECK(amax(abs(targets)).item() > 0, caller, "all targets are 0; nothing can be learned");
     auto [values, vectors] = lapack::eigh(kernel / unit);
-    values_ = relu(values);
+    values_ = relu(values) + jitter;
     vectors_ = vectors;
     turned_ = matmul(transpose(vectors), targets);  // [N, O]
   }
@@ -45,13 +49,22 @@ class Spectrum {
       logs = -o * sum(log(p)).item();
     }
     const double amplitude = squares / (n * o);
-    const double turn = std::log(2 * std::numbers::pi * std::max(amplitude, 1e-300));
+    const double turn = std::log(2 * std::numbers::pi * amplitude);
     return {noise, amplitude, -0.5 * (n * o * (1 + turn) + logs)};
   }
 
  private:
   Tensor values_, vectors_, turned_;
 };
+
+/// Throws Error where the targets and the kernel allow no amplitude.
+const NoiseChoice& checked(const char* caller, const NoiseChoice& c) {
+  LADON_CHECK(std::isfinite(c.amplitude) && std::isfinite(c.log_density), caller,
+              "no amplitude of the kernel explains the targets with noise ", c.noise,
+              " of its diagonal: it would be ", c.amplitude,
+              "; give a positive noise or jitter, and targets of moderate size");
+  return c;
+}
 
 NoiseChoice chosen(const Spectrum& spectrum, Evidence by) {
   constexpr double low = 1e-6, high = 1e3;
@@ -80,23 +93,30 @@ NoiseChoice chosen(const Spectrum& spectrum, Evidence by) {
 // --- memory ---
 
 /// Matrices of doubles that are held beside the Gram matrices: factor, inverse or eigenvectors with
-/// their workspace, and the cross kernel's solutions.
-double matrices_bytes(double n, double m) { return 8 * (4 * n * n + 2 * n * m); }
+/// their workspace, and the cross kernel's solutions; of the NTK two factors and their solutions.
+double matrices_bytes(double n, double m, infinite::Get kernel) {
+  return kernel == infinite::Get::ntk ? 8 * (6 * n * n + 4 * n * m) : 8 * (4 * n * n + 2 * n * m);
+}
 
 std::uint64_t budget_of(const PredictOptions& options) {
   return options.gram.memory_budget > 0 ? options.gram.memory_budget : free_memory();
 }
 
-infinite::GramOptions options_within(const PredictOptions& options, double taken) {
+/// Of the Gram matrix of that name.
+infinite::GramOptions options_within(const PredictOptions& options, double taken,
+                                     const char* name = "") {
   infinite::GramOptions o = options.gram;
   o.get = options.kernel;
+  if (!o.checkpoint.empty()) o.checkpoint /= name;
   o.memory_budget =
       static_cast<std::uint64_t>(std::max(1.0, static_cast<double>(budget_of(options)) - taken));
   return o;
 }
 
-void check_model(const Layer& model, const infinite::Inputs& x) {
-  LADON_CHECK(x.x.defined() && x.count() > 0, operation, "there are no training inputs");
+void check_model(const Layer& model, const infinite::Inputs& x, const infinite::Inputs& test) {
+  LADON_CHECK(x.x.defined() && x.x.rank() > 0 && x.count() > 0, operation,
+              "there are no training inputs");
+  LADON_CHECK(test.x.defined() && test.x.rank() > 0, operation, "the test inputs are undefined");
   const infinite::Kernel k = infinite::limit(model)(x.rows(0, 1), infinite::Get::nngp);
   LADON_CHECK(!k.has_positions(), operation,
               "the model ends with positions; end it in vectors (MeanPool, Flatten, FirstToken)");
@@ -107,25 +127,25 @@ void check_model(const Layer& model, const infinite::Inputs& x) {
 NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, Evidence by) {
   const NoGrad off;
   const Tensor k = solve::symmetric_block("choose_noise", "the kernel", kernel);
-  return chosen(Spectrum(k, solve::target_block("choose_noise", "the targets", targets, k.size(0))),
-                by);
+  const Tensor y = solve::target_block("choose_noise", "the targets", targets, k.size(0));
+  return checked("choose_noise", chosen(Spectrum("choose_noise", k, y, 0), by));
 }
 
 PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& train,
                                  const infinite::Inputs& test, const PredictOptions& options) {
   const NoGrad off;
-  check_model(model, train);
+  check_model(model, train, test);
   const infinite::Limit limit = infinite::limit(model);
-  const auto n = static_cast<double>(train.count()),
-             m = test.x.defined() ? static_cast<double>(test.count()) : 0;
+  const auto n = static_cast<double>(train.count()), m = static_cast<double>(test.count());
   const infinite::GramOptions whole = options_within(options, 0);
   const infinite::GramEstimate among = infinite::estimate_gram(limit, train, whole);
   infinite::GramEstimate across;
   if (m > 0) across = infinite::estimate_gram(limit, test, train, whole);
   const double results =
       static_cast<double>(among.result_bytes) + static_cast<double>(across.result_bytes);
-  const double work = std::max({static_cast<double>(among.working_bytes),
-                                static_cast<double>(across.working_bytes), matrices_bytes(n, m)});
+  const double work =
+      std::max({static_cast<double>(among.working_bytes), static_cast<double>(across.working_bytes),
+                matrices_bytes(n, m, options.kernel)});
   const PredictEstimate estimate{static_cast<std::uint64_t>(results + work),
                                  among.seconds + across.seconds};
   LADON_CHECK(estimate.bytes <= budget_of(options), operation, "needs ",
@@ -147,16 +167,18 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   const Tensor y = solve::target_block(operation, "the targets", targets, train.count());
   const infinite::Limit limit = infinite::limit(model).with_landmarks(train);
   const bool ntk = options.kernel == infinite::Get::ntk;
-  const infinite::Gram among = infinite::gram(limit, train, options_within(options, 0));
+  const infinite::Gram among = infinite::gram(limit, train, options_within(options, 0, "train"));
   const double taken = 8.0 * static_cast<double>(among.nngp.count()) * (ntk ? 2 : 1);
-  const infinite::Gram across = infinite::gram(limit, test, train, options_within(options, taken));
+  const infinite::Gram across =
+      infinite::gram(limit, test, train, options_within(options, taken, "test"));
   const infinite::Gram self = infinite::gram_diagonal(limit, test, options_within(options, taken));
   const Tensor& kernel = ntk ? among.ntk : among.nngp;
 
+  const Spectrum spectrum(operation, kernel, y, options.jitter);
   const double unit = mean(diagonal(kernel)).item();
-  const Spectrum spectrum(kernel, y);
-  const NoiseChoice choice = options.noise ? spectrum.judge(*options.noise, options.choose_by)
-                                           : chosen(spectrum, options.choose_by);
+  const NoiseChoice choice =
+      checked(operation, options.noise ? spectrum.judge(*options.noise, options.choose_by)
+                                       : chosen(spectrum, options.choose_by));
   const GaussianProcess process(kernel, y,
                                 {.noise = choice.noise * unit, .jitter = options.jitter});
   Predicted result;
@@ -188,7 +210,9 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   const double began = choice.noise * mean(diagonal(among.nngp)).item();
   const GaussianProcess prior(among.nngp, y, {.noise = began, .jitter = options.jitter});
   result.mean = trained.mean;
-  result.variance = prior.amplitude() * trained.covariance;
+  result.amplitude = prior.amplitude();
+  result.variance = result.amplitude * trained.covariance;
+  result.noise = result.amplitude * began;
   return result;
 }
 

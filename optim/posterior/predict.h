@@ -30,7 +30,7 @@ struct PredictOptions {
   Evidence choose_by = Evidence::leave_one_out;
   double jitter = 1e-8;
   /// How kernels are computed. Its memory_budget counts all of predict(): Gram matrices, factors and
-  /// what they are computed with.
+  /// what they are computed with. In its checkpoint the folders "train" and "test" are made.
   infinite::GramOptions gram = {};
 };
 
@@ -39,9 +39,9 @@ struct Predicted {
   Tensor variance;                     ///< [M], of f: multiplied by the amplitude.
   double noise = 0;                    ///< Variance of a target around f, with the amplitude.
   double relative_noise = 0;           ///< In units of the mean of the kernel's diagonal.
-  double amplitude = 1;                ///< What the kernel is multiplied by.
-  double log_marginal_likelihood = 0;  ///< With this noise and amplitude, of all outputs.
-  LeaveOneOut left_out;  ///< Of the training set; with the amplitude, of noisy targets.
+  double amplitude = 1;                ///< What the NNGP kernel is multiplied by.
+  double log_marginal_likelihood = 0;  ///< With this noise, and the amplitude of …
+  LeaveOneOut left_out;  ///< … the options' kernel as a covariance; of noisy targets.
 };
 
 /// What predict() with the same arguments will take: the Gram matrices of training and test inputs with
@@ -55,7 +55,7 @@ PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& tra
 
 /// targets [N] or [N, O], of mean 0 (classes: classification_targets()). The model must end in
 /// vectors. Throws Error where shapes disagree, where memory is over the budget (before anything is
-/// computed), and as gram() and GaussianProcess do.
+/// computed), where all targets or all kernels are 0, and as gram() and GaussianProcess do.
 Predicted predict(const Layer& model, const infinite::Inputs& train, const Tensor& targets,
                   const infinite::Inputs& test, const PredictOptions& options = {});
 

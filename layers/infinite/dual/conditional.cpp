@@ -17,6 +17,7 @@
 
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/core/error.h"
 #include "ladon/layers/infinite/dual/entries.h"
 
 namespace ladon::infinite {
@@ -33,6 +34,17 @@ double scaled_erfc(double x) {
   double tail = 0;
   for (int k = 20; k > 0; --k) tail = 0.5 * k / (x + tail);
   return 1 / (std::sqrt(std::numbers::pi) * (x + tail));
+}
+
+/// τ² = p − c²/q for q > 0, to the last places even where it nearly cancels (Kahan), and never below 0;
+/// by powers of 4 to numbers that do not overflow.
+double rest_variance(double p, double q, double c) {
+  if (!(p > 0)) return 0;
+  const int i = std::ilogb(p) / 2, j = std::ilogb(q) / 2;
+  const double a = std::ldexp(p, -2 * i), b = std::ldexp(q, -2 * j), m = std::ldexp(c, -i - j);
+  const double square = m * m;
+  const double determinant = std::fma(a, b, -square) - std::fma(m, m, -square);
+  return std::ldexp(std::max(determinant, 0.0) / b, 2 * i);
 }
 
 /// above·x for x > 0, below·(eˣ − 1) for x < 0.
@@ -87,7 +99,7 @@ template <class First, class Second>
 EntryPair integrate(const ExponentialUnit& f, double p, double q, double c, const First& first,
                     const Second& second) {
   const double root = std::sqrt(q), slope = q > 0 ? c / root : 0;
-  const double variance = q > 0 ? (p * q - c * c) / q : p;
+  const double variance = q > 0 ? rest_variance(p, q, c) : p;
   // Below what the nodes resolve u is a multiple of v.
   const double tau = variance > 1e-20 * p ? std::sqrt(variance) : 0;
   EntryPair sum{0, 0};
@@ -126,9 +138,9 @@ EntryPair curvatures_at(const ExponentialUnit& f, double p, double q, double c) 
       f, p, q, c, [&](double v, const Means& g) { return f.curvature(v) * g.g2; },
       [&](double v, const Means& g) { return 0.5 * f.slope(v) * g.g3; });
   if (p <= 0 || q <= 0) return e;
-  const double s2 = p * q - c * c, at_zero = normal_density(0);
-  const bool multiples = s2 <= 1e-20 * p * q;
-  const Means g = f.means(0, multiples ? 0 : std::sqrt(s2 / q));
+  const double variance = rest_variance(p, q, c), at_zero = normal_density(0);
+  const bool multiples = variance <= 1e-20 * p;
+  const Means g = f.means(0, multiples ? 0 : std::sqrt(variance));
   // What stands at v = 0: jump·δ(v), of density at_zero/√q there. And where u is a multiple of v what
   // stands at u = 0: in φ'' jump·δ(u), in φ''' jump·δ'(u) − below·δ(u). Of jump² nothing is left, since
   // it cancels where p, q and c move together.
@@ -142,7 +154,7 @@ EntryPair curvatures_at(const ExponentialUnit& f, double p, double q, double c) 
 }
 
 /// By its Hermite expansion where that is exact to 1e-11, which costs less: up to these.
-constexpr double small_variance = 10, small_correlation = 0.9;
+constexpr double small_variance = 10, small_correlation = 0.8;
 
 class ConditionalRule final : public SlopedRule {
  public:
@@ -177,6 +189,7 @@ class ConditionalRule final : public SlopedRule {
 }  // namespace
 
 DualFunction DualFunction::elu(double alpha) {
+  LADON_CHECK(std::isfinite(alpha), "elu", "alpha is ", alpha, "; it must be finite");
   const Pointwise f = [alpha](const Tensor& x) { return ladon::elu(x, alpha); };
   return {"elu", std::make_shared<ConditionalRule>(ExponentialUnit{1, alpha}, f), f};
 }

@@ -38,9 +38,11 @@ class DualFunction {
   static DualFunction sigmoid();   ///< 1/(1 + e⁻ˣ)
   static DualFunction silu();      ///< x·sigmoid(x)
   static DualFunction softplus();  ///< ln(1 + eˣ)
-  /// x·Φ(x) as most Transformers approximate it, by a tanh: to 1e-10 at any variance.
+  /// x·Φ(x) as most Transformers approximate it, by a tanh: to 1e-9 for variances up to 3, or both
+  /// above 1e-6.
   static DualFunction gelu_tanh();
   /// x for x > 0, alpha·(eˣ − 1) below; and selu (Klambauer et al. 2017): to 1e-10 at any variance.
+  /// Throws Error for an alpha that is not finite.
   static DualFunction elu(double alpha = 1);
   static DualFunction selu();
   static DualFunction sin(double a = 1, double b = 1, double shift = 0);  ///< a·sin(bx + shift)

@@ -18,15 +18,16 @@ namespace ladon::infinite {
 
 ScaleMixture::ScaleMixture(std::vector<double> variances) : variances_(std::move(variances)) {
   LADON_CHECK(!variances_.empty(), "ScaleMixture", "there are no variances");
+  for (const double v : variances_)
+    LADON_CHECK(v >= 0 && std::isfinite(v), "ScaleMixture", "a variance is ", v,
+                "; it must be finite and must not be negative");
   std::sort(variances_.begin(), variances_.end());
-  LADON_CHECK(variances_.front() >= 0, "ScaleMixture", "a variance is ", variances_.front(),
-              "; it must not be negative");
 }
 
 double ScaleMixture::density(double y) const {
   double sum = 0;
   for (const double v : variances_)
-    sum += std::exp(-0.5 * y * y / v) / std::sqrt(2 * std::numbers::pi * v);
+    if (v > 0) sum += std::exp(-0.5 * y * y / v) / std::sqrt(2 * std::numbers::pi * v);
   return sum / static_cast<double>(variances_.size());
 }
 
@@ -44,15 +45,14 @@ double ScaleMixture::variance() const {
 }
 
 Measured ScaleMixture::excess_kurtosis() const {
-  const auto n = static_cast<double>(variances_.size());
-  double first = 0, second = 0;
-  for (const double v : variances_) first += v / n, second += v * v / n;
-  if (!(first > 0)) return {0, 0};
-  // 3·m₂/m₁² moves by 3/m₁²·(v² − 2·v·m₂/m₁) with each draw v (the delta method).
-  const double ratio = second / (first * first);
+  const double n = static_cast<double>(variances_.size()), mean = variance();
+  if (!(mean > 0)) return {0, 0};
+  double ratio = 0;  // E v²/(E v)²
+  for (const double v : variances_) ratio += (v / mean) * (v / mean) / n;
+  // It moves by w² − 2·w·ratio + ratio with each draw w = v/E v (the delta method).
   double squares = 0;
   for (const double v : variances_) {
-    const double moved = v * v / (first * first) - 2 * v / first * ratio + ratio;
+    const double w = v / mean, moved = w * w - 2 * w * ratio + ratio;
     squares += moved * moved;
   }
   return {3 * (ratio - 1), n > 1 ? 3 * std::sqrt(squares / (n - 1) / n) : 0};
@@ -128,6 +128,24 @@ std::vector<Tensor> FiniteHeads::features(const Inputs& x, const Latents& z) con
   return all;
 }
 
+namespace {
+
+void check_latents(const HeadLatents& z) {
+  const Tensor& form = z.logits.defined() ? z.logits : z.query;
+  LADON_CHECK(form.defined() && form.rank() == 3 && form.size(0) > 0, "finite_heads",
+              "latents of a layer need logits [H, R, R], or query and key [H, R, d_k]");
+  LADON_CHECK(z.logits.defined() ? form.size(1) == form.size(2)
+                                 : z.key.defined() && z.key.shape() == form.shape(),
+              "finite_heads", "latents of a layer have shapes ", form.shape(), " and ",
+              z.key.defined() ? z.key.shape() : form.shape(), "; logits must be [H, R, R], and ",
+              "query and key of one shape");
+  LADON_CHECK(!z.output.defined() || (z.output.rank() == 2 && z.output.size(0) == form.size(0)),
+              "finite_heads", "latents of ", form.size(0), " heads have an output of shape ",
+              z.output.defined() ? z.output.shape() : Shape{}, "; it must be [H, d_v]");
+}
+
+}  // namespace
+
 Kernel FiniteHeads::given(const Inputs& x, const Latents& z, Get get, Entries wanted,
                           std::vector<Tensor>* features) const {
   std::size_t layer = 0;
@@ -137,6 +155,7 @@ Kernel FiniteHeads::given(const Inputs& x, const Latents& z, Get get, Entries wa
         LADON_CHECK(layer < z.size(), "finite_heads", "latents of ", z.size(),
                     " layers, but the model has more that attend");
         const HeadLatents& own = z[layer++];
+        check_latents(own);
         LADON_CHECK(own.rank() == rank, "finite_heads", "latents of layer ", layer - 1, " are of ",
                     own.rank(), " coordinates, but its tokens have ", rank);
         return own;
@@ -150,6 +169,7 @@ Kernel FiniteHeads::given(const Inputs& x, const Latents& z, Get get, Entries wa
 void FiniteHeads::for_each(const Inputs& x, std::int64_t draws, Generator& rng, Get get,
                            const std::function<void(const Kernel&)>& use) const {
   constexpr std::int64_t held = 64;
+  LADON_CHECK(draws >= 1, "finite_heads", "needs at least one draw, got ", draws);
   const Generator source = rng.split(rng.reserve(1));
   const auto kernel_of = [&](std::int64_t i) {
     const NoGrad off;

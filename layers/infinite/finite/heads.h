@@ -10,14 +10,19 @@
 // all inputs, G(n) = QK·Φ_n·B·Φ_nᵀ with k = Φ·Φᵀ, and given these matrices, z, the outputs are Gaussian
 // (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846):
 //   f | z ~ N(0, K_z),   K_z = OV²/H Σ_h r_h·A_h(n)·k_v(n, m)·A_h(m)ᵀ (+ σ_b²),   A_h = ζ(G_h).
-// E K_z is the NNGP kernel for every number H of heads, and the law of an output is a mixture of normal
-// ones of different variances. With widths of keys and values that are given it is exact for those; at
+// Of the attention layer itself E K_z is the NNGP kernel for every number H of heads, and so behind it, as
+// long as layers map kernels linearly (Linear, convolutions, pooling); behind a nonlinearity, a LayerNorm
+// or another attention the mean differs by O(1/H). The law of an output is a mixture of normal ones of
+// different variances. With widths of keys and values that are given it is exact for those; at
 // infinite width r_h = 1. Layers around attention are infinitely wide, and map kernels as they do in
 // the limit; a second attention layer has latents of its own, in coordinates of what the first one
 // gives. Heads with linear scaling are all alike, and nothing is random.
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ladon/core/measured.h"
@@ -37,10 +42,10 @@ struct FiniteHeadsOptions {
 /// as another.
 class ScaleMixture {
  public:
-  /// Throws Error unless there are some, none negative.
+  /// Throws Error unless there are some, all finite and none negative.
   explicit ScaleMixture(std::vector<double> variances);
   const std::vector<double>& variances() const { return variances_; }
-  double density(double y) const;
+  double density(double y) const;  ///< Without the mass at 0 that variances of 0 are.
   double cdf(double y) const;
   /// E v.
   double variance() const;
@@ -76,7 +81,7 @@ class FiniteHeads {
                 Entries wanted = Entries::full) const;
 
   /// What each head makes of the tokens that queries and keys see, A_h·Φ [H, N, T, R], for each attention
-  /// layer. Where values see the same tokens, the layer's kernel is OV²/H Σ_h r_h times their inner
+  /// layer of sqrt scaling. Where values see the same tokens, the layer's kernel is OV²/H Σ_h r_h times their inner
   /// products (+ σ_b²), of rank H·R at most.
   std::vector<Tensor> features(const Inputs& x, const Latents& z) const;
 
@@ -89,7 +94,7 @@ class FiniteHeads {
   KernelMoments moments(const Inputs& x, std::int64_t draws, Generator& rng,
                         Get get = Get::nngp) const;
 
-  /// The law of a channel of the output for each input (with positions: for each position, those of the
+  /// The law of a channel of the output, by at least one draw, for each input (with positions: for each position, those of the
   /// first input first), from `draws` draws of the latents.
   std::vector<ScaleMixture> outputs(const Inputs& x, std::int64_t draws, Generator& rng) const;
 
@@ -105,7 +110,13 @@ class FiniteHeads {
   FiniteHeadsOptions options_;
 };
 
-/// Throws Error for negative numbers, and for no heads.
+/// Of a model that must outlive the result, or of a temporary one, which it keeps. Throws Error for
+/// negative numbers, and for no heads.
 FiniteHeads finite_heads(const Layer& model, const FiniteHeadsOptions& options = {});
+template <std::derived_from<Layer> M>
+requires(!std::is_reference_v<M>) FiniteHeads
+    finite_heads(M&& model, const FiniteHeadsOptions& options = {}) {
+  return {limit(std::move(model)), options};
+}
 
 }  // namespace ladon::infinite

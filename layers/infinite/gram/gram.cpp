@@ -173,8 +173,19 @@ Gram gram(const Limit& limit, const Inputs& a, const GramOptions& options) {
 
 Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& options) {
   const NoGrad off;
-  LADON_CHECK(x.x.defined() && x.count() > 0, "gram_diagonal", "there are no inputs");
+  LADON_CHECK(x.x.defined() && x.x.rank() > 0, "gram_diagonal", "the inputs are undefined");
+  LADON_CHECK(options.replicates >= 2, "gram_diagonal", "replicates must be at least 2, got ",
+              options.replicates);
   const int replicates = limit.draws() ? options.replicates : 1;
+  if (x.count() == 0) {
+    const Kernel k = limit(x, options.get, options.entries);
+    const auto none = [](const Tensor& block) {
+      if (!block.defined()) return block;
+      Shape shape = block.shape().sub(1, block.rank());
+      return zeros(shape, f64);
+    };
+    return {none(k.nngp), none(k.ntk), {}, {}};
+  }
   RunningMoments nngp, ntk;
   for (int r = 0; r < replicates; ++r) {
     const Limit one = limit.draws() ? limit.with_replicate(static_cast<std::uint64_t>(r)) : limit;

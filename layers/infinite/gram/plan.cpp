@@ -95,7 +95,8 @@ Probe probe(const GramPlan& plan, Get get, double budget) {
     start = processor_seconds();
     gram_tile(part, block, get, 0);
     const double seconds = processor_seconds() - start;
-    const auto peak = static_cast<double>(Storage::peak_bytes() - before);
+    // The counters are the process's own: what other threads free meanwhile may be more.
+    const auto peak = static_cast<double>(std::max(Storage::peak_bytes(), before) - before);
     if (plan.estimate.sampled && n == 1) {  // nearly all of it is not of the pair
       found.tile_bytes = peak;
       found.tile_seconds = seconds;

@@ -154,6 +154,10 @@ TEST(CrossAttention, RefusesWhatHasNone) {
   options = test::sqrt_untied(Weighting::identity);
   options.key_dim = 5;
   refuse(options, "5");
+  const Kernel diagonal = in.diagonal();
+  const MultiHeadAttention layer(test::sqrt_untied(Weighting::relu), rng);
+  test::expect_error([&] { layer.limit(in, diagonal); }, "needs all pairs of positions");
+  test::expect_error([&] { layer.limit(diagonal); }, "needs all pairs of positions");
   test::expect_error(
       [&] {
         MultiHeadAttention(test::sqrt_untied(Weighting::identity), rng)

@@ -50,10 +50,10 @@ std::vector<Function> functions() {
        [](double x) { return x > 0 ? 1 : std::exp(x); }},
       {"elu of alpha 0.5", DualFunction::elu(0.5),
        [](double x) { return x > 0 ? x : 0.5 * std::expm1(x); },
-       [](double x) { return x > 0 ? 1 : 0.5 * std::exp(x); }},
+       [](double x) { return x > 0 ? 1 : 0.5 * std::exp(x); }, true},
       {"selu", DualFunction::selu(),
        [](double x) { return selu_scale * (x > 0 ? x : selu_alpha * std::expm1(x)); },
-       [](double x) { return selu_scale * (x > 0 ? 1 : selu_alpha * std::exp(x)); }},
+       [](double x) { return selu_scale * (x > 0 ? 1 : selu_alpha * std::exp(x)); }, true},
       {"gelu_tanh", DualFunction::gelu_tanh(),
        [](double x) { return x * logistic(2 * gelu_argument(x)); },
        [](double x) {
@@ -140,6 +140,28 @@ TEST(DualAccuracy, IsAccurateAtAnyVariance) {
           near(e.derivative, f.slope, "derivative");
         }
       }
+}
+
+// Where one variance is far smaller, and where products of variances overflow.
+TEST(DualAccuracy, HoldsAtExtremes) {
+  for (const Function& f : functions()) {
+    const auto at = [&](double p, double q, double c) {
+      return dual(f.dual, scalar(p, f64), scalar(q, f64), scalar(c, f64), true);
+    };
+    if (f.value(0) == 0) {
+      EXPECT_EQ(at(0, 9, 0).value.item(), 0) << f.name;
+    }
+    const double p = 1e-8, q = 9.5, c = 0.7 * std::sqrt(p * q);
+    const double largest = std::sqrt(expectation(f.value, p, p, 1) * expectation(f.value, q, q, 1));
+    EXPECT_NEAR(at(p, q, c).value.item(), expectation(f.value, p, q, 0.7), 1e-9 * largest)
+        << f.name;
+  }
+  const double huge = 1e160, relu = (std::sqrt(0.75) + 0.5 * 2 * std::numbers::pi / 3) * huge /
+                                    (2 * std::numbers::pi);
+  const Tensor p = scalar(huge, f64);
+  const DualResult e = dual(DualFunction::elu(), p, p, 0.5 * p, true);
+  EXPECT_NEAR(e.value.item() / relu, 1, 1e-9);
+  EXPECT_THROW(DualFunction::elu(NAN), Error);
 }
 
 // Near the variance and the correlation up to which expansions are taken, both rules agree.

@@ -322,6 +322,13 @@ TEST(FiniteHeads, OfTwoLayersHaveLatentsEach) {
                  [&](const Kernel& first) { EXPECT_TRUE(all_equal(first.nngp, k)); });
 }
 
+TEST(FiniteHeads, KeepATemporaryModel) {
+  const FiniteHeads heads =
+      finite_heads(pooled(attention(Weighting::softmax, 2, 2, 1.5)), {.heads = 2});
+  EXPECT_TRUE(
+      all_close(heads.kernel(given_inputs(), given_heads()).nngp, given()[0].pooled, 0, 1e-10));
+}
+
 TEST(FiniteHeads, AreTheSameAtAnyNumberOfThreads) {
   const Sequential net = pooled(attention(Weighting::relu, 4, 1.3, 0.8));
   const Tensor x = test::blocks().a.x;
@@ -363,6 +370,24 @@ TEST(FiniteHeads, RefuseWhatDoesNotFit) {
   error([&] { narrow.moments(given_inputs(), 2, rng, Get::ntk); }, "at infinite key_width");
   error([&] { ScaleMixture({}); }, "no variances");
   error([&] { ScaleMixture({1, -2}); }, "must not be negative");
+  error([&] { ScaleMixture({1, NAN}); }, "must be finite");
+  error([&] { heads.outputs(given_inputs(), 0, rng); }, "at least one draw");
+  error([&] { heads.kernel(given_inputs(), {{.logits = zeros({0, 2, 2}, f64)}}); }, "need logits");
+  error(
+      [&] {
+        narrow.kernel(given_inputs(), {{.logits = {},
+                                        .query = zeros({3, 2, 4}, f64),
+                                        .key = zeros({1, 2, 4}, f64),
+                                        .output = {}}});
+      },
+      "of one shape");
+}
+
+TEST(ScaleMixture, OfExtremeVariances) {
+  EXPECT_NEAR(ScaleMixture({0, 1}).density(1), 0.5 * std::exp(-0.5) / std::sqrt(2 * M_PI), 1e-15);
+  EXPECT_NEAR(ScaleMixture({0, 1}).cdf(1), 0.5 + 0.25 * std::erfc(-1 / std::sqrt(2)), 1e-15);
+  for (const double scale : {1e-200, 1.0, 1e200})
+    EXPECT_NEAR(ScaleMixture({scale, 3 * scale}).excess_kurtosis().value, 0.75, 1e-12);
 }
 
 }  // namespace

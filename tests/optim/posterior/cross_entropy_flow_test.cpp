@@ -76,7 +76,7 @@ TEST(CrossEntropyFlow, RefusesWhatDoesNotFit) {
       },
       "more than 1e+06 steps");
   test::expect_error([&] { cross_entropy_flow(k, labels, 2, {1}, {.tolerance = 0}); },
-                     "must be positive");
+                     "the tolerance in (0, 0.1]");
   test::expect_error(
       [&] {
         cross_entropy_flow(k, labels, 2, {1}, {.initial = zeros({2, 3}, f64)});

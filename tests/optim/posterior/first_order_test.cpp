@@ -117,6 +117,12 @@ TEST(FirstOrder, RefusesWhatDoesNotFit) {
   test::expect_error([&] { first.add(eye(2, f64)); }, "beside a limit of shape");
   test::expect_error([&] { first.coefficients(); }, "needs two draws");
   test::expect_error([&] { first.predict(0); }, "heads must be positive");
+  test::expect_error([&] { first.add(NAN * k); }, "must be finite");
+  Tensor own = eye(3, f64);
+  const FirstOrder keeps(own, y, {.noise = 0.1});
+  const Tensor before = keeps.predict(INFINITY).covariance;
+  fill_(own, 0);
+  EXPECT_TRUE(all_equal(keeps.predict(INFINITY).covariance, before));
 }
 
 }  // namespace

@@ -2,6 +2,11 @@
 
 #include "ladon/optim/posterior/predict.h"
 
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
 #include "ladon/autograd/graph.h"
 #include "ladon/core/lapack.h"
 #include "ladon/layers/activation.h"
@@ -119,6 +124,34 @@ TEST(Predict, KeepsWithinItsBudget) {
   EXPECT_NO_THROW(predict(net, d.train, d.targets, d.test, small));
 }
 
+// Of a kernel of lower rank than inputs, without noise: the jitter decides.
+TEST(Predict, OfASingularKernelIsFinite) {
+  const Data d(9, 4, 1);
+  const Sequential net = transformer(Weighting::identity);
+  const Tensor twice = concat({d.train, d.train}, 0), targets = concat({d.targets, d.targets}, 0);
+  for (const Get kernel : {Get::nngp, Get::ntk}) {
+    const Predicted y = predict(net, twice, targets, d.test, {.kernel = kernel, .noise = 0});
+    for (const Tensor& x : {y.mean, y.variance, y.left_out.variance}) EXPECT_TRUE(test::finite(x));
+    EXPECT_TRUE(std::isfinite(y.log_marginal_likelihood + y.left_out.log_density));
+  }
+  const Predicted none = predict(net, d.train, d.targets, slice(d.test, 0, {.stop = 0}));
+  EXPECT_EQ(none.mean.shape(), (Shape{0, 1}));
+  EXPECT_EQ(none.variance.shape(), (Shape{0}));
+}
+
+TEST(Predict, KeepsFinishedTiles) {
+  const Data d(9, 4, 1);
+  const Sequential net = transformer(Weighting::identity);
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("ladon_predict_" + std::to_string(getpid()));
+  PredictOptions options{.noise = 0.1};
+  const Predicted plain = predict(net, d.train, d.targets, d.test, options);
+  options.gram.checkpoint = folder;
+  for (int run = 0; run < 2; ++run)
+    EXPECT_TRUE(all_equal(predict(net, d.train, d.targets, d.test, options).mean, plain.mean));
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Predict, RefusesWhatDoesNotFit) {
   const Data d(5, 2, 1);
   Generator rng(1);
@@ -127,6 +160,17 @@ TEST(Predict, RefusesWhatDoesNotFit) {
                      "ends with positions");
   const Sequential net = transformer(Weighting::identity);
   test::expect_error([&] { predict(net, d.train, ones({4}, f64), d.test); }, "targets");
+  test::expect_error([&] { predict(net, d.train, zeros({5}, f64), d.test); }, "targets are 0");
+  test::expect_error([&] { predict(net, d.train, 1e200 * d.targets, d.test); }, "no amplitude");
+  test::expect_error([&] { predict(net, d.train, d.targets, {}); }, "test inputs are undefined");
+  Sequential plain(MeanPool(), Linear({.in = 3, .out = 1, .parameterization = in_ntk}, rng));
+  test::expect_error(
+      [&] {
+        predict(plain, zeros({5, 4, 3}, f64), d.targets, d.test);
+      },
+      "mean of the kernel's diagonal is 0");
+  test::expect_error([&] { choose_noise(-eye(3, f64), ones({3}, f64), Evidence::leave_one_out); },
+                     "is -1");
   test::expect_error([&] { predict(net, d.train, d.targets, d.test, {.noise = -1}); },
                      "must not be negative");
 }
@@ -166,6 +210,25 @@ TEST(LearnHyperparameters, GradientsOfTilesAreThoseOfTheWhole) {
   }
 }
 
+TEST(LearnHyperparameters, GradientsOfTilesRefuseWhatDoesNotFit) {
+  const Data d(6, 1, 1);
+  const Sequential net = transformer(Weighting::softmax);
+  Tensor one = zeros({6, 6}, f64);
+  one.mutable_data<double>()[8] = 1;
+  const auto refuse = [&](const Layer& model, const Tensor& c, int replicates,
+                          const std::string& why) {
+    test::expect_error(
+        [&] { infinite::backward_gram(limit(model), d.train, c, {}, {.replicates = replicates}); },
+        why);
+  };
+  refuse(net, one, 2, "is not symmetric");
+  refuse(net, eye(5, f64), 2, "has shape [5, 5]");
+  refuse(net, eye(6, f64), 0, "at least 2");
+  Generator rng(1);
+  refuse(Linear({.in = 3, .out = 2, .parameterization = in_ntk}, rng), eye(6, f64), 2,
+         "ends with positions");
+}
+
 // Targets of a network's own process, learned from elsewhere, are explained at least as well as by the
 // hyper-parameters that they were drawn with.
 TEST(LearnHyperparameters, ExplainTargetsAsWellAsTheTruth) {
@@ -179,6 +242,7 @@ TEST(LearnHyperparameters, ExplainTargetsAsWellAsTheTruth) {
   const double expected = log_marginal_likelihood(k, y, scalar(noise, f64)).item();
   Sequential net = transformer(Weighting::identity, 0.4);
   int told = 0;
+  const NoGrad off;  // the gradients are its own affair
   const Learned learned = learn_hyperparameters(
       net, x, y, {.steps = 60, .progress = [&](const LearningStep&) { ++told; }});
   EXPECT_EQ(told, 61);
