@@ -64,6 +64,20 @@ Networks of_sequences() {
   add(all, dense(3, 8, rng), relu(), Dropout(0.3, rng), dense(8, 8, rng));
   add(all, LearnedPositions({.max_length = 6, .dim = 3}, rng), dense(3, 8, rng), relu(),
       RandomPositions({.grid = {4}, .in = 8}, rng), dense(8, 8, rng), FirstToken());
+  for (const NormPlacement norm : {NormPlacement::pre, NormPlacement::post})
+    add(all, dense(3, 8, rng),
+        TransformerEncoderLayer({.dim = 8,
+                                 .heads = 2,
+                                 .dropout = 0,
+                                 .norm = norm,
+                                 .form = {.weighting = Weighting::identity},
+                                 .positions = AttentionPositions{.encoding = {.grid = {4}}},
+                                 .prior = {.parameterization = Parameterization::ntk,
+                                           .query_key_std = 1.2,
+                                           .bias_std = 0.1},
+                                 .bias_std = 0.2},
+                                rng),
+        MeanPool(), dense(8, 8, rng));
   return all;
 }
 
@@ -88,6 +102,8 @@ Networks of_indices() {
   Networks all;
   add(all, Embedding({.count = 5, .dim = 8}, rng), relu(), MeanPool());
   add(all, Embedding({.count = 5, .dim = 8, .padding_index = 0}, rng), norm(), dense(8, 8, rng));
+  add(all, Embedding({.count = 5, .dim = 8}, rng), SinusoidalPositions(), dense(8, 8, rng), relu(),
+      Flatten(), dense(32, 8, rng));
   return all;
 }
 
