@@ -271,6 +271,14 @@ EmpiricalKernel kernels_of(Layer& network, const Pass& a, const Pass& b,
   const Tensor nngp = einsum("nso,mro->nsmr", {f1, f2}) / static_cast<double>(f1.size(2));
   k.nngp = pairwise(nngp, a.positions, positions, false);
   if (options.get == Get::nngp) return k;
+  if (k.nngp.count() == 0) {
+    const std::int64_t all = f1.size(2);
+    const std::int64_t channels = options.channels > 0 ? std::min(options.channels, all) : all;
+    Shape shape = k.nngp.shape();
+    for (int i = 0; options.full && i < 2; ++i) shape.append(channels);
+    k.ntk = zeros(shape, f64);
+    return k;
+  }
   if (options.method == NtkMethod::layerwise && options.verify) verify_reports(network, a);
   const Tensor ntk = over_channels(
       a, options, [&](const Rows& rows) { return ntk_rows(network, a, b, options, rows); });

@@ -49,6 +49,16 @@ TEST(EmpiricalKernel, OfABlockWithItselfIsTheBlockTwice) {
   EXPECT_TRUE(all_equal(empirical_kernel(net, x, x).ntk, once.ntk));
 }
 
+TEST(EmpiricalKernel, OfNoInputsIsEmpty) {
+  Generator rng(6);
+  Sequential net(Linear({.in = 3, .out = 4}, rng), Linear({.in = 4, .out = 2}, rng));
+  const Tensor none = zeros({0, 3}), some = ones({2, 3});
+  EXPECT_EQ(infinite::empirical_kernel(net, none, some).ntk.shape(), (Shape{0, 2}));
+  EXPECT_EQ(infinite::empirical_kernel(net, some, none, {.full = true}).ntk.shape(),
+            (Shape{2, 0, 2, 2}));
+  EXPECT_EQ(infinite::empirical_gram(net, none, 5).ntk.shape(), (Shape{0, 0}));
+}
+
 TEST(EmpiricalGram, IsTheKernelInTiles) {
   Generator rng(6);
   Sequential net(Conv1d({.in = 3, .out = 4, .window = {2}, .padding = Padding::same}, rng),
