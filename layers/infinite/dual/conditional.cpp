@@ -26,7 +26,6 @@ namespace {
 using kernels::DualPair;
 
 double normal_density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi); }
-double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
 /// exp(x²)·erfc(x) for x ≥ 0; the continued fraction where erfc is small.
 double scaled_erfc(double x) {
@@ -64,13 +63,16 @@ struct ExponentialUnit {
   };
   Means means(double m, double tau) const {
     if (tau == 0) return {value(m), slope(m), curvature(m), curvature(m)};
-    const double h = m / tau, density = normal_density(h), up = normal_cdf(h);
+    const double h = m / tau, density = normal_density(h);
+    const double tail = 0.5 * std::erfc(std::abs(h) / std::numbers::sqrt2);
+    const double up = h > 0 ? 1 - tail : tail,
+                 down = h > 0 ? tail : 1 - tail;  // P(x > 0), P(x < 0)
     // E[eˣ; x < 0] = exp(m + τ²/2)·Φ(−h − τ), where neither factor may over- or underflow.
     const double z = (h + tau) / std::numbers::sqrt2;
     const double power = z > 0 ? 0.5 * std::exp(-0.5 * h * h) * scaled_erfc(z)
                                : 0.5 * std::exp(m + 0.5 * tau * tau) * std::erfc(z);
-    return {above * (m * up + tau * density) + below * (power - normal_cdf(-h)),
-            above * up + below * power, jump() * density / tau + below * power,
+    return {above * (m * up + tau * density) + below * (power - down), above * up + below * power,
+            jump() * density / tau + below * power,
             -jump() * density * h / (tau * tau) + below * (power - density / tau)};
   }
 };
@@ -153,9 +155,7 @@ EntryPair curvatures_at(const ExponentialUnit& f, double p, double q, double c) 
   return e;
 }
 
-/// By its Hermite expansion where that is exact to 1e-11, which costs less: up to these.
-constexpr double small_variance = 10, small_correlation = 0.8;
-
+/// By its Hermite expansion where that is exact to 1e-11, which costs less.
 class ConditionalRule final : public SlopedRule {
  public:
   ConditionalRule(ExponentialUnit f, const Pointwise& function)
@@ -164,22 +164,22 @@ class ConditionalRule final : public SlopedRule {
  private:
   DualPair values(const Tensor& p, const Tensor& q, const Tensor& c,
                   bool with_derivative) const override {
-    const double rho2 = small_correlation * small_correlation;
-    const Tensor few =
-        logical_and(both_at_most(small_variance, p, q), less_equal(square(c), rho2 * p * q));
+    const Tensor few = moderate(10, p, q, c);
     return expanded_where(few, *series_, p, q, c, with_derivative,
-                          [&] { return each(values_at, p, q, c, few); });
+                          [&](const Tensor& x, const Tensor& y, const Tensor& z) {
+                            return each(values_at, x, y, z);
+                          });
   }
   DualPair slopes(const Tensor& p, const Tensor& q, const Tensor& c) const override {
-    return each(slopes_at, p, q, c, {});
+    return each(slopes_at, p, q, c);
   }
   DualPair curvatures(const Tensor& p, const Tensor& q, const Tensor& c) const override {
-    return each(curvatures_at, p, q, c, {});
+    return each(curvatures_at, p, q, c);
   }
 
   using At = EntryPair (*)(const ExponentialUnit&, double, double, double);
-  DualPair each(At at, const Tensor& p, const Tensor& q, const Tensor& c, const Tensor& but) const {
-    return each_entry(p, q, c, but, [&](double x, double y, double z) { return at(f_, x, y, z); });
+  DualPair each(At at, const Tensor& p, const Tensor& q, const Tensor& c) const {
+    return each_entry(p, q, c, [&](double x, double y, double z) { return at(f_, x, y, z); });
   }
 
   ExponentialUnit f_;

@@ -1,10 +1,11 @@
 #include "ladon/layers/infinite/dual/entries.h"
 
 #include <limits>
+#include <vector>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/compare.h"
-#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/parallel.h"
 
@@ -13,19 +14,21 @@ namespace ladon::infinite {
 using kernels::DualPair;
 using std::int64_t;
 
-DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c, const Tensor& skip,
+namespace {
+
+Tensor dense(const Tensor& x, const Shape& shape) { return contiguous(expand(x, shape)); }
+
+}  // namespace
+
+DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c,
                     const std::function<EntryPair(double p, double q, double c)>& of) {
   const NoGrad off;
-  const auto dense = [&](const Tensor& x) { return contiguous(expand(x, c.shape())); };
-  const Tensor ps = dense(p), qs = dense(q), cs = contiguous(c);
-  const Tensor skipped = skip.defined() ? dense(skip) : skip;
-  DualPair y{zeros(c.shape(), f64), zeros(c.shape(), f64)};
+  const Tensor ps = dense(p, c.shape()), qs = dense(q, c.shape()), cs = contiguous(c);
+  DualPair y{empty(c.shape(), f64), empty(c.shape(), f64)};
   const double *pp = ps.data<double>(), *qp = qs.data<double>(), *cp = cs.data<double>();
-  const bool* left_out = skipped.defined() ? skipped.data<bool>() : nullptr;
   double *first = y.first.mutable_data<double>(), *second = y.second.mutable_data<double>();
   parallel::for_range(c.count(), 16, [&](int64_t i, int64_t end) {
     for (; i < end; ++i) {
-      if (left_out && left_out[i]) continue;
       const EntryPair e = of(pp[i], qp[i], cp[i]);
       first[i] = e.first;
       second[i] = e.second;
@@ -34,16 +37,33 @@ DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c, const Ten
   return y;
 }
 
-DualPair expanded_where(const Tensor& few, const DualRule& expansion, const Tensor& p,
-                        const Tensor& q, const Tensor& c, bool with_derivative,
-                        const std::function<DualPair()>& other) {
+DualPair expanded_where(
+    const Tensor& few, const DualRule& expansion, const Tensor& p, const Tensor& q, const Tensor& c,
+    bool with_derivative,
+    const std::function<DualPair(const Tensor& p, const Tensor& q, const Tensor& c)>& other) {
   const NoGrad off;
-  if (c.count() > 0 && !any(few).item<bool>()) return other();
+  const Tensor known = dense(few, c.shape());
+  std::vector<int64_t> left;
+  for (int64_t i = 0; i < c.count(); ++i)
+    if (!known.data<bool>()[i]) left.push_back(i);
+  if (c.count() > 0 && static_cast<int64_t>(left.size()) == c.count()) return other(p, q, c);
   const DualResult e = expansion.evaluate(p, q, c, with_derivative);
-  if (c.count() == 0 || all(few).item<bool>()) return {e.value, e.derivative};
-  const DualPair rest = other();
-  return {where(few, e.value, rest.first),
-          with_derivative ? where(few, e.derivative, rest.second) : Tensor()};
+  if (left.empty()) return {e.value, e.derivative};
+  const auto listed = [&](const Tensor& x) {
+    const Tensor all = dense(x, c.shape());
+    Tensor list = empty({static_cast<int64_t>(left.size())}, f64);
+    for (std::size_t i = 0; i < left.size(); ++i)
+      list.mutable_data<double>()[i] = all.data<double>()[left[i]];
+    return list;
+  };
+  const DualPair rest = other(listed(p), listed(q), listed(c));
+  const auto put = [&](const Tensor& series, const Tensor& list) {
+    Tensor y = clone(series);
+    double* to = y.mutable_data<double>();
+    for (std::size_t i = 0; i < left.size(); ++i) to[left[i]] = list.data<double>()[i];
+    return y;
+  };
+  return {put(e.value, rest.first), with_derivative ? put(e.derivative, rest.second) : Tensor()};
 }
 
 std::shared_ptr<const DualRule> expansion_of(const Pointwise& f) {
@@ -54,6 +74,12 @@ std::shared_ptr<const DualRule> expansion_of(const Pointwise& f) {
 
 Tensor both_at_most(double most, const Tensor& p, const Tensor& q) {
   return logical_and(less_equal(p, most), less_equal(q, most));
+}
+
+Tensor moderate(double most, const Tensor& p, const Tensor& q, const Tensor& c) {
+  constexpr double correlation = 0.8;
+  return logical_and(both_at_most(most, p, q),
+                     less_equal(square(c), correlation * correlation * p * q));
 }
 
 }  // namespace ladon::infinite

@@ -12,19 +12,23 @@ struct EntryPair {
   double first, second;
 };
 
-/// of(p, q, c) of every entry, on all threads; 0 where `skip` (bool, broadcast, or undefined).
-kernels::DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c, const Tensor& skip,
+/// of(p, q, c) of every entry, on all threads.
+kernels::DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c,
                              const std::function<EntryPair(double p, double q, double c)>& of);
 
 /// E and E' by f's Hermite expansion, which is fast, for the entries where it is exact (`few`, bool,
-/// broadcast), and by `other` for those where it is not: each by the rule that its own p, q and c ask
-/// for.
-kernels::DualPair expanded_where(const Tensor& few, const DualRule& expansion, const Tensor& p,
-                                 const Tensor& q, const Tensor& c, bool with_derivative,
-                                 const std::function<kernels::DualPair()>& other);
+/// broadcast), and by `other`, which gets them as lists [n], for those where it is not: each by the
+/// rule that its own p, q and c ask for.
+kernels::DualPair expanded_where(
+    const Tensor& few, const DualRule& expansion, const Tensor& p, const Tensor& q, const Tensor& c,
+    bool with_derivative,
+    const std::function<kernels::DualPair(const Tensor& p, const Tensor& q, const Tensor& c)>&
+        other);
 /// The expansion of 128 terms, which does not judge what it leaves out.
 std::shared_ptr<const DualRule> expansion_of(const Pointwise& f);
 /// Where both variances are at most `most`.
 Tensor both_at_most(double most, const Tensor& p, const Tensor& q);
+/// Where they are, and |ρ| ≤ 0.8: there 128 terms leave out 4e-13 at most of what ρ = 1 has.
+Tensor moderate(double most, const Tensor& p, const Tensor& q, const Tensor& c);
 
 }  // namespace ladon::infinite

@@ -106,15 +106,17 @@ class GeluTanhRule final : public SlopedRule {
                   bool with_derivative) const override {
     const Tensor few = logical_or(both_at_most(3, p, q),
                                   logical_and(both_at_most(10, p, q), less_equal(p * q, 0.1)));
-    return expanded_where(few, *series_, p, q, c, with_derivative, [&] {
-      return sum(kernels::dual(gelu_, p, q, c, true), each_entry(p, q, c, few, values_at));
-    });
+    return expanded_where(few, *series_, p, q, c, with_derivative,
+                          [&](const Tensor& x, const Tensor& y, const Tensor& z) {
+                            return sum(kernels::dual(gelu_, x, y, z, true),
+                                       each_entry(x, y, z, values_at));
+                          });
   }
   DualPair slopes(const Tensor& p, const Tensor& q, const Tensor& c) const override {
-    return sum(kernels::dual_slopes(gelu_, p, q, c), each_entry(p, q, c, {}, slopes_at));
+    return sum(kernels::dual_slopes(gelu_, p, q, c), each_entry(p, q, c, slopes_at));
   }
   DualPair curvatures(const Tensor& p, const Tensor& q, const Tensor& c) const override {
-    return sum(kernels::dual_curvatures(gelu_, p, q, c), each_entry(p, q, c, {}, curvatures_at));
+    return sum(kernels::dual_curvatures(gelu_, p, q, c), each_entry(p, q, c, curvatures_at));
   }
 
   static DualPair sum(const DualPair& a, const DualPair& b) {

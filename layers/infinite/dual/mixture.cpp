@@ -13,6 +13,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/layers/infinite/dual/entries.h"
 
@@ -63,8 +64,8 @@ struct Term {
   double factor, scale, deviation;
 };
 
-/// constant + Σ_i terms_i; where both variances are at most `small` by the Hermite expansion. (The
-/// constant's products with the terms must have mean zero.)
+/// constant + Σ_i terms_i; where both variances are at most `small`, or they and ρ moderate, by the Hermite
+/// expansion. (The constant's products with the terms must have mean zero.)
 class MixtureRule final : public SlopedRule {
  public:
   MixtureRule(DualForm base, std::vector<Term> terms, double constant, double small,
@@ -78,17 +79,19 @@ class MixtureRule final : public SlopedRule {
  private:
   DualPair values(const Tensor& p, const Tensor& q, const Tensor& c,
                   bool with_derivative) const override {
-    return expanded_where(both_at_most(small_, p, q), *series_, p, q, c, with_derivative, [&] {
+    const Tensor few = logical_or(both_at_most(small_, p, q), moderate(30, p, q, c));
+    const auto at_any_variance = [&](const Tensor& x, const Tensor& y, const Tensor& z) {
       DualPair sum = over_pairs(
-          p, q, c,
-          [](const DualForm& f, const Tensor& x, const Tensor& y, const Tensor& z) {
-            return kernels::dual(f, x, y, z, true);
+          x, y, z,
+          [](const DualForm& f, const Tensor& u, const Tensor& v, const Tensor& w) {
+            return kernels::dual(f, u, v, w, true);
           },
           [](const Term&, const Term&) { return 1.0; },
           [](const Term& i, const Term& j) { return i.scale * j.scale; });
       sum.first = sum.first + constant_ * constant_;
       return sum;
-    });
+    };
+    return expanded_where(few, *series_, p, q, c, with_derivative, at_any_variance);
   }
 
   DualPair slopes(const Tensor& p, const Tensor& q, const Tensor& c) const override {
