@@ -4,9 +4,11 @@
 // Work is cut by its size alone, never by the number of threads, and partial results are combined
 // in the order of the cuts; so every result is the same, bit for bit, at any number of threads.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace ladon {
 
@@ -22,6 +24,20 @@ namespace parallel {
 /// a body is rethrown here.
 void for_range(std::int64_t n, std::int64_t grain,
                const std::function<void(std::int64_t, std::int64_t)>& body);
+
+/// use(make(i)) for i = 0 … n − 1 in this order, on this thread, while all threads make; `held` results at
+/// most exist at a time.
+template <class Make, class Use>
+void in_order(std::int64_t n, std::int64_t held, const Make& make, const Use& use) {
+  std::vector<decltype(make(n))> made(static_cast<std::size_t>(std::min(n, held)));
+  for (std::int64_t start = 0; start < n; start += held) {
+    const std::int64_t count = std::min(held, n - start);
+    for_range(count, 1, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i) made[static_cast<std::size_t>(i)] = make(start + i);
+    });
+    for (std::int64_t i = 0; i < count; ++i) use(made[static_cast<std::size_t>(i)]);
+  }
+}
 
 /// Aligned memory from the caching allocator; nullptr when there is none.
 void* allocate(std::size_t bytes, std::size_t alignment);

@@ -101,7 +101,9 @@ Kernel FiniteHeads::run(const Inputs& x, const HeadSource& heads, Get get, Entri
   return y;
 }
 
-Latents FiniteHeads::draw_from(const Inputs& x, const Generator& source) const {
+Latents FiniteHeads::draw(const Inputs& x, Generator& rng) const {
+  const NoGrad off;
+  const Generator source = rng.split(rng.reserve(1)).split(0);
   Latents z;
   run(
       x,
@@ -111,11 +113,6 @@ Latents FiniteHeads::draw_from(const Inputs& x, const Generator& source) const {
       },
       Get::nngp, Entries::full);
   return z;
-}
-
-Latents FiniteHeads::draw(const Inputs& x, Generator& rng) const {
-  const NoGrad off;
-  return draw_from(x, rng.split(rng.reserve(1)).split(0));
 }
 
 Kernel FiniteHeads::kernel(const Inputs& x, const Latents& z, Get get, Entries wanted) const {
@@ -179,14 +176,7 @@ void FiniteHeads::for_each(const Inputs& x, std::int64_t draws, Generator& rng, 
         x, [&](std::int64_t rank) { return draw_layer(rank, own.split(layer++)); }, get,
         Entries::full);
   };
-  std::vector<Kernel> kernels(held);
-  for (std::int64_t start = 0; start < draws; start += held) {
-    const std::int64_t count = std::min(held, draws - start);
-    parallel::for_range(count, 1, [&](std::int64_t i, std::int64_t end) {
-      for (; i < end; ++i) kernels[static_cast<std::size_t>(i)] = kernel_of(start + i);
-    });
-    for (std::int64_t i = 0; i < count; ++i) use(kernels[static_cast<std::size_t>(i)]);
-  }
+  parallel::in_order(draws, held, kernel_of, use);
 }
 
 KernelMoments FiniteHeads::moments(const Inputs& x, std::int64_t draws, Generator& rng,

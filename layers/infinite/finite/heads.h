@@ -99,7 +99,6 @@ class FiniteHeads {
   std::vector<ScaleMixture> outputs(const Inputs& x, std::int64_t draws, Generator& rng) const;
 
  private:
-  Latents draw_from(const Inputs& x, const Generator& source) const;
   Kernel run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted,
              std::vector<Tensor>* features = nullptr) const;
   Kernel given(const Inputs& x, const Latents& z, Get get, Entries wanted,

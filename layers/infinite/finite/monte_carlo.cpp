@@ -26,15 +26,7 @@ void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs&
     kernel.verify = kernel.verify && i == 0;
     return empirical_kernel(*network, a, b, kernel);
   };
-  std::vector<EmpiricalKernel> kernels(held);
-  for (std::int64_t start = 0; start < options.draws; start += held) {
-    const std::int64_t count = std::min(held, options.draws - start);
-    parallel::for_range(count, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i)
-        kernels[static_cast<std::size_t>(i)] = kernel_of(start + i);
-    });
-    for (std::int64_t i = 0; i < count; ++i) use(kernels[static_cast<std::size_t>(i)]);
-  }
+  parallel::in_order(options.draws, held, kernel_of, use);
 }
 
 std::vector<EmpiricalKernel> sample_kernels(const NetworkFactory& make, const Inputs& a,
