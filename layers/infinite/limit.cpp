@@ -81,11 +81,6 @@ Kernel Passes::run(Kernel inputs) const {
 }
 
 Kernel Passes::record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
-                      Selves& selves) const {
-  return record(in, begin, end, count, selves, nullptr);
-}
-
-Kernel Passes::record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
                       Selves& selves, std::vector<double>* unexplained) const {
   const KernelOptions asked = options(Call::Of::inputs, Get::nngp);
   asked.call->selves1 = std::make_shared<RecordSelves>(selves, begin, count);

@@ -75,8 +75,9 @@ class Passes {
 
   /// Over inputs [begin, end): what layers make of them alone goes into rows of `selves`, which are
   /// made for `count` inputs. Returns the kernels of the model's outputs.
+  /// Limit::unexplained of them is added to `unexplained`, if there is one.
   Kernel record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
-                Selves& selves) const;
+                Selves& selves, std::vector<double>* unexplained = nullptr) const;
   /// Of all inputs, `at_once` at a time.
   Selves selves(const Inputs& in, std::int64_t at_once) const;
 
@@ -91,11 +92,8 @@ class Passes {
   Kernel pairs(const Rows& a, Get get) const;
 
  private:
-  friend class Limit;
   KernelOptions options(Call::Of of, Get get) const;
   Kernel run(Kernel inputs) const;
-  Kernel record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
-                Selves& selves, std::vector<double>* unexplained) const;
 
   Limit limit_;
   Inputs inputs_;  // the landmarks
