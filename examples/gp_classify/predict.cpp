@@ -7,8 +7,8 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/data/metrics.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/examples/gp_classify/search.h"
 #include "ladon/optim/posterior/classification.h"
+#include "ladon/optim/posterior/search.h"
 
 namespace ladon::example {
 namespace {
@@ -42,7 +42,7 @@ Fit fit(const Kernels& kernels, const Tensor& labels, std::int64_t classes,
           probabilities(left_out.mean, left_out.variance, likeliest * std::exp(log_factor)),
           labels);
     };
-    const auto [log_factor, smallest_nll] = smallest(-6, 3, nll);
+    const auto [log_factor, smallest_nll] = smallest(-6, 3, 0.25, nll);
     after_noise();
     if (smallest_nll >= best.loo_nll) continue;
     best = {.noise = noise,

@@ -7,8 +7,8 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/interrupt.h"
-#include "ladon/examples/gp_classify/search.h"
 #include "ladon/optim/adam.h"
+#include "ladon/optim/posterior/search.h"
 #include "ladon/optim/schedule.h"
 
 namespace ladon::example {
@@ -36,7 +36,7 @@ double calibration(const Tensor& held_out_logits, const Tensor& labels) {
   const auto nll = [&](double log_factor) {
     return cross_entropy(held_out_logits * std::exp(log_factor), labels).item();
   };
-  return std::exp(smallest(-5, 3, nll).first);
+  return std::exp(smallest(-5, 3, 0.25, nll).first);
 }
 
 /// Trains on these rows; whether the loss stayed finite.

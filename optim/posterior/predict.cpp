@@ -10,6 +10,7 @@
 #include "ladon/core/lapack.h"
 #include "ladon/core/machine.h"
 #include "ladon/optim/posterior/gradient_flow.h"
+#include "ladon/optim/posterior/search.h"
 #include "ladon/optim/posterior/solve.h"
 
 namespace ladon {
@@ -19,16 +20,19 @@ constexpr const char* operation = "predict";
 
 // --- noise and amplitude ---
 
+/// Throws Error where the kernel or the targets are 0.
+void check_not_zero(const char* caller, const Tensor& kernel, const Tensor& targets) {
+  const double unit = mean(diagonal(kernel)).item();
+  LADON_CHECK(unit > 0, caller, "the mean of the kernel's diagonal is ", unit,
+              "; it must be positive (are all inputs 0, or without a token?)");
+  LADON_CHECK(amax(abs(targets)).item() > 0, caller, "all targets are 0; nothing can be learned");
+}
+
 /// What every noise is judged by: K = U·Λ·Uᵀ and Uᵀ·Y, in units of the mean of K's diagonal.
 class Spectrum {
  public:
-  /// Throws Error where the kernel or the targets are 0.
-  Spectrum(const char* caller, const Tensor& kernel, const Tensor& targets, double jitter) {
-    const double unit = mean(diagonal(kernel)).item();
-    LADON_CHECK(unit > 0, caller, "the mean of the kernel's diagonal is ", unit,
-                "; it must be positive (are all inputs 0, or without a token?)");
-    LADON_CHECK(amax(abs(targets)).item() > 0, caller, "all targets are 0; nothing can be learned");
-    auto [values, vectors] = lapack::eigh(kernel / unit);
+  Spectrum(const Tensor& kernel, const Tensor& targets, double jitter) {
+    auto [values, vectors] = lapack::eigh(kernel / mean(diagonal(kernel)).item());
     values_ = relu(values) + jitter;
     vectors_ = vectors;
     turned_ = matmul(transpose(vectors), targets);  // [N, O]
@@ -58,17 +62,17 @@ class Spectrum {
 };
 
 /// Throws Error where the targets and the kernel allow no amplitude.
-const NoiseChoice& checked(const char* caller, const NoiseChoice& c) {
-  LADON_CHECK(std::isfinite(c.amplitude) && std::isfinite(c.log_density), caller,
-              "no amplitude of the kernel explains the targets with noise ", c.noise,
-              " of its diagonal: it would be ", c.amplitude,
+double checked(const char* caller, double noise, double amplitude) {
+  LADON_CHECK(std::isfinite(amplitude) && amplitude > 0, caller,
+              "no amplitude of the kernel explains the targets with noise ", noise,
+              " of its diagonal: it would be ", amplitude,
               "; give a positive noise or jitter, and targets of moderate size");
-  return c;
+  return amplitude;
 }
 
 NoiseChoice chosen(const Spectrum& spectrum, Evidence by) {
   constexpr double low = 1e-6, high = 1e3;
-  constexpr int steps = 36;  // of the grid, whose best neighbours the golden section starts from
+  constexpr int steps = 36;  // of the grid, beside whose best the search goes on
   const double ratio = std::log(high / low) / steps;
   const auto at = [&](double log_noise) { return spectrum.judge(std::exp(log_noise), by); };
   NoiseChoice best = at(std::log(low));
@@ -76,18 +80,13 @@ NoiseChoice chosen(const Spectrum& spectrum, Evidence by) {
     const NoiseChoice next = at(std::log(low) + i * ratio);
     if (next.log_density > best.log_density) best = next;
   }
-  const double golden = (std::sqrt(5.0) - 1) / 2;
-  double left = std::max(std::log(low), std::log(best.noise) - ratio),
-         right = std::min(std::log(high), std::log(best.noise) + ratio);
-  while (right - left > 1e-3) {
-    const NoiseChoice a = at(right - golden * (right - left)),
-                      b = at(left + golden * (right - left));
-    (a.log_density >= b.log_density ? right : left) =
-        a.log_density >= b.log_density ? std::log(b.noise) : std::log(a.noise);
-    for (const NoiseChoice& c : {a, b})
-      if (c.log_density > best.log_density) best = c;
-  }
-  return best;
+  const double center = std::log(best.noise);
+  const double log_noise =
+      smallest(std::max(std::log(low), center - ratio), std::min(std::log(high), center + ratio),
+               1e-3, [&](double x) { return -at(x).log_density; })
+          .first;
+  const NoiseChoice refined = at(log_noise);
+  return refined.log_density > best.log_density ? refined : best;
 }
 
 // --- memory ---
@@ -128,7 +127,10 @@ NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, Evidence b
   const NoGrad off;
   const Tensor k = solve::symmetric_block("choose_noise", "the kernel", kernel);
   const Tensor y = solve::target_block("choose_noise", "the targets", targets, k.size(0));
-  return checked("choose_noise", chosen(Spectrum("choose_noise", k, y, 0), by));
+  check_not_zero("choose_noise", k, y);
+  const NoiseChoice choice = chosen(Spectrum(k, y, 0), by);
+  checked("choose_noise", choice.noise, choice.amplitude);
+  return choice;
 }
 
 PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& train,
@@ -174,19 +176,22 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   const infinite::Gram self = infinite::gram_diagonal(limit, test, options_within(options, taken));
   const Tensor& kernel = ntk ? among.ntk : among.nngp;
 
-  const Spectrum spectrum(operation, kernel, y, options.jitter);
+  check_not_zero(operation, kernel, y);
   const double unit = mean(diagonal(kernel)).item();
-  const NoiseChoice choice =
-      checked(operation, options.noise ? spectrum.judge(*options.noise, options.choose_by)
-                                       : chosen(spectrum, options.choose_by));
-  const GaussianProcess process(kernel, y,
-                                {.noise = choice.noise * unit, .jitter = options.jitter});
   Predicted result;
-  result.relative_noise = choice.noise;
-  result.amplitude = choice.amplitude / unit;
-  const double a = result.amplitude, count = static_cast<double>(y.count());
-  result.noise = a * choice.noise * unit;
+  result.relative_noise =
+      options.noise ? *options.noise
+                    : chosen(Spectrum(kernel, y, options.jitter), options.choose_by).noise;
+  const GaussianProcess process(kernel, y,
+                                {.noise = result.relative_noise * unit, .jitter = options.jitter});
   result.left_out = process.leave_one_out();
+  const Tensor alone = unsqueeze(result.left_out.variance, 1);
+  const double amplitude = options.choose_by == Evidence::marginal_likelihood
+                               ? process.amplitude()
+                               : mean(square(y - result.left_out.mean) / alone).item();
+  result.amplitude = checked(operation, result.relative_noise, amplitude);
+  const double a = result.amplitude, count = static_cast<double>(y.count());
+  result.noise = a * result.relative_noise * unit;
   result.left_out.variance = a * result.left_out.variance;
   const Tensor variance = unsqueeze(result.left_out.variance, 1);
   result.left_out.log_density =
@@ -204,10 +209,10 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   }
   // Networks trained to the end: their mean is the regression by the NTK; where they began is a draw
   // from the NNGP kernel, in the units that explain the targets.
-  const GradientFlow flow(among.ntk, y, {.jitter = options.jitter + choice.noise});
+  const GradientFlow flow(among.ntk, y, {.jitter = options.jitter + result.relative_noise});
   const Prediction trained =
       flow.ensemble(infinite_time, across.ntk, {among.nngp, across.nngp, self.nngp});
-  const double began = choice.noise * mean(diagonal(among.nngp)).item();
+  const double began = result.relative_noise * mean(diagonal(among.nngp)).item();
   const GaussianProcess prior(among.nngp, y, {.noise = began, .jitter = options.jitter});
   result.mean = trained.mean;
   result.amplitude = prior.amplitude();

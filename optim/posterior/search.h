@@ -4,16 +4,16 @@
 #include <cmath>
 #include <utility>
 
-namespace ladon::example {
+namespace ladon {
 
 /// The x with the smallest f(x) in [low, high], where f falls and then rises, by golden section
-/// search to a quarter; and that f(x).
+/// search to within `tolerance`; and that f(x).
 template <class F>
-std::pair<double, double> smallest(double low, double high, const F& f) {
+std::pair<double, double> smallest(double low, double high, double tolerance, const F& f) {
   const double golden = (std::sqrt(5.0) - 1) / 2;
   double a = high - golden * (high - low), b = low + golden * (high - low);
   double f_a = f(a), f_b = f(b);
-  while (high - low > 0.25) {
+  while (high - low > tolerance) {
     if (f_a <= f_b) {
       high = b, b = a, f_b = f_a;
       f_a = f(a = high - golden * (high - low));
@@ -25,4 +25,4 @@ std::pair<double, double> smallest(double low, double high, const F& f) {
   return f_a <= f_b ? std::pair(a, f_a) : std::pair(b, f_b);
 }
 
-}  // namespace ladon::example
+}  // namespace ladon
