@@ -9,5 +9,7 @@
 #include "ladon/optim/particles/spos.h"
 #include "ladon/optim/particles/svgd.h"
 #include "ladon/optim/particles/wgd.h"
+#include "ladon/optim/samplers/log_density.h"
 #include "ladon/optim/schedule.h"
 #include "ladon/optim/sgd.h"
+#include "ladon/optim/target.h"

@@ -21,6 +21,7 @@ set(rooms
     "layers/infinite/finite|^layers/infinite/finite/"
     "optim|^optim/[^/]*$"
     "optim/particles|^optim/particles/"
+    "optim/samplers|^optim/samplers/"
     "optim/posterior|^optim/posterior/"
     "examples|^examples/"
     "tests|^tests/")

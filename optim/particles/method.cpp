@@ -44,12 +44,6 @@ double checked_force(const ParticleBlock& block, const std::string& method, cons
 
 }  // namespace
 
-Tensor target_gradient(const Target& target, const Tensor& theta, const Tensor& g) {
-  const auto& [n, precision, temperature] = target;
-  if (n == 1 && precision == 0 && temperature == 1) return g;  // keeps −0, and one pass
-  return g * (n / temperature) + theta * (precision / temperature);
-}
-
 /// A parameter's share of a block's noise, until it is added.
 struct ParticleMethod::PendingNoise {
   std::string block;
@@ -69,13 +63,7 @@ struct ParticleMethod::PendingNoise {
 
 ParticleMethod::ParticleMethod(Particles particles, const Target& target, double max_ratio)
     : particles_(std::move(particles)), target_(target), max_ratio_(max_ratio) {
-  LADON_CHECK(std::isfinite(target.count) && target.count > 0, "particles", "N is ", target.count,
-              "; it must be positive and finite");
-  LADON_CHECK(std::isfinite(target.prior_precision) && target.prior_precision >= 0, "particles",
-              "the prior's precision is ", target.prior_precision,
-              "; it must be finite and at least 0");
-  LADON_CHECK(std::isfinite(target.temperature) && target.temperature > 0, "particles",
-              "the temperature is ", target.temperature, "; it must be positive and finite");
+  check_target("particles", target);
   LADON_CHECK(max_ratio >= 1, "particles", "max_ratio is ", max_ratio,
               "; it must be at least 1, the ratio of the forces where particles rest");
 }

@@ -19,19 +19,9 @@
 
 #include "ladon/optim/particles/diagnostics.h"
 #include "ladon/optim/particles/particles.h"
+#include "ladon/optim/target.h"
 
 namespace ladon {
-
-/// What the particles are to sample: density ∝ exp(−U(θ)/T), U = N·loss − log prior. The defaults
-/// take the loss itself as U.
-struct Target {
-  double count = 1;            ///< N: training items, when the loss is their mean.
-  double prior_precision = 0;  ///< λ of the prior N(0, 1/λ) on every entry; 0: flat.
-  double temperature = 1;      ///< T
-};
-
-/// ∇U(Θ)/T = (N·g + λ·Θ)/T, the negative score, from Θ and g = ∇loss of one dtype.
-Tensor target_gradient(const Target& target, const Tensor& theta, const Tensor& g);
 
 /// What apply() did to one block, and where its particles stand now.
 struct BlockReport {
