@@ -125,7 +125,7 @@ infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
     if (finitely_many) {
       const Tensor& tokens = inputs.root1.common;
       layer.heads = std::make_shared<infinite::HeadLatents>(call.heads(tokens.size(-1)));
-      if (call.features) call.features->push_back(infinite::head_features(layer, tokens, k.mask1));
+      if (call.maps) call.maps->push_back(infinite::head_map(layer, tokens, k.mask1));
     }
     layer.rng = Generator(limit_draws.seed).split(call.drawn).split(call.replicate);
     if (call.found()) inputs = inputs.alone();

@@ -92,6 +92,7 @@ class SomeHeads {
 }  // namespace
 
 Tensor weights_of(const AttentionLimit& layer, const Tensor& logits, const Tensor& mask) {
+  if (!mask.defined() && !layer.causal) return apply(layer.form.weighting, logits);
   const Tensor may = visible(mask, logits.size(-2), logits.size(-1), layer.causal);
   if (layer.form.weighting != Weighting::softmax) return may * apply(layer.form.weighting, logits);
   return apply(Weighting::softmax, where(greater(may, 0), logits, scalar(-INFINITY, f64)));

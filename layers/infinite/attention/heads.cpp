@@ -19,7 +19,8 @@ Tensor logits_of(const AttentionLimit& layer, const Tensor& tokens, const Tensor
   for (int axis = 2; axis < tokens.rank(); ++axis) each.append(1);
   each.append(forms.size(1));
   each.append(forms.size(2));
-  return layer.query_key * matmul(matmul(tokens, reshape(forms, each)), transpose(tokens));
+  return matmul(matmul(tokens, reshape(layer.query_key * forms, each)),
+                contiguous(transpose(tokens)));
 }
 
 }  // namespace
@@ -51,8 +52,10 @@ AttentionMoments head_moments(const AttentionLimit& layer, const Seen& seen, con
   return sum;
 }
 
-Tensor head_features(const AttentionLimit& layer, const Tensor& tokens, const Tensor& mask) {
-  return matmul(weights_of(layer, logits_of(layer, tokens, layer.heads->form()), mask), tokens);
+HeadMap head_map(const AttentionLimit& layer, const Tensor& tokens, const Tensor& mask) {
+  return {tokens, mask, [layer](const Tensor& forms, const Tensor& seen, const Tensor& seen_mask) {
+            return weights_of(layer, logits_of(layer, seen, forms), seen_mask);
+          }};
 }
 
 }  // namespace ladon::infinite

@@ -93,7 +93,7 @@ AttentionMoments softmax_moments(const AttentionLimit& layer, const Seen& seen,
 
 /// The same of the finitely many heads in layer.heads; `seen` holds the roots of their tokens.
 AttentionMoments head_moments(const AttentionLimit& layer, const Seen& seen, const Pairs& values);
-/// ζ(G_h)·Φ of inputs whose tokens have the coordinates Φ [N, T, R] and the mask [N, T]: [H, N, T, R].
-Tensor head_features(const AttentionLimit& layer, const Tensor& tokens, const Tensor& mask);
+/// How heads attend in inputs whose tokens have the coordinates Φ [N, T, R] and the mask [N, T].
+HeadMap head_map(const AttentionLimit& layer, const Tensor& tokens, const Tensor& mask);
 
 }  // namespace ladon::infinite

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/running_moments.h"
@@ -88,12 +89,12 @@ HeadLatents FiniteHeads::draw_layer(std::int64_t rank, Generator rng) const {
 
 // The inputs are their own landmarks, of full rank, so that one pass is all.
 Kernel FiniteHeads::run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted,
-                        std::vector<Tensor>* features) const {
+                        std::vector<HeadMap>* maps) const {
   auto call = std::make_shared<Call>();
   call->of = Call::Of::landmarks;
   call->landmarks = std::make_shared<Landmarks>();
   call->heads = heads;
-  call->features = features;
+  call->maps = maps;
   Kernel in = input_kernel(x, {.get = get, .entries = limit_.model().needs(wanted), .call = call});
   in.wanted = wanted;
   Kernel y = limit_(in);
@@ -119,9 +120,16 @@ Kernel FiniteHeads::kernel(const Inputs& x, const Latents& z, Get get, Entries w
   return given(x, z, get, wanted);
 }
 
+std::vector<HeadMap> FiniteHeads::maps(const Inputs& x, const Latents& z) const {
+  std::vector<HeadMap> all;
+  given(x, z, Get::nngp, Entries::full, &all);
+  return all;
+}
+
 std::vector<Tensor> FiniteHeads::features(const Inputs& x, const Latents& z) const {
   std::vector<Tensor> all;
-  given(x, z, Get::nngp, Entries::full, &all);
+  for (const HeadMap& of : maps(x, z))
+    all.push_back(matmul(of.weights(z[all.size()].form(), of.tokens, of.mask), of.tokens));
   return all;
 }
 
@@ -144,7 +152,7 @@ void check_latents(const HeadLatents& z) {
 }  // namespace
 
 Kernel FiniteHeads::given(const Inputs& x, const Latents& z, Get get, Entries wanted,
-                          std::vector<Tensor>* features) const {
+                          std::vector<HeadMap>* maps) const {
   std::size_t layer = 0;
   Kernel k = run(
       x,
@@ -157,7 +165,7 @@ Kernel FiniteHeads::given(const Inputs& x, const Latents& z, Get get, Entries wa
                     own.rank(), " coordinates, but its tokens have ", rank);
         return own;
       },
-      get, wanted, features);
+      get, wanted, maps);
   LADON_CHECK(layer == z.size(), "finite_heads", "latents of ", z.size(),
               " layers, but the model has ", layer, " that attend with random logits");
   return k;

@@ -84,6 +84,8 @@ class FiniteHeads {
   /// layer of sqrt scaling. Where values see the same tokens, the layer's kernel is OV²/H Σ_h r_h times their inner
   /// products (+ σ_b²), of rank H·R at most.
   std::vector<Tensor> features(const Inputs& x, const Latents& z) const;
+  /// How the heads of each such layer attend in x; what a later layer's tokens are depends on z.
+  std::vector<HeadMap> maps(const Inputs& x, const Latents& z) const;
 
   /// kernel() at `draws` independent latents, one after the other in their order, on all threads. The
   /// first numbers are those of draw(x, rng) with the same generator. Advances rng by one block.
@@ -100,9 +102,9 @@ class FiniteHeads {
 
  private:
   Kernel run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted,
-             std::vector<Tensor>* features = nullptr) const;
+             std::vector<HeadMap>* maps = nullptr) const;
   Kernel given(const Inputs& x, const Latents& z, Get get, Entries wanted,
-               std::vector<Tensor>* features = nullptr) const;
+               std::vector<HeadMap>* maps = nullptr) const;
   HeadLatents draw_layer(std::int64_t rank, Generator rng) const;
 
   Limit limit_;

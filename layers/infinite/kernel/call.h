@@ -38,7 +38,7 @@ struct Call {
   std::size_t drawn = 0;                       ///< Layers of this pass that drew so far.
   std::vector<double>* unexplained = nullptr;  ///< Where layers that draw put Limit::unexplained.
   HeadSource heads;  ///< Of layers with finitely many heads; null: all have infinitely many.
-  std::vector<Tensor>* features = nullptr;  ///< Where those put their features; null: nowhere.
+  std::vector<HeadMap>* maps = nullptr;  ///< Where those put their maps; null: nowhere.
 
   /// Whether pairs are not needed any more: all coordinates of the inputs are found.
   bool found() const { return of == Of::inputs && drawn == landmarks->factors.size(); }

@@ -26,6 +26,14 @@ struct HeadLatents {
   Tensor scale() const;
 };
 
+/// How heads of a layer attend in some inputs.
+struct HeadMap {
+  Tensor tokens;  ///< Φ [N, T, R]
+  Tensor mask;    ///< Keys that may be attended to, [N, T]; undefined: all.
+  /// ζ(QK·Φ·B·Φᵀ) for forms B [S, R, R]: [S, N, T, T].
+  std::function<Tensor(const Tensor& forms, const Tensor& tokens, const Tensor& mask)> weights;
+};
+
 /// Of all attention layers of a model, in the order in which it calls them.
 using Latents = std::vector<HeadLatents>;
 

@@ -2,50 +2,20 @@
 
 #include "ladon/optim/posterior/first_order.h"
 
-#include "ladon/layers/attention.h"
-#include "ladon/layers/containers.h"
 #include "ladon/layers/infinite/finite/heads.h"
-#include "ladon/layers/pooling.h"
+#include "ladon/tests/optim/posterior/one_channel.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
 namespace ladon {
 namespace {
 
-// Sequences of one channel, for which a head is one number and everything an integral over it, known to
-// 1e-8 by an independent program: softmax, QK 1.5, OV 1.2, noise .05, mean over positions.
-const std::vector<double> inputs = {1.0, -0.5, 2.0,  0.3, 1.7, -1.2, -1.4, 0.6, 0.9,
-                                    2.2, 0.1,  -0.8, 0.8, 1.1, -2.0, -0.2, 1.3, 0.5};
-const Tensor& limit_kernel() {
-  static const Tensor k =
-      tensor({1.133889589537,  0.408882760191, -0.046268390517, 0.789654432619, -0.186628588067,
-              0.718856520298,  0.408882760191, 0.154425303123,  0.002690075327, 0.273455156683,
-              -0.031052706973, 0.25603040652,  -0.046268390517, 0.002690075327, 0.094467894319,
-              -0.0945420002,   0.183631617198, -0.055752073301, 0.789654432619, 0.273455156683,
-              -0.0945420002,   0.595672096806, -0.255617031051, 0.521761147144, -0.186628588067,
-              -0.031052706973, 0.183631617198, -0.255617031051, 0.388311850912, -0.180667206803,
-              0.718856520298,  0.25603040652,  -0.055752073301, 0.521761147144, -0.180667206803,
-              0.47452211362},
-             {6, 6}, f64);
-  return k;
-}
-const Tensor& targets() {
-  static const Tensor y = tensor({0.9, 0.1, -0.7, 1.3}, f64);
-  return y;
-}
+using namespace test::one_channel;
 
 FirstOrder of_draws(std::int64_t draws) {
   Generator rng(1);
-  const Sequential net(MultiHeadAttention({.dim = 1,
-                                           .heads = 1,
-                                           .bias = false,
-                                           .prior = {.parameterization = Parameterization::ntk,
-                                                     .query_key_std = 1.5,
-                                                     .value_output_std = 1.2}},
-                                          rng),
-                       MeanPool());
-  FirstOrder first(limit_kernel(), targets(), {.noise = 0.05, .jitter = 0});
-  infinite::finite_heads(net).for_each(from_vector(inputs, {6, 3, 1}), draws, rng,
-                                       infinite::Get::nngp,
+  const Sequential net = network();
+  FirstOrder first(limit_kernel(), targets(), {.noise = noise, .jitter = 0});
+  infinite::finite_heads(net).for_each(inputs(), draws, rng, infinite::Get::nngp,
                                        [&](const infinite::Kernel& k) { first.add(k.nngp); });
   return first;
 }

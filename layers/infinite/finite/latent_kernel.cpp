@@ -1,0 +1,206 @@
+#include "ladon/layers/infinite/finite/latent_kernel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/parallel.h"
+
+namespace ladon::infinite {
+namespace {
+
+constexpr std::string_view operation = "latent_kernel";
+
+/// The members of HeadLatents, in the order of a row.
+constexpr std::array<Tensor HeadLatents::*, 4> members = {&HeadLatents::logits, &HeadLatents::query,
+                                                          &HeadLatents::key, &HeadLatents::output};
+
+}  // namespace
+
+Tensor row_of_latents(const Latents& z) {
+  std::vector<Tensor> parts;  // [H, numbers of a head] each
+  for (const HeadLatents& layer : z)
+    for (const auto member : members)
+      if ((layer.*member).defined()) parts.push_back(flatten(layer.*member, 1, -1));
+  LADON_CHECK(!parts.empty(), operation, "there are no latents");
+  return flatten(concat(parts, 1));
+}
+
+Latents latents_of_row(const Tensor& row, const Latents& like) {
+  LADON_CHECK(!like.empty() && row.defined() && row.rank() == 1 &&
+                  row.count() == row_of_latents(like).count(),
+              operation, "a row of latents has shape ", row.defined() ? row.shape() : Shape{},
+              "; it must be ", like.empty() ? Shape{} : row_of_latents(like).shape());
+  const std::int64_t heads = like[0].heads();
+  const Tensor rows = reshape(row, {heads, row.count() / heads});
+  Latents z;
+  std::int64_t start = 0;
+  for (const HeadLatents& layer : like) {
+    z.emplace_back();
+    for (const auto member : members) {
+      const Tensor& x = layer.*member;
+      if (!x.defined()) continue;
+      const std::int64_t numbers = x.count() / heads;
+      z.back().*member =
+          reshape(slice(rows, 1, {.start = start, .stop = start + numbers}), x.shape());
+      start += numbers;
+    }
+  }
+  return z;
+}
+
+namespace {
+
+/// Which queries' weights are read: of the mean over tokens, of the first, of all.
+enum class Readout { mean, first, all };
+constexpr std::array<Readout, 3> readouts = {Readout::mean, Readout::first, Readout::all};
+
+/// Weights [S, N, T, T] → those of what is read, [S, N, Q, T].
+Tensor read(Readout readout, const Tensor& weights, const Tensor& mask) {
+  if (readout == Readout::all) return weights;
+  if (readout == Readout::first) return slice(weights, 2, {.stop = 1});
+  if (!mask.defined()) return mean(weights, 2, Dims::keep);
+  const Tensor visible = cast(mask, f64);  // [N, T]
+  const Tensor share = visible / maximum(sum(visible, 1, Dims::keep), scalar(1, f64));
+  return matmul(unsqueeze(share, 1), weights);  // [N, 1, T] · [S, N, T, T]
+}
+
+/// One attention layer whose kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b.
+class Features {
+ public:
+  Features(HeadMap map, Readout readout, Latents like)
+      : map_(std::move(map)), readout_(readout), like_(std::move(like)) {}
+
+  /// Numbers of the weights of a row Z.
+  std::int64_t size() const {
+    const Shape& tokens = map_.tokens.shape();  // [N, T, R]
+    return like_[0].heads() * tokens[0] * tokens[1] * tokens[1];
+  }
+
+  /// Of rows Z [P, D]: [P, N, N].
+  Tensor kernels(const Tensor& z, std::int64_t inputs) const {
+    return scale_ * products(z, inputs) + offset_;
+  }
+
+  /// Finds a and b from kernels K of rows Z [2, D] and tells whether they fit.
+  bool fit(const Tensor& z, const Tensor& k) {
+    const Tensor own = products(z, k.size(1));
+    const Tensor x = own - mean(own), y = k - mean(k);
+    const double square_sum = dot(flatten(x), flatten(x)).item();
+    if (!(square_sum > 0)) return false;
+    scale_ = dot(flatten(x), flatten(y)).item() / square_sum;
+    offset_ = mean(k).item() - scale_ * mean(own).item();
+    return amax(abs(kernels(z, k.size(1)) - k)).item() <= 1e-9 * amax(abs(k)).item();
+  }
+
+ private:
+  Tensor products(const Tensor& z, std::int64_t inputs) const {
+    const HeadLatents& like = like_[0];
+    const std::int64_t p = z.size(0), h = like.heads(), r = like.rank();
+    const HeadLatents all = of_rows(z);  // P·H heads
+    const Slice some{.stop = inputs};
+    const Tensor tokens = slice(map_.tokens, 0, some);
+    const Tensor mask = map_.mask.defined() ? slice(map_.mask, 0, some) : Tensor();
+    const Tensor rows = read(readout_, map_.weights(all.form(), tokens, mask), mask);
+    const Tensor u = matmul(rows, tokens);  // [P·H, N, Q, R]
+    const Tensor weight = sqrt(all.scale() / static_cast<double>(h));
+    const Tensor one =
+        reshape(u * reshape(weight, {p * h, 1, 1, 1}), {p, h, inputs, rows.size(2) * r});
+    const Tensor features = reshape(permute(one, {0, 2, 1, 3}), {p, inputs, h * rows.size(2) * r});
+    return matmul(features, transpose(features));
+  }
+
+  /// The heads of all rows as those of one layer.
+  HeadLatents of_rows(const Tensor& z) const {
+    const std::int64_t heads = z.size(0) * like_[0].heads();
+    const Tensor rows = reshape(z, {heads, z.count() / heads});
+    HeadLatents all;
+    std::int64_t start = 0;
+    for (const auto member : members) {
+      const Tensor& x = like_[0].*member;
+      if (!x.defined()) continue;
+      Shape shape = x.shape();
+      shape[0] = heads;
+      const std::int64_t stop = start + x.count() / x.size(0);
+      all.*member = reshape(slice(rows, 1, {.start = start, .stop = stop}), shape);
+      start = stop;
+    }
+    return all;
+  }
+
+  HeadMap map_;
+  Readout readout_;
+  Latents like_;
+  double scale_ = 1, offset_ = 0;
+};
+
+/// By passing kernels through the model, row after row; all inputs together, as what the latents of a
+/// deeper layer stand for depends on all.
+Tensor by_passes(const FiniteHeads& heads, const Inputs& x, const Latents& like, const Tensor& z,
+                 std::int64_t inputs) {
+  std::vector<Tensor> all;
+  for (std::int64_t i = 0; i < z.size(0); ++i) {
+    const Kernel k = heads.kernel(x, latents_of_row(select(z, 0, i), like));
+    LADON_CHECK(!k.has_positions(), operation,
+                "the model ends with positions; end it with vectors (MeanPool, FirstToken, …)");
+    all.push_back(slice(slice(k.nngp, 0, {.stop = inputs}), 1, {.stop = inputs}));
+  }
+  return stack(all, 0);
+}
+
+using Kernels = std::function<Tensor(const Tensor& z, std::int64_t inputs)>;
+
+/// The same, `held` rows at a time, on all threads.
+Kernels in_pieces(Kernels kernels, std::int64_t held) {
+  return [kernels = std::move(kernels), held](const Tensor& z, std::int64_t inputs) {
+    const Tensor all = empty({z.size(0), inputs, inputs}, f64);
+    parallel::for_range(z.size(0), held, [&](std::int64_t begin, std::int64_t end) {
+      const NoGrad off;
+      const Slice some{.start = begin, .stop = end};
+      copy_(slice(all, 0, some), kernels(slice(z, 0, some), inputs));
+    });
+    return all;
+  };
+}
+
+std::optional<Features> features_of(const FiniteHeads& heads, const Inputs& x, const Latents& like,
+                                    const Tensor& two, const Tensor& kernels) {
+  const std::vector<HeadMap> maps = heads.maps(x, like);
+  if (maps.size() != 1) return {};
+  for (const Readout readout : readouts) {
+    Features features(maps[0], readout, like);
+    if (features.fit(two, kernels)) return features;
+  }
+  return {};
+}
+
+}  // namespace
+
+LatentKernel latent_kernel(const FiniteHeads& heads, const Inputs& x) {
+  const NoGrad off;
+  Generator rng(0);
+  const Latents like = heads.draw(x, rng);
+  LADON_CHECK(!like.empty(), operation,
+              "the model has no attention layer with random logits (sqrt scaling, untied)");
+  const Tensor two = stack({row_of_latents(like), row_of_latents(heads.draw(x, rng))}, 0);
+  const Tensor kernels = by_passes(heads, x, like, two, x.count());
+  const std::int64_t parts = like[0].heads(), dim = two.size(1);
+  if (const auto features = features_of(heads, x, like, two, kernels)) {
+    constexpr std::int64_t numbers = 1 << 18;  // of the weights that are held at once
+    const auto at = [f = *features](const Tensor& z, std::int64_t n) { return f.kernels(z, n); };
+    return {dim, parts, in_pieces(at, std::max<std::int64_t>(1, numbers / features->size()))};
+  }
+  const auto at = [heads, x, like](const Tensor& z, std::int64_t n) {
+    return by_passes(heads, x, like, z, n);
+  };
+  return {dim, parts, in_pieces(at, 1)};
+}
+
+}  // namespace ladon::infinite

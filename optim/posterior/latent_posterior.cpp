@@ -1,0 +1,207 @@
+#include "ladon/optim/posterior/latent_posterior.h"
+
+#include <cmath>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/autograd/running_moments.h"
+#include "ladon/core/error.h"
+#include "ladon/core/lapack.h"
+#include "ladon/core/parallel.h"
+#include "ladon/optim/posterior/gp.h"
+#include "ladon/optim/posterior/solve.h"
+
+namespace ladon {
+namespace {
+
+constexpr std::string_view operation = "sample_posterior";
+
+/// Targets whitened by L of LLᵀ = K + σ²: v = L⁻¹Y, and their density (RW 2.30).
+struct Whitened {
+  Tensor factor, targets;
+
+  Whitened(const Tensor& kernel, const Tensor& y, double noise)
+      : factor(lapack::cholesky(kernel + noise * eye(kernel.size(0), f64))),
+        targets(lapack::solve_triangular(factor, y)) {}
+  double log_density() const {
+    const double n = static_cast<double>(targets.size(0)), outputs = targets.size(1);
+    return -0.5 * dot(flatten(targets), flatten(targets)).item() -
+           outputs * sum(log(diagonal(factor))).item() -
+           0.5 * n * outputs * std::log(2 * std::numbers::pi);
+  }
+};
+
+/// m_z [M, O] and C_z [M, M] of a kernel [N + M, N + M]   (RW 2.25, 2.26).
+Prediction predict(const Tensor& kernel, const Tensor& y, double noise) {
+  const std::int64_t n = y.size(0);
+  const auto block = [&](Slice rows, Slice columns) {
+    return contiguous(slice(slice(kernel, 0, rows), 1, columns));
+  };
+  const Slice train{.stop = n}, test{.start = n};
+  const Whitened w(block(train, train), y, noise);
+  const Tensor v = lapack::solve_triangular(w.factor, block(train, test));  // [N, M]
+  return {matmul(transpose(v), w.targets),
+          solve::proper_covariance(block(test, test) - matmul(transpose(v), v))};
+}
+
+/// Means over draws of m_z, C_z and m_z·m_zᵀ.
+class Averages {
+ public:
+  void add(const Prediction& one) {
+    const Tensor m = transpose(one.mean);  // [O, M]
+    const Tensor products = unsqueeze(m, 2) * unsqueeze(m, 1);
+    if (count_++ == 0) {
+      mean_ = clone(one.mean);
+      within_ = clone(one.covariance);
+      products_ = products;
+      return;
+    }
+    add_(mean_, one.mean);
+    add_(within_, one.covariance);
+    add_(products_, products);
+  }
+  Tensor mean() const { return mean_ / n(); }
+  Tensor within() const { return within_ / n(); }
+  Tensor between() const {
+    const Tensor m = transpose(mean());
+    return products_ / n() - unsqueeze(m, 2) * unsqueeze(m, 1);
+  }
+
+ private:
+  double n() const { return static_cast<double>(count_); }
+  std::int64_t count_ = 0;
+  Tensor mean_, within_, products_;
+};
+
+/// One run, and what it says of the test inputs.
+struct Replicate {
+  SmcResult run;
+  Averages averages;
+  std::vector<Tensor> means, variances;  // of the last sweep
+};
+
+struct Problem {
+  const infinite::LatentKernel& kernel;
+  std::int64_t inputs;
+  Tensor targets;
+  double noise;
+
+  void record(const EllipticalState& state, Replicate& to) const {
+    constexpr std::int64_t held = 256;
+    to.means.clear();
+    to.variances.clear();
+    const std::int64_t rows = state.z.size(0);
+    for (std::int64_t start = 0; start < rows; start += held) {
+      const Tensor z = slice(state.z, 0, {.start = start, .stop = start + held});
+      const Tensor kernels = kernel.at(z, inputs);
+      const auto make = [&](std::int64_t i) {
+        const NoGrad off;
+        return predict(select(kernels, 0, i), targets, noise);
+      };
+      parallel::in_order(z.size(0), held, make, [&](const Prediction& one) {
+        to.averages.add(one);
+        to.means.push_back(one.mean);
+        to.variances.push_back(clone(diagonal(one.covariance)));
+      });
+    }
+  }
+};
+
+/// ln of the mean of evidences from their logarithms; its error by the delta method.
+Measured log_mean(const std::vector<double>& logarithms) {
+  double largest = logarithms[0], sum = 0, squares = 0;
+  for (const double l : logarithms) largest = std::max(largest, l);
+  const auto n = static_cast<double>(logarithms.size());
+  for (const double l : logarithms) sum += std::exp(l - largest) / n;
+  for (const double l : logarithms) {
+    const double deviation = std::exp(l - largest) / sum - 1;
+    squares += deviation * deviation;
+  }
+  return {largest + std::log(sum), std::sqrt(squares / (n - 1) / n)};
+}
+
+}  // namespace
+
+LogLikelihood latent_likelihood(const infinite::LatentKernel& kernel, const Tensor& targets,
+                                double noise) {
+  LADON_CHECK(kernel.at && kernel.dim >= 1, operation, "the kernel has no latents");
+  LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
+              "; it must be positive, as kernels of few heads are of low rank");
+  LADON_CHECK(targets.defined() && targets.rank() >= 1 && targets.size(0) >= 1, operation,
+              "the targets must be [N] or [N, O]");
+  const std::int64_t n = targets.size(0);
+  const Tensor y = clone(solve::target_block(operation, "the targets", targets, n));
+  return [kernel, y, n, noise](const Tensor& z) {
+    const Tensor kernels = kernel.at(z, n);
+    std::vector<double> values(static_cast<std::size_t>(z.size(0)));
+    parallel::for_range(z.size(0), 16, [&](std::int64_t i, std::int64_t end) {
+      const NoGrad off;
+      for (; i < end; ++i)
+        values[static_cast<std::size_t>(i)] =
+            Whitened(select(kernels, 0, i), y, noise).log_density();
+    });
+    return from_vector(values, {z.size(0)});
+  };
+}
+
+Tensor LatentPosterior::covariance(std::int64_t output) const {
+  return within + select(between, 0, output);
+}
+Tensor LatentPosterior::variance(std::int64_t output) const {
+  return clone(diagonal(covariance(output)));
+}
+
+LatentPosterior sample_posterior(const infinite::LatentKernel& kernel, std::int64_t inputs,
+                                 const Tensor& targets, const LatentPosteriorOptions& options,
+                                 Generator& rng) {
+  const NoGrad off;
+  const LogLikelihood likelihood = latent_likelihood(kernel, targets, options.noise);
+  LADON_CHECK(options.replicates >= 2, operation, "needs two replicates for an error, got ",
+              options.replicates);
+  LADON_CHECK(inputs > targets.size(0), operation, targets.size(0), " targets for ", inputs,
+              " inputs; training inputs come first among them, and at least one to be tested");
+  const Problem problem{kernel, inputs,
+                        solve::target_block(operation, "the targets", targets, targets.size(0)),
+                        options.noise};
+  SmcOptions smc = options.smc;
+  smc.parts = 8;
+  while (kernel.parts % smc.parts != 0) --smc.parts;
+  const Generator source = rng.split(rng.reserve(1));
+
+  LatentPosterior out;
+  RunningMoments mean, within, between;
+  std::vector<double> evidences;
+  std::vector<Tensor> latents, means, variances;
+  for (std::int64_t r = 0; r < options.replicates; ++r) {
+    Replicate one;
+    Generator own = source.split(static_cast<std::uint64_t>(r));
+    one.run = tempered_smc(kernel.dim, likelihood, smc, own,
+                           [&](const EllipticalState& state) { problem.record(state, one); });
+    mean.add(one.averages.mean());
+    within.add(one.averages.within());
+    between.add(one.averages.between());
+    evidences.push_back(one.run.log_evidence);
+    latents.push_back(one.run.state.z);
+    means.push_back(stack(one.means, 0));
+    variances.push_back(stack(one.variances, 0));
+    out.stages = one.run.stages;
+    out.judged += one.run.judged;
+    if (options.progress) options.progress(r + 1, options.replicates);
+  }
+  out.log_evidence = log_mean(evidences);
+  out.mean = mean.mean();
+  out.mean_se = mean.standard_error();
+  out.within = within.mean();
+  out.within_se = within.standard_error();
+  out.between = between.mean();
+  out.between_se = between.standard_error();
+  out.latents = concat(latents, 0);
+  out.means = concat(means, 0);
+  out.variances = concat(variances, 0);
+  return out;
+}
+
+}  // namespace ladon

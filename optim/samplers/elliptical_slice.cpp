@@ -1,0 +1,121 @@
+#include "ladon/optim/samplers/elliptical_slice.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <vector>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+namespace {
+
+constexpr const char* operation = "elliptical_slice";
+
+/// Where a row's proposals lie: angles in (low, high), 0 being the row itself.
+struct Bracket {
+  explicit Bracket(Generator own) : rng(own) {}
+
+  Generator rng;
+  double level = 0, angle = 0, low = 0, high = 0;
+
+  double within(double a, double b) { return a + (b - a) * rng.uniform(); }
+  void begin(double log_target) {
+    level = log_target + std::log1p(-rng.uniform());  // ln of (0, 1]
+    angle = within(0, 2 * std::numbers::pi);
+    low = angle - 2 * std::numbers::pi;
+    high = angle;
+  }
+  void shrink() {
+    (angle < 0 ? low : high) = angle;
+    angle = within(low, high);
+  }
+  /// So that only the row itself is left of it.
+  bool closed() const { return high - low < 1e-14; }
+};
+
+/// β·ln L, impossible states at −∞.
+double log_target(double beta, double log_likelihood) {
+  return std::isnan(log_likelihood) ? -std::numeric_limits<double>::infinity()
+         : beta == 0                ? 0
+                                    : beta * log_likelihood;
+}
+
+Tensor checked(const LogLikelihood& f, const Tensor& z) {
+  const Tensor y = f(z);
+  LADON_CHECK(y.defined() && y.dtype() == f64 && y.shape() == Shape{z.size(0)}, operation, "of ",
+              z.size(0), " rows the log likelihood must be f64 ", Shape{z.size(0)}, ", got ",
+              y.defined() ? y.shape() : Shape{});
+  return y;
+}
+
+void check(const EllipticalState& state, double beta, std::int64_t begin, std::int64_t end) {
+  LADON_CHECK(state.z.defined() && state.z.dtype() == f64 && state.z.rank() == 2, operation,
+              "Z must be f64 [P, D]");
+  const Tensor& l = state.log_likelihood;
+  LADON_CHECK(l.defined() && l.dtype() == f64 && l.shape() == Shape{state.z.size(0)}, operation,
+              "Z has ", state.z.size(0), " rows; the log likelihood must be f64 ",
+              Shape{state.z.size(0)});
+  LADON_CHECK(0 <= begin && begin < end && end <= state.z.size(1), operation, "columns ", begin,
+              " to ", end, " of ", state.z.size(1));
+  LADON_CHECK(beta >= 0 && std::isfinite(beta), operation, "β is ", beta,
+              "; it must be finite and at least 0");
+}
+
+}  // namespace
+
+std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, double beta,
+                              std::int64_t begin, std::int64_t end, const Generator& rng) {
+  const NoGrad off;
+  check(state, beta, begin, end);
+  const std::int64_t rows = state.z.size(0), d = state.z.size(1), width = end - begin;
+  std::vector<double> z = state.z.to_vector(), likelihood = state.log_likelihood.to_vector();
+  std::vector<Bracket> brackets;
+  std::vector<double> prior;  // ν [P, width]
+  std::vector<std::int64_t> open(static_cast<std::size_t>(rows));
+  std::iota(open.begin(), open.end(), 0);
+  for (const std::int64_t i : open) {
+    brackets.emplace_back(rng.split(static_cast<std::uint64_t>(i)));
+    const std::vector<double> nu = normal({width}, brackets.back().rng, 0, 1, f64).to_vector();
+    prior.insert(prior.end(), nu.begin(), nu.end());
+    brackets.back().begin(log_target(beta, likelihood[static_cast<std::size_t>(i)]));
+  }
+
+  std::int64_t judged = 0;
+  while (!open.empty()) {
+    std::vector<double> proposals;
+    for (const std::int64_t i : open) {
+      const auto first =
+          proposals.insert(proposals.end(), z.begin() + i * d, z.begin() + (i + 1) * d);
+      const double angle = brackets[static_cast<std::size_t>(i)].angle;
+      for (std::int64_t c = 0; c < width; ++c) {
+        double& x = first[begin + c];
+        x = x * std::cos(angle) + prior[static_cast<std::size_t>(i * width + c)] * std::sin(angle);
+      }
+    }
+    const auto count = static_cast<std::int64_t>(open.size());
+    const std::vector<double> values = checked(f, from_vector(proposals, {count, d})).to_vector();
+    judged += count;
+    std::vector<std::int64_t> left;
+    for (std::size_t p = 0; p < open.size(); ++p) {
+      const std::int64_t i = open[p];
+      Bracket& bracket = brackets[static_cast<std::size_t>(i)];
+      if (log_target(beta, values[p]) > bracket.level) {
+        const auto from = proposals.begin() + static_cast<std::int64_t>(p) * d;
+        std::copy(from, from + d, z.begin() + i * d);
+        likelihood[static_cast<std::size_t>(i)] = values[p];
+      } else if (!bracket.closed()) {
+        bracket.shrink();
+        left.push_back(i);
+      }
+    }
+    open = std::move(left);
+  }
+  state = {from_vector(z, {rows, d}), from_vector(likelihood, {rows})};
+  return judged;
+}
+
+}  // namespace ladon
