@@ -17,10 +17,15 @@ void check_target(const char* operation, const Target& target) {
               "the temperature is ", target.temperature, "; it must be positive and finite");
 }
 
+Tensor mean_gradient(const Target& target, const Tensor& theta, const Tensor& g) {
+  if (target.prior_precision == 0) return g;  // keeps −0, and one pass
+  return g + theta * (target.prior_precision / target.count);
+}
+
 Tensor target_gradient(const Target& target, const Tensor& theta, const Tensor& g) {
-  const auto& [n, precision, temperature] = target;
-  if (n == 1 && precision == 0 && temperature == 1) return g;  // keeps −0, and one pass
-  return g * (n / temperature) + theta * (precision / temperature);
+  const double weight = target.count / target.temperature;
+  const Tensor mean = mean_gradient(target, theta, g);
+  return weight == 1 ? mean : mean * weight;
 }
 
 }  // namespace ladon

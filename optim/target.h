@@ -15,7 +15,11 @@ struct Target {
 /// Throws Error naming `operation` unless N and T are positive, λ is not negative, and all are finite.
 void check_target(const char* operation, const Target& target);
 
-/// ∇U(Θ)/T = (N·g + λ·Θ)/T, the negative score, from Θ and g = ∇loss of one dtype.
+/// ∇U(Θ)/N = g + (λ/N)·Θ from Θ and g = ∇loss of one dtype: U in the units of the mean loss. A step of
+/// rate r along it is one of rate r·T/N along the negative score ∇U/T.
+Tensor mean_gradient(const Target& target, const Tensor& theta, const Tensor& g);
+
+/// ∇U(Θ)/T, the negative score.
 Tensor target_gradient(const Target& target, const Tensor& theta, const Tensor& g);
 
 }  // namespace ladon

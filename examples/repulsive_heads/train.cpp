@@ -30,13 +30,14 @@ std::unique_ptr<ParticleMethod> particle_method(const std::string& method, Parti
                                                 const Generator& rng) {
   if (method == "smoothing") return std::make_unique<Svgd>(heads, SvgdOptions{.alpha = 0});
   if (method == "svgd") return std::make_unique<Svgd>(heads, SvgdOptions{.alpha = s.alpha});
-  if (method == "spos")
-    // Adam's steps are of size lr for the mean loss; for U = N·loss the same step has size lr/N.
-    return std::make_unique<Spos>(heads,
-                                  SposOptions{.svgd = {.alpha = s.alpha},
-                                              .diffusion = s.noise,
-                                              .step_scale = 1 / static_cast<double>(items)},
-                                  rng);
+  if (method == "spos") {
+    // The published α weighs the repulsion against the mean loss; of U = N·loss it is N times that.
+    const auto n = static_cast<double>(items);
+    return std::make_unique<Spos>(
+        heads,
+        SposOptions{.svgd = {.alpha = n * s.alpha, .target = {.count = n}}, .diffusion = s.noise},
+        rng);
+  }
   if (method == "wgd") return std::make_unique<Wgd>(heads, WgdOptions{.alpha = s.alpha});
   return nullptr;
 }

@@ -63,7 +63,7 @@ ValueAndSlope of_profile(const std::function<Tensor(const Tensor&)>& profile, Te
 }  // namespace
 
 KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const Tensor& theta,
-                    double alpha) {
+                    Alpha alpha) {
   const std::string where = detail::join("`", kernel.name, "` on block \"", block, "\"");
   LADON_CHECK(kernel.at, "kernel", where, " has no function `at`");
   const KernelAt raw = located(where, [&] { return kernel.at(theta); });
@@ -76,7 +76,7 @@ KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const T
   };
   answers.repel = [=] {
     const Tensor r = checked(where, "repulsion", {m, d}, raw.repel);
-    if (raw.h2 == 0 && alpha != 0) check_scale(where, theta, r);
+    if (raw.h2 == 0 && (alpha.automatic() || alpha.value() != 0)) check_scale(where, theta, r);
     return r;
   };
   answers.density = [=] {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <string>
 
+#include "ladon/optim/particles/alpha.h"
 #include "ladon/optim/particles/bandwidth.h"
 
 namespace ladon {
@@ -41,7 +42,7 @@ struct SteinKernel {
 ///   where most pairs of particles are equal (`liu` and `paper` count the diagonal's zeros as such).
 ///   Where all are equal, R = 0 is their limit, and no error.
 KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const Tensor& theta,
-                    double alpha);
+                    Alpha alpha);
 
 /// K(θ_j, θ_i) = k_ij·I for a matrix k, f64 [M, M].
 KernelAt of_matrix(const Tensor& k, std::function<Tensor()> repel,

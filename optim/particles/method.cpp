@@ -18,12 +18,12 @@ namespace {
 constexpr double largest = 1e150;
 
 /// Root mean square of the norms of x's rows. Throws Error naming the first that is not finite.
-double checked_size(const ParticleBlock& block, const char* what, const Tensor& x) {
+double checked_size(const std::string& block, const char* what, const Tensor& x) {
   const std::vector<double> norms = rows::norms(x);
   double sum = 0;
   for (std::size_t i = 0; i < norms.size(); ++i) {
-    LADON_CHECK(norms[i] < largest, "apply", "block \"", block.name(), "\", particle ", i, ": its ",
-                what, " has norm ", norms[i], "; it must be below ", largest,
+    LADON_CHECK(norms[i] < largest, "apply", "block \"", block, "\", particle ", i, ": its ", what,
+                " has norm ", norms[i], "; it must be below ", largest,
                 ", and nothing was changed");
     sum += norms[i] * norms[i];
   }
@@ -31,13 +31,12 @@ double checked_size(const ParticleBlock& block, const char* what, const Tensor& 
 }
 
 /// The same of what forces() returned.
-double checked_force(const ParticleBlock& block, const std::string& method, const char* what,
-                     const Tensor& x) {
-  const Shape expected{block.count(), block.dim()};
-  LADON_CHECK(x.defined(), "apply", method, " gives no ", what, " for block \"", block.name(),
+double checked_force(const std::string& block, const std::string& method, const char* what,
+                     const Shape& expected, const Tensor& x) {
+  LADON_CHECK(x.defined(), "apply", method, " gives no ", what, " for block \"", block,
               "\"; it must be f64 ", expected);
   LADON_CHECK(x.dtype() == f64 && x.shape() == expected, "apply", "the ", what, " that ", method,
-              " gives for block \"", block.name(), "\" is ", x.dtype(), " ", x.shape(),
+              " gives for block \"", block, "\" is ", x.dtype(), " ", x.shape(),
               "; it must be f64 ", expected);
   return checked_size(block, what, x);
 }
@@ -68,7 +67,18 @@ ParticleMethod::ParticleMethod(Particles particles, const Target& target, double
               "; it must be at least 1, the ratio of the forces where particles rest");
 }
 
+void ParticleMethod::set_target(const Target& target) {
+  check_target("particles", target);
+  target_ = target;
+}
+
+double ParticleMethod::fair_alpha(const std::string&, const Tensor&) const {
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
 void ParticleMethod::check_ready() const {
+  LADON_CHECK(particles_.size() > 0, "apply",
+              "the method has no particles; it acts where act_on() puts it");
   for (const ParticleBlock& block : particles_) {
     bool any = false;
     for (const Tensor& x : block.parameters()) {
@@ -89,9 +99,10 @@ void ParticleMethod::check_ready() const {
                 "diffuse(ε); diffuse(0) where a step was skipped)");
 }
 
-/// −φ of one block, in its dtype.
-Tensor ParticleMethod::direction(const ParticleBlock& block, Last& last) const {
-  const Tensor theta = cast(block.values(), f64), g = cast(block.gradients(), f64);
+/// −φ·T/N at particles [M, D] with gradients of their shape, in their dtype.
+Tensor ParticleMethod::direction(const std::string& block, const Tensor& values,
+                                 const Tensor& gradients, Last& last) const {
+  const Tensor theta = cast(values, f64), g = cast(gradients, f64);
   checked_size(block, "value", theta);
   checked_size(block, "gradient", g);
   const Tensor score = target_gradient(target_, theta, g);
@@ -100,18 +111,25 @@ Tensor ParticleMethod::direction(const ParticleBlock& block, Last& last) const {
   const Forces f = forces(block, theta, score);
   Tensor repulsive = f.repulsive;
   const bool repels = repulsive.defined();
-  last = {.h2 = f.h2,
-          .driving = checked_force(block, name(), "driving force", f.driving),
-          .repulsive = repels ? checked_force(block, name(), "repulsive force", repulsive) : 0,
-          .damping = 1};
+  const Shape& shape = theta.shape();
+  last = {
+      .h2 = f.h2,
+      .driving = checked_force(block, name(), "driving force", shape, f.driving),
+      .repulsive = repels ? checked_force(block, name(), "repulsive force", shape, repulsive) : 0,
+      .damping = 1,
+      .alpha = f.alpha};
   const double most = max_ratio_ * last.driving;
   if (last.driving > 0 && last.repulsive > most) {
     last.damping = most / last.repulsive;
     last.repulsive = most;
     repulsive = last.damping * repulsive;
   }
-  const Tensor force = repels ? f.driving - repulsive : f.driving;
-  const Tensor rounded = cast(force, block.dtype());
+  Tensor force = repels ? f.driving - repulsive : f.driving;
+  const double unit = target_.temperature / target_.count;
+  if (unit != 1) force = unit * force;
+  last.driving *= unit;
+  last.repulsive *= unit;
+  const Tensor rounded = cast(force, values.dtype());
   checked_size(block, "force", rounded);
   return rounded;
 }
@@ -132,14 +150,15 @@ void ParticleMethod::write(const ParticleBlock& block, const Tensor& gradient, c
   block.set_gradients(gradient);
   const std::vector<Tensor>& parameters = block.parameters();
   std::vector<Tensor> units(parameters.size());
+  const double unit = target_.temperature / target_.count;  // ε of a step of rate 1
   if (noise.unit.defined()) units = block.pieces(noise.unit);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     Rewrite rewrite{.by = name()};
     if (units[i].defined()) {
       pending_.push_back(std::make_shared<PendingNoise>(
           PendingNoise{block.name(), parameters[i].detach(), units[i], noise.diffusion}));
-      rewrite.at_step = [pending = pending_.back(), scale = noise.step_scale](double rate) {
-        pending->add(rate * scale);
+      rewrite.at_step = [pending = pending_.back(), unit](double rate) {
+        pending->add(rate * unit);
       };
     }
     Leaf::of(parameters[i])->set_rewrite(std::move(rewrite));
@@ -152,7 +171,8 @@ void ParticleMethod::apply() {
   std::vector<Last> last(particles_.size());
   std::vector<Tensor> gradients;
   for (const ParticleBlock& block : particles_)
-    gradients.push_back(direction(block, last[gradients.size()]));
+    gradients.push_back(
+        direction(block.name(), block.values(), block.gradients(), last[gradients.size()]));
   std::vector<Noise> noises;
   for (const ParticleBlock& block : particles_) noises.push_back(checked_noise(block));
   pending_.clear();
@@ -160,8 +180,8 @@ void ParticleMethod::apply() {
   last_ = std::move(last);
 }
 
-void ParticleMethod::diffuse(double step_size) {
-  LADON_CHECK(std::isfinite(step_size) && step_size >= 0, "diffuse", "the step size is ", step_size,
+void ParticleMethod::diffuse(double rate) {
+  LADON_CHECK(std::isfinite(rate) && rate >= 0, "diffuse", "the rate is ", rate,
               "; it must be finite and at least 0");
   LADON_CHECK(!last_.empty(), "diffuse", "call apply() first: it draws the noise");
   if (pending_.empty()) return;
@@ -170,20 +190,36 @@ void ParticleMethod::diffuse(double step_size) {
       "diffuse",
       "the noise of the last apply() was already added, by step() of an optimizer or by "
       "diffuse()");
-  for (const auto& noise : pending_) noise->add(step_size);
+  for (const auto& noise : pending_) noise->add(rate * target_.temperature / target_.count);
+}
+
+BlockReport ParticleMethod::report_of(const std::string& name, const Tensor& theta,
+                                      const Last& last) const {
+  const auto& [h2, driving, repulsive, damping, alpha] = last;
+  return {name,
+          theta.size(0),
+          theta.size(1),
+          h2,
+          driving,
+          repulsive,
+          repulsive / driving,
+          damping,
+          alpha,
+          fair_alpha(name, cast(theta, f64)),
+          pairwise_distance(theta),
+          pairwise_cosine(theta),
+          rows::norms(theta)};
 }
 
 std::vector<BlockReport> ParticleMethod::report() const {
-  LADON_CHECK(!last_.empty(), "report", "there is nothing to report before the first apply()");
+  LADON_CHECK(!last_.empty() || !acted_.empty(), "report",
+              "there is nothing to report before the first apply()");
+  const NoGrad off;
   std::vector<BlockReport> reports;
-  for (std::size_t b = 0; b < particles_.size(); ++b) {
-    const ParticleBlock& block = particles_[b];
-    const Tensor theta = block.values();
-    const auto& [h2, driving, repulsive, damping] = last_[b];
-    reports.push_back({block.name(), block.count(), block.dim(), h2, driving, repulsive,
-                       repulsive / driving, damping, pairwise_distance(theta),
-                       pairwise_cosine(theta), rows::norms(theta)});
-  }
+  for (std::size_t b = 0; b < last_.size(); ++b)
+    reports.push_back(report_of(particles_[b].name(), particles_[b].values(), last_[b]));
+  for (const Acted& acted : acted_)
+    reports.push_back(report_of(acted.name, acted.theta, acted.last));
   return reports;
 }
 

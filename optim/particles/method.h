@@ -10,6 +10,12 @@
 //     adam.step();        // and adds the noise of a method that has it
 //   }
 //
+// Or a method acts where a gradient passes, on what heads or models compute (function space):
+//
+//   repulsion.act_on(contexts, 1);   // [B, H, T, d]: heads are axis 1
+//   backward(loss);                  // rewrites dL/dcontexts on its way, and pulls it back to the weights
+//   adam.step();
+//
 // Calls in another order are Errors: what apply() did is marked on the gradients themselves.
 
 #include <limits>
@@ -17,6 +23,8 @@
 #include <string>
 #include <vector>
 
+#include "ladon/autograd/hook.h"
+#include "ladon/optim/particles/alpha.h"
 #include "ladon/optim/particles/diagnostics.h"
 #include "ladon/optim/particles/particles.h"
 #include "ladon/optim/target.h"
@@ -30,10 +38,14 @@ struct BlockReport {
   /// The kernel's squared bandwidth; NaN if it has none. 0: no scale, as there is one particle or all
   /// are equal; they do not repel each other then.
   double h2;
-  double driving, repulsive;  ///< Root mean square over particles of the forces' norms.
+  double driving, repulsive;  ///< Root mean square over particles of the forces' norms, as written.
   double ratio;               ///< repulsive/driving; NaN where both are 0.
   /// What the repulsion was multiplied by: below 1 where the ratio would have been above max_ratio.
   double damping;
+  double alpha;  ///< The weight of the repulsion, before damping; NaN for a method without.
+  /// The α that gives particles, where they stand now, the target's energy (alpha.h); NaN for a method
+  /// without, for one particle, and where they do not repel. α/α* is the temperature that they show.
+  double fair_alpha;
   Spread distance, cosine;    ///< Between particles, as they stand now.
   std::vector<double> norms;  ///< ‖θ_i‖, as they stand now.
 };
@@ -57,43 +69,59 @@ class ParticleMethod {
   /// "svgd", as in errors.
   virtual std::string name() const = 0;
 
-  /// Rewrites the particles' gradients g = ∇loss to −φ, the method's direction of descent, in
-  /// place. Call it once, after backward() and before clipping and step(); a parameter without
+  /// Rewrites the particles' gradients g = ∇loss to −φ·T/N, the method's direction of descent, in
+  /// place: in units of the mean loss, so that particles and the rest of a model agree about clipping,
+  /// decay and rates. Call it once, after backward() and before clipping and step(); a parameter without
   /// gradient counts as having gradient 0. Rewritten gradients are marked until they are cleared:
   /// neither backward() nor a method, this or another, adds to them.
   ///
   /// Throws Error, and changes nothing, if
-  /// - a block has no gradient at all, or one that a method rewrote already;
+  /// - there are no particles; a block has no gradient at all, or one that a method rewrote already;
   /// - a parameter was replaced by Module::to;
   /// - values, gradients or forces are not finite, also once rounded to the particles' dtype;
   /// - the noise of the last apply() was not added.
   void apply();
 
+  /// Rewrites the gradient of an intermediate result x likewise, when a sweep of backward() reaches it:
+  /// the entries of `axis` are the particles, each with all else of x as its numbers. backward() pulls
+  /// the rewritten gradient back to the parameters: what is before x sees forces between functions. N and
+  /// T as in apply(); give the model no prior by λ here unless x itself has it. The method must
+  /// outlive the sweep. In report() it is a block of that name, of the last sweep that reached one of
+  /// it. Throws Error for an axis that x lacks, an x without history, and for a method with noise (which
+  /// has its place on parameters); backward() throws where values, gradients or forces are not finite.
+  HookHandle act_on(const Tensor& x, int axis, std::string name = "activation");
+
   /// For those who move particles without an optimizer: adds the noise of the last apply(), once,
-  /// as a step of size ε does. (Optimizer::step() does it with its own rate, outside any
-  /// preconditioner.) diffuse(0) drops it, where a step was skipped. Throws Error unless ε is
+  /// as a step of that rate does. (Optimizer::step() does it with its own rate, outside any
+  /// preconditioner.) diffuse(0) drops it, where a step was skipped. Throws Error unless the rate is
   /// finite and ≥ 0, before the first apply(), and where the noise was added already. Nothing for a
   /// method without noise.
-  void diffuse(double step_size);
+  void diffuse(double rate);
 
-  /// One entry a block. Throws Error before the first apply().
+  /// One entry a block, and one a name of act_on(). Throws Error before the first apply() and before any
+  /// sweep has reached an x of act_on().
   std::vector<BlockReport> report() const;
 
   const Particles& particles() const& { return particles_; }
   Particles particles() && { return std::move(particles_); }
 
+  const Target& target() const& { return target_; }
+  Target target() && { return target_; }
+  /// From the next step on: annealing. Throws Error for a target that is none.
+  void set_target(const Target& target);
+
  protected:
-  /// The two parts of −φ = driving − repulsive: f64 [M, D] each.
+  /// The two parts of −φ = driving − repulsive: f64 [M, D] each, in units of ∇U/T.
   struct Forces {
     Tensor driving;
     Tensor repulsive = {};                                 ///< Undefined: particles do not repel.
-    double h2 = std::numeric_limits<double>::quiet_NaN();  ///< As BlockReport::h2.
+    double h2 = std::numeric_limits<double>::quiet_NaN();  ///< As BlockReport::h2, …
+    double alpha = std::numeric_limits<double>::quiet_NaN();  ///< … and its α.
   };
-  /// What a step of rate r adds beside its update: sqrt(2·b·ε)·unit, ε = r·step_scale.
+  /// What a step of rate r adds beside its update: sqrt(2·b·ε)·unit, ε = r·T/N.
   struct Noise {
     Tensor unit = {};      ///< [M, D] ~ N(0, 1) in the block's dtype; undefined: no noise.
     double diffusion = 0;  ///< b
-    double step_scale = 1;
   };
 
   /// Throws Error for a target that is none (N ≤ 0, λ < 0, T ≤ 0), and unless max_ratio ≥ 1
@@ -101,19 +129,32 @@ class ParticleMethod {
   explicit ParticleMethod(Particles particles, const Target& target = {}, double max_ratio = 100);
 
   /// `gradient` is ∇U/T at `theta`; both f64 [M, D], finite, and to be read only. What is returned
-  /// may be one of them.
-  virtual Forces forces(const ParticleBlock& block, const Tensor& theta,
+  /// may be one of them. `block` is a name for errors.
+  virtual Forces forces(const std::string& block, const Tensor& theta,
                         const Tensor& gradient) const = 0;
+  /// As BlockReport::fair_alpha.
+  virtual double fair_alpha(const std::string& block, const Tensor& theta) const;
   /// Called by apply() once a block, in their order, after all checks of values and forces.
   virtual Noise noise(const ParticleBlock&) { return {}; }
+  /// Whether noise() may give some.
+  virtual bool has_noise() const { return false; }
 
  private:
   struct Last {
-    double h2, driving, repulsive, damping;
+    double h2, driving, repulsive, damping, alpha;
+  };
+  /// What act_on() saw last under a name.
+  struct Acted {
+    std::string name;
+    Tensor theta;
+    Last last;
   };
   struct PendingNoise;
   void check_ready() const;
-  Tensor direction(const ParticleBlock& block, Last& last) const;
+  Tensor direction(const std::string& block, const Tensor& values, const Tensor& gradients,
+                   Last& last) const;
+  Tensor rewrite(const std::string& name, const Tensor& x, const Tensor& gradient, int axis);
+  BlockReport report_of(const std::string& name, const Tensor& theta, const Last& last) const;
   Noise checked_noise(const ParticleBlock& block);
   void write(const ParticleBlock& block, const Tensor& gradient, const Noise& noise);
 
@@ -121,6 +162,7 @@ class ParticleMethod {
   Target target_;
   double max_ratio_;
   std::vector<Last> last_;
+  std::vector<Acted> acted_;
   std::vector<std::shared_ptr<PendingNoise>> pending_;  // shared with the marks on the gradients
 };
 

@@ -64,6 +64,8 @@ class ParticleBlock {
 /// The blocks that a method moves. Particles repel within a block, never across.
 class Particles {
  public:
+  /// None: of a method that acts on activations alone (ParticleMethod::act_on).
+  Particles() = default;
   /// Throws Error if there is no block or a parameter stands in two places.
   explicit Particles(std::vector<ParticleBlock> blocks);
 

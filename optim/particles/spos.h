@@ -9,21 +9,18 @@ namespace ladon {
 struct SposOptions {
   SvgdOptions svgd = {};   ///< {.svgd = {.alpha = 0.1}, .diffusion = 0.01}
   double diffusion = 0.1;  ///< b ≥ 0, the inverse of the publication's β.
-  /// The noise's ε is the optimizer's rate times this: 1/N where the loss is a mean over N items and
-  /// Target::count is left at 1, as a step of rate r for the mean loss is one of r/N for U = N·loss.
-  double step_scale = 1;
 };
 
 /// θ_i ← θ_i + ε [ φ_i + b·s_i ] + sqrt(2bε)·ξ_i,  φ of Svgd, ξ ~ N(0, 1).
-/// apply() writes −(φ_i + b·s_i) and draws ξ; the step of the optimizer that holds the particles adds
+/// apply() writes −(φ_i + b·s_i)·T/N and draws ξ; the step of the optimizer that holds the particles adds
 /// the noise after its update, with its own rate (lr·lr_scale), so that no preconditioner rescales it.
-/// It is this sampler under plain Sgd with rate ε; under Adam the drift is preconditioned and the
+/// It is this sampler under plain Sgd, whose rate r is a step of size ε = r·T/N of U/T; under Adam the drift is preconditioned and the
 /// noise is not, which keeps particles apart but samples no stated density. b = 0 is Svgd bit for
 /// bit.
 class Spos : public Svgd {
  public:
   /// Draws from `rng`, which it owns; pass rng.split(i). Throws Error unless α and b are finite
-  /// and ≥ 0, and step_scale is finite and positive.
+  /// and ≥ 0.
   Spos(Particles particles, SposOptions options, Generator rng);
   std::string name() const override { return "spos"; }
 
@@ -31,12 +28,13 @@ class Spos : public Svgd {
   Generator& generator() & { return rng_; }
 
  protected:
-  Forces forces(const ParticleBlock& block, const Tensor& theta,
+  Forces forces(const std::string& block, const Tensor& theta,
                 const Tensor& gradient) const override;
   Noise noise(const ParticleBlock& block) override;
+  bool has_noise() const override { return diffusion_ > 0; }
 
  private:
-  double diffusion_, step_scale_;
+  double diffusion_;
   Generator rng_;
 };
 

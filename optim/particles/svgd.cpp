@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "ladon/autograd/ops/pointwise.h"
-#include "ladon/core/error.h"
+#include "ladon/optim/particles/fair_alpha.h"
 
 namespace ladon {
 
@@ -17,17 +17,30 @@ SvgdOptions SvgdOptions::paper(double alpha) {
 Svgd::Svgd(Particles particles, SvgdOptions options)
     : ParticleMethod(std::move(particles), options.target, options.max_ratio),
       options_(std::move(options)) {
-  LADON_CHECK(std::isfinite(options_.alpha) && options_.alpha >= 0, "svgd", "alpha is ",
-              options_.alpha, "; it must be finite and at least 0");
+  check_alpha("svgd", options_.alpha);
 }
 
-ParticleMethod::Forces Svgd::forces(const ParticleBlock& block, const Tensor& theta,
+void Svgd::set_alpha(Alpha alpha) {
+  check_alpha("svgd", alpha);
+  options_.alpha = alpha;
+}
+
+ParticleMethod::Forces Svgd::forces(const std::string& block, const Tensor& theta,
                                     const Tensor& gradient) const {
-  const double alpha = options_.alpha, m = static_cast<double>(theta.size(0));
-  const KernelAt kernel = checked_at(options_.kernel, block.name(), theta, alpha);
+  const double m = static_cast<double>(theta.size(0));
+  const KernelAt kernel = checked_at(options_.kernel, block, theta, options_.alpha);
   // without smoothing a particle's gradient meets no other's
   const Tensor driving = options_.smoothing ? kernel.share(gradient) : gradient;
-  return {driving / m, kernel.repel() * (alpha / m), kernel.h2};
+  const Tensor repulsion = kernel.repel();
+  const double alpha = options_.alpha.automatic()
+                           ? balance(theta, options_.smoothing ? kernel.share : nullptr, repulsion)
+                           : options_.alpha.value();
+  return {driving / m, repulsion * (alpha / m), kernel.h2, alpha};
+}
+
+double Svgd::fair_alpha(const std::string& block, const Tensor& theta) const {
+  const KernelAt kernel = checked_at(options_.kernel, block, theta, 0);
+  return fair(balance(theta, options_.smoothing ? kernel.share : nullptr, kernel.repel()));
 }
 
 }  // namespace ladon

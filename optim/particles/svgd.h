@@ -9,7 +9,7 @@ namespace ladon {
 
 struct SvgdOptions {
   SteinKernel kernel = rbf();
-  double alpha = 1;  ///< α ≥ 0: weight of the repulsion.
+  Alpha alpha = 1;  ///< α ≥ 0: weight of the repulsion; or `automatic`.
   /// Whether particles share their scores. In high dimension the median rule gives k_ij ≈ 1/(M+1)
   /// between particles, so that sharing weakens what is particular to one of them.
   bool smoothing = true;
@@ -34,11 +34,17 @@ class Svgd : public ParticleMethod {
   /// Throws Error unless α is finite and ≥ 0; apply() does where the kernel's values will not do
   /// (kernel.h, checked_at).
   explicit Svgd(Particles particles, SvgdOptions options = {});
+  /// Without particles: it acts where act_on() puts it.
+  explicit Svgd(SvgdOptions options) : Svgd(Particles(), std::move(options)) {}
   std::string name() const override { return "svgd"; }
 
+  /// From the next step on: annealing. Errors as in the constructor.
+  void set_alpha(Alpha alpha);
+
  protected:
-  Forces forces(const ParticleBlock& block, const Tensor& theta,
+  Forces forces(const std::string& block, const Tensor& theta,
                 const Tensor& gradient) const override;
+  double fair_alpha(const std::string& block, const Tensor& theta) const override;
 
  private:
   SvgdOptions options_;

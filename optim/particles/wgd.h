@@ -9,7 +9,7 @@ namespace ladon {
 
 struct WgdOptions {
   SteinKernel kernel = rbf();
-  double alpha = 1;  ///< α ≥ 0: weight of the repulsion.
+  Alpha alpha = 1;  ///< α ≥ 0: weight of the repulsion; or `automatic`.
   Target target = {};
   double max_ratio = 100;  ///< Bounds the repulsion by the driving force: see ParticleMethod.
 };
@@ -21,13 +21,21 @@ class Wgd : public ParticleMethod {
   /// Throws Error unless α is finite and ≥ 0; apply() does where a sum Σ_j k_ij is not positive, and
   /// where the kernel's values will not do (kernel.h, checked_at).
   explicit Wgd(Particles particles, WgdOptions options = {});
+  /// Without particles: it acts where act_on() puts it.
+  explicit Wgd(WgdOptions options) : Wgd(Particles(), std::move(options)) {}
   std::string name() const override { return "wgd"; }
 
+  /// From the next step on: annealing. Errors as in the constructor.
+  void set_alpha(Alpha alpha);
+
  protected:
-  Forces forces(const ParticleBlock& block, const Tensor& theta,
+  Forces forces(const std::string& block, const Tensor& theta,
                 const Tensor& gradient) const override;
+  double fair_alpha(const std::string& block, const Tensor& theta) const override;
 
  private:
+  /// R_i/Σ_j k_ij
+  Tensor spread(const std::string& block, const KernelAt& kernel) const;
   WgdOptions options_;
 };
 

@@ -14,7 +14,7 @@ class Sgld : public ParticleMethod {
   std::string name() const override { return "sgld"; }
 
  protected:
-  Forces forces(const ParticleBlock&, const Tensor&, const Tensor& gradient) const override {
+  Forces forces(const std::string&, const Tensor&, const Tensor& gradient) const override {
     return {.driving = gradient};
   }
   Noise noise(const ParticleBlock& x) override {

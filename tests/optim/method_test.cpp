@@ -152,7 +152,7 @@ TEST(ParticleMethod, RefusesForcesThatAreNotFinite) {
   blocks.expect_refusal(strong, "block \"first\", particle 0: its repulsive force has norm inf");
   Svgd cold(blocks.both, {.target = {.temperature = 1e-320}});
   blocks.expect_refusal(cold, "block \"first\", particle 0: its gradient of U/T has norm inf");
-  Wgd many(blocks.both, {.target = {.count = 1e39}});  // finite until it is rounded to f32
+  Wgd many(blocks.both, {.alpha = 1e41, .max_ratio = INFINITY});  // finite until rounded to f32
   blocks.expect_refusal(many, "block \"first\", particle 0: its force has norm inf");
 }
 
@@ -161,7 +161,7 @@ class OpenSvgd : public Svgd {
  public:
   using Svgd::Svgd;
   std::vector<Tensor> both(const Tensor& theta, const Tensor& gradient) const {
-    const Forces f = forces(particles()[0], theta, gradient);
+    const Forces f = forces("rows", theta, gradient);
     return {f.driving, f.repulsive};
   }
 };
@@ -188,9 +188,9 @@ class Borrowing : public ParticleMethod {
   std::function<Tensor(const Tensor&)> repulsive = [](const Tensor& theta) { return theta; };
 
  protected:
-  Forces forces(const ParticleBlock& block, const Tensor& theta,
+  Forces forces(const std::string& block, const Tensor& theta,
                 const Tensor& gradient) const override {
-    LADON_CHECK(block.name() != failing_block, "borrowing", "fails on purpose");
+    LADON_CHECK(block != failing_block, "borrowing", "fails on purpose");
     return {driving(gradient), repulsive(theta)};
   }
 };

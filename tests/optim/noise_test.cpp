@@ -67,7 +67,8 @@ TEST(Noise, OfAStepIsAddedAfterItsUpdate) {
     std::vector<Linear> models;
     for (int i = 0; i < 3; ++i) models.emplace_back(LinearOptions{.in = 3, .out = 2}, rng);
     for (Linear& model : models) model.to(dtype);
-    const SposOptions options{.diffusion = b}, scaled{.diffusion = b, .step_scale = 0.01};
+    const SposOptions options{.diffusion = b},
+        scaled{.svgd = {.target = {.count = 100}}, .diffusion = b};
     for (const Particles& blocks :
          {particles(attention), particles(attention, {.space = HeadSpace::joint}),
           particles({&models[0], &models[1], &models[2]})}) {

@@ -57,7 +57,7 @@ TEST(Svgd, PaperPreset) {
   Tensor p = four_points();
   p.set_grad(zeros_like(p.detach()));
   const SvgdOptions options = SvgdOptions::paper(0.01);
-  EXPECT_EQ(options.alpha, 0.01);
+  EXPECT_EQ(options.alpha.value(), 0.01);
   EXPECT_EQ(options.target.count, 1);
   EXPECT_EQ(options.target.prior_precision, 0);
   EXPECT_EQ(options.target.temperature, 1);
@@ -131,8 +131,8 @@ static_assert(!std::is_same_v<Target, Prediction>);
 TEST(Target, ScalesLossPriorAndTemperature) {
   const Tensor x = tensor({2, -1}, {1, 2}, f64), g = tensor({0.5, 3}, {1, 2}, f64);
   const Target target{.count = 100, .prior_precision = 4, .temperature = 2};
-  // (N·g + λ·θ)/T
-  const std::vector<double> expected = {(50 + 8) / 2.0, (300 - 4) / 2.0};
+  // g + (λ/N)·θ: in units of the mean loss, whatever the temperature
+  const std::vector<double> expected = {0.5 + 0.08, 3 - 0.04};
   expect_values(rewritten<Svgd>(x, g, SvgdOptions{.target = target}), expected, 1e-13);
   expect_values(rewritten<Wgd>(x, g, WgdOptions{.target = target}), expected, 1e-13);
   expect_error([&] { rewritten<Svgd>(x, g, SvgdOptions{.target = {.count = 0}}); }, "N is 0");
@@ -199,9 +199,8 @@ TEST(ParticleMethod, RefusesBadSettings) {
   Generator rng(1);
   expect_error([&] { Spos spos(rows, {.diffusion = -1}, rng); }, "diffusion is -1");
   Spos spos(rows, {}, rng);
-  expect_error([&] { spos.diffuse(-1); }, "step size is -1");
-  expect_error([&] { spos.diffuse(NAN); }, "step size is nan");
-  expect_error([&] { Spos bad(rows, {.step_scale = 0}, rng); }, "step_scale is 0");
+  expect_error([&] { spos.diffuse(-1); }, "the rate is -1");
+  expect_error([&] { spos.diffuse(NAN); }, "the rate is nan");
   expect_error([&] { Svgd svgd(rows, {.max_ratio = 0.5}); }, "max_ratio is 0.5");
   expect_error([&] { Wgd wgd(rows, {.max_ratio = NAN}); }, "max_ratio is nan");
   Tensor opposite = leaf(tensor({2, -3}, {2, 1}, f64));
