@@ -21,11 +21,14 @@ namespace ladon {
 /// where S is what sharing makes of Θ − θ̄ (c = 1 without smoothing): α* under the median rule with d ≫
 /// ln M, and 1 where particles are many and dense. Exact for N(m, σ²·1), for whatever kernel.
 ///
-/// What it cannot give is every variance: with D > M − 1 the particles lie in M − 1 directions, and settle
-/// in those of least curvature. Under N(0, Σ) their total variance is then D times the harmonic mean of
-/// the M − 1 largest variances (and that of Σ is the sum). Nor is it a small matter: what a network computes
-/// is a product of several weights, so that a variance of the function goes with a power of α: with relu
-/// attention queries, keys, values and outputs are multiplied, and 3α* may give 3⁴ times the variance.
+/// What no α gives is every variance: with D > M − 1 the particles lie in M − 1 directions, and settle in
+/// those of least curvature; all others are empty. Under N(0, Σ) with λ the eigenvalues of Σ⁻¹, (1) is
+/// Σ_a λ_a·v_a = D: where at least M − 1 directions share the largest variance σ², the particles are a
+/// simplex in them, and their total variance is D·σ², not tr Σ. Where fewer do, distances differ, and (1)
+/// holds to some percent. (tests/optim/alpha_test.cpp.)
+/// Nor does the error stay small: what a network computes is a product of several weights, so that the
+/// variance of the function goes with a power of α. In relu attention queries, keys, values and outputs
+/// are multiplied, and around weights of mean 0 three times α* gives up to 3⁴ times the variance.
 class Alpha {
  public:
   constexpr Alpha(double value) : value_(value) {}  // NOLINT: implicit
