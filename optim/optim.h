@@ -4,6 +4,7 @@
 #include "ladon/optim/adam.h"
 #include "ladon/optim/clip.h"
 #include "ladon/optim/optimizer.h"
+#include "ladon/optim/particles/composed_kernels.h"
 #include "ladon/optim/particles/cosine_penalty.h"
 #include "ladon/optim/particles/diagnostics.h"
 #include "ladon/optim/particles/spos.h"
