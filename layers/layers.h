@@ -17,4 +17,5 @@
 #include "ladon/layers/pooling.h"
 #include "ladon/layers/positional.h"
 #include "ladon/layers/transformer.h"
+#include "ladon/layers/wide_heads.h"
 #include "ladon/layers/window.h"
