@@ -62,7 +62,7 @@ void Optimizer::add(const Tensor& x, double lr_scale, double weight_decay) {
   for (std::size_t i = 0; i < items_.size(); ++i)
     LADON_CHECK(items_[i].parameter.history() != x.history(), "optimizer", "parameters ", i,
                 " and ", items_.size(), " are the same tensor; it would be updated twice a step");
-  items_.push_back({x, lr_scale, weight_decay});
+  items_.push_back({items_.size(), x, lr_scale, weight_decay});
 }
 
 void Optimizer::check_ready() const {
@@ -75,6 +75,12 @@ void Optimizer::check_ready() const {
       any, "step", "none of the ", items_.size(),
       " parameters has a gradient; call backward() on a loss of them, after zero_grad() and "
       "before step()");
+  for (const Item& item : items_)
+    if (const Tensor g = item.parameter.grad(); g.defined()) check(item, g.detach());
+}
+
+Tensor Optimizer::initial(std::size_t, const Tensor& parameter) const {
+  return zeros_like(parameter);
 }
 
 void Optimizer::step() {
@@ -86,7 +92,7 @@ void Optimizer::step() {
     if (!gradient.defined()) continue;
     if (item.moments.empty())
       for (std::size_t i = 0; i < moment_names_.size(); ++i)
-        item.moments.push_back(zeros_like(item.parameter));
+        item.moments.push_back(initial(i, item.parameter));
     ++item.steps;
     const double rate = lr_ * item.lr_scale;
     update(item, kernels::contiguous(gradient.detach()), rate);
@@ -121,12 +127,15 @@ void Optimizer::load_state_dict(const StateDict& state) {
   std::vector<Item> items;
   std::size_t used = 2;
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    Item item{items_[i].parameter, items_[i].lr_scale, items_[i].weight_decay};
+    const Item& present = items_[i];
+    Item item{i, present.parameter, present.lr_scale, present.weight_decay};
     if (state.contains(entry(i, "steps"))) {
       item.steps = checked_steps(state, entry(i, "steps"));
-      for (const std::string& name : moment_names_)
+      for (std::size_t j = 0; j < moment_names_.size(); ++j) {
+        const Tensor like = initial(j, item.parameter);
         item.moments.push_back(
-            kernels::clone(checked_entry(state, entry(i, name), items_[i].parameter).detach()));
+            kernels::clone(checked_entry(state, entry(i, moment_names_[j]), like).detach()));
+      }
       used += 1 + moment_names_.size();
     }
     items.push_back(std::move(item));

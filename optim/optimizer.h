@@ -42,18 +42,19 @@ class Optimizer {
   /// A copy of all that a resumed run needs beside the parameters: "lr" (f64), "steps" (i64), and
   /// for parameter i, once it was updated, "parameter.i.steps" and its moments, such as
   /// "parameter.i.momentum". Tensors only: save it with save_safetensors.
-  StateDict state_dict() const;
+  virtual StateDict state_dict() const;
   /// Restores such a state; training then continues with the same bits. Throws Error naming the
   /// first entry that is missing, unknown, or of another shape or dtype, and changes nothing then.
-  void load_state_dict(const StateDict& state);
+  virtual void load_state_dict(const StateDict& state);
 
  protected:
   struct Item {
+    std::size_t index;  ///< Its place among the parameters of all groups.
     Tensor parameter;
     double lr_scale;
     double weight_decay;
     std::int64_t steps = 0;            ///< Updates so far, this one included.
-    std::vector<Tensor> moments = {};  ///< As named; zeros before the first update.
+    std::vector<Tensor> moments = {};  ///< As named; `initial` before the first update.
   };
 
   /// Throws Error if there is no parameter, one is not a contiguous leaf that requires a gradient,
@@ -63,6 +64,10 @@ class Optimizer {
 
   /// Updates one parameter with its (contiguous) gradient; `lr` already has the group's scale.
   virtual void update(Item& item, const Tensor& gradient, double lr) = 0;
+  /// Throws Error to refuse a gradient. Asked of all of them before anything is changed.
+  virtual void check(const Item&, const Tensor&) const {}
+  /// Moment `which` of a parameter before its first update: zeros like it.
+  virtual Tensor initial(std::size_t which, const Tensor& parameter) const;
 
  private:
   void check_ready() const;
