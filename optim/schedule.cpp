@@ -63,6 +63,21 @@ Schedule inverse_sqrt(std::int64_t warmup) {
   };
 }
 
+Schedule cycle_fraction(CyclicalOptions o) {
+  LADON_CHECK(o.cycles >= 1 && o.cycles <= o.steps, "schedule", "cycles is ", o.cycles, " of ",
+              o.steps, " steps; it must be at least 1 and at most these");
+  return [length = (o.steps - 1) / o.cycles + 1](std::int64_t step) {
+    checked_step(step);
+    return double(step % length) / double(length);
+  };
+}
+
+Schedule cyclical(CyclicalOptions options) {
+  return [fraction = cycle_fraction(options)](std::int64_t step) {
+    return (1 + std::cos(std::numbers::pi * fraction(step))) / 2;
+  };
+}
+
 }  // namespace schedule
 
 namespace {

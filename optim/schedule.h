@@ -43,6 +43,19 @@ Schedule linear_decay(DecayOptions options);
 /// al. 2017 is this factor times 1/sqrt(dim·warmup). Throws Error if warmup < 1.
 Schedule inverse_sqrt(std::int64_t warmup);
 
+struct CyclicalOptions {
+  std::int64_t steps;       ///< K, in all.
+  std::int64_t cycles = 4;  ///< C; each has L = ⌈K/C⌉ steps.
+};
+/// (1 + cos πp)/2 with p = cycle_fraction: every cycle begins at the full rate, which leads to another
+/// mode, and ends near 0, where a sampler's draws are good. (Zhang, Li, Zhang, Chen and Wilson 2020,
+/// arXiv 1902.03932.)  Cycles go on after `steps`. Throws Error unless 1 ≤ cycles ≤ steps.
+Schedule cyclical(CyclicalOptions options);
+/// p = (step mod L)/L in [0, 1), how much of its cycle is over. The publication explores without noise
+/// where p is below a fraction, and samples after it:
+///   sgld.set_temperature(fraction(step) < 0.8 ? 0 : 1);
+Schedule cycle_fraction(CyclicalOptions options);
+
 }  // namespace schedule
 
 struct PlateauOptions {

@@ -41,13 +41,29 @@ TEST(Schedule, InverseSqrt) {
   }
 }
 
+// K = 10 and C = 3: cycles of 4 steps, the third cut short at step 10, and the fourth, if it comes to that.
+TEST(Schedule, Cyclical) {
+  const double r = std::sqrt(0.5);  // cos(π/4)
+  expect_factors(schedule::cyclical({.steps = 10, .cycles = 3}),
+                 {1, (1 + r) / 2, 0.5, (1 - r) / 2, 1, (1 + r) / 2, 0.5, (1 - r) / 2, 1,
+                  (1 + r) / 2, 0.5, (1 - r) / 2, 1});
+  expect_factors(schedule::cycle_fraction({.steps = 10, .cycles = 3}),
+                 {0, 0.25, 0.5, 0.75, 0, 0.25, 0.5, 0.75, 0, 0.25, 0.5, 0.75, 0});
+  expect_factors(schedule::cyclical({.steps = 2, .cycles = 1}), {1, 0.5, 1});
+  expect_factors(schedule::cycle_fraction({.steps = 3, .cycles = 3}), {0, 0, 0, 0});
+}
+
 TEST(Schedule, RefusesBadSettings) {
+  expect_error([] { schedule::cyclical({.steps = 3, .cycles = 0}); }, "cycles is 0 of 3 steps");
+  expect_error([] { schedule::cyclical({.steps = 3, .cycles = 4}); }, "cycles is 4 of 3 steps");
+  expect_error([] { schedule::cycle_fraction({.steps = 0, .cycles = 0}); }, "cycles is 0");
   expect_error([] { schedule::linear_warmup(-1); }, "warmup is -1");
   expect_error([] { schedule::cosine({.steps = 5, .warmup = 5}); }, "warmup is 5 of 5 steps");
   expect_error([] { schedule::linear_decay({.steps = 5, .floor = 1.5}); }, "floor is 1.5");
   expect_error([] { schedule::inverse_sqrt(0); }, "warmup is 0");
-  for (const Schedule& s : {schedule::constant(), schedule::linear_warmup(2),
-                            schedule::cosine({.steps = 5}), schedule::inverse_sqrt(2)})
+  for (const Schedule& s :
+       {schedule::constant(), schedule::linear_warmup(2), schedule::cosine({.steps = 5}),
+        schedule::inverse_sqrt(2), schedule::cyclical({.steps = 5})})
     expect_error([&] { s(-1); }, "step is -1");
 }
 
