@@ -1,0 +1,83 @@
+#include "ladon/optim/samplers/collect.h"
+
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/pointwise.h"
+
+namespace ladon {
+
+Collect::Collect(CollectOptions options) : options_(options), every_(options.every) {
+  LADON_CHECK(options.after >= 0, "collect", "after is ", options.after, "; it must be at least 0");
+  LADON_CHECK(options.every >= 1, "collect", "every is ", options.every, "; it must be at least 1");
+  LADON_CHECK(options.most == 0 || options.most >= 2, "collect", "most is ", options.most,
+              "; it must be at least 2, or 0 for no bound");
+}
+
+bool Collect::due(std::int64_t step) const {
+  LADON_CHECK(step >= 0, "collect", "step is ", step, "; steps count from 0");
+  return step >= options_.after && (step - options_.after) % every_ == 0;
+}
+
+void Collect::add(const Tensor& draw) {
+  LADON_CHECK(draw.defined(), "collect", "draw ", count(), " is undefined");
+  if (!draws_.empty()) {
+    const Tensor& first = draws_[0];
+    LADON_CHECK(draw.shape() == first.shape() && draw.dtype() == first.dtype(), "collect", "draw ",
+                count(), " is ", draw.dtype(), " ", draw.shape(), ", those before are ",
+                first.dtype(), " ", first.shape());
+  }
+  const bool full = options_.most > 0 && count() == options_.most;
+  LADON_CHECK(!full || every_ <= std::numeric_limits<std::int64_t>::max() / 2, "collect",
+              "draws are ", every_, " steps apart, which cannot be doubled");
+  draws_.push_back(kernels::clone(draw.detach()));
+  if (!full) return;
+  for (std::size_t i = 1; 2 * i < draws_.size(); ++i) draws_[i] = std::move(draws_[2 * i]);
+  draws_.resize((draws_.size() + 1) / 2);
+  every_ *= 2;
+}
+
+Tensor Collect::draws() const {
+  LADON_CHECK(!draws_.empty(), "collect", "there is no draw yet; add() one when due(step)");
+  return stack(draws_, 0);
+}
+
+StateDict Collect::state_dict() const {
+  StateDict state{{"every", from_vector(std::vector{every_}, {})}};
+  if (!draws_.empty()) state["draws"] = draws();
+  return state;
+}
+
+void Collect::load_state_dict(const StateDict& state) {
+  const auto every = state.find("every"), draws = state.find("draws");
+  const bool some = draws != state.end();
+  LADON_CHECK(every != state.end() && state.size() == (some ? 2 : 1), "collect",
+              "the state must have \"every\", at most \"draws\" too, and nothing else; it has ",
+              state.size(), " entries");
+  LADON_CHECK(every->second.defined() && every->second.dtype() == i64 && every->second.rank() == 0,
+              "collect", "\"every\" must be i64 of shape []");
+  const auto distance = every->second.item<std::int64_t>();
+  const auto times = static_cast<std::uint64_t>(distance / options_.every);
+  LADON_CHECK(distance > 0 && distance % options_.every == 0 &&
+                  (options_.most > 0 ? std::has_single_bit(times) : times == 1),
+              "collect", "\"every\" is ", distance, ", which does not follow from the option's ",
+              options_.every, options_.most > 0 ? " by doubling" : "");
+  std::vector<Tensor> held;
+  if (some) {
+    const Tensor& all = draws->second;
+    LADON_CHECK(all.defined() && all.rank() >= 1 && all.size(0) >= 1 &&
+                    (options_.most == 0 || all.size(0) <= options_.most),
+                "collect", "\"draws\" has shape ", all.defined() ? all.shape() : Shape{},
+                "; it must be [S, ...], S at least 1",
+                options_.most > 0 ? detail::join(" and at most ", options_.most) : "");
+    for (std::int64_t i = 0; i < all.size(0); ++i)
+      held.push_back(kernels::clone(select(all.detach(), 0, i)));
+  }
+  every_ = distance;
+  draws_ = std::move(held);
+}
+
+}  // namespace ladon
