@@ -1,5 +1,5 @@
 #pragma once
-// All optimizers, schedules and particle methods.
+// All optimizers, samplers, schedules and particle methods.
 
 #include "ladon/optim/adam.h"
 #include "ladon/optim/clip.h"
@@ -12,7 +12,10 @@
 #include "ladon/optim/particles/wgd.h"
 #include "ladon/optim/samplers/collect.h"
 #include "ladon/optim/samplers/elliptical_slice.h"
+#include "ladon/optim/samplers/hamiltonian.h"
+#include "ladon/optim/samplers/langevin.h"
 #include "ladon/optim/samplers/log_density.h"
+#include "ladon/optim/samplers/sampler.h"
 #include "ladon/optim/samplers/smc.h"
 #include "ladon/optim/schedule.h"
 #include "ladon/optim/sgd.h"

@@ -70,6 +70,63 @@ void add_optimizers(CallTable& table) {
     const std::int64_t step = d.around(0, 99);
     return s(step) + warmup(step) + root(step);
   });
+  table.add("schedule::cyclical", [](Draw& d) {
+    const schedule::CyclicalOptions options{.steps = d.around(1, 9), .cycles = d.around(1, 3)};
+    const std::int64_t step = d.around(0, 99);
+    return schedule::cyclical(options)(step) + schedule::cycle_fraction(options)(step);
+  });
+}
+
+/// A target, often one that is none.
+Target target(Draw& d) {
+  Target target{.count = d.chance(0.2) ? d.number() : d.say(20)};
+  if (d.chance(0.3)) target.prior_precision = d.number();
+  if (d.chance(0.2)) target.temperature = d.number();
+  return target;
+}
+
+void use_sampler(Draw& d, Sampler& sampler) {
+  if (d.chance(0.3)) sampler.set_temperature(d.number());
+  use(d, sampler);
+}
+
+void add_samplers(CallTable& table) {
+  table.add("Sgld", [](Draw& d) {
+    const Tensors list = parameters(d);
+    const double lr = rate(d);
+    const Target posterior = target(d);
+    Sgld sgld(list, {.lr = lr, .target = posterior}, Generator(d.seed()));
+    use_sampler(d, sgld);
+  });
+  table.add("Psgld", [](Draw& d) {
+    const Tensors list = parameters(d);
+    PsgldOptions options{.lr = rate(d), .beta = d.fraction(), .eps = d.fraction()};
+    options.target = target(d);
+    Psgld psgld(list, options, Generator(d.seed()));
+    use_sampler(d, psgld);
+  });
+  table.add("Sghmc", [](Draw& d) {
+    const Tensors list = parameters(d);
+    SghmcOptions options{.lr = rate(d), .friction = d.fraction()};
+    options.target = target(d);
+    Sghmc sghmc(list, options, Generator(d.seed()));
+    use_sampler(d, sghmc);
+  });
+  table.add("Sgnht", [](Draw& d) {
+    const Tensors list = parameters(d);
+    SgnhtOptions options{.lr = rate(d), .friction = d.fraction(), .response = d.fraction()};
+    options.target = target(d);
+    Sgnht sgnht(list, options, Generator(d.seed()));
+    use_sampler(d, sgnht);
+  });
+  table.add("Collect", [](Draw& d) {
+    Collect kept({.after = d.around(0, 3), .every = d.around(1, 3), .most = d.around(0, 4)});
+    const Tensor draw = d.tensor();
+    for (std::int64_t step = d.say(d.below(9)), end = step + 9; step < end; ++step)
+      if (kept.due(step)) kept.add(d.chance(0.02) ? d.tensor() : draw);
+    kept.load_state_dict(kept.state_dict());
+    return kept.draws();
+  });
 }
 
 /// A kernel, or the k and R of one that a user gives as matrices.
@@ -166,6 +223,7 @@ void add_particles(CallTable& table) {
 
 void add_optim_calls(CallTable& table) {
   add_optimizers(table);
+  add_samplers(table);
   add_particles(table);
 }
 

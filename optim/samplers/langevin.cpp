@@ -1,0 +1,41 @@
+#include "ladon/optim/samplers/langevin.h"
+
+#include <cmath>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+
+Sgld::Sgld(std::vector<Tensor> parameters, SgldOptions options, Generator rng)
+    : Sgld(one_group(std::move(parameters)), options, rng) {}
+
+Sgld::Sgld(std::vector<ParameterGroup> groups, SgldOptions options, Generator rng)
+    : Sampler(std::move(groups), options.lr, options.target, rng, {}) {}
+
+void Sgld::update(Item& item, const Tensor& gradient, double lr) {
+  add_(item.parameter, slope(item, gradient), -lr);
+  add_noise(item.parameter, item, std::sqrt(2 * heat(lr)));
+}
+
+Psgld::Psgld(std::vector<Tensor> parameters, PsgldOptions options, Generator rng)
+    : Psgld(one_group(std::move(parameters)), options, rng) {}
+
+Psgld::Psgld(std::vector<ParameterGroup> groups, PsgldOptions options, Generator rng)
+    : Sampler(std::move(groups), options.lr, options.target, rng, {"second_moment"}),
+      options_(options) {
+  LADON_CHECK(options.beta >= 0 && options.beta < 1, "psgld", "beta is ", options.beta,
+              "; it must be in [0, 1)");
+  LADON_CHECK(std::isfinite(options.eps) && options.eps > 0, "psgld", "eps is ", options.eps,
+              "; it must be finite and positive");
+}
+
+void Psgld::update(Item& item, const Tensor& gradient, double lr) {
+  Tensor &x = item.parameter, &v = item.moments[0];
+  v = options_.beta * v + (1 - options_.beta) * square(gradient);
+  const Tensor scale = 1 / (options_.eps + sqrt(v));
+  add_(x, scale * slope(item, gradient), -lr);
+  add_noise(x, item, std::sqrt(2 * heat(lr)), sqrt(scale));
+}
+
+}  // namespace ladon

@@ -1,0 +1,83 @@
+#include "ladon/optim/samplers/sampler.h"
+
+#include <cmath>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+namespace {
+
+void check_temperature(double temperature) {
+  LADON_CHECK(std::isfinite(temperature) && temperature >= 0, "sampler", "the temperature is ",
+              temperature, "; it must be finite and at least 0");
+}
+
+std::vector<ParameterGroup> without_decay(std::vector<ParameterGroup> groups) {
+  for (const ParameterGroup& group : groups)
+    LADON_CHECK(!group.weight_decay, "sampler", "a group has the weight_decay ",
+                group.weight_decay.value_or(0),
+                "; a sampler's prior is in its target (Target::prior_precision), any other belongs "
+                "in the loss");
+  return groups;
+}
+
+bool all_finite(const Tensor& x) {  // a finite sum has finite terms alone
+  return std::isfinite(sum(x).item()) || all(isfinite(x)).item<bool>();
+}
+
+}  // namespace
+
+Sampler::Sampler(std::vector<ParameterGroup> groups, double lr, const Target& target, Generator rng,
+                 std::vector<std::string> moment_names)
+    : Optimizer(without_decay(std::move(groups)), lr, 0, std::move(moment_names)),
+      target_(target),
+      rng_(rng) {
+  check_target("sampler", target);
+}
+
+void Sampler::set_temperature(double temperature) {
+  check_temperature(temperature);
+  target_.temperature = temperature;
+}
+
+StateDict Sampler::state_dict() const {
+  StateDict state = Optimizer::state_dict();
+  state["temperature"] = scalar(temperature(), f64);
+  return state;
+}
+
+void Sampler::load_state_dict(const StateDict& state) {
+  StateDict rest = state;
+  const auto entry = rest.extract("temperature");
+  LADON_CHECK(entry, "load_state_dict", "the state has no \"temperature\"");
+  const Tensor& x = entry.mapped();
+  LADON_CHECK(x.defined() && x.dtype() == f64 && x.rank() == 0, "load_state_dict",
+              "\"temperature\" must be f64 of shape []");
+  const double temperature = x.item();
+  check_temperature(temperature);
+  Optimizer::load_state_dict(rest);
+  target_.temperature = temperature;
+}
+
+void Sampler::check(const Item& item, const Tensor& gradient) const {
+  LADON_CHECK(all_finite(gradient), "step", "the gradient of parameter ", item.index, " (",
+              item.parameter.dtype(), " ", item.parameter.shape(),
+              ") is not finite, and nothing was changed; DetectAnomaly finds the operation");
+}
+
+Tensor Sampler::slope(const Item& item, const Tensor& gradient) const {
+  const double decay = target_.prior_precision / target_.count;
+  return decay == 0 ? gradient : gradient + decay * item.parameter;
+}
+
+void Sampler::add_noise(Tensor x, const Item& item, double stddev, const Tensor& scale) const {
+  if (stddev == 0) return;
+  const auto before = static_cast<std::uint64_t>(item.steps - 1);
+  Generator rng = rng_.split(item.index);
+  rng.set_position(before * static_cast<std::uint64_t>(x.count()));
+  const Tensor xi = normal(x.shape(), rng, 0, 1, x.dtype());  // takes at most count() blocks
+  add_(x, scale.defined() ? scale * xi : xi, stddev);
+}
+
+}  // namespace ladon
