@@ -33,6 +33,7 @@
 #include "ladon/layers/torch_layout.h"
 #include "ladon/layers/trace.h"
 #include "ladon/optim/optim.h"
+#include "ladon/optim/posterior/belief.h"
 #include "ladon/optim/posterior/classification.h"
 #include "ladon/optim/posterior/cross_entropy_flow.h"
 #include "ladon/optim/posterior/first_order.h"

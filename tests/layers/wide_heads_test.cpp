@@ -6,6 +6,8 @@
 
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/random.h"
 #include "ladon/layers/attention.h"
 #include "ladon/layers/infinite/finite/heads.h"
 #include "ladon/tests/support.h"

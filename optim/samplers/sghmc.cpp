@@ -1,4 +1,4 @@
-#include "ladon/optim/samplers/hamiltonian.h"
+#include "ladon/optim/samplers/sghmc.h"
 
 #include <cmath>
 

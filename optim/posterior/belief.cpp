@@ -1,0 +1,164 @@
+#include "ladon/optim/posterior/belief.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/lapack.h"
+#include "ladon/core/parallel.h"
+#include "ladon/optim/posterior/solve.h"
+
+namespace ladon {
+namespace {
+
+constexpr const char* operation = "score_belief";
+
+/// A mixture of normal laws, each as likely as another.
+struct Mixture {
+  std::vector<double> means, stddevs;
+
+  Mixture(const Belief& belief, std::int64_t input, double noise)
+      : means(contiguous(select(belief.means, 1, input)).to_vector()),
+        stddevs(contiguous(sqrt(select(belief.variances, 1, input) + noise)).to_vector()) {}
+
+  double cdf(double y) const {
+    double sum = 0;
+    for (std::size_t s = 0; s < means.size(); ++s)
+      sum += std::erfc((means[s] - y) / stddevs[s] / std::numbers::sqrt2);
+    return 0.5 * sum / static_cast<double>(means.size());
+  }
+  double log_density(double y) const {
+    double largest = -INFINITY;
+    std::vector<double> terms(means.size());
+    for (std::size_t s = 0; s < means.size(); ++s) {
+      const double z = (y - means[s]) / stddevs[s];
+      terms[s] = -0.5 * z * z - std::log(stddevs[s]);
+      largest = std::max(largest, terms[s]);
+    }
+    double sum = 0;
+    for (const double term : terms) sum += std::exp(term - largest);
+    return largest + std::log(sum / static_cast<double>(terms.size())) -
+           0.5 * std::log(2 * std::numbers::pi);
+  }
+  /// Where all but 1e-9 of it lies.
+  std::pair<double, double> range() const {
+    double low = INFINITY, high = -INFINITY;
+    for (std::size_t s = 0; s < means.size(); ++s) {
+      low = std::min(low, means[s] - 6 * stddevs[s]);
+      high = std::max(high, means[s] + 6 * stddevs[s]);
+    }
+    return {low, high};
+  }
+  double quantile(double p) const {
+    auto [low, high] = range();
+    while (high - low > 1e-10 * (std::abs(low) + std::abs(high))) {
+      const double middle = 0.5 * (low + high);
+      if (middle == low || middle == high) break;
+      (cdf(middle) < p ? low : high) = middle;
+    }
+    return 0.5 * (low + high);
+  }
+};
+
+double coverage(const Mixture& belief, const Mixture& truth, double level) {
+  return truth.cdf(belief.quantile(0.5 + level / 2)) - truth.cdf(belief.quantile(0.5 - level / 2));
+}
+
+/// ∫ p(y)·(ln q(y) − ln p(y)) dy
+double expected_log_ratio(const Mixture& belief, const Mixture& truth) {
+  constexpr int points = 400;
+  const auto [low, high] = truth.range();
+  const double step = (high - low) / points;
+  double sum = 0;
+  for (int i = 0; i <= points; ++i) {
+    const double y = low + i * step, p = truth.log_density(y);
+    if (p < -700) continue;
+    sum += std::exp(p) * (belief.log_density(y) - p) * step;
+  }
+  return sum;
+}
+
+/// A^½ of a positive semidefinite A.
+Tensor root(const Tensor& a) {
+  const auto [values, vectors] = lapack::eigh(a);
+  return matmul(vectors * sqrt(maximum(values, scalar(0, f64))), transpose(vectors));
+}
+
+double trace(const Tensor& a) { return sum(diagonal(a)).item(); }
+
+double wasserstein(const Belief& a, const Belief& b) {
+  const Tensor half = root(b.covariance);
+  const Tensor between = lapack::eigenvalues(matmul(matmul(half, a.covariance), half));
+  const double apart = sum(square(a.mean - b.mean)).item(),
+               shared = sum(sqrt(maximum(between, scalar(0, f64)))).item();
+  return std::sqrt(std::max(0.0, apart + trace(a.covariance) + trace(b.covariance) - 2 * shared));
+}
+
+}  // namespace
+
+Belief belief_of_draws(const Tensor& values) {
+  const NoGrad off;
+  LADON_CHECK(values.defined() && values.rank() == 2 && values.size(0) >= 2 && values.size(1) >= 1,
+              "belief_of_draws", "draws must be [S ≥ 2, M], got ",
+              values.defined() ? values.shape() : Shape{});
+  const Tensor x = solve::cross_block("belief_of_draws", "the draws", values, -1, values.size(1));
+  const Tensor m = mean(x, 0), apart = x - m;
+  return {m, matmul(transpose(apart), apart) / static_cast<double>(x.size(0) - 1), x,
+          zeros(x.shape(), f64)};
+}
+
+Belief belief_of(const Prediction& prediction, std::int64_t output) {
+  const NoGrad off;
+  LADON_CHECK(prediction.covariance.defined() && prediction.covariance.rank() == 2, "belief_of",
+              "the prediction has no covariance [M, M]");
+  const Tensor m = clone(select(prediction.mean, 1, output));
+  return {m, prediction.covariance, unsqueeze(m, 0),
+          unsqueeze(clone(diagonal(prediction.covariance)), 0)};
+}
+
+Belief belief_of(const LatentPosterior& posterior, std::int64_t output) {
+  const NoGrad off;
+  constexpr std::int64_t most = 2000;
+  const std::int64_t step = (posterior.means.size(0) + most - 1) / most;
+  const Tensor means = select(posterior.means, 2, output);
+  return {clone(select(posterior.mean, 1, output)), posterior.covariance(output),
+          contiguous(slice(means, 0, {.step = step})),
+          contiguous(slice(posterior.variances, 0, {.step = step}))};
+}
+
+BeliefScore score_belief(const Belief& belief, const Belief& truth, double noise) {
+  const NoGrad off;
+  LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
+              "; it must be positive");
+  const std::int64_t m = truth.mean.size(0);
+  LADON_CHECK(belief.mean.shape() == truth.mean.shape(), operation, "a belief about ",
+              belief.mean.shape(), " inputs against one about ", truth.mean.shape());
+  BeliefScore score;
+  const Tensor deviation = (belief.mean - truth.mean) / sqrt(diagonal(truth.covariance));
+  score.mean_error = std::sqrt(mean(square(deviation)).item());
+  score.variance_ratio = trace(belief.covariance) / trace(truth.covariance);
+  score.w2 = wasserstein(belief, truth) / std::sqrt(trace(truth.covariance));
+  std::vector<BeliefScore> each(static_cast<std::size_t>(m));
+  parallel::for_range(m, 1, [&](std::int64_t i, std::int64_t end) {
+    const NoGrad inner;
+    for (; i < end; ++i) {
+      const Mixture own(belief, i, noise), exact(truth, i, noise);
+      BeliefScore& of = each[static_cast<std::size_t>(i)];
+      of.coverage50 = coverage(own, exact, 0.5);
+      of.coverage90 = coverage(own, exact, 0.9);
+      of.log_density = expected_log_ratio(own, exact);
+    }
+  });
+  for (const BeliefScore& of : each) {
+    score.coverage50 += of.coverage50 / static_cast<double>(m);
+    score.coverage90 += of.coverage90 / static_cast<double>(m);
+    score.log_density += of.log_density / static_cast<double>(m);
+  }
+  return score;
+}
+
+}  // namespace ladon
