@@ -35,6 +35,7 @@
 #include "ladon/optim/optim.h"
 #include "ladon/optim/posterior/belief.h"
 #include "ladon/optim/posterior/classification.h"
+#include "ladon/optim/posterior/compare.h"
 #include "ladon/optim/posterior/cross_entropy_flow.h"
 #include "ladon/optim/posterior/first_order.h"
 #include "ladon/optim/posterior/gp.h"
@@ -42,4 +43,5 @@
 #include "ladon/optim/posterior/latent_posterior.h"
 #include "ladon/optim/posterior/learn.h"
 #include "ladon/optim/posterior/predict.h"
+#include "ladon/optim/posterior/regression.h"
 #include "ladon/optim/posterior/solve.h"

@@ -1,0 +1,242 @@
+#include "ladon/optim/posterior/compare.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/optim/adam.h"
+#include "ladon/optim/particles/spos.h"
+#include "ladon/optim/particles/svgd.h"
+#include "ladon/optim/particles/wgd.h"
+#include "ladon/optim/posterior/gp.h"
+#include "ladon/optim/samplers/collect.h"
+#include "ladon/optim/samplers/hmc.h"
+#include "ladon/optim/samplers/langevin.h"
+#include "ladon/optim/samplers/sghmc.h"
+#include "ladon/optim/schedule.h"
+#include "ladon/optim/sgd.h"
+
+namespace ladon {
+namespace {
+
+constexpr const char* operation = "compare_posterior";
+constexpr std::int64_t more = 4;  // times the steps, for samplers
+
+/// A method at work: its networks, and what moves them.
+struct Work {
+  const RegressionTask& task;
+  const CompareOptions& options;
+  Generator rng;
+  Tensor theta;                // [P, D], a leaf
+  std::int64_t gradients = 0;  // of networks
+
+  Work(const RegressionTask& of, const CompareOptions& with, Generator from)
+      : task(of), options(with), rng(std::move(from)) {
+    Generator start = rng.split(0);
+    theta = parameter(normal({with.members, of.dim}, start, 0, 1, f64));
+  }
+
+  double count() const { return static_cast<double>(task.targets.size(0)); }
+  /// N items of mean loss `misfit/N`, prior N(0, 1).
+  Target target() const { return {.count = count(), .prior_precision = 1}; }
+  Particles particles() const { return particles_of_rows(theta, "networks"); }
+  Tensor functions() const {
+    const NoGrad off;
+    return at_test_inputs(task, task.functions(theta));
+  }
+  /// Gradients of the networks' mean losses, summed.
+  void backward_of(const Tensor& loss) {
+    backward(sum(loss) / count());
+    gradients += options.members;
+  }
+  void backward_of_misfit() { backward_of(misfit(task, task.functions(theta))); }
+  PosteriorRun end() const { return {functions(), gradients}; }
+};
+
+/// Adam for `steps`, its rate falling to 0; step() makes the gradients.
+PosteriorRun optimize(Work work, const std::function<void(Work&)>& gradient) {
+  Adam adam({work.theta}, {.lr = work.options.lr});
+  const Schedule rate = schedule::cosine({.steps = work.options.steps});
+  for (std::int64_t step = 0; step < work.options.steps; ++step) {
+    adam.zero_grad();
+    gradient(work);
+    adam.set_lr(work.options.lr * rate(step));
+    adam.step();
+  }
+  return work.end();
+}
+
+/// Particles under a method that holds the prior and the likelihood.
+template <class Method, class Options>
+PosteriorRun move_particles(Work work, Options options) {
+  options.target = work.target();
+  Method method(work.particles(), options);
+  return optimize(std::move(work), [&](Work& w) {
+    w.backward_of_misfit();
+    method.apply();
+  });
+}
+
+/// Each network pulled to `anchor`, towards targets of its own [P, N].
+PosteriorRun modes(Work work, const Tensor& anchor, const Tensor& targets) {
+  return optimize(std::move(work), [&](Work& w) {
+    const Tensor f = w.task.functions(w.theta);
+    const Tensor seen = slice(f, 1, {.stop = w.task.targets.size(0)});
+    w.backward_of(sum(square(seen - targets), 1) / (2 * w.task.noise) +
+                  0.5 * sum(square(w.theta - anchor), 1));
+  });
+}
+
+PosteriorRun ensemble(Work work) {
+  const Tensor nowhere = zeros(work.theta.shape(), f64), y = unsqueeze(work.task.targets, 0);
+  return modes(std::move(work), nowhere, y);
+}
+
+PosteriorRun randomized_prior(Work work) {
+  Generator noise = work.rng.split(1);
+  const Tensor start = clone(work.theta.detach());
+  const Tensor y = work.task.targets + normal({work.options.members, work.task.targets.size(0)},
+                                              noise, 0, std::sqrt(work.task.noise), f64);
+  return modes(std::move(work), start, y);
+}
+
+// The prior of functions takes the place of that of weights.
+PosteriorRun function_svgd(Work work) {
+  const Tensor& kernel = work.options.prior_kernel;
+  constexpr double jitter = 1e-4;
+  LADON_CHECK(kernel.defined(), operation, "function_svgd needs the prior_kernel of functions");
+  Svgd svgd({.target = {.count = work.count()}});
+  return optimize(std::move(work), [&](Work& w) {
+    const Tensor f = w.task.functions(w.theta);
+    svgd.act_on(f, 0, "functions");
+    const Tensor prior = log_marginal_likelihood(kernel, transpose(f), scalar(0, f64), jitter);
+    w.backward_of(sum(misfit(w.task, f)) - prior);
+  });
+}
+
+/// The step ε of U at which one leapfrog step of ε_L, ε = ε_L²/2, is accepted nine times in ten: so
+/// Langevin dynamics has little bias.
+double langevin_step(Work& work) {
+  const std::int64_t warmup = std::max<std::int64_t>(50, work.options.steps / 4);
+  Generator rng = work.rng.split(2);
+  const Chains chains = hmc(
+      log_posterior(work.task), work.theta.detach(),
+      {.draws = 1, .warmup = warmup, .steps = 1, .target_accept = 0.9, .adapt_mass = false}, rng);
+  work.gradients += chains.gradients;
+  copy_(work.theta.detach(), select(chains.draws, 1, 0));
+  return 0.5 * chains.step * chains.step;
+}
+
+/// A chain a network; the second half of the steps is kept, thinned.
+PosteriorRun sample(Work work, Optimizer& sampler, ParticleMethod* drift = nullptr) {
+  const std::int64_t steps = more * work.options.steps, kept = 50;
+  Collect draws({.after = steps / 2, .every = std::max<std::int64_t>(1, steps / 2 / kept)});
+  for (std::int64_t step = 0; step < steps; ++step) {
+    sampler.zero_grad();
+    work.backward_of_misfit();
+    if (drift) drift->apply();
+    sampler.step();
+    if (draws.due(step)) draws.add(work.functions());
+  }
+  return {flatten(draws.draws(), 0, 1), work.gradients};
+}
+
+PosteriorRun sgld(Work work) {
+  const double rate = langevin_step(work) * work.count();
+  Sgld sampler({work.theta}, {.lr = rate, .target = work.target()}, work.rng.split(3));
+  return sample(std::move(work), sampler);
+}
+
+// With friction a a step of rate r moves as far in the long run as Langevin's of r/a.
+PosteriorRun sghmc(Work work) {
+  constexpr double friction = 0.1;
+  const double rate = langevin_step(work) * work.count();
+  Sghmc sampler({work.theta}, {.lr = rate, .friction = friction, .target = work.target()},
+                work.rng.split(3));
+  return sample(std::move(work), sampler);
+}
+
+PosteriorRun spos(Work work) {
+  const double rate = langevin_step(work) * work.count();
+  Spos drift(work.particles(), {.svgd = {.target = work.target()}, .diffusion = 1},
+             work.rng.split(3));
+  Sgd sgd({work.theta}, {.lr = rate});
+  return sample(std::move(work), sgd, &drift);
+}
+
+PosteriorRun hmc_chains(Work work) {
+  constexpr std::int64_t leapfrog = 15;
+  const std::int64_t draws = std::max<std::int64_t>(4, more * work.options.steps / 2 / leapfrog);
+  Generator rng = work.rng.split(2);
+  const Chains chains = hmc(log_posterior(work.task), work.theta.detach(),
+                            {.draws = draws, .warmup = draws, .steps = leapfrog}, rng);
+  const NoGrad off;
+  std::vector<Tensor> functions;
+  for (std::int64_t s = 0; s < draws; ++s)
+    functions.push_back(
+        at_test_inputs(work.task, work.task.functions(contiguous(select(chains.draws, 1, s)))));
+  return {concat(functions, 0), chains.gradients};
+}
+
+using Method = std::function<PosteriorRun(Work work)>;
+
+/// In the order of a table.
+const std::vector<std::pair<std::string, Method>>& all_methods() {
+  static const std::vector<std::pair<std::string, Method>> methods = {
+      {"hmc", hmc_chains},
+      {"sgld", sgld},
+      {"sghmc", sghmc},
+      {"spos", spos},
+      {"svgd", [](Work w) { return move_particles<Svgd>(std::move(w), SvgdOptions{}); }},
+      {"svgd_auto",
+       [](Work w) { return move_particles<Svgd>(std::move(w), SvgdOptions{.alpha = automatic}); }},
+      {"wgd", [](Work w) { return move_particles<Wgd>(std::move(w), WgdOptions{}); }},
+      {"function_svgd", function_svgd},
+      {"ensemble", ensemble},
+      {"randomized_prior", randomized_prior},
+      {"prior", [](Work w) { return w.end(); }}};
+  return methods;
+}
+
+}  // namespace
+
+std::vector<std::string> posterior_methods() {
+  std::vector<std::string> names;
+  for (const auto& [name, method] : all_methods()) names.push_back(name);
+  return names;
+}
+
+PosteriorRun run_posterior_method(const std::string& method, const RegressionTask& task,
+                                  const CompareOptions& options, Generator& rng) {
+  LADON_CHECK(task.functions && task.dim >= 1, operation, "the task has no functions");
+  LADON_CHECK(options.members >= 2, operation, "needs two members, got ", options.members);
+  LADON_CHECK(options.steps >= 1, operation, "steps must be at least 1, got ", options.steps);
+  const auto& methods = all_methods();
+  for (std::size_t i = 0; i < methods.size(); ++i)
+    if (methods[i].first == method)
+      return methods[i].second(Work(task, options, rng.split(rng.reserve(1)).split(i)));
+  std::string names;
+  for (const auto& [name, run] : methods) names += (names.empty() ? "" : ", ") + name;
+  detail::fail(operation, "there is no method `", method, "`; there are ", names);
+}
+
+std::vector<PosteriorRow> compare_posterior(const RegressionTask& task, const Belief& truth,
+                                            const std::vector<std::string>& methods,
+                                            const CompareOptions& options, Generator& rng) {
+  const Generator source = rng.split(rng.reserve(1));
+  std::vector<PosteriorRow> rows;
+  for (const std::string& method : methods) {
+    Generator own = source.split(0);  // a method's numbers are its own by its place in the list
+    const PosteriorRun run = run_posterior_method(method, task, options, own);
+    rows.push_back(
+        {method, score_belief(belief_of_draws(run.functions), truth, task.noise), run.gradients});
+    if (options.progress) options.progress(method);
+  }
+  return rows;
+}
+
+}  // namespace ladon

@@ -1,0 +1,104 @@
+#include "ladon/optim/posterior/regression.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/optim/posterior/solve.h"
+
+namespace ladon {
+namespace {
+
+constexpr const char* operation = "RegressionTask";
+
+RegressionTask make(std::int64_t dim, std::function<Tensor(const Tensor&)> functions,
+                    const Tensor& inputs, const Tensor& targets, double noise) {
+  LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
+              "; it must be positive");
+  LADON_CHECK(targets.defined() && targets.rank() == 1, operation, "the targets must be [N]");
+  LADON_CHECK(inputs.size(0) > targets.size(0), operation, targets.size(0), " targets for ",
+              inputs.size(0), " inputs; training inputs come first, and at least one to be tested");
+  const Tensor y = flatten(solve::target_block(operation, "the targets", targets, targets.size(0)));
+  return {dim, std::move(functions), clone(y), noise};
+}
+
+}  // namespace
+
+RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& inputs,
+                               const Tensor& targets, double noise) {
+  const std::int64_t d = options.dim, h = options.heads, form = d * d;
+  LADON_CHECK(options.out == 1, operation, "wide heads of one output are needed, got ",
+              options.out);
+  LADON_CHECK(inputs.defined() && inputs.rank() == 3 && inputs.size(2) == d, operation,
+              "inputs must be [N + M, T, ", d, "], got ",
+              inputs.defined() ? inputs.shape() : Shape{});
+  const auto functions = [=, x = cast(inputs.detach(), f64)](const Tensor& theta) {
+    const std::int64_t p = theta.size(0);
+    const Tensor heads = reshape(theta, {p, h, form + d});
+    const Tensor b = reshape(slice(heads, 2, {.stop = form}), {p, h, d, d});
+    const Tensor v = reshape(slice(heads, 2, {.start = form}), {p, h, d, 1});
+    return flatten(mean(wide_heads(x, b, v, options), 2), 1, -1);  // [P, N + M, 1]
+  };
+  return make(h * (form + d), functions, inputs, targets, noise);
+}
+
+RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& targets,
+                            double noise) {
+  const std::vector<Tensor> parameters = model.parameters();
+  const std::int64_t dim = parameters_to_row(model).count();
+  // f of each row, and Jᵀ of its cotangent by running it once more.
+  const auto run = [&model, inputs](const Tensor& row) {
+    row_to_parameters(row, model);
+    const Tensor y = model(inputs);
+    LADON_CHECK(y.count() == inputs.size(0), operation, "of ", inputs.size(0),
+                " inputs the model gives ", y.shape(), "; it must give one number each");
+    return flatten(y);
+  };
+  const CustomFunction rows{
+      .name = "network_task",
+      .forward =
+          [run](const std::vector<Tensor>& in) {
+            std::vector<Tensor> values;
+            for (std::int64_t i = 0; i < in[0].size(0); ++i)
+              values.push_back(cast(run(select(in[0], 0, i)), f64));
+            return stack(values, 0);
+          },
+      .gradient =
+          [run, parameters](const Tensor& g, const std::vector<Tensor>& in, const Tensor&) {
+            std::vector<Tensor> slopes;
+            for (std::int64_t i = 0; i < in[0].size(0); ++i) {
+              const EnableGrad recording;
+              const Tensor y = run(select(in[0].detach(), 0, i));
+              std::vector<Tensor> row;
+              for (const Tensor& x :
+                   grad({y}, parameters,
+                        {.cotangents = {cast(select(g.detach(), 0, i), y.dtype())}}))
+                row.push_back(cast(flatten(x), f64));
+              slopes.push_back(concat(row, 0));
+            }
+            return std::vector<Tensor>{stack(slopes, 0)};
+          }};
+  return make(
+      dim, [rows](const Tensor& theta) { return rows({theta}); }, inputs, targets, noise);
+}
+
+Tensor misfit(const RegressionTask& task, const Tensor& functions) {
+  const Tensor seen = slice(functions, 1, {.stop = task.targets.size(0)});
+  return sum(square(seen - task.targets), 1) / (2 * task.noise);
+}
+
+LogDensity log_posterior(const RegressionTask& task) {
+  return LogDensity(task.dim, [task](const Tensor& theta) {
+    return -0.5 * sum(square(theta), 1) - misfit(task, task.functions(theta));
+  });
+}
+
+Tensor at_test_inputs(const RegressionTask& task, const Tensor& functions) {
+  return contiguous(slice(functions, 1, {.start = task.targets.size(0)}));
+}
+
+}  // namespace ladon
