@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/inverse_erf.h"
 #include "ladon/core/parallel.h"
 
 namespace ladon {
@@ -75,22 +76,6 @@ std::uint64_t below(std::uint64_t n, Words words, std::array<std::uint32_t, 2> k
 
 std::array<std::uint32_t, 2> key_of(const Generator& rng) {
   return {low_word(rng.seed()), high_word(rng.seed())};
-}
-
-// Inverse of erf on (−1, 1): Winitzki's approximation (2008), relative error 2e-3, then two steps
-// of Halley's method, each of which cubes the error.
-double inverse_erf(double y) {
-  constexpr double a = 0.147;
-  const double l = std::log1p(-y * y);
-  const double c = 2 / (std::numbers::pi * a) + l / 2;
-  double x = std::copysign(std::sqrt(std::max(0.0, std::sqrt(c * c - l / a) - c)), y);
-  for (int i = 0; i < 2; ++i) {
-    // f = erf(x) − y has f''/f' = −2x, so Halley's step f/(f' − f f''/(2f')) is d/(1 + x d), d =
-    // f/f'.
-    const double d = (std::erf(x) - y) * std::exp(x * x) / (2 * std::numbers::inv_sqrtpi);
-    x -= d / (1 + x * d);
-  }
-  return x;
 }
 
 // Fills `out` with `PerBlock` elements from each of consecutive blocks: draw(words, values).
@@ -257,7 +242,7 @@ Tensor truncated_normal(const Shape& shape, Generator& rng, double mean, double 
         empty_checked("truncated_normal", shape, dtype), rng, [=](const Words& w, T* values) {
           for (int i = 0; i < per_block; ++i) {
             const double u = Bits<T>::centred(Bits<T>::get(w, i));
-            const double z = std::numbers::sqrt2 * inverse_erf(u * mass);
+            const double z = std::numbers::sqrt2 * kernels::inverse_erf(u * mass);
             values[i] = static_cast<T>(mean + stddev * std::clamp(z, -bound, bound));
           }
         });

@@ -1,8 +1,7 @@
 #include "ladon/optim/posterior/compare.h"
 
 #include <algorithm>
-#include <map>
-#include <memory>
+#include <cmath>
 #include <utility>
 
 #include "ladon/autograd/graph.h"
