@@ -76,7 +76,8 @@ double brier(const Tensor& probabilities, const Tensor& labels) {
 }
 
 double ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins) {
-  LADON_CHECK(bins >= 1, "ece", "there are ", bins, " bins; at least 1 is needed");
+  LADON_CHECK(bins >= 1 && bins <= 1'000'000, "ece", "there are ", bins,
+              " bins; 1 to 1,000,000 are possible");
   const Rows rows("ece", probabilities);
   const auto label = checked_labels("ece", labels, rows);
   std::vector<double> gap(bins);  // Σ (correct − confidence) of each bin: n·(accuracy − confidence)
@@ -92,6 +93,40 @@ double ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins)
   return sum / static_cast<double>(rows.count);
 }
 
+double adaptive_ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins) {
+  LADON_CHECK(bins >= 1, "adaptive_ece", "there are ", bins, " bins; at least 1 is needed");
+  const Rows rows("adaptive_ece", probabilities);
+  const auto label = checked_labels("adaptive_ece", labels, rows);
+  struct Row {
+    double confidence, gap;  // gap: correct − confidence
+  };
+  std::vector<Row> sorted;
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    const double confidence = rows[i][rows.best(i)];
+    LADON_CHECK(!std::isnan(confidence), "adaptive_ece", "the probabilities of row ", i,
+                " are NaN");
+    sorted.push_back({confidence, (rows.best(i) == label[i]) - confidence});
+  }
+  const auto less = [](const Row& a, const Row& b) { return a.confidence < b.confidence; };
+  std::sort(sorted.begin(), sorted.end(), less);
+  for (auto begin = sorted.begin(); begin != sorted.end();) {
+    const auto end = std::upper_bound(begin, sorted.end(), *begin, less);
+    double gap = 0;
+    for (auto row = begin; row != end; ++row) gap += row->gap / static_cast<double>(end - begin);
+    for (; begin != end; ++begin) begin->gap = gap;
+  }
+  double sum = 0, gap = 0;
+  bins = std::min(bins, rows.count);
+  for (std::int64_t i = 0, bin = 1; i < rows.count; ++i) {
+    gap += sorted[i].gap;
+    if (i + 1 < bin * rows.count / bins) continue;
+    sum += std::abs(gap);
+    gap = 0;
+    ++bin;
+  }
+  return sum / static_cast<double>(rows.count);
+}
+
 std::vector<double> predictive_entropy(const Tensor& probabilities) {
   const Rows rows("predictive_entropy", probabilities);
   std::vector<double> entropy(rows.count);
@@ -101,10 +136,15 @@ std::vector<double> predictive_entropy(const Tensor& probabilities) {
   return entropy;
 }
 
-// The rank-sum form: with mid-ranks r (from 1) of all scores in order,
-// (Σ_positives r − P(P+1)/2) / (P·N).
-double auroc(const std::vector<double>& positives, const std::vector<double>& negatives) {
-  LADON_CHECK(!positives.empty() && !negatives.empty(), "auroc", "there are ", positives.size(),
+namespace {
+
+/// The distinct scores from the largest on: how many of either kind have each.
+struct Level {
+  double positives, negatives;
+};
+std::vector<Level> levels(const char* operation, const std::vector<double>& positives,
+                          const std::vector<double>& negatives) {
+  LADON_CHECK(!positives.empty() && !negatives.empty(), operation, "there are ", positives.size(),
               " positives and ", negatives.size(), " negatives; both are needed");
   struct Score {
     double value;
@@ -113,18 +153,78 @@ double auroc(const std::vector<double>& positives, const std::vector<double>& ne
   std::vector<Score> scores;
   for (const double s : positives) scores.push_back({s, true});
   for (const double s : negatives) scores.push_back({s, false});
-  for (const Score& s : scores) LADON_CHECK(!std::isnan(s.value), "auroc", "a score is NaN");
+  for (const Score& s : scores) LADON_CHECK(!std::isnan(s.value), operation, "a score is NaN");
   std::sort(scores.begin(), scores.end(),
-            [](const Score& a, const Score& b) { return a.value < b.value; });
-  double rank_sum = 0;
-  for (std::size_t begin = 0, end = 0; begin < scores.size(); begin = end) {
-    double tied_positives = 0;
-    for (end = begin; end < scores.size() && scores[end].value == scores[begin].value; ++end)
-      tied_positives += scores[end].positive;
-    rank_sum += tied_positives * static_cast<double>(begin + 1 + end) / 2;
+            [](const Score& a, const Score& b) { return a.value > b.value; });
+  std::vector<Level> list;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (i == 0 || scores[i].value != scores[i - 1].value) list.push_back({0, 0});
+    ++(scores[i].positive ? list.back().positives : list.back().negatives);
   }
-  const auto p = static_cast<double>(positives.size()), n = static_cast<double>(negatives.size());
-  return (rank_sum - p * (p + 1) / 2) / (p * n);
+  return list;
+}
+
+}  // namespace
+
+double auroc(const std::vector<double>& positives, const std::vector<double>& negatives) {
+  double above = 0, wins = 0;  // positives above a level's score; pairs that a positive wins
+  for (const Level& level : levels("auroc", positives, negatives)) {
+    wins += level.negatives * (above + level.positives / 2);
+    above += level.positives;
+  }
+  return wins / (above * static_cast<double>(negatives.size()));
+}
+
+double aupr(const std::vector<double>& positives, const std::vector<double>& negatives) {
+  double right = 0, called = 0, sum = 0;
+  for (const Level& level : levels("aupr", positives, negatives)) {
+    right += level.positives;
+    called += level.positives + level.negatives;
+    sum += level.positives * right / called;
+  }
+  return sum / right;
+}
+
+double fpr95(const std::vector<double>& positives, const std::vector<double>& negatives) {
+  const auto count = static_cast<double>(positives.size());
+  double right = 0, wrong = 0;
+  for (const Level& level : levels("fpr95", positives, negatives)) {
+    right += level.positives;
+    wrong += level.negatives;
+    if (20 * right >= 19 * count) break;
+  }
+  return wrong / static_cast<double>(negatives.size());
+}
+
+namespace {
+
+/// The mean over rows of figure(p, q, row).
+template <class F>
+double mean_of_both(const char* operation, const Tensor& probabilities, const Tensor& reference,
+                    const F& figure) {
+  const Rows p(operation, probabilities), q(operation, reference);
+  LADON_CHECK(p.count == q.count && p.classes == q.classes, operation, "probabilities ",
+              probabilities.shape(), " and reference ", reference.shape(), " differ in shape");
+  double sum = 0;
+  for (std::int64_t i = 0; i < p.count; ++i) sum += figure(p, q, i);
+  return sum / static_cast<double>(p.count);
+}
+
+}  // namespace
+
+double agreement(const Tensor& probabilities, const Tensor& reference) {
+  return mean_of_both("agreement", probabilities, reference,
+                      [](const Rows& p, const Rows& q, auto i) { return p.best(i) == q.best(i); });
+}
+
+double total_variation(const Tensor& probabilities, const Tensor& reference) {
+  return mean_of_both("total_variation", probabilities, reference,
+                      [](const Rows& p, const Rows& q, auto i) {
+                        double sum = 0;
+                        for (std::int64_t c = 0; c < p.classes; ++c)
+                          sum += std::abs(p[i][c] - q[i][c]);
+                        return sum / 2;
+                      });
 }
 
 }  // namespace ladon::metrics

@@ -71,7 +71,61 @@ TEST(Metrics, AurocIsTheShareOfPairsWithTiesHalf) {
   EXPECT_NEAR(auroc(negatives, positives), 1 - sum / 42, 1e-15);
 }
 
+// Confidences in order .4 (wrong), .5 (wrong), .7 (right), .9 (right).
+TEST(Metrics, AdaptiveEce) {
+  EXPECT_NEAR(adaptive_ece(probabilities, labels, 2), (0.9 + 0.4) / 4, 1e-15);
+  EXPECT_NEAR(adaptive_ece(probabilities, labels, 3), (0.4 + 0.5 + 0.4) / 4,
+              1e-15);  // 1, 1 and 2 rows
+  for (const std::int64_t bins : {4, 5, 1000})
+    EXPECT_NEAR(adaptive_ece(probabilities, labels, bins), (0.4 + 0.5 + 0.3 + 0.1) / 4, 1e-15);
+  EXPECT_NEAR(adaptive_ece(probabilities, labels, 1), 0.125, 1e-15);
+}
+
+// One confidence, half of the rows right: calibrated, in whatever order the rows come.
+TEST(Metrics, AdaptiveEceDoesNotDependOnTheOrderOfEqualRows) {
+  const Tensor coin = tensor({0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, {4, 2});
+  EXPECT_EQ(adaptive_ece(coin, tensor({0, 0, 1, 1}, i64), 2), 0);
+  EXPECT_EQ(adaptive_ece(coin, tensor({0, 1, 0, 1}, i64), 2), 0);
+}
+
+// The scores .8 (positive), .4 (negative), .35 (positive), .1 (negative): precision 1 at recall ½ and
+// 2/3 at recall 1.
+TEST(Metrics, Aupr) {
+  EXPECT_NEAR(aupr({0.35, 0.8}, {0.1, 0.4}), 0.5 * 1 + 0.5 * 2 / 3, 1e-15);
+  EXPECT_EQ(aupr({2, 3}, {0, 1}), 1);
+  // The worst: the k-th positive has N + k scores at or above it.
+  EXPECT_NEAR(aupr({0, 1}, {2, 3, 4}), (1.0 / 4 + 2.0 / 5) / 2, 1e-15);
+  EXPECT_EQ(aupr({1, 1}, {1, 1, 1, 1, 1, 1}), 0.25);  // no information: the share of positives
+  // A tie is one threshold: precision 2/3 for both.
+  EXPECT_NEAR(aupr({5, 5}, {5, 1}), 2.0 / 3, 1e-15);
+}
+
+TEST(Metrics, Fpr95) {
+  std::vector<double> positives;
+  for (int i = 1; i <= 20; ++i) positives.push_back(i);
+  // 19 of 20 reach the threshold 2, and so do three of four negatives.
+  EXPECT_EQ(fpr95(positives, {1.5, 2, 7, 30}), 0.75);
+  EXPECT_EQ(fpr95(positives, {1.5, 1}), 0);
+  EXPECT_EQ(fpr95({3, 3}, {3, 3}), 1);
+  positives.pop_back();  // of 19 all are needed
+  EXPECT_EQ(fpr95(positives, {1.5, 0.5}), 0.5);
+}
+
+TEST(Metrics, AgreementAndTotalVariation) {
+  const Tensor reference = tensor({0.6, 0.4, 0,  //
+                                   0.3, 0.5, 0.2, 0.05, 0.05, 0.9, 0, 1, 0},
+                                  {4, 3}, f32);
+  EXPECT_EQ(agreement(probabilities, reference), 0.75);  // the tie of row 1 counts as class 0
+  EXPECT_NEAR(total_variation(probabilities, reference), (0.2 + 0.1 + 0 + 0.5) / 4, 1e-7);
+  EXPECT_EQ(total_variation(tensor({1, 0}, {1, 2}), tensor({0, 1}, {1, 2})), 1);
+  EXPECT_EQ(total_variation(reference, reference), 0);
+  expect_error([&] { agreement(probabilities, ones({4, 2})); }, "[4, 3] and reference [4, 2]");
+}
+
 TEST(Metrics, RefuseBadInput) {
+  expect_error([] { adaptive_ece(probabilities, labels, 0); }, "0 bins");
+  expect_error([] { aupr({1}, {}); }, "[aupr] there are 1 positives and 0 negatives");
+  expect_error([] { fpr95({std::nan("")}, {1}); }, "[fpr95] a score is NaN");
   expect_error([] { accuracy(probabilities, tensor({0, 1}, i64)); }, "labels are i64 [4]");
   expect_error([] { accuracy(probabilities, tensor({0, 1, 2, 0})); }, "got f32 of shape [4]");
   expect_error([] { nll(probabilities, tensor({0, 1, 3, 0}, i64)); }, "label 3 is outside [0, 3)");
