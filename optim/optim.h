@@ -11,6 +11,7 @@
 #include "ladon/optim/particles/svgd.h"
 #include "ladon/optim/particles/wgd.h"
 #include "ladon/optim/samplers/collect.h"
+#include "ladon/optim/samplers/discrepancy.h"
 #include "ladon/optim/samplers/elliptical_slice.h"
 #include "ladon/optim/samplers/langevin.h"
 #include "ladon/optim/samplers/log_density.h"
