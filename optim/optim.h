@@ -10,6 +10,7 @@
 #include "ladon/optim/particles/spos.h"
 #include "ladon/optim/particles/svgd.h"
 #include "ladon/optim/particles/wgd.h"
+#include "ladon/optim/samplers/calibration.h"
 #include "ladon/optim/samplers/collect.h"
 #include "ladon/optim/samplers/discrepancy.h"
 #include "ladon/optim/samplers/elliptical_slice.h"

@@ -1,0 +1,73 @@
+#pragma once
+// Does a sampler draw from the posterior that its model means?
+//
+// Draw θ from the prior and data from the model at θ; then the posterior's draws given these data
+// are exchangeable with θ itself. So θ's rank among L independent posterior draws is uniform on
+// 0 … L, in every coordinate, whatever the model. (Talts, Betancourt, Simpson, Vehtari and Gelman
+// 2018, "Validating Bayesian inference algorithms with simulation-based calibration".)
+//
+//   RankHistogram ranks({.quantities = 2, .draws = 99});
+//   for (int i = 0; i < 500; ++i) {
+//     const Tensor truth = prior(rng);                  // [2]
+//     const Tensor data = model(truth, rng);
+//     ranks.add(truth, posterior(data, 99, rng), rng);  // [99, 2]
+//   }
+//   ranks.uniformity(0, 20).p_value;
+
+#include <cstdint>
+#include <vector>
+
+#include "ladon/core/random.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// How far a histogram of ranks is from uniform.
+struct Uniformity {
+  std::vector<std::int64_t> counts;  ///< Of each bin.
+  double chi_square;                 ///< Σ (count − n/bins)²/(n/bins)
+  double p_value;                    ///< P(a larger χ² | ranks are uniform), bins − 1 degrees.
+  /// Where a bin's count lies with probability 99% or more: quantiles of Binomial(n, 1/bins).
+  std::int64_t low, high;
+  std::int64_t outside;  ///< Bins whose count does not; about 1% of them where ranks are uniform.
+};
+
+struct RankHistogramOptions {
+  std::int64_t quantities = 1;  ///< How many numbers a truth has, each with ranks of its own.
+  std::int64_t draws = 99;      ///< L: posterior draws a truth, 1 to 1,000,000.
+};
+
+/// Ranks of truths among posterior draws, a histogram a quantity. Its shape tells the fault: a
+/// hump, the posterior is too wide; a valley (mass at both ends), too narrow; a slope, displaced.
+class RankHistogram {
+ public:
+  /// Throws Error for sizes out of range.
+  explicit RankHistogram(const RankHistogramOptions& options);
+
+  /// Adds the ranks #{l : draw_l < truth} of one truth [quantities] among draws [L, quantities].
+  /// Draws equal to the truth are placed below or above it at random, which keeps ranks uniform for
+  /// discrete quantities too; `rng` is used for these alone. Draws that depend on each other (a
+  /// Markov chain's) give a valley even where all is right: thin them to L whose autocorrelation is
+  /// small. Throws Error, and adds nothing, for other shapes and for NaN.
+  void add(const Tensor& truth, const Tensor& draws, Generator& rng);
+
+  /// n: calls of add().
+  std::int64_t count() const { return count_; }
+  /// How often each rank 0 … L came.
+  const std::vector<std::int64_t>& ranks(std::int64_t quantity) const&;
+  /// The ranks of one quantity in `bins` bins of equal width. The p-value is χ²'s, which needs 5 or
+  /// more expected in a bin. Throws Error unless there are 2 bins or more, they divide L + 1, and
+  /// something was added.
+  Uniformity uniformity(std::int64_t quantity, std::int64_t bins) const;
+
+ private:
+  std::int64_t draws_, count_ = 0;
+  std::vector<std::vector<std::int64_t>> ranks_;  // [quantities][L + 1]
+};
+
+/// P(χ² > statistic) with that many degrees of freedom: Q(degrees/2, statistic/2), the regularized
+/// upper incomplete gamma function. Throws Error for degrees out of 1 … 1,000,000 or a statistic
+/// that is NaN or negative.
+double chi_square_p_value(double statistic, std::int64_t degrees);
+
+}  // namespace ladon
