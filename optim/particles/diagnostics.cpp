@@ -76,6 +76,14 @@ Spread pairwise_cosine(const Tensor& theta) {
   });
 }
 
+Spread off_diagonal(const Tensor& matrix) {
+  LADON_CHECK(matrix.defined() && matrix.rank() == 2 && matrix.size(0) == matrix.size(1),
+              "off_diagonal", "the matrix must be [M, M], got ", matrix.shape());
+  const std::vector<double> values = matrix.detach().to_vector();
+  const std::int64_t m = matrix.size(0);
+  return over_pairs(m, [&](auto i, auto j) { return values[i * m + j]; });
+}
+
 double map_redundancy(const Tensor& maps, const Tensor& query_mask) {
   LADON_CHECK(maps.defined() && maps.rank() == 4, "map_redundancy", "maps are [B, H, Tq, Tk], got ",
               maps.shape());
