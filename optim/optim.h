@@ -8,6 +8,7 @@
 #include "ladon/optim/particles/cosine_penalty.h"
 #include "ladon/optim/particles/diagnostics.h"
 #include "ladon/optim/particles/head_mask.h"
+#include "ladon/optim/particles/head_penalties.h"
 #include "ladon/optim/particles/similarity.h"
 #include "ladon/optim/particles/spos.h"
 #include "ladon/optim/particles/svgd.h"
