@@ -43,16 +43,14 @@ struct Work {
   /// N items of mean loss `misfit/N`, prior N(0, 1).
   Target target() const { return {.count = count(), .prior_precision = 1}; }
   Particles particles() const { return particles_of_rows(theta, "networks"); }
-  Tensor functions() const {
-    const NoGrad off;
-    return at_test_inputs(task, task.functions(theta));
-  }
+  Tensor functions() const { return test_functions(task, theta.detach()); }
+  Tensor at_training_inputs() const { return task.functions(theta, task.targets.size(0)); }
   /// Gradients of the networks' mean losses, summed.
   void backward_of(const Tensor& loss) {
     backward(sum(loss) / count());
     gradients += options.members;
   }
-  void backward_of_misfit() { backward_of(misfit(task, task.functions(theta))); }
+  void backward_of_misfit() { backward_of(misfit(task, at_training_inputs())); }
   PosteriorRun end() const { return {functions(), gradients}; }
 };
 
@@ -83,9 +81,7 @@ PosteriorRun move_particles(Work work, Options options) {
 /// Each network pulled to `anchor`, towards targets of its own [P, N].
 PosteriorRun modes(Work work, const Tensor& anchor, const Tensor& targets) {
   return optimize(std::move(work), [&](Work& w) {
-    const Tensor f = w.task.functions(w.theta);
-    const Tensor seen = slice(f, 1, {.stop = w.task.targets.size(0)});
-    w.backward_of(sum(square(seen - targets), 1) / (2 * w.task.noise) +
+    w.backward_of(misfit(w.task, w.at_training_inputs(), targets) +
                   0.5 * sum(square(w.theta - anchor), 1));
   });
 }
@@ -110,7 +106,7 @@ PosteriorRun function_svgd(Work work) {
   LADON_CHECK(kernel.defined(), operation, "function_svgd needs the prior_kernel of functions");
   Svgd svgd({.target = {.count = work.count()}});
   return optimize(std::move(work), [&](Work& w) {
-    const Tensor f = w.task.functions(w.theta);
+    const Tensor f = w.task.functions(w.theta, w.task.inputs);
     svgd.act_on(f, 0, "functions");
     const Tensor prior = log_marginal_likelihood(kernel, transpose(f), scalar(0, f64), jitter);
     w.backward_of(sum(misfit(w.task, f)) - prior);
@@ -176,8 +172,7 @@ PosteriorRun hmc_chains(Work work) {
   const NoGrad off;
   std::vector<Tensor> functions;
   for (std::int64_t s = 0; s < draws; ++s)
-    functions.push_back(
-        at_test_inputs(work.task, work.task.functions(contiguous(select(chains.draws, 1, s)))));
+    functions.push_back(test_functions(work.task, contiguous(select(chains.draws, 1, s))));
   return {concat(functions, 0), chains.gradients};
 }
 

@@ -15,15 +15,17 @@ namespace {
 
 constexpr const char* operation = "RegressionTask";
 
-RegressionTask make(std::int64_t dim, std::function<Tensor(const Tensor&)> functions,
-                    const Tensor& inputs, const Tensor& targets, double noise) {
+using Functions = std::function<Tensor(const Tensor& theta, std::int64_t inputs)>;
+
+RegressionTask make(std::int64_t dim, Functions functions, const Tensor& inputs,
+                    const Tensor& targets, double noise) {
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
               "; it must be positive");
   LADON_CHECK(targets.defined() && targets.rank() == 1, operation, "the targets must be [N]");
   LADON_CHECK(inputs.size(0) > targets.size(0), operation, targets.size(0), " targets for ",
               inputs.size(0), " inputs; training inputs come first, and at least one to be tested");
   const Tensor y = flatten(solve::target_block(operation, "the targets", targets, targets.size(0)));
-  return {dim, std::move(functions), clone(y), noise};
+  return {dim, std::move(functions), inputs.size(0), clone(y), noise};
 }
 
 }  // namespace
@@ -36,12 +38,14 @@ RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& in
   LADON_CHECK(inputs.defined() && inputs.rank() == 3 && inputs.size(2) == d, operation,
               "inputs must be [N + M, T, ", d, "], got ",
               inputs.defined() ? inputs.shape() : Shape{});
-  const auto functions = [=, x = cast(inputs.detach(), f64)](const Tensor& theta) {
+  const auto functions = [=, x = cast(inputs.detach(), f64)](const Tensor& theta,
+                                                             std::int64_t count) {
     const std::int64_t p = theta.size(0);
     const Tensor heads = reshape(theta, {p, h, form + d});
     const Tensor b = reshape(slice(heads, 2, {.stop = form}), {p, h, d, d});
     const Tensor v = reshape(slice(heads, 2, {.start = form}), {p, h, d, 1});
-    return flatten(mean(wide_heads(x, b, v, options), 2), 1, -1);  // [P, N + M, 1]
+    return flatten(mean(wide_heads(slice(x, 0, {.stop = count}), b, v, options), 2), 1,
+                   -1);  // [P, N + M, 1]
   };
   return make(h * (form + d), functions, inputs, targets, noise);
 }
@@ -51,54 +55,59 @@ RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& ta
   const std::vector<Tensor> parameters = model.parameters();
   const std::int64_t dim = parameters_to_row(model).count();
   // f of each row, and Jᵀ of its cotangent by running it once more.
-  const auto run = [&model, inputs](const Tensor& row) {
+  const auto run = [&model](const Tensor& row, const Tensor& some) {
     row_to_parameters(row, model);
-    const Tensor y = model(inputs);
-    LADON_CHECK(y.count() == inputs.size(0), operation, "of ", inputs.size(0),
+    const Tensor y = model(some);
+    LADON_CHECK(y.count() == some.size(0), operation, "of ", some.size(0),
                 " inputs the model gives ", y.shape(), "; it must give one number each");
     return flatten(y);
   };
-  const CustomFunction rows{
-      .name = "network_task",
-      .forward =
-          [run](const std::vector<Tensor>& in) {
-            std::vector<Tensor> values;
-            for (std::int64_t i = 0; i < in[0].size(0); ++i)
-              values.push_back(cast(run(select(in[0], 0, i)), f64));
-            return stack(values, 0);
-          },
-      .gradient =
-          [run, parameters](const Tensor& g, const std::vector<Tensor>& in, const Tensor&) {
-            std::vector<Tensor> slopes;
-            for (std::int64_t i = 0; i < in[0].size(0); ++i) {
-              const EnableGrad recording;
-              const Tensor y = run(select(in[0].detach(), 0, i));
-              std::vector<Tensor> row;
-              for (const Tensor& x :
-                   grad({y}, parameters,
-                        {.cotangents = {cast(select(g.detach(), 0, i), y.dtype())}}))
-                row.push_back(cast(flatten(x), f64));
-              slopes.push_back(concat(row, 0));
-            }
-            return std::vector<Tensor>{stack(slopes, 0)};
-          }};
-  return make(
-      dim, [rows](const Tensor& theta) { return rows({theta}); }, inputs, targets, noise);
+  const auto functions = [run, parameters, inputs](const Tensor& theta, std::int64_t count) {
+    const Tensor some = slice(inputs, 0, {.stop = count});
+    const CustomFunction rows{
+        .name = "network_task",
+        .forward =
+            [run, some](const std::vector<Tensor>& in) {
+              std::vector<Tensor> values;
+              for (std::int64_t i = 0; i < in[0].size(0); ++i)
+                values.push_back(cast(run(select(in[0], 0, i), some), f64));
+              return stack(values, 0);
+            },
+        .gradient =
+            [run, some, parameters](const Tensor& g, const std::vector<Tensor>& in, const Tensor&) {
+              std::vector<Tensor> slopes;
+              for (std::int64_t i = 0; i < in[0].size(0); ++i) {
+                const EnableGrad recording;
+                const Tensor y = run(select(in[0].detach(), 0, i), some);
+                std::vector<Tensor> row;
+                for (const Tensor& x :
+                     grad({y}, parameters,
+                          {.cotangents = {cast(select(g.detach(), 0, i), y.dtype())}}))
+                  row.push_back(cast(flatten(x), f64));
+                slopes.push_back(concat(row, 0));
+              }
+              return std::vector<Tensor>{stack(slopes, 0)};
+            }};
+    return rows({theta});
+  };
+  return make(dim, functions, inputs, targets, noise);
 }
 
-Tensor misfit(const RegressionTask& task, const Tensor& functions) {
+Tensor misfit(const RegressionTask& task, const Tensor& functions, const Tensor& targets) {
   const Tensor seen = slice(functions, 1, {.stop = task.targets.size(0)});
-  return sum(square(seen - task.targets), 1) / (2 * task.noise);
+  return sum(square(seen - (targets.defined() ? targets : task.targets)), 1) / (2 * task.noise);
 }
 
 LogDensity log_posterior(const RegressionTask& task) {
   return LogDensity(task.dim, [task](const Tensor& theta) {
-    return -0.5 * sum(square(theta), 1) - misfit(task, task.functions(theta));
+    return -0.5 * sum(square(theta), 1) - misfit(task, task.functions(theta, task.targets.size(0)));
   });
 }
 
-Tensor at_test_inputs(const RegressionTask& task, const Tensor& functions) {
-  return contiguous(slice(functions, 1, {.start = task.targets.size(0)}));
+Tensor test_functions(const RegressionTask& task, const Tensor& theta) {
+  const NoGrad off;
+  const Tensor all = task.functions(theta, task.inputs);
+  return contiguous(slice(all, 1, {.start = task.targets.size(0)}));
 }
 
 }  // namespace ladon

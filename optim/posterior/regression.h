@@ -16,10 +16,12 @@ namespace ladon {
 
 struct RegressionTask {
   std::int64_t dim = 0;  ///< D
-  /// The functions of networks at N training and M test inputs, recorded: Θ f64 [P, D] → [P, N + M].
-  std::function<Tensor(const Tensor& theta)> functions = {};
-  Tensor targets = {};  ///< [N]
-  double noise = 0;     ///< σ²
+  /// The functions of networks at the first of N training and M test inputs, recorded: Θ f64 [P, D] →
+  /// [P, inputs].
+  std::function<Tensor(const Tensor& theta, std::int64_t inputs)> functions = {};
+  std::int64_t inputs = 0;  ///< N + M
+  Tensor targets = {};      ///< [N]
+  double noise = 0;         ///< σ²
 };
 
 /// Of attention with infinitely wide heads and the mean over positions, inputs [N + M, T, d] and one
@@ -33,13 +35,14 @@ RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& in
 RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& targets,
                             double noise);
 
-/// Σ_n (y_n − f_n)²/(2σ²) of each row of functions [P, ≥ N]: −ln of the likelihood, up to a constant.
-Tensor misfit(const RegressionTask& task, const Tensor& functions);
+/// Σ_n (y_n − f_n)²/(2σ²) of each row of functions [P, ≥ N]: −ln of the likelihood, up to a constant. The
+/// targets are the task's, or rows of their own [P, N].
+Tensor misfit(const RegressionTask& task, const Tensor& functions, const Tensor& targets = {});
 
 /// ln p(Θ | y) = −½|θ|² − misfit, up to a constant.
 LogDensity log_posterior(const RegressionTask& task);
 
-/// The columns of the M test inputs.
-Tensor at_test_inputs(const RegressionTask& task, const Tensor& functions);
+/// The functions of Θ at the test inputs, [P, M], without history.
+Tensor test_functions(const RegressionTask& task, const Tensor& theta);
 
 }  // namespace ladon
