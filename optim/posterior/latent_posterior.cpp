@@ -147,6 +147,31 @@ LogLikelihood latent_likelihood(const infinite::LatentKernel& kernel, const Tens
   };
 }
 
+Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
+                      const Tensor& targets, double noise, const Tensor& latents, Generator& rng) {
+  const NoGrad off;
+  latent_likelihood(kernel, targets, noise);  // its checks
+  LADON_CHECK(inputs > targets.size(0), operation, targets.size(0), " targets for ", inputs,
+              " inputs; at least one must be tested");
+  LADON_CHECK(latents.defined() && latents.rank() == 2 && latents.size(1) == kernel.dim, operation,
+              "latents must be [F, ", kernel.dim, "], got ",
+              latents.defined() ? latents.shape() : Shape{});
+  const Tensor y = solve::target_block(operation, "the targets", targets, targets.size(0));
+  const Tensor kernels = kernel.at(contiguous(latents), inputs);
+  const Generator source = rng.split(rng.reserve(1));
+  std::vector<Tensor> functions;
+  for (std::int64_t i = 0; i < latents.size(0); ++i) {
+    const Prediction given = predict(select(kernels, 0, i), y, noise);
+    const auto [values, vectors] =
+        lapack::eigh(given.covariance);  // of low rank: no Cholesky factor
+    Generator own = source.split(static_cast<std::uint64_t>(i));
+    const Tensor xi = normal(given.mean.shape(), own, 0, 1, f64);
+    const Tensor scale = unsqueeze(sqrt(maximum(values, scalar(0, f64))), 1);
+    functions.push_back(given.mean + matmul(vectors, scale * xi));
+  }
+  return stack(functions, 0);
+}
+
 Tensor LatentPosterior::covariance(std::int64_t output) const {
   return within + select(between, 0, output);
 }

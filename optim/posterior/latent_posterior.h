@@ -62,6 +62,11 @@ LatentPosterior sample_posterior(const infinite::LatentKernel& kernel, std::int6
                                  const Tensor& targets, const LatentPosteriorOptions& options,
                                  Generator& rng);
 
+/// Functions f* at the test inputs given latents [F, D], one of each: [F, M, O]. Of a posterior's latents they are
+/// its exact draws. Advances rng by one block. Throws Error as sample_posterior does.
+Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
+                      const Tensor& targets, double noise, const Tensor& latents, Generator& rng);
+
 /// ln N(y; 0, K_z + σ²) of rows z, summed over outputs: what sample_posterior samples.
 LogLikelihood latent_likelihood(const infinite::LatentKernel& kernel, const Tensor& targets,
                                 double noise);

@@ -83,6 +83,32 @@ TEST(LatentPosterior, WithoutLatentsIsTheGaussianProcess) {
   EXPECT_EQ(sampled.stages, 1);
 }
 
+// Functions drawn given latents have m_z and C_z: 4,000 of one kernel, whose means' errors are C_z/4000,
+// and whose covariances' (C_ii·C_jj + C_ij²)/4000.
+TEST(LatentPosterior, DrawsFunctions) {
+  const test::Problem p(5, 3, 1);
+  const Tensor joint =
+      concat({concat({p.train, transpose(p.cross)}, 1), concat({p.cross, p.test}, 1)}, 0);
+  Generator rng(7);
+  const std::int64_t n = 4000;
+  const Tensor f =
+      select(draw_functions(constant(joint), 8, p.targets, 0.1, zeros({n, 2}, f64), rng), 2, 0);
+  const Prediction exact =
+      GaussianProcess(p.train, p.targets, {.noise = 0.1, .jitter = 0}).predict(p.cross, p.test);
+  const Tensor c = exact.covariance, variances = diagonal(c);
+  const Tensor error = mean(f, 0) - select(exact.mean, 1, 0);
+  EXPECT_LT(amax(abs(error) / sqrt(variances / double(n))).item(), 4.5);
+  const Tensor apart = f - mean(f, 0), sample = matmul(transpose(apart), apart) / double(n);
+  const Tensor se =
+      sqrt((unsqueeze(variances, 1) * unsqueeze(variances, 0) + square(c)) / double(n));
+  EXPECT_LT(amax(abs(sample - c) / se).item(), 4.5);
+  test::expect_error(
+      [&] {
+        draw_functions(constant(joint), 8, p.targets, 0.1, zeros({n, 3}, f64), rng);
+      },
+      "latents must be [F, 2], got [4000, 3]");
+}
+
 TEST(LatentPosterior, HasTheSameBitsAtAnyNumberOfThreads) {
   const Sequential net = test::one_channel::network();
   const auto run = [&] {

@@ -1,0 +1,108 @@
+// The exact posterior of attention, and what methods make of it.
+
+#include <chrono>
+#include <iostream>
+
+#include "ladon/examples/common/options.h"
+#include "ladon/examples/posterior/picture.h"
+#include "ladon/examples/posterior/results.h"
+#include "ladon/optim/posterior/compare.h"
+
+namespace ladon::example {
+namespace {
+
+constexpr const char* summary = "What Bayesian means: the exact posterior, and methods beside it";
+constexpr const char* duration = "about 3 minutes on 2 cores";
+constexpr const char* lesson =
+    "A layer of attention with infinitely wide heads has a posterior that can be sampled exactly, "
+    "for "
+    "any number H of heads: its bands are shown for few heads, many, and infinitely many, where it "
+    "is a "
+    "Gaussian process that it comes to as 1/H. Methods that move the weights of whole layers, from "
+    "Hamiltonian Monte Carlo to SVGD and ensembles, are held against it: which find its mean, and "
+    "which "
+    "its width? Samplers do; SVGD with α = 1, kde-WGD and ensembles are far too sure of "
+    "themselves, and "
+    "look calibrated only where they were stopped early.";
+const std::vector<Trial> trials = {
+    {"posterior --heads 1 --labels one",
+     "variance_ratio of gp: data of one head are not what infinitely many believe"},
+    {"posterior --methods hmc,svgd,svgd_auto --steps 2400 --draws 1",
+     "variance_ratio of svgd, at four times the steps: it falls on"},
+    {"posterior --scaling linear --heads 1,4",
+     "evidence and mean_error of the first table: all 0, as every head is alike"}};
+
+void add_options(CLI::App& app, Settings& s) {
+  const CLI::Validator size = whole_number<std::int64_t>(1, 256);
+  std::vector<std::string> names = posterior_methods();
+  names.push_back("wrong_prior");
+  add(app, "--heads", s.heads, "Numbers of heads H",
+      "Add 16 for a sharper slope of 1/H; methods at many heads take most of the time")
+      ->delimiter(',')
+      ->check(size);
+  add(app, "--methods", s.methods, "Methods (default: all)",
+      "A few take a fraction of the time; wrong_prior is hmc under a prior twice as wide, a "
+      "control")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names));
+  add(app, "--draws", s.draws, "Data sets", "Standard errors are over them")
+      ->check(whole_number<std::int64_t>(1, 1000));
+  add(app, "--members", s.members, "Networks of an ensemble, particles, or chains",
+      "With 100, SVGD collapses less, but still does")
+      ->check(whole_number<std::int64_t>(2, 1000));
+  add(app, "--steps", s.steps,
+      "Gradients of each member; samplers take four times as many. A quarter is run beside it",
+      "What has not converged at both is no answer")
+      ->check(whole_number<std::int64_t>(4, 1'000'000));
+  add(app, "--labels", s.labels, "What made the targets: gp (the limit) or one (one head)",
+      "With one, see the evidence prefer few heads")
+      ->check(CLI::IsMember({"gp", "one"}));
+  add(app, "--scaling", s.scaling,
+      "Scaling of logits: sqrt 1/sqrt(d_k), or linear 1/d_k, by which wide heads are all alike",
+      "A control: every number of heads is then the Gaussian process")
+      ->check(CLI::IsMember({"sqrt", "linear"}));
+  app.callback([&s] { refuse_repeated("--methods", s.methods); });
+}
+
+nlohmann::json settings_json(const Settings& s) {
+  return {{"heads", s.heads},     {"methods", s.methods}, {"draws", s.draws},
+          {"members", s.members}, {"steps", s.steps},     {"labels", s.labels},
+          {"scaling", s.scaling}, {"seed", s.common.seed}};
+}
+
+void print(const std::string& question, const Table& table) {
+  if (!table.empty())
+    std::cout << '\n' << question << '\n' << table.text() << '\n' << table.explained();
+}
+
+/// Whether it was not interrupted.
+bool teach(const Settings& s) {
+  const auto start = std::chrono::steady_clock::now();
+  std::cout << s.draws << " data sets, " << s.members << " networks a method" << std::endl;
+  const Study study = run_study(s);
+  const Table approach = approach_table(study), methods = method_table(study);
+  print("How far is the exact posterior of H heads from the Gaussian process?", approach);
+  print("How far are methods from the exact posterior of the same network?", methods);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  write_json(s.common, {.example = "posterior",
+                        .settings = settings_json(s),
+                        .seconds = spent.count(),
+                        .tables = {approach, methods},
+                        .interrupted = study.interrupted,
+                        .more = bands_json(study)});
+  const std::filesystem::path picture = draw(s, study);
+  if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
+  return !study.interrupted;
+}
+
+}  // namespace
+}  // namespace ladon::example
+
+int main(int argc, char** argv) {
+  using namespace ladon::example;
+  Settings settings;
+  CLI::App app;
+  set_up(app, "posterior", {summary, duration, lesson, trials}, settings.common);
+  add_options(app, settings);
+  return run(app, settings.common, argc, argv, [&] { return teach(settings); });
+}

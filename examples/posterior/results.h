@@ -1,0 +1,16 @@
+#pragma once
+// What was found, as tables and JSON.
+
+#include "ladon/examples/common/report.h"
+#include "ladon/examples/posterior/study.h"
+
+namespace ladon::example {
+
+/// A row for each number of heads: its posterior beside the limit's.
+Table approach_table(const Study& study);
+/// A row for each method, number of heads and length of run.
+Table method_table(const Study& study);
+/// The bands of the picture.
+nlohmann::ordered_json bands_json(const Study& study);
+
+}  // namespace ladon::example

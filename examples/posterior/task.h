@@ -1,0 +1,37 @@
+#pragma once
+// One-dimensional regression on sequences: a number s becomes two tokens of three channels, and a network
+// of attention gives a number back.
+
+#include <cstdint>
+
+#include "ladon/core/random.h"
+#include "ladon/core/tensor.h"
+#include "ladon/examples/posterior/settings.h"
+#include "ladon/layers/containers.h"
+#include "ladon/layers/wide_heads.h"
+
+namespace ladon::example {
+
+constexpr double noise = 0.02;  ///< σ² of targets.
+
+/// Where targets are given, and where functions are looked at; s goes from −3 to 3.
+Tensor training_places();  // [N]
+Tensor test_places();      // [M]
+
+/// The tokens of places [n]: [n, 2, 3]. Smooth curves, √2·cos(w·s + b) with w and b of each token and
+/// channel from a fixed seed. Two tokens, because softmax over two keys has its limit in closed form.
+Tensor tokens(const Tensor& places);
+
+/// The network: infinitely wide heads, softmax, mean over positions. With linear scaling the logits of a
+/// wide head are 0, all heads are alike, and every number of them is the Gaussian process: a control.
+WideHeadsOptions network(const Settings& settings, std::int64_t heads);
+/// The same as a model whose limit is known.
+Sequential limit_model(const Settings& settings);
+
+/// K of infinitely many heads over training and test places [N + M, N + M].
+Tensor limit_kernel(const Settings& settings);
+
+/// Targets [N] of data set `draw`: a function of the limit, or of one head, and noise.
+Tensor targets(const Settings& settings, const Tensor& kernel, std::int64_t draw);
+
+}  // namespace ladon::example

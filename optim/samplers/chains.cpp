@@ -1,0 +1,209 @@
+#include "ladon/optim/samplers/chains.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/inverse_erf.h"
+#include "ladon/core/kernels/lane_sum.h"
+#include "ladon/core/parallel.h"
+
+namespace ladon {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Draws as doubles [C, S, D].
+struct Draws {
+  Draws(const char* operation, const Tensor& draws) {
+    LADON_CHECK(draws.defined() && (draws.rank() == 2 || draws.rank() == 3) && draws.size(0) > 0 &&
+                    (draws.rank() == 2 || draws.size(2) > 0),
+                operation,
+                "draws must be [C, S, D] or [C, S] of at least one chain and number, got ",
+                draws.defined() ? draws.shape() : Shape{});
+    visit_floating(operation, draws.dtype(), []<class T>() {});
+    x = contiguous(cast(draws.detach(), f64));
+    chains = draws.size(0), length = draws.size(1);
+    numbers = draws.rank() == 3 ? draws.size(2) : 1;
+  }
+  double at(std::int64_t c, std::int64_t s, std::int64_t d) const {
+    return x.data<double>()[(c * length + s) * numbers + d];
+  }
+  Tensor x;
+  std::int64_t chains, length, numbers;
+};
+
+/// One number in all halves: half h is x[h·length] … .
+struct Halves {
+  Halves(const Draws& draws, std::int64_t d) : count(2 * draws.chains), length(draws.length / 2) {
+    x.reserve(count * length);
+    for (std::int64_t c = 0; c < draws.chains; ++c)
+      for (const std::int64_t start : {std::int64_t{0}, draws.length - length})
+        for (std::int64_t s = 0; s < length; ++s) x.push_back(draws.at(c, start + s, d));
+  }
+  /// Whether there is anything to compare.
+  bool fit() const {
+    return length >= 2 &&
+           std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); }) &&
+           std::any_of(x.begin(), x.end(), [&](double v) { return v != x[0]; });
+  }
+  std::int64_t count, length;
+  std::vector<double> x;
+};
+
+double mean_of(const double* x, std::int64_t n) {
+  return kernels::lane_sum(n, [=](std::int64_t i) { return x[i]; }) / double(n);
+}
+
+void to_ranks(std::vector<double>& x) {
+  std::vector<std::size_t> order(x.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return x[a] < x[b]; });
+  std::vector<double> scores(x.size());
+  for (std::size_t i = 0, end; i < order.size(); i = end) {
+    for (end = i + 1; end < order.size() && x[order[end]] == x[order[i]];) ++end;
+    const double rank = 0.5 * double(i + 1 + end);  // the mean of i + 1 … end
+    const double p = (rank - 0.375) / (double(x.size()) + 0.25);
+    const double score = std::numbers::sqrt2 * kernels::inverse_erf(2 * p - 1);
+    for (std::size_t j = i; j < end; ++j) scores[order[j]] = score;
+  }
+  x = std::move(scores);
+}
+
+void fold(std::vector<double>& x) {
+  std::vector<double> sorted = x;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  const double upper = *middle,
+               lower = *std::max_element(sorted.begin(), middle);  // an even number
+  for (double& v : x) v = std::abs(v - (lower + 0.5 * (upper - lower)));
+}
+
+/// W and var⁺, and each half about its mean.
+struct Moments {
+  explicit Moments(Halves& halves) {
+    const double m = double(halves.count), n = double(halves.length);
+    std::vector<double> means;
+    for (std::int64_t h = 0; h < halves.count; ++h) {
+      double* x = halves.x.data() + h * halves.length;
+      means.push_back(mean_of(x, halves.length));
+      for (std::int64_t s = 0; s < halves.length; ++s) x[s] -= means.back();
+      within +=
+          kernels::lane_sum(halves.length, [=](auto s) { return x[s] * x[s]; }) / (m * (n - 1));
+    }
+    const double centre = mean_of(means.data(), halves.count);
+    double between = 0;
+    for (const double mean : means) between += (mean - centre) * (mean - centre) / (m - 1);
+    total = (n - 1) / n * within + between;
+  }
+  double within = 0, total = 0;
+};
+
+double rhat_of(Halves halves) {
+  const Moments moments(halves);
+  return std::sqrt(moments.total / moments.within);
+}
+
+double rhat_of_ranks(Halves halves) {
+  Halves folded = halves;
+  to_ranks(halves.x);
+  fold(folded.x);
+  if (!folded.fit()) return rhat_of(std::move(halves));  // two values, half of the draws each
+  to_ranks(folded.x);
+  return std::max(rhat_of(std::move(halves)), rhat_of(std::move(folded)));
+}
+
+double ess_of(Halves halves) {
+  const Moments moments(halves);
+  const std::int64_t n = halves.length;
+  const auto rho = [&](std::int64_t lag) {
+    double products = 0;
+    for (std::int64_t h = 0; h < halves.count; ++h) {
+      const double* x = halves.x.data() + h * n;
+      products += kernels::lane_sum(n - lag, [=](auto s) { return x[s] * x[s + lag]; });
+    }
+    return 1 - (moments.within - products / (double(halves.count) * double(n))) / moments.total;
+  };
+  double tau = -1, lowest = std::numeric_limits<double>::infinity();
+  for (std::int64_t lag = 0; lag + 1 < n; lag += 2) {
+    const double even = lag == 0 ? 1 : rho(lag), pair = even + rho(lag + 1);
+    if (!(pair > 0)) {
+      tau += std::max(0.0, even);  // by itself: chains that alternate need it
+      break;
+    }
+    lowest = std::min(lowest, pair);
+    tau += 2 * lowest;
+  }
+  const double all = double(halves.count) * double(n);
+  return all / std::max(tau, 1 / std::log10(all));
+}
+
+/// figure(halves) of each number.
+Tensor of_each(const char* operation, const Tensor& tensor,
+               const std::function<double(Halves)>& figure) {
+  const Draws draws(operation, tensor);
+  Tensor result = empty(tensor.rank() == 3 ? Shape{draws.numbers} : Shape{}, f64);
+  double* out = result.mutable_data<double>();
+  parallel::for_range(draws.numbers, 1, [&](std::int64_t d, std::int64_t end) {
+    for (; d < end; ++d) {
+      Halves halves(draws, d);
+      out[d] = halves.fit() ? figure(std::move(halves)) : nan;
+    }
+  });
+  return result;
+}
+
+}  // namespace
+
+Tensor split_rhat(const Tensor& draws, ChainScale scale) {
+  return of_each("split_rhat", draws, scale == ChainScale::ranks ? rhat_of_ranks : rhat_of);
+}
+
+Tensor effective_sample_size(const Tensor& draws, ChainScale scale) {
+  return of_each("effective_sample_size", draws, [scale](Halves halves) {
+    if (scale == ChainScale::ranks) to_ranks(halves.x);
+    return ess_of(std::move(halves));
+  });
+}
+
+Tensor autocorrelation(const Tensor& tensor, std::int64_t lags) {
+  const Draws draws("autocorrelation", tensor);
+  const std::int64_t n = draws.length;
+  LADON_CHECK(lags >= 0 && lags < n, "autocorrelation", "lags is ", lags,
+              "; it must be at least 0 and below the number of draws, ", n);
+  Tensor result = empty({draws.chains, lags + 1, draws.numbers}, f64);
+  double* out = result.mutable_data<double>();
+  parallel::for_range(draws.chains * draws.numbers, 1, [&](std::int64_t i, std::int64_t end) {
+    std::vector<double> x(n);
+    for (; i < end; ++i) {
+      const std::int64_t c = i / draws.numbers, d = i % draws.numbers;
+      for (std::int64_t s = 0; s < n; ++s) x[s] = draws.at(c, s, d);
+      const double centre = mean_of(x.data(), n);
+      for (double& v : x) v -= centre;
+      const auto products = [&](std::int64_t lag) {
+        return kernels::lane_sum(n - lag, [&](auto s) { return x[s] * x[s + lag]; });
+      };
+      const double squares = products(0);
+      for (std::int64_t lag = 0; lag <= lags; ++lag)
+        out[(c * (lags + 1) + lag) * draws.numbers + d] = products(lag) / squares;
+    }
+  });
+  return tensor.rank() == 3 ? result : reshape(result, {draws.chains, lags + 1});
+}
+
+Measured chain_mean(const Tensor& tensor) {
+  LADON_CHECK(tensor.defined() && tensor.rank() == 2, "chain_mean", "draws must be [C, S], got ",
+              tensor.defined() ? tensor.shape() : Shape{});
+  const double effective = effective_sample_size(tensor, ChainScale::values).item();
+  const Tensor x = Draws("chain_mean", tensor).x;
+  return {mean(x).item(), std::sqrt(var(x).item() / effective)};
+}
+
+}  // namespace ladon

@@ -1,0 +1,65 @@
+#pragma once
+// Hamiltonian dynamics of rows: what Hmc, Nuts and tempering are made of (Neal 2011, arXiv 1206.1901).
+//
+//   H(θ, p) = −ln p(θ) + ½ pᵀM⁻¹p,  M diagonal.
+//
+// Everything is f64 and all rows move at once: a step is one score() and a few passes.
+
+#include <cstdint>
+#include <vector>
+
+#include "ladon/core/random.h"
+#include "ladon/optim/samplers/log_density.h"
+
+namespace ladon {
+
+/// Points of phase space, a row each.
+struct Phase {
+  Tensor position, momentum;  ///< θ, p  [R, D]
+  Score score;                ///< ln p and its gradient at θ.
+};
+
+/// How rows move.
+struct Tuning {
+  Tensor step;          ///< ε  [R, 1], or [1, 1] for all rows. Below 0: back in time.
+  Tensor inverse_mass;  ///< The diagonal of M⁻¹  [R, D], or [1, D] for all rows.
+};
+
+/// H of each row, [R]; infinite or NaN outside the support.
+Tensor energy(const Phase& at, const Tensor& inverse_mass);
+
+/// p ← p + ½ε∇ln p(θ),  θ ← θ + εM⁻¹p,  p ← p + ½ε∇ln p(θ).
+Phase leapfrog(const LogDensity& density, const Phase& from, const Tuning& tuning);
+
+/// A trajectory that lost more energy than this has left the true one.
+inline constexpr double energy_bound = 1000;
+
+/// The random numbers of one draw: a generator a row, and one for what all rows share.
+struct Numbers {
+  std::vector<Generator> rows;
+  Generator shared;
+};
+
+/// p ~ N(0, M), each row from its own generator.
+Tensor momenta(std::vector<Generator>& rows, const Tensor& inverse_mass);
+
+/// min(1, e^(H_before − H_after)) of each row; 0 unless H_after is finite.
+std::vector<double> acceptance(const Tensor& before, const Tensor& after);
+
+/// What a move did to each row.
+struct Moved {
+  std::vector<double>
+      acceptance;  ///< Probability; averaged over a trajectory where there are several.
+  std::vector<bool> diverged;
+  Tensor accepted = {};  ///< bool [R], of hmc_move.
+};
+
+/// Throws Error unless 1 ≤ steps ≤ 1,000,000.
+void check_steps(const char* operation, std::int64_t steps);
+
+/// New momenta, a trajectory whose number of steps is uniform on 1 … 2·steps − 1, the same for all rows,
+/// and the decision of each row whether to stay at its end. The last score() is of the ends.
+Moved hmc_move(const LogDensity& density, Phase& at, const Tuning& tuning, std::int64_t steps,
+               Numbers& numbers);
+
+}  // namespace ladon

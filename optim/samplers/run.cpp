@@ -1,0 +1,150 @@
+#include "ladon/optim/samplers/run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+namespace {
+
+void check(const Course& course, const LogDensity& density, const Tensor& start) {
+  const char* operation = course.operation;
+  LADON_CHECK(course.draws >= 1 && course.warmup >= 0 && course.thin >= 1, operation,
+              "needs draws ≥ 1, warmup ≥ 0 and thin ≥ 1, got ", course.draws, ", ", course.warmup,
+              " and ", course.thin);
+  LADON_CHECK(course.thin <= std::numeric_limits<std::int64_t>::max() / 2 / course.draws &&
+                  course.warmup <= std::numeric_limits<std::int64_t>::max() / 2,
+              operation, "too many draws: ", course.draws, " of ", course.thin);
+  const AdaptationOptions& a = course.adaptation;
+  LADON_CHECK(a.step >= 0 && std::isfinite(a.step), operation, "step is ", a.step,
+              "; it must be finite and positive, or 0: found");
+  LADON_CHECK(a.target_accept > 0 && a.target_accept < 1, operation, "target_accept is ",
+              a.target_accept, "; it must be in (0, 1)");
+  LADON_CHECK(
+      start.defined() && start.rank() == 2 && start.size(0) >= 1 && start.size(1) == density.dim(),
+      operation, "start must be [C, ", density.dim(), "] of at least one chain, got ",
+      start.defined() ? start.shape() : Shape{});
+}
+
+Phase begin(const char* operation, const LogDensity& density, const Tensor& start,
+            std::int64_t groups) {
+  const std::int64_t chains = start.size(0), rows = groups * chains;
+  Phase at;
+  const Tensor each = unsqueeze(cast(start.detach(), f64), 0);
+  at.position =
+      contiguous(reshape(expand(each, {groups, chains, density.dim()}), {rows, density.dim()}));
+  at.score = density.score(at.position);
+  const Tensor gradients = all(isfinite(at.score.gradient), 1);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const double value = at.score.value.data<double>()[r];
+    LADON_CHECK(std::isfinite(value), operation, "chain ", r % chains, " starts where ln p is ",
+                value);
+    LADON_CHECK(gradients.data<bool>()[r], operation, "chain ", r % chains,
+                " starts where the gradient of ln p is not finite");
+  }
+  return at;
+}
+
+/// Where numbers come from: draw t of row g·C + c from split(1 + c).split(g).split(t).
+class Sources {
+ public:
+  Sources(const Generator& rng, std::int64_t groups, std::int64_t chains) : shared_(rng.split(0)) {
+    for (std::int64_t g = 0; g < groups; ++g)
+      for (std::int64_t c = 0; c < chains; ++c)
+        rows_.push_back(rng.split(std::uint64_t(1 + c)).split(std::uint64_t(g)));
+  }
+  Numbers at(std::int64_t draw) const {
+    const auto t = static_cast<std::uint64_t>(draw);
+    Numbers numbers{{}, shared_.split(t)};
+    for (const Generator& row : rows_) numbers.rows.push_back(row.split(t));
+    return numbers;
+  }
+
+ private:
+  Generator shared_;
+  std::vector<Generator> rows_;
+};
+
+/// Collects the draws of group 0.
+class Record {
+ public:
+  Record(std::int64_t chains, std::int64_t draws, std::int64_t dim) : length_(draws), dim_(dim) {
+    chains_.draws = empty({chains, draws, dim}, f64);
+    chains_.log_density = empty({chains, draws}, f64);
+    chains_.acceptance.resize(chains);
+  }
+  void count(const Moved& moved) {
+    ++moves_;
+    for (std::size_t c = 0; c < chains_.acceptance.size(); ++c) {
+      chains_.acceptance[c] += moved.acceptance[c];
+      chains_.divergences += moved.diverged[c];
+    }
+  }
+  void keep(const Phase& at, std::int64_t s) {
+    double *draws = chains_.draws.mutable_data<double>(),
+           *values = chains_.log_density.mutable_data<double>();
+    const double* position = at.position.data<double>();
+    for (std::int64_t c = 0; c < chains_.draws.size(0); ++c) {
+      std::copy_n(position + c * dim_, dim_, draws + (c * length_ + s) * dim_);
+      values[c * length_ + s] = at.score.value.data<double>()[c];
+    }
+  }
+  Chains finish() {
+    for (double& a : chains_.acceptance) a /= static_cast<double>(moves_);
+    return std::move(chains_);
+  }
+
+ private:
+  Chains chains_;
+  std::int64_t length_, dim_, moves_ = 0;
+};
+
+}  // namespace
+
+Run run_chains(const LogDensity& density, const Tensor& start, const Course& course,
+               const Move& move, Generator& rng) {
+  const NoGrad off;
+  check(course, density, start);
+  const std::int64_t chains = start.size(0), groups = course.adaptation.groups,
+                     all = course.warmup + course.draws * course.thin;
+  Record record(chains, course.draws, density.dim());
+  std::int64_t gradients = 0;
+  const LogDensity counted = LogDensity::of_scores(density.dim(), [&](const Tensor& theta) {
+    gradients += theta.size(0);
+    const Score score = density.score(theta);
+    return Score{contiguous(score.value), contiguous(score.gradient)};
+  });
+  Phase at = begin(course.operation, counted, start, groups);
+  const Sources sources(rng.split(rng.reserve(1)), groups, chains);
+  Adaptation adaptation(course.operation, course.adaptation, groups * chains, density.dim());
+  if (course.adaptation.step == 0) adaptation.find_steps(counted, at, sources.at(all));
+  for (std::int64_t t = 0; t < all; ++t) {
+    Numbers numbers = sources.at(t);
+    const bool warm = t >= course.warmup;
+    const Moved moved = move(counted, at, adaptation.tuning(), numbers, warm);
+    if (warm) {
+      record.count(moved);
+      const std::int64_t s = t - course.warmup + 1;
+      if (s % course.thin == 0) record.keep(at, s / course.thin - 1);
+    } else {
+      adaptation.learn(t, moved, counted, at, numbers);
+    }
+    if (course.progress) course.progress(t + 1, all);
+  }
+  Run run{record.finish(), {}};
+  run.chains.gradients = gradients;
+  run.chains.step = adaptation.step(0);
+  run.chains.inverse_mass = adaptation.inverse_mass(0);
+  for (std::int64_t g = 0; g < groups; ++g) run.steps.push_back(adaptation.step(g));
+  return run;
+}
+
+}  // namespace ladon

@@ -1,0 +1,45 @@
+#pragma once
+// The course of a run, which samplers share: warm-up, draws, what is kept of them.
+
+#include <cstdint>
+#include <functional>
+
+#include "ladon/optim/samplers/adaptation.h"
+#include "ladon/optim/samplers/chains.h"
+
+namespace ladon {
+
+/// What the options of all samplers have in common.
+struct Course {
+  const char* operation;
+  std::int64_t draws, warmup, thin;
+  AdaptationOptions adaptation;
+  std::function<void(std::int64_t done, std::int64_t of)> progress;
+};
+
+template <class Options>
+Course course_of(const char* operation, const Options& o) {
+  return {operation,
+          o.draws,
+          o.warmup,
+          o.thin,
+          {.warmup = o.warmup, .target_accept = o.target_accept, .adapt_mass = o.adapt_mass},
+          o.progress};
+}
+
+/// Moves all rows by one draw; `warm`: the draw counts.
+using Move = std::function<Moved(const LogDensity& density, Phase& at, const Tuning& tuning,
+                                 Numbers& numbers, bool warm)>;
+
+struct Run {
+  Chains chains;              ///< Of the rows of group 0.
+  std::vector<double> steps;  ///< Of each group.
+};
+
+/// Row g·C + c begins at start[c] (start [C, D] of any floating dtype) and is number c of group g. Chain
+/// c draws its numbers from generators of its own, split from one block of `rng`. Throws Error for bad
+/// options and where a start is not finite.
+Run run_chains(const LogDensity& density, const Tensor& start, const Course& course,
+               const Move& move, Generator& rng);
+
+}  // namespace ladon
