@@ -27,7 +27,7 @@ Tensor test_places() { return cast(arange(0, test_count), f64) * (6.0 / (test_co
 
 Tensor tokens(const Tensor& places) {
   Generator rng(2026);
-  const Tensor w = normal({count, channels}, rng, 0, 0.8, f64);
+  const Tensor w = normal({count, channels}, rng, 0, 1.2, f64);
   const Tensor b = uniform({count, channels}, rng, 0, 2 * std::numbers::pi, f64);
   const Tensor s = reshape(places, {places.count(), 1, 1});
   return std::numbers::sqrt2 * cos(s * w + b);
