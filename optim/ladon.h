@@ -46,4 +46,5 @@
 #include "ladon/optim/posterior/learn.h"
 #include "ladon/optim/posterior/predict.h"
 #include "ladon/optim/posterior/regression.h"
+#include "ladon/optim/posterior/relevance.h"
 #include "ladon/optim/posterior/solve.h"
