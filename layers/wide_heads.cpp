@@ -11,11 +11,6 @@ namespace {
 
 constexpr const char* operation = "WideHeads";
 
-/// B or v, with each of its P·H heads on its own: [P·H, 1, d, columns].
-Tensor each_head(const Tensor& x) {
-  return reshape(x, {x.size(0) * x.size(1), 1, x.size(2), x.size(3)});
-}
-
 }  // namespace
 
 Tensor wide_heads(const Tensor& x, const Tensor& query_key, const Tensor& value_output,
@@ -29,17 +24,24 @@ Tensor wide_heads(const Tensor& x, const Tensor& query_key, const Tensor& value_
   const std::int64_t p = query_key.size(0), n = x.size(0), t = x.size(1);
   LADON_CHECK(value_output.shape() == Shape({p, h, d, options.out}), operation,
               "value_output must be ", Shape{p, h, d, options.out}, ", got ", value_output.shape());
-  const Tensor forms = each_head(query_key) * (options.query_key_std / static_cast<double>(d));
-  // [P·H, N, T, d] · [N, d, T] → [P·H, N, T, T]
-  Tensor logits = matmul(matmul(x, forms), contiguous(transpose(x)));
+  const std::int64_t s = p * h;  // heads of all layers: products are of all of them at once
+  const Tensor forms =
+      reshape(query_key, {s, d, d}) * (options.query_key_std / static_cast<double>(d));
+  // X·B: [N·T, d] · [d, S·d], then [N, S·T, d] · [N, d, T] → logits [N, S·T, T]
+  const Tensor seen =
+      matmul(reshape(x, {n * t, d}), reshape(permute(forms, {1, 0, 2}), {d, s * d}));
+  const Tensor queries = reshape(permute(reshape(seen, {n, t, s, d}), {0, 2, 1, 3}), {n, s * t, d});
+  Tensor logits = matmul(queries, contiguous(transpose(x)));
   if (mask.defined()) {
     LADON_CHECK(mask.dtype() == boolean && mask.shape() == Shape({n, t}), operation,
                 "the mask must be bool ", Shape{n, t}, ", got ", mask.dtype(), " ", mask.shape());
     const bool softmax = options.weighting == Weighting::softmax;
     logits = masked_fill(logits, logical_not(unsqueeze(mask, 1)), softmax ? -INFINITY : 0);
   }
-  const Tensor contexts = matmul(apply(options.weighting, logits), x);  // [P·H, N, T, d]
-  const Tensor each = matmul(contexts, each_head(value_output));        // [P·H, N, T, out]
+  const Tensor contexts = reshape(matmul(apply(options.weighting, logits), x), {n, s, t, d});
+  // [S, N·T, d] · [S, d, out]
+  const Tensor each = matmul(reshape(permute(contexts, {1, 0, 2, 3}), {s, n * t, d}),
+                             reshape(value_output, {s, d, options.out}));
   const Tensor all = sum(reshape(each, {p, h, n, t, options.out}), 1);
   return all * (options.value_output_std / std::sqrt(static_cast<double>(d * h)));
 }
