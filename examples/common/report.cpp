@@ -14,7 +14,8 @@ namespace ladon::example {
 namespace {
 
 /// Digits after the point for a column: four significant ones of its largest number.
-int digits_for(const std::vector<Row>& rows, std::size_t column) {
+int digits_for(const Column& of, const std::vector<Row>& rows, std::size_t column) {
+  if (of.whole) return 0;
   double largest = 0;
   for (const Row& row : rows)
     for (const double x : {row.figures[column].value, row.figures[column].se})
@@ -80,7 +81,7 @@ std::string Table::text() const {
   for (const Row& row : rows_) {
     cells.push_back({row.method});
     for (std::size_t c = 0; c < columns_.size(); ++c)
-      cells.back().push_back(cell(row, c, digits_for(rows_, c), has_errors(rows_, c)));
+      cells.back().push_back(cell(row, c, digits_for(columns_[c], rows_, c), has_errors(rows_, c)));
   }
   std::vector<std::size_t> widths(cells[0].size(), 0);
   for (const auto& line : cells)

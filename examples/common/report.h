@@ -19,6 +19,7 @@ struct Column {
   std::string
       meaning;  ///< For one who sees it for the first time: unit, chance level, of how many.
   Better better = Better::neither;
+  bool whole = false;  ///< Whole numbers, shown without digits after the point.
 };
 
 /// One method and its figures, a column each.

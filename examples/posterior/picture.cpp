@@ -129,7 +129,7 @@ void draw_approach(Picture& picture, const Study& study, const Box& box) {
       join("set logscale xy\nset xlabel 'heads H'\nset ylabel 'W_2 / sd'\nset xrange [0.8:",
            1.25 * last, "]\nset key top right\nplot ", at_last * last, "/x with lines lc rgb '",
            grey, "' dt 2 lw 2 title '1/H', ",
-           with_errors(picture.data("approach", rows), "1:2:3", kind(0), "exact")));
+           with_errors(picture.data("approach", rows), "1:2:3", kind(0), "exact posterior")));
 }
 
 /// Variance over the true one, of both lengths of run.
@@ -157,14 +157,15 @@ void draw_ratios(Picture& picture, const Study& study, std::int64_t heads, const
     plots += (plots.empty() ? "plot " : ", ") +
              with_intervals(picture.data(of, rows), "1:2:3:4", style, title, 0.8);
   };
-  add("ratios_short", shorter, {grey, 1, 5}, "a quarter of the steps");
+  add("ratios_short", shorter, {grey, 1, 5}, "a quarter");
   add("ratios_long", longer, kind(1), "all steps");
   if (plots.empty()) return;
   picture.panel(
       box, join("predictive variance over the true one, ", heads_name(heads)),
       join("set logscale x\nset xrange [0.05:10]\nset xtics (0.1, 0.3, 1, 3, 10)\nset yrange [",
            names.size(), "-0.5:-0.5]\nset ytics ", named_places(names),
-           "\nset grid noytics\nset key at graph 1, graph -0.16 horizontal\nset arrow from 1, "
+           "\nset grid noytics\nset key at graph 0.98, graph -0.17 right horizontal\nset arrow "
+           "from 1, "
            "graph 0 to 1, graph "
            "1 nohead lw 2 lc rgb '",
            grey, "'\n", plots));
@@ -184,10 +185,8 @@ std::filesystem::path draw(const Settings& s, const Study& study) {
   draw_ratios(picture, study, heads, {left + 660, top, 440, height});
   return picture.draw(
       "What a network of attention believes: exactly, and by methods",
-      join(
-          "mean ± 2 sd of f over its place s; dots: targets; light grey: prior; dark grey: exact, ",
-          heads_name(heads), "; ", s.members, " networks, ", s.steps, " steps, labels of ",
-          s.labels == "gp" ? "the limit" : "one head", ", seed ", s.common.seed),
+      join("mean ± 2 sd; light grey: prior, dark grey: exact (", heads_name(heads), "); ",
+           s.members, " networks, ", s.steps, " steps, seed ", s.common.seed),
       page, top + height + 80);
 }
 

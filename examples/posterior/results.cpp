@@ -1,6 +1,7 @@
 #include "ladon/examples/posterior/results.h"
 
-#include "ladon/examples/common/text.h"
+#include <cmath>
+
 #include "ladon/examples/posterior/task.h"
 
 namespace ladon::example {
@@ -23,7 +24,7 @@ std::vector<double> times(const std::vector<double>& values, double factor) {
 Table approach_table(const Study& study) {
   Table table(
       "posterior",
-      {{"heads", "H"},
+      {{"heads", "H", Better::neither, true},
        {"mean_error",
         "root mean square over places of (mean − the Gaussian process's)/its standard "
         "deviation; mean over data sets ± standard error, as all that follows. Falls as 1/H",
@@ -52,11 +53,12 @@ Table approach_table(const Study& study) {
   return table;
 }
 
-Table method_table(const Study& study) {
+Table method_table(const Study& study, const std::string& against) {
   Table table(
       "method",
-      {{"heads", "H; D = 12·H weights"},
-       {"steps", "gradients of each network (samplers: four times that); – for what takes none"},
+      {{"heads", "H; D = 12·H weights", Better::neither, true},
+       {"steps", "gradients of each network (samplers: four times that); – for what takes none",
+        Better::neither, true},
        {"mean_error",
         "root mean square over places of (mean − true mean)/true standard deviation: even 20 "
         "independent exact draws (finite_heads) have about 1/√20; mean over data sets ± standard "
@@ -69,25 +71,27 @@ Table method_table(const Study& study) {
        {"w2", "2-Wasserstein distance to the truth, in units of √(trace of the true covariance)",
         Better::lower},
        {"coverage", "mass that the truth gives to the method's 90% intervals of a noisy target"},
-       {"coverage50", "the same of its 50% intervals"},
        {"log_density",
         "expected ln density of a noisy target under the truth, less what the truth itself has, in "
         "nats: 0 at best",
         Better::higher},
-       {"gradients", "of one network, in all, of the first data set"},
-       {"against_gp", "1: held against the Gaussian process, not against the truth at H heads"}});
+       {"coverage50", "as coverage, of 50% intervals"},
+       {"gradients", "of one network, in all, of the first data set", Better::neither, true},
+       {"against_gp", "1: held against the Gaussian process, not against the truth at H heads",
+        Better::neither, true}});
   for (const MethodRuns& r : study.runs)
-    table.add({r.method,
-               {{static_cast<double>(r.heads)},
-                {r.steps > 0 ? static_cast<double>(r.steps) : NAN},
-                mean_of(r.scores, &BeliefScore::mean_error),
-                mean_of(r.scores, &BeliefScore::variance_ratio),
-                mean_of(r.scores, &BeliefScore::w2),
-                mean_of(r.scores, &BeliefScore::coverage90),
-                mean_of(r.scores, &BeliefScore::coverage50),
-                mean_of(r.scores, &BeliefScore::log_density),
-                {static_cast<double>(r.gradients.front())},
-                {r.against == "gp" ? 1.0 : 0.0}}});
+    if (r.against == against)
+      table.add({r.method,
+                 {{static_cast<double>(r.heads)},
+                  {r.steps > 0 ? static_cast<double>(r.steps) : NAN},
+                  mean_of(r.scores, &BeliefScore::mean_error),
+                  mean_of(r.scores, &BeliefScore::variance_ratio),
+                  mean_of(r.scores, &BeliefScore::w2),
+                  mean_of(r.scores, &BeliefScore::coverage90),
+                  mean_of(r.scores, &BeliefScore::log_density),
+                  mean_of(r.scores, &BeliefScore::coverage50),
+                  {static_cast<double>(r.gradients.front())},
+                  {against == "gp" ? 1.0 : 0.0}}});
   return table;
 }
 

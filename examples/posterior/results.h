@@ -8,8 +8,10 @@ namespace ladon::example {
 
 /// A row for each number of heads: its posterior beside the limit's.
 Table approach_table(const Study& study);
-/// A row for each method, number of heads and length of run.
-Table method_table(const Study& study);
+/// A row for each method, number of heads and length of run, held against the truth at so many heads, or
+/// against the Gaussian process ("gp").
+Table method_table(const Study& study, const std::string& against);
+constexpr std::size_t method_columns_printed = 7;  ///< The rest is in the JSON alone.
 /// The bands of the picture.
 nlohmann::ordered_json bands_json(const Study& study);
 

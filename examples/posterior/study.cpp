@@ -53,8 +53,8 @@ struct DataSet {
 };
 
 /// Fewer particles for more heads: each costs more, and there is less for them to find.
-std::int64_t particles_for(std::int64_t heads) {
-  return std::clamp<std::int64_t>(2400 / heads, 80, 2400);
+std::int64_t particles_for(const Settings& s, std::int64_t heads) {
+  return std::max(s.particles / heads, std::min<std::int64_t>(s.particles, 60));
 }
 
 DataSet data_set(const Common& common, std::int64_t draw) {
@@ -73,7 +73,9 @@ void sample_exact(const Common& common, std::int64_t heads, DataSet& set) {
   Generator rng = common.rng(1, set.draw, heads);
   set.exact.push_back(sample_posterior(
       kernel, common.inputs.size(0), set.y,
-      {.noise = noise, .smc = {.particles = particles_for(heads), .recorded = 8}, .replicates = 4},
+      {.noise = noise,
+       .smc = {.particles = particles_for(common.settings, heads), .sweeps = 3, .recorded = 8},
+       .replicates = 4},
       rng));
   const LatentPosterior& exact = set.exact.back();
   set.beliefs.push_back(belief_of(exact));

@@ -1,0 +1,106 @@
+// The example of exact posteriors as a user runs it: exit statuses, the JSON contract, determinism, and the
+// lesson itself.
+
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "ladon/tests/examples/program.h"
+
+namespace ladon {
+namespace {
+
+using test::expect_bad_usage;
+
+class PosteriorExample : public test::Program {
+ protected:
+  PosteriorExample() : Program("posterior") {}
+
+  /// A figure of the longest run of a method at so many heads, held against the exact posterior.
+  static double figure(const Run& run, const std::string& method, int heads, const char* name,
+                       const char* of = "mean") {
+    double found = NAN;
+    for (const auto& row : run.report.at("rows"))
+      if (row.at("method") == method && row.at("heads").at("mean") == heads &&
+          (!row.contains("against_gp") || row.at("against_gp").at("mean") == 0))
+        found = row.at(name).at(of).is_null() ? NAN : row.at(name).at(of).get<double>();
+    return found;
+  }
+};
+
+TEST_F(PosteriorExample, HelpSaysWhatItTeaches) {
+  const Run help = run("--help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_NE(help.out.find("Samplers do"), std::string::npos);
+  for (const char* option : {"--heads", "--methods", "--draws", "--members", "--steps", "--labels",
+                             "--particles", "--scaling", "--threads", "--seed", "--out", "--json"})
+    EXPECT_NE(help.out.find(option), std::string::npos) << option;
+}
+
+TEST_F(PosteriorExample, BadUsageIsTwo) {
+  const auto refuses = [&](const std::string& arguments, const std::string& option) {
+    const Run refused = run(arguments);
+    expect_bad_usage(refused.status, refused.error, option);
+  };
+  refuses("--heads 0", "--heads");
+  refuses("--methods mcmc", "--methods");
+  refuses("--members 1", "--members");
+  refuses("--labels two", "--labels");
+}
+
+// The lesson. Samplers and ensembles are far apart where the network has many weights, so that no error
+// bar is needed to tell them; exact posteriors come to the Gaussian process about as 1/H.
+TEST_F(PosteriorExample, TellsWhoKnowsWhatItDoesNotKnow) {
+  const Run result =
+      run("--draws 2 --heads 1,4,16 --steps 240 --particles 400 --methods "
+          "hmc,sghmc,svgd,ensemble,wrong_prior");
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.report.at("settings").at("draws"), 2);
+  const auto exact = [&](int heads) { return figure(result, "exact", heads, "w2"); };
+  EXPECT_LT(exact(4), exact(1));
+  EXPECT_LT(exact(16), 0.5 * exact(4));
+  for (const char* sampler : {"hmc", "sghmc"}) {
+    EXPECT_NEAR(figure(result, sampler, 16, "variance_ratio"), 1, 0.2) << sampler;
+    EXPECT_NEAR(figure(result, sampler, 16, "coverage"), 0.9, 0.03) << sampler;
+  }
+  for (const char* sure : {"svgd", "ensemble"}) {
+    EXPECT_LT(figure(result, sure, 16, "variance_ratio"), 0.3) << sure;
+    EXPECT_LT(figure(result, sure, 16, "log_density"), -0.1) << sure;
+  }
+  // The control: a prior twice as wide is seen, by many times the error of hmc's own ratio.
+  EXPECT_GT(figure(result, "wrong_prior", 4, "variance_ratio"), 1.5);
+  EXPECT_GT(figure(result, "hmc", 4, "gradients"), 4 * 20 * 200);
+  EXPECT_LT(figure(result, "gp", 16, "mean_error"), figure(result, "gp", 1, "mean_error"));
+  EXPECT_LT(figure(result, "finite_heads", 16, "mean_error"), 0.6);
+  std::set<std::string> bands;
+  for (const auto& band : result.report.at("bands")) bands.insert(band.at("method"));
+  EXPECT_TRUE(bands.contains("gp") && bands.contains("svgd") && bands.contains("finite_heads"));
+}
+
+// With linear scaling heads are all alike: every number of them is the Gaussian process.
+TEST_F(PosteriorExample, LinearScalingIsTheControl) {
+  const Run result = run("--draws 1 --heads 1,3 --scaling linear --particles 100 --methods prior");
+  ASSERT_EQ(result.status, 0) << result.error;
+  for (const int heads : {1, 3}) {
+    EXPECT_LT(figure(result, "exact", heads, "w2"), 1e-5);
+    EXPECT_NEAR(figure(result, "exact", heads, "evidence"), 0, 1e-8);
+  }
+}
+
+TEST_F(PosteriorExample, SameBitsAtAnyNumberOfThreads) {
+  const std::string arguments = "--draws 1 --heads 2 --steps 12 --members 3 --particles 60 ";
+  const Run one = run(arguments + "--threads 1"), three = run(arguments + "--threads 3");
+  ASSERT_EQ(one.status, 0) << one.error;
+  EXPECT_EQ(one.report.at("rows"), three.report.at("rows"));
+  EXPECT_NE(one.report.at("rows"), run(arguments + "--seed 2").report.at("rows"));
+}
+
+TEST_F(PosteriorExample, AnInterruptLeavesWhatIsFinished) {
+  const Run stopped = interrupted("--steps 20000 --methods ensemble --particles 60", SIGINT);
+  EXPECT_EQ(stopped.status, 130);
+  EXPECT_EQ(stopped.report.at("interrupted"), true);
+  EXPECT_FALSE(stopped.report.at("rows").empty());
+}
+
+}  // namespace
+}  // namespace ladon
