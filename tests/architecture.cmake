@@ -94,7 +94,8 @@ forbid("${others}" "(cblas|lapacke?|f77blas|openblas_config)")
 # optim/ladon.h brings every header but these, which are for the library itself.
 set(inner "^core/kernels/|^core/(blas|names|view)\\.h|^core/io/(elements|safetensors_header|utf8)\\.h"
           "^autograd/(elementwise|forms|leaf|operands)\\.h|^layers/infinite/attention/"
-          "^layers/infinite/(dual/entries|dual/rule|gram/checkpoint|gram/plan|kernel/roots|kernel/windows)\\.h|^optim/particles/rows\\.h|^optim/posterior/search\\.h")
+          "^layers/infinite/(dual/entries|dual/rule|gram/checkpoint|gram/plan|kernel/roots|kernel/windows)\\.h|^optim/particles/(fair_alpha|rows)\\.h|^optim/posterior/search\\.h"
+          "^optim/samplers/(adaptation|hamiltonian|run)\\.h")
 list(JOIN inner "|" inner)
 set(reached "")
 set(next optim/ladon.h)

@@ -1,0 +1,128 @@
+// Leapfrog steps, and what warm-up adapts.
+
+#include "ladon/optim/samplers/hamiltonian.h"
+
+#include "ladon/optim/samplers/adaptation.h"
+#include "ladon/tests/optim/samplers/densities.h"
+
+namespace ladon::test {
+namespace {
+
+/// A bent density of two numbers.
+LogDensity bent() {
+  return LogDensity(2, [](const Tensor& t) {
+    const Tensor x = slice(t, 1, {.stop = 1}), y = slice(t, 1, {.start = 1});
+    return sum(-0.5 * square(x) - 2.0 * square(y - square(x)), 1);
+  });
+}
+
+Phase at(const LogDensity& density, const Tensor& position, const Tensor& momentum) {
+  return {position, momentum, density.score(position)};
+}
+
+Phase follow(const LogDensity& density, Phase phase, double step, int steps) {
+  const Tuning tuning{full({1, 1}, step, f64), tensor({1.5, 0.5}, {1, 2}, f64)};
+  for (int i = 0; i < steps; ++i) phase = leapfrog(density, phase, tuning);
+  return phase;
+}
+
+TEST(Leapfrog, GoesBackTheWayItCame) {
+  const LogDensity density = bent();
+  const Phase from = at(density, gaussian({5, 2}, 1), gaussian({5, 2}, 2));
+  const Phase to = follow(density, from, 0.1, 20);
+  EXPECT_GT(amax(abs(to.position - from.position)).item(), 0.5);
+  const Phase turned = follow(density, {to.position, -to.momentum, to.score}, 0.1, 20);
+  expect_values(turned.position, from.position.to_vector(), 1e-11);
+  expect_values(-turned.momentum, from.momentum.to_vector(), 1e-11);
+  const Phase backwards = follow(density, to, -0.1, 20);
+  expect_values(backwards.position, from.position.to_vector(), 1e-11);
+}
+
+// Over a fixed time the energy error is c·ε² + O(ε⁴): halving ε divides it by 4.
+TEST(Leapfrog, ItsEnergyErrorIsOfSecondOrder) {
+  const LogDensity density = bent();
+  const Phase from = at(density, gaussian({8, 2}, 3), gaussian({8, 2}, 4));
+  const Tensor inverse_mass = tensor({1.5, 0.5}, {1, 2}, f64);
+  std::vector<double> errors;
+  for (const int steps : {80, 160, 320})
+    errors.push_back(amax(abs(energy(follow(density, from, 1.0 / steps, steps), inverse_mass) -
+                              energy(from, inverse_mass)))
+                         .item());
+  EXPECT_NEAR(errors[0] / errors[1], 4, 0.2);
+  EXPECT_NEAR(errors[1] / errors[2], 4, 0.05);
+}
+
+// The Jacobian of a trajectory has determinant 1: by central differences, of (x, p) in one dimension.
+TEST(Leapfrog, KeepsVolume) {
+  const LogDensity density = tilted_logistic();
+  const Tuning tuning{full({1, 1}, 0.7, f64), full({1, 1}, 1.3, f64)};
+  const double h = 1e-5;
+  const Tensor x = tensor({0.4 + h, 0.4 - h, 0.4, 0.4}, {4, 1}, f64),
+               p = tensor({-0.8, -0.8, -0.8 + h, -0.8 - h}, {4, 1}, f64);
+  Phase phase = at(density, x, p);
+  for (int i = 0; i < 3; ++i) phase = leapfrog(density, phase, tuning);
+  const auto q = phase.position.to_vector(), m = phase.momentum.to_vector();
+  const auto slope = [h](const std::vector<double>& v, int i) {
+    return (v[i] - v[i + 1]) / (2 * h);
+  };
+  EXPECT_NEAR(slope(q, 0) * slope(m, 2) - slope(q, 2) * slope(m, 0), 1, 1e-8);
+}
+
+TEST(Leapfrog, MovesEachRowByItsOwnStepAndMass) {
+  const LogDensity density = bent();
+  const Phase from = at(density, gaussian({2, 2}, 5), gaussian({2, 2}, 6));
+  const Tensor steps = tensor({0.1, -0.3}, {2, 1}, f64), masses = tensor({1, 2, 3, 4}, {2, 2}, f64);
+  const Phase both = leapfrog(density, from, {steps, masses});
+  for (std::int64_t r = 0; r < 2; ++r) {
+    const auto only = [r](const Tensor& t) { return slice(t, 0, {.start = r, .stop = r + 1}); };
+    const Phase alone = leapfrog(density, at(density, only(from.position), only(from.momentum)),
+                                 {only(steps), only(masses)});
+    expect_values(only(both.position), alone.position.to_vector(), 1e-15);
+    expect_values(only(both.momentum), alone.momentum.to_vector(), 1e-15);
+  }
+}
+
+// Where acceptance is e^−ε, the step for acceptance 0.8 is −ln 0.8.
+TEST(DualAveraging, FindsTheStepOfItsTarget) {
+  for (const double start : {1e-3, 1.0, 50.0}) {
+    DualAveraging averaging(start, 0.8);
+    for (int t = 0; t < 2000; ++t) averaging.update(std::exp(-averaging.step()));
+    EXPECT_NEAR(averaging.averaged(), -std::log(0.8), 0.01);
+  }
+}
+
+TEST(Adaptation, FindsAStepForEachGroup) {
+  // Normals of standard deviation 1 and 1000 in groups of two rows: a scale, and so a step, apart.
+  const Tensor scale = tensor({1, 1, 1000, 1000}, {4, 1}, f64);
+  const LogDensity density = LogDensity::of_scores(3, [&](const Tensor& x) {
+    return Score{-0.5 * sum(square(x / scale), 1), -x / square(scale)};
+  });
+  Adaptation adaptation("hmc", {.groups = 2}, 4, 3);
+  const Tensor start = gaussian({4, 3}, 1) * scale;
+  Numbers numbers{{}, Generator(1)};
+  for (std::uint64_t r = 0; r < 4; ++r) numbers.rows.push_back(Generator(r));
+  adaptation.find_steps(density, at(density, start, start), numbers);
+  EXPECT_GT(adaptation.step(0), 0.25);
+  EXPECT_LT(adaptation.step(0), 8);
+  EXPECT_GT(adaptation.step(1), 250);
+  EXPECT_LT(adaptation.step(1), 8000);
+  EXPECT_EQ(adaptation.tuning().step.to_vector(),
+            (std::vector{adaptation.step(0), adaptation.step(0), adaptation.step(1),
+                         adaptation.step(1)}));
+}
+
+TEST(GroupVariance, IsThatOfEachGroupsRows) {
+  const Tensor x = gaussian({2, 3, 5, 4}, 1) + 1e4;  // windows of 2 draws: groups, chains, numbers
+  GroupVariance variance(3);
+  for (std::int64_t t = 0; t < 2; ++t) variance.add(reshape(select(x, 0, t), {15, 4}));
+  const Tensor before = full({3, 4}, 2, f64);
+  const Tensor rows = reshape(permute(x, {1, 0, 2, 3}), {3, 10, 4});
+  const Tensor expected = (10.0 * var(rows, 1) + 5.0 * before) / 15.0;
+  expect_values(variance.shrunk_to(before), expected.to_vector(), 1e-8);
+  GroupVariance still(1);
+  still.add(ones({4, 2}, f64));
+  expect_values(still.shrunk_to(full({1, 2}, 7, f64)), {7, 7}, 0);
+}
+
+}  // namespace
+}  // namespace ladon::test
