@@ -13,6 +13,7 @@ namespace ladon {
 namespace {
 
 constexpr const char* operation = "tempered_smc";
+constexpr std::int64_t most_stages = 1000;
 
 /// Weights exp(δ·ℓ_i), divided by the largest; and ln of their mean.
 struct Weights {
@@ -108,6 +109,9 @@ SmcResult tempered_smc(std::int64_t dim, const LogLikelihood& f, const SmcOption
     run.log_evidence += weights.log_mean;
     beta = step >= 1 - beta ? 1 : beta + step;
     ++run.stages;
+    LADON_CHECK(
+        run.stages <= most_stages, operation, "β is only ", beta, " after ", most_stages,
+        " stages: the likelihoods of particles differ without end; is the noise too small?");
     const std::vector<std::int64_t> chosen = resample(weights, picks.uniform());
     const Tensor rows = from_vector(chosen, {options.particles});
     run.state = {index_select(run.state.z, 0, rows),

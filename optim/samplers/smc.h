@@ -30,8 +30,8 @@ struct SmcResult {
 };
 
 /// `record` sees the particles after each sweep at β = 1; may be empty. Advances rng by one block. Throws
-/// Error for options out of range, a dimension that is no multiple of `parts`, and where all particles are
-/// impossible.
+/// Error for options out of range, a dimension that is no multiple of `parts`, where all particles are impossible,
+/// and where β does not come to 1 in 1,000 stages.
 SmcResult tempered_smc(std::int64_t dim, const LogLikelihood& f, const SmcOptions& options,
                        Generator& rng,
                        const std::function<void(const EllipticalState&)>& record = {});

@@ -17,6 +17,7 @@ const CallTable& call_table() {
     add_module_calls(table);
     add_optim_calls(table);
     add_sampler_calls(table);
+    add_posterior_calls(table);
     add_infinite_calls(table);
     add_diagnostic_calls(table);
     return table;

@@ -77,6 +77,7 @@ void add_layer_calls(CallTable& table);
 void add_module_calls(CallTable& table);
 void add_optim_calls(CallTable& table);
 void add_sampler_calls(CallTable& table);
+void add_posterior_calls(CallTable& table);
 void add_infinite_calls(CallTable& table);
 void add_diagnostic_calls(CallTable& table);
 
