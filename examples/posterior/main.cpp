@@ -1,12 +1,13 @@
 // The exact posterior of attention, and what methods make of it.
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 
 #include "ladon/examples/common/options.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/posterior/picture.h"
 #include "ladon/examples/posterior/results.h"
-#include "ladon/optim/posterior/compare.h"
 
 namespace ladon::example {
 namespace {
@@ -34,17 +35,25 @@ const std::vector<Trial> trials = {
 
 void add_options(CLI::App& app, Settings& s) {
   const CLI::Validator size = whole_number<std::int64_t>(1, 256);
-  std::vector<std::string> names = posterior_methods();
-  names.push_back("wrong_prior");
+  const std::vector<std::string> names = method_names();
+  std::string listed;
+  for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + name;
+  const CLI::Validator known(
+      [=](const std::string& name) {
+        return std::ranges::count(names, name) > 0
+                   ? std::string()
+                   : join("there is no method '", name, "'; there are ", listed);
+      },
+      "", "method");
   add(app, "--heads", s.heads, "Numbers of heads H",
       "Add 16 for a sharper slope of 1/H; methods at many heads take most of the time")
       ->delimiter(',')
       ->check(size);
-  add(app, "--methods", s.methods, "Methods (default: all)",
+  add(app, "--methods", s.methods, join("Methods, of ", listed, " (default: all)"),
       "A few take a fraction of the time; wrong_prior is hmc under a prior twice as wide, a "
       "control")
       ->delimiter(',')
-      ->check(CLI::IsMember(names));
+      ->check(known);
   add(app, "--draws", s.draws, "Data sets", "Standard errors are over them")
       ->check(whole_number<std::int64_t>(1, 1000));
   add(app, "--members", s.members, "Networks of an ensemble, particles, or chains",

@@ -130,10 +130,7 @@ Done run_job(const Common& common, const DataSet& set, const Job& job) {
 }
 
 std::vector<std::string> chosen_methods(const Settings& s) {
-  if (!s.methods.empty()) return s.methods;
-  std::vector<std::string> all = posterior_methods();
-  all.push_back(wrong_prior);
-  return all;
+  return s.methods.empty() ? method_names() : s.methods;
 }
 
 /// Everything, as far as it got.
@@ -280,6 +277,12 @@ class Course {
 
 std::int64_t heads_shown(const Settings& settings) {
   return settings.heads[std::min<std::size_t>(1, settings.heads.size() - 1)];
+}
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> all = posterior_methods();
+  all.push_back(wrong_prior);
+  return all;
 }
 
 Study run_study(const Settings& settings) { return Course(settings).run(); }

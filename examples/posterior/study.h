@@ -47,6 +47,9 @@ struct Study {
 /// The heads at which methods are compared in the picture: the second number, or the only one.
 std::int64_t heads_shown(const Settings& settings);
 
+/// What --methods may name: those of compare.h, and wrong_prior, a control.
+std::vector<std::string> method_names();
+
 Study run_study(const Settings& settings);
 
 }  // namespace ladon::example

@@ -9,7 +9,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 
-namespace ladon {
+namespace ladon::samplers {
 
 DualAveraging::DualAveraging(double step, double target)
     : centre_(std::log(10 * step)), target_(target), step_(step), averaged_(step) {}
@@ -129,4 +129,4 @@ void Adaptation::learn(std::int64_t t, const Moved& moved, const LogDensity& den
   }
 }
 
-}  // namespace ladon
+}  // namespace ladon::samplers

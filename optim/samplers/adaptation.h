@@ -7,7 +7,7 @@
 
 #include "ladon/optim/samplers/hamiltonian.h"
 
-namespace ladon {
+namespace ladon::samplers {
 
 /// A step size at which the mean acceptance is `target`: dual averaging (Hoffman and Gelman 2014, arXiv
 /// 1111.4246, section 3.2; their γ = 0.05, t₀ = 10, κ = 0.75, μ = ln 10ε₀).
@@ -23,7 +23,7 @@ class DualAveraging {
   std::int64_t updates_ = 0;
 };
 
-/// Mean and variance of rows, by group: positions [G·C, D] → variance [G, D].
+/// The variance of rows, by group: positions [G·C, D], added draw by draw → [G, D].
 class GroupVariance {
  public:
   explicit GroupVariance(std::int64_t groups) : groups_(groups) {}
@@ -76,4 +76,4 @@ class Adaptation {
   Tuning tuning_;
 };
 
-}  // namespace ladon
+}  // namespace ladon::samplers

@@ -34,20 +34,20 @@ struct Chains {
 /// On what scale draws are compared.
 enum class ChainScale {
   /// Φ⁻¹((r − 3/8)/(n + 1/4)) for the draw of rank r among all n; equal draws share the mean rank. It
-  /// exists for every distribution, heavy tails included (Vehtari et al. 2021, eq. 14).
+  /// exists for every distribution, heavy tails included (Vehtari et al. 2021).
   ranks,
   values,  ///< The draws themselves.
 };
 
 /// R̂ = √(var⁺/W),  var⁺ = (N−1)/N·W + B,  W the mean variance within a half of N draws and B the
 /// variance of the halves' means (Gelman and Rubin 1992; Vehtari, Gelman, Simpson, Carpenter and
-/// Bürkner 2021, arXiv 1903.08008, eq. 3). Near 1 where chains agree; they ask for less than 1.01. On
+/// Bürkner 2021, arXiv 1903.08008). Near 1 where chains agree; they ask for less than 1.01. On
 /// ranks it is the larger of two: that of the draws, and that of |draw − median|, which sees chains that
 /// differ in spread. +∞ where each half stands still at a place of its own.
 Tensor split_rhat(const Tensor& draws, ChainScale scale = ChainScale::ranks);
 
 /// How many independent draws would tell the mean as well:  n/τ,  τ = 1 + 2 Σ_t ρ_t,  with ρ_t the
-/// autocorrelation over all halves (eq. 10 there), whose sums over pairs ρ_2k + ρ_2k+1 are taken while
+/// autocorrelation over all halves, whose sums over pairs ρ_2k + ρ_2k+1 are taken while
 /// they are positive, and made to fall (Geyer 1992, initial monotone sequence). At most n·log₁₀ n. On
 /// ranks it is the "bulk" effective sample size; on values, what the standard error of a mean needs.
 Tensor effective_sample_size(const Tensor& draws, ChainScale scale = ChainScale::ranks);

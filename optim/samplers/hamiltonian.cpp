@@ -9,7 +9,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 
-namespace ladon {
+namespace ladon::samplers {
 
 Tensor energy(const Phase& at, const Tensor& inverse_mass) {
   return 0.5 * sum(square(at.momentum) * inverse_mass, 1) - at.score.value;
@@ -65,4 +65,4 @@ Moved hmc_move(const LogDensity& density, Phase& at, const Tuning& tuning, std::
   return moved;
 }
 
-}  // namespace ladon
+}  // namespace ladon::samplers

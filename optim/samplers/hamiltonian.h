@@ -1,5 +1,5 @@
 #pragma once
-// Hamiltonian dynamics of rows: what Hmc, Nuts and tempering are made of (Neal 2011, arXiv 1206.1901).
+// Hamiltonian dynamics of rows: what hmc, nuts and tempering are made of (Neal 2011, arXiv 1206.1901).
 //
 //   H(θ, p) = −ln p(θ) + ½ pᵀM⁻¹p,  M diagonal.
 //
@@ -11,7 +11,7 @@
 #include "ladon/core/random.h"
 #include "ladon/optim/samplers/log_density.h"
 
-namespace ladon {
+namespace ladon::samplers {
 
 /// Points of phase space, a row each.
 struct Phase {
@@ -48,8 +48,7 @@ std::vector<double> acceptance(const Tensor& before, const Tensor& after);
 
 /// What a move did to each row.
 struct Moved {
-  std::vector<double>
-      acceptance;  ///< Probability; averaged over a trajectory where there are several.
+  std::vector<double> acceptance;  ///< Its probability, or that of a trajectory's mean point.
   std::vector<bool> diverged;
   Tensor accepted = {};  ///< bool [R], of hmc_move.
 };
@@ -62,4 +61,4 @@ void check_steps(const char* operation, std::int64_t steps);
 Moved hmc_move(const LogDensity& density, Phase& at, const Tuning& tuning, std::int64_t steps,
                Numbers& numbers);
 
-}  // namespace ladon
+}  // namespace ladon::samplers

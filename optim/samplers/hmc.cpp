@@ -5,6 +5,8 @@
 
 namespace ladon {
 
+using namespace samplers;
+
 Chains hmc(const LogDensity& density, const Tensor& start, const HmcOptions& options,
            Generator& rng) {
   check_steps("hmc", options.steps);

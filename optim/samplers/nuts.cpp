@@ -14,6 +14,8 @@
 namespace ladon {
 namespace {
 
+using namespace samplers;
+
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// One row of a Phase.

@@ -20,8 +20,8 @@ struct NutsOptions {
   std::int64_t thin = 1;
   int max_depth = 10;  ///< A trajectory has at most 2^max_depth − 1 leapfrog steps; 1 … 24.
   double step = 0;
-  double target_accept =
-      0.8;  ///< Of the acceptance averaged over a trajectory. Nearer to 1: smaller ε.
+  /// Acceptance is averaged over the points of a trajectory. Nearer to 1: a smaller ε.
+  double target_accept = 0.8;
   bool adapt_mass = true;
   std::function<void(std::int64_t done, std::int64_t of)> progress = {};
 };

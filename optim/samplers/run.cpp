@@ -5,25 +5,24 @@
 #include <limits>
 #include <utility>
 
-#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 
-namespace ladon {
+namespace ladon::samplers {
 namespace {
 
 void check(const Course& course, const LogDensity& density, const Tensor& start) {
   const char* operation = course.operation;
-  LADON_CHECK(course.draws >= 1 && course.warmup >= 0 && course.thin >= 1, operation,
-              "needs draws ≥ 1, warmup ≥ 0 and thin ≥ 1, got ", course.draws, ", ", course.warmup,
-              " and ", course.thin);
-  LADON_CHECK(course.thin <= std::numeric_limits<std::int64_t>::max() / 2 / course.draws &&
-                  course.warmup <= std::numeric_limits<std::int64_t>::max() / 2,
-              operation, "too many draws: ", course.draws, " of ", course.thin);
   const AdaptationOptions& a = course.adaptation;
+  LADON_CHECK(course.draws >= 1 && a.warmup >= 0 && course.thin >= 1, operation,
+              "needs draws ≥ 1, warmup ≥ 0 and thin ≥ 1, got ", course.draws, ", ", a.warmup,
+              " and ", course.thin);
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
+  LADON_CHECK(course.thin <= most / course.draws && a.warmup <= most, operation,
+              "too many draws: ", a.warmup, " and ", course.draws, " times ", course.thin);
   LADON_CHECK(a.step >= 0 && std::isfinite(a.step), operation, "step is ", a.step,
               "; it must be finite and positive, or 0: found");
   LADON_CHECK(a.target_accept > 0 && a.target_accept < 1, operation, "target_accept is ",
@@ -111,16 +110,15 @@ class Record {
 
 Run run_chains(const LogDensity& density, const Tensor& start, const Course& course,
                const Move& move, Generator& rng) {
-  const NoGrad off;
   check(course, density, start);
   const std::int64_t chains = start.size(0), groups = course.adaptation.groups,
-                     all = course.warmup + course.draws * course.thin;
+                     all = course.adaptation.warmup + course.draws * course.thin;
   Record record(chains, course.draws, density.dim());
   std::int64_t gradients = 0;
   const LogDensity counted = LogDensity::of_scores(density.dim(), [&](const Tensor& theta) {
     gradients += theta.size(0);
     const Score score = density.score(theta);
-    return Score{contiguous(score.value), contiguous(score.gradient)};
+    return Score{contiguous(score.value.detach()), contiguous(score.gradient.detach())};
   });
   Phase at = begin(course.operation, counted, start, groups);
   const Sources sources(rng.split(rng.reserve(1)), groups, chains);
@@ -128,11 +126,11 @@ Run run_chains(const LogDensity& density, const Tensor& start, const Course& cou
   if (course.adaptation.step == 0) adaptation.find_steps(counted, at, sources.at(all));
   for (std::int64_t t = 0; t < all; ++t) {
     Numbers numbers = sources.at(t);
-    const bool warm = t >= course.warmup;
-    const Moved moved = move(counted, at, adaptation.tuning(), numbers, warm);
-    if (warm) {
+    const bool counts = t >= course.adaptation.warmup;
+    const Moved moved = move(counted, at, adaptation.tuning(), numbers, counts);
+    if (counts) {
       record.count(moved);
-      const std::int64_t s = t - course.warmup + 1;
+      const std::int64_t s = t - course.adaptation.warmup + 1;
       if (s % course.thin == 0) record.keep(at, s / course.thin - 1);
     } else {
       adaptation.learn(t, moved, counted, at, numbers);
@@ -147,4 +145,4 @@ Run run_chains(const LogDensity& density, const Tensor& start, const Course& cou
   return run;
 }
 
-}  // namespace ladon
+}  // namespace ladon::samplers

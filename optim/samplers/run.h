@@ -7,12 +7,12 @@
 #include "ladon/optim/samplers/adaptation.h"
 #include "ladon/optim/samplers/chains.h"
 
-namespace ladon {
+namespace ladon::samplers {
 
 /// What the options of all samplers have in common.
 struct Course {
   const char* operation;
-  std::int64_t draws, warmup, thin;
+  std::int64_t draws, thin;
   AdaptationOptions adaptation;
   std::function<void(std::int64_t done, std::int64_t of)> progress;
 };
@@ -21,15 +21,14 @@ template <class Options>
 Course course_of(const char* operation, const Options& o) {
   return {operation,
           o.draws,
-          o.warmup,
           o.thin,
           {.warmup = o.warmup, .target_accept = o.target_accept, .adapt_mass = o.adapt_mass},
           o.progress};
 }
 
-/// Moves all rows by one draw; `warm`: the draw counts.
+/// Moves all rows by one draw; `counts`: after warm-up.
 using Move = std::function<Moved(const LogDensity& density, Phase& at, const Tuning& tuning,
-                                 Numbers& numbers, bool warm)>;
+                                 Numbers& numbers, bool counts)>;
 
 struct Run {
   Chains chains;              ///< Of the rows of group 0.
@@ -42,4 +41,4 @@ struct Run {
 Run run_chains(const LogDensity& density, const Tensor& start, const Course& course,
                const Move& move, Generator& rng);
 
-}  // namespace ladon
+}  // namespace ladon::samplers

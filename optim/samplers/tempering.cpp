@@ -16,6 +16,8 @@
 namespace ladon {
 namespace {
 
+using namespace samplers;
+
 std::vector<double> ladder(const TemperingOptions& options) {
   std::vector<double> betas = options.betas;
   if (betas.empty()) {
@@ -134,10 +136,10 @@ class Tempering {
   }
 
   Moved move(const LogDensity& density, Phase& at, const Tuning& tuning, std::int64_t steps,
-             Numbers& numbers, bool warm) {
+             Numbers& numbers, bool counts) {
     const Moved moved = hmc_move(density, at, tuning, steps, numbers);
     parts_.accept(moved.accepted);
-    const Tensor order = swaps(numbers, warm);
+    const Tensor order = swaps(numbers, counts);
     at.position = index_select(at.position, 0, order);
     at.score = parts_.permute(order);
     return moved;
@@ -159,7 +161,7 @@ class Tempering {
   }
 
   /// Decides the swaps of a draw: which row goes where.
-  Tensor swaps(Numbers& numbers, bool warm) {
+  Tensor swaps(Numbers& numbers, bool counts) {
     std::vector<std::int64_t> order(betas_.size() * std::size_t(chains_));
     std::iota(order.begin(), order.end(), std::int64_t{0});
     for (std::size_t k = draws_++ % 2; k + 1 < betas_.size(); k += 2)
@@ -168,7 +170,7 @@ class Tempering {
         const double gain =
             (betas_[k] - betas_[k + 1]) * (parts_.likelihood(hot) - parts_.likelihood(cold));
         const double probability = std::exp(std::min(0.0, gain));
-        if (warm) {
+        if (counts) {
           result_.swap_rates[k] += probability;
           attempts_[k] += 1;
         }
@@ -178,7 +180,7 @@ class Tempering {
       }
     for (std::int64_t c = 0; c < chains_; ++c) {
       const int ended = journeys_[c].visit();
-      if (warm) result_.round_trips[c] += ended;
+      if (counts) result_.round_trips[c] += ended;
     }
     return from_vector(order, {std::int64_t(order.size())});
   }
@@ -203,8 +205,8 @@ Tempered temper(const LogDensity* base, const LogDensity& likelihood, const Tens
   const bool rows = start.defined() && start.rank() == 2;  // else run_chains says so
   Tempering tempering(base, likelihood, betas, rows ? start.size(0) : 1);
   const Move move = [&](const LogDensity& scored, Phase& at, const Tuning& tuning, Numbers& numbers,
-                        bool warm) {
-    return tempering.move(scored, at, tuning, options.steps, numbers, warm);
+                        bool counts) {
+    return tempering.move(scored, at, tuning, options.steps, numbers, counts);
   };
   return tempering.result(
       run_chains(tempering.density(likelihood.dim()), start, course, move, rng));

@@ -34,12 +34,13 @@ struct Tempered {
   Chains chains;
   std::vector<double> betas;  ///< [K]
   std::vector<double> steps;  ///< [K]: ε of each level.
-  /// [K − 1]: mean probability, after warm-up, that levels k and k + 1 swap. The sum of what is missing
-  /// to 1 estimates the communication barrier Λ; a good ladder has equal rates, some 2Λ levels, and
-  /// round trips every 2 + 2Λ draws and ensemble, up to a factor (Syed et al. 2022).
+  /// [K − 1]: mean probability, after warm-up, that levels k and k + 1 swap; NaN if they never tried.
+  /// With r = 1 − rate, Σ r estimates the communication barrier Λ between the two ends. A good ladder
+  /// has equal rates and some 2Λ levels (Syed et al. 2022).
   std::vector<double> swap_rates;
-  /// [C]: journeys of replicas from β = 1 to the lowest and back, after warm-up. Few: the chains cannot
-  /// be trusted with the modes' weights, whatever R̂ says.
+  /// [C]: journeys of replicas from β = 1 to the lowest and back, after warm-up: of n draws up to
+  /// n/(2 + 2 Σ r/(1 − r)), where moves forget what swaps brought (ibid.). Few: the chains cannot be
+  /// trusted with the modes' weights, whatever R̂ says.
   std::vector<std::int64_t> round_trips;
 };
 

@@ -8,6 +8,8 @@
 namespace ladon::test {
 namespace {
 
+using namespace samplers;
+
 /// A bent density of two numbers.
 LogDensity bent() {
   return LogDensity(2, [](const Tensor& t) {

@@ -117,17 +117,20 @@ TEST(Samplers, ThinKeepsOneDrawOfSeveral) {
   });
 }
 
+// 36 rows of 1000 numbers: enough that operations share them out.
 TEST(Samplers, DrawTheSameAtAnyNumberOfThreads) {
-  const LogDensity p = Correlated(4).density();
+  const LogDensity p = tilted_logistic(1000);
   const int threads = num_threads();
   every([&](const Sampler& sampler) {
-    std::vector<Tensor> draws;
+    std::vector<Tensor> draws, figures;
     for (const int n : {1, 2}) {
       set_num_threads(n);
-      draws.push_back(run(sampler, p, scattered(5, 4), {.draws = 40, .warmup = 60}).draws);
+      draws.push_back(run(sampler, p, scattered(36, 1000), {.draws = 4, .warmup = 2}).draws);
+      figures.push_back(split_rhat(draws.back()));
     }
     set_num_threads(threads);
     EXPECT_TRUE(same_bits(draws[0], draws[1]));
+    EXPECT_TRUE(same_bits(figures[0], figures[1]));
   });
 }
 

@@ -64,21 +64,27 @@ TEST(Tempering, GoesFromTheBaseToThePosterior) {
   }
 }
 
-// E min(1, e^g), g = (β − β′)(ℓ(θ′) − ℓ(θ)), θ ~ p^β and θ′ ~ p^β′ independent. For p = N(0, I) in two
-// dimensions ℓ = −|θ|²/2 = −E/β with E exponential; with r = β′/β the mean is 2r/(1 + r): g = (1 − r)·
-// (u − v/r), and P(u < v/r) = 1/(1 + r) by symmetry of both cases.
-TEST(Tempering, SwapsAsOftenAsExchangesAreAccepted) {
+// E min(1, e^g), g = (β − β′)(ℓ(θ′) − ℓ(θ)), of independent θ ~ p^β and θ′ ~ p^β′. For p = N(0, I) in
+// two dimensions −βℓ(θ) = u and −β′ℓ(θ′) = v are exponential, g = (β − β′)(u/β − v/β′), and with
+// r = β′/β the mean is 2r/(1 + r). Here r = 0.3: pairs refuse q = 0.7/1.3 of the swaps, and n draws hold
+// n/(2 + 2·2q/(1 − q)) round trips if moves leave nothing of the past.
+TEST(Tempering, SwapsAndTravelsAtTheRatesOfTheory) {
   const LogDensity p(2, [](const Tensor& x) { return -0.5 * sum(square(x), 1); });
+  const std::int64_t draws = 3000;
   Generator rng(1);
   const Tempered found = parallel_tempering(
-      p, scattered(16, 2), {.levels = 3, .lowest = 0.09, .draws = 3000, .warmup = 200}, rng);
+      p, scattered(16, 2), {.levels = 3, .lowest = 0.09, .draws = draws, .warmup = 200, .steps = 6},
+      rng);
   ASSERT_EQ(found.betas.size(), 3U);
   EXPECT_NEAR(found.betas[1], 0.3, 1e-15);
-  EXPECT_EQ(found.steps.size(), 3U);
-  EXPECT_NEAR(found.steps[2] * std::sqrt(found.chains.inverse_mass.to_vector()[0]) / found.steps[0],
-              1, 0.8);
+  const double q = 0.7 / 1.3;
   // 24,000 swaps of each pair, correlated: 0.02 is some 5 standard errors
-  for (const double rate : found.swap_rates) EXPECT_NEAR(rate, 2 * 0.3 / 1.3, 0.02);
+  for (const double rate : found.swap_rates) EXPECT_NEAR(rate, 1 - q, 0.02);
+  double trips = 0;
+  for (const std::int64_t n : found.round_trips) trips += double(n) / 16;
+  const double most = double(draws) / (2 + 4 * q / (1 - q));
+  EXPECT_GT(trips, 0.75 * most);
+  EXPECT_LT(trips, 1.05 * most);
 }
 
 TEST(Tempering, TakesALikelihoodThatHasNoValueSomewhere) {
