@@ -18,7 +18,7 @@ struct Settings {
   std::int64_t members = 20;               ///< Networks, particles or chains of a method.
   std::int64_t steps = 400;                ///< Gradients of each, in the longer of the two runs.
   std::int64_t particles = 1600;  ///< Of sequential Monte Carlo at one head; fewer at more.
-  std::string labels = "gp";               ///< What made the targets: the limit, or one head.
+  std::string labels = "gp";      ///< What made the targets: the limit, or one head.
   std::string scaling = "sqrt";
 };
 

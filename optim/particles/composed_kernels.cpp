@@ -66,8 +66,8 @@ SteinKernel per_coordinate(SteinKernel kernel) {
   check("per_coordinate", kernel);
   const std::string name = detail::join("per-coordinate ", kernel.name);
   return {name, [kernel = std::move(kernel)](const Tensor& theta) {
-            LADON_CHECK(theta.size(1) >= 1, "per_coordinate", "particles have no coordinates: ",
-                        theta.shape());
+            LADON_CHECK(theta.size(1) >= 1, "per_coordinate",
+                        "particles have no coordinates: ", theta.shape());
             std::vector<std::int64_t> cuts(static_cast<std::size_t>(theta.size(1) - 1));
             std::iota(cuts.begin(), cuts.end(), 1);
             return blocks(kernel, cuts).at(theta);

@@ -25,7 +25,8 @@ infinite::LatentKernel relevance_kernel(const Tensor& heads, std::int64_t value_
 Tensor scales_of_latents(const Tensor& latents, std::int64_t heads);
 
 struct RelevanceSaddle {
-  Tensor scales = {};  ///< r [H]: above 1 for heads that explain more of the targets than they cost.
+  Tensor scales =
+      {};  ///< r [H]: above 1 for heads that explain more of the targets than they cost.
   std::int64_t iterations = 0;
   double gradient = 0;  ///< Largest |∂S/∂ ln r_h|/d_v at the end: below 1e-9 where it converged.
 };
