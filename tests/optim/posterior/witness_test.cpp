@@ -8,6 +8,7 @@
 #include "ladon/layers/pooling.h"
 #include "ladon/optim/posterior/latent_posterior.h"
 #include "ladon/optim/posterior/regression.h"
+#include "ladon/optim/samplers/calibration.h"
 #include "ladon/optim/samplers/hmc.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
@@ -97,6 +98,39 @@ TEST(Witness, WideHeadsInTheirWeightsAgreeWithTheirLatents) {
       wide_heads_task({.dim = 2, .heads = 2, .query_key_std = 2, .value_output_std = 1.5}, p.inputs,
                       p.targets, noise);
   expect_agree(sample(task, 400, 20), exact_posterior({.heads = 2}, p));
+}
+
+// Simulation-based calibration: of truths drawn from the prior and targets made by them, the truths'
+// ranks among the posterior's draws are uniform (Talts et al. 2018). Each row of Θ is a chain with
+// targets of its own; a hundred draws, four apart, of 240 truths. The same draws pulled together by a
+// third must be seen.
+TEST(Witness, RanksOfTruthsAreUniform) {
+  const Problem p = problem();
+  const std::int64_t truths = 240, draws = 99, n = 4;
+  const RegressionTask task =
+      wide_heads_task({.dim = 2, .heads = 2, .query_key_std = 2, .value_output_std = 1.5}, p.inputs,
+                      p.targets, noise);
+  Generator rng(5);
+  const Tensor truth = normal({truths, task.dim}, rng, 0, 1, f64);
+  const Tensor y = task.functions(truth, n) + normal({truths, n}, rng, 0, std::sqrt(noise), f64);
+  const LogDensity each(task.dim, [=](const Tensor& theta) {
+    return -0.5 * sum(square(theta), 1) - misfit(task, task.functions(theta, n), y);
+  });
+  const Chains run = hmc(each, normal({truths, task.dim}, rng, 0, 1, f64),
+                         {.draws = draws, .warmup = 150, .thin = 4, .steps = 8}, rng);
+  const Tensor all = reshape(run.draws, {truths * draws, task.dim});
+  const Tensor f = reshape(test_functions(task, all), {truths, draws, 3}),
+               exact = test_functions(task, truth);
+  RankHistogram ranks({.quantities = 3, .draws = draws}), narrow({.quantities = 3, .draws = draws});
+  for (std::int64_t i = 0; i < truths; ++i) {
+    const Tensor own = contiguous(select(f, 0, i)), centre = mean(own, 0, Dims::keep);
+    ranks.add(contiguous(select(exact, 0, i)), own, rng);
+    narrow.add(contiguous(select(exact, 0, i)), centre + (own - centre) / 1.5, rng);
+  }
+  for (std::int64_t quantity = 0; quantity < 3; ++quantity) {
+    EXPECT_GT(ranks.uniformity(quantity, 10).p_value, 1e-3);
+    EXPECT_LT(narrow.uniformity(quantity, 10).p_value, 1e-6);
+  }
 }
 
 }  // namespace
