@@ -118,4 +118,49 @@ std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, do
   return judged;
 }
 
+Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
+                               const EllipticalOptions& options, Generator& rng) {
+  LADON_CHECK(f, operation, "there is no likelihood");
+  LADON_CHECK(start.defined() && start.rank() == 2 && start.size(0) >= 1 && start.size(1) >= 1,
+              operation, "start must be [C, D], got ", start.defined() ? start.shape() : Shape{});
+  const auto& [draws, warmup, thin, parts, progress] = options;
+  LADON_CHECK(draws >= 1 && warmup >= 0 && thin >= 1, operation, "draws, warmup and thin are ",
+              draws, ", ", warmup, " and ", thin, "; they must be at least 1, 0 and 1");
+  const std::int64_t c = start.size(0), d = start.size(1);
+  LADON_CHECK(parts >= 1 && d % parts == 0, operation, "rows of ", d,
+              " numbers cannot be cut into ", parts, " equal parts");
+  EllipticalState state{contiguous(cast(start.detach(), f64)), {}};
+  state.log_likelihood = checked(f, state.z);
+  const std::vector<double> at_start = state.log_likelihood.to_vector();
+  for (std::size_t i = 0; i < at_start.size(); ++i)
+    LADON_CHECK(std::isfinite(at_start[i]), operation, "chain ", i, " begins where ln L is ",
+                at_start[i]);
+
+  const Generator source = rng.split(rng.reserve(1));
+  Chains chains;
+  chains.gradients = c;
+  std::vector<Tensor> kept, densities;
+  std::int64_t of_kept = 0;  // rows judged after warm-up
+  std::uint64_t move = 0;
+  const std::int64_t sweeps = warmup + draws * thin;
+  for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
+    for (std::int64_t part = 0; part < parts; ++part) {
+      const std::int64_t judged = elliptical_slice(state, f, 1, part * d / parts,
+                                                   (part + 1) * d / parts, source.split(move++));
+      chains.gradients += judged;
+      if (sweep >= warmup) of_kept += judged;
+    }
+    if (sweep >= warmup && (sweep - warmup + 1) % thin == 0) {
+      kept.push_back(state.z);
+      densities.push_back(state.log_likelihood - 0.5 * sum(square(state.z), 1));
+    }
+    if (progress) progress(sweep + 1, sweeps);
+  }
+  chains.draws = stack(kept, 1);
+  chains.log_density = stack(densities, 1);
+  const double moves = static_cast<double>(draws * thin * parts * c);
+  chains.acceptance.assign(static_cast<std::size_t>(c), moves / static_cast<double>(of_kept));
+  return chains;
+}
+
 }  // namespace ladon

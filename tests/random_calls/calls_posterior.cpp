@@ -104,6 +104,17 @@ void add_truths(CallTable& table) {
                      Generator(d.seed()));
     return Tensors{state.z, state.log_likelihood};
   });
+  table.add("elliptical_slice_chains", [](Draw& d) {
+    Generator rng(d.seed());
+    const EllipticalOptions o{.draws = moderate(d.around(1, 4)),
+                              .warmup = moderate(d.around(0, 4)),
+                              .thin = moderate(d.around(1, 2)),
+                              .parts = d.around(1, 2)};
+    const LogLikelihood f = likelihood(d);
+    const Chains chains =
+        elliptical_slice_chains(f, d.near({d.below(3), d.below(3)}).detach(), o, rng);
+    return Tensors{chains.draws, chains.log_density};
+  });
   table.add("tempered_smc", [](Draw& d) {
     Generator rng(d.seed());
     const SmcResult run = tempered_smc(moderate(d.around(1, 3)), likelihood(d), smc(d), rng);

@@ -56,6 +56,46 @@ TEST(EllipticalSlice, MovesRowsByThemselves) {
   EXPECT_TRUE(same_bits(some.z, slice(all.z, 0, {.stop = 2})));
 }
 
+// The same as chains: R̂, and means and variances within their Monte Carlo errors.
+TEST(EllipticalSlice, GivesChains) {
+  const Tensor y = tensor({1.5, -0.4}, f64), v = tensor({0.5, 2.0}, f64);
+  Generator rng(3);
+  int told = 0;
+  const Chains chains = elliptical_slice_chains(
+      normal_likelihood(y, v), normal({8, 2}, rng, 0, 1, f64),
+      {.draws = 500, .warmup = 20, .parts = 2, .progress = [&](auto, auto) { ++told; }}, rng);
+  EXPECT_EQ(told, 520);
+  ASSERT_EQ(chains.draws.shape(), (Shape{8, 500, 2}));
+  EXPECT_LT(amax(split_rhat(chains.draws)).item(), 1.01);
+  const Tensor exact = y / (1.0 + v), variance = v / (1.0 + v);
+  for (int c = 0; c < 2; ++c) {
+    const Tensor one = contiguous(select(chains.draws, 2, c));
+    const double m = select(exact, 0, c).item(), s2 = select(variance, 0, c).item();
+    const Measured first = chain_mean(one), second = chain_mean(square(one - m));
+    EXPECT_LT(std::abs(first.value - m), 4.5 * first.se);
+    EXPECT_LT(std::abs(second.value - s2), 4.5 * second.se);
+  }
+  EXPECT_GT(chains.acceptance[0], 0.2);
+  EXPECT_LE(chains.acceptance[0], 1);
+  EXPECT_GT(chains.gradients, 8 * 1040);
+  expect_error([&] { elliptical_slice_chains({}, ones({1, 2}, f64), {}, rng); }, "no likelihood");
+  expect_error(
+      [&] {
+        elliptical_slice_chains(normal_likelihood(y, v), ones({1, 2}, f64), {.parts = 3}, rng);
+      },
+      "cannot be cut into 3");
+  expect_error(
+      [&] {
+        elliptical_slice_chains(normal_likelihood(y, v), ones({1, 2}, f64), {.thin = 0}, rng);
+      },
+      "thin are 1000, 1000 and 0");
+  expect_error(
+      [&] {
+        elliptical_slice_chains(normal_likelihood(y, v), full({1, 2}, NAN, f64), {}, rng);
+      },
+      "chain 0 begins where ln L is nan");
+}
+
 // Where the likelihood is 0 or NaN no row ends; one that cannot move stays.
 TEST(EllipticalSlice, NeverGoesWhereItIsImpossible) {
   const LogLikelihood f = [](const Tensor& z) {
