@@ -1,0 +1,172 @@
+// Particles in the plane: where does each method take them, and what is lost in many dimensions?
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+
+#include "ladon/examples/common/interrupt.h"
+#include "ladon/examples/common/options.h"
+#include "ladon/examples/particles/picture.h"
+#include "ladon/examples/particles/results.h"
+
+namespace ladon::example {
+namespace {
+
+constexpr const char* summary = "Where particles go: alone, repelling each other, or as chains";
+constexpr const char* duration = "about 10 s on 2 cores";
+constexpr const char* lesson =
+    "Densities in the plane, and particles that begin off to a side. Each climbs alone (none: an "
+    "ensemble) and ends at a mode. They repel each other (svgd, spos, wgd) and spread over the "
+    "density. Or they are chains that know nothing of each other (sgld, hmc). All take the same "
+    "number of gradients, and are judged by the exact moments. Then many dimensions: what "
+    "particles under the median rule keep of a normal distribution falls as 1/D.";
+const std::vector<Trial> trials = {
+    {"particles --targets modes --apart 4",
+     "mode_mass and ksd: no repulsion carries a particle across, and ksd finds nothing wrong"},
+    {"particles --targets modes --steps 20000",
+     "mode_mass of svgd: it nears one half, but how slowly"},
+    {"particles --targets gaussian --alpha 0.1",
+     "variance_ratio of svgd and wgd: a weak repulsion lies between an ensemble and a posterior"},
+    {"particles --targets gaussian,banana --alpha auto",
+     "variance_ratio: auto is made for many dimensions, and overshoots in two; wgd the most"}};
+
+const CLI::Validator alpha_value(
+    [](const std::string& text) -> std::string {
+      double value = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      const bool read = error == std::errc() && end == text.data() + text.size();
+      return text == "auto" || (read && std::isfinite(value) && value > 0)
+                 ? ""
+                 : join("needs auto or a number above 0, got '", text, "'");
+    },
+    "auto or above 0", "alpha_value");
+
+/// What one option by itself cannot know. Throws CLI::ValidationError.
+void check_usage(Settings& s) {
+  refuse_repeated("--targets", s.targets);
+  refuse_repeated("--methods", s.methods);
+  const auto among = [&](const std::string& name) {
+    return std::find(s.targets.begin(), s.targets.end(), name) != s.targets.end();
+  };
+  if (s.course.empty()) s.course = among("modes") ? "modes" : s.targets.front();
+  if (!among(s.course)) throw CLI::ValidationError("--course", s.course + " is not in --targets");
+}
+
+void add_options(CLI::App& app, Settings& s) {
+  const CLI::Validator dimension = whole_number<std::int64_t>(1, 10'000);
+  add(app, "--targets", s.targets, "Densities in the plane",
+      "Each has one difficulty: a slant, two modes, a hole, a bend, a narrow neck")
+      ->delimiter(',')
+      ->check(CLI::IsMember(target_names()));
+  add(app, "--methods", s.methods, "What moves the particles",
+      "Only none and svgd show what repulsion adds to an ensemble")
+      ->delimiter(',')
+      ->check(CLI::IsMember(method_names()));
+  add(app, "--course", s.course,
+      "The target that is drawn in time, as frames and as a film (default: modes)",
+      "See how a method came where it is")
+      ->check(CLI::IsMember(target_names()));
+  add(app, "--particles", s.particles, "Particles of each method",
+      "Fewer keep less of the variance; the work of those that repel grows as the square")
+      ->check(whole_number<std::int64_t>(1, 2000));
+  add(app, "--steps", s.steps, "Gradients of each particle",
+      "More show who is still on the way: compare mode_mass with pooled_mode_mass")
+      ->check(whole_number<std::int64_t>(1, 100'000));
+  add(app, "--rate", s.rate, "Rate of a step on -ln p; of hmc's steps sqrt(2·rate)",
+      "Halve it, with twice the steps: what changes beyond chance was the error of a step")
+      ->check(number_above(0));
+  add(app, "--alpha", s.alpha, "Weight of the repulsion (svgd, spos, wgd): a number, or auto",
+      "Lower it, and particles near the modes; auto is the one that many dimensions need")
+      ->check(alpha_value);
+  add(app, "--noise", s.noise, "b of spos: own gradient and noise",
+      "0 is svgd; large ones make independent chains")
+      ->check(number(0));
+  add(app, "--apart", s.apart, "Distance of the two modes, whose standard deviation is 0.6",
+      "At 4 no repulsion reaches the other mode, and chains that are lucky do")
+      ->check(number(0, 6));
+  add(app, "--dimensions", s.dimensions, "Dimensions of the normal distribution that collapses",
+      "Add 10000: a head of a Transformer has more")
+      ->delimiter(',')
+      ->check(dimension);
+  add(app, "--collapse-particles", s.collapse_particles, "Particles there, M",
+      "The law holds from D = M - 1 on: move the bend")
+      ->check(whole_number<std::int64_t>(2, 200));
+  app.callback([&s] { check_usage(s); });
+}
+
+nlohmann::json settings_json(const Settings& s) {
+  return {{"targets", s.targets},  {"methods", s.methods},
+          {"course", s.course},    {"particles", s.particles},
+          {"steps", s.steps},      {"rate", s.rate},
+          {"alpha", s.alpha},      {"noise", s.noise},
+          {"apart", s.apart},      {"dimensions", s.dimensions},
+          {"seed", s.common.seed}, {"collapse_particles", s.collapse_particles}};
+}
+
+/// The tables, each with what its columns mean.
+void print(const Settings& s, const std::vector<TargetStudy>& studies,
+           const std::vector<Remaining>& collapse) {
+  if (!studies.empty()) std::cout << "\nWhere do they end, and what would chance alone give?\n";
+  for (const TargetStudy& study : studies) std::cout << table_of(study, false).text() << '\n';
+  if (!studies.empty()) std::cout << table_of(studies[0], false).explained();
+  if (collapse.empty()) return;
+  const Table table = collapse_table(s, collapse);
+  std::cout << "\nWhat is left of a normal distribution in D dimensions?\n"
+            << table.text() << '\n'
+            << table.explained();
+}
+
+/// Runs everything, or what there is time for before an interrupt; whether it was not.
+bool run_all(const Settings& s, std::vector<TargetStudy>& studies,
+             std::vector<Remaining>& collapse) {
+  Progress progress(static_cast<double>(s.targets.size()) * work(s) + collapse_work(s));
+  const bool complete = ran_to_the_end([&] {
+    for (const std::string& name : s.targets) {
+      studies.emplace_back(plane_target(name, s.apart));
+      run_methods(s, studies.back(), progress);
+    }
+    run_collapse(s, collapse, progress);
+  });
+  std::erase_if(studies, [](const TargetStudy& study) { return study.outcomes.empty(); });
+  return complete;
+}
+
+/// Whether it was not interrupted.
+bool teach(const Settings& s) {
+  const auto start = std::chrono::steady_clock::now();
+  std::cout << s.particles << " particles, " << s.steps << " gradients each, rate " << s.rate
+            << ", α = " << s.alpha << ", b = " << s.noise << std::endl;
+  std::vector<TargetStudy> studies;
+  std::vector<Remaining> collapse;
+  const bool complete = run_all(s, studies, collapse);
+  print(s, studies, collapse);
+  std::vector<Table> tables;
+  for (const TargetStudy& study : studies) tables.push_back(table_of(study, true));
+  tables.push_back(collapse_table(s, collapse));
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  write_json(s.common, {.example = "particles",
+                        .settings = settings_json(s),
+                        .seconds = spent.count(),
+                        .tables = tables,
+                        .interrupted = !complete,
+                        .more = details(s, studies)});
+  for (const std::filesystem::path& picture : draw(s, studies, collapse))
+    std::cout << "picture: " << picture.string() << '\n';
+  return complete;
+}
+
+}  // namespace
+}  // namespace ladon::example
+
+int main(int argc, char** argv) {
+  using namespace ladon::example;
+  Settings settings;
+  settings.targets = target_names();
+  settings.methods = method_names();
+  CLI::App app;
+  set_up(app, "particles", {summary, duration, lesson, trials}, settings.common);
+  add_options(app, settings);
+  return run(app, settings.common, argc, argv, [&] { return teach(settings); });
+}

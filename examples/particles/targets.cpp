@@ -1,0 +1,91 @@
+#include "ladon/examples/particles/targets.h"
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon::example {
+namespace {
+
+Tensor x_of(const Tensor& points) { return select(points, 1, 0); }
+Tensor y_of(const Tensor& points) { return select(points, 1, 1); }
+
+/// N(0, Σ) with variances 2 and 1 and correlation 0.85: −½ zᵀΣ⁻¹z.
+Tensor correlated(const Tensor& points) {
+  constexpr double xx = 2, yy = 1, xy = 1.2, det = xx * yy - xy * xy;
+  const Tensor x = x_of(points), y = y_of(points);
+  return (yy * square(x) - 2 * xy * x * y + xx * square(y)) * (-0.5 / det);
+}
+
+/// Two round bumps of equal mass, of standard deviation 0.6.
+Tensor bumps(const Tensor& points, double apart) {
+  const Tensor x = x_of(points), y2 = square(y_of(points));
+  const Tensor left = square(x + apart / 2) + y2, right = square(x - apart / 2) + y2;
+  return logsumexp(stack({left, right}, 1) * (-0.5 / 0.36), {1});
+}
+
+/// The distance from the origin is about N(2, 0.35²).
+Tensor circle(const Tensor& points) { return square(norm(points, {1}) - 2) * (-0.5 / 0.1225); }
+
+/// x ~ N(0, 1.2²), y | x ~ N(½x² − 1, 0.5²).
+Tensor bent(const Tensor& points) {
+  const Tensor x = x_of(points), y = y_of(points);
+  return square(x) * (-0.5 / 1.44) + square(y - 0.5 * square(x) + 1) * (-0.5 / 0.25);
+}
+
+/// x ~ N(0, 1.2²), y | x ~ N(0, eˣ): Neal's (2003), in the plane.
+Tensor narrowing(const Tensor& points) {
+  const Tensor x = x_of(points), y = y_of(points);
+  return square(x) * (-0.5 / 1.44) - 0.5 * x - 0.5 * square(y) * exp(-x);
+}
+
+std::vector<PlaneTarget> all_targets(double apart) {
+  const auto modes = [apart](const Tensor& points) { return bumps(points, apart); };
+  constexpr Window shown{-4.2, 4.2, -3.4, 3.4};
+  return {{.name = "gaussian",
+           .title = "Gaussian",
+           .density = {2, correlated},
+           .shown = shown,
+           .all = {-9, 9, -7, 7},
+           .start = {-3.2, 2.2}},
+          {.name = "modes",
+           .title = "two modes",
+           .density = {2, modes},
+           .shown = shown,
+           .all = {-5 - apart, 5 + apart, -4, 4},
+           .start = {-3.2, 2.2},
+           .divide = 0},
+          {.name = "ring",
+           .title = "ring",
+           .density = {2, circle},
+           .shown = shown,
+           .all = {-5, 5, -5, 5},
+           .start = {-3.4, 1.8}},
+          {.name = "banana",
+           .title = "banana",
+           .density = {2, bent},
+           .shown = {-4.2, 4.2, -2.6, 4.2},
+           .all = {-8, 8, -5, 36},
+           .start = {-3.5, 0}},
+          {.name = "funnel",
+           .title = "funnel",
+           .density = {2, narrowing},
+           .shown = shown,
+           .all = {-8, 8, -80, 80},
+           .start = {3.2, 2.2}}};
+}
+
+}  // namespace
+
+std::vector<std::string> target_names() {
+  std::vector<std::string> names;
+  for (const PlaneTarget& target : all_targets(1)) names.push_back(target.name);
+  return names;
+}
+
+PlaneTarget plane_target(const std::string& name, double apart) {
+  for (PlaneTarget& target : all_targets(apart))
+    if (target.name == name) return target;
+  throw Error("particles: there is no target " + name);
+}
+
+}  // namespace ladon::example
