@@ -1,0 +1,299 @@
+// The example of particles in the plane as a user runs it: exit statuses, the JSON contract,
+// determinism, the truth that it judges by, and its lessons.
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "ladon/tests/examples/program.h"
+
+namespace ladon {
+namespace {
+
+using test::contents;
+
+class Particles : public test::Program {
+ protected:
+  Particles() : Program("particles") {}
+
+  static const nlohmann::json& of(const Run& run, std::string_view target,
+                                  std::string_view method) {
+    for (const auto& each : run.report.at("runs"))
+      if (each.at("target") == target && each.at("method") == method) return each;
+    throw std::runtime_error("no run of " + std::string(method) + " on " + std::string(target));
+  }
+  static const nlohmann::json& row(const Run& run, std::string_view name) {
+    for (const auto& each : run.report.at("rows"))
+      if (each.at("method") == name) return each;
+    throw std::runtime_error("no row " + std::string(name));
+  }
+  static bool has_gnuplot() { return std::system("gnuplot --version >/dev/null 2>&1") == 0; }
+
+  /// Where nothing is to be learned of many dimensions.
+  const std::string flat = " --dimensions 1 --collapse-particles 2 ";
+};
+
+TEST_F(Particles, HelpSaysWhatItTeaches) {
+  const Run help = run("--help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_NE(help.out.find("falls as 1/D"), std::string::npos);
+  for (const char* option : {"--targets", "--methods", "--course", "--particles", "--steps",
+                             "--rate", "--alpha", "--noise", "--apart", "--dimensions",
+                             "--collapse-particles", "--threads", "--seed", "--out", "--json"})
+    EXPECT_NE(help.out.find(option), std::string::npos) << option;
+}
+
+TEST_F(Particles, WhatAnOptionMayBeIsSaidInWords) {
+  for (const auto& [option, value] : {std::pair<std::string, std::string>("--targets", "cube"),
+                                      {"--targets", "ring,ring"},
+                                      {"--methods", "adam"},
+                                      {"--methods", "svgd,svgd"},
+                                      {"--course", "ring --targets modes"},
+                                      {"--particles", "0"},
+                                      {"--steps", "1e9"},
+                                      {"--rate", "0"},
+                                      {"--alpha", "automatic"},
+                                      {"--alpha", "0"},
+                                      {"--noise", "-1"},
+                                      {"--apart", "7"},
+                                      {"--dimensions", "3,x"},
+                                      {"--collapse-particles", "1"}}) {
+    const Run bad = run(option + " " + value);
+    EXPECT_EQ(bad.status, 2) << option << ' ' << value;
+    EXPECT_NE(bad.error.find(option), std::string::npos) << bad.error;
+  }
+  EXPECT_EQ(run("--no-such-option").status, 2);
+  const Run failed = run_bare("--json /proc/x.json");
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_EQ(std::count(failed.error.begin(), failed.error.end(), '\n'), 1) << failed.error;
+}
+
+// Moments by hand. Ring: the density of the radius is r·N(r; 2, 0.35²), so E r² = E₀r³/E₀r = (8 +
+// 6·0.1225)/2, half of it a coordinate. Banana: y = ½x² − 1 + e, var x² = 2·1.44². Funnel: E e^x =
+// e^(1.44/2).
+TEST_F(Particles, TheTruthIsThatOfClosedForms) {
+  const Run result = run("--steps 1 --methods none --particles 50 --apart 3" + flat);
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto expect = [&](const char* target, double mean_y, double variance_x, double variance_y) {
+    const auto& truth = result.report.at("truth").at(target);
+    EXPECT_NEAR(truth.at("mean").at(0), 0, 1e-6) << target;
+    EXPECT_NEAR(truth.at("mean").at(1), mean_y, 1e-6) << target;
+    EXPECT_NEAR(truth.at("variance").at(0), variance_x, 1e-5) << target;
+    EXPECT_NEAR(truth.at("variance").at(1), variance_y, 1e-5) << target;
+    // 200 sets of 50 draws: their inner half is known to 0.005, one standard error.
+    EXPECT_NEAR(of(result, target, "independent draws").at("inner_half"), 0.5, 0.02) << target;
+  };
+  expect("gaussian", 0, 2, 1);
+  expect("modes", 0, 0.36 + 1.5 * 1.5, 0.36);
+  expect("ring", 0, (8 + 6 * 0.1225) / 4, (8 + 6 * 0.1225) / 4);
+  expect("banana", 0.72 - 1, 1.44, 0.25 + 0.5 * 1.44 * 1.44);
+  expect("funnel", 0, 1.44, std::exp(0.72));
+  EXPECT_NEAR(result.report.at("truth").at("modes").at("mode_mass"), 0.5, 1e-9);
+  // Of 50 draws the variance, divided by 50, is 49/50 of the target's on average.
+  EXPECT_NEAR(of(result, "gaussian", "independent draws").at("variance_ratio"), 0.98, 0.04);
+}
+
+// Who climbs alone ends at the nearest mode. Repulsion carries some to the other; chains forget where they
+// began: of the second half, 40 units of time, 50 chains that cross about every five tell the share
+// to 0.5/sqrt(50·40/10) = 0.035.
+TEST_F(Particles, RepulsionAndChainsReachTheSecondMode) {
+  const Run result = run("--targets modes" + flat);
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto mass = [&](const char* method) {
+    return of(result, "modes", method).at("mode_mass").get<double>();
+  };
+  EXPECT_EQ(mass("none"), 0);
+  EXPECT_LT(of(result, "modes", "none").at("variance_ratio"), 1e-12);
+  EXPECT_EQ(of(result, "modes", "none").at("inner_half"), 1);
+  EXPECT_GE(mass("svgd"), 0.1);
+  EXPECT_LE(mass("svgd"), 0.4) << "is it no longer slow?";
+  for (const char* method : {"spos", "wgd"}) {
+    EXPECT_GE(mass(method), 0.25) << method;
+    EXPECT_LE(mass(method), 0.75) << method;
+  }
+  for (const char* method : {"sgld", "hmc"})
+    EXPECT_NEAR(of(result, "modes", method).at("pooled").at("mode_mass"), 0.5, 4 * 0.035) << method;
+}
+
+// The discrepancy looks at scores, and those at one of two modes far apart are as they should be.
+TEST_F(Particles, TheDiscrepancyDoesNotMissAMode) {
+  const Run result = run("--targets modes --apart 4 --methods none,svgd" + flat);
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto& svgd = of(result, "modes", "svgd");
+  EXPECT_EQ(svgd.at("mode_mass"), 0);
+  EXPECT_GT(svgd.at("mean_error"), 0.8);
+  const double by_chance = of(result, "modes", "independent draws").at("ksd");
+  EXPECT_LT(svgd.at("ksd"), by_chance);
+  EXPECT_GT(of(result, "modes", "none").at("ksd"), by_chance);
+}
+
+/// The smaller eigenvalue of the covariance of places.
+double narrow_variance(const nlohmann::json& places) {
+  double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+  const auto n = static_cast<double>(places.size());
+  for (const auto& p : places) {
+    const double px = p.at(0), py = p.at(1);
+    x += px / n;
+    y += py / n;
+    xx += px * px / n;
+    yy += py * py / n;
+    xy += px * py / n;
+  }
+  const double a = xx - x * x, b = yy - y * y, c = xy - x * y;
+  return (a + b) / 2 - std::hypot((a - b) / 2, c);
+}
+
+// N(0, [[2, 1.2], [1.2, 1]]) has variances 2.80 and 0.20 along its axes. wgd sees its particles through
+// a blur of width h, and holds a direction of variance λ at λ − h²: h² is above 0.2 here, and they
+// become a line. Chains, over the second half: the slow direction forgets in 2.8 units of time, so 50 chains of 40
+// units know its mean to sqrt(2·2.8/(50·40)) = 0.053 standard deviations and its variance to sqrt(2) times half
+// of that (squares forget twice as fast: sqrt(2·2.8/(50·40)) = 0.053 again).
+TEST_F(Particles, OnAGaussianChainsAreRightAndWgdIsALine) {
+  const Run result = run("--targets gaussian" + flat);
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_LT(narrow_variance(of(result, "gaussian", "wgd").at("places")), 1e-3);
+  const double svgd = narrow_variance(of(result, "gaussian", "svgd").at("places"));
+  EXPECT_GT(svgd, 0.1);
+  EXPECT_LT(svgd, 0.25);
+  for (const char* method : {"sgld", "hmc"}) {
+    const auto& pooled = of(result, "gaussian", method).at("pooled");
+    EXPECT_LT(pooled.at("mean_error"), 4 * 0.053) << method;
+    EXPECT_NEAR(pooled.at("variance_ratio"), 1, 4 * 0.053) << method;
+    EXPECT_NEAR(pooled.at("inner_half"), 0.5, 0.1) << method;
+  }
+  EXPECT_LT(of(result, "gaussian", "none").at("mean_error"), 1e-6) << "the mode is the mean";
+  EXPECT_LT(of(result, "gaussian", "none").at("variance_ratio"), 1e-12);
+}
+
+// Variance α·ln(M + 1)(M − 1)/(M·D) for D ≥ M − 1; 1 with automatic α; and a kernel a coordinate makes of D
+// dimensions D times one.
+TEST_F(Particles, VarianceCollapsesAsTheLawSays) {
+  const std::string small = "--targets ring --methods none --steps 1 ";
+  for (const auto& [m, alpha] : {std::pair(10, 1.0), {4, 2.5}}) {
+    const Run result = run(small + detail::join("--alpha ", alpha, " --collapse-particles ", m,
+                                                " --dimensions 1,2,9,10,40,1000"));
+    ASSERT_EQ(result.status, 0) << result.error;
+    const auto at = [&](int dim, const char* column) {
+      return row(result, "D = " + std::to_string(dim)).at(column).at("mean");
+    };
+    for (const int dim : {9, 10, 40, 1000}) {
+      const double law = alpha * std::log(m + 1.0) * (m - 1) / (m * dim);
+      EXPECT_NEAR(at(dim, "law").get<double>() / law, 1, 1e-12) << dim;
+      EXPECT_NEAR(at(dim, "svgd").get<double>() / law, 1, 1e-3) << dim;
+    }
+    for (const int dim : {1, 2, 9, 10, 40, 1000}) EXPECT_NEAR(at(dim, "automatic"), 1, 1e-4) << dim;
+    for (const int dim : {1, 2, 9, 10, 40})
+      EXPECT_NEAR(at(dim, "per_coordinate"), at(1, "svgd").get<double>(), 1e-4) << dim;
+    EXPECT_TRUE(at(1, "law").is_null());
+    EXPECT_TRUE(at(1000, "per_coordinate").is_null());
+  }
+  const Run automatic = run(small + "--alpha auto --dimensions 20");
+  EXPECT_TRUE(row(automatic, "D = 20").at("svgd").at("mean").is_null());
+  EXPECT_NEAR(row(automatic, "D = 20").at("automatic").at("mean"), 1, 1e-4);
+}
+
+TEST_F(Particles, EveryColumnIsExplained) {
+  const Run result = run("--targets modes --steps 20 --particles 5" + flat);
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.report.at("example"), "particles");
+  EXPECT_EQ(result.report.at("rows").size(), 6u + 1 + 1);
+  for (const auto& [name, column] : result.report.at("columns").items()) {
+    const std::string meaning = column.at("meaning");
+    const std::size_t line = result.out.rfind('\n' + name + ' ');
+    ASSERT_NE(line, std::string::npos) << name;
+    const std::string text = result.out.substr(line, 100);
+    EXPECT_NE(text.find(meaning.substr(0, meaning.find(' '))), std::string::npos) << text;
+  }
+  const auto& figures = row(result, "modes, svgd");
+  for (const char* name : {"mean_error", "variance_ratio", "inner_half", "mode_mass", "ksd"})
+    EXPECT_EQ(figures.at(name).at("mean"), of(result, "modes", "svgd").at(name)) << name;
+}
+
+TEST_F(Particles, SameBitsAtAnyNumberOfThreads) {
+  const std::string arguments = "--steps 60 --particles 20 --dimensions 1,30 ";
+  const Run one = run(arguments + "--threads 1"), three = run(arguments + "--threads 3");
+  ASSERT_EQ(one.status, 0) << one.error;
+  for (const char* what : {"rows", "runs", "truth"})
+    EXPECT_EQ(one.report.at(what), three.report.at(what)) << what;
+  EXPECT_NE(one.report.at("rows"), run(arguments + "--seed 2").report.at("rows"));
+}
+
+/// How often `part` stands in the text.
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
+    ++found;
+  return found;
+}
+
+TEST_F(Particles, TheFilmShowsEveryFrameOfTheCourse) {
+  const Run result =
+      run("--targets gaussian,funnel --course funnel --methods svgd,hmc --steps 400 --particles 7" +
+          flat);
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto& frames = of(result, "funnel", "svgd").at("frames");
+  ASSERT_EQ(frames.size(), 41u);
+  EXPECT_EQ(frames.front().at("step"), 0);
+  EXPECT_EQ(frames.back().at("step"), 400);
+  EXPECT_EQ(frames.back().at("places"), of(result, "funnel", "svgd").at("places"));
+  EXPECT_EQ(frames.front().at("places"),
+            of(result, "funnel", "hmc").at("frames").at(0).at("places"))
+      << "methods begin at different places";
+  EXPECT_FALSE(of(result, "gaussian", "svgd").contains("frames"));
+  const std::string film = contents(pictures() / "particles_film.svg");
+  EXPECT_EQ(count(film, "<animate "), 2u + 1) << "a method each, and the clock";
+  // Seven dots in each of 41 frames, once more at the end, and where nothing moves.
+  EXPECT_EQ(count(film, "h0"), 2u * 7 * (41 + 1 + 1));
+  EXPECT_NE(film.find("</svg>\n"), std::string::npos);
+}
+
+TEST_F(Particles, DrawsWhateverThereIsWithoutNoise) {
+  if (!has_gnuplot()) GTEST_SKIP() << "needs gnuplot";
+  for (const std::string& arguments :
+       {std::string("--particles 1"), std::string("--targets banana --methods wgd"),
+        std::string("--alpha auto"), std::string("--rate 30 --methods none,svgd,hmc")}) {
+    std::filesystem::remove_all(pictures());
+    const Run result = run(arguments + " --steps 30" + flat);
+    EXPECT_EQ(result.status, 0) << arguments;
+    EXPECT_EQ(result.error, "") << arguments;
+    for (const char* name : {"", "_course", "_film", "_collapse"})
+      EXPECT_NE(contents(pictures() / (std::string("particles") + name + ".svg")).find("</svg>"),
+                std::string::npos)
+          << arguments << ": " << name;
+  }
+}
+
+TEST_F(Particles, TheFilmNeedsNoGnuplot) {
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", folder_.path().c_str(), 1);
+  const Run result = run("--targets ring --steps 30 --particles 3" + flat);
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_NE(result.error.find("gnuplot"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(pictures() / "particles.svg"));
+  EXPECT_TRUE(std::filesystem::exists(pictures() / "particles_film.svg"));
+  EXPECT_TRUE(std::filesystem::exists(pictures() / "particles.gp"));
+}
+
+TEST_F(Particles, WhoRunsAwayIsToldAndNotJudged) {
+  const Run result = run("--rate 2 --targets banana --methods none,svgd --steps 200" + flat);
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(row(result, "banana, none").at("diverged"), true);
+  EXPECT_TRUE(row(result, "banana, none").at("ksd").at("mean").is_null());
+  EXPECT_GT(of(result, "banana", "none").at("diverged_at"), 1);
+  EXPECT_NE(result.out.find("diverged"), std::string::npos);
+}
+
+TEST_F(Particles, AnInterruptLeavesWhatIsFinished) {
+  const Run ended = interrupted("--particles 150 --steps 100000", SIGTERM);
+  EXPECT_EQ(ended.status, 130) << ended.error;
+  ASSERT_FALSE(ended.report.is_null());
+  EXPECT_EQ(ended.report.at("interrupted"), true);
+  EXPECT_GE(ended.report.at("rows").size(), 2u);
+  EXPECT_LT(ended.report.at("rows").size(), 35u);
+  EXPECT_NE(ended.out.find("\nnone "), std::string::npos) << ended.out;
+}
+
+}  // namespace
+}  // namespace ladon
