@@ -86,9 +86,11 @@ std::string panel(const Outcome& o, const TargetStudy& study, std::size_t index)
              dots(o.frames[last_frame].places, w), "'>",
              animated("d", of_frames([&](std::size_t f) { return dots(o.frames[f].places, w); })),
              "</path>\n");
-  svg += text(wide - 10, high - 12, 18, "end",
-              diverged ? "diverged" : "at the end: " + corner(o.frames[last_frame].places, study));
-  return svg + "</svg>\n";
+  const std::string said =
+      diverged ? "diverged" : "at the end: " + corner(o.frames[last_frame].places, study);
+  // Letters are drawn over a white edge of their own: lines pass behind them.
+  return svg + "<g stroke='white' stroke-width='5' paint-order='stroke'>" +
+         text(wide - 10, high - 12, 18, "end", said) + "</g></svg>\n";
 }
 
 /// How far the film is: frames are evenly spaced in time, and grow in steps.
