@@ -38,6 +38,8 @@ class Alpha {
     return alpha;
   }
   constexpr bool automatic() const { return automatic_; }
+  /// Whether there is no repulsion at all.
+  constexpr bool off() const { return !automatic_ && value_ == 0; }
   /// The number; 0 if automatic.
   constexpr double value() const { return value_; }
 

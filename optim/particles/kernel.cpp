@@ -76,7 +76,7 @@ KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const T
   };
   answers.repel = [=] {
     const Tensor r = checked(where, "repulsion", {m, d}, raw.repel);
-    if (raw.h2 == 0 && (alpha.automatic() || alpha.value() != 0)) check_scale(where, theta, r);
+    if (raw.h2 == 0 && !alpha.off()) check_scale(where, theta, r);
     return r;
   };
   answers.density = [=] {

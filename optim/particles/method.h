@@ -43,8 +43,8 @@ struct BlockReport {
   /// What the repulsion was multiplied by: below 1 where the ratio would have been above max_ratio.
   double damping;
   double alpha;  ///< The weight of the repulsion, before damping; NaN for a method without.
-  /// The α that gives particles, where they stand now, the target's energy (alpha.h); NaN for a method
-  /// without, for one particle, and where they do not repel. α/α* is the temperature that they show.
+  /// The α that gives particles, where they stand now, the target's energy (alpha.h); NaN where α is 0, for a
+  /// method without, for one particle, and where they do not repel. α/α* is the temperature that they show.
   double fair_alpha;
   Spread distance, cosine;    ///< Between particles, as they stand now.
   std::vector<double> norms;  ///< ‖θ_i‖, as they stand now.

@@ -31,6 +31,7 @@ ParticleMethod::Forces Svgd::forces(const std::string& block, const Tensor& thet
   const KernelAt kernel = checked_at(options_.kernel, block, theta, options_.alpha);
   // without smoothing a particle's gradient meets no other's
   const Tensor driving = options_.smoothing ? kernel.share(gradient) : gradient;
+  if (options_.alpha.off()) return {driving / m, {}, kernel.h2, 0};
   const Tensor repulsion = kernel.repel();
   const double alpha = options_.alpha.automatic()
                            ? balance(theta, options_.smoothing ? kernel.share : nullptr, repulsion)
@@ -39,6 +40,7 @@ ParticleMethod::Forces Svgd::forces(const std::string& block, const Tensor& thet
 }
 
 double Svgd::fair_alpha(const std::string& block, const Tensor& theta) const {
+  if (options_.alpha.off()) return fair(0);
   const KernelAt kernel = checked_at(options_.kernel, block, theta, 0);
   return fair(balance(theta, options_.smoothing ? kernel.share : nullptr, kernel.repel()));
 }

@@ -30,6 +30,7 @@ Tensor Wgd::spread(const std::string& block, const KernelAt& kernel) const {
 ParticleMethod::Forces Wgd::forces(const std::string& block, const Tensor& theta,
                                    const Tensor& gradient) const {
   const KernelAt kernel = checked_at(options_.kernel, block, theta, options_.alpha);
+  if (options_.alpha.off()) return {gradient, {}, kernel.h2, 0};
   const Tensor repulsion = spread(block, kernel);
   const double alpha =
       options_.alpha.automatic() ? balance(theta, {}, repulsion) : options_.alpha.value();
@@ -37,6 +38,7 @@ ParticleMethod::Forces Wgd::forces(const std::string& block, const Tensor& theta
 }
 
 double Wgd::fair_alpha(const std::string& block, const Tensor& theta) const {
+  if (options_.alpha.off()) return fair(0);
   return fair(balance(theta, {}, spread(block, checked_at(options_.kernel, block, theta, 0))));
 }
 

@@ -111,6 +111,24 @@ TEST(Alpha, IsNothingWithoutAPairOrAScale) {
   }
 }
 
+// Without repulsion particles merge, and a kernel's scale with them: its repulsion would be infinite, and is
+// not asked for.
+TEST(Alpha, ZeroLetsParticlesMerge) {
+  const Tensor theta = tensor({1, 1 + 1e-170, 1 - 1e-170, 1}, {4, 1}, f64) * 1e-160;
+  for (const bool smoothing : {true, false}) {
+    Tensor x = leaf(theta);
+    x.set_grad(ones({4, 1}, f64));
+    Svgd svgd(particles_of_rows(x), {.alpha = 0, .smoothing = smoothing});
+    svgd.apply();
+    EXPECT_EQ(svgd.report()[0].repulsive, 0);
+  }
+  Tensor x = leaf(theta);
+  x.set_grad(ones({4, 1}, f64));
+  Wgd wgd(particles_of_rows(x), {.alpha = 0});
+  wgd.apply();
+  EXPECT_TRUE(all_equal(x.grad(), ones({4, 1}, f64)));
+}
+
 // N, λ and T stay apart: automatic α knows the temperature, as scores do.
 TEST(Alpha, AutomaticFollowsTheTarget) {
   const std::int64_t m = 4, d = 12;
