@@ -458,6 +458,8 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"optim/optimizer.cpp", "refuses parameters that are not trained"},
       {"optim/particles/particles.cpp", "refuses parameters that are not trained"},
       {"optim/particles/kernel.cpp", "refuses profiles that have no slope"},
+      {"optim/particles/head_mask.cpp", "refuses losses that no mask is recorded in"},
+      {"optim/samplers/log_density.cpp", "refuses densities that have no slope"},
       {"optim/posterior/gp.cpp", "gives its solution a graph only where one is wanted"},
   };
   std::set<std::string> asking, allowed;
