@@ -10,6 +10,7 @@
 
 #include "ladon/core/kernels/loops/attention.h"
 #include "ladon/core/kernels/loops/dual.h"
+#include "ladon/core/kernels/loops/particles.h"
 #include "ladon/core/kernels/loops/products.h"
 #include "ladon/core/kernels/loops/rectifier.h"
 
@@ -59,6 +60,7 @@ struct LoopsOf {
   void (*adam)(T* x, const T* g, T* m, T* v, const AdamStep& step, std::int64_t n);
 
   AttentionLoops<T> attention;
+  ParticleLoops<T> particles;
 };
 
 struct Loops {

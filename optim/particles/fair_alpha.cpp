@@ -16,8 +16,8 @@ void check_alpha(const char* operation, Alpha alpha) {
 double balance(const Tensor& theta, const std::function<Tensor(const Tensor&)>& share,
                const Tensor& repulsion) {
   const auto inner = [](const Tensor& a, const Tensor& b) { return sum(a * b).item(); };
-  const Tensor apart = theta - mean(theta, 0, Dims::keep);
-  const double spread = inner(apart, apart), outward = inner(apart, repulsion);
+  const Tensor wide = cast(theta, f64), apart = wide - mean(wide, 0, Dims::keep);
+  const double spread = inner(apart, apart), outward = inner(apart, cast(repulsion, f64));
   if (!(spread > 0) || !(outward > 0)) return 0;
   const double kept = share ? inner(apart, share(apart)) / spread : 1;
   return static_cast<double>(theta.count()) * kept / outward;

@@ -21,18 +21,26 @@ auto located(const std::string& where, const F& f) {
   }
 }
 
-/// What ask() gives, contiguous. Throws Error, saying where, if ask() throws one, and unless it is
-/// f64 of that shape, and finite.
-template <class F>
-Tensor checked(const std::string& where, const char* what, const Shape& shape, const F& ask) {
-  const Tensor x = located(where, ask);
-  LADON_CHECK(x.defined(), "kernel", where, " gives no ", what, "; it must be f64 ", shape);
-  LADON_CHECK(x.dtype() == f64 && x.shape() == shape, "kernel", where, " gives ", what, " as ",
-              x.dtype(), " ", x.shape(), "; it must be f64 ", shape);
+thread_local int lookers = 0;
+
+void check_finite_rows(const std::string& where, const char* what, const Tensor& x) {
   const std::vector<double> norms = rows::norms(x);
   for (std::size_t i = 0; i < norms.size(); ++i)
     LADON_CHECK(std::isfinite(norms[i]), "kernel", where, " gives row ", i, " of ", what,
                 " with norm ", norms[i]);
+}
+
+/// What ask() gives, contiguous. Throws Error, saying where, if ask() throws one, and unless it is
+/// of that shape, and of that dtype or f64.
+template <class F>
+Tensor checked(const std::string& where, const char* what, const Shape& shape, DType dtype,
+               const F& ask) {
+  const Tensor x = located(where, ask);
+  const std::string expected = detail::join(dtype == f64 ? "f64 " : "f32 or f64 ", shape);
+  LADON_CHECK(x.defined(), "kernel", where, " gives no ", what, "; it must be ", expected);
+  LADON_CHECK((x.dtype() == dtype || x.dtype() == f64) && x.shape() == shape, "kernel", where,
+              " gives ", what, " as ", x.dtype(), " ", x.shape(), "; it must be ", expected);
+  if (lookers > 0) check_finite_rows(where, what, x);
   return contiguous(x.detach());
 }
 
@@ -62,6 +70,9 @@ ValueAndSlope of_profile(const std::function<Tensor(const Tensor&)>& profile, Te
 
 }  // namespace
 
+LookThrough::LookThrough() { ++lookers; }
+LookThrough::~LookThrough() { --lookers; }
+
 KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const Tensor& theta,
                     Alpha alpha) {
   const std::string where = detail::join("`", kernel.name, "` on block \"", block, "\"");
@@ -70,19 +81,22 @@ KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const T
   LADON_CHECK(raw.share && raw.repel, "kernel", where, " has no function `",
               raw.share ? "repel" : "share", "`");
   const std::int64_t m = theta.size(0), d = theta.size(1);
+  const DType dtype = theta.dtype();
   KernelAt answers{.h2 = raw.h2};
   answers.share = [=](const Tensor& s) {
-    return checked(where, "share", {m, d}, [&] { return raw.share(s); });
+    return checked(where, "share", {m, d}, s.dtype(), [&] { return raw.share(s); });
   };
   answers.repel = [=] {
-    const Tensor r = checked(where, "repulsion", {m, d}, raw.repel);
+    const Tensor r = checked(where, "repulsion", {m, d}, dtype, raw.repel);
     if (raw.h2 == 0 && !alpha.off()) check_scale(where, theta, r);
     return r;
   };
   answers.density = [=] {
     LADON_CHECK(raw.density, "kernel", where,
                 " has no density, as it is no number k_ij for two particles; use Svgd");
-    return checked(where, "density", {m, 1}, raw.density);
+    const Tensor density = checked(where, "density", {m, 1}, f64, raw.density);
+    check_finite_rows(where, "density", density);
+    return density;
   };
   return answers;
 }
@@ -108,7 +122,7 @@ SteinKernel radial(std::string name, BandwidthOptions options,
     const double h2 = bandwidth(options.bandwidth, d2, options.h2), inverse = 1 / h2;
     if (!std::isfinite(inverse))  // h² is 0 or among the smallest subnormals
       return of_matrix(
-          cast(equal(d2, 0), f64), [=] { return zeros(theta.shape(), f64); }, 0);
+          cast(equal(d2, 0), f64), [=] { return zeros(theta.shape(), theta.dtype()); }, 0);
     const Tensor t = d2 * inverse;
     const auto [k, slope] = of_profile(profile, t);
     // ∇_{θ_j} κ(d²/h²) = −(2/h²) κ′ (θ_i − θ_j): of equal particles 0 whatever κ′(0), which may be
@@ -142,7 +156,7 @@ SteinKernel linear_kernel() {
   return {"linear", [](const Tensor& theta) {
             const Tensor inner = rows::inner_products(theta);
             rows::check_finite("linear_kernel", "inner product", inner);
-            return of_matrix(inner + 1, [=] { return cast(theta, f64) * double(theta.size(0)); });
+            return of_matrix(inner + 1, [=] { return theta * double(theta.size(0)); });
           }};
 }
 

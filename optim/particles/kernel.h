@@ -15,13 +15,14 @@
 
 namespace ladon {
 
-/// A kernel at the particles Θ [M, D]: its answers, each computed when it is asked for; all f64.
+/// A kernel at the particles Θ [M, D]: its answers, each computed when it is asked for, in the dtype of Θ
+/// (share: of s) or in f64.
 struct KernelAt {
   /// Σ_j K(θ_j, θ_i) s_j  [M, D]: what particle i receives where every particle shares its s_j.
   std::function<Tensor(const Tensor& s)> share = {};
   /// R_i = Σ_j ∇_{θ_j}·K(θ_j, θ_i)  [M, D], the bandwidth held constant.
   std::function<Tensor()> repel = {};
-  /// Σ_j k_ij  [M, 1], M times a density of the particles, where K = k·I; empty for other kernels.
+  /// Σ_j k_ij  f64 [M, 1], M times a density of the particles, where K = k·I; empty for other kernels.
   std::function<Tensor()> density = {};
   /// The squared bandwidth; NaN if the kernel has none, or several; 0 where its rule found no scale.
   double h2 = std::numeric_limits<double>::quiet_NaN();
@@ -36,13 +37,25 @@ struct SteinKernel {
 /// The kernel at the particles Θ [M, D] of a block, as a method should ask for it that gives the
 /// repulsion the weight α: its answers are checked. These throw Error naming kernel and block
 /// - where the kernel itself throws one, or lacks the function;
-/// - unless an answer is f64 of its shape, and finite;
+/// - unless an answer has its shape and dtype, and the density is finite;
+/// - under LookThrough unless any answer is finite;
 /// - if h² and R are 0, though particles differ, and α > 0: none would repel another. Under `paper`
 ///   that is so with two particles, and with two pairs of equal ones; under every rule but `fixed`
 ///   where most pairs of particles are equal (`liu` and `paper` count the diagonal's zeros as such).
 ///   Where all are equal, R = 0 is their limit, and no error.
 KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const Tensor& theta,
                     Alpha alpha);
+
+/// While one lives, checked_at looks on this thread through all that kernels answer. A force that is not
+/// finite is then computed once more, so that the Error names its kernel: to look every time would cost as
+/// many passes over memory as the forces themselves.
+class LookThrough {
+ public:
+  LookThrough();
+  ~LookThrough();
+  LookThrough(const LookThrough&) = delete;
+  LookThrough& operator=(const LookThrough&) = delete;
+};
 
 /// K(θ_j, θ_i) = k_ij·I for a matrix k, f64 [M, M].
 KernelAt of_matrix(const Tensor& k, std::function<Tensor()> repel,

@@ -9,6 +9,8 @@
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/particles.h"
+#include "ladon/optim/particles/kernel.h"
 #include "ladon/optim/particles/rows.h"
 
 namespace ladon {
@@ -17,28 +19,31 @@ namespace {
 /// Norms of rows are below it: their squares, and the squares' sum, are finite then.
 constexpr double largest = 1e150;
 
-/// Root mean square of the norms of x's rows. Throws Error naming the first that is not finite.
-double checked_size(const std::string& block, const char* what, const Tensor& x) {
-  const std::vector<double> norms = rows::norms(x);
+/// Root mean square of the norms of factor·x's rows, from the squared norms of x's. Throws Error naming the
+/// first that is not finite.
+double checked_size(const std::string& block, const char* what, const std::vector<double>& squares,
+                    double factor = 1) {
   double sum = 0;
-  for (std::size_t i = 0; i < norms.size(); ++i) {
-    LADON_CHECK(norms[i] < largest, "apply", "block \"", block, "\", particle ", i, ": its ", what,
-                " has norm ", norms[i], "; it must be below ", largest,
-                ", and nothing was changed");
-    sum += norms[i] * norms[i];
+  for (std::size_t i = 0; i < squares.size(); ++i) {
+    const double square = factor * factor * squares[i], norm = std::sqrt(square);
+    LADON_CHECK(norm < largest, "apply", "block \"", block, "\", particle ", i, ": its ", what,
+                " has norm ", norm, "; it must be below ", largest, ", and nothing was changed");
+    sum += square;
   }
-  return std::sqrt(sum / double(norms.size()));
+  return std::sqrt(sum / double(squares.size()));
 }
 
-/// The same of what forces() returned.
-double checked_force(const std::string& block, const std::string& method, const char* what,
-                     const Shape& expected, const Tensor& x) {
+/// What forces() returned for particles of that shape, in their dtype.
+Tensor checked_force(const std::string& block, const std::string& method, const char* what,
+                     const Tensor& theta, const Tensor& x) {
+  const std::string expected =
+      detail::join(theta.dtype() == f64 ? "f64 " : "f32 or f64 ", theta.shape());
   LADON_CHECK(x.defined(), "apply", method, " gives no ", what, " for block \"", block,
-              "\"; it must be f64 ", expected);
-  LADON_CHECK(x.dtype() == f64 && x.shape() == expected, "apply", "the ", what, " that ", method,
-              " gives for block \"", block, "\" is ", x.dtype(), " ", x.shape(),
-              "; it must be f64 ", expected);
-  return checked_size(block, what, x);
+              "\"; it must be ", expected);
+  LADON_CHECK((x.dtype() == f64 || x.dtype() == theta.dtype()) && x.shape() == theta.shape(),
+              "apply", "the ", what, " that ", method, " gives for block \"", block, "\" is ",
+              x.dtype(), " ", x.shape(), "; it must be ", expected);
+  return cast(x.detach(), theta.dtype());
 }
 
 }  // namespace
@@ -102,36 +107,43 @@ void ParticleMethod::check_ready() const {
 /// −φ·T/N at particles [M, D] with gradients of their shape, in their dtype.
 Tensor ParticleMethod::direction(const std::string& block, const Tensor& values,
                                  const Tensor& gradients, Last& last) const {
-  const Tensor theta = cast(values, f64), g = cast(gradients, f64);
-  checked_size(block, "value", theta);
-  checked_size(block, "gradient", g);
-  const Tensor score = target_gradient(target_, theta, g);
-  if (!(score.storage() == g.storage())) checked_size(block, "gradient of U/T", score);
+  // values last: forces() reads them first, from the caches
+  checked_size(block, "gradient", kernels::squared_norms(gradients));
+  checked_size(block, "value", kernels::squared_norms(values));
+  const Tensor score = target_gradient(target_, values, gradients);
+  if (!(score.storage() == gradients.storage()))
+    checked_size(block, "gradient of U/T", kernels::squared_norms(score));
 
-  const Forces f = forces(block, theta, score);
-  Tensor repulsive = f.repulsive;
-  const bool repels = repulsive.defined();
-  const Shape& shape = theta.shape();
-  last = {
-      .h2 = f.h2,
-      .driving = checked_force(block, name(), "driving force", shape, f.driving),
-      .repulsive = repels ? checked_force(block, name(), "repulsive force", shape, repulsive) : 0,
-      .damping = 1,
-      .alpha = f.alpha};
+  const Forces f = forces(block, values, score);
+  const bool repels = f.repulsive.defined();
+  const Tensor driving = checked_force(block, name(), "driving force", values, f.driving);
+  const Tensor repulsive =
+      repels ? checked_force(block, name(), "repulsive force", values, f.repulsive) : driving;
+  const double unit = target_.temperature / target_.count,
+               weight = repels ? f.scale * f.alpha.value_or(1) : 0;
+  kernels::RowSums sums = kernels::add_rows(unit * f.scale, driving, -unit * weight, repulsive);
+  const auto& [of_driving, of_repulsive, of_force] = sums.squared_norms;
+  try {
+    last = {.h2 = f.h2,
+            .driving = checked_size(block, "driving force", of_driving, f.scale),
+            .repulsive = checked_size(block, "repulsive force", of_repulsive, weight),
+            .damping = 1,
+            .alpha = f.alpha.value_or(std::numeric_limits<double>::quiet_NaN())};
+  } catch (const Error&) {
+    const LookThrough naming;
+    forces(block, values, score);
+    throw;
+  }
   const double most = max_ratio_ * last.driving;
   if (last.driving > 0 && last.repulsive > most) {
     last.damping = most / last.repulsive;
     last.repulsive = most;
-    repulsive = last.damping * repulsive;
+    sums = kernels::add_rows(unit * f.scale, driving, -unit * weight * last.damping, repulsive);
   }
-  Tensor force = repels ? f.driving - repulsive : f.driving;
-  const double unit = target_.temperature / target_.count;
-  if (unit != 1) force = unit * force;
+  checked_size(block, "force", of_force);
   last.driving *= unit;
   last.repulsive *= unit;
-  const Tensor rounded = cast(force, values.dtype());
-  checked_size(block, "force", rounded);
-  return rounded;
+  return sums.y;
 }
 
 ParticleMethod::Noise ParticleMethod::checked_noise(const ParticleBlock& block) {
@@ -146,8 +158,8 @@ ParticleMethod::Noise ParticleMethod::checked_noise(const ParticleBlock& block) 
 }
 
 /// Puts the gradient of a block in its place, marked, with the noise that goes with it.
-void ParticleMethod::write(const ParticleBlock& block, const Tensor& gradient, const Noise& noise) {
-  block.set_gradients(gradient);
+void ParticleMethod::write(const ParticleBlock& block, Tensor gradient, const Noise& noise) {
+  block.set_gradients(std::move(gradient));
   const std::vector<Tensor>& parameters = block.parameters();
   std::vector<Tensor> units(parameters.size());
   const double unit = target_.temperature / target_.count;  // ε of a step of rate 1
@@ -176,7 +188,8 @@ void ParticleMethod::apply() {
   std::vector<Noise> noises;
   for (const ParticleBlock& block : particles_) noises.push_back(checked_noise(block));
   pending_.clear();
-  for (std::size_t b = 0; b < particles_.size(); ++b) write(particles_[b], gradients[b], noises[b]);
+  for (std::size_t b = 0; b < particles_.size(); ++b)
+    write(particles_[b], std::move(gradients[b]), noises[b]);
   last_ = std::move(last);
 }
 

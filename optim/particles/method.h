@@ -20,6 +20,7 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -111,12 +112,15 @@ class ParticleMethod {
   void set_target(const Target& target);
 
  protected:
-  /// The two parts of −φ = driving − repulsive: f64 [M, D] each, in units of ∇U/T.
+  /// −φ = scale·(driving − alpha·repulsive), in units of ∇U/T. Both forces are [M, D], in the particles'
+  /// dtype or in f64.
   struct Forces {
     Tensor driving;
-    Tensor repulsive = {};                                 ///< Undefined: particles do not repel.
-    double h2 = std::numeric_limits<double>::quiet_NaN();  ///< As BlockReport::h2, …
-    double alpha = std::numeric_limits<double>::quiet_NaN();  ///< … and its α.
+    Tensor repulsive = {};  ///< Undefined: particles do not repel.
+    std::optional<double> alpha =
+        {};  ///< As BlockReport::alpha; without, repulsive counts as it is.
+    double scale = 1;
+    double h2 = std::numeric_limits<double>::quiet_NaN();  ///< As BlockReport::h2.
   };
   /// What a step of rate r adds beside its update: sqrt(2·b·ε)·unit, ε = r·T/N.
   struct Noise {
@@ -128,8 +132,8 @@ class ParticleMethod {
   /// (infinity: no bound).
   explicit ParticleMethod(Particles particles, const Target& target = {}, double max_ratio = 100);
 
-  /// `gradient` is ∇U/T at `theta`; both f64 [M, D], finite, and to be read only. What is returned
-  /// may be one of them. `block` is a name for errors.
+  /// `gradient` is ∇U/T at `theta`; both [M, D] in the particles' dtype, finite, and to be read only.
+  /// What is returned may be one of them. `block` is a name for errors.
   virtual Forces forces(const std::string& block, const Tensor& theta,
                         const Tensor& gradient) const = 0;
   /// As BlockReport::fair_alpha.
@@ -156,7 +160,7 @@ class ParticleMethod {
   Tensor rewrite(const std::string& name, const Tensor& x, const Tensor& gradient, int axis);
   BlockReport report_of(const std::string& name, const Tensor& theta, const Last& last) const;
   Noise checked_noise(const ParticleBlock& block);
-  void write(const ParticleBlock& block, const Tensor& gradient, const Noise& noise);
+  void write(const ParticleBlock& block, Tensor gradient, const Noise& noise);
 
   Particles particles_;
   Target target_;

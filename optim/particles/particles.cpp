@@ -140,9 +140,13 @@ Tensor ParticleBlock::recorded_values() const {
   return parts.size() == 1 ? parts[0] : concat(parts, 1);
 }
 
-void ParticleBlock::set_gradients(const Tensor& g) const {
+void ParticleBlock::set_gradients(Tensor g) const {
   LADON_CHECK(g.defined() && g.shape() == Shape({count_, dim_}), "set_gradients", "block \"", name_,
               "\" is ", Shape{count_, dim_}, ", the gradients are ", g.shape());
+  if (const Tensor old = parameters_[0].grad();
+      parameters_.size() == 1 && g.dtype() == dtype_ && g.contiguous() &&
+      g.storage().owners() == 1 && (!old.defined() || old.storage().owners() == 2))  // here too
+    return Tensor(parameters_[0]).set_grad(view::try_reshape(g.detach(), parameters_[0].shape()));
   const std::vector<Tensor> from = pieces(g);
   for (std::size_t i = 0; i < from.size(); ++i) {
     Tensor target = parameters_[i].grad();

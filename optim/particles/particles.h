@@ -38,8 +38,9 @@ class ParticleBlock {
   Tensor recorded_values() const;
   /// d loss / dΘ [M, D], without history; zeros for a parameter without gradient. A view or a copy.
   Tensor gradients() const;
-  /// Replaces the parameters' gradients, in place where they exist. g: [M, D], cast.
-  void set_gradients(const Tensor& g) const;
+  /// Replaces the parameters' gradients, in place where they exist. g: [M, D], cast. (One of a single
+  /// parameter takes the place of a gradient without a copy, if nobody else holds either.)
+  void set_gradients(Tensor g) const;
   /// Θ ← Θ + delta in place. delta: [M, D], cast.
   void add_to_values(const Tensor& delta) const;
 

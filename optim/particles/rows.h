@@ -1,7 +1,7 @@
 #pragma once
-// Arithmetic on particle matrices Θ [M, D] (f32 or f64), computed in f64, in parallel, in an order
-// that depends on the shape alone: what operations would first have to write [M, M, D] for, or sum in
-// another order. No gradients. Throw Error for other shapes and dtypes, and for M = 0.
+// Arithmetic on particle matrices Θ [M, D] (f32 or f64), in parallel, in an order that depends on the
+// shape alone. Distances, products and norms are summed in f64; particles are mixed in their own dtype.
+// No gradients. Throw Error for other shapes and dtypes, and for M = 0.
 
 #include <vector>
 
@@ -16,10 +16,10 @@ Tensor squared_distances(const Tensor& x);
 /// x_i·x_j:  [M, D] → f64 [M, M], exactly symmetric.
 Tensor inner_products(const Tensor& x);
 
-/// y_i = Σ_j w_ij x_j:  f64 [M, M] · [M, D] → f64 [M, D].
+/// y_i = Σ_j w_ij x_j:  f64 [M, M] · [M, D] → [M, D] in x's dtype.
 Tensor mix(const Tensor& w, const Tensor& x);
 
-/// y_i = Σ_j w_ij (x_i − x_j):  f64 [M, M], [M, D] → f64 [M, D].
+/// y_i = Σ_j w_ij (x_i − x_j):  f64 [M, M], [M, D] → [M, D] in x's dtype.
 Tensor mix_differences(const Tensor& w, const Tensor& x);
 
 /// ‖x_i‖ of each row.

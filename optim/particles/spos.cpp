@@ -17,8 +17,9 @@ Spos::Spos(Particles particles, SposOptions options, Generator rng)
 
 ParticleMethod::Forces Spos::forces(const std::string& block, const Tensor& theta,
                                     const Tensor& gradient) const {
-  const Forces svgd = Svgd::forces(block, theta, gradient);
-  return {svgd.driving + diffusion_ * gradient, svgd.repulsive, svgd.h2, svgd.alpha};
+  Forces forces = Svgd::forces(block, theta, gradient);
+  forces.driving = forces.driving + (diffusion_ / forces.scale) * gradient;  // scale·… = b·∇U/T
+  return forces;
 }
 
 ParticleMethod::Noise Spos::noise(const ParticleBlock& block) {

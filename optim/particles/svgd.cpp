@@ -27,16 +27,14 @@ void Svgd::set_alpha(Alpha alpha) {
 
 ParticleMethod::Forces Svgd::forces(const std::string& block, const Tensor& theta,
                                     const Tensor& gradient) const {
-  const double m = static_cast<double>(theta.size(0));
   const KernelAt kernel = checked_at(options_.kernel, block, theta, options_.alpha);
+  const Tensor repulsion = options_.alpha.off() ? Tensor() : kernel.repel();
   // without smoothing a particle's gradient meets no other's
   const Tensor driving = options_.smoothing ? kernel.share(gradient) : gradient;
-  if (options_.alpha.off()) return {driving / m, {}, kernel.h2, 0};
-  const Tensor repulsion = kernel.repel();
   const double alpha = options_.alpha.automatic()
                            ? balance(theta, options_.smoothing ? kernel.share : nullptr, repulsion)
                            : options_.alpha.value();
-  return {driving / m, repulsion * (alpha / m), kernel.h2, alpha};
+  return {driving, repulsion, alpha, 1 / static_cast<double>(theta.size(0)), kernel.h2};
 }
 
 double Svgd::fair_alpha(const std::string& block, const Tensor& theta) const {

@@ -24,17 +24,18 @@ Tensor Wgd::spread(const std::string& block, const KernelAt& kernel) const {
   LADON_CHECK(least > 0, "wgd", "block \"", block, "\": the kernel ", options_.kernel.name,
               " sums to ", least, " at particle ", argmin(density, 0).item<std::int64_t>(),
               "; it must be positive");
-  return kernel.repel() / density;
+  const Tensor repulsion = kernel.repel();
+  return repulsion / cast(density, repulsion.dtype());
 }
 
 ParticleMethod::Forces Wgd::forces(const std::string& block, const Tensor& theta,
                                    const Tensor& gradient) const {
   const KernelAt kernel = checked_at(options_.kernel, block, theta, options_.alpha);
-  if (options_.alpha.off()) return {gradient, {}, kernel.h2, 0};
+  if (options_.alpha.off()) return {.driving = gradient, .alpha = 0, .h2 = kernel.h2};
   const Tensor repulsion = spread(block, kernel);
   const double alpha =
       options_.alpha.automatic() ? balance(theta, {}, repulsion) : options_.alpha.value();
-  return {gradient, alpha * repulsion, kernel.h2, alpha};
+  return {.driving = gradient, .repulsive = repulsion, .alpha = alpha, .h2 = kernel.h2};
 }
 
 double Wgd::fair_alpha(const std::string& block, const Tensor& theta) const {

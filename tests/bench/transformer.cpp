@@ -1,10 +1,8 @@
-// One training step of an encoder block at batch 4, time 1024, 512 channels in 8 heads, and one
-// SVGD step over such heads.
+// One training step of an encoder block at batch 4, time 1024, 512 channels in 8 heads.
 //
-// Operations are counted as the algorithm needs them. Training: forward, backward by the weights
-// and backward by the inputs of every matrix product, 3·2·(4 + 8)·D² a token, and attention's 7
-// products of 2·B·H·T²·d. SVGD, for each of q, k and v: ΘΘᵀ, K·G and K·Θ, each 2·M²·D. Layer norm,
-// activations, exponentials and the optimizer are not counted.
+// Operations are counted as the algorithm needs them: forward, backward by the weights and backward by the
+// inputs of every matrix product, 3·2·(4 + 8)·D² a token, and attention's 7 products of 2·B·H·T²·d. Layer
+// norm, activations, exponentials and the optimizer are not counted.
 
 #include "ladon/layers/transformer.h"
 
@@ -12,7 +10,6 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/random.h"
 #include "ladon/optim/adam.h"
-#include "ladon/optim/particles/svgd.h"
 #include "measure.h"
 
 namespace {
@@ -35,26 +32,10 @@ void training_step(benchmark::State& state, int threads) {
   });
 }
 
-void svgd_step(benchmark::State& state, int threads) {
-  Generator rng(1);
-  MultiHeadAttention attention({.dim = dim, .heads = heads}, rng);
-  Svgd svgd(particles(attention));
-  std::vector<Tensor> parameters{attention.query, attention.key, attention.value};
-  const Tensor gradient = normal(attention.query.shape(), rng);
-  const double row = static_cast<double>(attention.query.count()) / heads;
-  bench::measure(
-      state, threads, 3 * 6.0 * heads * heads * row,
-      [&] {
-        for (Tensor& p : parameters) p.set_grad(clone(gradient));
-      },
-      [&] { svgd.apply(); });
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   bench::for_threads("encoder block, training step", training_step, 6);
-  bench::for_threads("SVGD step, 8 heads of 32768", svgd_step);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -23,9 +23,12 @@ TEST(Rows, MatchTheirDefinitions) {
       const Tensor difference = unsqueeze(wide, 1) - unsqueeze(wide, 0);  // [M, M, D]
       EXPECT_TRUE(all_close(rows::squared_distances(x), sum(square(difference), 2), 1e-13, 0));
       EXPECT_TRUE(all_close(rows::inner_products(x), matmul(wide, transpose(wide)), 1e-12, 1e-11));
-      EXPECT_TRUE(all_close(rows::mix(w, x), matmul(w, wide), 1e-12, 1e-12));
-      EXPECT_TRUE(all_close(rows::mix_differences(w, x), sum(unsqueeze(w, 2) * difference, 1),
-                            1e-12, 1e-12));
+      const double rounding = dtype == f64 ? 1e-12 : 2e-6;  // particles are mixed in their dtype
+      const Tensor mixed = rows::mix(w, x), apart = rows::mix_differences(w, x);
+      EXPECT_TRUE(mixed.dtype() == dtype && apart.dtype() == dtype);
+      EXPECT_TRUE(all_close(cast(mixed, f64), matmul(w, wide), rounding, rounding));
+      EXPECT_TRUE(
+          all_close(cast(apart, f64), sum(unsqueeze(w, 2) * difference, 1), rounding, rounding));
       const auto norms = norm(wide, 1).to_vector();
       for (std::int64_t i = 0; i < m; ++i) EXPECT_NEAR(rows::norms(x)[i], norms[i], 1e-12);
     }
@@ -39,6 +42,14 @@ TEST(Rows, DistancesAreSymmetricAndZeroBetweenEqualRows) {
   EXPECT_TRUE(same_bits(d2, transpose(d2)));
   EXPECT_EQ(d2.to_vector()[4 * 6 + 1], 0);
   for (int i = 0; i < 6; ++i) EXPECT_EQ(d2.to_vector()[i * 6 + i], 0);
+}
+
+// Weights beyond the range of f32 act on differences that bring the sum back into it.
+TEST(Rows, BearWeightsBeyondSinglePrecision) {
+  const Tensor x = tensor({0, 1e-30, 3e-30}, {3, 1}), w = full({3, 3}, 1e50, f64);
+  const Tensor y = rows::mix_differences(w, x);
+  EXPECT_EQ(y.dtype(), f32);
+  expect_values(y / 1e20, {-4, -1, 5}, 1e-5);
 }
 
 TEST(Rows, ReadTransposedParticles) {
@@ -258,7 +269,7 @@ TEST(SteinKernel, OneParticleHasNoRepulsion) {
        {rbf(), imq(), matern(0.5), rbf({.bandwidth = Bandwidth::nips})}) {
     const KernelValues v = values_at(kernel, tensor({3, -4}, {1, 2}));
     expect_values(v.k, {1}, 0);
-    EXPECT_TRUE(same_bits(v.repulsion, zeros({1, 2}, f64)));
+    EXPECT_TRUE(same_bits(v.repulsion, zeros({1, 2})));
   }
 }
 
@@ -268,13 +279,13 @@ TEST(SteinKernel, EqualParticlesStayFinite) {
          {rbf(), imq(), matern(0.5), rbf({.bandwidth = Bandwidth::nips})}) {
       const KernelValues v = values_at(kernel, full({m, 3}, 0.1));
       EXPECT_TRUE(same_bits(v.k, ones({m, m}, f64)));
-      EXPECT_TRUE(same_bits(v.repulsion, zeros({m, 3}, f64)));
+      EXPECT_TRUE(same_bits(v.repulsion, zeros({m, 3})));
     }
   // Four of five equal: the median is 0, and the limit h → 0 separates the fifth.
   const KernelValues v = values_at(rbf(), tensor({1, 1, 2, 1, 1}, {5, 1}));
   expect_values(select(v.k, 0, 0), {1, 1, 0, 1, 1}, 0);
   expect_values(select(v.k, 0, 2), {0, 0, 1, 0, 0}, 0);
-  EXPECT_TRUE(same_bits(v.repulsion, zeros({5, 1}, f64)));
+  EXPECT_TRUE(same_bits(v.repulsion, zeros({5, 1})));
   // Distances whose square is subnormal.
   const KernelValues tiny = values_at(rbf(), tensor({0, 1e-158, 3e-158}, {3, 1}, f64));
   EXPECT_TRUE(all(isfinite(tiny.repulsion)).item<bool>());

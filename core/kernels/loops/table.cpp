@@ -13,6 +13,7 @@ const Loops& table() {
     add_duals(t);
     add_rectifier(t);
     add_products(t);
+    add_particles(t);
     return t;
   }();
   return filled;

@@ -13,6 +13,7 @@ void add_attention(Loops& table);
 void add_duals(Loops& table);
 void add_rectifier(Loops& table);
 void add_products(Loops& table);
+void add_particles(Loops& table);
 
 const Loops& table();
 

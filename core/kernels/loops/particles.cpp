@@ -1,0 +1,282 @@
+#include "ladon/core/kernels/loops/particles.h"
+
+#include <utility>
+
+#include "ladon/core/kernels/loops/blocked.h"
+#include "ladon/core/kernels/loops/table.h"
+
+namespace ladon::kernels::LADON_LEVEL {
+namespace {
+
+using std::int64_t;
+
+template <class T>
+constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
+
+template <class T>
+LADON_INLINE void store(T* y, Vector<T> v) {
+  __builtin_memcpy(y, &v, sizeof v);
+}
+
+/// y ← x, a vector of A. (A cast of vectors would be compiled in halves.)
+template <class A, class T>
+LADON_INLINE void widen(const T* x, A* y) {
+  if constexpr (sizeof(A) == sizeof(T))
+    store(y, load<Vector<A>>(x));
+  else
+#pragma omp simd
+    for (int k = 0; k < lanes<A>; ++k) y[k] = x[k];
+}
+
+LADON_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/// tile [≤ rows, tile_columns] ← x from (row, column) on, and 0 beyond its ends, up to multiples of 4 rows and
+/// of 48 columns; returns these columns' number. Where they stand in x, rows a power of two apart would push
+/// each other out of the caches.
+template <int64_t tile_columns, class A, class T>
+LADON_INLINE int64_t pack(const Rows<T>& x, int64_t row, int64_t column, int64_t rows, A* tile) {
+  const int64_t filled = least(rows, x.count - row);
+  const int64_t width = least(tile_columns, x.columns - column);
+  const int64_t padded = least(tile_columns, (width + 47) / 48 * 48);
+  for (int64_t i = 0; i < (filled + 3) / 4 * 4; ++i) {
+    A* y = tile + i * tile_columns;
+    const T* from = x.data + (row + i) * x.stride + column;
+    const int64_t n = i < filled ? width : 0;
+    int64_t c = 0;
+    for (; c + lanes<A> <= n; c += lanes<A>) widen(from + c, y + c);
+    for (; c < n; ++c) y[c] = static_cast<A>(from[c]);
+    for (; c < padded; ++c) y[c] = A(0);
+  }
+  return padded;
+}
+
+// --- pairs of rows, in double precision ---
+
+// A tile of 64 KB of rows, and the sums of left_rows × pair_side pairs in registers.
+constexpr int64_t pair_rows = 64, pair_columns = 128;
+constexpr int left_rows = vector_bytes == 64 ? 4 : 2, side = static_cast<int>(pair_side);
+
+using Doubles = Vector<double>;
+
+struct SquaredDifference {
+  LADON_INLINE Doubles operator()(Doubles a, Doubles b) const { return (a - b) * (a - b); }
+};
+struct Product {
+  LADON_INLINE Doubles operator()(Doubles a, Doubles b) const { return a * b; }
+};
+
+/// a[l] + a[l + step] in lanes l without the bit `step`, and b[l] + b[l − step] in those with it.
+template <int step, int... l>
+LADON_INLINE Doubles fold(Doubles a, Doubles b, std::integer_sequence<int, l...>) {
+  constexpr int n = lanes<double>;
+  return __builtin_shufflevector(a, b, (l & step ? n + l : l)...) +
+         __builtin_shufflevector(a, b, (l & step ? n + l - step : l + step)...);
+}
+
+/// Lane l: the sum of all lanes of v[l].
+template <int step = 1>
+LADON_INLINE Doubles sums_of(Doubles* v) {
+  constexpr int n = lanes<double>;
+  if constexpr (step == n) {
+    return v[0];
+  } else {
+#pragma GCC unroll 4
+    for (int k = 0; k < n / step / 2; ++k)
+      v[k] = fold<step>(v[2 * k], v[2 * k + 1], std::make_integer_sequence<int, n>());
+    return sums_of<step * 2>(v);
+  }
+}
+
+/// Adds the n terms of each of left_rows × side pairs; rows of the sums are `width` apart.
+template <class Term>
+LADON_INLINE void add_block(const double* left, const double* right, int64_t n, double* sums,
+                            int64_t width) {
+  Doubles sum[left_rows * side] = {};
+  for (int64_t c = 0; c < n; c += lanes<double>) {
+    Doubles b[side];
+#pragma GCC unroll 4
+    for (int j = 0; j < side; ++j) b[j] = load<Doubles>(right + j * pair_columns + c);
+#pragma GCC unroll 4
+    for (int i = 0; i < left_rows; ++i) {
+      const Doubles a = load<Doubles>(left + i * pair_columns + c);
+#pragma GCC unroll 4
+      for (int j = 0; j < side; ++j) sum[i * side + j] += Term()(a, b[j]);
+    }
+  }
+  double total[left_rows * side];
+#pragma GCC unroll 4
+  for (int k = 0; k < left_rows * side; k += lanes<double>) store(total + k, sums_of(sum + k));
+  for (int i = 0; i < left_rows; ++i)
+#pragma omp simd
+    for (int j = 0; j < side; ++j) sums[i * width + j] += total[i * side + j];
+}
+
+template <class Term, class T>
+void add_pairs(const Rows<T>& x, int64_t begin, int64_t end, double* sums, int64_t width) {
+  alignas(64) double left[side * pair_columns], right[pair_rows * pair_columns];
+  for (int64_t c = 0; c < x.columns; c += pair_columns)
+    for (int64_t j0 = 0; j0 < end; j0 += pair_rows) {
+      const int64_t n = pack<pair_columns>(x, j0, c, pair_rows, right);
+      for (int64_t i = begin > j0 ? begin : j0; i < end; i += side) {
+        const bool here = i < j0 + pair_rows;
+        if (!here) pack<pair_columns>(x, i, c, side, left);
+        const double* a = here ? right + (i - j0) * pair_columns : left;
+        for (int64_t j = j0; j <= i && j < j0 + pair_rows; j += side)
+          for (int64_t k = 0; k < side; k += left_rows)
+            add_block<Term>(a + k * pair_columns, right + (j - j0) * pair_columns, n,
+                            sums + (i + k - begin) * width + j, width);
+      }
+    }
+}
+
+// --- sums of all rows with weights ---
+
+// A tile of 96 KB of rows, and a block of sums in registers, with room for a row beside it.
+constexpr int64_t mix_rows = 64;
+template <class T>
+constexpr int64_t mix_columns = 1536 / sizeof(T);
+constexpr int sum_rows = 4, sum_vectors = vector_bytes == 64 ? 3 : 2;
+
+/// y (+)= Σ_j w_ij x_j, or Σ_j w_ij (own_i − x_j), in sum_rows rows and sum_vectors vectors of columns. Rows
+/// of x and own are mix_columns apart, those of y `stride`. From −0 on, so that one −0 alone keeps its sign.
+template <bool differences, class T>
+LADON_INLINE void mix_block(const T* const* w, const T* x, int64_t rows, const T* own, bool add,
+                            T* y, int64_t stride) {
+  using V = Vector<T>;
+  V sum[sum_rows][sum_vectors], mine[sum_rows][sum_vectors];
+#pragma GCC unroll 4
+  for (int i = 0; i < sum_rows; ++i)
+#pragma GCC unroll 4
+    for (int v = 0; v < sum_vectors; ++v) {
+      sum[i][v] = -V{};
+      if constexpr (differences) mine[i][v] = load<V>(own + i * mix_columns<T> + v * lanes<T>);
+    }
+  for (int64_t j = 0; j < rows; ++j) {
+    V row[sum_vectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < sum_vectors; ++v) row[v] = load<V>(x + j * mix_columns<T> + v * lanes<T>);
+#pragma GCC unroll 4
+    for (int i = 0; i < sum_rows; ++i) {
+      const T wij = w[i][j];
+#pragma GCC unroll 4
+      for (int v = 0; v < sum_vectors; ++v)
+        if constexpr (differences)
+          sum[i][v] += wij * (mine[i][v] - row[v]);
+        else
+          sum[i][v] += wij * row[v];
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < sum_rows; ++i)
+#pragma GCC unroll 4
+    for (int v = 0; v < sum_vectors; ++v) {
+      T* to = y + i * stride + v * lanes<T>;
+      store(to, add ? load<V>(to) + sum[i][v] : sum[i][v]);
+    }
+}
+
+/// Adds what the rows from j0 on, in the tile, give to the rows of y from i on, in columns from c on.
+template <bool differences, class T>
+LADON_INLINE void mix_tile(const T* w, const Rows<T>& x, int64_t i, int64_t j0, int64_t c,
+                           const T* tile, const T* own, T* y) {
+  constexpr int64_t step = sum_vectors * lanes<T>;
+  const int64_t rows = least(mix_rows, x.count - j0), kept = least(sum_rows, x.count - i);
+  const int64_t width = least(mix_columns<T>, x.columns - c);
+  const T* weights[sum_rows];
+  for (int64_t k = 0; k < sum_rows; ++k) weights[k] = w + (i + least(k, kept - 1)) * x.count + j0;
+  y += i * x.stride + c;
+  for (int64_t v = 0; v < width; v += step) {
+    if (kept == sum_rows && v + step <= width) {
+      mix_block<differences>(weights, tile + v, rows, own + v, j0 > 0, y + v, x.stride);
+      continue;
+    }
+    T block[sum_rows * step];
+    mix_block<differences>(weights, tile + v, rows, own + v, false, block, step);
+    for (int64_t k = 0; k < kept; ++k)
+      for (int64_t q = 0; q < least(step, width - v); ++q) {
+        T* to = y + k * x.stride + v + q;
+        *to = j0 > 0 ? *to + block[k * step + q] : block[k * step + q];
+      }
+  }
+}
+
+template <bool differences, class T>
+void mix(const T* w, const Rows<T>& x, T* y) {
+  alignas(64) T tile[mix_rows * mix_columns<T>], other[sum_rows * mix_columns<T>];
+  for (int64_t c = 0; c < x.columns; c += mix_columns<T>)
+    for (int64_t j0 = 0; j0 < x.count; j0 += mix_rows) {
+      pack<mix_columns<T>>(x, j0, c, mix_rows, tile);
+      for (int64_t i = 0; i < x.count; i += sum_rows) {
+        const bool here = i >= j0 && i < j0 + mix_rows;
+        if (differences && !here) pack<mix_columns<T>>(x, i, c, sum_rows, other);
+        const T* own = here ? tile + (i - j0) * mix_columns<T> : other;
+        mix_tile<differences>(w, x, i, j0, c, tile, own, y);
+      }
+    }
+}
+
+// --- norms, in double precision ---
+
+constexpr int64_t norm_block = 32;  // sums that stay in registers
+
+double total(double* sums) {
+  for (int64_t half = norm_block / 2; half > 0; half /= 2)
+    for (int64_t k = 0; k < half; ++k) sums[k] += sums[k + half];
+  return sums[0];
+}
+
+template <class T>
+LADON_INLINE double square(T x) {
+  return static_cast<double>(x) * static_cast<double>(x);
+}
+
+/// term(i, lane) for i < n: in whole blocks, whose length the compiler knows, and what is left.
+template <class Term>
+LADON_INLINE void by_blocks(int64_t n, const Term& term) {
+  int64_t i = 0;
+  for (; i + norm_block <= n; i += norm_block)
+#pragma omp simd
+    for (int64_t k = 0; k < norm_block; ++k) term(i + k, k);
+  for (; i < n; ++i) term(i, i % norm_block);
+}
+
+template <class T>
+double squared_norm(const T* x, int64_t n) {
+  double sums[norm_block] = {};
+  by_blocks(n, [&](int64_t i, int64_t lane) { sums[lane] += square(x[i]); });
+  return total(sums);
+}
+
+template <class T>
+void add(T a, const T* x, T b, const T* z, T* y, int64_t n, double* squared_norms) {
+  double of_x[norm_block] = {}, of_z[norm_block] = {}, of_y[norm_block] = {};
+  by_blocks(n, [&](int64_t i, int64_t lane) {
+    const T sum = a * x[i] + b * z[i];
+    y[i] = sum;
+    of_x[lane] += square(x[i]);
+    of_z[lane] += square(z[i]);
+    of_y[lane] += square(sum);
+  });
+  squared_norms[0] = total(of_x);
+  squared_norms[1] = total(of_z);
+  squared_norms[2] = total(of_y);
+}
+
+template <class T>
+ParticleLoops<T> particle_loops() {
+  return {add_pairs<SquaredDifference, T>,
+          add_pairs<Product, T>,
+          mix<false, T>,
+          mix<true, T>,
+          squared_norm<T>,
+          add<T>};
+}
+
+}  // namespace
+
+void add_particles(Loops& table) {
+  table.f32.particles = particle_loops<float>();
+  table.f64.particles = particle_loops<double>();
+}
+
+}  // namespace ladon::kernels::LADON_LEVEL

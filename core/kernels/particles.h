@@ -1,0 +1,36 @@
+#pragma once
+// Sums over the rows of a floating matrix x [m, n], m > 0, the particles. No gradients. Every sum runs in an
+// order that depends on the shape alone.
+
+#include <array>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::kernels {
+
+/// ‖x_i − x_j‖² from the differences themselves, in f64: exactly symmetric, exactly 0 between equal
+/// rows.  → f64 [m, m].
+Tensor squared_distances(const Tensor& x);
+
+/// x_i·x_j, in f64.  → f64 [m, m], exactly symmetric.
+Tensor inner_products(const Tensor& x);
+
+/// y_i = Σ_j w_ij x_j, in the dtype of both.  [m, m], [m, n] → [m, n].
+Tensor mix(const Tensor& w, const Tensor& x);
+
+/// y_i = Σ_j w_ij (x_i − x_j), likewise.
+Tensor mix_differences(const Tensor& w, const Tensor& x);
+
+/// ‖x_i‖², in f64.
+std::vector<double> squared_norms(const Tensor& x);
+
+/// y = a·x + b·z, and the squared norms of the rows of x, of z and of y, in f64.
+struct RowSums {
+  Tensor y;
+  std::array<std::vector<double>, 3> squared_norms;
+};
+/// x and z of one dtype and shape.
+RowSums add_rows(double a, const Tensor& x, double b, const Tensor& z);
+
+}  // namespace ladon::kernels
