@@ -13,5 +13,6 @@
 #include "ladon/autograd/ops/norm.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/rotary.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/attention.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/dropout.h"
@@ -15,7 +16,7 @@ namespace ladon {
 namespace {
 
 /// scale·x by all heads' weights:  [.., in] → [.., heads·width], one product.
-Tensor projected(const Tensor& x, double scale, const Tensor& weight, const Tensor& bias) {
+Tensor product(const Tensor& x, double scale, const Tensor& weight, const Tensor& bias) {
   const std::int64_t all = weight.size(0) * weight.size(1);
   const Tensor flat_weight = reshape(weight, {all, weight.size(2)});
   const Tensor flat_bias = bias.defined() ? reshape(bias, {all}) : bias;
@@ -51,6 +52,14 @@ void check_options(const MultiHeadAttentionOptions& o) {
   LADON_CHECK(!o.form.tied || o.key_dim <= 0 || o.key_dim == o.dim, layer,
               "tied queries and keys need inputs of one width, got dim = ", o.dim,
               ", key_dim = ", o.key_dim);
+  LADON_CHECK(o.kv_heads >= 0 && (o.kv_heads == 0 || o.heads % o.kv_heads == 0), layer, o.kv_heads,
+              " heads of keys and values do not divide ", o.heads, " heads");
+  LADON_CHECK(!o.form.tied || o.kv_heads == 0 || o.kv_heads == o.heads, layer,
+              "tied queries and keys need as many heads of keys, got ", o.heads, " and ",
+              o.kv_heads);
+  LADON_CHECK(o.window >= 0 && (o.window == 0 || o.causal), layer,
+              "a window is of causal attention, and not negative; got ", o.window,
+              o.causal ? "" : "; set causal");
   const AttentionPrior& p = o.prior;
   LADON_CHECK(p.query_key_std >= 0 && p.value_output_std >= 0 && p.bias_std >= 0, layer,
               "standard deviations must not be negative, got query_key_std = ", p.query_key_std,
@@ -68,6 +77,7 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Gener
       hook(o.hook),
       form(o.form),
       causal(o.causal),
+      window(o.window),
       dropout(o.dropout),
       init(o.prior.parameterization == Parameterization::ntk ? Init::normal : o.prior.init),
       limit_draws(o.limit_draws),
@@ -83,21 +93,22 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Gener
   const bool concatenated = o.positions && encoding.merge == PositionMerge::concat;
   const std::int64_t beside = concatenated ? encoding.channels : 0;
   // Drawn as matrices [heads·width, in], so that fans are those of the whole projection.
-  const auto projection = [&](std::int64_t rows, std::int64_t in, std::int64_t more,
-                              bool output_of = false) {
-    const Shape shape{checked_product("MultiHeadAttention", o.heads, rows),
+  const std::int64_t shared = o.kv_heads > 0 ? o.kv_heads : o.heads;
+  const auto projection = [&](std::int64_t heads, std::int64_t rows, std::int64_t in,
+                              std::int64_t more, bool output_of = false) {
+    const Shape shape{checked_product("MultiHeadAttention", heads, rows),
                       checked_sum("MultiHeadAttention", in, more)};
     // The output sums over its rows, all others over their columns.
     const double drawn = init_stddev(init, shape);
     const double gain =
         output_of && drawn > 0 ? init_stddev(init, {shape[1], shape[0]}) / drawn : 1;
     const Tensor matrix = initialize(init, shape, source, {.gain = gain}).detach();
-    return parameter(reshape(matrix, {o.heads, rows, shape[1]}));
+    return parameter(reshape(matrix, {heads, rows, shape[1]}));
   };
-  query = projection(width, o.dim, beside);
-  if (!form.tied) key = projection(width, key_dim, beside);
-  value = projection(value_width, value_dim, values_see_positions ? beside : 0);
-  output = projection(value_width, out, 0, true);
+  query = projection(o.heads, width, o.dim, beside);
+  if (!form.tied) key = projection(shared, width, key_dim, beside);
+  value = projection(shared, value_width, value_dim, values_see_positions ? beside : 0);
+  output = projection(o.heads, value_width, out, 0, true);
   if (o.positions) positions.emplace(encoding, source);
   if (o.prior.parameterization == Parameterization::ntk) {
     query_key_std = scalar(o.prior.query_key_std, f64);
@@ -109,10 +120,18 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Gener
   if (!o.bias) return;
   if (o.projection_bias) {
     query_bias = parameter(zeros({o.heads, width}));
-    if (!form.tied) key_bias = parameter(zeros({o.heads, width}));
-    value_bias = parameter(zeros({o.heads, value_width}));
+    if (!form.tied) key_bias = parameter(zeros({shared, width}));
+    value_bias = parameter(zeros({shared, value_width}));
   }
   output_bias = parameter(zeros({out}));
+}
+
+/// What one projection makes of x:  [B, T, in] → [B, heads, T, width].
+Tensor MultiHeadAttention::projected(const Tensor& x, const Tensor& weight,
+                                     const Tensor& bias) const {
+  const bool ntk = parameterization() == Parameterization::ntk;
+  const double scale = ntk ? 1 / std::sqrt(static_cast<double>(weight.size(2))) : 1;
+  return heads_apart(product(x, scale, weight, bias), weight.size(0));
 }
 
 AttentionHeads MultiHeadAttention::project(const Tensor& queries, const Tensor& keys,
@@ -136,20 +155,27 @@ AttentionHeads MultiHeadAttention::project(const Tensor& queries, const Tensor& 
   check_input("queries", q, query.size(2));
   check_input("keys", k, form.tied ? query.size(2) : key.size(2));
   check_input("values", v, value.size(2));
-  const bool ntk = parameterization() == Parameterization::ntk;
-  const auto times = [ntk](const Tensor& x, const Tensor& weight, const Tensor& bias) {
-    const double scale = ntk ? 1 / std::sqrt(static_cast<double>(weight.size(2))) : 1;
-    return projected(x, scale, weight, bias);
-  };
-  const auto apart = [this](const Tensor& y) { return heads_apart(y, heads()); };
   if (!form.tied)
-    return {apart(times(q, query, query_bias)), apart(times(k, key, key_bias)),
-            apart(times(v, value, value_bias))};
+    return {projected(q, query, query_bias), projected(k, key, key_bias),
+            projected(v, value, value_bias)};
   // One product by the one weight, of queries and keys in a row where they differ.
-  const Tensor both = times(self ? q : concat({q, k}, 1), query, query_bias);
-  const Tensor first = self ? both : slice(both, 1, {.stop = q.size(1)});
-  const Tensor second = self ? both : slice(both, 1, {.start = q.size(1)});
-  return {apart(first), apart(second), apart(times(v, value, value_bias))};
+  const Tensor both = projected(self ? q : concat({q, k}, 1), query, query_bias);
+  const Tensor first = self ? both : slice(both, 2, {.stop = q.size(1)});
+  const Tensor second = self ? both : slice(both, 2, {.start = q.size(1)});
+  return {first, second, projected(v, value, value_bias)};
+}
+
+/// The heads as the hook wants them, which is told their positions.
+AttentionHeads MultiHeadAttention::changed(AttentionHeads h) const {
+  if (!hook) return h;
+  if (!h.q_positions.defined()) {
+    h.q_positions = arange(h.q.size(2));
+    h.k_positions = arange(h.k.size(2));
+  }
+  AttentionHeads y = hook->heads(h);
+  y.q_positions = h.q_positions;
+  y.k_positions = h.k_positions;
+  return y;
 }
 
 double MultiHeadAttention::logit_scale() const {
@@ -158,9 +184,16 @@ double MultiHeadAttention::logit_scale() const {
   return query_key_std.defined() ? scale * query_key_std.item() : scale;
 }
 
-AttentionOptions MultiHeadAttention::options(const AttentionMask& mask, const Tensor& keys) const {
-  AttentionOptions options{.mask = mask.merged(keys.size(0), keys.size(1)),
+AttentionOptions MultiHeadAttention::options(AttentionMask mask, const AttentionHeads& h,
+                                             std::int64_t offset) const {
+  const std::int64_t queries = h.q.size(2), keys = h.k.size(2);
+  if (window > 0 && keys > window && offset == 0) {
+    const Tensor back = unsqueeze(arange(queries), 1) - arange(keys);
+    mask = mask & allowed(less(back, double(window)));
+  }
+  AttentionOptions options{.mask = mask.merged(h.k.size(0), keys),
                            .causal = causal || mask.causal,
+                           .causal_offset = offset,
                            .scale = logit_scale()};
   if (training() && dropout > 0) {
     options.dropout = dropout;
@@ -169,32 +202,41 @@ AttentionOptions MultiHeadAttention::options(const AttentionMask& mask, const Te
   return options;
 }
 
-AttentionResult MultiHeadAttention::attend(const Tensor& queries, const Tensor& keys,
-                                           const Tensor& values, const AttentionMask& mask,
-                                           bool with_weights) const {
-  AttentionHeads h = project(queries, keys, values);
-  if (hook) h = hook->heads(h);
+AttentionResult MultiHeadAttention::attend(const AttentionHeads& h, const AttentionMask& mask,
+                                           bool with_weights, std::int64_t offset) const {
   const Tensor bias = hook ? hook->bias(h) : Tensor();
-  if (form.weighting != Weighting::softmax) return weigh(h, options(mask, keys), bias);
-  const AttentionOptions o = options(bias.defined() ? mask + bias : mask, keys);
+  if (form.weighting != Weighting::softmax) return weigh(h, options(mask, h, offset), bias);
+  const AttentionOptions o = options(bias.defined() ? mask + bias : mask, h, offset);
   return with_weights ? attention_with_weights(h.q, h.k, h.v, o)
                       : AttentionResult{scaled_dot_product_attention(h.q, h.k, h.v, o), {}};
 }
+
+namespace {
+
+/// Each head of x as often as queries share it:  [B, heads, T, width] → [B, heads·times, T, width].
+Tensor repeat_heads(const Tensor& x, std::int64_t times) {
+  if (times == 1) return x;
+  const Shape spread{x.size(0), x.size(1), times, x.size(2), x.size(3)};
+  return flatten(expand(unsqueeze(x, 2), spread), 1, 2);
+}
+
+}  // namespace
 
 /// Weights that are not softmax's.
 AttentionResult MultiHeadAttention::weigh(const AttentionHeads& h, const AttentionOptions& o,
                                           const Tensor& bias) const {
   // [B,H,Tq,d] · [B,H,Tk,d]ᵀ → [B,H,Tq,Tk]
-  const Tensor logits = matmul(h.q * *o.scale, transpose(h.k));
+  const std::int64_t group = heads() / kv_heads();
+  const Tensor logits = matmul(h.q * *o.scale, transpose(repeat_heads(h.k, group)));
   Tensor weights = apply(form.weighting, bias.defined() ? logits + bias : logits);
   if (o.mask.defined()) {
     LADON_CHECK(o.mask.dtype() == boolean, "MultiHeadAttention",
                 "an additive mask needs softmax weights; pass a boolean one");
     weights = masked_fill(weights, logical_not(o.mask), 0);
   }
-  if (o.causal) weights = tril(weights);
+  if (o.causal) weights = tril(weights, o.causal_offset);
   const Tensor dropped = o.dropout > 0 ? ladon::dropout(weights, o.dropout, *o.rng) : weights;
-  return {matmul(dropped, h.v), weights};
+  return {matmul(dropped, repeat_heads(h.v, group)), weights};
 }
 
 // [B,H,T,d] → [B,T,H·d] · [H·d,out] → [B,T,out]
@@ -221,13 +263,47 @@ Tensor MultiHeadAttention::forward(const Tensor& x, const AttentionMask& mask) c
 
 Tensor MultiHeadAttention::forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                    const AttentionMask& mask) const {
-  return combine(attend(queries, keys, values, mask, false).output);
+  return combine(attend(changed(project(queries, keys, values)), mask, false).output);
+}
+
+Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
+                                   const Tensor& tokens) const {
+  LADON_CHECK(
+      causal && !positions, "MultiHeadAttention",
+      "a cache is for causal attention, without encodings of positions that are added; this is ",
+      describe());
+  const NoGrad no_grad;
+  AttentionHeads h = project(x, x, x);
+  h.q_positions = h.k_positions = cache.next_positions(x.size(0), x.size(1), tokens);
+  const KeyValueCache::Seen seen = cache.append(changed(h), tokens, window);
+  const AttentionMask mask{.allowed = seen.allowed};
+  return combine(attend(seen.heads, mask, false, seen.offset).output);
+}
+
+ProjectedMemory MultiHeadAttention::project_memory(const Tensor& keys, const Tensor& values) const {
+  LADON_CHECK(!hook && !positions, "MultiHeadAttention",
+              "projects a memory without hook or encodings of positions; this is ", describe());
+  const Tensor& own = form.tied ? query : key;
+  check_input("keys", keys, own.size(2));
+  check_input("values", values, value.size(2));
+  return {projected(keys, own, form.tied ? query_bias : key_bias),
+          projected(values, value, value_bias)};
+}
+
+Tensor MultiHeadAttention::forward(const Tensor& queries, const ProjectedMemory& memory,
+                                   const AttentionMask& mask) const {
+  LADON_CHECK(!hook && !positions, "MultiHeadAttention",
+              "attends to a projected memory without hook or encodings of positions; this is ",
+              describe());
+  check_input("queries", queries, query.size(2));
+  const AttentionHeads h{projected(queries, query, query_bias), memory.keys, memory.values};
+  return combine(attend(h, mask, false).output);
 }
 
 MultiHeadAttention::Details MultiHeadAttention::forward_with_weights(
     const Tensor& queries, const Tensor& keys, const Tensor& values,
     const AttentionMask& mask) const {
-  const AttentionResult result = attend(queries, keys, values, mask, true);
+  const AttentionResult result = attend(changed(project(queries, keys, values)), mask, true);
   return {combine(result.output), result.weights, result.output};
 }
 
@@ -251,7 +327,10 @@ void MultiHeadAttention::visit(Visitor& v) {
 std::string MultiHeadAttention::describe() const {
   const std::string plain = to_string(AttentionForm{}), own = to_string(form);
   return detail::join("MultiHeadAttention(dim ", query.size(2), ", ", heads(), " heads of ",
-                      head_dim(), own == plain ? "" : ", " + own, causal ? ", causal" : "",
+                      head_dim(),
+                      kv_heads() == heads() ? "" : detail::join(", ", kv_heads(), " of keys"),
+                      own == plain ? "" : ", " + own, causal ? ", causal" : "",
+                      window > 0 ? detail::join(", window ", window) : "",
                       hook ? ", " + hook->describe() : "", ")");
 }
 

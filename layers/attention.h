@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ladon/autograd/ops/attention.h"
+#include "ladon/layers/attention_cache.h"
 #include "ladon/layers/attention_form.h"
 #include "ladon/layers/attention_hook.h"
 #include "ladon/layers/attention_mask.h"
@@ -49,6 +50,11 @@ struct MultiHeadAttentionOptions {
   bool causal = false;
   double dropout = 0;  ///< Of the attention weights, in training mode.
 
+  /// Heads of keys and values, which heads/kv_heads queries each share (Ainslie et al. 2023; 1: Shazeer
+  /// 2019); 0: heads. Error where it does not divide heads.
+  std::int64_t kv_heads = 0;
+  /// > 0: a query sees only the last `window` positions, itself among them; causal attention alone.
+  std::int64_t window = 0;
   std::int64_t value_head_dim = 0;  ///< Width of a head's values; 0: head_dim.
   std::int64_t out = 0;             ///< Width of the output; 0: dim.
   AttentionForm form = {};
@@ -67,16 +73,17 @@ struct MultiHeadAttentionOptions {
 /// (Hron, Bahri, Sohl-Dickstein and Novak 2020, "Infinite attention").
 struct MultiHeadAttention : Layer {
   Tensor query;   ///< [heads, head_dim, dim]
-  Tensor key;     ///< [heads, head_dim, key_dim]; undefined when tied
-  Tensor value;   ///< [heads, value_head_dim, value_dim]
+  Tensor key;     ///< [kv_heads, head_dim, key_dim]; undefined when tied
+  Tensor value;   ///< [kv_heads, value_head_dim, value_dim]
   Tensor output;  ///< [heads, value_head_dim, out]: head h adds context_h·output[h]
-  Tensor query_bias, key_bias, value_bias;  ///< [heads, head_dim]; undefined where there are none
+  Tensor query_bias, key_bias, value_bias;  ///< As the weights' first two axes; undefined: none
   Tensor output_bias;                       ///< [out]; undefined when bias = false
   std::optional<RandomPositions> positions;
   bool values_see_positions;
   Owned<AttentionHook> hook;  ///< null: none
   AttentionForm form;
   bool causal;
+  std::int64_t window;
   double dropout;
   /// f64 numbers; undefined in standard parameterization.
   Tensor query_key_std, value_output_std, bias_std;
@@ -85,10 +92,11 @@ struct MultiHeadAttention : Layer {
   mutable Generator rng;
 
   /// Throws Error where heads do not divide dim and head_dim is not given, where tied queries and
-  /// keys have inputs of different widths, and for sizes or deviations out of range.
+  /// keys have inputs of different widths or numbers of heads, and for sizes or deviations out of range.
   MultiHeadAttention(const MultiHeadAttentionOptions& options, Generator& rng);
 
   std::int64_t heads() const { return query.size(0); }
+  std::int64_t kv_heads() const { return value.size(0); }
   std::int64_t head_dim() const { return query.size(1); }
   std::int64_t value_head_dim() const { return value.size(1); }
   Parameterization parameterization() const {
@@ -115,6 +123,24 @@ struct MultiHeadAttention : Layer {
     return called([&] { return forward(queries, keys, values, mask); });
   }
 
+  /// Self-attention of new positions x [batch, T, dim] to themselves and all that `cache` remembers, as
+  /// one pass over all would give: to rounding, and bit for bit under RowwiseProducts, if weights are softmax's. tokens: bool
+  /// [batch, T], false = padding. Not recorded. Throws Error unless causal, and with encodings that are
+  /// added (`positions`).
+  Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& tokens = {}) const;
+  Tensor operator()(const Tensor& x, KeyValueCache& cache, const Tensor& tokens = {}) const {
+    return called([&] { return forward(x, cache, tokens); });
+  }
+  /// Cross-attention to a memory that is looked at many times: its keys and values, and what queries see
+  /// of them. Throws Error with a hook or with `positions`.
+  ProjectedMemory project_memory(const Tensor& keys, const Tensor& values) const;
+  Tensor forward(const Tensor& queries, const ProjectedMemory& memory,
+                 const AttentionMask& mask = {}) const;
+  Tensor operator()(const Tensor& queries, const ProjectedMemory& memory,
+                    const AttentionMask& mask = {}) const {
+    return called([&] { return forward(queries, memory, mask); });
+  }
+
   /// The same with the attention weights [batch, heads, Tq, Tk] and the heads' contexts
   /// [batch, heads, Tq, value_head_dim] (before the output projection).
   struct Details {
@@ -123,12 +149,14 @@ struct MultiHeadAttention : Layer {
   Details forward_with_weights(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                const AttentionMask& mask = {}) const;
 
-  /// Self-attention as heads → ∞ (and head_dim, value_head_dim, the inputs' width). With linear
+  /// Self-attention as heads and kv_heads → ∞ in one proportion, which drops out, since outputs of
+  /// different heads are independent given their values (and head_dim, value_head_dim, the inputs' width). With linear
   /// scaling one wide head has the same limit; with sqrt scaling a network of few heads does not
   /// come near it. See infinite/attention/limit.h for what each form gives. In standard
   /// parameterization the NTK is its leading order in the widths, as Linear's. Only what is known to
   /// have a limit has one. Throws Error for sqrt scaling of tied queries and keys (the logits grow
-  /// without bound), for weights without a Gaussian limit, for dropout in training mode, where
+  /// without bound), for weights without a Gaussian limit, for dropout in training mode, with a window,
+  /// where
   /// queries, keys and values do not see one input, and for a hook that gives no limit.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   /// Cross-attention's, of the kernels of what queries see and of what keys and values see, of the same
@@ -143,10 +171,12 @@ struct MultiHeadAttention : Layer {
 
  private:
   AttentionHeads project(const Tensor& queries, const Tensor& keys, const Tensor& values) const;
-  AttentionOptions options(const AttentionMask& mask, const Tensor& keys) const;
+  Tensor projected(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
+  AttentionHeads changed(AttentionHeads h) const;
+  AttentionOptions options(AttentionMask mask, const AttentionHeads& h, std::int64_t offset) const;
   double logit_scale() const;
-  AttentionResult attend(const Tensor& queries, const Tensor& keys, const Tensor& values,
-                         const AttentionMask& mask, bool with_weights) const;
+  AttentionResult attend(const AttentionHeads& h, const AttentionMask& mask, bool with_weights,
+                         std::int64_t offset = 0) const;
   AttentionResult weigh(const AttentionHeads& h, const AttentionOptions& options,
                         const Tensor& bias) const;
   Tensor combine(const Tensor& contexts) const;

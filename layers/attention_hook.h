@@ -11,9 +11,12 @@ struct Pairs;
 struct PairKernels;
 }  // namespace infinite
 
-/// Queries, keys and values of all heads, [batch, heads, T, width] each.
+/// Queries, keys and values of all heads, [batch, heads, T, width] each. Keys and values may have fewer
+/// heads, which queries share in groups.
 struct AttentionHeads {
   Tensor q, k, v;
+  /// Where in the sequence they stand: i64 [T], or [batch, T]. Given to a hook, and not taken from it.
+  Tensor q_positions = {}, k_positions = {};
 };
 
 /// What a variant changes of MultiHeadAttention, which holds it as a part (option `hook`): it may own
@@ -24,9 +27,11 @@ struct AttentionHeads {
 ///     …
 ///   };
 struct AttentionHook : Module {
-  /// In place of h, before the logits: where rotary positions turn queries and keys.
+  /// In place of h, before the logits: where rotary positions turn queries and keys. With a cache it is
+  /// asked for the new positions alone.
   virtual AttentionHeads heads(const AttentionHeads& h) const { return h; }
-  /// Added to the logits: floating, broadcast to [batch, heads, Tq, Tk]; undefined: nothing.
+  /// Added to the logits: floating, broadcast to [batch, heads, Tq, Tk]; undefined: nothing. With a cache
+  /// it is asked for the new queries and all keys.
   virtual Tensor bias(const AttentionHeads&) const { return {}; }
   /// Attention's limit with this change, in place of infinite::attention_kernels (which see). Throws
   /// Error unless a hook gives one: a variant has no limit before someone derived it.

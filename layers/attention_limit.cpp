@@ -26,6 +26,8 @@ void check_has_limit(const MultiHeadAttention& layer) {
     LADON_CHECK(name.starts_with("hook.") ||  // the hook's own, whose limit it gives
                     std::find(accounted.begin(), accounted.end(), name) != accounted.end(),
                 where_from, "no limit is known of attention with `", name, "`");
+  LADON_CHECK(layer.window == 0, where_from,
+              "no limit is known of attention in a window, got window = ", layer.window);
   LADON_CHECK(layer.dropout == 0 || !layer.training(), where_from,
               "has no limit with dropout of the attention weights; call eval()");
 }
@@ -113,6 +115,9 @@ infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
       k.call && k.call->heads && form.scaling == AttentionScaling::sqrt && !form.tied;
   LADON_CHECK(!finitely_many || !hook, where_from,
               "no law is known of finitely many heads with the hook `", hook->describe(), "`");
+  LADON_CHECK(!finitely_many || kv_heads() == heads(), where_from,
+              "no law is known of finitely many heads that share keys and values; this is ",
+              describe());
   if (finitely_many || infinite::draws(form, k.position_count())) {
     const infinite::Kernel seen = positions ? positions->limit(k) : k;
     if (!seen.root1.common.defined()) {

@@ -36,22 +36,32 @@ void LayerNorm::report(const Tensor& x, const Tensor& y) const {
   });
 }
 
-infinite::Kernel LayerNorm::limit(const infinite::Kernel& k) const {
-  k.law.need_mean_zero("LayerNorm");
-  const infinite::Law makes = k.law.after_trained_scale(weight.defined() && k.ntk.defined());
+namespace {
+
+/// The kernel of inputs of unit power; where a weight is trained, it and `beside` are added to the NTK.
+infinite::Kernel normalized(const infinite::Kernel& k, bool centered, double eps, bool trained,
+                            double beside) {
+  const infinite::Law makes = k.law.after_trained_scale(trained && k.ntk.defined());
   infinite::Kernel result = infinite::map_pairs(k, makes, [&](const infinite::Pairs& inputs) {
-    const infinite::Pairs pairs = inputs.centered();
+    const infinite::Pairs pairs = centered ? inputs.centered() : inputs;
     // At least the smallest number: zeros stay zeros even where eps = 0.
     const auto power = [&](const Tensor& variance) {
       return maximum(variance + eps, scalar(std::numeric_limits<double>::min(), f64));
     };
     const Tensor scale = sqrt(power(pairs.left_variance())) * sqrt(power(pairs.right_variance()));
     infinite::PairKernels y = pairs.each([&](const Tensor& block) { return block / scale; });
-    if (weight.defined() && y.ntk.defined()) y.ntk = y.ntk + y.nngp + 1;
+    if (trained && y.ntk.defined()) y.ntk = y.ntk + y.nngp + beside;
     return y;
   });
   result.mean = Tensor();
   return result;
+}
+
+}  // namespace
+
+infinite::Kernel LayerNorm::limit(const infinite::Kernel& k) const {
+  k.law.need_mean_zero("LayerNorm");
+  return normalized(k, true, eps, weight.defined(), 1);
 }
 
 void LayerNorm::visit(Visitor& v) {
@@ -60,5 +70,31 @@ void LayerNorm::visit(Visitor& v) {
 }
 
 std::string LayerNorm::describe() const { return detail::join("LayerNorm(", dim, ")"); }
+
+// --- RMSNorm ---
+
+RMSNorm::RMSNorm(const RMSNormOptions& options) : dim(options.dim), eps(options.eps) {
+  LADON_CHECK(dim > 0, "RMSNorm", "dim must be positive, got ", dim);
+  if (options.affine) weight = parameter(ones({dim}));
+}
+
+Tensor RMSNorm::forward(const Tensor& x) const {
+  LADON_CHECK(x.rank() > 0 && x.size(-1) == dim, "RMSNorm", "expects [.., ", dim, "], got shape ",
+              x.shape());
+  const Tensor y = rms_norm(x, weight, eps);
+  if (Trace::active() && weight.defined())
+    trace::use(y, [h = rms_norm(x.detach(), {}, eps), d = dim](const Tensor& delta) {
+      return sum(reshape(h * delta, {delta.size(0), -1, d}), 1);  // ∂/∂w = Σ_t h_t ∘ δ_t
+    });
+  return y;
+}
+
+infinite::Kernel RMSNorm::limit(const infinite::Kernel& k) const {
+  return normalized(k, false, eps, weight.defined(), 0);
+}
+
+void RMSNorm::visit(Visitor& v) { v("weight", weight); }
+
+std::string RMSNorm::describe() const { return detail::join("RMSNorm(", dim, ")"); }
 
 }  // namespace ladon

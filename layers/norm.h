@@ -34,4 +34,26 @@ struct LayerNorm : Layer {
   void report(const Tensor& x, const Tensor& y) const;
 };
 
+struct RMSNormOptions {
+  std::int64_t dim;
+  double eps = 1e-5;
+  bool affine = true;  ///< Trained weight (from 1).
+};
+
+/// x/sqrt(mean x² + ε)·weight over the last axis:  [.., dim] → [.., dim]   (Zhang and Sennrich 2019).
+struct RMSNorm : Layer {
+  Tensor weight;  ///< [dim]; undefined when affine = false
+  std::int64_t dim;
+  double eps;
+
+  explicit RMSNorm(const RMSNormOptions& options);
+  Tensor forward(const Tensor& x) const override;
+  bool per_position() const override { return true; }
+  /// LayerNorm's, without centring, so that channels may have any mean, and without the + 1 of a bias.
+  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  void visit(Visitor& v) override;
+  std::string describe() const override;
+};
+
 }  // namespace ladon

@@ -1,5 +1,6 @@
 #include "ladon/layers/transformer.h"
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/containers.h"
@@ -8,9 +9,11 @@
 namespace ladon {
 namespace {
 
-LinearOptions linear_options(const TransformerEncoderLayerOptions& o, std::int64_t in,
-                             std::int64_t out) {
-  LinearOptions options{.in = in, .out = out, .parameterization = o.prior.parameterization};
+using Options = TransformerEncoderLayerOptions;
+
+LinearOptions linear_options(const Options& o, std::int64_t in, std::int64_t out) {
+  LinearOptions options{
+      .in = in, .out = out, .bias = o.bias, .parameterization = o.prior.parameterization};
   if (options.parameterization == Parameterization::ntk) {
     options.weight_std = o.weight_std;
     options.bias_std = o.bias_std;
@@ -18,40 +21,83 @@ LinearOptions linear_options(const TransformerEncoderLayerOptions& o, std::int64
   return options;
 }
 
+MultiHeadAttentionOptions attention_options(const Options& o) {
+  return {.dim = o.dim,
+          .heads = o.heads,
+          .head_dim = o.head_dim,
+          .bias = o.bias,
+          .causal = o.causal,
+          .dropout = o.attention_dropout,
+          .kv_heads = o.kv_heads,
+          .window = o.window,
+          .form = o.form,
+          .projection_bias = o.projection_bias,
+          .positions = o.positions,
+          .hook = o.hook,
+          .prior = o.prior,
+          .limit_draws = o.limit_draws};
+}
+
+Owned<Layer> norm_of(const Options& o) {
+  if (o.normalization == Normalization::rms) return RMSNorm({.dim = o.dim, .eps = o.norm_eps});
+  return LayerNorm({.dim = o.dim, .eps = o.norm_eps});
+}
+
+Owned<Layer> final_norm_of(const Options& o) {
+  return o.norm == NormPlacement::pre ? norm_of(o) : Owned<Layer>();
+}
+
+/// x and what a branch makes of it, with the norm in its place.
+template <class F>
+Tensor residual(NormPlacement placement, const Layer& norm, const Dropout& dropout, const Tensor& x,
+                const F& branch) {
+  if (placement == NormPlacement::pre) return x + dropout(branch(norm(x)));
+  return norm(x + dropout(branch(x)));
+}
+
 }  // namespace
 
-TransformerEncoderLayer::TransformerEncoderLayer(const TransformerEncoderLayerOptions& o,
-                                                 Generator& rng)
-    : attention({.dim = o.dim,
-                 .heads = o.heads,
-                 .causal = o.causal,
-                 .dropout = o.attention_dropout,
-                 .form = o.form,
-                 .projection_bias = o.projection_bias,
-                 .positions = o.positions,
-                 .prior = o.prior,
-                 .limit_draws = o.limit_draws},
-                rng),
-      attention_norm({.dim = o.dim}),
-      feedforward_norm({.dim = o.dim}),
-      expand(linear_options(o, o.dim, o.hidden > 0 ? o.hidden : 4 * o.dim), rng),
-      contract(linear_options(o, expand.weight.size(0), o.dim), rng),
-      dropout(o.dropout, rng),
-      placement(o.norm),
-      activation(o.activation) {}
+// --- the feed-forward block ---
 
-Tensor TransformerEncoderLayer::feedforward(const Tensor& x) const {
-  return dropout(contract(dropout(apply(activation, expand(x)))));
+FeedForward::FeedForward(const Options& o, Generator& rng)
+    : expand(linear_options(o, o.dim, o.hidden > 0 ? o.hidden : 4 * o.dim), rng),
+      contract(linear_options(o, expand.weight.size(0), o.dim), rng),
+      activation(o.activation) {
+  if (o.gated) gate.emplace(linear_options(o, o.dim, expand.weight.size(0)), rng);
 }
+
+Tensor FeedForward::operator()(const Tensor& x, const Dropout& dropout) const {
+  if (!gate) return contract(dropout(apply(activation, expand(x))));
+  return contract(dropout(apply(activation, (*gate)(x)) * expand(x)));
+}
+
+void FeedForward::visit(Visitor& v) {
+  v("expand", expand);
+  v("gate", gate);
+  v("contract", contract);
+}
+
+// --- encoder ---
+
+TransformerEncoderLayer::TransformerEncoderLayer(const Options& o, Generator& rng)
+    : attention(attention_options(o), rng),
+      attention_norm(norm_of(o)),
+      feedforward_norm(norm_of(o)),
+      feedforward(o, rng),
+      dropout(o.dropout, rng),
+      placement(o.norm) {}
 
 Tensor TransformerEncoderLayer::around(const Tensor& x,
                                        const std::function<Tensor(const Tensor&)>& attend) const {
-  if (placement == NormPlacement::pre) {
-    const Tensor y = x + dropout(attend(attention_norm(x)));
-    return y + feedforward(feedforward_norm(y));
-  }
-  const Tensor y = attention_norm(x + dropout(attend(x)));
-  return feedforward_norm(y + feedforward(y));
+  const Tensor y = residual(placement, *attention_norm, dropout, x, attend);
+  return residual(placement, *feedforward_norm, dropout, y,
+                  [&](const Tensor& seen) { return feedforward(seen, dropout); });
+}
+
+Tensor TransformerEncoderLayer::forward(const Tensor& x, KeyValueCache& cache,
+                                        const Tensor& tokens) const {
+  const NoGrad no_grad;
+  return around(x, [&](const Tensor& seen) { return attention(seen, cache, tokens); });
 }
 
 Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMask& mask) const {
@@ -71,9 +117,9 @@ AttentionResult TransformerEncoderLayer::forward_with_weights(const Tensor& x,
 
 // --- the limit ---
 
-namespace {
-
 using infinite::Kernel;
+
+namespace {
 
 /// The kernel of x + branch(x).
 Kernel residual(const Kernel& k, const char* name, const std::vector<const Layer*>& branch) {
@@ -84,22 +130,27 @@ Kernel residual(const Kernel& k, const char* name, const std::vector<const Layer
 }  // namespace
 
 Kernel TransformerEncoderLayer::limit(const Kernel& k) const {
+  const auto& [expand, gate, contract, activation] = feedforward;
   const Activation nonlinearity(activation);
+  std::optional<Product> gated;
+  if (gate) gated.emplace(Sequential(*gate, nonlinearity), expand);
   std::vector<const Layer*> attend = {&attention, &dropout};
-  std::vector<const Layer*> feedforward = {&expand, &nonlinearity, &dropout, &contract, &dropout};
+  std::vector<const Layer*> feed = {&expand, &nonlinearity};
+  if (gated) feed = {&*gated};
+  feed.insert(feed.end(), {&dropout, &contract, &dropout});
   if (placement == NormPlacement::post) {
-    const Kernel y = attention_norm(residual(k, "attention", attend));
-    return feedforward_norm(residual(y, "feedforward", feedforward));
+    const Kernel y = (*attention_norm)(residual(k, "attention", attend));
+    return (*feedforward_norm)(residual(y, "feedforward", feed));
   }
-  attend.insert(attend.begin(), &attention_norm);
-  feedforward.insert(feedforward.begin(), &feedforward_norm);
-  return residual(residual(k, "attention", attend), "feedforward", feedforward);
+  attend.insert(attend.begin(), attention_norm.get());
+  feed.insert(feed.begin(), feedforward_norm.get());
+  return residual(residual(k, "attention", attend), "feedforward", feed);
 }
 
 Kernel TransformerEncoder::limit(const Kernel& k) const {
   std::vector<const Layer*> all;
   for (const TransformerEncoderLayer& layer : layers) all.push_back(&layer);
-  if (final_norm) all.push_back(&*final_norm);
+  if (final_norm) all.push_back(final_norm.get());
   return limit_in_turn(all, k);
 }
 
@@ -107,27 +158,43 @@ void TransformerEncoderLayer::visit(Visitor& v) {
   v("attention", attention);
   v("attention_norm", attention_norm);
   v("feedforward_norm", feedforward_norm);
-  v("expand", expand);
-  v("contract", contract);
+  feedforward.visit(v);
   v("dropout", dropout);
 }
 
+namespace {
+
+std::string describe_layer(const char* name, NormPlacement placement, const FeedForward& f) {
+  return detail::join(name, "(", placement == NormPlacement::pre ? "pre" : "post", "-norm, ",
+                      to_string(f.activation), f.gate ? " gate" : "", ", hidden ",
+                      f.expand.weight.size(0), ")");
+}
+
+}  // namespace
+
 std::string TransformerEncoderLayer::describe() const {
-  return detail::join("TransformerEncoderLayer(", placement == NormPlacement::pre ? "pre" : "post",
-                      "-norm, ", to_string(activation), ", hidden ", expand.weight.size(0), ")");
+  return describe_layer("TransformerEncoderLayer", placement, feedforward);
 }
 
 TransformerEncoder::TransformerEncoder(const TransformerEncoderOptions& options, Generator& rng) {
   LADON_CHECK(options.layers > 0, "TransformerEncoder", "layers must be positive, got ",
               options.layers);
   for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options.layer, rng);
-  if (options.layer.norm == NormPlacement::pre)
-    final_norm.emplace(LayerNormOptions{.dim = options.layer.dim});
+  final_norm = final_norm_of(options.layer);
 }
 
 Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMask& mask) const {
   Tensor y = x;
   for (const TransformerEncoderLayer& layer : layers) y = layer(y, mask);
+  return final_norm ? (*final_norm)(y) : y;
+}
+
+Tensor TransformerEncoder::forward(const Tensor& x, DecodingCache& cache,
+                                   const Tensor& tokens) const {
+  const NoGrad no_grad;
+  cache.prepare(layers.size());
+  Tensor y = x;
+  for (std::size_t i = 0; i < layers.size(); ++i) y = layers[i](y, cache.layers[i], tokens);
   return final_norm ? (*final_norm)(y) : y;
 }
 
@@ -152,5 +219,156 @@ std::string TransformerEncoder::describe() const {
   return detail::join("TransformerEncoder(", layers.size(),
                       layers.size() == 1 ? " layer)" : " layers)");
 }
+
+// --- decoder ---
+
+TransformerDecoderLayer::TransformerDecoderLayer(const Options& o, Generator& rng)
+    : attention(
+          [&] {
+            MultiHeadAttentionOptions own = attention_options(o);
+            own.causal = true;
+            return own;
+          }(),
+          rng),
+      cross_attention(
+          [&] {
+            MultiHeadAttentionOptions other = attention_options(o);
+            other.causal = false;
+            other.window = 0;
+            other.hook = {};
+            other.positions = {};
+            return other;
+          }(),
+          rng),
+      attention_norm(norm_of(o)),
+      cross_attention_norm(norm_of(o)),
+      feedforward_norm(norm_of(o)),
+      feedforward(o, rng),
+      dropout(o.dropout, rng),
+      placement(o.norm) {}
+
+Tensor TransformerDecoderLayer::around(const Tensor& x, const Attend& attend,
+                                       const Attend& look) const {
+  const Tensor y = residual(placement, *attention_norm, dropout, x, attend);
+  const Tensor z = residual(placement, *cross_attention_norm, dropout, y, look);
+  return residual(placement, *feedforward_norm, dropout, z,
+                  [&](const Tensor& seen) { return feedforward(seen, dropout); });
+}
+
+Tensor TransformerDecoderLayer::forward(const Tensor&) const {
+  detail::fail("TransformerDecoderLayer", "attends to a memory; call it as layer(x, memory, mask)");
+}
+
+Tensor TransformerDecoderLayer::forward(const Tensor& x, const Tensor& memory,
+                                        const AttentionMask& mask,
+                                        const AttentionMask& memory_mask) const {
+  return around(
+      x, [&](const Tensor& seen) { return attention(seen, mask); },
+      [&](const Tensor& seen) { return cross_attention(seen, memory, memory, memory_mask); });
+}
+
+Tensor TransformerDecoderLayer::forward(const Tensor& x, const ProjectedMemory& memory,
+                                        KeyValueCache& cache, const Tensor& tokens,
+                                        const AttentionMask& memory_mask) const {
+  const NoGrad no_grad;
+  return around(
+      x, [&](const Tensor& seen) { return attention(seen, cache, tokens); },
+      [&](const Tensor& seen) { return cross_attention(seen, memory, memory_mask); });
+}
+
+void TransformerDecoderLayer::visit(Visitor& v) {
+  v("attention", attention);
+  v("cross_attention", cross_attention);
+  v("attention_norm", attention_norm);
+  v("cross_attention_norm", cross_attention_norm);
+  v("feedforward_norm", feedforward_norm);
+  feedforward.visit(v);
+  v("dropout", dropout);
+}
+
+std::string TransformerDecoderLayer::describe() const {
+  return describe_layer("TransformerDecoderLayer", placement, feedforward);
+}
+
+TransformerDecoder::TransformerDecoder(const TransformerEncoderOptions& options, Generator& rng)
+    : final_norm(final_norm_of(options.layer)) {
+  LADON_CHECK(options.layers > 0, "TransformerDecoder", "layers must be positive, got ",
+              options.layers);
+  for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options.layer, rng);
+}
+
+Tensor TransformerDecoder::forward(const Tensor&) const {
+  detail::fail("TransformerDecoder", "attends to a memory; call it as decoder(x, memory, mask)");
+}
+
+Tensor TransformerDecoder::forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                                   const AttentionMask& memory_mask) const {
+  Tensor y = x;
+  for (const TransformerDecoderLayer& layer : layers) y = layer(y, memory, mask, memory_mask);
+  return final_norm ? (*final_norm)(y) : y;
+}
+
+DecodingCache TransformerDecoder::remember(const Tensor& memory, const Tensor& tokens) const {
+  const NoGrad no_grad;
+  DecodingCache cache;
+  cache.memory_tokens = tokens;
+  cache.prepare(layers.size());
+  for (const TransformerDecoderLayer& layer : layers)
+    cache.memory.push_back(layer.cross_attention.project_memory(memory, memory));
+  return cache;
+}
+
+Tensor TransformerDecoder::forward(const Tensor& x, DecodingCache& cache,
+                                   const Tensor& tokens) const {
+  const NoGrad no_grad;
+  LADON_CHECK(cache.memory.size() == layers.size(), "TransformerDecoder",
+              "the cache remembers the memory of ", cache.memory.size(), " layers, not of ",
+              layers.size(), "; make it by remember(memory)");
+  cache.prepare(layers.size());
+  const AttentionMask memory_mask{.tokens = cache.memory_tokens};
+  Tensor y = x;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    y = layers[i](y, cache.memory[i], cache.layers[i], tokens, memory_mask);
+  return final_norm ? (*final_norm)(y) : y;
+}
+
+void TransformerDecoder::visit(Visitor& v) {
+  v("layers", layers);
+  v("final_norm", final_norm);
+}
+
+std::string TransformerDecoder::describe() const {
+  return detail::join("TransformerDecoder(", layers.size(),
+                      layers.size() == 1 ? " layer)" : " layers)");
+}
+
+// --- both ---
+
+Transformer::Transformer(const TransformerOptions& o, Generator& rng)
+    : encoder(
+          [&] {
+            TransformerEncoderOptions sees_all{o.layer, o.encoder_layers};
+            sees_all.layer.causal = false;
+            return sees_all;
+          }(),
+          rng),
+      decoder({o.layer, o.decoder_layers}, rng) {}
+
+Tensor Transformer::forward(const Tensor&) const {
+  detail::fail("Transformer", "needs targets; call it as model(sources, targets, source_tokens)");
+}
+
+Tensor Transformer::forward(const Tensor& sources, const Tensor& targets,
+                            const Tensor& source_tokens) const {
+  const AttentionMask mask{.tokens = source_tokens};
+  return decoder(targets, encoder(sources, mask), AttentionMask{}, mask);
+}
+
+void Transformer::visit(Visitor& v) {
+  v("encoder", encoder);
+  v("decoder", decoder);
+}
+
+std::string Transformer::describe() const { return "Transformer"; }
 
 }  // namespace ladon

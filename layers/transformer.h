@@ -1,5 +1,6 @@
 #pragma once
-// The Transformer encoder (Vaswani et al. 2017).
+// The Transformer (Vaswani et al. 2017): encoder, decoder, both. A language model is an encoder that is
+// causal.
 
 #include <functional>
 #include <optional>
@@ -16,6 +17,11 @@ namespace ladon {
 enum class NormPlacement {
   pre,   ///< x + f(norm(x)): the residual stream is never normalized   (Xiong et al. 2020)
   post,  ///< norm(x + f(x)): as published
+};
+
+enum class Normalization {
+  layer,  ///< LayerNorm
+  rms     ///< RMSNorm
 };
 
 struct TransformerEncoderLayerOptions {
@@ -35,17 +41,39 @@ struct TransformerEncoderLayerOptions {
   double weight_std = 1;  ///< … whose σ_w, and …
   double bias_std = 0;    ///< … σ_b are these in ntk parameterization.
   LimitDraws limit_draws = {};
+  std::int64_t head_dim = 0;  ///< As MultiHeadAttentionOptions', as the next three.
+  std::int64_t kv_heads = 0;
+  std::int64_t window = 0;
+  Owned<AttentionHook> hook = {};
+  Normalization normalization = Normalization::layer;
+  double norm_eps = 1e-5;
+  /// contract(activation(gate(x)) ∘ expand(x)) in the feed-forward block (Shazeer 2020): SwiGLU with
+  /// silu, GEGLU with gelu.
+  bool gated = false;
+  bool bias = true;  ///< Of all linear maps (projection_bias: of queries, keys, values besides).
 };
 
-/// Self-attention and a feed-forward block, each with dropout, residual and layer norm:
+/// contract(activation(expand(x))), or with a gate:  [.., dim] → [.., dim].
+struct FeedForward {
+  Linear expand;
+  std::optional<Linear> gate;
+  Linear contract;
+  Nonlinearity activation;
+
+  FeedForward(const TransformerEncoderLayerOptions& options, Generator& rng);
+  /// `dropout` is of what is contracted.
+  Tensor operator()(const Tensor& x, const Dropout& dropout) const;
+  void visit(Visitor& v);  ///< Members stand beside the layer's own.
+};
+
+/// Self-attention and a feed-forward block, each with dropout, residual and norm:
 /// [batch, T, dim] → [batch, T, dim].
 struct TransformerEncoderLayer : Layer {
   MultiHeadAttention attention;
-  LayerNorm attention_norm, feedforward_norm;
-  Linear expand, contract;
+  Owned<Layer> attention_norm, feedforward_norm;
+  FeedForward feedforward;
   Dropout dropout;
   NormPlacement placement;
-  Nonlinearity activation;
 
   TransformerEncoderLayer(const TransformerEncoderLayerOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
@@ -57,6 +85,11 @@ struct TransformerEncoderLayer : Layer {
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
     return forward(x, padding(mask));
   }
+  /// New positions after those that the cache remembers, as MultiHeadAttention's.
+  Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& tokens = {}) const;
+  Tensor operator()(const Tensor& x, KeyValueCache& cache, const Tensor& tokens = {}) const {
+    return called([&] { return forward(x, cache, tokens); });
+  }
   /// The same, and the attention weights [batch, heads, T, T].
   AttentionResult forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
   /// That of its parts. Throws Error where the inputs' channels do not have mean zero, but for a fixed
@@ -67,7 +100,6 @@ struct TransformerEncoderLayer : Layer {
 
  private:
   Tensor around(const Tensor& x, const std::function<Tensor(const Tensor&)>& attend) const;
-  Tensor feedforward(const Tensor& x) const;
 };
 
 struct TransformerEncoderOptions {
@@ -75,10 +107,10 @@ struct TransformerEncoderOptions {
   std::int64_t layers;
 };
 
-/// A stack of encoder layers; with pre-norm, a final layer norm.
+/// A stack of encoder layers; with pre-norm, a final norm.
 struct TransformerEncoder : Layer {
   std::vector<TransformerEncoderLayer> layers;
-  std::optional<LayerNorm> final_norm;
+  Owned<Layer> final_norm;  ///< Null with post-norm.
 
   TransformerEncoder(const TransformerEncoderOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
@@ -90,6 +122,11 @@ struct TransformerEncoder : Layer {
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
     return forward(x, padding(mask));
   }
+  /// New positions after those that the cache remembers.
+  Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& tokens = {}) const;
+  Tensor operator()(const Tensor& x, DecodingCache& cache, const Tensor& tokens = {}) const {
+    return called([&] { return forward(x, cache, tokens); });
+  }
   /// The same, and the attention weights [batch, heads, T, T] of each layer.
   struct Details {
     Tensor output;
@@ -97,6 +134,97 @@ struct TransformerEncoder : Layer {
   };
   Details forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
   infinite::Kernel limit(const infinite::Kernel& k) const override;
+  void visit(Visitor& v) override;
+  std::string describe() const override;
+};
+
+// --- decoder ---
+
+/// Self-attention, which is causal, attention to a memory [batch, S, dim], and a feed-forward block, each
+/// with dropout, residual and norm:  [batch, T, dim] → [batch, T, dim]. The options' `form` is of both
+/// attentions; hook, window and positions are of self-attention. No limit: the memory is an input of its
+/// own.
+struct TransformerDecoderLayer : Layer {
+  MultiHeadAttention attention, cross_attention;
+  Owned<Layer> attention_norm, cross_attention_norm, feedforward_norm;
+  FeedForward feedforward;
+  Dropout dropout;
+  NormPlacement placement;
+
+  TransformerDecoderLayer(const TransformerEncoderLayerOptions& options, Generator& rng);
+  /// Throws Error: it needs a memory.
+  Tensor forward(const Tensor& x) const override;
+  /// mask: of self-attention, beside the causal one; memory_mask: of attention to the memory.
+  Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
+                 const AttentionMask& memory_mask = {}) const;
+  using Layer::operator();
+  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                    const AttentionMask& memory_mask = {}) const {
+    return called([&] { return forward(x, memory, mask, memory_mask); });
+  }
+  /// New positions after those that the cache remembers.
+  Tensor forward(const Tensor& x, const ProjectedMemory& memory, KeyValueCache& cache,
+                 const Tensor& tokens = {}, const AttentionMask& memory_mask = {}) const;
+  Tensor operator()(const Tensor& x, const ProjectedMemory& memory, KeyValueCache& cache,
+                    const Tensor& tokens = {}, const AttentionMask& memory_mask = {}) const {
+    return called([&] { return forward(x, memory, cache, tokens, memory_mask); });
+  }
+  void visit(Visitor& v) override;
+  std::string describe() const override;
+
+ private:
+  using Attend = std::function<Tensor(const Tensor&)>;
+  Tensor around(const Tensor& x, const Attend& attend, const Attend& look) const;
+};
+
+/// A stack of decoder layers; with pre-norm, a final norm.
+struct TransformerDecoder : Layer {
+  std::vector<TransformerDecoderLayer> layers;
+  Owned<Layer> final_norm;  ///< Null with post-norm.
+
+  TransformerDecoder(const TransformerEncoderOptions& options, Generator& rng);
+  /// Throws Error: it needs a memory.
+  Tensor forward(const Tensor& x) const override;
+  Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
+                 const AttentionMask& memory_mask = {}) const;
+  using Layer::operator();
+  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                    const AttentionMask& memory_mask = {}) const {
+    return called([&] { return forward(x, memory, mask, memory_mask); });
+  }
+  /// A cache that has seen nothing yet but this memory, whose keys and values each layer has projected.
+  /// tokens: bool [batch, S], false = padding; undefined: all are.
+  DecodingCache remember(const Tensor& memory, const Tensor& tokens = {}) const;
+  /// New positions after those that the cache remembers. Throws Error unless remember() made it.
+  Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& tokens = {}) const;
+  Tensor operator()(const Tensor& x, DecodingCache& cache, const Tensor& tokens = {}) const {
+    return called([&] { return forward(x, cache, tokens); });
+  }
+  void visit(Visitor& v) override;
+  std::string describe() const override;
+};
+
+struct TransformerOptions {
+  TransformerEncoderLayerOptions layer;
+  std::int64_t encoder_layers = 6, decoder_layers = 6;
+};
+
+/// Encoder and decoder:  sources [batch, S, dim], targets [batch, T, dim] → [batch, T, dim]. Embeddings,
+/// positions and the map to a vocabulary are the model's around it.
+struct Transformer : Layer {
+  TransformerEncoder encoder;
+  TransformerDecoder decoder;
+
+  Transformer(const TransformerOptions& options, Generator& rng);
+  /// Throws Error: it needs targets.
+  Tensor forward(const Tensor& sources) const override;
+  /// source_tokens: bool [batch, S], false = padding; undefined: all are tokens.
+  Tensor forward(const Tensor& sources, const Tensor& targets, const Tensor& source_tokens) const;
+  using Layer::operator();
+  Tensor operator()(const Tensor& sources, const Tensor& targets,
+                    const Tensor& source_tokens) const {
+    return called([&] { return forward(sources, targets, source_tokens); });
+  }
   void visit(Visitor& v) override;
   std::string describe() const override;
 };

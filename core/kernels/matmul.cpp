@@ -1,10 +1,14 @@
 #include "ladon/core/kernels/matmul.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "ladon/core/blas.h"
+#include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/parallel.h"
+#include "ladon/core/rowwise.h"
 #include "ladon/core/view.h"
 
 namespace ladon::kernels {
@@ -130,9 +134,48 @@ struct Operands {
   }
 };
 
+thread_local bool rowwise = false;
+
+/// y ← a·b + beta·y as yᵀ ← bᵀ·aᵀ, a task a block of rows of a and one of columns of b: in the loops of
+/// attention rows are lanes, which know nothing of each other.
+template <class T>
+void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, T beta) {
+  const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);
+  const auto& loop = loops().of<T>().attention;
+  const blas::Matrix<const T> left = matrix<T>(a), right = matrix<T>(b);
+  constexpr std::int64_t rows = 64, columns = 64;
+  const std::int64_t stripes = (n + columns - 1) / columns, blocks = (m + rows - 1) / rows;
+  const std::vector<T> ones(static_cast<std::size_t>(std::max(k, columns)), T(1));
+  parallel::for_range(blocks, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first * rows; i < std::min(m, last * rows); i += rows) {
+      const std::int64_t here = std::min(rows, m - i);
+      const std::int64_t lanes = (here + tile_lanes<T> - 1) / tile_lanes<T> * tile_lanes<T>;
+      std::vector<T> turned(static_cast<std::size_t>(k * lanes));  // aᵀ [k, lanes]
+      loop.transpose(here, k, {left.data + i * left.row, left.row, left.column}, ones.data(),
+                     turned.data(), lanes);
+      const std::int64_t grain = 1 + (1 << 18) / std::max<std::int64_t>(1, columns * k * lanes);
+      parallel::for_range(stripes, grain, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<T> block(static_cast<std::size_t>(columns * lanes));
+        for (std::int64_t j = begin * columns; j < std::min(n, end * columns); j += columns) {
+          const std::int64_t width = std::min(columns, n - j);
+          loop.multiply(width, lanes, k, {right.data + j * right.column, right.column, right.row},
+                        turned.data(), lanes, nullptr, block.data(), lanes);
+          for (std::int64_t r = 0; r < here; ++r)
+            for (std::int64_t c = 0; c < width; ++c) {
+              T& to = y[(i + r) * n + j + c];
+              to = block[static_cast<std::size_t>(c * lanes + r)] + (beta == 0 ? T(0) : to);
+            }
+        }
+      });
+    }
+  });
+}
+
 void multiply(Tensor& y, const Operands& o, double beta) {
   if (y.count() == 0) return;
   visit_floating("matmul", y.dtype(), [&]<class T>() {
+    if (rowwise && o.lead.rank() == 0)
+      return multiply_rowwise<T>(y.mutable_data<T>(), o.a, o.b, static_cast<T>(beta));
     multiply<T>(y.mutable_data<T>(), o.lead, o.a, o.b, static_cast<T>(beta));
   });
 }
@@ -167,3 +210,10 @@ Tensor affine(const Tensor& a, const Tensor& b, const Tensor& row) {
 }
 
 }  // namespace ladon::kernels
+
+namespace ladon {
+
+RowwiseProducts::RowwiseProducts() : before_(std::exchange(kernels::rowwise, true)) {}
+RowwiseProducts::~RowwiseProducts() { kernels::rowwise = before_; }
+
+}  // namespace ladon

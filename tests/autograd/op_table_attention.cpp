@@ -157,6 +157,58 @@ std::vector<OpError> errors(Tensor (*apply)(const Tensor&, const Tensor&, const 
           {"needs a Generator", with_options({.dropout = 0.5})}};
 }
 
+/// y of pairs (u, v) = (x[first(i)], x[second(i)]) of channels; others stay.
+Reference rotated(bool interleaved) {
+  return [=](const std::vector<Dense>& in) {
+    Dense y = in[0];
+    const std::int64_t width = in[0].shape.at(-1), half = in[1].shape.at(-1);
+    const std::int64_t tokens = in[1].shape.count() / std::max<std::int64_t>(1, half);
+    for (std::int64_t row = 0; row * width < in[0].shape.count(); ++row)
+      for (std::int64_t i = 0; i < half; ++i) {
+        const auto first = static_cast<std::size_t>(row * width + (interleaved ? 2 * i : i));
+        const auto second = first + static_cast<std::size_t>(interleaved ? 1 : half);
+        const auto angle = static_cast<std::size_t>(row % tokens * half + i);
+        const double u = in[0].values[first], v = in[0].values[second];
+        const double cos = in[1].values[angle], sin = in[2].values[angle];
+        y.values[first] = u * cos - v * sin;
+        y.values[second] = v * cos + u * sin;
+      }
+    return y;
+  };
+}
+
+void add_rotary(OpTable& table) {
+  const Tensor x = table.random({2, 3, 6}), cos = table.random({3, 2}), sin = table.random({3, 2});
+  const auto plain = [](const Inputs& in) { return rotary_embedding(in[0], in[1], in[2]); };
+  const auto interleaved = [](const Inputs& in) {
+    return rotary_embedding(in[0], in[1], in[2], true);
+  };
+  table.add({.name = "rotary_embedding",
+             .samples = {{.note = "four of six channels",
+                          .inputs = {x, cos, sin},
+                          .apply = plain,
+                          .reference = rotated(false)},
+                         {.note = "interleaved",
+                          .inputs = {x, cos, sin},
+                          .apply = interleaved,
+                          .reference = rotated(true)},
+                         {.note = "all channels",
+                          .inputs = {table.random({3, 4}), cos, sin},
+                          .apply = plain,
+                          .reference = rotated(false)}},
+             .empty = {{.note = "no rows",
+                        .inputs = {table.random({0, 3, 6}), cos, sin},
+                        .apply = plain,
+                        .reference = rotated(false)}},
+             .errors = {{"x is [.., T, d]",
+                         [] {
+                           rotary_embedding(ones({2, 3}), ones({2, 2}), ones({2, 2}));
+                         }},
+                        {"do not broadcast", [] {
+                           rotary_embedding(ones({2, 4}), ones({3, 2}), ones({3, 2}));
+                         }}}});
+}
+
 void add_attention_rows(OpTable& table) {
   table.add({.name = "scaled_dot_product_attention",
              .samples = samples(table, false),
@@ -169,6 +221,7 @@ void add_attention_rows(OpTable& table) {
                  [](const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o) {
                    return attention_with_weights(q, k, v, o).weights;
                  })});
+  add_rotary(table);
 }
 
 const Family family(add_attention_rows);

@@ -37,7 +37,7 @@ TEST(Mask, IsNotDroppedInSilence) {
 TEST(Errors, TellWhereInTheModelTheyAroseByItsNames) {
   Generator rng(1);
   TransformerEncoder encoder({.layer = {.dim = 8, .heads = 2}, .layers = 2}, rng);
-  encoder.layers[1].contract.weight = parameter(zeros({8, 5}));
+  encoder.layers[1].feedforward.contract.weight = parameter(zeros({8, 5}));
   test::expect_error([&] { encoder(ones({1, 3, 8})); }, "layers.1.contract: [linear] ");
   encoder.layers[0].attention.key_bias = parameter(zeros({7}));
   test::expect_error([&] { encoder(ones({1, 3, 8})); }, "layers.0.attention: [");
@@ -145,7 +145,7 @@ TEST(Threads, TrainOneModelTogether) {
   model.zero_grad();
   model.eval();
   backward(sum(square(model(x))));
-  const Tensor one = clone(model.final_norm->bias.grad());
+  const Tensor one = clone(static_cast<const LayerNorm&>(*model.final_norm).bias.grad());
   model.zero_grad();
   threads.clear();
   for (int i = 0; i < 4; ++i)
@@ -153,7 +153,8 @@ TEST(Threads, TrainOneModelTogether) {
       for (int k = 0; k < sweeps; ++k) backward(sum(square(model(x))));
     });
   for (std::thread& t : threads) t.join();
-  EXPECT_TRUE(all_close(model.final_norm->bias.grad(), one * double(4 * sweeps), 1e-4, 1e-3));
+  EXPECT_TRUE(all_close(static_cast<const LayerNorm&>(*model.final_norm).bias.grad(),
+                        one * double(4 * sweeps), 1e-4, 1e-3));
 }
 
 }  // namespace

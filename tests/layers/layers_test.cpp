@@ -198,7 +198,7 @@ TEST(Transformer, PostNormEndsNormalizedAndPreNormKeepsTheStream) {
   TransformerEncoderLayer pre({.dim = 8, .heads = 2, .norm = NormPlacement::pre}, rng);
   pre.eval();
   fill_(pre.attention.output.detach(), 0);
-  fill_(pre.contract.weight.detach(), 0);
+  fill_(pre.feedforward.contract.weight.detach(), 0);
   EXPECT_TRUE(all_equal(pre(x), x));
 }
 

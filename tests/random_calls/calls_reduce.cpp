@@ -72,6 +72,13 @@ void add_reduce_calls(CallTable& table) {
   });
   table.add("layer_norm", layer_norm, floating, per_channel, per_channel, fraction);
   table.add("rms_norm", rms_norm, floating, per_channel, fraction);
+  table.add("rotary_embedding", [](Draw& d) {
+    const Tensor x = d.floating();
+    const std::int64_t tokens = x.defined() && x.rank() > 1 ? x.size(-2) : d.below(3);
+    const std::int64_t pairs = x.defined() && x.rank() > 0 ? x.size(-1) / 2 : 1;
+    const Shape angles{tokens, d.chance(0.7) ? pairs : d.below(3)};
+    return rotary_embedding(x, d.near(angles), d.near(angles), d.flag());
+  });
   table.add("cross_entropy", cross_entropy, floating, targets, loss_options);
   table.add("nll_loss", nll_loss, floating, targets, loss_options);
   table.add("mse_loss", mse_loss, floating, twin, reduction);

@@ -78,6 +78,19 @@ Networks of_sequences() {
                                  .bias_std = 0.2},
                                 rng),
         MeanPool(), dense(8, 8, rng));
+  // shared keys, a gate and norms by power
+  add(all, dense(3, 8, rng),
+      TransformerEncoderLayer({.dim = 8,
+                               .heads = 4,
+                               .dropout = 0,
+                               .activation = Nonlinearity::relu,
+                               .form = {.weighting = Weighting::identity},
+                               .prior = {.parameterization = Parameterization::ntk},
+                               .kv_heads = 2,
+                               .normalization = Normalization::rms,
+                               .gated = true},
+                              rng),
+      MeanPool(), dense(8, 8, rng));
   return all;
 }
 

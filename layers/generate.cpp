@@ -1,0 +1,313 @@
+#include "ladon/layers/generate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
+#include "ladon/core/rowwise.h"
+
+namespace ladon {
+namespace {
+
+using Tokens = std::vector<std::int64_t>;
+
+/// Beams compare texts of unequal length by log-probability a token to a power.
+double score(double log_probability, std::size_t length, double penalty) {
+  return log_probability / std::pow(static_cast<double>(length), penalty);
+}
+
+void check_options(const GenerateOptions& o) {
+  LADON_CHECK(o.length > 0, "generate", "length must be positive, got ", o.length);
+  LADON_CHECK(o.temperature >= 0 && o.top_k >= 0 && o.top_p > 0 && o.top_p <= 1, "generate",
+              "temperature and top_k must not be negative, and top_p lie in (0, 1]; got ",
+              o.temperature, ", ", o.top_k, " and ", o.top_p);
+  LADON_CHECK(o.beams >= 0, "generate", "beams must not be negative, got ", o.beams);
+  LADON_CHECK(o.beams == 0 || (o.temperature == 1 && o.top_k == 0 && o.top_p == 1), "generate",
+              "beams draw nothing; leave temperature, top_k and top_p alone");
+}
+
+/// ln p of every token. Throws Error for a NaN, and where no token is possible.
+std::vector<double> log_probabilities(const std::vector<double>& logits) {
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    LADON_CHECK(!std::isnan(logits[i]), "generate", "the logit of token ", i, " is NaN");
+  LADON_CHECK(!logits.empty(), "generate", "there are no tokens to choose from");
+  const double top = *std::max_element(logits.begin(), logits.end());
+  LADON_CHECK(std::isfinite(top), "generate", "the largest logit is ", top,
+              "; a token must be possible");
+  double sum = 0;
+  for (const double x : logits) sum += std::exp(x - top);
+  std::vector<double> y = logits;
+  for (double& x : y) x -= top + std::log(sum);
+  return y;
+}
+
+/// Tokens by falling logit, the first of equal ones before.
+Tokens ranked(const std::vector<double>& logits, std::size_t count) {
+  Tokens order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto before = [&](std::int64_t a, std::int64_t b) {
+    const double x = logits[static_cast<std::size_t>(a)], y = logits[static_cast<std::size_t>(b)];
+    return x > y || (x == y && a < b);
+  };
+  count = std::min(count, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                    before);
+  order.resize(count);
+  return order;
+}
+
+std::int64_t draw(const std::vector<double>& logits, const GenerateOptions& o, Generator& rng) {
+  const std::vector<double> p = log_probabilities(logits);
+  if (o.temperature == 0) return ranked(p, 1)[0];
+  const bool some = o.top_k > 0 || o.top_p < 1;
+  Tokens tokens(p.size());
+  if (some)
+    tokens = ranked(p, o.top_k > 0 ? static_cast<std::size_t>(o.top_k) : p.size());
+  else
+    std::iota(tokens.begin(), tokens.end(), 0);
+  const double top = *std::max_element(p.begin(), p.end());
+  std::vector<double> mass;
+  for (const std::int64_t t : tokens)
+    mass.push_back(std::exp((p[static_cast<std::size_t>(t)] - top) / o.temperature));
+  double total = std::accumulate(mass.begin(), mass.end(), 0.0);
+  if (o.top_p < 1) {
+    double kept = 0;
+    std::size_t n = 0;
+    while (n < mass.size() && kept < o.top_p * total) kept += mass[n++];
+    mass.resize(n);
+    total = kept;
+  }
+  const double u = rng.uniform() * total;
+  double sum = 0;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < mass.size(); ++i) {
+    if (mass[i] == 0) continue;
+    last = i;
+    if (u < (sum += mass[i])) break;
+  }
+  return tokens[last];
+}
+
+/// Texts being written, a row each, and what the model says of their next tokens.
+class Writer {
+ public:
+  Writer(const NextToken& next, const Tensor& prompt, const Tensor& mask,
+         const DecodingCache& start, bool cached)
+      : next_(next), start_(start), cache_(start), cached_(cached) {
+    const std::int64_t batch = prompt.size(0), length = prompt.size(1);
+    const std::vector<double> tokens = prompt.to_vector();
+    const std::vector<double> flags = mask.defined() ? mask.to_vector() : std::vector<double>();
+    for (std::int64_t b = 0; b < batch; ++b) {
+      texts_.emplace_back();
+      for (std::int64_t t = 0; t < length; ++t) {
+        const auto at = static_cast<std::size_t>(b * length + t);
+        if (flags.empty() || flags[at] != 0)
+          texts_.back().push_back(static_cast<std::int64_t>(tokens[at]));
+      }
+      LADON_CHECK(!texts_.back().empty(), "generate", "prompt ", b, " has no tokens");
+    }
+    look_at_all();
+  }
+
+  /// Logits of the token after each row.
+  const std::vector<std::vector<double>>& logits() const { return logits_; }
+
+  /// Row i becomes row rows[i] with tokens[i] after it.
+  void go_on(const Tokens& rows, const Tokens& tokens) {
+    std::vector<Tokens> texts;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      texts.push_back(texts_[static_cast<std::size_t>(rows[i])]);
+      texts.back().push_back(tokens[i]);
+    }
+    texts_ = std::move(texts);
+    const auto count = static_cast<std::int64_t>(rows.size());
+    const Tensor chosen = from_vector(rows, {count});
+    if (!cached_) {
+      start_.select(chosen);
+      cache_ = start_;
+      return look_at_all();
+    }
+    cache_.select(chosen);
+    take(next_(from_vector(tokens, {count, 1}), cache_, {}), Tokens(rows.size(), 0));
+  }
+
+ private:
+  void look_at_all() {
+    std::size_t longest = 0;
+    for (const Tokens& text : texts_) longest = std::max(longest, text.size());
+    Tokens all, last;
+    std::vector<bool> flags;
+    bool padded = false;
+    for (const Tokens& text : texts_) {
+      last.push_back(static_cast<std::int64_t>(text.size()) - 1);
+      for (std::size_t t = 0; t < longest; ++t) {
+        all.push_back(t < text.size() ? text[t] : 0);
+        flags.push_back(t < text.size());
+        padded = padded || t >= text.size();
+      }
+    }
+    const Shape shape{static_cast<std::int64_t>(texts_.size()), static_cast<std::int64_t>(longest)};
+    const Tensor mask = padded ? from_vector(flags, shape) : Tensor();
+    take(next_(from_vector(all, shape), cache_, mask), last);
+  }
+
+  /// What stands at position last[b] of row b.
+  void take(const Tensor& logits, const Tokens& last) {
+    LADON_CHECK(logits.defined() && is_floating(logits.dtype()) && logits.rank() == 3 &&
+                    logits.size(0) == static_cast<std::int64_t>(texts_.size()) &&
+                    logits.size(1) > *std::max_element(last.begin(), last.end()),
+                "generate", "the model must give logits [batch, T, vocabulary] of ", texts_.size(),
+                " rows", logits.defined() ? detail::join(", got ", logits.shape()) : "");
+    logits_.clear();
+    for (std::size_t b = 0; b < last.size(); ++b)
+      logits_.push_back(
+          select(select(logits, 0, static_cast<std::int64_t>(b)), 0, last[b]).to_vector());
+  }
+
+  const NextToken& next_;
+  DecodingCache start_, cache_;
+  bool cached_;
+  std::vector<Tokens> texts_;
+  std::vector<std::vector<double>> logits_;
+};
+
+bool stops(const GenerateOptions& o, std::int64_t token) {
+  return std::find(o.stop.begin(), o.stop.end(), token) != o.stop.end();
+}
+
+std::vector<Generated> write_by_drawing(Writer& writer, std::size_t batch, const GenerateOptions& o,
+                                        Generator& rng) {
+  const std::uint64_t first = rng.reserve(1);
+  std::vector<Generated> texts(batch);
+  std::vector<Generator> generators;
+  std::vector<std::size_t> open(batch);  // rows of the writer are these texts
+  std::iota(open.begin(), open.end(), std::size_t{0});
+  for (std::size_t b = 0; b < batch; ++b) generators.push_back(rng.split(first).split(b));
+  for (std::int64_t step = 0; step < o.length; ++step) {
+    Tokens rows, tokens;
+    std::vector<std::size_t> next;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const std::size_t b = open[i];
+      const std::vector<double>& logits = writer.logits()[i];
+      const std::int64_t token = draw(logits, o, generators[b]);
+      texts[b].tokens.push_back(token);
+      texts[b].log_probability += log_probabilities(logits)[static_cast<std::size_t>(token)];
+      if (stops(o, token)) continue;
+      rows.push_back(static_cast<std::int64_t>(i));
+      tokens.push_back(token);
+      next.push_back(b);
+    }
+    open = next;
+    if (open.empty()) break;
+    if (step + 1 < o.length) writer.go_on(rows, tokens);
+  }
+  return texts;
+}
+
+/// A text of a beam, and its row in the writer.
+struct Candidate {
+  Generated text;
+  std::int64_t row;
+  bool ended = false;
+};
+
+/// The 2·beams likeliest continuations of the open texts of one prompt, the likeliest first: enough that
+/// `beams` of them go on even if as many end.
+std::vector<Candidate> continued(const std::vector<Candidate>& open, const Writer& writer,
+                                 const GenerateOptions& o) {
+  const auto kept = static_cast<std::size_t>(2 * o.beams);
+  std::vector<Candidate> all;
+  for (const Candidate& c : open) {
+    const std::vector<double> p =
+        log_probabilities(writer.logits()[static_cast<std::size_t>(c.row)]);
+    for (const std::int64_t token : ranked(p, kept)) {
+      if (std::isinf(p[static_cast<std::size_t>(token)])) continue;
+      Candidate longer = c;
+      longer.text.tokens.push_back(token);
+      longer.text.log_probability += p[static_cast<std::size_t>(token)];
+      longer.ended = stops(o, token);
+      all.push_back(std::move(longer));
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return a.text.log_probability > b.text.log_probability;
+  });
+  all.resize(std::min(all.size(), kept));
+  return all;
+}
+
+std::vector<Generated> write_by_beams(Writer& writer, std::size_t batch, const GenerateOptions& o) {
+  const auto value = [&](const Generated& text) {
+    return score(text.log_probability, text.tokens.size(), o.length_penalty);
+  };
+  const auto better = [&](const Candidate& a, const Candidate& b) {
+    return value(a.text) < value(b.text);
+  };
+  std::vector<std::vector<Candidate>> open(batch), ended(batch);
+  for (std::size_t b = 0; b < batch; ++b) open[b].push_back({{}, static_cast<std::int64_t>(b)});
+  for (std::int64_t step = 0; step < o.length; ++step) {
+    Tokens rows, tokens;
+    for (std::size_t b = 0; b < batch; ++b) {
+      std::vector<Candidate> next;
+      for (Candidate& c : continued(open[b], writer, o)) {
+        if (c.ended)
+          ended[b].push_back(std::move(c));
+        else if (next.size() < static_cast<std::size_t>(o.beams))
+          next.push_back(std::move(c));
+      }
+      // No open text is better than the best that ended, and enough have.
+      const bool done = ended[b].size() >= static_cast<std::size_t>(o.beams) && !next.empty() &&
+                        !better(*std::max_element(ended[b].begin(), ended[b].end(), better),
+                                *std::max_element(next.begin(), next.end(), better));
+      open[b].clear();
+      if (done) continue;
+      for (Candidate& c : next) {
+        rows.push_back(c.row);
+        tokens.push_back(c.text.tokens.back());
+        c.row = static_cast<std::int64_t>(rows.size()) - 1;
+        open[b].push_back(std::move(c));
+      }
+    }
+    if (rows.empty()) break;
+    if (step + 1 < o.length) writer.go_on(rows, tokens);
+  }
+  std::vector<Generated> best;
+  for (std::size_t b = 0; b < batch; ++b) {
+    ended[b].insert(ended[b].end(), open[b].begin(), open[b].end());
+    best.push_back(std::max_element(ended[b].begin(), ended[b].end(), better)->text);
+  }
+  return best;
+}
+
+}  // namespace
+
+std::int64_t draw_token(const Tensor& logits, const GenerateOptions& options, Generator& rng) {
+  check_options(options);
+  LADON_CHECK(logits.defined() && is_floating(logits.dtype()) && logits.rank() == 1, "draw_token",
+              "logits must be floating [vocabulary]",
+              logits.defined() ? detail::join(", got ", logits.dtype(), " ", logits.shape()) : "");
+  return draw(logits.to_vector(), options, rng);
+}
+
+std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,
+                                const GenerateOptions& options, Generator& rng, const Tensor& mask,
+                                const DecodingCache& start) {
+  check_options(options);
+  LADON_CHECK(prompt.defined() && prompt.dtype() == i64 && prompt.rank() == 2 &&
+                  prompt.size(0) > 0 && prompt.size(1) > 0,
+              "generate", "the prompt must be i64 [batch, T] with T > 0",
+              prompt.defined() ? detail::join(", got ", prompt.dtype(), " ", prompt.shape()) : "");
+  LADON_CHECK(!mask.defined() || (mask.dtype() == boolean && mask.shape() == prompt.shape()),
+              "generate", "the mask must be bool ", prompt.shape());
+  const NoGrad no_grad;
+  const RowwiseProducts rowwise;
+  Writer writer(next, prompt, mask, start, options.cached);
+  const auto batch = static_cast<std::size_t>(prompt.size(0));
+  return options.beams > 0 ? write_by_beams(writer, batch, options)
+                           : write_by_drawing(writer, batch, options, rng);
+}
+
+}  // namespace ladon

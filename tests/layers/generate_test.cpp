@@ -1,0 +1,189 @@
+// Texts that a model writes, against what its logits say.
+
+#include "ladon/layers/generate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/random.h"
+#include "ladon/layers/attention_variants.h"
+#include "ladon/layers/embedding.h"
+#include "ladon/layers/transformer.h"
+#include "ladon/tests/support.h"
+
+namespace ladon {
+namespace {
+
+using test::expect_error;
+using Tokens = std::vector<std::int64_t>;
+
+Tensor row(const Tokens& tokens) {
+  return from_vector(tokens, {1, static_cast<std::int64_t>(tokens.size())});
+}
+
+/// A small language model of 11 tokens.
+struct Model {
+  Generator rng{3};
+  Embedding embedding{{.count = 11, .dim = 24}, rng};
+  TransformerEncoder body{
+      {{.dim = 24, .heads = 4, .causal = true, .kv_heads = 2, .hook = RotaryPositions()}, 2}, rng};
+  Model() { body.eval(); }
+  NextToken next() const {
+    return [this](const Tensor& tokens, DecodingCache& cache, const Tensor& mask) {
+      return 0.7 * linear(body(embedding(tokens), cache, mask), embedding.weight);
+    };
+  }
+};
+
+/// ln p of the texts that begin with `prompt`, by one pass over all.
+double log_probability(const Model& model, const Tokens& prompt, const Tokens& text) {
+  Tokens all = prompt;
+  all.insert(all.end(), text.begin(), text.end());
+  DecodingCache cache;
+  const Tensor p = select(log_softmax(cast(model.next()(row(all), cache, {}), f64), -1), 0, 0);
+  double sum = 0;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    sum += at(p, {static_cast<std::int64_t>(prompt.size() + i) - 1, text[i]}).item();
+  return sum;
+}
+
+TEST(Generate, CachedIsUncachedTokenForTokenAndInAnyBatch) {
+  const Model model;
+  for (const GenerateOptions& o : {GenerateOptions{.length = 60},
+                                   {.length = 60, .temperature = 0},
+                                   {.length = 60, .temperature = 1.3, .top_k = 4},
+                                   {.length = 60, .top_p = 0.7, .stop = {5}},
+                                   {.length = 20, .stop = {5}, .beams = 3}}) {
+    GenerateOptions slow = o;
+    slow.cached = false;
+    Generator one(7), two(7);
+    const Tensor prompt = tensor({1, 2, 3, 4, 0, 0, 7, 8, 0}, {3, 3}, i64);
+    const Tensor mask = cast(tensor({1, 1, 1, 1, 0, 0, 1, 1, 0}, {3, 3}), boolean);
+    const auto fast = generate(model.next(), prompt, o, one, mask);
+    const auto again = generate(model.next(), prompt, slow, two, mask);
+    ASSERT_EQ(fast.size(), 3u);
+    for (std::size_t b = 0; b < 3; ++b) {
+      EXPECT_EQ(fast[b].tokens, again[b].tokens);
+      EXPECT_NEAR(fast[b].log_probability, again[b].log_probability, 1e-4);
+    }
+    // Without what stands beside it: the first row draws from the same split.
+    Generator three(7);
+    EXPECT_EQ(generate(model.next(), row({1, 2, 3}), o, three)[0].tokens, fast[0].tokens);
+    EXPECT_NEAR(fast[0].log_probability, log_probability(model, {1, 2, 3}, fast[0].tokens), 1e-4);
+  }
+}
+
+TEST(Generate, ABeamOfOneIsGreedy) {
+  const Model model;
+  for (std::int64_t first = 0; first < 11; ++first) {
+    Generator rng(1);
+    const auto greedy =
+        generate(model.next(), row({first}), {.length = 25, .temperature = 0, .stop = {4}}, rng);
+    const auto beam =
+        generate(model.next(), row({first}), {.length = 25, .stop = {4}, .beams = 1}, rng);
+    EXPECT_EQ(greedy[0].tokens, beam[0].tokens);
+    EXPECT_NEAR(greedy[0].log_probability, beam[0].log_probability, 1e-12);
+  }
+}
+
+// A beam as wide as there are texts finds the likeliest of all of them.
+TEST(Generate, AWideBeamFindsTheLikeliestText) {
+  const Model model;
+  for (const double penalty : {0.0, 1.0}) {
+    Tokens best;
+    double most = -INFINITY;
+    for (std::int64_t a = 0; a < 11; ++a)
+      for (std::int64_t b = 0; b < 11; ++b)
+        for (std::int64_t c = 0; c < 11; ++c) {
+          const double p = log_probability(model, {2, 9}, {a, b, c});
+          if (p > most) most = p, best = {a, b, c};
+        }
+    Generator rng(1);
+    const auto found = generate(model.next(), row({2, 9}),
+                                {.length = 3, .beams = 121, .length_penalty = penalty}, rng);
+    EXPECT_EQ(found[0].tokens, best);
+    EXPECT_NEAR(found[0].log_probability, most, 1e-4);
+  }
+}
+
+/// χ² of 20,000 draws from logits against these probabilities.
+double chi_square(const GenerateOptions& options, const std::vector<double>& expected) {
+  const Tensor logits = tensor({0, 1, 2, -INFINITY, 2.5}, {5});
+  Generator rng(5);
+  std::map<std::int64_t, double> counts;
+  const double n = 20000;
+  for (int i = 0; i < n; ++i) ++counts[draw_token(logits, options, rng)];
+  double sum = 0;
+  for (std::size_t t = 0; t < expected.size(); ++t) {
+    const double count = counts[static_cast<std::int64_t>(t)];
+    if (expected[t] == 0)
+      EXPECT_EQ(count, 0);
+    else
+      sum += std::pow(count - n * expected[t], 2) / (n * expected[t]);
+  }
+  return sum;
+}
+
+// Weights 1, e, e², 0, e^2.5 of the five tokens. χ² of at most 3 degrees of freedom is above 21.1 once in
+// 10,000 runs.
+TEST(Generate, DrawsByTheRulesOfItsOptions) {
+  const auto shares = [](std::vector<double> weights) {
+    double sum = 0;
+    for (const double w : weights) sum += w;
+    for (double& w : weights) w /= sum;
+    return weights;
+  };
+  const double e = std::exp(1.0);
+  EXPECT_LT(chi_square({}, shares({1, e, e * e, 0, std::exp(2.5)})), 21.1);
+  EXPECT_LT(chi_square({.temperature = 2}, shares({1, std::exp(.5), e, 0, std::exp(1.25)})), 21.1);
+  EXPECT_LT(chi_square({.top_k = 2}, shares({0, 0, e * e, 0, std::exp(2.5)})), 21.1);
+  // Shares .536, .325, .120, .044…: the first two have .84 of the mass, the first three .96.
+  EXPECT_LT(chi_square({.top_p = 0.9}, shares({0, e, e * e, 0, std::exp(2.5)})), 21.1);
+  EXPECT_LT(chi_square({.top_k = 2, .top_p = 0.5}, {0, 0, 0, 0, 1}), 21.1);
+  EXPECT_LT(chi_square({.temperature = 0}, {0, 0, 0, 0, 1}), 21.1);
+}
+
+TEST(Generate, EndsAtAStopToken) {
+  const NextToken counts = [](const Tensor& tokens, DecodingCache&, const Tensor&) {
+    return 100 * one_hot(tokens + 1, 6);  // 0, 1, 2, …
+  };
+  Generator rng(1);
+  const Tensor prompt = tensor({2, 0}, {2, 1}, i64);
+  for (const std::int64_t beams : {0, 2}) {
+    const auto texts = generate(counts, prompt, {.length = 9, .stop = {4}, .beams = beams}, rng);
+    EXPECT_EQ(texts[0].tokens, (Tokens{3, 4}));
+    EXPECT_EQ(texts[1].tokens, (Tokens{1, 2, 3, 4}));
+  }
+}
+
+TEST(Generate, MisuseIsAnError) {
+  const Model model;
+  Generator rng(1);
+  const auto write = [&](const GenerateOptions& o, const Tensor& prompt) {
+    return [&, o, prompt] { generate(model.next(), prompt, o, rng); };
+  };
+  expect_error(write({.length = 0}, row({1})), "length must be positive, got 0");
+  expect_error(write({.temperature = -1}, row({1})), "must not be negative");
+  expect_error(write({.top_p = 0}, row({1})), "top_p lie in (0, 1]");
+  expect_error(write({.top_k = 3, .beams = 2}, row({1})), "beams draw nothing");
+  expect_error(write({}, tensor({1}, {1})), "the prompt must be i64 [batch, T]");
+  expect_error(write({}, zeros({1, 0}, i64)), "with T > 0");
+  expect_error(
+      [&] {
+        generate(model.next(), row({1, 2}), {}, rng, zeros({1, 2}, boolean));
+      },
+      "prompt 0 has no tokens");
+  expect_error([&] { draw_token(tensor({1, NAN}, {2}), {}, rng); }, "the logit of token 1 is NaN");
+  expect_error([&] { draw_token(full({2}, -INFINITY), {}, rng); }, "a token must be possible");
+  const NextToken wrong = [](const Tensor& tokens, DecodingCache&, const Tensor&) {
+    return zeros({tokens.size(0), 5});
+  };
+  expect_error([&] { generate(wrong, row({1}), {}, rng); }, "the model must give logits [batch, T");
+}
+
+}  // namespace
+}  // namespace ladon
