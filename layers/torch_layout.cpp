@@ -1,24 +1,26 @@
 #include "ladon/layers/torch_layout.h"
 
-#include "ladon/autograd/graph.h"
-#include "ladon/autograd/ops/inplace.h"
-#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/containers.h"
+#include "ladon/layers/conv.h"
+#include "ladon/layers/transformer.h"
 
 namespace ladon {
 namespace {
 
 void check_torch_form(const MultiHeadAttention& layer) {
   const std::int64_t dim = layer.query.size(2);
-  LADON_CHECK(layer.form == AttentionForm{} && !layer.positions && !layer.hook &&
-                  layer.parameterization() == Parameterization::standard &&
-                  layer.query_bias.defined() == layer.output_bias.defined(),
-              "torch layout",
-              "is of plain attention: softmax, sqrt scaling, separate queries and keys, no "
-              "positions, no hook, "
-              "standard parameterization, biases everywhere or nowhere; this is ",
-              layer.describe());
+  LADON_CHECK(
+      layer.form == AttentionForm{} && !layer.positions && !layer.hook &&
+          layer.kv_heads() == layer.heads() && layer.window == 0 &&
+          layer.parameterization() == Parameterization::standard &&
+          layer.query_bias.defined() == layer.output_bias.defined(),
+      "torch layout",
+      "is of plain attention: softmax, sqrt scaling, separate queries and keys, a head of keys for "
+      "each of queries, no window, no positions, no hook, standard parameterization, biases "
+      "everywhere or nowhere; this is ",
+      layer.describe());
   LADON_CHECK(layer.key.size(2) == dim && layer.value.size(2) == dim &&
                   layer.output.size(2) == dim && layer.value_head_dim() == layer.head_dim() &&
                   layer.heads() * layer.head_dim() == dim,
@@ -27,55 +29,132 @@ void check_torch_form(const MultiHeadAttention& layer) {
               layer.query.shape(), ", ", layer.key.shape(), ", ", layer.value.shape());
 }
 
-}  // namespace
-
-StateDict to_torch(const MultiHeadAttention& layer) {
-  NoGrad no_grad;
-  check_torch_form(layer);
-  const std::int64_t dim = layer.query.size(2);
-  const auto square = [dim](const Tensor& x) { return reshape(x.detach(), {dim, dim}); };
-  const auto flat = [dim](const Tensor& x) { return reshape(x.detach(), {dim}); };
-  StateDict state;
-  state["in_proj_weight"] =
-      concat({square(layer.query), square(layer.key), square(layer.value)}, 0);
-  state["out_proj.weight"] = clone(transpose(square(layer.output)));  // torch: [out, in]
-  if (!layer.output_bias.defined()) return state;
-  state["in_proj_bias"] =
-      concat({flat(layer.query_bias), flat(layer.key_bias), flat(layer.value_bias)}, 0);
-  state["out_proj.bias"] = clone(layer.output_bias.detach());
-  return state;
+std::string renamed(const std::string& name,
+                    std::initializer_list<std::pair<const char*, const char*>> names) {
+  for (const auto& [own, foreign] : names)
+    if (name == own) return foreign;
+  return name;
 }
 
-void from_torch(MultiHeadAttention& layer, const StateDict& state) {
-  NoGrad no_grad;
-  check_torch_form(layer);
-  const std::int64_t dim = layer.query.size(2);
-  const auto take = [&](const std::string& name, const Shape& shape) {
-    const auto found = state.find(name);
-    LADON_CHECK(found != state.end(), "from_torch", "`", name, "` is missing");
-    LADON_CHECK(found->second.shape() == shape, "from_torch", "`", name, "` has shape ",
-                found->second.shape(), ", expected ", shape);
-    return found->second;
-  };
-  const bool bias = layer.output_bias.defined();
-  const Tensor in = take("in_proj_weight", {3 * dim, dim});
-  const Tensor out = take("out_proj.weight", {dim, dim});
-  const Tensor in_bias = bias ? take("in_proj_bias", {3 * dim}) : Tensor();
-  const Tensor out_bias = bias ? take("out_proj.bias", {dim}) : Tensor();
+/// What PyTorch calls a member of a module.
+std::string torch_name(const Module& parent, const std::string& name) {
+  if (dynamic_cast<const TransformerEncoderLayer*>(&parent))
+    return renamed(name, {{"attention", "self_attn"},
+                          {"attention_norm", "norm1"},
+                          {"feedforward_norm", "norm2"},
+                          {"expand", "linear1"},
+                          {"contract", "linear2"}});
+  if (dynamic_cast<const TransformerDecoderLayer*>(&parent))
+    return renamed(name, {{"attention", "self_attn"},
+                          {"cross_attention", "multihead_attn"},
+                          {"attention_norm", "norm1"},
+                          {"cross_attention_norm", "norm2"},
+                          {"feedforward_norm", "norm3"},
+                          {"expand", "linear1"},
+                          {"contract", "linear2"}});
+  if (dynamic_cast<const TransformerEncoder*>(&parent) ||
+      dynamic_cast<const TransformerDecoder*>(&parent))
+    return renamed(name, {{"final_norm", "norm"}});
+  if (dynamic_cast<const Sequential*>(&parent)) return name.substr(std::string("layers.").size());
+  return name;
+}
 
-  const auto third = [dim](const Tensor& x, std::int64_t i) { return split(x, dim)[i]; };
-  const auto store = [](const Tensor& to, const Tensor& from) {
-    copy_(to, reshape(from, to.shape()));
-  };
-  store(layer.query, third(in, 0));
-  store(layer.key, third(in, 1));
-  store(layer.value, third(in, 2));
-  store(layer.output, transpose(out));
-  if (!bias) return;
-  store(layer.query_bias, third(in_bias, 0));
-  store(layer.key_bias, third(in_bias, 1));
-  store(layer.value_bias, third(in_bias, 2));
-  store(layer.output_bias, out_bias);
+/// Lists the tensors of a model, keeping both names as it goes down.
+class TorchNames final : public Visitor {
+ public:
+  std::vector<ForeignTensor> list;
+
+  void run(Module& root) { visit(root); }
+  void buffer(std::string_view name, Tensor& x) override { parameter(name, x); }
+
+ protected:
+  void parameter(std::string_view name, Tensor& x) override {
+    if (!x.defined()) return;
+    ForeignTensor entry{own_ + std::string(name),
+                        foreign_ + torch_name(*parent_, std::string(name))};
+    if (const auto* conv = dynamic_cast<const Conv*>(parent_); conv && name == "weight") {
+      Shape taps;  // [out, taps.., in] ↔ [out, in, taps..]
+      for (const Window& window : conv->windows) taps.append(window.size);
+      entry.out = [taps](const Tensor& w) {
+        Shape shape{w.size(0)};
+        for (int i = 0; i < taps.rank(); ++i) shape.append(taps[i]);
+        shape.append(w.size(1) / taps.count());
+        const Tensor y = reshape(w, shape);
+        return taps.rank() == 1 ? permute(y, {0, 2, 1}) : permute(y, {0, 3, 1, 2});
+      };
+      entry.in = [](const Tensor& w) {
+        return flatten(w.rank() == 3 ? permute(w, {0, 2, 1}) : permute(w, {0, 2, 3, 1}), 1, -1);
+      };
+    }
+    list.push_back(std::move(entry));
+  }
+
+  void module(std::string_view name, Module& m) override {
+    const std::string own = own_, foreign = foreign_;
+    const Module* parent = parent_;
+    own_ += std::string(name) + ".";
+    foreign_ += torch_name(*parent, std::string(name)) + ".";
+    visit(m);
+    own_ = own;
+    foreign_ = foreign;
+    parent_ = parent;
+  }
+
+ private:
+  void visit(Module& m) {
+    parent_ = &m;
+    if (const auto* attention = dynamic_cast<const MultiHeadAttention*>(&m)) return add(*attention);
+    if (const auto* layer = dynamic_cast<const TransformerEncoderLayer*>(&m))
+      check(layer->feedforward);
+    if (const auto* layer = dynamic_cast<const TransformerDecoderLayer*>(&m))
+      check(layer->feedforward);
+    m.visit(*this);
+  }
+
+  static void check(const FeedForward& block) {
+    LADON_CHECK(!block.gate, "torch layout", "has no feed-forward block with a gate");
+  }
+
+  void add(const MultiHeadAttention& layer) {
+    check_torch_form(layer);
+    const auto flat = [](const Tensor& x) {  // [heads, width, ..] → [heads·width, ..]
+      return flatten(x, 0, 1);
+    };
+    const auto by_heads = [heads = layer.heads()](const Tensor& x) {
+      Shape shape{heads, x.size(0) / heads};
+      if (x.rank() == 2) shape.append(x.size(1));
+      return reshape(x, shape);
+    };
+    const auto stack = [&](const char* foreign, std::initializer_list<const char*> own) {
+      int part = 0;
+      for (const char* name : own)
+        list.push_back({own_ + name, foreign_ + foreign, flat, by_heads, 0, part++, 3});
+    };
+    stack("in_proj_weight", {"query", "key", "value"});
+    list.push_back({own_ + "output", foreign_ + "out_proj.weight",
+                    [=](const Tensor& x) { return transpose(flat(x)); },  // torch: [out, in]
+                    [=](const Tensor& x) { return by_heads(transpose(x)); }});
+    if (!layer.output_bias.defined()) return;
+    stack("in_proj_bias", {"query_bias", "key_bias", "value_bias"});
+    list.push_back({own_ + "output_bias", foreign_ + "out_proj.bias"});
+  }
+
+  std::string own_, foreign_;
+  const Module* parent_ = nullptr;
+};
+
+std::vector<ForeignTensor> torch_names(const Module& model) {
+  TorchNames names;
+  names.run(const_cast<Module&>(model));  // it only looks
+  return names.list;
+}
+
+}  // namespace
+
+StateDict to_torch(const Module& model) { return to_foreign(model, torch_names(model)); }
+
+void from_torch(Module& model, const StateDict& state) {
+  from_foreign(model, torch_names(model), state);
 }
 
 }  // namespace ladon

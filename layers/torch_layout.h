@@ -1,15 +1,23 @@
 #pragma once
-// Attention weights that travel to and from PyTorch.
+// Weights that travel to and from PyTorch.
 
-#include "ladon/layers/attention.h"
+#include "ladon/layers/foreign_names.h"
 
 namespace ladon {
 
-/// torch.nn.MultiheadAttention's layout: in_proj_weight [3·dim, dim] (q, k, v stacked, head-major
-/// rows), in_proj_bias [3·dim], out_proj.weight [dim, dim], out_proj.bias [dim]. Throws Error where
-/// the layer has no such form (different key width, tied, ntk, …) or a shape disagrees; the layer then
-/// stays as it was.
-StateDict to_torch(const MultiHeadAttention& layer);
-void from_torch(MultiHeadAttention& layer, const StateDict& state);
+/// The state dict of the same model in PyTorch, whose modules have the names of this one's members. Layers that
+/// PyTorch has too take its names and layouts:
+///   MultiHeadAttention       in_proj_weight [3·dim, dim] (q, k, v stacked), in_proj_bias, out_proj.weight, …
+///   TransformerEncoderLayer  self_attn, linear1, linear2, norm1, norm2
+///   TransformerDecoderLayer  self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3
+///   TransformerEncoder, TransformerDecoder   layers.0, …, norm
+///   Sequential               0, 1, …
+///   Conv                     weight [out, in, window..] (here [out, window.., in])
+/// All others keep theirs. (The activation, the place of norms and eps are options, and are yours to match.)
+/// Throws Error where a layer has no form there: attention of another form, with shared keys, a hook,
+/// inputs of several widths, in ntk parameterization; a gated feed-forward block.
+StateDict to_torch(const Module& model);
+/// Copies such a state dict into the model, in any floating dtype. Errors besides as from_foreign's.
+void from_torch(Module& model, const StateDict& state);
 
 }  // namespace ladon

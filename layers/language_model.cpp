@@ -1,0 +1,107 @@
+#include "ladon/layers/language_model.h"
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/index.h"
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/core/error.h"
+#include "ladon/layers/attention_variants.h"
+
+namespace ladon {
+
+LanguageModelOptions gpt2(std::int64_t vocabulary, std::int64_t layers, std::int64_t dim,
+                          std::int64_t heads, std::int64_t max_length) {
+  return {.vocabulary = vocabulary,
+          .layers = layers,
+          .layer = {.dim = dim, .heads = heads, .activation = Nonlinearity::gelu_tanh},
+          .max_length = max_length};
+}
+
+LanguageModelOptions llama(std::int64_t vocabulary, std::int64_t layers, std::int64_t dim,
+                           std::int64_t heads, std::int64_t kv_heads, std::int64_t hidden,
+                           double rope_base, double norm_eps) {
+  return {.vocabulary = vocabulary,
+          .layers = layers,
+          .layer = {.dim = dim,
+                    .heads = heads,
+                    .hidden = hidden,
+                    .dropout = 0,
+                    .activation = Nonlinearity::silu,
+                    .projection_bias = false,
+                    .kv_heads = kv_heads,
+                    .hook = RotaryPositions({.base = rope_base}),
+                    .normalization = Normalization::rms,
+                    .norm_eps = norm_eps,
+                    .gated = true,
+                    .bias = false},
+          .tied = false};
+}
+
+LanguageModel::LanguageModel(LanguageModelOptions o, Generator& rng)
+    : embedding({.count = o.vocabulary, .dim = o.layer.dim, .stddev = o.init_std}, rng),
+      dropout(o.layer.dropout, rng),
+      body(
+          [&] {
+            o.layer.causal = true;
+            return TransformerEncoderOptions{o.layer, o.layers};
+          }(),
+          rng) {
+  LADON_CHECK(o.max_length >= 0, "LanguageModel", "max_length must not be negative, got ",
+              o.max_length);
+  if (o.max_length > 0)
+    positions.emplace(LearnedPositionsOptions{o.max_length, o.layer.dim, o.init_std}, rng);
+  if (!o.tied)
+    head.emplace(LinearOptions{.in = o.layer.dim,
+                               .out = o.vocabulary,
+                               .bias = false,
+                               .init = Init::normal,
+                               .gain = o.init_std},
+                 rng);
+}
+
+Tensor LanguageModel::logits(const Tensor& y) const {
+  return head ? (*head)(y) : linear(y, embedding.weight);
+}
+
+Tensor LanguageModel::forward_masked(const Tensor& tokens, const Tensor& mask) const {
+  const Tensor x = embedding(tokens);
+  return logits(body(dropout(positions ? (*positions)(x) : x), AttentionMask{.tokens = mask}));
+}
+
+Tensor LanguageModel::forward(const Tensor& tokens, DecodingCache& cache,
+                              const Tensor& mask) const {
+  const NoGrad no_grad;
+  LADON_CHECK(tokens.rank() == 2, "LanguageModel", "tokens are [batch, T], got shape ",
+              tokens.shape());
+  Tensor x = embedding(tokens);
+  if (positions) {
+    const Tensor at = cache.next_positions(tokens.size(0), tokens.size(1), mask);
+    for (const double position : at.to_vector())
+      LADON_CHECK(position < double(positions->weight.size(0)), "LanguageModel",
+                  "the text has come to position ", position, ", and positions are trained up to ",
+                  positions->weight.size(0), "; write less, or give a shorter prompt");
+    x = x + ladon::embedding(positions->weight, at);
+  }
+  return logits(body(x, cache, mask));
+}
+
+void LanguageModel::visit(Visitor& v) {
+  v("embedding", embedding);
+  v("positions", positions);
+  v("dropout", dropout);
+  v("body", body);
+  v("head", head);
+}
+
+std::string LanguageModel::describe() const {
+  return detail::join("LanguageModel(", embedding.weight.size(0), " tokens, ",
+                      head ? "untied" : "tied", ")");
+}
+
+NextToken next_token(const LanguageModel& model) {
+  return [&model](const Tensor& tokens, DecodingCache& cache, const Tensor& mask) {
+    return model(tokens, cache, mask);
+  };
+}
+
+}  // namespace ladon
