@@ -1,0 +1,330 @@
+// Language models under the names of elsewhere, against loops over plain numbers in double precision that
+// read those names: another program for the same model.
+
+#include "ladon/layers/language_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/random.h"
+#include "ladon/core/rowwise.h"
+#include "ladon/layers/attention_variants.h"
+#include "ladon/tests/core/layouts.h"
+#include "ladon/tests/support.h"
+
+namespace ladon {
+namespace {
+
+using ladon::testing::same_bits;
+using test::expect_error;
+using Row = std::vector<double>;
+using Rows = std::vector<Row>;
+using Names = std::vector<std::pair<std::string, Shape>>;
+
+constexpr int vocabulary = 13, dim = 12, heads = 4, width = 3, hidden = 10, layers = 2;
+
+StateDict drawn(const Names& names, std::uint64_t seed) {
+  StateDict state;
+  Generator rng(seed);
+  for (const auto& [name, shape] : names) {
+    const bool norm = shape.rank() == 1 && name.ends_with("weight");
+    state[name] = normal(shape, rng, norm ? 1 : 0, shape.rank() == 1 ? 0.2 : 0.4);
+  }
+  return state;
+}
+
+/// The weights as numbers.
+class Weights {
+ public:
+  explicit Weights(const StateDict& state) : state_(state) {}
+  Row vector(const std::string& name) const { return state_.at(name).to_vector(); }
+  Rows matrix(const std::string& name) const {
+    const Row all = vector(name);
+    const auto columns = static_cast<std::size_t>(state_.at(name).size(1));
+    Rows rows;
+    for (std::size_t i = 0; i < all.size(); i += columns)
+      rows.emplace_back(all.begin() + long(i), all.begin() + long(i + columns));
+    return rows;
+  }
+
+ private:
+  const StateDict& state_;
+};
+
+/// x·W + b, W [in, out], or [out, in] where it is turned.
+Row affine(const Row& x, const Rows& w, const Row& b, bool turned) {
+  const std::size_t out = turned ? w.size() : w[0].size();
+  Row y(out);
+  for (std::size_t o = 0; o < out; ++o) {
+    y[o] = b.empty() ? 0 : b[o];
+    for (std::size_t i = 0; i < x.size(); ++i) y[o] += x[i] * (turned ? w[o][i] : w[i][o]);
+  }
+  return y;
+}
+
+Row plus(Row a, const Row& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+  return a;
+}
+
+/// (x − mean)/sqrt(variance + ε)·w + b; without b (RMSNorm) nothing is subtracted.
+Row normalized(const Row& x, const Row& w, const Row& b) {
+  double mean = 0, square = 0;
+  if (!b.empty())
+    for (const double v : x) mean += v / double(x.size());
+  for (const double v : x) square += (v - mean) * (v - mean) / double(x.size());
+  Row y(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    y[i] = (x[i] - mean) / std::sqrt(square + 1e-5) * w[i] + (b.empty() ? 0 : b[i]);
+  return y;
+}
+
+/// Causal attention of rows of all heads side by side; query head h sees key head h/group.
+Rows attended(const Rows& q, const Rows& k, const Rows& v, int group) {
+  Rows y;
+  for (std::size_t t = 0; t < q.size(); ++t) {
+    y.emplace_back(dim);
+    for (int h = 0; h < heads; ++h) {
+      Row weight(t + 1);
+      double sum = 0;
+      for (std::size_t s = 0; s <= t; ++s) {
+        double logit = 0;
+        for (int c = 0; c < width; ++c) logit += q[t][h * width + c] * k[s][h / group * width + c];
+        sum += weight[s] = std::exp(logit / std::sqrt(double(width)));
+      }
+      for (std::size_t s = 0; s <= t; ++s)
+        for (int c = 0; c < width; ++c)
+          y[t][h * width + c] += weight[s] / sum * v[s][h / group * width + c];
+    }
+  }
+  return y;
+}
+
+Rows part(const Rows& x, std::size_t from, std::size_t to) {
+  Rows y;
+  for (const Row& row : x) y.emplace_back(row.begin() + long(from), row.begin() + long(to));
+  return y;
+}
+
+Names gpt2_shapes() {
+  Names names = {{"wte.weight", {vocabulary, dim}},
+                 {"wpe.weight", {9, dim}},
+                 {"ln_f.weight", {dim}},
+                 {"ln_f.bias", {dim}}};
+  for (int i = 0; i < layers; ++i) {
+    const std::string h = "h." + std::to_string(i) + ".";
+    for (const char* norm : {"ln_1", "ln_2"})
+      for (const char* of : {".weight", ".bias"}) names.push_back({h + norm + of, {dim}});
+    names.insert(names.end(), {{h + "attn.c_attn.weight", {dim, 3 * dim}},
+                               {h + "attn.c_attn.bias", {3 * dim}},
+                               {h + "attn.c_proj.weight", {dim, dim}},
+                               {h + "attn.c_proj.bias", {dim}},
+                               {h + "mlp.c_fc.weight", {dim, 4 * dim}},
+                               {h + "mlp.c_fc.bias", {4 * dim}},
+                               {h + "mlp.c_proj.weight", {4 * dim, dim}},
+                               {h + "mlp.c_proj.bias", {dim}}});
+  }
+  return names;
+}
+
+Rows gpt2_logits(const StateDict& state, const std::vector<int>& tokens) {
+  const Weights w(state);
+  const Rows embedding = w.matrix("wte.weight"), positions = w.matrix("wpe.weight");
+  Rows x;
+  for (std::size_t t = 0; t < tokens.size(); ++t)
+    x.push_back(plus(embedding[std::size_t(tokens[t])], positions[t]));
+  for (int i = 0; i < layers; ++i) {
+    const std::string h = "h." + std::to_string(i) + ".";
+    const auto map = [&](const Row& row, const std::string& name) {
+      return affine(row, w.matrix(h + name + ".weight"), w.vector(h + name + ".bias"), false);
+    };
+    const auto norm = [&](const Row& row, const std::string& name) {
+      return normalized(row, w.vector(h + name + ".weight"), w.vector(h + name + ".bias"));
+    };
+    Rows all;
+    for (const Row& row : x) all.push_back(map(norm(row, "ln_1"), "attn.c_attn"));
+    const Rows seen =
+        attended(part(all, 0, dim), part(all, dim, 2 * dim), part(all, 2 * dim, 3 * dim), 1);
+    for (std::size_t t = 0; t < x.size(); ++t) {
+      x[t] = plus(x[t], map(seen[t], "attn.c_proj"));
+      Row inner = map(norm(x[t], "ln_2"), "mlp.c_fc");
+      for (double& v : inner)
+        v = v / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+      x[t] = plus(x[t], map(inner, "mlp.c_proj"));
+    }
+  }
+  for (Row& row : x)
+    row = affine(normalized(row, w.vector("ln_f.weight"), w.vector("ln_f.bias")), embedding, {},
+                 true);
+  return x;
+}
+
+Names llama_shapes(int kv_heads) {
+  const std::int64_t shared = kv_heads * width;
+  Names names = {{"model.embed_tokens.weight", {vocabulary, dim}},
+                 {"model.norm.weight", {dim}},
+                 {"lm_head.weight", {vocabulary, dim}}};
+  for (int i = 0; i < layers; ++i) {
+    const std::string l = "model.layers." + std::to_string(i) + ".";
+    names.insert(names.end(), {{l + "self_attn.q_proj.weight", {dim, dim}},
+                               {l + "self_attn.k_proj.weight", {shared, dim}},
+                               {l + "self_attn.v_proj.weight", {shared, dim}},
+                               {l + "self_attn.o_proj.weight", {dim, dim}},
+                               {l + "mlp.gate_proj.weight", {hidden, dim}},
+                               {l + "mlp.up_proj.weight", {hidden, dim}},
+                               {l + "mlp.down_proj.weight", {dim, hidden}},
+                               {l + "input_layernorm.weight", {dim}},
+                               {l + "post_attention_layernorm.weight", {dim}}});
+  }
+  return names;
+}
+
+/// The first two channels of each head turned by the angle `position`: the pair of the highest frequency.
+Rows turned(Rows x) {
+  for (std::size_t t = 0; t < x.size(); ++t)
+    for (std::size_t h = 0; h < x[t].size(); h += width) {
+      const double u = x[t][h], v = x[t][h + 1], angle = double(t);
+      x[t][h] = u * std::cos(angle) - v * std::sin(angle);
+      x[t][h + 1] = v * std::cos(angle) + u * std::sin(angle);
+    }
+  return x;
+}
+
+Rows llama_logits(const StateDict& state, const std::vector<int>& tokens, int kv_heads) {
+  const Weights w(state);
+  const Rows embedding = w.matrix("model.embed_tokens.weight");
+  Rows x;
+  for (const int token : tokens) x.push_back(embedding[std::size_t(token)]);
+  for (int i = 0; i < layers; ++i) {
+    const std::string l = "model.layers." + std::to_string(i) + ".";
+    const auto map = [&](const Row& row, const std::string& name) {
+      return affine(row, w.matrix(l + name + ".weight"), {}, true);
+    };
+    const auto norm = [&](const Row& row, const std::string& name) {
+      return normalized(row, w.vector(l + name + ".weight"), {});
+    };
+    Rows q, k, v;
+    for (const Row& row : x) {
+      const Row seen = norm(row, "input_layernorm");
+      q.push_back(map(seen, "self_attn.q_proj"));
+      k.push_back(map(seen, "self_attn.k_proj"));
+      v.push_back(map(seen, "self_attn.v_proj"));
+    }
+    const Rows seen = attended(turned(q), turned(k), v, heads / kv_heads);
+    for (std::size_t t = 0; t < x.size(); ++t) {
+      x[t] = plus(x[t], map(seen[t], "self_attn.o_proj"));
+      const Row in = norm(x[t], "post_attention_layernorm");
+      const Row gate = map(in, "mlp.gate_proj");
+      Row inner = map(in, "mlp.up_proj");
+      for (std::size_t c = 0; c < inner.size(); ++c) inner[c] *= gate[c] / (1 + std::exp(-gate[c]));
+      x[t] = plus(x[t], map(inner, "mlp.down_proj"));
+    }
+  }
+  for (Row& row : x)
+    row = affine(normalized(row, w.vector("model.norm.weight"), {}), w.matrix("lm_head.weight"), {},
+                 true);
+  return x;
+}
+
+template <class T>
+Tensor tokens_of(const std::vector<T>& tokens) {
+  return from_vector(std::vector<std::int64_t>(tokens.begin(), tokens.end()),
+                     {1, static_cast<std::int64_t>(tokens.size())});
+}
+
+void expect_logits(const LanguageModel& model, const std::vector<int>& tokens,
+                   const Rows& expected) {
+  const Tensor logits = model(tokens_of(tokens));
+  double largest = 0;
+  for (std::size_t t = 0; t < expected.size(); ++t)
+    for (std::size_t v = 0; v < expected[t].size(); ++v)
+      largest =
+          std::max(largest, std::abs(at(logits, {0, long(t), long(v)}).item() - expected[t][v]));
+  EXPECT_LT(largest, 1e-10);
+}
+
+const std::vector<int> text = {3, 1, 4, 1, 5, 9, 2, 6};
+
+TEST(LanguageModel, LoadsGpt2ByItsNames) {
+  Generator rng(1);
+  for (const std::string prefix : {"", "transformer."}) {
+    StateDict state = drawn(gpt2_shapes(), 2), named;
+    for (const auto& [name, x] : state) named[prefix + name] = x;
+    named[prefix + "h.0.attn.bias"] = ones({1, 1, 9, 9});  // the mask that old files hold
+    named["lm_head.weight"] = state["wte.weight"];
+
+    LanguageModel model(gpt2(vocabulary, layers, dim, heads, 9), rng);
+    from_names(model, named);
+    model.to(f64);
+    model.eval();
+    expect_logits(model, text, gpt2_logits(state, text));
+  }
+}
+
+TEST(LanguageModel, LoadsLlamaByItsNames) {
+  Generator rng(1);
+  for (const int kv_heads : {4, 2, 1}) {
+    const StateDict state = drawn(llama_shapes(kv_heads), 3);
+    LanguageModelOptions options = llama(vocabulary, layers, dim, heads, kv_heads, hidden);
+    options.layer.hook = RotaryPositions({.dim = 2});  // heads have 3 channels here
+    LanguageModel model(options, rng);
+    from_names(model, state);
+    model.to(f64);
+    model.eval();
+    expect_logits(model, text, llama_logits(state, text, kv_heads));
+  }
+}
+
+TEST(LanguageModel, AWrongStateChangesNothing) {
+  Generator rng(1);
+  LanguageModel model(gpt2(vocabulary, layers, dim, heads, 9), rng);
+  const Tensor before = clone(model.embedding.weight.detach());
+  StateDict state = drawn(gpt2_shapes(), 2);
+  state["h.0.attn.c_attn.weight"] = ones({3 * dim, dim});
+  expect_error([&] { from_names(model, state); },
+               "`h.0.attn.c_attn.weight` has shape [36, 12], expected [12, 36]");
+  expect_error([&] { from_names(model, {{"a", ones({1})}}); }, "expects `wte.weight` (GPT-2)");
+  EXPECT_TRUE(all_equal(model.embedding.weight.detach(), before));
+}
+
+TEST(LanguageModel, WritesWithACacheAsWithout) {
+  Generator rng(4);
+  for (const bool learned : {false, true}) {
+    const LanguageModel model = [&] {
+      LanguageModel made(
+          learned ? gpt2(vocabulary, 2, dim, heads, 40) : llama(vocabulary, 2, dim, 2, 1, hidden),
+          rng);
+      made.eval();
+      return made;
+    }();
+    const NoGrad no_grad;
+    const RowwiseProducts rowwise;
+    const Tensor tokens = randint({2, 30}, rng, 0, vocabulary), whole = model(tokens);
+    DecodingCache cache;
+    const Tensor first = model(slice(tokens, 1, {.stop = 20}), cache);
+    EXPECT_TRUE(
+        same_bits(concat({first, model(slice(tokens, 1, {.start = 20}), cache)}, 1), whole));
+    Generator one(1), two(1);
+    EXPECT_EQ(generate(next_token(model), tokens, {.length = 10}, one)[1].tokens,
+              generate(next_token(model), tokens, {.length = 10, .cached = false}, two)[1].tokens);
+    if (learned)
+      expect_error([&] { generate(next_token(model), tokens, {.length = 12}, one); },
+                   "the text has come to position 40");
+  }
+}
+
+TEST(LanguageModel, HasGradientsOfAllItsWeights) {
+  Generator rng(5);
+  LanguageModel model(llama(vocabulary, 1, dim, 2, 1, hidden), rng);
+  const Tensor tokens = randint({2, 6}, rng, 0, vocabulary);
+  backward(cross_entropy(model(slice(tokens, 1, {.stop = 5})),
+                         contiguous(slice(tokens, 1, {.start = 1}))));
+  for (const auto& [name, x] : model.named_parameters())
+    EXPECT_GT(norm(x.grad()).item(), 0) << name;
+}
+
+}  // namespace
+}  // namespace ladon
