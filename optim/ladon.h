@@ -13,6 +13,7 @@
 #include "ladon/core/data/text.h"
 #include "ladon/core/data/vocabulary.h"
 #include "ladon/core/io/file.h"
+#include "ladon/core/io/gzip.h"
 #include "ladon/core/io/idx.h"
 #include "ladon/core/io/npy.h"
 #include "ladon/core/io/safetensors.h"

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "ladon/core/error.h"
-#include "ladon/core/io/file.h"
+#include "ladon/core/io/gzip.h"
 
 namespace ladon {
 namespace {
@@ -177,7 +177,7 @@ double root_mean_square(const std::vector<float>& values) {
 }  // namespace
 
 Glove load_glove(const std::string& path) {
-  const std::string text = read_file(path, std::uint64_t{1} << 34);
+  const std::string text = read_maybe_gzip(path, std::uint64_t{1} << 34, std::uint64_t{1} << 34);
   Builder builder(path);
   if (looks_like_json(text)) {
     JsonReader reader(path, builder);

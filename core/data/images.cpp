@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "ladon/core/error.h"
-#include "ladon/core/io/file.h"
+#include "ladon/core/io/gzip.h"
 #include "ladon/core/io/idx.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -76,7 +76,7 @@ ImageDataset parse_mnist(std::string_view images, const std::string& images_name
 }
 
 ImageDataset read_mnist(const std::string& images, const std::string& labels) {
-  return parse_mnist(read_file(images), images, read_file(labels), labels);
+  return parse_mnist(read_maybe_gzip(images), images, read_maybe_gzip(labels), labels);
 }
 
 ImageDataset parse_cifar10(std::string_view bytes, const std::string& name) {
@@ -85,14 +85,16 @@ ImageDataset parse_cifar10(std::string_view bytes, const std::string& name) {
       {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"});
 }
 
-ImageDataset read_cifar10(const std::string& path) { return parse_cifar10(read_file(path), path); }
+ImageDataset read_cifar10(const std::string& path) {
+  return parse_cifar10(read_maybe_gzip(path), path);
+}
 
 ImageDataset parse_cifar100(std::string_view bytes, const std::string& name) {
   return parse_cifar(bytes, name, 2, numbers(100));
 }
 
 ImageDataset read_cifar100(const std::string& path) {
-  return parse_cifar100(read_file(path), path);
+  return parse_cifar100(read_maybe_gzip(path), path);
 }
 
 ImageDataset take(const ImageDataset& data, std::int64_t first, std::int64_t count) {

@@ -24,8 +24,9 @@ struct ImageDataset {
 /// least up to "9".
 ///
 /// This reader and the others throw Error, naming the file and both values, for a file that is
-/// malformed, has no images, or whose parts do not belong together. `parse_…` takes the bytes of
-/// files, wherever they come from (an archive), and the names that errors give them.
+/// malformed, has no images, or whose parts do not belong together. `read_…` takes files as they
+/// are or compressed by gzip; `parse_…` their bytes, wherever they come from (an archive), and the
+/// names that errors give them.
 ImageDataset read_mnist(const std::string& images, const std::string& labels);
 ImageDataset parse_mnist(std::string_view images, const std::string& images_name,
                          std::string_view labels, const std::string& labels_name);

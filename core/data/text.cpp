@@ -7,7 +7,7 @@
 #include <set>
 
 #include "ladon/core/error.h"
-#include "ladon/core/io/file.h"
+#include "ladon/core/io/gzip.h"
 #include "ladon/core/io/utf8.h"
 
 namespace ladon {
@@ -34,7 +34,7 @@ void for_each_line(std::string_view text, F line) {
 }
 
 std::string read_text(std::string_view operation, const std::string& path) {
-  std::string text = to_utf8(read_file(path));
+  std::string text = to_utf8(read_maybe_gzip(path));
   LADON_CHECK(!trim(text).empty(), operation, path, ": the file holds no text; it is ", text.size(),
               " bytes long");
   return text;

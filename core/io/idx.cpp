@@ -6,7 +6,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/io/elements.h"
-#include "ladon/core/io/file.h"
+#include "ladon/core/io/gzip.h"
 
 namespace ladon {
 namespace {
@@ -116,7 +116,7 @@ Tensor parse_idx(std::string_view bytes, const std::string& name, DType integers
 }
 
 Tensor read_idx(const std::string& path, DType integers) {
-  return parse_idx(read_file(path), path, integers);
+  return parse_idx(read_maybe_gzip(path), path, integers);
 }
 
 }  // namespace ladon

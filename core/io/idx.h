@@ -18,7 +18,7 @@ namespace ladon {
 /// memory for the elements is taken. Throws Error also if `integers` is bool.
 Tensor parse_idx(std::string_view bytes, const std::string& name, DType integers = i64);
 
-/// The same for a file, which is not compressed.
+/// The same for a file, which may be compressed (read_maybe_gzip).
 Tensor read_idx(const std::string& path, DType integers = i64);
 
 }  // namespace ladon

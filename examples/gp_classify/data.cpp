@@ -5,7 +5,6 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/data/images.h"
 #include "ladon/core/error.h"
-#include "ladon/examples/common/gzip.h"
 #include "ladon/examples/common/text.h"
 
 namespace ladon::example {
@@ -105,8 +104,7 @@ Task generated_task(const Settings& s) {
 }
 
 Task mnist_task(const Settings& s) {
-  const ImageDataset all =
-      parse_mnist(read_maybe_gzip(s.mnist[0]), s.mnist[0], read_maybe_gzip(s.mnist[1]), s.mnist[1]);
+  const ImageDataset all = read_mnist(s.mnist[0], s.mnist[1]);
   const std::int64_t train = row_count("--train", s.train, 4000, all.size() - 1);
   const std::int64_t test = row_count("--test", s.test, 2000, all.size() - train);
   return image_task("mnist", take(all, 0, train), take(all, all.size() - test, test),
@@ -114,8 +112,8 @@ Task mnist_task(const Settings& s) {
 }
 
 Task cifar_task(const Settings& s) {
-  const ImageDataset train = parse_cifar10(read_maybe_gzip(s.cifar[0]), s.cifar[0]);
-  const ImageDataset test = parse_cifar10(read_maybe_gzip(s.cifar[1]), s.cifar[1]);
+  const ImageDataset train = read_cifar10(s.cifar[0]);
+  const ImageDataset test = read_cifar10(s.cifar[1]);
   return image_task("cifar", take(train, 0, row_count("--train", s.train, 4000, train.size())),
                     take(test, 0, row_count("--test", s.test, 1000, test.size())),
                     s.patch == 0 ? 8 : s.patch);

@@ -5,7 +5,6 @@
 
 #include "ladon/core/data/images.h"
 #include "ladon/core/data/metrics.h"
-#include "ladon/examples/common/gzip.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/posterior/classification.h"
@@ -356,8 +355,7 @@ TEST_F(RealDigits, AreReadByTheProgram) {
 
 // Another program's figure for the same files, rows and kernel is .9505.
 TEST_F(RealDigits, AreClassifiedAsWellAsElsewhere) {
-  const ImageDataset all = parse_mnist(example::read_maybe_gzip(images), images,
-                                       example::read_maybe_gzip(labels), labels);
+  const ImageDataset all = read_mnist(images, labels);
   const ImageDataset train = take(all, 0, 4000), test = take(all, 8000, 2000);
   const Standardization standardize(train.images, Grouping::channel);
   Generator rng(1);

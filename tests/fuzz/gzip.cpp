@@ -1,6 +1,6 @@
 // Compressed files, of at most 1 MB when unpacked.
 
-#include "ladon/examples/common/gzip.h"
+#include "ladon/core/io/gzip.h"
 
 #include "ladon/tests/fuzz/target.h"
 
@@ -9,9 +9,8 @@ namespace ladon::fuzz {
 bool read_gzip(std::string_view bytes) {
   constexpr std::uint64_t limit = 1 << 18;
   const std::string& path = file_of(bytes);
-  return accepted([&] {
-    require(example::read_maybe_gzip(path, limit).size() <= limit, "more than the limit");
-  });
+  return accepted(
+      [&] { require(read_maybe_gzip(path, limit, limit).size() <= limit, "more than the limit"); });
 }
 
 }  // namespace ladon::fuzz

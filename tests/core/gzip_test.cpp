@@ -1,17 +1,23 @@
-#include "ladon/examples/common/gzip.h"
+#include "ladon/core/io/gzip.h"
 
+#ifdef LADON_ZLIB
 #include <zlib.h>
+#endif
 
+#include "ladon/core/data/glove.h"
 #include "ladon/core/data/images.h"
+#include "ladon/core/data/text.h"
+#include "ladon/core/io/idx.h"
 #include "ladon/tests/core/damaged.h"
 
 namespace ladon {
 namespace {
 
-using example::read_maybe_gzip;
 using test::expect_error;
 using test::TemporaryFolder;
 using test::write;
+
+#ifdef LADON_ZLIB
 
 std::string compress(const std::string& content) {
   z_stream stream{};
@@ -47,6 +53,23 @@ TEST(Gzip, ReadsCompressedAndPlainFiles) {
   EXPECT_EQ(read_maybe_gzip(write(folder, "\x1f")), "\x1f");
 }
 
+TEST(Gzip, ReadersTakeCompressedFiles) {
+  EXPECT_TRUE(has_gzip());
+  const TemporaryFolder folder;
+  const auto compressed = [&](const std::string& bytes, const char* name) {
+    return write(folder, compress(bytes), name);
+  };
+  const std::string labels = compressed({"\0\0\x08\1\0\0\0\2\3\7", 10}, "labels");
+  test::expect_same(read_idx(labels), tensor({3, 7}, i64));
+  const std::string images = compressed({"\0\0\x08\3\0\0\0\2\0\0\0\1\0\0\0\1\0\xff", 18}, "images");
+  test::expect_same(read_mnist(images, labels).images, tensor({0, 1}, {2, 1, 1, 1}));
+  const std::string cifar = compressed("\3" + std::string(3072, '\xff'), "cifar");
+  EXPECT_EQ(read_cifar10(cifar).labels.item(), 3);
+  EXPECT_EQ(read_lines({compressed("a b\r\nc\n", "lines")}).texts,
+            (std::vector<std::string>{"a b", "c"}));
+  EXPECT_EQ(load_glove(compressed("the 1 2\n", "glove")).words.size(), 1u);
+}
+
 TEST(Gzip, RefusesTruncatedAndCorruptStreams) {
   const TemporaryFolder folder;
   const std::string bytes = compress("some content, and some content again");
@@ -61,7 +84,7 @@ TEST(Gzip, RefusesTruncatedAndCorruptStreams) {
     const std::string path = write(folder, damaged);
     expect_error([&] { read_maybe_gzip(path); }, path + ": the gzip stream is corrupt after");
   }
-  const auto read = [](const std::string& path) { read_maybe_gzip(path, 1 << 20); };
+  const auto read = [](const std::string& path) { read_maybe_gzip(path, 1 << 20, 1 << 20); };
   EXPECT_GT(test::refused_mutations(compress(noise(300)), 1000, 3, read), 900);
 }
 
@@ -69,9 +92,9 @@ TEST(Gzip, StopsADecompressionBomb) {
   const TemporaryFolder folder;
   const std::string path = write(folder, compress(std::string(50'000'000, '\0')));
   ASSERT_LT(std::filesystem::file_size(path), 100'000u);
-  expect_error([&] { read_maybe_gzip(path, 1 << 20); },
+  expect_error([&] { read_maybe_gzip(path, 1 << 20, 1 << 20); },
                path + ": decompresses to more than the limit of 1048576 bytes");
-  EXPECT_EQ(read_maybe_gzip(path, 50'000'000).size(), 50'000'000u);
+  EXPECT_EQ(read_maybe_gzip(path, 1 << 20, 50'000'000).size(), 50'000'000u);
   expect_error([&] { read_maybe_gzip(path, 100); }, path);
 }
 
@@ -80,14 +103,26 @@ TEST(Gzip, ReadsTheRealDigits) {
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no real data at " << folder;
   const std::string images = folder / "t10k-images-idx3-ubyte.gz";
   const std::string labels = folder / "t10k-labels-idx1-ubyte.gz";
-  const ImageDataset data =
-      parse_mnist(read_maybe_gzip(images), images, read_maybe_gzip(labels), labels);
+  const ImageDataset data = read_mnist(images, labels);
   EXPECT_EQ(data.images.shape(), Shape({10000, 28, 28, 1}));
   EXPECT_EQ(data.label_names.size(), 10u);
   const auto label = data.labels.to_vector<std::int64_t>();
   EXPECT_EQ(std::vector<std::int64_t>(label.begin(), label.begin() + 5),
             (std::vector<std::int64_t>{7, 2, 1, 0, 4}));
 }
+
+#else
+
+TEST(Gzip, IsRefusedWithoutZlib) {
+  EXPECT_FALSE(has_gzip());
+  const TemporaryFolder folder;
+  const std::string path = write(folder, "\x1f\x8b\x08");
+  expect_error([&] { read_maybe_gzip(path); },
+               path + ": is compressed by gzip; decompress it first");
+  EXPECT_EQ(read_maybe_gzip(write(folder, "plain")), "plain");
+}
+
+#endif
 
 }  // namespace
 }  // namespace ladon

@@ -1,6 +1,8 @@
-#include "ladon/examples/common/gzip.h"
+#include "ladon/core/io/gzip.h"
 
+#ifdef LADON_ZLIB
 #include <zlib.h>
+#endif
 
 #include <algorithm>
 #include <memory>
@@ -8,7 +10,9 @@
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
 
-namespace ladon::example {
+namespace ladon {
+
+#ifdef LADON_ZLIB
 namespace {
 
 constexpr std::size_t chunk = std::size_t{1} << 18;
@@ -44,13 +48,27 @@ void inflate_member(const std::string& path, std::string_view& bytes, std::strin
 
 }  // namespace
 
-std::string read_maybe_gzip(const std::string& path, std::uint64_t limit) {
+bool has_gzip() { return true; }
+
+#else
+
+bool has_gzip() { return false; }
+
+#endif
+
+std::string read_maybe_gzip(const std::string& path, std::uint64_t limit,
+                            [[maybe_unused]] std::uint64_t unpacked_limit) {
   std::string file = read_file(path, limit);
-  std::string_view bytes = file;
-  if (!bytes.starts_with("\x1f\x8b")) return file;
+  if (!file.starts_with("\x1f\x8b")) return file;
+#ifdef LADON_ZLIB
   std::string out;
-  while (!bytes.empty()) inflate_member(path, bytes, out, limit);
+  for (std::string_view bytes = file; !bytes.empty();)
+    inflate_member(path, bytes, out, unpacked_limit);
   return out;
+#else
+  detail::fail("read_maybe_gzip", path,
+               ": is compressed by gzip; decompress it first (this build of Ladon has no zlib)");
+#endif
 }
 
-}  // namespace ladon::example
+}  // namespace ladon

@@ -1,0 +1,19 @@
+#pragma once
+// Compressed files, by zlib where the build found it.
+
+#include <cstdint>
+#include <string>
+
+namespace ladon {
+
+/// Whether this build of Ladon can decompress: CMake found zlib.
+bool has_gzip();
+
+/// The bytes of a file, decompressed if it is a gzip file (RFC 1952, also of several members), else
+/// as they are. Throws Error, naming the path, for a stream that is truncated or corrupt, where the
+/// file is larger than `limit` bytes or its content than `unpacked_limit` (a small file can stand
+/// for a thousand times its size), and for a gzip file where has_gzip() is false.
+std::string read_maybe_gzip(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 32,
+                            std::uint64_t unpacked_limit = std::uint64_t{1} << 30);
+
+}  // namespace ladon
