@@ -35,9 +35,10 @@ Vocabulary Vocabulary::from_texts(const std::vector<std::string>& texts,
                                   const VocabularyOptions& options) {
   LADON_CHECK(options.min_count >= 1, "vocabulary", "min_count must be at least 1, got ",
               options.min_count);
-  LADON_CHECK(options.max_size == 0 || options.max_size >= 2, "vocabulary",
-              "max_size must be 0 (no bound) or at least 2, for the reserved entries; got ",
-              options.max_size);
+  const std::int64_t least = options.ends ? 4 : 2;
+  LADON_CHECK(options.max_size == 0 || options.max_size >= least, "vocabulary",
+              "max_size must be 0 (no bound) or at least ", least,
+              ", for the reserved entries; got ", options.max_size);
   std::map<std::string, std::int64_t> counts;
   for (const std::string& text : texts) {
     for (std::string& token : tokenize(text)) ++counts[std::move(token)];
@@ -48,8 +49,10 @@ Vocabulary Vocabulary::from_texts(const std::vector<std::string>& texts,
   }
   std::sort(ranked.begin(), ranked.end());  // most frequent first, then by bytes
   if (options.max_size > 0)
-    ranked.resize(std::min(ranked.size(), static_cast<std::size_t>(options.max_size - 2)));
+    ranked.resize(std::min(ranked.size(), static_cast<std::size_t>(options.max_size - least)));
   Vocabulary vocabulary;
+  if (options.ends)
+    for (const char* word : {bos, eos}) vocabulary.add(word);
   for (const auto& [count, word] : ranked) vocabulary.add(word);
   return vocabulary;
 }
@@ -72,6 +75,19 @@ std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
   std::vector<std::int64_t> indices;
   for (const std::string& token : tokenize(text)) indices.push_back(find(token));
   return indices;
+}
+
+std::string Vocabulary::decode(const std::vector<std::int64_t>& indices) const {
+  std::string text;
+  for (const std::int64_t index : indices) {
+    LADON_CHECK(index >= 0 && index < size(), "vocabulary", "index ", index, " is outside [0, ",
+                size(), ")");
+    const std::string& word = words_[static_cast<std::size_t>(index)];
+    if (word == eos) break;
+    if (index == pad || word == bos) continue;
+    text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
 }
 
 void Vocabulary::save(const std::string& path) const {

@@ -1,16 +1,35 @@
 #pragma once
 // Text encodings.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace ladon {
 
-/// Whether the bytes are well-formed UTF-8: no overlong form, no surrogate, nothing above U+10FFFF.
+/// One character of a text.
+struct Character {
+  std::int32_t code;  ///< its code point, or −1 for a byte that begins no well-formed character
+  int length;         ///< in bytes; 1 for such a byte
+};
+
+/// The character at byte `at` < bytes.size(). Well-formed is: no overlong form, no surrogate,
+/// nothing above U+10FFFF.
+Character character_at(std::string_view bytes, std::size_t at);
+
+/// Adds a code point from 0 to U+10FFFF to the end of a text.
+void append_utf8(std::string& text, std::int32_t code);
+
+/// Whether all of the bytes are well-formed UTF-8.
 bool is_utf8(std::string_view bytes);
 
 /// The text as UTF-8: unchanged (less a byte-order mark) if it is UTF-8 already, else every byte is
 /// taken as the Latin-1 character it stands for.
 std::string to_utf8(std::string bytes);
+
+/// What a character is, by its general category in Unicode 14.0: L is a letter, N a number; white
+/// space has the property White_Space; all else, −1 among it, is other.
+enum class CharacterClass { letter, number, space, other };
+CharacterClass class_of(std::int32_t code);
 
 }  // namespace ladon

@@ -46,6 +46,24 @@ TEST(Vocabulary, ReservedEntriesCannotBeWrittenInAText) {
   for (const std::int64_t index : vocabulary.encode("<pad> <unk>")) EXPECT_GE(index, 2);
 }
 
+// Counts of b, a, c, d, e are 3, 2, 2, 1, 1.
+TEST(Vocabulary, MarksTheEndsOfTexts) {
+  const Vocabulary vocabulary = Vocabulary::from_texts(texts, {.max_size = 6, .ends = true});
+  EXPECT_EQ(vocabulary.words(), (Strings{"<pad>", "<unk>", "<bos>", "<eos>", "b", "a"}));
+  EXPECT_EQ(vocabulary.at(Vocabulary::bos), 2);
+  EXPECT_EQ(vocabulary.at(Vocabulary::eos), 3);
+  for (const std::int64_t index : vocabulary.encode("<bos> a <eos>"))
+    EXPECT_TRUE(index == Vocabulary::unknown || index == 5);
+  EXPECT_EQ(vocabulary.decode({2, 4, 1, 5, 3, 0, 4}), "b <unk> a");
+  EXPECT_EQ(vocabulary.decode({}), "");
+  EXPECT_EQ(Vocabulary({"x"}).decode({2, 0, 2}), "x x");
+  expect_error([&] { vocabulary.decode({6}); }, "index 6 is outside [0, 6)");
+  expect_error([&] { vocabulary.decode({-1}); }, "index -1 is outside [0, 6)");
+  expect_error([] { Vocabulary({"x"}).at(Vocabulary::bos); }, "the word '<bos>' is not among");
+  expect_error([] { Vocabulary::from_texts(texts, {.max_size = 3, .ends = true}); },
+               "at least 4, for the reserved entries; got 3");
+}
+
 TEST(Vocabulary, RefusesBadWords) {
   expect_error([] { Vocabulary({"a", "b", "a"}); }, "the word 'a' stands twice, as 2 and 4");
   expect_error([] { Vocabulary({"<unk>"}); }, "the word '<unk>' stands twice, as 1 and 2");

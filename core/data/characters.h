@@ -1,0 +1,38 @@
+#pragma once
+// The characters of a text, as indices: for models that write letter by letter.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace ladon {
+
+/// A numbering of characters, which are Unicode code points; nothing is reserved. All texts are
+/// UTF-8 (read_text gives it), and Error names the byte where one is not.
+class CharacterVocabulary {
+ public:
+  /// The characters of a text, each once, in the order of their code points.
+  explicit CharacterVocabulary(std::string_view text);
+
+  std::int64_t size() const { return static_cast<std::int64_t>(codes_.size()); }
+  /// Code points, ascending; codes()[i] has index i.
+  const std::vector<std::int32_t>& codes() const& { return codes_; }
+  std::vector<std::int32_t> codes() && { return std::move(codes_); }
+  /// The characters of a text as indices. Throws Error naming one that is not in the vocabulary.
+  std::vector<std::int64_t> encode(std::string_view text) const;
+  /// The text; throws Error for an index outside [0, size()).
+  std::string decode(const std::vector<std::int64_t>& indices) const;
+
+  /// A file of the characters, in their order. `load` takes any text.
+  void save(const std::string& path) const;
+  static CharacterVocabulary load(const std::string& path);
+
+ private:
+  std::vector<std::int32_t> codes_;
+  std::unordered_map<std::int32_t, std::int64_t> index_;
+};
+
+}  // namespace ladon
