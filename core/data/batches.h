@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "ladon/core/data/loader.h"
+#include "ladon/core/data/sequences.h"
 #include "ladon/core/data/text.h"
 #include "ladon/core/data/vocabulary.h"
 #include "ladon/core/random.h"
@@ -21,9 +23,7 @@ struct Batch {
 struct BatchOptions {
   std::int64_t batch_size = 32;
   std::int64_t max_length = 256;  ///< tokens beyond it are cut off
-  /// Batches of similar lengths when shuffled, for less padding: within every run of 32 batches of
-  /// the random order, texts are sorted by length before they are cut into batches.
-  bool by_length = false;
+  bool by_length = false;         ///< batches of similar lengths when shuffled (see LoaderOptions)
 };
 
 /// A dataset, encoded once, that is cut into batches as often as wanted. The last batch of a pass
@@ -41,13 +41,14 @@ class Batches {
   std::vector<Batch> in_order() const;
   /// Every text once, in a random order that depends on the generator alone.
   std::vector<Batch> shuffled(Generator& rng) const;
+  /// Shuffled passes without end, batch by batch, from any position on.
+  Loader<Batch> loader(Generator& rng) const;
 
  private:
-  Batch make_batch(const std::vector<std::int64_t>& order, std::int64_t from,
-                   std::int64_t to) const;
-  std::vector<Batch> cut(const std::vector<std::int64_t>& order) const;
+  Batch make_batch(const Items& items) const;
+  std::vector<std::int64_t> lengths() const;
 
-  std::vector<std::vector<std::int64_t>> encoded_;
+  std::vector<Sequence> encoded_;
   std::vector<std::int64_t> labels_;
   BatchOptions options_;
 };

@@ -1,0 +1,134 @@
+#include "ladon/core/data/loader.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/index.h"
+
+namespace ladon {
+namespace {
+
+constexpr std::int64_t run_length = 32;  // batches that are sorted by length together
+
+std::vector<Items> cut(const Items& order, std::int64_t batch_size) {
+  std::vector<Items> batches;
+  const auto n = std::ssize(order);
+  for (std::int64_t from = 0; from < n;) {
+    const std::int64_t to = from + std::min(batch_size, n - from);
+    batches.emplace_back(order.begin() + from, order.begin() + to);
+    from = to;
+  }
+  return batches;
+}
+
+Items random_order(std::int64_t n, Generator& rng) {
+  return permutation(n, rng).to_vector<std::int64_t>();
+}
+
+/// The number of batches in an epoch.
+std::int64_t checked_size(std::int64_t items, const LoaderOptions& options, std::int64_t lengths) {
+  const std::int64_t batch_size = options.batch_size;
+  LADON_CHECK(batch_size >= 1, "loader", "batch_size must be at least 1, got ", batch_size);
+  LADON_CHECK(items >= 1, "loader", "needs at least one item, got ", items);
+  LADON_CHECK(!options.drop_last || items >= batch_size, "loader", items,
+              " items do not fill a batch of ", batch_size,
+              ", and the last batch is dropped: none is left");
+  LADON_CHECK(!options.by_length || lengths == items, "loader",
+              "by_length needs a length for each of the ", items, " items, got ", lengths);
+  const std::int64_t full = items / batch_size;
+  return options.drop_last || items % batch_size == 0 ? full : full + 1;
+}
+
+Generator own_generator(Generator& rng) {
+  const auto words = rng.block(rng.reserve(1));
+  const auto pair = [&](int i) { return words[i] | std::uint64_t{words[i + 1]} << 32; };
+  return Generator(pair(0), pair(2));
+}
+
+}  // namespace
+
+std::vector<Items> ordered_batches(std::int64_t n, std::int64_t batch_size) {
+  LADON_CHECK(n >= 0 && batch_size >= 1, "ordered_batches", n, " items in batches of ", batch_size);
+  Items order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  return cut(order, batch_size);
+}
+
+std::vector<Items> random_batches(std::int64_t n, std::int64_t batch_size, Generator& rng,
+                                  const std::vector<std::int64_t>& lengths) {
+  LADON_CHECK(n >= 0 && batch_size >= 1, "random_batches", n, " items in batches of ", batch_size);
+  LADON_CHECK(lengths.empty() || std::ssize(lengths) == n, "random_batches", n, " items have ",
+              lengths.size(), " lengths");
+  Items order = random_order(n, rng);
+  if (lengths.empty()) return cut(order, batch_size);
+  const std::int64_t run = batch_size > n / run_length ? n : run_length * batch_size;
+  for (std::int64_t from = 0; from < n; from += run)
+    std::stable_sort(order.begin() + from, order.begin() + std::min(from + run, n),
+                     [&](std::int64_t a, std::int64_t b) {
+                       return lengths[static_cast<std::size_t>(a)] <
+                              lengths[static_cast<std::size_t>(b)];
+                     });
+  // Otherwise every run would go from short items to long ones.
+  const std::vector<Items> sorted = cut(order, batch_size);
+  std::vector<Items> batches;
+  for (const std::int64_t i : random_order(std::ssize(sorted), rng))
+    batches.push_back(sorted[static_cast<std::size_t>(i)]);
+  return batches;
+}
+
+BatchPlan::BatchPlan(std::int64_t items, const LoaderOptions& options, Generator& rng,
+                     std::vector<std::int64_t> lengths)
+    : items_(items),
+      size_(checked_size(items, options, std::ssize(lengths))),
+      options_(options),
+      rng_(own_generator(rng)),
+      lengths_(std::move(lengths)) {}
+
+std::vector<Items> BatchPlan::epoch(std::int64_t epoch) const {
+  if (!options_.shuffle) {
+    std::vector<Items> batches = ordered_batches(items_, options_.batch_size);
+    batches.resize(static_cast<std::size_t>(size_));
+    return batches;
+  }
+  Generator rng = rng_.split(static_cast<std::uint64_t>(epoch));
+  std::vector<Items> batches =
+      random_batches(items_, options_.batch_size, rng,
+                     options_.by_length ? lengths_ : std::vector<std::int64_t>());
+  if (options_.drop_last)
+    std::erase_if(batches, [&](const Items& b) { return std::ssize(b) < options_.batch_size; });
+  return batches;
+}
+
+Generator BatchPlan::generator(const DataPosition& position) const {
+  return rng_.split(static_cast<std::uint64_t>(position.epoch))
+      .split(static_cast<std::uint64_t>(position.batch));
+}
+
+void BatchPlan::check(const DataPosition& position) const {
+  LADON_CHECK(position.epoch >= 0 && position.batch >= 0 && position.batch < size_, "loader",
+              "there is no batch ", position.batch, " of epoch ", position.epoch,
+              "; an epoch has batches 0 to ", size_ - 1);
+}
+
+Loader<std::vector<Tensor>> tensor_loader(const std::vector<Tensor>& tensors,
+                                          const LoaderOptions& options, Generator& rng) {
+  LADON_CHECK(!tensors.empty(), "tensor_loader", "needs at least one tensor");
+  std::vector<Tensor> plain;
+  for (const Tensor& x : tensors) {
+    LADON_CHECK(x.defined() && x.rank() >= 1, "tensor_loader", "tensor ", plain.size(),
+                x.defined() ? " has no axis of items" : " is undefined");
+    LADON_CHECK(x.size(0) == tensors[0].size(0), "tensor_loader", "tensor ", plain.size(),
+                " has shape ", x.shape(), ", tensor 0 ", tensors[0].shape(),
+                "; their first sizes must be equal");
+    plain.push_back(x.detach());
+  }
+  return {BatchPlan(tensors[0].size(0), options, rng), [plain](const Items& items, Generator&) {
+            const Tensor rows = from_vector(items, {std::ssize(items)});
+            std::vector<Tensor> batch;
+            for (const Tensor& x : plain) batch.push_back(kernels::take_rows(x, 0, rows));
+            return batch;
+          }};
+}
+
+}  // namespace ladon

@@ -1,0 +1,66 @@
+#pragma once
+// The next batch is made while the program computes on this one.
+
+#include <future>
+#include <memory>
+#include <utility>
+
+#include "ladon/core/background.h"
+#include "ladon/core/data/loader.h"
+
+namespace ladon {
+
+/// A source of batches, one batch ahead of the program: a Loader, or anything else with its `Batch`,
+/// next(), size(), position() and seek(), of which one thread at a time makes use.
+///
+/// Batches are the source's own, in its order, bit for bit: only *when* they are made differs. What
+/// the source throws comes out of next(); a source that keeps its position then, as a Loader does,
+/// is asked again by the following next(). At one thread (set_num_threads) a batch is made when it is
+/// asked for. The destructor waits for the batch that is being made.
+template <class Source>
+class Prefetch {
+ public:
+  using Batch = typename Source::Batch;
+
+  explicit Prefetch(Source source)
+      : source_(std::make_unique<Source>(std::move(source))), position_(source_->position()) {
+    start();
+  }
+  Prefetch(Prefetch&&) noexcept = default;
+  Prefetch& operator=(Prefetch&&) = delete;
+
+  Batch next() {
+    if (!coming_.valid()) start();
+    Batch batch = coming_.get();
+    position_ = source_->position();
+    start();
+    return batch;
+  }
+  std::int64_t size() const { return source_->size(); }
+  /// Of the batch that next() gives: what to save, whatever has been made ahead.
+  DataPosition position() const { return position_; }
+  void seek(const DataPosition& position) {
+    coming_ = {};  // waits
+    source_->seek(position_);
+    source_->seek(position);
+    position_ = position;
+    start();
+  }
+
+ private:
+  void start() {
+    coming_ = parallel::in_background([source = source_.get()] { return source->next(); });
+  }
+
+  std::unique_ptr<Source> source_;
+  DataPosition position_;
+  std::future<Batch> coming_;  // after source_: it is destroyed first, and waits
+};
+
+/// prefetch(tensor_loader({x, y}, {}, rng)).next()
+template <class Source>
+Prefetch<Source> prefetch(Source source) {
+  return Prefetch<Source>(std::move(source));
+}
+
+}  // namespace ladon

@@ -1,0 +1,76 @@
+#include "ladon/core/data/sequences.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "ladon/core/error.h"
+
+namespace ladon {
+namespace {
+
+void check_pairs(const std::vector<Sequence>& sources, const std::vector<Sequence>& targets,
+                 const PairTokens& tokens) {
+  LADON_CHECK(tokens.bos >= 0 && tokens.eos >= 0 && tokens.pad >= 0, "pad_pairs", "bos ",
+              tokens.bos, ", eos ", tokens.eos, " and pad ", tokens.pad,
+              " must be tokens; Vocabulary::at(Vocabulary::bos) gives the first");
+  LADON_CHECK(sources.size() == targets.size(), "pad_pairs", sources.size(), " sources, but ",
+              targets.size(), " targets");
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    LADON_CHECK(!sources[i].empty(), "pad_pairs", "source ", i, " has no token");
+}
+
+std::vector<Sequence> chosen(const std::vector<Sequence>& sequences, const Items& items) {
+  std::vector<Sequence> some;
+  for (const std::int64_t i : items) some.push_back(sequences[static_cast<std::size_t>(i)]);
+  return some;
+}
+
+}  // namespace
+
+PaddedSequences pad_sequences(const std::vector<Sequence>& sequences, std::int64_t pad) {
+  std::size_t longest = 0;
+  for (const Sequence& sequence : sequences) longest = std::max(longest, sequence.size());
+  const Shape shape{std::ssize(sequences), static_cast<std::int64_t>(longest)};
+  PaddedSequences padded{empty(shape, i64), empty(shape, boolean)};
+  auto* token = padded.tokens.mutable_data<std::int64_t>();
+  auto* mask = padded.mask.mutable_data<bool>();
+  for (const Sequence& sequence : sequences) {
+    std::fill(std::copy(sequence.begin(), sequence.end(), token), token + longest, pad);
+    std::fill(std::fill_n(mask, sequence.size(), true), mask + longest, false);
+    token += longest;
+    mask += longest;
+  }
+  return padded;
+}
+
+PairBatch pad_pairs(const std::vector<Sequence>& sources, const std::vector<Sequence>& targets,
+                    const PairTokens& tokens) {
+  check_pairs(sources, targets, tokens);
+  std::vector<Sequence> in, out = targets;
+  for (Sequence& target : out) {
+    in.push_back({tokens.bos});
+    in.back().insert(in.back().end(), target.begin(), target.end());
+    target.push_back(tokens.eos);
+  }
+  const PaddedSequences source = pad_sequences(sources, tokens.pad),
+                        before = pad_sequences(in, tokens.pad),
+                        after = pad_sequences(out, tokens.pad);
+  return {source.tokens, source.mask, before.tokens, after.tokens, after.mask};
+}
+
+Loader<PairBatch> pair_loader(std::vector<Sequence> sources, std::vector<Sequence> targets,
+                              const PairTokens& tokens, const LoaderOptions& options,
+                              Generator& rng) {
+  check_pairs(sources, targets, tokens);
+  std::vector<std::int64_t> lengths;
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    lengths.push_back(std::ssize(sources[i]) + std::ssize(targets[i]));
+  BatchPlan plan(std::ssize(sources), options, rng, std::move(lengths));
+  using Both = std::pair<std::vector<Sequence>, std::vector<Sequence>>;
+  const auto all = std::make_shared<const Both>(std::move(sources), std::move(targets));
+  return {std::move(plan), [all, tokens](const Items& items, Generator&) {
+            return pad_pairs(chosen(all->first, items), chosen(all->second, items), tokens);
+          }};
+}
+
+}  // namespace ladon

@@ -1,0 +1,58 @@
+#pragma once
+// Lists of tokens as padded tensors, and pairs of them for models that read one and write the other.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ladon/core/data/loader.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+using Sequence = std::vector<std::int64_t>;
+
+/// B sequences as rows, padded to the longest of them, T tokens.
+struct PaddedSequences {
+  Tensor tokens;  ///< i64 [B, T]
+  Tensor mask;    ///< bool [B, T], true where a token stands
+};
+
+PaddedSequences pad_sequences(const std::vector<Sequence>& sequences, std::int64_t pad = 0);
+
+/// What a Vocabulary, a CharacterVocabulary or a BytePairTokenizer makes of each of the texts.
+template <class Tokenizer>
+std::vector<Sequence> encode_all(const Tokenizer& tokenizer,
+                                 const std::vector<std::string>& texts) {
+  std::vector<Sequence> sequences;
+  for (const std::string& text : texts) sequences.push_back(tokenizer.encode(text));
+  return sequences;
+}
+
+/// B pairs for an encoder–decoder, whose decoder sees `target_in` and is to say `target_out`. The
+/// targets' tokens are t1 … tn, n differing by row:
+struct PairBatch {
+  Tensor source;       ///< i64 [B, S]
+  Tensor source_mask;  ///< bool [B, S], true where a token stands
+  Tensor target_in;    ///< i64 [B, T]: bos t1 … tn, then padding
+  Tensor target_out;   ///< i64 [B, T]: t1 … tn eos, then padding
+  Tensor target_mask;  ///< bool [B, T], true at the first n + 1
+};
+
+/// The tokens that begin a target, end it, and fill rows: bos and eos must be given.
+struct PairTokens {
+  std::int64_t bos = -1, eos = -1, pad = 0;
+};
+
+/// Sources stay as they are. Throws Error unless there are as many targets, every source has a
+/// token, and bos, eos and pad are not negative.
+PairBatch pad_pairs(const std::vector<Sequence>& sources, const std::vector<Sequence>& targets,
+                    const PairTokens& tokens);
+
+/// Batches of pairs; with `by_length` of similar sums of both lengths. Throws Error as pad_pairs and
+/// BatchPlan do.
+Loader<PairBatch> pair_loader(std::vector<Sequence> sources, std::vector<Sequence> targets,
+                              const PairTokens& tokens, const LoaderOptions& options,
+                              Generator& rng);
+
+}  // namespace ladon
