@@ -5,6 +5,7 @@
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/data/batches.h"
+#include "ladon/core/data/bleu.h"
 #include "ladon/core/data/byte_pair.h"
 #include "ladon/core/data/characters.h"
 #include "ladon/core/data/ensemble.h"

@@ -33,8 +33,8 @@ void for_each_line(std::string_view text, F line) {
   }
 }
 
-std::string read_text(std::string_view operation, const std::string& path) {
-  std::string text = to_utf8(read_maybe_gzip(path));
+std::string read_some_text(std::string_view operation, const std::string& path) {
+  std::string text = read_text(path);
   LADON_CHECK(!trim(text).empty(), operation, path, ": the file holds no text; it is ", text.size(),
               " bytes long");
   return text;
@@ -114,7 +114,7 @@ std::vector<std::string_view> split(std::string_view line, const TsvColumns& col
 }  // namespace
 
 TextDataset read_trec(const std::string& path, const std::vector<std::string>& label_names) {
-  const std::string content = read_text("read_trec", path);
+  const std::string content = read_some_text("read_trec", path);
   Collector collector("read_trec", path, label_names);
   for_each_line(content, [&](std::int64_t number, std::string_view line) {
     const std::size_t space = line.find(' ');
@@ -137,7 +137,7 @@ TextDataset read_lines(const std::vector<std::string>& paths,
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (label_names.empty())
       data.label_names.push_back(std::filesystem::path(paths[i]).filename().string());
-    const std::string content = read_text("read_lines", paths[i]);
+    const std::string content = read_some_text("read_lines", paths[i]);
     for_each_line(content, [&](std::int64_t, std::string_view line) {
       if (trim(line).empty()) return;
       data.texts.emplace_back(trim(line));
@@ -155,7 +155,7 @@ TextDataset read_tsv(const std::string& path, const TsvColumns& columns,
               "read_tsv", "label column ", columns.label_column, " and text column ",
               columns.text_column, " must be distinct and within the ", columns.columns,
               " columns");
-  const std::string content = read_text("read_tsv", path);
+  const std::string content = read_some_text("read_tsv", path);
   Collector collector("read_tsv", path, label_names);
   for_each_line(content, [&](std::int64_t number, std::string_view line) {
     const auto fields = split(line, columns);
@@ -168,8 +168,32 @@ TextDataset read_tsv(const std::string& path, const TsvColumns& columns,
   return collector.finish();
 }
 
+std::string read_text(const std::string& path) { return to_utf8(read_maybe_gzip(path)); }
+
+ParallelText read_parallel(const std::string& sources, const std::string& targets) {
+  const auto lines = [](const std::string& path) {
+    std::vector<std::string> list;
+    for_each_line(read_some_text("read_parallel", path),
+                  [&](std::int64_t, std::string_view line) { list.emplace_back(trim(line)); });
+    return list;
+  };
+  std::vector<std::string> source = lines(sources), target = lines(targets);
+  LADON_CHECK(source.size() == target.size(), "read_parallel", sources, " has ", source.size(),
+              " lines, but ", targets, " has ", target.size());
+  ParallelText pairs;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (source[i].empty() || target[i].empty()) {
+      ++pairs.blank;
+      continue;
+    }
+    pairs.sources.push_back(std::move(source[i]));
+    pairs.targets.push_back(std::move(target[i]));
+  }
+  return pairs;
+}
+
 TsvColumns guess_columns(const std::string& path) {
-  const std::string content = read_text("guess_columns", path);
+  const std::string content = read_some_text("guess_columns", path);
   if (content.substr(0, content.find('\n')).find('\t') == std::string::npos)
     return {.separator = ' '};
   std::vector<std::vector<std::string_view>> lines;

@@ -31,6 +31,18 @@ TextDataset read_trec(const std::string& path, const std::vector<std::string>& l
 TextDataset read_lines(const std::vector<std::string>& paths,
                        const std::vector<std::string>& label_names = {});
 
+/// All of a text, white space and line ends as they are. It may be empty.
+std::string read_text(const std::string& path);
+
+/// Lines of two files that belong together: sentences and their translations.
+struct ParallelText {
+  std::vector<std::string> sources, targets;  ///< as many
+  std::int64_t blank = 0;                     ///< pairs that were left out, one line being blank
+};
+
+/// Throws Error naming both files unless they have the same number of lines.
+ParallelText read_parallel(const std::string& sources, const std::string& targets);
+
 /// Where a line of a label-TSV file holds what. Columns count from zero; others are ignored.
 ///   {}                                       label<TAB>text
 ///   {.label_column = 1, .text_column = 0}    text<TAB>label
