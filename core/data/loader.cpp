@@ -1,7 +1,6 @@
 #include "ladon/core/data/loader.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/index.h"
@@ -50,9 +49,7 @@ Generator own_generator(Generator& rng) {
 
 std::vector<Items> ordered_batches(std::int64_t n, std::int64_t batch_size) {
   LADON_CHECK(n >= 0 && batch_size >= 1, "ordered_batches", n, " items in batches of ", batch_size);
-  Items order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
-  return cut(order, batch_size);
+  return cut(arange(n).to_vector<std::int64_t>(), batch_size);
 }
 
 std::vector<Items> random_batches(std::int64_t n, std::int64_t batch_size, Generator& rng,

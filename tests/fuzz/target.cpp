@@ -14,12 +14,19 @@ namespace ladon::fuzz {
 
 const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
-      {"npy", read_npy},     {"safetensors", read_safetensors},
-      {"state", read_state}, {"idx", read_idx},
-      {"cifar", read_cifar}, {"glove", read_glove},
-      {"text", read_text},   {"vocabulary", read_vocabulary},
-      {"utf8", read_utf8},   {"einsum", read_einsum},
-      {"gram", read_gram},   {"golden", read_golden},
+      {"npy", read_npy},
+      {"safetensors", read_safetensors},
+      {"state", read_state},
+      {"idx", read_idx},
+      {"cifar", read_cifar},
+      {"glove", read_glove},
+      {"text", read_text},
+      {"vocabulary", read_vocabulary},
+      {"byte_pair", read_byte_pair},
+      {"utf8", read_utf8},
+      {"einsum", read_einsum},
+      {"gram", read_gram},
+      {"golden", read_golden},
 #ifdef LADON_ZLIB
       {"gzip", read_gzip},
 #endif

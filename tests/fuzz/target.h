@@ -53,6 +53,7 @@ bool read_cifar(std::string_view bytes);
 bool read_glove(std::string_view bytes);
 bool read_text(std::string_view bytes);
 bool read_vocabulary(std::string_view bytes);
+bool read_byte_pair(std::string_view bytes);
 bool read_utf8(std::string_view bytes);
 bool read_einsum(std::string_view bytes);
 bool read_gram(std::string_view bytes);

@@ -1,5 +1,8 @@
 // Texts, their words and the words' vectors.
 
+#include "ladon/core/data/bleu.h"
+#include "ladon/core/data/byte_pair.h"
+#include "ladon/core/data/characters.h"
 #include "ladon/core/data/glove.h"
 #include "ladon/core/data/text.h"
 #include "ladon/core/data/vocabulary.h"
@@ -24,7 +27,8 @@ bool read_text(std::string_view bytes) {
                         read_lines({path, path}, {"A", "B"});
                       },
                       [&] { read_tsv(path); }, [&] { read_tsv(path, three); },
-                      [&] { read_tsv(path, guess_columns(path)); });
+                      [&] { read_tsv(path, guess_columns(path)); },
+                      [&] { read_parallel(path, path); });
 }
 
 bool read_vocabulary(std::string_view bytes) {
@@ -37,12 +41,35 @@ bool read_vocabulary(std::string_view bytes) {
   });
 }
 
+// encoder.json and, after a byte of 0, vocab.bpe.
+bool read_byte_pair(std::string_view bytes) {
+  const std::size_t end = std::min(bytes.find('\0'), bytes.size());
+  const std::string_view encoder = bytes.substr(0, end),
+                         merges = bytes.substr(std::min(end + 1, bytes.size()));
+  return accepted([&] {
+    const auto tokenizer = BytePairTokenizer::parse(encoder, "encoder", merges, "merges");
+    for (const SpecialTokens special : {SpecialTokens::as_text, SpecialTokens::as_tokens})
+      require(tokenizer.decode(tokenizer.encode(merges, special)) == merges,
+              "a text does not come back");
+  });
+}
+
 // Any bytes are a text.
 bool read_utf8(std::string_view bytes) {
   const std::string text = to_utf8(std::string(bytes));
   require(is_utf8(text), "to_utf8 gives what is none");
   if (is_utf8(bytes)) require(bytes.ends_with(text), "UTF-8 was changed");
   for (const std::string& token : tokenize(bytes)) require(!token.empty(), "a token is empty");
+  for (const std::string& token : metrics::tokenize_13a(bytes))
+    require(!token.empty(), "a token of 13a is empty");
+  std::size_t length = 0;
+  for (const std::string_view word : byte_pair_words(bytes)) {
+    require(!word.empty() && word.data() == bytes.data() + length, "words are not the text");
+    length += word.size();
+  }
+  require(length == bytes.size(), "words are not all of the text");
+  const CharacterVocabulary characters(text);
+  require(characters.decode(characters.encode(text)) == text, "characters do not come back");
   const Vocabulary vocabulary = Vocabulary::from_texts({text});
   for (const std::int64_t i : vocabulary.encode(text))
     require(i > Vocabulary::unknown, "a token of the text is unknown");

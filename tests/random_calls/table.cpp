@@ -20,6 +20,7 @@ const CallTable& call_table() {
     add_posterior_calls(table);
     add_infinite_calls(table);
     add_diagnostic_calls(table);
+    add_data_calls(table);
     return table;
   }();
   return all;
