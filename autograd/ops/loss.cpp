@@ -1,5 +1,7 @@
 #include "ladon/autograd/ops/loss.h"
 
+#include <cmath>
+
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/index.h"
@@ -111,15 +113,122 @@ Tensor nll_loss(const Tensor& log_probability, const Tensor& target,
   return reduce(pick(log_probability, t), t, options.reduction);
 }
 
-Tensor mse_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
-  check_defined("mse_loss", {prediction, target});
-  LADON_CHECK(prediction.shape() == target.shape(), "mse_loss", "the prediction has shape ",
+namespace {
+
+/// Both floating or cast so, of one shape: a loss that broadcast would hide a transposed batch.
+void check_alike(const char* operation, const Tensor& prediction, const Tensor& target,
+                 Reduction reduction) {
+  check_defined(operation, {prediction, target});
+  LADON_CHECK(prediction.shape() == target.shape(), operation, "the prediction has shape ",
               prediction.shape(), ", the target ", target.shape(),
               "; reshape or expand one of them");
-  check_not_empty("mse_loss", prediction, target, reduction);
-  const Tensor squares = square(prediction - target);
-  if (reduction == Reduction::none) return squares;
-  return reduction == Reduction::mean ? mean(squares) : sum(squares);
+  check_not_empty(operation, prediction, target, reduction);
+}
+
+Tensor reduce(const Tensor& losses, Reduction reduction) {
+  if (reduction == Reduction::none) return losses;
+  return reduction == Reduction::mean ? mean(losses) : sum(losses);
+}
+
+/// What stands on each element of `losses` may not make more of them.
+void check_weight(const char* operation, const char* what, const Tensor& weight,
+                  const Tensor& losses) {
+  if (!weight.defined()) return;
+  LADON_CHECK(broadcast_shapes(operation, weight.shape(), losses.shape()) == losses.shape(),
+              operation, "the ", what, " has shape ", weight.shape(), ", the logits ",
+              losses.shape(), "; it must broadcast to the logits");
+}
+
+}  // namespace
+
+Tensor mse_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
+  check_alike("mse_loss", prediction, target, reduction);
+  return reduce(square(prediction - target), reduction);
+}
+
+Tensor l1_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
+  check_alike("l1_loss", prediction, target, reduction);
+  return reduce(abs(prediction - target), reduction);
+}
+
+// With c = e clamped to [−δ, δ], c·(e − c/2) is e²/2 inside and δ·(|e| − δ/2) outside.
+Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta,
+                  Reduction reduction) {
+  check_alike("huber_loss", prediction, target, reduction);
+  LADON_CHECK(delta > 0, "huber_loss", "delta is ", delta, "; it must be positive");
+  const Tensor e = prediction - target, c = clamp(e, -delta, delta);
+  return reduce(c * (e - 0.5 * c), reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double beta,
+                      Reduction reduction) {
+  check_alike("smooth_l1_loss", prediction, target, reduction);
+  LADON_CHECK(beta > 0, "smooth_l1_loss", "beta is ", beta,
+              "; it must be positive (its limit at 0 is l1_loss)");
+  return huber_loss(prediction, target, beta, reduction) / beta;
+}
+
+// −ln σ(x) = softplus(−x) and −ln(1 − σ(x)) = softplus(x): each side keeps its small values.
+Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
+                                        const BinaryCrossEntropyOptions& options) {
+  const char* name = "binary_cross_entropy_with_logits";
+  check_floating(name, logits);
+  check_alike(name, logits, target, options.reduction);
+  check_weight(name, "weight", options.weight, logits);
+  check_weight(name, "pos_weight", options.pos_weight, logits);
+  const Tensor t = cast(target, promote(target.dtype(), logits.dtype()));
+  const Tensor positive = options.pos_weight.defined() ? t * options.pos_weight : t;
+  const Tensor losses = positive * softplus(-logits) + (1 - t) * softplus(logits);
+  return reduce(options.weight.defined() ? losses * options.weight : losses, options.reduction);
+}
+
+// Where p = 0, ln p and ln q may be −∞: they are replaced before they meet a 0 in a gradient.
+Tensor kl_div(const Tensor& log_probability, const Tensor& target, const KlDivOptions& options) {
+  check_floating("kl_div", log_probability);
+  check_floating("kl_div", target);
+  LADON_CHECK(log_probability.rank() >= 1, "kl_div", "needs an axis of classes, got shape ",
+              log_probability.shape());
+  check_alike("kl_div", log_probability, target, options.reduction);
+  const Tensor none = options.log_target ? equal(target, -HUGE_VAL) : equal(target, 0);
+  const Tensor given = masked_fill(target, none, options.log_target ? 0 : 1);
+  const Tensor p = options.log_target ? exp(given) : given;
+  const Tensor log_p = options.log_target ? given : log(given);
+  const Tensor terms = p * (log_p - masked_fill(log_probability, none, 0));
+  return reduce(sum(masked_fill(terms, none, 0), -1), options.reduction);
+}
+
+Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps) {
+  check_floating("cosine_similarity", a);
+  check_floating("cosine_similarity", b);
+  LADON_CHECK(eps > 0, "cosine_similarity", "eps is ", eps, "; it must be positive");
+  const int last = broadcast_shapes("cosine_similarity", a.shape(), b.shape()).rank();
+  const int k = normalize_axis("cosine_similarity", axis, last) - last;  // counted from the end
+  const auto unit = [&](const Tensor& x) {
+    LADON_CHECK(x.rank() >= -k, "cosine_similarity", "axis ", axis, " of shapes ", a.shape(),
+                " and ", b.shape(), " is not in both");
+    const Tensor length = norm(x, k, keep_dims);
+    return x / maximum(length, scalar(eps, x.dtype()));
+  };
+  return sum(unit(a) * unit(b), k);
+}
+
+Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& label,
+                             const CosineEmbeddingOptions& options) {
+  const char* name = "cosine_embedding_loss";
+  check_floating(name, a);
+  check_floating(name, b);
+  check_defined(name, {label});
+  LADON_CHECK(a.rank() >= 1 && a.shape() == b.shape(), name, "the pairs have shapes ", a.shape(),
+              " and ", b.shape(), "; both are [.., n]");
+  LADON_CHECK(label.shape() == a.shape().sub(0, a.rank() - 1), name, "pairs of shape ", a.shape(),
+              " need labels of shape ", a.shape().sub(0, a.rank() - 1), ", got ", label.shape());
+  LADON_CHECK(options.margin >= -1 && options.margin <= 1, name, "the margin is ", options.margin,
+              "; it must lie in [-1, 1]");
+  for (const double l : label.to_vector<double>())
+    LADON_CHECK(l == 1 || l == -1, name, "a label is ", l, "; it is 1 (alike) or -1 (not)");
+  check_not_empty(name, a, label, options.reduction);
+  const Tensor c = cosine_similarity(a, b);
+  return reduce(where(equal(label, 1), 1 - c, relu(c - options.margin)), options.reduction);
 }
 
 }  // namespace ladon

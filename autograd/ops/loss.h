@@ -29,5 +29,51 @@ Tensor nll_loss(const Tensor& log_probability, const Tensor& target,
 /// broadcast), and for the mean of an empty batch.
 Tensor mse_loss(const Tensor& prediction, const Tensor& target,
                 Reduction reduction = Reduction::mean);
+/// The same of |prediction − target|.
+Tensor l1_loss(const Tensor& prediction, const Tensor& target,
+               Reduction reduction = Reduction::mean);
+/// The same of e²/2 where |e| ≤ delta, else delta·(|e| − delta/2), with e = prediction − target
+/// (Huber 1964). delta > 0.
+Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta = 1,
+                  Reduction reduction = Reduction::mean);
+/// huber_loss/beta with delta = beta: slope 1 far from 0 (Girshick 2015). beta > 0.
+Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double beta = 1,
+                      Reduction reduction = Reduction::mean);
+
+struct BinaryCrossEntropyOptions {
+  Tensor weight = {};      ///< Of each element's loss; broadcasts to the logits.
+  Tensor pos_weight = {};  ///< p, of the positive side: above 1 it favours recall; broadcasts too.
+  Reduction reduction = Reduction::mean;
+};
+/// −(p·t·ln σ(x) + (1 − t)·ln(1 − σ(x))) for logits x and targets t of one shape, accurate for
+/// large |x|. Targets are probabilities, or booleans. The mean divides by the number of elements,
+/// whatever their weights. Throws Error where shapes differ, where a weight would enlarge the
+/// result, and for the mean of an empty batch.
+Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
+                                        const BinaryCrossEntropyOptions& options = {});
+
+struct KlDivOptions {
+  bool log_target = false;  ///< The target is given as ln p too.
+  Reduction reduction = Reduction::mean;
+};
+/// KL(p ‖ q) = Σ p·(ln p − ln q) over the last axis, where p is the target and ln q the input:
+/// [.., n] both → the mean (sum, or none) over rows [..]. Terms with p = 0 are 0. Throws Error where
+/// shapes differ, and for the mean of an empty batch. (The mean is what PyTorch calls "batchmean"
+/// for matrices; its "mean", which divides by n also, is no divergence.)
+Tensor kl_div(const Tensor& log_probability, const Tensor& target,
+              const KlDivOptions& options = {});
+
+/// ⟨a, b⟩/(max(‖a‖, eps)·max(‖b‖, eps)) along an axis, which is dropped; a and b broadcast.
+Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis = -1, double eps = 1e-8);
+
+struct CosineEmbeddingOptions {
+  double margin = 0;  ///< m in [−1, 1]: unlike pairs whose cosine is below it give no loss.
+  Reduction reduction = Reduction::mean;
+};
+/// 1 − c where a pair of rows is alike (label 1), max(0, c − m) where it is not (label −1), with
+/// c = cosine_similarity(a, b):  a, b [.., n], label [..]. Throws Error for another label, where
+/// shapes differ, and for the mean of an empty batch.
+Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& label,
+                             const CosineEmbeddingOptions& options = {});
 
 }  // namespace ladon

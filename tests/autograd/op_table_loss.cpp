@@ -1,5 +1,6 @@
+// Rows of the losses of class indices.
+
 #include <cmath>
-#include <numeric>
 
 #include "ladon/autograd/ops.h"
 #include "op_table.h"
@@ -121,39 +122,7 @@ void add_classification_rows(OpTable& table) {
                    }}}});
 }
 
-void add_mse_row(OpTable& table) {
-  const Tensor a = table.random({3, 4}), b = table.random({3, 4});
-  const auto row = [&](std::string note, Reduction reduction) {
-    return OpSample{.note = std::move(note),
-                    .inputs = {a, b},
-                    .apply = [=](const Inputs& in) { return mse_loss(in[0], in[1], reduction); },
-                    .reference =
-                        [=](const std::vector<Dense>& in) {
-                          Dense squares = in[0];
-                          for (std::size_t i = 0; i < squares.values.size(); ++i)
-                            squares.values[i] = std::pow(in[0].values[i] - in[1].values[i], 2);
-                          if (reduction == Reduction::none) return squares;
-                          Dense result{Shape{}};
-                          result.values[0] =
-                              std::accumulate(squares.values.begin(), squares.values.end(), 0.0);
-                          if (reduction == Reduction::mean) result.values[0] /= 12;
-                          return result;
-                        }};
-  };
-  table.add({.name = "mse_loss",
-             .samples = {row("mean", Reduction::mean), row("sum", Reduction::sum),
-                         row("none", Reduction::none)},
-             .errors = {{"the batch is empty: shapes [0, 3] and [0, 3]",
-                         [] {
-                           mse_loss(ones({0, 3}), ones({0, 3}));
-                         }},
-                        {"shape [2, 3], the target [3]", [] {
-                           mse_loss(ones({2, 3}), ones({3}));
-                         }}}});
-}
-
 const Family classification_family(add_classification_rows);
-const Family mse_family(add_mse_row);
 
 }  // namespace
 }  // namespace ladon::test

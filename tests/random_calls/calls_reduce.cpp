@@ -59,6 +59,21 @@ Tensor targets(Draw& d) {
   return d.indices(logits.shape().sub(0, logits.rank() - 1), logits.size(-1));
 }
 
+/// 1 or −1 for each row, mostly.
+Tensor labels(Draw& d) {
+  const Tensor& x = d.subject();
+  if (!x.defined() || x.rank() == 0) return d.tensor();
+  return 2 * d.indices(x.shape().sub(0, x.rank() - 1), 2) - 1;
+}
+
+BinaryCrossEntropyOptions binary_options(Draw& d) {
+  BinaryCrossEntropyOptions options;
+  if (d.chance(0.3)) options.weight = d.partner();
+  if (d.chance(0.3)) options.pos_weight = d.partner();
+  options.reduction = reduction(d);
+  return options;
+}
+
 }  // namespace
 
 void add_reduce_calls(CallTable& table) {
@@ -82,6 +97,18 @@ void add_reduce_calls(CallTable& table) {
   table.add("cross_entropy", cross_entropy, floating, targets, loss_options);
   table.add("nll_loss", nll_loss, floating, targets, loss_options);
   table.add("mse_loss", mse_loss, floating, twin, reduction);
+  table.add("l1_loss", l1_loss, floating, twin, reduction);
+  table.add("huber_loss", huber_loss, floating, twin, number, reduction);
+  table.add("smooth_l1_loss", smooth_l1_loss, floating, twin, number, reduction);
+  table.add("binary_cross_entropy_with_logits", binary_cross_entropy_with_logits, floating, twin,
+            binary_options);
+  table.add("kl_div", kl_div, floating, twin, [](Draw& d) {
+    return KlDivOptions{.log_target = d.flag(), .reduction = reduction(d)};
+  });
+  table.add("cosine_similarity", cosine_similarity, floating, partner, axis, fraction);
+  table.add("cosine_embedding_loss", cosine_embedding_loss, floating, twin, labels, [](Draw& d) {
+    return CosineEmbeddingOptions{.margin = d.number(), .reduction = reduction(d)};
+  });
 }
 
 }  // namespace ladon::test
