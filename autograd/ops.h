@@ -12,6 +12,7 @@
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/norm.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/recurrent.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/rotary.h"
 #include "ladon/autograd/ops/shape.h"

@@ -13,6 +13,7 @@
 #include "ladon/core/kernels/loops/particles.h"
 #include "ladon/core/kernels/loops/products.h"
 #include "ladon/core/kernels/loops/rectifier.h"
+#include "ladon/core/kernels/loops/recurrent.h"
 
 namespace ladon::kernels {
 
@@ -61,6 +62,7 @@ struct LoopsOf {
 
   AttentionLoops<T> attention;
   ParticleLoops<T> particles;
+  RecurrentLoops<T> recurrent;
 };
 
 struct Loops {

@@ -110,6 +110,36 @@ void add_lapack(CallTable& table) {
             [](Draw& d) { return d.flag(); });
 }
 
+/// [.., n] beside [.., gates·n], mostly.
+Tensor gates_of(Draw& d, const Tensor& state, std::int64_t gates) {
+  Shape shape = state.defined() && state.rank() > 0 ? state.shape() : Shape{2};
+  shape[shape.rank() - 1] *= gates;
+  return d.near(shape);
+}
+
+void add_recurrences(CallTable& table) {
+  table.add("lstm_cell", [](Draw& d) {
+    const Tensor c = d.floating(), a = gates_of(d, c, 4);
+    const LstmState next = lstm_cell(a, gates_of(d, c, 4), c);
+    return Tensors{next.h, next.c};
+  });
+  table.add("gru_cell", [](Draw& d) {
+    const Tensor h = d.floating(), a = gates_of(d, h, 3);
+    return gru_cell(a, gates_of(d, h, 3), h);
+  });
+  table.add("recurrence", [](Draw& d) {
+    const auto cell = static_cast<RecurrentCell>(d.say(d.below(4)));
+    const std::int64_t gates = cell == RecurrentCell::lstm ? 4 : cell == RecurrentCell::gru ? 3 : 1;
+    const std::int64_t batch = d.below(3), count = d.below(5), n = 1 + d.below(3);
+    const Tensor x = d.near({batch, count, gates * n}), weight = d.near({gates * n, n});
+    RecurrenceOptions options{.reverse = d.flag()};
+    if (d.chance(0.5)) options.bias = d.near({gates * n});
+    if (d.chance(0.5)) options.initial = d.near({batch, cell == RecurrentCell::lstm ? 2 * n : n});
+    if (d.chance(0.5)) options.mask = d.mask({batch, count});
+    return recurrence(cell, x, weight, options);
+  });
+}
+
 }  // namespace
 
 void add_product_calls(CallTable& table) {
@@ -131,6 +161,7 @@ void add_product_calls(CallTable& table) {
   table.add(
       "attention_with_weights", [](Draw& d) { return attend(d, attention_with_weights); }, 2);
   add_lapack(table);
+  add_recurrences(table);
 }
 
 }  // namespace ladon::test

@@ -14,6 +14,7 @@ const Loops& table() {
     add_rectifier(t);
     add_products(t);
     add_particles(t);
+    add_recurrent(t);
     return t;
   }();
   return filled;

@@ -14,6 +14,7 @@ void add_duals(Loops& table);
 void add_rectifier(Loops& table);
 void add_products(Loops& table);
 void add_particles(Loops& table);
+void add_recurrent(Loops& table);
 
 const Loops& table();
 

@@ -145,6 +145,14 @@ TensorFunction inputs(infinite::Entries entries) {
   };
 }
 
+TensorFunction recurrent(RecurrentCell cell, const RecurrenceOptions& options) {
+  return [=](const Tensors& x) {
+    RecurrenceOptions with = options;
+    if (x.size() > 2) with.bias = x[2], with.initial = x[3];
+    return recurrence(cell, x[0], x[1], with);
+  };
+}
+
 std::vector<Row> rows_of_operations() {
   const auto normalize = [](const Tensors& x) {
     return layer_norm(x[0], x.size() > 1 ? x[1] : Tensor(), x.size() > 2 ? x[2] : Tensor());
@@ -167,6 +175,28 @@ std::vector<Row> rows_of_operations() {
        .samples = {{{4, 5}}},
        .apply = [](const Tensors& x) { return gelu(x[0], Gelu::tanh); },
        .empty = {{{0, 3}}}},
+      {.name = "recurrence_gradient",  // input gates, weight, bias, initial state
+       .of = Of::gradient,
+       .samples = {{{2, 3, 8}, {8, 2}, {8}, {2, 4}}, {{1, 4, 4}, {4, 1}}},
+       .apply = recurrent(RecurrentCell::lstm, {}),
+       .empty = {{{2, 0, 8}, {8, 2}, {8}, {2, 4}}, {{0, 3, 8}, {8, 2}, {8}, {0, 4}}}},
+      {.name = "recurrence_gradient",
+       .of = Of::gradient,
+       .samples = {{{2, 3, 6}, {6, 2}, {6}, {2, 2}}, {{1, 4, 3}, {3, 1}}},
+       .apply = recurrent(RecurrentCell::gru, {.reverse = true})},
+      {.name = "recurrence_gradient",
+       .of = Of::gradient,
+       .samples = {{{2, 3, 6}, {6, 2}, {6}, {2, 2}}},
+       .apply = recurrent(RecurrentCell::gru,
+                          {.mask = cast(tensor({1, 1, 0, 1, 0, 1}, {2, 3}), boolean)})},
+      {.name = "recurrence_gradient",
+       .of = Of::gradient,
+       .samples = {{{2, 3, 4}, {4, 4}, {4}, {2, 4}}},
+       .apply = recurrent(RecurrentCell::tanh, {})},
+      {.name = "recurrence_gradient",
+       .of = Of::gradient,
+       .samples = {{{2, 3, 4}, {4, 4}, {4}, {2, 4}}},
+       .apply = recurrent(RecurrentCell::relu, {})},
       {.name = "softmax_gradient",
        .of = Of::gradient,
        .samples = {{{3, 4}}, {{3, 2, 4}}},
