@@ -19,6 +19,8 @@
 #include "ladon/layers/norm.h"
 #include "ladon/layers/pooling.h"
 #include "ladon/layers/positional.h"
+#include "ladon/layers/recurrent.h"
+#include "ladon/layers/structured_attention.h"
 #include "ladon/layers/torch_layout.h"
 #include "ladon/layers/transformer.h"
 #include "ladon/layers/wide_heads.h"

@@ -150,6 +150,36 @@ void add_simple_layers(CallTable& table) {
   });
 }
 
+RecurrentCell cell(Draw& d) { return static_cast<RecurrentCell>(d.say(d.below(4))); }
+
+void add_recurrent_layers(CallTable& table) {
+  table.add("Recurrent", [](Draw& d) {
+    Generator rng(d.seed());
+    RecurrentOptions options{.in = width(d), .hidden = width(d)};
+    if (d.chance(0.4)) options.layers = d.say(d.below(4));
+    options.bidirectional = d.flag();
+    options.bias = d.flag();
+    if (d.chance(0.3)) options.dropout = d.fraction();
+    Recurrent layer(cell(d), options, rng);
+    if (d.chance(0.5)) return run_on_tokens(d, layer, options.in);
+    d.adopt(layer.parameters());
+    const std::int64_t batch = d.below(3), count = d.below(5);
+    const Shape state{static_cast<std::int64_t>(layer.directions.size()), batch, options.hidden};
+    RecurrentInputs inputs{.state = {.h = d.near(state)}};
+    if (layer.cell == RecurrentCell::lstm || d.chance(0.1)) inputs.state.c = d.near(state);
+    if (d.chance(0.5)) inputs.mask = d.mask({batch, count});
+    const auto [y, last] = layer.forward_with_state(d.near({batch, count, options.in}), inputs);
+    return Tensors{y, last.h, last.c};
+  });
+  table.add("StructuredAttention", [](Draw& d) {
+    Generator rng(d.seed());
+    const StructuredAttentionOptions options{
+        .dim = width(d), .hidden = width(d), .hops = width(d), .init = init(d)};
+    StructuredAttention layer(options, rng);
+    return run_on_tokens(d, layer, options.dim);
+  });
+}
+
 void add_windowed_layers(CallTable& table) {
   table.add("Conv1d", [](Draw& d) {
     Generator rng(d.seed());
@@ -346,6 +376,7 @@ void add_containers(CallTable& table) {
 
 void add_layer_calls(CallTable& table) {
   add_simple_layers(table);
+  add_recurrent_layers(table);
   add_windowed_layers(table);
   add_attention_layers(table);
   add_containers(table);

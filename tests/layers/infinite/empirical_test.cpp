@@ -39,6 +39,21 @@ TEST(EmpiricalKernel, LayerwiseIsTheContractionOfJacobians) {
   test::expect_layerwise(images, gaussian({2, 2, 3, 1}, 1), gaussian({1, 2, 3, 1}, 2));
 }
 
+TEST(EmpiricalKernel, OfRecurrentLayersIsTheContractionOfJacobians) {
+  Generator rng(15);
+  const RecurrentOptions both{.in = 2, .hidden = 3, .layers = 2, .bidirectional = true};
+  const Tensor a = gaussian({3, 4, 2}, 1), b = gaussian({2, 4, 2}, 2);
+  const Tensor tokens = cast(tril(ones({3, 4}), 1), boolean);
+  for (const RecurrentCell cell : {RecurrentCell::lstm, RecurrentCell::gru, RecurrentCell::tanh}) {
+    Recurrent layer(cell, both, rng);
+    test::expect_layerwise(layer, {a, tokens}, b);
+  }
+  Recurrent without(RecurrentCell::gru, {.in = 2, .hidden = 3, .bias = false}, rng);
+  test::expect_layerwise(without, a, b);
+  StructuredAttention hops({.dim = 2, .hidden = 5, .hops = 3}, rng);
+  test::expect_layerwise(hops, {a, tokens}, b);
+}
+
 TEST(EmpiricalKernel, OfABlockWithItselfIsTheBlockTwice) {
   Generator rng(5);
   Sequential net(dense(3, 7, rng), Activation(Nonlinearity::gelu), dense(7, 4, rng));
