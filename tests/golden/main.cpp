@@ -27,6 +27,7 @@ Table all_operators() {
   add_normalizations(table);
   add_losses(table);
   add_attention(table);
+  add_recurrent(table);
   return table;
 }
 
@@ -35,8 +36,6 @@ std::string why_not(const std::string& op) {
   const auto has = [&](const char* part) { return op.find(part) != std::string::npos; };
   if (has("Conv") || has("Im")) return op + " needs convolution, which is not an operation yet";
   if (has("Pool")) return op + " needs pooling windows, which are not an operation yet";
-  if (op == "RNN" || op == "LSTM" || op == "GRU")
-    return op + " is recurrent; Ladon has no recurrent operation";
   if (op == "Adam" || op == "Adagrad" || op == "Momentum")
     return op + " is an optimizer's step, not an operation; tests/optim holds those";
   if (has("Quantize") || has("QLinear")) return op + " is quantized; Ladon has no quantized types";
