@@ -26,13 +26,15 @@ class Walk final : public Visitor {
   enum class Kind { parameter, buffer, hyperparameter };
   std::function<void(const std::string&, Tensor&, Kind)> on_tensor = [](auto&&...) {};
   std::function<void(const std::string&, Module&)> on_module = [](auto&&...) {};
-  std::function<void(Generator&)> on_generator = [](auto&&...) {};
+  std::function<void(const std::string&, Generator&)> on_generator = [](auto&&...) {};
 
   void run(Module& root) {
     on_module("", root);
     root.visit(*this);
   }
-  void generator(std::string_view, Generator& rng) override { on_generator(rng); }
+  void generator(std::string_view name, Generator& rng) override {
+    on_generator(prefix_ + std::string(name), rng);
+  }
   void buffer(std::string_view name, Tensor& x) override {
     if (x.defined()) on_tensor(prefix_ + std::string(name), x, Kind::buffer);
   }
@@ -111,6 +113,16 @@ void Module::set_hyperparameter(const std::string& path, const Tensor& value) {
   };
   walk.run(*this);
   LADON_CHECK(known, "set_hyperparameter", "the module has no hyper-parameter `", path, "`");
+}
+
+std::vector<std::pair<std::string, Generator*>> Module::generators() {
+  std::vector<std::pair<std::string, Generator*>> found;
+  Walk walk;
+  walk.on_generator = [&](const std::string& path, Generator& rng) {
+    found.emplace_back(path, &rng);
+  };
+  walk.run(*this);
+  return found;
 }
 
 std::int64_t Module::parameter_count() const {
@@ -240,7 +252,7 @@ void detail::separate(Module& copy, std::uint64_t index) {
     if (!own.defined()) own = parameter(values);
     x = own;
   };
-  walk.on_generator = [&](Generator& rng) { rng = rng.split(index); };
+  walk.on_generator = [&](const std::string&, Generator& rng) { rng = rng.split(index); };
   walk.run(copy);
 }
 

@@ -31,6 +31,7 @@
 
 #include "ladon/autograd/hook.h"
 #include "ladon/core/random.h"
+#include "ladon/core/state.h"
 #include "ladon/core/tensor.h"
 #include "ladon/layers/owned.h"
 
@@ -84,9 +85,6 @@ class Visitor {
   virtual void module(std::string_view name, Module& m) = 0;
 };
 
-/// Tensors by dotted name, e.g. "encoder.0.attention.query".
-using StateDict = std::map<std::string, Tensor>;
-
 class Module {
  public:
   virtual ~Module() = default;
@@ -106,6 +104,9 @@ class Module {
   /// Puts `value` (f64, rank 0; a leaf or a function of leaves) in the place of a hyper-parameter.
   /// Throws Error where no such one is listed.
   void set_hyperparameter(const std::string& path, const Tensor& value);
+  /// The generators that the module draws from as it runs (of dropout, …), by dotted name: they are no
+  /// part of state_dict, but a resumed run needs their positions (optim/training_run.h saves them).
+  std::vector<std::pair<std::string, Generator*>> generators();
   /// Clears all gradients.
   void zero_grad();
 

@@ -1,0 +1,49 @@
+#include "ladon/core/state.h"
+
+#include <vector>
+
+#include "ladon/core/error.h"
+
+namespace ladon::detail {
+
+Tensor state_of(const Generator& rng) {
+  const auto bits = [](std::uint64_t x) { return static_cast<std::int64_t>(x); };
+  return from_vector(std::vector{bits(rng.seed()), bits(rng.stream()), bits(rng.position())}, {3});
+}
+
+Tensor state_of(std::int64_t count) { return from_vector(std::vector{count}, {}); }
+
+const Tensor& StateReader::entry(const std::string& name, DType dtype, const Shape& shape) {
+  const auto at = state_.find(name);
+  LADON_CHECK(at != state_.end(), "load_state_dict", "the state has no \"", name, "\"");
+  const Tensor& x = at->second;
+  LADON_CHECK(x.defined(), "load_state_dict", "\"", name, "\" is undefined");
+  LADON_CHECK(x.shape() == shape && x.dtype() == dtype, "load_state_dict", "\"", name, "\" is ",
+              x.dtype(), " of shape ", x.shape(), ", expected ", dtype, " of shape ", shape);
+  ++used_;
+  return x;
+}
+
+double StateReader::number(const std::string& name) { return entry(name, f64, {}).item(); }
+
+std::int64_t StateReader::count(const std::string& name) {
+  const auto count = entry(name, i64, {}).item<std::int64_t>();
+  LADON_CHECK(count >= 0, "load_state_dict", "\"", name, "\" is ", count,
+              "; it must be at least 0");
+  return count;
+}
+
+Generator StateReader::generator(const std::string& name) {
+  const auto words = entry(name, i64, {3}).to_vector<std::int64_t>();
+  const auto word = [&](std::size_t i) { return static_cast<std::uint64_t>(words[i]); };
+  Generator rng(word(0), word(1));
+  rng.set_position(word(2));
+  return rng;
+}
+
+void StateReader::finish(const std::string& who) const {
+  LADON_CHECK(used_ == state_.size(), "load_state_dict", "the state has ", state_.size(),
+              " entries, of which ", who, " knows ", used_);
+}
+
+}  // namespace ladon::detail

@@ -1,0 +1,46 @@
+#pragma once
+// States: the named tensors that something is saved as, and restored from.
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "ladon/core/random.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// Tensors by dotted name, e.g. "encoder.0.attention.query".
+using StateDict = std::map<std::string, Tensor>;
+
+namespace detail {
+
+/// A generator as i64 [3]: the bits of seed, stream and position.
+Tensor state_of(const Generator& rng);
+/// An i64 of rank 0.
+Tensor state_of(std::int64_t count);
+
+/// Reads a state, entry by entry. What does not fit is an Error of load_state_dict that names the
+/// entry: so whoever restores itself reads all first, and changes itself after.
+class StateReader {
+ public:
+  explicit StateReader(const StateDict& state) : state_(state) {}
+
+  bool has(const std::string& name) const { return state_.contains(name); }
+  /// The entry of that name, which must have this shape and dtype.
+  const Tensor& entry(const std::string& name, DType dtype, const Shape& shape);
+  /// An f64 of rank 0, and an i64 of rank 0 that is not negative.
+  double number(const std::string& name);
+  std::int64_t count(const std::string& name);
+  /// What state_of makes of a generator.
+  Generator generator(const std::string& name);
+  /// Throws Error unless each entry of the state was read; `who` reads it ("this optimizer").
+  void finish(const std::string& who) const;
+
+ private:
+  const StateDict& state_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace detail
+}  // namespace ladon
