@@ -22,7 +22,9 @@ Adam::Adam(std::vector<ParameterGroup> groups, AdamOptions options)
 
 Adam::Adam(std::vector<ParameterGroup> groups, const AdamOptions& options, Decay decay)
     : Optimizer(std::move(groups), options.lr, options.weight_decay,
-                {"first_moment", "second_moment"}),
+                options.amsgrad
+                    ? std::vector<std::string>{"first_moment", "second_moment", "largest_second"}
+                    : std::vector<std::string>{"first_moment", "second_moment"}),
       options_(options),
       decay_(decay) {
   check_beta("beta1", options.beta1);
@@ -41,7 +43,8 @@ void Adam::update(Item& item, const Tensor& gradient, double lr) {
                                .eps = options_.eps,
                                .weight_decay = coupled ? item.weight_decay : 0,
                                .shrink = coupled ? 1 : 1 - lr * item.weight_decay};
-  kernels::adam(item.parameter, gradient, item.moments[0], item.moments[1], step);
+  kernels::adam(item.parameter, gradient, item.moments[0], item.moments[1],
+                options_.amsgrad ? item.moments[2] : Tensor(), step);
 }
 
 AdamW::AdamW(std::vector<Tensor> parameters, AdamWOptions options)
@@ -53,7 +56,8 @@ AdamW::AdamW(std::vector<ParameterGroup> groups, AdamWOptions options)
             .beta1 = options.beta1,
             .beta2 = options.beta2,
             .eps = options.eps,
-            .weight_decay = options.weight_decay},
+            .weight_decay = options.weight_decay,
+            .amsgrad = options.amsgrad},
            Decay::decoupled) {}
 
 }  // namespace ladon

@@ -1,5 +1,5 @@
 #pragma once
-// Adam, and AdamW.
+// Adam and AdamW, with AMSGrad.
 
 #include "ladon/optim/optimizer.h"
 
@@ -11,10 +11,12 @@ struct AdamOptions {
   double beta2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 0;  ///< λ: adds λ·x to the gradient (L2), as torch's Adam does.
+  bool amsgrad = false;     ///< Divide by the largest v so far (Reddi, Kale and Kumar 2018).
 };
 
 /// g ← g + λx;  m ← β₁m + (1−β₁)g;  v ← β₂v + (1−β₂)g²;
 /// x ← x − lr·(m/(1−β₁ᵗ)) / (sqrt(v/(1−β₂ᵗ)) + eps), t counting the parameter's own updates.
+/// With AMSGrad u ← max(u, v) stands under the root in place of v.
 /// (Kingma and Ba 2015)
 class Adam : public Optimizer {
  public:
@@ -37,6 +39,7 @@ struct AdamWOptions {
   double beta2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 1e-2;  ///< λ: shrinks x by lr·λ·x beside the update (decoupled).
+  bool amsgrad = false;
 };
 
 /// Adam with decoupled weight decay: x ← (1 − lr·λ)x, then Adam's update with λ = 0.

@@ -1,8 +1,10 @@
 #pragma once
-// All optimizers, samplers, schedules and particle methods.
+// All optimizers, samplers, schedules and particle methods; averages, and whole runs in a file.
 
+#include "ladon/optim/adagrad.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/clip.h"
+#include "ladon/optim/lion.h"
 #include "ladon/optim/optimizer.h"
 #include "ladon/optim/particles/composed_kernels.h"
 #include "ladon/optim/particles/cosine_penalty.h"
@@ -13,6 +15,7 @@
 #include "ladon/optim/particles/spos.h"
 #include "ladon/optim/particles/svgd.h"
 #include "ladon/optim/particles/wgd.h"
+#include "ladon/optim/rmsprop.h"
 #include "ladon/optim/samplers/calibration.h"
 #include "ladon/optim/samplers/chains.h"
 #include "ladon/optim/samplers/collect.h"

@@ -6,6 +6,7 @@
 #include "ladon/autograd/leaf.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/optim/parameters.h"
 
 namespace ladon {
 namespace {
@@ -19,24 +20,6 @@ std::string entry(std::size_t index, const std::string& name) {
   return detail::join("parameter.", index, ".", name);
 }
 
-/// The entry of that name, of the shape and dtype of `like`.
-const Tensor& checked_entry(const StateDict& state, const std::string& name, const Tensor& like) {
-  const auto at = state.find(name);
-  LADON_CHECK(at != state.end(), "load_state_dict", "the state has no \"", name, "\"");
-  const Tensor& x = at->second;
-  LADON_CHECK(x.defined() && x.shape() == like.shape() && x.dtype() == like.dtype(),
-              "load_state_dict", "\"", name, "\" is ", x.dtype(), " of shape ", x.shape(),
-              ", expected ", like.dtype(), " of shape ", like.shape());
-  return x;
-}
-
-std::int64_t checked_steps(const StateDict& state, const std::string& name) {
-  const auto steps = checked_entry(state, name, scalar(0, i64)).item<std::int64_t>();
-  LADON_CHECK(steps >= 0, "load_state_dict", "\"", name, "\" is ", steps,
-              "; it must be at least 0");
-  return steps;
-}
-
 }  // namespace
 
 Optimizer::Optimizer(std::vector<ParameterGroup> groups, double lr, double weight_decay,
@@ -44,25 +27,17 @@ Optimizer::Optimizer(std::vector<ParameterGroup> groups, double lr, double weigh
     : moment_names_(std::move(moment_names)) {
   set_lr(lr);
   check_setting("weight_decay", weight_decay);
+  std::vector<Tensor> all;
   for (const ParameterGroup& group : groups) {
     check_setting("lr_scale", group.lr_scale);
-    check_setting("a group's weight_decay", group.weight_decay.value_or(0));
-    for (const Tensor& x : group.parameters)
-      add(x, group.lr_scale, group.weight_decay.value_or(weight_decay));
+    const double decay = group.weight_decay.value_or(weight_decay);
+    check_setting("a group's weight_decay", decay);
+    for (const Tensor& x : group.parameters) {
+      items_.push_back({items_.size(), x, group.lr_scale, decay});
+      all.push_back(x);
+    }
   }
-  LADON_CHECK(!items_.empty(), "optimizer", "there is no parameter to optimize");
-}
-
-void Optimizer::add(const Tensor& x, double lr_scale, double weight_decay) {
-  LADON_CHECK(x.defined() && x.requires_grad(), "optimizer", "parameter ", items_.size(),
-              " requires no gradient; make it with parameter(x)");
-  LADON_CHECK(x.contiguous(), "optimizer", "parameter ", items_.size(), " of shape ", x.shape(),
-              " is not contiguous (strides ", x.strides(), ")");
-  Tensor(x).set_requires_grad();  // Error for the result of an operation: it keeps no gradient
-  for (std::size_t i = 0; i < items_.size(); ++i)
-    LADON_CHECK(items_[i].parameter.history() != x.history(), "optimizer", "parameters ", i,
-                " and ", items_.size(), " are the same tensor; it would be updated twice a step");
-  items_.push_back({items_.size(), x, lr_scale, weight_decay});
+  detail::check_parameters(all);
 }
 
 void Optimizer::check_ready() const {
@@ -86,6 +61,7 @@ Tensor Optimizer::initial(std::size_t, const Tensor& parameter) const {
 void Optimizer::step() {
   NoGrad no_grad;
   check_ready();
+  const double scheduled = rate();
   ++steps_;
   for (Item& item : items_) {
     const Tensor gradient = item.parameter.grad();
@@ -94,7 +70,7 @@ void Optimizer::step() {
       for (std::size_t i = 0; i < moment_names_.size(); ++i)
         item.moments.push_back(initial(i, item.parameter));
     ++item.steps;
-    const double rate = lr_ * item.lr_scale;
+    const double rate = scheduled * item.lr_scale;
     update(item, kernels::contiguous(gradient.detach()), rate);
     if (const auto at_step = Leaf::of(item.parameter)->take_at_step()) at_step(rate);
   }
@@ -109,6 +85,12 @@ void Optimizer::set_lr(double lr) {
   lr_ = lr;
 }
 
+double Optimizer::rate() const {
+  const double factor = schedule_ ? schedule_(steps_) : 1;
+  check_setting("the schedule's factor", factor);
+  return lr_ * factor;
+}
+
 StateDict Optimizer::state_dict() const {
   StateDict state{{"lr", scalar(lr_, f64)}, {"steps", scalar(double(steps_), i64)}};
   for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -121,27 +103,25 @@ StateDict Optimizer::state_dict() const {
 }
 
 void Optimizer::load_state_dict(const StateDict& state) {
-  const double lr = checked_entry(state, "lr", scalar(0, f64)).item();
+  detail::StateReader reader(state);
+  const double lr = reader.number("lr");
   check_setting("lr", lr);
-  const std::int64_t steps = checked_steps(state, "steps");
+  const std::int64_t steps = reader.count("steps");
   std::vector<Item> items;
-  std::size_t used = 2;
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Item& present = items_[i];
     Item item{i, present.parameter, present.lr_scale, present.weight_decay};
-    if (state.contains(entry(i, "steps"))) {
-      item.steps = checked_steps(state, entry(i, "steps"));
+    if (reader.has(entry(i, "steps"))) {
+      item.steps = reader.count(entry(i, "steps"));
       for (std::size_t j = 0; j < moment_names_.size(); ++j) {
         const Tensor like = initial(j, item.parameter);
-        item.moments.push_back(
-            kernels::clone(checked_entry(state, entry(i, moment_names_[j]), like).detach()));
+        const Tensor& moment = reader.entry(entry(i, moment_names_[j]), like.dtype(), like.shape());
+        item.moments.push_back(kernels::clone(moment.detach()));
       }
-      used += 1 + moment_names_.size();
     }
     items.push_back(std::move(item));
   }
-  LADON_CHECK(used == state.size(), "load_state_dict", "the state has ", state.size(),
-              " entries, of which this optimizer (", items_.size(), " parameters) knows ", used);
+  reader.finish(detail::join("this optimizer (", items_.size(), " parameters)"));
   items_ = std::move(items);
   steps_ = steps;
   lr_ = lr;
@@ -149,6 +129,21 @@ void Optimizer::load_state_dict(const StateDict& state) {
 
 std::vector<ParameterGroup> one_group(std::vector<Tensor> parameters) {
   return {ParameterGroup{.parameters = std::move(parameters)}};
+}
+
+bool bias_or_vector(const std::string& name, const Tensor& parameter) {
+  return name.ends_with("bias") || parameter.rank() <= 1;
+}
+
+std::vector<ParameterGroup> decay_except(const Module& model, const ParameterChoice& spared) {
+  LADON_CHECK(static_cast<bool>(spared), "decay_except", "the choice is an empty function");
+  ParameterGroup decayed, kept{.parameters = {}, .weight_decay = 0};
+  for (const auto& [name, x] : model.named_parameters())
+    (spared(name, x) ? kept : decayed).parameters.push_back(x);
+  std::vector<ParameterGroup> groups;
+  for (ParameterGroup& group : {std::ref(decayed), std::ref(kept)})
+    if (!group.parameters.empty()) groups.push_back(std::move(group));
+  return groups;
 }
 
 }  // namespace ladon

@@ -1,14 +1,30 @@
 #pragma once
 // Optimizers: what turns gradients into new parameters. The rule of each stands in its own header
 // (sgd.h, adam.h); what they share stands here.
+//
+//   AdamW adam(decay_except(model), {.lr = 1e-3, .weight_decay = 0.1});
+//   adam.set_schedule(schedule::cosine({.steps = 1000, .warmup = 50}));
+//   for (…) {
+//     adam.zero_grad();
+//     backward(cross_entropy(model(x), y));
+//     adam.step();
+//   }
+//
+// Gradients add up until zero_grad(). So a batch of N items that is too large for memory goes through
+// in parts, and the parts' means, weighed by their n_i items, are the mean of all:
+//     for (const Batch& part : parts)
+//       backward(cross_entropy(model(part.tokens), part.labels) * (double(part.labels.count()) / N));
+//     adam.step();
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ladon/core/tensor.h"
 #include "ladon/layers/module.h"
+#include "ladon/optim/schedule.h"
 
 namespace ladon {
 
@@ -36,6 +52,11 @@ class Optimizer {
   double lr() const { return lr_; }
   /// Throws Error unless lr is finite and ≥ 0.
   void set_lr(double lr);
+  /// From now on each step takes lr·factor(steps made before it). An empty function: lr alone. It is
+  /// no part of the state: a resumed optimizer is given it anew, and goes on at its step.
+  void set_schedule(Schedule factor) { schedule_ = std::move(factor); }
+  /// The rate of the next step. Throws Error unless the schedule's factor is finite and ≥ 0.
+  double rate() const;
   /// Calls of step() so far.
   std::int64_t steps() const { return steps_; }
 
@@ -71,15 +92,25 @@ class Optimizer {
 
  private:
   void check_ready() const;
-  void add(const Tensor& parameter, double lr_scale, double weight_decay);
 
   std::vector<Item> items_;
   std::vector<std::string> moment_names_;
   double lr_ = 0;
+  Schedule schedule_;
   std::int64_t steps_ = 0;
 };
 
 /// One group with default settings.
 std::vector<ParameterGroup> one_group(std::vector<Tensor> parameters);
+
+/// Chooses parameters of a module by their dotted name and value.
+using ParameterChoice = std::function<bool(const std::string& name, const Tensor& parameter)>;
+/// Biases (names that end in "bias") and what has at most one axis (the weights of norms).
+bool bias_or_vector(const std::string& name, const Tensor& parameter);
+/// A model's parameters in two groups: first those that weight decay is for, then those it spares.
+/// A group that would be empty is left out. Throws Error if `spared` is empty.
+///   AdamW adam(decay_except(model, [](auto& name, auto&) { return name == "embedding.weight"; }));
+std::vector<ParameterGroup> decay_except(const Module& model,
+                                         const ParameterChoice& spared = bias_or_vector);
 
 }  // namespace ladon

@@ -30,6 +30,20 @@ Schedule decay(DecayOptions o, Shape shape) {
   };
 }
 
+void check_factor(double factor) {
+  LADON_CHECK(std::isfinite(factor) && factor >= 0, "schedule", "factor is ", factor,
+              "; it must be finite and at least 0");
+}
+
+void check_given(const Schedule& schedule) {
+  LADON_CHECK(static_cast<bool>(schedule), "schedule", "a schedule is an empty function");
+}
+
+/// Half a cosine from a at p = 0 to b at p = 1.
+double half_cosine(double a, double b, double p) {
+  return b + (a - b) * (1 + std::cos(std::numbers::pi * p)) / 2;
+}
+
 }  // namespace
 
 Schedule constant(double factor) {
@@ -60,6 +74,66 @@ Schedule inverse_sqrt(std::int64_t warmup) {
   return [w = double(warmup)](std::int64_t step) {
     const double t = checked_step(step) + 1;
     return std::min(t / w, std::sqrt(w / t));
+  };
+}
+
+Schedule step_decay(std::int64_t every, double factor) {
+  LADON_CHECK(every >= 1, "schedule", "every is ", every, "; it must be at least 1");
+  check_factor(factor);
+  return [=](std::int64_t step) {
+    checked_step(step);
+    return std::pow(factor, double(step / every));
+  };
+}
+
+Schedule milestones(std::vector<std::int64_t> steps, double factor) {
+  LADON_CHECK(std::is_sorted(steps.begin(), steps.end()) && (steps.empty() || steps[0] >= 0),
+              "schedule", "milestones must be in order and not negative");
+  check_factor(factor);
+  return [steps = std::move(steps), factor](std::int64_t step) {
+    checked_step(step);
+    const auto passed = std::upper_bound(steps.begin(), steps.end(), step) - steps.begin();
+    return std::pow(factor, double(passed));
+  };
+}
+
+Schedule exponential(double factor) { return step_decay(1, factor); }
+
+Schedule one_cycle(OneCycleOptions o) {
+  LADON_CHECK(o.steps >= 1, "schedule", "steps is ", o.steps, "; it must be at least 1");
+  for (const double part : {o.rise, o.start, o.end})
+    LADON_CHECK(part >= 0 && part <= 1, "schedule", "rise, start and end are ", o.rise, ", ",
+                o.start, " and ", o.end, "; they must be in [0, 1]");
+  const double last = double(o.steps - 1), peak = o.rise * last;
+  return [=](std::int64_t step) {
+    const double t = std::min(checked_step(step), last);
+    if (t < peak) return half_cosine(o.start, 1, t / peak);
+    return half_cosine(1, o.end, last > peak ? (t - peak) / (last - peak) : 0);
+  };
+}
+
+Schedule sequence(std::vector<Stage> stages) {
+  LADON_CHECK(!stages.empty(), "schedule", "a sequence needs at least one stage");
+  for (const Stage& stage : stages) {
+    check_given(stage.factor);
+    LADON_CHECK(stage.steps >= 0, "schedule", "a stage has ", stage.steps,
+                " steps; it must have at least 0");
+  }
+  return [stages = std::move(stages)](std::int64_t step) {
+    checked_step(step);
+    std::size_t at = 0;
+    for (; at + 1 < stages.size() && step >= stages[at].steps; ++at) step -= stages[at].steps;
+    return stages[at].factor(step);
+  };
+}
+
+Schedule product(std::vector<Schedule> factors) {
+  for (const Schedule& factor : factors) check_given(factor);
+  return [factors = std::move(factors)](std::int64_t step) {
+    checked_step(step);
+    double all = 1;
+    for (const Schedule& factor : factors) all *= factor(step);
+    return all;
   };
 }
 

@@ -2,13 +2,13 @@
 // Learning-rate schedules: functions from the number of steps made so far (from 0) to a factor of
 // the base rate.
 //
-//   const Schedule factor = schedule::cosine({.steps = 1000, .warmup = 50});
-//   adam.set_lr(1e-3 * factor(adam.steps()));
-//   adam.step();
+//   Adam adam(model.parameters(), {.lr = 1e-3});
+//   adam.set_schedule(schedule::cosine({.steps = 1000, .warmup = 50}));  // each step() asks it
 
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <vector>
 
 #include "ladon/layers/module.h"
 
@@ -42,6 +42,37 @@ Schedule linear_decay(DecayOptions options);
 /// min(t/warmup, sqrt(warmup/t)), t = step + 1; the peak is 1 at t = warmup. The rate of Vaswani et
 /// al. 2017 is this factor times 1/sqrt(dim·warmup). Throws Error if warmup < 1.
 Schedule inverse_sqrt(std::int64_t warmup);
+
+/// factor^⌊step/every⌋. Throws Error unless every ≥ 1 and factor is finite and ≥ 0.
+Schedule step_decay(std::int64_t every, double factor = 0.1);
+/// factor^k after k of the milestones: at step s those ≤ s. Throws Error unless they are not negative and
+/// in order, and for a factor as above.
+Schedule milestones(std::vector<std::int64_t> steps, double factor = 0.1);
+/// factor^step. Throws Error for a factor as above.
+Schedule exponential(double factor);
+
+struct OneCycleOptions {
+  std::int64_t steps;   ///< K, in all; the factor stays at `end` after them.
+  double rise = 0.3;    ///< r in [0, 1]: the part of the steps until the peak.
+  double start = 0.04;  ///< The first factor, …
+  double end = 4e-6;    ///< … and the last.
+};
+/// From `start` up to 1 at step r·(K − 1), then down to `end` at step K − 1, both along half a cosine. The
+/// base rate is the highest one. (Smith and Topin 2018, arXiv 1708.07120.)  Throws Error unless K ≥ 1,
+/// r, start and end are in [0, 1].
+Schedule one_cycle(OneCycleOptions options);
+
+/// A schedule, and how many steps it has.
+struct Stage {
+  Schedule factor;
+  std::int64_t steps;
+};
+/// One after the other, each counting its own steps from 0; the last goes on for ever. Throws Error for
+/// no stage, an empty function, or one of fewer than 0 steps.
+///   sequence({{linear_warmup(100), 100}, {constant(), 900}, {exponential(0.99), 1000}})
+Schedule sequence(std::vector<Stage> stages);
+/// The product of their factors. Throws Error for an empty function.
+Schedule product(std::vector<Schedule> factors);
 
 struct CyclicalOptions {
   std::int64_t steps;       ///< K, in all.

@@ -19,6 +19,9 @@ namespace ladon::kernels {
 
 struct SgdStep;
 struct AdamStep;
+struct RmspropStep;
+struct AdagradStep;
+struct LionStep;
 
 /// Loops over contiguous elements of type T. A null entry: T has no such function. Outputs may be
 /// the very inputs, but must not overlap them otherwise.
@@ -56,9 +59,12 @@ struct LoopsOf {
   void (*layer_norm_backward)(const T* g, const T* x, T mean, T rstd, const T* weight, T* dx,
                               T* dweight, T* dbias, std::int64_t n);
 
-  /// Updates of parameters x, in place; m may be null for sgd.
+  /// Updates of parameters x, in place. What optimizer.h says may be undefined may be null.
   void (*sgd)(T* x, const T* g, T* m, const SgdStep& step, std::int64_t n);
-  void (*adam)(T* x, const T* g, T* m, T* v, const AdamStep& step, std::int64_t n);
+  void (*adam)(T* x, const T* g, T* m, T* v, T* u, const AdamStep& step, std::int64_t n);
+  void (*rmsprop)(T* x, const T* g, T* v, T* c, T* m, const RmspropStep& step, std::int64_t n);
+  void (*adagrad)(T* x, const T* g, T* v, const AdagradStep& step, std::int64_t n);
+  void (*lion)(T* x, const T* g, T* m, const LionStep& step, std::int64_t n);
 
   AttentionLoops<T> attention;
   ParticleLoops<T> particles;

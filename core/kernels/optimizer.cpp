@@ -1,5 +1,8 @@
 #include "ladon/core/kernels/optimizer.h"
 
+#include <array>
+#include <tuple>
+
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/parallel.h"
@@ -15,34 +18,51 @@ void check_like(const char* operation, const char* what, const Tensor& y, const 
               x.dtype(), " ", x.shape(), ") must be contiguous and alike");
 }
 
-}  // namespace
-
-void sgd(Tensor x, const Tensor& g, Tensor m, const SgdStep& step) {
-  check_like("sgd", "gradient", g, x);
-  if (m.defined()) check_like("sgd", "momentum", m, x);
-  visit_floating("sgd", x.dtype(), [&]<class T>() {
-    const auto loop = loops().of<T>().sgd;
+/// Runs the loop that `pick` takes from the table on pieces of x, g and the states: those that are
+/// undefined are null in it.
+template <std::size_t count, class Step, class Pick>
+void update(const char* operation, Tensor x, const Tensor& g, std::array<Tensor, count> states,
+            const Step& step, const Pick& pick) {
+  check_like(operation, "gradient", g, x);
+  for (const Tensor& state : states)
+    if (state.defined()) check_like(operation, "state", state, x);
+  visit_floating(operation, x.dtype(), [&]<class T>() {
+    const auto loop = pick(loops().of<T>());
     T* parameter = x.mutable_data<T>();
-    T* momentum = m.defined() ? m.mutable_data<T>() : nullptr;
     const T* gradient = g.data<T>();
+    std::array<T*, count> start;
+    for (std::size_t j = 0; j < count; ++j)
+      start[j] = states[j].defined() ? states[j].template mutable_data<T>() : nullptr;
     parallel::for_range(x.count(), grain, [&](std::int64_t i, std::int64_t end) {
-      loop(parameter + i, gradient + i, momentum ? momentum + i : nullptr, step, end - i);
+      const auto run = [&](auto*... state) {
+        loop(parameter + i, gradient + i, (state ? state + i : state)..., step, end - i);
+      };
+      std::apply(run, start);
     });
   });
 }
 
-void adam(Tensor x, const Tensor& g, Tensor m, Tensor v, const AdamStep& step) {
-  check_like("adam", "gradient", g, x);
-  check_like("adam", "first moment", m, x);
-  check_like("adam", "second moment", v, x);
-  visit_floating("adam", x.dtype(), [&]<class T>() {
-    const auto loop = loops().of<T>().adam;
-    T *parameter = x.mutable_data<T>(), *first = m.mutable_data<T>(), *second = v.mutable_data<T>();
-    const T* gradient = g.data<T>();
-    parallel::for_range(x.count(), grain, [&](std::int64_t i, std::int64_t end) {
-      loop(parameter + i, gradient + i, first + i, second + i, step, end - i);
-    });
-  });
+}  // namespace
+
+void sgd(Tensor x, const Tensor& g, Tensor m, const SgdStep& step) {
+  update("sgd", x, g, std::array{m}, step, [](const auto& table) { return table.sgd; });
+}
+
+void adam(Tensor x, const Tensor& g, Tensor m, Tensor v, Tensor u, const AdamStep& step) {
+  update("adam", x, g, std::array{m, v, u}, step, [](const auto& table) { return table.adam; });
+}
+
+void rmsprop(Tensor x, const Tensor& g, Tensor v, Tensor c, Tensor m, const RmspropStep& step) {
+  update("rmsprop", x, g, std::array{v, c, m}, step,
+         [](const auto& table) { return table.rmsprop; });
+}
+
+void adagrad(Tensor x, const Tensor& g, Tensor v, const AdagradStep& step) {
+  update("adagrad", x, g, std::array{v}, step, [](const auto& table) { return table.adagrad; });
+}
+
+void lion(Tensor x, const Tensor& g, Tensor m, const LionStep& step) {
+  update("lion", x, g, std::array{m}, step, [](const auto& table) { return table.lion; });
 }
 
 }  // namespace ladon::kernels

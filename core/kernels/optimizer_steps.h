@@ -13,9 +13,30 @@ struct SgdStep {
 
 /// Coefficients of one step of Adam:
 ///   g ← g + weight_decay·x;  m ← beta1·m + (1−beta1)·g;  v ← beta2·v + (1−beta2)·g²;
-///   x ← shrink·x − lr·m/(sqrt(v)·correction + eps)
+///   x ← shrink·x − lr·m/(sqrt(u)·correction + eps)
+/// with u = v, or u ← max(u, v) where there is a u.
 struct AdamStep {
   double lr, beta1, beta2, correction, eps, weight_decay, shrink;
+};
+
+/// Coefficients of one step of RMSprop:
+///   g ← g + weight_decay·x;  v ← decay·v + (1−decay)·g²;  c ← decay·c + (1−decay)·g;
+///   u = g/(sqrt(v − c²) + eps);  m ← momentum·m + u;  x ← x − lr·m
+/// Without a c it counts as 0, without an m it is u.
+struct RmspropStep {
+  double lr, decay, eps, weight_decay, momentum;
+};
+
+/// Coefficients of one step of Adagrad:
+///   g ← g + weight_decay·x;  v ← v + g²;  x ← x − lr·g/(sqrt(v) + eps)
+struct AdagradStep {
+  double lr, eps, weight_decay;
+};
+
+/// Coefficients of one step of Lion:
+///   x ← shrink·x − lr·sign(beta1·m + (1−beta1)·g);  m ← beta2·m + (1−beta2)·g
+struct LionStep {
+  double lr, beta1, beta2, shrink;
 };
 
 }  // namespace ladon::kernels

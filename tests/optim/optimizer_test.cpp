@@ -1,112 +1,35 @@
 #include "ladon/optim/optimizer.h"
 
 #include <cmath>
-#include <memory>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/core/io/safetensors.h"
 #include "ladon/layers/linear.h"
-#include "ladon/tests/optim/helpers.h"
+#include "ladon/tests/optim/makers.h"
 
 namespace ladon::test {
 namespace {
 
-using Make = std::function<std::unique_ptr<Optimizer>(std::vector<Tensor>)>;
-
-template <class O, class Options>
-Make with(Options options) {
-  return [options](std::vector<Tensor> p) { return std::make_unique<O>(std::move(p), options); };
-}
-
-template <class O, class Options>
-Make sampling(Options options) {
-  return [options](std::vector<Tensor> p) {
-    return std::make_unique<O>(std::move(p), options, Generator(3));
-  };
-}
-
-// The gradient of step t at x: c_t·(0.3, −0.7, 1.1) + 0.1·(t + 1)·x², c_t = 1, −½, 1, …
-Tensor gradient_at(const Tensor& x, int t) {
-  const Tensor base = tensor({0.3, -0.7, 1.1}, f64) * (t % 2 == 0 ? 1 : -0.5);
-  return cast(base + square(cast(x.detach(), f64)) * (0.1 * (t + 1)), x.dtype());
-}
-
-void run(Optimizer& optimizer, Tensor x, int from, int to) {
-  for (int t = from; t < to; ++t) {
-    x.set_grad(gradient_at(x, t));
-    optimizer.step();
-  }
-}
-
-// Expected: five steps from (1, −2, ½) by an independent float64 program.
-void expect_after_five_steps(const Make& make, const std::vector<double>& expected) {
-  const Tensor x = leaf(tensor({1, -2, 0.5}, f64));
-  run(*make({x}), x, 0, 5);
-  expect_values(x, expected, 1e-14);
-  const Tensor single = leaf(tensor({1, -2, 0.5}, f32));
-  run(*make({single}), single, 0, 5);
-  expect_values(single, expected, 3e-6);
-}
-
-TEST(Sgd, FollowsItsRule) {
-  expect_after_five_steps(with<Sgd>(SgdOptions{.lr = 0.1}),
-                          {0.81290397747523901, -2.5701978824684564, 0.25749790866858546});
-  expect_after_five_steps(with<Sgd>(SgdOptions{.lr = 0.1, .weight_decay = 0.05}),
-                          {0.79286939919846744, -2.4973361405746521, 0.24808842973316705});
-}
-
-TEST(Sgd, HasMomentumWithDampeningAndNesterov) {
-  expect_after_five_steps(with<Sgd>(SgdOptions{.lr = 0.1, .momentum = 0.9}),
-                          {0.59334961589520729, -3.1008204715819181, -0.097683880240647808});
-  expect_after_five_steps(
-      with<Sgd>(SgdOptions{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.05, .dampening = 0.3}),
-      {0.61931849338390366, -2.5336314420842592, -0.074862240292644155});
-  expect_after_five_steps(
-      with<Sgd>(SgdOptions{.lr = 0.1, .momentum = 0.9, .nesterov = true, .weight_decay = 0.05}),
-      {0.44287280682972358, -3.5425992747193047, -0.27806973084900699});
-}
-
-TEST(Adam, FollowsItsRule) {
-  expect_after_five_steps(with<Adam>(AdamOptions{.lr = 0.1}),
-                          {0.58996539008971693, -2.1755479687191572, 0.2286670567509651});
-  expect_after_five_steps(
-      with<Adam>(
-          AdamOptions{.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3, .weight_decay = 0.05}),
-      {0.57589231894974469, -2.1685089656316925, 0.23049067850877802});
-}
-
-TEST(AdamW, DecouplesWeightDecay) {
-  expect_after_five_steps(with<AdamW>(AdamWOptions{.lr = 0.1}),
-                          {0.5861494217170693, -2.1652875506729976, 0.22685931693016831});
-  expect_after_five_steps(
-      with<AdamW>(
-          AdamWOptions{.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3, .weight_decay = 0.5}),
-      {0.42434068287833238, -1.722035718766372, 0.15549452014955534});
-}
-
-// The first step of Adam is lr·sign(g), whatever the scale of g.
-TEST(Adam, BeginsWithTheSignOfTheGradient) {
-  Tensor x = leaf(tensor({1, 1, 1}, f64));
-  x.set_grad(tensor({1e-3, -5, 1e4}, f64));
-  Adam adam({x}, {.lr = 0.25, .eps = 0});
-  adam.step();
-  expect_values(x, {0.75, 1.25, 0.75}, 1e-15);
-}
-
 TEST(Optimizer, UpdatesLongParametersAlikeEverywhere) {
   const std::int64_t n = 100003;
-  for (const DType dtype : {f32, f64}) {
-    Generator rng(1);
-    const Tensor start = normal({n}, rng, 0, 1, dtype), g = normal({n}, rng, 0, 1, dtype);
-    Tensor all = leaf(start), last = leaf(slice(start, 0, {.start = n - 1}));
-    Adam adam({all, last}, {.lr = 0.1});
-    for (int t = 0; t < 3; ++t) {
-      all.set_grad(clone(g));
-      last.set_grad(clone(slice(g, 0, {.start = n - 1})));
-      adam.step();
+  const std::vector<Make> makers = {
+      with<Sgd>(SgdOptions{.lr = 0.1, .momentum = 0.9}),
+      with<Adam>(AdamOptions{.lr = 0.1, .amsgrad = true}),
+      with<Rmsprop>(RmspropOptions{.momentum = 0.9, .centered = true}),
+      with<Adagrad>(AdagradOptions{.lr = 0.1}), with<Lion>(LionOptions{.weight_decay = 0.1})};
+  for (const DType dtype : {f32, f64})
+    for (const Make& make : makers) {
+      Generator rng(1);
+      const Tensor start = normal({n}, rng, 0, 1, dtype), g = normal({n}, rng, 0, 1, dtype);
+      Tensor all = leaf(start), last = leaf(slice(start, 0, {.start = n - 1}));
+      const auto optimizer = make({all, last});
+      for (int t = 0; t < 3; ++t) {
+        all.set_grad(clone(g));
+        last.set_grad(clone(slice(g, 0, {.start = n - 1})));
+        optimizer->step();
+      }
+      EXPECT_TRUE(same_bits(slice(all, 0, {.start = n - 1}), last)) << to_string(dtype);
     }
-    EXPECT_TRUE(same_bits(slice(all, 0, {.start = n - 1}), last)) << to_string(dtype);
-  }
 }
 
 TEST(Optimizer, SkipsParametersWithoutGradient) {
@@ -174,6 +97,85 @@ TEST(Optimizer, GroupsHaveTheirOwnSettings) {
   EXPECT_NEAR(a.item(), 1.7, 1e-15);
 }
 
+TEST(Optimizer, TakesItsRateFromASchedule) {
+  Tensor x = leaf(tensor({0}, f64));
+  Sgd sgd({x}, {.lr = 2});
+  sgd.set_schedule([](std::int64_t step) { return 1 / (1 + double(step)); });
+  for (int t = 0; t < 3; ++t) {  // −2·(1 + 1/2 + 1/3)
+    EXPECT_EQ(sgd.rate(), 2 / (1 + double(t)));
+    x.set_grad(tensor({1}, f64));
+    sgd.step();
+  }
+  EXPECT_NEAR(x.item(), -11.0 / 3, 1e-14);
+  EXPECT_EQ(sgd.lr(), 2);
+  sgd.set_schedule([](std::int64_t) { return -1.0; });
+  expect_error([&] { sgd.step(); }, "the schedule's factor is -1");
+  EXPECT_EQ(sgd.steps(), 3);
+  sgd.set_schedule({});
+  EXPECT_EQ(sgd.rate(), 2);
+}
+
+TEST(Optimizer, ScheduleGoesOnAfterResuming) {
+  const auto with_schedule = [](const Tensor& x) {
+    auto sgd = std::make_unique<Sgd>(std::vector{x}, SgdOptions{.lr = 0.1, .momentum = 0.9});
+    sgd->set_schedule(schedule::cosine({.steps = 20, .warmup = 5}));
+    return sgd;
+  };
+  const Tensor x = leaf(tensor({1, -2, 0.5}, f64));
+  const auto sgd = with_schedule(x);
+  run(*sgd, x, 0, 7);
+  const Tensor y = leaf(x);
+  const auto resumed = with_schedule(y);
+  resumed->load_state_dict(sgd->state_dict());
+  run(*sgd, x, 7, 20);
+  run(*resumed, y, 7, 20);
+  EXPECT_TRUE(same_bits(x, y)) << x << y;
+}
+
+// Σ (n_i/N)·mean_i is the mean of all N, however they are parted.
+TEST(Optimizer, PartsOfABatchAddUpToIt) {
+  const Tensor x = gaussian({10, 3}, 1), y = gaussian({10, 2}, 2);
+  Generator rng(3);
+  Linear linear({.in = 3, .out = 2}, rng);
+  linear.to(f64);
+  backward(mse_loss(linear(x), y));
+  const Tensor whole = clone(linear.weight.grad());
+  linear.zero_grad();
+  for (const auto& [from, to] : {std::pair{0, 4}, {4, 8}, {8, 10}}) {
+    const Slice part{.start = from, .stop = to};
+    backward(mse_loss(linear(slice(x, 0, part)), slice(y, 0, part)) * (double(to - from) / 10));
+  }
+  EXPECT_TRUE(all_close(linear.weight.grad(), whole, 1e-13, 1e-15));
+}
+
+TEST(Optimizer, SparesParametersFromDecayByName) {
+  struct Model : Layer {
+    Tensor weight = parameter(ones({2, 2}, f64)), query_bias = parameter(ones({2, 2}, f64)),
+           scale = parameter(ones({2}, f64));
+    Tensor forward(const Tensor& x) const override { return x; }
+    std::string describe() const override { return "Model"; }
+    void visit(Visitor& v) override {
+      v("weight", weight);
+      v("query_bias", query_bias);
+      v("scale", scale);
+    }
+  };
+  const auto after = [](const auto&... spared) {
+    Model model;
+    AdamW adam(decay_except(model, spared...), {.lr = 0.5, .weight_decay = 0.5});
+    for (Tensor& x : model.parameters()) x.set_grad(zeros(x.shape(), f64));
+    adam.step();  // a gradient of 0 leaves the decay: 1 − 0.5·0.5
+    return std::vector<double>{amax(model.weight).item(), amax(model.query_bias).item(),
+                               amax(model.scale).item()};
+  };
+  EXPECT_EQ(after(), (std::vector<double>{0.75, 1, 1}));
+  EXPECT_EQ(after([](const std::string& name, const Tensor&) { return name == "weight"; }),
+            (std::vector<double>{1, 0.75, 0.75}));
+  EXPECT_EQ(after([](const std::string&, const Tensor&) { return true; }),
+            (std::vector<double>{1, 1, 1}));
+  expect_error([] { decay_except(Model(), ParameterChoice()); }, "empty function");
+}
+
 TEST(Optimizer, ResumesBitForBitFromAFile) {
   const std::vector<Make> makers = {
       with<Sgd>(SgdOptions{.lr = 0.1, .momentum = 0.9, .nesterov = true}),
@@ -181,6 +183,11 @@ TEST(Optimizer, ResumesBitForBitFromAFile) {
       with<Sgd>(SgdOptions{}),
       with<Adam>(AdamOptions{.lr = 0.1, .weight_decay = 0.1}),
       with<AdamW>(AdamWOptions{}),
+      with<AdamW>(AdamWOptions{.amsgrad = true}),
+      with<Rmsprop>(RmspropOptions{}),
+      with<Rmsprop>(RmspropOptions{.momentum = 0.5, .centered = true}),
+      with<Adagrad>(AdagradOptions{.lr_decay = 0.1}),
+      with<Lion>(LionOptions{.lr = 0.01, .weight_decay = 0.1}),
       sampling<Sgld>(SgldOptions{.lr = 0.01, .target = {.count = 100}}),
       sampling<Psgld>(PsgldOptions{.lr = 0.01, .target = {.count = 100}}),
       sampling<Sghmc>(SghmcOptions{.lr = 0.01, .target = {.count = 100}}),
@@ -261,6 +268,13 @@ TEST(Optimizer, RefusesBadParametersAndSettings) {
   expect_error([&] { Adam adam({x}, {.beta2 = -0.1}); }, "beta2 is -0.1");
   expect_error([&] { Adam adam({x}, {.eps = -1}); }, "eps is -1");
   expect_error([&] { AdamW adam({x}, {.weight_decay = -1}); }, "weight_decay is -1");
+  expect_error([&] { Rmsprop r({x}, {.decay = 1}); }, "decay is 1");
+  expect_error([&] { Rmsprop r({x}, {.eps = -1}); }, "eps is -1");
+  expect_error([&] { Rmsprop r({x}, {.momentum = 1}); }, "momentum is 1");
+  expect_error([&] { Adagrad a({x}, {.lr_decay = -1}); }, "lr_decay is -1");
+  expect_error([&] { Adagrad a({x}, {.eps = -1}); }, "eps is -1");
+  expect_error([&] { Adagrad a({x}, {.initial = -1}); }, "initial is -1");
+  expect_error([&] { Lion l({x}, {.beta2 = 1}); }, "beta1 and beta2 are 0.9 and 1");
   Sgd sgd({x});
   expect_error([&] { sgd.set_lr(std::nan("")); }, "lr is nan");
 }

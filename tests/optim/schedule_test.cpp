@@ -53,7 +53,49 @@ TEST(Schedule, Cyclical) {
   expect_factors(schedule::cycle_fraction({.steps = 3, .cycles = 3}), {0, 0, 0, 0});
 }
 
+TEST(Schedule, StepsDown) {
+  expect_factors(schedule::step_decay(2, 0.5), {1, 1, 0.5, 0.5, 0.25, 0.25});
+  expect_factors(schedule::milestones({1, 3, 3}, 0.5), {1, 0.5, 0.5, 0.125, 0.125});
+  expect_factors(schedule::milestones({}, 0.5), {1, 1});
+  expect_factors(schedule::exponential(0.5), {1, 0.5, 0.25, 0.125});
+}
+
+// Of 9 steps the peak is at 0.25·8 = 2, and the way down takes 6: at its sixths, (1 + cos πp)/2.
+TEST(Schedule, OneCycle) {
+  const double r = std::sqrt(0.75);  // cos(π/6)
+  const double from = 0.2, to = 0.1;
+  const auto down = [&](double cosine) { return to + (1 - to) * (1 + cosine) / 2; };
+  expect_factors(
+      schedule::one_cycle({.steps = 9, .rise = 0.25, .start = from, .end = to}),
+      {from, (1 + from) / 2, 1, down(r), down(0.5), down(0), down(-0.5), down(-r), to, to, to});
+  expect_factors(schedule::one_cycle({.steps = 2, .rise = 0, .end = 0.5}), {1, 0.5, 0.5});
+  expect_factors(schedule::one_cycle({.steps = 3, .rise = 1, .start = 0}), {0, 0.5, 1, 1});
+  expect_factors(schedule::one_cycle({.steps = 1}), {1, 1});
+}
+
+TEST(Schedule, OneAfterTheOther) {
+  expect_factors(schedule::sequence({{schedule::linear_warmup(2), 2},
+                                     {schedule::constant(0.7), 0},
+                                     {schedule::constant(0.9), 1},
+                                     {schedule::exponential(0.5), 2}}),
+                 {0.5, 1, 0.9, 1, 0.5, 0.25, 0.125});
+  expect_factors(schedule::product({schedule::exponential(0.5), schedule::linear_warmup(2)}),
+                 {0.5, 0.5, 0.25});
+  expect_factors(schedule::product({}), {1, 1});
+}
+
 TEST(Schedule, RefusesBadSettings) {
+  expect_error([] { schedule::step_decay(0); }, "every is 0");
+  expect_error([] { schedule::step_decay(1, -1); }, "factor is -1");
+  expect_error([] { schedule::milestones({3, 2}); }, "milestones must be in order");
+  expect_error([] { schedule::milestones({-3}); }, "milestones must be in order");
+  expect_error([] { schedule::exponential(std::nan("")); }, "factor is nan");
+  expect_error([] { schedule::one_cycle({.steps = 0}); }, "steps is 0");
+  expect_error([] { schedule::one_cycle({.steps = 5, .rise = 2}); }, "are 2, 0.04 and 4e-06");
+  expect_error([] { schedule::sequence({}); }, "at least one stage");
+  expect_error([] { schedule::sequence({{schedule::constant(), -1}}); }, "a stage has -1 steps");
+  expect_error([] { schedule::sequence({{Schedule(), 1}}); }, "empty function");
+  expect_error([] { schedule::product({Schedule()}); }, "empty function");
   expect_error([] { schedule::cyclical({.steps = 3, .cycles = 0}); }, "cycles is 0 of 3 steps");
   expect_error([] { schedule::cyclical({.steps = 3, .cycles = 4}); }, "cycles is 4 of 3 steps");
   expect_error([] { schedule::cycle_fraction({.steps = 0, .cycles = 0}); }, "cycles is 0");
@@ -63,7 +105,9 @@ TEST(Schedule, RefusesBadSettings) {
   expect_error([] { schedule::inverse_sqrt(0); }, "warmup is 0");
   for (const Schedule& s :
        {schedule::constant(), schedule::linear_warmup(2), schedule::cosine({.steps = 5}),
-        schedule::inverse_sqrt(2), schedule::cyclical({.steps = 5})})
+        schedule::inverse_sqrt(2), schedule::cyclical({.steps = 5}), schedule::step_decay(2),
+        schedule::milestones({2}), schedule::one_cycle({.steps = 5}),
+        schedule::sequence({{schedule::constant(), 1}}), schedule::product({})})
     expect_error([&] { s(-1); }, "step is -1");
 }
 

@@ -1,0 +1,31 @@
+#pragma once
+// Adagrad.
+
+#include "ladon/optim/optimizer.h"
+
+namespace ladon {
+
+struct AdagradOptions {
+  double lr = 1e-2;
+  double lr_decay = 0;  ///< δ: the parameter's t-th update has rate lr/(1 + (t − 1)·δ).
+  double eps = 1e-10;
+  double weight_decay = 0;  ///< λ: adds λ·x to the gradient (L2).
+  double initial = 0;       ///< v before the first update
+};
+
+/// g ← g + λx;  v ← v + g²;  x ← x − lr·g/(sqrt(v) + eps).
+/// (Duchi, Hazan and Singer 2011, with diagonal matrices; in torch's form)
+class Adagrad : public Optimizer {
+ public:
+  explicit Adagrad(std::vector<Tensor> parameters, AdagradOptions options = {});
+  explicit Adagrad(std::vector<ParameterGroup> groups, AdagradOptions options = {});
+
+ protected:
+  void update(Item& item, const Tensor& gradient, double lr) override;
+  Tensor initial(std::size_t which, const Tensor& parameter) const override;
+
+ private:
+  AdagradOptions options_;
+};
+
+}  // namespace ladon

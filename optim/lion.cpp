@@ -1,0 +1,27 @@
+#include "ladon/optim/lion.h"
+
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/optimizer.h"
+
+namespace ladon {
+
+Lion::Lion(std::vector<Tensor> parameters, LionOptions options)
+    : Lion(one_group(std::move(parameters)), options) {}
+
+Lion::Lion(std::vector<ParameterGroup> groups, LionOptions options)
+    : Optimizer(std::move(groups), options.lr, options.weight_decay, {"momentum"}),
+      options_(options) {
+  LADON_CHECK(options.beta1 >= 0 && options.beta1 < 1 && options.beta2 >= 0 && options.beta2 < 1,
+              "lion", "beta1 and beta2 are ", options.beta1, " and ", options.beta2,
+              "; they must be in [0, 1)");
+}
+
+void Lion::update(Item& item, const Tensor& gradient, double lr) {
+  const kernels::LionStep step{.lr = lr,
+                               .beta1 = options_.beta1,
+                               .beta2 = options_.beta2,
+                               .shrink = 1 - lr * item.weight_decay};
+  kernels::lion(item.parameter, gradient, item.moments[0], step);
+}
+
+}  // namespace ladon

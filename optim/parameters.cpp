@@ -1,0 +1,25 @@
+#include "ladon/optim/parameters.h"
+
+#include <map>
+
+#include "ladon/core/error.h"
+
+namespace ladon::detail {
+
+void check_parameters(const std::vector<Tensor>& parameters) {
+  LADON_CHECK(!parameters.empty(), "optimizer", "there is no parameter to optimize");
+  std::map<const Node*, std::size_t> seen;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Tensor& x = parameters[i];
+    LADON_CHECK(x.defined() && x.requires_grad(), "optimizer", "parameter ", i,
+                " requires no gradient; make it with parameter(x)");
+    LADON_CHECK(x.contiguous(), "optimizer", "parameter ", i, " of shape ", x.shape(),
+                " is not contiguous (strides ", x.strides(), ")");
+    Tensor(x).set_requires_grad();  // Error for the result of an operation: it keeps no gradient
+    const auto [first, is_new] = seen.emplace(x.history().get(), i);
+    LADON_CHECK(is_new, "optimizer", "parameters ", first->second, " and ", i,
+                " are the same tensor; it would be updated twice a step");
+  }
+}
+
+}  // namespace ladon::detail

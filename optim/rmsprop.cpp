@@ -1,0 +1,45 @@
+#include "ladon/optim/rmsprop.h"
+
+#include <cmath>
+
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/optimizer.h"
+
+namespace ladon {
+namespace {
+
+std::vector<std::string> moment_names(const RmspropOptions& options) {
+  std::vector<std::string> names{"second_moment"};
+  if (options.centered) names.push_back("first_moment");
+  if (options.momentum > 0) names.push_back("momentum");
+  return names;
+}
+
+}  // namespace
+
+Rmsprop::Rmsprop(std::vector<Tensor> parameters, RmspropOptions options)
+    : Rmsprop(one_group(std::move(parameters)), options) {}
+
+Rmsprop::Rmsprop(std::vector<ParameterGroup> groups, RmspropOptions options)
+    : Optimizer(std::move(groups), options.lr, options.weight_decay, moment_names(options)),
+      options_(options) {
+  LADON_CHECK(options.decay >= 0 && options.decay < 1, "rmsprop", "decay is ", options.decay,
+              "; it must be in [0, 1)");
+  LADON_CHECK(options.momentum >= 0 && options.momentum < 1, "rmsprop", "momentum is ",
+              options.momentum, "; it must be in [0, 1)");
+  LADON_CHECK(std::isfinite(options.eps) && options.eps >= 0, "rmsprop", "eps is ", options.eps,
+              "; it must be finite and at least 0");
+}
+
+void Rmsprop::update(Item& item, const Tensor& gradient, double lr) {
+  const kernels::RmspropStep step{.lr = lr,
+                                  .decay = options_.decay,
+                                  .eps = options_.eps,
+                                  .weight_decay = item.weight_decay,
+                                  .momentum = options_.momentum};
+  kernels::rmsprop(item.parameter, gradient, item.moments[0],
+                   options_.centered ? item.moments[1] : Tensor(),
+                   options_.momentum > 0 ? item.moments.back() : Tensor(), step);
+}
+
+}  // namespace ladon

@@ -1,0 +1,33 @@
+#pragma once
+// RMSprop.
+
+#include "ladon/optim/optimizer.h"
+
+namespace ladon {
+
+struct RmspropOptions {
+  double lr = 1e-2;
+  double decay = 0.99;  ///< ρ
+  double eps = 1e-8;
+  double weight_decay = 0;  ///< λ: adds λ·x to the gradient (L2).
+  double momentum = 0;      ///< μ
+  bool centered =
+      false;  ///< Divide by an estimate of the standard deviation of g, not of its size.
+};
+
+/// g ← g + λx;  v ← ρv + (1−ρ)g²;  c ← ρc + (1−ρ)g if centered, else 0;
+/// m ← μm + g/(sqrt(v − c²) + eps);  x ← x − lr·m.
+/// (Tieleman and Hinton 2012; centered: Graves 2013, arXiv 1308.0850; in torch's form)
+class Rmsprop : public Optimizer {
+ public:
+  explicit Rmsprop(std::vector<Tensor> parameters, RmspropOptions options = {});
+  explicit Rmsprop(std::vector<ParameterGroup> groups, RmspropOptions options = {});
+
+ protected:
+  void update(Item& item, const Tensor& gradient, double lr) override;
+
+ private:
+  RmspropOptions options_;
+};
+
+}  // namespace ladon
