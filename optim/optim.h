@@ -4,6 +4,8 @@
 #include "ladon/optim/adagrad.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/clip.h"
+#include "ladon/optim/lbfgs.h"
+#include "ladon/optim/line_search.h"
 #include "ladon/optim/lion.h"
 #include "ladon/optim/optimizer.h"
 #include "ladon/optim/particles/composed_kernels.h"

@@ -1,0 +1,33 @@
+#pragma once
+// How far to go along a line: the strong Wolfe conditions.
+
+#include <cstdint>
+#include <functional>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// A point of φ(t) = f(x + t·d).
+struct LinePoint {
+  double t, value, slope;  ///< t, φ(t), φ′(t)
+  Tensor gradient = {};    ///< What φ wants to find again at the chosen point: ∇f there.
+};
+using Line = std::function<LinePoint(double t)>;
+
+struct WolfeOptions {
+  double decrease = 1e-4;         ///< c₁
+  double curvature = 0.9;         ///< c₂
+  std::int64_t evaluations = 25;  ///< Most calls of φ.
+};
+
+/// A t > 0 with φ(t) ≤ φ(0) + c₁·t·φ′(0) and |φ′(t)| ≤ c₂·|φ′(0)|, of which the first trial is
+/// `first`: it is left alone where it is good. A value that is not finite counts as too large. Where
+/// no such t is found in `evaluations`, the point of least value that fulfils the first condition,
+/// which is `start` where none does. Throws Error unless start.t = 0, start.value is finite,
+/// start.slope < 0, first > 0, 0 < c₁ < c₂ < 1 and evaluations ≥ 1.
+/// (Nocedal and Wright, Numerical Optimization, 2nd edition, algorithms 3.5 and 3.6)
+LinePoint strong_wolfe(const Line& phi, const LinePoint& start, double first,
+                       const WolfeOptions& options = {});
+
+}  // namespace ladon
