@@ -3,6 +3,7 @@
 
 #include "ladon/optim/adagrad.h"
 #include "ladon/optim/adam.h"
+#include "ladon/optim/average.h"
 #include "ladon/optim/clip.h"
 #include "ladon/optim/lbfgs.h"
 #include "ladon/optim/line_search.h"

@@ -1,0 +1,83 @@
+#include "ladon/optim/average.h"
+
+#include <algorithm>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/leaf.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+
+Average::Average(const Module& model, AverageOptions options)
+    : parameters_(model.named_parameters()), options_(options) {
+  LADON_CHECK(options.decay >= 0 && options.decay <= 1, "average", "decay is ", options.decay,
+              "; it must be in [0, 1]");
+  LADON_CHECK(!parameters_.empty(), "average", "the model has no parameter");
+  for (const auto& [name, x] : parameters_) means_.push_back(zeros(x.shape(), f64));
+}
+
+void Average::update() {
+  const NoGrad no_grad;
+  for (const auto& [name, x] : parameters_)
+    if (const Leaf* leaf = Leaf::of(x)) leaf->check_in_place("average");
+  ++updates_;
+  const double weight = std::max(1 - options_.decay, 1 / static_cast<double>(updates_));
+  for (std::size_t i = 0; i < means_.size(); ++i)
+    add_(means_[i], cast(parameters_[i].second.detach(), f64) - means_[i], weight);
+}
+
+void Average::write_to(Named parameters) const {
+  LADON_CHECK(updates_ > 0, "average", "there is no average before the first update()");
+  const NoGrad no_grad;
+  for (std::size_t i = 0; i < means_.size(); ++i) copy_(parameters[i].second, means_[i]);
+}
+
+void Average::copy_to(Module& model) const {
+  const Named theirs = model.named_parameters();
+  LADON_CHECK(theirs.size() == parameters_.size(), "average", "the model has ", theirs.size(),
+              " parameters, the average ", parameters_.size());
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    const auto& [name, x] = parameters_[i];
+    LADON_CHECK(theirs[i].first == name && theirs[i].second.shape() == x.shape(), "average",
+                "the model has `", theirs[i].first, "` of shape ", theirs[i].second.shape(),
+                " where the average has `", name, "` of shape ", x.shape());
+  }
+  write_to(theirs);
+}
+
+Average::Scope::Scope(const Average& average) {
+  for (const auto& [name, x] : average.parameters_) {
+    parameters_.push_back(x);
+    before_.push_back(clone(x.detach()));
+  }
+  average.write_to(average.parameters_);
+}
+
+Average::Scope::~Scope() {
+  const NoGrad no_grad;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) copy_(parameters_[i], before_[i]);
+}
+
+Average::Scope Average::apply() const { return Scope(*this); }
+
+StateDict Average::state_dict() const {
+  StateDict state{{"updates", detail::state_of(updates_)}};
+  for (std::size_t i = 0; i < means_.size() && updates_ > 0; ++i)
+    state["parameter." + parameters_[i].first] = clone(means_[i]);
+  return state;
+}
+
+void Average::load_state_dict(const StateDict& state) {
+  detail::StateReader reader(state);
+  const std::int64_t updates = reader.count("updates");
+  std::vector<Tensor> means;
+  for (const auto& [name, x] : parameters_)
+    means.push_back(updates > 0 ? clone(reader.entry("parameter." + name, f64, x.shape()))
+                                : zeros(x.shape(), f64));
+  reader.finish("this average");
+  means_ = std::move(means);
+  updates_ = updates;
+}
+
+}  // namespace ladon

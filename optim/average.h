@@ -1,0 +1,78 @@
+#pragma once
+// Averages of a model's parameters over training, which often generalize better than the last ones.
+//
+//   Average average(model, {.decay = 0.999});
+//   for (…) { …; adam.step(); average.update(); }
+//   {
+//     const Average::Scope averaged = average.apply();  // the model has the average …
+//     evaluate(model);
+//   }                                                   // … and here its own parameters again
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ladon/core/state.h"
+#include "ladon/layers/module.h"
+
+namespace ladon {
+
+struct AverageOptions {
+  /// In [0, 1]. Below 1 an exponential moving average, with a memory of 1/(1 − decay) updates (EMA);
+  /// 1: the mean of all updates, of equal weight (SWA: Izmailov et al. 2018, arXiv 1803.05407).
+  double decay = 0.999;
+};
+
+/// a ← a + w·(x − a) at update n = 1, 2, …, with w = max(1 − decay, 1/n): the plain mean until that is as
+/// long as the memory, so that the start x₁ counts no more than what comes after it. Kept in f64.
+/// Buffers (statistics of batch norm) are not averaged: the model keeps its own.
+class Average {
+ public:
+  /// Takes the parameters that the model has now. Throws Error unless decay is in [0, 1], and where there
+  /// is no parameter.
+  explicit Average(const Module& model, AverageOptions options = {});
+  Average(const Average&) = delete;
+  Average& operator=(const Average&) = delete;
+
+  /// Takes the parameters' present values in. Throws Error, and changes nothing, if one was replaced by
+  /// Module::to.
+  void update();
+  std::int64_t updates() const { return updates_; }
+
+  /// Writes the average into a model's parameters of the same names and shapes: a clone's, mostly. Throws
+  /// Error, and changes nothing, where names or shapes differ, or before the first update.
+  void copy_to(Module& model) const;
+
+  /// Gives the parameters back what they had before, as it ends.
+  class Scope {
+   public:
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    friend class Average;
+    explicit Scope(const Average& average);
+    std::vector<Tensor> parameters_, before_;
+  };
+  /// The model itself with the average in place of its parameters, for as long as the result lives. Do
+  /// not train or update meanwhile. Throws Error before the first update.
+  [[nodiscard]] Scope apply() const;
+
+  /// "updates" (i64) and, after the first, "parameter.NAME" (f64).
+  StateDict state_dict() const;
+  /// Throws Error naming the first entry that does not fit, and changes nothing then.
+  void load_state_dict(const StateDict& state);
+
+ private:
+  using Named = std::vector<std::pair<std::string, Tensor>>;
+  void write_to(Named parameters) const;
+
+  Named parameters_;
+  std::vector<Tensor> means_;
+  AverageOptions options_;
+  std::int64_t updates_ = 0;
+};
+
+}  // namespace ladon
