@@ -35,3 +35,4 @@
 #include "ladon/optim/schedule.h"
 #include "ladon/optim/sgd.h"
 #include "ladon/optim/target.h"
+#include "ladon/optim/training_run.h"
