@@ -111,6 +111,7 @@ void add_normalizations(Table& table);
 void add_losses(Table& table);
 void add_attention(Table& table);
 void add_recurrent(Table& table);
+void add_optimizers(Table& table);
 
 /// The dtype that ONNX numbers so (TensorProto.DataType). Throws Skip for one Ladon does not hold.
 DType onnx_dtype(std::int64_t number);
