@@ -47,12 +47,13 @@ Tensor in_common_dtype(const char* operation, const Tensor& a, const Tensor& b, 
 template <class F>
 Tensor in_common_dtype(const char* operation, const Tensor& x, DType least, F f) {
   check_defined(operation, {x});
-  return x.dtype() < least ? f(kernels::cast(x, least)) : f(x);
+  const DType t = promote(x.dtype(), least);
+  return x.dtype() == t ? f(x) : f(kernels::cast(x, t));
 }
 
 /// Throws Error where s has no exact place beside the integers of x.
 inline void check_number(const char* operation, const Tensor& x, double s) {
-  if (x.defined() && !is_floating(x.dtype()))
+  if (x.defined() && is_whole(x.dtype()))
     LADON_CHECK(std::floor(s) == s && std::abs(s) < 0x1p63, operation, "the number ", s,
                 " is not an integer, but the tensor is ", x.dtype(),
                 "; convert it with cast(x, f32)");

@@ -1,5 +1,5 @@
 #pragma once
-// The four element types of a tensor.
+// The element types of a tensor: four to compute in, and two halves to store in.
 
 #include <cstdint>
 #include <iosfwd>
@@ -10,47 +10,77 @@
 
 namespace ladon {
 
-/// Ordered by promotion: an operation on two dtypes computes in the larger one.
-enum class DType : std::uint8_t { boolean, i64, f32, f64 };
+/// Ordered by promotion: an operation on two dtypes computes in the larger one. f16 and bf16 store
+/// half as much as f32 and are never computed in: their tensors can be made, viewed, copied, cast,
+/// saved and printed; an operation that takes integers takes them as f32; one that needs a floating
+/// tensor refuses them (cast(x, f32) is exact), and they have no gradients.
+enum class DType : std::uint8_t { boolean, i64, f16, bf16, f32, f64 };
 
 inline constexpr DType boolean = DType::boolean;
 inline constexpr DType i64 = DType::i64;
+inline constexpr DType f16 = DType::f16;  ///< IEEE 754 half: 11 bits, up to 65504, from 2⁻²⁴.
+inline constexpr DType bf16 = DType::bf16;  ///< The upper half of an f32: 8 bits, and its range.
 inline constexpr DType f32 = DType::f32;
 inline constexpr DType f64 = DType::f64;
 
-/// Bytes of one element: 1, 8, 4 or 8.
+/// Whether t is for storage alone: f16 or bf16.
+constexpr bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
+
+/// Bytes of one element: 1, 2, 4 or 8.
 constexpr std::size_t item_size(DType t) {
-  return t == DType::boolean ? 1 : t == DType::f32 ? 4 : 8;
+  return t == DType::boolean ? 1 : is_half(t) ? 2 : t == DType::f32 ? 4 : 8;
 }
 
-/// "bool", "i64", "f32" or "f64".
+/// "bool", "i64", "f16", "bf16", "f32" or "f64".
 std::string_view to_string(DType t);
 std::ostream& operator<<(std::ostream& out, DType t);
 
+/// Whether floating-point operations, and gradients, are computed in t: f32 or f64.
 constexpr bool is_floating(DType t) { return t == DType::f32 || t == DType::f64; }
+/// Whether the elements are integers: bool or i64.
+constexpr bool is_whole(DType t) { return t == DType::boolean || t == DType::i64; }
 
-/// Whether `value` is an element of dtype t: any number of a floating one; of i64 the integers in
-/// [−2⁶³, 2⁶³); of bool 0 and 1. What is not would lose its fraction in silence.
+/// Whether `value` is an element of dtype t: any number of a floating one or a half, which round it;
+/// of i64 the integers in [−2⁶³, 2⁶³); of bool 0 and 1. What is not would lose its fraction in
+/// silence.
 bool holds(DType t, double value);
 
-/// The dtype that holds both: bool < i64 < f32 < f64.
-constexpr DType promote(DType a, DType b) { return a < b ? b : a; }
+/// The dtype that two are computed in: bool < i64 < f32 < f64. A half beside any other dtype is f32.
+constexpr DType promote(DType a, DType b) {
+  const DType larger = a < b ? b : a;
+  return a != b && is_half(larger) ? DType::f32 : larger;
+}
 
-/// The C++ types of elements.
+/// The bits of a stored half. cast converts them.
+struct Float16 {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
+/// The C++ types of elements that are computed with …
 template <class T>
 concept Element = std::is_same_v<T, bool> || std::is_same_v<T, std::int64_t> ||
     std::is_same_v<T, float> || std::is_same_v<T, double>;
 
+/// … and of all that a tensor stores.
+template <class T>
+concept Stored = Element<T> || std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+
 /// The DType of a C++ type.
-template <Element T>
+template <Stored T>
 constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, bool>) return DType::boolean;
   if constexpr (std::is_same_v<T, std::int64_t>) return DType::i64;
+  if constexpr (std::is_same_v<T, Float16>) return DType::f16;
+  if constexpr (std::is_same_v<T, BFloat16>) return DType::bf16;
   if constexpr (std::is_same_v<T, float>) return DType::f32;
   return DType::f64;
 }
 
-/// Calls `f.template operator()<T>()` with the C++ type of `t`.
+/// Calls `f.template operator()<T>()` with the C++ type of `t`, to compute with. Throws Error for a
+/// half.
 template <class F>
 decltype(auto) visit_dtype(DType t, F&& f) {
   switch (t) {
@@ -61,9 +91,21 @@ decltype(auto) visit_dtype(DType t, F&& f) {
     case DType::f32:
       return f.template operator()<float>();
     case DType::f64:
+      return f.template operator()<double>();
+    case DType::f16:
+    case DType::bf16:
       break;
   }
-  return f.template operator()<double>();
+  detail::fail("dtype", t, " elements are for storage, not to compute with; convert them with ",
+               "cast(x, f32)");
+}
+
+/// As visit_dtype, for those that only move elements: every dtype, Float16 and BFloat16 too.
+template <class F>
+decltype(auto) visit_stored(DType t, F&& f) {
+  if (t == DType::f16) return f.template operator()<Float16>();
+  if (t == DType::bf16) return f.template operator()<BFloat16>();
+  return visit_dtype(t, f);
 }
 
 /// As visit_dtype, for floating dtypes only; throws Error naming `operation` otherwise.

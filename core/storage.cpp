@@ -11,22 +11,38 @@ namespace {
 std::atomic<std::size_t> in_use{0}, peak{0};
 }
 
-Storage::Storage(std::size_t bytes) {
+Storage::Block* Storage::allocate(std::size_t bytes) {
   LADON_CHECK(bytes <= std::numeric_limits<std::size_t>::max() / 2, "storage", "cannot hold ",
               bytes, " bytes");
   void* memory = parallel::allocate(sizeof(Block) + bytes, alignof(Block));
   LADON_CHECK(memory != nullptr, "storage", "out of memory: could not allocate ", bytes, " bytes; ",
               bytes_in_use(), " are in use");
-  block_ = new (memory) Block;
-  block_->size = bytes;
+  auto* block = new (memory) Block;
+  block->size = bytes;
+  block->data = reinterpret_cast<std::byte*>(block + 1);
+  return block;
+}
+
+Storage::Storage(std::size_t bytes) : block_(allocate(bytes)) {
   const std::size_t now = in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   std::size_t most = peak.load(std::memory_order_relaxed);
   while (now > most && !peak.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
   }
 }
 
+Storage::Storage(void* data, std::size_t bytes, std::function<void()> release)
+    : block_(allocate(0)) {
+  block_->size = bytes;
+  block_->data = static_cast<std::byte*>(data);
+  block_->release = std::move(release);
+}
+
 void Storage::free_block(Block* block) {
-  in_use.fetch_sub(block->size, std::memory_order_relaxed);
+  if (block->borrowed()) {
+    if (block->release) block->release();
+  } else {
+    in_use.fetch_sub(block->size, std::memory_order_relaxed);
+  }
   block->~Block();
   parallel::deallocate(block);
 }

@@ -4,18 +4,23 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 namespace ladon {
 
-/// A handle to a block of bytes aligned to 64. Header and bytes are one allocation, from a caching
-/// allocator. The version counts writes; autograd compares it to find in-place edits of what it
-/// saved.
+/// A handle to a block of bytes: its own, aligned to 64, where header and bytes are one allocation
+/// from a caching allocator; or somebody else's, borrowed until the last handle is gone. The version
+/// counts writes; autograd compares it to find in-place edits of what it saved.
 class Storage {
  public:
   Storage() = default;
   /// Allocates `bytes` uninitialized bytes. Throws Error when there is not enough memory.
   explicit Storage(std::size_t bytes);
+  /// Borrows `bytes` bytes at `data`, aligned as their elements need it. `release`, which may be
+  /// empty and must not throw, is called once, when no handle is left. Throws Error when there is not
+  /// enough memory for the header; nothing is then released.
+  Storage(void* data, std::size_t bytes, std::function<void()> release);
   Storage(const Storage& other) noexcept : block_(other.block_) {
     if (block_) block_->owners.fetch_add(1, std::memory_order_relaxed);
   }
@@ -30,7 +35,7 @@ class Storage {
 
   explicit operator bool() const { return block_ != nullptr; }
   bool operator==(const Storage& other) const { return block_ == other.block_; }
-  std::byte* bytes() const { return reinterpret_cast<std::byte*>(block_ + 1); }
+  std::byte* bytes() const { return block_ ? block_->data : nullptr; }
   std::size_t size() const { return block_ ? block_->size : 0; }
   /// Handles that share the block.
   int owners() const { return block_ ? block_->owners.load(std::memory_order_relaxed) : 0; }
@@ -41,7 +46,7 @@ class Storage {
     if (block_) block_->version.fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// Bytes held by all storages of the process.
+  /// Bytes held by all storages of the process, without borrowed ones.
   static std::size_t bytes_in_use();
   /// The most that has been since the last reset_peak().
   static std::size_t peak_bytes();
@@ -52,7 +57,11 @@ class Storage {
     std::atomic<int> owners{1};
     std::atomic<std::uint32_t> version{0};
     std::size_t size = 0;
+    std::byte* data = nullptr;
+    std::function<void()> release;
+    bool borrowed() const { return data != reinterpret_cast<const std::byte*>(this + 1); }
   };
+  static Block* allocate(std::size_t bytes);
   static void free_block(Block* block);
 
   Block* block_ = nullptr;

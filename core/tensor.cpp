@@ -85,14 +85,15 @@ std::int64_t Tensor::integer_item() const {
 
 double Tensor::number_item() const {
   check_item();
-  return visit_dtype(dtype_, [&]<class T>() { return static_cast<double>(*data<T>()); });
+  const Tensor x = is_half(dtype_) ? kernels::cast(*this, f32) : *this;
+  return visit_dtype(x.dtype(), [&]<class T>() { return static_cast<double>(*x.data<T>()); });
 }
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
   LADON_CHECK(defined(), "to_vector", "the tensor is undefined");
-  const Tensor rows = kernels::contiguous(*this);
-  return visit_dtype(dtype_, [&]<class S>() {
+  const Tensor rows = kernels::contiguous(is_half(dtype_) ? kernels::cast(*this, f32) : *this);
+  return visit_dtype(rows.dtype(), [&]<class S>() {
     const S* x = rows.data<S>();
     return std::vector<T>(x, x + count());
   });

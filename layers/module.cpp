@@ -156,6 +156,10 @@ void Module::load_state_dict(const StateDict& state) {
     LADON_CHECK(found->second.defined() && found->second.shape() == x.shape(), "load_state_dict",
                 "`", path, "` has shape ", found->second.shape(), " in the state and ", x.shape(),
                 " in the module");
+    const DType given = found->second.dtype();
+    LADON_CHECK(given == x.dtype() || (!is_whole(given) && !is_whole(x.dtype())), "load_state_dict",
+                "`", path, "` is ", given, " in the state and ", x.dtype(),
+                " in the module; floating dtypes and halves are converted, others are not");
   }
   for (const auto& [path, x] : state)
     LADON_CHECK(mine.contains(path), "load_state_dict", "the state has `", path, "` (shape ",

@@ -112,9 +112,9 @@ class Module {
 
   /// Parameters and buffers by name; they share storage with the module.
   StateDict state_dict() const;
-  /// Copies values into the module's tensors, cast to their dtype. Names and shapes must agree
-  /// exactly; otherwise throws Error naming the first that does not, and the module stays as it
-  /// was.
+  /// Copies values into the module's tensors. Floating numbers and halves (a bf16 checkpoint) are cast
+  /// to their dtype; names, shapes and all other dtypes must agree exactly. Otherwise throws Error
+  /// naming the first that does not, and the module stays as it was.
   void load_state_dict(const StateDict& state);
   /// Writes (reads) the state dict as a safetensors file. Errors as for the file functions and
   /// load_state_dict.

@@ -147,25 +147,25 @@ Tensor floor(const Tensor& x) { return elementwise(Unary::floor, x, zero); }
 
 Tensor ceil(const Tensor& x) {
   check_defined("ceil", {x});
-  if (!is_floating(x.dtype())) return floor(x);
+  if (is_whole(x.dtype())) return floor(x);
   return elementwise(Unary::ceil, x, zero);
 }
 
 Tensor round(const Tensor& x) {
   check_defined("round", {x});
-  if (!is_floating(x.dtype())) return floor(x);
+  if (is_whole(x.dtype())) return floor(x);
   return elementwise(Unary::round, x, zero);
 }
 
 Tensor clamp(const Tensor& x, double low, double high) {
   check_defined("clamp", {x});
   LADON_CHECK(low <= high, "clamp", "the lower end ", low, " is above the upper end ", high);
-  const bool whole = !is_floating(x.dtype());
+  const bool whole = is_whole(x.dtype());
   if (whole) {  // the integers inside; a bound beyond all of them (±∞) is no bound
     low = std::ceil(low);
     high = std::floor(high);
   }
-  Tensor y = whole ? kernels::cast(x, i64) : x;
+  Tensor y = kernels::cast(x, promote(x.dtype(), i64));
   if (!whole || low > -0x1p63) y = kernels::binary(Binary::maximum, y, low);
   if (!whole || high < 0x1p63) y = kernels::binary(Binary::minimum, y, high);
   return record("clamp", y, {x},

@@ -15,20 +15,6 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "elements are written as they stand in memory, which must be little-endian");
 
-// IEEE 754 half: sign 1, exponent 5 (bias 15), fraction 10.
-float from_half(std::uint16_t bits) {
-  const std::uint32_t sign = (bits & 0x8000u) << 16, exponent = (bits >> 10) & 31u,
-                      fraction = bits & 0x3ffu;
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (fraction << 13));
-  if (exponent != 0)
-    return std::bit_cast<float>(sign | ((exponent + 127 - 15) << 23) | (fraction << 13));
-  const float subnormal = static_cast<float>(fraction) * 0x1p-24f;
-  return sign ? -subnormal : subnormal;
-}
-
-// The upper half of a float's bits.
-float from_bfloat(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
-
 // n elements of type Raw in the file → n elements of type To in memory, through a small buffer.
 template <class Raw, class To, class Convert>
 void read_as(InputFile& file, To* to, std::int64_t n, bool swap, Convert convert) {
@@ -80,7 +66,7 @@ std::size_t item_size(FileType type) {
     case FileType::i2:
     case FileType::u2:
     case FileType::f2:
-    case FileType::bf16:
+    case FileType::bf2:
       return 2;
     case FileType::i4:
     case FileType::u4:
@@ -99,7 +85,9 @@ DType dtype_of(FileType type) {
     case FileType::b1:
       return boolean;
     case FileType::f2:
-    case FileType::bf16:
+      return f16;
+    case FileType::bf2:
+      return bf16;
     case FileType::f4:
       return f32;
     case FileType::f8:
@@ -157,10 +145,10 @@ Tensor read_elements(InputFile& file, FileType type, const Shape& shape, bool bi
       read_unsigned(file, x, swap);
       break;
     case FileType::f2:
-      read_as<std::uint16_t>(file, x.mutable_data<float>(), x.count(), swap, from_half);
+      read_as<Float16, Float16>(file, x, swap);
       break;
-    case FileType::bf16:
-      read_as<std::uint16_t>(file, x.mutable_data<float>(), x.count(), swap, from_bfloat);
+    case FileType::bf2:
+      read_as<BFloat16, BFloat16>(file, x, swap);
       break;
     case FileType::f4:
       read_as<float, float>(file, x, swap);
@@ -174,7 +162,7 @@ Tensor read_elements(InputFile& file, FileType type, const Shape& shape, bool bi
 
 void write_elements(OutputFile& file, const Tensor& x) {
   const Tensor rows = kernels::contiguous(x);
-  visit_dtype(rows.dtype(), [&]<class T>() {
+  visit_stored(rows.dtype(), [&]<class T>() {
     file.write(rows.data<T>(), static_cast<std::size_t>(rows.count()) * sizeof(T));
   });
 }

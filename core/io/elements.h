@@ -1,5 +1,5 @@
 #pragma once
-// Elements as files store them, and their conversion to the four dtypes of a tensor.
+// Elements as files store them, and their conversion to the dtypes of a tensor.
 
 #include <string_view>
 
@@ -8,10 +8,10 @@
 
 namespace ladon {
 
-/// Element types found in files. On reading b1 becomes bool (any byte but 0 is true); every integer
-/// i64; f2, bf16 and f4 f32; f8 f64. All of these keep the value exactly, save u8 above 2^63 − 1,
-/// which is an Error.
-enum class FileType { b1, i1, i2, i4, i8, u1, u2, u4, u8, f2, bf16, f4, f8 };
+/// Element types found in files. On reading b1 becomes bool (any byte but 0 is true), every integer
+/// i64, f2 f16, bf2 bf16, f4 f32 and f8 f64. All of these keep the value exactly, save u8 above
+/// 2^63 − 1, which is an Error.
+enum class FileType { b1, i1, i2, i4, i8, u1, u2, u4, u8, f2, bf2, f4, f8 };
 
 /// Bytes of one element in the file.
 std::size_t item_size(FileType type);

@@ -198,10 +198,19 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
     close(descriptor_);
     detail::fail("read_file", path_, ": is not a regular file");
   }
-  size_ = static_cast<std::uint64_t>(status.st_size);
+  size_ = end_ = static_cast<std::uint64_t>(status.st_size);
 }
 
 InputFile::~InputFile() { close(descriptor_); }
+
+void InputFile::select(std::uint64_t begin, std::uint64_t end) {
+  LADON_CHECK(begin <= end && end <= size_, "read_file", path_, ": the bytes from ", begin, " to ",
+              end, " are not among its ", size_);
+  if (lseek(descriptor_, static_cast<off_t>(begin), SEEK_SET) < 0)
+    fail_with_errno("read_file", path_, "cannot go to another place in it");
+  position_ = begin;
+  end_ = end;
+}
 
 void InputFile::read(void* to, std::size_t bytes) {
   LADON_CHECK(bytes <= remaining(), "read_file", path_, ": ", bytes, " bytes wanted at byte ",

@@ -21,14 +21,16 @@ class InputFile {
   const std::string& path() const { return path_; }
   /// Size in bytes when it was opened, and how many of them are still to be read.
   std::uint64_t size() const { return size_; }
-  std::uint64_t remaining() const { return size_ - position_; }
+  std::uint64_t remaining() const { return end_ - position_; }
+  /// Goes to byte `begin`; what remains to be read ends before byte `end` ≤ size().
+  void select(std::uint64_t begin, std::uint64_t end);
   /// Reads exactly `bytes` bytes; throws Error if fewer are left.
   void read(void* to, std::size_t bytes);
 
  private:
   std::string path_;
   int descriptor_ = -1;
-  std::uint64_t size_ = 0, position_ = 0;
+  std::uint64_t size_ = 0, position_ = 0, end_ = 0;
 };
 
 /// The bytes of a whole file. Throws Error, before allocating, if it is larger than `limit`.

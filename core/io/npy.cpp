@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ladon/core/error.h"
-#include "ladon/core/io/elements.h"
+#include "ladon/core/io/npy_format.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/view.h"
 
@@ -29,7 +29,7 @@ struct Header {
 // the three keys once each in any order, spaces anywhere between tokens, nothing else.
 class HeaderParser {
  public:
-  HeaderParser(const std::string& path, std::string_view text) : path_(path), text_(text) {}
+  HeaderParser(const std::string& where, std::string_view text) : where_(where), text_(text) {}
 
   Header parse() {
     expect('{');
@@ -43,7 +43,7 @@ class HeaderParser {
     expected(at_ == text_.size(), "nothing after the dictionary");
     expected(descr_ && order_ && shape_, "the keys 'descr', 'fortran_order' and 'shape'");
     const std::optional<FileType> type = type_of(*descr_);
-    LADON_CHECK(type.has_value(), "load_npy", path_, ": the element type '", *descr_,
+    LADON_CHECK(type.has_value(), "load_npy", where_, ": the element type '", *descr_,
                 "' is not one of b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 after < > = or |");
     return {*type, (*descr_)[0] == '>', *order_, *shape_};
   }
@@ -59,7 +59,7 @@ class HeaderParser {
     } else if (key == "shape" && !shape_) {
       shape_ = parse_shape();
     } else {
-      detail::fail("load_npy", path_, ": the header's key '", key, "' is unknown or stands twice");
+      detail::fail("load_npy", where_, ": the header's key '", key, "' is unknown or stands twice");
     }
   }
 
@@ -112,7 +112,7 @@ class HeaderParser {
       comma = accept(',');
     }
     expected(sizes.size() != 1 || comma, "',' after the only size of a tuple");
-    LADON_CHECK(sizes.size() <= Shape::max_rank, "load_npy", path_, ": the array has ",
+    LADON_CHECK(sizes.size() <= Shape::max_rank, "load_npy", where_, ": the array has ",
                 sizes.size(), " axes, a tensor at most ", Shape::max_rank);
     return Shape(sizes);
   }
@@ -139,11 +139,11 @@ class HeaderParser {
   }
   void expect(char c) { expected(accept(c), detail::join("'", c, "'")); }
   void expected(bool ok, const std::string& what) const {
-    LADON_CHECK(ok, "load_npy", path_, ": the header needs ", what, " at its byte ", at_,
+    LADON_CHECK(ok, "load_npy", where_, ": the header needs ", what, " at its byte ", at_,
                 ", but has '", text_.substr(std::min(at_, text_.size()), 20), "'");
   }
 
-  const std::string& path_;
+  const std::string& where_;
   std::string_view text_;
   std::size_t at_ = 0;
   std::optional<std::string> descr_;
@@ -151,35 +151,33 @@ class HeaderParser {
   std::optional<Shape> shape_;
 };
 
-Header read_header(InputFile& file) {
+Header read_header(InputFile& file, const std::string& where) {
   unsigned char start[12] = {};
   file.read(start, 8);
   LADON_CHECK(std::equal(magic.begin(), magic.end(), reinterpret_cast<const char*>(start)),
-              "load_npy", file.path(),
-              ": does not start with the six bytes \\x93NUMPY of an array file");
+              "load_npy", where, ": does not start with the six bytes \\x93NUMPY of an array file");
   const int version = start[6];
-  LADON_CHECK(version >= 1 && version <= 3 && start[7] == 0, "load_npy", file.path(), ": version ",
+  LADON_CHECK(version >= 1 && version <= 3 && start[7] == 0, "load_npy", where, ": version ",
               version, ".", int{start[7]}, " is not 1.0, 2.0 or 3.0");
   const int digits = version == 1 ? 2 : 4;
   file.read(start + 8, static_cast<std::size_t>(digits));
   std::uint64_t length = 0;
   for (int i = digits - 1; i >= 0; --i) length = length << 8 | start[8 + i];
-  LADON_CHECK(length <= file.remaining(), "load_npy", file.path(), ": the header claims ", length,
+  LADON_CHECK(length <= file.remaining(), "load_npy", where, ": the header claims ", length,
               " bytes, but only ", file.remaining(), " are left; the file is truncated or damaged");
-  LADON_CHECK(length <= largest_header, "load_npy", file.path(), ": the header claims ", length,
+  LADON_CHECK(length <= largest_header, "load_npy", where, ": the header claims ", length,
               " bytes, more than the limit of ", largest_header);
   std::string text(length, '\0');
   file.read(text.data(), text.size());
-  return HeaderParser(file.path(), text).parse();
+  return HeaderParser(where, text).parse();
 }
 
 }  // namespace
 
-Tensor load_npy(const std::string& path) {
-  InputFile file(path);
-  const Header header = read_header(file);
-  const std::uint64_t bytes = checked_bytes("load_npy", path, header.type, header.shape);
-  LADON_CHECK(bytes == file.remaining(), "load_npy", path, ": shape ", header.shape, " with ",
+Tensor read_npy(InputFile& file, const std::string& where) {
+  const Header header = read_header(file, where);
+  const std::uint64_t bytes = checked_bytes("load_npy", where, header.type, header.shape);
+  LADON_CHECK(bytes == file.remaining(), "load_npy", where, ": shape ", header.shape, " with ",
               item_size(header.type), " bytes an element needs ", bytes, " bytes, but ",
               file.remaining(), " follow the header");
   if (!header.fortran_order)
@@ -193,12 +191,16 @@ Tensor load_npy(const std::string& path) {
   return kernels::contiguous(view::permute(x, order));
 }
 
-void save_npy(const std::string& path, const Tensor& x) {
-  LADON_CHECK(x.defined(), "save_npy", path, ": the tensor is undefined; there is nothing to save");
-  const std::string_view descr = visit_dtype(x.dtype(), []<class T>() -> std::string_view {
-    constexpr DType t = dtype_of<T>();
-    return t == boolean ? "|b1" : t == i64 ? "<i8" : t == f32 ? "<f4" : "<f8";
-  });
+std::string npy_header(std::string_view operation, const std::string& where, const Tensor& x) {
+  LADON_CHECK(x.defined(), operation, where, ": the tensor is undefined; there is nothing to save");
+  const DType t = x.dtype();
+  LADON_CHECK(t != bf16, operation, where,
+              ": NumPy has no bf16; save cast(x, f32), which holds it exactly");
+  const std::string_view descr = t == boolean ? "|b1"
+                                 : t == i64   ? "<i8"
+                                 : t == f16   ? "<f2"
+                                 : t == f32   ? "<f4"
+                                              : "<f8";
   std::string text = detail::join("{'descr': '", descr, "', 'fortran_order': False, 'shape': (");
   for (std::int64_t size : x.shape()) text += std::to_string(size) + ", ";
   text += "), }";
@@ -207,11 +209,18 @@ void save_npy(const std::string& path, const Tensor& x) {
   text.append(63 - (preamble + text.size()) % 64, ' ').append("\n");
   const std::string length = {static_cast<char>(text.size() & 255),
                               static_cast<char>(text.size() >> 8)};
+  return std::string(magic) + std::string("\1\0", 2) + length + text;
+}
+
+Tensor load_npy(const std::string& path) {
+  InputFile file(path);
+  return read_npy(file, path);
+}
+
+void save_npy(const std::string& path, const Tensor& x) {
+  const std::string header = npy_header("save_npy", path, x);
   write_atomically(path, [&](OutputFile& file) {
-    file.write(magic);
-    file.write(std::string_view("\1\0", 2));
-    file.write(length);
-    file.write(text);
+    file.write(header);
     write_elements(file, x);
   });
 }

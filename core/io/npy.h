@@ -8,7 +8,8 @@
 namespace ladon {
 
 /// Reads an .npy file of version 1, 2 or 3: little- or big-endian, C or Fortran order, rank 0 to 8,
-/// empty arrays too. The result is row-major. f4 f8 i8 b1 keep their type; f2 becomes f32; i1 i2 i4
+/// empty arrays too. The result is row-major. b1 i8 f2 f4 f8 keep their type (f2 is f16, for
+/// storage: cast(x, f32) computes); i1 i2 i4
 /// u1 u2 u4 u8 become i64 (a u8 above 2^63 − 1 is an Error).
 ///
 /// Throws Error, naming the path and both values, for anything else: another element type, a
@@ -17,7 +18,8 @@ namespace ladon {
 Tensor load_npy(const std::string& path);
 
 /// Writes version 1, C order, little-endian; strided tensors are written in row-major order. The
-/// file appears whole or not at all (write_atomically). Throws Error if `x` is undefined.
+/// file appears whole or not at all (write_atomically). Throws Error if `x` is undefined, or bf16,
+/// which NumPy does not have.
 void save_npy(const std::string& path, const Tensor& x);
 
 }  // namespace ladon

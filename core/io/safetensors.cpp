@@ -1,18 +1,23 @@
 #include "ladon/core/io/safetensors.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
 #include <tuple>
 #include <vector>
 
 #include "ladon/core/error.h"
 #include "ladon/core/io/elements.h"
 #include "ladon/core/io/safetensors_header.h"
+#include "ladon/core/io/safetensors_index.h"
 
 namespace ladon {
 namespace {
 
 using nlohmann::json;
+namespace fs = std::filesystem;
 
 constexpr std::uint64_t largest_header = 100'000'000;  // the reference implementation's limit
 
@@ -29,8 +34,9 @@ std::string read_header(InputFile& file) {
               " bytes, more than the limit of ", largest_header);
   std::string text(length, '\0');
   file.read(text.data(), text.size());
-  LADON_CHECK(text.starts_with('{'), "load_safetensors", path,
-              ": the header must start with '{', but starts with '", text.substr(0, 8), "'");
+  const std::size_t start = std::min(text.find_first_not_of(" \t\n\r"), text.size());
+  LADON_CHECK(text.compare(start, 1, "{") == 0, "load_safetensors", path,
+              ": the header must start with '{', but starts with '", text.substr(start, 8), "'");
   return text;
 }
 
@@ -53,7 +59,21 @@ void order_entries(const InputFile& file, std::vector<SafetensorsEntry>& entries
 }
 
 const char* dtype_name(DType t) {
-  return t == boolean ? "BOOL" : t == i64 ? "I64" : t == f32 ? "F32" : "F64";
+  switch (t) {
+    case DType::boolean:
+      return "BOOL";
+    case DType::i64:
+      return "I64";
+    case DType::f16:
+      return "F16";
+    case DType::bf16:
+      return "BF16";
+    case DType::f32:
+      return "F32";
+    case DType::f64:
+      break;
+  }
+  return "F64";
 }
 
 // The order in the file: by dtype as the reference implementation ranks them, then by name.
@@ -69,8 +89,8 @@ std::vector<const Named*> ordered_tensors(const std::string& path,
     order.push_back(&item);
   }
   const auto rank = [](const Named* item) {
-    const DType t = item->second.dtype();
-    return t == i64 ? 0 : t == f64 ? 1 : t == f32 ? 2 : 3;
+    static constexpr DType widest_first[] = {i64, f64, f32, bf16, f16, boolean};
+    return std::find(std::begin(widest_first), std::end(widest_first), item->second.dtype());
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](const Named* a, const Named* b) { return rank(a) < rank(b); });
@@ -103,8 +123,10 @@ std::string header_text(const std::string& path, const std::vector<const Named*>
 
 }  // namespace
 
-std::map<std::string, Tensor> load_safetensors(const std::string& path,
-                                               std::map<std::string, std::string>* metadata) {
+namespace {
+
+std::map<std::string, Tensor> load_one(const std::string& path,
+                                       std::map<std::string, std::string>* metadata) {
   InputFile file(path);
   std::map<std::string, std::string> notes;
   std::vector<SafetensorsEntry> entries =
@@ -115,6 +137,51 @@ std::map<std::string, Tensor> load_safetensors(const std::string& path,
     tensors.emplace(entry.name, read_elements(file, entry.type, entry.shape));
   if (metadata) *metadata = std::move(notes);
   return tensors;
+}
+
+// Moves the tensors of one file of several to all the others'.
+void take_shard(const std::string& path, const std::string& index, const ShardMap& shard_of,
+                const std::string& shard, std::map<std::string, Tensor>& from,
+                std::map<std::string, Tensor>& to) {
+  for (auto& [name, x] : from) {
+    const auto listed = shard_of.find(name);
+    LADON_CHECK(listed != shard_of.end() && listed->second == shard, "load_safetensors", path,
+                ": tensor '", name, "' is not said to be there by ", index);
+    to.emplace(name, std::move(x));
+  }
+}
+
+std::map<std::string, Tensor> load_shards(const std::string& index,
+                                          std::map<std::string, std::string>* metadata) {
+  const ShardMap shard_of = parse_shard_index(index, read_file(index, largest_header));
+  std::set<std::string> shards;
+  for (const auto& [name, shard] : shard_of) shards.insert(shard);
+  std::map<std::string, Tensor> all;
+  std::map<std::string, std::string> notes;
+  for (const std::string& shard : shards) {
+    const std::string path = fs::path(index).parent_path() / shard;
+    std::map<std::string, std::string> own;
+    std::map<std::string, Tensor> tensors = load_one(path, metadata ? &own : nullptr);
+    take_shard(path, index, shard_of, shard, tensors, all);
+    notes.merge(own);
+  }
+  for (const auto& [name, shard] : shard_of)
+    LADON_CHECK(all.contains(name), "load_safetensors", index, ": tensor '", name,
+                "' is said to be in ", shard, ", which does not have it");
+  if (metadata) *metadata = std::move(notes);
+  return all;
+}
+
+}  // namespace
+
+std::map<std::string, Tensor> load_safetensors(const std::string& path,
+                                               std::map<std::string, std::string>* metadata) {
+  if (path.ends_with(".json")) return load_shards(path, metadata);
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return load_one(path, metadata);
+  const fs::path index = fs::path(path) / "model.safetensors.index.json";
+  return fs::exists(index, error) ? load_shards(index, metadata)
+                                  : load_one(fs::path(path) / "model.safetensors", metadata);
 }
 
 void save_safetensors(const std::string& path, const std::map<std::string, Tensor>& tensors,

@@ -101,10 +101,10 @@ struct Field {
 
 FileType parse_dtype(const std::string& where, const Field& field) {
   static const std::map<std::string, FileType> types = {
-      {"BOOL", FileType::b1},  {"I8", FileType::i1},  {"I16", FileType::i2}, {"I32", FileType::i4},
-      {"I64", FileType::i8},   {"U8", FileType::u1},  {"U16", FileType::u2}, {"U32", FileType::u4},
-      {"U64", FileType::u8},   {"F16", FileType::f2}, {"F32", FileType::f4}, {"F64", FileType::f8},
-      {"BF16", FileType::bf16}};
+      {"BOOL", FileType::b1}, {"I8", FileType::i1},  {"I16", FileType::i2}, {"I32", FileType::i4},
+      {"I64", FileType::i8},  {"U8", FileType::u1},  {"U16", FileType::u2}, {"U32", FileType::u4},
+      {"U64", FileType::u8},  {"F16", FileType::f2}, {"F32", FileType::f4}, {"F64", FileType::f8},
+      {"BF16", FileType::bf2}};
   const auto found = types.find(field.word);
   LADON_CHECK(found != types.end(), "load_safetensors", where, ": dtype ", field.excerpt.text(),
               " is not one of BOOL I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64");

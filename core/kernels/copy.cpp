@@ -1,6 +1,8 @@
 // Copies: cast, contiguous, clone, copy, fill, axpby.
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
 
 #include "ladon/core/kernels/loops.h"
@@ -25,9 +27,60 @@ To convert(From x) {
   }
 }
 
+template <class T>
+concept Half = Stored<T> && !Element<T>;
+
+/// n halves → f32, exactly, and back to the nearest halves.
+void widen(const Float16* x, float* y, std::int64_t n) { loops().half.widen_f16(&x->bits, y, n); }
+void widen(const BFloat16* x, float* y, std::int64_t n) { loops().half.widen_bf16(&x->bits, y, n); }
+void narrow(const float* x, Float16* y, std::int64_t n) { loops().half.narrow_f16(x, &y->bits, n); }
+void narrow(const float* x, BFloat16* y, std::int64_t n) {
+  loops().half.narrow_bf16(x, &y->bits, n);
+}
+
+/// x as f32, rounded *to odd*: an exact value as it is; of the two neighbours of another the one with
+/// an odd last bit. Rounding that to 11 bits or less gives what rounding x itself would, ties
+/// included (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008, theorem 1).
+float to_odd(double x) {
+  const auto near = static_cast<float>(x);
+  auto bits = std::bit_cast<std::uint32_t>(near);
+  if (std::abs(static_cast<double>(near)) > std::abs(x)) --bits;  // toward zero
+  return static_cast<double>(near) == x ? near : std::bit_cast<float>(bits | 1);
+}
+float to_odd(std::int64_t x) {
+  constexpr auto held = std::int64_t{1} << 53;  // up to here by f64; of more, 10 bits become one
+  if (x >= -held && x <= held) return to_odd(static_cast<double>(x));
+  return to_odd(static_cast<double>(x >> 10 | ((x & 1023) != 0))) * 1024;
+}
+float to_odd(bool x) { return x; }
+
+/// Calls loop(i, m) for the elements [i, i + m) of n, a buffer of floats at a time.
+template <class Loop>
+void by_buffers(std::int64_t n, const Loop& loop) {
+  for (std::int64_t i = 0; i < n; i += piece_length) loop(i, std::min(piece_length, n - i));
+}
+
 template <class From, class To>
 void convert_all(const From* x, To* y, std::int64_t n) {
-  std::transform(x, x + n, y, convert<To, From>);
+  alignas(64) float wide[piece_length];
+  if constexpr (std::is_same_v<From, To>)
+    std::copy_n(x, n, y);
+  else if constexpr (Half<From> && std::is_same_v<To, float>)
+    widen(x, y, n);
+  else if constexpr (std::is_same_v<From, float> && Half<To>)
+    narrow(x, y, n);
+  else if constexpr (Half<From>)
+    by_buffers(n, [&](std::int64_t i, std::int64_t m) {
+      widen(x + i, wide, m);
+      convert_all<float, To>(wide, y + i, m);
+    });
+  else if constexpr (Half<To>)
+    by_buffers(n, [&](std::int64_t i, std::int64_t m) {
+      std::transform(x + i, x + i + m, wide, [](From value) { return to_odd(value); });
+      narrow(wide, y + i, m);
+    });
+  else
+    std::transform(x, x + n, y, convert<To, From>);
 }
 
 /// A writable operand must not hold an element twice.
@@ -48,14 +101,29 @@ Tensor apart_from(const Tensor& x, const Tensor& y) {
   return x.storage() == y.storage() && !same_elements(x, y) ? clone(y) : y;
 }
 
-void convert_pieces(const Pieces& pieces, DType to, DType from) {
-  visit_dtype(to, [&]<class To>() {
-    visit_dtype(from, [&]<class From>() {
-      for_pieces(pieces, [](const Pieces::Pointers& at, std::int64_t n) {
-        convert_all(reinterpret_cast<const From*>(at[1]), reinterpret_cast<To*>(at[0]), n);
-      });
+using Conversion = void (*)(const std::byte* x, std::byte* y, std::int64_t n);
+
+Conversion conversion(DType to, DType from) {
+  return visit_stored(to, [&]<class To>() {
+    return visit_stored(from, []<class From>() -> Conversion {
+      return [](const std::byte* x, std::byte* y, std::int64_t n) {
+        convert_all(reinterpret_cast<const From*>(x), reinterpret_cast<To*>(y), n);
+      };
     });
   });
+}
+
+/// y ← x, which broadcasts to its shape, in y's dtype; y is not expanded.
+void copy_into(Tensor& y, const Tensor& x) {
+  const Conversion loop = conversion(y.dtype(), x.dtype());
+  const Operand to = Operand::output(y), from = Operand::input(x, y.shape());
+  if (x.shape() == y.shape() && x.contiguous() && y.contiguous())
+    for_flat(y.count(), [&](std::int64_t begin, std::int64_t end) {
+      loop(from.data + begin * from.item, to.data + begin * to.item, end - begin);
+    });
+  else
+    for_pieces(Pieces(y.shape(), {to, from}),
+               [&](const Pieces::Pointers& at, std::int64_t n) { loop(at[1], at[0], n); });
 }
 
 }  // namespace
@@ -63,9 +131,7 @@ void convert_pieces(const Pieces& pieces, DType to, DType from) {
 Tensor cast(const Tensor& x, DType dtype) {
   if (x.defined() && x.dtype() == dtype) return x;
   Tensor y = empty(x.shape(), dtype);
-  visit_dtype(dtype, [&]<class To>() {
-    visit_dtype(x.dtype(), [&]<class From>() { map<To, From>(y, convert_all<From, To>, x); });
-  });
+  copy_into(y, x);
   return y;
 }
 
@@ -77,7 +143,7 @@ Tensor contiguous(const Tensor& x) {
 Tensor clone(const Tensor& x) {
   LADON_CHECK(x.defined(), "clone", "the tensor is undefined");
   Tensor y = empty_like(x);
-  visit_dtype(x.dtype(), [&]<class T>() { map<T, T>(y, convert_all<T, T>, x); });
+  copy_into(y, x);
   return y;
 }
 
@@ -86,15 +152,14 @@ void copy(Tensor destination, const Tensor& source) {
   check_not_expanded("copy", destination);
   check_broadcasts_to("copy", source, destination.shape());
   const Tensor from = apart_from(destination, source);
-  const Operand to = Operand::output(destination);
-  convert_pieces(Pieces(destination.shape(), {to, Operand::input(from, destination.shape())}),
-                 destination.dtype(), source.dtype());
+  copy_into(destination, from);
 }
 
 void fill(Tensor x, double value) {
   check_not_expanded("fill", x);
-  visit_dtype(x.dtype(), [&]<class T>() {
-    const T element = convert<T>(value);
+  visit_stored(x.dtype(), [&]<class T>() {
+    T element{};
+    convert_all(&value, &element, 1);
     if (x.contiguous()) {
       T* data = x.mutable_data<T>();
       for_flat(x.count(), [=](std::int64_t begin, std::int64_t end) {

@@ -44,7 +44,7 @@ Tensor take_rows(const Tensor& x, int axis, const Tensor& rows) {
   Tensor y = empty(with_size(x.shape(), axis, k), x.dtype());
   if (y.count() == 0) return y;
   const std::int64_t* row = rows.data<std::int64_t>();
-  visit_dtype(x.dtype(), [&]<class T>() {
+  visit_stored(x.dtype(), [&]<class T>() {
     const T* in = source.data<T>();
     T* out = y.mutable_data<T>();
     const std::int64_t grain = 1 + (1 << 15) / std::max<std::int64_t>(1, inner);
@@ -52,7 +52,7 @@ Tensor take_rows(const Tensor& x, int axis, const Tensor& rows) {
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t r = row[i % k];
         if (r < 0)
-          std::fill_n(out + i * inner, inner, T(0));
+          std::fill_n(out + i * inner, inner, T{});
         else
           std::copy_n(in + (i / k * from.n + r) * inner, inner, out + i * inner);
       }
@@ -153,7 +153,7 @@ T plus(T a, T b) {
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   Tensor y = empty(index.shape(), x.dtype());
-  visit_dtype(x.dtype(), [&]<class T>() {
+  visit_stored(x.dtype(), [&]<class T>() {
     const T* in = x.strided_data<T>();
     T* out = y.mutable_strided_data<T>();
     for_each_index(x, y, index, axis,

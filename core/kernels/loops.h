@@ -10,6 +10,7 @@
 
 #include "ladon/core/kernels/loops/attention.h"
 #include "ladon/core/kernels/loops/dual.h"
+#include "ladon/core/kernels/loops/half.h"
 #include "ladon/core/kernels/loops/particles.h"
 #include "ladon/core/kernels/loops/products.h"
 #include "ladon/core/kernels/loops/rectifier.h"
@@ -77,6 +78,7 @@ struct Loops {
   LoopsOf<float> f32;
   LoopsOf<double> f64;
   DualLoops dual;
+  HalfLoops half;
   RectifierLoops rectifier;
   ColumnProductsLoop column_products;
 

@@ -42,6 +42,8 @@ void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
     std::memcpy(to, from, static_cast<std::size_t>(n * item));
   else if (item == 1)
     copy_items<1>(to, to_stride, from, from_stride, n);
+  else if (item == 2)
+    copy_items<2>(to, to_stride, from, from_stride, n);
   else if (item == 4)
     copy_items<4>(to, to_stride, from, from_stride, n);
   else

@@ -16,7 +16,7 @@ using testing::element;
 using testing::layouts;
 using testing::sample;
 
-constexpr DType dtypes[] = {boolean, i64, f32, f64};
+constexpr DType dtypes[] = {boolean, i64, f16, f32, f64};  // f16 holds all samples
 
 TEST(KernelsCopy, CastsBetweenAllDTypesOnEveryLayout) {
   for (DType from : dtypes)

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/tensor.h"
 #include "ladon/core/view.h"
 
@@ -20,12 +21,19 @@ inline std::int64_t place(const Tensor& x, std::int64_t i) {
   return offset;
 }
 
+/// Element i alone, in place.
+inline Tensor at_place(const Tensor& x, std::int64_t i) {
+  return Tensor(x.storage(), x.dtype(), {}, {}, x.offset() + place(x, i));
+}
+
 inline double element(const Tensor& x, std::int64_t i) {
+  if (is_half(x.dtype())) return at_place(x, i).item();
   return visit_dtype(
       x.dtype(), [&]<class T>() { return static_cast<double>(x.strided_data<T>()[place(x, i)]); });
 }
 
 inline void set_element(Tensor x, std::int64_t i, double value) {
+  if (is_half(x.dtype())) return kernels::fill(at_place(x, i), value);
   visit_dtype(x.dtype(),
               [&]<class T>() { x.mutable_strided_data<T>()[place(x, i)] = static_cast<T>(value); });
 }

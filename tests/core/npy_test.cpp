@@ -45,7 +45,7 @@ void expect_round_trip(const Tensor& x) {
 }
 
 TEST(Npy, RoundTripsEveryDtypeAndRank) {
-  for (const DType t : {boolean, i64, f32, f64}) {
+  for (const DType t : {boolean, i64, f16, f32, f64}) {
     expect_round_trip(tensor({0, 1, 1, 0, 1, 1}, {2, 3}, t));
     expect_round_trip(scalar(1, t));
     expect_round_trip(empty({0}, t));
@@ -58,7 +58,7 @@ TEST(Npy, RoundTripsEveryDtypeAndRank) {
 }
 
 TEST(Npy, SavesViewsInTheirOwnOrder) {
-  for (const DType t : {boolean, i64, f32, f64}) {
+  for (const DType t : {boolean, i64, f16, f32, f64}) {
     const Tensor x = view::try_reshape(kernels::cast(arange(24), t), {2, 3, 4});
     expect_round_trip(view::permute(x, {2, 0, 1}));
     expect_round_trip(view::slice(x, 2, 3, 2, -2));
@@ -117,7 +117,9 @@ TEST(Npy, ReadsEveryHalf) {
   std::string bytes;
   for (std::uint64_t bits = 0; bits < 65536; ++bits) bytes += little_endian(bits, 2);
   const Tensor x = load(npy(dictionary("<f2", "(65536,)"), bytes));
-  const float* values = x.data<float>();
+  EXPECT_EQ(x.dtype(), f16);
+  const std::vector<float> wide = x.to_vector<float>();
+  const float* values = wide.data();
   for (int bits = 0; bits < 65536; ++bits) {
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
     const double sign = bits >> 15 ? -1 : 1;
@@ -223,6 +225,7 @@ TEST(Npy, UndefinedTensorsAndMissingFoldersAreErrors) {
   const TemporaryFolder folder;
   const std::string path = folder / "x.npy", deep = folder / "no/x.npy";
   expect_error([&] { save_npy(path, Tensor()); }, "the tensor is undefined");
+  expect_error([&] { save_npy(path, ones({2}, bf16)); }, "NumPy has no bf16; save cast(x, f32)");
   EXPECT_FALSE(std::filesystem::exists(path));
   expect_error([&] { save_npy(deep, scalar(1)); }, deep + ": cannot write in its folder");
 }

@@ -50,6 +50,8 @@ Tensors samples() {
           {"double", tensor({0.1, -0.0}, f64)},
           {"flags", tensor({1, 0, 1}, boolean)},
           {"scalar", scalar(7, f64)},
+          {"half", tensor({1, 0x1p-24, -65504}, f16)},
+          {"bfloat", view::transpose(tensor({1, 2, 3, 3e38}, {2, 2}, bf16), 0, 1)},
           {"none", empty({3, 0}, f32)},
           {"größe.\"0\"\n", ones({1}, i64)}};
 }
@@ -72,18 +74,21 @@ TEST(Safetensors, WritesTheReferenceLayout) {
                                   {"c", tensor({2}, f32)},
                                   {"b", tensor({3}, f32)},
                                   {"d", tensor({4}, i64)},
-                                  {"e", tensor({5}, f64)}},
+                                  {"e", tensor({5}, f64)},
+                                  {"f", tensor({6}, f16)},
+                                  {"g", tensor({7}, bf16)}},
                                  {{"k", "v"}});
   std::string header =
       "{\"__metadata__\":{\"k\":\"v\"}," + entry("d", "I64", "[1]", "[0,8]") + "," +
       entry("e", "F64", "[1]", "[8,16]") + "," + entry("b", "F32", "[1]", "[16,20]") + "," +
-      entry("c", "F32", "[1]", "[20,24]") + "," + entry("a", "BOOL", "[1]", "[24,25]") + "}";
+      entry("c", "F32", "[1]", "[20,24]") + "," + entry("g", "BF16", "[1]", "[24,26]") + "," +
+      entry("f", "F16", "[1]", "[26,28]") + "," + entry("a", "BOOL", "[1]", "[28,29]") + "}";
   header.append((8 - header.size() % 8) % 8, ' ');
   EXPECT_EQ(text.substr(0, 8 + header.size()), safetensors(header));
-  EXPECT_EQ(text.size(), 8 + header.size() + 25);
+  EXPECT_EQ(text.size(), 8 + header.size() + 29);
 }
 
-TEST(Safetensors, WidensOtherTypesExactly) {
+TEST(Safetensors, KeepsHalvesAndWidensIntegers) {
   const Tensors x = load(safetensors(
       "{" + entry("f16", "F16", "[2]", "[0,4]") + "," + entry("bf16", "BF16", "[2]", "[4,8]") +
           "," + entry("u8", "U8", "[1]", "[8,9]") + "," + entry("i8", "I8", "[1]", "[9,10]") + "," +
@@ -92,8 +97,8 @@ TEST(Safetensors, WidensOtherTypesExactly) {
       std::string(
           "\0\x3c\1\0\x80\x3f\x40\xc0\xff\xff\xfe\xff\xff\xff\xff\xff\5\0\0\0\0\0\0\0\xff\xff",
           26)));
-  expect_same(x.at("f16"), tensor({1, 0x1p-24}));
-  expect_same(x.at("bf16"), tensor({1, -3}));
+  expect_same(x.at("f16"), tensor({1, 0x1p-24}, f16));
+  expect_same(x.at("bf16"), tensor({1, -3}, bf16));
   expect_same(x.at("u8"), tensor({255}, i64));
   expect_same(x.at("i8"), tensor({-1}, i64));
   expect_same(x.at("i16"), scalar(-2, i64));
@@ -128,7 +133,8 @@ TEST(Safetensors, RefusesHeadersThatAreNotTheFormat) {
     expect_error([&] { load(safetensors(header, "12345678")); }, fragment);
   };
   refuse("", "must start with '{'");
-  refuse(" {}", "must start with '{', but starts with ' {}'");
+  refuse(" \v{}", "must start with '{', but starts with '\v{}'");
+  refuse(" \n\t\r", "must start with '{', but starts with ''");
   refuse("[]", "must start with '{'");
   refuse("{", "is not JSON");
   refuse("{}x", "is not JSON");
@@ -250,6 +256,94 @@ TEST(Safetensors, ReadsSizesNoFurtherThanTheRankLimit) {
   const std::string bytes = safetensors("{" + entry("a", "F32", "[" + zeros + "]", "[0,0]") + "}");
   expect_error([&] { load(bytes); }, "tensor 'a' has at least 9 axes, a tensor at most 8");
   EXPECT_LT(heap_for_a_byte(bytes), 1.1) << "only the text itself";
+}
+
+TEST(Safetensors, TakesWhiteSpaceAroundTheHeader) {
+  const std::string header = "{" + entry("a", "F32", "[1]", "[0,4]") + "}", one("\0\0\x80\x3f", 4);
+  for (const char* spaces : {" ", "\n", "\t\r\n  "}) {
+    const std::string space = spaces;
+    expect_same(load(safetensors(space + header, one)).at("a"), ones({1}));
+    expect_same(load(safetensors(space + header + space, one)).at("a"), ones({1}));
+  }
+}
+
+// --- several files ---
+
+class Shards : public testing::Test {
+ protected:
+  Shards() {
+    save_safetensors(folder / "one.safetensors", {{"a", ones({2})}, {"b", zeros({1}, bf16)}},
+                     {{"format", "pt"}, {"part", "1"}});
+    save_safetensors(folder / "two.safetensors", {{"c", scalar(3, i64)}}, {{"part", "2"}});
+  }
+  std::string index(const std::string& text,
+                    const std::string& name = "model.safetensors.index.json") {
+    return write(folder, text, name);
+  }
+  void refuse(const std::string& text, const std::string& fragment) {
+    expect_error([&] { load_safetensors(index(text)); }, fragment);
+  }
+  const TemporaryFolder folder;
+  const std::string map =
+      R"({"a": "one.safetensors", "b": "one.safetensors", "c": "two.safetensors"})";
+};
+
+TEST_F(Shards, AreReadAsOne) {
+  const std::string text =
+      R"({"metadata": {"total_size": 18, "x": [[1], {"y": null}]}, "weight_map": )";
+  const std::string path = index(text + map + "}");
+  for (const std::string& from : {path, std::string(folder / "")}) {
+    Metadata metadata = {{"old", "x"}};
+    const Tensors all = load_safetensors(from, &metadata);
+    ASSERT_EQ(all.size(), 3u);
+    expect_same(all.at("a"), ones({2}));
+    expect_same(all.at("b"), zeros({1}, bf16));
+    expect_same(all.at("c"), scalar(3, i64));
+    EXPECT_EQ(metadata, (Metadata{{"format", "pt"}, {"part", "1"}}));
+  }
+  const std::string other = index("{\"weight_map\": " + map + "}", "other.json");
+  EXPECT_EQ(load_safetensors(other).size(), 3u);
+}
+
+TEST_F(Shards, AFolderWithoutAnIndexHasOneFile) {
+  expect_error([&] { load_safetensors(folder / ""); }, "model.safetensors: cannot open");
+  save_safetensors(folder / "model.safetensors", {{"d", scalar(1)}});
+  EXPECT_EQ(load_safetensors(folder / "").count("d"), 1u);
+}
+
+TEST_F(Shards, HoldJustWhatTheIndexSays) {
+  refuse(R"({"weight_map": {"a": "one.safetensors", "b": "two.safetensors"}})",
+         "one.safetensors: tensor 'b' is not said to be there by ");
+  refuse(R"({"weight_map": {"a": "one.safetensors"}})", "tensor 'b' is not said to be there");
+  refuse(R"({"weight_map": {"c": "two.safetensors", "d": "two.safetensors"}})",
+         "tensor 'd' is said to be in two.safetensors, which does not have it");
+  refuse(R"({"weight_map": {"c": "three.safetensors"}})", "three.safetensors: cannot open");
+  EXPECT_TRUE(load_safetensors(index(R"({"weight_map": {}})")).empty());
+}
+
+TEST_F(Shards, LieBesideTheIndex) {
+  for (const char* name :
+       {"../one.safetensors", "/etc/passwd", "..", ".", "", "a/b", "a\\\\b", "one\\u0000"})
+    refuse(std::string("{\"weight_map\": {\"a\": \"") + name + "\"}}",
+           "the index must name files of its own folder, but has the tensor 'a' in '");
+}
+
+TEST_F(Shards, RefuseAnotherIndex) {
+  const std::string form = "must be {\"weight_map\": {\"tensor\": \"file\", …}, …}";
+  refuse("", "the index is not JSON");
+  refuse("{} x", "the index is not JSON");
+  refuse("{}", "the index has no 'weight_map'");
+  refuse("[]", form);
+  refuse("3", form);
+  refuse(R"({"weight_map": 3})", form);
+  refuse(R"({"weight_map": ["a"]})", form);
+  refuse(R"({"weight_map": {"a": 3}})", form);
+  refuse(R"({"weight_map": {"a": ["one.safetensors"]}})", form);
+  refuse(R"({"weight_map": {"a": {}}})", form);
+  refuse("{\"weight_map\": " + map + ", \"weight_map\": {}}", "has 'weight_map' twice");
+  refuse(R"({"weight_map": {"c": "two.safetensors", "c": "two.safetensors"}})",
+         "has the tensor 'c' twice");
+  refuse("{\"x\": " + std::string(100'000, '['), "nests deeper than 16 levels");
 }
 
 TEST(Safetensors, RefusesOverlapsAndHoles) {

@@ -35,7 +35,8 @@ Array load_array(const fs::path& path) {
   if (!type.empty() && std::string("cUSOVmM").find(type[0]) != std::string::npos)
     throw Skip{"element type '" + type + "' is not one Ladon holds"};
   try {
-    return {load_npy(path.string()), type};
+    const Tensor x = load_npy(path.string());
+    return {is_half(x.dtype()) ? cast(x, f32) : x, type};
   } catch (const Error& error) {
     const bool too_large = std::string(error.what()).find("unsigned value") != std::string::npos;
     if (type == "u8" && too_large) throw Skip{"an unsigned value does not fit in 63 bits"};

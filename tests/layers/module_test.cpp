@@ -10,6 +10,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
+#include "ladon/core/io/safetensors.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
@@ -103,6 +104,24 @@ TEST(Module, LoadsTensorsThatRequireGradients) {
   EXPECT_TRUE(all_equal(b.second.weight, a.second.weight));
 }
 
+TEST(Module, LoadsHalvesAndOtherFloatsByCasting) {
+  Generator rng(1), other(2);
+  const test::TemporaryFolder folder;
+  for (const DType dtype : {bf16, f16, f64}) {
+    Pair model(rng), loaded(other);
+    StateDict state = model.state_dict();
+    for (auto& [name, x] : state) x = cast(x, dtype);
+    save_safetensors(folder / "half.safetensors", state);
+    loaded.load(folder / "half.safetensors");
+    EXPECT_EQ(loaded.first.weight.dtype(), f32);
+    EXPECT_TRUE(loaded.first.weight.requires_grad());
+    EXPECT_TRUE(all_equal(loaded.first.weight, cast(cast(model.first.weight, dtype), f32)));
+    state["second.bias"] = zeros({2}, i64);
+    test::expect_error([&] { loaded.load_state_dict(state); },
+                       "`second.bias` is i64 in the state and f32 in the module");
+  }
+}
+
 TEST(Module, ConvertsAndKeepsTraining) {
   Generator rng(1);
   Pair model(rng);
@@ -113,6 +132,7 @@ TEST(Module, ConvertsAndKeepsTraining) {
   }
   EXPECT_EQ(model.shift.dtype(), f64);
   test::expect_error([&] { model.to(i64); }, "not in i64");
+  test::expect_error([&] { model.to(bf16); }, "not in bf16");
 }
 
 TEST(Module, ConversionKeepsSharedParametersShared) {

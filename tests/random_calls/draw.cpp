@@ -102,11 +102,14 @@ Shape Draw::shape() {
   return say(shape);
 }
 
-DType Draw::dtype() { return say(one_of<DType>({f32, f32, f64, i64, boolean})); }
+DType Draw::dtype() {
+  return say(one_of<DType>({f32, f32, f32, f32, f64, f64, i64, i64, boolean, boolean, f16, bf16}));
+}
 
 // --- tensors ---
 
 Tensor Draw::fill(const Shape& shape, DType dtype) {
+  if (is_half(dtype)) return cast(fill(shape, f32), dtype);
   Tensor x = empty(shape, dtype);
   const bool tame = chance(0.8);
   visit_dtype(dtype, [&]<class T>() {

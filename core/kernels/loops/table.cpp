@@ -11,6 +11,7 @@ const Loops& table() {
     add_optimizers(t);
     add_attention(t);
     add_duals(t);
+    add_halves(t);
     add_rectifier(t);
     add_products(t);
     add_particles(t);

@@ -1,0 +1,18 @@
+#pragma once
+// What stands in an .npy file, for files that hold several. Internal to npy.cpp and npz.cpp.
+
+#include <string>
+#include <string_view>
+
+#include "ladon/core/io/elements.h"
+
+namespace ladon {
+
+/// The array in all that is left of the file. Errors as for load_npy, naming `where`.
+Tensor read_npy(InputFile& file, const std::string& where);
+
+/// What stands before the elements of x, written row-major and little-endian. Errors as for
+/// save_npy, naming `where`.
+std::string npy_header(std::string_view operation, const std::string& where, const Tensor& x);
+
+}  // namespace ladon

@@ -1,0 +1,18 @@
+#pragma once
+// The index of a checkpoint in several safetensors files. Internal to safetensors.cpp.
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace ladon {
+
+/// The name of the file that each tensor stands in.
+using ShardMap = std::map<std::string, std::string>;
+
+/// Reads {"weight_map": {"tensor": "file", …}, …}; other keys may hold anything, to a depth of 16.
+/// Throws Error, naming `path`, for anything else, for a key of the map that stands twice, and for a
+/// file whose name is not that of a file in the same folder.
+ShardMap parse_shard_index(const std::string& path, std::string_view text);
+
+}  // namespace ladon

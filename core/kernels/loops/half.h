@@ -1,0 +1,18 @@
+#pragma once
+// Conversion between f32 and the two halves that tensors store, which stand here as their bits.
+
+#include <cstdint>
+
+namespace ladon::kernels {
+
+using WidenLoop = void (*)(const std::uint16_t* x, float* y, std::int64_t n);
+using NarrowLoop = void (*)(const float* x, std::uint16_t* y, std::int64_t n);
+
+struct HalfLoops {
+  // Exact.
+  WidenLoop widen_f16, widen_bf16;
+  // To the nearest, ties to even; to ±∞ beyond the largest; NaN stays NaN.
+  NarrowLoop narrow_f16, narrow_bf16;
+};
+
+}  // namespace ladon::kernels
