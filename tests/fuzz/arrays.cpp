@@ -4,7 +4,9 @@
 #include "ladon/core/data/images.h"
 #include "ladon/core/io/idx.h"
 #include "ladon/core/io/npy.h"
+#include "ladon/core/io/npz.h"
 #include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/safetensors_index.h"
 #include "ladon/layers/linear.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/schedule.h"
@@ -15,6 +17,20 @@ namespace ladon::fuzz {
 bool read_npy(std::string_view bytes) {
   const std::string& path = file_of(bytes);
   return accepted([&] { load_npy(path); });
+}
+
+bool read_npz(std::string_view bytes) {
+  const std::string& path = file_of(bytes);
+  return accepted([&] { load_npz(path); });
+}
+
+bool read_shard_index(std::string_view bytes) {
+  return accepted([&] {
+    for (const auto& [name, file] : parse_shard_index("bytes", bytes))
+      require(file.find_first_of(std::string_view("/\\\0", 3)) == file.npos && !file.empty() &&
+                  file != ".." && file != ".",
+              "a file in another folder");
+  });
 }
 
 bool read_safetensors(std::string_view bytes) {

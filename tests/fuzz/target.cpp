@@ -15,7 +15,9 @@ namespace ladon::fuzz {
 const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
       {"npy", read_npy},
+      {"npz", read_npz},
       {"safetensors", read_safetensors},
+      {"shard_index", read_shard_index},
       {"state", read_state},
       {"idx", read_idx},
       {"cifar", read_cifar},

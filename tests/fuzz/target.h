@@ -46,7 +46,9 @@ const std::string& file_of(std::string_view bytes);
 
 // One a line of targets(); the comments beside their definitions say what they call.
 bool read_npy(std::string_view bytes);
+bool read_npz(std::string_view bytes);
 bool read_safetensors(std::string_view bytes);
+bool read_shard_index(std::string_view bytes);
 bool read_state(std::string_view bytes);
 bool read_idx(std::string_view bytes);
 bool read_cifar(std::string_view bytes);

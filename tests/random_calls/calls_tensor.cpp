@@ -1,7 +1,12 @@
 // Creation, the members of Tensor, shapes, and random draws.
 
+#include <cstddef>
+#include <memory>
+#include <string>
 #include <utility>
 
+#include "ladon/core/io/dlpack.h"
+#include "ladon/core/io/memory.h"
 #include "ladon/core/shape.h"
 #include "table.h"
 
@@ -56,6 +61,26 @@ void add_creation(CallTable& table) {
       "arange", [](std::int64_t a, double b) { return arange(a, b); }, integer, number);
   table.add(
       "arange", [](double stop) { return arange(stop); }, number);
+}
+
+void add_interchange(CallTable& table) {
+  table.add("from_bytes", [](Draw& d) {
+    const DType t = d.dtype();
+    const std::string bytes(static_cast<std::size_t>(d.below(25)), '\x3f');
+    const auto n = static_cast<std::int64_t>(bytes.size() / item_size(t));
+    return from_bytes(bytes, d.chance(0.7) ? Shape{n} : d.shape(), t);
+  });
+  table.add("from_blob", [](Draw& d) {
+    const auto memory = std::make_shared<std::vector<double>>(12, 1.5);
+    const std::int64_t step = d.below(5) - 2;  // from the middle: inside for either sign
+    auto* start = reinterpret_cast<std::byte*>(&memory->at(6)) + (d.chance(0.9) ? 0 : 1);
+    return from_blob(start, {d.below(3), 2}, {step, 1}, d.dtype(), [memory](void*) {});
+  });
+  table.add(
+      "to_dlpack", [](const Tensor& x) { return from_dlpack(to_dlpack(x.detach())); }, any_tensor);
+  table.add(
+      "to_dlpack_versioned",
+      [](const Tensor& x) { return from_dlpack(to_dlpack_versioned(x.detach())); }, any_tensor);
 }
 
 void add_members(CallTable& table) {
@@ -136,6 +161,7 @@ void add_shapes(CallTable& table) {
 
 void add_tensor_calls(CallTable& table) {
   add_creation(table);
+  add_interchange(table);
   add_members(table);
   add_shapes(table);
 }
