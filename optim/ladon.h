@@ -2,6 +2,7 @@
 // All of Ladon: #include "ladon/ladon.h" in a program of your own. The library itself includes what
 // it uses; so should a program that wants to compile fast.
 
+#include "ladon/autograd/dot.h"
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/data/batches.h"
