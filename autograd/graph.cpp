@@ -11,6 +11,7 @@
 #include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/profile.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/binary.h"
@@ -150,7 +151,10 @@ class Sweep final : GradientSink {
       if (!visit.gradient.defined()) continue;
       current_ = &visit;
       sweeping = visit.node->operation();
-      visit.node->backward(visit.gradient, *this);
+      {
+        const Profile::Gradient timed(*visit.node);
+        visit.node->backward(visit.gradient, *this);
+      }
       visit.gradient = Tensor();
       if (!retain_graph_) visit.node->release();
     }

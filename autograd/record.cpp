@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/profile.h"
 #include "ladon/core/error.h"
 
 namespace ladon {
@@ -22,7 +23,10 @@ Node::Node(const char* operation, const Tensor& output)
     : operation_(operation),
       number_(next_number.fetch_add(1, std::memory_order_relaxed)),
       shape_(output.shape()),
-      dtype_(output.dtype()) {}
+      dtype_(output.dtype()) {
+  if (Profile* profile = Profile::current()) [[unlikely]]
+    profile->record(*this, output);
+}
 
 Node::~Node() { drain(); }
 

@@ -13,6 +13,7 @@
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/profile.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/safetensors.h"
 #include "ladon/layers/infinite/kernel/kernel.h"
@@ -298,14 +299,36 @@ namespace {
 
 // The calls that run on this thread, and where the Error that is on its way out arose.
 thread_local int depth = 0;
+thread_local const Layer* outermost = nullptr;
 thread_local std::exception_ptr thrown;         // held, so that no later one is taken for it
 thread_local const Layer* thrown_by = nullptr;  // may be gone by the time the path is looked up
 thread_local std::string thrown_in;
 
+/// The outermost layer that is being called, and the members from it to this one.
+std::vector<std::string> place_of(const Layer& layer) {
+  std::vector<std::string> place{outermost->describe()};
+  if (&layer == outermost) return place;
+  const std::optional<std::string> path = outermost->path_of(layer);
+  if (!path) place.push_back(layer.describe());  // visit() does not list it
+  std::istringstream members(path.value_or(""));
+  for (std::string member; std::getline(members, member, '.');) place.push_back(member);
+  return place;
+}
+
 }  // namespace
 
-Layer::Call::Call(const Layer& layer) : layer_(layer) { ++depth; }
-Layer::Call::~Call() { --depth; }
+Layer::Call::Call(const Layer& layer) : layer_(layer) {
+  if (depth == 0) outermost = &layer;
+  if (Profile* profile = Profile::current()) [[unlikely]]
+    profile->enter(depth, place_of(layer));
+  ++depth;
+}
+
+Layer::Call::~Call() {
+  --depth;
+  if (Profile* profile = Profile::current()) [[unlikely]]
+    profile->leave(depth);
+}
 
 void Layer::Call::explain(const Error& error) const {
   if (std::exception_ptr now = std::current_exception(); now != thrown) {

@@ -4,6 +4,7 @@
 
 #include "ladon/autograd/dot.h"
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/profile.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/data/batches.h"
 #include "ladon/core/data/bleu.h"

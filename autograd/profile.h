@@ -1,0 +1,93 @@
+#pragma once
+// Where the time goes: operations by name, inside the modules that called them.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+class Node;
+
+/// While one is alive, the operations that are recorded on this thread are counted and timed, and
+/// their gradients where backward() or grad() computes them on this thread:
+///
+///   Profile profile;
+///   backward(cross_entropy(model(x), y));
+///   std::cout << profile.table();
+///
+/// An operation of several results counts once for each. Its time is what passed since the one before it ended (or a layer's call began or
+/// ended), so what a program does between its operations is counted too, with the next one. What is
+/// not recorded, for want of a gradient or under NoGrad, is no operation here: its time is the next
+/// one's. Of two profiles on one thread the later one counts. Where none is alive an operation costs
+/// nothing but the question.
+class Profile {
+ public:
+  Profile();
+  ~Profile();
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+
+  struct Row {
+    /// Who called it: the layer that was called first, as it describes itself, then the names of
+    /// members down to the one that called the operation ({"Pair", "first"}); none outside of layers.
+    std::vector<std::string> module;
+    std::string operation;
+    std::int64_t calls = 0;
+    std::int64_t gradients = 0;   ///< How often its gradient was computed.
+    std::int64_t bytes = 0;       ///< Of its results.
+    double seconds = 0;           ///< Of the calls.
+    double gradient_seconds = 0;  ///< Of the gradients.
+  };
+  /// One an operation of a module, in the order in which they first ran.
+  const std::vector<Row>& rows() const { return rows_; }
+  /// The rows as a text of lines: those of a module below its sum, modules below those that they are
+  /// inside of; times in milliseconds, bytes in millions.
+  std::string table() const;
+
+  // --- for the graph and for layers ---
+
+  /// The one that counts on this thread, or null.
+  static Profile* current() { return current_; }
+  void record(const Node& node, const Tensor& result);
+  /// A layer is called inside of `depth` others; its call ends.
+  void enter(int depth, std::vector<std::string> module);
+  void leave(int depth);
+
+  /// Times one gradient while it is alive; nothing without a profile.
+  class Gradient {
+   public:
+    explicit Gradient(const Node& node);
+    ~Gradient();
+    Gradient(const Gradient&) = delete;
+    Gradient& operator=(const Gradient&) = delete;
+
+   private:
+    Profile* profile_;
+    std::size_t row_ = 0;
+    std::chrono::steady_clock::time_point begin_;
+  };
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::size_t row_of(const std::vector<std::string>& module, const char* operation);
+
+  static inline constinit thread_local Profile* current_ = nullptr;
+  Profile* before_;
+  std::vector<Row> rows_;
+  std::map<std::pair<std::vector<std::string>, std::string>, std::size_t> places_;
+  std::unordered_map<std::uint64_t, std::size_t> recorded_;        // nodes by number: their rows
+  std::vector<std::pair<int, std::vector<std::string>>> modules_;  // that are being called
+  int gradients_ = 0;                                              // that are being computed
+  Clock::time_point last_;
+};
+
+}  // namespace ladon
