@@ -1,0 +1,28 @@
+#pragma once
+// The settings of a run.
+
+#include <cstdint>
+#include <string>
+
+#include "ladon/examples/common/cli.h"
+
+namespace ladon::example {
+
+struct Settings {
+  CommonOptions common;
+  std::string text;  ///< A text file; empty: Ladon's own sources.
+  std::int64_t layers = 4, heads = 4, dim = 128;
+  std::int64_t context = 64;  ///< Characters that the model sees.
+  std::int64_t batch = 12;
+  std::int64_t steps = 1000;
+  double rate = 1e-3;  ///< Highest learning rate.
+  double dropout = 0;
+  std::string particles = "none";  ///< What moves the heads besides: none or svgd.
+  std::int64_t every = 250;        ///< Steps between looks at the validation text.
+  std::string resume;              ///< A run's file, to go on from; empty: a new run.
+  std::int64_t sample = 300;       ///< Characters to write at the end.
+  std::string prompt = "\n";
+  double temperature = 0.8;
+};
+
+}  // namespace ladon::example

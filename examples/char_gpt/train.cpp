@@ -1,0 +1,117 @@
+#include "ladon/examples/char_gpt/train.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/examples/common/progress.h"
+#include "ladon/examples/common/text.h"
+#include "ladon/optim/adam.h"
+#include "ladon/optim/clip.h"
+#include "ladon/optim/particles/svgd.h"
+#include "ladon/optim/schedule.h"
+#include "ladon/optim/training_run.h"
+
+namespace ladon::example {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The looks of a run as a tensor [n, 4], and back.
+Tensor tensor_of(const std::vector<Look>& looks) {
+  std::vector<double> numbers;
+  for (const Look& look : looks)
+    numbers.insert(numbers.end(), {static_cast<double>(look.step), look.train, look.validation,
+                                   look.tokens_per_second});
+  return from_vector(numbers, {static_cast<std::int64_t>(looks.size()), 4});
+}
+
+std::vector<Look> looks_of(const Tensor& x) {
+  const std::vector<double> numbers = x.to_vector();
+  std::vector<Look> looks;
+  for (std::size_t i = 0; i < numbers.size(); i += 4)
+    looks.push_back(
+        {static_cast<std::int64_t>(numbers[i]), numbers[i + 1], numbers[i + 2], numbers[i + 3]});
+  return looks;
+}
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+LanguageModel make_model(const Settings& s, const Corpus& corpus) {
+  LanguageModelOptions options =
+      gpt2(corpus.characters.size(), s.layers, s.dim, s.heads, s.context);
+  options.layer.dropout = s.dropout;
+  Generator rng(s.common.seed);
+  return LanguageModel(options, rng);
+}
+
+std::filesystem::path run_file(const Settings& s) { return s.common.out / "char_gpt.safetensors"; }
+
+double validation_loss(const LanguageModel& model, const Corpus& corpus, std::int64_t context) {
+  constexpr std::int64_t at_once = 64;
+  const NoGrad no_grad;
+  const std::int64_t windows = window_count(corpus.validation, context);
+  double sum = 0, count = 0;
+  for (std::int64_t first = 0; first < windows; first += at_once) {
+    const Window w = windows_from(corpus.validation, first, at_once, context);
+    const auto here = static_cast<double>(w.y.count());
+    sum += here * cross_entropy(model(w.x), w.y).item();
+    count += here;
+  }
+  return sum / count;
+}
+
+std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& model) {
+  Generator rng(s.common.seed);
+  AdamW adam(decay_except(model), {.lr = s.rate, .beta2 = 0.99, .weight_decay = 0.1});
+  adam.set_schedule(schedule::cosine(
+      {.steps = s.steps, .warmup = std::min<std::int64_t>(100, s.steps / 10), .floor = 0.1}));
+  std::optional<Svgd> svgd;  // it has no state of its own
+  if (s.particles == "svgd") svgd.emplace(particles(model));
+  Tensor seen = tensor_of({});
+  TrainingRun run;
+  run.add("model", model);
+  run.add("optimizer", adam);
+  run.add("looks", seen);
+  if (!s.resume.empty()) run.load(s.resume);
+  LADON_CHECK(adam.steps() <= s.steps, "char_gpt", s.resume, " was trained for ", adam.steps(),
+              " steps, and is to end at ", s.steps, "; raise --steps");
+  std::vector<Look> looks = looks_of(seen);
+
+  Progress progress(static_cast<double>(s.steps - adam.steps()));
+  double sum = 0, count = 0;
+  auto start = Clock::now();
+  while (adam.steps() < s.steps) {
+    Generator draw = rng.split(1).split(static_cast<std::uint64_t>(adam.steps()));
+    const Window w = random_windows(corpus.train, s.batch, s.context, draw);
+    adam.zero_grad();
+    const Tensor loss = cross_entropy(model(w.x), w.y);
+    backward(loss);
+    if (svgd) svgd->apply();
+    clip_grad_norm(model.parameters(), 1);
+    adam.step();
+    sum += loss.item();
+    ++count;
+    progress.step(join("training, loss ", sum / count));
+    if (adam.steps() % s.every != 0 && adam.steps() != s.steps) continue;
+    const double seconds = seconds_since(start);
+    model.eval();
+    looks.push_back({adam.steps(), sum / count, validation_loss(model, corpus, s.context),
+                     count * static_cast<double>(s.batch * s.context) / seconds});
+    model.train();
+    seen = tensor_of(looks);
+    run.save(run_file(s));
+    sum = count = 0;
+    start = Clock::now();
+  }
+  return looks;
+}
+
+}  // namespace ladon::example

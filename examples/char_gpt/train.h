@@ -1,0 +1,37 @@
+#pragma once
+// Training with looks at the validation text, in a run that can be killed and resumed.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "ladon/core/measured.h"
+#include "ladon/examples/char_gpt/corpus.h"
+#include "ladon/examples/char_gpt/settings.h"
+#include "ladon/layers/language_model.h"
+
+namespace ladon::example {
+
+/// What was seen after so many steps.
+struct Look {
+  std::int64_t step = 0;
+  double train = 0;       ///< Mean loss of the steps since the last look, nats a character.
+  double validation = 0;  ///< Of the whole validation text, each character after at most a context.
+  double tokens_per_second = 0;  ///< Trained on since the last look, without the look.
+};
+
+/// The model that the settings ask for, with weights drawn from the seed.
+LanguageModel make_model(const Settings& s, const Corpus& corpus);
+
+/// Where a run is kept: in the folder of pictures.
+std::filesystem::path run_file(const Settings& s);
+
+/// Trains, and saves the run at each look. Resumed, it goes on where the file was written, and gives the
+/// looks of before, too. Throws Error for a file that is of another model or text, and if it was trained
+/// further than `steps`.
+std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& model);
+
+/// Mean over the validation text.
+double validation_loss(const LanguageModel& model, const Corpus& corpus, std::int64_t context);
+
+}  // namespace ladon::example

@@ -1,0 +1,93 @@
+// The example char_gpt as a user runs it: its text, its training, its sample, and a run that goes on.
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "ladon/tests/examples/program.h"
+
+namespace ladon {
+namespace {
+
+class CharGpt : public test::Program {
+ protected:
+  CharGpt() : Program("char_gpt") {
+    // abc repeated, each fifth character an x
+    std::ofstream file(folder_ / "text.txt");
+    for (int i = 0; i < 3000; ++i) file << (i % 5 == 4 ? 'x' : "abc"[i % 3]);
+  }
+  std::string small() const {
+    return " --text " + (folder_ / "text.txt").string() +
+           " --layers 1 --heads 2 --dim 16 --context 8 --batch 4 --steps 60 --every 20 --rate 0.01 "
+           "--dropout 0.1 --prompt a --sample 40 --threads 1 ";
+  }
+  static double figure(const nlohmann::json& row, const char* name) {
+    return row.at(name).at("mean").get<double>();
+  }
+};
+
+TEST_F(CharGpt, HelpSaysWhatItTeaches) {
+  const Run help = run("--help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_NE(help.out.find("as if it had not been"), std::string::npos);
+}
+
+// Counted pairs: after x stands a, b or c, each as often; after a letter its successor three times of four,
+// or x: .8·(¾·ln 4/3 + ¼·ln 4) + .2·ln 3 = .67 nats. Who sees more than one character knows when x comes.
+TEST_F(CharGpt, LearnsMoreThanPairs) {
+  const Run learned = run(small());
+  EXPECT_EQ(learned.status, 0) << learned.error;
+  const auto& rows = learned.report.at("rows");
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[2].at("method"), "60");
+  EXPECT_LT(figure(rows[2], "validation"), figure(rows[0], "validation"));
+  EXPECT_NE(learned.out.find("counted pairs of characters give 0.67"), std::string::npos)
+      << learned.out;
+  const std::size_t sample = learned.out.find("It writes:\n") + 11;
+  EXPECT_EQ(learned.out.find('\n', sample) - sample,
+            41u);  // the prompt, and 40 characters of the text
+  EXPECT_EQ(learned.out.find_first_not_of("abcx", sample), sample + 41);
+}
+
+TEST_F(CharGpt, IsTheSameEveryTimeAndGoesOnFromItsFile) {
+  const Run one = run(small()), two = run(small() + "--threads 2");
+  const auto losses = [](const Run& run) {
+    std::vector<double> all;
+    for (const auto& row : run.report.at("rows")) {
+      all.push_back(figure(row, "train"));
+      all.push_back(figure(row, "validation"));
+    }
+    return all;
+  };
+  EXPECT_EQ(losses(one), losses(two));
+  std::string file = one.out.substr(one.out.find("run: ") + 5);
+  file.resize(file.find('\n'));
+  ASSERT_TRUE(std::filesystem::exists(file)) << file;
+  const Run again = run(small() + "--resume " + file);
+  EXPECT_EQ(losses(again), losses(one));
+  const auto sample = [](const Run& run) {
+    return run.out.substr(run.out.find("It writes:")).substr(0, 60);
+  };
+  EXPECT_EQ(sample(again), sample(one));
+  EXPECT_EQ(losses(run(small() + "--steps 80 --resume " + file)).size(), 8u);
+}
+
+TEST_F(CharGpt, HeadsMayRepelEachOther) {
+  const Run alone = run(small() + "--steps 20"),
+            repelled = run(small() + "--steps 20 --particles svgd");
+  EXPECT_EQ(repelled.status, 0) << repelled.error;
+  EXPECT_NE(figure(alone.report.at("rows")[0], "validation"),
+            figure(repelled.report.at("rows")[0], "validation"));
+}
+
+TEST_F(CharGpt, MisuseIsAnError) {
+  const Run wrong = run(small() + "--heads 3");
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_NE(wrong.error.find("3 heads do not divide dim"), std::string::npos) << wrong.error;
+  EXPECT_NE(run(small() + "--context 500").error.find("give at least 10000"), std::string::npos);
+  EXPECT_NE(run(small() + "--prompt y").error.find("not"), std::string::npos);
+  EXPECT_EQ(run(small() + "--particles wgd").status, 2);
+}
+
+}  // namespace
+}  // namespace ladon
