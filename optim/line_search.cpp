@@ -32,6 +32,7 @@ class Search {
       if (now.slope >= 0) return zoom(now, before);
       t = std::clamp(cubic_minimum(before, now), 1.1 * now.t, 10 * now.t);
       before = std::move(now);
+      if (!std::isfinite(t)) break;  // it falls for ever
     }
     return before;
   }

@@ -99,7 +99,7 @@ set(inner "^core/kernels/|^core/data/byte_alphabet\\.h|^core/(blas|names|view)\\
 set(inner "^core/kernels/|^core/(blas|names|view)\\.h|^core/io/(elements|npy_format|safetensors_header|safetensors_index|utf8)\\.h"
 set(inner "^core/kernels/|^core/(blas|names|view)\\.h|^core/io/(crc|elements|npy_format|safetensors_header|safetensors_index|utf8|zip)\\.h"
           "^autograd/(elementwise|forms|leaf|operands)\\.h|^layers/infinite/attention/"
-          "^layers/infinite/(dual/entries|dual/rule|gram/checkpoint|gram/plan|kernel/roots|kernel/windows)\\.h|^optim/particles/(fair_alpha|rows)\\.h|^optim/posterior/search\\.h"
+          "^layers/infinite/(dual/entries|dual/rule|gram/checkpoint|gram/plan|kernel/roots|kernel/windows)\\.h|^optim/(parameters|particles/(fair_alpha|rows))\\.h|^optim/posterior/search\\.h"
           "^optim/samplers/(adaptation|hamiltonian|run)\\.h")
 list(JOIN inner "|" inner)
 set(reached "")

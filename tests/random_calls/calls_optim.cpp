@@ -1,7 +1,12 @@
 // Optimizers, clipping, schedules, and particle methods.
 
+#include <algorithm>
+#include <cmath>
+
+#include "ladon/core/data/passes.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/optim.h"
+#include "ladon/tests/support.h"
 #include "table.h"
 
 namespace ladon::test {
@@ -25,7 +30,26 @@ Tensors parameters(Draw& d) {
   return list;
 }
 
+/// Any schedule, often one with bad settings.
+Schedule any_schedule(Draw& d) {
+  switch (d.say(d.below(6))) {
+    case 0:
+      return schedule::step_decay(d.around(1, 9), d.fraction());
+    case 1:
+      return schedule::milestones({d.around(0, 9), d.around(9, 99)}, d.fraction());
+    case 2:
+      return schedule::exponential(d.fraction());
+    case 3:
+      return schedule::one_cycle(
+          {.steps = d.around(1, 99), .rise = d.fraction(), .start = d.fraction()});
+    case 4:
+      return schedule::sequence({{any_schedule(d), d.around(0, 9)}, {any_schedule(d), 1}});
+  }
+  return schedule::product({any_schedule(d), d.chance(0.05) ? Schedule() : any_schedule(d)});
+}
+
 void use(Draw& d, Optimizer& optimizer) {
+  if (d.chance(0.2)) optimizer.set_schedule(any_schedule(d));
   optimizer.step();
   if (d.chance(0.3)) optimizer.set_lr(d.number());
   if (d.chance(0.3)) optimizer.step();
@@ -44,8 +68,69 @@ void add_optimizers(CallTable& table) {
   });
   table.add("Adam", [](Draw& d) {
     const Tensors list = parameters(d);
-    Adam adam(list, {.lr = rate(d), .beta1 = d.fraction(), .beta2 = d.fraction()});
+    Adam adam(list,
+              {.lr = rate(d), .beta1 = d.fraction(), .beta2 = d.fraction(), .amsgrad = d.flag()});
     use(d, adam);
+  });
+  table.add("Rmsprop", [](Draw& d) {
+    const Tensors list = parameters(d);
+    RmspropOptions options{.lr = rate(d), .decay = d.fraction(), .eps = d.fraction()};
+    if (d.chance(0.5)) options.momentum = d.fraction();
+    options.centered = d.flag();
+    Rmsprop rmsprop(list, options);
+    use(d, rmsprop);
+  });
+  table.add("Adagrad", [](Draw& d) {
+    const Tensors list = parameters(d);
+    Adagrad adagrad(list, {.lr = rate(d), .lr_decay = d.fraction(), .initial = d.fraction()});
+    use(d, adagrad);
+  });
+  table.add("Lion", [](Draw& d) {
+    const Tensors list = parameters(d);
+    Lion lion(list, {.lr = rate(d), .beta1 = d.fraction(), .weight_decay = d.fraction()});
+    use(d, lion);
+  });
+  table.add("Lbfgs", [](Draw& d) {
+    const Tensors list = parameters(d);
+    LbfgsOptions options{.lr = rate(d), .iterations = 1 + d.below(4), .history = d.around(1, 3)};
+    options.line_search = d.flag();
+    options.wolfe = {.curvature = d.fraction(), .evaluations = d.below(9)};
+    Lbfgs lbfgs(list, options);
+    const double a = d.number(), b = d.number();
+    const auto loss = [&] {
+      Tensor total = scalar(0, f64);
+      for (const Tensor& x : list) total = total + sum(a * square(cast(x, f64) - b) + exp(x));
+      return total;
+    };
+    const double first = lbfgs.step(loss);
+    lbfgs.load_state_dict(lbfgs.state_dict());
+    return d.chance(0.3) ? lbfgs.step(loss) : first;
+  });
+  table.add("strong_wolfe", [](Draw& d) {
+    const double a = d.number(), b = d.number(), slope = d.chance(0.9) ? -1 : d.number();
+    const Line phi = [=](double t) {
+      return LinePoint{t, slope * t + a * t * t + b * std::sin(t), slope + 2 * a * t};
+    };
+    const WolfeOptions options{.decrease = d.fraction(), .curvature = d.fraction()};
+    return strong_wolfe(phi, {0, 0, slope}, rate(d), options).t;
+  });
+  table.add("schedules", [](Draw& d) {
+    const Schedule factor = any_schedule(d);
+    return factor(d.around(0, 99));
+  });
+  table.add("decay_except", [](Draw& d) {
+    Generator rng(d.seed());
+    Linear model({.in = 1 + d.below(3), .out = 1 + d.below(3), .bias = d.flag()}, rng);
+    const bool by_default = d.flag();
+    const auto groups =
+        by_default
+            ? decay_except(model)
+            : decay_except(
+                  model, d.chance(0.1) ? ParameterChoice() : [&](auto&&...) { return d.flag(); });
+    Tensors list;
+    for (const ParameterGroup& group : groups)
+      list.insert(list.end(), group.parameters.begin(), group.parameters.end());
+    return list;
   });
   table.add("AdamW", [](Draw& d) {
     const Tensors list = parameters(d);
@@ -75,6 +160,52 @@ void add_optimizers(CallTable& table) {
     const std::int64_t step = d.around(0, 99);
     return schedule::cyclical(options)(step) + schedule::cycle_fraction(options)(step);
   });
+}
+
+void add_training(CallTable& table) {
+  table.add("Average", [](Draw& d) {
+    Generator rng(d.seed());
+    Linear model({.in = 2, .out = 1 + d.below(3)}, rng),
+        other({.in = 2, .out = 1 + d.below(3)}, rng);
+    Average average(model, {.decay = d.fraction()});
+    for (std::int64_t n = d.below(3); n > 0; --n) average.update();
+    average.load_state_dict(average.state_dict());
+    Tensors list = other.parameters();
+    {
+      const Average::Scope scope = average.apply();
+      list.push_back(clone(model.weight.detach()));
+    }
+    average.copy_to(other);
+    return list;
+  });
+  table.add("Passes", [](Draw& d) {
+    const std::int64_t count = std::min<std::int64_t>(d.around(1, 20), 1000);  // an order is stored
+    const std::int64_t batch = d.around(1, 9);
+    Passes passes(count, batch, Generator(d.seed()));
+    for (std::int64_t n = d.below(9); n > 0; --n) passes.next();
+    Passes resumed(d.chance(0.9) ? count : 7, batch, Generator(d.seed()));
+    resumed.load_state_dict(passes.state_dict());
+    return resumed.next();
+  });
+  const auto training_run = [](Draw& d) {
+    TemporaryFolder folder;
+    Generator rng(d.seed());
+    Sequential model(Linear({.in = 2, .out = 1 + d.below(3)}, rng), Dropout(0.5, rng));
+    double number = d.number();
+    std::int64_t integer = d.integer();
+    Tensor x = d.tensor();
+    TrainingRun run, other;
+    run.add("model", model);
+    run.add(d.chance(0.9) ? "number" : "model", number);
+    run.add("integer", integer);
+    run.add("rng", rng);
+    if (d.flag()) run.add("x", x);
+    run.save(folder / "run");
+    if (d.chance(0.1)) other.add("integer", integer);
+    (d.chance(0.8) ? run : other).load(folder / "run");
+    return model.parameters();
+  };
+  table.add("TrainingRun", training_run, 0.05);  // each waits for the disk
 }
 
 /// A target, often one that is none.
@@ -223,6 +354,7 @@ void add_particles(CallTable& table) {
 
 void add_optim_calls(CallTable& table) {
   add_optimizers(table);
+  add_training(table);
   add_samplers(table);
   add_particles(table);
 }
