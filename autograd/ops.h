@@ -4,6 +4,7 @@
 
 #include "ladon/autograd/ops/attention.h"
 #include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/convolution.h"
 #include "ladon/autograd/ops/dropout.h"
 #include "ladon/autograd/ops/einsum.h"
 #include "ladon/autograd/ops/index.h"
@@ -12,6 +13,7 @@
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/norm.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/pooling.h"
 #include "ladon/autograd/ops/recurrent.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/rotary.h"

@@ -100,6 +100,9 @@ set(inner "^core/kernels/|^core/(blas|names|view)\\.h|^core/io/(elements|npy_for
 set(inner "^core/kernels/|^core/(blas|names|view)\\.h|^core/io/(crc|elements|npy_format|safetensors_header|safetensors_index|utf8|zip)\\.h"
           "^autograd/(elementwise|forms|leaf|operands)\\.h|^layers/infinite/attention/"
           "^layers/infinite/(dual/entries|dual/rule|gram/checkpoint|gram/plan|kernel/roots|kernel/windows)\\.h|^optim/(parameters|particles/(fair_alpha|rows))\\.h|^optim/posterior/search\\.h"
+set(inner "^core/kernels/|^core/(blas|names|view)\\.h|^core/io/(elements|safetensors_header|utf8)\\.h"
+          "^autograd/(elementwise|forms|leaf|operands|windows)\\.h|^layers/infinite/attention/"
+          "^layers/infinite/(dual/entries|dual/rule|gram/checkpoint|gram/plan|kernel/roots|kernel/windows)\\.h|^optim/particles/(fair_alpha|rows)\\.h|^optim/posterior/search\\.h"
           "^optim/samplers/(adaptation|hamiltonian|run)\\.h")
 list(JOIN inner "|" inner)
 set(reached "")

@@ -10,6 +10,7 @@ const CallTable& call_table() {
     add_shape_calls(table);
     add_index_calls(table);
     add_product_calls(table);
+    add_window_calls(table);
     add_tensor_calls(table);
     add_random_calls(table);
     add_graph_calls(table);

@@ -70,6 +70,7 @@ void add_reduce_calls(CallTable& table);
 void add_shape_calls(CallTable& table);
 void add_index_calls(CallTable& table);
 void add_product_calls(CallTable& table);
+void add_window_calls(CallTable& table);
 void add_tensor_calls(CallTable& table);
 void add_random_calls(CallTable& table);
 void add_graph_calls(CallTable& table);

@@ -1,0 +1,44 @@
+#pragma once
+// Sums and largest elements of what windows see of x [N, positions.., C], channel by channel. No
+// gradients: see autograd/ops/pooling.h.
+
+#include <vector>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::kernels {
+
+/// The positions that a window sees on one axis: first, first + step, … below stop.
+struct Span {
+  std::int64_t first, stop, step;
+  std::int64_t count() const { return first < stop ? (stop - first - 1) / step + 1 : 0; }
+};
+
+/// Windows on one axis.
+struct PoolingAxis {
+  std::int64_t positions, count;  ///< Of the positions, and of the windows.
+  /// 0: windows that cut the positions evenly, [⌊i·n/count⌋, ⌈(i + 1)·n/count⌉).
+  std::int64_t size = 0;
+  std::int64_t stride = 1, dilation = 1, before = 0;  ///< As in Windows (patches.h).
+  Span span(std::int64_t i) const;
+};
+using PoolingAxes = std::vector<PoolingAxis>;
+
+/// [N, counts.., C]: Σ over each window.
+Tensor window_sums(const Tensor& x, const PoolingAxes& axes);
+/// The adjoint: [N, counts.., C] → [N, positions.., C].
+Tensor spread_window_sums(const Tensor& g, const PoolingAxes& axes);
+/// How many positions each window sees:  f64 [counts..].
+Tensor window_sizes(const PoolingAxes& axes);
+
+/// The largest element of each window, and the first position that has it (row-major, of all; i64):
+/// both [N, counts.., C]. NaN is larger than all. A window that sees nothing: −∞ and −1.
+struct WindowMaxima {
+  Tensor values, indices;
+};
+WindowMaxima window_maxima(const Tensor& x, const PoolingAxes& axes);
+/// What x [N, positions.., C] has at such indices, 0 at −1; and the adjoint.
+Tensor pick_at(const Tensor& x, const Tensor& indices);
+Tensor add_at(const Tensor& g, const Tensor& indices, const Shape& positions);
+
+}  // namespace ladon::kernels
