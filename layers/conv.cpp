@@ -1,10 +1,12 @@
 #include "ladon/layers/conv.h"
 
+#include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/kernel.h"
 #include "ladon/layers/infinite/kernel/windows.h"
+#include "ladon/layers/trace.h"
 
 namespace ladon {
 namespace {
@@ -22,11 +24,18 @@ std::vector<Window> checked_windows(const char* name, int axes, const ConvOption
               ", got ", o.window);
   LADON_CHECK(o.in > 0 && o.out > 0, name, "sizes must be positive, got in = ", o.in,
               ", out = ", o.out);
-  return windows_of(name, o.window, o.stride, o.padding);
+  LADON_CHECK(o.groups > 0 && o.in % o.groups == 0 && o.out % o.groups == 0, name, o.groups,
+              " groups do not share ", o.in, " channels and ", o.out, " outputs evenly");
+  return windows_of(name, {.size = o.window,
+                           .stride = o.stride,
+                           .padding = o.padding,
+                           .dilation = o.dilation,
+                           .before = o.before,
+                           .after = o.after});
 }
 
 LinearOptions on_patches_options(const ConvOptions& o, const std::vector<Window>& windows) {
-  return {.in = patch_size(windows, o.in),
+  return {.in = patch_size(windows, o.in / o.groups),
           .out = o.out,
           .bias = o.bias,
           .init = o.init,
@@ -36,41 +45,70 @@ LinearOptions on_patches_options(const ConvOptions& o, const std::vector<Window>
           .bias_std = o.bias_std};
 }
 
-/// [N, H, W, C] → [N, H', W', h·w·C]; for sequences likewise with one axis.
-Tensor patches(const Tensor& x, const std::vector<Window>& windows, const Shape& counts) {
-  Tensor around = x;
-  for (std::size_t i = 0; i < windows.size(); ++i)
-    around = surround(around, 1 + static_cast<int>(i), windows[i]);
-  std::vector<Tensor> parts = {around};
-  for (std::size_t i = 0; i < windows.size(); ++i) {
-    const int axis = static_cast<int>(i);
-    std::vector<Tensor> finer;
-    for (const Tensor& part : parts)
-      for (std::int64_t o = 0; o < windows[i].size; ++o)
-        finer.push_back(tap(part, 1 + axis, windows[i], counts[axis], o));
-    parts = std::move(finer);
-  }
-  return concat(parts, -1);
+Shape sizes_of(const std::vector<Window>& windows) {
+  Shape sizes;
+  for (const Window& w : windows) sizes.append(w.size);
+  return sizes;
+}
+
+/// Group i of `groups` along an axis.
+Tensor share(const Tensor& x, int axis, std::int64_t i, std::int64_t groups) {
+  const std::int64_t size = x.size(axis) / groups;
+  return slice(x, axis, {.start = i * size, .stop = (i + 1) * size});
 }
 
 }  // namespace
 
 Conv::Conv(const char* name, int axes, const ConvOptions& o, Generator& rng)
     : windows(checked_windows(name, axes, o)),
+      groups(o.groups),
       on_patches(on_patches_options(o, windows), rng),
       name_(name) {}
 
+std::int64_t Conv::in() const {
+  return on_patches.weight.size(1) / patch_size(windows, 1) * groups;
+}
+
 Tensor Conv::forward_masked(const Tensor& x, const Tensor& mask) const {
   const int axes = static_cast<int>(windows.size());
-  const std::int64_t in = on_patches.weight.size(1) / patch_size(windows, 1);
-  LADON_CHECK(x.rank() == axes + 2 && x.size(-1) == in, name_, "expects [N, ",
-              axes == 1 ? "T, " : "H, W, ", in, "], got shape ", x.shape());
-  const Shape positions = x.shape().sub(1, x.rank() - 1);
-  const Shape counts = window_counts(name_, windows, positions, mask.defined());
-  return on_patches(patches(zero_masked(name_, x, mask), windows, counts));
+  LADON_CHECK(x.rank() == axes + 2 && x.size(-1) == in(), name_, "expects [N, ",
+              axes == 1 ? "T, " : "H, W, ", in(), "], got shape ", x.shape());
+  window_counts(name_, windows, x.shape().sub(1, x.rank() - 1), mask.defined());
+  const Surrounded seen = surround(zero_masked(name_, x, mask), windows);
+  if (Trace::active()) return of_patches(seen);
+  const bool standard = on_patches.parameterization() == Parameterization::standard;
+  Shape weight = sizes_of(windows);
+  weight.insert(0, on_patches.weight.size(0));
+  weight.append(in() / groups);
+  const WindowOptions& o = seen.options;
+  return convolution(standard ? seen.x : seen.x * on_patches.scale(),
+                     reshape(on_patches.weight, weight), on_patches.scaled_bias(),
+                     {o.stride, o.before, o.after, o.dilation, groups});
+}
+
+/// The same with patches and products that stand in the graph, for a trace: each group is a Linear.
+Tensor Conv::of_patches(const Surrounded& seen) const {
+  const Tensor patches = unfold(seen.x, sizes_of(windows), seen.options);
+  if (groups == 1) return on_patches(patches);
+  Shape by_tap = patches.shape();
+  by_tap[by_tap.rank() - 1] = patch_size(windows, 1);
+  by_tap.append(in());
+  const Tensor taps = reshape(patches, by_tap) * on_patches.scale();
+  const Tensor bias = on_patches.scaled_bias();
+  std::vector<Tensor> parts;
+  for (std::int64_t i = 0; i < groups; ++i) {
+    const Tensor x = flatten(share(taps, -1, i, groups), -2, -1);
+    parts.push_back(linear(x, share(on_patches.weight, 0, i, groups),
+                           bias.defined() ? share(bias, 0, i, groups) : bias));
+    trace::product(x, parts.back(), on_patches.bias_scale());
+  }
+  return concat(parts, -1);
 }
 
 infinite::Kernel Conv::limit(const infinite::Kernel& k) const {
+  LADON_CHECK(groups == 1, name_,
+              "has no limit in groups; estimate its kernel from finite networks "
+              "with infinite::monte_carlo_kernel");
   const int axes = static_cast<int>(windows.size());
   const Shape counts = window_counts(name_, windows, k.positions, k.mask1.defined());
   const std::int64_t taps = patch_size(windows, 1);
@@ -103,8 +141,9 @@ infinite::Kernel Conv::limit(const infinite::Kernel& k) const {
 }
 
 std::string Conv::describe() const {
-  return detail::join(name_, "(", on_patches.weight.size(1) / patch_size(windows, 1), " → ",
-                      on_patches.weight.size(0), ", window ", ladon::describe(windows),
+  return detail::join(name_, "(", in(), " → ", on_patches.weight.size(0), ", window ",
+                      ladon::describe(windows),
+                      groups == 1 ? "" : detail::join(", groups ", groups),
                       on_patches.bias.defined() ? ")" : ", no bias)");
 }
 

@@ -13,7 +13,11 @@ struct ConvOptions {
   Shape window;       ///< {w} or {h, w}: taps of the filter.
   Shape stride = {};  ///< Empty: 1 on every axis.
   Padding padding = Padding::same;
-  // As in LinearOptions, for a Linear on patches: fan_in = taps·in, fan_out = out.
+  Shape before = {},
+        after = {};         ///< Zeros put around, in place of `padding`; no `after`: as before.
+  Shape dilation = {};      ///< Empty: 1 on every axis.
+  std::int64_t groups = 1;  ///< Each sees its share of the channels alone.
+  // As in LinearOptions, for a Linear on patches: fan_in = taps·in/groups, fan_out = out.
   bool bias = true;
   Init init = Init::kaiming_normal;
   double gain = 1;
@@ -27,13 +31,15 @@ struct ConvOptions {
 /// of positions must stay (Error).
 struct Conv : Layer {
   std::vector<Window> windows;
-  Linear on_patches;  ///< weight [out, taps·in], bias [out]
+  std::int64_t groups;
+  Linear on_patches;  ///< weight [out, taps·in/groups], bias [out]
 
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   /// Linear's limit of the patches' kernel, the mean over the taps o of k shifted jointly by them:
   /// k_patch,ab = (1/taps)·Σ_o k_{a+o, b+o}, where terms outside are 0   (Novak et al. 2019; Arora
-  /// et al. 2019, "On exact computation with an infinitely wide neural net").
+  /// et al. 2019, "On exact computation with an infinitely wide neural net"). Throws Error for groups:
+  /// the channels of one need not have the mean kernel of all.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   /// Taps move jointly: where each position is wanted with the same one, so are its windows.
   infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
@@ -44,18 +50,22 @@ struct Conv : Layer {
   Conv(const char* name, int axes, const ConvOptions& options, Generator& rng);
 
  private:
+  std::int64_t in() const;
+  Tensor of_patches(const Surrounded& seen) const;
   const char* name_;
 };
 
 /// [N, T, in] → [N, T', out]:  Conv1d({.in = 3, .out = 64, .window = {3}}, rng).
 struct Conv1d : Conv {
-  /// Throws Error where a size is not positive or there is not one window size.
+  /// Throws Error where a size is not positive or groups do not share the channels evenly, or there is not
+  /// one window size.
   Conv1d(const ConvOptions& options, Generator& rng) : Conv("Conv1d", 1, options, rng) {}
 };
 
 /// [N, H, W, in] → [N, H', W', out]:  Conv2d({.in = 3, .out = 64, .window = {3, 3}}, rng).
 struct Conv2d : Conv {
-  /// Throws Error where a size is not positive or there are not two window sizes.
+  /// Throws Error where a size is not positive or groups do not share the channels evenly, or there are not
+  /// two window sizes.
   Conv2d(const ConvOptions& options, Generator& rng) : Conv("Conv2d", 2, options, rng) {}
 };
 

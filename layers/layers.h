@@ -8,6 +8,7 @@
 #include "ladon/layers/attention_variants.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/conv.h"
+#include "ladon/layers/conv_transpose.h"
 #include "ladon/layers/dropout.h"
 #include "ladon/layers/embedding.h"
 #include "ladon/layers/generate.h"
@@ -25,3 +26,4 @@
 #include "ladon/layers/transformer.h"
 #include "ladon/layers/wide_heads.h"
 #include "ladon/layers/window.h"
+#include "ladon/layers/window_pooling.h"

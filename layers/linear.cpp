@@ -31,16 +31,25 @@ Linear::Linear(const LinearOptions& o, Generator& rng) {
   if (o.bias) bias = parameter(zeros({o.out}));
 }
 
+double Linear::scale() const {
+  if (parameterization() == Parameterization::standard) return 1;
+  return weight_std.item() / std::sqrt(static_cast<double>(weight.size(1)));
+}
+
+double Linear::bias_scale() const {
+  if (!bias.defined()) return 0;
+  return parameterization() == Parameterization::standard ? 1 : bias_std.item();
+}
+
+Tensor Linear::scaled_bias() const {
+  const bool scaled = bias.defined() && parameterization() == Parameterization::ntk;
+  return scaled ? bias * bias_scale() : bias;
+}
+
 Tensor Linear::forward(const Tensor& x) const {
-  if (parameterization() == Parameterization::standard) {
-    const Tensor y = linear(x, weight, bias);
-    trace::product(x, y, bias.defined() ? 1 : 0);
-    return y;
-  }
-  const double scale = weight_std.item() / std::sqrt(static_cast<double>(weight.size(1)));
-  const Tensor scaled = x * scale;
-  const Tensor y = linear(scaled, weight, bias.defined() ? bias * bias_std.item() : bias);
-  trace::product(scaled, y, bias.defined() ? bias_std.item() : 0);
+  const Tensor scaled = parameterization() == Parameterization::standard ? x : x * scale();
+  const Tensor y = linear(scaled, weight, scaled_bias());
+  trace::product(scaled, y, bias_scale());
   return y;
 }
 

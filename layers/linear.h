@@ -30,6 +30,10 @@ struct Linear : Layer {
   Parameterization parameterization() const {
     return weight_std.defined() ? Parameterization::ntk : Parameterization::standard;
   }
+  /// y = (scale·x)·Wᵀ + bias_scale·b: σ_w/sqrt(in) and σ_b, or 1; the latter is 0 without a bias.
+  double scale() const;
+  double bias_scale() const;
+  Tensor scaled_bias() const;
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
   /// k' = σ_w²·k + σ_b²;  t' = σ_w²·t + k' in NTK, σ_w²·t + in·k + 1 in standard parameterization

@@ -1,5 +1,5 @@
 #pragma once
-// From many positions to one, or to fewer.
+// From many positions to one. (Over windows: window_pooling.h.)
 //
 // `mask` (bool [batch, T], true = token; T = H·W for images) leaves padding out; undefined: every
 // position counts. A sequence without tokens gives zeros.
@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "ladon/layers/module.h"
-#include "ladon/layers/window.h"
 
 namespace ladon {
 
@@ -48,27 +47,6 @@ struct SumPool : Layer {
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override { return "SumPool"; }
-};
-
-struct AveragePoolOptions {
-  Shape window;       ///< {w} for sequences, {h, w} for images.
-  Shape stride = {};  ///< Empty: the window, so that windows do not overlap.
-  Padding padding = Padding::valid;
-};
-
-/// The mean over each window:  [N, T, d] → [N, T', d], or [N, H, W, d] → [N, H', W', d]. Counts only
-/// positions that are there and visible: neither `same` padding nor masked ones. With a mask the
-/// number of positions must stay (Error).
-struct AveragePool : Layer {
-  std::vector<Window> windows;
-
-  /// Throws Error for sizes that are not positive, or windows and strides that differ in length.
-  explicit AveragePool(const AveragePoolOptions& options);
-  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
-  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  void visit(Visitor&) override {}
-  std::string describe() const override;
 };
 
 /// All positions side by side, masked ones as zeros:  [N, T, d] or [N, H, W, d] → [N, T·d]. Vectors

@@ -14,11 +14,21 @@ namespace {
 
 constexpr std::array<std::string_view, 3> padding_names = {"valid", "same", "circular"};
 
-/// Positions put around n of them.
+/// What the last of the windows lacks, of n positions.
 std::int64_t lacking(const Window& w, std::int64_t n) {
-  if (w.padding == Padding::valid) return 0;
   const std::int64_t behind = n - (w.count(n) - 1) * w.stride;  // from the last window on
-  return std::max<std::int64_t>(w.size - behind, 0);
+  return std::max<std::int64_t>(w.extent() - behind, 0);
+}
+
+/// Throws Error unless the list is empty or has one number of at least `least` an axis.
+void check_list(std::string_view operation, const char* what, const Shape& list, int axes,
+                std::int64_t least) {
+  LADON_CHECK(list.rank() == 0 || list.rank() == axes, operation, "got ", axes,
+              " window sizes but ", list.rank(), " ", what);
+  for (const std::int64_t number : list)
+    LADON_CHECK(number >= least, operation,
+                "window sizes, strides and dilations must be positive, ",
+                "zeros around not negative; got ", what, " ", list);
 }
 
 }  // namespace
@@ -31,26 +41,43 @@ std::string_view to_string(Padding padding) {
   return padding_names[static_cast<std::size_t>(padding)];
 }
 
-std::int64_t Window::count(std::int64_t n) const {
-  LADON_CHECK(n > 0 && (padding == Padding::same || size <= n), "window", "a window of ", size,
-              " does not fit on ", n, " positions");
-  return padding == Padding::valid ? (n - size) / stride + 1 : (n - 1) / stride + 1;
+std::int64_t Window::extent() const {
+  return dilation == 1 ? size : checked_product("window", size - 1, dilation) + 1;
 }
 
-std::int64_t Window::before(std::int64_t n) const { return lacking(*this, n) / 2; }
+std::int64_t Window::count(std::int64_t n) const {
+  const std::int64_t room = checked_sum("window", n, checked_sum("window", in_front, behind));
+  LADON_CHECK(n > 0 && (padding == Padding::same || extent() <= room), "window", "a window of ",
+              size, " does not fit on ", n, " positions");
+  return padding == Padding::valid ? (room - extent()) / stride + 1 : (n - 1) / stride + 1;
+}
 
-std::vector<Window> windows_of(std::string_view operation, const Shape& size, const Shape& stride,
-                               Padding padding) {
-  LADON_CHECK(size.rank() > 0, operation, "needs the size of a window for each axis of positions");
-  LADON_CHECK(stride.rank() == 0 || stride.rank() == size.rank(), operation, "got ", size.rank(),
-              " window sizes but ", stride.rank(), " strides");
+std::int64_t Window::before(std::int64_t n) const {
+  return padding == Padding::valid ? in_front : lacking(*this, n) / 2;
+}
+
+std::int64_t Window::after(std::int64_t n) const {
+  return padding == Padding::valid ? behind : lacking(*this, n) - before(n);
+}
+
+std::vector<Window> windows_of(std::string_view operation, const WindowSizes& s) {
+  const int axes = s.size.rank();
+  LADON_CHECK(axes > 0, operation, "needs the size of a window for each axis of positions");
+  check_list(operation, "sizes", s.size, axes, 1);
+  check_list(operation, "strides", s.stride, axes, 1);
+  check_list(operation, "dilations", s.dilation, axes, 1);
+  check_list(operation, "zeros before", s.before, axes, 0);
+  check_list(operation, "zeros after", s.after, axes, 0);
+  const bool numbers = s.before.rank() > 0 || s.after.rank() > 0;
+  const Shape& after = s.after.rank() > 0 ? s.after : s.before;
   std::vector<Window> windows;
-  for (int i = 0; i < size.rank(); ++i) {
-    const std::int64_t step = stride.rank() == 0 ? 1 : stride[i];
-    LADON_CHECK(size[i] > 0 && step > 0, operation,
-                "window sizes and strides must be positive, got ", size, " and ", stride);
-    windows.push_back({size[i], step, padding});
-  }
+  for (int i = 0; i < axes; ++i)
+    windows.push_back({.size = s.size[i],
+                       .stride = s.stride.rank() == 0 ? 1 : s.stride[i],
+                       .padding = numbers ? Padding::valid : s.padding,
+                       .dilation = s.dilation.rank() == 0 ? 1 : s.dilation[i],
+                       .in_front = s.before.rank() == 0 ? 0 : s.before[i],
+                       .behind = numbers ? after[i] : 0});
   return windows;
 }
 
@@ -68,17 +95,24 @@ Shape window_counts(std::string_view operation, const std::vector<Window>& windo
 }
 
 std::string describe(const std::vector<Window>& windows) {
-  Shape sizes, strides;
+  Shape sizes, strides, dilations, before, after;
   for (const Window& w : windows) {
     sizes.append(w.size);
     strides.append(w.stride);
+    dilations.append(w.dilation);
+    before.append(w.in_front);
+    after.append(w.behind);
   }
-  return detail::join(sizes, ", stride ", strides, ", ", to_string(windows[0].padding));
+  const Shape none = Shape::filled(sizes.rank(), 0), ones = Shape::filled(sizes.rank(), 1);
+  std::string text = detail::join(sizes, ", stride ", strides, ", ");
+  text += before == none && after == none ? std::string(to_string(windows[0].padding))
+                                          : detail::join("zeros ", before, " and ", after);
+  return dilations == ones ? text : detail::join(text, ", dilation ", dilations);
 }
 
 Tensor surround(const Tensor& x, int axis, const Window& window) {
   const int a = normalize_axis("surround", axis, x.rank());
-  const std::int64_t n = x.size(a), before = window.before(n), after = lacking(window, n) - before;
+  const std::int64_t n = x.size(a), before = window.before(n), after = window.after(n);
   if (before + after == 0) return x;
   if (window.padding == Padding::circular)
     return concat({slice(x, a, {.start = n - before}), x, slice(x, a, {.stop = after})}, a);
@@ -88,11 +122,27 @@ Tensor surround(const Tensor& x, int axis, const Window& window) {
   return pad(x, front, back);
 }
 
+Surrounded surround(const Tensor& x, const std::vector<Window>& windows) {
+  Surrounded s{x, {}};
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const Window& w = windows[i];
+    const int axis = 1 + static_cast<int>(i);
+    const bool ring = w.padding == Padding::circular;
+    s.options.stride.append(w.stride);
+    s.options.dilation.append(w.dilation);
+    s.options.before.append(ring ? 0 : w.before(x.size(axis)));
+    s.options.after.append(ring ? 0 : w.after(x.size(axis)));
+    if (ring) s.x = surround(s.x, axis, w);
+  }
+  return s;
+}
+
 Tensor tap(const Tensor& x, int axis, const Window& window, std::int64_t count,
            std::int64_t index) {
+  const std::int64_t start = index * window.dilation;
   return slice(
       x, axis,
-      {.start = index, .stop = index + (count - 1) * window.stride + 1, .step = window.stride});
+      {.start = start, .stop = start + (count - 1) * window.stride + 1, .step = window.stride});
 }
 
 Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask) {
@@ -109,8 +159,12 @@ Tensor window_sums(const Tensor& x, int axis, const Window& window) {
   const std::int64_t n = x.size(axis), count = window.count(n), before = window.before(n);
   const Tensor around = surround(x, axis, window);
   // Taps at which no window sees a position have nothing to add.
-  const std::int64_t first = std::max<std::int64_t>(0, before - (count - 1) * window.stride);
-  const std::int64_t last = std::min(window.size, before + n);
+  const auto taps_within = [&](std::int64_t distance) {
+    return distance <= 0 ? 0 : (distance - 1) / window.dilation + 1;
+  };
+  const std::int64_t skipped = taps_within(before - (count - 1) * window.stride);
+  const std::int64_t first = std::min(skipped, window.size - 1);
+  const std::int64_t last = std::min(window.size, taps_within(before + n));
   Tensor y = tap(around, axis, window, count, first);
   for (std::int64_t i = first + 1; i < last; ++i) y = y + tap(around, axis, window, count, i);
   return y;

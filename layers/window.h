@@ -6,12 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "ladon/autograd/ops/convolution.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon {
 
 enum class Padding {
-  valid,    ///< Windows inside the positions only: (n − size)/stride + 1 of them.
+  valid,    ///< Windows inside the positions only, and what is put around them by number.
   same,     ///< ceil(n/stride) windows; what they lack is put around, half in front (rounded down).
   circular  ///< As many; the positions are a ring. Needs size ≤ n.
 };
@@ -23,26 +24,47 @@ std::string_view to_string(Padding padding);
 struct Window {
   std::int64_t size = 1, stride = 1;
   Padding padding = Padding::valid;
+  std::int64_t dilation = 1;
+  std::int64_t in_front = 0, behind = 0;  ///< Zeros put around n positions; `valid` alone has them.
 
+  /// Positions from the first tap to the last, both included.
+  std::int64_t extent() const;
   /// The number of windows on n positions. Throws Error where not even one fits.
   std::int64_t count(std::int64_t n) const;
-  /// Positions put in front of the n. Window i sees [i·stride − before, i·stride − before + size).
+  /// Positions put in front of the n, and behind them. Tap o of window i sees position
+  /// i·stride − before + o·dilation.
   std::int64_t before(std::int64_t n) const;
+  std::int64_t after(std::int64_t n) const;
 };
 
-/// One window an axis; an empty `stride` is all ones. Throws Error naming `operation` where a size
-/// is not positive or the two differ in length.
-std::vector<Window> windows_of(std::string_view operation, const Shape& size, const Shape& stride,
-                               Padding padding);
+/// Windows as options of layers give them, a number an axis; an empty list is the default on each.
+struct WindowSizes {
+  Shape size;
+  Shape stride = {};  ///< 1
+  Padding padding = Padding::valid;
+  Shape dilation = {};  ///< 1
+  Shape before = {},
+        after = {};  ///< Zeros put around, in place of `padding`; no `after`: as before.
+};
+/// One window an axis. Throws Error naming `operation` where a number is not positive (of zeros:
+/// negative) or lists differ in length.
+std::vector<Window> windows_of(std::string_view operation, const WindowSizes& sizes);
 /// The number of windows on each axis. Throws Error naming `operation` where the axes differ in
 /// number, and where positions are masked but do not stay: later layers would need a new mask.
 Shape window_counts(std::string_view operation, const std::vector<Window>& windows,
                     const Shape& positions, bool masked);
-/// "[3, 3], stride [1, 1], same".
+/// "[3, 3], stride [1, 1], same", and the dilation where there is one.
 std::string describe(const std::vector<Window>& windows);
 
 /// x with what its windows lack put around an axis: zeros, or the other end of the ring.
 Tensor surround(const Tensor& x, int axis, const Window& window);
+/// What windows see of x [N, positions.., C], as operations take it (autograd/ops/convolution.h): rings
+/// are put around x, zeros are left to the operation.
+struct Surrounded {
+  Tensor x;
+  WindowOptions options;
+};
+Surrounded surround(const Tensor& x, const std::vector<Window>& windows);
 /// (view) What each window sees at one of its `size` taps, for x that surround() gave and `count`
 /// windows.
 Tensor tap(const Tensor& x, int axis, const Window& window, std::int64_t count, std::int64_t index);

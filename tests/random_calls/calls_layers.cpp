@@ -49,20 +49,48 @@ Shape window(Draw& d, int axes) {
   return shape;
 }
 
+Shape numbers(Draw& d, int axes, std::int64_t low, std::int64_t high) {
+  Shape list;
+  for (int i = 0; i < axes; ++i) list.append(d.around(low, high));
+  return list;
+}
+
+/// Zeros around, and dilation, sometimes.
+template <class Options>
+void surround(Draw& d, Options& options, int axes) {
+  if (d.chance(0.2)) options.before = numbers(d, axes, 0, 2);
+  if (d.chance(0.1)) options.after = numbers(d, axes, 0, 2);
+  if (d.chance(0.2)) options.dilation = numbers(d, axes, 1, 2);
+}
+
 ConvOptions conv_options(Draw& d, int axes) {
   ConvOptions options{.in = width(d), .out = width(d), .window = window(d, axes)};
   if (d.chance(0.4)) options.stride = window(d, axes);
   options.padding = padding(d);
+  if (d.chance(0.2)) options.groups = d.around(1, 3);
+  surround(d, options, axes);
   options.bias = d.flag();
   options.init = init(d);
   options.parameterization = parameterization(d);
   return options;
 }
 
-AveragePoolOptions pool_options(Draw& d, int axes) {
-  AveragePoolOptions options{.window = window(d, axes)};
+ConvTransposeOptions transpose_options(Draw& d, int axes) {
+  ConvTransposeOptions options{.in = width(d), .out = width(d), .window = window(d, axes)};
+  if (d.chance(0.4)) options.stride = window(d, axes);
+  if (d.chance(0.2)) options.groups = d.around(1, 3);
+  if (d.chance(0.2)) options.output_padding = numbers(d, axes, 0, 1);
+  surround(d, options, axes);
+  options.bias = d.flag();
+  options.init = init(d);
+  return options;
+}
+
+PoolOptions pool_options(Draw& d, int axes) {
+  PoolOptions options{.window = window(d, axes)};
   if (d.chance(0.4)) options.stride = window(d, axes);
   options.padding = padding(d);
+  surround(d, options, axes);
   return options;
 }
 
@@ -196,6 +224,26 @@ void add_windowed_layers(CallTable& table) {
   table.add("AveragePool", [](Draw& d) {
     const int axes = d.flag() ? 1 : 2;
     AveragePool layer(pool_options(d, axes));
+    return axes == 1 ? run_on_tokens(d, layer, 2) : run_on_images(d, layer, 2);
+  });
+  table.add("ConvTranspose1d", [](Draw& d) {
+    Generator rng(d.seed());
+    ConvTranspose1d layer(transpose_options(d, 1), rng);
+    return run_on_tokens(d, layer, layer.options.in);
+  });
+  table.add("ConvTranspose2d", [](Draw& d) {
+    Generator rng(d.seed());
+    ConvTranspose2d layer(transpose_options(d, 2), rng);
+    return run_on_images(d, layer, layer.options.in);
+  });
+  table.add("MaxPool", [](Draw& d) {
+    const int axes = d.flag() ? 1 : 2;
+    MaxPool layer(pool_options(d, axes));
+    return axes == 1 ? run_on_tokens(d, layer, 2) : run_on_images(d, layer, 2);
+  });
+  table.add("AdaptiveAveragePool", [](Draw& d) {
+    const int axes = d.flag() ? 1 : 2;
+    AdaptiveAveragePool layer(window(d, axes));
     return axes == 1 ? run_on_tokens(d, layer, 2) : run_on_images(d, layer, 2);
   });
   table.add("MeanPool", [](Draw& d) {

@@ -53,7 +53,7 @@ struct Taps {
 
   /// The position that window i sees at a tap; −1: none.
   std::int64_t position(std::int64_t i, std::int64_t tap) const {
-    const std::int64_t at = i * window.stride - before + tap;
+    const std::int64_t at = i * window.stride - before + tap * window.dilation;
     if (window.padding == Padding::circular) return (at % n + n) % n;
     return at >= 0 && at < n ? at : -1;
   }

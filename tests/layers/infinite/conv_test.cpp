@@ -130,6 +130,36 @@ TEST(ConvLimit, InStandardParameterization) {
       data.sequences[0], data.sequences[1]);
 }
 
+TEST(ConvLimit, OfDilatedWindowsAmongZeros) {
+  const Data data;
+  test::expect_sharp_limit(
+      [](Generator& rng) {
+        ConvOptions wide = filter(2, width, {2}, Padding::same);
+        wide.dilation = {3};
+        wide.before = {1};
+        wide.after = {2};
+        return std::make_unique<Sequential>(Conv1d(wide, rng), Activation(Nonlinearity::relu),
+                                            MeanPool(), readout(width, rng));
+      },
+      data.sequences[0], data.sequences[1]);
+  test::expect_sharp_limit(
+      [](Generator& rng) {
+        ConvOptions wide = filter(2, width, {2, 2}, Padding::same);
+        wide.dilation = {1, 2};
+        return std::make_unique<Sequential>(Conv2d(wide, rng), Activation(Nonlinearity::relu),
+                                            MeanPool(), readout(width, rng));
+      },
+      data.images[0], data.images[1]);
+}
+
+TEST(ConvLimit, InGroupsIsRefused) {
+  const Data data;
+  Generator rng(3);
+  const Conv1d layer({.in = 2, .out = 4, .window = {3}, .groups = 2}, rng);
+  test::expect_error([&] { infinite::limit(layer)(data.sequences[0], data.sequences[1]); },
+                     "no limit in groups");
+}
+
 TEST(ConvLimit, LayerwiseIsTheContractionOfJacobians) {
   const Data data;
   Generator rng(9);
@@ -141,6 +171,22 @@ TEST(ConvLimit, LayerwiseIsTheContractionOfJacobians) {
       Conv2d(filter(2, 3, {2, 2}, Padding::valid), rng), Activation(Nonlinearity::tanh),
       Conv2d(filter(3, 2, {3, 1}, Padding::same), rng), AveragePool({.window = {2, 2}}), Flatten());
   test::expect_layerwise(images, data.images[0], data.images[1]);
+  Sequential grouped(
+      Conv2d(
+          {.in = 2, .out = 4, .window = {2, 2}, .before = {1, 0}, .dilation = {1, 2}, .groups = 2},
+          rng),
+      MaxPool({.window = {2, 1}, .stride = {1, 1}}),
+      ConvTranspose2d({.in = 4,
+                       .out = 2,
+                       .window = {2, 2},
+                       .stride = {2, 1},
+                       .before = {1, 0},
+                       .dilation = {3, 1},
+                       .output_padding = {2, 0},
+                       .groups = 2},
+                      rng),
+      Flatten());
+  test::expect_layerwise(grouped, data.images[0], data.images[1]);
 }
 
 // --- sums over windows ---
@@ -151,7 +197,7 @@ TEST(JointWindowSums, AreThoseOfTensorOperations) {
   for (const Padding padding : {Padding::valid, Padding::same, Padding::circular})
     for (const std::int64_t size : {1, 2, 3, 5})
       for (const std::int64_t stride : {1, 2, 3}) {
-        const Window w = {size, stride, padding};
+        const Window w = {size, stride, padding, /*dilation=*/size == 3 ? 2 : 1};
         const auto sums = [&] { return infinite::joint_window_sums(k, 1, 3, w); };
         const auto composed_sums = [&] {
           const ComposedForms composed;

@@ -102,6 +102,7 @@ Networks of_images() {
       Conv2d(filter(8, {2, 2}, Padding::valid, {2, 1}), rng), MeanPool());
   add(all, Conv2d(filter(2, {2, 3}, Padding::circular), rng), AveragePool({.window = {2, 1}}));
   add(all, FlattenPositions(), Conv1d(filter(2, {5}, Padding::same, {3}), rng));
+  add(all, dense(2, 8, rng), AdaptiveAveragePool({2, 2}), Flatten(), dense(32, 8, rng));
   add(all, Conv2d(filter(2, {3, 3}, Padding::same), rng), relu(),
       Conv2d(filter(8, {2, 3}, Padding::circular, {2, 1}), rng),
       Sum(Identity(), Sequential(norm(), dense(8, 8, rng), relu(), dense(8, 8, rng))), Flatten(),

@@ -87,6 +87,17 @@ TEST(PoolingLimit, AverageOverWindows) {
       [&] { return Inputs(data.images[0]); }(), data.images[1]);
   test::expect_sharp_limit(pooled(AveragePool({.window = {2, 1}, .stride = {1, 1}})),
                            data.images[0], data.images[1]);
+  test::expect_sharp_limit(
+      pooled(AveragePool(
+          {.window = {2}, .stride = {1}, .before = {1}, .after = {2}, .dilation = {2}})),
+      data.sequences[0], data.sequences[1]);
+}
+
+// 4 positions in 3 windows [0, 2), [1, 3), [2, 4), that overlap.
+TEST(PoolingLimit, AverageOverEvenWindows) {
+  const Data data;
+  test::expect_sharp_limit(pooled(AdaptiveAveragePool({3})), data.sequences[0], data.sequences[1]);
+  test::expect_sharp_limit(pooled(AdaptiveAveragePool({2, 1})), data.images[0], data.images[1]);
 }
 
 }  // namespace

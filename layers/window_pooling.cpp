@@ -1,0 +1,177 @@
+#include "ladon/layers/window_pooling.h"
+
+#include <cmath>
+
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/pooling.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
+#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/windows.h"
+
+namespace ladon {
+
+using infinite::Kernel;
+using infinite::Pairs;
+
+namespace {
+
+std::vector<Window> checked_windows(const char* name, const PoolOptions& o) {
+  return windows_of(name, {.size = o.window,
+                           .stride = o.stride.rank() > 0 ? o.stride : o.window,
+                           .padding = o.padding,
+                           .dilation = o.dilation,
+                           .before = o.before,
+                           .after = o.after});
+}
+
+Shape sizes_of(const std::vector<Window>& windows) {
+  Shape sizes;
+  for (const Window& w : windows) sizes.append(w.size);
+  return sizes;
+}
+
+/// The number of windows on each axis of x, which must have as many axes of positions.
+Shape counts_on(const char* name, const std::vector<Window>& windows, const Tensor& x,
+                const Tensor& mask) {
+  LADON_CHECK(x.rank() == 2 + static_cast<int>(windows.size()), name, "has windows over ",
+              windows.size(), " axes, got shape ", x.shape());
+  return window_counts(name, windows, x.shape().sub(1, x.rank() - 1), mask.defined());
+}
+
+/// Σ over each window of the axes from `first` on.
+Tensor sums_over(const std::vector<Window>& windows, const Tensor& x, int first) {
+  Tensor y = x;
+  for (std::size_t i = 0; i < windows.size(); ++i)
+    y = window_sums(y, first + static_cast<int>(i), windows[i]);
+  return y;
+}
+
+/// How many positions each window sees, at least 1:  mask [.., T] (or none) → [.., T'].
+Tensor counts_over(const std::vector<Window>& windows, const Tensor& mask, const Shape& positions) {
+  Tensor visible = ones(positions, f64);
+  const Shape leading = mask.defined() ? mask.shape().sub(0, mask.rank() - 1) : Shape();
+  if (mask.defined()) {
+    Shape shape = leading;
+    for (const std::int64_t size : positions) shape.append(size);
+    visible = reshape(cast(mask, f64), shape);
+  }
+  const Tensor counts = maximum(sums_over(windows, visible, leading.rank()), scalar(1, f64));
+  return flatten(counts, leading.rank(), -1);
+}
+
+}  // namespace
+
+// --- AveragePool ---
+
+AveragePool::AveragePool(const AveragePoolOptions& o)
+    : windows(checked_windows("AveragePool", o)) {}
+
+Tensor AveragePool::forward_masked(const Tensor& x, const Tensor& mask) const {
+  const Shape after = counts_on("AveragePool", windows, x, mask);
+  const Surrounded seen = surround(zero_masked("AveragePool", x, mask), windows);
+  const WindowOptions& o = seen.options;
+  const Tensor sums = average_pooling(
+      seen.x, sizes_of(windows), {o.stride, o.before, o.after, o.dilation, true, /*divisor=*/1.0});
+  const Tensor counts = counts_over(windows, mask, x.shape().sub(1, x.rank() - 1));
+  Shape broadcast = {mask.defined() ? x.size(0) : 1};
+  for (const std::int64_t size : after) broadcast.append(size);
+  broadcast.append(1);
+  return sums / reshape(cast(counts, x.dtype()), broadcast);
+}
+
+Kernel AveragePool::limit(const Kernel& k) const {
+  k.need_positions("AveragePool");
+  const Shape after = window_counts("AveragePool", windows, k.positions, k.mask1.defined());
+  return infinite::map_pairs(k, k.law, after, [&](const Pairs& pairs) {
+    const Tensor left = unsqueeze(counts_over(windows, pairs.left_mask, k.positions), -1);
+    const Tensor right = unsqueeze(counts_over(windows, pairs.right_mask, k.positions), -2);
+    return pairs.each([&](const Tensor& block) {
+      const Tensor parts = infinite::split_positions(pairs.visible(block), k.positions);
+      const int columns = parts.rank() - after.rank(), rows = columns - after.rank();
+      const Tensor sums = sums_over(windows, sums_over(windows, parts, columns), rows);
+      return infinite::join_positions(sums, after) / left / right;
+    });
+  });
+}
+
+std::string AveragePool::describe() const {
+  return detail::join("AveragePool(", ladon::describe(windows), ")");
+}
+
+// --- MaxPool ---
+
+MaxPool::MaxPool(const PoolOptions& o) : windows(checked_windows("MaxPool", o)) {}
+
+Tensor MaxPool::forward_masked(const Tensor& x, const Tensor& mask) const {
+  counts_on("MaxPool", windows, x, mask);
+  Tensor visible = x;
+  if (mask.defined()) {
+    const Tensor hidden = equal(zero_masked("MaxPool", ones_like(x), mask), 0);
+    visible = masked_fill(x, hidden, -INFINITY);
+  }
+  const Surrounded seen = surround(visible, windows);
+  const ValuesAndIndices y = max_pooling_with_indices(seen.x, sizes_of(windows), seen.options);
+  const Tensor nothing = mask.defined() ? equal(y.values, -INFINITY) : less(y.indices, 0);
+  return masked_fill(y.values, nothing, 0);
+}
+
+std::string MaxPool::describe() const {
+  return detail::join("MaxPool(", ladon::describe(windows), ")");
+}
+
+// --- AdaptiveAveragePool ---
+
+AdaptiveAveragePool::AdaptiveAveragePool(const Shape& c) : counts(c) {
+  LADON_CHECK(c.rank() > 0, "AdaptiveAveragePool", "needs a count for each axis of positions");
+  for (const std::int64_t count : c)
+    LADON_CHECK(count > 0, "AdaptiveAveragePool", "counts must be positive, got ", c);
+}
+
+namespace {
+
+/// Throws Error where positions are masked but do not stay.
+void check_counts(const Shape& counts, const Shape& positions, bool masked) {
+  LADON_CHECK(
+      !masked || counts == positions, "AdaptiveAveragePool", "makes positions ", counts, " of ",
+      positions,
+      ", but the inputs have a mask, and later layers would need one for the new positions");
+}
+
+}  // namespace
+
+Tensor AdaptiveAveragePool::forward_masked(const Tensor& x, const Tensor& mask) const {
+  LADON_CHECK(x.rank() == 2 + counts.rank(), "AdaptiveAveragePool", "has counts for ",
+              counts.rank(), " axes, got shape ", x.shape());
+  check_counts(counts, x.shape().sub(1, x.rank() - 1), mask.defined());
+  return adaptive_average_pooling(zero_masked("AdaptiveAveragePool", x, mask), counts);
+}
+
+Kernel AdaptiveAveragePool::limit(const Kernel& k) const {
+  k.need_positions("AdaptiveAveragePool");
+  LADON_CHECK(counts.rank() == k.positions.rank(), "AdaptiveAveragePool", "has counts for ",
+              counts.rank(), " axes, the inputs have positions ", k.positions);
+  check_counts(counts, k.positions, k.mask1.defined());
+  // The mean over pairs of windows, (row, column): one window on the axes of both.
+  Shape both = counts;
+  for (const std::int64_t count : counts) both.append(count);
+  return infinite::map_pairs(k, k.law, counts, [&](const Pairs& pairs) {
+    return pairs.each([&](const Tensor& block) {
+      const Shape leading = block.shape().sub(0, block.rank() - 2);
+      const Tensor parts = infinite::split_positions(pairs.visible(block), k.positions);
+      Shape flat = parts.shape().sub(leading.rank(), parts.rank()), shape = leading;
+      flat.insert(0, leading.count());
+      flat.append(1);
+      for (const std::int64_t count : both) shape.append(count);
+      return infinite::join_positions(
+          reshape(adaptive_average_pooling(reshape(parts, flat), both), shape), counts);
+    });
+  });
+}
+
+std::string AdaptiveAveragePool::describe() const {
+  return detail::join("AdaptiveAveragePool(", counts, ")");
+}
+
+}  // namespace ladon
