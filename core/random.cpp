@@ -162,6 +162,8 @@ ReplayDraws::ReplayDraws(const char* operation, const DrawTape& tape)
     : operation_(operation), tape_(tape), outer_(std::exchange(player, this)) {}
 ReplayDraws::~ReplayDraws() { player = outer_; }
 
+bool replaying() { return player != nullptr; }
+
 std::uint64_t ReplayDraws::next(const Generator& rng, std::uint64_t blocks) {
   if (used_ == tape_.draws.size()) fail();
   const DrawTape::Draw& draw = tape_.draws[used_++];

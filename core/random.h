@@ -111,6 +111,9 @@ class ReplayDraws {
   ReplayDraws* outer_;
 };
 
+/// Whether this thread is in such a second run: what counts its runs does not count this one.
+bool replaying();
+
 // Tensors of independent draws. Throw Error where the dtype is not floating, a size is negative or
 // a parameter is outside what is stated.
 

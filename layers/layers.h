@@ -6,6 +6,7 @@
 #include "ladon/layers/activation.h"
 #include "ladon/layers/attention.h"
 #include "ladon/layers/attention_variants.h"
+#include "ladon/layers/batch_norm.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/conv.h"
 #include "ladon/layers/conv_transpose.h"

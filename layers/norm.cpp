@@ -23,17 +23,8 @@ Tensor LayerNorm::forward(const Tensor& x) const {
   LADON_CHECK(x.rank() > 0 && x.size(-1) == dim, "LayerNorm", "expects [.., ", dim, "], got shape ",
               x.shape());
   const Tensor y = layer_norm(x, weight, bias, eps);
-  if (Trace::active() && weight.defined()) report(x, y);
+  if (Trace::active() && weight.defined()) trace::affine(layer_norm(x, {}, {}, eps), y);
   return y;
-}
-
-// y = w ∘ h + b:  ∂/∂w = Σ_t h_t ∘ δ_t,  ∂/∂b = Σ_t δ_t.
-void LayerNorm::report(const Tensor& x, const Tensor& y) const {
-  const Tensor h = layer_norm(x.detach(), {}, {}, eps);
-  trace::use(y, [h, d = dim](const Tensor& delta) {  // [batch, .., d] → [batch, 2d]
-    const auto rows = [&](const Tensor& t) { return reshape(t, {t.size(0), -1, d}); };
-    return concat({sum(rows(h * delta), 1), sum(rows(delta), 1)}, 1);
-  });
 }
 
 namespace {
@@ -96,5 +87,54 @@ infinite::Kernel RMSNorm::limit(const infinite::Kernel& k) const {
 void RMSNorm::visit(Visitor& v) { v("weight", weight); }
 
 std::string RMSNorm::describe() const { return detail::join("RMSNorm(", dim, ")"); }
+
+// --- over positions ---
+
+GroupNorm::GroupNorm(const GroupNormOptions& o) : groups(o.groups), dim(o.dim), eps(o.eps) {
+  LADON_CHECK(dim > 0 && groups > 0 && dim % groups == 0, "GroupNorm", groups,
+              " groups do not share ", dim, " channels evenly");
+  if (!o.affine) return;
+  weight = parameter(ones({dim}));
+  bias = parameter(zeros({dim}));
+}
+
+Tensor GroupNorm::forward(const Tensor& x) const {
+  LADON_CHECK(x.rank() > 1 && x.size(-1) == dim, "GroupNorm", "expects [N, .., ", dim,
+              "], got shape ", x.shape());
+  const Tensor y = group_norm(x, groups, weight, bias, eps);
+  if (Trace::active() && weight.defined()) trace::affine(group_norm(x, groups, {}, {}, eps), y);
+  return y;
+}
+
+void GroupNorm::visit(Visitor& v) {
+  v("weight", weight);
+  v("bias", bias);
+}
+
+std::string GroupNorm::describe() const {
+  return detail::join("GroupNorm(", dim, " in ", groups, ")");
+}
+
+InstanceNorm::InstanceNorm(const InstanceNormOptions& o) : dim(o.dim), eps(o.eps) {
+  LADON_CHECK(dim > 0, "InstanceNorm", "dim must be positive, got ", dim);
+  if (!o.affine) return;
+  weight = parameter(ones({dim}));
+  bias = parameter(zeros({dim}));
+}
+
+Tensor InstanceNorm::forward(const Tensor& x) const {
+  LADON_CHECK(x.rank() > 1 && x.size(-1) == dim, "InstanceNorm", "expects [N, .., ", dim,
+              "], got shape ", x.shape());
+  const Tensor y = instance_norm(x, weight, bias, eps);
+  if (Trace::active() && weight.defined()) trace::affine(instance_norm(x, {}, {}, eps), y);
+  return y;
+}
+
+void InstanceNorm::visit(Visitor& v) {
+  v("weight", weight);
+  v("bias", bias);
+}
+
+std::string InstanceNorm::describe() const { return detail::join("InstanceNorm(", dim, ")"); }
 
 }  // namespace ladon

@@ -29,9 +29,45 @@ struct LayerNorm : Layer {
   infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor& v) override;
   std::string describe() const override;
+};
 
- private:
-  void report(const Tensor& x, const Tensor& y) const;
+struct GroupNormOptions {
+  std::int64_t groups, dim;
+  double eps = 1e-5;
+  bool affine = true;  ///< Trained weight (from 1) and bias (from 0).
+};
+
+/// Zero mean and unit variance of each group of channels, over all positions of an example:
+/// [N, positions.., dim] → the same   (Wu and He 2018). It takes no mask, and has no limit here.
+struct GroupNorm : Layer {
+  Tensor weight, bias;  ///< [dim]; undefined when affine = false
+  std::int64_t groups, dim;
+  double eps;
+
+  /// Throws Error unless groups divide dim.
+  explicit GroupNorm(const GroupNormOptions& options);
+  Tensor forward(const Tensor& x) const override;
+  void visit(Visitor& v) override;
+  std::string describe() const override;
+};
+
+struct InstanceNormOptions {
+  std::int64_t dim;
+  double eps = 1e-5;
+  bool affine = false;
+};
+
+/// GroupNorm of each channel alone (Ulyanov et al. 2016); without running statistics. Its limit is none
+/// in closed form: a channel's own mean and variance over few positions stay random at any width.
+struct InstanceNorm : Layer {
+  Tensor weight, bias;  ///< [dim]; undefined when affine = false
+  std::int64_t dim;
+  double eps;
+
+  explicit InstanceNorm(const InstanceNormOptions& options);
+  Tensor forward(const Tensor& x) const override;
+  void visit(Visitor& v) override;
+  std::string describe() const override;
 };
 
 struct RMSNormOptions {

@@ -29,6 +29,14 @@ void product(const Tensor& x, const Tensor& y, double bias_scale) {
   });
 }
 
+// ∂/∂w = Σ_t h_t ∘ δ_t,  ∂/∂b = Σ_t δ_t.
+void affine(const Tensor& h, const Tensor& y) {
+  use(y, [h = h.detach()](const Tensor& delta) {  // [batch, .., d] → [batch, 2d]
+    const auto rows = [&](const Tensor& t) { return reshape(t, {t.size(0), -1, t.size(-1)}); };
+    return concat({sum(rows(h * delta), 1), sum(rows(delta), 1)}, 1);
+  });
+}
+
 void use(const Tensor& y, std::function<Tensor(const Tensor& delta)> gradient) {
   if (innermost) innermost->uses.push_back({y, std::move(gradient)});
 }

@@ -48,6 +48,8 @@ namespace trace {
 
 /// Reports y = x·Wᵀ + b for trained W and, where `bias_scale` is not zero, y = … + bias_scale·b.
 void product(const Tensor& x, const Tensor& y, double bias_scale = 0);
+/// Reports y = w ∘ h + b for trained w and b, one a channel.
+void affine(const Tensor& h, const Tensor& y);
 /// Reports another use.
 void use(const Tensor& y, std::function<Tensor(const Tensor& delta)> gradient);
 

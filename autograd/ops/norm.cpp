@@ -6,6 +6,7 @@
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/moments.h"
@@ -100,6 +101,52 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   const bool in_range = kernels::all_within(power.detach(), 1 / bound, bound);
   const Tensor y = in_range ? x * rsqrt(power) : rms_scaled(x, eps);
   return weight.defined() ? y * cast(weight, x.dtype()) : y;
+}
+
+// y = (x − mean)·r ∘ w + b,  r = 1/sqrt(var + eps).
+Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,
+                  const Tensor& bias, double eps) {
+  check_norm("batch_norm", x, weight, bias, eps);
+  check_defined("batch_norm", {mean, var});
+  for (const Tensor* p : {&mean, &var})
+    LADON_CHECK(p->shape() == Shape{x.size(-1)}, "batch_norm", "the rows have ", x.size(-1),
+                " channels, the ", p == &mean ? "mean" : "variance", " has shape ", p->shape());
+  const Tensor r = rsqrt(cast(var, x.dtype()) + eps);
+  const Tensor scale = weight.defined() ? r * cast(weight, x.dtype()) : r;
+  const Tensor y = (x - cast(mean, x.dtype())) * scale;
+  return bias.defined() ? y + cast(bias, x.dtype()) : y;
+}
+
+namespace {
+
+// Groups become rows, which layer_norm takes:  [N, P, g, C/g] → [N·g, P·C/g].
+Tensor normalized_groups(const char* operation, const Tensor& x, std::int64_t groups,
+                         const Tensor& weight, const Tensor& bias, double eps) {
+  check_norm(operation, x, weight, bias, eps);
+  LADON_CHECK(x.rank() >= 2, operation, "expects [N, positions.., channels], got shape ",
+              x.shape());
+  const std::int64_t n = x.size(0), channels = x.size(-1);
+  LADON_CHECK(groups > 0 && channels % groups == 0, operation, groups, " groups do not share ",
+              channels, " channels evenly");
+  const std::int64_t positions = x.shape().sub(1, x.rank() - 1).count(), each = channels / groups;
+  const Tensor by_group = permute(reshape(x, {n, positions, groups, each}), {0, 2, 1, 3});
+  const Tensor rows = layer_norm(reshape(by_group, {n * groups, positions * each}), {}, {}, eps);
+  const Tensor back = permute(reshape(rows, {n, groups, positions, each}), {0, 2, 1, 3});
+  Tensor y = reshape(back, x.shape());
+  if (weight.defined()) y = y * cast(weight, x.dtype());
+  return bias.defined() ? y + cast(bias, x.dtype()) : y;
+}
+
+}  // namespace
+
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias,
+                  double eps) {
+  return normalized_groups("group_norm", x, groups, weight, bias, eps);
+}
+
+Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  const std::int64_t channels = x.defined() && x.rank() > 0 ? x.size(-1) : 1;
+  return normalized_groups("instance_norm", x, channels, weight, bias, eps);
 }
 
 }  // namespace ladon

@@ -1,5 +1,5 @@
 #pragma once
-// Normalization over the last axis.
+// Normalization: over the last axis, or over positions and groups of channels. Channels are last.
 
 #include "ladon/core/tensor.h"
 
@@ -11,5 +11,20 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias
                   double eps = 1e-5);
 /// x/sqrt(mean x² + eps)·weight over the last axis (Zhang and Sennrich 2019).
 Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-5);
+
+/// (x − mean)/sqrt(var + eps)·weight + bias, channel by channel (Ioffe and Szegedy 2015): x [.., C]; mean
+/// and var [C]; weight, bias: [C] or undefined. In training mean and var are those of x itself over all
+/// axes but the last, mean(x, axes) and var(x, axes, Dims::drop, 0), and take part in the gradient; later
+/// they are running means.
+Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight = {},
+                  const Tensor& bias = {}, double eps = 1e-5);
+/// Each of `groups` groups of neighbouring channels of each example, with all its positions, to mean 0
+/// and variance 1 (divisor n), then times weight plus bias (Wu and He 2018): x [N, positions.., C];
+/// weight, bias: [C] or undefined. Throws Error unless groups divide C.
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight = {},
+                  const Tensor& bias = {}, double eps = 1e-5);
+/// The same of each channel alone (Ulyanov et al. 2016).
+Tensor instance_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {},
+                     double eps = 1e-5);
 
 }  // namespace ladon

@@ -162,6 +162,24 @@ void add_simple_layers(CallTable& table) {
     LayerNorm layer({.dim = width(d), .eps = d.fraction(), .affine = d.flag()});
     return run_on_tokens(d, layer, layer.dim);
   });
+  table.add("BatchNorm", [](Draw& d) {
+    BatchNormOptions options{.dim = width(d), .eps = d.fraction()};
+    if (d.chance(0.3)) options.momentum = d.fraction();
+    if (d.chance(0.2)) options.momentum.reset();
+    options.affine = d.flag();
+    options.track_running_stats = d.chance(0.8);
+    BatchNorm layer(options);
+    return run_on_tokens(d, layer, layer.dim);
+  });
+  table.add("GroupNorm", [](Draw& d) {
+    GroupNorm layer(
+        {.groups = d.around(1, 2), .dim = width(d), .eps = d.fraction(), .affine = d.flag()});
+    return run_on_images(d, layer, layer.dim);
+  });
+  table.add("InstanceNorm", [](Draw& d) {
+    InstanceNorm layer({.dim = width(d), .eps = d.fraction(), .affine = d.flag()});
+    return run_on_images(d, layer, layer.dim);
+  });
   table.add("Dropout", [](Draw& d) {
     Generator rng(d.seed());
     Dropout layer(d.fraction(), rng);

@@ -85,6 +85,12 @@ void add_reduce_calls(CallTable& table) {
     const Tensor x = d.floating();
     return dropout(x, d.fraction(), rng);
   });
+  table.add("batch_norm", batch_norm, floating, per_channel, per_channel, per_channel, per_channel,
+            fraction);
+  table.add(
+      "group_norm", group_norm, floating, [](Draw& d) { return d.around(1, 3); }, per_channel,
+      per_channel, fraction);
+  table.add("instance_norm", instance_norm, floating, per_channel, per_channel, fraction);
   table.add("layer_norm", layer_norm, floating, per_channel, per_channel, fraction);
   table.add("rms_norm", rms_norm, floating, per_channel, fraction);
   table.add("rotary_embedding", [](Draw& d) {

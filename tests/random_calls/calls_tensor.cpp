@@ -167,6 +167,7 @@ void add_tensor_calls(CallTable& table) {
 }
 
 void add_random_calls(CallTable& table) {
+  table.add("replaying", [](Draw&) { return replaying(); });
   const auto draws = [&](const char* name, auto draw) {
     table.add(name, [draw](Draw& d) {
       Generator rng(d.seed());

@@ -185,7 +185,9 @@ TEST(ConvLimit, LayerwiseIsTheContractionOfJacobians) {
                        .output_padding = {2, 0},
                        .groups = 2},
                       rng),
-      Flatten());
+      GroupNorm({.groups = 1, .dim = 2}), InstanceNorm({.dim = 2, .affine = true}),
+      BatchNorm({.dim = 2}), Flatten());
+  grouped.eval();
   test::expect_layerwise(grouped, data.images[0], data.images[1]);
 }
 
