@@ -301,6 +301,20 @@ Tensor per_channel(const Tensor& a, const Tensor& x) {
   return reshape(a, shape);
 }
 
+Tensor channels_last(const Tensor& x) {
+  LADON_CHECK(x.rank() >= 2, "case", "shape ", x.shape(), " has no axis of channels");
+  std::vector<int> order{0};
+  for (int axis = 2; axis < x.rank(); ++axis) order.push_back(axis);
+  order.push_back(1);
+  return permute(x, order);
+}
+
+Tensor channels_first(const Tensor& x) {
+  std::vector<int> order{0, x.rank() - 1};
+  for (int axis = 1; axis + 1 < x.rank(); ++axis) order.push_back(axis);
+  return permute(x, order);
+}
+
 Tensor second_operand(const Case& c) {
   Tensor b = c.in(1);
   if (!c.has("axis") || !c.flag("broadcast", false)) return b;

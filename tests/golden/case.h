@@ -112,6 +112,7 @@ void add_losses(Table& table);
 void add_attention(Table& table);
 void add_recurrent(Table& table);
 void add_optimizers(Table& table);
+void add_windows(Table& table);
 
 /// The dtype that ONNX numbers so (TensorProto.DataType). Throws Skip for one Ladon does not hold.
 DType onnx_dtype(std::int64_t number);
@@ -119,6 +120,9 @@ DType onnx_dtype(std::int64_t number);
 Tensor as_floating(const Tensor& x);
 /// [c] → [c, 1, 1, …], to stand against x [n, c, ..].
 Tensor per_channel(const Tensor& a, const Tensor& x);
+/// [n, c, ..] → [n, .., c], and back.
+Tensor channels_last(const Tensor& x);
+Tensor channels_first(const Tensor& x);
 /// Input 1, placed at the attribute `axis` of input 0 as operator sets before 7 broadcast it.
 Tensor second_operand(const Case& c);
 /// Axis numbers that fit an int; Error otherwise.

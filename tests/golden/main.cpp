@@ -30,14 +30,14 @@ Table all_operators() {
   add_attention(table);
   add_recurrent(table);
   add_optimizers(table);
+  add_windows(table);
   return table;
 }
 
 /// Why an operator is not in the table.
 std::string why_not(const std::string& op) {
   const auto has = [&](const char* part) { return op.find(part) != std::string::npos; };
-  if (has("Conv") || has("Im")) return op + " needs convolution, which is not an operation yet";
-  if (has("Pool")) return op + " needs pooling windows, which are not an operation yet";
+  if (has("Deform")) return op + " moves its taps by an input; Ladon's stand still";
   if (has("Quantize") || has("QLinear")) return op + " is quantized; Ladon has no quantized types";
   if (has("Random") || op == "Bernoulli" || op == "Multinomial")
     return op + " is random; its numbers are its author's";

@@ -88,8 +88,8 @@ Tensors batch_normalization(const Case& c) {
   axes[0] = 0;  // all but the channels
   const Tensor centre = training ? mean(x, axes) : c.in(3);
   const Tensor spread = training ? var(x, axes, Dims::drop, 0) : c.in(4);
-  const Tensor scale = c.in(1) * rsqrt(spread + c.number("epsilon", 1e-5));
-  const Tensor y = (x - per_channel(centre, x)) * per_channel(scale, x) + per_channel(c.in(2), x);
+  const Tensor y = channels_first(
+      batch_norm(channels_last(x), centre, spread, c.in(1), c.in(2), c.number("epsilon", 1e-5)));
   const auto running = [&](const Tensor& old, const Tensor& now) {
     return old * momentum + now * (1 - momentum);
   };
@@ -97,29 +97,22 @@ Tensors batch_normalization(const Case& c) {
   return {y, running(c.in(3), centre), running(c.in(4), spread)};
 }
 
-/// Channels in `groups`, each group of an entry normalized alone: rows of [n·groups, rest].
-Tensor normalize_groups(const Tensor& x, std::int64_t groups, double eps) {
-  LADON_CHECK(x.count() > 0 && x.rank() >= 2 && groups > 0 && x.size(1) % groups == 0,
-              "GroupNormalization", groups, " groups of shape ", x.shape());
-  const std::int64_t rows = x.size(0) * groups;
-  return reshape(layer_norm(reshape(x, {rows, x.count() / rows}), {}, {}, eps), x.shape());
-}
-
 Tensors instance_normalization(const Case& c) {
-  const Tensor y = normalize_groups(c.in(0), c.in(0).size(1), c.number("epsilon", 1e-5));
-  return {y * per_channel(c.in(1), y) + per_channel(c.in(2), y)};
+  return {channels_first(
+      instance_norm(channels_last(c.in(0)), c.in(1), c.in(2), c.number("epsilon", 1e-5)))};
 }
 
 // Before operator set 21 scale and bias are one a group.
 Tensors group_normalization(const Case& c) {
-  const std::int64_t groups = c.integer("num_groups", 1), channels = c.in(0).size(1);
-  const Tensor y = normalize_groups(c.in(0), groups, c.number("epsilon", 1e-5));
+  const Tensor x = channels_last(c.in(0));
+  const std::int64_t groups = c.integer("num_groups", 1), channels = x.size(-1);
+  LADON_CHECK(groups > 0, c.op(), groups, " groups of shape ", x.shape());
   const auto spread = [&](const Tensor& a) {
-    if (a.count() == channels) return per_channel(a, y);
-    const Tensor each = expand(unsqueeze(a, 1), {groups, channels / groups});
-    return per_channel(reshape(each, {channels}), y);
+    if (a.count() == channels) return a;
+    return reshape(expand(unsqueeze(a, 1), {groups, channels / groups}), {channels});
   };
-  return {y * spread(c.in(1)) + spread(c.in(2))};
+  return {channels_first(
+      group_norm(x, groups, spread(c.in(1)), spread(c.in(2)), c.number("epsilon", 1e-5)))};
 }
 
 Tensors lp_normalization(const Case& c) {
