@@ -32,7 +32,7 @@ void add_options(CLI::App& app, Settings& s) {
   const CLI::Validator size = whole_number<std::int64_t>(1, 100'000);
   add(app, "--text", s.text, "A text file, UTF-8 (default: Ladon's own sources)",
       "A million characters or more; it may be compressed by gzip")
-      ->check(CLI::ExistingFile);
+      ->check(name_of("a file"));
   add(app, "--layers", s.layers, "Layers of the model", "More learn more, and take longer")
       ->check(size);
   add(app, "--heads", s.heads, "Heads of each layer; they divide --dim",
@@ -49,8 +49,7 @@ void add_options(CLI::App& app, Settings& s) {
   add(app, "--dropout", s.dropout, "Part of the activations that is dropped in training",
       "0.1 where training falls far below validation")
       ->check(number(0, 0.9));
-  add(app, "--particles", s.particles,
-      "What moves the heads of each layer besides: none, svgd",
+  add(app, "--particles", s.particles, "What moves the heads of each layer besides: none, svgd",
       "See what repulsion between heads costs and brings")
       ->check(CLI::IsMember({"none", "svgd"}));
   add(app, "--every", s.every, "Steps between looks at the validation text",
@@ -58,7 +57,7 @@ void add_options(CLI::App& app, Settings& s) {
       ->check(size);
   add(app, "--resume", s.resume, "The file of a run, to go on from",
       "With the options of that run, or at most more --steps")
-      ->check(CLI::ExistingFile);
+      ->check(name_of("a file"));
   add(app, "--sample", s.sample, "Characters to write at the end", "0 writes none")
       ->check(whole_number<std::int64_t>(0, 100'000));
   add(app, "--prompt", s.prompt, "What the sample goes on from",
@@ -88,14 +87,23 @@ Table table_of(const std::vector<Look>& looks, double bigram) {
                                         "at most a context; counted pairs of characters give ",
                                         bigram),
                         .better = Better::lower},
-                       {.name = "speed",
-                        .meaning = "characters trained on a second",
-                        .better = Better::higher,
-                        .whole = true}});
+                       {.name = "seconds",
+                        .meaning = "for the steps since the last look, without the look"}});
   for (const Look& look : looks)
     table.add({.method = std::to_string(look.step),
-               .figures = {{look.train}, {look.validation}, {look.tokens_per_second}}});
+               .figures = {{look.train}, {look.validation}, {look.seconds}}});
   return table;
+}
+
+/// Characters trained on a second, at each look.
+nlohmann::json speeds(const Settings& s, const std::vector<Look>& looks) {
+  nlohmann::json all = nlohmann::json::array();
+  std::int64_t before = 0;
+  for (const Look& look : looks) {
+    all.push_back(static_cast<double>((look.step - before) * s.batch * s.context) / look.seconds);
+    before = look.step;
+  }
+  return all;
 }
 
 void write_sample(const Settings& s, const Corpus& corpus, LanguageModel& model) {
@@ -136,7 +144,8 @@ bool teach(const Settings& s) {
   write_json(s.common, {.example = "char_gpt",
                         .settings = settings_json(s),
                         .seconds = spent.count(),
-                        .tables = {table}});
+                        .tables = {table},
+                        .more = {{"tokens_per_second", speeds(s, looks)}}});
   const std::filesystem::path picture = draw(s, corpus.name, looks, bigram);
   if (!picture.empty()) std::cout << "\npicture: " << picture.string() << '\n';
   std::cout << "run: " << run_file(s).string() << '\n';

@@ -24,8 +24,8 @@ using Clock = std::chrono::steady_clock;
 Tensor tensor_of(const std::vector<Look>& looks) {
   std::vector<double> numbers;
   for (const Look& look : looks)
-    numbers.insert(numbers.end(), {static_cast<double>(look.step), look.train, look.validation,
-                                   look.tokens_per_second});
+    numbers.insert(numbers.end(),
+                   {static_cast<double>(look.step), look.train, look.validation, look.seconds});
   return from_vector(numbers, {static_cast<std::int64_t>(looks.size()), 4});
 }
 
@@ -103,8 +103,8 @@ std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& 
     if (adam.steps() % s.every != 0 && adam.steps() != s.steps) continue;
     const double seconds = seconds_since(start);
     model.eval();
-    looks.push_back({adam.steps(), sum / count, validation_loss(model, corpus, s.context),
-                     count * static_cast<double>(s.batch * s.context) / seconds});
+    looks.push_back(
+        {adam.steps(), sum / count, validation_loss(model, corpus, s.context), seconds});
     model.train();
     seen = tensor_of(looks);
     run.save(run_file(s));

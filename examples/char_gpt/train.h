@@ -17,7 +17,7 @@ struct Look {
   std::int64_t step = 0;
   double train = 0;       ///< Mean loss of the steps since the last look, nats a character.
   double validation = 0;  ///< Of the whole validation text, each character after at most a context.
-  double tokens_per_second = 0;  ///< Trained on since the last look, without the look.
+  double seconds = 0;     ///< Of these steps, without the look.
 };
 
 /// The model that the settings ask for, with weights drawn from the seed.
