@@ -73,4 +73,26 @@ Loader<PairBatch> pair_loader(std::vector<Sequence> sources, std::vector<Sequenc
           }};
 }
 
+Loader<WindowBatch> window_loader(Sequence tokens, std::int64_t length, std::int64_t stride,
+                                  const LoaderOptions& options, Generator& rng) {
+  LADON_CHECK(length >= 1 && stride >= 1, "window_loader", "length ", length, " and stride ",
+              stride, " must be at least 1");
+  LADON_CHECK(length < std::ssize(tokens), "window_loader", "windows of ", length,
+              " tokens and one more do not fit in a text of ", tokens.size());
+  BatchPlan plan((std::ssize(tokens) - 1 - length) / stride + 1, options, rng);
+  const auto text = std::make_shared<const Sequence>(std::move(tokens));
+  return {std::move(plan), [text, length, stride](const Items& items, Generator&) {
+            const Shape shape{std::ssize(items), length};
+            WindowBatch batch{empty(shape, i64), empty(shape, i64)};
+            auto* input = batch.inputs.mutable_data<std::int64_t>();
+            auto* target = batch.targets.mutable_data<std::int64_t>();
+            for (const std::int64_t i : items) {
+              const auto start = text->begin() + i * stride;
+              input = std::copy(start, start + length, input);
+              target = std::copy(start + 1, start + length + 1, target);
+            }
+            return batch;
+          }};
+}
+
 }  // namespace ladon

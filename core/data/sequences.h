@@ -55,4 +55,16 @@ Loader<PairBatch> pair_loader(std::vector<Sequence> sources, std::vector<Sequenc
                               const PairTokens& tokens, const LoaderOptions& options,
                               Generator& rng);
 
+/// B windows of one long text, for a model that says at each token which is next.
+struct WindowBatch {
+  Tensor inputs;   ///< i64 [B, T]: tokens s, s + 1, …, s + T − 1 of the text
+  Tensor targets;  ///< i64 [B, T]: those one later
+};
+
+/// Batches of the windows of `length` tokens that begin at 0, stride, 2·stride, … and have a token
+/// after them. With stride = length none overlap; with 1 all places are begun at. Throws Error if
+/// length or stride is below 1, if there is no window, and as BatchPlan does.
+Loader<WindowBatch> window_loader(Sequence tokens, std::int64_t length, std::int64_t stride,
+                                  const LoaderOptions& options, Generator& rng);
+
 }  // namespace ladon

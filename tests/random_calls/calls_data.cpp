@@ -65,6 +65,13 @@ void add_loaders(CallTable& table) {
     const PairBatch batch = some_batch(d, pair_loader(sources, targets, tokens, options(d), rng));
     return Tensors{batch.source, batch.source_mask, batch.target_out};
   });
+  table.add("window_loader", [](Draw& d) {
+    const Sequence tokens = sequence(d);
+    const std::int64_t length = d.around(1, 3), stride = d.around(1, 3);
+    Generator rng(d.seed());
+    const auto batch = some_batch(d, window_loader(tokens, length, stride, options(d), rng));
+    return Tensors{batch.inputs, batch.targets};
+  });
   table.add("pad_pairs", [](Draw& d) {
     const std::int64_t n = d.below(4);
     const auto sources = sequences(d, n), targets = sequences(d, n);
