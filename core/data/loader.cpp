@@ -108,6 +108,30 @@ void BatchPlan::check(const DataPosition& position) const {
               "; an epoch has batches 0 to ", size_ - 1);
 }
 
+StateDict BatchPlan::state(const DataPosition& position) const {
+  return {{"epoch", detail::state_of(position.epoch)},
+          {"batch", detail::state_of(position.batch)},
+          {"items", detail::state_of(items_)},
+          {"batches", detail::state_of(size_)},
+          {"batch_size", detail::state_of(options_.batch_size)},
+          {"generator", detail::state_of(rng_)}};
+}
+
+DataPosition BatchPlan::restore(const StateDict& state) {
+  detail::StateReader reader(state);
+  const DataPosition position{reader.count("epoch"), reader.count("batch")};
+  const std::int64_t items = reader.count("items"), batches = reader.count("batches"),
+                     batch_size = reader.count("batch_size");
+  const Generator rng = reader.generator("generator");
+  reader.finish("this loader");
+  LADON_CHECK(items == items_ && batches == size_ && batch_size == options_.batch_size,
+              "load_state_dict", "the state is of ", items, " items in ", batches, " batches of ",
+              batch_size, ", this loader of ", items_, " in ", size_, " of ", options_.batch_size);
+  check(position);
+  rng_ = rng;
+  return position;
+}
+
 Loader<std::vector<Tensor>> tensor_loader(const std::vector<Tensor>& tensors,
                                           const LoaderOptions& options, Generator& rng) {
   LADON_CHECK(!tensors.empty(), "tensor_loader", "needs at least one tensor");

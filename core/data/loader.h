@@ -3,7 +3,7 @@
 //
 // Everything about a batch follows from the generator that its loader was made with and from the
 // batch's position. So a position, two integers, is all there is to save: a loader that is made in
-// the same way again and put there goes on bit for bit.
+// the same way again and put there goes on bit for bit. (state_dict has the generator too.)
 //
 //   Loader<std::vector<Tensor>> train = tensor_loader({x, y}, {.batch_size = 64}, rng);
 //   while (train.position().epoch < 10) {
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "ladon/core/random.h"
+#include "ladon/core/state.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon {
@@ -62,6 +63,14 @@ class BatchPlan {
   /// Throws Error unless there is such a batch.
   void check(const DataPosition& position) const;
 
+  /// "epoch" and "batch" of a position, "items", "batches" and "batch_size" (i64, rank 0), and
+  /// "generator" (i64 [3]).
+  StateDict state(const DataPosition& position) const;
+  /// Takes the generator of a state, and returns its position. Throws Error, and changes nothing,
+  /// where an entry does not fit, and for a state of another number of items, batches, or items a
+  /// batch.
+  DataPosition restore(const StateDict& state);
+
  private:
   std::int64_t items_, size_;
   LoaderOptions options_;
@@ -99,6 +108,12 @@ class Loader {
   void seek(const DataPosition& position) {
     plan_.check(position);
     position_ = position;
+  }
+  /// Position and plan, as BatchPlan's state; the loader that it is given to goes on from there.
+  StateDict state_dict() const { return plan_.state(position_); }
+  void load_state_dict(const StateDict& state) {
+    position_ = plan_.restore(state);
+    planned_ = -1;
   }
 
  private:

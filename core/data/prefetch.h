@@ -11,7 +11,8 @@
 namespace ladon {
 
 /// A source of batches, one batch ahead of the program: a Loader, or anything else with its `Batch`,
-/// next(), size(), position() and seek(), of which one thread at a time makes use.
+/// next(), size(), position() and seek() (and state_dict() and load_state_dict(), where these are
+/// called here), of which one thread at a time makes use.
 ///
 /// Batches are the source's own, in its order, bit for bit: only *when* they are made differs. What
 /// the source throws comes out of next(); a source that keeps its position then, as a Loader does,
@@ -40,21 +41,36 @@ class Prefetch {
   /// Of the batch that next() gives: what to save, whatever has been made ahead.
   DataPosition position() const { return position_; }
   void seek(const DataPosition& position) {
-    coming_ = {};  // waits
-    source_->seek(position_);
+    go_back();
     source_->seek(position);
     position_ = position;
     start();
   }
+  /// The source's, at position(). The batch that is being made is made again.
+  StateDict state_dict() const {
+    go_back();
+    return source_->state_dict();
+  }
+  void load_state_dict(const StateDict& state) {
+    go_back();
+    source_->load_state_dict(state);
+    position_ = source_->position();
+    start();
+  }
 
  private:
+  /// Waits, and forgets what was made.
+  void go_back() const {
+    coming_ = {};
+    source_->seek(position_);
+  }
   void start() {
     coming_ = parallel::in_background([source = source_.get()] { return source->next(); });
   }
 
   std::unique_ptr<Source> source_;
   DataPosition position_;
-  std::future<Batch> coming_;  // after source_: it is destroyed first, and waits
+  mutable std::future<Batch> coming_;  // after source_: it is destroyed first, and waits
 };
 
 /// prefetch(tensor_loader({x, y}, {}, rng)).next()

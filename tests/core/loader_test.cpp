@@ -108,6 +108,36 @@ TEST(Loader, GoesOnFromAnySavedPosition) {
   }
 }
 
+TEST(Loader, IsSavedAndRestoredWithItsGenerator) {
+  Generator rng(9), other(10);
+  const LoaderOptions options{.batch_size = 4};
+  auto whole = numbered(23, options, rng);
+  auto resumed = numbered(23, options, other);
+  for (int i = 0; i < 9; ++i) {
+    whole.next();
+    resumed.next();
+    EXPECT_NE(resumed.next(), whole.next());
+    resumed.load_state_dict(whole.state_dict());
+    auto copy = whole;
+    EXPECT_EQ(take(resumed, 7), take(copy, 7));
+  }
+  const StateDict good = whole.state_dict();
+  const DataPosition before = resumed.position();
+  const auto refuse = [&](const char* name, const Tensor& x, const char* fragment) {
+    StateDict bad = good;
+    bad[name] = x;
+    expect_error([&] { resumed.load_state_dict(bad); }, fragment);
+    EXPECT_EQ(resumed.position(), before);
+  };
+  refuse("items", scalar(22, i64), "the state is of 22 items in 6 batches of 4, this loader of 23");
+  refuse("batches", scalar(5, i64), "23 items in 5 batches of 4");
+  refuse("batch_size", scalar(5, i64), "23 items in 6 batches of 5");
+  refuse("batch", scalar(6, i64), "an epoch has batches 0 to 5");
+  refuse("epoch", scalar(-1, i64), "\"epoch\" is -1");
+  refuse("generator", scalar(1, i64), "\"generator\" is i64 of shape []");
+  refuse("more", scalar(1, i64), "7 entries, of which this loader knows 6");
+}
+
 TEST(Loader, KeepsItsPositionWhereMakingABatchFails) {
   Generator rng(1);
   bool broken = true;

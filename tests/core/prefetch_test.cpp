@@ -56,6 +56,32 @@ TEST(Prefetch, SavesAndResumesAsItsSourceDoes) {
   expect_same(moved.next()[0], whole.next()[0]);
 }
 
+TEST(Prefetch, IsSavedAndRestoredWhereTheProgramIs) {
+  for (const int threads : {1, 2}) {
+    const Threads scope(threads);
+    auto plain = some_tensors();
+    auto ahead = prefetch(some_tensors()), resumed = prefetch(some_tensors());
+    for (int i = 0; i < 11; ++i) {
+      plain.next();
+      ahead.next();
+    }
+    const StateDict state = ahead.state_dict();
+    EXPECT_EQ(state.at("epoch").item(), 1);
+    EXPECT_EQ(state.at("batch").item(), 3);
+    resumed.next();
+    resumed.load_state_dict(state);
+    for (int i = 0; i < 9; ++i) {
+      const Tensor expected = plain.next()[0];
+      expect_same(ahead.next()[0], expected);
+      expect_same(resumed.next()[0], expected);
+    }
+    StateDict bad = state;
+    bad.erase("batch");
+    expect_error([&] { resumed.load_state_dict(bad); }, "no \"batch\"");
+    expect_same(resumed.next()[0], plain.next()[0]);
+  }
+}
+
 /// Gives 0, 1, 2, …, some of which fail once.
 struct Counting {
   using Batch = std::int64_t;
