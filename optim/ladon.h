@@ -32,6 +32,7 @@
 #include "ladon/core/lapack.h"
 #include "ladon/core/machine.h"
 #include "ladon/core/parallel.h"
+#include "ladon/core/rowwise.h"
 #include "ladon/layers/infinite/dual/quadrature.h"
 #include "ladon/layers/infinite/finite/compare.h"
 #include "ladon/layers/infinite/finite/empirical.h"
