@@ -19,3 +19,4 @@
 #include "ladon/autograd/ops/rotary.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
+#include "ladon/autograd/ops/special.h"

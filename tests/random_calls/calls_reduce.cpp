@@ -91,6 +91,11 @@ void add_reduce_calls(CallTable& table) {
       "group_norm", group_norm, floating, [](Draw& d) { return d.around(1, 3); }, per_channel,
       per_channel, fraction);
   table.add("instance_norm", instance_norm, floating, per_channel, per_channel, fraction);
+  table.add("lgamma", lgamma, any_tensor);
+  table.add("digamma", digamma, any_tensor);
+  table.add(
+      "polygamma", [](int n, const Tensor& x) { return polygamma(n, x); },
+      [](Draw& d) { return static_cast<int>(d.around(0, 20)); }, any_tensor);
   table.add("layer_norm", layer_norm, floating, per_channel, per_channel, fraction);
   table.add("rms_norm", rms_norm, floating, per_channel, fraction);
   table.add("rotary_embedding", [](Draw& d) {

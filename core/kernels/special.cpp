@@ -1,0 +1,194 @@
+#include "ladon/core/kernels/special.h"
+
+#include <math.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/parallel.h"
+
+namespace ladon::kernels {
+namespace {
+
+constexpr std::int64_t grain = 1024;  // elements a task
+
+/// f of each element, in double.
+template <class F>
+Tensor each(const char* name, const Tensor& x, const F& f) {
+  const Tensor dense = contiguous(x);
+  Tensor y = empty(x.shape(), x.dtype());
+  visit_floating(name, x.dtype(), [&]<class T>() {
+    const T* in = dense.data<T>();
+    T* out = y.mutable_data<T>();
+    parallel::for_range(x.count(), grain, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i) out[i] = static_cast<T>(f(static_cast<double>(in[i])));
+    });
+  });
+  return y;
+}
+
+double log_gamma(double x) {
+  int sign;  // lgamma itself writes it to a variable of all threads
+  return ::lgamma_r(x, &sign);
+}
+
+/// dⁿ/dxⁿ cot(πx)/πⁿ as a polynomial of c = cot(πx): P₀ = c, Pₙ₊₁ = −(1 + c²)·Pₙ'.
+double cot_derivative(int n, double c) {
+  std::array<double, max_polygamma + 2> p{0, 1};
+  for (int k = 0; k < n; ++k) {
+    std::array<double, max_polygamma + 2> next{};
+    for (int i = 1; i <= k + 1; ++i) {
+      next[i - 1] -= i * p[i];
+      next[i + 1] -= i * p[i];
+    }
+    p = next;
+  }
+  double sum = 0;
+  for (int i = n + 1; i >= 0; --i) sum = sum * c + p[i];
+  return sum;
+}
+
+/// (−1)ⁿ⁺¹·ψ⁽ⁿ⁾(x) for large x: (n−1)!/xⁿ + n!/(2xⁿ⁺¹) + Σ_k B₂ₖ·(2k+n−1)!/((2k)!·x^(2k+n)), of which
+/// the first term is −ln x for n = 0   (Abramowitz and Stegun 6.4.11, 6.3.18).
+double asymptotic(int n, double x) {
+  constexpr double bernoulli[] = {1. / 6,       -1. / 30,      1. / 42, -1. / 30,
+                                  5. / 66,      -691. / 2730,  7. / 6,  -3617. / 510,
+                                  43867. / 798, -174611. / 330};
+  const double second = std::tgamma(n + 1) / std::pow(x, n + 1);  // n!/xⁿ⁺¹
+  double sum = (n == 0 ? -std::log(x) : second * x / n) + second / 2;
+  double term = second * (n + 1) / (2 * x);  // (2k+n−1)!/((2k)!·x^(2k+n)) for k = 1
+  for (int k = 1; k <= 10; ++k) {
+    sum += bernoulli[k - 1] * term;
+    term *= (2 * k + n) / (2 * k + 1.) * ((2 * k + n + 1) / (2 * k + 2.)) / (x * x);
+  }
+  return sum;
+}
+
+}  // namespace
+
+// ψ⁽ⁿ⁾(x) = ψ⁽ⁿ⁾(x + 1) + (−1)ⁿ⁺¹·n!/xⁿ⁺¹, up to where the asymptotic series is exact to rounding.
+// Below 0:  ψ⁽ⁿ⁾(x) = (−1)ⁿ·ψ⁽ⁿ⁾(1 − x) − πⁿ⁺¹·cot_derivative.
+double polygamma(int n, double x) {
+  const double sign = n % 2 == 0 ? -1 : 1;  // (−1)ⁿ⁺¹
+  if (x <= 0) {
+    const double whole = std::nearbyint(x);
+    if (x == whole || std::isinf(x)) return std::numeric_limits<double>::quiet_NaN();
+    const double c = 1 / std::tan(std::numbers::pi * (x - whole));
+    return -sign * polygamma(n, 1 - x) - std::pow(std::numbers::pi, n + 1) * cot_derivative(n, c);
+  }
+  if (std::isinf(x)) return n == 0 ? x : 0;
+  double sum = 0;
+  const double factorial = std::tgamma(n + 1);
+  for (; x < 12 + n; ++x) sum += factorial / std::pow(x, n + 1);
+  return sign * (sum + asymptotic(n, x));
+}
+
+Tensor lgamma(const Tensor& x) { return each("lgamma", x, log_gamma); }
+
+Tensor polygamma(int n, const Tensor& x) {
+  LADON_CHECK(n >= 0 && n <= max_polygamma, "polygamma", "n is ", n, "; it must lie in [0, ",
+              max_polygamma, "]");
+  return each("polygamma", x, [n](double v) { return polygamma(n, v); });
+}
+
+// --- draws of the Gamma distribution ---
+
+namespace {
+
+/// d·V with d = α − 1/3 and V = (1 + z/√(9d))³, accepted with the right probability; α ≥ 1.
+double log_draw_above_one(double alpha, Generator& rng) {
+  const double d = alpha - 1. / 3, c = 1 / std::sqrt(9 * d);
+  for (;;) {
+    const double z = rng.normal(), root = 1 + c * z;
+    if (root <= 0) continue;
+    const double log_v = 3 * std::log(root), u = 1 - rng.uniform();  // in (0, 1]
+    if (std::log(u) < z * z / 2 + d * (1 - std::exp(log_v) + log_v)) return std::log(d) + log_v;
+  }
+}
+
+double log_draw(double alpha, Generator rng) {
+  if (alpha >= 1) return log_draw_above_one(alpha, rng);
+  const double u = 1 - rng.uniform();
+  return log_draw_above_one(alpha + 1, rng) + std::log(u) / alpha;
+}
+
+/// ∫₀^∞ f(s) ds of f that decays exponentially from about `width` on: the trapezoidal rule in t with
+/// s = width·exp(t − e^−t), whose error falls doubly exponentially (Takahasi and Mori 1974).
+template <class F>
+double integral(double width, const F& f) {
+  double sum = 0;
+  constexpr double step = 0.0625;
+  for (int i = -64; i <= 96; ++i) {
+    const double t = step * i, e = std::exp(-t), s = width * std::exp(t - e);
+    sum += f(s) * s * (1 + e);
+  }
+  return sum * step;
+}
+
+/// Where w(s) ≤ 1, falling, has come to e^−1, to a factor of two.
+template <class F>
+double width_of(const F& log_w) {
+  double width = 1;
+  while (log_w(width) > -1) width *= 2;
+  while (log_w(width / 2) < -1) width /= 2;
+  return width;
+}
+
+}  // namespace
+
+// With X = e^L at a fixed value of the distribution function F, dL/dα = −(∂F/∂α)/(x·p(x)), and
+//   F = Σ_k x^(α+k)·e^−x/Γ(α+k+1)   gives   Σ_k x^k/(α)_(k+1)·(ψ(α+k+1) − ln x),
+// whose terms are positive below e^ψ(α+1). Where they are many, and above, the integrals over
+// t = x·e^∓s of ∂p/∂α = p(t)·(ln t − ψ(α)), of which the whole is 0:
+//   ∫₀^∞ e^(−αs + x(1 − e^−s))·(ψ(α) − ln x + s) ds,   ∫₀^∞ e^(αs − x(e^s − 1))·(ln x − ψ(α) + s) ds.
+double log_gamma_slope(double log_x, double alpha) {
+  const double x = std::exp(log_x);
+  if (log_x >= polygamma(0, alpha + 1)) {
+    const auto log_w = [&](double s) { return alpha * s - x * std::expm1(s); };
+    const double apart = log_x - polygamma(0, alpha);
+    return integral(width_of(log_w), [&](double s) { return std::exp(log_w(s)) * (apart + s); });
+  }
+  if (alpha > 50) {
+    const auto log_w = [&](double s) { return -alpha * s - x * std::expm1(-s); };
+    const double apart = polygamma(0, alpha) - log_x;
+    return integral(width_of(log_w), [&](double s) { return std::exp(log_w(s)) * (apart + s); });
+  }
+  double sum = 0, term = 1 / alpha, psi = polygamma(0, alpha + 1);
+  for (int k = 0; k < 1000; ++k) {
+    const double more = term * (psi - log_x);
+    sum += more;
+    if (more < 1e-17 * sum) break;
+    psi += 1 / (alpha + k + 1);
+    term *= x / (alpha + k + 1);
+  }
+  return sum;
+}
+
+Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
+  const Generator own = rng.split(rng.reserve(1));
+  const Tensor dense = contiguous(alpha);
+  Tensor draws = empty(alpha.shape(), f64);
+  const double* in = dense.data<double>();
+  double* out = draws.mutable_data<double>();
+  parallel::for_range(alpha.count(), grain, [&](std::int64_t i, std::int64_t end) {
+    for (; i < end; ++i) out[i] = log_draw(in[i], own.split(static_cast<std::uint64_t>(i)));
+  });
+  return draws;
+}
+
+Tensor log_gamma_slopes(const Tensor& draws, const Tensor& alpha) {
+  const Tensor l = contiguous(draws), a = contiguous(alpha);
+  Tensor slopes = empty(l.shape(), f64);
+  const double *at = l.data<double>(), *shape = a.data<double>();
+  double* out = slopes.mutable_data<double>();
+  parallel::for_range(l.count(), grain, [&](std::int64_t i, std::int64_t end) {
+    for (; i < end; ++i) out[i] = log_gamma_slope(at[i], shape[i]);
+  });
+  return slopes;
+}
+
+}  // namespace ladon::kernels
