@@ -2,6 +2,9 @@
 // All of Ladon: #include "ladon/ladon.h" in a program of your own. The library itself includes what
 // it uses; so should a program that wants to compile fast.
 
+#include "ladon/autograd/distributions/discrete.h"
+#include "ladon/autograd/distributions/gamma.h"
+#include "ladon/autograd/distributions/normal.h"
 #include "ladon/autograd/dot.h"
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/profile.h"

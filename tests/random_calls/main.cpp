@@ -39,8 +39,9 @@ std::map<std::string, int> declared() {
   std::vector<std::filesystem::path> headers{root / "autograd/functional.h",
                                              root / "autograd/graph.h", root / "core/tensor.h",
                                              root / "core/random.h", root / "core/lapack.h"};
-  for (const auto& entry : std::filesystem::directory_iterator(root / "autograd/ops"))
-    if (entry.path().extension() == ".h") headers.push_back(entry.path());
+  for (const char* folder : {"autograd/ops", "autograd/distributions"})
+    for (const auto& entry : std::filesystem::directory_iterator(root / folder))
+      if (entry.path().extension() == ".h") headers.push_back(entry.path());
   for (const auto& header : headers)
     for (const std::string& name : declared_functions(header)) ++names[name];
   return names;

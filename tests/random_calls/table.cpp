@@ -22,6 +22,7 @@ const CallTable& call_table() {
     add_infinite_calls(table);
     add_diagnostic_calls(table);
     add_data_calls(table);
+    add_distribution_calls(table);
     return table;
   }();
   return all;

@@ -82,6 +82,7 @@ void add_posterior_calls(CallTable& table);
 void add_infinite_calls(CallTable& table);
 void add_diagnostic_calls(CallTable& table);
 void add_data_calls(CallTable& table);
+void add_distribution_calls(CallTable& table);
 
 /// The whole table.
 const CallTable& call_table();

@@ -1,0 +1,180 @@
+#include "ladon/autograd/distributions/discrete.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/index.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/ops/softmax.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+
+// --- Bernoulli ---
+
+Bernoulli::Bernoulli(const Tensor& logits) : logits_(logits) {
+  detail::check_parameter("Bernoulli", "logit", logits, false);
+}
+
+Tensor Bernoulli::sample(const Shape& shape, Generator& rng) const {
+  const NoGrad no_grad;
+  const Tensor u = uniform(detail::draw_shape(shape, *this), rng, 0, 1, f64);
+  return cast(less(u, sigmoid(cast(logits_, f64))), logits_.dtype());
+}
+
+// ln σ(l) = l − softplus(l), ln(1 − σ(l)) = −softplus(l)
+Tensor Bernoulli::log_prob(const Tensor& x) const {
+  check_defined("Bernoulli", {x});
+  return cast(x, logits_.dtype()) * logits_ - softplus(logits_);
+}
+
+Tensor Bernoulli::mean() const { return sigmoid(logits_); }
+Tensor Bernoulli::variance() const { return sigmoid(logits_) * sigmoid(-logits_); }
+Tensor Bernoulli::entropy() const { return softplus(logits_) - logits_ * sigmoid(logits_); }
+
+Tensor Bernoulli::kl_from(const Distribution& other) const {
+  const Tensor& q = detail::same_family(*this, other).logits_;
+  return sigmoid(logits_) * (logits_ - q) - softplus(logits_) + softplus(q);
+}
+
+// --- draws of classes ---
+
+namespace {
+
+/// Weights [rows, n], f64 and contiguous; for each row `count` draws: i64 [rows, count].
+template <class Draw>
+Tensor draw_rows(const Tensor& weights, std::int64_t count, const Draw& draw) {
+  const std::int64_t rows = weights.size(0), n = weights.size(1);
+  Tensor classes = empty({rows, count}, i64);
+  auto* out = classes.mutable_data<std::int64_t>();
+  for (std::int64_t r = 0; r < rows; ++r) draw(r, weights.data<double>() + r * n, out + r * count);
+  return classes;
+}
+
+/// The class where the running sum of the weights first passes a uniform part of their total.
+Tensor draw_with_replacement(const Tensor& weights, std::int64_t count, Generator& rng) {
+  const Tensor u = uniform({weights.size(0), count}, rng, 0, 1, f64);
+  const std::int64_t n = weights.size(1);
+  std::vector<double> sums(static_cast<std::size_t>(n));
+  return draw_rows(weights, count, [&](std::int64_t r, const double* w, std::int64_t* out) {
+    std::partial_sum(w, w + n, sums.begin());
+    const double below = std::nextafter(sums.back(), 0.0);  // so that the sum passes it
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double at = std::min(u.data<double>()[r * count + i] * sums.back(), below);
+      out[i] = std::upper_bound(sums.begin(), sums.end(), at) - sums.begin();
+    }
+  });
+}
+
+/// The classes of the smallest E/w, with E exponential.
+Tensor draw_without_replacement(const Tensor& weights, std::int64_t count, Generator& rng) {
+  const Tensor u = uniform(weights.shape(), rng, 0, 1, f64);
+  const std::int64_t n = weights.size(1);
+  std::vector<std::pair<double, std::int64_t>> keys(static_cast<std::size_t>(n));
+  return draw_rows(weights, count, [&](std::int64_t r, const double* w, std::int64_t* out) {
+    std::int64_t possible = 0;
+    for (std::int64_t k = 0; k < n; ++k) {
+      const double exponential = -std::log1p(-u.data<double>()[r * n + k]);
+      keys[static_cast<std::size_t>(k)] = {w[k] > 0 ? exponential / w[k] : HUGE_VAL, k};
+      possible += w[k] > 0;
+    }
+    LADON_CHECK(count <= possible, "multinomial", "row ", r, " has ", possible,
+                " classes of positive weight; it cannot give ", count, " without replacement");
+    std::partial_sort(keys.begin(), keys.begin() + count, keys.end(), [&](auto& a, auto& b) {
+      return std::tuple(a.first, !(w[a.second] > 0), a.second) <
+             std::tuple(b.first, !(w[b.second] > 0), b.second);
+    });
+    for (std::int64_t i = 0; i < count; ++i) out[i] = keys[static_cast<std::size_t>(i)].second;
+  });
+}
+
+/// The rows may be none, however many classes they would have.
+Tensor draw_classes(const Tensor& weights, std::int64_t count, Generator& rng, bool replacement) {
+  if (weights.size(0) == 0) return empty({0, count}, i64);
+  return replacement ? draw_with_replacement(weights, count, rng)
+                     : draw_without_replacement(weights, count, rng);
+}
+
+}  // namespace
+
+Tensor multinomial(const Tensor& probabilities, std::int64_t count, Generator& rng,
+                   bool replacement) {
+  check_floating("multinomial", probabilities);
+  const int rank = probabilities.rank();
+  LADON_CHECK(rank >= 1 && probabilities.size(-1) > 0, "multinomial",
+              "needs an axis of classes, got shape ", probabilities.shape());
+  LADON_CHECK(count >= 0, "multinomial", "cannot draw ", count, " classes");
+  Shape shape = probabilities.shape().sub(0, rank - 1);
+  const NoGrad no_grad;
+  const Tensor weights =
+      ladon::contiguous(cast(reshape(probabilities, {shape.count(), probabilities.size(-1)}), f64));
+  LADON_CHECK(all(logical_and(isfinite(weights), greater_equal(weights, 0))).item<bool>(),
+              "multinomial", "a weight is negative or not finite");
+  const Tensor total = sum(weights, -1);
+  LADON_CHECK(all(logical_and(isfinite(total), greater(total, 0))).item<bool>(), "multinomial",
+              "the weights of a row sum to 0 or to infinity");
+  shape.append(count);
+  checked_count("multinomial", shape);
+  return reshape(draw_classes(weights, count, rng, replacement), shape);
+}
+
+// --- Categorical ---
+
+Categorical::Categorical(const Tensor& logits) {
+  check_floating("Categorical", logits);
+  LADON_CHECK(logits.rank() >= 1 && logits.size(-1) > 0, "Categorical",
+              "needs logits [.., classes], got shape ", logits.shape());
+  const Tensor total = logsumexp(logits, -1).detach();
+  LADON_CHECK(all(isfinite(total)).item<bool>(), "Categorical",
+              "logits are NaN or +infinity, or no class is possible");
+  log_p_ = log_softmax(logits, -1);
+}
+
+Shape Categorical::batch_shape() const { return log_p_.shape().sub(0, log_p_.rank() - 1); }
+
+Tensor Categorical::sample(const Shape& shape, Generator& rng) const {
+  const NoGrad no_grad;
+  const Tensor p = exp(cast(log_p_, f64));
+  const Tensor rows = ladon::contiguous(reshape(p, {batch_shape().count(), p.size(-1)}));
+  const Tensor classes = draw_classes(rows, checked_count("Categorical", shape), rng, true);
+  return reshape(transpose(classes), detail::draw_shape(shape, *this));
+}
+
+Tensor Categorical::log_prob(const Tensor& x) const {
+  check_defined("Categorical", {x});
+  LADON_CHECK(x.dtype() == i64, "Categorical", "classes are i64, got ", x.dtype());
+  Shape all = broadcast_shapes("Categorical", x.shape(), batch_shape());
+  const Tensor index = unsqueeze(expand(x, all), -1);
+  all.append(log_p_.size(-1));
+  return squeeze(gather(expand(log_p_, all), -1, index), -1);
+}
+
+Tensor Categorical::mean() const { detail::fail("Categorical", "classes have no mean"); }
+Tensor Categorical::variance() const { detail::fail("Categorical", "classes have no variance"); }
+
+// Terms of classes that do not occur are 0: p = 0 stands before an infinity.
+Tensor Categorical::entropy() const {
+  const Tensor impossible = equal(log_p_, -HUGE_VAL);
+  return -sum(exp(log_p_) * masked_fill(log_p_, impossible, 0), -1);
+}
+
+Tensor Categorical::kl_from(const Distribution& other) const {
+  const Tensor& q = detail::same_family(*this, other).log_p_;
+  LADON_CHECK(log_p_.size(-1) == q.size(-1), "kl", "of ", log_p_.size(-1), " classes from ",
+              q.size(-1));
+  const Tensor impossible = equal(log_p_, -HUGE_VAL);
+  const Tensor apart =
+      masked_fill(log_p_, impossible, 0) - where(impossible, scalar(0, q.dtype()), q);
+  return sum(exp(log_p_) * apart, -1);
+}
+
+}  // namespace ladon

@@ -1,0 +1,46 @@
+#include "ladon/autograd/distributions/distribution.h"
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+
+Tensor Distribution::sample(const Shape& shape, Generator& rng) const {
+  const NoGrad no_grad;
+  return rsample(shape, rng);
+}
+
+Tensor Distribution::rsample(const Shape&, Generator&) const {
+  detail::fail(
+      "rsample", "draws of a ", name(),
+      " are discrete: no gradient passes through them; weigh log_prob of a sample instead");
+}
+
+Tensor kl(const Distribution& p, const Distribution& q) { return p.kl_from(q); }
+
+namespace detail {
+
+Shape draw_shape(const Shape& shape, const Distribution& d) {
+  Shape all = shape;
+  for (const Shape& part : {d.batch_shape(), d.event_shape()})
+    for (int i = 0; i < part.rank(); ++i) all.append(part[i]);
+  return all;
+}
+
+void check_parameter(const char* name, const char* what, const Tensor& x, bool positive) {
+  check_floating(name, x);
+  LADON_CHECK(all(isfinite(x)).item<bool>(), name, "the ", what, " is not finite throughout");
+  LADON_CHECK(!positive || all(greater(x, 0)).item<bool>(), name, "the ", what,
+              " is not positive throughout");
+}
+
+void throw_families(const Distribution& p, const Distribution& q) {
+  fail("kl", "of a ", p.name(), " from a ", q.name(),
+       " has no closed form here; average p.log_prob(x) - q.log_prob(x) over samples x of p");
+}
+
+}  // namespace detail
+}  // namespace ladon

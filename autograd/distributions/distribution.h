@@ -1,0 +1,62 @@
+#pragma once
+// Probability distributions: draws, densities, moments and divergences, in recorded operations.
+//
+//   const Normal posterior(mean, exp(log_stddev));            // a batch of [B, d] distributions
+//   const Tensor z = posterior.rsample({}, rng);              // gradients reach mean and log_stddev
+//   const Tensor loss = -log_likelihood(z) + sum(kl(posterior, Normal(0, 1)), -1);
+//
+// Parameters broadcast to the batch's shape. A draw has shape + batch + event, where the event is []
+// but for Dirichlet ([n]). What is drawn depends on the generator alone: same seed, same bits.
+
+#include "ladon/core/random.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+class Distribution {
+ public:
+  virtual ~Distribution() = default;
+  virtual const char* name() const = 0;
+  /// Of the batch of distributions, and of one draw of each.
+  virtual Shape batch_shape() const = 0;
+  virtual Shape event_shape() const { return {}; }
+
+  /// Draws [shape + batch + event]; no gradient passes through them.
+  virtual Tensor sample(const Shape& shape, Generator& rng) const;
+  /// The same draws as differentiable functions of the parameters. Throws Error where values are
+  /// discrete.
+  virtual Tensor rsample(const Shape& shape, Generator& rng) const;
+  /// ln of the density (of the probability, where discrete) of x, which broadcasts with batch +
+  /// event: → [.., batch]. What lies outside of the support gives −∞ or NaN.
+  virtual Tensor log_prob(const Tensor& x) const = 0;
+  /// [batch + event].
+  virtual Tensor mean() const = 0;
+  virtual Tensor variance() const = 0;
+  /// −E[log_prob], [batch].
+  virtual Tensor entropy() const = 0;
+
+ protected:
+  virtual Tensor kl_from(const Distribution& other) const = 0;
+  friend Tensor kl(const Distribution& p, const Distribution& q);
+};
+
+/// KL(p ‖ q) = E_p[ln p − ln q] in closed form, of batches that broadcast. Throws Error where p and q
+/// are of different families.
+Tensor kl(const Distribution& p, const Distribution& q);
+
+namespace detail {
+/// shape + batch + event.
+Shape draw_shape(const Shape& shape, const Distribution& d);
+/// Throws Error unless x is defined, floating, finite and, where asked for, positive throughout.
+void check_parameter(const char* name, const char* what, const Tensor& x, bool positive);
+[[noreturn]] void throw_families(const Distribution& p, const Distribution& q);
+/// q as of p's family, or Error.
+template <class Family>
+const Family& same_family(const Family& p, const Distribution& q) {
+  const auto* other = dynamic_cast<const Family*>(&q);
+  if (!other) throw_families(p, q);
+  return *other;
+}
+}  // namespace detail
+
+}  // namespace ladon

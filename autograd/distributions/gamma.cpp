@@ -1,0 +1,148 @@
+#include "ladon/autograd/distributions/gamma.h"
+
+#include <tuple>
+#include <utility>
+
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/ops/softmax.h"
+#include "ladon/autograd/ops/special.h"
+#include "ladon/autograd/record.h"
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/special.h"
+
+namespace ladon {
+namespace {
+
+/// ln X of X ~ Gamma(alpha, 1), f64, with its implicit gradient, which itself has none.
+Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
+  const Tensor draws = kernels::log_gamma_draws(alpha, rng);
+  return record("rsample", draws, {alpha}, [alpha = saved(alpha), draws](const Tensor& g) {
+    return g * record("rsample", kernels::log_gamma_slopes(draws, alpha), {*alpha},
+                      [](const Tensor&) -> Tensor {
+                        detail::fail("rsample",
+                                     "draws of Gamma distributions have first "
+                                     "derivatives only");
+                      });
+  });
+}
+
+/// Two parameters as of one batch, in one dtype.
+std::pair<Tensor, Tensor> together(const char* name, const char* of_a, const Tensor& a,
+                                   const char* of_b, const Tensor& b) {
+  detail::check_parameter(name, of_a, a, true);
+  detail::check_parameter(name, of_b, b, true);
+  const Shape batch = broadcast_shapes(name, a.shape(), b.shape());
+  const DType dtype = promote(a.dtype(), b.dtype());
+  return {expand(cast(a, dtype), batch), expand(cast(b, dtype), batch)};
+}
+
+}  // namespace
+
+// --- Gamma ---
+
+Gamma::Gamma(const Tensor& concentration, const Tensor& rate) {
+  std::tie(concentration_, rate_) = together("Gamma", "concentration", concentration, "rate", rate);
+}
+
+Tensor Gamma::rsample(const Shape& shape, Generator& rng) const {
+  const Tensor alpha = expand(cast(concentration_, f64), detail::draw_shape(shape, *this));
+  return cast(exp(log_gamma_draws(alpha, rng)), rate_.dtype()) / rate_;
+}
+
+Tensor Gamma::log_prob(const Tensor& x) const {
+  return concentration_ * log(rate_) + (concentration_ - 1) * log(x) - rate_ * x -
+         lgamma(concentration_);
+}
+
+Tensor Gamma::mean() const { return concentration_ / rate_; }
+Tensor Gamma::variance() const { return concentration_ / square(rate_); }
+
+Tensor Gamma::entropy() const {
+  return concentration_ - log(rate_) + lgamma(concentration_) +
+         (1 - concentration_) * digamma(concentration_);
+}
+
+// (a − a')ψ(a) − ln Γ(a) + ln Γ(a') + a'(ln β − ln β') + a(β' − β)/β
+Tensor Gamma::kl_from(const Distribution& other) const {
+  const Gamma& q = detail::same_family(*this, other);
+  return (concentration_ - q.concentration_) * digamma(concentration_) - lgamma(concentration_) +
+         lgamma(q.concentration_) + q.concentration_ * log(rate_ / q.rate_) +
+         concentration_ * (q.rate_ / rate_ - 1);
+}
+
+// --- Dirichlet ---
+
+Dirichlet::Dirichlet(const Tensor& concentration) : concentration_(concentration) {
+  detail::check_parameter("Dirichlet", "concentration", concentration, true);
+  LADON_CHECK(concentration.rank() >= 1 && concentration.size(-1) > 0, "Dirichlet",
+              "needs concentrations [.., n], got shape ", concentration.shape());
+}
+
+Shape Dirichlet::batch_shape() const {
+  return concentration_.shape().sub(0, concentration_.rank() - 1);
+}
+
+// X_k/ΣX of independent Gammas is the softmax of their logarithms.
+Tensor Dirichlet::rsample(const Shape& shape, Generator& rng) const {
+  const Tensor alpha = expand(cast(concentration_, f64), detail::draw_shape(shape, *this));
+  return cast(softmax(log_gamma_draws(alpha, rng), -1), concentration_.dtype());
+}
+
+namespace {
+
+/// ln of the normalizer ΠΓ(a_k)/Γ(Σa).
+Tensor log_normalizer(const Tensor& a) { return sum(lgamma(a), -1) - lgamma(sum(a, -1)); }
+
+}  // namespace
+
+Tensor Dirichlet::log_prob(const Tensor& x) const {
+  return sum((concentration_ - 1) * log(x), -1) - log_normalizer(concentration_);
+}
+
+Tensor Dirichlet::mean() const { return concentration_ / sum(concentration_, -1, keep_dims); }
+
+Tensor Dirichlet::variance() const {
+  const Tensor m = mean();
+  return m * (1 - m) / (sum(concentration_, -1, keep_dims) + 1);
+}
+
+// E[ln x_k] = ψ(a_k) − ψ(Σa)
+Tensor Dirichlet::entropy() const {
+  const Tensor& a = concentration_;
+  const Tensor expected = digamma(a) - digamma(sum(a, -1, keep_dims));
+  return log_normalizer(a) - sum((a - 1) * expected, -1);
+}
+
+Tensor Dirichlet::kl_from(const Distribution& other) const {
+  const Tensor &a = concentration_, &b = detail::same_family(*this, other).concentration_;
+  LADON_CHECK(a.size(-1) == b.size(-1), "kl", "of ", a.size(-1), " numbers from ", b.size(-1));
+  const Tensor expected = digamma(a) - digamma(sum(a, -1, keep_dims));
+  return log_normalizer(b) - log_normalizer(a) + sum((a - b) * expected, -1);
+}
+
+// --- Beta ---
+
+Beta::Beta(const Tensor& a, const Tensor& b)
+    : both_([&] {
+        std::tie(a_, b_) = together("Beta", "a", a, "b", b);
+        return stack({a_, b_}, -1);
+      }()) {}
+
+Tensor Beta::rsample(const Shape& shape, Generator& rng) const {
+  return select(both_.rsample(shape, rng), -1, 0);
+}
+
+Tensor Beta::log_prob(const Tensor& x) const {
+  return (a_ - 1) * log(x) + (b_ - 1) * log1p(-x) - log_normalizer(stack({a_, b_}, -1));
+}
+
+Tensor Beta::mean() const { return a_ / (a_ + b_); }
+Tensor Beta::variance() const { return select(both_.variance(), -1, 0); }
+
+Tensor Beta::kl_from(const Distribution& other) const {
+  return kl(both_, detail::same_family(*this, other).both_);
+}
+
+}  // namespace ladon

@@ -1,0 +1,73 @@
+#pragma once
+// The Gamma distribution and what is made of it: Beta and Dirichlet.
+//
+// Their draws are ratios of Gamma draws, taken in logarithms, so that small concentrations do not
+// underflow. Gradients are implicit: they keep the value of the distribution function (Figurnov,
+// Mohamed and Mnih 2018, "Implicit reparameterization gradients"), to about 1e-12. Their own
+// derivatives are not known here: an Error.
+
+#include "ladon/autograd/distributions/distribution.h"
+
+namespace ladon {
+
+/// Density rate^a·x^(a−1)·e^(−rate·x)/Γ(a) with a = concentration. Throws Error where a parameter is
+/// not positive.
+class Gamma : public Distribution {
+ public:
+  Gamma(const Tensor& concentration, const Tensor& rate);
+  const char* name() const override { return "Gamma"; }
+  Shape batch_shape() const override { return concentration_.shape(); }
+  Tensor rsample(const Shape& shape, Generator& rng) const override;
+  Tensor log_prob(const Tensor& x) const override;
+  Tensor mean() const override;
+  Tensor variance() const override;
+  Tensor entropy() const override;
+
+ protected:
+  Tensor kl_from(const Distribution& other) const override;
+
+ private:
+  Tensor concentration_, rate_;
+};
+
+/// Density Γ(Σa)/ΠΓ(a_k)·Πx_k^(a_k−1) of probabilities x [n], concentration a [batch, n], n ≥ 1.
+class Dirichlet : public Distribution {
+ public:
+  explicit Dirichlet(const Tensor& concentration);
+  const char* name() const override { return "Dirichlet"; }
+  Shape batch_shape() const override;
+  Shape event_shape() const override { return {concentration_.size(-1)}; }
+  Tensor rsample(const Shape& shape, Generator& rng) const override;
+  Tensor log_prob(const Tensor& x) const override;
+  Tensor mean() const override;
+  Tensor variance() const override;
+  Tensor entropy() const override;
+
+ protected:
+  Tensor kl_from(const Distribution& other) const override;
+
+ private:
+  Tensor concentration_;
+};
+
+/// Density Γ(a + b)/(Γ(a)Γ(b))·x^(a−1)·(1 − x)^(b−1): the first of two numbers of a Dirichlet.
+class Beta : public Distribution {
+ public:
+  Beta(const Tensor& a, const Tensor& b);
+  const char* name() const override { return "Beta"; }
+  Shape batch_shape() const override { return both_.batch_shape(); }
+  Tensor rsample(const Shape& shape, Generator& rng) const override;
+  Tensor log_prob(const Tensor& x) const override;
+  Tensor mean() const override;
+  Tensor variance() const override;
+  Tensor entropy() const override { return both_.entropy(); }
+
+ protected:
+  Tensor kl_from(const Distribution& other) const override;
+
+ private:
+  Tensor a_, b_;
+  Dirichlet both_;
+};
+
+}  // namespace ladon
