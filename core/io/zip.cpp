@@ -311,8 +311,8 @@ void ZipWriter::add(const std::string& name, std::initializer_list<std::string_v
   const std::string common = number(45, 2) + number(utf8_name, 2) + number(0, 2) + number(0, 2) +
                              number(1 << 5 | 1, 2) + number(crc, 4) + number(full32, 4) +
                              number(full32, 4) + number(name.size(), 2);
-  directory_ += std::string(entry_mark) + number(45, 2) + common + number(28, 2) + number(0, 10) +
-                number(full32, 4) + name + number(1, 2) + number(24, 2) + both +
+  directory_ += std::string(entry_mark) + number(45, 2) + common + number(28, 2) + number(0, 2) +
+                number(0, 8) + number(full32, 4) + name + number(1, 2) + number(24, 2) + both +
                 number(position_, 8);
   write(std::string(member_mark) + common + number(20, 2) + name + number(1, 2) + number(16, 2) +
         both);

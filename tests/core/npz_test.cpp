@@ -29,7 +29,7 @@ std::string described(const Member& m, const std::string& name, bool follow = fa
   const std::uint64_t size = m.size < 0 ? m.bytes.size() : static_cast<std::uint64_t>(m.size);
   return little_endian(static_cast<std::uint64_t>(m.flags), 2) +
          little_endian(static_cast<std::uint64_t>(m.method), 2) + little_endian(0, 4) +
-         (follow ? little_endian(0, 12)
+         (follow ? std::string(12, '\0')
                  : little_endian(crc32(m.bytes), 4) + little_endian(m.bytes.size(), 4) +
                        little_endian(size, 4)) +
          little_endian(name.size(), 2) + little_endian(m.extra.size(), 2);
@@ -111,7 +111,7 @@ TEST(Npz, ReadsArchivesInThirtyTwoBits) {
     for (const std::string& comment :
          {std::string(), std::string("PK\5\6 a comment"), std::string(65535, 'x')}) {
       Archive archive{{{"a.npy", npy(a), 0, flags}, {"b.npy", npy(b), 0, flags}}, comment};
-      if (flags == 8) archive.between = "PK\7\10" + little_endian(0, 12);  // sizes that follow
+      if (flags == 8) archive.between = "PK\7\10" + std::string(12, '\0');  // sizes that follow
       const Tensors read = load(archive.bytes());
       ASSERT_EQ(read.size(), 2u);
       expect_same(read.at("a"), a);
