@@ -49,23 +49,23 @@ Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
 GaussianProcess::GaussianProcess(const Tensor& kernel, const Tensor& targets,
                                  const GpOptions& options) {
   constexpr std::string_view operation = "GaussianProcess";
-  const Tensor k = solve::symmetric_block(operation, "the kernel", kernel);
-  targets_ = clone(solve::target_block(operation, "the targets", targets, k.size(0)));
-  factor_ =
-      solve::factorize(operation, k, solve::ridge_of(operation, k, options.noise, options.jitter));
+  const Tensor k = blocks::symmetric_block(operation, "the kernel", kernel);
+  targets_ = clone(blocks::target_block(operation, "the targets", targets, k.size(0)));
+  factor_ = blocks::factorize(operation, k,
+                              blocks::ridge_of(operation, k, options.noise, options.jitter));
   weights_ = lapack::cholesky_solve(factor_, targets_);
 }
 
 // RW algorithm 2.1:  mean = K* α,  V = L⁻¹ K*ᵀ,  covariance = K** − VᵀV    (RW 2.25, 2.26)
 Prediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) const {
   constexpr std::string_view operation = "GaussianProcess::predict";
-  const Tensor k = solve::cross_block(operation, "the cross kernel", cross, -1, targets_.size(0));
+  const Tensor k = blocks::cross_block(operation, "the cross kernel", cross, -1, targets_.size(0));
   Prediction posterior{matmul(k, weights_), {}};  // [M, N] · [N, O] → [M, O]
   if (!test.defined()) return posterior;
-  const Tensor prior = solve::test_block(operation, test, k.size(0));
+  const Tensor prior = blocks::test_block(operation, test, k.size(0));
   const Tensor v = lapack::solve_triangular(factor_, transpose(k));  // [N, M]
   const Tensor known = prior.rank() == 1 ? sum(square(v), 0) : matmul(transpose(v), v);
-  posterior.covariance = solve::proper_covariance(prior - known);
+  posterior.covariance = blocks::proper_covariance(prior - known);
   return posterior;
 }
 
@@ -92,13 +92,13 @@ double GaussianProcess::amplitude() const {
 Tensor log_marginal_likelihood(const Tensor& kernel, const Tensor& targets, const Tensor& noise,
                                double jitter) {
   constexpr const char* operation = "log_marginal_likelihood";
-  const Tensor k = solve::symmetric_block(operation, "the kernel", kernel);
-  const Tensor y = solve::target_block(operation, "the targets", targets, k.size(0));
+  const Tensor k = blocks::symmetric_block(operation, "the kernel", kernel);
+  const Tensor y = blocks::target_block(operation, "the targets", targets, k.size(0));
   check_floating(operation, noise);
   LADON_CHECK(noise.count() == 1, operation, "the noise must have one element, got shape ",
               noise.shape());
-  const solve::Ridge ridge = solve::ridge_of(operation, k, noise.item(), jitter);
-  const Tensor factor = solve::factorize(operation, k, ridge);
+  const blocks::Ridge ridge = blocks::ridge_of(operation, k, noise.item(), jitter);
+  const Tensor factor = blocks::factorize(operation, k, ridge);
   // A = K + (σ² + jitter·mean K_ii)·I, recorded; its factor is known already.
   const Tensor recorded = cast(kernel, f64);
   const Tensor on_diagonal = reshape(cast(noise, f64), {}) + mean(diagonal(recorded)) * jitter;
