@@ -10,6 +10,7 @@
 
 #include "ladon/core/blas.h"
 #include "ladon/core/parallel.h"
+#include "ladon/core/view.h"
 
 // LAPACK's own names. A Fortran character argument brings its length at the end.
 extern "C" {
@@ -21,6 +22,13 @@ void ssyevd_(const char* job, const char* uplo, const int* n, float* a, const in
 void dsyevd_(const char* job, const char* uplo, const int* n, double* a, const int* stride,
              double* w, double* work, const int* work_size, int* iwork, const int* iwork_size,
              int* info, std::size_t, std::size_t);
+void sgetrf_(const int* m, const int* n, float* a, const int* stride, int* swaps, int* info);
+void dgetrf_(const int* m, const int* n, double* a, const int* stride, int* swaps, int* info);
+void sgetrs_(const char* transposed, const int* n, const int* k, const float* lu, const int* stride,
+             const int* swaps, float* b, const int* b_stride, int* info, std::size_t);
+void dgetrs_(const char* transposed, const int* n, const int* k, const double* lu,
+             const int* stride, const int* swaps, double* b, const int* b_stride, int* info,
+             std::size_t);
 }
 
 namespace ladon::lapack {
@@ -70,6 +78,27 @@ int syevd(bool vectors, int n, T* a, T* values) {
   return info;
 }
 
+// Factors a column-major a [n, n] in place. `swaps` count from 1.
+template <class T>
+void getrf(int n, T* a, int* swaps) {
+  int info = 0;  // the first pivot that is 0: no failure
+  if constexpr (std::is_same_v<T, float>)
+    sgetrf_(&n, &n, a, &n, swaps, &info);
+  else
+    dgetrf_(&n, &n, a, &n, swaps, &info);
+}
+
+// Replaces the column-major b [n, k] by the solution.
+template <class T>
+void getrs(bool transposed, int n, int k, const T* lu, const int* swaps, T* b) {
+  const char t = transposed ? 'T' : 'N';
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    sgetrs_(&t, &n, &k, lu, &n, swaps, b, &n, &info, 1);
+  else
+    dgetrs_(&t, &n, &k, lu, &n, swaps, b, &n, &info, 1);
+}
+
 void check_square(std::string_view operation, const Tensor& a) {
   LADON_CHECK(a.rank() == 2 && a.shape()[0] == a.shape()[1], operation,
               "needs a square matrix [n, n], got ", a.shape());
@@ -77,24 +106,37 @@ void check_square(std::string_view operation, const Tensor& a) {
               ", more than LAPACK's 32-bit integers count");
 }
 
+void check_right_side(std::string_view operation, const Tensor& a, const Tensor& b) {
+  LADON_CHECK(b.rank() == 2 && b.shape()[0] == a.shape()[0], operation, "needs a right side [",
+              a.shape()[0], ", k] for a matrix ", a.shape(), ", got ", b.shape());
+  LADON_CHECK(a.dtype() == b.dtype(), operation, "the dtypes differ: ", a.dtype(), " and ",
+              b.dtype());
+  LADON_CHECK(b.shape()[1] <= std::numeric_limits<int>::max(), operation, "k is ", b.shape()[1],
+              ", more than BLAS's 32-bit integers count");
+}
+
 // How many of k right sides a task solves for: more share the packing of L, fewer leave work for all
 // threads.
 std::int64_t strip_of(std::int64_t k) { return std::clamp<std::int64_t>(k / 1024 * 64, 64, 256); }
 
-// A row-major copy of a matrix, or of its lower triangle with zeros above. Throws on NaN, infinity.
+// What a copy holds: all rows, the lower triangle with zeros above, or the columns (as its rows).
+enum class Holds { rows, lower, columns };
+
+// A row-major copy. Throws on NaN, infinity.
 template <class T>
-Tensor copy(std::string_view operation, const Tensor& a, bool lower) {
+Tensor copy(std::string_view operation, const Tensor& a, Holds what = Holds::rows) {
   const std::int64_t rows = a.shape()[0], columns = a.shape()[1];
-  Tensor result = empty(a.shape(), a.dtype());
+  const bool turned = what == Holds::columns;
+  Tensor result = turned ? empty({columns, rows}, a.dtype()) : empty(a.shape(), a.dtype());
   const T* from = a.strided_data<T>();
   T* to = result.mutable_data<T>();
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) {
-      const bool read = !lower || j <= i;
+      const bool read = what != Holds::lower || j <= i;
       const T x = read ? from[i * a.strides()[0] + j * a.strides()[1]] : T{0};
       LADON_CHECK(std::isfinite(x), operation, "the element at [", i, ", ", j, "] is ", x,
                   "; all must be finite");
-      to[i * columns + j] = x;
+      to[turned ? j * rows + i : i * columns + j] = x;
     }
   return result;
 }
@@ -196,7 +238,7 @@ Tensor cholesky(const Tensor& a) {
   check_square("cholesky", a);
   return visit_floating("cholesky", a.dtype(), [&]<class T>() {
     const std::int64_t n = a.shape()[0];
-    Tensor result = copy<T>("cholesky", a, true);
+    Tensor result = copy<T>("cholesky", a, Holds::lower);
     T* l = result.mutable_data<T>();
     const std::int64_t minor = factor(n, l);
     if (minor != 0) fail_indefinite<T>(a, minor);
@@ -208,16 +250,11 @@ Tensor cholesky(const Tensor& a) {
 Tensor solve_triangular(const Tensor& l, const Tensor& b, bool transposed) {
   constexpr std::string_view operation = "solve_triangular";
   check_square(operation, l);
-  LADON_CHECK(b.rank() == 2 && b.shape()[0] == l.shape()[0], operation, "needs a right side [",
-              l.shape()[0], ", k] for a matrix ", l.shape(), ", got ", b.shape());
-  LADON_CHECK(l.dtype() == b.dtype(), operation, "the dtypes differ: ", l.dtype(), " and ",
-              b.dtype());
+  check_right_side(operation, l, b);
   const std::int64_t n = b.shape()[0], k = b.shape()[1];
-  LADON_CHECK(k <= std::numeric_limits<int>::max(), operation, "k is ", k,
-              ", more than BLAS's 32-bit integers count");
   return visit_floating(operation, l.dtype(), [&]<class T>() {
-    const Tensor matrix = copy<T>(operation, l, true);
-    Tensor x = copy<T>(operation, b, false);
+    const Tensor matrix = copy<T>(operation, l, Holds::lower);
+    Tensor x = copy<T>(operation, b);
     const T* data = matrix.data<T>();
     check_diagonal(operation, n, data);
     T* to = x.mutable_data<T>();
@@ -240,12 +277,56 @@ Tensor cholesky_inverse(const Tensor& l) {
   check_square(operation, l);
   return visit_floating(operation, l.dtype(), [&]<class T>() {
     const std::int64_t n = l.shape()[0];
-    const Tensor factor = copy<T>(operation, l, true);
+    const Tensor factor = copy<T>(operation, l, Holds::lower);
     check_diagonal(operation, n, factor.data<T>());
     Tensor w = empty_like(factor), x = empty_like(factor);
     invert_triangular(n, factor.data<T>(), w.mutable_data<T>());
     multiply_by_own_transpose(n, w.data<T>(), x.mutable_data<T>());  // A⁻¹ = L⁻ᵀL⁻¹
     return x;
+  });
+}
+
+Lu lu(const Tensor& a) {
+  check_square("lu", a);
+  return visit_floating("lu", a.dtype(), [&]<class T>() -> Lu {
+    const std::int64_t n = a.shape()[0];
+    Tensor columns = copy<T>("lu", a, Holds::columns), swaps = empty({n}, i64);
+    std::vector<int> from_one(static_cast<std::size_t>(n));
+    blas::use_one_thread();
+    if (n > 0) getrf(static_cast<int>(n), columns.mutable_data<T>(), from_one.data());
+    std::transform(from_one.begin(), from_one.end(), swaps.mutable_data<std::int64_t>(),
+                   [](int row) { return row - 1; });
+    return {view::transpose(columns, 0, 1), swaps};
+  });
+}
+
+Tensor lu_solve(const Lu& lu, const Tensor& b, bool transposed) {
+  constexpr std::string_view operation = "lu_solve";
+  check_square(operation, lu.factors);
+  check_right_side(operation, lu.factors, b);
+  const std::int64_t n = b.shape()[0], k = b.shape()[1];
+  LADON_CHECK(lu.swaps.dtype() == i64 && lu.swaps.shape() == Shape{n}, operation, "needs swaps [",
+              n, "] (i64), got ", lu.swaps.dtype(), " ", lu.swaps.shape());
+  std::vector<int> from_one;
+  for (const std::int64_t row : lu.swaps.to_vector<std::int64_t>()) {
+    const auto i = static_cast<std::int64_t>(from_one.size());
+    LADON_CHECK(row >= i && row < n, operation, "row ", i, " is said to be exchanged with row ",
+                row, ", which is outside [", i, ", ", n, ")");
+    from_one.push_back(static_cast<int>(row) + 1);
+  }
+  return visit_floating(operation, b.dtype(), [&]<class T>() -> Tensor {
+    const Tensor columns = copy<T>(operation, lu.factors, Holds::columns);
+    Tensor x = copy<T>(operation, b, Holds::columns);
+    const T* data = columns.data<T>();
+    check_diagonal(operation, n, data);
+    T* to = x.mutable_data<T>();
+    if (n == 0) return view::transpose(x, 0, 1);
+    parallel::for_range(k, strip_of(k), [&](std::int64_t begin, std::int64_t end) {
+      blas::use_one_thread();
+      getrs(transposed, static_cast<int>(n), static_cast<int>(end - begin), data, from_one.data(),
+            to + begin * n);
+    });
+    return view::transpose(x, 0, 1);
   });
 }
 
@@ -255,7 +336,7 @@ std::pair<Tensor, Tensor> eigh(const Tensor& a) {
   LADON_CHECK(a.shape()[0] <= largest, "eigh", "n is ", a.shape()[0], ", above ", largest);
   return visit_floating("eigh", a.dtype(), [&]<class T>() -> std::pair<Tensor, Tensor> {
     const std::int64_t n = a.shape()[0];
-    Tensor rows = copy<T>("eigh", a, true);
+    Tensor rows = copy<T>("eigh", a, Holds::lower);
     Tensor values = empty({n}, a.dtype());
     if (n == 0) return {values, rows};
     blas::use_one_thread();
@@ -273,7 +354,7 @@ Tensor eigenvalues(const Tensor& a) {
   check_square("eigenvalues", a);
   return visit_floating("eigenvalues", a.dtype(), [&]<class T>() {
     const std::int64_t n = a.shape()[0];
-    Tensor work = copy<T>("eigenvalues", a, true), values = empty({n}, a.dtype());
+    Tensor work = copy<T>("eigenvalues", a, Holds::lower), values = empty({n}, a.dtype());
     if (n == 0) return values;
     blas::use_one_thread();
     const int info =

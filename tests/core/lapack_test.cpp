@@ -165,6 +165,47 @@ TEST_P(Lapack, SolvesMultiplyBack) {
             (Shape{0, 3}));
 }
 
+TEST_P(Lapack, EliminationMultipliesBack) {
+  Generator rng(4);
+  for (const std::int64_t n : {0, 1, 2, 9, 140}) {
+    const Tensor a = normal({n, n}, rng, 0, 1, GetParam());
+    const lapack::Lu lu = lapack::lu(a);
+    const Dense packed(lu.factors);
+    Dense l(n, n), u(n, n), exchanged(a);
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j) (i <= j ? u : l)(i, j) = packed(i, j);
+    for (std::int64_t i = 0; i < n; ++i) l(i, i) = 1;
+    const auto swaps = lu.swaps.to_vector<std::int64_t>();
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j)
+        std::swap(exchanged(i, j), exchanged(swaps[static_cast<std::size_t>(i)], j));
+    EXPECT_LE(largest_difference(l * u, exchanged), tolerance(GetParam(), n)) << n;
+    for (const std::int64_t k : {0, 1, 130}) {
+      const Tensor x = normal({n, k}, rng, 0, 1, GetParam());
+      const Tensor b = tensor_of(Dense(a) * Dense(x), GetParam());
+      const Tensor c = tensor_of(transpose(Dense(a)) * Dense(x), GetParam());
+      const double close = 1e3 * tolerance(GetParam(), n);  // of matrices that are not so regular
+      EXPECT_LE(largest_difference(Dense(lapack::lu_solve(lu, b)), Dense(x)), close);
+      EXPECT_LE(largest_difference(Dense(lapack::lu_solve(lu, c, true)), Dense(x)), close);
+    }
+  }
+}
+
+TEST_P(Lapack, EliminationOfASingularMatrixHasAPivotOfZero) {
+  // Rows are exchanged: [[3, 6], [1, 2]]; the second pivot is 2 − 6/3 = 0.
+  const lapack::Lu lu = lapack::lu(tensor({1, 2, 3, 6}, {2, 2}, GetParam()));
+  EXPECT_EQ(lu.swaps.to_vector<std::int64_t>(), (std::vector<std::int64_t>{1, 1}));
+  EXPECT_EQ(Dense(lu.factors)(1, 1), 0);
+  const Tensor b = ones({2, 1}, GetParam());
+  expect_error([&] { lapack::lu_solve(lu, b); }, {"[lu_solve]", "[1, 1] is 0"});
+  expect_error([&] { lapack::lu(b); }, {"[lu]", "[2, 1]"});
+  const lapack::Lu wrong{eye(2, GetParam()), tensor({0, 2}, i64)};
+  expect_error([&] { lapack::lu_solve(wrong, b); }, {"row 1", "outside [1, 2)"});
+  expect_error([&] { lapack::lu_solve({wrong.factors, b}, b); }, {"swaps [2]"});
+  const Tensor bad = tensor({1, NAN, 0, 1}, {2, 2}, GetParam());
+  expect_error([&] { lapack::lu(bad); }, {"[lu]", "[0, 1] is nan"});
+}
+
 TEST_P(Lapack, InverseMultipliesBackAndIsSymmetric) {
   for (const std::int64_t n : {0, 1, 2, 63, 64, 65, 128, 300}) {
     const Tensor a = positive(n, GetParam());
@@ -227,11 +268,13 @@ TEST_P(Lapack, SameBitsAtAnyNumberOfThreads) {
   const auto l = lapack::cholesky(a).to_vector();
   const auto x = lapack::cholesky_solve(lapack::cholesky(a), b).to_vector();
   const auto inverse = lapack::cholesky_inverse(lapack::cholesky(a)).to_vector();
+  const auto general = lapack::lu_solve(lapack::lu(a), b).to_vector();
   for (const int n : {2, 4}) {
     set_num_threads(n);
     EXPECT_EQ(lapack::cholesky(a).to_vector(), l);
     EXPECT_EQ(lapack::cholesky_inverse(lapack::cholesky(a)).to_vector(), inverse);
     EXPECT_EQ(lapack::cholesky_solve(lapack::cholesky(a), b).to_vector(), x);
+    EXPECT_EQ(lapack::lu_solve(lapack::lu(a), b).to_vector(), general);
   }
   set_num_threads(threads);
 }
