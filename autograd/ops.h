@@ -9,6 +9,7 @@
 #include "ladon/autograd/ops/einsum.h"
 #include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/linalg.h"
 #include "ladon/autograd/ops/loss.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/norm.h"

@@ -108,6 +108,51 @@ void add_lapack(CallTable& table) {
   table.add("lapack::eigh", lapack::eigh, positive);
   table.add("lapack::solve_triangular", lapack::solve_triangular, positive, square_side,
             [](Draw& d) { return d.flag(); });
+  table.add("lapack::lu", [](Draw& d) {
+    const lapack::Lu lu = lapack::lu(positive(d));
+    return std::pair{lu.factors, lu.swaps};
+  });
+  table.add("lapack::lu_solve", [](Draw& d) {
+    lapack::Lu lu = lapack::lu(positive(d));
+    if (d.chance(0.2)) lu.swaps = d.indices(d.shape(), lu.factors.size(0));
+    const Tensor b = square_side(d);
+    return lapack::lu_solve(lu, b, d.flag());
+  });
+}
+
+/// A batch of square matrices, or one.
+Tensor squares(Draw& d) {
+  if (d.chance(0.3)) return d.tensor();
+  const std::int64_t n = d.below(5);
+  const Tensor x = d.floating(d.chance(0.5) ? Shape{n, n} : Shape{d.below(4), n, n});
+  return d.chance(0.6) ? matmul(x, transpose(x)) + cast(eye(n), x.dtype()) : x;
+}
+
+Tensor other_side(Draw& d) {
+  const Tensor& a = d.subject();
+  if (!a.defined() || a.rank() < 2) return d.tensor();
+  const Shape column{a.size(-1), d.below(4)};
+  return d.near(d.chance(0.3) ? Shape{a.size(-1)} : column);
+}
+
+void add_linalg(CallTable& table) {
+  table.add("cholesky", cholesky, squares);
+  table.add("solve_triangular", solve_triangular, squares, other_side, [](Draw& d) {
+    return TriangularOptions{.upper = d.flag(), .transposed = d.flag(), .left = d.flag()};
+  });
+  table.add("cholesky_solve", cholesky_solve, squares, other_side);
+  table.add("solve", solve, squares, other_side);
+  table.add("inverse", inverse, squares);
+  table.add("eigh", [](Draw& d) {
+    const EigenResult e = eigh(squares(d));
+    return std::pair{e.values, e.vectors};
+  });
+  table.add("logdet", logdet, squares);
+  table.add("slogdet", [](Draw& d) {
+    const SignAndLog s = slogdet(squares(d));
+    return std::pair{s.sign, s.log};
+  });
+  table.add("det", det, squares);
 }
 
 /// [.., n] beside [.., gates·n], mostly.
@@ -162,6 +207,7 @@ void add_product_calls(CallTable& table) {
       "attention_with_weights", [](Draw& d) { return attend(d, attention_with_weights); }, 2);
   add_lapack(table);
   add_recurrences(table);
+  add_linalg(table);
 }
 
 }  // namespace ladon::test
