@@ -52,6 +52,19 @@ Tensor greater_equal(const Tensor& x, double s) {
   return compared("greater_equal", Compare::ge, x, s);
 }
 
+Tensor operator<(const Tensor& a, const Tensor& b) { return less(a, b); }
+Tensor operator<=(const Tensor& a, const Tensor& b) { return less_equal(a, b); }
+Tensor operator>(const Tensor& a, const Tensor& b) { return greater(a, b); }
+Tensor operator>=(const Tensor& a, const Tensor& b) { return greater_equal(a, b); }
+Tensor operator<(const Tensor& x, double s) { return less(x, s); }
+Tensor operator<=(const Tensor& x, double s) { return less_equal(x, s); }
+Tensor operator>(const Tensor& x, double s) { return greater(x, s); }
+Tensor operator>=(const Tensor& x, double s) { return greater_equal(x, s); }
+Tensor operator<(double s, const Tensor& x) { return greater(x, s); }
+Tensor operator<=(double s, const Tensor& x) { return greater_equal(x, s); }
+Tensor operator>(double s, const Tensor& x) { return less(x, s); }
+Tensor operator>=(double s, const Tensor& x) { return less_equal(x, s); }
+
 Tensor logical_not(const Tensor& x) {
   check_boolean("logical_not", x);
   return kernels::compare(Compare::eq, x, 0);
@@ -84,6 +97,17 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
       "where", y, {a, b},
       [c = saved(condition)](const Tensor& g) { return masked_fill(g, logical_not(c), 0); },
       [c = saved(condition)](const Tensor& g) { return masked_fill(g, c, 0); });
+}
+
+Tensor where(const Tensor& condition, const Tensor& x, double s) {
+  check_defined("where", {x});
+  check_number("where", x, s);
+  return where(condition, x, scalar(s, x.dtype()));
+}
+Tensor where(const Tensor& condition, double s, const Tensor& x) {
+  check_defined("where", {x});
+  check_number("where", x, s);
+  return where(condition, scalar(s, x.dtype()), x);
 }
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {

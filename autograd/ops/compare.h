@@ -18,6 +18,21 @@ Tensor less_equal(const Tensor& x, double s);
 Tensor greater(const Tensor& x, double s);
 Tensor greater_equal(const Tensor& x, double s);
 
+/// The same as operators, a bool an element. There is no == and no !=: whether two tensors are equal has
+/// three meanings, which are `equal`, `all_equal` and `same_elements`.
+Tensor operator<(const Tensor& a, const Tensor& b);
+Tensor operator<=(const Tensor& a, const Tensor& b);
+Tensor operator>(const Tensor& a, const Tensor& b);
+Tensor operator>=(const Tensor& a, const Tensor& b);
+Tensor operator<(const Tensor& x, double s);
+Tensor operator<=(const Tensor& x, double s);
+Tensor operator>(const Tensor& x, double s);
+Tensor operator>=(const Tensor& x, double s);
+Tensor operator<(double s, const Tensor& x);
+Tensor operator<=(double s, const Tensor& x);
+Tensor operator>(double s, const Tensor& x);
+Tensor operator>=(double s, const Tensor& x);
+
 /// Of booleans (Error otherwise), with broadcasting.
 Tensor logical_and(const Tensor& a, const Tensor& b);
 Tensor logical_or(const Tensor& a, const Tensor& b);
@@ -28,6 +43,9 @@ Tensor isfinite(const Tensor& x);
 
 /// condition ? a : b, with broadcasting of all three.   condition: bool.
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
+/// A number takes the dtype of the tensor beside it (Error for a fraction beside integers).
+Tensor where(const Tensor& condition, const Tensor& x, double s);
+Tensor where(const Tensor& condition, double s, const Tensor& x);
 
 /// x with `value` where mask is true; mask (bool) broadcasts to x's shape.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <string>
 
 #include "ladon/autograd/operands.h"
@@ -209,6 +210,35 @@ Term contract(const Term& a, const Term& b, const Labels& kept) {
   return {reshape(matmul(x, y), to), all};
 }
 
+/// How many products contracting two terms takes: one for each index of all their labels.
+double products(const Term& a, const Term& b) {
+  double count = 1;
+  for (const char label : a.labels)
+    count *= static_cast<double>(contains(b.labels, label) ? std::max(a.size(label), b.size(label))
+                                                           : a.size(label));
+  for (const char label : b.labels)
+    if (!contains(a.labels, label)) count *= static_cast<double>(b.size(label));
+  return count;
+}
+
+/// Replaces the two terms that are cheapest to contract by their contraction.
+void contract_cheapest(std::vector<Term>& terms, const Labels& output) {
+  std::size_t left = 0, right = 1;
+  double least = HUGE_VAL;
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    for (std::size_t j = i + 1; j < terms.size(); ++j)
+      if (const double cost = products(terms[i], terms[j]); cost < least) {
+        least = cost;
+        left = i;
+        right = j;
+      }
+  Labels kept = output;
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    if (i != left && i != right) kept += terms[i].labels;
+  terms[left] = contract(terms[left], terms[right], kept);
+  terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(right));
+}
+
 }  // namespace
 
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands) {
@@ -221,14 +251,8 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands) {
   for (Term& term : terms) check_sizes(equation, {term});
   check_sizes(equation, terms);
   for (Term& term : terms) term = take_diagonals(term);
-  Term result = terms[0];
-  for (std::size_t i = 1; i < terms.size(); ++i) {
-    Labels kept = parsed.output;
-    for (std::size_t j = i + 1; j < terms.size(); ++j) kept += terms[j].labels;
-    result = contract(result, terms[i], kept);
-  }
-  result = sum_away(result, parsed.output);
-  return arrange(result, parsed.output);
+  while (terms.size() > 1) contract_cheapest(terms, parsed.output);
+  return arrange(sum_away(terms[0], parsed.output), parsed.output);
 }
 
 }  // namespace ladon

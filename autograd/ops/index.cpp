@@ -2,6 +2,8 @@
 
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/kernels/index.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -100,6 +102,87 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
       });
 }
 
+namespace {
+
+/// Where something is scattered to, and what.
+struct Scattering {
+  Tensor x, index, source;
+  int axis;
+  bool include_self;
+
+  /// How many source elements come to each element of x (i64).
+  Tensor counts() const {
+    return scatter_add(zeros(x.shape(), i64), axis, index, ones(index.shape(), i64));
+  }
+  /// x, and `neutral` where it takes no part.
+  Tensor own(double neutral) const {
+    return include_self ? x : masked_fill(x, counts() > 0, neutral);
+  }
+};
+
+/// Elements are sorted by destination, x's own before those that come to it, and multiplied along by
+///   h_t = v_t·h_{t−1}, or v_t where a destination begins.
+/// The last h of each is its product; and every derivative of the recurrence is exact at zeros.
+Tensor scattered_product(const Scattering& s) {
+  const Tensor places = arange(s.x.count());
+  const Tensor targets = gather(reshape(places, s.x.shape()), s.axis, s.index);
+  const Tensor to = concat({places, flatten(targets)}, 0);
+  const Tensor order = sort(to, {.axis = 0}).indices;
+  const Tensor v = index_select(concat({flatten(s.own(1)), flatten(s.source)}, 0), 0, order);
+  const Tensor begins = order < static_cast<double>(s.x.count());
+  const Tensor h =
+      linear_recurrence(masked_fill(v, begins, 0), masked_fill(v, logical_not(begins), 0), 0);
+  const Tensor last = cumsum(flatten(s.counts()) + 1, 0) - 1;
+  return reshape(index_select(h, 0, last), s.x.shape());
+}
+
+Tensor scattered_extreme(const Scattering& s, kernels::Scatter op) {
+  const Tensor alone = s.include_self ? zeros(s.x.shape(), boolean) : s.counts() > 0;  // without x
+  const Tensor begin = s.include_self ? s.x : scatter(s.x, s.axis, s.index, s.source);
+  Tensor y = kernels::clone(begin.detach());
+  kernels::scatter(op, y, s.axis, s.index, s.source);
+  const auto rule = [x = saved(s.x), source = saved(s.source), index = s.index, axis = s.axis,
+                     alone](const Tensor& g, const Tensor& out, GradientSink& sink) {
+    const Tensor extremes = out.detach();
+    const Tensor own = logical_and(equal(x, extremes), logical_not(alone));
+    const Tensor theirs = equal(source, gather(extremes, axis, index));
+    const Tensor ties = scatter_add(cast(own, i64), axis, index, cast(theirs, i64));
+    const Tensor share = g / cast(ties, g.dtype());
+    if (sink.needs(0)) sink.give(0, masked_fill(share, logical_not(own), 0));
+    if (sink.needs(1))
+      sink.give(1, masked_fill(gather(share, axis, index), logical_not(theirs), 0));
+  };
+  return record_joint("scatter_reduce", y, {s.x, s.source}, rule);
+}
+
+}  // namespace
+
+Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& source,
+                      Scattered by, bool include_self) {
+  constexpr const char* operation = "scatter_reduce";
+  check_defined(operation, {x, index, source});
+  axis = normalize_axis(operation, axis, x.rank());
+  check_source(operation, x, index, source);
+  LADON_CHECK(x.dtype() != boolean, operation, "of booleans; convert them with cast(x, i64)");
+  const Scattering s{x, places(operation, x, axis, index), source, axis, include_self};
+  switch (by) {
+    case Scattered::sum:
+      return scatter_add(s.own(0), axis, s.index, source);
+    case Scattered::mean: {
+      check_floating(operation, x);
+      const Tensor n = include_self ? s.counts() + 1 : maximum(s.counts(), 1);
+      return scatter_add(s.own(0), axis, s.index, source) / cast(n, x.dtype());
+    }
+    case Scattered::prod:
+      return scattered_product(s);
+    case Scattered::max:
+      return scattered_extreme(s, kernels::Scatter::max);
+    case Scattered::min:
+      return scattered_extreme(s, kernels::Scatter::min);
+  }
+  detail::fail(operation, "there is no such reduction");
+}
+
 Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingOptions options) {
   check_defined("embedding", {weight, index});
   LADON_CHECK(weight.rank() == 2, "embedding", "the table has shape [n, d], got ", weight.shape());
@@ -140,6 +223,28 @@ Tensor masked_select(const Tensor& x, const Tensor& mask) {
 Tensor nonzero(const Tensor& x) {
   check_defined("nonzero", {x});
   return kernels::nonzero(x);
+}
+
+Unique unique(const Tensor& x, std::optional<int> axis) {
+  check_defined("unique", {x});
+  const Tensor list = axis ? x : reshape(x, {x.count()});
+  const int a = axis ? normalize_axis("unique", *axis, x.rank()) : 0;
+  const std::int64_t n = list.size(a);
+  const Tensor front = transpose(list, 0, a);
+  const Tensor rows = reshape(front.detach(), {n, front.shape().sub(1, front.rank()).count()});
+  Tensor order = arange(n);
+  for (std::int64_t column = rows.size(1); column-- > 0;) {  // the first one decides: sorted last
+    const Tensor keys = index_select(select(rows, 1, column), 0, order);
+    order = index_select(order, 0, sort(keys, {.axis = 0}).indices);
+  }
+  const Tensor sorted = index_select(rows, 0, order);
+  const Tensor differ =
+      any(not_equal(slice(sorted, 0, {.start = 1}), slice(sorted, 0, {.stop = -1})), 1);
+  const Tensor begins = concat({ones({n > 0 ? 1 : 0}, boolean), differ}, 0);
+  const Tensor first = masked_select(order, begins);
+  const Tensor which = scatter(zeros({n}, i64), 0, order, cumsum(begins, 0) - 1);
+  const Tensor counts = scatter_add(zeros(first.shape(), i64), 0, which, ones({n}, i64));
+  return {index_select(list, a, first), first, axis ? which : reshape(which, x.shape()), counts};
 }
 
 }  // namespace ladon

@@ -1,6 +1,8 @@
 #include "ladon/autograd/ops/inplace.h"
 
+#include "ladon/autograd/leaf.h"
 #include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/kernels/binary.h"
 
 namespace ladon {
@@ -25,7 +27,54 @@ Tensor source(const char* operation, const Tensor& x, const Tensor& y) {
   return kernels::cast(y, x.dtype());
 }
 
+/// x ← result, which was computed from x.
+Tensor& assign(const char* operation, Tensor& x, const Tensor& result) {
+  LADON_CHECK(result.shape() == x.shape(), operation, "the result has shape ", result.shape(),
+              ", x ", x.shape(), ", which an edit keeps");
+  LADON_CHECK(
+      result.dtype() == x.dtype() || (is_floating(result.dtype()) && is_floating(x.dtype())),
+      operation, "the result is ", result.dtype(), ", x ", x.dtype(),
+      ", which an edit keeps; convert x with cast");
+  if (result.requires_grad())
+    x = cast(result, x.dtype());
+  else
+    kernels::copy(x, result);
+  return x;
+}
+
+/// x, unless it is a leaf that records: what is computed from it would take its place.
+const Tensor& not_leaf(const char* operation, const Tensor& x) {
+  LADON_CHECK(!recorded({x}) || Leaf::of(x) == nullptr, operation, "the tensor of shape ",
+              x.shape(), " is a leaf that requires a gradient; edit it under NoGrad");
+  return x;
+}
+
 }  // namespace
+
+Tensor& operator+=(Tensor& x, const Tensor& y) {
+  return assign("operator+=", x, not_leaf("operator+=", x) + y);
+}
+Tensor& operator-=(Tensor& x, const Tensor& y) {
+  return assign("operator-=", x, not_leaf("operator-=", x) - y);
+}
+Tensor& operator*=(Tensor& x, const Tensor& y) {
+  return assign("operator*=", x, not_leaf("operator*=", x) * y);
+}
+Tensor& operator/=(Tensor& x, const Tensor& y) {
+  return assign("operator/=", x, not_leaf("operator/=", x) / y);
+}
+Tensor& operator+=(Tensor& x, double s) {
+  return assign("operator+=", x, not_leaf("operator+=", x) + s);
+}
+Tensor& operator-=(Tensor& x, double s) {
+  return assign("operator-=", x, not_leaf("operator-=", x) - s);
+}
+Tensor& operator*=(Tensor& x, double s) {
+  return assign("operator*=", x, not_leaf("operator*=", x) * s);
+}
+Tensor& operator/=(Tensor& x, double s) {
+  return assign("operator/=", x, not_leaf("operator/=", x) / s);
+}
 
 void fill_(Tensor x, double value) {
   check_editable("fill_", x);

@@ -79,6 +79,21 @@ Tensor minimum(const Tensor& a, const Tensor& b) {
       [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, b, a); });  // [b < a]
 }
 
+Tensor maximum(const Tensor& x, double s) {
+  return elementwise(Binary::maximum, x, s, [x = saved(x), s](const Tensor& g) {
+    return where(equal(x, s), 0.5 * g, masked_fill(g, less(x, s), 0));  // [x > s]
+  });
+}
+
+Tensor minimum(const Tensor& x, double s) {
+  return elementwise(Binary::minimum, x, s, [x = saved(x), s](const Tensor& g) {
+    return where(equal(x, s), 0.5 * g, masked_fill(g, greater(x, s), 0));  // [x < s]
+  });
+}
+
+Tensor maximum(double s, const Tensor& x) { return maximum(x, s); }
+Tensor minimum(double s, const Tensor& x) { return minimum(x, s); }
+
 Tensor atan2(const Tensor& y, const Tensor& x) {
   const auto radius = [](const Tensor& a, const Tensor& b) {  // x² + y², 1 at the origin
     const Tensor r = square(a) + square(b);

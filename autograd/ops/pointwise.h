@@ -17,11 +17,15 @@ Tensor div(const Tensor& a, const Tensor& b);
 /// a^b. The gradient by b is a^b·ln a, and 0 where a = 0 and b > 0.
 Tensor pow(const Tensor& a, const Tensor& b);
 Tensor pow(const Tensor& x, double exponent);
-/// The larger (smaller) element. Where both are equal each gets half the gradient.
 /// The angle of the point (x, y) from the x axis, in (−π, π]. Gradient 0 at the origin.
 Tensor atan2(const Tensor& y, const Tensor& x);
+/// The larger (smaller) element. Where both are equal each gets half the gradient, beside a number too.
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);
+Tensor maximum(const Tensor& x, double s);
+Tensor minimum(const Tensor& x, double s);
+Tensor maximum(double s, const Tensor& x);
+Tensor minimum(double s, const Tensor& x);
 
 Tensor operator+(const Tensor& a, const Tensor& b);
 Tensor operator-(const Tensor& a, const Tensor& b);

@@ -133,14 +133,6 @@ Tensor norm(const Tensor& x, const Axes& axes, Dims dims) {
                 });
 }
 
-Tensor cumsum(const Tensor& x, int axis) {
-  check_defined("cumsum", {x});
-  const int a = normalize_axis("cumsum", axis, x.rank());
-  return record("cumsum", kernels::cumsum(x, a), {x}, [a](const Tensor& g) {
-    return flip(cumsum(flip(g, {a}), a), {a});  // ∂y_i/∂x_j = [j ≤ i]
-  });
-}
-
 Tensor sum_to(const Tensor& x, const Shape& shape) {
   check_defined("sum_to", {x});
   LADON_CHECK(broadcast_shapes("sum_to", x.shape(), shape) == x.shape(), "sum_to", "the shape ",

@@ -5,7 +5,6 @@
 
 #include "ladon/autograd/operands.h"
 #include "ladon/core/kernels/pointwise.h"
-#include "ladon/core/parallel.h"
 #include "ladon/core/view.h"
 
 namespace ladon {
@@ -170,16 +169,25 @@ Tensor select(const Tensor& x, int axis, std::int64_t index) {
 
 Tensor at(const Tensor& x, const std::vector<Index>& indices) {
   check_defined("at", {x});
-  LADON_CHECK(static_cast<int>(indices.size()) <= x.rank(), "at", indices.size(),
-              " indices for a tensor of shape ", x.shape());
+  const auto ellipses = std::count_if(indices.begin(), indices.end(), [](const Index& index) {
+    return std::holds_alternative<Ellipsis>(index.entry);
+  });
+  const int rest = x.rank() - static_cast<int>(indices.size() - ellipses);
+  LADON_CHECK(ellipses <= 1, "at", "more than one ellipsis");
+  LADON_CHECK(rest >= 0, "at", indices.size() - ellipses, " indices for a tensor of shape ",
+              x.shape());
   Tensor y = x;
-  int axis = 0, entry = 0;
+  int axis = 0, of_x = 0;
   for (const Index& index : indices) {
-    const int of_x = entry++;
-    if (const auto* i = std::get_if<std::int64_t>(&index))
-      y = select(y, axis, position("at", x.shape(), of_x, *i));
-    else
-      y = slice(y, axis++, std::get<Slice>(index));
+    if (const auto* i = std::get_if<std::int64_t>(&index.entry)) {
+      y = select(y, axis, position("at", x.shape(), of_x++, *i));
+    } else if (const auto* range = std::get_if<Slice>(&index.entry)) {
+      y = slice(y, axis++, *range);
+      ++of_x;
+    } else {
+      axis += rest;
+      of_x += rest;
+    }
   }
   return y;
 }
@@ -287,6 +295,15 @@ std::vector<Tensor> split(const Tensor& x, std::int64_t size, int axis) {
   return split(x, sizes, axis);
 }
 
+Tensor roll(const Tensor& x, std::int64_t shift, int axis) {
+  check_defined("roll", {x});
+  axis = normalize_axis("roll", axis, x.rank());
+  const std::int64_t n = x.shape()[axis];
+  if (n == 0) return x;
+  const std::int64_t first = n - ((shift % n) + n) % n;  // which comes to stand at 0
+  return concat({slice(x, axis, {.start = first}), slice(x, axis, {.stop = first})}, axis);
+}
+
 // Axis i: [outer, n·inner] → [outer, 1, n·inner] → [outer, count, n·inner].
 Tensor tile(const Tensor& x, const std::vector<std::int64_t>& counts) {
   check_defined("tile", {x});
@@ -338,52 +355,7 @@ Tensor pad(const Tensor& x, const std::vector<std::int64_t>& before,
   });
 }
 
-// --- triangles and copies ---
-
-namespace {
-
-/// A copy of x whose rows i are zeroed in the columns [from(i), to(i)), clipped to the row.
-template <class From, class To>
-Tensor zero_columns(const Tensor& x, From from, To to) {
-  Tensor y = kernels::clone(x);
-  const std::int64_t rows = x.size(-2), columns = x.size(-1);
-  if (y.count() == 0) return y;
-  visit_dtype(x.dtype(), [&]<class T>() {
-    T* data = y.mutable_data<T>();
-    const std::int64_t grain = 1 + (1 << 15) / columns;
-    parallel::for_range(y.count() / columns, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t r = begin; r < end; ++r) {
-        const std::int64_t first = std::clamp<std::int64_t>(from(r % rows), 0, columns);
-        const std::int64_t last = std::clamp<std::int64_t>(to(r % rows), first, columns);
-        std::fill(data + r * columns + first, data + r * columns + last, T(0));
-      }
-    });
-  });
-  return y;
-}
-
-void check_matrix(const char* operation, const Tensor& x) {
-  check_defined(operation, {x});
-  LADON_CHECK(x.rank() >= 2, operation, "needs at least 2 axes, got shape ", x.shape());
-}
-
-}  // namespace
-
-Tensor tril(const Tensor& x, std::int64_t offset) {
-  check_matrix("tril", x);
-  const std::int64_t n = x.size(-1), limit = std::clamp(offset, -x.size(-2), n);
-  const Tensor y = zero_columns(
-      x, [limit](std::int64_t i) { return i + limit + 1; }, [n](std::int64_t) { return n; });
-  return record("tril", y, {x}, [offset](const Tensor& g) { return tril(g, offset); });
-}
-
-Tensor triu(const Tensor& x, std::int64_t offset) {
-  check_matrix("triu", x);
-  const std::int64_t limit = std::clamp(offset, -x.size(-2), x.size(-1));
-  const Tensor y = zero_columns(
-      x, [](std::int64_t) { return 0; }, [limit](std::int64_t i) { return i + limit; });
-  return record("triu", y, {x}, [offset](const Tensor& g) { return triu(g, offset); });
-}
+// --- copies ---
 
 Tensor contiguous(const Tensor& x) {
   check_defined("contiguous", {x});

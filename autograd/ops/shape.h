@@ -41,10 +41,21 @@ Tensor select(const Tensor& x, int axis, std::int64_t index);
 
 /// Keeps an axis whole in at().
 inline constexpr Slice all_of{};
-/// (view) NumPy-style basic indexing, an entry an axis from the left: an integer selects, a Slice
-/// cuts.
-///   at(x, {0, Slice{.start = 1}, -1})
-using Index = std::variant<std::int64_t, Slice>;
+/// Stands for as many whole axes as the other entries of at() leave.
+struct Ellipsis {};
+inline constexpr Ellipsis ellipsis{};
+/// An entry of at(): an integer, a range {start, stop} or {start, stop, step}, a Slice, `all_of`, or
+/// `ellipsis`.
+struct Index {
+  Index(std::int64_t position) : entry(position) {}  // NOLINT: reads at(x, {1, -1})
+  Index(Slice range) : entry(range) {}               // NOLINT
+  Index(Ellipsis rest) : entry(rest) {}              // NOLINT
+  Index(std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step = 1)
+      : entry(Slice{.start = start, .stop = stop, .step = step}) {}
+  std::variant<std::int64_t, Slice, Ellipsis> entry;
+};
+/// (view) NumPy-style basic indexing, an entry an axis from the left: an integer selects, a range cuts.
+///   at(x, {0, {1, 3}, -1});   at(x, {ellipsis, 0});   at(x, {{1, 3}});   at(x, {Slice{.start = 1}})
 Tensor at(const Tensor& x, const std::vector<Index>& indices);
 
 /// Joined along an axis; other sizes must agree.
@@ -56,6 +67,8 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, int axis = 0);
 /// (view) Reversed order along the axes.
 Tensor flip(const Tensor& x, const std::vector<int>& axes);
+/// x with each element moved `shift` places along an axis, those beyond its end back to its beginning.
+Tensor roll(const Tensor& x, std::int64_t shift, int axis);
 /// x repeated counts[i] times along axis i; missing leading axes are added.
 Tensor tile(const Tensor& x, const std::vector<std::int64_t>& counts);
 /// `before[i]` and `after[i]` elements of `value` around axis i; negative counts crop.

@@ -166,13 +166,20 @@ void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& 
   visit_dtype(y.dtype(), [&]<class T>() {
     const T* in = source.strided_data<T>();
     T* out = y.mutable_strided_data<T>();
-    if (op == Scatter::write)
-      for_each_index(y, source, index, axis,
-                     [in, out](std::int64_t to, std::int64_t from) { out[to] = in[from]; });
-    else
-      for_each_index(y, source, index, axis, [in, out](std::int64_t to, std::int64_t from) {
-        out[to] = plus(out[to], in[from]);
+    const auto run = [&](const auto& combine) {
+      for_each_index(y, source, index, axis, [=](std::int64_t to, std::int64_t from) {
+        out[to] = combine(out[to], in[from]);
       });
+    };
+    const auto wins = [](T v, bool better) { return better || v != v; };
+    if (op == Scatter::write)
+      run([](T, T v) { return v; });
+    else if (op == Scatter::add)
+      run(plus<T>);
+    else if (op == Scatter::max)
+      run([wins](T old, T v) { return wins(v, v > old) ? v : old; });
+    else
+      run([wins](T old, T v) { return wins(v, v < old) ? v : old; });
   });
 }
 

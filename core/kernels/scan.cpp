@@ -1,4 +1,4 @@
-// Functions that go along an axis: argmax, argmin, cumsum, argsort.
+// Functions that go along an axis: extremes' places, running sums and products, sorting.
 
 #include <algorithm>
 #include <numeric>
@@ -61,32 +61,58 @@ Tensor argmin(const Tensor& x, int axis, bool keep) {
   return arg_extreme(Reduce::min, "argmin", x, axis, keep);
 }
 
+namespace {
+
+// y_i = step(y_{i−1}, in_i…) along each row, from `start` before the first. Sums of f32 are kept in
+// double; integers wrap around.
+template <class Step, class... More>
+Tensor scan(int axis, int start, const Step& step, const Tensor& x, const More&... more) {
+  return along_axis(
+      axis,
+      [&](const Tensor& rows, const auto&... others) {
+        Tensor y = empty_like(rows);
+        const std::int64_t n = rows.size(-1);
+        const auto run = [&]<class T, class Wide>(Wide) {
+          T* out = y.mutable_data<T>();
+          const auto run_rows = [=](const auto*... in) {
+            for_rows(y.count() / std::max<std::int64_t>(n, 1), n, [=](std::int64_t r) {
+              Wide value = static_cast<Wide>(start);
+              for (std::int64_t i = r * n; i < (r + 1) * n; ++i)
+                out[i] = static_cast<T>(value = step(value, static_cast<Wide>(in[i])...));
+            });
+          };
+          run_rows(rows.data<T>(), others.template data<T>()...);
+        };
+        if (rows.dtype() == i64)
+          run.template operator()<std::int64_t>(std::uint64_t{});
+        else if (rows.dtype() == f32)
+          run.template operator()<float>(double{});
+        else
+          run.template operator()<double>(double{});
+        return y;
+      },
+      x, more...);
+}
+
+}  // namespace
+
 Tensor cumsum(const Tensor& x, int axis) {
   const int a = normalize_axis("cumsum", axis, x.rank());
   if (x.dtype() == boolean) return cumsum(cast(x, i64), axis);
-  return along_axis(
-      a,
-      [](const Tensor& rows) {
-        Tensor y = empty_like(rows);
-        const std::int64_t n = rows.size(-1);
-        const auto scan = [&]<class T, class Sum>(Sum) {
-          const T* in = rows.data<T>();
-          T* out = y.mutable_data<T>();
-          for_rows(rows.count() / std::max<std::int64_t>(n, 1), n, [=](std::int64_t r) {
-            Sum sum = 0;
-            for (std::int64_t i = r * n; i < (r + 1) * n; ++i)
-              out[i] = static_cast<T>(sum += static_cast<Sum>(in[i]));
-          });
-        };
-        if (rows.dtype() == i64)
-          scan.template operator()<std::int64_t>(std::uint64_t{});
-        else if (rows.dtype() == f32)
-          scan.template operator()<float>(double{});
-        else
-          scan.template operator()<double>(double{});
-        return y;
-      },
-      x);
+  return scan(
+      a, 0, [](auto sum, auto value) { return sum + value; }, x);
+}
+
+Tensor cumprod(const Tensor& x, int axis) {
+  const int a = normalize_axis("cumprod", axis, x.rank());
+  if (x.dtype() == boolean) return cumprod(cast(x, i64), axis);
+  return scan(
+      a, 1, [](auto product, auto value) { return product * value; }, x);
+}
+
+Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis) {
+  const auto step = [](auto h, auto u, auto v) { return u == 0 ? v : u * h + v; };
+  return scan(normalize_axis("linear_recurrence", axis, a.rank()), 0, step, a, b);
 }
 
 Tensor argsort(const Tensor& x, int axis, bool descending) {

@@ -101,6 +101,16 @@ void add_selection(OpTable& t) {
   OpSample integers =
       sample("integers", {t.random_booleans({4}), tensor({1, 2, 3, 4}, i64), tensor({5}, i64)});
   integers.differentiable = false;
+  const OpSample number_right{
+      .note = "number right",
+      .inputs = {t.random_booleans({3, 4}), t.random({4})},
+      .apply = [](const auto& x) { return where(x[0], x[1], 0); },
+      .reference = pointwise([](const auto& v) { return v[0] != 0 ? v[1] : 0; })};
+  const OpSample number_left{
+      .note = "number left",
+      .inputs = {t.random_booleans({3, 1}), t.random({3, 4})},
+      .apply = [](const auto& x) { return where(x[0], -1.5, x[1]); },
+      .reference = pointwise([](const auto& v) { return v[0] != 0 ? -1.5 : v[1]; })};
   t.add({.name = "where",
          .samples = {sample("equal shapes",
                             {t.random_booleans({3, 4}), t.random({3, 4}), t.random({3, 4})}),
@@ -108,10 +118,11 @@ void add_selection(OpTable& t) {
                             {t.random_booleans({2, 1, 4}), t.random({3, 1}), t.random({})}),
                      sample("condition is larger",
                             {t.random_booleans({3, 4}), t.random({4}), t.random({1, 1})}),
-                     integers},
+                     integers, number_right, number_left},
          .empty = {sample("nothing", {zeros({0}, boolean), zeros({0}, f64), zeros({1}, f64)})},
          .errors = {{"bool", [] { where(ones({2}), ones({2}), ones({2})); }},
-                    {"[3]", [] { where(ones({2}, boolean), ones({3}), ones({1})); }}},
+                    {"[3]", [] { where(ones({2}, boolean), ones({3}), ones({1})); }},
+                    {"not an integer", [] { where(ones({2}, boolean), ones({2}, i64), 0.5); }}},
          .broadcasts = true});
 
   const auto filled = [&](const std::string& note, const Tensor& x, const Tensor& mask,

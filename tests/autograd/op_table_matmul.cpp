@@ -209,6 +209,21 @@ void add_einsum_row(OpTable& table) {
                               [](const Terms& x, const Shape& i) {
                                 return x[0]({i[0], i[2]}) * x[1]({i[2], i[3]}) * x[2]({i[3], i[1]});
                               })),
+                   einsum_sample(  // the second and third operands are contracted first
+                       "ijkl,kl,l->ij",
+                       {table.random({2, 2, 2, 3}), table.random({2, 3}), table.random({3})},
+                       summed({2, 2, 2, 3}, 2,  // i j k l
+                              [](const Terms& x, const Shape& i) {
+                                return x[0](i) * x[1]({i[2], i[3]}) * x[2]({i[3]});
+                              })),
+                   einsum_sample("...i,ij,...j,j",
+                                 {table.random({2, 2}), table.random({2, 3}), table.random({1, 3}),
+                                  table.random({3})},
+                                 summed({2, 2, 3}, 1,  // . i j
+                                        [](const Terms& x, const Shape& i) {
+                                          return x[0]({i[0], i[1]}) * x[1]({i[1], i[2]}) *
+                                                 x[2]({0, i[2]}) * x[3]({i[2]});
+                                        })),
                    einsum_sample("...i,...i->", {table.random({2, 3}), table.random({1, 3})},
                                  summed({2, 3}, 0,
                                         [](const Terms& x, const Shape& i) {

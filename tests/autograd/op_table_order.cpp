@@ -2,6 +2,7 @@
 // (autograd/ops/reduce.h).
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "ladon/autograd/ops.h"
@@ -201,10 +202,60 @@ void add_scan(OpTable& t) {
                     {"undefined", [] { cumsum(Tensor(), 0); }}}});
 }
 
+void add_products(OpTable& t) {
+  const auto running = [](const Numbers& v) {
+    Numbers products(v.size());
+    std::partial_sum(v.begin(), v.end(), products.begin(), std::multiplies<>());
+    return products;
+  };
+  const auto scan = [&](const std::string& note, const Tensor& x, int axis) {
+    return ordered(
+        note, x, [axis](const auto& in) { return cumprod(in[0], axis); }, along(axis, running),
+        is_floating(x.dtype()));
+  };
+  const Tensor one_zero = tensor({2, 0, -1.5, 3}, {4}, f64);
+  const Tensor zeros_everywhere = tensor({0, 2, 0, 1, 0, 0}, {2, 3}, f64);
+  t.add({.name = "cumprod",
+         .samples = {scan("first", t.random({3, 4}), 0), scan("last", t.random({2, 3, 4}), 2),
+                     scan("a zero", one_zero, 0), scan("zeros", zeros_everywhere, 1),
+                     scan("integers", t.random_integers({6}, -5, 5), 0)},
+         .empty = {ordered(
+             "nothing", zeros({2, 0}, f64), [](const auto& in) { return cumprod(in[0], 1); },
+             [](const auto&) {
+               return Dense(Shape{2, 0});
+             },
+             true)},
+         .errors = {{"axis", [] { cumprod(ones({2}), 1); }},
+                    {"undefined", [] { cumprod(Tensor(), 0); }}}});
+
+  const auto recur = [](const std::string& note, const Tensor& a, const Tensor& b) {
+    return OpSample{.note = note,
+                    .inputs = {a, b},
+                    .apply = [](const auto& in) { return linear_recurrence(in[0], in[1], 1); },
+                    .reference =
+                        [](const std::vector<Dense>& in) {
+                          Dense h(in[0].shape);
+                          for_each_index(h.shape, [&](const Shape& i) {
+                            Shape before = i;
+                            before[1] -= 1;
+                            h(i) = in[1](i) + (i[1] > 0 ? in[0](i) * h(before) : 0);
+                          });
+                          return h;
+                        }};
+  };
+  t.add({.name = "linear_recurrence",
+         .samples = {recur("random", t.random({2, 4, 2}), t.random({2, 4, 2})),
+                     recur("zeros", tensor({1, 0, 2, 0, 0, 1}, {2, 3}, f64), t.random({2, 3}))},
+         .empty = {recur("nothing", zeros({2, 0}, f64), zeros({2, 0}, f64))},
+         .errors = {{"shapes differ", [] { linear_recurrence(ones({2}), ones({3}), 0); }},
+                    {"axis", [] { linear_recurrence(ones({2}), ones({2}), 1); }}}});
+}
+
 void add_order_rows(OpTable& t) {
   add_positions(t);
   add_sorting(t);
   add_scan(t);
+  add_products(t);
 }
 
 const Family family(add_order_rows);

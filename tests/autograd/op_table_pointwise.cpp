@@ -117,10 +117,25 @@ void add_extremes(OpTable& t) {
                                  [](double y, double x) { return std::atan2(y, x); }));
   angle.samples.back().differentiable = false;
   t.add(angle);
-  t.add(binary_row(t, "maximum", maximum,
-                   [](double a, double b) { return a != a || b != b ? NAN : std::max(a, b); }));
-  t.add(binary_row(t, "minimum", minimum,
-                   [](double a, double b) { return a != a || b != b ? NAN : std::min(a, b); }));
+  const auto with_numbers = [&](const std::string& name, auto f, const Scalar& reference) {
+    OpRow row = binary_row(t, name, f, reference);
+    row.broadcasts = true;
+    for (const bool left : {false, true}) {
+      row.samples.push_back(one(
+          left ? "number left" : "number right", t.random({3, 4}),
+          [=](const Tensor& x) { return left ? f(0.25, x) : f(x, 0.25); },
+          [=](double v) { return reference(v, 0.25); }));
+      row.errors.push_back(
+          {"is no i64", [=] { left ? f(0.5, ones({2}, i64)) : f(ones({2}, i64), 0.5); }});
+    }
+    t.add(row);
+  };
+  with_numbers(
+      "maximum", [](const auto& a, const auto& b) { return maximum(a, b); },
+      [](double a, double b) { return a != a || b != b ? NAN : std::max(a, b); });
+  with_numbers(
+      "minimum", [](const auto& a, const auto& b) { return minimum(a, b); },
+      [](double a, double b) { return a != a || b != b ? NAN : std::min(a, b); });
 }
 
 void add_clamp_and_cast(OpTable& t) {

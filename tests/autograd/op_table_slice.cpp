@@ -1,5 +1,7 @@
 // Rows of autograd/ops/shape.h: cutting and joining.
 
+#include <cmath>
+
 #include "ladon/autograd/ops/shape.h"
 #include "op_table.h"
 
@@ -85,14 +87,85 @@ void add_cutting_rows(OpTable& table) {
                           .reference = remap({2},
                                              [](const Shape& i) {
                                                return Shape{i[0], 0};
+                                             })},
+                         {.note = "ranges in braces",
+                          .inputs = {table.random({4, 5})},
+                          .apply =
+                              [](const auto& x) {
+                                return at(x[0], {{1, 3}, {-1, {}, -2}});
+                              },
+                          .reference = remap({2, 3},
+                                             [](const Shape& i) {
+                                               return Shape{i[0] + 1, 4 - 2 * i[1]};
+                                             })},
+                         {.note = "one range",
+                          .inputs = {table.random({4, 2})},
+                          .apply =
+                              [](const auto& x) {
+                                return at(x[0], {{1, 3}});
+                              },
+                          .reference = remap({2, 2},
+                                             [](const Shape& i) {
+                                               return Shape{i[0] + 1, i[1]};
+                                             })},
+                         {.note = "an ellipsis",
+                          .inputs = {table.random({2, 3, 2, 4})},
+                          .apply =
+                              [](const auto& x) {
+                                return at(x[0], {1, ellipsis, -1});
+                              },
+                          .reference = remap({3, 2},
+                                             [](const Shape& i) {
+                                               return Shape{1, i[0], i[1], 3};
+                                             })},
+                         {.note = "an ellipsis of no axis",
+                          .inputs = {table.random({2, 3})},
+                          .apply =
+                              [](const auto& x) {
+                                return at(x[0], {ellipsis, {0, 1}, 2});
+                              },
+                          .reference = remap({1},
+                                             [](const Shape&) {
+                                               return Shape{0, 2};
                                              })}},
-             .errors = {{"3 indices",
-                         [] {
-                           at(ones({2, 2}), {0, 0, 0});
-                         }},
-                        {"[at] index 5 is out of range for axis 1 of shape [2, 3]", [] {
-                           at(ones({2, 3}), {1, 5});
-                         }}}});
+             .errors = {
+                 {"more than one ellipsis", [] { at(ones({2, 2}), {ellipsis, 0, ellipsis}); }},
+                 {"index 5 is out of range for axis 2", [] { at(ones({2, 2, 2}), {ellipsis, 5}); }},
+                 {"3 indices", [] { at(ones({2, 2}), {0, 0, 0}); }},
+                 {"[at] index 5 is out of range for axis 1 of shape [2, 3]", [] {
+                    at(ones({2, 3}), {1, 5});
+                  }}}});
+  const auto rolled = [&](const std::string& note, std::int64_t shift, int axis) {
+    return OpSample{.note = note,
+                    .inputs = {table.random({3, 5})},
+                    .apply = [=](const auto& x) { return roll(x[0], shift, axis); },
+                    .reference =
+                        [=](const std::vector<Dense>& x) {
+                          Dense y(x[0].shape);
+                          for_each_index(y.shape, [&](const Shape& i) {
+                            Shape to = i;
+                            const std::int64_t n = y.shape.at(axis);
+                            std::int64_t& place = to[axis < 0 ? axis + 2 : axis];
+                            for (std::int64_t s = 0; s < std::abs(shift); ++s)
+                              place = (place + (shift > 0 ? 1 : n - 1)) % n;
+                            y(to) = x[0](i);
+                          });
+                          return y;
+                        }};
+  };
+  table.add(
+      {.name = "roll",
+       .samples = {rolled("by one", 1, 1), rolled("backwards", -2, 0), rolled("around", 12, -1),
+                   rolled("not at all", 0, 0), rolled("around backwards", -7, 0)},
+       .empty = {{.note = "nothing",
+                  .inputs = {zeros({0, 2}, f64)},
+                  .apply = [](const auto& x) { return roll(x[0], 1, 0); },
+                  .reference =
+                      [](const auto&) {
+                        return Dense(Shape{0, 2});
+                      }}},
+       .errors = {{"out of range", [] { roll(ones({2}), 1, 1); }},
+                  {"undefined", [] { roll(Tensor(), 1, 0); }}}});
   table.add(
       {.name = "split",
        .samples = {{.note = "the second piece",

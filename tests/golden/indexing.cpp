@@ -1,6 +1,8 @@
 // Indexing operators.
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "case.h"
 #include "ladon/autograd/ops.h"
@@ -24,29 +26,17 @@ Tensors gather_case(const Case& c) {
   return {reshape(index_select(x, axis, reshape(index, {index.count()})), shape)};
 }
 
-/// One write of several; `reduction` as ONNX names it.
-Tensor combine(const std::string& reduction, const Tensor& old, const Tensor& update) {
-  if (reduction == "add") return old + update;
-  if (reduction == "mul") return old * update;
-  if (reduction == "max") return maximum(old, update);
-  if (reduction == "min") return minimum(old, update);
-  LADON_CHECK(false, "scatter", "unknown reduction ", reduction);
-  return update;
-}
-
-/// Updates that may meet at one place are combined one after the other along `axis`: those of one
-/// position never meet.
+/// `reduction` as ONNX names it.
 Tensor scatter_with(const std::string& reduction, const Tensor& x, int axis, const Tensor& index,
                     const Tensor& updates) {
   if (reduction == "none") return scatter(x, axis, index, updates);
-  if (reduction == "add") return scatter_add(x, axis, index, updates);
-  Tensor y = x;
-  for (std::int64_t i = 0; i < index.size(axis); ++i) {
-    const Slice one{.start = i, .stop = i + 1};
-    const Tensor at = slice(index, axis, one);
-    y = scatter(y, axis, at, combine(reduction, gather(y, axis, at), slice(updates, axis, one)));
-  }
-  return y;
+  const std::map<std::string, Scattered> known{{"add", Scattered::sum},
+                                               {"mul", Scattered::prod},
+                                               {"max", Scattered::max},
+                                               {"min", Scattered::min}};
+  const auto by = known.find(reduction);
+  LADON_CHECK(by != known.end(), "scatter", "unknown reduction ", reduction);
+  return scatter_reduce(x, axis, index, updates, by->second);
 }
 
 Tensors scatter_elements(const Case& c) {
@@ -134,34 +124,18 @@ Tensors compress(const Case& c) {
   return {index_select(x, axis, select(nonzero(c.in(1)), 1, 0))};
 }
 
-/// Rows (or elements) without repetition, in ascending or in first-seen order; the first place of
-/// each; which one each row is; how often it stands there.
-Tensors unique(const Case& c) {
-  const bool whole = !c.has("axis");
-  const int axis = whole ? 0 : c.axis("axis", 0, c.in(0).rank());
-  const Tensor x = whole ? reshape(c.in(0), {c.in(0).count()}) : c.in(0);
-  const std::int64_t n = x.size(axis);
-  std::vector<int> axis_first{axis};
-  for (int i = 0; i < x.rank(); ++i)
-    if (i != axis) axis_first.push_back(i);
-  const Tensor rows = as_rows(permute(x, axis_first), 1);
-  Tensor order = arange(n);
-  for (std::int64_t column = rows.size(1); column-- > 0;)  // the first column is sorted last
-    order = index_select(
-        order, 0, sort(index_select(select(rows, 1, column), 0, order), {.axis = 0}).indices);
-  const Tensor sorted = index_select(rows, 0, order);
-  const Tensor differs =
-      any(not_equal(slice(sorted, 0, {.start = 1}), slice(sorted, 0, {.stop = n - 1})), 1);
-  const Tensor starts = concat({ones({std::min<std::int64_t>(n, 1)}, boolean), differs}, 0);
-  Tensor first = masked_select(order, starts);
-  Tensor which = scatter(zeros({n}, i64), 0, order, cumsum(cast(starts, i64), 0) - 1);
-  if (!c.flag("sorted", true)) {
-    const Tensor seen = sort(first, {.axis = 0}).indices;  // place in the new order → in the old
-    first = index_select(first, 0, seen);
-    which = index_select(sort(seen, {.axis = 0}).indices, 0, which);
-  }
-  const Tensor counts = scatter_add(zeros(first.shape(), i64), 0, which, ones({n}, i64));
-  return {index_select(x, axis, first), first, which, counts};
+/// Slices (or elements) without repetition, in ascending or in first-seen order; the first place of
+/// each; which one each is; how often it stands there.
+Tensors unique_case(const Case& c) {
+  std::optional<int> axis;
+  if (c.has("axis")) axis = c.axis("axis", 0, c.in(0).rank());
+  const Unique u = unique(c.in(0), axis);
+  const Tensor which = flatten(u.inverse);
+  if (c.flag("sorted", true)) return {u.values, u.first, which, u.counts};
+  const Tensor seen = sort(u.first, {.axis = 0}).indices;  // place in the new order → in the old
+  const Tensor place = sort(seen, {.axis = 0}).indices;
+  return {index_select(u.values, axis.value_or(0), seen), index_select(u.first, 0, seen),
+          index_select(place, 0, which), index_select(u.counts, 0, seen)};
 }
 
 /// Writes `update` into a cache along an axis, from each batch entry's own position on.
@@ -196,7 +170,7 @@ void add_indexing(Table& t) {
   t["TopK"] = topk_case;
   t["NonZero"] = [](const Case& c) -> Tensors { return {transpose(nonzero(c.in(0)))}; };
   t["Compress"] = compress;
-  t["Unique"] = unique;
+  t["Unique"] = unique_case;
 }
 
 }  // namespace ladon::golden

@@ -9,6 +9,7 @@ namespace ladon::golden {
 namespace {
 
 using Unary = Tensor (*)(const Tensor&);
+using Binary = Tensor (*)(const Tensor&, const Tensor&);
 template <Unary f>
 Tensors unary(const Case& c) {
   return {f(c.in(0))};
@@ -125,8 +126,8 @@ void add_pointwise(Table& t) {
     return {mod(c.in(0), c.in(1), c.flag("fmod", false))};
   };
   t["BitShift"] = bit_shift;
-  t["Max"] = [](const Case& c) -> Tensors { return {fold(c, maximum)}; };
-  t["Min"] = [](const Case& c) -> Tensors { return {fold(c, minimum)}; };
+  t["Max"] = [](const Case& c) -> Tensors { return {fold(c, static_cast<Binary>(maximum))}; };
+  t["Min"] = [](const Case& c) -> Tensors { return {fold(c, static_cast<Binary>(minimum))}; };
   t["Sum"] = [](const Case& c) -> Tensors { return {fold(c, add)}; };
   t["Mean"] = [](const Case& c) -> Tensors {
     return {fold(c, add) / static_cast<double>(c.inputs())};

@@ -19,8 +19,8 @@ Shape index_shape(Draw& d, const Tensor& x) {
   return shape;
 }
 
-using Scatter = Tensor (*)(const Tensor&, int, const Tensor&, const Tensor&);
-Tensor scattered(Draw& d, Scatter f) {
+template <class F>
+Tensor scattered(Draw& d, const F& f) {
   const Tensor x = d.tensor();
   const int a = d.axis();
   const Tensor index = d.indices(index_shape(d, x), length(x, a));
@@ -45,6 +45,18 @@ void add_index_calls(CallTable& table) {
   });
   table.add("scatter_add", [](Draw& d) { return scattered(d, scatter_add); });
   table.add("scatter", [](Draw& d) { return scattered(d, scatter); });
+  table.add("scatter_reduce", [](Draw& d) {
+    const auto by = static_cast<Scattered>(d.say(d.below(5)));
+    const bool include_self = d.flag();
+    return scattered(d, [=](const Tensor& x, int a, const Tensor& index, const Tensor& source) {
+      return scatter_reduce(x, a, index, source, by, include_self);
+    });
+  });
+  table.add("unique", [](Draw& d) {
+    const Tensor x = d.tensor();
+    const Unique u = d.flag() ? unique(x) : unique(x, d.axis());
+    return Tensors{u.values, u.first, u.inverse, u.counts};
+  });
   table.add("embedding", [](Draw& d) {
     const Tensor weight = d.chance(0.8) ? d.floating({d.below(5), d.below(4)}) : d.tensor();
     const Tensor index =

@@ -15,8 +15,6 @@ void add_arithmetic(CallTable& table) {
   table.add("pow", static_cast<Binary>(pow), any_tensor, partner);
   table.add("pow", static_cast<WithNumber>(pow), any_tensor, number);
   table.add("atan2", atan2, any_tensor, partner);
-  table.add("maximum", maximum, any_tensor, partner);
-  table.add("minimum", minimum, any_tensor, partner);
   table.add("operator+", static_cast<Binary>(operator+), any_tensor, partner);
   table.add("operator-", static_cast<Binary>(operator-), any_tensor, partner);
   table.add("operator*", static_cast<Binary>(operator*), any_tensor, partner);
@@ -32,6 +30,17 @@ void add_arithmetic(CallTable& table) {
   table.add("operator/", static_cast<NumberFirst>(operator/), number, any_tensor);
   table.add(
       "operator-", [](const Tensor& x) { return -x; }, any_tensor);
+  const std::vector<std::tuple<const char*, Binary, WithNumber, NumberFirst>> all_forms{
+      {"maximum", maximum, maximum, maximum}, {"minimum", minimum, minimum, minimum},
+      {"operator<", operator<, operator<, operator<},
+       {"operator<=", operator<=, operator<=, operator<= },
+        {"operator>", operator>, operator>, operator> },
+         {"operator>=", operator>=, operator>=, operator>= } };
+  for (const auto& [name, of_two, with_number, number_first] : all_forms) {
+    table.add(name, of_two, any_tensor, partner);
+    table.add(name, with_number, any_tensor, number);
+    table.add(name, number_first, number, any_tensor);
+  }
 }
 
 void add_functions(CallTable& table) {
@@ -83,7 +92,12 @@ void add_comparisons(CallTable& table) {
   }
   table.add("logical_and", logical_and, mask, mask);
   table.add("logical_or", logical_or, mask, mask);
-  table.add("where", where, mask, partner, partner);
+  table.add("where", static_cast<Tensor (*)(const Tensor&, const Tensor&, const Tensor&)>(where),
+            mask, partner, partner);
+  table.add("where", static_cast<Tensor (*)(const Tensor&, const Tensor&, double)>(where), mask,
+            partner, number);
+  table.add("where", static_cast<Tensor (*)(const Tensor&, double, const Tensor&)>(where), mask,
+            number, partner);
   table.add("masked_fill", masked_fill, any_tensor, mask, number);
   table.add("all_equal", all_equal, any_tensor, twin);
   table.add("same_elements", same_elements, any_tensor, twin);
@@ -96,6 +110,18 @@ void add_edits(CallTable& table) {
   table.add("add_", add_, any_tensor, partner, number);
   table.add("scale_", scale_, any_tensor, number);
   table.add("mul_", mul_, any_tensor, partner);
+  using Assign = Tensor& (*)(Tensor&, const Tensor&);
+  using AssignNumber = Tensor& (*)(Tensor&, double);
+  const std::vector<std::tuple<const char*, Assign, AssignNumber>> assignments{
+      {"operator+=", operator+=, operator+= },
+       {"operator-=", operator-=, operator-= },
+        {"operator*=", operator*=, operator*= }, {"operator/=", operator/=, operator/= } };
+  for (const auto& [name, of_two, with_number] : assignments) {
+    table.add(
+        name, [f = of_two](Tensor x, const Tensor& y) { return f(x, y); }, any_tensor, partner);
+    table.add(
+        name, [f = with_number](Tensor x, double s) { return f(x, s); }, any_tensor, number);
+  }
 }
 
 }  // namespace

@@ -27,6 +27,8 @@ void add_reductions(CallTable& table) {
   table.add("topk", topk, any_tensor, size, topk_options);
   table.add("sort", sort, any_tensor, sort_options);
   table.add("cumsum", cumsum, any_tensor, axis);
+  table.add("cumprod", cumprod, any_tensor, axis);
+  table.add("linear_recurrence", linear_recurrence, any_tensor, twin, axis);
   table.add("sum_to", sum_to, any_tensor, [](Draw& d) {
     Shape shape = d.subject().defined() ? d.subject().shape() : d.shape();
     for (std::int64_t& n : shape)

@@ -20,7 +20,11 @@ std::vector<Index> index_list(Draw& d) {
   const int rank = d.subject().defined() ? d.subject().rank() : 2;
   const std::int64_t n = d.chance(0.05) ? d.below(10) : d.below(rank + 1);
   for (std::int64_t i = 0; i < n; ++i) {
-    if (d.chance(0.5))
+    if (d.chance(0.1))
+      list.emplace_back(ellipsis);
+    else if (d.chance(0.1))
+      list.emplace_back(d.integer(), d.integer(), d.integer());
+    else if (d.chance(0.5))
       list.emplace_back(d.around(-1, 1));
     else
       list.emplace_back(range(d));
@@ -81,6 +85,7 @@ void add_views(CallTable& table) {
   table.add("select", select, perhaps_giant, axis, [](Draw& d) { return d.around(-1, 1); });
   table.add("at", at, perhaps_giant, index_list);
   table.add("flip", flip, perhaps_giant, axis_list);
+  table.add("roll", roll, any_tensor, integer, axis);
   table.add("diagonal", diagonal, perhaps_giant, integer, axis, axis);
 }
 

@@ -1,0 +1,64 @@
+// Running sums, products and recurrences (reduce.h).
+
+#include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/kernels/reduce.h"
+
+namespace ladon {
+
+Tensor cumsum(const Tensor& x, int axis) {
+  check_defined("cumsum", {x});
+  const int a = normalize_axis("cumsum", axis, x.rank());
+  return record("cumsum", kernels::cumsum(x, a), {x}, [a](const Tensor& g) {
+    return flip(cumsum(flip(g, {a}), a), {a});  // ∂y_i/∂x_j = [j ≤ i]
+  });
+}
+
+namespace {
+
+/// x moved one place towards the end, with `first` in the place that becomes free.
+Tensor delayed(const Tensor& x, int axis, double first) {
+  Shape one = x.shape();
+  one[axis] = 1;
+  return concat({full(one, first, x.dtype()), slice(x, axis, {.stop = -1})}, axis);
+}
+
+/// S_t = g_t + a_{t+1}·S_{t+1}: the adjoint of a recurrence with coefficients a.
+Tensor swept_back(const Tensor& a, const Tensor& g, int axis) {
+  const Tensor following = delayed(flip(a, {axis}), axis, 0);
+  return flip(linear_recurrence(following, flip(g, {axis}), axis), {axis});
+}
+
+}  // namespace
+
+Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis) {
+  check_defined("linear_recurrence", {a, b});
+  LADON_CHECK(a.shape() == b.shape(), "linear_recurrence", "shapes differ: ", a.shape(), " and ",
+              b.shape());
+  const int along = normalize_axis("linear_recurrence", axis, a.rank());
+  const auto compute = [along](const Tensor& u, const Tensor& v) {
+    return kernels::linear_recurrence(u, v, along);
+  };
+  const Tensor h = in_common_dtype("linear_recurrence", a, b, i64, compute);
+  if (h.size(along) == 0) return record("linear_recurrence", h, {a, b}, zeros_like, zeros_like);
+  const auto by_b = [along, a = saved(a)](const Tensor& g) { return swept_back(a, g, along); };
+  return record(
+      "linear_recurrence", h, {a, b},
+      [by_b, along](const Tensor& g, const Tensor& y) { return by_b(g) * delayed(y, along, 0); },
+      by_b);
+}
+
+Tensor cumprod(const Tensor& x, int axis) {
+  check_defined("cumprod", {x});
+  const int a = normalize_axis("cumprod", axis, x.rank());
+  const Tensor y = kernels::cumprod(x, a);
+  if (x.size(a) == 0) return record("cumprod", y, {x}, zeros_like);
+  return record("cumprod", y, {x}, [a, x = saved(x)](const Tensor& g, const Tensor& out) {
+    // Σ_{k≥i} g_k·Π_{j≤k, j≠i} x_j = (Π_{j<i} x_j)·S_i with S_i = g_i + x_{i+1}·S_{i+1}: no division
+    return delayed(out, a, 1) * swept_back(x, g, a);
+  });
+}
+
+}  // namespace ladon
