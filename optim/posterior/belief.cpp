@@ -105,7 +105,8 @@ Belief belief_of_draws(const Tensor& values) {
   LADON_CHECK(values.defined() && values.rank() == 2 && values.size(0) >= 2 && values.size(1) >= 1,
               "belief_of_draws", "draws must be [S ≥ 2, M], got ",
               values.defined() ? values.shape() : Shape{});
-  const Tensor x = blocks::cross_block("belief_of_draws", "the draws", values, -1, values.size(1));
+  const Tensor x =
+      kernel_blocks::cross_block("belief_of_draws", "the draws", values, -1, values.size(1));
   const Tensor m = mean(x, 0), apart = x - m;
   return {m, matmul(transpose(apart), apart) / static_cast<double>(x.size(0) - 1), x,
           zeros(x.shape(), f64)};

@@ -73,8 +73,9 @@ Tensor class_probabilities(const Tensor& mean, const Tensor& variance) {
   const std::int64_t rows = mean.size(0), classes = mean.size(1);
   LADON_CHECK(variance.defined() && variance.shape() == Shape{rows}, operation,
               "the variance must be [", rows, "], one a row of the mean, got ", variance.shape());
-  const Tensor m = blocks::cross_block(operation, "the mean", mean, rows, classes);
-  const Tensor v = blocks::cross_block(operation, "the variance", unsqueeze(variance, 1), rows, 1);
+  const Tensor m = kernel_blocks::cross_block(operation, "the mean", mean, rows, classes);
+  const Tensor v =
+      kernel_blocks::cross_block(operation, "the variance", unsqueeze(variance, 1), rows, 1);
   Tensor p = empty({rows, classes}, f64);
   const double *from = m.data<double>(), *s = v.data<double>();
   for (std::int64_t i = 0; i < rows; ++i)

@@ -106,7 +106,7 @@ std::vector<Tensor> cross_entropy_flow(const Tensor& ntk, const Tensor& labels,
                                        std::int64_t classes, const std::vector<double>& times,
                                        const CrossEntropyFlowOptions& options) {
   const NoGrad off;
-  const Tensor k = blocks::symmetric_block(operation, "the kernel", ntk);
+  const Tensor k = kernel_blocks::symmetric_block(operation, "the kernel", ntk);
   const Tensor one_hot = classification_targets(labels, classes) + 1 / static_cast<double>(classes);
   LADON_CHECK(one_hot.size(0) == k.size(0), operation, one_hot.size(0), " labels for a kernel of ",
               k.size(0), " inputs");
@@ -116,8 +116,8 @@ std::vector<Tensor> cross_entropy_flow(const Tensor& ntk, const Tensor& labels,
               options.learning_rate, " and ", options.tolerance);
   CrossEntropyFlowOptions checked = options;
   if (options.initial.defined())
-    checked.initial =
-        blocks::cross_block(operation, "the initial logits", options.initial, k.size(0), classes);
+    checked.initial = kernel_blocks::cross_block(operation, "the initial logits", options.initial,
+                                                 k.size(0), classes);
   double before = 0;
   for (const double t : times) {
     LADON_CHECK(std::isfinite(t) && t >= before, operation, "times must ascend from 0, got ", t,

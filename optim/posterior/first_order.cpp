@@ -22,17 +22,17 @@ double trace_of_product(const Tensor& a, const Tensor& b) {  // of symmetric one
 }  // namespace
 
 FirstOrder::FirstOrder(const Tensor& kernel, const Tensor& targets, const GpOptions& options)
-    : kernel_(clone(blocks::symmetric_block(operation, "the kernel", kernel))) {
+    : kernel_(clone(kernel_blocks::symmetric_block(operation, "the kernel", kernel))) {
   const NoGrad off;
   LADON_CHECK(targets.defined() && targets.rank() > 0, operation,
               "the targets must be [N] or [N, O]");
   const std::int64_t n = targets.size(0), m = kernel_.size(0) - n;
   LADON_CHECK(m >= 0, operation, n, " targets for a kernel of ", kernel_.size(0),
               " inputs; training inputs come first in it");
-  targets_ = clone(blocks::target_block(operation, "the targets", targets, n));
+  targets_ = clone(kernel_blocks::target_block(operation, "the targets", targets, n));
   const Tensor train = contiguous(head(head(kernel_, 0, n), 1, n));
-  const Tensor factor = blocks::factorize(
-      operation, train, blocks::ridge_of(operation, train, options.noise, options.jitter));
+  const Tensor factor = kernel_blocks::factorize(
+      operation, train, kernel_blocks::ridge_of(operation, train, options.noise, options.jitter));
   inverse_ = lapack::cholesky_inverse(factor);
   weights_ = lapack::cholesky_solve(factor, targets_);
   const Tensor cross = head(slice(kernel_, 0, {.start = n}), 1, n);
@@ -45,7 +45,7 @@ void FirstOrder::add(const Tensor& one_head) {
   LADON_CHECK(one_head.shape() == kernel_.shape(), operation, "a draw of shape ", one_head.shape(),
               " beside a limit of shape ", kernel_.shape());
   const std::int64_t n = targets_.size(0), outputs = targets_.size(1);
-  const Tensor delta = blocks::symmetric_block(operation, "the draw", one_head) - kernel_;
+  const Tensor delta = kernel_blocks::symmetric_block(operation, "the draw", one_head) - kernel_;
   const Tensor columns = head(delta, 1, n), train = head(columns, 0, n);  // [N + M, N], [N, N]
   const Tensor moved = matmul(inverse_, train);                           // A⁻¹δ
   const Tensor pulled = matmul(columns, weights_);                        // δα [N + M, O]
@@ -88,7 +88,7 @@ Prediction FirstOrder::predict(double heads) const {
     y.mean = y.mean + c.mean / heads;
     y.covariance = y.covariance + (c.within + select(c.between, 0, 0)) / heads;
   }
-  y.covariance = blocks::proper_covariance(y.covariance);
+  y.covariance = kernel_blocks::proper_covariance(y.covariance);
   return y;
 }
 

@@ -49,23 +49,24 @@ Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
 GaussianProcess::GaussianProcess(const Tensor& kernel, const Tensor& targets,
                                  const GpOptions& options) {
   constexpr std::string_view operation = "GaussianProcess";
-  const Tensor k = blocks::symmetric_block(operation, "the kernel", kernel);
-  targets_ = clone(blocks::target_block(operation, "the targets", targets, k.size(0)));
-  factor_ = blocks::factorize(operation, k,
-                              blocks::ridge_of(operation, k, options.noise, options.jitter));
+  const Tensor k = kernel_blocks::symmetric_block(operation, "the kernel", kernel);
+  targets_ = clone(kernel_blocks::target_block(operation, "the targets", targets, k.size(0)));
+  factor_ = kernel_blocks::factorize(
+      operation, k, kernel_blocks::ridge_of(operation, k, options.noise, options.jitter));
   weights_ = lapack::cholesky_solve(factor_, targets_);
 }
 
 // RW algorithm 2.1:  mean = K* α,  V = L⁻¹ K*ᵀ,  covariance = K** − VᵀV    (RW 2.25, 2.26)
 Prediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) const {
   constexpr std::string_view operation = "GaussianProcess::predict";
-  const Tensor k = blocks::cross_block(operation, "the cross kernel", cross, -1, targets_.size(0));
+  const Tensor k =
+      kernel_blocks::cross_block(operation, "the cross kernel", cross, -1, targets_.size(0));
   Prediction posterior{matmul(k, weights_), {}};  // [M, N] · [N, O] → [M, O]
   if (!test.defined()) return posterior;
-  const Tensor prior = blocks::test_block(operation, test, k.size(0));
+  const Tensor prior = kernel_blocks::test_block(operation, test, k.size(0));
   const Tensor v = lapack::solve_triangular(factor_, transpose(k));  // [N, M]
   const Tensor known = prior.rank() == 1 ? sum(square(v), 0) : matmul(transpose(v), v);
-  posterior.covariance = blocks::proper_covariance(prior - known);
+  posterior.covariance = kernel_blocks::proper_covariance(prior - known);
   return posterior;
 }
 
@@ -92,13 +93,13 @@ double GaussianProcess::amplitude() const {
 Tensor log_marginal_likelihood(const Tensor& kernel, const Tensor& targets, const Tensor& noise,
                                double jitter) {
   constexpr const char* operation = "log_marginal_likelihood";
-  const Tensor k = blocks::symmetric_block(operation, "the kernel", kernel);
-  const Tensor y = blocks::target_block(operation, "the targets", targets, k.size(0));
+  const Tensor k = kernel_blocks::symmetric_block(operation, "the kernel", kernel);
+  const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, k.size(0));
   check_floating(operation, noise);
   LADON_CHECK(noise.count() == 1, operation, "the noise must have one element, got shape ",
               noise.shape());
-  const blocks::Ridge ridge = blocks::ridge_of(operation, k, noise.item(), jitter);
-  const Tensor factor = blocks::factorize(operation, k, ridge);
+  const kernel_blocks::Ridge ridge = kernel_blocks::ridge_of(operation, k, noise.item(), jitter);
+  const Tensor factor = kernel_blocks::factorize(operation, k, ridge);
   // A = K + (σ² + jitter·mean K_ii)·I, recorded; its factor is known already.
   const Tensor recorded = cast(kernel, f64);
   const Tensor on_diagonal = reshape(cast(noise, f64), {}) + mean(diagonal(recorded)) * jitter;

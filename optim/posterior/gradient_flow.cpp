@@ -64,7 +64,7 @@ void check_time(double t) {
 }  // namespace
 
 struct GradientFlow::Decompositions {
-  blocks::Ridge ridge;
+  kernel_blocks::Ridge ridge;
   std::mutex mutex;
   Tensor factor;           // [N, N]
   Tensor values, vectors;  // [N], [N, N]: of the kernel without jitter
@@ -72,19 +72,20 @@ struct GradientFlow::Decompositions {
 
 GradientFlow::GradientFlow(const Tensor& ntk, const Tensor& targets,
                            const GradientFlowOptions& options)
-    : ntk_(clone(blocks::symmetric_block(name, "the NTK", ntk))),  // the caller may edit theirs
-      targets_(clone(blocks::target_block(name, "the targets", targets, ntk_.size(0)))),
+    : ntk_(clone(
+          kernel_blocks::symmetric_block(name, "the NTK", ntk))),  // the caller may edit theirs
+      targets_(clone(kernel_blocks::target_block(name, "the targets", targets, ntk_.size(0)))),
       rate_(options.learning_rate / static_cast<double>(targets_.count())),
       decompositions_(std::make_shared<Decompositions>()) {
   LADON_CHECK(options.learning_rate > 0 && std::isfinite(options.learning_rate), name,
               "the learning rate is ", options.learning_rate, "; it must be positive and finite");
-  decompositions_->ridge = blocks::ridge_of(name, ntk_, 0, options.jitter);
+  decompositions_->ridge = kernel_blocks::ridge_of(name, ntk_, 0, options.jitter);
 }
 
 const Tensor& GradientFlow::factor() const {
   Decompositions& d = *decompositions_;
   const std::lock_guard lock(d.mutex);
-  if (!d.factor.defined()) d.factor = blocks::factorize(name, ntk_, d.ridge);
+  if (!d.factor.defined()) d.factor = kernel_blocks::factorize(name, ntk_, d.ridge);
   return d.factor;
 }
 
@@ -99,7 +100,7 @@ const GradientFlow::Decompositions& GradientFlow::eigenbasis() const {
   const double rounding = 4 * static_cast<double>(n) * std::numeric_limits<double>::epsilon() *
                           std::max(-lowest, highest);
   const double least = lowest + d.ridge.total();
-  if (least < -rounding) blocks::fail_indefinite(name, d.ridge, least, -2 * least);
+  if (least < -rounding) kernel_blocks::fail_indefinite(name, d.ridge, least, -2 * least);
   d.values = values;
   d.vectors = vectors;
   return d;
@@ -126,7 +127,7 @@ Tensor GradientFlow::phi(double t, const Tensor& r) const {
 Tensor GradientFlow::residual(const Tensor& initial) const {
   if (!initial.defined()) return targets_;
   const Tensor f =
-      blocks::target_block(name, "the initial training outputs", initial, targets_.size(0));
+      kernel_blocks::target_block(name, "the initial training outputs", initial, targets_.size(0));
   LADON_CHECK(f.shape() == targets_.shape(), name, "the initial training outputs have shape ",
               f.shape(), ", the targets ", targets_.shape());
   return targets_ - f;
@@ -142,10 +143,11 @@ Tensor GradientFlow::train(double t, const Tensor& initial) const {
 
 Tensor GradientFlow::test(double t, const Tensor& cross, const InitialOutputs& initial) const {
   check_time(t);
-  const Tensor k = blocks::cross_block(name, "the cross NTK", cross, -1, targets_.size(0));
+  const Tensor k = kernel_blocks::cross_block(name, "the cross NTK", cross, -1, targets_.size(0));
   const Tensor change = matmul(k, phi(t, residual(initial.train)));  // [M, N] · [N, O] → [M, O]
   if (!initial.test.defined()) return change;
-  const Tensor f = blocks::target_block(name, "the initial test outputs", initial.test, k.size(0));
+  const Tensor f =
+      kernel_blocks::target_block(name, "the initial test outputs", initial.test, k.size(0));
   LADON_CHECK(f.shape() == change.shape(), name, "the initial test outputs have shape ", f.shape(),
               ", needed is ", change.shape());
   return f + change;
@@ -157,23 +159,24 @@ Tensor GradientFlow::test(double t, const Tensor& cross, const InitialOutputs& i
 Prediction GradientFlow::ensemble(double t, const Tensor& cross, const NngpBlocks& nngp) const {
   check_time(t);
   const std::int64_t n = targets_.size(0);
-  const Tensor theta = blocks::cross_block(name, "the cross NTK", cross, -1, n);
+  const Tensor theta = kernel_blocks::cross_block(name, "the cross NTK", cross, -1, n);
   const std::int64_t m = theta.size(0);
   const Tensor k =
-      blocks::symmetric_block(name, "the NNGP kernel of the training inputs", nngp.train);
+      kernel_blocks::symmetric_block(name, "the NNGP kernel of the training inputs", nngp.train);
   LADON_CHECK(k.size(0) == n, name, "the NNGP kernel of the training inputs has shape ", k.shape(),
               ", the NTK ", ntk_.shape());
-  const Tensor k_cross = blocks::cross_block(name, "the cross NNGP kernel", nngp.cross, m, n);
-  const Tensor k_test = blocks::test_block(name, nngp.test, m);
+  const Tensor k_cross =
+      kernel_blocks::cross_block(name, "the cross NNGP kernel", nngp.cross, m, n);
+  const Tensor k_test = kernel_blocks::test_block(name, nngp.test, m);
   const Tensor s = transpose(phi(t, transpose(theta)));  // Φ is symmetric
   const Tensor d = matmul(s, k) - 2 * k_cross;           // [M, N]
   const Tensor change = k_test.rank() == 1 ? sum(d * s, 1) : matmul(d, transpose(s));
-  return {matmul(s, targets_), blocks::proper_covariance(k_test + change)};
+  return {matmul(s, targets_), kernel_blocks::proper_covariance(k_test + change)};
 }
 
 double max_learning_rate(const Tensor& ntk, std::int64_t elements, double momentum) {
   constexpr std::string_view operation = "max_learning_rate";
-  const Tensor k = blocks::symmetric_block(operation, "the NTK", ntk);
+  const Tensor k = kernel_blocks::symmetric_block(operation, "the NTK", ntk);
   LADON_CHECK(elements >= 1, operation, "the number of target elements is ", elements,
               "; it must be at least 1");
   LADON_CHECK(momentum >= 0 && momentum < 1, operation, "the momentum is ", momentum,

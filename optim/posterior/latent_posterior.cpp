@@ -44,7 +44,7 @@ Prediction predict(const Tensor& kernel, const Tensor& y, double noise) {
   const Whitened w(block(train, train), y, noise);
   const Tensor v = lapack::solve_triangular(w.factor, block(train, test));  // [N, M]
   return {matmul(transpose(v), w.targets),
-          blocks::proper_covariance(block(test, test) - matmul(transpose(v), v))};
+          kernel_blocks::proper_covariance(block(test, test) - matmul(transpose(v), v))};
 }
 
 /// Means over draws of m_z, C_z and m_z·m_zᵀ.
@@ -133,7 +133,7 @@ LogLikelihood latent_likelihood(const infinite::LatentKernel& kernel, const Tens
   LADON_CHECK(targets.defined() && targets.rank() >= 1 && targets.size(0) >= 1, operation,
               "the targets must be [N] or [N, O]");
   const std::int64_t n = targets.size(0);
-  const Tensor y = clone(blocks::target_block(operation, "the targets", targets, n));
+  const Tensor y = clone(kernel_blocks::target_block(operation, "the targets", targets, n));
   return [kernel, y, n, noise](const Tensor& z) {
     const Tensor kernels = kernel.at(z, n);
     std::vector<double> values(static_cast<std::size_t>(z.size(0)));
@@ -156,7 +156,7 @@ Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
   LADON_CHECK(latents.defined() && latents.rank() == 2 && latents.size(1) == kernel.dim, operation,
               "latents must be [F, ", kernel.dim, "], got ",
               latents.defined() ? latents.shape() : Shape{});
-  const Tensor y = blocks::target_block(operation, "the targets", targets, targets.size(0));
+  const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, targets.size(0));
   const Tensor kernels = kernel.at(contiguous(latents), inputs);
   const Generator source = rng.split(rng.reserve(1));
   std::vector<Tensor> functions;
@@ -188,9 +188,10 @@ LatentPosterior sample_posterior(const infinite::LatentKernel& kernel, std::int6
               options.replicates);
   LADON_CHECK(inputs > targets.size(0), operation, targets.size(0), " targets for ", inputs,
               " inputs; training inputs come first among them, and at least one to be tested");
-  const Problem problem{kernel, inputs,
-                        blocks::target_block(operation, "the targets", targets, targets.size(0)),
-                        options.noise};
+  const Problem problem{
+      kernel, inputs,
+      kernel_blocks::target_block(operation, "the targets", targets, targets.size(0)),
+      options.noise};
   SmcOptions smc = options.smc;
   smc.parts = 8;
   while (kernel.parts % smc.parts != 0) --smc.parts;

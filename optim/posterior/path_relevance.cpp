@@ -43,8 +43,8 @@ Tensor checked_paths(const Tensor& paths, const PathOptions& o) {
               operation, "the paths' kernels must be [", p, ", ", p, ", N, N], got ",
               paths.defined() ? paths.shape() : Shape{});
   const std::int64_t n = paths.size(2);
-  blocks::symmetric_block(operation, "the paths' kernel",
-                          reshape(permute(paths.detach(), {0, 2, 1, 3}), {p * n, p * n}));
+  kernel_blocks::symmetric_block(operation, "the paths' kernel",
+                                 reshape(permute(paths.detach(), {0, 2, 1, 3}), {p * n, p * n}));
   return contiguous(cast(paths.detach(), f64));
 }
 
@@ -200,7 +200,7 @@ PathSaddle path_saddle(const Tensor& paths, const Tensor& targets, double noise,
   LADON_CHECK(targets.defined() && targets.rank() >= 1 && targets.size(0) <= all.size(2), operation,
               "the targets must be [N] or [N, O], of no more than ", all.size(2), " inputs");
   const std::int64_t n = targets.size(0);
-  const Tensor y = blocks::target_block(operation, "the targets", targets, n);
+  const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, n);
   const Tensor c = contiguous(slice(slice(all, 2, {.stop = n}), 3, {.stop = n}));
   std::vector<Tensor> u;
   for (std::size_t l = 0; l < options.heads.size(); ++l) u.push_back(eye(rows_of(options, l), f64));

@@ -125,8 +125,8 @@ void check_model(const Layer& model, const infinite::Inputs& x, const infinite::
 
 NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, Evidence by) {
   const NoGrad off;
-  const Tensor k = blocks::symmetric_block("choose_noise", "the kernel", kernel);
-  const Tensor y = blocks::target_block("choose_noise", "the targets", targets, k.size(0));
+  const Tensor k = kernel_blocks::symmetric_block("choose_noise", "the kernel", kernel);
+  const Tensor y = kernel_blocks::target_block("choose_noise", "the targets", targets, k.size(0));
   check_not_zero("choose_noise", k, y);
   const NoiseChoice choice = chosen(Spectrum(k, y, 0), by);
   checked("choose_noise", choice.noise, choice.amplitude);
@@ -166,7 +166,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   LADON_CHECK(!options.noise || *options.noise >= 0, operation, "the noise is ",
               options.noise.value_or(0), "; it must not be negative");
   estimate_predict(model, train, test, options);
-  const Tensor y = blocks::target_block(operation, "the targets", targets, train.count());
+  const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, train.count());
   const infinite::Limit limit = infinite::limit(model).with_landmarks(train);
   const bool ntk = options.kernel == infinite::Get::ntk;
   const infinite::Gram among = infinite::gram(limit, train, options_within(options, 0, "train"));

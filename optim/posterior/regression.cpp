@@ -25,7 +25,7 @@ RegressionTask make(std::int64_t dim, Functions functions, const Tensor& inputs,
   LADON_CHECK(inputs.size(0) > targets.size(0), operation, targets.size(0), " targets for ",
               inputs.size(0), " inputs; training inputs come first, and at least one to be tested");
   const Tensor y =
-      flatten(blocks::target_block(operation, "the targets", targets, targets.size(0)));
+      flatten(kernel_blocks::target_block(operation, "the targets", targets, targets.size(0)));
   return {dim, std::move(functions), inputs.size(0), clone(y), noise};
 }
 

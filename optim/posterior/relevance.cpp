@@ -24,8 +24,8 @@ Tensor checked_heads(const Tensor& heads, std::int64_t value_width) {
               "; it must be at least 1");
   std::vector<Tensor> all;
   for (std::int64_t h = 0; h < heads.size(0); ++h)
-    all.push_back(
-        blocks::symmetric_block(operation, "a head's kernel", contiguous(select(heads, 0, h))));
+    all.push_back(kernel_blocks::symmetric_block(operation, "a head's kernel",
+                                                 contiguous(select(heads, 0, h))));
   return stack(all, 0);
 }
 
@@ -95,7 +95,7 @@ RelevanceSaddle relevance_saddle(const Tensor& heads, const Tensor& targets, dou
   LADON_CHECK(targets.defined() && targets.rank() >= 1 && targets.size(0) <= all.size(1), operation,
               "the targets must be [N] or [N, O], of no more than ", all.size(1), " inputs");
   const std::int64_t n = targets.size(0);
-  const Tensor y = blocks::target_block(operation, "the targets", targets, n);
+  const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, n);
   const Tensor kernels = contiguous(slice(slice(all, 1, {.stop = n}), 2, {.stop = n}));
   const auto width = static_cast<double>(value_width);
 

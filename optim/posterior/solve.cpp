@@ -8,7 +8,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/lapack.h"
 
-namespace ladon::blocks {
+namespace ladon::kernel_blocks {
 namespace {
 
 Tensor plain(std::string_view operation, std::string_view what, const Tensor& x) {
@@ -121,4 +121,4 @@ Tensor proper_covariance(const Tensor& x) {
   return c;
 }
 
-}  // namespace ladon::blocks
+}  // namespace ladon::kernel_blocks

@@ -7,7 +7,7 @@
 
 #include "ladon/core/tensor.h"
 
-namespace ladon::blocks {
+namespace ladon::kernel_blocks {
 
 /// A symmetric [N, N] with N ≥ 1. Throws Error naming `what` for another shape, for an element that
 /// is not finite, and where K_ij and K_ji differ by more than √ε times the largest element.
@@ -45,4 +45,4 @@ Tensor factorize(std::string_view operation, const Tensor& kernel, const Ridge& 
 /// x symmetrized and its diagonal raised to 0, which rounding may have left. Variances [M] likewise.
 Tensor proper_covariance(const Tensor& x);
 
-}  // namespace ladon::blocks
+}  // namespace ladon::kernel_blocks
