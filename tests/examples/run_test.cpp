@@ -135,8 +135,8 @@ TEST_F(Scripts, TheTourShowsEveryExampleOnOnePage) {
                                            ": 1 < 2 & $*\"\necho '<svg/>' >$2/picture.svg\n");
   const Run all = run("examples/run tour --threads 1");
   ASSERT_EQ(all.status, 0) << all.text;
-  EXPECT_TRUE(
-      has(all.calls, "--target repulsive_heads gp_classify nngp_compare particles posterior"))
+  EXPECT_TRUE(has(all.calls,
+                  "--target repulsive_heads char_gpt gp_classify nngp_compare particles posterior"))
       << all.calls;
   EXPECT_TRUE(has(all.text, "page: tour.out/index.html")) << all.text;
   const std::string page = contents(folder_ / "tour.out" / "index.html");
