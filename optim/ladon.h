@@ -18,7 +18,6 @@
 #include "ladon/core/data/images.h"
 #include "ladon/core/data/loader.h"
 #include "ladon/core/data/metrics.h"
-#include "ladon/core/data/passes.h"
 #include "ladon/core/data/prefetch.h"
 #include "ladon/core/data/regression.h"
 #include "ladon/core/data/sequences.h"

@@ -5,10 +5,10 @@
 //   run.add("model", model);          // with the generators of its dropout
 //   run.add("optimizer", adam);       // whose schedule follows from its steps
 //   run.add("average", average);
-//   run.add("data", passes);          // which batch comes next (core/data/passes.h)
+//   run.add("data", data);            // which batch comes next (core/data/loader.h)
 //   run.add("noise", rng);
 //   if (std::filesystem::exists(path)) run.load(path);
-//   while (passes.pass() < 10) {
+//   while (data.position().epoch < 10) {
 //     …;
 //     adam.step();
 //     if (adam.steps() % 100 == 0) run.save(path);
@@ -30,7 +30,7 @@
 
 namespace ladon {
 
-/// What saves and restores itself: optimizers, samplers, Lbfgs, Plateau, Average, Passes, Collect, a class
+/// What saves and restores itself: optimizers, samplers, Lbfgs, Plateau, Average, Loader, Collect, a class
 /// of one's own. load_state_dict must check all before it changes anything.
 template <class T>
 concept Stateful = requires(T& part, const StateDict& state) {

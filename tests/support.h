@@ -2,7 +2,6 @@
 // What tests of all floors share.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <functional>
@@ -10,6 +9,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/random.h"
+#include "ladon/tests/temporary_folder.h"
 
 namespace ladon::test {
 
@@ -29,27 +29,6 @@ inline Tensor gaussian(const Shape& shape, std::uint64_t seed = 1) {
   Generator rng(seed);
   return normal(shape, rng, 0, 1, f64);
 }
-
-/// A new folder, removed at the end of the scope.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "ladon-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("cannot make a temporary folder");
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The folder of real data beside the repository, if it is there. Tests skip without it.
 inline std::filesystem::path shared_data() {

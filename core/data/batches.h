@@ -39,8 +39,7 @@ class Batches {
   std::int64_t size() const;
   /// Every text once, in the dataset's order.
   std::vector<Batch> in_order() const;
-  /// Every text once, in a random order that depends on the generator alone. To resume amid a pass, give
-  /// pass e a generator of its own, rng.split(e), and go on behind the batches that were used.
+  /// Every text once, in a random order that depends on the generator alone.
   std::vector<Batch> shuffled(Generator& rng) const;
   /// Shuffled passes without end, batch by batch, from any position on.
   Loader<Batch> loader(Generator& rng) const;

@@ -16,12 +16,13 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/passes.h"
+#include "ladon/core/data/loader.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
 #include "ladon/core/io/safetensors.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/optim.h"
+#include "ladon/tests/temporary_folder.h"
 
 namespace {
 
@@ -40,21 +41,22 @@ int train(const fs::path& file, std::int64_t every) {
   Adam adam(model.parameters(), {.lr = 0.01});
   adam.set_schedule(schedule::one_cycle({.steps = steps}));
   Average average(model, {.decay = 0.9});
-  Passes passes(x.size(0), 8, rng.split(0));
+  Generator order = rng.split(0);
+  auto data = tensor_loader({x, y}, {.batch_size = 8}, order);
   double losses = 0;
   TrainingRun run;
   run.add("model", model);
   run.add("adam", adam);
   run.add("average", average);
-  run.add("passes", passes);
+  run.add("data", data);
   run.add("noise", rng);
   run.add("losses", losses);
   if (fs::exists(file)) run.load(file);
   while (adam.steps() < steps) {
-    const Tensor chosen = passes.next(), input = index_select(x, 0, chosen);
+    const std::vector<Tensor> batch = data.next();
     adam.zero_grad();
-    const Tensor noisy = input + 0.1 * normal(input.shape(), rng);
-    const Tensor loss = mse_loss(model(noisy), index_select(y, 0, chosen));
+    const Tensor noisy = batch[0] + 0.1 * normal(batch[0].shape(), rng);
+    const Tensor loss = mse_loss(model(noisy), batch[1]);
     backward(loss);
     adam.step();
     average.update();
@@ -113,7 +115,7 @@ void kill_once(const fs::path& file, Generator& rng) {
               "the child ended by itself, with status ", status);
 }
 
-void test(const fs::path& folder) {
+void run_test(const fs::path& folder) {
   const fs::path whole = folder / "whole" / "run", killed = folder / "killed" / "run";
   for (const fs::path& file : {whole, killed}) fs::create_directories(file.parent_path());
   const Child child = start(whole, steps);
@@ -144,13 +146,8 @@ void test(const fs::path& folder) {
 
 int main(int argc, char** argv) try {
   if (argc == 4 && std::string(argv[1]) == "train") return train(argv[2], std::stoll(argv[3]));
-  std::string folder = (fs::temp_directory_path() / "ladon-XXXXXX").string();
-  detail::require(mkdtemp(folder.data()) != nullptr, "a temporary folder can be made");
-  const struct Remove {
-    fs::path path;
-    ~Remove() { fs::remove_all(path); }
-  } remove{folder};
-  test(folder);
+  const ladon::test::TemporaryFolder folder;
+  run_test(folder.path());
 } catch (const std::exception& error) {
   std::cerr << error.what() << std::endl;
   return 1;

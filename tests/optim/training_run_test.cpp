@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "ladon/core/data/passes.h"
+#include "ladon/core/data/loader.h"
 #include "ladon/core/io/file.h"
 #include "ladon/core/io/safetensors.h"
 #include "ladon/layers/layers.h"
@@ -21,12 +21,14 @@ struct Parts {
               Linear({.in = 4, .out = 1}, rng)),
         adam(model.parameters(), {.lr = 0.05}),
         average(model, {.decay = 0.9}),
-        passes(10, 4, rng.split(1)) {
+        order(rng.split(1)),
+        data(tensor_loader({cast(gaussian({10, 3}, 5), f32), cast(gaussian({10, 1}, 6), f32)},
+                           {.batch_size = 4}, order)) {
     adam.set_schedule(schedule::cosine({.steps = 30}));
     run.add("model", model);
     run.add("optimizer", adam);
     run.add("average", average);
-    run.add("data", passes);
+    run.add("data", data);
     run.add("plateau", plateau);
     run.add("noise", rng);
     run.add("best", best);
@@ -34,13 +36,11 @@ struct Parts {
     run.add("losses", losses);
   }
   void train(int steps) {
-    const Tensor x = cast(gaussian({10, 3}, 5), f32), y = cast(gaussian({10, 1}, 6), f32);
     for (int t = 0; t < steps; ++t) {
-      const Tensor chosen = passes.next();
-      const Tensor input = index_select(x, 0, chosen);
+      const std::vector<Tensor> batch = data.next();
       adam.zero_grad();
-      const Tensor noisy = input + normal(input.shape(), rng, 0, 0.1);
-      const Tensor loss = mse_loss(model(noisy), index_select(y, 0, chosen));
+      const Tensor noisy = batch[0] + normal(batch[0].shape(), rng, 0, 0.1);
+      const Tensor loss = mse_loss(model(noisy), batch[1]);
       backward(loss);
       adam.step();
       average.update();
@@ -60,7 +60,8 @@ struct Parts {
   Sequential model;
   Adam adam;
   Average average;
-  Passes passes;
+  Generator order;
+  Loader<std::vector<Tensor>> data;
   Plateau plateau{{.patience = 5}};
   double best = 1e9;
   std::int64_t count = 0;
@@ -124,7 +125,7 @@ TEST(TrainingRun, RefusesAFileThatDoesNotFitAndChangesNothing) {
     expect_same(mine.everything(), before);
   };
   refuse("the part `plateau`", [](StateDict& s) { s.erase("plateau/best"); });
-  refuse("no \"count\"", [](StateDict& s) { s.erase("data/count"); });
+  refuse("no \"items\"", [](StateDict& s) { s.erase("data/items"); });
   refuse("the part `optimizer`: [load_state_dict] the state has no \"lr\"",
          [](StateDict& s) { s.erase("optimizer/lr"); });
   refuse("is f64 of shape [4, 3], expected f32 of shape [4, 3]", [](StateDict& s) {

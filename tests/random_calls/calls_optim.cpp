@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ladon/core/data/passes.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/optim.h"
 #include "ladon/tests/support.h"
@@ -177,15 +176,6 @@ void add_training(CallTable& table) {
     }
     average.copy_to(other);
     return list;
-  });
-  table.add("Passes", [](Draw& d) {
-    const std::int64_t count = std::min<std::int64_t>(d.around(1, 20), 1000);  // an order is stored
-    const std::int64_t batch = d.around(1, 9);
-    Passes passes(count, batch, Generator(d.seed()));
-    for (std::int64_t n = d.below(9); n > 0; --n) passes.next();
-    Passes resumed(d.chance(0.9) ? count : 7, batch, Generator(d.seed()));
-    resumed.load_state_dict(passes.state_dict());
-    return resumed.next();
   });
   const auto training_run = [](Draw& d) {
     TemporaryFolder folder;
