@@ -26,7 +26,7 @@ bool take_fast(const char* name, std::initializer_list<Input> inputs);
 ///         [&] { return y * (g - sum(g * y, axis, keep_dims)); });
 ///   }
 ///
-/// Each name has a row in tests/layers/infinite/pairs_test.cpp, which holds the two forms together.
+/// Each name has a row in tests/layers/infinite/pairs_table.cpp; a test holds the two forms together.
 template <class Fast, class Composed>
 auto fast_or_composed(const char* name, std::initializer_list<Input> inputs, const Fast& fast,
                       const Composed& composed) {

@@ -15,6 +15,7 @@ const CallTable& call_table() {
     add_random_calls(table);
     add_graph_calls(table);
     add_layer_calls(table);
+    add_attention_calls(table);
     add_module_calls(table);
     add_optim_calls(table);
     add_sampler_calls(table);

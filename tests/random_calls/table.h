@@ -75,6 +75,7 @@ void add_tensor_calls(CallTable& table);
 void add_random_calls(CallTable& table);
 void add_graph_calls(CallTable& table);
 void add_layer_calls(CallTable& table);
+void add_attention_calls(CallTable& table);
 void add_module_calls(CallTable& table);
 void add_optim_calls(CallTable& table);
 void add_sampler_calls(CallTable& table);
