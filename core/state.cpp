@@ -13,14 +13,18 @@ Tensor state_of(const Generator& rng) {
 
 Tensor state_of(std::int64_t count) { return from_vector(std::vector{count}, {}); }
 
-const Tensor& StateReader::entry(const std::string& name, DType dtype, const Shape& shape) {
+const Tensor& StateReader::entry(const std::string& name) {
   const auto at = state_.find(name);
   LADON_CHECK(at != state_.end(), "load_state_dict", "the state has no \"", name, "\"");
-  const Tensor& x = at->second;
-  LADON_CHECK(x.defined(), "load_state_dict", "\"", name, "\" is undefined");
+  LADON_CHECK(at->second.defined(), "load_state_dict", "\"", name, "\" is undefined");
+  ++used_;
+  return at->second;
+}
+
+const Tensor& StateReader::entry(const std::string& name, DType dtype, const Shape& shape) {
+  const Tensor& x = entry(name);
   LADON_CHECK(x.shape() == shape && x.dtype() == dtype, "load_state_dict", "\"", name, "\" is ",
               x.dtype(), " of shape ", x.shape(), ", expected ", dtype, " of shape ", shape);
-  ++used_;
   return x;
 }
 

@@ -27,7 +27,8 @@ class StateReader {
   explicit StateReader(const StateDict& state) : state_(state) {}
 
   bool has(const std::string& name) const { return state_.contains(name); }
-  /// The entry of that name, which must have this shape and dtype.
+  /// The entry of that name; it must have this shape and dtype.
+  const Tensor& entry(const std::string& name);
   const Tensor& entry(const std::string& name, DType dtype, const Shape& shape);
   /// An f64 of rank 0, and an i64 of rank 0 that is not negative.
   double number(const std::string& name);

@@ -1,29 +1,18 @@
 #include "ladon/optim/adagrad.h"
 
-#include <cmath>
-
-#include "ladon/core/error.h"
 #include "ladon/core/kernels/optimizer.h"
+#include "ladon/optim/parameters.h"
 
 namespace ladon {
-namespace {
-
-void check_option(const char* name, double value) {
-  LADON_CHECK(std::isfinite(value) && value >= 0, "adagrad", name, " is ", value,
-              "; it must be finite and at least 0");
-}
-
-}  // namespace
-
 Adagrad::Adagrad(std::vector<Tensor> parameters, AdagradOptions options)
     : Adagrad(one_group(std::move(parameters)), options) {}
 
 Adagrad::Adagrad(std::vector<ParameterGroup> groups, AdagradOptions options)
     : Optimizer(std::move(groups), options.lr, options.weight_decay, {"sum_of_squares"}),
       options_(options) {
-  check_option("lr_decay", options.lr_decay);
-  check_option("eps", options.eps);
-  check_option("initial", options.initial);
+  detail::check_not_negative("adagrad", "lr_decay", options.lr_decay);
+  detail::check_not_negative("adagrad", "eps", options.eps);
+  detail::check_not_negative("adagrad", "initial", options.initial);
 }
 
 Tensor Adagrad::initial(std::size_t, const Tensor& parameter) const {

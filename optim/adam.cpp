@@ -4,15 +4,9 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/optimizer.h"
+#include "ladon/optim/parameters.h"
 
 namespace ladon {
-namespace {
-
-void check_beta(const char* name, double beta) {
-  LADON_CHECK(beta >= 0 && beta < 1, "adam", name, " is ", beta, "; it must be in [0, 1)");
-}
-
-}  // namespace
 
 Adam::Adam(std::vector<Tensor> parameters, AdamOptions options)
     : Adam(one_group(std::move(parameters)), options) {}
@@ -27,10 +21,9 @@ Adam::Adam(std::vector<ParameterGroup> groups, const AdamOptions& options, Decay
                     : std::vector<std::string>{"first_moment", "second_moment"}),
       options_(options),
       decay_(decay) {
-  check_beta("beta1", options.beta1);
-  check_beta("beta2", options.beta2);
-  LADON_CHECK(std::isfinite(options.eps) && options.eps >= 0, "adam", "eps is ", options.eps,
-              "; it must be finite and at least 0");
+  detail::check_fraction("adam", "beta1", options.beta1);
+  detail::check_fraction("adam", "beta2", options.beta2);
+  detail::check_not_negative("adam", "eps", options.eps);
 }
 
 void Adam::update(Item& item, const Tensor& gradient, double lr) {

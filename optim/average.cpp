@@ -17,10 +17,14 @@ Average::Average(const Module& model, AverageOptions options)
   for (const auto& [name, x] : parameters_) means_.push_back(zeros(x.shape(), f64));
 }
 
-void Average::update() {
-  const NoGrad no_grad;
+void Average::check_in_place() const {
   for (const auto& [name, x] : parameters_)
     if (const Leaf* leaf = Leaf::of(x)) leaf->check_in_place("average");
+}
+
+void Average::update() {
+  const NoGrad no_grad;
+  check_in_place();
   ++updates_;
   const double weight = std::max(1 - options_.decay, 1 / static_cast<double>(updates_));
   for (std::size_t i = 0; i < means_.size(); ++i)
@@ -47,6 +51,7 @@ void Average::copy_to(Module& model) const {
 }
 
 Average::Scope::Scope(const Average& average) {
+  average.check_in_place();
   for (const auto& [name, x] : average.parameters_) {
     parameters_.push_back(x);
     before_.push_back(clone(x.detach()));

@@ -57,7 +57,8 @@ class Average {
     std::vector<Tensor> parameters_, before_;
   };
   /// The model itself with the average in place of its parameters, for as long as the result lives. Do
-  /// not train or update meanwhile. Throws Error before the first update.
+  /// not train or update meanwhile. Throws Error before the first update, and where Module::to replaced
+  /// parameters.
   [[nodiscard]] Scope apply() const;
 
   /// "updates" (i64) and, after the first, "parameter.NAME" (f64).
@@ -66,6 +67,7 @@ class Average {
   void load_state_dict(const StateDict& state);
 
  private:
+  void check_in_place() const;
   using Named = std::vector<std::pair<std::string, Tensor>>;
   void write_to(Named parameters) const;
 

@@ -36,6 +36,7 @@ Lbfgs::Lbfgs(std::vector<Tensor> parameters, LbfgsOptions options)
   LADON_CHECK(options.gradient_tolerance >= 0 && options.change_tolerance >= 0, "lbfgs",
               "the tolerances are ", options.gradient_tolerance, " and ", options.change_tolerance,
               "; they must be at least 0");
+  check_wolfe(options.wolfe);
 }
 
 double Lbfgs::step(const std::function<Tensor()>& loss) {

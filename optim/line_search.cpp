@@ -9,7 +9,7 @@ namespace ladon {
 namespace {
 
 /// Where the cubic through values and slopes of both points is least (equation 3.59); their middle
-/// where it has no minimum.
+/// where it has no minimum, or one of them is not finite.
 double cubic_minimum(const LinePoint& a, const LinePoint& b) {
   const double d1 = a.slope + b.slope - 3 * (a.value - b.value) / (a.t - b.t);
   const double d2 = std::copysign(std::sqrt(d1 * d1 - a.slope * b.slope), b.t - a.t);
@@ -56,7 +56,7 @@ class Search {
     while (left_ > 0) {
       const double width = high.t - low.t, margin = 0.1 * std::abs(width);
       if (std::abs(width) <= 1e-15 * std::max(low.t, high.t)) break;
-      const double trial = std::isfinite(high.value) ? cubic_minimum(low, high) : low.t + width / 2;
+      const double trial = cubic_minimum(low, high);
       LinePoint now =
           at(std::clamp(trial, std::min(low.t, high.t) + margin, std::max(low.t, high.t) - margin));
       if (too_large(now) || now.value >= low.value) {
@@ -78,6 +78,14 @@ class Search {
 
 }  // namespace
 
+void check_wolfe(const WolfeOptions& options) {
+  LADON_CHECK(0 < options.decrease && options.decrease < options.curvature && options.curvature < 1,
+              "strong_wolfe", "decrease and curvature are ", options.decrease, " and ",
+              options.curvature, "; they must be between 0 and 1, in this order");
+  LADON_CHECK(options.evaluations >= 1, "strong_wolfe", "evaluations is ", options.evaluations,
+              "; it must be at least 1");
+}
+
 LinePoint strong_wolfe(const Line& phi, const LinePoint& start, double first,
                        const WolfeOptions& options) {
   LADON_CHECK(static_cast<bool>(phi), "strong_wolfe", "the function is empty");
@@ -87,11 +95,7 @@ LinePoint strong_wolfe(const Line& phi, const LinePoint& start, double first,
       start.slope, "; t must be 0, both finite, and the slope negative");
   LADON_CHECK(first > 0 && std::isfinite(first), "strong_wolfe", "the first trial is ", first,
               "; it must be finite and positive");
-  LADON_CHECK(0 < options.decrease && options.decrease < options.curvature && options.curvature < 1,
-              "strong_wolfe", "decrease and curvature are ", options.decrease, " and ",
-              options.curvature, "; they must be between 0 and 1, in this order");
-  LADON_CHECK(options.evaluations >= 1, "strong_wolfe", "evaluations is ", options.evaluations,
-              "; it must be at least 1");
+  check_wolfe(options);
   return Search(phi, start, options).run(first);
 }
 

@@ -21,6 +21,9 @@ struct WolfeOptions {
   std::int64_t evaluations = 25;  ///< Most calls of φ.
 };
 
+/// Throws Error unless 0 < c₁ < c₂ < 1 and evaluations ≥ 1.
+void check_wolfe(const WolfeOptions& options);
+
 /// A t > 0 with φ(t) ≤ φ(0) + c₁·t·φ′(0) and |φ′(t)| ≤ c₂·|φ′(0)|, of which the first trial is
 /// `first`: it is left alone where it is good. A value that is not finite counts as too large. Where
 /// no such t is found in `evaluations`, the point of least value that fulfils the first condition,

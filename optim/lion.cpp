@@ -1,7 +1,7 @@
 #include "ladon/optim/lion.h"
 
-#include "ladon/core/error.h"
 #include "ladon/core/kernels/optimizer.h"
+#include "ladon/optim/parameters.h"
 
 namespace ladon {
 
@@ -11,9 +11,8 @@ Lion::Lion(std::vector<Tensor> parameters, LionOptions options)
 Lion::Lion(std::vector<ParameterGroup> groups, LionOptions options)
     : Optimizer(std::move(groups), options.lr, options.weight_decay, {"momentum"}),
       options_(options) {
-  LADON_CHECK(options.beta1 >= 0 && options.beta1 < 1 && options.beta2 >= 0 && options.beta2 < 1,
-              "lion", "beta1 and beta2 are ", options.beta1, " and ", options.beta2,
-              "; they must be in [0, 1)");
+  detail::check_fraction("lion", "beta1", options.beta1);
+  detail::check_fraction("lion", "beta2", options.beta2);
 }
 
 void Lion::update(Item& item, const Tensor& gradient, double lr) {

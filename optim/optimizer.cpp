@@ -11,11 +11,6 @@
 namespace ladon {
 namespace {
 
-void check_setting(const char* name, double value) {
-  LADON_CHECK(std::isfinite(value) && value >= 0, "optimizer", name, " is ", value,
-              "; it must be finite and at least 0");
-}
-
 std::string entry(std::size_t index, const std::string& name) {
   return detail::join("parameter.", index, ".", name);
 }
@@ -26,12 +21,12 @@ Optimizer::Optimizer(std::vector<ParameterGroup> groups, double lr, double weigh
                      std::vector<std::string> moment_names)
     : moment_names_(std::move(moment_names)) {
   set_lr(lr);
-  check_setting("weight_decay", weight_decay);
+  detail::check_not_negative("optimizer", "weight_decay", weight_decay);
   std::vector<Tensor> all;
   for (const ParameterGroup& group : groups) {
-    check_setting("lr_scale", group.lr_scale);
+    detail::check_not_negative("optimizer", "lr_scale", group.lr_scale);
     const double decay = group.weight_decay.value_or(weight_decay);
-    check_setting("a group's weight_decay", decay);
+    detail::check_not_negative("optimizer", "a group's weight_decay", decay);
     for (const Tensor& x : group.parameters) {
       items_.push_back({items_.size(), x, group.lr_scale, decay});
       all.push_back(x);
@@ -81,21 +76,21 @@ void Optimizer::zero_grad() {
 }
 
 void Optimizer::set_lr(double lr) {
-  check_setting("lr", lr);
+  detail::check_not_negative("optimizer", "lr", lr);
   lr_ = lr;
 }
 
 double Optimizer::rate() const {
   const double factor = schedule_ ? schedule_(steps_) : 1;
-  check_setting("the schedule's factor", factor);
+  detail::check_not_negative("optimizer", "the schedule's factor", factor);
   return lr_ * factor;
 }
 
 StateDict Optimizer::state_dict() const {
-  StateDict state{{"lr", scalar(lr_, f64)}, {"steps", scalar(double(steps_), i64)}};
+  StateDict state{{"lr", scalar(lr_, f64)}, {"steps", detail::state_of(steps_)}};
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (items_[i].steps == 0) continue;
-    state[entry(i, "steps")] = scalar(double(items_[i].steps), i64);
+    state[entry(i, "steps")] = detail::state_of(items_[i].steps);
     for (std::size_t j = 0; j < moment_names_.size(); ++j)
       state[entry(i, moment_names_[j])] = kernels::clone(items_[i].moments[j]);
   }
@@ -105,7 +100,7 @@ StateDict Optimizer::state_dict() const {
 void Optimizer::load_state_dict(const StateDict& state) {
   detail::StateReader reader(state);
   const double lr = reader.number("lr");
-  check_setting("lr", lr);
+  detail::check_not_negative("optimizer", "lr", lr);
   const std::int64_t steps = reader.count("steps");
   std::vector<Item> items;
   for (std::size_t i = 0; i < items_.size(); ++i) {

@@ -1,5 +1,6 @@
 #include "ladon/optim/parameters.h"
 
+#include <cmath>
 #include <map>
 
 #include "ladon/core/error.h"
@@ -20,6 +21,15 @@ void check_parameters(const std::vector<Tensor>& parameters) {
     LADON_CHECK(is_new, "optimizer", "parameters ", first->second, " and ", i,
                 " are the same tensor; it would be updated twice a step");
   }
+}
+
+void check_not_negative(const char* operation, const char* name, double value) {
+  LADON_CHECK(std::isfinite(value) && value >= 0, operation, name, " is ", value,
+              "; it must be finite and at least 0");
+}
+
+void check_fraction(const char* operation, const char* name, double value) {
+  LADON_CHECK(value >= 0 && value < 1, operation, name, " is ", value, "; it must be in [0, 1)");
 }
 
 }  // namespace ladon::detail

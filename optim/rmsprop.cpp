@@ -1,9 +1,7 @@
 #include "ladon/optim/rmsprop.h"
 
-#include <cmath>
-
-#include "ladon/core/error.h"
 #include "ladon/core/kernels/optimizer.h"
+#include "ladon/optim/parameters.h"
 
 namespace ladon {
 namespace {
@@ -23,12 +21,9 @@ Rmsprop::Rmsprop(std::vector<Tensor> parameters, RmspropOptions options)
 Rmsprop::Rmsprop(std::vector<ParameterGroup> groups, RmspropOptions options)
     : Optimizer(std::move(groups), options.lr, options.weight_decay, moment_names(options)),
       options_(options) {
-  LADON_CHECK(options.decay >= 0 && options.decay < 1, "rmsprop", "decay is ", options.decay,
-              "; it must be in [0, 1)");
-  LADON_CHECK(options.momentum >= 0 && options.momentum < 1, "rmsprop", "momentum is ",
-              options.momentum, "; it must be in [0, 1)");
-  LADON_CHECK(std::isfinite(options.eps) && options.eps >= 0, "rmsprop", "eps is ", options.eps,
-              "; it must be finite and at least 0");
+  detail::check_fraction("rmsprop", "decay", options.decay);
+  detail::check_fraction("rmsprop", "momentum", options.momentum);
+  detail::check_not_negative("rmsprop", "eps", options.eps);
 }
 
 void Rmsprop::update(Item& item, const Tensor& gradient, double lr) {

@@ -47,6 +47,7 @@ double half_cosine(double a, double b, double p) {
 }  // namespace
 
 Schedule constant(double factor) {
+  check_factor(factor);
   return [factor](std::int64_t step) {
     checked_step(step);
     return factor;
@@ -62,7 +63,7 @@ Schedule linear_warmup(std::int64_t warmup) {
 }
 
 Schedule cosine(DecayOptions options) {
-  return decay(options, [](double p) { return (1 + std::cos(std::numbers::pi * p)) / 2; });
+  return decay(options, [](double p) { return half_cosine(1, 0, p); });
 }
 
 Schedule linear_decay(DecayOptions options) {
@@ -148,7 +149,7 @@ Schedule cycle_fraction(CyclicalOptions o) {
 
 Schedule cyclical(CyclicalOptions options) {
   return [fraction = cycle_fraction(options)](std::int64_t step) {
-    return (1 + std::cos(std::numbers::pi * fraction(step))) / 2;
+    return half_cosine(1, 0, fraction(step));
   };
 }
 
@@ -188,20 +189,16 @@ bool Plateau::watch(double figure, Optimizer& optimizer) {
 }
 
 StateDict Plateau::state_dict() const {
-  return {{"best", scalar(best_, f64)}, {"waited", from_vector(std::vector{waited_}, {})}};
+  return {{"best", scalar(best_, f64)}, {"waited", detail::state_of(waited_)}};
 }
 
 void Plateau::load_state_dict(const StateDict& state) {
-  const auto best = state.find("best"), waited = state.find("waited");
-  LADON_CHECK(state.size() == 2 && best != state.end() && waited != state.end(), "plateau",
-              "the state must have \"best\" and \"waited\" and nothing else, got ", state.size(),
-              " entries");
-  LADON_CHECK(best->second.dtype() == f64 && waited->second.dtype() == i64, "plateau",
-              "\"best\" and \"waited\" are ", best->second.dtype(), " and ", waited->second.dtype(),
-              ", expected f64 and i64");
-  const double figure = best->second.item();
-  waited_ = waited->second.item<std::int64_t>();
-  best_ = figure;
+  detail::StateReader reader(state);
+  const double best = reader.number("best");
+  const std::int64_t waited = reader.count("waited");
+  reader.finish("this plateau");
+  best_ = best;
+  waited_ = waited;
 }
 
 }  // namespace ladon

@@ -52,7 +52,7 @@ Schedule milestones(std::vector<std::int64_t> steps, double factor = 0.1);
 Schedule exponential(double factor);
 
 struct OneCycleOptions {
-  std::int64_t steps;   ///< K, in all; the factor stays at `end` after them.
+  std::int64_t steps;   ///< K, in all; the factor stays at the last after them.
   double rise = 0.3;    ///< r in [0, 1]: the part of the steps until the peak.
   double start = 0.04;  ///< The first factor, …
   double end = 4e-6;    ///< … and the last.

@@ -4,6 +4,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/optimizer.h"
+#include "ladon/optim/parameters.h"
 
 namespace ladon {
 
@@ -15,8 +16,7 @@ Sgd::Sgd(std::vector<ParameterGroup> groups, SgdOptions options)
           std::move(groups), options.lr, options.weight_decay,
           options.momentum > 0 ? std::vector<std::string>{"momentum"} : std::vector<std::string>{}),
       options_(options) {
-  LADON_CHECK(options.momentum >= 0 && options.momentum < 1, "sgd", "momentum is ",
-              options.momentum, "; it must be in [0, 1)");
+  detail::check_fraction("sgd", "momentum", options.momentum);
   LADON_CHECK(options.dampening >= 0 && options.dampening <= 1, "sgd", "dampening is ",
               options.dampening, "; it must be in [0, 1]");
   LADON_CHECK(!options.nesterov || (options.momentum > 0 && options.dampening == 0), "sgd",

@@ -88,10 +88,11 @@ void TrainingRun::add(const std::string& name, Tensor& x) {
                   },
                   [&x](const StateDict& state) {
                     detail::StateReader reader(state);
-                    const auto at = state.find("tensor");
-                    const Shape shape = at == state.end() ? Shape() : at->second.shape();
-                    const Tensor loaded = reader.entry("tensor", x.dtype(), shape);
+                    const Tensor loaded = reader.entry("tensor");
                     reader.finish("a tensor");
+                    LADON_CHECK(loaded.dtype() == x.dtype(), "load_state_dict", "\"tensor\" is ",
+                                loaded.dtype(), " of shape ", loaded.shape(), ", expected ",
+                                x.dtype());
                     x = loaded;
                   }});
 }

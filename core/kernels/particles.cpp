@@ -103,12 +103,12 @@ std::vector<double> squared_norms(const Tensor& rows) {
   return norms;
 }
 
-RowSums add_rows(double a, const Tensor& x, double b, const Tensor& z) {
+RowSums weighted_sum(double a, const Tensor& x, double b, const Tensor& z) {
   const Tensor first = contiguous(x), second = contiguous(z);
   const std::int64_t m = x.size(0), n = x.size(1);
   const std::vector<double> none(static_cast<std::size_t>(m));
   RowSums sums{empty_like(first), {none, none, none}};
-  visit_floating("add_rows", x.dtype(), [&]<class T>() {
+  visit_floating("weighted_sum", x.dtype(), [&]<class T>() {
     const auto loop = loops().of<T>().particles.add;
     const T *p = first.data<T>(), *q = second.data<T>();
     T* y = sums.y.mutable_data<T>();

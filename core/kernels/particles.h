@@ -31,6 +31,6 @@ struct RowSums {
   std::array<std::vector<double>, 3> squared_norms;
 };
 /// x and z of one dtype and shape.
-RowSums add_rows(double a, const Tensor& x, double b, const Tensor& z);
+RowSums weighted_sum(double a, const Tensor& x, double b, const Tensor& z);
 
 }  // namespace ladon::kernels

@@ -86,17 +86,18 @@ SteinKernel preconditioned(SteinKernel kernel, const Tensor& precision) {
                         theta.size(1), " numbers under a precision ", root.shape());
             const KernelAt inner = complete(kernel, matmul(theta, root));  // rows Lᵀθ
             // y·Q⁻¹ = (Q⁻¹yᵀ)ᵀ, and by the chain rule Q⁻¹·L·R = L⁻ᵀR for the repulsion R of rows Lᵀθ.
-            return KernelAt{.share =
-                                [=](const Tensor& s) {
-                                  return contiguous(transpose(
-                                      lapack::cholesky_solve(root, transpose(inner.share(s)))));
-                                },
-                            .repel =
-                                [=] {
-                                  return contiguous(transpose(lapack::solve_triangular(
-                                      root, transpose(inner.repel()), true)));
-                                },
-                            .h2 = inner.h2};
+            return KernelAt{
+                .share =
+                    [=](const Tensor& s) {
+                      const Tensor shared = inner.share(cast(s, f64));
+                      return contiguous(transpose(lapack::cholesky_solve(root, transpose(shared))));
+                    },
+                .repel =
+                    [=] {
+                      return contiguous(transpose(
+                          lapack::solve_triangular(root, transpose(inner.repel()), true)));
+                    },
+                .h2 = inner.h2};
           }};
 }
 

@@ -121,12 +121,11 @@ Tensor ParticleMethod::direction(const std::string& block, const Tensor& values,
       repels ? checked_force(block, name(), "repulsive force", values, f.repulsive) : driving;
   const double unit = target_.temperature / target_.count,
                weight = repels ? f.scale * f.alpha.value_or(1) : 0;
-  kernels::RowSums sums = kernels::add_rows(unit * f.scale, driving, -unit * weight, repulsive);
-  const auto& [of_driving, of_repulsive, of_force] = sums.squared_norms;
+  kernels::RowSums sums = kernels::weighted_sum(unit * f.scale, driving, -unit * weight, repulsive);
   try {
     last = {.h2 = f.h2,
-            .driving = checked_size(block, "driving force", of_driving, f.scale),
-            .repulsive = checked_size(block, "repulsive force", of_repulsive, weight),
+            .driving = checked_size(block, "driving force", sums.squared_norms[0], f.scale),
+            .repulsive = checked_size(block, "repulsive force", sums.squared_norms[1], weight),
             .damping = 1,
             .alpha = f.alpha.value_or(std::numeric_limits<double>::quiet_NaN())};
   } catch (const Error&) {
@@ -138,9 +137,9 @@ Tensor ParticleMethod::direction(const std::string& block, const Tensor& values,
   if (last.driving > 0 && last.repulsive > most) {
     last.damping = most / last.repulsive;
     last.repulsive = most;
-    sums = kernels::add_rows(unit * f.scale, driving, -unit * weight * last.damping, repulsive);
+    sums = kernels::weighted_sum(unit * f.scale, driving, -unit * weight * last.damping, repulsive);
   }
-  checked_size(block, "force", of_force);
+  checked_size(block, "force", sums.squared_norms[2]);
   last.driving *= unit;
   last.repulsive *= unit;
   return sums.y;

@@ -245,6 +245,11 @@ Particles particles(Module& model, const ParticleOptions& options) {
     for (const HeadPart part : options.include) {
       const NamedPart p = part_of(*attention, part);
       if (!p.parameter.defined()) continue;  // tied: the queries' weights are the keys'
+      LADON_CHECK(options.space == HeadSpace::separate || joint.empty() ||
+                      joint[0].size(0) == p.parameter.size(0),
+                  "particles", "`", name, "` has ", attention->heads(), " heads of queries and ",
+                  attention->kv_heads(),
+                  " of keys; use HeadSpace::separate, or include parts of one number");
       if (options.space == HeadSpace::joint)
         joint.push_back(p.parameter);
       else

@@ -84,8 +84,10 @@ class Particles {
 enum class HeadPart { query, key, value, output };
 
 enum class HeadSpace {
-  separate,  ///< Each part is a block of its own: "encoder.0.attention.query"   ([RA]'s code)
-  joint,     ///< One block an attention, rows [q, k, v]: "encoder.0.attention"
+  /// Each part is a block of its own: "encoder.0.attention.query"   ([RA]'s code). Where query heads share
+  /// keys (kv_heads), the keys are fewer particles.
+  separate,
+  joint,  ///< One block an attention, rows [q, k, v]: "encoder.0.attention"
 };
 
 struct ParticleOptions {

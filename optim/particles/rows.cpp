@@ -17,8 +17,8 @@ void check_rows(const Tensor& x) {
               x.shape());
 }
 
-/// sums(w, x) in x's dtype; in f64, and rounded then, where weights would leave the range of f32: of
-/// particles 1e-22 apart they are 1e44.
+/// sums(w, x) in x's dtype; in f64, and rounded then, where the largest weight would leave the range of f32:
+/// of particles 1e-22 apart they are 1e44, and far below 1 where particles are far apart.
 Tensor combine(Tensor (*sums)(const Tensor&, const Tensor&), const Tensor& weights,
                const Tensor& rows) {
   check_rows(rows);
@@ -29,8 +29,9 @@ Tensor combine(Tensor (*sums)(const Tensor&, const Tensor&), const Tensor& weigh
               weights.dtype(), " ", weights.shape());
   const Tensor w = kernels::contiguous(weights.detach()), x = rows.detach();
   const double* first = w.data<double>();
-  const bool fit = x.dtype() == f64 || std::all_of(first, first + w.count(),
-                                                   [](double v) { return std::abs(v) < 1e30; });
+  double most = 0;
+  std::for_each(first, first + w.count(), [&](double v) { most = std::max(most, std::abs(v)); });
+  const bool fit = x.dtype() == f64 || most == 0 || (1e-30 < most && most < 1e30);
   if (fit) return sums(kernels::cast(w, x.dtype()), x);
   return kernels::cast(sums(w, kernels::cast(x, f64)), x.dtype());
 }

@@ -46,20 +46,17 @@ Tensor Collect::draws() const {
 }
 
 StateDict Collect::state_dict() const {
-  StateDict state{{"every", from_vector(std::vector{every_}, {})}};
+  StateDict state{{"every", detail::state_of(every_)}};
   if (!draws_.empty()) state["draws"] = draws();
   return state;
 }
 
 void Collect::load_state_dict(const StateDict& state) {
-  const auto every = state.find("every"), draws = state.find("draws");
-  const bool some = draws != state.end();
-  LADON_CHECK(every != state.end() && state.size() == (some ? 2 : 1), "collect",
-              "the state must have \"every\", at most \"draws\" too, and nothing else; it has ",
-              state.size(), " entries");
-  LADON_CHECK(every->second.defined() && every->second.dtype() == i64 && every->second.rank() == 0,
-              "collect", "\"every\" must be i64 of shape []");
-  const auto distance = every->second.item<std::int64_t>();
+  detail::StateReader reader(state);
+  const std::int64_t distance = reader.count("every");
+  const bool some = reader.has("draws");
+  const Tensor all = some ? reader.entry("draws") : Tensor();
+  reader.finish("this collection");
   const auto times = static_cast<std::uint64_t>(distance / options_.every);
   LADON_CHECK(distance > 0 && distance % options_.every == 0 &&
                   (options_.most > 0 ? std::has_single_bit(times) : times == 1),
@@ -67,7 +64,6 @@ void Collect::load_state_dict(const StateDict& state) {
               options_.every, options_.most > 0 ? " by doubling" : "");
   std::vector<Tensor> held;
   if (some) {
-    const Tensor& all = draws->second;
     LADON_CHECK(all.defined() && all.rank() >= 1 && all.size(0) >= 1 &&
                     (options_.most == 0 || all.size(0) <= options_.most),
                 "collect", "\"draws\" has shape ", all.defined() ? all.shape() : Shape{},

@@ -4,6 +4,7 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/optim/parameters.h"
 
 namespace ladon {
 
@@ -24,8 +25,7 @@ Psgld::Psgld(std::vector<Tensor> parameters, PsgldOptions options, Generator rng
 Psgld::Psgld(std::vector<ParameterGroup> groups, PsgldOptions options, Generator rng)
     : Sampler(std::move(groups), options.lr, options.target, rng, {"second_moment"}),
       options_(options) {
-  LADON_CHECK(options.beta >= 0 && options.beta < 1, "psgld", "beta is ", options.beta,
-              "; it must be in [0, 1)");
+  detail::check_fraction("psgld", "beta", options.beta);
   LADON_CHECK(std::isfinite(options.eps) && options.eps > 0, "psgld", "eps is ", options.eps,
               "; it must be finite and positive");
 }

@@ -48,14 +48,10 @@ StateDict Sampler::state_dict() const {
 }
 
 void Sampler::load_state_dict(const StateDict& state) {
-  StateDict rest = state;
-  const auto entry = rest.extract("temperature");
-  LADON_CHECK(entry, "load_state_dict", "the state has no \"temperature\"");
-  const Tensor& x = entry.mapped();
-  LADON_CHECK(x.defined() && x.dtype() == f64 && x.rank() == 0, "load_state_dict",
-              "\"temperature\" must be f64 of shape []");
-  const double temperature = x.item();
+  const double temperature = detail::StateReader(state).number("temperature");
   check_temperature(temperature);
+  StateDict rest = state;
+  rest.erase("temperature");
   Optimizer::load_state_dict(rest);
   target_.temperature = temperature;
 }

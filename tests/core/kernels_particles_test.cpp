@@ -101,7 +101,7 @@ TEST(KernelsParticles, RowsAndTheirNorms) {
   for (const auto [m, n] : sizes)
     for (const DType dtype : {f32, f64}) {
       const Tensor x = sample({m, n}, dtype, 4), z = sample({m, n}, dtype, 5);
-      const RowSums sums = add_rows(0.5, x, -2, z);
+      const RowSums sums = weighted_sum(0.5, x, -2, z);
       EXPECT_TRUE(sums.y.shape() == x.shape() && sums.y.dtype() == dtype);
       const std::vector<double> alone = squared_norms(x);
       for (std::int64_t i = 0; i < m; ++i) {
@@ -141,7 +141,7 @@ TEST(KernelsParticles, OnEveryLayoutAndWithoutColumns) {
     EXPECT_TRUE(same_bits(inner_products(layout), inner_products(x)));
     EXPECT_TRUE(same_bits(mix(w, layout), mix(w, x)));
     EXPECT_TRUE(same_bits(mix_differences(w, layout), mix_differences(w, x)));
-    EXPECT_TRUE(same_bits(add_rows(2, layout, 3, x).y, add_rows(2, x, 3, layout).y));
+    EXPECT_TRUE(same_bits(weighted_sum(2, layout, 3, x).y, weighted_sum(2, x, 3, layout).y));
     EXPECT_EQ(squared_norms(layout), squared_norms(x));
   }
   const Tensor none = empty({3, 0});

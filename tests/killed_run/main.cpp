@@ -130,6 +130,7 @@ void run_test(const fs::path& folder) {
                 " steps, where there had been ", before);
     before = now;
   }
+  LADON_CHECK(before > 0, "killed_run", "no kill came after a save, so nothing was resumed");
   const Child last = start(killed, 1);
   wait_for(last, steps);
   LADON_CHECK(status_of(last) == 0, "killed_run", "the last resume failed");

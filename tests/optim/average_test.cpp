@@ -112,6 +112,7 @@ TEST_F(AverageTest, RefusesWhatDoesNotFitAndKeepsItsOwn) {
   EXPECT_EQ(mean(average), 2.5);
   model.to(f64);
   expect_error([&] { average.update(); }, "was replaced by Module::to(f64)");
+  expect_error([&] { static_cast<void>(average.apply()); }, "was replaced by Module::to(f64)");
   EXPECT_EQ(average.updates(), 2);
 }
 

@@ -117,6 +117,20 @@ TEST(ComposedKernels, PreconditionedParticlesMoveAsStandardOnes) {
   EXPECT_TRUE(all_close(matmul(x.detach(), root), y.detach(), 1e-11, 1e-12));
 }
 
+// Particles are mostly f32: their forces are those of f64, to rounding.
+TEST(ComposedKernels, AreForSinglePrecisionToo) {
+  const Tensor q = tensor({4, 1, 1, 0.5}, {2, 2}, f64), x = random_rows(6, 2, 5);
+  for (const SteinKernel& kernel :
+       {preconditioned(rbf(), q), hybrid(preconditioned(rbf(), q), imq()), per_coordinate(rbf()),
+        mixture({rbf(), imq()}, {1, 2})}) {
+    const SvgdOptions options{.kernel = kernel};
+    const Tensor exact = rewritten<Svgd>(x, standard_normal(x), options);
+    const Tensor single = rewritten<Svgd>(cast(x, f32), cast(standard_normal(x), f32), options);
+    EXPECT_EQ(single.dtype(), f32);
+    EXPECT_LT(norm(cast(single, f64) - exact).item(), 1e-5 * norm(exact).item()) << kernel.name;
+  }
+}
+
 // Per-coordinate kernels do not collapse: on a product of normal laws they act as in one dimension, so
 // that the variance does not fall with D.
 TEST(ComposedKernels, PerCoordinateKeepsTheVarianceInHighDimension) {

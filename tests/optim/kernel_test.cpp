@@ -50,6 +50,8 @@ TEST(Rows, BearWeightsBeyondSinglePrecision) {
   const Tensor y = rows::mix_differences(w, x);
   EXPECT_EQ(y.dtype(), f32);
   expect_values(y / 1e20, {-4, -1, 5}, 1e-5);
+  const Tensor far = tensor({0, 1e30, 3e30}, {3, 1}), small = full({3, 3}, 1e-50, f64);
+  expect_values(rows::mix_differences(small, far) * 1e20, {-4, -1, 5}, 1e-5);
 }
 
 TEST(Rows, ReadTransposedParticles) {

@@ -182,6 +182,7 @@ TEST(Lbfgs, RefusesBadSettings) {
   expect_error([&] { Lbfgs lbfgs({x}, {.lr = 0}); }, "lr is 0");
   expect_error([&] { Lbfgs lbfgs({x}, {.iterations = 0}); }, "are 0 and 10");
   expect_error([&] { Lbfgs lbfgs({x}, {.history = 0}); }, "are 20 and 0");
+  expect_error([&] { Lbfgs lbfgs({x}, {.wolfe = {.curvature = 2}}); }, "are 0.0001 and 2");
   expect_error([&] { Lbfgs lbfgs({x}, {.change_tolerance = -1}); }, "the tolerances are");
 }
 

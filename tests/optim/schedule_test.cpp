@@ -151,12 +151,17 @@ TEST_F(PlateauTest, Resumes) {
   EXPECT_EQ(resumed.best(), 1);
   EXPECT_EQ(resumed.waited(), 2);
   EXPECT_EQ(rates(resumed, {1}), (std::vector<double>{0.5}));
-  expect_error([&] { resumed.load_state_dict({{"best", scalar(1, f64)}}); }, "got 1 entries");
+  expect_error([&] { resumed.load_state_dict({{"best", scalar(1, f64)}}); }, "no \"waited\"");
   expect_error(
       [&] {
         resumed.load_state_dict({{"best", scalar(1, f32)}, {"waited", scalar(1, i64)}});
       },
-      "are f32 and i64");
+      "\"best\" is f32 of shape [], expected f64");
+  const auto load = [&](const Tensor& best, const Tensor& waited) {
+    return [&, best, waited] { resumed.load_state_dict({{"best", best}, {"waited", waited}}); };
+  };
+  expect_error(load(ones({1, 1}, f64), scalar(1, i64)), "of shape [1, 1]");
+  expect_error(load(scalar(1, f64), scalar(-5, i64)), "\"waited\" is -5");
   EXPECT_EQ(resumed.best(), 1);
 }
 

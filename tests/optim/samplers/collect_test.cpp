@@ -94,12 +94,13 @@ TEST(Collect, RefusesWhatDoesNotFitAndKeepsItsOwn) {
     EXPECT_EQ(steps(kept), (std::vector<double>{0, 4, 8}));
     EXPECT_EQ(kept.every(), 4);
   };
-  refuse("must have \"every\"", [](StateDict& s) { s.erase("every"); });
-  refuse("it has 3 entries", [](StateDict& s) { s["lr"] = scalar(1); });
-  refuse("must be i64", [](StateDict& s) { s["every"] = scalar(8, f64); });
-  for (const double every : {0., -2., 1., 6., 7.})
+  refuse("no \"every\"", [](StateDict& s) { s.erase("every"); });
+  refuse("the state has 3 entries", [](StateDict& s) { s["lr"] = scalar(1); });
+  refuse("expected i64 of shape []", [](StateDict& s) { s["every"] = scalar(8, f64); });
+  for (const double every : {0., 1., 6., 7.})
     refuse("does not follow from the option's 2 by doubling",
            [=](StateDict& s) { s["every"] = scalar(every, i64); });
+  refuse("\"every\" is -2", [](StateDict& s) { s["every"] = scalar(-2, i64); });
   refuse("at most 4", [](StateDict& s) { s["draws"] = zeros({5, 2}, f64); });
   refuse("S at least 1", [](StateDict& s) { s["draws"] = zeros({0, 2}, f64); });
   refuse("has shape []", [](StateDict& s) { s["draws"] = scalar(1); });

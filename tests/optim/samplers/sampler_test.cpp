@@ -199,7 +199,7 @@ TEST(Samplers, RefuseAStateThatDoesNotFitAndKeepTheirOwn) {
       EXPECT_TRUE(same_bits(value, good.at(name))) << name;
   };
   refuse("no \"temperature\"", [](StateDict& s) { s.erase("temperature"); });
-  refuse("must be f64 of shape []", [](StateDict& s) { s["temperature"] = scalar(1, f32); });
+  refuse("expected f64 of shape []", [](StateDict& s) { s["temperature"] = scalar(1, f32); });
   refuse("temperature is -1", [](StateDict& s) { s["temperature"] = scalar(-1, f64); });
   refuse("no \"parameter.0.velocity\"", [](StateDict& s) {
     s["temperature"] = scalar(7, f64);
