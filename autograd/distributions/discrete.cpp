@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -31,19 +30,28 @@ Tensor Bernoulli::sample(const Shape& shape, Generator& rng) const {
   return cast(less(u, sigmoid(cast(logits_, f64))), logits_.dtype());
 }
 
-// ln σ(l) = l − softplus(l), ln(1 − σ(l)) = −softplus(l)
+namespace {
+
+/// −p·ln σ(l) − n·ln(1 − σ(l)): two terms of one sign, so that either side keeps its small values.
+Tensor cross_entropy_of(const Tensor& p, const Tensor& n, const Tensor& l) {
+  return p * softplus(-l) + n * softplus(l);
+}
+
+}  // namespace
+
 Tensor Bernoulli::log_prob(const Tensor& x) const {
   check_defined("Bernoulli", {x});
-  return cast(x, logits_.dtype()) * logits_ - softplus(logits_);
+  const Tensor p = cast(x, logits_.dtype());
+  return -cross_entropy_of(p, 1 - p, logits_);
 }
 
 Tensor Bernoulli::mean() const { return sigmoid(logits_); }
 Tensor Bernoulli::variance() const { return sigmoid(logits_) * sigmoid(-logits_); }
-Tensor Bernoulli::entropy() const { return softplus(logits_) - logits_ * sigmoid(logits_); }
+Tensor Bernoulli::entropy() const { return cross_entropy_of(mean(), sigmoid(-logits_), logits_); }
 
 Tensor Bernoulli::kl_from(const Distribution& other) const {
   const Tensor& q = detail::same_family(*this, other).logits_;
-  return sigmoid(logits_) * (logits_ - q) - softplus(logits_) + softplus(q);
+  return cross_entropy_of(mean(), sigmoid(-logits_), q) - entropy();
 }
 
 // --- draws of classes ---
@@ -75,7 +83,7 @@ Tensor draw_with_replacement(const Tensor& weights, std::int64_t count, Generato
   });
 }
 
-/// The classes of the smallest E/w, with E exponential.
+/// The classes of the smallest ln E − ln w, with E exponential.
 Tensor draw_without_replacement(const Tensor& weights, std::int64_t count, Generator& rng) {
   const Tensor u = uniform(weights.shape(), rng, 0, 1, f64);
   const std::int64_t n = weights.size(1);
@@ -84,15 +92,13 @@ Tensor draw_without_replacement(const Tensor& weights, std::int64_t count, Gener
     std::int64_t possible = 0;
     for (std::int64_t k = 0; k < n; ++k) {
       const double exponential = -std::log1p(-u.data<double>()[r * n + k]);
-      keys[static_cast<std::size_t>(k)] = {w[k] > 0 ? exponential / w[k] : HUGE_VAL, k};
+      keys[static_cast<std::size_t>(k)] = {
+          w[k] > 0 ? std::log(exponential) - std::log(w[k]) : HUGE_VAL, k};
       possible += w[k] > 0;
     }
     LADON_CHECK(count <= possible, "multinomial", "row ", r, " has ", possible,
                 " classes of positive weight; it cannot give ", count, " without replacement");
-    std::partial_sort(keys.begin(), keys.begin() + count, keys.end(), [&](auto& a, auto& b) {
-      return std::tuple(a.first, !(w[a.second] > 0), a.second) <
-             std::tuple(b.first, !(w[b.second] > 0), b.second);
-    });
+    std::partial_sort(keys.begin(), keys.begin() + count, keys.end());
     for (std::int64_t i = 0; i < count; ++i) out[i] = keys[static_cast<std::size_t>(i)].second;
   });
 }
@@ -172,8 +178,7 @@ Tensor Categorical::kl_from(const Distribution& other) const {
   LADON_CHECK(log_p_.size(-1) == q.size(-1), "kl", "of ", log_p_.size(-1), " classes from ",
               q.size(-1));
   const Tensor impossible = equal(log_p_, -HUGE_VAL);
-  const Tensor apart =
-      masked_fill(log_p_, impossible, 0) - where(impossible, scalar(0, q.dtype()), q);
+  const Tensor apart = masked_fill(log_p_, impossible, 0) - where(impossible, 0, q);
   return sum(exp(log_p_) * apart, -1);
 }
 

@@ -3,7 +3,9 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 
 namespace ladon {
@@ -35,6 +37,13 @@ void check_parameter(const char* name, const char* what, const Tensor& x, bool p
   LADON_CHECK(all(isfinite(x)).item<bool>(), name, "the ", what, " is not finite throughout");
   LADON_CHECK(!positive || all(greater(x, 0)).item<bool>(), name, "the ", what,
               " is not positive throughout");
+}
+
+std::pair<Tensor, Tensor> together(const char* name, const Parameter& a, const Parameter& b) {
+  for (const Parameter& p : {a, b}) check_parameter(name, p.what, p.value, p.positive);
+  const Shape batch = broadcast_shapes(name, a.value.shape(), b.value.shape());
+  const DType dtype = promote(a.value.dtype(), b.value.dtype());
+  return {expand(cast(a.value, dtype), batch), expand(cast(b.value, dtype), batch)};
 }
 
 void throw_families(const Distribution& p, const Distribution& q) {

@@ -8,6 +8,8 @@
 // Parameters broadcast to the batch's shape. A draw has shape + batch + event, where the event is []
 // but for Dirichlet ([n]). What is drawn depends on the generator alone: same seed, same bits.
 
+#include <utility>
+
 #include "ladon/core/random.h"
 #include "ladon/core/tensor.h"
 
@@ -49,6 +51,13 @@ namespace detail {
 Shape draw_shape(const Shape& shape, const Distribution& d);
 /// Throws Error unless x is defined, floating, finite and, where asked for, positive throughout.
 void check_parameter(const char* name, const char* what, const Tensor& x, bool positive);
+struct Parameter {
+  const char* what;
+  const Tensor& value;
+  bool positive;
+};
+/// Two parameters, checked, as of one batch and in one dtype.
+std::pair<Tensor, Tensor> together(const char* name, const Parameter& a, const Parameter& b);
 [[noreturn]] void throw_families(const Distribution& p, const Distribution& q);
 /// q as of p's family, or Error.
 template <class Family>

@@ -3,6 +3,7 @@
 #include <tuple>
 #include <utility>
 
+#include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
@@ -28,14 +29,13 @@ Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
   });
 }
 
-/// Two parameters as of one batch, in one dtype.
-std::pair<Tensor, Tensor> together(const char* name, const char* of_a, const Tensor& a,
-                                   const char* of_b, const Tensor& b) {
-  detail::check_parameter(name, of_a, a, true);
-  detail::check_parameter(name, of_b, b, true);
-  const Shape batch = broadcast_shapes(name, a.shape(), b.shape());
-  const DType dtype = promote(a.dtype(), b.dtype());
-  return {expand(cast(a, dtype), batch), expand(cast(b, dtype), batch)};
+// a·ln x and a·ln(1 + x), which are 0 for a = 0 where the logarithm is infinite too: at the edge of the
+// support, where the density is finite.
+Tensor xlogy(const Tensor& a, const Tensor& x) {
+  return a * log(where(logical_and(equal(a, 0), equal(x, 0)), 1, x));
+}
+Tensor xlog1py(const Tensor& a, const Tensor& x) {
+  return a * log1p(where(logical_and(equal(a, 0), equal(x, -1)), 0, x));
 }
 
 }  // namespace
@@ -43,7 +43,8 @@ std::pair<Tensor, Tensor> together(const char* name, const char* of_a, const Ten
 // --- Gamma ---
 
 Gamma::Gamma(const Tensor& concentration, const Tensor& rate) {
-  std::tie(concentration_, rate_) = together("Gamma", "concentration", concentration, "rate", rate);
+  std::tie(concentration_, rate_) =
+      detail::together("Gamma", {"concentration", concentration, true}, {"rate", rate, true});
 }
 
 Tensor Gamma::rsample(const Shape& shape, Generator& rng) const {
@@ -52,7 +53,7 @@ Tensor Gamma::rsample(const Shape& shape, Generator& rng) const {
 }
 
 Tensor Gamma::log_prob(const Tensor& x) const {
-  return concentration_ * log(rate_) + (concentration_ - 1) * log(x) - rate_ * x -
+  return concentration_ * log(rate_) + xlogy(concentration_ - 1, x) - rate_ * x -
          lgamma(concentration_);
 }
 
@@ -98,7 +99,7 @@ Tensor log_normalizer(const Tensor& a) { return sum(lgamma(a), -1) - lgamma(sum(
 }  // namespace
 
 Tensor Dirichlet::log_prob(const Tensor& x) const {
-  return sum((concentration_ - 1) * log(x), -1) - log_normalizer(concentration_);
+  return sum(xlogy(concentration_ - 1, x), -1) - log_normalizer(concentration_);
 }
 
 Tensor Dirichlet::mean() const { return concentration_ / sum(concentration_, -1, keep_dims); }
@@ -126,7 +127,7 @@ Tensor Dirichlet::kl_from(const Distribution& other) const {
 
 Beta::Beta(const Tensor& a, const Tensor& b)
     : both_([&] {
-        std::tie(a_, b_) = together("Beta", "a", a, "b", b);
+        std::tie(a_, b_) = detail::together("Beta", {"a", a, true}, {"b", b, true});
         return stack({a_, b_}, -1);
       }()) {}
 
@@ -135,7 +136,7 @@ Tensor Beta::rsample(const Shape& shape, Generator& rng) const {
 }
 
 Tensor Beta::log_prob(const Tensor& x) const {
-  return (a_ - 1) * log(x) + (b_ - 1) * log1p(-x) - log_normalizer(stack({a_, b_}, -1));
+  return xlogy(a_ - 1, x) + xlog1py(b_ - 1, -x) - log_normalizer(stack({a_, b_}, -1));
 }
 
 Tensor Beta::mean() const { return a_ / (a_ + b_); }

@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <numbers>
+#include <tuple>
 
 #include "ladon/autograd/ops/pointwise.h"
-#include "ladon/autograd/ops/shape.h"
 
 namespace ladon {
 namespace {
@@ -14,12 +14,8 @@ const double half_log_2pi = 0.5 * std::log(2 * std::numbers::pi);
 }  // namespace
 
 Normal::Normal(const Tensor& mean, const Tensor& stddev) {
-  detail::check_parameter("Normal", "mean", mean, false);
-  detail::check_parameter("Normal", "standard deviation", stddev, true);
-  const Shape batch = broadcast_shapes("Normal", mean.shape(), stddev.shape());
-  const DType dtype = promote(mean.dtype(), stddev.dtype());
-  mean_ = expand(cast(mean, dtype), batch);
-  stddev_ = expand(cast(stddev, dtype), batch);
+  std::tie(mean_, stddev_) =
+      detail::together("Normal", {"mean", mean, false}, {"standard deviation", stddev, true});
 }
 
 Normal::Normal(double mean, double stddev) : Normal(scalar(mean), scalar(stddev)) {}

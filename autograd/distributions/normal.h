@@ -9,6 +9,7 @@ namespace ladon {
 class Normal : public Distribution {
  public:
   Normal(const Tensor& mean, const Tensor& stddev);
+  /// In f32; for f64: Normal(scalar(mean, f64), scalar(stddev, f64)).
   Normal(double mean, double stddev);
   const char* name() const override { return "Normal"; }
   Shape batch_shape() const override { return mean_.shape(); }

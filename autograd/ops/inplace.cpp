@@ -49,12 +49,27 @@ const Tensor& not_leaf(const char* operation, const Tensor& x) {
   return x;
 }
 
+/// Whether x + y may be written over x as it is computed: nothing is recorded, nothing broadcast or
+/// converted, and no element of y is one of x.
+bool plain(const Tensor& x, const Tensor& y) {
+  return x.defined() && y.defined() && x.dtype() == y.dtype() && is_floating(x.dtype()) &&
+         x.shape() == y.shape() && !recorded({x, y}) && !(x.storage() == y.storage());
+}
+
 }  // namespace
 
 Tensor& operator+=(Tensor& x, const Tensor& y) {
+  if (plain(x, y)) {
+    add_(x, y);
+    return x;
+  }
   return assign("operator+=", x, not_leaf("operator+=", x) + y);
 }
 Tensor& operator-=(Tensor& x, const Tensor& y) {
+  if (plain(x, y)) {
+    add_(x, y, -1);
+    return x;
+  }
   return assign("operator-=", x, not_leaf("operator-=", x) - y);
 }
 Tensor& operator*=(Tensor& x, const Tensor& y) {

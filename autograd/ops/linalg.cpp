@@ -147,8 +147,7 @@ Tensor gradient_of_vectors(const Tensor& a, const Tensor& g, const Tensor& v) {
   const double n = static_cast<double>(a.size(-1));
   const Tensor turns = matmul(transpose(v), g);
   const Tensor off_diagonal = logical_not(cast(eye(a.size(-1)), boolean));
-  const Tensor between =
-      where(logical_and(equal, off_diagonal), abs(turns.detach()), scalar(0, a.dtype()));
+  const Tensor between = where(logical_and(equal, off_diagonal), abs(turns.detach()), 0);
   const Tensor noise = amax(abs(g.detach()), {-2, -1}) * (n * epsilon(a.dtype()));
   LADON_CHECK(!any(greater(between, on_matrices(noise))).item<bool>(), "eigh",
               "two eigenvalues are equal, and a gradient turns their vectors into each other, "
@@ -228,9 +227,10 @@ Tensor logdet(const Tensor& a) {
 
 namespace {
 
-/// Of each matrix what `of` makes of its pivots, whose product is ± its determinant, and of that sign.
+/// Of each matrix the `count` numbers that `of` makes of its pivots, whose product is ± its determinant, and
+/// of that sign:  [.., n, n] → [.., count].
 template <class F>
-Tensor of_pivots(const Tensor& a, const F& of) {
+Tensor of_pivots(const Tensor& a, std::int64_t count, const F& of) {
   const auto compute = [&](const Tensor& m) {
     const lapack::Lu lu = lapack::lu(m);
     const std::vector<std::int64_t> swaps = lu.swaps.to_vector<std::int64_t>();
@@ -238,26 +238,28 @@ Tensor of_pivots(const Tensor& a, const F& of) {
     for (std::size_t i = 0; i < swaps.size(); ++i)
       if (swaps[i] != static_cast<std::int64_t>(i)) sign = -sign;
     const std::vector<double> pivots = view::diagonal(lu.factors, 0, 0, 1).to_vector();
-    return kernels::cast(scalar(of(pivots, sign), f64), m.dtype());
+    return kernels::cast(from_vector(of(pivots, sign), {count}), m.dtype());
   };
-  return each({}, compute, a);
+  return each({count}, compute, a);
 }
 
 }  // namespace
 
 SignAndLog slogdet(const Tensor& a) {
   check_square("slogdet", a);
-  const auto sign_of = [](const std::vector<double>& pivots, double sign) {
-    for (const double pivot : pivots) sign *= pivot > 0 ? 1 : pivot < 0 ? -1 : 0;
-    return sign;
-  };
-  const auto log_of = [](const std::vector<double>& pivots, double) {
+  const auto sign_and_log = [](const std::vector<double>& pivots, double sign) {
     double log = 0;
-    for (const double pivot : pivots) log += std::log(std::abs(pivot));
-    return log;
+    for (const double pivot : pivots) {
+      sign *= pivot > 0 ? 1 : pivot < 0 ? -1 : 0;
+      log += std::log(std::abs(pivot));
+    }
+    return std::vector{sign, log};
   };
-  return {of_pivots(a, sign_of),
-          record("slogdet", of_pivots(a, log_of), {a}, [a = saved(a)](const Tensor& g) {
+  const Tensor both = of_pivots(a, 2, sign_and_log);
+  const auto column = [&](std::int64_t i) {
+    return kernels::clone(view::select(both, both.rank() - 1, i));
+  };
+  return {column(0), record("slogdet", column(1), {a}, [a = saved(a)](const Tensor& g) {
             return on_matrices(g) * transpose(inverse(a));  // d ln |det A| = tr(A⁻¹·dA)
           })};
 }
@@ -266,9 +268,10 @@ Tensor det(const Tensor& a) {
   check_square("det", a);
   const auto product = [](const std::vector<double>& pivots, double sign) {
     for (const double pivot : pivots) sign *= pivot;
-    return sign;
+    return std::vector{sign};
   };
-  return record("det", of_pivots(a, product), {a},
+  const Tensor value = of_pivots(a, 1, product);
+  return record("det", view::squeeze(value, value.rank() - 1), {a},
                 [a = saved(a)](const Tensor& g, const Tensor& y) {  // d det A = det A·tr(A⁻¹·dA)
                   return on_matrices(g * y) * transpose(inverse(a));
                 });

@@ -115,7 +115,7 @@ Tensor nll_loss(const Tensor& log_probability, const Tensor& target,
 
 namespace {
 
-/// Both floating or cast so, of one shape: a loss that broadcast would hide a transposed batch.
+/// Both of one shape: a loss that broadcast would hide a transposed batch.
 void check_alike(const char* operation, const Tensor& prediction, const Tensor& target,
                  Reduction reduction) {
   check_defined(operation, {prediction, target});
@@ -194,20 +194,23 @@ Tensor kl_div(const Tensor& log_probability, const Tensor& target, const KlDivOp
   const Tensor p = options.log_target ? exp(given) : given;
   const Tensor log_p = options.log_target ? given : log(given);
   const Tensor terms = p * (log_p - masked_fill(log_probability, none, 0));
-  return reduce(sum(masked_fill(terms, none, 0), -1), options.reduction);
+  return reduce(sum(terms, -1), options.reduction);
 }
 
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps) {
   check_floating("cosine_similarity", a);
   check_floating("cosine_similarity", b);
   LADON_CHECK(eps > 0, "cosine_similarity", "eps is ", eps, "; it must be positive");
-  const int last = broadcast_shapes("cosine_similarity", a.shape(), b.shape()).rank();
+  const Shape shape = broadcast_shapes("cosine_similarity", a.shape(), b.shape());
+  const int last = shape.rank();
   const int k = normalize_axis("cosine_similarity", axis, last) - last;  // counted from the end
   const auto unit = [&](const Tensor& x) {
     LADON_CHECK(x.rank() >= -k, "cosine_similarity", "axis ", axis, " of shapes ", a.shape(),
                 " and ", b.shape(), " is not in both");
-    const Tensor length = norm(x, k, keep_dims);
-    return x / maximum(length, scalar(eps, x.dtype()));
+    Shape whole = x.shape();  // lengths are of all elements, also where one stands for many
+    whole[x.rank() + k] = shape[last + k];
+    const Tensor y = expand(x, whole);
+    return y / maximum(norm(y, k, keep_dims), eps);
   };
   return sum(unit(a) * unit(b), k);
 }

@@ -165,13 +165,15 @@ Tensor recurrence(RecurrentCell cell, const Tensor& input_gates, const Tensor& w
   const std::array kept{saved(x[0]), saved(x[1]), saved(x[2]), saved(x[3])};
   return record_joint(
       "recurrence", kernels::recurrence(of(f, x)), x,
-      [f, kept](const Tensor& g, const Tensor& states, GradientSink& sink) {
+      [cell, reverse = options.reverse, mask = saved(options.mask), kept](
+          const Tensor& g, const Tensor& states, GradientSink& sink) {
+        const Form form{cell, *mask, reverse};
         const Operands in{*kept[0], *kept[1], *kept[2], *kept[3]};
         const std::array wanted{sink.needs(0), sink.needs(1), sink.needs(2), sink.needs(3)};
         const Operands d = fast_or_composed(
             "recurrence_gradient", {g, in[0], in[1], in[2], in[3]},
-            [&] { return fast_gradients(f, in, states, g); },
-            [&] { return composed_gradients(f, in, wanted, g); });
+            [&] { return fast_gradients(form, in, states, g); },
+            [&] { return composed_gradients(form, in, wanted, g); });
         for (std::size_t i = 0; i < in.size(); ++i) sink.give(i, d[i]);
       });
 }

@@ -11,16 +11,17 @@ Tensor lgamma(const Tensor& x) {
                 [x = saved(x)](const Tensor& g) { return g * digamma(x); });  // (ln Γ)' = ψ
 }
 
-Tensor digamma(const Tensor& x) {
-  const auto compute = [](const Tensor& a) { return kernels::polygamma(0, a); };
-  return record("digamma", in_common_dtype("digamma", x, f32, compute), {x},
-                [x = saved(x)](const Tensor& g) { return g * polygamma(1, x); });
-}
+namespace {
 
-Tensor polygamma(int n, const Tensor& x) {
+Tensor of_order(const char* name, int n, const Tensor& x) {
   const auto compute = [n](const Tensor& a) { return kernels::polygamma(n, a); };
-  return record("polygamma", in_common_dtype("polygamma", x, f32, compute), {x},
+  return record(name, in_common_dtype(name, x, f32, compute), {x},
                 [n, x = saved(x)](const Tensor& g) { return g * polygamma(n + 1, x); });
 }
+
+}  // namespace
+
+Tensor digamma(const Tensor& x) { return of_order("digamma", 0, x); }
+Tensor polygamma(int n, const Tensor& x) { return of_order("polygamma", n, x); }
 
 }  // namespace ladon

@@ -168,6 +168,49 @@ TEST(Distributions, DensitiesAreThoseOfTheTextbook) {
 }
 
 // A batch and the shape of draws broadcast; each is the density of its own parameters.
+// Bernoulli of logit l and of −l are each other's mirror images, also where one side is rounded to 1.
+TEST(Distributions, BernoulliKeepsItsSmallValuesOnEitherSide) {
+  for (const double l : {1., 13., 17., 30.}) {
+    const Bernoulli likely(tensor({l}, {1})), unlikely(tensor({-l}, {1}));
+    EXPECT_EQ(likely.entropy().item(), unlikely.entropy().item());
+    EXPECT_GT(likely.entropy().item(), 0);
+    EXPECT_EQ(likely.log_prob(ones({1})).item(), unlikely.log_prob(zeros({1})).item());
+    EXPECT_LT(likely.log_prob(ones({1})).item(), 0);
+    EXPECT_EQ(kl(likely, Bernoulli(tensor({l + 1}, {1}))).item(),
+              kl(unlikely, Bernoulli(tensor({-l - 1}, {1}))).item());
+  }
+}
+
+// Uniform and exponential laws, whose density is finite at the edge.
+TEST(Distributions, DensitiesAreRightAtTheEdgeOfTheSupport) {
+  const Tensor ends = f({0, 1}).set_requires_grad();
+  const Tensor uniform = Beta(number(1), number(1)).log_prob(ends);
+  EXPECT_EQ(uniform.to_vector(), (std::vector<double>{0, 0}));
+  EXPECT_EQ(Gamma(number(1), number(2)).log_prob(number(0)).item(), std::log(2.0));
+  EXPECT_EQ(Dirichlet(f({1, 1})).log_prob(f({0, 1})).item(), 0);
+  EXPECT_EQ(Gamma(number(2), number(1)).log_prob(number(0)).item(), -HUGE_VAL);
+  backward(sum(uniform));
+  EXPECT_EQ(ends.grad().to_vector(), (std::vector<double>{0, 0}));
+}
+
+// Weights whose reciprocals overflow are drawn like any: each order of three as often.
+TEST(Distributions, TinyWeightsAreDrawnWithoutReplacement) {
+  Generator rng(3);
+  const Tensor drawn = multinomial(full({6000, 3}, 1e-310, f64), 3, rng);
+  const std::vector<double> first = select(drawn, 1, 0).to_vector();
+  for (const double k : {0., 1., 2.})  // 2000 ± 36.5; 5 standard deviations
+    EXPECT_NEAR(std::count(first.begin(), first.end(), k), 2000, 183);
+}
+
+// Of ln X, X ~ Gamma(α, 1), the variance is ψ′(α), 1/α for large α.
+TEST(Distributions, LargeConcentrationsKeepTheirVariance) {
+  Generator rng(4);
+  for (const double a : {1e8, 1e15, 1e16, 1e17}) {
+    const Tensor x = Gamma(number(a), number(a)).sample({20000}, rng);  // mean 1
+    EXPECT_NEAR(var(x - 1).item() * a, 1, 5 * std::sqrt(2 / 20000.)) << a;
+  }
+}
+
 TEST(Distributions, BatchesHaveTheirShapes) {
   Generator rng(5);
   const Normal normals(f({0, 1, 2}), ones({2, 1}, f64));

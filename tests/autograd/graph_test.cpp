@@ -344,6 +344,14 @@ TEST(InPlace, IsDetectedOnSavedOutputs) {
   expect_error([&] { backward(z); }, "version");
 }
 
+TEST(InPlace, OfARecurrencesMaskIsDetected) {
+  const Tensor gates = ones({1, 2, 3}, f64).set_requires_grad();
+  Tensor mask = ones({1, 2}, boolean);
+  const Tensor y = recurrence(RecurrentCell::tanh, gates, ones({3, 3}, f64), {.mask = mask});
+  fill_(mask, 0);
+  expect_error([&] { backward(sum(y)); }, "was edited in place");
+}
+
 TEST(InPlace, OfWhatNoRuleReadsIsAllowed) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x + 1;

@@ -219,21 +219,30 @@ void add_cosine_rows(OpTable& table) {
       repeated.values[i] = in[1].values[i % in[1].values.size()];
     return rows(of, Reduction::none)({in[0], repeated});
   };
-  table.add({.name = "cosine_similarity",
-             .samples = {{"rows", {a, b}, along(-1), rows(of, Reduction::none)},
-                         {"columns", {a, b}, along(0), of_columns},
-                         {"one against all", {a, table.random({5})}, along(1), against_one},
-                         {.note = "zeros",
-                          .inputs = {tensor({0, 0}, f64), tensor({3, 4}, f64)},
-                          .apply = along(0),
-                          .reference = [](const auto&) { return Dense(Shape{}); },
-                          .differentiable = false}},
-             .errors = {{"eps is 0", [] { cosine_similarity(ones({3}), ones({3}), -1, 0); }},
-                        {"axis 0 of shapes [2, 3] and [3] is not in both",
-                         [] {
-                           cosine_similarity(ones({2, 3}), ones({3}), 0);
-                         }},
-                        {"i64", [] { cosine_similarity(ones({3}, i64), ones({3})); }}}});
+  const Reference against_columns = [of](const std::vector<Dense>& in) {
+    Dense repeated(in[0].shape);
+    const auto width = static_cast<std::size_t>(in[0].shape.at(-1));
+    for (std::size_t i = 0; i < repeated.values.size(); ++i)
+      repeated.values[i] = in[1].values[i / width];
+    return rows(of, Reduction::none)({in[0], repeated});
+  };
+  table.add(
+      {.name = "cosine_similarity",
+       .samples = {{"rows", {a, b}, along(-1), rows(of, Reduction::none)},
+                   {"columns", {a, b}, along(0), of_columns},
+                   {"one against all", {a, table.random({5})}, along(1), against_one},
+                   {"one for a whole row", {a, table.random({3, 1})}, along(1), against_columns},
+                   {.note = "zeros",
+                    .inputs = {tensor({0, 0}, f64), tensor({3, 4}, f64)},
+                    .apply = along(0),
+                    .reference = [](const auto&) { return Dense(Shape{}); },
+                    .differentiable = false}},
+       .errors = {{"eps is 0", [] { cosine_similarity(ones({3}), ones({3}), -1, 0); }},
+                  {"axis 0 of shapes [2, 3] and [3] is not in both",
+                   [] {
+                     cosine_similarity(ones({2, 3}), ones({3}), 0);
+                   }},
+                  {"i64", [] { cosine_similarity(ones({3}, i64), ones({3})); }}}});
 
   const auto loss = [](CosineEmbeddingOptions o) {
     return [o](const Inputs& in) { return cosine_embedding_loss(in[0], in[1], in[2], o); };

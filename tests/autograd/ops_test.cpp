@@ -44,6 +44,17 @@ TEST(GradientAt, TiesIsShared) {
   EXPECT_EQ(gradient(with, vector({1, 3, 0})), (Values{0.5, 10, 0}));
   const auto below = [](const Tensor& x) { return minimum(x, vector({1, 2, 3})); };
   EXPECT_EQ(gradient(below, vector({1, 3, 0})), (Values{0.5, 0, 100}));
+  const auto above = [](const Tensor& x) { return maximum(x, 2.0); };
+  EXPECT_EQ(gradient(above, vector({2, 3, 0})), (Values{0.5, 10, 0}));
+  const auto under = [](const Tensor& x) { return minimum(2.0, x); };
+  EXPECT_EQ(gradient(under, vector({2, 3, 0})), (Values{0.5, 0, 100}));
+  const Tensor same = tensor({0, 0, 0}, i64);
+  const auto scattered = [&](const Tensor& x) {
+    return scatter_reduce(zeros({1}, f64), 0, same, x, Scattered::max, false);
+  };
+  EXPECT_EQ(gradient(scattered, vector({4, 4, 1})), (Values{0.5, 0.5, 0}));
+  const auto distinct = [](const Tensor& x) { return unique(x, 0).values; };
+  EXPECT_EQ(gradient(distinct, vector({4, 4, 4})), (Values{1, 0, 0}));
   const auto largest = [](const Tensor& x) { return amax(x); };
   EXPECT_EQ(gradient(largest, vector({4, 1, 4, 4, 4})), (Values{0.25, 0, 0.25, 0.25, 0.25}));
   const auto first = [](const Tensor& x) { return max(x, 0).values; };
