@@ -6,16 +6,12 @@
 #include "ladon/core/data/byte_pair.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
+#include "ladon/core/io/utf8.h"
 
 namespace ladon {
 namespace {
 
 constexpr std::string_view version = "#version";
-
-std::string shortened(std::string_view text) {
-  constexpr std::size_t longest = 40;
-  return std::string(text.substr(0, longest)) + (text.size() > longest ? "…" : "");
-}
 
 // {"token": number, …} from the events of a JSON parser, which keeps no more of it than this.
 class EncoderReader : public nlohmann::json_sax<nlohmann::json> {

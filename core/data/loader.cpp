@@ -39,6 +39,8 @@ std::int64_t checked_size(std::int64_t items, const LoaderOptions& options, std:
   return options.drop_last || items % batch_size == 0 ? full : full + 1;
 }
 
+constexpr std::int64_t last_epoch = std::int64_t{1} << 62;  // so that the next one has a number
+
 Generator own_generator(Generator& rng) {
   const auto words = rng.block(rng.reserve(1));
   const auto pair = [&](int i) { return words[i] | std::uint64_t{words[i + 1]} << 32; };
@@ -103,8 +105,9 @@ Generator BatchPlan::generator(const DataPosition& position) const {
 }
 
 void BatchPlan::check(const DataPosition& position) const {
-  LADON_CHECK(position.epoch >= 0 && position.batch >= 0 && position.batch < size_, "loader",
-              "there is no batch ", position.batch, " of epoch ", position.epoch,
+  LADON_CHECK(position.epoch >= 0 && position.epoch < last_epoch && position.batch >= 0 &&
+                  position.batch < size_,
+              "loader", "there is no batch ", position.batch, " of epoch ", position.epoch,
               "; an epoch has batches 0 to ", size_ - 1);
 }
 

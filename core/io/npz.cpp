@@ -47,7 +47,7 @@ void save_npz(const std::string& path, const std::map<std::string, Tensor>& tens
     LADON_CHECK(!name.empty() && name.size() <= longest_name && is_utf8(name) &&
                     name.find('\0') == name.npos,
                 "save_npz", path, ": a name must be UTF-8 of 1 to ", longest_name,
-                " bytes without a NUL, got ", name.size(), " bytes: '", name.substr(0, 80), "'");
+                " bytes without a NUL, got ", name.size(), " bytes: '", shortened(name), "'");
   write_atomically(path, [&](OutputFile& file) {
     ZipWriter zip(file);
     for (const auto& [name, x] : tensors) {

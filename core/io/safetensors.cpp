@@ -121,10 +121,6 @@ std::string header_text(const std::string& path, const std::vector<const Named*>
   detail::fail("save_safetensors", path, ": a name or metadata is not UTF-8: ", error.what());
 }
 
-}  // namespace
-
-namespace {
-
 std::map<std::string, Tensor> load_one(const std::string& path,
                                        std::map<std::string, std::string>* metadata) {
   InputFile file(path);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ladon/core/error.h"
+#include "ladon/core/io/utf8.h"
 
 namespace ladon {
 namespace {
@@ -14,10 +15,6 @@ using nlohmann::json;
 constexpr int deepest = 4;           // the format needs 3 levels
 constexpr std::size_t longest = 80;  // bytes of a name or a value that a message shows
 constexpr std::size_t most_sizes = Shape::max_rank;
-
-std::string shortened(std::string_view text, std::size_t length = longest) {
-  return std::string(text.substr(0, length)) + (text.size() > length ? "…" : "");
-}
 
 // The start of a value, as an error message shows it. Put together from the parser's events.
 class Excerpt {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ladon/core/error.h"
+#include "ladon/core/io/utf8.h"
 
 namespace ladon {
 namespace {
@@ -11,10 +12,6 @@ using nlohmann::json;
 
 constexpr int deepest = 16;
 constexpr std::string_view map_key = "weight_map";
-
-std::string shortened(const std::string& text) {
-  return text.size() > 80 ? text.substr(0, 80) + "…" : text;
-}
 
 // The parser's events → the map. `depth_` counts the brackets that are open: 1 in the index, 2 in
 // the map.

@@ -41,6 +41,12 @@ bool is_utf8(std::string_view bytes) {
   return true;
 }
 
+std::string shortened(std::string_view text, std::size_t length) {
+  if (text.size() <= length) return std::string(text);
+  while (length > 0 && (text[length] & 0xc0) == 0x80) --length;
+  return std::string(text.substr(0, length)) + "…";
+}
+
 std::string to_utf8(std::string bytes) {
   if (is_utf8(bytes)) {
     if (bytes.starts_with("\xef\xbb\xbf")) bytes.erase(0, 3);

@@ -252,12 +252,8 @@ class ZipReader {
           "member '", e.name, "' is described otherwise in the directory than where it stands");
     const std::uint64_t begin = e.offset + member_size + name + extra;
     fits(begin, e.packed);
-    return {std::string(e.name),
-            static_cast<int>(e.method),
-            static_cast<std::uint32_t>(e.crc),
-            begin,
-            begin + e.packed,
-            e.size};
+    return {std::string(e.name), static_cast<int>(e.method), static_cast<std::uint32_t>(e.crc),
+            begin, begin + e.packed};
   }
 
   std::string_view operation_;

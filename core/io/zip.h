@@ -22,7 +22,6 @@ struct ZipMember {
   int method;  ///< 0: stored as it is; 8: deflated.
   std::uint32_t crc;
   std::uint64_t begin, end;  ///< Its bytes in the file.
-  std::uint64_t size;        ///< Of what they hold; of a stored one, end − begin.
 };
 
 /// The members, in the order of their bytes. Takes memory in proportion to the directory, which it

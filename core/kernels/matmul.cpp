@@ -1,6 +1,7 @@
 #include "ladon/core/kernels/matmul.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -92,6 +93,8 @@ void multiply(T* y, const Shape& lead, const Tensor& a, const Tensor& b, T beta)
   });
 }
 
+thread_local bool rowwise = false;
+
 /// Operands ready to be multiplied: readable, of the product's leading axes.
 struct Operands {
   Operands(const Tensor& left, const Tensor& right)
@@ -119,9 +122,11 @@ struct Operands {
   void collapse() {
     if (lead.rank() == 0 || b.shape().sub(0, b.rank() - 2).count() != 1) return;
     const std::int64_t k = a.size(-1);
-    const Tensor rows = view::try_reshape(a, {lead.count() * a.size(-2), k});
-    if (!rows.defined() || !readable(rows)) return;
-    a = rows;
+    const Shape flat{lead.count() * a.size(-2), k};
+    const Tensor rows = view::try_reshape(a, flat);
+    const bool fit = rows.defined() && readable(rows);
+    if (!fit && !rowwise) return;  // the batch is multiplied where it stands
+    a = fit ? rows : view::try_reshape(clone(a), flat);
     while (b.rank() > 2) b = view::squeeze(b, 0);
     lead = Shape();
   }
@@ -134,18 +139,17 @@ struct Operands {
   }
 };
 
-thread_local bool rowwise = false;
-
-/// y ← a·b + beta·y as yᵀ ← bᵀ·aᵀ, a task a block of rows of a and one of columns of b: in the loops of
-/// attention rows are lanes, which know nothing of each other.
+/// y ← a·b, or y + a·b, as yᵀ ← bᵀ·aᵀ: in the loops of attention rows are lanes, which know nothing of each
+/// other. A task is a block of rows of a and a stripe of columns of b; a block of few rows is padded to
+/// whole vectors.
 template <class T>
-void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, T beta) {
+void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, bool add) {
   const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);
   const auto& loop = loops().of<T>().attention;
   const blas::Matrix<const T> left = matrix<T>(a), right = matrix<T>(b);
   constexpr std::int64_t rows = 64, columns = 64;
   const std::int64_t stripes = (n + columns - 1) / columns, blocks = (m + rows - 1) / rows;
-  const std::vector<T> ones(static_cast<std::size_t>(std::max(k, columns)), T(1));
+  const std::vector<T> ones(static_cast<std::size_t>(k), T(1));
   parallel::for_range(blocks, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first * rows; i < std::min(m, last * rows); i += rows) {
       const std::int64_t here = std::min(rows, m - i);
@@ -155,15 +159,16 @@ void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, T beta) {
                      turned.data(), lanes);
       const std::int64_t grain = 1 + (1 << 18) / std::max<std::int64_t>(1, columns * k * lanes);
       parallel::for_range(stripes, grain, [&](std::int64_t begin, std::int64_t end) {
-        std::vector<T> block(static_cast<std::size_t>(columns * lanes));
+        const auto block =
+            std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(columns * lanes));
         for (std::int64_t j = begin * columns; j < std::min(n, end * columns); j += columns) {
           const std::int64_t width = std::min(columns, n - j);
           loop.multiply(width, lanes, k, {right.data + j * right.column, right.column, right.row},
-                        turned.data(), lanes, nullptr, block.data(), lanes);
+                        turned.data(), lanes, nullptr, block.get(), lanes);
           for (std::int64_t r = 0; r < here; ++r)
             for (std::int64_t c = 0; c < width; ++c) {
               T& to = y[(i + r) * n + j + c];
-              to = block[static_cast<std::size_t>(c * lanes + r)] + (beta == 0 ? T(0) : to);
+              to = add ? to + block[c * lanes + r] : block[c * lanes + r];
             }
         }
       });
@@ -175,7 +180,7 @@ void multiply(Tensor& y, const Operands& o, double beta) {
   if (y.count() == 0) return;
   visit_floating("matmul", y.dtype(), [&]<class T>() {
     if (rowwise && o.lead.rank() == 0)
-      return multiply_rowwise<T>(y.mutable_data<T>(), o.a, o.b, static_cast<T>(beta));
+      return multiply_rowwise<T>(y.mutable_data<T>(), o.a, o.b, beta != 0);
     multiply<T>(y.mutable_data<T>(), o.lead, o.a, o.b, static_cast<T>(beta));
   });
 }
