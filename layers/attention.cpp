@@ -184,13 +184,9 @@ double MultiHeadAttention::logit_scale() const {
   return query_key_std.defined() ? scale * query_key_std.item() : scale;
 }
 
-AttentionOptions MultiHeadAttention::options(AttentionMask mask, const AttentionHeads& h,
+AttentionOptions MultiHeadAttention::options(const AttentionMask& mask, const AttentionHeads& h,
                                              std::int64_t offset) const {
-  const std::int64_t queries = h.q.size(2), keys = h.k.size(2);
-  if (window > 0 && keys > window && offset == 0) {
-    const Tensor back = unsqueeze(arange(queries), 1) - arange(keys);
-    mask = mask & allowed(less(back, double(window)));
-  }
+  const std::int64_t keys = h.k.size(2);
   AttentionOptions options{.mask = mask.merged(h.k.size(0), keys),
                            .causal = causal || mask.causal,
                            .causal_offset = offset,
@@ -200,6 +196,14 @@ AttentionOptions MultiHeadAttention::options(AttentionMask mask, const Attention
     options.rng = &rng;
   }
   return options;
+}
+
+/// mask, where a query sees the window alone.
+AttentionMask MultiHeadAttention::windowed(const AttentionMask& mask, std::int64_t queries,
+                                           std::int64_t keys) const {
+  if (window == 0 || keys <= window) return mask;
+  const Tensor back = unsqueeze(arange(queries), 1) - arange(keys);
+  return mask & allowed(less(back, double(window)));
 }
 
 AttentionResult MultiHeadAttention::attend(const AttentionHeads& h, const AttentionMask& mask,
@@ -263,7 +267,8 @@ Tensor MultiHeadAttention::forward(const Tensor& x, const AttentionMask& mask) c
 
 Tensor MultiHeadAttention::forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                    const AttentionMask& mask) const {
-  return combine(attend(changed(project(queries, keys, values)), mask, false).output);
+  const AttentionMask seen = windowed(mask, queries.size(1), keys.size(1));
+  return combine(attend(changed(project(queries, keys, values)), seen, false).output);
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
@@ -303,7 +308,8 @@ Tensor MultiHeadAttention::forward(const Tensor& queries, const ProjectedMemory&
 MultiHeadAttention::Details MultiHeadAttention::forward_with_weights(
     const Tensor& queries, const Tensor& keys, const Tensor& values,
     const AttentionMask& mask) const {
-  const AttentionResult result = attend(changed(project(queries, keys, values)), mask, true);
+  const AttentionMask seen = windowed(mask, queries.size(1), keys.size(1));
+  const AttentionResult result = attend(changed(project(queries, keys, values)), seen, true);
   return {combine(result.output), result.weights, result.output};
 }
 

@@ -173,7 +173,9 @@ struct MultiHeadAttention : Layer {
   AttentionHeads project(const Tensor& queries, const Tensor& keys, const Tensor& values) const;
   Tensor projected(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
   AttentionHeads changed(AttentionHeads h) const;
-  AttentionOptions options(AttentionMask mask, const AttentionHeads& h, std::int64_t offset) const;
+  AttentionMask windowed(const AttentionMask& mask, std::int64_t queries, std::int64_t keys) const;
+  AttentionOptions options(const AttentionMask& mask, const AttentionHeads& h,
+                           std::int64_t offset) const;
   double logit_scale() const;
   AttentionResult attend(const AttentionHeads& h, const AttentionMask& mask, bool with_weights,
                          std::int64_t offset = 0) const;

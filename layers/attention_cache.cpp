@@ -79,7 +79,8 @@ Tensor KeyValueCache::next_positions(std::int64_t batch, std::int64_t count,
 }
 
 void KeyValueCache::make_room(const AttentionHeads& h, std::int64_t window) {
-  const std::int64_t count = h.k.size(2);
+  const std::int64_t count = h.k.size(2), capacity = keys_.defined() ? keys_.size(2) : 0;
+  if (slots_ + count <= capacity) return;
   std::int64_t from = 0;  // slots before it are given up: each row has `window` tokens behind it
   if (window > 0 && slots_ > 0) {
     from = slots_;
@@ -90,8 +91,6 @@ void KeyValueCache::make_room(const AttentionHeads& h, std::int64_t window) {
     }
     from = from / step * step;
   }
-  const std::int64_t capacity = keys_.defined() ? keys_.size(2) : 0;
-  if (slots_ + count <= capacity) return;
   const std::int64_t needed = slots_ - from + count;
   const std::int64_t room = std::max(needed, from > 0 ? needed + step : 2 * needed);
   keys_ = with_room(keys_, h.k, room, from, slots_);
@@ -114,7 +113,8 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
               values_.shape(), ", and is given ", h.k.shape(), " and ", h.v.shape(),
               "; make one for each batch and model");
   const NoGrad no_grad;
-  const Tensor asked = next_positions(batch, count, tokens);
+  const Tensor asked =
+      h.q_positions.defined() ? h.q_positions : next_positions(batch, count, tokens);
   const std::vector<bool> flags = token_flags(batch, count, tokens);
   make_room(h, window);
   const Slice here{.start = slots_, .stop = slots_ + count};
@@ -148,8 +148,8 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
 void KeyValueCache::select(const Tensor& rows) {
   if (!keys_.defined()) return;
   const NoGrad no_grad;
-  keys_ = index_select(keys_, 0, rows);
-  values_ = index_select(values_, 0, rows);
+  keys_ = index_select(slice(keys_, 2, {.stop = slots_}), 0, rows);
+  values_ = index_select(slice(values_, 2, {.stop = slots_}), 0, rows);
   const auto lengths = lengths_;
   const auto positions = positions_;
   lengths_.clear();

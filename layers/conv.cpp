@@ -45,12 +45,6 @@ LinearOptions on_patches_options(const ConvOptions& o, const std::vector<Window>
           .bias_std = o.bias_std};
 }
 
-Shape sizes_of(const std::vector<Window>& windows) {
-  Shape sizes;
-  for (const Window& w : windows) sizes.append(w.size);
-  return sizes;
-}
-
 /// Group i of `groups` along an axis.
 Tensor share(const Tensor& x, int axis, std::int64_t i, std::int64_t groups) {
   const std::int64_t size = x.size(axis) / groups;

@@ -18,6 +18,16 @@ Tensor laid_out(const ForeignTensor& entry, const StateDict& own) {
 
 }  // namespace
 
+Tensor heads_joined(const Tensor& x) { return flatten(x, 0, 1); }
+
+std::function<Tensor(const Tensor&)> heads_apart(std::int64_t heads) {
+  return [heads](const Tensor& x) {
+    Shape shape{heads, x.size(0) / heads};
+    if (x.rank() == 2) shape.append(x.size(1));
+    return reshape(x, shape);
+  };
+}
+
 StateDict to_foreign(const Module& model, const std::vector<ForeignTensor>& list) {
   const NoGrad no_grad;
   const StateDict own = model.state_dict();

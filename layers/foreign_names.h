@@ -18,6 +18,10 @@ struct ForeignTensor {
   int part = 0, parts = 1;  ///< … of which this is one. They follow each other in the list.
 };
 
+/// [heads, width, ..] → [heads·width, ..], as weights of all heads stand elsewhere, and back.
+Tensor heads_joined(const Tensor& x);
+std::function<Tensor(const Tensor&)> heads_apart(std::int64_t heads);
+
 /// The model's tensors as the list says.
 StateDict to_foreign(const Module& model, const std::vector<ForeignTensor>& list);
 /// Copies `state` into the model. Throws Error naming the first foreign name that is missing, has another

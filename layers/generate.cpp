@@ -40,7 +40,8 @@ std::vector<double> log_probabilities(const std::vector<double>& logits) {
   double sum = 0;
   for (const double x : logits) sum += std::exp(x - top);
   std::vector<double> y = logits;
-  for (double& x : y) x -= top + std::log(sum);
+  const double shift = top + std::log(sum);
+  for (double& x : y) x -= shift;
   return y;
 }
 
@@ -59,8 +60,8 @@ Tokens ranked(const std::vector<double>& logits, std::size_t count) {
   return order;
 }
 
-std::int64_t draw(const std::vector<double>& logits, const GenerateOptions& o, Generator& rng) {
-  const std::vector<double> p = log_probabilities(logits);
+/// A token, given ln p of every one.
+std::int64_t draw(const std::vector<double>& p, const GenerateOptions& o, Generator& rng) {
   if (o.temperature == 0) return ranked(p, 1)[0];
   const bool some = o.top_k > 0 || o.top_p < 1;
   Tokens tokens(p.size());
@@ -125,12 +126,15 @@ class Writer {
     texts_ = std::move(texts);
     const auto count = static_cast<std::int64_t>(rows.size());
     const Tensor chosen = from_vector(rows, {count});
+    Tokens as_they_are(logits_.size());
+    std::iota(as_they_are.begin(), as_they_are.end(), 0);
+    const bool moved = rows != as_they_are;  // to choose copies what is remembered
     if (!cached_) {
-      start_.select(chosen);
+      if (moved) start_.select(chosen);
       cache_ = start_;
       return look_at_all();
     }
-    cache_.select(chosen);
+    if (moved) cache_.select(chosen);
     take(next_(from_vector(tokens, {count, 1}), cache_, {}), Tokens(rows.size(), 0));
   }
 
@@ -191,10 +195,10 @@ std::vector<Generated> write_by_drawing(Writer& writer, std::size_t batch, const
     std::vector<std::size_t> next;
     for (std::size_t i = 0; i < open.size(); ++i) {
       const std::size_t b = open[i];
-      const std::vector<double>& logits = writer.logits()[i];
-      const std::int64_t token = draw(logits, o, generators[b]);
+      const std::vector<double> p = log_probabilities(writer.logits()[i]);
+      const std::int64_t token = draw(p, o, generators[b]);
       texts[b].tokens.push_back(token);
-      texts[b].log_probability += log_probabilities(logits)[static_cast<std::size_t>(token)];
+      texts[b].log_probability += p[static_cast<std::size_t>(token)];
       if (stops(o, token)) continue;
       rows.push_back(static_cast<std::int64_t>(i));
       tokens.push_back(token);
@@ -214,11 +218,11 @@ struct Candidate {
   bool ended = false;
 };
 
-/// The 2·beams likeliest continuations of the open texts of one prompt, the likeliest first: enough that
-/// `beams` of them go on even if as many end.
+/// The likeliest continuations of the open texts of one prompt, the likeliest first: so many that `beams` of
+/// them go on even if every text ends by each stop token.
 std::vector<Candidate> continued(const std::vector<Candidate>& open, const Writer& writer,
                                  const GenerateOptions& o) {
-  const auto kept = static_cast<std::size_t>(2 * o.beams);
+  const std::size_t kept = static_cast<std::size_t>(o.beams) * (1 + o.stop.size());
   std::vector<Candidate> all;
   for (const Candidate& c : open) {
     const std::vector<double> p =
@@ -258,7 +262,7 @@ std::vector<Generated> write_by_beams(Writer& writer, std::size_t batch, const G
         else if (next.size() < static_cast<std::size_t>(o.beams))
           next.push_back(std::move(c));
       }
-      // No open text is better than the best that ended, and enough have.
+      // Enough have ended, and no open text is better by now. (Longer, it might become so.)
       const bool done = ended[b].size() >= static_cast<std::size_t>(o.beams) && !next.empty() &&
                         !better(*std::max_element(ended[b].begin(), ended[b].end(), better),
                                 *std::max_element(next.begin(), next.end(), better));
@@ -289,7 +293,7 @@ std::int64_t draw_token(const Tensor& logits, const GenerateOptions& options, Ge
   LADON_CHECK(logits.defined() && is_floating(logits.dtype()) && logits.rank() == 1, "draw_token",
               "logits must be floating [vocabulary]",
               logits.defined() ? detail::join(", got ", logits.dtype(), " ", logits.shape()) : "");
-  return draw(logits.to_vector(), options, rng);
+  return draw(log_probabilities(logits.to_vector()), options, rng);
 }
 
 std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,

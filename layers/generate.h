@@ -36,7 +36,8 @@ struct Generated {
 /// A text for each row of `prompt` (i64 [batch, T], T > 0; mask as above for prompts of unequal length,
 /// which are padded on the right). `start` is the cache to begin with: a decoder's remembers its memory.
 /// Not recorded, and under RowwiseProducts: a text does not depend on what stands beside it in the batch,
-/// nor on whether there is a cache. Row b draws from its own split of rng, which advances by one reserve.
+/// nor on whether there is a cache. Row b draws from its own split of rng, which advances by one reserve (not with
+/// beams, which draw nothing).
 /// Throws Error for options out of range, logits of a wrong shape, and logits that are NaN.
 std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,
                                 const GenerateOptions& options, Generator& rng,

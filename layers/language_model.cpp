@@ -1,9 +1,11 @@
 #include "ladon/layers/language_model.h"
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/attention_variants.h"
 
@@ -75,14 +77,15 @@ Tensor LanguageModel::forward(const Tensor& tokens, DecodingCache& cache,
               tokens.shape());
   Tensor x = embedding(tokens);
   if (positions) {
-    const Tensor at = cache.next_positions(tokens.size(0), tokens.size(1), mask);
-    for (const double position : at.to_vector())
-      LADON_CHECK(position < double(positions->weight.size(0)), "LanguageModel",
-                  "the text has come to position ", position, ", and positions are trained up to ",
-                  positions->weight.size(0), "; write less, or give a shorter prompt");
+    Tensor at = cache.next_positions(tokens.size(0), tokens.size(1), mask);
+    if (mask.defined()) at = masked_fill(at, logical_not(mask), 0);  // padding stands nowhere
+    const std::int64_t last = at.count() > 0 ? amax(at).item<std::int64_t>() : 0;
+    LADON_CHECK(last < positions->weight.size(0), "LanguageModel", "the text has come to position ",
+                last, ", and positions are trained up to ", positions->weight.size(0),
+                "; write less, or give a shorter prompt");
     x = x + ladon::embedding(positions->weight, at);
   }
-  return logits(body(x, cache, mask));
+  return logits(body(dropout(x), cache, mask));
 }
 
 void LanguageModel::visit(Visitor& v) {

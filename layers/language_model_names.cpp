@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/foreign_names.h"
@@ -14,16 +15,6 @@ namespace {
 using Change = std::function<Tensor(const Tensor&)>;
 
 Tensor turned(const Tensor& x) { return transpose(x); }
-
-/// [heads, width, in] ↔ [heads·width, in], and what biases make of it.
-Tensor flat(const Tensor& x) { return flatten(x, 0, 1); }
-Change by_heads(std::int64_t heads) {
-  return [heads](const Tensor& x) {
-    Shape shape{heads, x.size(0) / heads};
-    if (x.rank() == 2) shape.append(x.size(1));
-    return reshape(x, shape);
-  };
-}
 
 /// The list of a model's tensors, those that it has.
 class Names {
@@ -38,11 +29,10 @@ class Names {
   /// Tensors that are one elsewhere, side by side along an axis.
   void add_parts(const std::string& prefix, std::initializer_list<const char*> own,
                  const std::string& foreign, int axis, const Change& out, const Change& in) {
+    if (!own_.contains(prefix + *own.begin())) return;
     int part = 0;
     for (const char* name : own)
-      if (own_.contains(prefix + name))
-        list.push_back(
-            {prefix + name, foreign, out, in, axis, part++, static_cast<int>(own.size())});
+      list.push_back({prefix + name, foreign, out, in, axis, part++, static_cast<int>(own.size())});
   }
   /// A norm, or a map whose weight is as it is or turned.
   void add_affine(const std::string& own, const std::string& foreign, bool turn = false) {
@@ -64,16 +54,16 @@ std::vector<ForeignTensor> gpt2_names(const LanguageModel& model, const std::str
   for (std::size_t i = 0; i < model.body.layers.size(); ++i) {
     const std::string own = detail::join("body.layers.", i, "."),
                       foreign = detail::join(prefix, "h.", i, ".");
-    const Change back = by_heads(model.body.layers[i].attention.heads());
+    const Change back = heads_apart(model.body.layers[i].attention.heads());
     names.add_affine(own + "attention_norm", foreign + "ln_1");
     names.add_affine(own + "feedforward_norm", foreign + "ln_2");
     names.add_parts(
         own + "attention.", {"query", "key", "value"}, foreign + "attn.c_attn.weight", 1,
-        [](const Tensor& x) { return transpose(flat(x)); },
+        [](const Tensor& x) { return transpose(heads_joined(x)); },
         [back](const Tensor& x) { return back(transpose(x)); });
     names.add_parts(own + "attention.", {"query_bias", "key_bias", "value_bias"},
-                    foreign + "attn.c_attn.bias", 0, flat, back);
-    names.add(own + "attention.output", foreign + "attn.c_proj.weight", flat, back);
+                    foreign + "attn.c_attn.bias", 0, heads_joined, back);
+    names.add(own + "attention.output", foreign + "attn.c_proj.weight", heads_joined, back);
     names.add(own + "attention.output_bias", foreign + "attn.c_proj.bias");
     names.add_affine(own + "expand", foreign + "mlp.c_fc", true);
     names.add_affine(own + "contract", foreign + "mlp.c_proj", true);
@@ -92,16 +82,17 @@ std::vector<ForeignTensor> llama_names(const LanguageModel& model) {
                       foreign = detail::join("model.layers.", i, ".");
     const auto project = [&](const char* name, const char* elsewhere, std::int64_t heads) {
       const std::string to = foreign + "self_attn." + elsewhere;
-      names.add(own + "attention." + name, to + ".weight", flat, by_heads(heads));
-      names.add(own + "attention." + name + "_bias", to + ".bias", flat, by_heads(heads));
+      names.add(own + "attention." + name, to + ".weight", heads_joined, heads_apart(heads));
+      names.add(own + "attention." + name + "_bias", to + ".bias", heads_joined,
+                heads_apart(heads));
     };
     project("query", "q_proj", attention.heads());
     project("key", "k_proj", attention.kv_heads());
     project("value", "v_proj", attention.kv_heads());
     names.add(
         own + "attention.output", foreign + "self_attn.o_proj.weight",
-        [](const Tensor& x) { return transpose(flat(x)); },
-        [back = by_heads(attention.heads())](const Tensor& x) { return back(transpose(x)); });
+        [](const Tensor& x) { return transpose(heads_joined(x)); },
+        [back = heads_apart(attention.heads())](const Tensor& x) { return back(transpose(x)); });
     names.add(own + "attention.output_bias", foreign + "self_attn.o_proj.bias");
     names.add_affine(own + "attention_norm", foreign + "input_layernorm");
     names.add_affine(own + "feedforward_norm", foreign + "post_attention_layernorm");
@@ -120,20 +111,24 @@ bool ends_with_any(const std::string& name, std::initializer_list<const char*> e
 }  // namespace
 
 void from_names(LanguageModel& model, const StateDict& state) {
-  const bool tied = !model.head;
-  // Masks and frequencies that old files hold, and the head where it is the embedding again.
-  const auto passed_over = [&](const std::string& name) {
-    return (tied && name == "lm_head.weight") ||
-           ends_with_any(name, {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"});
-  };
-  if (state.contains("model.embed_tokens.weight"))
-    return from_foreign(model, llama_names(model), state, passed_over);
+  const bool llama = state.contains("model.embed_tokens.weight");
   const std::string prefix = state.contains("transformer.wte.weight") ? "transformer." : "";
-  LADON_CHECK(state.contains(prefix + "wte.weight"), "from_names",
+  const std::string embedding = llama ? "model.embed_tokens.weight" : prefix + "wte.weight";
+  LADON_CHECK(state.contains(embedding), "from_names",
               "expects `wte.weight` (GPT-2) or `model.embed_tokens.weight` (Llama); the first of ",
               state.size(), " names is ",
               state.empty() ? "none" : "`" + state.begin()->first + "`");
-  from_foreign(model, gpt2_names(model, prefix), state, passed_over);
+  const auto head = state.find("lm_head.weight");
+  LADON_CHECK(model.head || head == state.end() || all_equal(head->second, state.at(embedding)),
+              "from_names",
+              "`lm_head.weight` is not the embedding, which this model has for its head; "
+              "make it with .tied = false");
+  // The head that is the embedding again, and masks and frequencies that old files hold.
+  const auto passed_over = [&](const std::string& name) {
+    return (!model.head && name == "lm_head.weight") ||
+           ends_with_any(name, {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"});
+  };
+  from_foreign(model, llama ? llama_names(model) : gpt2_names(model, prefix), state, passed_over);
 }
 
 }  // namespace ladon

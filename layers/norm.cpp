@@ -81,7 +81,10 @@ Tensor RMSNorm::forward(const Tensor& x) const {
 }
 
 infinite::Kernel RMSNorm::limit(const infinite::Kernel& k) const {
-  return normalized(k, false, eps, weight.defined(), 0);
+  infinite::Kernel y = normalized(k, false, eps, weight.defined(), 0);
+  if (k.mean.defined())
+    y.law.zero_given = infinite::Law::nothing;  // it is divided by each input's power
+  return y;
 }
 
 void RMSNorm::visit(Visitor& v) { v("weight", weight); }
@@ -113,26 +116,6 @@ void GroupNorm::visit(Visitor& v) {
 
 std::string GroupNorm::describe() const {
   return detail::join("GroupNorm(", dim, " in ", groups, ")");
-}
-
-InstanceNorm::InstanceNorm(const InstanceNormOptions& o) : dim(o.dim), eps(o.eps) {
-  LADON_CHECK(dim > 0, "InstanceNorm", "dim must be positive, got ", dim);
-  if (!o.affine) return;
-  weight = parameter(ones({dim}));
-  bias = parameter(zeros({dim}));
-}
-
-Tensor InstanceNorm::forward(const Tensor& x) const {
-  LADON_CHECK(x.rank() > 1 && x.size(-1) == dim, "InstanceNorm", "expects [N, .., ", dim,
-              "], got shape ", x.shape());
-  const Tensor y = instance_norm(x, weight, bias, eps);
-  if (Trace::active() && weight.defined()) trace::affine(instance_norm(x, {}, {}, eps), y);
-  return y;
-}
-
-void InstanceNorm::visit(Visitor& v) {
-  v("weight", weight);
-  v("bias", bias);
 }
 
 std::string InstanceNorm::describe() const { return detail::join("InstanceNorm(", dim, ")"); }

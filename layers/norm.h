@@ -59,14 +59,10 @@ struct InstanceNormOptions {
 
 /// GroupNorm of each channel alone (Ulyanov et al. 2016); without running statistics. Its limit is none
 /// in closed form: a channel's own mean and variance over few positions stay random at any width.
-struct InstanceNorm : Layer {
-  Tensor weight, bias;  ///< [dim]; undefined when affine = false
-  std::int64_t dim;
-  double eps;
-
-  explicit InstanceNorm(const InstanceNormOptions& options);
-  Tensor forward(const Tensor& x) const override;
-  void visit(Visitor& v) override;
+struct InstanceNorm : GroupNorm {
+  /// Throws Error unless dim is positive.
+  explicit InstanceNorm(const InstanceNormOptions& o)
+      : GroupNorm({.groups = o.dim, .dim = o.dim, .eps = o.eps, .affine = o.affine}) {}
   std::string describe() const override;
 };
 
@@ -85,7 +81,8 @@ struct RMSNorm : Layer {
   explicit RMSNorm(const RMSNormOptions& options);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// LayerNorm's, without centring, so that channels may have any mean, and without the + 1 of a bias.
+  /// LayerNorm's, without centring, so that channels may have any mean, and without the + 1 of a bias. A
+  /// mean that a fixed table of positions put there is divided by each input's power, and not known after.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor& v) override;

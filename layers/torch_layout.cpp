@@ -4,6 +4,7 @@
 #include "ladon/core/error.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/conv.h"
+#include "ladon/layers/conv_transpose.h"
 #include "ladon/layers/transformer.h"
 
 namespace ladon {
@@ -59,6 +60,14 @@ std::string torch_name(const Module& parent, const std::string& name) {
   return name;
 }
 
+/// [a, taps.., b] → [a, b, taps..], and back.
+Tensor channels_first(const Tensor& w) {
+  return w.rank() == 3 ? permute(w, {0, 2, 1}) : permute(w, {0, 3, 1, 2});
+}
+Tensor channels_last(const Tensor& w) {
+  return w.rank() == 3 ? permute(w, {0, 2, 1}) : permute(w, {0, 2, 3, 1});
+}
+
 /// Lists the tensors of a model, keeping both names as it goes down.
 class TorchNames final : public Visitor {
  public:
@@ -73,18 +82,17 @@ class TorchNames final : public Visitor {
     ForeignTensor entry{own_ + std::string(name),
                         foreign_ + torch_name(*parent_, std::string(name))};
     if (const auto* conv = dynamic_cast<const Conv*>(parent_); conv && name == "weight") {
-      Shape taps;  // [out, taps.., in] ↔ [out, in, taps..]
-      for (const Window& window : conv->windows) taps.append(window.size);
-      entry.out = [taps](const Tensor& w) {
+      entry.out = [taps = sizes_of(conv->windows)](const Tensor& w) {
         Shape shape{w.size(0)};
         for (int i = 0; i < taps.rank(); ++i) shape.append(taps[i]);
         shape.append(w.size(1) / taps.count());
-        const Tensor y = reshape(w, shape);
-        return taps.rank() == 1 ? permute(y, {0, 2, 1}) : permute(y, {0, 3, 1, 2});
+        return channels_first(reshape(w, shape));
       };
-      entry.in = [](const Tensor& w) {
-        return flatten(w.rank() == 3 ? permute(w, {0, 2, 1}) : permute(w, {0, 2, 3, 1}), 1, -1);
-      };
+      entry.in = [](const Tensor& w) { return flatten(channels_last(w), 1, -1); };
+    }
+    if (dynamic_cast<const ConvTranspose*>(parent_) && name == "weight") {
+      entry.out = channels_first;
+      entry.in = channels_last;
     }
     list.push_back(std::move(entry));
   }
@@ -117,22 +125,15 @@ class TorchNames final : public Visitor {
 
   void add(const MultiHeadAttention& layer) {
     check_torch_form(layer);
-    const auto flat = [](const Tensor& x) {  // [heads, width, ..] → [heads·width, ..]
-      return flatten(x, 0, 1);
-    };
-    const auto by_heads = [heads = layer.heads()](const Tensor& x) {
-      Shape shape{heads, x.size(0) / heads};
-      if (x.rank() == 2) shape.append(x.size(1));
-      return reshape(x, shape);
-    };
+    const auto by_heads = heads_apart(layer.heads());
     const auto stack = [&](const char* foreign, std::initializer_list<const char*> own) {
       int part = 0;
       for (const char* name : own)
-        list.push_back({own_ + name, foreign_ + foreign, flat, by_heads, 0, part++, 3});
+        list.push_back({own_ + name, foreign_ + foreign, heads_joined, by_heads, 0, part++, 3});
     };
     stack("in_proj_weight", {"query", "key", "value"});
     list.push_back({own_ + "output", foreign_ + "out_proj.weight",
-                    [=](const Tensor& x) { return transpose(flat(x)); },  // torch: [out, in]
+                    [](const Tensor& x) { return transpose(heads_joined(x)); },  // torch: [out, in]
                     [=](const Tensor& x) { return by_heads(transpose(x)); }});
     if (!layer.output_bias.defined()) return;
     stack("in_proj_bias", {"query_bias", "key_bias", "value_bias"});

@@ -12,7 +12,7 @@ namespace ladon {
 ///   TransformerDecoderLayer  self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3
 ///   TransformerEncoder, TransformerDecoder   layers.0, …, norm
 ///   Sequential               0, 1, …
-///   Conv                     weight [out, in, window..] (here [out, window.., in])
+///   Conv, ConvTranspose      weight [out, in, window..], [in, out, window..] (here the window comes before)
 /// All others keep theirs. (The activation, the place of norms and eps are options, and are yours to match.)
 /// Throws Error where a layer has no form there: attention of another form, with shared keys, a hook,
 /// inputs of several widths, in ntk parameterization; a gated feed-forward block.

@@ -352,7 +352,13 @@ Transformer::Transformer(const TransformerOptions& o, Generator& rng)
             return sees_all;
           }(),
           rng),
-      decoder({o.layer, o.decoder_layers}, rng) {}
+      decoder(
+          [&] {
+            TransformerEncoderOptions own{o.layer, o.decoder_layers};
+            if (own.layer.hook) detail::separate(*own.layer.hook, 1);  // not the encoder's weights
+            return own;
+          }(),
+          rng) {}
 
 Tensor Transformer::forward(const Tensor&) const {
   detail::fail("Transformer", "needs targets; call it as model(sources, targets, source_tokens)");

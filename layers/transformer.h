@@ -44,7 +44,8 @@ struct TransformerEncoderLayerOptions {
   std::int64_t head_dim = 0;  ///< As MultiHeadAttentionOptions', as the next three.
   std::int64_t kv_heads = 0;
   std::int64_t window = 0;
-  Owned<AttentionHook> hook = {};
+  Owned<AttentionHook> hook =
+      {};  ///< What it trains is one set of weights for all layers of a stack.
   Normalization normalization = Normalization::layer;
   double norm_eps = 1e-5;
   /// contract(activation(gate(x)) ∘ expand(x)) in the feed-forward block (Shazeer 2020): SwiGLU with

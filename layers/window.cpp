@@ -81,6 +81,12 @@ std::vector<Window> windows_of(std::string_view operation, const WindowSizes& s)
   return windows;
 }
 
+Shape sizes_of(const std::vector<Window>& windows) {
+  Shape sizes;
+  for (const Window& w : windows) sizes.append(w.size);
+  return sizes;
+}
+
 Shape window_counts(std::string_view operation, const std::vector<Window>& windows,
                     const Shape& positions, bool masked) {
   LADON_CHECK(positions.rank() == static_cast<int>(windows.size()), operation, "has windows over ",
@@ -145,14 +151,18 @@ Tensor tap(const Tensor& x, int axis, const Window& window, std::int64_t count,
       {.start = start, .stop = start + (count - 1) * window.stride + 1, .step = window.stride});
 }
 
-Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask) {
-  if (!mask.defined()) return x;
+Tensor spread_mask(std::string_view operation, const Tensor& x, const Tensor& mask) {
   const Shape wanted = {x.size(0), x.shape().sub(1, x.rank() - 1).count()};
   LADON_CHECK(mask.dtype() == boolean && mask.shape() == wanted, operation, "mask must be bool ",
               wanted, ", got ", mask.dtype(), " ", mask.shape());
   Shape spread = x.shape();
   spread[spread.rank() - 1] = 1;
-  return masked_fill(x, logical_not(reshape(mask, spread)), 0);
+  return reshape(mask, spread);
+}
+
+Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask) {
+  if (!mask.defined()) return x;
+  return masked_fill(x, logical_not(spread_mask(operation, x, mask)), 0);
 }
 
 Tensor window_sums(const Tensor& x, int axis, const Window& window) {

@@ -49,6 +49,8 @@ struct WindowSizes {
 /// One window an axis. Throws Error naming `operation` where a number is not positive (of zeros:
 /// negative) or lists differ in length.
 std::vector<Window> windows_of(std::string_view operation, const WindowSizes& sizes);
+/// The taps of each.
+Shape sizes_of(const std::vector<Window>& windows);
 /// The number of windows on each axis. Throws Error naming `operation` where the axes differ in
 /// number, and where positions are masked but do not stay: later layers would need a new mask.
 Shape window_counts(std::string_view operation, const std::vector<Window>& windows,
@@ -68,6 +70,9 @@ Surrounded surround(const Tensor& x, const std::vector<Window>& windows);
 /// (view) What each window sees at one of its `size` taps, for x that surround() gave and `count`
 /// windows.
 Tensor tap(const Tensor& x, int axis, const Window& window, std::int64_t count, std::int64_t index);
+/// A mask (bool [N, positions]) as it stands on x [N, .., d]: [N, .., 1]. Throws Error naming `operation` for
+/// one that does not fit.
+Tensor spread_mask(std::string_view operation, const Tensor& x, const Tensor& mask);
 /// x [N, .., d] with zeros where mask (bool [N, positions], true = token) is false; x itself without
 /// a mask. Throws Error naming `operation` for a mask that does not fit.
 Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask);

@@ -26,12 +26,6 @@ std::vector<Window> checked_windows(const char* name, const PoolOptions& o) {
                            .after = o.after});
 }
 
-Shape sizes_of(const std::vector<Window>& windows) {
-  Shape sizes;
-  for (const Window& w : windows) sizes.append(w.size);
-  return sizes;
-}
-
 /// The number of windows on each axis of x, which must have as many axes of positions.
 Shape counts_on(const char* name, const std::vector<Window>& windows, const Tensor& x,
                 const Tensor& mask) {
@@ -48,7 +42,7 @@ Tensor sums_over(const std::vector<Window>& windows, const Tensor& x, int first)
   return y;
 }
 
-/// How many positions each window sees, at least 1:  mask [.., T] (or none) → [.., T'].
+/// How many positions each window sees:  mask [.., T] (or none) → [.., T'].
 Tensor counts_over(const std::vector<Window>& windows, const Tensor& mask, const Shape& positions) {
   Tensor visible = ones(positions, f64);
   const Shape leading = mask.defined() ? mask.shape().sub(0, mask.rank() - 1) : Shape();
@@ -57,8 +51,16 @@ Tensor counts_over(const std::vector<Window>& windows, const Tensor& mask, const
     for (const std::int64_t size : positions) shape.append(size);
     visible = reshape(cast(mask, f64), shape);
   }
-  const Tensor counts = maximum(sums_over(windows, visible, leading.rank()), scalar(1, f64));
-  return flatten(counts, leading.rank(), -1);
+  return flatten(sums_over(windows, visible, leading.rank()), leading.rank(), -1);
+}
+
+/// The same as it stands on the windows of x:  [N or 1, counts of windows.., 1].
+Tensor counts_on_windows(const std::vector<Window>& windows, const Tensor& x, const Tensor& mask,
+                         const Shape& after) {
+  Shape broadcast = {mask.defined() ? x.size(0) : 1};
+  for (const std::int64_t size : after) broadcast.append(size);
+  broadcast.append(1);
+  return reshape(counts_over(windows, mask, x.shape().sub(1, x.rank() - 1)), broadcast);
 }
 
 }  // namespace
@@ -74,19 +76,19 @@ Tensor AveragePool::forward_masked(const Tensor& x, const Tensor& mask) const {
   const WindowOptions& o = seen.options;
   const Tensor sums = average_pooling(
       seen.x, sizes_of(windows), {o.stride, o.before, o.after, o.dilation, true, /*divisor=*/1.0});
-  const Tensor counts = counts_over(windows, mask, x.shape().sub(1, x.rank() - 1));
-  Shape broadcast = {mask.defined() ? x.size(0) : 1};
-  for (const std::int64_t size : after) broadcast.append(size);
-  broadcast.append(1);
-  return sums / reshape(cast(counts, x.dtype()), broadcast);
+  const Tensor counts = maximum(counts_on_windows(windows, x, mask, after), 1);
+  return sums / cast(counts, x.dtype());
 }
 
 Kernel AveragePool::limit(const Kernel& k) const {
   k.need_positions("AveragePool");
   const Shape after = window_counts("AveragePool", windows, k.positions, k.mask1.defined());
   return infinite::map_pairs(k, k.law, after, [&](const Pairs& pairs) {
-    const Tensor left = unsqueeze(counts_over(windows, pairs.left_mask, k.positions), -1);
-    const Tensor right = unsqueeze(counts_over(windows, pairs.right_mask, k.positions), -2);
+    const auto seen = [&](const Tensor& mask) {
+      return maximum(counts_over(windows, mask, k.positions), 1);
+    };
+    const Tensor left = unsqueeze(seen(pairs.left_mask), -1);
+    const Tensor right = unsqueeze(seen(pairs.right_mask), -2);
     return pairs.each([&](const Tensor& block) {
       const Tensor parts = infinite::split_positions(pairs.visible(block), k.positions);
       const int columns = parts.rank() - after.rank(), rows = columns - after.rank();
@@ -105,16 +107,13 @@ std::string AveragePool::describe() const {
 MaxPool::MaxPool(const PoolOptions& o) : windows(checked_windows("MaxPool", o)) {}
 
 Tensor MaxPool::forward_masked(const Tensor& x, const Tensor& mask) const {
-  counts_on("MaxPool", windows, x, mask);
+  const Shape after = counts_on("MaxPool", windows, x, mask);
   Tensor visible = x;
-  if (mask.defined()) {
-    const Tensor hidden = equal(zero_masked("MaxPool", ones_like(x), mask), 0);
-    visible = masked_fill(x, hidden, -INFINITY);
-  }
+  if (mask.defined())
+    visible = masked_fill(x, logical_not(spread_mask("MaxPool", x, mask)), -INFINITY);
   const Surrounded seen = surround(visible, windows);
-  const ValuesAndIndices y = max_pooling_with_indices(seen.x, sizes_of(windows), seen.options);
-  const Tensor nothing = mask.defined() ? equal(y.values, -INFINITY) : less(y.indices, 0);
-  return masked_fill(y.values, nothing, 0);
+  const Tensor y = max_pooling(seen.x, sizes_of(windows), seen.options);
+  return masked_fill(y, equal(counts_on_windows(windows, x, mask, after), 0), 0);
 }
 
 std::string MaxPool::describe() const {

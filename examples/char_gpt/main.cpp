@@ -18,7 +18,9 @@ constexpr const char* lesson =
     "on nine tenths of the text (by default of Ladon's own sources) and judged on the rest, in "
     "nats "
     "a character; counting pairs of characters is what it has to beat. Then it writes, each "
-    "character drawn from what it says of the next, with a cache, so that none is looked at twice. "
+    "character drawn from what it says of the next, with a cache: the context is read again only "
+    "where "
+    "it is full. "
     "The run is kept in a file: killed at any moment, it goes on from there as if it had not been.";
 const std::vector<Trial> trials = {
     {"char_gpt --text shakespeare.txt --steps 2000",
@@ -41,7 +43,7 @@ void add_options(CLI::App& app, Settings& s) {
   add(app, "--dim", s.dim, "Width of the model", "Twice as wide: four times the work")->check(size);
   add(app, "--context", s.context, "Characters that the model sees",
       "Few make a table of letter groups of it")
-      ->check(size);
+      ->check(whole_number<std::int64_t>(2, 100'000));
   add(app, "--batch", s.batch, "Windows a step", "More make steps smoother")->check(size);
   add(app, "--steps", s.steps, "Steps in all", "Until validation no longer falls")->check(size);
   add(app, "--rate", s.rate, "Highest learning rate", "Lower it where the loss jumps")

@@ -27,7 +27,7 @@ LanguageModel make_model(const Settings& s, const Corpus& corpus);
 std::filesystem::path run_file(const Settings& s);
 
 /// Trains, and saves the run at each look. Resumed, it goes on where the file was written, and gives the
-/// looks of before, too. Throws Error for a file that is of another model or text, and if it was trained
+/// looks of before, too. Throws Error for a file that is of another model, and if it was trained
 /// further than `steps`.
 std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& model);
 

@@ -153,6 +153,22 @@ TEST(Decoding, RowsMayDifferInLength) {
   }
 }
 
+// Padding takes no room in a window, wherever the passes are cut.
+TEST(Decoding, AWindowCountsTokensNotPadding) {
+  Generator rng(11);
+  MultiHeadAttention layer({.dim = 8, .heads = 2, .causal = true, .window = 2}, rng);
+  const NoGrad no_grad;
+  const Tensor x = normal({1, 3, 8}, rng), tokens = cast(tensor({1, 0, 1}, {1, 3}), boolean);
+  KeyValueCache one, two, without;
+  const Tensor at_once = rows_of(layer(x, one, tokens), 2, 3);
+  layer(rows_of(x, 0, 2), two, rows_of(tokens, 0, 2));
+  const Tensor in_two = layer(rows_of(x, 2, 3), two);
+  layer(rows_of(x, 0, 1), without);
+  const Tensor plain = layer(rows_of(x, 2, 3), without);
+  EXPECT_TRUE(all_close(at_once, plain, 1e-5, 1e-6));
+  EXPECT_TRUE(all_close(in_two, plain, 1e-5, 1e-6));
+}
+
 TEST(Decoding, CopiesAndChosenRowsGoTheirOwnWays) {
   Generator rng(5);
   TransformerEncoder model({{.dim = 8, .heads = 2, .causal = true}, 2}, rng);
@@ -253,6 +269,17 @@ TEST(GroupedHeads, AreHeadsWithEqualKeysAndValues) {
     EXPECT_TRUE(all_close(shared(x), full(x), 1e-12, 1e-12));
     EXPECT_EQ(shared.forward_with_weights(x, x, x).weights.shape(), Shape({2, 6, 5, 5}));
   }
+}
+
+// Batches whose rows no view can join are copied, not left to BLAS.
+TEST(RowwiseProducts, AreTheSameInAnyLayout) {
+  Generator rng(10);
+  const Tensor x = normal({5, 7, 96}, rng), w = normal({96, 33}, rng);
+  const RowwiseProducts rowwise;
+  const Tensor turned = transpose(x, 0, 1);
+  EXPECT_TRUE(same_bits(matmul(turned, w), matmul(contiguous(turned), w)));
+  EXPECT_TRUE(same_bits(matmul(slice(x, 1, {.start = 1, .step = 3}), w),
+                        matmul(contiguous(slice(x, 1, {.start = 1, .step = 3})), w)));
 }
 
 TEST(RowwiseProducts, AreThoseOfEachRowAlone) {

@@ -93,21 +93,37 @@ TEST(Generate, ABeamOfOneIsGreedy) {
 // A beam as wide as there are texts finds the likeliest of all of them.
 TEST(Generate, AWideBeamFindsTheLikeliestText) {
   const Model model;
-  for (const double penalty : {0.0, 1.0}) {
-    Tokens best;
-    double most = -INFINITY;
-    for (std::int64_t a = 0; a < 11; ++a)
-      for (std::int64_t b = 0; b < 11; ++b)
-        for (std::int64_t c = 0; c < 11; ++c) {
-          const double p = log_probability(model, {2, 9}, {a, b, c});
-          if (p > most) most = p, best = {a, b, c};
-        }
-    Generator rng(1);
-    const auto found = generate(model.next(), row({2, 9}),
-                                {.length = 3, .beams = 121, .length_penalty = penalty}, rng);
-    EXPECT_EQ(found[0].tokens, best);
-    EXPECT_NEAR(found[0].log_probability, most, 1e-4);
-  }
+  Tokens best;
+  double most = -INFINITY;
+  for (std::int64_t a = 0; a < 11; ++a)
+    for (std::int64_t b = 0; b < 11; ++b)
+      for (std::int64_t c = 0; c < 11; ++c) {
+        const double p = log_probability(model, {2, 9}, {a, b, c});
+        if (p > most) most = p, best = {a, b, c};
+      }
+  Generator rng(1);
+  const auto found = generate(model.next(), row({2, 9}), {.length = 3, .beams = 121}, rng);
+  EXPECT_EQ(found[0].tokens, best);
+  EXPECT_NEAR(found[0].log_probability, most, 1e-4);
+}
+
+// Each token is 0, the end, with .4, 1 with .35, 2 with .25. By the sum of logarithms 0 alone is best, −.92
+// against −1.97 of 1 0 and −3.02 of 1 1 0; over length³ it is 1 1 0, −.112 against −.92, −.25 and, of the
+// texts that go on, −.117.
+TEST(Generate, LengthsAreWeighedByThePenalty) {
+  const NextToken next = [](const Tensor& tokens, DecodingCache&, const Tensor&) {
+    const Tensor p = log(tensor({.4, .35, .25}, {3}));
+    return expand(p, {tokens.size(0), tokens.size(1), 3});
+  };
+  Generator rng(1);
+  const auto best = [&](double penalty) {
+    const GenerateOptions options{.length = 3, .stop = {0}, .beams = 9, .length_penalty = penalty};
+    return generate(next, row({1}), options, rng)[0];
+  };
+  EXPECT_EQ(best(0).tokens, (Tokens{0}));
+  EXPECT_EQ(best(1).tokens, (Tokens{0}));
+  EXPECT_EQ(best(3).tokens, (Tokens{1, 1, 0}));
+  EXPECT_NEAR(best(3).log_probability, std::log(.35 * .35 * .4), 1e-6);
 }
 
 /// χ² of 20,000 draws from logits against these probabilities.

@@ -24,7 +24,7 @@ using Row = std::vector<double>;
 using Rows = std::vector<Row>;
 using Names = std::vector<std::pair<std::string, Shape>>;
 
-constexpr int vocabulary = 13, dim = 12, heads = 4, width = 3, hidden = 10, layers = 2;
+constexpr int vocabulary = 13, dim = 16, heads = 4, width = 4, hidden = 10, layers = 2;
 
 StateDict drawn(const Names& names, std::uint64_t seed) {
   StateDict state;
@@ -182,14 +182,16 @@ Names llama_shapes(int kv_heads) {
   return names;
 }
 
-/// The first two channels of each head turned by the angle `position`: the pair of the highest frequency.
+/// Channel c of each head of four is turned with c + 2, by position·500^(−c/2).
 Rows turned(Rows x) {
   for (std::size_t t = 0; t < x.size(); ++t)
-    for (std::size_t h = 0; h < x[t].size(); h += width) {
-      const double u = x[t][h], v = x[t][h + 1], angle = double(t);
-      x[t][h] = u * std::cos(angle) - v * std::sin(angle);
-      x[t][h + 1] = v * std::cos(angle) + u * std::sin(angle);
-    }
+    for (std::size_t h = 0; h < x[t].size(); h += width)
+      for (std::size_t c = 0; c < 2; ++c) {
+        const double u = x[t][h + c], v = x[t][h + c + 2];
+        const double angle = double(t) * std::pow(500, -double(c) / 2);
+        x[t][h + c] = u * std::cos(angle) - v * std::sin(angle);
+        x[t][h + c + 2] = v * std::cos(angle) + u * std::sin(angle);
+      }
   return x;
 }
 
@@ -268,9 +270,7 @@ TEST(LanguageModel, LoadsLlamaByItsNames) {
   Generator rng(1);
   for (const int kv_heads : {4, 2, 1}) {
     const StateDict state = drawn(llama_shapes(kv_heads), 3);
-    LanguageModelOptions options = llama(vocabulary, layers, dim, heads, kv_heads, hidden);
-    options.layer.hook = RotaryPositions({.dim = 2});  // heads have 3 channels here
-    LanguageModel model(options, rng);
+    LanguageModel model(llama(vocabulary, layers, dim, heads, kv_heads, hidden, 500), rng);
     from_names(model, state);
     model.to(f64);
     model.eval();
@@ -285,8 +285,17 @@ TEST(LanguageModel, AWrongStateChangesNothing) {
   StateDict state = drawn(gpt2_shapes(), 2);
   state["h.0.attn.c_attn.weight"] = ones({3 * dim, dim});
   expect_error([&] { from_names(model, state); },
-               "`h.0.attn.c_attn.weight` has shape [36, 12], expected [12, 36]");
+               "`h.0.attn.c_attn.weight` has shape [48, 16], expected [16, 48]");
   expect_error([&] { from_names(model, {{"a", ones({1})}}); }, "expects `wte.weight` (GPT-2)");
+  // Another head than the embedding, and keys that this model has not, are not dropped.
+  state = drawn(gpt2_shapes(), 2);
+  state["lm_head.weight"] = 2 * state["wte.weight"];
+  expect_error([&] { from_names(model, state); }, "`lm_head.weight` is not the embedding");
+  LanguageModelOptions tied = gpt2(vocabulary, layers, dim, heads, 9);
+  tied.layer.form.tied = true;
+  LanguageModel without_keys(tied, rng);
+  expect_error([&] { from_names(without_keys, drawn(gpt2_shapes(), 2)); },
+               "has no tensor `body.layers.0.attention.key`");
   EXPECT_TRUE(all_equal(model.embedding.weight.detach(), before));
 }
 

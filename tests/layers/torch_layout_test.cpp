@@ -9,6 +9,7 @@
 #include "ladon/core/random.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/conv.h"
+#include "ladon/layers/conv_transpose.h"
 #include "ladon/layers/embedding.h"
 #include "ladon/layers/linear.h"
 #include "ladon/layers/transformer.h"
@@ -204,6 +205,18 @@ TEST(TorchLayout, AWholeModelThereAndBackByNames) {
   from_torch(two, state);
   const Tensor x = randint({2, 5}, rng, 0, 7), y = randint({2, 4}, rng, 0, 9);
   EXPECT_TRUE(all_equal(one.forward(x, y), two.forward(x, y)));
+}
+
+// [in, out, taps] there, [in, taps, out] here; of equal sizes, so that no shape tells.
+TEST(TorchLayout, TransposedConvolutionsAreTurned) {
+  Generator rng(4);
+  ConvTranspose1d layer({.in = 3, .out = 3, .window = {3}}, rng);
+  StateDict state = to_torch(layer);
+  const Tensor w = normal({3, 3, 3}, rng);
+  state["weight"] = w;
+  from_torch(layer, state);
+  EXPECT_EQ(at(layer.weight, {0, 2, 1}).item(), at(w, {0, 1, 2}).item());
+  EXPECT_TRUE(all_equal(to_torch(layer).at("weight"), w));
 }
 
 TEST(TorchLayout, AFailedLoadChangesNothing) {

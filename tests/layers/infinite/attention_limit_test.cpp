@@ -69,6 +69,12 @@ INSTANTIATE_TEST_SUITE_P(AllZeta, SqrtScaling,
                          zeta_name);
 
 TEST_P(SqrtScaling, ManyHeads) { expect(sqrt_untied(GetParam()), blocks()); }
+// Also the tangent kernel, in which the gradients of one key come from two heads.
+TEST_P(SqrtScaling, HeadsThatShareKeys) {
+  auto options = sqrt_untied(GetParam());
+  options.kv_heads = options.heads / 2;
+  expect(options, blocks());
+}
 TEST_P(SqrtScaling, Causal) {
   auto options = sqrt_untied(GetParam());
   options.causal = true;

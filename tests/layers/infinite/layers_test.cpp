@@ -175,6 +175,33 @@ TEST(LayerNormLimit, NeedsMeanZero) {
   test::expect_error([&] { limit(LayerNorm({.dim = 4}))(Data().vectors[0]); }, "mean zero");
 }
 
+// Behind an activation, whose channels have a mean.
+TEST(RMSNormLimit, NormalizesPowers) {
+  const auto make = [](bool affine) {
+    return [affine](Generator& rng) {
+      constexpr std::int64_t width = 384;
+      return std::make_unique<Sequential>(dense(4, width, rng), Activation(Nonlinearity::relu),
+                                          RMSNorm({.dim = width, .eps = 0.1, .affine = affine}),
+                                          dense(width, 64, rng));
+    };
+  };
+  const Data data;
+  test::expect_sharp_limit(make(false), data.vectors[0], data.vectors[1]);
+  test::expect_sharp_limit(make(true), data.tokens[0], data.tokens[1], 200);
+}
+
+// LN ∘ RMS is LN; but the means that a table of positions put there are not known behind RMS.
+TEST(RMSNormLimit, BeforeALayerNormChangesNothing) {
+  Generator rng(1);
+  const auto norm = [] { return LayerNorm({.dim = 8, .eps = 0, .affine = false}); };
+  const auto power = [] { return RMSNorm({.dim = 8, .eps = 0, .affine = false}); };
+  const Tensor x = Data().tokens[0];
+  const Sequential plain(dense(4, 8, rng), norm()), both(dense(4, 8, rng), power(), norm());
+  EXPECT_TRUE(all_close(limit(both)(x).nngp, limit(plain)(x).nngp, 1e-12, 1e-12));
+  const Sequential placed(dense(4, 8, rng), SinusoidalPositions(), power(), norm());
+  test::expect_error([&] { limit(placed)(x); }, "mean zero");
+}
+
 // --- dropout ---
 
 /// Both kernels of one input block in training mode, from one pass: every network draws its masks

@@ -35,6 +35,27 @@ TEST(TransformerLimit, OfBothPlacementsOfTheNorm) {
   }
 }
 
+TEST(TransformerLimit, OfGatesNormsByPowerAndSharedKeys) {
+  const auto make = [](Generator& rng) {
+    constexpr std::int64_t width = 128;
+    auto net = std::make_unique<Sequential>();
+    net->append(Linear({.in = 4, .out = width, .init = Init::kaiming_normal}, rng));
+    net->append(TransformerEncoderLayer({.dim = width,
+                                         .heads = 8,
+                                         .hidden = 128,
+                                         .dropout = 0,
+                                         .activation = Nonlinearity::relu,
+                                         .kv_heads = 4,
+                                         .normalization = Normalization::rms,
+                                         .gated = true},
+                                        rng));
+    net->append(Linear({.in = width, .out = 16, .init = Init::kaiming_normal}, rng));
+    return net;
+  };
+  const auto x = test::blocks(2);
+  test::expect_limit(make, x.a, x.b, test::fewer);
+}
+
 /// [Embedding – positions – two encoder layers as they come – pool – Linear], of width heads².
 infinite::NetworkFactory default_encoder(std::int64_t heads, NormPlacement norm) {
   return [heads, norm](Generator& rng) {
