@@ -12,7 +12,7 @@ namespace ladon::example {
 namespace {
 
 constexpr const char* summary = "A small GPT learns a text by its characters, and writes on";
-constexpr const char* duration = "about a minute on 2 cores";
+constexpr const char* duration = "about 30 s on 2 cores";
 constexpr const char* lesson =
     "A Transformer sees the characters of a text and learns to say which comes next. It is trained "
     "on nine tenths of the text (by default of Ladon's own sources) and judged on the rest, in "
