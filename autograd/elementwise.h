@@ -20,7 +20,8 @@ template <class Rule>
 Tensor elementwise(kernels::Unary op, const Tensor& x, Rule rule) {
   const char* name = to_string(op);
   const auto compute = [op](const Tensor& a) { return kernels::unary(op, a); };
-  return record(name, in_common_dtype(name, x, least_dtype(op), compute), {x}, std::move(rule));
+  return record(name, in_common_dtype(name, x, least_dtype(op), compute), {x},
+                symmetric(std::move(rule)));
 }
 
 /// y = op(a, b), broadcast, with a rule an operand.
@@ -29,7 +30,7 @@ Tensor elementwise(kernels::Binary op, const Tensor& a, const Tensor& b, RuleA b
   const char* name = to_string(op);
   const auto compute = [op](const Tensor& u, const Tensor& v) { return kernels::binary(op, u, v); };
   return record(name, in_common_dtype(name, a, b, least_dtype(op), compute), {a, b},
-                std::move(by_a), std::move(by_b));
+                symmetric(std::move(by_a)), symmetric(std::move(by_b)));
 }
 
 /// y = op(x, s).
@@ -37,7 +38,8 @@ template <class Rule>
 Tensor elementwise(kernels::Binary op, const Tensor& x, double s, Rule rule) {
   const char* name = to_string(op);
   const auto compute = [op, s](const Tensor& a) { return kernels::binary(op, a, s); };
-  return record(name, in_common_dtype(name, x, least_dtype(op), compute), {x}, std::move(rule));
+  return record(name, in_common_dtype(name, x, least_dtype(op), compute), {x},
+                symmetric(std::move(rule)));
 }
 
 /// y = op(s, x).
@@ -45,7 +47,8 @@ template <class Rule>
 Tensor elementwise(kernels::Binary op, double s, const Tensor& x, Rule rule) {
   const char* name = to_string(op);
   const auto compute = [op, s](const Tensor& a) { return kernels::binary(op, s, a); };
-  return record(name, in_common_dtype(name, x, least_dtype(op), compute), {x}, std::move(rule));
+  return record(name, in_common_dtype(name, x, least_dtype(op), compute), {x},
+                symmetric(std::move(rule)));
 }
 
 }  // namespace ladon

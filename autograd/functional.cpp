@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "ladon/autograd/forward.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
 #include "ladon/autograd/operands.h"
@@ -18,8 +19,10 @@
 namespace ladon {
 namespace {
 
+/// x as the beginning of a graph of its own; still a dual number where it is one.
 Tensor as_leaf(const Tensor& x) {
   Tensor leaf = x.detach();
+  leaf.set_tangent(x.tangent());
   if (x.defined() && is_floating(x.dtype())) leaf.set_requires_grad();
   return leaf;
 }
@@ -67,25 +70,18 @@ VjpResult vjp(const TensorFunction& f, const std::vector<Tensor>& inputs, const 
   return {output.detach(), gradients_or_zeros(output, leaves, cotangent, {})};
 }
 
-// The gradient Jᵀu is linear in u, so that its own gradient by u, along the tangent v, is J·v.
 JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& inputs,
               const std::vector<Tensor>& tangents) {
   LADON_CHECK(inputs.size() == tangents.size(), "jvp", "there are ", inputs.size(), " inputs but ",
               tangents.size(), " tangents");
-  const EnableGrad enable_grad;
-  const std::vector<Tensor> leaves = as_leaves(inputs);
-  const Tensor output = f(leaves);
-  const Tensor u = as_leaf(zeros_like(output));
-  const std::vector<Tensor> gradients =
-      gradients_or_zeros(output, leaves, u, {.create_graph = true});
-  Tensor tangent = zeros_like(output);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!leaves[i].requires_grad()) continue;
-    check_defined("jvp", {tangents[i]});
-    tangent =
-        tangent + gradients_or_zeros(gradients[i], {u}, tangents[i], {.retain_graph = true})[0];
-  }
-  return {output.detach(), tangent.detach()};
+  const std::uint64_t level = detail::new_level();
+  std::vector<Tensor> duals;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    duals.push_back(is_floating(inputs[i].dtype())
+                        ? detail::make_dual("jvp", inputs[i], tangents[i], level)
+                        : inputs[i]);
+  const auto [output, tangent] = unpack_dual(f(duals));
+  return {output, tangent.defined() ? tangent : zeros_like(output)};
 }
 
 namespace {
@@ -253,6 +249,12 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
   {
     const RecordDraws recording(tape);
     output = f(leaves);  // recorded to see what f captures; the record goes at return
+  }
+  if (output.tangent()) {  // forward mode has no use for keeping less
+    ReplayDraws replay("checkpoint", tape);
+    const Tensor y = f(inputs);
+    replay.finish();
+    return y;
   }
   const std::vector<Tensor> captured = captured_leaves(output, leaves);
   sources.insert(sources.end(), captured.begin(), captured.end());

@@ -19,7 +19,10 @@ struct VjpResult {
 };
 VjpResult vjp(const TensorFunction& f, const std::vector<Tensor>& inputs, const Tensor& cotangent);
 
-/// Value and J·tangents, by two reverse sweeps.
+/// Value and J·tangents, by forward mode (forward.h): f runs once, on dual numbers. Tangents have their
+/// inputs' shapes and dtypes; that of an integer input may be undefined. Both results are recorded where
+/// the inputs, or what f captures, require gradients: under NoGrad nothing of f's inside is kept. Throws
+/// Error if an input is a dual number already.
 struct JvpResult {
   Tensor output, tangent;
 };

@@ -13,11 +13,12 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/profile.h"
 #include "ladon/autograd/record.h"
+#include "ladon/autograd/vmap.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reduce.h"
-#include "ladon/core/kernels/reduction.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon {
 namespace {
@@ -56,7 +57,9 @@ class Sweep final : GradientSink {
       : lowest_(lowest), retain_graph_(retain_graph || create_graph), create_graph_(create_graph) {}
 
   void seed(const Tensor& output, const Tensor& cotangent) {
-    accumulate(visits_[gather(output.history())], create_graph_ ? cotangent : cotangent.detach());
+    Tensor gradient = cotangent;
+    if (!create_graph_) gradient.set_history(nullptr);
+    accumulate(visits_[gather(output.history())], std::move(gradient));
   }
 
   /// Sweeps to all leaves and adds to their gradients; throws before the first if one may not be
@@ -191,6 +194,8 @@ class Sweep final : GradientSink {
       check_sums_to(gradient.shape(), input, visit.node->shape());
       gradient = sum_to(gradient, visit.node->shape());
     }
+    if (gradient.mapped() && !visit.node->mapped() && !mapped::active())
+      gradient = sum(detail::list_examples(gradient, gradient.examples()), 0);
     accumulate(visit, std::move(gradient));
   }
 
@@ -214,14 +219,9 @@ class Sweep final : GradientSink {
 
   void check_finite(const Tensor& g) const {
     const Tensor bad = kernels::compare(kernels::Compare::ne, g, g);
-    const Tensor any = kernels::reduce(kernels::Reduce::any, bad, all_axes(g), false);
-    LADON_CHECK(!any.item<bool>(), "anomaly", "the gradient of `", current_->node->operation(),
-                "` (shape ", current_->node->shape(), ") contains NaN");
-  }
-  static std::vector<int> all_axes(const Tensor& x) {
-    std::vector<int> axes;
-    for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
-    return axes;
+    LADON_CHECK(!kernels::anywhere(bad), "anomaly", "the gradient of `",
+                current_->node->operation(), "` (shape ", current_->node->shape(),
+                ") contains NaN");
   }
 
   /// Names the operation in errors from inside, also where one sweep runs within another.

@@ -5,6 +5,7 @@
 
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
 
@@ -28,6 +29,9 @@ void Leaf::set_gradient(Tensor g) {
 // gradient in place never changes another's.
 void Leaf::accumulate(Tensor g, bool create_graph) {
   check_own_gradient("backward");
+  LADON_CHECK(!g.mapped() || mapped(), "backward", "the gradient of a leaf of shape ", shape(),
+              " differs between the ", g.examples(),
+              " examples of vmap; take it by grad(), which keeps them apart");
   const auto own = [&](const Tensor& x) {
     if (create_graph) return clone(x);
     return x.storage().owners() == 1 && x.contiguous() ? x.detach() : kernels::clone(x);
@@ -121,6 +125,7 @@ void Tensor::set_grad(Tensor g) {
 Tensor Tensor::detach() const {
   Tensor x = *this;
   x.history_ = nullptr;
+  x.tangent_ = nullptr;
   return x;
 }
 

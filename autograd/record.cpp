@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "ladon/autograd/forward.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/profile.h"
 #include "ladon/core/error.h"
@@ -17,11 +18,16 @@ std::atomic<std::uint64_t> next_number{0};
 thread_local std::vector<std::shared_ptr<Node>>* graveyard = nullptr;
 thread_local bool draining = false;
 
+bool differentiated(const Tensor& x) {
+  return (x.requires_grad() && grad_enabled()) || (x.tangent() && detail::tangents_enabled());
+}
+
 }  // namespace
 
 Node::Node(const char* operation, const Tensor& output)
     : operation_(operation),
       number_(next_number.fetch_add(1, std::memory_order_relaxed)),
+      examples_(output.examples()),
       shape_(output.shape()),
       dtype_(output.dtype()) {
   if (Profile* profile = Profile::current()) [[unlikely]]
@@ -61,22 +67,26 @@ void Node::drain() {
   draining = false;
 }
 
+Tensor Node::forward(std::size_t, const Tensor&) { return Tensor(); }
+
 bool recorded(std::initializer_list<Input> inputs) {
-  return grad_enabled() && std::any_of(inputs.begin(), inputs.end(), [](const Input& input) {
-           return input.tensor->requires_grad();
-         });
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const Input& input) { return differentiated(*input.tensor); });
 }
 
 bool recorded(std::span<const Tensor> inputs) {
-  return grad_enabled() && std::any_of(inputs.begin(), inputs.end(),
-                                       [](const Tensor& x) { return x.requires_grad(); });
+  return std::any_of(inputs.begin(), inputs.end(), differentiated);
 }
 
 namespace detail {
 
 Tensor SavedOutput::attached(Node& node) const {
   Tensor y = *saved_;
-  if (grad_enabled()) y.set_history(node.shared_from_this());
+  const auto inputs = node.inputs();  // none recorded: the node is there for the tangent alone
+  const bool recorded =
+      std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return input != nullptr; });
+  if (recorded && grad_enabled()) y.set_history(node.shared_from_this());
+  if (tangents_enabled()) y.set_tangent(push_forward(node, node.tangents()));
   return y;
 }
 

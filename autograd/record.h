@@ -16,6 +16,9 @@
 //   argument where the gradient is shorter in y: [](const Tensor& g, const Tensor& y).
 // - A gradient may have the broadcast shape and another dtype: the sweep sums and casts it.
 // - Several gradients that are computed together are one rule: record_joint.
+// - Forward mode needs no rule of its own: g ↦ Jᵀ·g is linear, and is transposed (forward.cpp). Where
+//   J is symmetric, as of every elementwise operation, `symmetric(rule)` says so; a product has a rule
+//   for tangents beside that for gradients: with_forward(rule, forward).
 // - A fast form stands beside its composed form by fast_or_composed (forms.h); one loop of core
 //   becomes an operation by `elementwise` (elementwise.h).
 //
@@ -52,6 +55,15 @@ class GradientSink {
   ~GradientSink() = default;
 };
 
+/// A derivative along one direction, which a dual number carries. Those of different levels (of
+/// nested calls of jvp) do not mix.
+struct Tangent {
+  Tensor value;
+  std::uint64_t level = 0;
+};
+/// Of each input of an operation; null for one that has none.
+using Tangents = std::vector<std::shared_ptr<const Tangent>>;
+
 class Node : public std::enable_shared_from_this<Node> {
  public:
   Node(const char* operation, const Tensor& output);
@@ -62,6 +74,9 @@ class Node : public std::enable_shared_from_this<Node> {
   const char* operation() const { return operation_; }
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
+  /// Whether the output is one tensor for each example (core/mapped.h).
+  bool mapped() const { return examples_ >= 0; }
+  std::int64_t examples() const { return examples_; }
   /// Nodes are numbered as they are made: an input's number is smaller than its user's.
   std::uint64_t number() const { return number_; }
   /// What register_hook (graph.h) put here, in the order in which it came.
@@ -74,6 +89,12 @@ class Node : public std::enable_shared_from_this<Node> {
   /// Nodes of the inputs; null for an input that needs no gradient.
   virtual std::span<std::shared_ptr<Node>> inputs() = 0;
   virtual void backward(const Tensor& gradient, GradientSink& sink) = 0;
+  /// J·t for a tangent t of one input; undefined if only Jᵀ is known.
+  virtual Tensor forward(std::size_t input, const Tensor& tangent);
+  /// Of the inputs, where they were dual numbers and the output is recorded as well; else empty.
+  /// (With the output's own tangent, which may be recorded, the node would own itself.)
+  const Tangents& tangents() const { return tangents_; }
+  void keep_tangents(Tangents tangents) { tangents_ = std::move(tangents); }
   /// Frees what the rules saved, and the inputs.
   virtual void release() = 0;
 
@@ -87,6 +108,8 @@ class Node : public std::enable_shared_from_this<Node> {
   const char* operation_;
   std::uint64_t number_;
   std::unique_ptr<Hooks> hooks_;
+  Tangents tangents_;
+  std::int64_t examples_;
   Shape shape_;
   DType dtype_;
 };
@@ -112,7 +135,7 @@ class Saved {
 inline Saved saved(const Tensor& x) { return Saved(x); }
 /// Keeps x only if `input`, whose gradient reads it, needs one.
 inline Saved saved_for(const Tensor& input, const Tensor& x) {
-  return input.requires_grad() ? Saved(x) : Saved();
+  return input.requires_grad() || input.tangent() ? Saved(x) : Saved();
 }
 
 /// Reference to an input of an operation.
@@ -121,18 +144,56 @@ struct Input {
   const Tensor* tensor;
 };
 
-/// Whether what is computed from these inputs is recorded: gradients are on, and one needs one. An
-/// undefined tensor needs none.
+/// Whether the derivatives of what is computed from these inputs are wanted: gradients are on, and one
+/// of them needs one, or one is a dual number. An undefined tensor needs none.
 bool recorded(std::initializer_list<Input> inputs);
 bool recorded(std::span<const Tensor> inputs);
 
+/// A rule g ↦ Jᵀ·g of a symmetric J, which so is the rule of tangents too: of an elementwise operation,
+/// say. Another shape is another element: the tangent comes expanded to the output's.
+template <class Rule>
+struct SymmetricRule : Rule {};
+template <class Rule>
+SymmetricRule<Rule> symmetric(Rule rule) {
+  return {std::move(rule)};
+}
+
+/// A rule with another, t ↦ J·t, that saves forward mode the transposition.
+template <class Rule, class Forward>
+struct RuleWithForward : Rule {
+  Forward forward;
+};
+template <class Rule, class Forward>
+RuleWithForward<Rule, Forward> with_forward(Rule rule, Forward forward) {
+  return {std::move(rule), std::move(forward)};
+}
+
 namespace detail {
+
+template <class Rule>
+inline constexpr bool is_symmetric = false;
+template <class Rule>
+inline constexpr bool is_symmetric<SymmetricRule<Rule>> = true;
+
+/// t as a tangent of the node's output: in its shape and dtype.
+Tensor as_output(const Node& node, const Tensor& t);
+
+/// What the inputs of an operation have to do with derivatives.
+struct Origins {
+  bool recorded = false;  ///< One of them needs a gradient, and gradients are on.
+  Tangents tangents;      ///< Empty if none has one.
+};
+Origins origins(std::initializer_list<Input> inputs);
+Origins origins(std::span<const Tensor> inputs);
+
+/// Gives y its place in the graph and its tangent, each where an input has one.
+void attach(Tensor& y, const std::shared_ptr<Node>& node, Origins origins);
 
 /// The output, kept without its history, which would make the node own itself.
 class SavedOutput {
  public:
   explicit SavedOutput(const Tensor& y) : saved_(y.detach()) {}
-  /// With its history again, where the sweep itself is recorded.
+  /// With its history again, where the sweep itself is recorded, and its tangent.
   Tensor attached(Node& node) const;
 
  private:
@@ -179,6 +240,9 @@ class RuleNode final : public LinkedNode<std::array<std::shared_ptr<Node>, sizeo
     if (!state_) throw_freed(this->operation());
     apply(g, sink, std::index_sequence_for<Rules...>{});
   }
+  Tensor forward(std::size_t input, const Tensor& tangent) override {
+    return forward_at(input, tangent, std::index_sequence_for<Rules...>{});
+  }
   void release() override {
     auto nodes = std::move(this->links_);  // outlive the rules, whose tensors point to them
     state_.reset();
@@ -199,11 +263,29 @@ class RuleNode final : public LinkedNode<std::array<std::shared_ptr<Node>, sizeo
   }
   template <class Rule>
   void apply_one(Rule& rule, std::size_t i, const Tensor& g, GradientSink& sink) {
-    if (!sink.needs(i)) return;
+    if (sink.needs(i)) sink.give(i, call(rule, g));
+  }
+  template <class Rule>
+  Tensor call(Rule& rule, const Tensor& g) {
     if constexpr (std::is_invocable_v<Rule&, const Tensor&, const Tensor&>)
-      sink.give(i, rule(g, state_->output.attached(*this)));
+      return rule(g, state_->output.attached(*this));
     else
-      sink.give(i, rule(g));
+      return rule(g);
+  }
+  template <std::size_t... I>
+  Tensor forward_at(std::size_t input, const Tensor& t, std::index_sequence<I...>) {
+    Tensor result;
+    (void)((I == input && (result = forward_one(std::get<I>(state_->rules), t), true)) || ...);
+    return result;
+  }
+  template <class Rule>
+  Tensor forward_one(Rule& rule, const Tensor& t) {
+    if constexpr (requires { rule.forward(t); })
+      return rule.forward(t);
+    else if constexpr (is_symmetric<Rule>)
+      return call(rule, as_output(*this, t));
+    else
+      return Tensor();
   }
 
   std::optional<State> state_;
@@ -258,8 +340,9 @@ Tensor record(const char* operation, Tensor y, std::initializer_list<Input> inpu
               Rules... rules) {
   detail::require(inputs.size() == sizeof...(Rules), "an operation records one rule an input");
   if (!recorded(inputs)) return y;
-  y.set_history(
-      std::make_shared<detail::RuleNode<Rules...>>(operation, y, inputs, std::move(rules)...));
+  detail::attach(
+      y, std::make_shared<detail::RuleNode<Rules...>>(operation, y, inputs, std::move(rules)...),
+      detail::origins(inputs));
   return y;
 }
 
@@ -270,8 +353,9 @@ Tensor record_joint(const char* operation, Tensor y, std::span<const Tensor> inp
   if (!recorded(inputs)) return y;
   std::vector<std::shared_ptr<Node>> links;
   for (const Tensor& input : inputs) links.push_back(input.history());
-  y.set_history(
-      std::make_shared<detail::JointNode<Rule>>(operation, y, std::move(links), std::move(rule)));
+  detail::attach(
+      y, std::make_shared<detail::JointNode<Rule>>(operation, y, std::move(links), std::move(rule)),
+      detail::origins(inputs));
   return y;
 }
 template <class Rule>

@@ -9,6 +9,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/inverse_erf.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/parallel.h"
 
 namespace ladon {
@@ -139,6 +140,9 @@ thread_local ReplayDraws* player = nullptr;
 
 // A second run inside a second run draws from the innermost tape; all recorders note what it gave.
 std::uint64_t Generator::reserve(std::uint64_t blocks) {
+  LADON_CHECK(!mapped::active(), "random",
+              "numbers drawn inside vmap would be the same for every example; draw them outside, "
+              "and pass them in");
   const std::uint64_t first =
       player ? player->next(*this, blocks)
              : std::atomic_ref(position_).fetch_add(blocks, std::memory_order_relaxed);

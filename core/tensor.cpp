@@ -46,6 +46,32 @@ Tensor::Tensor(Storage storage, DType dtype, const Shape& shape, const Shape& st
               capacity, " elements");
 }
 
+Tensor Tensor::over_examples(const Tensor& x) {
+  Tensor y = x;
+  y.history_ = nullptr;
+  y.tangent_ = nullptr;
+  y.examples_ = y.shape_[0];
+  y.example_stride_ = y.strides_[0];
+  y.shape_.erase(0);
+  y.strides_.erase(0);
+  return y;
+}
+
+Tensor Tensor::with_examples() const {
+  Tensor y = *this;
+  y.history_ = nullptr;
+  y.tangent_ = nullptr;
+  y.shape_.insert(0, examples_);
+  y.strides_.insert(0, example_stride_);
+  y.examples_ = -1;
+  return y;
+}
+
+std::byte* Tensor::strided_bytes() const {
+  check_dtype(dtype_);
+  return storage_.bytes() + offset_ * static_cast<std::int64_t>(item_size(dtype_));
+}
+
 bool Tensor::contiguous() const {
   std::int64_t step = 1;
   for (int i = rank() - 1; i >= 0; --i) {
@@ -58,11 +84,14 @@ bool Tensor::contiguous() const {
 
 bool same_elements(const Tensor& a, const Tensor& b) {
   return a.storage() == b.storage() && a.offset() == b.offset() && a.shape() == b.shape() &&
-         a.strides() == b.strides() && a.dtype() == b.dtype();
+         a.strides() == b.strides() && a.dtype() == b.dtype() && a.examples() == b.examples();
 }
 
 void Tensor::check_dtype(DType wanted) const {
   LADON_CHECK(defined(), "tensor", "the tensor is undefined; it has no elements to read");
+  LADON_CHECK(!mapped(), "vmap", "the elements of a tensor ", shape_,
+              " are read, of which there is one for each of ", examples_,
+              " examples; inside vmap use operations");
   LADON_CHECK(dtype_ == wanted, "tensor", "elements are ", dtype_, " but were accessed as ", wanted,
               "; convert with cast(x, ", wanted, ")");
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The tensor: a value-semantic handle to a strided window on shared storage.
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
@@ -14,7 +15,10 @@
 
 namespace ladon {
 
-class Node;  // A tensor's place in the autograd graph (autograd/record.h). Core never looks inside.
+// A tensor's place in the autograd graph, and its tangent in forward mode (autograd/record.h). Core
+// never looks inside.
+class Node;
+struct Tangent;
 
 /// An n-dimensional array. Copying a Tensor copies the handle: both see the same elements. Views
 /// (slices, transposes, expansions) share storage too; element (i, j, …) stands at
@@ -51,11 +55,18 @@ class Tensor {
   std::int64_t count() const { return shape_.count(); }
   /// Size of one axis, which may be negative. Throws Error when out of range.
   std::int64_t size(int axis) const { return shape_.at(axis); }
-  /// Whether elements lie in row-major order without gaps.
+  /// Whether elements lie in row-major order without gaps (those of one example, if it is mapped).
   bool contiguous() const;
 
+  /// A mapped tensor (mapped.h) is one tensor of this shape for each example of a batch.
+  bool mapped() const { return examples_ >= 0; }
+  std::int64_t examples() const { return examples_; }
+  /// x [examples, shape..], mapped; and back.
+  static Tensor over_examples(const Tensor& x);
+  Tensor with_examples() const;
+
   /// The elements, count() of them in row-major order. Throws Error unless T matches the dtype and
-  /// the tensor is contiguous.
+  /// the tensor is contiguous, and not mapped.
   template <class T>
   const T* data() const {
     check_row_major();
@@ -73,6 +84,7 @@ class Tensor {
     check_dtype(dtype_of<T>());
     return reinterpret_cast<const T*>(storage_.bytes()) + offset_;
   }
+  std::byte* strided_bytes() const;
   template <class T>
   T* mutable_strided_data() {
     check_dtype(dtype_of<T>());
@@ -105,11 +117,14 @@ class Tensor {
   /// Replaces the gradient; an undefined tensor clears it. Throws Error if the shape or dtype
   /// differ or if this is not a leaf.
   void set_grad(Tensor grad);
-  /// The same elements without history.
+  /// The same elements without history and tangent: a constant.
   Tensor detach() const;
   const std::shared_ptr<Node>& history() const& { return history_; }
   std::shared_ptr<Node> history() && { return std::move(history_); }
   void set_history(std::shared_ptr<Node> history) { history_ = std::move(history); }
+  /// Null but for a dual number (autograd/forward.h).
+  const std::shared_ptr<const Tangent>& tangent() const { return tangent_; }
+  void set_tangent(std::shared_ptr<const Tangent> tangent) { tangent_ = std::move(tangent); }
 
  private:
   void check_dtype(DType wanted) const;
@@ -124,9 +139,11 @@ class Tensor {
 
   Storage storage_;
   std::shared_ptr<Node> history_;
+  std::shared_ptr<const Tangent> tangent_;
   Shape shape_;
   Shape strides_;
   std::int64_t offset_ = 0;
+  std::int64_t examples_ = -1, example_stride_ = 0;
   DType dtype_ = DType::f32;
 };
 

@@ -6,7 +6,12 @@ namespace ladon::view {
 namespace {
 
 Tensor window(const Tensor& x, const Shape& shape, const Shape& strides, std::int64_t offset) {
-  return Tensor(x.storage(), x.dtype(), shape, strides, offset);
+  if (!x.mapped()) return Tensor(x.storage(), x.dtype(), shape, strides, offset);
+  const Tensor all = x.with_examples();
+  Shape sizes = shape, steps = strides;
+  sizes.insert(0, all.shape()[0]);
+  steps.insert(0, all.strides()[0]);
+  return Tensor::over_examples(Tensor(x.storage(), x.dtype(), sizes, steps, offset));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/kernels/index.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon {
 namespace {
@@ -74,7 +75,7 @@ Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor&
   axis = normalize_axis("scatter_add", axis, x.rank());
   check_source("scatter_add", x, index, source);
   const Tensor at = places("scatter_add", x, axis, index);
-  Tensor y = kernels::clone(x);
+  Tensor y = mapped::room(kernels::clone(x), {&at, &source});
   kernels::scatter(kernels::Scatter::add, y, axis, at, source);
   return record(
       "scatter_add", y, {x, source}, [](const Tensor& g) { return g; },
@@ -86,7 +87,7 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
   axis = normalize_axis("scatter", axis, x.rank());
   check_source("scatter", x, index, source);
   const Tensor at = places("scatter", x, axis, index);
-  Tensor y = kernels::clone(x);
+  Tensor y = mapped::room(kernels::clone(x), {&at, &source});
   kernels::scatter(kernels::Scatter::write, y, axis, at, source);
   return record(
       "scatter", y, {x, source},
@@ -139,7 +140,7 @@ Tensor scattered_product(const Scattering& s) {
 Tensor scattered_extreme(const Scattering& s, kernels::Scatter op) {
   const Tensor alone = s.include_self ? zeros(s.x.shape(), boolean) : s.counts() > 0;  // without x
   const Tensor begin = s.include_self ? s.x : scatter(s.x, s.axis, s.index, s.source);
-  Tensor y = kernels::clone(begin.detach());
+  Tensor y = mapped::room(kernels::clone(begin.detach()), {&s.index, &s.source});
   kernels::scatter(op, y, s.axis, s.index, s.source);
   const auto rule = [x = saved(s.x), source = saved(s.source), index = s.index, axis = s.axis,
                      alone](const Tensor& g, const Tensor& out, GradientSink& sink) {
@@ -206,7 +207,7 @@ Tensor one_hot(const Tensor& index, std::int64_t classes, DType dtype) {
   const Tensor at = unsqueeze(kernels::checked_indices("one_hot", index, classes), -1);
   Shape shape = index.shape();
   shape.append(classes);
-  Tensor y = zeros(shape, dtype);
+  Tensor y = mapped::room(zeros(shape, dtype), {&at});
   kernels::scatter(kernels::Scatter::write, y, index.rank(), at, ones(at.shape(), dtype));
   return y;
 }

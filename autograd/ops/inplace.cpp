@@ -35,7 +35,7 @@ Tensor& assign(const char* operation, Tensor& x, const Tensor& result) {
       result.dtype() == x.dtype() || (is_floating(result.dtype()) && is_floating(x.dtype())),
       operation, "the result is ", result.dtype(), ", x ", x.dtype(),
       ", which an edit keeps; convert x with cast");
-  if (result.requires_grad())
+  if (result.requires_grad() || result.tangent())
     x = cast(result, x.dtype());
   else
     kernels::copy(x, result);

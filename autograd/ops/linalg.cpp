@@ -12,7 +12,9 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/reduce.h"
 #include "ladon/core/lapack.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/parallel.h"
 #include "ladon/core/view.h"
 
@@ -54,6 +56,10 @@ void for_each_matrix(std::int64_t count, std::int64_t n, const Body& body) {
 /// y_i = f(a_i, others_i…), of the given shape, for each matrix of operands with the same leading axes.
 template <class F, class... Others>
 Tensor each(const Shape& shape, const F& f, const Tensor& a, const Others&... others) {
+  if (mapped::any(a, others...)) {
+    const auto of_all = [&](const auto&... all) { return each(shape, f, all...); };
+    return mapped::batched(of_all, a, others...);
+  }
   Tensor y = empty(joined(leading(a), shape), a.dtype());
   if (y.count() == 0) return y;
   const Tensor results = view::try_reshape(y, joined({leading(a).count()}, shape));
@@ -149,7 +155,7 @@ Tensor gradient_of_vectors(const Tensor& a, const Tensor& g, const Tensor& v) {
   const Tensor off_diagonal = logical_not(cast(eye(a.size(-1)), boolean));
   const Tensor between = where(logical_and(equal, off_diagonal), abs(turns.detach()), 0);
   const Tensor noise = amax(abs(g.detach()), {-2, -1}) * (n * epsilon(a.dtype()));
-  LADON_CHECK(!any(greater(between, on_matrices(noise))).item<bool>(), "eigh",
+  LADON_CHECK(!kernels::anywhere(greater(between, on_matrices(noise))), "eigh",
               "two eigenvalues are equal, and a gradient turns their vectors into each other, "
               "which have no derivative; use fewer vectors, or none");
   const Tensor f = masked_fill(1 / masked_fill(gaps, equal, 1), equal, 0);
@@ -175,7 +181,7 @@ Tensor cholesky(const Tensor& a) {
 EigenResult eigh(const Tensor& a) {
   check_square("eigh", a);
   const std::int64_t n = a.size(-1);
-  Tensor values = empty(joined(leading(a), {n}), a.dtype());
+  const Tensor values = mapped::room(empty(joined(leading(a), {n}), a.dtype()), {&a});
   const auto compute = [&](const Tensor& m, const Tensor& row) {
     const auto [lambda, v] = lapack::eigh(m);
     kernels::copy(view::select(row, 0, 0), lambda);

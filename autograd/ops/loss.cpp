@@ -1,5 +1,6 @@
 #include "ladon/autograd/ops/loss.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ladon/autograd/operands.h"
@@ -10,31 +11,36 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/error.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon {
 namespace {
 
-/// The targets, checked, in the form the losses use. All but `total` have the targets' shape.
+/// The targets, checked, in the form the losses use. All but `total`, a number, have the targets' shape.
 struct Targets {
-  Tensor index;      ///< i64; 0 where the target is ignored.
-  Tensor counted;    ///< bool; false where the target is ignored.
-  Tensor weight;     ///< Of the target's class; 0 where it is ignored.
-  double total = 0;  ///< Sum of the weights.
+  Tensor index;    ///< i64; 0 where the target is ignored.
+  Tensor counted;  ///< bool; false where the target is ignored.
+  Tensor weight;   ///< Of the target's class; 0 where it is ignored.
+  Tensor total;    ///< Sum of the weights, and 1 where it would be 0.
 };
 
+/// Those of each example are read apart, if there are several (core/mapped.h).
 template <class T>
 Targets read_targets(const char* operation, const Tensor& x, const Tensor& target,
                      const CrossEntropyOptions& options) {
-  const std::int64_t classes = x.size(-1);
-  const std::vector<std::int64_t> given = target.to_vector<std::int64_t>();
+  const std::int64_t classes = x.size(-1), count = target.count();
+  const Tensor all = mapped::show(target);
+  const std::vector<std::int64_t> given = all.to_vector<std::int64_t>();
   std::vector<T> class_weight;  // empty: all 1
   if (options.weight.defined()) class_weight = options.weight.to_vector<T>();
 
-  Targets result{zeros(target.shape(), i64), zeros(target.shape(), boolean),
-                 zeros(target.shape(), x.dtype())};
+  Targets result{zeros(all.shape(), i64), zeros(all.shape(), boolean),
+                 zeros(all.shape(), x.dtype()), Tensor()};
   auto* index = result.index.mutable_data<std::int64_t>();
   bool* counted = result.counted.mutable_data<bool>();
   T* weight = result.weight.mutable_data<T>();
+  std::vector<double> totals(
+      static_cast<std::size_t>(std::max<std::int64_t>(target.examples(), 1)));
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (given[i] == options.ignore_index) continue;
     LADON_CHECK(given[i] >= 0 && given[i] < classes, operation, "target ", given[i],
@@ -43,8 +49,16 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
     index[i] = given[i];
     counted[i] = true;
     weight[i] = class_weight.empty() ? T(1) : class_weight[static_cast<std::size_t>(given[i])];
-    result.total += static_cast<double>(weight[i]);
+    totals[i / static_cast<std::size_t>(count)] += static_cast<double>(weight[i]);
   }
+  for (double& total : totals)
+    if (!(total > 0)) total = 1;
+  if (!target.mapped()) {
+    result.total = scalar(totals[0], x.dtype());
+    return result;
+  }
+  for (Tensor* part : {&result.index, &result.counted, &result.weight}) *part = mapped::hide(*part);
+  result.total = mapped::hide(cast(from_vector(totals, {target.examples()}), x.dtype()));
   return result;
 }
 
@@ -83,7 +97,7 @@ Tensor pick(const Tensor& log_p, const Targets& t) {
 Tensor reduce(const Tensor& rows, const Targets& t, Reduction reduction) {
   const Tensor loss = where(t.counted, rows, scalar(0, rows.dtype()));
   if (reduction == Reduction::none) return loss;
-  return reduction == Reduction::mean && t.total > 0 ? sum(loss) / t.total : sum(loss);
+  return reduction == Reduction::mean ? sum(loss) / t.total : sum(loss);
 }
 
 }  // namespace
@@ -227,7 +241,7 @@ Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& lab
               " need labels of shape ", a.shape().sub(0, a.rank() - 1), ", got ", label.shape());
   LADON_CHECK(options.margin >= -1 && options.margin <= 1, name, "the margin is ", options.margin,
               "; it must lie in [-1, 1]");
-  for (const double l : label.to_vector<double>())
+  for (const double l : mapped::show(label).to_vector<double>())
     LADON_CHECK(l == 1 || l == -1, name, "a label is ", l, "; it is 1 (alike) or -1 (not)");
   check_not_empty(name, a, label, options.reduction);
   const Tensor c = cosine_similarity(a, b);

@@ -33,15 +33,19 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   if (b.rank() == 1) return squeeze(matmul(a, unsqueeze(b, 1)), -1);
   const DType dtype = common_dtype("matmul", a, b);
   if (a.dtype() != b.dtype()) return matmul(cast(a, dtype), cast(b, dtype));
-  return record(
-      "matmul", kernels::matmul(a, b), {a, b},
-      [b = saved(b)](const Tensor& g) {
-        return matmul(g, transpose(b));  // [.., m, n] · [.., n, k]
-      },
-      [a = saved(a), shared = b.rank() == 2](const Tensor& g) {
-        if (shared) return matmul(transpose(rows_of(a)), rows_of(g));  // [k, ..·m] · [..·m, n]
-        return matmul(transpose(a), g);                                // [.., k, m] · [.., m, n]
-      });
+  return record("matmul", kernels::matmul(a, b), {a, b},
+                with_forward(
+                    [b = saved(b)](const Tensor& g) {
+                      return matmul(g, transpose(b));  // [.., m, n] · [.., n, k]
+                    },
+                    [b = saved(b)](const Tensor& t) { return matmul(t, b); }),
+                with_forward(
+                    [a = saved(a), shared = b.rank() == 2](const Tensor& g) {
+                      if (shared)
+                        return matmul(transpose(rows_of(a)), rows_of(g));  // [k, ..·m] · [..·m, n]
+                      return matmul(transpose(a), g);  // [.., k, m] · [.., m, n]
+                    },
+                    [a = saved(a)](const Tensor& t) { return matmul(a, t); }));
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -63,15 +67,18 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Tensor columns = view::transpose(weight, 0, 1);
   const Tensor y = bias.defined() ? kernels::affine(x, columns, kernels::contiguous(bias))
                                   : kernels::matmul(x, columns);
-  return record(
-      "linear", y, {x, weight, bias},
-      [weight = saved(weight)](const Tensor& g) {
-        return matmul(g, weight);  // [.., out] · [out, in]
-      },
-      [x = saved(x)](const Tensor& g) {
-        return matmul(transpose(rows_of(g)), rows_of(x));  // [out, rows] · [rows, in]
-      },
-      [](const Tensor& g) { return g; });  // the sweep sums it to [out]
+  return record("linear", y, {x, weight, bias},
+                with_forward(
+                    [weight = saved(weight)](const Tensor& g) {
+                      return matmul(g, weight);  // [.., out] · [out, in]
+                    },
+                    [weight = saved(weight)](const Tensor& t) { return linear(t, weight); }),
+                with_forward(
+                    [x = saved(x)](const Tensor& g) {
+                      return matmul(transpose(rows_of(g)), rows_of(x));  // [out, rows] · [rows, in]
+                    },
+                    [x = saved(x)](const Tensor& t) { return linear(x, t); }),
+                [](const Tensor& g) { return g; });  // the sweep sums it to [out]
 }
 
 Tensor dot(const Tensor& a, const Tensor& b) {

@@ -87,6 +87,7 @@ Tensor composed(const Form& f, const Operands& x) {
 /// x at a new place in the graph, where a sweep may end.
 Tensor alias(const Tensor& x) {
   if (!x.defined()) return x;
+  if (!x.requires_grad()) return x.detach().set_requires_grad();
   return record("recurrence", x.detach(), {x}, [](const Tensor& g) { return g; });
 }
 

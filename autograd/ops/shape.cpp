@@ -5,6 +5,7 @@
 
 #include "ladon/autograd/operands.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/view.h"
 
 namespace ladon {
@@ -35,7 +36,7 @@ Shape resolve(const Tensor& x, const Shape& shape) {
 /// element twice.
 template <class Window>
 Tensor place(const Tensor& x, const Shape& shape, Window window) {
-  Tensor y = zeros(shape, x.dtype());
+  Tensor y = mapped::room(zeros(shape, x.dtype()), {&x});
   kernels::copy(window(y), x);
   return record("place", y, {x}, [window](const Tensor& g) { return window(g); });
 }
@@ -237,6 +238,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
     dtype = promote(dtype, part.dtype());
   }
   Tensor y = empty(shape, dtype);
+  for (const Tensor& part : parts) y = mapped::room(y, {&part});
   std::vector<Slice> ranges;
   std::int64_t start = 0;
   for (const Tensor& part : parts) {
@@ -345,7 +347,7 @@ Tensor pad(const Tensor& x, const std::vector<std::int64_t>& before,
     uncrop_before.push_back(-low);
     uncrop_after.push_back(-high);
   }
-  Tensor y = full(shape, value, x.dtype());
+  const Tensor y = mapped::room(full(shape, value, x.dtype()), {&x});
   Tensor middle = y;
   for (int i = 0; i < x.rank(); ++i)
     middle = view::slice(middle, i, std::max<std::int64_t>(0, before[i]), inside.shape()[i], 1);

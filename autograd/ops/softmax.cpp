@@ -14,11 +14,12 @@ namespace ladon {
 Tensor softmax(const Tensor& x, int axis) {
   check_floating("softmax", x);
   const int a = normalize_axis("softmax", axis, x.rank());
-  return record("softmax", kernels::softmax(x, a), {x}, [a](const Tensor& g, const Tensor& y) {
+  const auto rule = [a](const Tensor& g, const Tensor& y) {  // J = diag y − y·yᵀ
     return fast_or_composed(
         "softmax_gradient", {g, y}, [&] { return kernels::softmax_backward(g, y, a); },
         [&] { return y * (g - sum(g * y, a, keep_dims)); });  // Jᵀg = y ∘ (g − ⟨g, y⟩)
-  });
+  };
+  return record("softmax", kernels::softmax(x, a), {x}, symmetric(rule));
 }
 
 Tensor log_softmax(const Tensor& x, int axis) {

@@ -5,6 +5,7 @@
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/parallel.h"
 
 namespace ladon {
@@ -13,6 +14,8 @@ namespace {
 /// A copy of x whose rows i are zeroed in the columns [from(i), to(i)), clipped to the row.
 template <class From, class To>
 Tensor zero_columns(const Tensor& x, From from, To to) {
+  if (x.mapped())
+    return mapped::batched([&](const Tensor& all) { return zero_columns(all, from, to); }, x);
   Tensor y = kernels::clone(x);
   const std::int64_t rows = x.size(-2), columns = x.size(-1);
   if (y.count() == 0) return y;

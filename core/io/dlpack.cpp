@@ -83,8 +83,7 @@ Given* give(const Tensor& x) {
   all->given.deleter = [](Given* self) { delete static_cast<Export<Given>*>(self->context); };
   const auto type = std::find_if(std::begin(types), std::end(types),
                                  [&](const auto& known) { return known.first == x.dtype(); });
-  const std::int64_t start = x.offset() * static_cast<std::int64_t>(item_size(x.dtype()));
-  all->given.array = {.data = x.storage().bytes() + start,
+  all->given.array = {.data = x.strided_bytes(),
                       .device = {processor, 0},
                       .rank = x.rank(),
                       .type = type->second,

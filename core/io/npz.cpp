@@ -16,9 +16,8 @@ constexpr std::size_t longest_name = 60'000;  // a zip file has 16 bits for it
 
 /// The elements of a row-major tensor as they stand in memory.
 std::string_view bytes_of(const Tensor& rows) {
-  const auto item = static_cast<std::int64_t>(item_size(rows.dtype()));
-  return {reinterpret_cast<const char*>(rows.storage().bytes() + rows.offset() * item),
-          static_cast<std::size_t>(rows.count() * item)};
+  return {reinterpret_cast<const char*>(rows.strided_bytes()),
+          static_cast<std::size_t>(rows.count()) * item_size(rows.dtype())};
 }
 
 }  // namespace

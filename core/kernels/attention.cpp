@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ladon/core/kernels/attention_tiles.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/parallel.h"
 
 namespace ladon::kernels {
@@ -89,6 +90,11 @@ AttentionOutput forward(const Tensor& q, const Tensor& k, const Tensor& v,
 
 AttentionOutput attention(const Tensor& q, const Tensor& k, const Tensor& v,
                           const AttentionSettings& settings) {
+  if (mapped::any(q, k, v, settings.mask)) {
+    const MappedAttention all(q, k, v, settings);
+    const AttentionOutput r = attention(all(q), all(k), all(v), all.settings);
+    return {mapped::hide(r.output), mapped::hide(r.log_sum)};
+  }
   return visit_floating("attention", q.dtype(),
                         [&]<class T>() { return forward<T>(q, k, v, settings); });
 }

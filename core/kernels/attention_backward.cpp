@@ -7,6 +7,7 @@
 #include "ladon/core/kernels/attention_tiles.h"
 #include "ladon/core/kernels/reduce.h"
 #include "ladon/core/kernels/reduction.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/parallel.h"
 
 namespace ladon::kernels {
@@ -205,6 +206,13 @@ AttentionGradients backward(const Tensor& g, const Tensor& q, const Tensor& k, c
 AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Tensor& k,
                                       const Tensor& v, const AttentionOutput& forward,
                                       const AttentionSettings& settings) {
+  if (mapped::any(g, q, k, v, settings.mask)) {
+    const MappedAttention all(q, k, v, settings);
+    const AttentionOutput kept{all(forward.output), all(forward.log_sum)};
+    const AttentionGradients d =
+        attention_backward(all(g), all(q), all(k), all(v), kept, all.settings);
+    return {mapped::hide(d.q), mapped::hide(d.k), mapped::hide(d.v)};
+  }
   return visit_floating("attention_backward", q.dtype(),
                         [&]<class T>() { return backward<T>(g, q, k, v, forward, settings); });
 }

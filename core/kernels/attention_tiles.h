@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ladon/core/kernels/attention.h"
 #include "ladon/core/kernels/loops.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/view.h"
 
 namespace ladon::kernels::tiles {
@@ -45,6 +47,21 @@ struct Problem {
   int64_t keys_before(int64_t query) const {
     return causal ? std::clamp<int64_t>(query + offset + 1, 0, keys) : keys;
   }
+};
+
+/// The operands of mapped attention, each with the examples before all leading axes.
+struct MappedAttention {
+  MappedAttention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionSettings of_one)
+      : examples(mapped::examples({&q, &k, &v, &of_one.mask})),
+        rank(std::max({q.rank(), k.rank(), v.rank()})),
+        settings(std::move(of_one)) {
+    settings.mask = mapped::show(settings.mask, rank);
+  }
+  Tensor operator()(const Tensor& x) const { return mapped::spread(x, examples, rank); }
+
+  int64_t examples;
+  int rank;
+  AttentionSettings settings;
 };
 
 inline Tensor broadcast_leading(const Tensor& x, const Shape& leading) {

@@ -6,6 +6,7 @@
 #include "ladon/core/blas.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/strided.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon::kernels {
 namespace {
@@ -73,6 +74,12 @@ void in_blocks(std::int64_t begin, std::int64_t end, std::int64_t block, const B
 
 Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& w,
                    std::int64_t groups) {
+  if (mapped::any(x, weight, bias)) {
+    const auto alone = [&](const auto& of) {
+      return std::vector{convolution(of[0], of[1], of[2], w, groups)};
+    };
+    return mapped::each({x, weight, bias}, alone)[0];
+  }
   const Sizes s(w, x.size(0), x.size(-1), weight.size(0), groups);
   Tensor y = empty(image_shape(s.n, w.counts, s.out), x.dtype());
   if (y.count() == 0) return y;
@@ -100,6 +107,12 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, co
 // Windows of one image overlap, so that a task owns images.
 Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows& w,
                             std::int64_t groups) {
+  if (mapped::any(g, weight)) {
+    const auto alone = [&](const auto& of) {
+      return std::vector{convolution_by_input(of[0], of[1], w, groups)};
+    };
+    return mapped::each({g, weight}, alone)[0];
+  }
   const Sizes s(w, g.size(0), weight.size(-1) * groups, weight.size(0), groups);
   Tensor y = zeros(image_shape(s.n, w.positions, s.in), g.dtype());
   if (y.count() == 0 || g.count() == 0) return y;
@@ -129,6 +142,12 @@ Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows
 // The sum over windows is cut into a few parts, which are added in order.
 Tensor convolution_by_weight(const Tensor& x, const Tensor& g, const Windows& w,
                              std::int64_t groups) {
+  if (mapped::any(x, g)) {
+    const auto alone = [&](const auto& of) {
+      return std::vector{convolution_by_weight(of[0], of[1], w, groups)};
+    };
+    return mapped::each({x, g}, alone)[0];
+  }
   const Sizes s(w, x.size(0), x.size(-1), g.size(-1), groups);
   Tensor y = zeros(image_shape(s.out, w.size, s.group_in), g.dtype());
   const std::int64_t windows = s.n * s.windows;

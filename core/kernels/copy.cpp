@@ -8,6 +8,7 @@
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/strided.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/view.h"
 
 namespace ladon::kernels {
@@ -96,6 +97,14 @@ void check_broadcasts_to(std::string_view operation, const Tensor& x, const Shap
               x.shape(), " does not broadcast to the destination's ", shape);
 }
 
+/// What differs between examples cannot be written to what they share.
+void check_room(std::string_view operation, const Tensor& x, const Tensor& y) {
+  mapped::examples({&x, &y});
+  LADON_CHECK(x.mapped() || !y.mapped(), operation, "the values differ between the ", y.examples(),
+              " examples of vmap, the tensor ", x.shape(),
+              " that they are written to is shared by all; compute a new one");
+}
+
 /// y, or a copy of it if writing x would change elements of y that are still to be read.
 Tensor apart_from(const Tensor& x, const Tensor& y) {
   return x.storage() == y.storage() && !same_elements(x, y) ? clone(y) : y;
@@ -130,6 +139,7 @@ void copy_into(Tensor& y, const Tensor& x) {
 
 Tensor cast(const Tensor& x, DType dtype) {
   if (x.defined() && x.dtype() == dtype) return x;
+  if (x.mapped()) return mapped::broadcast([=](const Tensor& u) { return cast(u, dtype); }, x);
   Tensor y = empty(x.shape(), dtype);
   copy_into(y, x);
   return y;
@@ -142,6 +152,7 @@ Tensor contiguous(const Tensor& x) {
 
 Tensor clone(const Tensor& x) {
   LADON_CHECK(x.defined(), "clone", "the tensor is undefined");
+  if (x.mapped()) return mapped::broadcast(clone, x);
   Tensor y = empty_like(x);
   copy_into(y, x);
   return y;
@@ -149,13 +160,18 @@ Tensor clone(const Tensor& x) {
 
 void copy(Tensor destination, const Tensor& source) {
   LADON_CHECK(destination.defined() && source.defined(), "copy", "a tensor is undefined");
-  check_not_expanded("copy", destination);
   check_broadcasts_to("copy", source, destination.shape());
+  if (mapped::any(destination, source)) {
+    check_room("copy", destination, source);
+    return copy(mapped::show(destination), mapped::show(source, destination.rank()));
+  }
+  check_not_expanded("copy", destination);
   const Tensor from = apart_from(destination, source);
   copy_into(destination, from);
 }
 
 void fill(Tensor x, double value) {
+  if (x.mapped()) return fill(mapped::show(x), value);
   check_not_expanded("fill", x);
   visit_stored(x.dtype(), [&]<class T>() {
     T element{};
@@ -177,8 +193,12 @@ void fill(Tensor x, double value) {
 void axpby(double a, Tensor x, double b, const Tensor& y) {
   LADON_CHECK(x.dtype() == y.dtype(), "axpby", "dtypes differ: ", x.dtype(), " and ", y.dtype());
   LADON_CHECK(x.dtype() != boolean, "axpby", "is not defined for bool");
-  check_not_expanded("axpby", x);
   check_broadcasts_to("axpby", y, x.shape());
+  if (mapped::any(x, y)) {
+    check_room("axpby", x, y);
+    return axpby(a, mapped::show(x), b, mapped::show(y, x.rank()));
+  }
+  check_not_expanded("axpby", x);
   const Tensor from = apart_from(x, y);
   visit_dtype(x.dtype(), [&]<class T>() {
     const auto loop = loops().of<T>().axpby;

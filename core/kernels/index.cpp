@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/parallel.h"
 
 namespace ladon::kernels {
@@ -11,6 +12,9 @@ namespace ladon::kernels {
 Tensor checked_indices(std::string_view operation, const Tensor& index, std::int64_t n) {
   LADON_CHECK(index.defined() && index.dtype() == i64, operation, "indices are i64, got ",
               index.defined() ? to_string(index.dtype()) : "an undefined tensor");
+  if (index.mapped())
+    return mapped::batched([=](const Tensor& u) { return checked_indices(operation, u, n); },
+                           index);
   const Tensor out = clone(index);
   const std::int64_t* data = out.data<std::int64_t>();
   for (std::int64_t p = 0; p < out.count(); ++p)
@@ -38,6 +42,12 @@ Shape with_size(Shape shape, int axis, std::int64_t size) {
 }  // namespace
 
 Tensor take_rows(const Tensor& x, int axis, const Tensor& rows) {
+  if (rows.mapped()) {
+    const auto alone = [=](const auto& of) { return std::vector{take_rows(of[0], axis, of[1])}; };
+    return mapped::each({x, rows}, alone)[0];
+  }
+  if (x.mapped())
+    return mapped::batched([=](const Tensor& u) { return take_rows(u, axis + 1, rows); }, x);
   const Tensor source = contiguous(x);
   const Around from(x.shape(), axis);
   const std::int64_t k = rows.count(), inner = from.inner;
@@ -64,6 +74,12 @@ Tensor take_rows(const Tensor& x, int axis, const Tensor& rows) {
 // A task owns a block of columns of the result and adds all rows in order: no two tasks write one
 // element, and the work is even however the indices repeat.
 Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
+  if (rows.mapped()) {
+    const auto alone = [=](const auto& of) { return std::vector{add_rows(of[0], axis, of[1], n)}; };
+    return mapped::each({x, rows}, alone)[0];
+  }
+  if (x.mapped())
+    return mapped::batched([=](const Tensor& u) { return add_rows(u, axis + 1, rows, n); }, x);
   constexpr std::int64_t width = 64;
   const Tensor source = contiguous(x);
   const Around from(x.shape(), axis);
@@ -152,6 +168,10 @@ T plus(T a, T b) {
 }  // namespace
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
+  if (mapped::any(x, index)) {
+    const auto of_all = [=](const Tensor& u, const Tensor& at) { return gather(u, axis + 1, at); };
+    return mapped::batched(of_all, x, index);
+  }
   Tensor y = empty(index.shape(), x.dtype());
   visit_stored(x.dtype(), [&]<class T>() {
     const T* in = x.strided_data<T>();
@@ -163,6 +183,11 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index) {
 }
 
 void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& source) {
+  if (y.mapped()) {
+    const std::int64_t n = y.examples();
+    return scatter(op, mapped::show(y), axis + 1, mapped::spread(index, n),
+                   mapped::spread(source, n));
+  }
   visit_dtype(y.dtype(), [&]<class T>() {
     const T* in = source.strided_data<T>();
     T* out = y.mutable_strided_data<T>();

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "ladon/core/blas.h"
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/parallel.h"
 #include "ladon/core/rowwise.h"
 #include "ladon/core/view.h"
@@ -188,6 +190,7 @@ void multiply(Tensor& y, const Operands& o, double beta) {
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
+  if (mapped::any(a, b)) return mapped::broadcast(matmul, a, b);
   const Operands operands(a, b);
   Tensor y = empty(operands.shape, a.dtype());
   multiply(y, operands, 0);
@@ -195,6 +198,10 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 }
 
 Tensor affine(const Tensor& a, const Tensor& b, const Tensor& row) {
+  if (mapped::any(a, b, row)) {
+    const auto one_row = [](const Tensor& x) { return x.mapped() ? view::unsqueeze(x, 0) : x; };
+    return binary(Binary::add, matmul(a, b), one_row(row));
+  }
   const Operands operands(a, b);
   const std::int64_t n = b.size(-1);
   detail::require(row.contiguous() && row.count() == n,

@@ -9,6 +9,7 @@
 #include "ladon/core/kernels/reduce.h"
 #include "ladon/core/kernels/reduction.h"
 #include "ladon/core/kernels/unary.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/view.h"
 
 namespace ladon::kernels {
@@ -66,7 +67,7 @@ Deviations deviations(const Tensor& x, const std::vector<int>& axes) {
   const Tensor spread = root(squares, d, axes, count_over(x, axes));
   const Tensor far =
       compare(Compare::gt, unary(Unary::abs, center), binary(Binary::mul, spread, 4));
-  if (!reduce(Reduce::any, far, all_axes(far), false).item<bool>()) return {d, squares};
+  if (!anywhere(far)) return {d, squares};
   const Tensor rest = where(far, mean(d, axes, true), zeros_like(center));
   const Tensor exact = binary(Binary::sub, d, rest);
   return {exact, reduce(Reduce::sum_squares, exact, axes, true)};
@@ -75,11 +76,13 @@ Deviations deviations(const Tensor& x, const std::vector<int>& axes) {
 }  // namespace
 
 bool all_within(const Tensor& x, double low, double high) {
+  if (x.mapped()) return all_within(mapped::show(x), low, high);
   return reduce(Reduce::min, x, all_axes(x), false).item() >= low &&
          reduce(Reduce::max, x, all_axes(x), false).item() <= high;
 }
 
 Tensor power_of_two(const Tensor& x) {
+  if (x.mapped()) return mapped::broadcast(power_of_two, x);
   const Tensor dense = contiguous(x);
   Tensor y = empty_like(x);
   visit_floating("power_of_two", x.dtype(), [&]<class T>() {
@@ -92,12 +95,16 @@ Tensor power_of_two(const Tensor& x) {
 }
 
 Tensor scale_of(const Tensor& x, const std::vector<int>& axes) {
+  if (x.mapped())
+    return mapped::batched([&](const Tensor& u) { return scale_of(u, mapped::next(axes)); }, x);
   const Tensor above = reduce(Reduce::max, x, axes, true),
                below = reduce(Reduce::min, x, axes, true);
   return power_of_two(binary(Binary::maximum, above, unary(Unary::neg, below)));
 }
 
 Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keep) {
+  if (x.mapped())
+    return mapped::batched([&](const Tensor& u) { return mean(u, mapped::next(axes), keep); }, x);
   const double n = count_over(x, axes), largest = range_of(x.dtype()).largest;
   const Tensor y = binary(Binary::div, reduce(Reduce::sum, x, axes, keep), n);
   if (n == 0 || all_within(y, -largest, largest)) return y;
@@ -109,10 +116,22 @@ Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keep) {
 }
 
 Tensor root_mean_square(const Tensor& x, const std::vector<int>& axes, bool keep, double divisor) {
+  if (x.mapped()) {
+    const auto of_all = [&](const Tensor& u) {
+      return root_mean_square(u, mapped::next(axes), keep, divisor);
+    };
+    return mapped::batched(of_all, x);
+  }
   return kept_if(keep, root(reduce(Reduce::sum_squares, x, axes, true), x, axes, divisor), axes);
 }
 
 Tensor variance(const Tensor& x, const std::vector<int>& axes, bool keep, double divisor) {
+  if (x.mapped()) {
+    const auto of_all = [&](const Tensor& u) {
+      return variance(u, mapped::next(axes), keep, divisor);
+    };
+    return mapped::batched(of_all, x);
+  }
   const Deviations d = deviations(x, axes);
   const Tensor y = binary(Binary::div, d.squares, divisor);
   const bool in_range = all_within(y, 0, range_of(x.dtype()).largest);
@@ -121,6 +140,12 @@ Tensor variance(const Tensor& x, const std::vector<int>& axes, bool keep, double
 }
 
 Tensor deviation(const Tensor& x, const std::vector<int>& axes, bool keep, double divisor) {
+  if (x.mapped()) {
+    const auto of_all = [&](const Tensor& u) {
+      return deviation(u, mapped::next(axes), keep, divisor);
+    };
+    return mapped::batched(of_all, x);
+  }
   const Deviations d = deviations(x, axes);
   return kept_if(keep, root(d.squares, d.values, axes, divisor), axes);
 }

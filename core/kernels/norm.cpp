@@ -4,6 +4,7 @@
 #include "ladon/core/kernels/reduce.h"
 #include "ladon/core/kernels/reduction.h"
 #include "ladon/core/kernels/rows.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon::kernels {
 namespace {
@@ -25,6 +26,18 @@ const T* data_or_null(const Tensor& x) {
 }  // namespace
 
 LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  if (mapped::any(weight, bias)) {
+    const auto alone = [=](const std::vector<Tensor>& of) {
+      const LayerNormResult r = layer_norm(of[0], of[1], of[2], eps);
+      return std::vector{r.y, r.mean, r.rstd};
+    };
+    const std::vector<Tensor> r = mapped::each({x, weight, bias}, alone);
+    return {r[0], r[1], r[2]};
+  }
+  if (x.mapped()) {
+    const LayerNormResult r = layer_norm(mapped::show(x), weight, bias, eps);
+    return {mapped::hide(r.y), mapped::hide(r.mean), mapped::hide(r.rstd)};
+  }
   LADON_CHECK(x.rank() >= 1, "layer_norm", "needs at least one axis, got shape ", x.shape());
   const Tensor rows = contiguous(x), w = row_vector("weight", weight, x),
                b = row_vector("bias", bias, x);
@@ -48,6 +61,14 @@ LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& 
 // tasks.
 LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const Tensor& mean,
                                        const Tensor& rstd, const Tensor& weight, bool has_bias) {
+  if (mapped::any(g, x, weight)) {
+    const auto alone = [=](const std::vector<Tensor>& of) {
+      const LayerNormGradients d = layer_norm_backward(of[0], of[1], of[2], of[3], of[4], has_bias);
+      return std::vector{d.x, d.weight, d.bias};
+    };
+    const std::vector<Tensor> d = mapped::each({g, x, mean, rstd, weight}, alone);
+    return {d[0], d[1], d[2]};
+  }
   LADON_CHECK(g.shape() == x.shape() && g.dtype() == x.dtype(), "layer_norm_backward", "gradient ",
               g.shape(), " ", g.dtype(), " and input ", x.shape(), " ", x.dtype(), " differ");
   const Tensor g_rows = contiguous(g), x_rows = contiguous(x), w = row_vector("weight", weight, x),

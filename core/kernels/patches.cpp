@@ -6,6 +6,7 @@
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/strided.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon::kernels {
 
@@ -141,6 +142,10 @@ Shape image_shape(std::int64_t n, const Shape& of, std::int64_t channels) {
 }
 
 Tensor unfold(const Tensor& x, const Windows& w) {
+  if (x.mapped()) {
+    const auto alone = [&](const auto& of) { return std::vector{unfold(of[0], w)}; };
+    return mapped::each({x}, alone)[0];
+  }
   const std::int64_t n = x.size(0), channels = x.size(-1);
   const std::int64_t taps = checked_count("unfold", w.size);
   Tensor y = empty(image_shape(n, w.counts, checked_product("unfold", taps, channels)), x.dtype());
@@ -162,6 +167,10 @@ Tensor unfold(const Tensor& x, const Windows& w) {
 
 // Windows of one image overlap, so that a task owns images.
 Tensor fold(const Tensor& patches, const Windows& w) {
+  if (patches.mapped()) {
+    const auto alone = [&](const auto& of) { return std::vector{fold(of[0], w)}; };
+    return mapped::each({patches}, alone)[0];
+  }
   const std::int64_t n = patches.size(0), taps = checked_count("fold", w.size);
   const std::int64_t patch = patches.size(-1), channels = patch / taps;
   Tensor y = zeros(image_shape(n, w.positions, channels), patches.dtype());

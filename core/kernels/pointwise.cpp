@@ -10,6 +10,7 @@
 #include "ladon/core/kernels/reduction.h"
 #include "ladon/core/kernels/strided.h"
 #include "ladon/core/kernels/unary.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon::kernels {
 namespace {
@@ -118,6 +119,7 @@ DType least_dtype(Unary op) { return loops().i64.unary[int(op)] ? i64 : f32; }
 DType least_dtype(Binary op) { return loops().i64.binary[int(op)] ? i64 : f32; }
 
 Tensor unary(Unary op, const Tensor& x) {
+  if (x.mapped()) return mapped::broadcast([=](const Tensor& u) { return unary(op, u); }, x);
   Tensor y = empty_like(x);
   visit_dtype(x.dtype(), [&]<class T>() {
     map<T, T>(y, need<T>(to_string(op), loops().of<T>().unary[int(op)]), x);
@@ -126,6 +128,9 @@ Tensor unary(Unary op, const Tensor& x) {
 }
 
 Tensor binary(Binary op, const Tensor& a, const Tensor& b) {
+  if (mapped::any(a, b))
+    return mapped::broadcast([=](const Tensor& u, const Tensor& v) { return binary(op, u, v); }, a,
+                             b);
   check_same_dtype(to_string(op), a, b);
   Tensor y = empty(broadcast_shapes(to_string(op), a.shape(), b.shape()), a.dtype());
   check_right(op, b);
@@ -136,6 +141,7 @@ Tensor binary(Binary op, const Tensor& a, const Tensor& b) {
 }
 
 Tensor binary(Binary op, const Tensor& x, double s) {
+  if (x.mapped()) return mapped::broadcast([=](const Tensor& u) { return binary(op, u, s); }, x);
   if (op == Binary::pow && s == 2 && is_floating(x.dtype())) return unary(Unary::square, x);
   if (x.dtype() == i64 && op == Binary::remainder) check_right(op, s != 0);
   if (x.dtype() == i64 && op == Binary::pow) check_right(op, s >= 0);
@@ -143,11 +149,15 @@ Tensor binary(Binary op, const Tensor& x, double s) {
 }
 
 Tensor binary(Binary op, double s, const Tensor& x) {
+  if (x.mapped()) return mapped::broadcast([=](const Tensor& u) { return binary(op, s, u); }, x);
   check_right(op, x);
   return binary_number(op, x, s, true);
 }
 
 Tensor compare(Compare op, const Tensor& a, const Tensor& b) {
+  if (mapped::any(a, b))
+    return mapped::broadcast([=](const Tensor& u, const Tensor& v) { return compare(op, u, v); }, a,
+                             b);
   check_same_dtype(to_string(op), a, b);
   Tensor y = empty(broadcast_shapes(to_string(op), a.shape(), b.shape()), boolean);
   visit_dtype(a.dtype(),
@@ -156,6 +166,7 @@ Tensor compare(Compare op, const Tensor& a, const Tensor& b) {
 }
 
 Tensor compare(Compare op, const Tensor& x, double s) {
+  if (x.mapped()) return mapped::broadcast([=](const Tensor& u) { return compare(op, u, s); }, x);
   return visit_dtype(x.dtype(), [&]<class T>() {
     const auto loop = loops().of<T>().compare[int(op)];
     return with_number<T, bool>(x, to_element<T>(to_string(op), s), boolean, false, loop);
@@ -163,6 +174,7 @@ Tensor compare(Compare op, const Tensor& x, double s) {
 }
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  if (mapped::any(condition, a, b)) return mapped::broadcast(where, condition, a, b);
   LADON_CHECK(condition.dtype() == boolean, "where", "the condition is ", condition.dtype(),
               ", not bool; compare it with something");
   check_same_dtype("where", a, b);

@@ -8,6 +8,7 @@
 #include "ladon/core/kernels/patches.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/strided.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon::kernels {
 
@@ -74,6 +75,10 @@ void for_images(std::int64_t n, std::int64_t windows, std::int64_t channels, con
 }  // namespace
 
 Tensor window_sums(const Tensor& x, const PoolingAxes& axes) {
+  if (mapped::any(x)) {
+    const auto alone = [&](const auto& of) { return std::vector{window_sums(of[0], axes)}; };
+    return mapped::each({x}, alone)[0];
+  }
   const std::int64_t n = x.size(0), channels = x.size(-1);
   Tensor y = zeros(image_shape(n, counts_of(axes), channels), x.dtype());
   if (y.count() == 0) return y;
@@ -95,6 +100,10 @@ Tensor window_sums(const Tensor& x, const PoolingAxes& axes) {
 }
 
 Tensor spread_window_sums(const Tensor& g, const PoolingAxes& axes) {
+  if (mapped::any(g)) {
+    const auto alone = [&](const auto& of) { return std::vector{spread_window_sums(of[0], axes)}; };
+    return mapped::each({g}, alone)[0];
+  }
   const std::int64_t n = g.size(0), channels = g.size(-1);
   Tensor y = zeros(image_shape(n, positions_of(axes), channels), g.dtype());
   if (y.count() == 0 || g.count() == 0) return y;
@@ -128,6 +137,14 @@ Tensor window_sizes(const PoolingAxes& axes) {
 }
 
 WindowMaxima window_maxima(const Tensor& x, const PoolingAxes& axes) {
+  if (x.mapped()) {
+    const auto alone = [&](const auto& of) {
+      const WindowMaxima m = window_maxima(of[0], axes);
+      return std::vector{m.values, m.indices};
+    };
+    const std::vector<Tensor> m = mapped::each({x}, alone);
+    return {m[0], m[1]};
+  }
   const std::int64_t n = x.size(0), channels = x.size(-1);
   const Shape shape = image_shape(n, counts_of(axes), channels);
   WindowMaxima y{full(shape, -std::numeric_limits<double>::infinity(), x.dtype()),
@@ -157,6 +174,10 @@ WindowMaxima window_maxima(const Tensor& x, const PoolingAxes& axes) {
 }
 
 Tensor pick_at(const Tensor& x, const Tensor& indices) {
+  if (mapped::any(x, indices)) {
+    const auto alone = [&](const auto& of) { return std::vector{pick_at(of[0], of[1])}; };
+    return mapped::each({x, indices}, alone)[0];
+  }
   const std::int64_t n = x.size(0), channels = x.size(-1);
   Tensor y = zeros(indices.shape(), x.dtype());
   if (y.count() == 0) return y;
@@ -175,6 +196,10 @@ Tensor pick_at(const Tensor& x, const Tensor& indices) {
 }
 
 Tensor add_at(const Tensor& g, const Tensor& indices, const Shape& positions) {
+  if (mapped::any(g, indices)) {
+    const auto alone = [&](const auto& of) { return std::vector{add_at(of[0], of[1], positions)}; };
+    return mapped::each({g, indices}, alone)[0];
+  }
   const std::int64_t n = g.size(0), channels = g.size(-1);
   Tensor y = zeros(image_shape(n, positions, channels), g.dtype());
   if (y.count() == 0 || g.count() == 0) return y;

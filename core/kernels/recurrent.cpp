@@ -6,6 +6,7 @@
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/matmul.h"
 #include "ladon/core/kernels/rows.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/view.h"
 
 namespace ladon::kernels {
@@ -77,6 +78,11 @@ void run(const Recurrence& r, T* states) {
   }
 }
 
+/// The same recurrence of other tensors.
+Recurrence with(const Recurrence& r, const std::vector<Tensor>& of) {
+  return {r.cell, of[0], of[1], of[2], of[3], of[4], r.reverse};
+}
+
 /// h before each step, [B, T, n]: the states one step on, and the initial one.
 Tensor hidden_before(const Recurrence& r, const Tensor& states) {
   const std::int64_t count = r.gates.size(1), n = r.weight.size(1);
@@ -126,6 +132,10 @@ void run_backward(const Recurrence& r, const Tensor& b, const Tensor& states, co
 }  // namespace
 
 Tensor recurrence(const Recurrence& r) {
+  if (mapped::any(r.gates, r.weight, r.bias, r.initial, r.mask)) {
+    const auto alone = [&](const auto& of) { return std::vector{recurrence(with(r, of))}; };
+    return mapped::each({r.gates, r.weight, r.bias, r.initial, r.mask}, alone)[0];
+  }
   Tensor states = empty({r.gates.size(0), r.gates.size(1), r.initial.size(1)}, r.gates.dtype());
   visit_floating("recurrence", r.gates.dtype(),
                  [&]<class T>() { run<T>(r, states.mutable_data<T>()); });
@@ -134,6 +144,15 @@ Tensor recurrence(const Recurrence& r) {
 
 RecurrenceGradients recurrence_backward(const Recurrence& r, const Tensor& states,
                                         const Tensor& g) {
+  if (mapped::any(r.gates, r.weight, r.bias, r.initial, r.mask, states, g)) {
+    const auto alone = [&](const auto& of) {
+      const RecurrenceGradients d = recurrence_backward(with(r, of), of[5], of[6]);
+      return std::vector{d.gates, d.hidden_gates, d.initial, d.hidden};
+    };
+    const std::vector<Tensor> d =
+        mapped::each({r.gates, r.weight, r.bias, r.initial, r.mask, states, g}, alone);
+    return {d[0], d[1], d[2], d[3]};
+  }
   RecurrenceGradients d;
   d.hidden = hidden_before(r, states);
   const Tensor columns = view::transpose(r.weight, 0, 1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <span>
 
 #include "ladon/core/kernels/binary.h"
@@ -9,6 +10,7 @@
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reduction.h"
 #include "ladon/core/kernels/rows.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/view.h"
 
 namespace ladon::kernels {
@@ -199,6 +201,9 @@ const char* to_string(Reduce op) { return reduce_names[int(op)]; }
 
 Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool keep) {
   LADON_CHECK(x.defined(), to_string(op), "the tensor is undefined");
+  if (x.mapped())
+    return mapped::batched([&](const Tensor& u) { return reduce(op, u, mapped::next(axes), keep); },
+                           x);
   const bool logical = op == Reduce::any || op == Reduce::all;
   if (logical)
     return reduce_elements(op, x.dtype() == boolean ? x : compare(Compare::ne, x, 0), axes, keep);
@@ -206,6 +211,13 @@ Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool kee
   if (op == Reduce::max) return reduce_elements(Reduce::any, x, axes, keep);
   if (op == Reduce::min) return reduce_elements(Reduce::all, x, axes, keep);
   return reduce_elements(op, cast(x, i64), axes, keep);
+}
+
+bool anywhere(const Tensor& x) {
+  const Tensor all = mapped::show(x);
+  std::vector<int> axes(static_cast<std::size_t>(all.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  return reduce(Reduce::any, all, axes, false).item<bool>();
 }
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {

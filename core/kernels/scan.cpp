@@ -7,6 +7,7 @@
 #include "ladon/core/kernels/reduce.h"
 #include "ladon/core/kernels/reduction.h"
 #include "ladon/core/kernels/rows.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/view.h"
 
 namespace ladon::kernels {
@@ -54,10 +55,14 @@ Tensor arg_extreme(Reduce op, std::string_view operation, const Tensor& x, int a
 }  // namespace
 
 Tensor argmax(const Tensor& x, int axis, bool keep) {
+  if (x.mapped())
+    return mapped::batched([=](const Tensor& u) { return argmax(u, mapped::next(axis), keep); }, x);
   return arg_extreme(Reduce::max, "argmax", x, axis, keep);
 }
 
 Tensor argmin(const Tensor& x, int axis, bool keep) {
+  if (x.mapped())
+    return mapped::batched([=](const Tensor& u) { return argmin(u, mapped::next(axis), keep); }, x);
   return arg_extreme(Reduce::min, "argmin", x, axis, keep);
 }
 
@@ -97,6 +102,8 @@ Tensor scan(int axis, int start, const Step& step, const Tensor& x, const More&.
 }  // namespace
 
 Tensor cumsum(const Tensor& x, int axis) {
+  if (x.mapped())
+    return mapped::batched([=](const Tensor& u) { return cumsum(u, mapped::next(axis)); }, x);
   const int a = normalize_axis("cumsum", axis, x.rank());
   if (x.dtype() == boolean) return cumsum(cast(x, i64), axis);
   return scan(
@@ -104,6 +111,8 @@ Tensor cumsum(const Tensor& x, int axis) {
 }
 
 Tensor cumprod(const Tensor& x, int axis) {
+  if (x.mapped())
+    return mapped::batched([=](const Tensor& u) { return cumprod(u, mapped::next(axis)); }, x);
   const int a = normalize_axis("cumprod", axis, x.rank());
   if (x.dtype() == boolean) return cumprod(cast(x, i64), axis);
   return scan(
@@ -111,11 +120,21 @@ Tensor cumprod(const Tensor& x, int axis) {
 }
 
 Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis) {
+  if (mapped::any(a, b)) {
+    const auto of_all = [=](const Tensor& u, const Tensor& v) {
+      return linear_recurrence(u, v, mapped::next(axis));
+    };
+    return mapped::batched(of_all, a, b);
+  }
   const auto step = [](auto h, auto u, auto v) { return u == 0 ? v : u * h + v; };
   return scan(normalize_axis("linear_recurrence", axis, a.rank()), 0, step, a, b);
 }
 
 Tensor argsort(const Tensor& x, int axis, bool descending) {
+  if (x.mapped()) {
+    const auto of_all = [=](const Tensor& u) { return argsort(u, mapped::next(axis), descending); };
+    return mapped::batched(of_all, x);
+  }
   const int a = normalize_axis("argsort", axis, x.rank());
   if (x.count() == 0) return empty(x.shape(), i64);
   return along_axis(

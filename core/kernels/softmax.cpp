@@ -2,6 +2,7 @@
 
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/rows.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon::kernels {
 namespace {
@@ -51,23 +52,41 @@ Tensor map_rows(std::string_view operation, const Tensor& g, const Tensor& y, in
 }  // namespace
 
 Tensor softmax(const Tensor& x, int axis) {
+  if (x.mapped())
+    return mapped::batched([=](const Tensor& u) { return softmax(u, mapped::next(axis)); }, x);
   return map_rows("softmax", x, axis, [](const auto& l) { return l.softmax; });
 }
 
 Tensor log_softmax(const Tensor& x, int axis) {
+  if (x.mapped())
+    return mapped::batched([=](const Tensor& u) { return log_softmax(u, mapped::next(axis)); }, x);
   return map_rows("log_softmax", x, axis, [](const auto& l) { return l.log_softmax; });
 }
 
 Tensor softmax_backward(const Tensor& g, const Tensor& y, int axis) {
+  if (mapped::any(g, y)) {
+    const auto of_all = [=](const Tensor& u, const Tensor& v) {
+      return softmax_backward(u, v, mapped::next(axis));
+    };
+    return mapped::batched(of_all, g, y);
+  }
   return map_rows("softmax_backward", g, y, axis, [](const auto& l) { return l.softmax_backward; });
 }
 
 Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int axis) {
+  if (mapped::any(g, y)) {
+    const auto of_all = [=](const Tensor& u, const Tensor& v) {
+      return log_softmax_backward(u, v, mapped::next(axis));
+    };
+    return mapped::batched(of_all, g, y);
+  }
   return map_rows("log_softmax_backward", g, y, axis,
                   [](const auto& l) { return l.log_softmax_backward; });
 }
 
 Tensor logsumexp(const Tensor& x, int axis) {
+  if (x.mapped())
+    return mapped::batched([=](const Tensor& u) { return logsumexp(u, mapped::next(axis)); }, x);
   const auto along_last = [&](const Tensor& rows) {
     Shape shape = rows.shape();
     shape[rows.rank() - 1] = 1;

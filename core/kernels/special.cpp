@@ -9,6 +9,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/parallel.h"
 
 namespace ladon::kernels {
@@ -87,9 +88,13 @@ double polygamma(int n, double x) {
   return sign * (sum + asymptotic(n, x));
 }
 
-Tensor lgamma(const Tensor& x) { return each("lgamma", x, log_gamma); }
+Tensor lgamma(const Tensor& x) {
+  if (x.mapped()) return mapped::broadcast([](const Tensor& u) { return lgamma(u); }, x);
+  return each("lgamma", x, log_gamma);
+}
 
 Tensor polygamma(int n, const Tensor& x) {
+  if (x.mapped()) return mapped::broadcast([=](const Tensor& u) { return polygamma(n, u); }, x);
   LADON_CHECK(n >= 0 && n <= max_polygamma, "polygamma", "n is ", n, "; it must lie in [0, ",
               max_polygamma, "]");
   return each("polygamma", x, [n](double v) { return polygamma(n, v); });

@@ -19,7 +19,7 @@ Shape in_bytes(const Shape& strides, std::int64_t item) {
 
 std::byte* first_byte(const Tensor& x) {
   LADON_CHECK(x.defined(), "tensor", "the tensor is undefined; it has no elements to read");
-  return x.storage().bytes() + x.offset() * static_cast<std::int64_t>(item_size(x.dtype()));
+  return x.strided_bytes();
 }
 
 template <int item>

@@ -168,6 +168,7 @@ void add_agreement(OpTable& t) {
   const Tensor nan = tensor({NAN, 1}, f64);
   const auto same = [](const Tensor& a, const Tensor& b) { return all_equal(a, b); };
   t.add({.name = "all_equal",
+         .maps = false,
          .samples = {sample("itself", same, x, x, true), sample("other", same, x, x + 1, false),
                      sample("one element", same, tensor({1, 2}), tensor({1, 3}), false),
                      sample("shapes", same, ones({2}), ones({1, 2}), false),
@@ -179,6 +180,7 @@ void add_agreement(OpTable& t) {
   const auto close = [](const Tensor& a, const Tensor& b) { return all_close(a, b); };
   const auto loose = [](const Tensor& a, const Tensor& b) { return all_close(a, b, 0.1, 0); };
   t.add({.name = "all_close",
+         .maps = false,
          .samples = {sample("itself", close, x, x, true),
                      sample("near", close, x, x * (1 + 9e-6), true),
                      sample("off", close, ones({2}), tensor({1, 1.0001}), false),

@@ -133,7 +133,7 @@ Reference grouped(Part part, bool rows) {
 }
 
 void add_unique(OpTable& t) {
-  OpRow row{.name = "unique", .samples = {}};
+  OpRow row{.name = "unique", .maps = false, .samples = {}};
   const auto sample = [](const std::string& note, const Tensor& x, Part part, bool rows) {
     return OpSample{.note = note,
                     .inputs = {x},

@@ -131,6 +131,7 @@ void add_reading_rows(OpTable& table) {
                          }}}});
   table.add(
       {.name = "masked_select",
+       .maps = false,
        .samples = {{.note = "some",
                     .inputs = {table.random({3, 4}), table.random_booleans({3, 4})},
                     .apply = [](const auto& x) { return masked_select(x[0], x[1]); },
@@ -203,6 +204,7 @@ void add_writing_rows(OpTable& table) {
              .errors = {{"index 4 at position 0 is outside", [] { one_hot(indices({4}), 4); }},
                         {"is negative", [] { one_hot(indices({0}), -1); }}}});
   table.add({.name = "nonzero",
+             .maps = false,
              .samples = {{.note = "a matrix",
                           .inputs = {table.random_integers({3, 4}, 0, 2)},
                           .apply = [](const auto& x) { return nonzero(x[0]); },

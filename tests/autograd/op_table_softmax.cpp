@@ -72,6 +72,7 @@ void add_dropout(OpTable& t) {
                         }};
   };
   t.add({.name = "dropout",
+         .maps = false,
          .samples = {sample("half", {4, 5}, 0.5), sample("few", {30}, 0.1), sample("all", {6}, 1),
                      sample("none", {6}, 0)},
          .empty = {sample("nothing", {0, 3}, 0.5)},
@@ -106,12 +107,13 @@ OpSample edited(const std::string& note, const Tensor& x, const Tensor& y, const
 }
 
 void add_edit(OpTable& t, const char* name, const Edit& edit,
-              std::function<double(double, double)> reference) {
+              std::function<double(double, double)> reference, bool has_source) {
   const auto recorded = [edit] {
     Tensor x = ones({2});
     edit(x.set_requires_grad(), ones({2}));
   };
   t.add({.name = name,
+         .maps = !has_source,  // of each example's values one stays
          .samples = {edited("equal shapes", t.random({3, 4}), t.random({3, 4}), edit, reference),
                      edited("row", t.random({3, 4}), t.random({4}), edit, reference),
                      edited("scalar", t.random({2, 3}), t.random({}), edit, reference),
@@ -126,15 +128,18 @@ void add_edits(OpTable& t) {
   const Edit copy = [](const Tensor& x, const Tensor& y) { copy_(x, y); };
   const Edit plus = [](const Tensor& x, const Tensor& y) { add_(x, y, 3); };
   const Edit times = [](const Tensor& x, const Tensor& y) { mul_(x, y); };
-  add_edit(t, "copy_", copy, [](double, double b) { return b; });
-  add_edit(t, "add_", plus, [](double a, double b) { return a + 3 * b; });
-  add_edit(t, "mul_", times, [](double a, double b) { return a * b; });
+  add_edit(
+      t, "copy_", copy, [](double, double b) { return b; }, true);
+  add_edit(
+      t, "add_", plus, [](double a, double b) { return a + 3 * b; }, true);
+  add_edit(
+      t, "mul_", times, [](double a, double b) { return a * b; }, true);
   add_edit(
       t, "fill_", [](const Tensor& x, const Tensor&) { fill_(x, -4); },
-      [](double, double) { return -4; });
+      [](double, double) { return -4; }, false);
   add_edit(
       t, "scale_", [](const Tensor& x, const Tensor&) { scale_(x, -2); },
-      [](double a, double) { return -2 * a; });
+      [](double a, double) { return -2 * a; }, false);
 }
 
 void add_softmax_rows(OpTable& t) {

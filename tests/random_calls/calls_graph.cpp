@@ -2,9 +2,11 @@
 
 #include <span>
 
+#include "ladon/autograd/forward.h"
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
+#include "ladon/autograd/vmap.h"
 #include "table.h"
 
 namespace ladon::test {
@@ -146,6 +148,35 @@ void add_functions(CallTable& table) {
     for (const Tensor& t : x) tangents.push_back(d.chance(0.9) ? ones_like(t) : d.tensor());
     const JvpResult r = jvp(f, x, tangents);
     return Tensors{r.output, r.tangent};
+  });
+  table.add("make_dual", [](Draw& d) {
+    const Tensor x = d.floating();
+    const Dual y = unpack_dual(some_function(d)({make_dual(x, d.twin())}));
+    return Tensors{y.primal, y.tangent};
+  });
+  table.add("unpack_dual", [](Draw& d) { return unpack_dual(d.tensor()).primal; });
+  table.add("vmap", [](Draw& d) {
+    const TensorFunction f = some_function(d);
+    const Tensors x = few(d, d.floating_dtype());
+    std::vector<MappedAxis> axes;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      axes.push_back(d.chance(0.8) ? MappedAxis(static_cast<int>(d.say(d.below(3)))) : unmapped);
+    return vmap(f, x, d.flag() ? axes : std::vector<MappedAxis>{});
+  });
+  table.add("vmap", [](Draw& d) {
+    const TensorFunction f = some_function(d);
+    const std::int64_t kind = d.say(d.below(3));
+    const TensorsFunction several = [&](const Tensors& x) {
+      if (kind == 0) return Tensors{};
+      return kind == 1 ? Tensors{f(x), x[0]} : Tensors{vjp(f, x, ones_like(f(x))).gradients};
+    };
+    return vmap(several, few(d, d.floating_dtype()));
+  });
+  table.add("per_example_gradients", [](Draw& d) {
+    const Tensor w = d.floating();
+    const bool number = d.chance(0.8);
+    const auto loss = [&](const Tensors& x) { return number ? sum(x[0] * w) : x[0] * w; };
+    return per_example_gradients(loss, few(d, d.floating_dtype()), {w, d.floating()});
   });
   table.add("jacobian", [](Draw& d) {
     const TensorFunction f = some_function(d);

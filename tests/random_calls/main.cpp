@@ -36,9 +36,10 @@ TEST(RandomCalls, EndInAResultOrAnError) {
 std::map<std::string, int> declared() {
   std::map<std::string, int> names;
   const std::filesystem::path root(LADON_SOURCE_DIR);
-  std::vector<std::filesystem::path> headers{root / "autograd/functional.h",
-                                             root / "autograd/graph.h", root / "core/tensor.h",
-                                             root / "core/random.h", root / "core/lapack.h"};
+  std::vector<std::filesystem::path> headers{
+      root / "autograd/forward.h", root / "autograd/functional.h", root / "autograd/graph.h",
+      root / "autograd/vmap.h",    root / "core/tensor.h",         root / "core/random.h",
+      root / "core/lapack.h"};
   for (const char* folder : {"autograd/ops", "autograd/distributions"})
     for (const auto& entry : std::filesystem::directory_iterator(root / folder))
       if (entry.path().extension() == ".h") headers.push_back(entry.path());

@@ -36,8 +36,7 @@ class Hash {
     if (!x.defined()) return;
     add(detail::join(x.dtype(), x.shape()));
     const Tensor all = contiguous(x);
-    const auto item = static_cast<std::int64_t>(item_size(x.dtype()));
-    add(all.storage().bytes() + all.offset() * item, static_cast<std::size_t>(all.count() * item));
+    add(all.strided_bytes(), static_cast<std::size_t>(all.count()) * item_size(x.dtype()));
   }
   std::uint64_t value() const { return state_; }
   std::string text() const {

@@ -1,0 +1,170 @@
+#include "ladon/autograd/forward.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/reduce.h"
+#include "ladon/core/mapped.h"
+
+namespace ladon {
+namespace {
+
+thread_local bool pushing = false;
+
+/// Inside, dual numbers are plain: what finds a tangent has none itself.
+class Pushing {
+ public:
+  Pushing() : before_(std::exchange(pushing, true)) {}
+  ~Pushing() { pushing = before_; }
+  Pushing(const Pushing&) = delete;
+  Pushing& operator=(const Pushing&) = delete;
+
+ private:
+  bool before_;
+};
+
+/// Keeps the gradients that a rule gives of the inputs which have tangents.
+class Gathered final : public GradientSink {
+ public:
+  explicit Gathered(const std::vector<Tensor>& tangents)
+      : tangents_(tangents), gradients_(tangents.size()) {}
+  bool needs(std::size_t input) const override { return tangents_[input].defined(); }
+  void give(std::size_t input, Tensor gradient) override {
+    if (needs(input)) gradients_[input] = std::move(gradient);
+  }
+  const std::vector<Tensor>& gradients() const { return gradients_; }
+
+ private:
+  const std::vector<Tensor>& tangents_;
+  std::vector<Tensor> gradients_;
+};
+
+// The rules g ↦ Jᵀ·g are linear in g, so that the gradient of Σ⟨Jᵢᵀ·g, tᵢ⟩ by g is ΣJᵢ·tᵢ, whatever g.
+Tensor transposed(Node& node, const std::vector<Tensor>& tangents) {
+  const bool higher = grad_enabled();
+  const EnableGrad enable_grad;
+  Tensor g = ones(node.shape(), node.dtype());
+  if (node.mapped()) g = mapped::hide(mapped::spread(g, node.examples()));
+  g.set_requires_grad();
+  Gathered sink(tangents);
+  node.backward(g, sink);
+  std::vector<Tensor> outputs, cotangents;
+  for (std::size_t i = 0; i < tangents.size(); ++i) {
+    const Tensor& r = sink.gradients()[i];
+    if (!r.defined()) continue;
+    const bool depends = r.requires_grad() && r.history()->number() >= g.history()->number();
+    LADON_CHECK(depends || !kernels::anywhere(r), "forward_mode", "the gradient of `",
+                node.operation(),
+                "` is not written in operations, so that it cannot be transposed");
+    if (!depends) continue;
+    outputs.push_back(r);
+    cotangents.push_back(expand(cast(tangents[i], r.dtype()), r.shape()));
+  }
+  if (outputs.empty()) return Tensor();
+  return grad(outputs, {g},
+              {.cotangents = cotangents, .create_graph = higher, .allow_unused = true})[0];
+}
+
+Tensor plus(const Tensor& a, const Tensor& b) { return !a.defined() ? b : b.defined() ? a + b : a; }
+
+template <class Inputs, class Of>
+detail::Origins origins_of(const Inputs& inputs, const Of& of) {
+  detail::Origins result;
+  const bool dual = detail::tangents_enabled() &&
+                    std::any_of(inputs.begin(), inputs.end(),
+                                [&](const auto& input) { return of(input).tangent() != nullptr; });
+  for (const auto& input : inputs) {
+    result.recorded = result.recorded || (of(input).requires_grad() && grad_enabled());
+    if (dual) result.tangents.push_back(of(input).tangent());
+  }
+  return result;
+}
+
+}  // namespace
+
+Tensor make_dual(const Tensor& x, const Tensor& tangent) {
+  return detail::make_dual("make_dual", x, tangent, 0);
+}
+
+Dual unpack_dual(const Tensor& x) {
+  Dual result{x, x.tangent() ? x.tangent()->value : Tensor()};
+  result.primal.set_tangent(nullptr);
+  return result;
+}
+
+namespace detail {
+
+bool tangents_enabled() { return !pushing; }
+
+std::uint64_t new_level() {
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+Tensor make_dual(const char* operation, const Tensor& x, const Tensor& tangent,
+                 std::uint64_t level) {
+  check_floating(operation, x);
+  check_defined(operation, {tangent});
+  LADON_CHECK(!x.tangent(), operation, "the tensor of shape ", x.shape(),
+              " is a dual number already; forward mode does not nest: for second derivatives take "
+              "grad() inside");
+  LADON_CHECK(tangent.shape() == x.shape() && tangent.dtype() == x.dtype(), operation,
+              "the tangent is ", tangent.dtype(), " of shape ", tangent.shape(), ", the tensor ",
+              x.dtype(), " of shape ", x.shape());
+  Tensor dual = x;
+  dual.set_tangent(std::make_shared<Tangent>(Tangent{tangent, level}));
+  return dual;
+}
+
+Origins origins(std::initializer_list<Input> inputs) {
+  return origins_of(inputs, [](const Input& x) -> const Tensor& { return *x.tensor; });
+}
+Origins origins(std::span<const Tensor> inputs) {
+  return origins_of(inputs, [](const Tensor& x) -> const Tensor& { return x; });
+}
+
+void attach(Tensor& y, const std::shared_ptr<Node>& node, Origins origins) {
+  if (origins.recorded) y.set_history(node);
+  if (origins.tangents.empty()) return;
+  y.set_tangent(push_forward(*node, origins.tangents));
+  if (origins.recorded) node->keep_tangents(std::move(origins.tangents));
+}
+
+Tensor as_output(const Node& node, const Tensor& t) {
+  return expand(cast(t, node.dtype()), node.shape());
+}
+
+std::shared_ptr<const Tangent> push_forward(Node& node, const Tangents& tangents) {
+  const Pushing pushing;
+  std::vector<Tensor> to_transpose(tangents.size());
+  Tensor total;
+  bool any = false, transpose = false;
+  std::uint64_t level = 0;
+  for (std::size_t i = 0; i < tangents.size(); ++i) {
+    if (!tangents[i]) continue;
+    LADON_CHECK(
+        !any || level == tangents[i]->level, node.operation(),
+        "its inputs are dual numbers of two nested derivatives; forward mode does not nest");
+    any = true;
+    level = tangents[i]->level;
+    const Tensor part = node.forward(i, tangents[i]->value);
+    total = plus(total, part);
+    if (part.defined()) continue;
+    to_transpose[i] = tangents[i]->value;
+    transpose = true;
+  }
+  if (!any) return nullptr;
+  if (transpose) total = plus(total, transposed(node, to_transpose));
+  if (!total.defined()) total = zeros(node.shape(), node.dtype());
+  return std::make_shared<Tangent>(Tangent{as_output(node, total), level});
+}
+
+}  // namespace detail
+
+}  // namespace ladon

@@ -1,0 +1,118 @@
+// Derivatives of whole models: by all parameters along a direction, of each example alone, and of many
+// models at once.
+
+#include "ladon/autograd/forward.h"
+#include "ladon/autograd/functional.h"
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/autograd/vmap.h"
+#include "ladon/layers/layers.h"
+#include "ladon/tests/support.h"
+
+namespace ladon::test {
+namespace {
+
+Tensor random(const Shape& shape, std::uint64_t seed) {
+  Generator rng(seed);
+  return normal(shape, rng, 0, 1, f64);
+}
+
+/// Words to class scores: [B, T] → [B, 3].
+struct Classifier : Module {
+  explicit Classifier(Generator rng)
+      : words({.count = 7, .dim = 8}, rng),
+        encoder({.dim = 8, .heads = 2, .hidden = 16, .dropout = 0}, rng),
+        scores({.in = 8, .out = 3}, rng) {
+    to(f64);
+  }
+  void visit(Visitor& v) override {
+    v("words", words);
+    v("encoder", encoder);
+    v("scores", scores);
+  }
+  std::string describe() const override { return "Classifier"; }
+  Tensor forward(const Tensor& tokens) const {
+    return scores.forward(mean(encoder.forward(words.forward(tokens)), 1));
+  }
+
+  Embedding words;
+  TransformerEncoderLayer encoder;
+  Linear scores;
+};
+
+const Tensor tokens = tensor({0, 3, 6, 2, 2, 1, 5, 4, 3, 0, 0, 6}, {4, 3}, i64);
+const Tensor labels = tensor({0, 2, 1, 1}, i64);
+
+TEST(ModelDerivatives, AlongADirectionOfAllParameters) {
+  Classifier model(Generator(1));
+  const auto loss = [&] { return cross_entropy(model.forward(tokens), labels); };
+  backward(loss());
+  std::vector<Tensor> values, tangents;
+  double reverse = 0;
+  for (const Tensor& p : model.parameters()) {
+    values.push_back(p.detach());
+    tangents.push_back(random(p.shape(), values.size()));
+    reverse += sum(p.grad() * tangents.back()).item();
+  }
+  const auto f = [&](const std::vector<Tensor>& at) { return functional_call(model, at, loss); };
+  EXPECT_NEAR(jvp(f, values, tangents).tangent.item(), reverse, 1e-10);
+}
+
+TEST(ModelDerivatives, OfEachExample) {
+  const Classifier model(Generator(1));
+  const std::vector<Tensor> parameters = model.parameters();
+  const auto loss = [&](const std::vector<Tensor>& one) {
+    return cross_entropy(squeeze(model.forward(unsqueeze(one[0], 0)), 0), one[1]);
+  };
+  const std::vector<Tensor> all = per_example_gradients(loss, {tokens, labels}, parameters);
+  for (std::int64_t i = 0; i < 4; ++i) {
+    const Tensor alone = loss({select(tokens, 0, i), select(labels, 0, i)});
+    const std::vector<Tensor> want = grad({alone}, parameters);
+    for (std::size_t k = 0; k < parameters.size(); ++k)
+      EXPECT_TRUE(all_close(select(all[k], 0, i), want[k], 1e-9, 1e-12)) << i << ", " << k;
+  }
+}
+
+TEST(ModelDerivatives, OfAnEnsembleInOnePass) {
+  Classifier model(Generator(1));
+  std::vector<Classifier> members;
+  std::vector<std::vector<Tensor>> weights(model.parameters().size());
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    members.emplace_back(Generator(seed));
+    const std::vector<Tensor> own = members.back().parameters();
+    for (std::size_t k = 0; k < own.size(); ++k) weights[k].push_back(own[k].detach());
+  }
+  std::vector<Tensor> stacked;
+  for (const auto& of_one : weights) stacked.push_back(stack(of_one, 0));
+  const auto f = [&](const std::vector<Tensor>& at) {
+    return functional_call(model, at, [&] { return model.forward(tokens); });
+  };
+  const Tensor scores = vmap(f, stacked);
+  ASSERT_EQ(scores.shape(), (Shape{3, 4, 3}));
+  for (std::int64_t i = 0; i < 3; ++i)
+    EXPECT_TRUE(all_close(select(scores, 0, i),
+                          members[static_cast<std::size_t>(i)].forward(tokens), 1e-10, 1e-12));
+}
+
+TEST(ModelDerivatives, FunctionalCallPutsTheParametersBack) {
+  Classifier model(Generator(1));
+  const std::vector<Tensor> before = model.parameters();
+  std::vector<Tensor> values;
+  for (const Tensor& p : before) values.push_back(zeros_like(p));
+  const auto fails = [&]() -> Tensor { detail::fail("test", "on purpose"); };
+  expect_error([&] { functional_call(model, values, fails); }, "on purpose");
+  const std::vector<Tensor> after = model.parameters();
+  for (std::size_t i = 0; i < before.size(); ++i)
+    EXPECT_TRUE(same_elements(before[i], after[i]) && before[i].history() == after[i].history());
+  const auto nothing = [] { return Tensor(); };
+  values.pop_back();
+  expect_error([&] { functional_call(model, values, nothing); }, "none is left for `scores.bias`");
+  values.push_back(ones({4}, f64));
+  expect_error([&] { functional_call(model, values, nothing); }, "the value has shape [4]");
+  values.back() = zeros({3}, f64);
+  values.push_back(zeros({3}, f64));
+  expect_error([&] { functional_call(model, values, nothing); }, "values for");
+}
+
+}  // namespace
+}  // namespace ladon::test
