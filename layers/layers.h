@@ -12,6 +12,7 @@
 #include "ladon/layers/conv_transpose.h"
 #include "ladon/layers/dropout.h"
 #include "ladon/layers/embedding.h"
+#include "ladon/layers/functional_call.h"
 #include "ladon/layers/generate.h"
 #include "ladon/layers/init.h"
 #include "ladon/layers/language_model.h"

@@ -244,37 +244,6 @@ std::optional<std::string> Module::path_of(const Module& inner) const {
   return found;
 }
 
-Tensor functional_call(Module& module, const std::vector<Tensor>& values,
-                       const std::function<Tensor()>& f) {
-  std::map<std::shared_ptr<Node>, std::size_t> which;  // a parameter may have several places
-  std::vector<std::pair<Tensor*, Tensor>> places;
-  Walk walk;
-  walk.on_tensor = [&](const std::string& path, Tensor& x, Walk::Kind kind) {
-    if (kind != Walk::Kind::parameter) return;
-    const std::size_t next = which.size(), i = which.emplace(x.history(), next).first->second;
-    LADON_CHECK(i < values.size(), "functional_call", "got ", values.size(),
-                " values, and none is left for `", path, "`");
-    LADON_CHECK(
-        values[i].defined() && values[i].shape() == x.shape() && values[i].dtype() == x.dtype(),
-        "functional_call", "`", path, "` has shape ", x.shape(), ", ", x.dtype(),
-        "; the value has shape ", values[i].shape(), ", ", values[i].dtype());
-    places.emplace_back(&x, values[i]);
-  };
-  walk.run(module);
-  LADON_CHECK(which.size() == values.size(), "functional_call", "got ", values.size(),
-              " values for ", which.size(), " parameters");
-  const auto swap = [&] {
-    for (auto& [place, value] : places) std::swap(*place, value);
-  };
-  struct PutBack {
-    const std::function<void()> swap;
-    ~PutBack() { swap(); }
-  };
-  swap();
-  const PutBack at_end{swap};
-  return f();
-}
-
 void detail::separate(Module& copy, std::uint64_t index) {
   std::map<std::shared_ptr<Node>, Tensor> leaves;  // what members share stays shared
   Walk walk;

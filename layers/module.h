@@ -151,13 +151,6 @@ namespace detail {
 void separate(Module& copy, std::uint64_t index);
 }  // namespace detail
 
-/// f() with `values` in the places of the module's parameters, in the order of parameters(); what was
-/// there is put back when f returns or throws. So derivatives are taken by parameters as by inputs: jvp
-/// along a direction of all weights, vmap over a stack of them (an ensemble in one pass). The values
-/// have the parameters' shapes and dtypes (else Error). Not while another thread uses the module.
-Tensor functional_call(Module& module, const std::vector<Tensor>& values,
-                       const std::function<Tensor()>& f);
-
 /// An independent copy: tensors of its own with the same values, no gradients and no hooks. (A plain
 /// C++ copy shares them, as handles do.) What shares a parameter within the model still does. Its
 /// generators are those of the original split by `index`: give each clone of an ensemble another.

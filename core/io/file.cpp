@@ -201,12 +201,17 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
   size_ = end_ = static_cast<std::uint64_t>(status.st_size);
 }
 
-InputFile::~InputFile() { close(descriptor_); }
+InputFile::InputFile(std::string path, std::string bytes)
+    : path_(std::move(path)), bytes_(std::move(bytes)), size_(bytes_.size()), end_(size_) {}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
 
 void InputFile::select(std::uint64_t begin, std::uint64_t end) {
   LADON_CHECK(begin <= end && end <= size_, "read_file", path_, ": the bytes from ", begin, " to ",
               end, " are not among its ", size_);
-  if (lseek(descriptor_, static_cast<off_t>(begin), SEEK_SET) < 0)
+  if (descriptor_ >= 0 && lseek(descriptor_, static_cast<off_t>(begin), SEEK_SET) < 0)
     fail_with_errno("read_file", path_, "cannot go to another place in it");
   position_ = begin;
   end_ = end;
@@ -216,6 +221,11 @@ void InputFile::read(void* to, std::size_t bytes) {
   LADON_CHECK(bytes <= remaining(), "read_file", path_, ": ", bytes, " bytes wanted at byte ",
               position_, ", but only ", remaining(), " are left; the file is truncated");
   auto* next = static_cast<char*>(to);
+  if (descriptor_ < 0) {
+    bytes_.copy(next, bytes, position_);
+    position_ += bytes;
+    return;
+  }
   while (bytes > 0) {
     const ssize_t got = ::read(descriptor_, next, std::min(bytes, largest_transfer));
     if (got < 0 && errno == EINTR) continue;

@@ -14,6 +14,8 @@ class InputFile {
  public:
   /// Throws Error if the file is missing, unreadable, or not a regular file (a folder, a pipe).
   explicit InputFile(std::string path);
+  /// What is already in memory (a part of a file, decompressed), read in the same way; `path` names it.
+  InputFile(std::string path, std::string bytes);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -28,8 +30,8 @@ class InputFile {
   void read(void* to, std::size_t bytes);
 
  private:
-  std::string path_;
-  int descriptor_ = -1;
+  std::string path_, bytes_;
+  int descriptor_ = -1;  // none: the bytes are here
   std::uint64_t size_ = 0, position_ = 0, end_ = 0;
 };
 

@@ -16,15 +16,16 @@ namespace ladon {
 namespace {
 
 constexpr std::size_t chunk = std::size_t{1} << 18;
-constexpr int gzip_with_largest_window = 15 + 16;
+// zlib's windowBits: the largest window; + 16 for a gzip header before the stream, negative for none.
+constexpr int gzip_stream = 15 + 16, bare_stream = -15;
 
-/// Takes one member off the front of `bytes` and appends what it holds to `out`.
-void inflate_member(const std::string& path, std::string_view& bytes, std::string& out,
-                    std::uint64_t limit) {
+/// Takes one stream off the front of `bytes` and appends what it holds to `out`.
+void take_stream(std::string_view operation, const std::string& where, int kind,
+                 std::string_view& bytes, std::string& out, std::uint64_t limit) {
   z_stream stream{};
-  LADON_CHECK(inflateInit2(&stream, gzip_with_largest_window) == Z_OK, "read_maybe_gzip", path,
-              ": zlib cannot start");
+  LADON_CHECK(inflateInit2(&stream, kind) == Z_OK, operation, where, ": zlib cannot start");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
+  const char* name = kind == gzip_stream ? "gzip" : "deflate";
   for (int status = Z_OK; status != Z_STREAM_END;) {
     // zlib counts in 32 bits and reads through a pointer that is not const.
     const std::size_t given = std::min(bytes.size(), chunk), before = out.size();
@@ -33,16 +34,16 @@ void inflate_member(const std::string& path, std::string_view& bytes, std::strin
     out.resize(before + chunk);
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + before);
     stream.avail_out = chunk;
-    status = inflate(&stream, Z_NO_FLUSH);
+    status = ::inflate(&stream, Z_NO_FLUSH);
     out.resize(out.size() - stream.avail_out);
     bytes.remove_prefix(given - stream.avail_in);
-    LADON_CHECK(status != Z_BUF_ERROR, "read_maybe_gzip", path,
-                ": the gzip stream is truncated after ", out.size(), " bytes of content");
-    LADON_CHECK(status == Z_OK || status == Z_STREAM_END, "read_maybe_gzip", path,
-                ": the gzip stream is corrupt after ", out.size(),
+    LADON_CHECK(status != Z_BUF_ERROR, operation, where, ": the ", name,
+                " stream is truncated after ", out.size(), " bytes of content");
+    LADON_CHECK(status == Z_OK || status == Z_STREAM_END, operation, where, ": the ", name,
+                " stream is corrupt after ", out.size(),
                 " bytes of content: ", stream.msg ? stream.msg : "zlib gives no reason");
-    LADON_CHECK(out.size() <= limit, "read_maybe_gzip", path,
-                ": decompresses to more than the limit of ", limit, " bytes");
+    LADON_CHECK(out.size() <= limit, operation, where, ": decompresses to more than the limit of ",
+                limit, " bytes");
   }
 }
 
@@ -63,11 +64,29 @@ std::string read_maybe_gzip(const std::string& path, std::uint64_t limit,
 #ifdef LADON_ZLIB
   std::string out;
   for (std::string_view bytes = file; !bytes.empty();)
-    inflate_member(path, bytes, out, unpacked_limit);
+    take_stream("read_maybe_gzip", path, gzip_stream, bytes, out, unpacked_limit);
   return out;
 #else
   detail::fail("read_maybe_gzip", path,
                ": is compressed by gzip; decompress it first (this build of Ladon has no zlib)");
+#endif
+}
+
+std::string inflate(std::string_view operation, const std::string& where,
+                    [[maybe_unused]] std::string_view bytes, [[maybe_unused]] std::uint64_t size) {
+#ifdef LADON_ZLIB
+  constexpr std::uint64_t limit = std::uint64_t{1} << 30, densest = 1032;
+  LADON_CHECK(size <= limit && size / densest <= bytes.size(), operation, where, ": ", bytes.size(),
+              " deflated bytes claim to hold ", size, "; the most is ", limit, ", and ", densest,
+              " for each");
+  std::string out;
+  take_stream(operation, where, bare_stream, bytes, out, size);
+  LADON_CHECK(bytes.empty() && out.size() == size, operation, where, ": the deflate stream holds ",
+              out.size(), " bytes of the ", size, " that are said, and ", bytes.size(),
+              " bytes follow it");
+  return out;
+#else
+  detail::fail(operation, where, ": is deflated (this build of Ladon has no zlib)");
 #endif
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace ladon {
 
@@ -15,5 +16,11 @@ bool has_gzip();
 /// for a thousand times its size), and for a gzip file where has_gzip() is false.
 std::string read_maybe_gzip(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 32,
                             std::uint64_t unpacked_limit = std::uint64_t{1} << 30);
+
+/// What a bare deflate stream (RFC 1951: a compressed member of a zip file) holds. Throws Error, naming
+/// `where`, unless it is whole and holds `size` bytes, which are at most 2^30 and no more than deflate
+/// packs in so few; and where has_gzip() is false.
+std::string inflate(std::string_view operation, const std::string& where, std::string_view bytes,
+                    std::uint64_t size);
 
 }  // namespace ladon

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ladon/core/error.h"
+#include "ladon/core/io/gzip.h"
 #include "ladon/core/io/npy_format.h"
 #include "ladon/core/io/utf8.h"
 #include "ladon/core/io/zip.h"
@@ -28,15 +29,16 @@ std::map<std::string, Tensor> load_npz(const std::string& path) {
   for (const ZipMember& member : members) {
     LADON_CHECK(member.name.ends_with(ending), "load_npz", path, ": member '", member.name,
                 "' is no array: its name does not end in ", ending);
-    LADON_CHECK(member.method == 0, "load_npz", path, ": member '", member.name,
-                "' is deflated, which cannot be read here; save it with numpy.savez, not "
+    LADON_CHECK(member.method == 0 || has_gzip(), "load_npz", path, ": member '", member.name,
+                "' is deflated, and this build of Ladon has no zlib; save it with numpy.savez, not "
                 "savez_compressed");
   }
   std::map<std::string, Tensor> tensors;
   for (const ZipMember& member : members) {
-    select_member("load_npz", file, member);
-    tensors.emplace(member.name.substr(0, member.name.size() - ending.size()),
-                    read_npy(file, path + ": member '" + member.name + "'"));
+    read_member("load_npz", file, member, [&](InputFile& content) {
+      tensors.emplace(member.name.substr(0, member.name.size() - ending.size()),
+                      read_npy(content, path + ": member '" + member.name + "'"));
+    });
   }
   return tensors;
 }

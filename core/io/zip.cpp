@@ -5,6 +5,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/io/crc.h"
+#include "ladon/core/io/gzip.h"
 #include "ladon/core/io/utf8.h"
 
 namespace ladon {
@@ -252,8 +253,12 @@ class ZipReader {
           "member '", e.name, "' is described otherwise in the directory than where it stands");
     const std::uint64_t begin = e.offset + member_size + name + extra;
     fits(begin, e.packed);
-    return {std::string(e.name), static_cast<int>(e.method), static_cast<std::uint32_t>(e.crc),
-            begin, begin + e.packed};
+    return {std::string(e.name),
+            static_cast<int>(e.method),
+            static_cast<std::uint32_t>(e.crc),
+            begin,
+            begin + e.packed,
+            e.size};
   }
 
   std::string_view operation_;
@@ -275,19 +280,39 @@ std::vector<ZipMember> read_zip(std::string_view operation, InputFile& file) {
   return ZipReader(operation, file).read();
 }
 
-void select_member(std::string_view operation, InputFile& file, const ZipMember& member) {
-  file.select(member.begin, member.end);
-  std::string buffer(std::min<std::uint64_t>(file.remaining(), 1 << 16), '\0');
+namespace {
+
+/// Throws Error unless the selected bytes of `content` have the member's checksum; reads them all.
+void check_content(std::string_view operation, InputFile& content, const ZipMember& member) {
+  std::string buffer(std::min<std::uint64_t>(content.remaining(), 1 << 16), '\0');
   std::uint32_t crc = 0;
-  while (file.remaining() > 0) {
+  while (content.remaining() > 0) {
     const std::string_view piece = std::string_view(buffer).substr(
-        0, std::min<std::uint64_t>(file.remaining(), buffer.size()));
-    file.read(buffer.data(), piece.size());
+        0, std::min<std::uint64_t>(content.remaining(), buffer.size()));
+    content.read(buffer.data(), piece.size());
     crc = crc32(piece, crc);
   }
-  LADON_CHECK(crc == member.crc, operation, file.path(), ": member '", member.name,
+  LADON_CHECK(crc == member.crc, operation, content.path(), ": member '", member.name,
               "' has the checksum ", crc, ", not ", member.crc, "; the file is damaged");
+}
+
+}  // namespace
+
+void read_member(std::string_view operation, InputFile& file, const ZipMember& member,
+                 const std::function<void(InputFile& content)>& read) {
   file.select(member.begin, member.end);
+  if (member.method == 0) {
+    check_content(operation, file, member);
+    file.select(member.begin, member.end);
+    return read(file);
+  }
+  std::string packed(file.remaining(), '\0');
+  file.read(packed.data(), packed.size());
+  InputFile content(file.path(), inflate(operation, file.path() + ": member '" + member.name + "'",
+                                         packed, member.size));
+  check_content(operation, content, member);
+  content.select(0, content.size());
+  read(content);
 }
 
 void ZipWriter::write(std::string_view bytes) {

@@ -8,6 +8,7 @@
 //   end                 PK\5\6: the same in 32 bits
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ struct ZipMember {
   int method;  ///< 0: stored as it is; 8: deflated.
   std::uint32_t crc;
   std::uint64_t begin, end;  ///< Its bytes in the file.
+  std::uint64_t size;        ///< And how many they are decompressed.
 };
 
 /// The members, in the order of their bytes. Takes memory in proportion to the directory, which it
@@ -33,8 +35,11 @@ struct ZipMember {
 /// for what is encrypted, in several parts, or compressed otherwise than by deflate.
 std::vector<ZipMember> read_zip(std::string_view operation, InputFile& file);
 
-/// Selects the bytes of a stored member in the file. Throws Error if their checksum is another one.
-void select_member(std::string_view operation, InputFile& file, const ZipMember& member);
+/// Calls `read` with the member's content: what is selected in the file, or what a deflated member
+/// decompresses to. Throws Error if the checksum is another one, and for a deflated member that is
+/// damaged, claims more than deflate can pack, or is more than 2^30 bytes; or has_gzip() is false.
+void read_member(std::string_view operation, InputFile& file, const ZipMember& member,
+                 const std::function<void(InputFile& content)>& read);
 
 /// Writes an archive of stored members, all sizes in 64 bits. Times are 1 January 1980: the same
 /// members make the same bytes.

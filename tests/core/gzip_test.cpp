@@ -19,9 +19,10 @@ using test::write;
 
 #ifdef LADON_ZLIB
 
-std::string compress(const std::string& content) {
+/// By default a gzip file; a bare stream for −15.
+std::string compress(const std::string& content, int window_bits = 15 + 16) {
   z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
   std::string out(deflateBound(&stream, content.size()) + 64, '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
   stream.avail_in = static_cast<uInt>(content.size());
@@ -51,6 +52,23 @@ TEST(Gzip, ReadsCompressedAndPlainFiles) {
                 "head" + content);
   }
   EXPECT_EQ(read_maybe_gzip(write(folder, "\x1f")), "\x1f");
+}
+
+TEST(Gzip, InflatesBareStreams) {
+  for (const std::string& content : {std::string(), std::string("abc"), noise(700'000)})
+    EXPECT_TRUE(inflate("test", "x", compress(content, -15), content.size()) == content);
+  const std::string content(5000, 'x'), packed = compress(content, -15);
+  const auto refuse = [](const std::string& bytes, std::uint64_t size, const std::string& why) {
+    expect_error([&] { inflate("test", "the file", bytes, size); }, "[test] the file: ");
+    expect_error([&] { inflate("test", "the file", bytes, size); }, why);
+  };
+  refuse(packed, 4999, "the limit of 4999");
+  refuse(packed, 5001, "holds 5000 bytes of the 5001");
+  refuse(packed + "1", 5000, "1 bytes follow it");
+  refuse(packed.substr(0, packed.size() - 1), 5000, "truncated");
+  refuse("\xff" + packed, 5000, "corrupt");
+  refuse(packed, 1032 * (packed.size() + 1), "claim to hold");
+  refuse(std::string(2'000'000, 'x'), (std::uint64_t{1} << 30) + 1, "claim to hold");
 }
 
 TEST(Gzip, ReadersTakeCompressedFiles) {

@@ -140,9 +140,6 @@ TEST(Npz, RefusesWhatIsNoArray) {
          "member 'x.npy': shape [2] with 4 bytes an element needs 8 bytes, "
          "but 10 follow the header");
   refuse({{{"x.npy", x.substr(0, x.size() - 1)}}}, "needs 8 bytes, but 7 follow the header");
-  refuse({{{"x.npy", x, 8}}},
-         "member 'x.npy' is deflated, which cannot be read here; save it with "
-         "numpy.savez");
   refuse({{{"x.npy", x, 12}}}, "is compressed by method 12");
   for (const int flag : {1, 1 << 5, 1 << 6, 1 << 13})
     refuse({{{"x.npy", x, 0, flag}}}, "member 'x.npy' is encrypted or patched");

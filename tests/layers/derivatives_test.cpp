@@ -6,6 +6,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/autograd/vmap.h"
+#include "ladon/layers/functional_call.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
@@ -108,7 +109,7 @@ TEST(ModelDerivatives, FunctionalCallPutsTheParametersBack) {
   values.pop_back();
   expect_error([&] { functional_call(model, values, nothing); }, "none is left for `scores.bias`");
   values.push_back(ones({4}, f64));
-  expect_error([&] { functional_call(model, values, nothing); }, "the value has shape [4]");
+  expect_error([&] { functional_call(model, values, nothing); }, "the value is f64 of shape [4]");
   values.back() = zeros({3}, f64);
   values.push_back(zeros({3}, f64));
   expect_error([&] { functional_call(model, values, nothing); }, "values for");

@@ -151,8 +151,7 @@ void add_functions(CallTable& table) {
   });
   table.add("make_dual", [](Draw& d) {
     const Tensor x = d.floating();
-    const Dual y = unpack_dual(some_function(d)({make_dual(x, d.twin())}));
-    return Tensors{y.primal, y.tangent};
+    return make_dual(x, d.twin());  // what later calls get
   });
   table.add("unpack_dual", [](Draw& d) { return unpack_dual(d.tensor()).primal; });
   table.add("vmap", [](Draw& d) {
