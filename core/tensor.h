@@ -84,6 +84,7 @@ class Tensor {
     check_dtype(dtype_of<T>());
     return reinterpret_cast<const T*>(storage_.bytes()) + offset_;
   }
+  /// The same as bytes. Throws Error if the tensor is mapped.
   std::byte* strided_bytes() const;
   template <class T>
   T* mutable_strided_data() {

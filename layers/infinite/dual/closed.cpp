@@ -22,7 +22,8 @@ class ClosedRule final : public DualRule {
     const bool record = recorded({p, q, c});
     const EnableGrad on;
     const auto input = [&](const Tensor& x) { return record ? x : x.detach(); };
-    const Tensor by = record && c.requires_grad() ? c : c.detach().set_requires_grad();
+    Tensor by = record && c.requires_grad() ? c : c.detach().set_requires_grad();
+    if (record) by.set_tangent(c.tangent());
     const Tensor value = checked(e_(input(p), input(q), by), c);
     LADON_CHECK(value.requires_grad(), name_, "E does not depend on c");
     const Tensor derivative =
