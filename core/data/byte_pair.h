@@ -58,6 +58,15 @@ class BytePairTokenizer {
   /// written as another token is.
   void save(const std::string& encoder, const std::string& merges) const;
 
+  /// A tokenizer.json, as Hugging Face's library `tokenizers` writes it: byte-level BPE of GPT-2's words.
+  /// Throws Error as above, and for one that would cut a text in another way (another model, words by
+  /// another expression, a normalizer, …). Special tokens that its post-processor would add to a text
+  /// are not added here.
+  static BytePairTokenizer load(const std::string& path);
+  static BytePairTokenizer parse(std::string_view text, const std::string& name);
+  /// Writes one; Error as above.
+  void save(const std::string& path) const;
+
   /// Learns merges: again and again, of the pair that stands most often in the words of the texts;
   /// on a tie the one of the lower left token, then of the lower right one. Ends at `size` tokens,
   /// or when no pair stands min_count times. Tokens are the bytes in GPT-2's order, then what merges
@@ -93,6 +102,7 @@ class BytePairTokenizer {
   BytePairTokenizer(std::vector<std::string> tokens, std::vector<Merge> merges,
                     const std::string& where);
   void add_merges(const std::string& where);
+  std::vector<std::string> written() const;  // each token as files write it
   const Made* find(std::int64_t left, std::int64_t right) const;
   void encode_words(std::string_view text, std::vector<std::int64_t>& out) const;
   void encode_word(std::string_view word, Scratch& scratch, std::vector<std::int64_t>& out) const;

@@ -1,20 +1,21 @@
-// The files encoder.json and vocab.bpe.
-
-#include <nlohmann/json.hpp>
+// The files encoder.json and vocab.bpe, and tokenizer.json, which holds both.
 
 #include "ladon/core/data/byte_alphabet.h"
 #include "ladon/core/data/byte_pair.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
+#include "ladon/core/io/json.h"
 #include "ladon/core/io/utf8.h"
 
 namespace ladon {
 namespace {
 
+using nlohmann::json;
+
 constexpr std::string_view version = "#version";
 
 // {"token": number, …} from the events of a JSON parser, which keeps no more of it than this.
-class EncoderReader : public nlohmann::json_sax<nlohmann::json> {
+class EncoderReader : public nlohmann::json_sax<json> {
  public:
   explicit EncoderReader(const std::string& name) : name_(name) {}
 
@@ -99,47 +100,157 @@ void for_each_merge(std::string_view text, const std::string& name, F merge) {
   }
 }
 
+// Tokens and merges as files write them → as the tokenizer has them.
+class Written {
+ public:
+  /// `numbers` and `name` must outlive it.
+  Written(const TextMap<std::int64_t>& numbers, const std::string& name)
+      : numbers_(numbers),
+        name_(name),
+        written_(in_order(numbers, name)),
+        made_(written_.size(), false) {}
+
+  std::vector<BytePairTokenizer::Merge> merges;
+
+  /// `where` and `place` name the merge in messages.
+  void merge(const std::string& where, std::int64_t place, std::string_view left,
+             std::string_view right) {
+    const auto number = [&](std::string_view token) {
+      const auto entry = numbers_.find(token);
+      LADON_CHECK(entry != numbers_.end(), "byte_pair", where, place, ": '", shortened(token),
+                  "' is no token of ", name_);
+      return entry->second;
+    };
+    made_[static_cast<std::size_t>(number(detail::join(left, right)))] = true;
+    merges.emplace_back(number(left), number(right));
+  }
+
+  /// After the last merge: a token is special if it is no byte and none made it.
+  std::vector<std::string> tokens() const {
+    std::vector<std::string> tokens;
+    for (std::size_t i = 0; i < written_.size(); ++i) {
+      std::optional<std::string> bytes = from_byte_letters(*written_[i]);
+      if (!made_[i] && !(bytes && bytes->size() == 1)) bytes = *written_[i];
+      LADON_CHECK(bytes.has_value(), "byte_pair", name_, ": the token '", shortened(*written_[i]),
+                  "' has a character that writes no byte");
+      tokens.push_back(*std::move(bytes));
+    }
+    return tokens;
+  }
+
+ private:
+  const TextMap<std::int64_t>& numbers_;
+  const std::string& name_;
+  std::vector<const std::string*> written_;
+  std::vector<bool> made_;
+};
+
+// {"token": number, …}, in ASCII.
+std::string vocabulary_text(const std::vector<std::string>& written) {
+  std::string text = "{";
+  for (std::size_t i = 0; i < written.size(); ++i)
+    text += detail::join(i == 0 ? "" : ", ", json(written[i]).dump(-1, ' ', true), ": ", i);
+  return text + "}";
+}
+
+// What may stand in a tokenizer.json, where it would change what tokens a text has.
+void check_byte_level(const json& all, const std::string& name) {
+  const json &model = json_at(all, "model"), &words = json_at(all, "pre_tokenizer");
+  const auto check = [&](const json& value, std::initializer_list<json> allowed, const char* what) {
+    LADON_CHECK(std::find(allowed.begin(), allowed.end(), value) != allowed.end(), "byte_pair",
+                name, ": ", what, " is ",
+                shortened(value.dump(-1, ' ', false, json::error_handler_t::replace)),
+                "; what is read is byte-level BPE of GPT-2's words");
+  };
+  check(json_at(model, "type"), {"BPE"}, "the model's type");
+  check(json_at(model, "byte_fallback"), {nullptr, false}, "byte_fallback");
+  check(json_at(model, "ignore_merges"), {nullptr, false}, "ignore_merges");
+  check(json_at(model, "dropout"), {nullptr, 0}, "dropout");
+  check(json_at(model, "continuing_subword_prefix"), {nullptr, ""}, "continuing_subword_prefix");
+  check(json_at(model, "end_of_word_suffix"), {nullptr, ""}, "end_of_word_suffix");
+  check(json_at(all, "normalizer"), {nullptr}, "the normalizer");
+  check(json_at(words, "type"), {"ByteLevel"}, "the pre_tokenizer's type");
+  check(json_at(words, "add_prefix_space"), {false}, "add_prefix_space");
+  check(json_at(words, "use_regex"), {nullptr, true}, "use_regex");
+}
+
+// Adds {"token": number, …}, or [{"content": token, "id": number}, …].
+void add_numbers(TextMap<std::int64_t>& numbers, const std::string& name, const json& token,
+                 const json& number) {
+  LADON_CHECK(token.is_string() && number.is_number_unsigned() &&
+                  number.get<std::uint64_t>() < std::uint64_t{1} << 31,
+              "byte_pair", name, ": needs tokens with numbers from 0 to 2^31 − 1, got ",
+              shortened(token.dump()), ": ", shortened(number.dump()));
+  const auto value = number.get<std::int64_t>();
+  const auto [entry, fresh] = numbers.emplace(token.get<std::string>(), value);
+  LADON_CHECK(fresh || entry->second == value, "byte_pair", name, ": the token '",
+              shortened(entry->first), "' stands twice, as ", entry->second, " and ", value);
+}
+
+TextMap<std::int64_t> numbers_of(const json& all, const std::string& name) {
+  const json &model = json_at(all, "model"), &vocabulary = json_at(model, "vocab"),
+             &added = json_at(all, "added_tokens");
+  LADON_CHECK(vocabulary.is_object() && (added.is_null() || added.is_array()), "byte_pair", name,
+              ": needs model.vocab, an object, and added_tokens, a list or nothing");
+  TextMap<std::int64_t> numbers;
+  for (const auto& [token, number] : vocabulary.items()) add_numbers(numbers, name, token, number);
+  for (const json& token : added)
+    add_numbers(numbers, name, json_at(token, "content"), json_at(token, "id"));
+  return numbers;
+}
+
+// "left right" or ["left", "right"].
+std::pair<std::string_view, std::string_view> parts_of(const json& merge, const std::string& name,
+                                                       std::size_t rank) {
+  if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string())
+    return {merge[0].get_ref<const std::string&>(), merge[1].get_ref<const std::string&>()};
+  const std::string_view text =
+      merge.is_string() ? merge.get_ref<const std::string&>() : std::string_view();
+  const std::size_t blank = text.find(' ');
+  LADON_CHECK(blank != text.npos && text.find(' ', blank + 1) == text.npos, "byte_pair", name,
+              ": merge ", rank, " must be \"left right\" or [\"left\", \"right\"], got ",
+              shortened(merge.dump()));
+  return {text.substr(0, blank), text.substr(blank + 1)};
+}
+
 }  // namespace
 
 BytePairTokenizer BytePairTokenizer::parse(std::string_view encoder,
                                            const std::string& encoder_name, std::string_view merges,
                                            const std::string& merges_name) {
   EncoderReader reader(encoder_name);
-  nlohmann::json::sax_parse(encoder, &reader);
-  const TextMap<std::int64_t>& numbers = reader.numbers;
-  const std::vector<const std::string*> written = in_order(numbers, encoder_name);
-
-  std::vector<Merge> pairs;
-  std::vector<bool> made(written.size(), false);
+  json::sax_parse(encoder, &reader);
+  Written written(reader.numbers, encoder_name);
   for_each_merge(merges, merges_name,
                  [&](std::int64_t line, std::string_view left, std::string_view right) {
-                   const auto number = [&](std::string_view token) {
-                     const auto entry = numbers.find(token);
-                     LADON_CHECK(entry != numbers.end(), "byte_pair", merges_name, ":", line, ": '",
-                                 shortened(token), "' is no token of ", encoder_name);
-                     return entry->second;
-                   };
-                   const auto whole = number(detail::join(left, right));
-                   made[static_cast<std::size_t>(whole)] = true;
-                   pairs.emplace_back(number(left), number(right));
+                   written.merge(merges_name + ":", line, left, right);
                  });
+  return {written.tokens(), std::move(written.merges), encoder_name + ", " + merges_name + ": "};
+}
 
-  std::vector<std::string> tokens;
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    std::optional<std::string> bytes = from_byte_letters(*written[i]);
-    if (!made[i] && !(bytes && bytes->size() == 1)) bytes = *written[i];  // special
-    LADON_CHECK(bytes.has_value(), "byte_pair", encoder_name, ": the token '",
-                shortened(*written[i]), "' has a character that writes no byte");
-    tokens.push_back(*std::move(bytes));
+BytePairTokenizer BytePairTokenizer::parse(std::string_view text, const std::string& name) {
+  const json all = parse_json("byte_pair", name, text);
+  check_byte_level(all, name);
+  const TextMap<std::int64_t> numbers = numbers_of(all, name);
+  const json& merges = json_at(json_at(all, "model"), "merges");
+  LADON_CHECK(merges.is_array(), "byte_pair", name, ": needs model.merges, a list");
+  Written written(numbers, name);
+  for (std::size_t rank = 0; rank < merges.size(); ++rank) {
+    const auto [left, right] = parts_of(merges[rank], name, rank);
+    written.merge(name + ": merge ", static_cast<std::int64_t>(rank), left, right);
   }
-  return {std::move(tokens), std::move(pairs), encoder_name + ", " + merges_name + ": "};
+  return {written.tokens(), std::move(written.merges), name + ": "};
 }
 
 BytePairTokenizer BytePairTokenizer::load(const std::string& encoder, const std::string& merges) {
   return parse(read_file(encoder), encoder, read_file(merges), merges);
 }
 
-void BytePairTokenizer::save(const std::string& encoder, const std::string& merges) const {
+BytePairTokenizer BytePairTokenizer::load(const std::string& path) {
+  return parse(read_file(path), path);
+}
+
+std::vector<std::string> BytePairTokenizer::written() const {
   std::vector<std::string> written;
   for (const std::string& token : tokens_) written.push_back(to_byte_letters(token));
   for (const std::int64_t i : special_)
@@ -150,15 +261,47 @@ void BytePairTokenizer::save(const std::string& encoder, const std::string& merg
     LADON_CHECK(fresh, "byte_pair", "tokens ", entry->second, " and ", i,
                 " would both be written '", written[i], "', one of them being special");
   }
-  std::string json = "{", lines = std::string(version) + ": 0.2\n";
-  for (std::size_t i = 0; i < written.size(); ++i)
-    json +=
-        detail::join(i == 0 ? "" : ", ", nlohmann::json(written[i]).dump(-1, ' ', true), ": ", i);
+  return written;
+}
+
+void BytePairTokenizer::save(const std::string& encoder, const std::string& merges) const {
+  const std::vector<std::string> written = this->written();
+  std::string lines = std::string(version) + ": 0.2\n";
   for (const auto& [left, right] : merges_)
     lines += written[static_cast<std::size_t>(left)] + " " +
              written[static_cast<std::size_t>(right)] + "\n";
-  write_atomically(encoder, json + "}");
+  write_atomically(encoder, vocabulary_text(written));
   write_atomically(merges, lines);
+}
+
+void BytePairTokenizer::save(const std::string& path) const {
+  const std::vector<std::string> written = this->written();
+  const json byte_level = {{"type", "ByteLevel"},
+                           {"add_prefix_space", false},
+                           {"trim_offsets", true},
+                           {"use_regex", true}};
+  json added = json::array(), merges = json::array();
+  for (const std::int64_t i : special_)
+    added.push_back({{"id", i},
+                     {"content", written[static_cast<std::size_t>(i)]},
+                     {"single_word", false},
+                     {"lstrip", false},
+                     {"rstrip", false},
+                     {"normalized", false},
+                     {"special", true}});
+  for (const auto& [left, right] : merges_)
+    merges.push_back(written[static_cast<std::size_t>(left)] + " " +
+                     written[static_cast<std::size_t>(right)]);
+  write_atomically(
+      path,
+      detail::join(R"({"version": "1.0", "truncation": null, "padding": null, )",
+                   R"("added_tokens": )", added.dump(), R"(, "normalizer": null, )",
+                   R"("pre_tokenizer": )", byte_level.dump(), R"(, "post_processor": null, )",
+                   R"("decoder": )", byte_level.dump(), R"(, "model": {"type": "BPE", )",
+                   R"("dropout": null, "unk_token": null, "continuing_subword_prefix": null, )",
+                   R"("end_of_word_suffix": null, "fuse_unk": false, )",
+                   R"("byte_fallback": false, "vocab": )", vocabulary_text(written),
+                   R"(, "merges": )", merges.dump(), "}}"));
 }
 
 }  // namespace ladon

@@ -1,0 +1,19 @@
+#pragma once
+// JSON of a few levels: configurations, vocabularies. Internal to sources, which alone see nlohmann's
+// header.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace ladon {
+
+/// The value that the text is; of two equal keys the last counts. Throws Error, naming operation and
+/// path, for text that is not JSON or nests deeper than 16 levels. Takes memory in proportion to the
+/// text.
+nlohmann::json parse_json(const char* operation, const std::string& path, std::string_view text);
+
+/// What stands under the key; null where there is no such key, or `object` is none.
+const nlohmann::json& json_at(const nlohmann::json& object, const char* key);
+
+}  // namespace ladon
