@@ -62,5 +62,8 @@ NextToken next_token(const LanguageModel& model);
 /// over. Throws Error naming the first name that is missing or left over, or whose shape differs; the
 /// model then stays as it was.
 void from_names(LanguageModel& model, const StateDict& state);
+/// The model's weights under these names: GPT-2's (with `transformer.`) where it has trained positions, else
+/// Llama's. Throws Error for a model that has tensors without a name there.
+StateDict to_names(const LanguageModel& model);
 
 }  // namespace ladon

@@ -22,6 +22,7 @@
 #include "ladon/layers/norm.h"
 #include "ladon/layers/pooling.h"
 #include "ladon/layers/positional.h"
+#include "ladon/layers/pretrained.h"
 #include "ladon/layers/recurrent.h"
 #include "ladon/layers/structured_attention.h"
 #include "ladon/layers/torch_layout.h"

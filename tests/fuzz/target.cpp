@@ -25,6 +25,8 @@ const std::vector<Target>& targets() {
       {"text", read_text},
       {"vocabulary", read_vocabulary},
       {"byte_pair", read_byte_pair},
+      {"tokenizer_json", read_tokenizer_json},
+      {"model_config", read_model_config},
       {"utf8", read_utf8},
       {"einsum", read_einsum},
       {"gram", read_gram},

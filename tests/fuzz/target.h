@@ -56,6 +56,8 @@ bool read_glove(std::string_view bytes);
 bool read_text(std::string_view bytes);
 bool read_vocabulary(std::string_view bytes);
 bool read_byte_pair(std::string_view bytes);
+bool read_tokenizer_json(std::string_view bytes);
+bool read_model_config(std::string_view bytes);
 bool read_utf8(std::string_view bytes);
 bool read_einsum(std::string_view bytes);
 bool read_gram(std::string_view bytes);

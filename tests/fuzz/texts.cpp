@@ -7,6 +7,7 @@
 #include "ladon/core/data/text.h"
 #include "ladon/core/data/vocabulary.h"
 #include "ladon/core/io/utf8.h"
+#include "ladon/layers/pretrained.h"
 #include "ladon/tests/fuzz/target.h"
 
 namespace ladon::fuzz {
@@ -51,6 +52,23 @@ bool read_byte_pair(std::string_view bytes) {
     for (const SpecialTokens special : {SpecialTokens::as_text, SpecialTokens::as_tokens})
       require(tokenizer.decode(tokenizer.encode(merges, special)) == merges,
               "a text does not come back");
+  });
+}
+
+bool read_tokenizer_json(std::string_view bytes) {
+  return accepted([&] {
+    const auto tokenizer = BytePairTokenizer::parse(bytes, "tokenizer.json");
+    for (const SpecialTokens special : {SpecialTokens::as_text, SpecialTokens::as_tokens})
+      require(tokenizer.decode(tokenizer.encode(bytes, special)) == bytes,
+              "a text does not come back");
+  });
+}
+
+// The configuration of a model of no weights: what is read is then refused.
+bool read_model_config(std::string_view bytes) {
+  return accepted([&] {
+    const LanguageModelConfig config = parse_language_model_config(bytes, "config.json");
+    require(!accepted([&] { make_language_model(config, {}); }), "a model of nothing");
   });
 }
 

@@ -248,6 +248,12 @@ void expect_logits(const LanguageModel& model, const std::vector<int>& tokens,
   EXPECT_LT(largest, 1e-10);
 }
 
+std::vector<std::string> names_of(const StateDict& state) {
+  std::vector<std::string> names;
+  for (const auto& [name, x] : state) names.push_back(name);
+  return names;
+}
+
 const std::vector<int> text = {3, 1, 4, 1, 5, 9, 2, 6};
 
 TEST(LanguageModel, LoadsGpt2ByItsNames) {
@@ -263,6 +269,11 @@ TEST(LanguageModel, LoadsGpt2ByItsNames) {
     model.to(f64);
     model.eval();
     expect_logits(model, text, gpt2_logits(state, text));
+    LanguageModel again(gpt2(vocabulary, layers, dim, heads, 9), rng);
+    again.to(f64);
+    from_names(again, to_names(model));
+    EXPECT_TRUE(same_bits(again.body.layers[1].attention.key.detach(),
+                          model.body.layers[1].attention.key.detach()));
   }
 }
 
@@ -275,6 +286,7 @@ TEST(LanguageModel, LoadsLlamaByItsNames) {
     model.to(f64);
     model.eval();
     expect_logits(model, text, llama_logits(state, text, kv_heads));
+    EXPECT_EQ(names_of(to_names(model)), names_of(state));
   }
 }
 
