@@ -133,7 +133,7 @@ bool teach(const Settings& s) {
   const double bigram = bigram_loss(corpus);
   LanguageModel model = make_model(s, corpus);
   corpus.characters.encode(s.prompt);  // before hours of training
-  std::cout << corpus.name << ": " << corpus.train.count() + corpus.validation.count()
+  std::cout << corpus.name << ": " << corpus.text.train.count() + corpus.text.validation.count()
             << " characters, " << corpus.characters.size() << " of them different; "
             << model.parameter_count() << " weights" << std::endl;
   std::vector<Look> looks;

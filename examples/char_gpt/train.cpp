@@ -54,20 +54,6 @@ LanguageModel make_model(const Settings& s, const Corpus& corpus) {
 
 std::filesystem::path run_file(const Settings& s) { return s.common.out / "char_gpt.safetensors"; }
 
-double validation_loss(const LanguageModel& model, const Corpus& corpus, std::int64_t context) {
-  constexpr std::int64_t at_once = 64;
-  const NoGrad no_grad;
-  const std::int64_t windows = window_count(corpus.validation, context);
-  double sum = 0, count = 0;
-  for (std::int64_t first = 0; first < windows; first += at_once) {
-    const Window w = windows_from(corpus.validation, first, at_once, context);
-    const auto here = static_cast<double>(w.y.count());
-    sum += here * cross_entropy(model(w.x), w.y).item();
-    count += here;
-  }
-  return sum / count;
-}
-
 std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& model) {
   Generator rng(s.common.seed);
   AdamW adam(decay_except(model), {.lr = s.rate, .beta2 = 0.99, .weight_decay = 0.1});
@@ -90,7 +76,7 @@ std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& 
   auto start = Clock::now();
   while (adam.steps() < s.steps) {
     Generator draw = rng.split(1).split(static_cast<std::uint64_t>(adam.steps()));
-    const Window w = random_windows(corpus.train, s.batch, s.context, draw);
+    const Window w = random_windows(corpus.text.train, s.batch, s.context, draw);
     adam.zero_grad();
     const Tensor loss = cross_entropy(model(w.x), w.y);
     backward(loss);
@@ -104,7 +90,7 @@ std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& 
     const double seconds = seconds_since(start);
     model.eval();
     looks.push_back(
-        {adam.steps(), sum / count, validation_loss(model, corpus, s.context), seconds});
+        {adam.steps(), sum / count, loss_on(model, corpus.text.validation, s.context), seconds});
     model.train();
     seen = tensor_of(looks);
     run.save(run_file(s));

@@ -31,7 +31,4 @@ std::filesystem::path run_file(const Settings& s);
 /// further than `steps`.
 std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& model);
 
-/// Mean over the validation text.
-double validation_loss(const LanguageModel& model, const Corpus& corpus, std::int64_t context);
-
 }  // namespace ladon::example

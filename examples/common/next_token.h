@@ -1,0 +1,42 @@
+#pragma once
+// Texts as rows of tokens, and how well a model says the next one.
+
+#include <string>
+#include <vector>
+
+#include "ladon/core/random.h"
+#include "ladon/core/tensor.h"
+#include "ladon/layers/language_model.h"
+
+namespace ladon::example {
+
+struct Text {
+  std::string name, content;
+};
+/// The text of a file; without a path, the headers and sources of this library in the order of their
+/// names. Throws Error for a text that cannot be read, and where the sources are not there.
+Text text_or_own(const std::string& path);
+
+/// The first nine tenths are trained on, the rest is for validation: i64 [n] each.
+struct Split {
+  Tensor train, validation;
+};
+/// Throws Error for fewer tokens than 20 contexts; `what` they are.
+Split split(const std::vector<std::int64_t>& tokens, std::int64_t context, const char* what);
+
+/// What a model sees, and what comes after each of it: i64 [batch, context] each.
+struct Window {
+  Tensor x, y;
+};
+/// Windows at random places.
+Window random_windows(const Tensor& text, std::int64_t batch, std::int64_t context, Generator& rng);
+/// Window number `first` and the `batch` − 1 after it, side by side; fewer at the end of the text.
+Window windows_from(const Tensor& text, std::int64_t first, std::int64_t batch,
+                    std::int64_t context);
+/// How many there are.
+std::int64_t window_count(const Tensor& text, std::int64_t context);
+
+/// Mean over a text, in nats a token, each after at most a context.
+double loss_on(const LanguageModel& model, const Tensor& text, std::int64_t context);
+
+}  // namespace ladon::example

@@ -1,0 +1,216 @@
+// A Llama: its folder is loaded, and it writes; and what heads that share their keys cost and save.
+
+#include <chrono>
+#include <iostream>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/examples/common/options.h"
+#include "ladon/examples/common/report.h"
+#include "ladon/examples/llama/folder.h"
+#include "ladon/examples/llama/picture.h"
+#include "ladon/examples/llama/write.h"
+
+namespace ladon::example {
+namespace {
+
+constexpr const char* summary =
+    "Loads a Llama and writes; what heads that share keys cost and save";
+constexpr const char* duration = "about 30 s on 2 cores";
+constexpr const char* lesson_told =
+    "A model that writes keeps keys and values of all it has seen: its cache grows with the text, "
+    "and where texts are long it is what costs. In Llama groups of heads share one head of keys "
+    "and values. Here small Llamas that differ in that alone learn a text (by default Ladon's own "
+    "sources), and a table says what they learned and what their caches take. One is written as a "
+    "folder in the files and names of Llama, and loaded again as any other would be. --model loads "
+    "a folder that you have, of Llama or of GPT-2.";
+const std::vector<Trial> trials = {
+    {"llama --steps 1000 --runs 4", "validation, with errors: how much of it do shared keys cost?"},
+    {"llama --model llama.out/model --prompt 'LADON_CHECK('",
+     "the text, and the time with the cache and without"},
+    {"llama --model llama.out/model --temperature 0",
+     "the text: always the likeliest token, and soon the same ones again"},
+    {"llama --layers 4 --dim 256 --heads 16 --kv-heads 1,16",
+     "cache_bytes and seconds: the cache of 16 heads and of one"}};
+
+void add_model_options(CLI::App& app, Settings& s) {
+  add(app, "--model", s.model, "A folder with config.json and model.safetensors, or its shards",
+      "Then nothing is trained")
+      ->check(name_of("a folder"));
+  add(app, "--prompt", s.prompt, "What is written on", "It shows what the model knows")
+      ->check(name_of("a text"));
+  app.add_flag("--ids", s.ids,
+               "Prompt and answer are numbers of tokens. For a folder whose tokenizer is not "
+               "byte-level BPE");
+  add(app, "--length", s.length, "Tokens to write",
+      "At most what the model was trained to see, with the prompt")
+      ->check(whole_number<std::int64_t>(1, 100'000));
+  add(app, "--temperature", s.temperature, "Of the drawing; 0: always the likeliest token",
+      "1 draws from what the model says, lower is more careful")
+      ->check(number(0, 100));
+  add(app, "--top-k", s.top_k, "Tokens to draw from, the likeliest; 0: all",
+      "Fewer leave out what is unlikely")
+      ->check(whole_number<std::int64_t>(0, 1'000'000));
+  add(app, "--top-p", s.top_p, "Mass of the likeliest tokens to draw from",
+      "1 draws from all; lower adapts to how sure the model is")
+      ->check(number(0.001, 1));
+  add(app, "--again", s.again, "Tokens to write a second time without the cache, to compare",
+      "0 for large models: each takes as long as reading all before it")
+      ->check(whole_number<std::int64_t>(0, 100'000));
+}
+
+void add_training_options(CLI::App& app, Settings& s) {
+  const CLI::Validator size = whole_number<std::int64_t>(1, 100'000);
+  add(app, "--text", s.text, "A text file to learn (default: Ladon's own sources)",
+      "A million characters or more; it may be compressed by gzip")
+      ->check(name_of("a file"));
+  add(app, "--tokens", s.tokens, "Tokens of the byte-pair tokenizer, which learns from the text",
+      "More make texts shorter, and each token rarer")
+      ->check(whole_number<std::int64_t>(257, 100'000));
+  add(app, "--kv-heads", s.kv_heads, "Heads of keys and values, a model each; they divide --heads",
+      "1 is multi-query attention, --heads the attention of old")
+      ->delimiter(',')
+      ->check(size);
+  add(app, "--heads", s.heads, "Heads of queries; they divide --dim", "More can share more")
+      ->check(size);
+  add(app, "--layers", s.layers, "Layers of each model", "Each has a cache of its own")
+      ->check(size);
+  add(app, "--dim", s.dim, "Width of the models", "Twice as wide: four times the work")
+      ->check(size);
+  add(app, "--context", s.context, "Tokens that the models are trained to see",
+      "Longer texts can be written")
+      ->check(whole_number<std::int64_t>(2, 100'000));
+  add(app, "--batch", s.batch, "Windows a step", "More make steps smoother")->check(size);
+  add(app, "--steps", s.steps, "Steps of each training", "Until validation no longer falls")
+      ->check(size);
+  add(app, "--runs", s.runs, "Trainings of each model, from other weights and windows",
+      "Standard errors are over them: differences here are small")
+      ->check(whole_number<std::int64_t>(1, 1000));
+  add(app, "--rate", s.rate, "Highest learning rate", "Lower it where the loss jumps")
+      ->check(number_above(0));
+  app.callback([&s] {
+    std::vector<std::string> listed;
+    for (const std::int64_t m : s.kv_heads) listed.push_back(std::to_string(m));
+    refuse_repeated("--kv-heads", listed);
+  });
+}
+
+nlohmann::json settings_json(const Settings& s) {
+  return {{"model", s.model},
+          {"prompt", s.prompt},
+          {"ids", s.ids},
+          {"length", s.length},
+          {"temperature", s.temperature},
+          {"top_k", s.top_k},
+          {"top_p", s.top_p},
+          {"again", s.again},
+          {"text", s.text},
+          {"tokens", s.tokens},
+          {"kv_heads", s.kv_heads},
+          {"heads", s.heads},
+          {"layers", s.layers},
+          {"dim", s.dim},
+          {"context", s.context},
+          {"batch", s.batch},
+          {"steps", s.steps},
+          {"runs", s.runs},
+          {"rate", s.rate},
+          {"seed", s.common.seed}};
+}
+
+Table table_of(const Settings& s, const Study& study) {
+  Table table("kv_heads",
+              {{.name = "weights", .meaning = "of the model", .whole = true},
+               {.name = "validation",
+                .meaning = join("loss on the last tenth of the text, nats a token, over ", s.runs,
+                                s.runs == 1 ? " run" : " runs"),
+                .better = Better::lower},
+               {.name = "cache_bytes",
+                .meaning = "what the cache keeps of a token: keys and values of every layer",
+                .better = Better::lower,
+                .whole = true},
+               {.name = "seconds",
+                .meaning = join("to write 1000 tokens: ", texts_beside,
+                                " texts side by side, each after ", tokens_before, " tokens"),
+                .better = Better::lower}});
+  for (const Sharing& row : study.rows) {
+    const Measured loss = estimate(row.validation);
+    table.add({.method = std::to_string(row.kv_heads),
+               .figures = {{static_cast<double>(row.weights)},
+                           s.runs == 1 ? Measured{loss.value} : loss,
+                           {static_cast<double>(row.cache_bytes)},
+                           {1000 * row.seconds}}});
+  }
+  return table;
+}
+
+/// The folder's model against that which was written there.
+void compare(const std::string& folder, const LanguageModel& loaded, const LanguageModel& trained,
+             const Lesson& lesson, std::int64_t context) {
+  const NoGrad no_grad;
+  const Tensor x = windows_from(lesson.text.validation, 0, 4, context).x;
+  const Tensor difference = amax(abs(loaded(x) - trained(x)));
+  std::cout << "\nwritten and loaded again: " << folder
+            << "\nlargest difference of its logits to those of the model that was trained: "
+            << difference.item() << '\n';
+}
+
+nlohmann::ordered_json tell(const Written& w) {
+  const double speed = static_cast<double>(w.tokens) / w.seconds;
+  std::cout << "\nIt writes:\n"
+            << w.prompt << w.text << "\n\nwith the cache: " << w.tokens << " tokens in "
+            << w.seconds << " s, " << speed << " tokens/s\n";
+  if (w.again > 0)
+    std::cout << "without it: " << w.again << " tokens in " << w.seconds_uncached << " s, "
+              << static_cast<double>(w.again) / w.seconds_uncached << " tokens/s; "
+              << (w.same ? "the same tokens" : "OTHER TOKENS") << '\n';
+  return {{"written", w.text}, {"tokens_per_second", speed}, {"same_without_cache", w.same}};
+}
+
+bool teach(const Settings& s) {
+  const auto start = std::chrono::steady_clock::now();
+  Report report;
+  report.example = "llama";
+  report.settings = settings_json(s);
+  std::string folder = s.model;
+  std::filesystem::path picture;
+  std::optional<Lesson> lesson;
+  Study study;
+  if (folder.empty()) {
+    lesson = read_lesson(s);
+    std::cout << lesson->name << ": "
+              << lesson->text.train.count() + lesson->text.validation.count() << " tokens, "
+              << lesson->tokenizer.size() << " of them different" << std::endl;
+    study = run_study(s, *lesson);
+    report.tables = {table_of(s, study)};
+    report.interrupted = study.interrupted;
+    std::cout << '\n' << report.tables[0].text() << '\n' << report.tables[0].explained();
+    picture = draw(s, *lesson, study);
+  }
+  if (!study.interrupted) {
+    if (study.model) {
+      folder = (s.common.out / "model").string();
+      write_folder(folder, *study.model, lesson->tokenizer, s.context);
+    }
+    const LanguageModel model = load_language_model(folder);
+    if (study.model) compare(folder, model, *study.model, *lesson, s.context);
+    report.more = tell(write_on(s, folder, model));
+  }
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  write_json(s.common, report);
+  if (!picture.empty()) std::cout << "\npicture: " << picture.string() << '\n';
+  return !study.interrupted;
+}
+
+}  // namespace
+}  // namespace ladon::example
+
+int main(int argc, char** argv) {
+  using namespace ladon::example;
+  Settings settings;
+  CLI::App app;
+  set_up(app, "llama", {summary, duration, lesson_told, trials}, settings.common);
+  add_model_options(app, settings);
+  add_training_options(app, settings);
+  return run(app, settings.common, argc, argv, [&] { return teach(settings); });
+}

@@ -1,0 +1,13 @@
+#pragma once
+// What shared keys cost and save.
+
+#include <filesystem>
+
+#include "ladon/examples/llama/study.h"
+
+namespace ladon::example {
+
+/// Validation loss, and the cache's size, against key heads. The picture's path, or an empty one.
+std::filesystem::path draw(const Settings& s, const Lesson& lesson, const Study& study);
+
+}  // namespace ladon::example

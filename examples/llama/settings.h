@@ -1,0 +1,32 @@
+#pragma once
+// The settings of a run.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ladon/examples/common/cli.h"
+
+namespace ladon::example {
+
+struct Settings {
+  CommonOptions common;
+  std::string model;  ///< A folder to load; empty: models are trained, and one of them is loaded.
+  // Of what is written:
+  std::string prompt = "const Tensor";
+  bool ids = false;  ///< Prompt and answer are numbers of tokens.
+  std::int64_t length = 100;
+  double temperature = 0.8, top_p = 0.95;
+  std::int64_t top_k = 50;
+  std::int64_t again = 100;  ///< Tokens of it that are written without the cache, too.
+  // Of what is trained:
+  std::string text;                                   ///< A text file; empty: Ladon's own sources.
+  std::int64_t tokens = 512;                          ///< Of the byte-pair tokenizer.
+  std::vector<std::int64_t> kv_heads = {1, 2, 4, 8};  ///< A model each.
+  std::int64_t heads = 8, layers = 2, dim = 128;
+  std::int64_t context = 128, batch = 8;
+  std::int64_t steps = 300, runs = 1;
+  double rate = 3e-3;  ///< Highest learning rate.
+};
+
+}  // namespace ladon::example
