@@ -175,8 +175,9 @@ LanguageModel make_language_model(const LanguageModelConfig& config, const State
 }
 
 LanguageModel load_language_model(const std::string& folder) {
-  const std::filesystem::path config = std::filesystem::path(folder) / "config.json";
-  return make_language_model(read_language_model_config(config.string()), load_safetensors(folder));
+  const LanguageModelConfig config =
+      read_language_model_config((std::filesystem::path(folder) / "config.json").string());
+  return make_language_model(config, load_safetensors(folder));
 }
 
 }  // namespace ladon

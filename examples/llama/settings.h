@@ -25,7 +25,7 @@ struct Settings {
   std::vector<std::int64_t> kv_heads = {1, 2, 4, 8};  ///< A model each.
   std::int64_t heads = 8, layers = 2, dim = 128;
   std::int64_t context = 128, batch = 8;
-  std::int64_t steps = 300, runs = 1;
+  std::int64_t steps = 250, runs = 1;
   double rate = 3e-3;  ///< Highest learning rate.
 };
 

@@ -28,7 +28,7 @@ struct Sharing {
   double seconds = 0;                   ///< For one token, as below.
 };
 /// A token is timed in so many texts side by side, each of so many tokens.
-constexpr std::int64_t texts_beside = 8, tokens_before = 4096;
+constexpr std::int64_t texts_beside = 8, tokens_before = 2048;
 
 struct Study {
   std::vector<Sharing> rows;

@@ -110,7 +110,7 @@ TEST_P(EveryExample, NamesCommandsToTryAndWhatToWatch) {
 
 INSTANTIATE_TEST_SUITE_P(All, EveryExample,
                          testing::Values("repulsive_heads", "nngp_compare", "gp_classify",
-                                         "particles", "posterior", "char_gpt"),
+                                         "particles", "posterior", "char_gpt", "llama"),
                          [](const auto& each) { return std::string(each.param); });
 
 }  // namespace

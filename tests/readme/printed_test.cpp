@@ -88,7 +88,7 @@ std::string without_times(const std::string& text) {
     if (!header.empty())  // they stand last: what is before them is compared
       line = std::regex_replace(line.substr(0, line.find_last_not_of(' ') + 1),
                                 std::regex(" +[0-9.]+( ± [0-9.–]+)?( +[0-9.]+| +–)?$"), " #");
-    line = std::regex_replace(line, std::regex("[0-9.e+-]+ (s|MB|GB|kB)\\b"), "# $1");
+    line = std::regex_replace(line, std::regex("[0-9.e+-]+ (s|MB|GB|kB|tokens/s)\\b"), "# $1");
     all += std::regex_replace(line, std::regex(" +"), " ") + '\n';
   }
   return all;
