@@ -103,6 +103,7 @@ double rope_base(const Fields& f) {
       base = rope->positive("rope_theta", base);
     }
   f.only("partial_rotary_factor", {1});
+  f.only("rope_interleaved", {false});
   return base;
 }
 

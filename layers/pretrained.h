@@ -33,7 +33,8 @@ LanguageModelConfig parse_language_model_config(std::string_view text, const std
 /// the form needs more numbers than `state` has, before memory is taken for it, and as from_names does.
 LanguageModel make_language_model(const LanguageModelConfig& config, const StateDict& state);
 
-/// The model of a folder. Throws Error as the two above and load_safetensors() do.
+/// The model of a folder; for a moment its files' tensors stand beside it in memory. Throws Error as the two
+/// above and load_safetensors() do.
 LanguageModel load_language_model(const std::string& folder);
 
 }  // namespace ladon

@@ -14,10 +14,9 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary =
-    "Loads a Llama and writes; what heads that share keys cost and save";
+constexpr const char* summary = "Loads a Llama, and shows what heads that share keys cost";
 constexpr const char* duration = "about 30 s on 2 cores";
-constexpr const char* lesson_told =
+constexpr const char* lesson =
     "A model that writes keeps keys and values of all it has seen: its cache grows with the text, "
     "and where texts are long it is what costs. In Llama groups of heads share one head of keys "
     "and values. Here small Llamas that differ in that alone learn a text (by default Ladon's own "
@@ -146,9 +145,9 @@ Table table_of(const Settings& s, const Study& study) {
 
 /// The folder's model against that which was written there.
 void compare(const std::string& folder, const LanguageModel& loaded, const LanguageModel& trained,
-             const Lesson& lesson, std::int64_t context) {
+             const Lesson& learned, std::int64_t context) {
   const NoGrad no_grad;
-  const Tensor x = windows_from(lesson.text.validation, 0, 4, context).x;
+  const Tensor x = windows_from(learned.text.validation, 0, 4, context).x;
   const Tensor difference = amax(abs(loaded(x) - trained(x)));
   std::cout << "\nwritten and loaded again: " << folder
             << "\nlargest difference of its logits to those of the model that was trained: "
@@ -156,15 +155,15 @@ void compare(const std::string& folder, const LanguageModel& loaded, const Langu
 }
 
 nlohmann::ordered_json tell(const Written& w) {
-  const double speed = static_cast<double>(w.tokens) / w.seconds;
+  const double speed = static_cast<double>(w.tokens.size()) / w.seconds;
   std::cout << "\nIt writes:\n"
-            << w.prompt << w.text << "\n\nwith the cache: " << w.tokens << " tokens in "
-            << w.seconds << " s, " << speed << " tokens/s\n";
+            << w.text << "\n\nwith the cache: " << w.tokens.size() << " tokens in " << w.seconds
+            << " s, " << speed << " tokens/s\n";
   if (w.again > 0)
     std::cout << "without it: " << w.again << " tokens in " << w.seconds_uncached << " s, "
               << static_cast<double>(w.again) / w.seconds_uncached << " tokens/s; "
               << (w.same ? "the same tokens" : "OTHER TOKENS") << '\n';
-  return {{"written", w.text}, {"tokens_per_second", speed}, {"same_without_cache", w.same}};
+  return {{"written", w.tokens}, {"tokens_per_second", speed}, {"same_without_cache", w.same}};
 }
 
 bool teach(const Settings& s) {
@@ -174,26 +173,26 @@ bool teach(const Settings& s) {
   report.settings = settings_json(s);
   std::string folder = s.model;
   std::filesystem::path picture;
-  std::optional<Lesson> lesson;
+  std::optional<Lesson> learned;
   Study study;
   if (folder.empty()) {
-    lesson = read_lesson(s);
-    std::cout << lesson->name << ": "
-              << lesson->text.train.count() + lesson->text.validation.count() << " tokens, "
-              << lesson->tokenizer.size() << " of them different" << std::endl;
-    study = run_study(s, *lesson);
+    learned = read_lesson(s);
+    std::cout << learned->name << ": "
+              << learned->text.train.count() + learned->text.validation.count() << " tokens, "
+              << learned->tokenizer.size() << " of them different" << std::endl;
+    study = run_study(s, *learned);
     report.tables = {table_of(s, study)};
     report.interrupted = study.interrupted;
     std::cout << '\n' << report.tables[0].text() << '\n' << report.tables[0].explained();
-    picture = draw(s, *lesson, study);
+    picture = draw(s, *learned, study);
   }
   if (!study.interrupted) {
     if (study.model) {
       folder = (s.common.out / "model").string();
-      write_folder(folder, *study.model, lesson->tokenizer, s.context);
+      write_folder(folder, *study.model, learned->tokenizer, s.context);
     }
     const LanguageModel model = load_language_model(folder);
-    if (study.model) compare(folder, model, *study.model, *lesson, s.context);
+    if (study.model) compare(folder, model, *study.model, *learned, s.context);
     report.more = tell(write_on(s, folder, model));
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -209,7 +208,7 @@ int main(int argc, char** argv) {
   using namespace ladon::example;
   Settings settings;
   CLI::App app;
-  set_up(app, "llama", {summary, duration, lesson_told, trials}, settings.common);
+  set_up(app, "llama", {summary, duration, lesson, trials}, settings.common);
   add_model_options(app, settings);
   add_training_options(app, settings);
   return run(app, settings.common, argc, argv, [&] { return teach(settings); });

@@ -9,7 +9,8 @@
 namespace ladon::example {
 
 std::filesystem::path draw(const Settings& s, const Lesson& lesson, const Study& study) {
-  if (study.rows.empty()) return {};
+  if (study.rows.size() < 2) return {};
+  constexpr int top = Picture::top + 50;
   Picture picture(s.common.out, "llama");
   std::vector<std::vector<double>> losses, bytes;
   std::string places;
@@ -20,22 +21,23 @@ std::filesystem::path draw(const Settings& s, const Lesson& lesson, const Study&
     bytes.push_back({m, static_cast<double>(row.cache_bytes)});
     places += join(places.empty() ? "" : ", ", row.kv_heads);
   }
-  const std::string axis =
-      join("set logscale x 2\nset xlabel 'heads of keys and values, for ", s.heads,
-           " of queries'\nset xtics (", places, ")\nset offsets graph 0.08, graph 0.08\n");
-  picture.panel({90, Picture::top + 20, 440, 320}, "what sharing costs",
-                join(axis, "set ylabel 'validation loss, nats a token'\nset offsets graph 0.08, ",
-                     "graph 0.08, graph 0.3, graph 0.3\nset nokey\nplot ",
+  const std::string axis = join("set logscale x 2\nset xlabel 'heads of keys and values, for ",
+                                s.heads, " of queries'\nset xtics (", places, ")\nset nokey\n");
+  const std::string sizes = picture.data("bytes", bytes);
+  picture.panel({90, top, 440, 320}, "what sharing costs",
+                join(axis, "set offsets graph 0.1, graph 0.1, graph 0.3, graph 0.3\n",
+                     "set ylabel 'validation loss, nats a token'\nplot ",
                      with_errors(picture.data("losses", losses), "1:2:3", kind(0), "")));
   picture.panel(
-      {650, Picture::top + 20, 440, 320}, "what it saves",
-      join(axis, "set ylabel 'bytes of cache a token'\nset yrange [0:*]\nset nokey\nplot ",
-           curve(picture.data("bytes", bytes), "1:2", kind(1), "")));
+      {650, top, 440, 320}, "what it saves",
+      join(axis, "set offsets graph 0.1, graph 0.1\nset yrange [0:*]\n",
+           "set ylabel 'bytes of cache a token'\nplot ", sizes, " using 1:2 with impulses ",
+           kind(1).line(), ", ", sizes, " using 1:2 with points ", kind(1).points(1.2)));
   return picture.draw(
       "Heads that share their keys",
       join("small Llamas on ", lesson.name, ": ", s.layers, " layers, width ", s.dim, ", ", s.steps,
            " steps, ", s.runs, s.runs == 1 ? " run" : " runs", ", seed ", s.common.seed),
-      1130, Picture::top + 430);
+      1130, top + 410);
 }
 
 }  // namespace ladon::example

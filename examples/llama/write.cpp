@@ -76,9 +76,8 @@ Written write_on(const Settings& s, const std::string& folder, const LanguageMod
     return {texts[0].tokens, spent.count()};
   };
   const Timed cached = write(s.length, true), plain = write(std::min(s.length, s.again), false);
-  return {.prompt = s.prompt,
-          .text = speech.decode(cached.tokens),
-          .tokens = std::ssize(cached.tokens),
+  return {.tokens = cached.tokens,
+          .text = s.prompt + speech.decode(cached.tokens),
           .again = std::ssize(plain.tokens),
           .seconds = cached.seconds,
           .seconds_uncached = plain.seconds,

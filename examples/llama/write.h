@@ -9,8 +9,9 @@
 namespace ladon::example {
 
 struct Written {
-  std::string prompt, text;                  ///< As text, or as numbers.
-  std::int64_t tokens = 0, again = 0;        ///< Written with the cache, and without.
+  std::vector<std::int64_t> tokens;
+  std::string text;        ///< That is them, after the prompt.
+  std::int64_t again = 0;  ///< How many of them were written without the cache, too.
   double seconds = 0, seconds_uncached = 0;  ///< For these.
   bool same = true;                          ///< Whether they are the same.
 };

@@ -81,7 +81,8 @@ TEST_F(Llama, MisuseIsAnError) {
   };
   refuse(small("3"), "heads");
   refuse("--model " + (folder_ / "nowhere").string(), "config.json: cannot open");
-  ASSERT_EQ(run(small("1", "", "--heads 4 --dim 16 --steps 1")).status, 0);
+  const Run made = run(small("1", "", "--heads 4 --dim 16 --steps 1"));
+  ASSERT_EQ(made.status, 0) << made.error;
   const std::string load = "--model " + folder() + " ";
   refuse(load + "--prompt a --length 24", "the model was trained to see 24");
   refuse(load + "--ids --prompt a --length 2", "numbers of tokens, got 'a'");
