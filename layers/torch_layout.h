@@ -13,7 +13,8 @@ namespace ladon {
 ///   TransformerEncoder, TransformerDecoder   layers.0, …, norm
 ///   Sequential               0, 1, …
 ///   Conv, ConvTranspose      weight [out, in, window..], [in, out, window..] (here the window comes before)
-/// All others keep theirs. (The activation, the place of norms and eps are options, and are yours to match.)
+/// All others keep theirs. (The activation, the place of norms, final_norm, which nn.Transformer always has,
+/// and eps are options, and are yours to match.)
 /// Throws Error where a layer has no form there: attention of another form, with shared keys, a hook,
 /// inputs of several widths, in ntk parameterization; a gated feed-forward block.
 StateDict to_torch(const Module& model);

@@ -43,8 +43,9 @@ Owned<Layer> norm_of(const Options& o) {
   return LayerNorm({.dim = o.dim, .eps = o.norm_eps});
 }
 
-Owned<Layer> final_norm_of(const Options& o) {
-  return o.norm == NormPlacement::pre ? norm_of(o) : Owned<Layer>();
+Owned<Layer> final_norm_of(const TransformerEncoderOptions& o) {
+  return o.final_norm.value_or(o.layer.norm == NormPlacement::pre) ? norm_of(o.layer)
+                                                                   : Owned<Layer>();
 }
 
 /// x and what a branch makes of it, with the norm in its place.
@@ -180,7 +181,7 @@ TransformerEncoder::TransformerEncoder(const TransformerEncoderOptions& options,
   LADON_CHECK(options.layers > 0, "TransformerEncoder", "layers must be positive, got ",
               options.layers);
   for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options.layer, rng);
-  final_norm = final_norm_of(options.layer);
+  final_norm = final_norm_of(options);
 }
 
 Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMask& mask) const {
@@ -291,7 +292,7 @@ std::string TransformerDecoderLayer::describe() const {
 }
 
 TransformerDecoder::TransformerDecoder(const TransformerEncoderOptions& options, Generator& rng)
-    : final_norm(final_norm_of(options.layer)) {
+    : final_norm(final_norm_of(options)) {
   LADON_CHECK(options.layers > 0, "TransformerDecoder", "layers must be positive, got ",
               options.layers);
   for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options.layer, rng);
@@ -347,14 +348,14 @@ std::string TransformerDecoder::describe() const {
 Transformer::Transformer(const TransformerOptions& o, Generator& rng)
     : encoder(
           [&] {
-            TransformerEncoderOptions sees_all{o.layer, o.encoder_layers};
+            TransformerEncoderOptions sees_all{o.layer, o.encoder_layers, o.final_norm};
             sees_all.layer.causal = false;
             return sees_all;
           }(),
           rng),
       decoder(
           [&] {
-            TransformerEncoderOptions own{o.layer, o.decoder_layers};
+            TransformerEncoderOptions own{o.layer, o.decoder_layers, o.final_norm};
             if (own.layer.hook) detail::separate(*own.layer.hook, 1);  // not the encoder's weights
             return own;
           }(),

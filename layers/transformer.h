@@ -106,12 +106,14 @@ struct TransformerEncoderLayer : Layer {
 struct TransformerEncoderOptions {
   TransformerEncoderLayerOptions layer;
   std::int64_t layers;
+  /// Whether there is a norm after the last layer. Empty: with pre-norm, whose stream has none yet.
+  std::optional<bool> final_norm = {};
 };
 
-/// A stack of encoder layers; with pre-norm, a final norm.
+/// A stack of encoder layers, and a final norm where there is one.
 struct TransformerEncoder : Layer {
   std::vector<TransformerEncoderLayer> layers;
-  Owned<Layer> final_norm;  ///< Null with post-norm.
+  Owned<Layer> final_norm;  ///< null: none
 
   TransformerEncoder(const TransformerEncoderOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
@@ -178,10 +180,10 @@ struct TransformerDecoderLayer : Layer {
   Tensor around(const Tensor& x, const Attend& attend, const Attend& look) const;
 };
 
-/// A stack of decoder layers; with pre-norm, a final norm.
+/// A stack of decoder layers, and a final norm where there is one.
 struct TransformerDecoder : Layer {
   std::vector<TransformerDecoderLayer> layers;
-  Owned<Layer> final_norm;  ///< Null with post-norm.
+  Owned<Layer> final_norm;  ///< null: none
 
   TransformerDecoder(const TransformerEncoderOptions& options, Generator& rng);
   /// Throws Error: it needs a memory.
@@ -208,6 +210,7 @@ struct TransformerDecoder : Layer {
 struct TransformerOptions {
   TransformerEncoderLayerOptions layer;
   std::int64_t encoder_layers = 6, decoder_layers = 6;
+  std::optional<bool> final_norm = {};  ///< Of both, as TransformerEncoderOptions'. PyTorch: true.
 };
 
 /// Encoder and decoder:  sources [batch, S, dim], targets [batch, T, dim] → [batch, T, dim]. Embeddings,

@@ -13,6 +13,7 @@
 #include "ladon/core/rowwise.h"
 #include "ladon/layers/attention_variants.h"
 #include "ladon/tests/core/layouts.h"
+#include "ladon/tests/layers/plain_loops.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {
@@ -20,94 +21,9 @@ namespace {
 
 using ladon::testing::same_bits;
 using test::expect_error;
-using Row = std::vector<double>;
-using Rows = std::vector<Row>;
-using Names = std::vector<std::pair<std::string, Shape>>;
+using namespace test::plain;
 
 constexpr int vocabulary = 13, dim = 16, heads = 4, width = 4, hidden = 10, layers = 2;
-
-StateDict drawn(const Names& names, std::uint64_t seed) {
-  StateDict state;
-  Generator rng(seed);
-  for (const auto& [name, shape] : names) {
-    const bool norm = shape.rank() == 1 && name.ends_with("weight");
-    state[name] = normal(shape, rng, norm ? 1 : 0, shape.rank() == 1 ? 0.2 : 0.4);
-  }
-  return state;
-}
-
-/// The weights as numbers.
-class Weights {
- public:
-  explicit Weights(const StateDict& state) : state_(state) {}
-  Row vector(const std::string& name) const { return state_.at(name).to_vector(); }
-  Rows matrix(const std::string& name) const {
-    const Row all = vector(name);
-    const auto columns = static_cast<std::size_t>(state_.at(name).size(1));
-    Rows rows;
-    for (std::size_t i = 0; i < all.size(); i += columns)
-      rows.emplace_back(all.begin() + long(i), all.begin() + long(i + columns));
-    return rows;
-  }
-
- private:
-  const StateDict& state_;
-};
-
-/// x·W + b, W [in, out], or [out, in] where it is turned.
-Row affine(const Row& x, const Rows& w, const Row& b, bool turned) {
-  const std::size_t out = turned ? w.size() : w[0].size();
-  Row y(out);
-  for (std::size_t o = 0; o < out; ++o) {
-    y[o] = b.empty() ? 0 : b[o];
-    for (std::size_t i = 0; i < x.size(); ++i) y[o] += x[i] * (turned ? w[o][i] : w[i][o]);
-  }
-  return y;
-}
-
-Row plus(Row a, const Row& b) {
-  for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
-  return a;
-}
-
-/// (x − mean)/sqrt(variance + ε)·w + b; without b (RMSNorm) nothing is subtracted.
-Row normalized(const Row& x, const Row& w, const Row& b) {
-  double mean = 0, square = 0;
-  if (!b.empty())
-    for (const double v : x) mean += v / double(x.size());
-  for (const double v : x) square += (v - mean) * (v - mean) / double(x.size());
-  Row y(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i)
-    y[i] = (x[i] - mean) / std::sqrt(square + 1e-5) * w[i] + (b.empty() ? 0 : b[i]);
-  return y;
-}
-
-/// Causal attention of rows of all heads side by side; query head h sees key head h/group.
-Rows attended(const Rows& q, const Rows& k, const Rows& v, int group) {
-  Rows y;
-  for (std::size_t t = 0; t < q.size(); ++t) {
-    y.emplace_back(dim);
-    for (int h = 0; h < heads; ++h) {
-      Row weight(t + 1);
-      double sum = 0;
-      for (std::size_t s = 0; s <= t; ++s) {
-        double logit = 0;
-        for (int c = 0; c < width; ++c) logit += q[t][h * width + c] * k[s][h / group * width + c];
-        sum += weight[s] = std::exp(logit / std::sqrt(double(width)));
-      }
-      for (std::size_t s = 0; s <= t; ++s)
-        for (int c = 0; c < width; ++c)
-          y[t][h * width + c] += weight[s] / sum * v[s][h / group * width + c];
-    }
-  }
-  return y;
-}
-
-Rows part(const Rows& x, std::size_t from, std::size_t to) {
-  Rows y;
-  for (const Row& row : x) y.emplace_back(row.begin() + long(from), row.begin() + long(to));
-  return y;
-}
 
 Names gpt2_shapes() {
   Names names = {{"wte.weight", {vocabulary, dim}},
@@ -146,8 +62,8 @@ Rows gpt2_logits(const StateDict& state, const std::vector<int>& tokens) {
     };
     Rows all;
     for (const Row& row : x) all.push_back(map(norm(row, "ln_1"), "attn.c_attn"));
-    const Rows seen =
-        attended(part(all, 0, dim), part(all, dim, 2 * dim), part(all, 2 * dim, 3 * dim), 1);
+    const Rows seen = attended(part(all, 0, dim), part(all, dim, 2 * dim),
+                               part(all, 2 * dim, 3 * dim), {.heads = heads});
     for (std::size_t t = 0; t < x.size(); ++t) {
       x[t] = plus(x[t], map(seen[t], "attn.c_proj"));
       Row inner = map(norm(x[t], "ln_2"), "mlp.c_fc");
@@ -215,7 +131,8 @@ Rows llama_logits(const StateDict& state, const std::vector<int>& tokens, int kv
       k.push_back(map(seen, "self_attn.k_proj"));
       v.push_back(map(seen, "self_attn.v_proj"));
     }
-    const Rows seen = attended(turned(q), turned(k), v, heads / kv_heads);
+    const Rows seen =
+        attended(turned(q), turned(k), v, {.heads = heads, .group = heads / kv_heads});
     for (std::size_t t = 0; t < x.size(); ++t) {
       x[t] = plus(x[t], map(seen[t], "self_attn.o_proj"));
       const Row in = norm(x[t], "post_attention_layernorm");
@@ -231,21 +148,9 @@ Rows llama_logits(const StateDict& state, const std::vector<int>& tokens, int kv
   return x;
 }
 
-template <class T>
-Tensor tokens_of(const std::vector<T>& tokens) {
-  return from_vector(std::vector<std::int64_t>(tokens.begin(), tokens.end()),
-                     {1, static_cast<std::int64_t>(tokens.size())});
-}
-
 void expect_logits(const LanguageModel& model, const std::vector<int>& tokens,
                    const Rows& expected) {
-  const Tensor logits = model(tokens_of(tokens));
-  double largest = 0;
-  for (std::size_t t = 0; t < expected.size(); ++t)
-    for (std::size_t v = 0; v < expected[t].size(); ++v)
-      largest =
-          std::max(largest, std::abs(at(logits, {0, long(t), long(v)}).item() - expected[t][v]));
-  EXPECT_LT(largest, 1e-10);
+  EXPECT_LT(largest_error(model(tokens_of(tokens)), expected), 1e-10);
 }
 
 std::vector<std::string> names_of(const StateDict& state) {
