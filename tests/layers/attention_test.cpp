@@ -99,16 +99,28 @@ TEST(MultiHeadAttention, AFullyMaskedQueryGivesTheBias) {
   EXPECT_TRUE(all_equal(x.grad(), zeros({1, 3, 4}, f64)));
 }
 
+// Heads stand in no order: with their rows of the output they may change places, those that share keys
+// and values among themselves, and as a group with these.
 TEST(MultiHeadAttention, PermutingHeadsChangesNothing) {
   Generator rng(7);
-  auto layer = layer_f64({.dim = 6, .heads = 3}, rng);
-  const Tensor x = normal({2, 4, 6}, rng, 0, 1, f64);
-  const Tensor before = layer(x);
-  const Tensor order = tensor({2, 0, 1}, i64);
-  for (Tensor* part : {&layer.query, &layer.key, &layer.value, &layer.output, &layer.query_bias,
-                       &layer.key_bias, &layer.value_bias})
-    *part = parameter(index_select(part->detach(), 0, order));
-  EXPECT_TRUE(all_close(layer(x), before, 1e-12, 1e-12));
+  for (const std::int64_t kv_heads : {6, 3, 2, 1}) {
+    auto layer = layer_f64({.dim = 12, .heads = 6, .causal = true, .kv_heads = kv_heads}, rng);
+    const Tensor x = normal({2, 4, 12}, rng, 0, 1, f64);
+    const Tensor before = layer(x);
+    const Tensor groups = permutation(kv_heads, rng);
+    std::vector<Tensor> heads;
+    for (const std::int64_t group : groups.to_vector<std::int64_t>())
+      heads.push_back(6 / kv_heads * group + permutation(6 / kv_heads, rng));
+    const auto reorder = [](Tensor& part, const Tensor& order) {
+      part = parameter(index_select(part.detach(), 0, order));
+    };
+    for (Tensor* part : {&layer.query, &layer.query_bias}) reorder(*part, concat(heads, 0));
+    for (Tensor* part : {&layer.key, &layer.value, &layer.key_bias, &layer.value_bias})
+      reorder(*part, groups);
+    EXPECT_FALSE(all_close(layer(x), before, 1e-3, 1e-3));
+    reorder(layer.output, concat(heads, 0));
+    EXPECT_TRUE(all_close(layer(x), before, 1e-12, 1e-12));
+  }
 }
 
 TEST(MultiHeadAttention, ReturnsWeightsAndContexts) {
