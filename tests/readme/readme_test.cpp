@@ -96,9 +96,34 @@ TEST(Readme, EveryTestThatItNamesExists) {
   const std::string tests = all_of(source / "tests", ".*_test\\.cpp|main\\.cpp");
   for (const Page& page : all_pages())
     for (const auto& name :
-         found(page.prose, std::regex("`([A-Z][A-Za-z]+)\\.([A-Z][A-Za-z0-9]+)`")))
+         found(page.prose, std::regex("`([A-Z][A-Za-z0-9]+)\\.([A-Z][A-Za-z0-9]+)`")))
       EXPECT_NE(tests.find("(" + name.str(1) + ", " + name.str(2) + ")"), std::string::npos)
           << page.name << ": " << name.str();
+}
+
+/// The cells of a table's row.
+std::vector<std::string> cells(const std::string& row) {
+  std::vector<std::string> all;
+  for (const auto& cell : found(row, std::regex("\\| *([^|]*[^| ]|) *(?=\\|)")))
+    all.push_back(cell.str(1));
+  return all;
+}
+
+// (Whether the test is there is asked above.)
+TEST(Readme, EachThingThatLadonHasBesideOthersIsHeldByATest) {
+  const std::string card = contents(source / "layers" / "README.md");
+  const std::regex heading("\\| \\| LibTorch [^\n]*\\| Ladon \\| test \\|\n[^\n]*\n"),
+      test("`[A-Za-z0-9]+\\.[A-Za-z0-9]+`");
+  std::smatch table;
+  ASSERT_TRUE(std::regex_search(card, table, heading));
+  std::istringstream lines(table.suffix().str());
+  int count = 0;
+  for (std::string line; std::getline(lines, line) && line.starts_with("|"); ++count) {
+    const std::vector<std::string> row = cells(line);
+    ASSERT_EQ(row.size(), 7u) << line;
+    EXPECT_TRUE(row[5].starts_with("–") ? row[6].empty() : std::regex_match(row[6], test)) << line;
+  }
+  EXPECT_GE(count, 30);
 }
 
 /// What a page tells to type: the commands of its console blocks, and code in its prose.
