@@ -27,6 +27,7 @@
 #include "ladon/layers/structured_attention.h"
 #include "ladon/layers/torch_layout.h"
 #include "ladon/layers/transformer.h"
+#include "ladon/layers/translation_model.h"
 #include "ladon/layers/wide_heads.h"
 #include "ladon/layers/window.h"
 #include "ladon/layers/window_pooling.h"

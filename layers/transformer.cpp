@@ -3,8 +3,6 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
-#include "ladon/layers/containers.h"
-#include "ladon/layers/infinite/kernel/branches.h"
 
 namespace ladon {
 namespace {
@@ -116,45 +114,6 @@ AttentionResult TransformerEncoderLayer::forward_with_weights(const Tensor& x,
   return result;
 }
 
-// --- the limit ---
-
-using infinite::Kernel;
-
-namespace {
-
-/// The kernel of x + branch(x).
-Kernel residual(const Kernel& k, const char* name, const std::vector<const Layer*>& branch) {
-  const auto inside = [&](const Kernel& x) { return limit_in_turn(branch, x); };
-  return infinite::sum("TransformerEncoderLayer", k, {infinite::identity_branch(), {name, inside}});
-}
-
-}  // namespace
-
-Kernel TransformerEncoderLayer::limit(const Kernel& k) const {
-  const auto& [expand, gate, contract, activation] = feedforward;
-  const Activation nonlinearity(activation);
-  std::optional<Product> gated;
-  if (gate) gated.emplace(Sequential(*gate, nonlinearity), expand);
-  std::vector<const Layer*> attend = {&attention, &dropout};
-  std::vector<const Layer*> feed = {&expand, &nonlinearity};
-  if (gated) feed = {&*gated};
-  feed.insert(feed.end(), {&dropout, &contract, &dropout});
-  if (placement == NormPlacement::post) {
-    const Kernel y = (*attention_norm)(residual(k, "attention", attend));
-    return (*feedforward_norm)(residual(y, "feedforward", feed));
-  }
-  attend.insert(attend.begin(), attention_norm.get());
-  feed.insert(feed.begin(), feedforward_norm.get());
-  return residual(residual(k, "attention", attend), "feedforward", feed);
-}
-
-Kernel TransformerEncoder::limit(const Kernel& k) const {
-  std::vector<const Layer*> all;
-  for (const TransformerEncoderLayer& layer : layers) all.push_back(&layer);
-  if (final_norm) all.push_back(final_norm.get());
-  return limit_in_turn(all, k);
-}
-
 void TransformerEncoderLayer::visit(Visitor& v) {
   v("attention", attention);
   v("attention_norm", attention_norm);
@@ -169,6 +128,20 @@ std::string describe_layer(const char* name, NormPlacement placement, const Feed
   return detail::join(name, "(", placement == NormPlacement::pre ? "pre" : "post", "-norm, ",
                       to_string(f.activation), f.gate ? " gate" : "", ", hidden ",
                       f.expand.weight.size(0), ")");
+}
+
+/// One layer after the other, each seeing the same `others`.
+template <class Stack, class... Others>
+TransformerEncoder::Details stack_with_weights(const Stack& layers, const Owned<Layer>& final_norm,
+                                               const Tensor& x, const Others&... others) {
+  TransformerEncoder::Details details{x, {}};
+  for (const auto& layer : layers) {
+    const AttentionResult result = layer.forward_with_weights(details.output, others...);
+    details.output = result.output;
+    details.weights.push_back(result.weights);
+  }
+  if (final_norm) details.output = (*final_norm)(details.output);
+  return details;
 }
 
 }  // namespace
@@ -201,14 +174,7 @@ Tensor TransformerEncoder::forward(const Tensor& x, DecodingCache& cache,
 
 TransformerEncoder::Details TransformerEncoder::forward_with_weights(
     const Tensor& x, const AttentionMask& mask) const {
-  Details details{x, {}};
-  for (const TransformerEncoderLayer& layer : layers) {
-    const AttentionResult result = layer.forward_with_weights(details.output, mask);
-    details.output = result.output;
-    details.weights.push_back(result.weights);
-  }
-  if (final_norm) details.output = (*final_norm)(details.output);
-  return details;
+  return stack_with_weights(layers, final_norm, x, mask);
 }
 
 void TransformerEncoder::visit(Visitor& v) {
@@ -223,24 +189,27 @@ std::string TransformerEncoder::describe() const {
 
 // --- decoder ---
 
+namespace {
+
+Options causal_of(Options o) {
+  o.causal = true;
+  return o;
+}
+
+/// What looks at a memory has no places of its own.
+Options cross_of(Options o) {
+  o.causal = false;
+  o.window = 0;
+  o.hook = {};
+  o.positions = {};
+  return o;
+}
+
+}  // namespace
+
 TransformerDecoderLayer::TransformerDecoderLayer(const Options& o, Generator& rng)
-    : attention(
-          [&] {
-            MultiHeadAttentionOptions own = attention_options(o);
-            own.causal = true;
-            return own;
-          }(),
-          rng),
-      cross_attention(
-          [&] {
-            MultiHeadAttentionOptions other = attention_options(o);
-            other.causal = false;
-            other.window = 0;
-            other.hook = {};
-            other.positions = {};
-            return other;
-          }(),
-          rng),
+    : attention(attention_options(causal_of(o)), rng),
+      cross_attention(attention_options(cross_of(o)), rng),
       attention_norm(norm_of(o)),
       cross_attention_norm(norm_of(o)),
       feedforward_norm(norm_of(o)),
@@ -266,6 +235,20 @@ Tensor TransformerDecoderLayer::forward(const Tensor& x, const Tensor& memory,
   return around(
       x, [&](const Tensor& seen) { return attention(seen, mask); },
       [&](const Tensor& seen) { return cross_attention(seen, memory, memory, memory_mask); });
+}
+
+AttentionResult TransformerDecoderLayer::forward_with_weights(
+    const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+    const AttentionMask& memory_mask) const {
+  AttentionResult result;
+  const Attend look = [&](const Tensor& seen) {
+    const auto details = cross_attention.forward_with_weights(seen, memory, memory, memory_mask);
+    result.weights = details.weights;
+    return details.output;
+  };
+  result.output = around(
+      x, [&](const Tensor& seen) { return attention(seen, mask); }, look);
+  return result;
 }
 
 Tensor TransformerDecoderLayer::forward(const Tensor& x, const ProjectedMemory& memory,
@@ -307,6 +290,12 @@ Tensor TransformerDecoder::forward(const Tensor& x, const Tensor& memory, const 
   Tensor y = x;
   for (const TransformerDecoderLayer& layer : layers) y = layer(y, memory, mask, memory_mask);
   return final_norm ? (*final_norm)(y) : y;
+}
+
+TransformerDecoder::Details TransformerDecoder::forward_with_weights(
+    const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+    const AttentionMask& memory_mask) const {
+  return stack_with_weights(layers, final_norm, x, memory, mask, memory_mask);
 }
 
 DecodingCache TransformerDecoder::remember(const Tensor& memory, const Tensor& tokens) const {

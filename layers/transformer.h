@@ -165,6 +165,10 @@ struct TransformerDecoderLayer : Layer {
                     const AttentionMask& memory_mask = {}) const {
     return called([&] { return forward(x, memory, mask, memory_mask); });
   }
+  /// The same, and the weights of attention to the memory [batch, heads, T, S].
+  AttentionResult forward_with_weights(const Tensor& x, const Tensor& memory,
+                                       const AttentionMask& mask,
+                                       const AttentionMask& memory_mask = {}) const;
   /// New positions after those that the cache remembers.
   Tensor forward(const Tensor& x, const ProjectedMemory& memory, KeyValueCache& cache,
                  const Tensor& tokens = {}, const AttentionMask& memory_mask = {}) const;
@@ -195,6 +199,10 @@ struct TransformerDecoder : Layer {
                     const AttentionMask& memory_mask = {}) const {
     return called([&] { return forward(x, memory, mask, memory_mask); });
   }
+  /// The same, and the weights of attention to the memory [batch, heads, T, S] of each layer.
+  using Details = TransformerEncoder::Details;
+  Details forward_with_weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                               const AttentionMask& memory_mask = {}) const;
   /// A cache that has seen nothing yet but this memory, whose keys and values each layer has projected.
   /// tokens: bool [batch, S], false = padding; undefined: all are.
   DecodingCache remember(const Tensor& memory, const Tensor& tokens = {}) const;
