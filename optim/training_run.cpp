@@ -31,6 +31,15 @@ void load_module(Module& module, const StateDict& state) {
   for (const auto& [rng, loaded] : generators) *rng = loaded;
 }
 
+/// All that a file holds, once it is known to be a run.
+StateDict entries(const std::string& path) {
+  std::map<std::string, std::string> metadata;
+  StateDict all = load_safetensors(path, &metadata);
+  LADON_CHECK(metadata.contains(mark) && metadata.at(mark) == marked, "training_run", path,
+              ": is not a training run that was saved");
+  return all;
+}
+
 StateDict copy(const StateDict& state) {
   StateDict copies;
   for (const auto& [name, x] : state) copies[name] = kernels::clone(x.detach());
@@ -111,11 +120,16 @@ void TrainingRun::save(const std::filesystem::path& path) const {
   save_safetensors(path, all, {{mark, marked}});
 }
 
+StateDict TrainingRun::saved(const std::filesystem::path& path, const std::string& name) {
+  StateDict part;
+  for (const auto& [entry, x] : entries(path))
+    if (entry.starts_with(name + "/")) part[entry.substr(name.size() + 1)] = x;
+  LADON_CHECK(!part.empty(), "training_run", path.string(), ": has no part `", name, "`");
+  return part;
+}
+
 std::map<std::string, StateDict> TrainingRun::read(const std::string& path) const {
-  std::map<std::string, std::string> metadata;
-  const StateDict all = load_safetensors(path, &metadata);
-  LADON_CHECK(metadata.contains(mark) && metadata.at(mark) == marked, "training_run", path,
-              ": is not a training run that was saved");
+  const StateDict all = entries(path);
   std::map<std::string, StateDict> states;
   for (const auto& [name, part] : parts_) states[name];  // a part may have no entry at all
   for (const auto& [entry, x] : all) {

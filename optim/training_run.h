@@ -64,6 +64,11 @@ class TrainingRun {
   /// Puts all parts where they were. Throws Error, and changes nothing, if the file is none that save
   /// wrote, has other parts than this run, or one of them does not fit: also another dtype.
   void load(const std::filesystem::path& path);
+  /// One part of a run that was saved, for who uses what was trained without training on: the state that
+  /// its load_state_dict takes (of a tensor or a number: its one entry). Throws Error if the file is none
+  /// that save wrote, or has no such part.
+  ///   average.load_state_dict(TrainingRun::saved(path, "average"));
+  static StateDict saved(const std::filesystem::path& path, const std::string& name);
 
  private:
   struct Part {

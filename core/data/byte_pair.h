@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ladon/core/data/text_map.h"
+#include "ladon/core/state.h"
 
 namespace ladon {
 
@@ -66,6 +67,13 @@ class BytePairTokenizer {
   static BytePairTokenizer parse(std::string_view text, const std::string& name);
   /// Writes one; Error as above.
   void save(const std::string& path) const;
+
+  /// "bytes" (i64: those of all tokens, one after the other), "lengths" (i64 [size()]) and "merges"
+  /// (i64 [n, 2]): for a file that it stands in beside the model that was trained with it.
+  StateDict state_dict() const;
+  /// Becomes that tokenizer. Throws Error where an entry does not fit, and as the constructor does;
+  /// nothing is changed then.
+  void load_state_dict(const StateDict& state);
 
   /// Learns merges: again and again, of the pair that stands most often in the words of the texts;
   /// on a tie the one of the lower left token, then of the lower right one. Ends at `size` tokens,

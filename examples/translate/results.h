@@ -1,0 +1,29 @@
+#pragma once
+// How good translations are, as tables.
+
+#include <string>
+#include <vector>
+
+#include "ladon/examples/common/report.h"
+#include "ladon/examples/translate/train.h"
+
+namespace ladon::example {
+
+/// Translations of the test sources, by one method.
+struct Translations {
+  std::string method;
+  std::vector<std::string> texts;
+  double seconds = 0;
+};
+
+/// Word for word, greedily, and by beam search if there are beams.
+std::vector<Translations> translate_test(const Settings& s, const Corpus& corpus,
+                                         const Translator& translator);
+
+Table table_of(const std::vector<Look>& looks);
+Table table_of(const std::vector<Translations>& all, const Corpus& corpus);
+
+/// The first test sentences: source, reference, and what each method says.
+std::string shown(const std::vector<Translations>& all, const Corpus& corpus, std::size_t count);
+
+}  // namespace ladon::example
