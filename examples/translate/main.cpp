@@ -24,7 +24,7 @@ constexpr const char* lesson =
     "there, "
     "and translates what it is given.";
 const std::vector<Trial> trials = {
-    {"translate --pairs 300", "train and validation: too few pairs are learned by heart"},
+    {"translate --pairs 300", "exact: words are learned from fewer pairs than agreement"},
     {"translate --resume translate.out/translate.safetensors --translate 'today the king greets "
      "two "
      "young horses'",

@@ -13,16 +13,16 @@ struct Settings {
   CommonOptions common;
   std::string source, target;  ///< Files of aligned lines; empty: sentences of a grammar.
   std::vector<std::string> validation, test;     ///< Two files; empty: the last lines of those.
-  std::int64_t pairs = 3000;                     ///< Of the grammar, to be trained on.
+  std::int64_t pairs = 1000;                     ///< Of the grammar, to be trained on.
   std::int64_t layers = 2, heads = 4, dim = 64;  ///< Layers of the encoder, and of the decoder.
   std::int64_t tokens = 1000;                    ///< Of the vocabulary, at most.
   std::int64_t batch = 64;
-  std::int64_t steps = 1000;
+  std::int64_t steps = 600;
   double rate = 2e-3;  ///< Highest learning rate.
   double dropout = 0.1, smoothing = 0.1;
-  std::int64_t every = 100;  ///< Steps between looks at the validation pairs.
-  std::string resume;        ///< A run's file, to go on from or translate by; empty: a new run.
-  std::string translate;     ///< What to translate by that run, without training.
+  std::int64_t every = 50;  ///< Steps between looks at the validation pairs.
+  std::string resume;       ///< A run's file, to go on from or translate by; empty: a new run.
+  std::string translate;    ///< What to translate by that run, without training.
   std::int64_t beams = 4;
   double penalty = 1;
 };

@@ -52,12 +52,19 @@ Translator saved_translator(const std::filesystem::path& run) {
   const Tensor sizes = TrainingRun::saved(run, "sizes").at("tensor");
   LADON_CHECK(sizes.dtype() == i64 && sizes.shape() == Shape({3}), "translate", run.string(),
               ": was not saved by this program");
+  const StateDict averaged = TrainingRun::saved(run, "average");
   s.layers = at(sizes, {0}).item<std::int64_t>();
   s.heads = at(sizes, {1}).item<std::int64_t>();
   s.dim = at(sizes, {2}).item<std::int64_t>();
+  // What the file claims is no more than what it holds.
+  const auto table = averaged.find("parameter.embedding.weight");
+  LADON_CHECK(table != averaged.end() && table->second.rank() == 2 &&
+                  table->second.size(1) == s.dim && s.layers <= std::ssize(averaged),
+              "translate", run.string(), ": is of ", s.layers, " layers of width ", s.dim,
+              ", and has not the weights of these");
   Translator translator = new_translator(s, Tokens(TrainingRun::saved(run, "tokenizer")));
   Average average(translator.model);
-  average.load_state_dict(TrainingRun::saved(run, "average"));
+  average.load_state_dict(averaged);
   average.copy_to(translator.model);
   translator.model.eval();
   return translator;

@@ -209,6 +209,32 @@ TEST(BytePair, RefusesWhatIsNoTokenizer) {
   expect_error([&] { train({.special = {""}}); }, "token 256 is empty");
 }
 
+TEST(BytePair, StateRoundTrips) {
+  const auto tokenizer =
+      BytePairTokenizer::train({"low lower lowest"}, {.size = 262, .special = {"<a", "<b"}});
+  BytePairTokenizer other(bytes(), {});
+  other.load_state_dict(tokenizer.state_dict());
+  EXPECT_EQ(other.tokens(), tokenizer.tokens());
+  EXPECT_EQ(other.merges(), tokenizer.merges());
+  EXPECT_EQ(other.special(), tokenizer.special());
+  EXPECT_EQ(other.encode("lowest"), tokenizer.encode("lowest"));
+  const auto refuse = [&](const char* name, const Tensor& x, const char* fragment) {
+    StateDict bad = BytePairTokenizer(bytes_and({"ab"}), {{'a', 'b'}}).state_dict();
+    bad[name] = x;
+    expect_error([&] { other.load_state_dict(bad); }, fragment);
+    EXPECT_EQ(other.tokens(), tokenizer.tokens()) << "changed by what does not fit";
+  };
+  refuse("bytes", zeros({258}, f64), "\"bytes\" is f64 of shape [258], expected i64 of rank 1");
+  refuse("bytes", full({258}, 256, i64), "256 is not a byte");
+  refuse("bytes", zeros({259}, i64), "");
+  refuse("lengths", full({257}, -1, i64), "token 0 has -1 bytes, and 258 are left");
+  refuse("lengths", full({257}, 2, i64), "token 129 has 2 bytes, and 0 are left");
+  refuse("lengths", ones({257}, i64), "1 bytes belong to no token");
+  refuse("merges", zeros({1, 3}, i64), "\"merges\" has shape [1, 3], expected [n, 2]");
+  refuse("merges", tensor({97, 999}, {1, 2}, i64), "merge 0 is of token 999");
+  refuse("more", ones({1}), "more");
+}
+
 /// encoder.json of the bytes and `more`.
 std::string encoder_with(const std::string& more) {
   std::string json = "{";

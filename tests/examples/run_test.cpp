@@ -117,7 +117,7 @@ TEST_F(Scripts, ListSaysWhatHelpSays) {
     EXPECT_TRUE(has(flat, duration)) << flat;
     EXPECT_TRUE(has(flat, lesson)) << lesson << '\n' << flat;
   }
-  EXPECT_EQ(examples, 7);
+  EXPECT_EQ(examples, 8);
 }
 
 TEST_F(Scripts, HelpIsGivenWithoutABuild) {
@@ -130,19 +130,20 @@ TEST_F(Scripts, HelpIsGivenWithoutABuild) {
 
 TEST_F(Scripts, TheTourShowsEveryExampleOnOnePage) {
   for (const char* name : {"repulsive_heads", "nngp_compare", "gp_classify", "particles",
-                           "posterior", "char_gpt", "llama"})
+                           "posterior", "char_gpt", "llama", "translate"})
     write(build() / "examples" / name, "#!/usr/bin/env bash\necho \"" + std::string(name) +
                                            ": 1 < 2 & $*\"\necho '<svg/>' >$2/picture.svg\n");
   const Run all = run("examples/run tour --threads 1");
   ASSERT_EQ(all.status, 0) << all.text;
   EXPECT_TRUE(
       has(all.calls,
-          "--target repulsive_heads char_gpt gp_classify llama nngp_compare particles posterior"))
+          "--target repulsive_heads char_gpt gp_classify llama nngp_compare particles posterior "
+          "translate"))
       << all.calls;
   EXPECT_TRUE(has(all.text, "page: tour.out/index.html")) << all.text;
   const std::string page = contents(folder_ / "tour.out" / "index.html");
   for (const std::string name : {"repulsive_heads", "nngp_compare", "gp_classify", "particles",
-                                 "posterior", "char_gpt", "llama"}) {
+                                 "posterior", "char_gpt", "llama", "translate"}) {
     EXPECT_TRUE(has(page, "<h2>" + name + "</h2>")) << page;
     EXPECT_TRUE(has(page, "<img src=\"" + name + "/picture.svg\"")) << page;
     EXPECT_TRUE(has(page, name + ": 1 &lt; 2 &amp; --out tour.out/" + name + " --threads 1"))

@@ -106,6 +106,20 @@ TEST(TrainingRun, IsOneSafetensorsFile) {
   EXPECT_EQ(all.at("count/integer").item<std::int64_t>(), 1);
 }
 
+TEST(TrainingRun, GivesOnePartOfItsFile) {
+  TemporaryFolder folder;
+  Parts parts(1);
+  parts.train(4);
+  parts.run.save(folder / "run");
+  Parts other(2);
+  other.average.load_state_dict(TrainingRun::saved(folder / "run", "average"));
+  expect_same(other.average.state_dict(), parts.average.state_dict());
+  EXPECT_TRUE(same_bits(TrainingRun::saved(folder / "run", "losses").at("tensor"), parts.losses));
+  expect_error([&] { TrainingRun::saved(folder / "run", "aver"); }, "has no part `aver`");
+  save_safetensors((folder / "other").string(), {{"average/updates", zeros({}, i64)}});
+  expect_error([&] { TrainingRun::saved(folder / "other", "average"); }, "is not a training run");
+}
+
 TEST(TrainingRun, RefusesAFileThatDoesNotFitAndChangesNothing) {
   TemporaryFolder folder;
   const std::string path = (folder / "run").string();

@@ -107,7 +107,29 @@ void add_attention_calls(CallTable& table) {
         const Tensor first = layer(x, cache, d.flag() ? d.mask({n, t}) : Tensor());
         cache.select(d.indices({d.below(3)}, n));
         return Tensors{layer(x, memory, AttentionMask{}, seen), first,
-                       layer(d.near({n, d.below(3), 4}), cache)};
+                       layer(d.near({n, d.below(3), 4}), cache),
+                       layer.forward_with_weights(x, memory, {}, seen).weights.back()};
+      },
+      0.5);
+  table.add(
+      "TranslationModel",
+      [](Draw& d) {
+        Generator rng(d.seed());
+        const TranslationModelOptions options{
+            .vocabulary = d.around(1, 6),
+            .body = {.layer = {.dim = 4, .heads = d.around(1, 2), .dropout = 0},
+                     .encoder_layers = d.below(3),
+                     .decoder_layers = d.below(3)}};
+        const TranslationModel model(options, rng);
+        d.adopt(model.parameters());
+        const std::int64_t n = d.below(3), t = d.below(4), s = d.below(4);
+        const Tensor sources = d.indices({n, s}, options.vocabulary);
+        const Tensor targets = d.indices({n, t}, options.vocabulary);
+        const Tensor mask = d.flag() ? d.mask({n, s}) : Tensor();
+        DecodingCache cache = model.remember(sources, mask);
+        return Tensors{model(sources, targets, mask),
+                       model(targets, cache, d.flag() ? d.mask({n, t}) : Tensor()),
+                       model.forward_with_weights(sources, targets, mask).output};
       },
       0.5);
   table.add("KeyValueCache", [](Draw& d) {

@@ -101,6 +101,13 @@ void add_tokenizers(CallTable& table) {
     detail::require(tokenizer.decode(tokens) == bytes, "a text comes back");
     return tokenizer.decode(sequence(d)).size();
   });
+  table.add("BytePairTokenizer::load_state_dict", [](Draw& d) {
+    auto tokenizer = BytePairTokenizer::train(texts(d), {.size = 260});
+    StateDict state = tokenizer.state_dict();
+    if (d.flag()) state[d.flag() ? "merges" : "lengths"] = d.indices({d.below(4), 2}, 300);
+    tokenizer.load_state_dict(state);
+    return tokenizer.decode(sequence(d)).size();
+  });
   table.add("CharacterVocabulary", [](Draw& d) {
     const CharacterVocabulary vocabulary(text(d));
     return vocabulary.encode(text(d)).size() + vocabulary.decode(sequence(d)).size();
