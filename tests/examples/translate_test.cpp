@@ -1,6 +1,5 @@
 // The example translate as a user runs it: its grammar, files, training, a run that goes on, and a sentence.
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -24,7 +23,7 @@ class Translate : public test::Program {
   static double figure(const nlohmann::json& row, const char* name) {
     return row.at(name).at("mean").get<double>();
   }
-  /// Rows of a table in the report, by its number.
+  /// A row of the report, of either table.
   static const nlohmann::json& row_of(const Run& run, const std::string& name) {
     for (const auto& row : run.report.at("rows"))
       if (row.at("method") == name) return row;
@@ -109,7 +108,8 @@ TEST_F(Translate, ReadsFilesAndCutsOffWhatItIsJudgedOn) {
 }
 
 TEST_F(Translate, MisuseIsAnError) {
-  test::expect_bad_usage(run("--source a").status, run("--source a").error, "--target");
+  const Run half = run("--source a");
+  test::expect_bad_usage(half.status, half.error, "--target");
   EXPECT_EQ(run("--translate 'a dog'").status, 2) << "by which run?";
   EXPECT_EQ(run("--tokens 258").status, 2);
   const Run wrong = run(small() + "--heads 3");
@@ -118,16 +118,17 @@ TEST_F(Translate, MisuseIsAnError) {
   const std::string other = file("other", "no run").string();
   EXPECT_EQ(run("--resume " + other + " --translate 'a dog'").status, 1);
   ASSERT_EQ(run(small("20")).status, 0);
-  const Run wider = run(small("40") + "--dim 64 --resume " + run_file().string());
+  const Run wider =
+      run("--pairs 100 --layers 1 --dim 64 --batch 16 --steps 40 --resume " + run_file().string());
   EXPECT_EQ(wider.status, 1);
-  EXPECT_NE(wider.error.find("expected"), std::string::npos) << wider.error;
+  EXPECT_NE(wider.error.find("[596, 32], expected"), std::string::npos) << wider.error;
   EXPECT_NE(run(small("10") + "--resume " + run_file().string()).error.find("raise --steps"),
             std::string::npos);
 }
 
 // The first pairs of real ones; how far it gets in an hour is in the example's card.
 TEST_F(Translate, ReadsRealPairs) {
-  const fs::path data = fs::path(LADON_SOURCE_DIR) / "../shared/data/multi30k";
+  const fs::path data = test::shared_data() / "multi30k";
   if (!fs::exists(data)) GTEST_SKIP() << "no real data at " << data;
   const auto at = [&](const char* name) { return (data / name).string() + " "; };
   const Run real = run("--source " + at("val.en.gz") + "--target " + at("val.de.gz") +
