@@ -109,14 +109,12 @@ nlohmann::json speeds(const std::vector<Look>& looks) {
   return all;
 }
 
-bool translate_one(const Settings& s) {
+void translate_one(const Settings& s) {
   const Translator translator = saved_translator(s.resume);
   std::cout << translate(translator, {s.translate}, s.beams, s.penalty)[0] << '\n';
-  return true;
 }
 
-bool teach(const Settings& s) {
-  if (!s.translate.empty()) return translate_one(s);
+void teach(const Settings& s) {
   const auto start = std::chrono::steady_clock::now();
   const Corpus corpus = read_corpus(s);
   Translator translator =
@@ -126,9 +124,7 @@ bool teach(const Settings& s) {
             << corpus.validation.sources.size() << " for validation, " << corpus.test.sources.size()
             << " for the test; " << translator.tokens.tokenizer().size() << " tokens, "
             << translator.model.parameter_count() << " weights" << std::endl;
-  Course course;
-  const bool complete = ran_to_the_end([&] { course = train(s, corpus, translator); });
-  if (!complete) return false;
+  const Course course = train(s, corpus, translator);
   const Table looks = table_of(course.looks);
   std::cout << '\n' << looks.text() << '\n' << looks.explained() << std::endl;
   const std::vector<Translations> all = translate_test(s, corpus, translator);
@@ -147,7 +143,6 @@ bool teach(const Settings& s) {
            test.rows()[0].figures[0].value);
   if (!picture.empty()) std::cout << "\npicture: " << picture.string() << '\n';
   std::cout << "run: " << run_file(s).string() << '\n';
-  return true;
 }
 
 }  // namespace
@@ -159,5 +154,8 @@ int main(int argc, char** argv) {
   CLI::App app;
   set_up(app, "translate", {summary, duration, lesson, trials}, settings.common);
   add_options(app, settings);
-  return run(app, settings.common, argc, argv, [&] { return teach(settings); });
+  return run(app, settings.common, argc, argv, [&] {
+    return ran_to_the_end(
+        [&] { settings.translate.empty() ? teach(settings) : translate_one(settings); });
+  });
 }

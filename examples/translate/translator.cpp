@@ -6,6 +6,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/examples/common/interrupt.h"
 #include "ladon/optim/average.h"
 #include "ladon/optim/training_run.h"
 
@@ -84,6 +85,7 @@ std::vector<std::string> translate(const Translator& translator,
   std::vector<std::string> targets(all.size());
   Generator unused(0);
   for (auto first = order.begin(); first != order.end();) {
+    stop_if_interrupted();
     const auto end = first + std::min<std::int64_t>(at_once, order.end() - first);
     std::vector<Sequence> some;
     for (auto i = first; i != end; ++i) some.push_back(all[*i]);
