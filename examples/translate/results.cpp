@@ -52,7 +52,7 @@ Table table_of(const std::vector<Look>& looks) {
                         .meaning = "on others, without dropout as those",
                         .better = Better::lower},
                        {.name = "BLEU",
-                        .meaning = "on the validation pairs, greedily, of 100",
+                        .meaning = "of 100, on the first 200 validation pairs, greedily",
                         .better = Better::higher},
                        {.name = "seconds",
                         .meaning = "for the steps since the last look, without the look"}});
