@@ -234,7 +234,8 @@ Unique unique(const Tensor& x, std::optional<int> axis) {
   const Tensor front = transpose(list, 0, a);
   const Tensor rows = reshape(front.detach(), {n, front.shape().sub(1, front.rank()).count()});
   Tensor order = arange(n);
-  for (std::int64_t column = rows.size(1); column-- > 0;) {  // the first one decides: sorted last
+  const std::int64_t columns = n > 1 ? rows.size(1) : 0;  // of no rows there may be very many
+  for (std::int64_t column = columns; column-- > 0;) {    // the first one decides: sorted last
     const Tensor keys = index_select(select(rows, 1, column), 0, order);
     order = index_select(order, 0, sort(keys, {.axis = 0}).indices);
   }

@@ -61,6 +61,13 @@ TEST(GradientAt, TiesIsShared) {
   EXPECT_EQ(gradient(first, vector({1, 4, 4})), (Values{0, 1, 0}));
 }
 
+// Each column would be sorted, and there are 2^34 of them.
+TEST(Unique, OfNoRowsLooksAtNoColumn) {
+  const Unique none = unique(zeros({1 << 17, 1 << 17, 0}), 2);
+  EXPECT_EQ(none.values.shape(), Shape({1 << 17, 1 << 17, 0}));
+  EXPECT_EQ(none.counts.count(), 0);
+}
+
 TEST(GradientAt, RowsThatAreMaskedIsZero) {
   const Tensor x = tensor({-inf, -inf, 0, -inf}, {2, 2}, f64);
   EXPECT_EQ(gradient([](const Tensor& t) { return softmax(t, 1); }, x), (Values{0, 0, 0, 0}));
