@@ -19,11 +19,13 @@ constexpr const char* operation = "score_belief";
 
 /// A mixture of normal laws, each as likely as another.
 struct Mixture {
-  std::vector<double> means, stddevs;
+  std::vector<double> means, stddevs, log_stddevs;
 
   Mixture(const Belief& belief, std::int64_t input, double noise)
       : means(contiguous(select(belief.means, 1, input)).to_vector()),
-        stddevs(contiguous(sqrt(select(belief.variances, 1, input) + noise)).to_vector()) {}
+        stddevs(contiguous(sqrt(select(belief.variances, 1, input) + noise)).to_vector()) {
+    for (const double stddev : stddevs) log_stddevs.push_back(std::log(stddev));
+  }
 
   double cdf(double y) const {
     double sum = 0;
@@ -36,7 +38,7 @@ struct Mixture {
     std::vector<double> terms(means.size());
     for (std::size_t s = 0; s < means.size(); ++s) {
       const double z = (y - means[s]) / stddevs[s];
-      terms[s] = -0.5 * z * z - std::log(stddevs[s]);
+      terms[s] = -0.5 * z * z - log_stddevs[s];
       largest = std::max(largest, terms[s]);
     }
     double sum = 0;
