@@ -146,8 +146,9 @@ const HeadSeries& series_shown(const Study& study) {
 
 std::vector<std::size_t> rows_shown(const HeadSeries& series) {
   const std::size_t last = series.comparison.rows.size() - 1;
-  std::vector<std::size_t> rows = {0, std::min<std::size_t>(2, last), last};
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  std::vector<std::size_t> rows = {0};
+  for (const std::size_t row : {std::min<std::size_t>(2, last), last})
+    if (row != rows.back()) rows.push_back(row);
   return rows;
 }
 
