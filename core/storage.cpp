@@ -3,8 +3,8 @@
 #include <limits>
 #include <new>
 
+#include "ladon/core/allocator.h"
 #include "ladon/core/error.h"
-#include "ladon/core/parallel.h"
 
 namespace ladon {
 namespace {
@@ -14,7 +14,7 @@ std::atomic<std::size_t> in_use{0}, peak{0};
 Storage::Block* Storage::allocate(std::size_t bytes) {
   LADON_CHECK(bytes <= std::numeric_limits<std::size_t>::max() / 2, "storage", "cannot hold ",
               bytes, " bytes");
-  void* memory = parallel::allocate(sizeof(Block) + bytes, alignof(Block));
+  void* memory = detail::allocate_memory(sizeof(Block) + bytes);
   LADON_CHECK(memory != nullptr, "storage", "out of memory: could not allocate ", bytes, " bytes; ",
               bytes_in_use(), " are in use");
   auto* block = new (memory) Block;
@@ -38,13 +38,15 @@ Storage::Storage(void* data, std::size_t bytes, std::function<void()> release)
 }
 
 void Storage::free_block(Block* block) {
+  std::size_t own = 0;
   if (block->borrowed()) {
     if (block->release) block->release();
   } else {
-    in_use.fetch_sub(block->size, std::memory_order_relaxed);
+    own = block->size;
+    in_use.fetch_sub(own, std::memory_order_relaxed);
   }
   block->~Block();
-  parallel::deallocate(block);
+  detail::free_memory(block, sizeof(Block) + own);
 }
 
 std::size_t Storage::bytes_in_use() { return in_use.load(std::memory_order_relaxed); }

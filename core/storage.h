@@ -10,7 +10,7 @@
 namespace ladon {
 
 /// A handle to a block of bytes: its own, aligned to 64, where header and bytes are one allocation
-/// from a caching allocator; or somebody else's, borrowed until the last handle is gone. The version
+/// (allocator.h); or somebody else's, borrowed until the last handle is gone. The version
 /// counts writes; autograd compares it to find in-place edits of what it saved.
 class Storage {
  public:

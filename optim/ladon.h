@@ -11,6 +11,7 @@
 #include "ladon/autograd/profile.h"
 #include "ladon/autograd/record.h"
 #include "ladon/autograd/vmap.h"
+#include "ladon/core/allocator.h"
 #include "ladon/core/data/batches.h"
 #include "ladon/core/data/bleu.h"
 #include "ladon/core/data/byte_pair.h"
