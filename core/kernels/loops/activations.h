@@ -11,7 +11,7 @@ namespace ladon::kernels::LADON_LEVEL {
 template <class T>
 LADON_INLINE Power<T> gaussian(T a, T low) {
   const T h = from_bits<T>(bits(a) & Format<T>::upper_half);
-  return power(Pair<T>{T(-0.5) * (h * h), low - T(0.5) * ((a - h) * (a + h))});
+  return power_below(Pair<T>{T(-0.5) * (h * h), low - T(0.5) * ((a - h) * (a + h))});
 }
 
 /// Φ(−a)·exp(a²/2)/t for a ≥ 0, with t = 1/(1 + a/2) and Φ the standard normal distribution
@@ -80,7 +80,7 @@ struct Sigmoid {
 /// Of v = `minus` ≤ 0 if `below`, else of −minus.
 template <class T>
 LADON_INLINE Sigmoid<T> sigmoid(Pair<T> minus, bool below) {
-  const Power<T> e = power(minus);
+  const Power<T> e = power_below(minus);
   const T whole = e.times(T(1)), sum = T(1) + whole;
   return {(below ? e.y * e.first : T(1)) / sum, below ? e.second : T(1),
           (below ? T(1) : whole) / sum};

@@ -138,10 +138,31 @@ LADON_INLINE Power<T> power(Pair<T> x) {
   return {T(1) + s.expm1(), from_bits<T>(half << F::mantissa),
           from_bits<T>((biased - half) << F::mantissa)};
 }
+/// The same for x.high ≤ 0, where the second step can be fixed.
+template <class T>
+LADON_INLINE Power<T> power_below(Pair<T> x) {
+  using F = Format<T>;
+  const Split<T> s = split_exponent(x.high, x.low);
+  return {T(1) + s.expm1(), from_bits<T>((s.k + F::bias + 100) << F::mantissa), T(0x1p-100)};
+}
 template <class T>
 LADON_INLINE T exp(T x) {
   using F = Format<T>;
   return power(Pair<T>{at_most(at_least(x, F::exp_lowest), F::exp_highest), T(0)}).times(T(1));
+}
+
+/// exp(x) for x ≤ 0.
+template <class T>
+LADON_INLINE T exp_below(T x) {
+  return power_below(Pair<T>{at_least(x, Format<T>::exp_lowest), T(0)}).times(T(1));
+}
+/// The same where the result is normal, and 0 below: one power of two will do.
+template <class T>
+LADON_INLINE T exp_below_flushed(T x) {
+  using F = Format<T>;
+  constexpr T lowest = -static_cast<T>(F::bias) * static_cast<T>(0x1.62e42fefa39efp-1);
+  const Split<T> s = split_exponent(at_least(x, lowest), T(0));
+  return (T(1) + s.expm1()) * from_bits<T>((s.k + F::bias) << F::mantissa);
 }
 
 /// 2^k (e^r − 1) + (2^k − 1); halves first, so that 2^k does not overflow before the result does.
@@ -240,13 +261,13 @@ LADON_INLINE T tanh(T x) {
 /// 1/(1+e^−x), by e^−|x| on both sides so that nothing overflows.
 template <class T>
 LADON_INLINE T sigmoid(T x) {
-  const T e = exp(-abs(x));
+  const T e = exp_below(-abs(x));
   return (x < T(0) ? e : T(1)) / (T(1) + e);
 }
 
 template <class T>
 LADON_INLINE T softplus(T x) {
-  return (x > T(0) ? x : T(0)) + log1p_finite(exp(-abs(x)));
+  return (x > T(0) ? x : T(0)) + log1p_finite(exp_below(-abs(x)));
 }
 
 /// exp(z²)·erfc(z) for z ≥ 0: a polynomial in t = 1/(1 + 11/32·z).

@@ -14,11 +14,11 @@ void set(T* y, T value, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = value;
 }
 
-/// y = exp(x − shift); returns Σy.
+/// y = exp(x − shift) for shift ≥ x, 0 where that is not normal; returns Σy.
 template <class T>
 LADON_INLINE T exponentials(const T* x, T shift, T* y, int64_t n) {
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) y[i] = exp(x[i] - shift);
+  for (int64_t i = 0; i < n; ++i) y[i] = exp_below_flushed(x[i] - shift);
   return reduce_row<Reduce::sum>(y, n);
 }
 
