@@ -19,12 +19,14 @@ struct ForwardBuffers {
       : queries(workspace.take(p.width * block_queries)),
         tile(workspace.take(block_keys * block_queries)),
         output(workspace.take(p.value_width * block_queries)),
-        factors(workspace.take(p.width)) {
+        factors(workspace.take(p.width)),
+        mask(p, workspace) {
     std::fill_n(factors, p.width, p.query_factor);
   }
 
   Workspace<T> workspace;
   T *queries, *tile, *output, *factors;
+  MaskTile<T> mask;
   T *top = workspace.take(block_queries), *sum = workspace.take(block_queries),
     *keep = workspace.take(block_queries);
 };
@@ -45,7 +47,7 @@ void forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
   const int64_t end = p.keys_before(query + t.queries - 1);
   for (t.key = 0; t.key < end; t.key += block_keys) {
     t.keys = std::min(block_keys, end - t.key);
-    if (!tile_logits<T>(p, batch, head, t, k, b.queries, b.tile, nullptr)) continue;
+    if (!tile_logits<T>(p, batch, head, t, k, b.queries, b.mask, b.tile, nullptr)) continue;
     p.loops.softmax(b.tile, t.keys, t.n, b.top, b.sum, b.keep);
     // [value_width, keys] · [keys, n] → [value_width, n]
     p.loops.multiply(p.value_width, t.n, t.keys, {v.data + t.key * v.row, v.column, v.row}, b.tile,

@@ -41,7 +41,8 @@ struct BackwardBuffers {
         dk(workspace.take(k_lanes * range)),
         dv(workspace.take(v_lanes * range)),
         query_factors(workspace.take(p.width)),
-        capped(p.limit > 0 ? workspace.take(block_keys * block_queries) : nullptr) {
+        capped(p.limit > 0 ? workspace.take(block_keys * block_queries) : nullptr),
+        mask(p, workspace) {
     std::fill_n(query_factors, p.width, p.query_factor);
     std::fill_n(scales, block_queries, p.scale);
     std::fill_n(ones, std::max({k_lanes, v_lanes, block_queries}), T(1));
@@ -50,6 +51,7 @@ struct BackwardBuffers {
   Workspace<T> workspace;
   int64_t k_lanes, v_lanes;
   T *q_columns, *g_columns, *dq_columns, *q_rows, *g_rows, *dk, *dv, *query_factors, *capped;
+  MaskTile<T> mask;
   T *weights = workspace.take(block_keys * block_queries),
     *gradient = workspace.take(block_keys * block_queries);
   T *log_sum = workspace.take(block_queries), *mean = workspace.take(block_queries);
@@ -103,7 +105,7 @@ void backward_tile(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t b
   const TileOperand<T> k = matrix<T>(p.k, batch, head / p.group());
   TileOperand<T> v = matrix<T>(p.v, batch, head / p.group());
   v.data += t.key * v.row;
-  if (!tile_logits(p, batch, head, t, k, b.q_columns, b.weights, b.capped)) return;
+  if (!tile_logits(p, batch, head, t, k, b.q_columns, b.mask, b.weights, b.capped)) return;
   const auto& loops = p.loops;
   loops.weights(b.weights, t.keys, t.n, b.log_sum);
   // Pᵀ [keys, queries] · dO [queries, value_width]

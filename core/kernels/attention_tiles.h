@@ -185,20 +185,38 @@ struct Tile {
   int64_t key, keys, query, queries, n;
 };
 
-/// Applies the mask; M is bool or T.
-template <class T, class M>
-void apply_mask(TileOperand<M> mask, const Tile& t, T* s) {
-  for (int64_t i = 0; i < t.keys; ++i) {
-    const M* m = mask.data + t.query * mask.row + (t.key + i) * mask.column;
-    T* row = s + i * t.n;
-    for (int64_t j = 0; j < t.queries; ++j) {
-      const M value = m[j * mask.row];
-      if constexpr (std::is_same_v<M, bool>)
-        row[j] = value ? row[j] : -infinity<T>;
-      else
-        row[j] += value * static_cast<T>(log2_e);
-    }
+/// A tile of the mask, turned to stand as the logits do. (What it holds in lanes beyond the last
+/// query does not matter.)
+template <class T>
+struct MaskTile {
+  MaskTile(const Problem<T>& p, Workspace<T>& workspace) {
+    if (!p.mask.defined()) return;
+    turned = workspace.take(block_keys * block_queries);
+    factors = workspace.take(block_keys);
+    std::fill_n(turned, block_keys * block_queries, T(0));
+    std::fill_n(factors, block_keys, static_cast<T>(log2_e));
   }
+  T *turned = nullptr, *factors = nullptr;
+};
+
+/// Applies a mask of booleans.
+template <class T>
+void hide(const Problem<T>& p, TileOperand<bool> mask, const Tile& t, const MaskTile<T>& tile,
+          T* s) {
+  mask.data += t.query * mask.row + t.key * mask.column;
+  if (mask.row == 0) {  // the same for all queries
+    for (int64_t i = 0; i < t.keys; ++i)
+      if (!mask.data[i * mask.column]) std::fill_n(s + i * t.n, t.n, -infinity<T>);
+    return;
+  }
+  bool* turned = reinterpret_cast<bool*>(tile.turned);
+  if (mask.column == 1)
+    loops().boolean.transpose(t.queries, t.keys, mask.data, mask.row, turned, t.n);
+  else
+    for (int64_t i = 0; i < t.keys; ++i)
+      for (int64_t j = 0; j < t.queries; ++j)
+        turned[i * t.n + j] = mask.data[j * mask.row + i * mask.column];
+  p.loops.hide(turned, s, t.keys * t.n);
 }
 
 /// Whether a mask that is the same for all queries hides every key of the tile.
@@ -213,7 +231,7 @@ inline bool hides(TileOperand<bool> mask, const Tile& t) {
 /// what the masks would overwrite to `capped` if that is not null. False if no key is visible.
 template <class T>
 bool tile_logits(const Problem<T>& p, int64_t batch, int64_t head, const Tile& t, TileOperand<T> k,
-                 const T* queries, T* s, T* capped) {
+                 const T* queries, const MaskTile<T>& mask, T* s, T* capped) {
   const bool boolean_mask = p.mask.defined() && p.mask.dtype() == boolean;
   if (boolean_mask && hides(matrix<bool>(p.mask, batch, head), t)) return false;
   k.data += t.key * k.row;
@@ -222,10 +240,14 @@ bool tile_logits(const Problem<T>& p, int64_t batch, int64_t head, const Tile& t
     p.loops.cap(p.limit, s, t.keys * t.n);
     if (capped) std::copy_n(s, t.keys * t.n, capped);
   }
-  if (boolean_mask)
-    apply_mask(matrix<bool>(p.mask, batch, head), t, s);
-  else if (p.mask.defined())
-    apply_mask(matrix<T>(p.mask, batch, head), t, s);
+  if (boolean_mask) {
+    hide(p, matrix<bool>(p.mask, batch, head), t, mask, s);
+  } else if (p.mask.defined()) {
+    TileOperand<T> added = matrix<T>(p.mask, batch, head);
+    added.data += t.query * added.row + t.key * added.column;
+    p.loops.transpose(t.queries, t.keys, added, mask.factors, mask.turned, t.n);
+    p.loops.add(mask.turned, s, t.keys * t.n);
+  }
   for (int64_t i = 0; p.causal && i < t.keys; ++i) {
     const int64_t first = t.key + i - p.offset - t.query;  // the first query that sees this key
     if (first > 0) std::fill_n(s + i * t.n, std::min(first, t.n), -infinity<T>);

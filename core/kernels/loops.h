@@ -39,6 +39,10 @@ struct LoopsOf {
   /// x ← a·x + b·y.
   void (*axpby)(T a, T* x, T b, const T* y, std::int64_t n);
 
+  /// y[j·y_row + i] = x[i·x_row + j] for i < rows, j < columns; x and y are apart.
+  void (*transpose)(std::int64_t rows, std::int64_t columns, const T* x, std::int64_t x_row, T* y,
+                    std::int64_t y_row);
+
   /// The reduction of n elements; of none, the operation's neutral element.
   using ReduceLoop = T (*)(const T* x, std::int64_t n);
   /// y[c] = the reduction of x[r·stride + c] over r; at least one row.

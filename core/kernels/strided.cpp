@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ladon/core/kernels/loops.h"
+
 namespace ladon::kernels {
 namespace {
 
@@ -48,6 +50,25 @@ void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
     copy_items<4>(to, to_stride, from, from_stride, n);
   else
     copy_items<8>(to, to_stride, from, from_stride, n);
+}
+
+// y[j, i] = x[i, j] for i < rows, j < columns; strides in bytes. A loop of another type with items of
+// this size moves the same bits.
+void transpose(const std::byte* x, std::int64_t x_row, std::byte* y, std::int64_t y_row,
+               std::int64_t rows, std::int64_t columns, std::int64_t item) {
+  const auto by = [&]<class E>(void (*loop)(std::int64_t, std::int64_t, const E*, std::int64_t, E*,
+                                            std::int64_t)) {
+    loop(rows, columns, reinterpret_cast<const E*>(x), x_row / item, reinterpret_cast<E*>(y),
+         y_row / item);
+  };
+  if (item == 1)
+    by(loops().boolean.transpose);
+  else if (item == 2)
+    by(loops().half.transpose);
+  else if (item == 4)
+    by(loops().f32.transpose);
+  else
+    by(loops().f64.transpose);
 }
 
 // The position of one operand's row, moving through rows in order.
@@ -187,8 +208,8 @@ std::byte* Pieces::direct(int i, const Piece& piece) const {
   return nullptr;
 }
 
-// Between an operand's piece and its buffer. A transposed operand goes column by column, as it lies
-// in memory, if the piece's rows are evenly spaced.
+// Between an operand's piece and its buffer. Where the operand is transposed and the piece's rows are
+// evenly spaced, it is turned by squares.
 template <bool gather>
 void Pieces::transfer(const Operand& operand, const Piece& piece, std::byte* buffer) const {
   const auto move = [&](std::byte* at, std::int64_t stride, std::byte* in_buffer,
@@ -204,8 +225,10 @@ void Pieces::transfer(const Operand& operand, const Piece& piece, std::byte* buf
   if (piece.rows > 1 && operand.strides[last - 1] == item &&
       piece.row % sizes_[last - 1] + piece.rows <= sizes_[last - 1]) {
     std::byte* at = row.at() + piece.column * step;
-    for (std::int64_t c = 0; c < piece.columns; ++c)
-      move(at + c * step, item, buffer + c * item, piece.columns * item, piece.rows);
+    if constexpr (gather)
+      transpose(at, step, buffer, piece.columns * item, piece.columns, piece.rows, item);
+    else
+      transpose(buffer, piece.columns * item, at, step, piece.rows, piece.columns, item);
     return;
   }
   for (std::int64_t r = 0; r < piece.rows; ++r, row.next())

@@ -1,6 +1,6 @@
 #include "ladon/core/kernels/loops/attention.h"
 
-#include "ladon/core/kernels/loops/math.h"
+#include "ladon/core/kernels/loops/squares.h"
 #include "ladon/core/kernels/loops/table.h"
 
 namespace ladon::kernels::LADON_LEVEL {
@@ -9,35 +9,29 @@ namespace {
 using std::int64_t;
 
 // The block of C that stands in registers, with room for a row of B and an element of A beside it.
-#if defined(__AVX512F__)
-constexpr int vector_bytes = 64, block_rows = 8, block_vectors = 2;
-#elif defined(__AVX__)
-constexpr int vector_bytes = 32, block_rows = 6, block_vectors = 2;
-#else
-constexpr int vector_bytes = 16, block_rows = 4, block_vectors = 2;
-#endif
+constexpr int block_vectors = 2, block_rows = vector_bytes == 64 ? 8 : vector_bytes == 32 ? 6 : 4;
 
 template <class T>
-struct Vector {
-  typedef T type __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));
-  static constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
+struct Lanes {
+  typedef T Type __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));
+  static constexpr int count = vector_bytes / static_cast<int>(sizeof(T));
 };
 
 /// R rows by V vectors of C.
 template <class T, int R, int V>
 LADON_INLINE void multiply_block(int64_t k, TileOperand<T> a, const T* b, int64_t b_row,
                                  const T* keep, T* c, int64_t c_row) {
-  using Lanes = typename Vector<T>::type;
-  constexpr int lanes = Vector<T>::lanes;
-  const auto at = [](const T* p) { return *reinterpret_cast<const Lanes*>(p); };
-  Lanes sum[R][V];
+  using Row = typename Lanes<T>::Type;
+  constexpr int lanes = Lanes<T>::count;
+  const auto at = [](const T* p) { return *reinterpret_cast<const Row*>(p); };
+  Row sum[R][V];
 #pragma GCC unroll 16
   for (int i = 0; i < R; ++i)
 #pragma GCC unroll 4
     for (int j = 0; j < V; ++j)
-      sum[i][j] = keep ? at(c + i * c_row + j * lanes) * at(keep + j * lanes) : Lanes{};
+      sum[i][j] = keep ? at(c + i * c_row + j * lanes) * at(keep + j * lanes) : Row{};
   for (int64_t p = 0; p < k; ++p) {
-    Lanes row[V];
+    Row row[V];
 #pragma GCC unroll 4
     for (int j = 0; j < V; ++j) row[j] = at(b + p * b_row + j * lanes);
 #pragma GCC unroll 16
@@ -50,14 +44,14 @@ LADON_INLINE void multiply_block(int64_t k, TileOperand<T> a, const T* b, int64_
 #pragma GCC unroll 16
   for (int i = 0; i < R; ++i)
 #pragma GCC unroll 4
-    for (int j = 0; j < V; ++j) *reinterpret_cast<Lanes*>(c + i * c_row + j * lanes) = sum[i][j];
+    for (int j = 0; j < V; ++j) *reinterpret_cast<Row*>(c + i * c_row + j * lanes) = sum[i][j];
 }
 
 /// R rows of C: blocks of V vectors, and of half as many for the rest.
 template <class T, int R, int V>
 void multiply_rows(int64_t n, int64_t k, TileOperand<T> a, const T* b, int64_t b_row, const T* keep,
                    T* c, int64_t c_row) {
-  constexpr int step = V * Vector<T>::lanes;
+  constexpr int step = V * Lanes<T>::count;
   for (; n >= step; n -= step) {
     multiply_block<T, R, V>(k, a, b, b_row, keep, c, c_row);
     b += step;
@@ -80,36 +74,17 @@ void multiply(int64_t m, int64_t n, int64_t k, TileOperand<T> a, const T* b, int
     if (m > 0) multiply<T, R / 2>(m, n, k, a, b, b_row, keep, c, c_row);
 }
 
-/// Blocks of 4 × 4 in registers; by single elements where x has gaps, and at the edges.
+/// By single elements where x has gaps.
 template <class T>
 void transpose(int64_t rows, int64_t columns, TileOperand<T> x, const T* factors, T* y,
                int64_t y_row) {
-  typedef T Four __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T)), may_alias));
-  const auto element = [&](int64_t i, int64_t j) {
-    y[j * y_row + i] = factors[j] * x.data[i * x.row + j * x.column];
-  };
-  const int64_t whole_rows = x.column == 1 ? rows / 4 * 4 : 0, whole_columns = columns / 4 * 4;
-  for (int64_t i = 0; i < whole_rows; i += 4) {
-    for (int64_t j = 0; j < whole_columns; j += 4) {
-      const Four f = *reinterpret_cast<const Four*>(factors + j);
-      Four r[4];
-      for (int64_t k = 0; k < 4; ++k)
-        r[k] = f * *reinterpret_cast<const Four*>(x.data + (i + k) * x.row + j);
-      const Four low01 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);
-      const Four low23 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
-      const Four high01 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
-      const Four high23 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
-      const Four turned[4] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
-                              __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
-                              __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
-                              __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
-      for (int64_t k = 0; k < 4; ++k) *reinterpret_cast<Four*>(y + (j + k) * y_row + i) = turned[k];
-    }
-    for (int64_t r = i; r < i + 4; ++r)
-      for (int64_t j = whole_columns; j < columns; ++j) element(r, j);
-  }
-  for (int64_t i = whole_rows; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j) element(i, j);
+  if (x.column == 1)
+    return transpose_by<square_side<T>>(
+        rows, columns, x.data, x.row, y, y_row,
+        [=](auto v, int64_t j) { return v * load<decltype(v)>(factors + j); });
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      y[j * y_row + i] = factors[j] * x.data[i * x.row + j * x.column];
 }
 
 template <class T>
@@ -181,6 +156,19 @@ void softmax(T* s, int64_t keys, int64_t n, T* top, T* sum, T* keep) {
 }
 
 template <class T>
+void hide(const bool* mask, T* s, int64_t count) {
+  const auto* visible = reinterpret_cast<const unsigned char*>(mask);
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) s[i] = visible[i] != 0 ? s[i] : -infinity<T>;
+}
+
+template <class T>
+void add(const T* mask, T* s, int64_t count) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) s[i] += mask[i];
+}
+
+template <class T>
 void weights(T* s, int64_t keys, int64_t n, const T* log_sum) {
   for (int64_t i = 0; i < keys; ++i)
 #pragma omp simd
@@ -196,7 +184,8 @@ void softmax_backward(const T* s, T* d, int64_t keys, int64_t n, const T* mean) 
 
 template <class T>
 AttentionLoops<T> attention_loops() {
-  return {multiply<T>, transpose<T>, cap<T>, uncap<T>, softmax<T>, weights<T>, softmax_backward<T>};
+  return {multiply<T>, transpose<T>, cap<T>,     uncap<T>,           hide<T>,
+          add<T>,      softmax<T>,   weights<T>, softmax_backward<T>};
 }
 
 }  // namespace

@@ -30,6 +30,9 @@ struct AttentionLoops {
   /// s ← limit·tanh(s), and d ← d·(1 − (s/limit)²) with that s.
   void (*cap)(T limit, T* s, std::int64_t count);
   void (*uncap)(T limit, const T* s, T* d, std::int64_t count);
+  /// s ← −∞ where `mask` is false; and s ← s + mask.
+  void (*hide)(const bool* mask, T* s, std::int64_t count);
+  void (*add)(const T* mask, T* s, std::int64_t count);
   /// One step of the online softmax over a tile s [keys, n]: s ← 2^(s − top) with the new maxima,
   /// top and sum updated, and keep ← 2^(top before − top now), by which earlier sums shrink.
   void (*softmax)(T* s, std::int64_t keys, std::int64_t n, T* top, T* sum, T* keep);

@@ -70,6 +70,11 @@ void narrow_bf16(const float* x, uint16_t* y, int64_t n) {
 
 }  // namespace
 
-void add_halves(Loops& table) { table.half = {widen_f16, widen_bf16, narrow_f16, narrow_bf16}; }
+void add_halves(Loops& table) {
+  table.half.widen_f16 = widen_f16;
+  table.half.widen_bf16 = widen_bf16;
+  table.half.narrow_f16 = narrow_f16;
+  table.half.narrow_bf16 = narrow_bf16;
+}
 
 }  // namespace ladon::kernels::LADON_LEVEL

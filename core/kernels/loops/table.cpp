@@ -16,6 +16,7 @@ const Loops& table() {
     add_products(t);
     add_particles(t);
     add_recurrent(t);
+    add_transpositions(t);
     return t;
   }();
   return filled;
