@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <type_traits>
 #include <vector>
 
 #include "ladon/core/blas.h"
+#include "ladon/core/lapack_operands.h"
 #include "ladon/core/parallel.h"
 #include "ladon/core/view.h"
 
@@ -99,47 +101,9 @@ void getrs(bool transposed, int n, int k, const T* lu, const int* swaps, T* b) {
     dgetrs_(&t, &n, &k, lu, &n, swaps, b, &n, &info, 1);
 }
 
-void check_square(std::string_view operation, const Tensor& a) {
-  LADON_CHECK(a.rank() == 2 && a.shape()[0] == a.shape()[1], operation,
-              "needs a square matrix [n, n], got ", a.shape());
-  LADON_CHECK(a.shape()[0] <= std::numeric_limits<int>::max(), operation, "n is ", a.shape()[0],
-              ", more than LAPACK's 32-bit integers count");
-}
-
-void check_right_side(std::string_view operation, const Tensor& a, const Tensor& b) {
-  LADON_CHECK(b.rank() == 2 && b.shape()[0] == a.shape()[0], operation, "needs a right side [",
-              a.shape()[0], ", k] for a matrix ", a.shape(), ", got ", b.shape());
-  LADON_CHECK(a.dtype() == b.dtype(), operation, "the dtypes differ: ", a.dtype(), " and ",
-              b.dtype());
-  LADON_CHECK(b.shape()[1] <= std::numeric_limits<int>::max(), operation, "k is ", b.shape()[1],
-              ", more than BLAS's 32-bit integers count");
-}
-
 // How many of k right sides a task solves for: more share the packing of L, fewer leave work for all
 // threads.
 std::int64_t strip_of(std::int64_t k) { return std::clamp<std::int64_t>(k / 1024 * 64, 64, 256); }
-
-// What a copy holds: all rows, the lower triangle with zeros above, or the columns (as its rows).
-enum class Holds { rows, lower, columns };
-
-// A row-major copy. Throws on NaN, infinity.
-template <class T>
-Tensor copy(std::string_view operation, const Tensor& a, Holds what = Holds::rows) {
-  const std::int64_t rows = a.shape()[0], columns = a.shape()[1];
-  const bool turned = what == Holds::columns;
-  Tensor result = turned ? empty({columns, rows}, a.dtype()) : empty(a.shape(), a.dtype());
-  const T* from = a.strided_data<T>();
-  T* to = result.mutable_data<T>();
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j) {
-      const bool read = what != Holds::lower || j <= i;
-      const T x = read ? from[i * a.strides()[0] + j * a.strides()[1]] : T{0};
-      LADON_CHECK(std::isfinite(x), operation, "the element at [", i, ", ", j, "] is ", x,
-                  "; all must be finite");
-      to[turned ? j * rows + i : i * columns + j] = x;
-    }
-  return result;
-}
 
 // Factors the row-major a [n, n] in place, the upper triangle left as rubbish. Returns the order of
 // the leading minor that is not positive, or 0. Right-looking, in panels of `block` columns:
@@ -168,14 +132,6 @@ std::int64_t factor(std::int64_t n, T* a) {
     });
   }
   return 0;
-}
-
-// Throws on zeros on the diagonal of a row-major [n, n].
-template <class T>
-void check_diagonal(std::string_view operation, std::int64_t n, const T* l) {
-  for (std::int64_t i = 0; i < n; ++i)
-    LADON_CHECK(l[i * (n + 1)] != 0, operation, "the diagonal element at [", i, ", ", i,
-                "] is 0: the matrix is singular");
 }
 
 // What to tell the caller of a matrix that is not positive definite.
@@ -247,29 +203,44 @@ Tensor cholesky(const Tensor& a) {
   });
 }
 
-Tensor solve_triangular(const Tensor& l, const Tensor& b, bool transposed) {
-  constexpr std::string_view operation = "solve_triangular";
+namespace {
+
+// x ← L⁻¹·x, or L⁻ᵀ·x, of what has been checked.
+template <class T>
+void solve_in_place(const Tensor& l, Tensor& x, bool transposed) {
+  const std::int64_t n = x.shape()[0], k = x.shape()[1];
+  const T* data = l.data<T>();
+  T* to = x.mutable_data<T>();
+  if (n == 0) return;
+  parallel::for_range(k, strip_of(k), [&](std::int64_t begin, std::int64_t end) {
+    blas::use_one_thread();
+    trsm(CblasLeft, transposed, static_cast<int>(n), static_cast<int>(end - begin), data,
+         static_cast<int>(n), to + begin, static_cast<int>(k));
+  });
+}
+
+// Solves by L, or where it says so by Lᵀ, one after the other.
+Tensor solve_by_factor(std::string_view operation, const Tensor& l, const Tensor& b,
+                       std::initializer_list<bool> transposed) {
   check_square(operation, l);
   check_right_side(operation, l, b);
-  const std::int64_t n = b.shape()[0], k = b.shape()[1];
   return visit_floating(operation, l.dtype(), [&]<class T>() {
-    const Tensor matrix = copy<T>(operation, l, Holds::lower);
+    const Tensor factor = lower_of<T>(operation, l);
+    check_diagonal(operation, l.shape()[0], factor.data<T>());
     Tensor x = copy<T>(operation, b);
-    const T* data = matrix.data<T>();
-    check_diagonal(operation, n, data);
-    T* to = x.mutable_data<T>();
-    if (n == 0) return x;
-    parallel::for_range(k, strip_of(k), [&](std::int64_t begin, std::int64_t end) {
-      blas::use_one_thread();
-      trsm(CblasLeft, transposed, static_cast<int>(n), static_cast<int>(end - begin), data,
-           static_cast<int>(n), to + begin, static_cast<int>(k));
-    });
+    for (const bool turned : transposed) solve_in_place<T>(factor, x, turned);
     return x;
   });
 }
 
+}  // namespace
+
+Tensor solve_triangular(const Tensor& l, const Tensor& b, bool transposed) {
+  return solve_by_factor("solve_triangular", l, b, {transposed});
+}
+
 Tensor cholesky_solve(const Tensor& l, const Tensor& b) {
-  return solve_triangular(l, solve_triangular(l, b), true);
+  return solve_by_factor("cholesky_solve", l, b, {false, true});
 }
 
 Tensor cholesky_inverse(const Tensor& l) {
@@ -277,7 +248,7 @@ Tensor cholesky_inverse(const Tensor& l) {
   check_square(operation, l);
   return visit_floating(operation, l.dtype(), [&]<class T>() {
     const std::int64_t n = l.shape()[0];
-    const Tensor factor = copy<T>(operation, l, Holds::lower);
+    const Tensor factor = lower_of<T>(operation, l);
     check_diagonal(operation, n, factor.data<T>());
     Tensor w = empty_like(factor), x = empty_like(factor);
     invert_triangular(n, factor.data<T>(), w.mutable_data<T>());

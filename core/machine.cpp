@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "ladon/core/allocator.h"
+
 namespace ladon {
 
 std::uint64_t free_memory() {
@@ -11,7 +13,7 @@ std::uint64_t free_memory() {
   std::string name;
   std::uint64_t kilobytes = 0;
   while (file >> name) {
-    if (name == "MemAvailable:" && file >> kilobytes) return kilobytes * 1024;
+    if (name == "MemAvailable:" && file >> kilobytes) return kilobytes * 1024 + memory_use().kept;
     file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   }
   return std::numeric_limits<std::uint64_t>::max();

@@ -5,7 +5,8 @@
 
 namespace ladon {
 
-/// Bytes of memory that are free (Linux's own estimate); without one, the largest number.
+/// Bytes of memory that are free: Linux's own estimate, and what Ladon keeps (allocator.h). Without an
+/// estimate, the largest number.
 std::uint64_t free_memory();
 
 }  // namespace ladon

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 
+#include "ladon/core/allocator.h"
 #include "ladon/core/parallel.h"
 #include "ladon/tests/layers/infinite/gram_networks.h"
 
@@ -75,9 +76,9 @@ std::uint64_t most_resident() {
 
 TEST(GramEstimate, BoundsTheMemoryOfTheProcess) {
   const Sequential net = attention_net(16);
-  // 100² · 32² entries: 82 MB a matrix, far more than the allocator has left from other tests.
-  const Tensor x = draw({100, 32, 16});
-  const pid_t child = fork();  // its high-water mark begins at what it has now
+  const Tensor x = draw({100, 32, 16});  // 100² · 32² entries: 82 MB a matrix
+  release_memory();                      // what other tests left would be taken first
+  const pid_t child = fork();            // its high-water mark begins at what it has now
   ASSERT_GE(child, 0);
   if (child == 0) {
     const auto estimate = infinite::estimate_gram(limit(net), x);
