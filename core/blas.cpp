@@ -9,13 +9,15 @@
 #include <vector>
 
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/packed_product.h"
 #include "ladon/core/parallel.h"
 
 namespace ladon::blas {
 namespace {
 
 constexpr std::int64_t int_limit = std::numeric_limits<int>::max();
-constexpr double least_work = 0x1p17;  // multiply-adds that are worth a task
+constexpr double least_work = 0x1p17;   // multiply-adds that are worth a task
+constexpr double packed_item = 0x1p26;  // multiply-adds of a product that all threads share
 constexpr std::int64_t block_limit = std::int64_t{1} << 30;
 
 std::int64_t pieces_of(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
@@ -172,11 +174,14 @@ void gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix
   detail::require(n <= 1 || c.column == 1, "the result of gemm has column stride 1");
   if (m <= 0 || n <= 0) return;
   if (k <= 0) return scale(m, n, beta, c);
-  use_one_thread();
   std::int64_t rows = block_limit, columns = block_limit;
   // OpenBLAS multiplies small matrices without packing them; a product with a short sum is faster
   // as many such than as one.
-  if (k <= 64 && m > 1 && n > 1 && m * n * k > 1'000'000 && b.column == 1) rows = 128, columns = 64;
+  if (k <= 64 && m > 1 && n > 1 && m * n * k > 1'000'000 && b.column == 1)
+    rows = 128, columns = 64;
+  else if (kernels::packs(m, n, k, b.column == 1))
+    return kernels::packed_product<T>(kernels::On::this_thread, m, n, k, alpha, a, b, beta, c);
+  use_one_thread();
   for (std::int64_t p = 0; p < k; p += block_limit)
     for (std::int64_t i = 0; i < m; i += rows)
       for (std::int64_t j = 0; j < n; j += columns)
@@ -198,6 +203,14 @@ void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64
       gemm_serial(m, n, k, alpha, {a.data + i * a_batch, a.row, a.column},
                   {b.data + i * b_batch, b.row, b.column}, beta,
                   {c.data + i * c_batch, c.row, c.column});
+    return;
+  }
+  if (kernels::packs(m, n, k, b.column == 1) &&
+      (count == 1 || work_of(1, m, n, k) >= packed_item)) {
+    for (std::int64_t i = 0; i < count; ++i)
+      kernels::packed_product<T>(
+          kernels::On::all_threads, m, n, k, alpha, {a.data + i * a_batch, a.row, a.column},
+          {b.data + i * b_batch, b.row, b.column}, beta, {c.data + i * c_batch, c.row, c.column});
     return;
   }
   const Cut piece = cut(count, m, n, k);

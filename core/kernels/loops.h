@@ -10,6 +10,7 @@
 
 #include "ladon/core/kernels/loops/attention.h"
 #include "ladon/core/kernels/loops/dual.h"
+#include "ladon/core/kernels/loops/gemm.h"
 #include "ladon/core/kernels/loops/half.h"
 #include "ladon/core/kernels/loops/particles.h"
 #include "ladon/core/kernels/loops/products.h"
@@ -72,6 +73,7 @@ struct LoopsOf {
   void (*lion)(T* x, const T* g, T* m, const LionStep& step, std::int64_t n);
 
   AttentionLoops<T> attention;
+  GemmLoops<T> gemm;
   ParticleLoops<T> particles;
   RecurrentLoops<T> recurrent;
 };
