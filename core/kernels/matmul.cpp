@@ -8,6 +8,7 @@
 #include "ladon/core/blas.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/loops.h"
+#include "ladon/core/kernels/packed_product.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/parallel.h"
@@ -187,6 +188,17 @@ void multiply(Tensor& y, const Operands& o, double beta) {
   });
 }
 
+/// y ← a·b + row in one pass, where it is one product that is worth packing; else false.
+template <class T>
+bool affine_packed(Tensor& y, const Operands& o, const Tensor& row) {
+  const std::int64_t n = row.count(), k = o.a.size(-1), m = n == 0 ? 0 : y.count() / n;
+  const bool dense_rows = o.b.strides()[o.b.rank() - 1] == 1;
+  if (rowwise || o.lead.rank() != 0 || !packs(m, n, k, dense_rows)) return false;
+  packed_product<T>(On::all_threads, m, n, k, T(1), matrix<T>(o.a), matrix<T>(o.b), T(0),
+                    blas::Matrix<T>{y.mutable_data<T>(), n, 1}, row.data<T>());
+  return true;
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
@@ -208,6 +220,7 @@ Tensor affine(const Tensor& a, const Tensor& b, const Tensor& row) {
                   "the row of affine has the product's columns");
   Tensor y = empty(operands.shape, a.dtype());
   visit_floating("affine", y.dtype(), [&]<class T>() {
+    if (affine_packed<T>(y, operands, row)) return;
     const T* from = row.data<T>();
     T* to = y.mutable_data<T>();
     const std::int64_t rows = n == 0 ? 0 : y.count() / n;
@@ -216,8 +229,8 @@ Tensor affine(const Tensor& a, const Tensor& b, const Tensor& row) {
                           for (std::int64_t i = begin; i < end; ++i)
                             std::copy_n(from, n, to + i * n);
                         });
+    multiply(y, operands, 1);
   });
-  multiply(y, operands, 1);
   return y;
 }
 

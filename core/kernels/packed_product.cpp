@@ -65,7 +65,7 @@ void pack_right(On on, int64_t n, int64_t k, blas::Matrix<const T> b, T* to) {
 /// cache.
 template <class T>
 void multiply(On on, int64_t m, int64_t n, int64_t k, T alpha, blas::Matrix<const T> a,
-              const T* right, T beta, blas::Matrix<T> c) {
+              const T* right, T beta, const T* row, blas::Matrix<T> c) {
   const GemmLoops<T>& loop = loops().of<T>().gemm;
   const int64_t padded = rounded_up(n, loop.columns);
   const Cut cut(m, n, loop.rows, loop.columns);
@@ -82,7 +82,8 @@ void multiply(On on, int64_t m, int64_t n, int64_t k, T alpha, blas::Matrix<cons
         const int64_t length = std::min(sum_length, k - p);
         loop.pack_left(rows, length, a.data + i * a.row + p * a.column, a.row, a.column, left);
         loop.multiply(rows, columns, length, alpha, left, right + p * padded + j * length,
-                      p == 0 ? beta : T(1), c.data + i * c.row + j, c.row);
+                      p == 0 ? beta : T(1), row && p == 0 ? row + j : nullptr,
+                      c.data + i * c.row + j, c.row);
       }
     }
   });
@@ -98,7 +99,7 @@ bool packs(int64_t m, int64_t n, int64_t k, bool dense_rows) {
 
 template <class T>
 void packed_product(On on, int64_t m, int64_t n, int64_t k, T alpha, blas::Matrix<const T> a,
-                    blas::Matrix<const T> b, T beta, blas::Matrix<T> c) {
+                    blas::Matrix<const T> b, T beta, blas::Matrix<T> c, const T* row) {
   const int64_t unit = loops().of<T>().gemm.columns;
   const int64_t sums = std::min(k, packed_elements / unit / sum_length * sum_length);
   const int64_t columns = std::max(unit, packed_elements / sums / unit * unit);
@@ -110,13 +111,15 @@ void packed_product(On on, int64_t m, int64_t n, int64_t k, T alpha, blas::Matri
       pack_right<T>(on, across, length, {b.data + p * b.row + j * b.column, b.row, b.column},
                     right);
       multiply<T>(on, m, across, length, alpha, {a.data + p * a.column, a.row, a.column}, right,
-                  p == 0 ? beta : T(1), {c.data + j, c.row, c.column});
+                  p == 0 ? beta : T(1), row && p == 0 ? row + j : nullptr,
+                  {c.data + j, c.row, c.column});
     }
 }
 
 template void packed_product(On, int64_t, int64_t, int64_t, float, blas::Matrix<const float>,
-                             blas::Matrix<const float>, float, blas::Matrix<float>);
+                             blas::Matrix<const float>, float, blas::Matrix<float>, const float*);
 template void packed_product(On, int64_t, int64_t, int64_t, double, blas::Matrix<const double>,
-                             blas::Matrix<const double>, double, blas::Matrix<double>);
+                             blas::Matrix<const double>, double, blas::Matrix<double>,
+                             const double*);
 
 }  // namespace ladon::kernels

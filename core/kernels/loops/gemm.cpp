@@ -53,27 +53,27 @@ void pack(int64_t lines, int64_t k, const T* x, int64_t line, int64_t step, T* t
   }
 }
 
-/// One block; c has room for all of it.
+/// One block; c has room for all of it, and row has its columns.
 template <class T>
-LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T beta, T* c,
-                                 int64_t c_row) {
+LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T beta, const T* row,
+                                 T* c, int64_t c_row) {
   typedef T Row __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));
   constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
+  const auto at = [](const T* x) { return *reinterpret_cast<const Row*>(x); };
   Row sum[block_rows][block_vectors];
 #pragma GCC unroll 8
   for (int i = 0; i < block_rows; ++i)
 #pragma GCC unroll 2
     for (int j = 0; j < block_vectors; ++j) sum[i][j] = Row{};
   for (int64_t p = 0; p < k; ++p) {
-    Row row[block_vectors];
+    Row of_b[block_vectors];
 #pragma GCC unroll 2
-    for (int j = 0; j < block_vectors; ++j)
-      row[j] = *reinterpret_cast<const Row*>(b + p * block_columns<T> + j * lanes);
+    for (int j = 0; j < block_vectors; ++j) of_b[j] = at(b + p * block_columns<T> + j * lanes);
 #pragma GCC unroll 8
     for (int i = 0; i < block_rows; ++i) {
       const T x = a[p * block_rows + i];
 #pragma GCC unroll 2
-      for (int j = 0; j < block_vectors; ++j) sum[i][j] += x * row[j];
+      for (int j = 0; j < block_vectors; ++j) sum[i][j] += x * of_b[j];
     }
   }
 #pragma GCC unroll 8
@@ -81,36 +81,40 @@ LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T b
 #pragma GCC unroll 2
     for (int j = 0; j < block_vectors; ++j) {
       Row& to = *reinterpret_cast<Row*>(c + i * c_row + j * lanes);
-      to = beta == T(0) ? alpha * sum[i][j] : alpha * sum[i][j] + beta * to;
+      if (row)
+        to = alpha * sum[i][j] + at(row + j * lanes);
+      else
+        to = beta == T(0) ? alpha * sum[i][j] : alpha * sum[i][j] + beta * to;
     }
 }
 
-/// A block at the edge, of which C has only m by n.
+/// A block at the edge, of which C and the row have only m by n.
 template <class T>
 [[gnu::noinline]] void multiply_edge(int64_t m, int64_t n, int64_t k, T alpha, const T* a,
-                                     const T* b, T beta, T* c, int64_t c_row) {
-  T block[block_rows * block_columns<T>];
+                                     const T* b, T beta, const T* row, T* c, int64_t c_row) {
+  T block[block_rows * block_columns<T>], all[block_columns<T>] = {};
+  for (int64_t j = 0; row && j < n; ++j) all[j] = row[j];
   for (int64_t i = 0; beta != T(0) && i < m; ++i)
     for (int64_t j = 0; j < n; ++j) block[i * block_columns<T> + j] = c[i * c_row + j];
-  multiply_block(k, alpha, a, b, beta, block, int64_t{block_columns<T>});
+  multiply_block(k, alpha, a, b, beta, row ? all : row, block, int64_t{block_columns<T>});
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) c[i * c_row + j] = block[i * block_columns<T> + j];
 }
 
 /// A panel of B stays in the first-level cache while all panels of A pass by.
 template <class T>
-void multiply(int64_t m, int64_t n, int64_t k, T alpha, const T* left, const T* right, T beta, T* c,
-              int64_t c_row) {
+void multiply(int64_t m, int64_t n, int64_t k, T alpha, const T* left, const T* right, T beta,
+              const T* row, T* c, int64_t c_row) {
   constexpr int64_t rows = block_rows, columns = block_columns<T>;
   for (int64_t j = 0; j < n; j += columns)
     for (int64_t i = 0; i < m; i += rows) {
-      const T *a = left + i * k, *b = right + j * k;
+      const T *a = left + i * k, *b = right + j * k, *here = row ? row + j : row;
       T* to = c + i * c_row + j;
       if (m - i >= rows && n - j >= columns)
-        multiply_block(k, alpha, a, b, beta, to, c_row);
+        multiply_block(k, alpha, a, b, beta, here, to, c_row);
       else
         multiply_edge(m - i < rows ? m - i : rows, n - j < columns ? n - j : columns, k, alpha, a,
-                      b, beta, to, c_row);
+                      b, beta, here, to, c_row);
     }
 }
 
