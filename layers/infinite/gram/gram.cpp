@@ -10,6 +10,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/running_moments.h"
+#include "ladon/core/kernels/loops.h"
 #include "ladon/core/parallel.h"
 #include "ladon/layers/infinite/gram/checkpoint.h"
 
@@ -32,17 +33,6 @@ Gram compute(const GramPlan& plan, const GramTile& tile, Get get) {
           ntk.count() > 0 ? ntk.standard_error() : Tensor()};
 }
 
-/// Bᵀ ← A.   A [rows, columns], in squares that share the lines they are written to.
-void transpose_into(const double* a, std::int64_t a_row, std::int64_t rows, std::int64_t columns,
-                    double* b, std::int64_t b_row) {
-  constexpr std::int64_t side = 8;
-  for (std::int64_t i0 = 0; i0 < rows; i0 += side)
-    for (std::int64_t j0 = 0; j0 < columns; j0 += side)
-      for (std::int64_t j = j0; j < std::min(j0 + side, columns); ++j)
-        for (std::int64_t i = i0; i < std::min(i0 + side, rows); ++i)
-          b[j * b_row + i] = a[i * a_row + j];
-}
-
 /// Completes a symmetric matrix [N, N], [N, N, T] or [N, N, T, T] by what stands on and above the
 /// diagonal of one tile:  k[j, i, b, a] = k[i, j, a, b].
 void mirror(Tensor& matrix, const GramTile& tile) {
@@ -50,16 +40,17 @@ void mirror(Tensor& matrix, const GramTile& tile) {
   const std::int64_t size = matrix.shape().sub(2, matrix.rank()).count();
   double* k = matrix.mutable_data<double>();
   const auto pair = [=](std::int64_t i, std::int64_t j) { return k + (i * n + j) * size; };
+  const auto transpose = kernels::loops().f64.transpose;
   if (size == 1 && tile.row != tile.column)
-    return transpose_into(pair(tile.row, tile.column), n, tile.rows, tile.columns,
-                          pair(tile.column, tile.row), n);
+    return transpose(tile.rows, tile.columns, pair(tile.row, tile.column), n,
+                     pair(tile.column, tile.row), n);
   for (std::int64_t i = tile.row; i < tile.row + tile.rows; ++i)
     for (std::int64_t j = std::max(i, tile.column); j < tile.column + tile.columns; ++j) {
       if (i == j)
         for (std::int64_t a = 0; a < t; ++a)
           for (std::int64_t b = 0; b < a; ++b) pair(i, i)[a * t + b] = pair(i, i)[b * t + a];
       else if (matrix.rank() == 4)
-        transpose_into(pair(i, j), t, t, t, pair(j, i), t);
+        transpose(t, t, pair(i, j), t, pair(j, i), t);
       else
         std::copy_n(pair(i, j), size, pair(j, i));
     }
