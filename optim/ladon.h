@@ -37,6 +37,7 @@
 #include "ladon/core/lapack.h"
 #include "ladon/core/machine.h"
 #include "ladon/core/parallel.h"
+#include "ladon/core/ranks.h"
 #include "ladon/core/rowwise.h"
 #include "ladon/layers/infinite/dual/quadrature.h"
 #include "ladon/layers/infinite/finite/compare.h"

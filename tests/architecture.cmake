@@ -1,6 +1,6 @@
 # Dependencies run one way: core <- autograd <- layers <- optim <- examples, and so between the rooms of
 # a floor. Only core/parallel includes TBB, only core/blas and core/lapack include BLAS, only core/io/gzip
-# zlib. The umbrella header is complete. Fails on an include against these arrows, on a file that belongs
+# zlib, only core/ranks MPI. The umbrella header is complete. Fails on an include against these arrows, on a file that belongs
 # to no room, and draws what it found.
 cmake_minimum_required(VERSION 3.21)
 
@@ -93,6 +93,9 @@ forbid("${others}" "(cblas|lapacke?|f77blas|openblas_config)")
 set(others ${all})
 list(FILTER others EXCLUDE REGEX "^core/io/gzip\\.cpp$")
 forbid("${others}" "zlib")
+set(others ${all})
+list(FILTER others EXCLUDE REGEX "^core/ranks\\.cpp$")
+forbid("${others}" "mpi\\.h")
 
 # optim/ladon.h brings every header but these, which are for the library itself.
 set(inner "^core/kernels/|^core/data/byte_alphabet\\.h|^core/(blas|lapack_operands|mapped|names|view)\\.h"

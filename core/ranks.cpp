@@ -1,0 +1,202 @@
+#include "ladon/core/ranks.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <limits>
+
+#include "ladon/core/error.h"
+
+#ifdef LADON_MPI
+#include <mpi.h>
+#endif
+
+namespace ladon::ranks {
+namespace {
+
+bool in_session = false;
+
+#ifdef LADON_MPI
+
+/// Whether mpirun (of Open MPI, MPICH or Slurm) started this process: MPI would begin in one that it
+/// did not as well, but slowly.
+bool launched() {
+  const auto set = [](const char* name) { return std::getenv(name) != nullptr; };
+  return set("OMPI_COMM_WORLD_SIZE") || set("PMI_SIZE") || set("PMIX_RANK");
+}
+
+bool joined = false;
+
+void check(int status, const char* operation) {
+  if (status == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(status, text, &length);
+  detail::fail(operation, "MPI says: ", text);
+}
+
+/// MPI counts in 32 bits: longer messages go in pieces.
+constexpr std::size_t piece_bytes = std::size_t{1} << 30;
+
+void broadcast_bytes(std::byte* bytes, std::size_t n, int from, const char* operation) {
+  for (std::size_t at = 0; at < n; at += piece_bytes)
+    check(MPI_Bcast(bytes + at, static_cast<int>(std::min(piece_bytes, n - at)), MPI_BYTE, from,
+                    MPI_COMM_WORLD),
+          operation);
+}
+
+/// A number of each rank.
+std::vector<std::uint64_t> all_numbers(std::uint64_t own, const char* operation) {
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(count()));
+  check(MPI_Allgather(&own, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD),
+        operation);
+  return all;
+}
+
+#endif
+
+/// Whether all ranks hold the same number; `own` where there is one.
+void check_same([[maybe_unused]] const char* operation, [[maybe_unused]] std::uint64_t own,
+                [[maybe_unused]] const char* what) {
+#ifdef LADON_MPI
+  if (!joined) return;
+  const std::vector<std::uint64_t> all = all_numbers(own, operation);
+  for (std::size_t r = 0; r < all.size(); ++r)
+    LADON_CHECK(all[r] == own, operation, "rank ", rank(), " has ", own, " ", what, ", rank ", r,
+                " has ", all[r]);
+#endif
+}
+
+std::size_t bytes_of(const Tensor& x) {
+  return static_cast<std::size_t>(x.count()) * item_size(x.dtype());
+}
+
+void check_contiguous(const char* operation, const Tensor& x) {
+  LADON_CHECK(x.defined() && x.contiguous(), operation, "needs a contiguous tensor",
+              x.defined() ? "" : ", got an undefined one");
+}
+
+template <class T>
+void sum_in_order(Tensor& x) {
+  T* sum = x.mutable_data<T>();
+  const std::int64_t n = x.count();
+  constexpr std::int64_t piece = std::int64_t{1} << 20;
+  for (std::int64_t at = 0; at < n; at += piece) {
+    const auto here = static_cast<std::size_t>(std::min(piece, n - at));
+    const auto all = all_gather(std::as_bytes(std::span<const T>(sum + at, here)));
+    std::fill_n(sum + at, here, T(0));
+    for (const std::vector<std::byte>& part : all)
+      for (std::size_t i = 0; i < here; ++i) {
+        T value;
+        std::memcpy(&value, part.data() + i * sizeof(T), sizeof(T));
+        sum[at + static_cast<std::int64_t>(i)] += value;
+      }
+  }
+}
+
+Share share_of_rank(std::int64_t rows, int of) {
+  const std::int64_t ranks = count();
+  return {rows / ranks * of + std::min<std::int64_t>(rows % ranks, of),
+          rows / ranks * (of + 1) + std::min<std::int64_t>(rows % ranks, of + 1)};
+}
+
+}  // namespace
+
+Session::Session() : exceptions_(std::uncaught_exceptions()) {
+  LADON_CHECK(!in_session, "ranks", "a session is already there; a program has one, in main");
+  in_session = true;
+#ifdef LADON_MPI
+  int was = 0, support = 0;
+  check(MPI_Initialized(&was), "ranks");
+  if (was != 0 || !launched()) return;
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &support), "ranks");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  joined = true;
+#endif
+}
+
+Session::~Session() {
+  in_session = false;
+#ifdef LADON_MPI
+  if (!joined) return;
+  if (failed_ || std::uncaught_exceptions() > exceptions_) MPI_Abort(MPI_COMM_WORLD, 1);
+  joined = false;
+  MPI_Finalize();
+#endif
+}
+
+int rank() {
+  int r = 0;
+#ifdef LADON_MPI
+  if (joined) MPI_Comm_rank(MPI_COMM_WORLD, &r);
+#endif
+  return r;
+}
+
+int count() {
+  int n = 1;
+#ifdef LADON_MPI
+  if (joined) MPI_Comm_size(MPI_COMM_WORLD, &n);
+#endif
+  return n;
+}
+
+void barrier() {
+#ifdef LADON_MPI
+  if (joined) check(MPI_Barrier(MPI_COMM_WORLD), "barrier");
+#endif
+}
+
+std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own) {
+  std::vector<std::vector<std::byte>> all(static_cast<std::size_t>(count()));
+  all[static_cast<std::size_t>(rank())].assign(own.begin(), own.end());
+#ifdef LADON_MPI
+  if (!joined) return all;
+  const std::vector<std::uint64_t> lengths = all_numbers(own.size(), "all_gather");
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    all[r].resize(lengths[r]);
+    broadcast_bytes(all[r].data(), lengths[r], static_cast<int>(r), "all_gather");
+  }
+#endif
+  return all;
+}
+
+void broadcast([[maybe_unused]] std::span<std::byte> bytes, int from) {
+  LADON_CHECK(from >= 0 && from < count(), "broadcast", "rank ", from, " is not among ", count());
+  check_same("broadcast", bytes.size(), "bytes");
+#ifdef LADON_MPI
+  if (joined) broadcast_bytes(bytes.data(), bytes.size(), from, "broadcast");
+#endif
+}
+
+void all_reduce(Tensor x) {
+  check_contiguous("all_reduce", x);
+  visit_floating("all_reduce", x.dtype(), [&]<class T>() {
+    check_same("all_reduce", bytes_of(x), "bytes");
+    if (count() > 1) sum_in_order<T>(x);
+  });
+}
+
+Share share_of(std::int64_t rows) { return share_of_rank(rows, rank()); }
+
+void gather_rows(Tensor x) {
+  check_contiguous("gather_rows", x);
+  LADON_CHECK(x.rank() >= 1, "gather_rows", "a number has no rows");
+  check_same("gather_rows", bytes_of(x), "bytes");
+#ifdef LADON_MPI
+  if (!joined || x.count() == 0) return;
+  const std::int64_t rows = x.shape()[0];
+  const std::size_t row_bytes = bytes_of(x) / static_cast<std::size_t>(rows);
+  std::byte* data = x.strided_bytes();
+  for (int r = 0; r < count(); ++r) {
+    const Share share = share_of_rank(rows, r);
+    broadcast_bytes(data + static_cast<std::size_t>(share.first) * row_bytes,
+                    static_cast<std::size_t>(share.last - share.first) * row_bytes, r,
+                    "gather_rows");
+  }
+  x.storage().bump_version();
+#endif
+}
+
+}  // namespace ladon::ranks

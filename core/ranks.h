@@ -1,0 +1,70 @@
+#pragma once
+// The only door to MPI: processes that work together, on one machine or many ("ranks").
+//
+//   int main() {
+//     const ladon::ranks::Session session;   // mpirun -n 4 ./program
+//     ...
+//   }
+//
+// Every process runs the same program. What is shared out is cut by its size and the number of ranks;
+// each then has all results. A process without a session, one that was not started by mpirun, and
+// every process of a library built without LADON_MPI is a group of one, to which nothing here does
+// anything: what is written for many ranks needs no second version for one.
+//
+// All ranks make the same calls in the same order, each on one thread at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::ranks {
+
+/// Joins the processes that mpirun started, and leaves them at the end of main. At most one at a time;
+/// throws Error for a second. If an exception leaves main's block with it, or fail() was called, the
+/// other ranks, which would wait for this one for ever, are ended with a message.
+class Session {
+ public:
+  Session();
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  /// Says that this process gives up, for a program that catches its errors.
+  void fail() { failed_ = true; }
+
+ private:
+  int exceptions_;
+  bool failed_ = false;
+};
+
+/// This process among them, from 0, and how many there are.
+int rank();
+int count();
+
+/// Waits for all.
+void barrier();
+
+/// What each rank contributes, one after the other in the order of ranks; lengths may differ.
+std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own);
+
+/// What rank `from` holds, in all. Of another length there it is an Error in all.
+void broadcast(std::span<std::byte> bytes, int from);
+
+/// x ← Σ over ranks of their x, in the order of ranks: the same bits in all of them, and in every run
+/// with as many ranks. f32 and f64, of one shape and dtype everywhere, contiguous; throws Error
+/// otherwise. In a group of one, x stays.
+void all_reduce(Tensor x);
+
+/// Rows [first, last) of `rows` that are this rank's: as even as can be, in the order of ranks.
+struct Share {
+  std::int64_t first, last;
+};
+Share share_of(std::int64_t rows);
+
+/// x [rows, ...], of which this rank has filled its share_of(rows), is completed by those of the others.
+/// Any dtype, contiguous; throws Error otherwise.
+void gather_rows(Tensor x);
+
+}  // namespace ladon::ranks
