@@ -1,15 +1,14 @@
 #pragma once
 // Finished tiles of a Gram matrix in a folder. Internal to gram.cpp.
-//
-// manifest.txt says what is computed and how it is cut; part_000000.bin, … hold consecutive tiles
-// each. Every file is written beside its place and renamed, so that it is whole or not there; a
-// checksum finds one that was damaged since, and its tiles are computed again. While a run works in
-// the folder, a lock keeps others out.
+// Parts (core/io/parts.h) hold consecutive tiles each; those of a damaged one are computed again.
 
-#include "ladon/core/io/file.h"
+#include "ladon/core/io/parts.h"
 #include "ladon/layers/infinite/gram/plan.h"
 
 namespace ladon::infinite {
+
+/// What tells a symmetric or other Gram matrix from that of other inputs or another model.
+Manifest manifest_of(const Limit& limit, const GramPlan& plan, Get get);
 
 class GramCheckpoint {
  public:
@@ -28,20 +27,16 @@ class GramCheckpoint {
   static std::int64_t stored_tile(const std::filesystem::path& folder);
 
  private:
-  std::string path_of(std::int64_t part) const;
   /// The first tile of a part.
   std::int64_t first_of(std::int64_t part) const;
   /// Calls f(matrix, rows) for each tile of a part and each matrix that there is.
   template <class G, class F>
   void for_each(std::int64_t part, G& result, const F& f) const;
   std::uint64_t payload_of(std::int64_t part, const Gram& result) const;
-  void remove_other_parts() const;
 
   const GramPlan& plan_;
-  std::filesystem::path folder_;
-  FolderLock lock_;
+  PartFolder folder_;
   std::int64_t part_tiles_ = 0;
-  std::uint64_t identity_ = 0;  // of the manifest; stands in every part
 };
 
 }  // namespace ladon::infinite

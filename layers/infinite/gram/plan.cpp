@@ -129,6 +129,7 @@ class Sizes {
   }
 
   double result_bytes() const {
+    if (plan_.held_bytes) return *plan_.held_bytes;
     return 8.0 * matrices_ * block_ * static_cast<double>(plan_.a.count()) *
            static_cast<double>(plan_.b.count());
   }
@@ -256,7 +257,7 @@ std::string GramEstimate::describe() const {
 }
 
 GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
-                   const GramOptions& options) {
+                   const GramOptions& options, std::optional<double> held_bytes) {
   check_blocks(a, b);
   LADON_CHECK(options.tile >= 0 && options.replicates >= 2 && options.checkpoint_seconds >= 0,
               "gram",
@@ -269,6 +270,7 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   plan.b = b;
   plan.symmetric = symmetric;
   plan.wanted = options.entries;
+  plan.held_bytes = held_bytes;
   if (a.count() == 0 || b.count() == 0) {
     const NoGrad off;
     plan.shape = limit(a, b, Get::nngp, options.entries).nngp.shape();

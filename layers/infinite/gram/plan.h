@@ -2,6 +2,7 @@
 // How a Gram matrix is cut into tiles, and what that will take. Internal to gram.cpp.
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "ladon/layers/infinite/gram/gram.h"
@@ -35,7 +36,8 @@ struct GramPlan {
   Inputs a, b;
   bool symmetric = false;  ///< b is a, and only tiles on or above the diagonal are computed.
   Entries wanted = Entries::full;
-  Shape shape;  ///< Of each matrix.
+  Shape shape;                       ///< Of each matrix.
+  std::optional<double> held_bytes;  ///< Of the matrices; none: all of them are held.
   int replicates = 1;
   GramEstimate estimate;
   GramTiles tiles;
@@ -47,9 +49,10 @@ struct GramPlan {
 inline constexpr std::array gram_matrices = {&Gram::nngp, &Gram::ntk, &Gram::nngp_se,
                                              &Gram::ntk_se};
 
-/// Takes the tile of the checkpoint if the options name none. Throws Error for what gram() does.
+/// Takes the tile of the checkpoint if the options name none. `held_bytes`: what is held of the
+/// matrices at a time, if not all of them. Throws Error for what gram() does.
 GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
-                   const GramOptions& options);
+                   const GramOptions& options, std::optional<double> held_bytes = {});
 
 /// Computes the selves of all inputs, in blocks of as many as a tile has pairs.
 void compute_selves(GramPlan& plan);

@@ -1,0 +1,166 @@
+#include "ladon/core/io/parts.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iomanip>
+#include <sstream>
+
+#include "ladon/core/error.h"
+
+namespace ladon {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Every part begins with these.
+struct Header {
+  std::uint64_t magic = 0x3154524150444C47;  // "GLDPART1", read backwards
+  std::uint64_t identity, part, payload;
+  bool operator==(const Header&) const = default;
+};
+
+fs::path manifest_path(const fs::path& folder) { return folder / "manifest.txt"; }
+
+std::string text_of(const std::string& title, const Manifest& manifest) {
+  std::string all = title + "\n";
+  for (const auto& [name, value] : manifest.entries) all += name + ": " + value + "\n";
+  return all;
+}
+
+}  // namespace
+
+void Checksum::add(const void* data, std::size_t bytes) {
+  const char* from = static_cast<const char*>(data);
+  for (; bytes > 0;) {
+    std::uint64_t word = 0;
+    const std::size_t part = std::min(bytes, sizeof word);
+    std::memcpy(&word, from, part);
+    state_ = (state_ ^ word) * 0x9E3779B97F4A7C15u;  // odd: a bijection
+    state_ ^= state_ >> 32;
+    from += part;
+    bytes -= part;
+  }
+}
+
+std::string Checksum::text() const {
+  std::ostringstream out;
+  out << std::hex << std::setw(16) << std::setfill('0') << state_;
+  return out.str();
+}
+
+std::string Manifest::value(const std::string& name) const {
+  for (const auto& [key, found] : entries)
+    if (key == name) return found;
+  return "";
+}
+
+std::int64_t Manifest::number(const std::string& name) const {
+  const std::string digits = value(name);
+  const bool fits = !digits.empty() && digits.size() <= 9 &&
+                    digits.find_first_not_of("0123456789") == std::string::npos;
+  return fits ? std::stoll(digits) : 0;
+}
+
+Manifest PartFolder::manifest(const std::string& operation, const std::string& title,
+                              const fs::path& folder) {
+  Manifest found;
+  std::error_code error;
+  if (!fs::exists(manifest_path(folder), error)) return found;
+  std::istringstream lines(read_file(manifest_path(folder).string(), 1 << 16));
+  std::string line;
+  LADON_CHECK(std::getline(lines, line) && line == title, operation, manifest_path(folder).string(),
+              ": is not the manifest of a checkpoint; its first line is not \"", title, "\"");
+  while (std::getline(lines, line)) {
+    const std::size_t colon = std::min(line.find(": "), line.size());
+    found.entries.emplace_back(line.substr(0, colon),
+                               line.substr(std::min(colon + 2, line.size())));
+  }
+  return found;
+}
+
+PartFolder::PartFolder(std::string operation, std::string title, fs::path folder)
+    : operation_(std::move(operation)),
+      title_(std::move(title)),
+      folder_(std::move(folder)),
+      lock_(operation_, folder_.string()),
+      stored_(manifest(operation_, title_, folder_)) {}
+
+void PartFolder::begin(const Manifest& wanted) {
+  if (!stored_.entries.empty())
+    for (const auto& [name, value] : wanted.entries)
+      LADON_CHECK(stored_.value(name) == value, operation_, "the checkpoint ", folder_.string(),
+                  " is of another computation: its \"", name, "\" is ", stored_.value(name),
+                  ", now it is ", value, "; take another folder, or remove this one to begin anew");
+  Checksum sum;
+  sum.add(text_of(title_, wanted));
+  identity_ = sum.value();
+  remove_other_parts();
+  if (stored_.entries.empty())
+    write_atomically(manifest_path(folder_).string(), text_of(title_, wanted));
+}
+
+void PartFolder::remove_other_parts() const {
+  std::error_code error;
+  std::vector<fs::path> others;
+  fs::directory_iterator entry(folder_, error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with("part_") || !name.ends_with(".bin") || !entry->is_regular_file())
+      continue;
+    InputFile file(entry->path().string());
+    Header header{};
+    if (file.size() < sizeof header) continue;
+    file.read(&header, sizeof header);
+    if (header.magic == Header().magic && header.identity != identity_)
+      others.push_back(entry->path());
+  }
+  for (const auto& path : others) fs::remove(path, error);
+}
+
+std::string PartFolder::path_of(std::int64_t part) const {
+  std::ostringstream name;
+  name << "part_" << std::setw(6) << std::setfill('0') << part << ".bin";
+  return (folder_ / name.str()).string();
+}
+
+std::uint64_t PartFolder::file_bytes(std::uint64_t payload) {
+  return sizeof(Header) + payload + sizeof(std::uint64_t);
+}
+
+bool PartFolder::has(std::int64_t part, std::uint64_t payload) const {
+  std::error_code error;
+  return fs::file_size(path_of(part), error) == file_bytes(payload) && !error;
+}
+
+bool PartFolder::read(std::int64_t part, std::uint64_t payload,
+                      const std::function<void(PartReader&)>& take) const {
+  std::error_code error;
+  if (!fs::exists(path_of(part), error)) return false;
+  const Header wanted{
+      .identity = identity_, .part = static_cast<std::uint64_t>(part), .payload = payload};
+  InputFile file(path_of(part));
+  if (file.size() != file_bytes(payload)) return false;
+  PartReader reader(file);
+  Header header{};
+  reader.read(&header, sizeof header);
+  if (header != wanted) return false;
+  take(reader);
+  std::uint64_t checksum = 0;
+  file.read(&checksum, sizeof checksum);
+  return checksum == reader.sum_.value();
+}
+
+void PartFolder::write(std::int64_t part, std::uint64_t payload,
+                       const std::function<void(PartWriter&)>& give) const {
+  const Header header{
+      .identity = identity_, .part = static_cast<std::uint64_t>(part), .payload = payload};
+  write_atomically(path_of(part), [&](OutputFile& file) {
+    PartWriter writer(file);
+    writer.write(&header, sizeof header);
+    give(writer);
+    const std::uint64_t checksum = writer.sum_.value();
+    file.write(&checksum, sizeof checksum);
+  });
+}
+
+}  // namespace ladon

@@ -1,0 +1,114 @@
+#pragma once
+// Finished parts of a long computation, in a folder.
+//
+// manifest.txt says what is computed and how it is cut; part_000000.bin, … hold its parts. Every file
+// is written beside its place and renamed, so that it is whole or not there; a checksum finds one that
+// was damaged since. While a run works in the folder, a lock keeps others out.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ladon/core/io/file.h"
+
+namespace ladon {
+
+/// One multiplication and one shift a word, by which any change of a word changes all later states.
+class Checksum {
+ public:
+  void add(const void* data, std::size_t bytes);
+  void add(const std::string& text) { add(text.data(), text.size()); }
+  std::uint64_t value() const { return state_; }
+  /// 16 hexadecimal digits.
+  std::string text() const;
+
+ private:
+  std::uint64_t state_ = 0x6C61646F6E;
+};
+
+/// "name: value" lines after a title.
+struct Manifest {
+  std::vector<std::pair<std::string, std::string>> entries;
+
+  /// Empty if there is none of this name.
+  std::string value(const std::string& name) const;
+  /// A count of 1 to 10⁹; 0 if it is none.
+  std::int64_t number(const std::string& name) const;
+};
+
+/// What the bytes of a part come from and go to.
+class PartReader {
+ public:
+  void read(void* to, std::size_t bytes) {
+    file_.read(to, bytes);
+    sum_.add(to, bytes);
+  }
+
+ private:
+  friend class PartFolder;
+  explicit PartReader(InputFile& file) : file_(file) {}
+  InputFile& file_;
+  Checksum sum_;
+};
+
+class PartWriter {
+ public:
+  void write(const void* from, std::size_t bytes) {
+    sum_.add(from, bytes);
+    file_.write(from, bytes);
+  }
+
+ private:
+  friend class PartFolder;
+  explicit PartWriter(OutputFile& file) : file_(file) {}
+  OutputFile& file_;
+  Checksum sum_;
+};
+
+class PartFolder {
+ public:
+  /// Claims the folder, which is made if it is missing, for `operation`. Throws Error if another run is
+  /// working in it, or if its manifest begins with another line than `title`.
+  PartFolder(std::string operation, std::string title, std::filesystem::path folder);
+
+  /// What the folder's manifest said when it was claimed; no entries if there was none.
+  const Manifest& stored() const { return stored_; }
+  /// Writes the manifest, or compares it with the one stored, and removes parts that are not of it.
+  /// Throws Error if they disagree, naming the difference, or if it cannot be written.
+  void begin(const Manifest& wanted);
+
+  /// Calls `take`, which must read `payload` bytes in all, and returns true, if the part is there and
+  /// undamaged. Where it was damaged, what was taken is worthless.
+  bool read(std::int64_t part, std::uint64_t payload,
+            const std::function<void(PartReader&)>& take) const;
+  /// `give` writes `payload` bytes.
+  void write(std::int64_t part, std::uint64_t payload,
+             const std::function<void(PartWriter&)>& give) const;
+  /// Bytes of a part's file.
+  static std::uint64_t file_bytes(std::uint64_t payload);
+  /// Whether its file is there, of that size.
+  bool has(std::int64_t part, std::uint64_t payload) const;
+
+  const std::filesystem::path& path() const { return folder_; }
+  std::string path_of(std::int64_t part) const;
+  /// Of the manifest; stands in every part.
+  std::uint64_t identity() const { return identity_; }
+
+  /// The manifest of a folder that nobody need have claimed; no entries if there is none.
+  static Manifest manifest(const std::string& operation, const std::string& title,
+                           const std::filesystem::path& folder);
+
+ private:
+  void remove_other_parts() const;
+
+  std::string operation_, title_;
+  std::filesystem::path folder_;
+  FolderLock lock_;
+  Manifest stored_;
+  std::uint64_t identity_ = 0;
+};
+
+}  // namespace ladon

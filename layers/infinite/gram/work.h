@@ -1,0 +1,44 @@
+#pragma once
+// What is done with the tiles of a Gram matrix, wherever they are kept. Internal to gram.cpp and
+// stored.cpp.
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+
+#include "ladon/layers/infinite/gram/plan.h"
+
+namespace ladon::infinite {
+
+/// In the form that tiles are computed from.
+Inputs prepared(const Inputs& in);
+
+/// The matrices' entries in one tile: means over replicates, and their standard errors, where a layer
+/// draws.
+Gram compute_tile(const GramPlan& plan, const GramTile& tile, Get get);
+
+/// Completes a symmetric matrix [N, N], [N, N, T] or [N, N, T, T] by what stands on and above the
+/// diagonal of one tile:  k[j, i, b, a] = k[i, j, a, b].
+void mirror(Tensor& matrix, const GramTile& tile);
+
+/// Counts finished tiles of the plan and tells how long the others will take, at the rate so far.
+class GramReport {
+ public:
+  /// tell(tiles done, seconds left), by one thread at a time; now, with nothing done.
+  GramReport(const GramPlan& plan, std::function<void(std::int64_t, double)> tell);
+  void finished(const GramTile& tile);
+  /// Tiles [begin, end), which were there.
+  void restored(std::int64_t begin, std::int64_t end);
+
+ private:
+  double seconds_left() const;
+
+  const GramPlan& plan_;
+  std::function<void(std::int64_t, double)> tell_;
+  std::mutex mutex_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::int64_t done_ = 0;
+  double pairs_ = 0, pairs_done_ = 0, pairs_left_ = 0;
+};
+
+}  // namespace ladon::infinite
