@@ -74,3 +74,4 @@
 #include "ladon/optim/posterior/regression.h"
 #include "ladon/optim/posterior/relevance.h"
 #include "ladon/optim/posterior/solve.h"
+#include "ladon/optim/posterior/stored_factor.h"

@@ -123,13 +123,22 @@ std::string PartFolder::path_of(std::int64_t part) const {
   return (folder_ / name.str()).string();
 }
 
-std::uint64_t PartFolder::file_bytes(std::uint64_t payload) {
-  return sizeof(Header) + payload + sizeof(std::uint64_t);
-}
-
-bool PartFolder::has(std::int64_t part, std::uint64_t payload) const {
+void PartFolder::check_room(const std::string& operation, const fs::path& folder,
+                            std::uint64_t bytes, const std::string& hint) {
   std::error_code error;
-  return fs::file_size(path_of(part), error) == file_bytes(payload) && !error;
+  std::uint64_t held = 0;
+  fs::directory_iterator entry(folder, error), end;
+  for (; !error && entry != end; entry.increment(error))
+    if (entry->path().extension() == ".bin" && entry->is_regular_file(error))
+      held += entry->file_size(error);
+  fs::path there = fs::absolute(folder);
+  while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
+  const fs::space_info disk = fs::space(there, error);
+  if (error) return;  // then the first write that fails says it
+  const std::uint64_t missing = bytes - std::min(bytes, held);
+  LADON_CHECK(missing <= disk.available, operation, "what is still to be written takes ",
+              static_cast<double>(missing) / 1e9, " GB, but the disk of ", folder.string(),
+              " has room for ", static_cast<double>(disk.available) / 1e9, " GB", hint);
 }
 
 bool PartFolder::read(std::int64_t part, std::uint64_t payload,
@@ -138,14 +147,14 @@ bool PartFolder::read(std::int64_t part, std::uint64_t payload,
   if (!fs::exists(path_of(part), error)) return false;
   const Header wanted{
       .identity = identity_, .part = static_cast<std::uint64_t>(part), .payload = payload};
-  InputFile file(path_of(part));
-  if (file.size() != file_bytes(payload)) return false;
-  PartReader reader(file);
   Header header{};
+  std::uint64_t checksum = 0;
+  InputFile file(path_of(part));
+  if (file.size() != sizeof header + payload + sizeof checksum) return false;
+  PartReader reader(file);
   reader.read(&header, sizeof header);
   if (header != wanted) return false;
   take(reader);
-  std::uint64_t checksum = 0;
   file.read(&checksum, sizeof checksum);
   return checksum == reader.sum_.value();
 }

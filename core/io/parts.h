@@ -87,10 +87,10 @@ class PartFolder {
   /// `give` writes `payload` bytes.
   void write(std::int64_t part, std::uint64_t payload,
              const std::function<void(PartWriter&)>& give) const;
-  /// Bytes of a part's file.
-  static std::uint64_t file_bytes(std::uint64_t payload);
-  /// Whether its file is there, of that size.
-  bool has(std::int64_t part, std::uint64_t payload) const;
+  /// Throws Error where the disk has no room for `bytes` of parts, less those that the folder, which need
+  /// not be there, holds already. `hint` ends the message.
+  static void check_room(const std::string& operation, const std::filesystem::path& folder,
+                         std::uint64_t bytes, const std::string& hint = "");
 
   const std::filesystem::path& path() const { return folder_; }
   std::string path_of(std::int64_t part) const;

@@ -70,26 +70,6 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::filesyste
   return plan;
 }
 
-/// Throws Error where the disk has no room for what the folder does not hold yet.
-void check_room(const std::filesystem::path& folder, std::uint64_t bytes, DType dtype) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  std::uint64_t held = 0;
-  fs::directory_iterator entry(folder, error), end;
-  for (; !error && entry != end; entry.increment(error))
-    if (entry->path().extension() == ".bin" && entry->is_regular_file(error))
-      held += entry->file_size(error);
-  fs::path there = fs::absolute(folder);
-  while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
-  const fs::space_info disk = fs::space(there, error);
-  if (error) return;  // then the first write that fails says it
-  const std::uint64_t missing = bytes - std::min(bytes, held);
-  LADON_CHECK(missing <= disk.available, operation, "the tiles still to be computed take ",
-              in_bytes(static_cast<double>(missing)), ", but the disk of ", folder.string(),
-              " has room for ", in_bytes(static_cast<double>(disk.available)),
-              dtype == f64 ? "; as f32 they take half" : "");
-}
-
 /// The pairs of one stored tile: those of the diagonal are computed once and mirrored.
 Tensor compute(const GramPlan& plan, const GramTile& tile, Get get) {
   const bool diagonal = tile.row == tile.column;
@@ -177,18 +157,14 @@ struct StoredGram::State {
     std::vector<std::int64_t> indices;
     for (std::int64_t i = 0; i < tiles.count(); ++i)
       if (wanted(tiles[i])) indices.push_back(i);
-    std::future<Tensor> next;
-    const auto ask = [&](std::size_t at) {
-      if (at < indices.size())
-        next = parallel::in_background([this, i = indices[at]] { return fetch(i); });
-    };
-    ask(0);
-    for (std::size_t at = 0; at < indices.size(); ++at) {
-      const Tensor block = next.get();
-      keep(indices[at], block);
-      ask(at + 1);
-      use(tiles[indices[at]], cast(block, f64));
-    }
+    const auto index = [&](std::int64_t at) { return indices[static_cast<std::size_t>(at)]; };
+    parallel::one_ahead(
+        static_cast<std::int64_t>(indices.size()),
+        [&](std::int64_t at) { return fetch(index(at)); },
+        [&](std::int64_t at, const Tensor& block) {
+          keep(index(at), block);
+          use(tiles[index(at)], cast(block, f64));
+        });
   }
 
   std::int64_t n;
@@ -288,7 +264,8 @@ StoredGram store_gram(const Limit& limit, const Inputs& x, const std::filesystem
                       const StoredGramOptions& options) {
   const NoGrad off;
   StoredPlan plan = plan_stored(limit, x, folder, options);
-  check_room(folder, plan.estimate.disk_bytes, options.dtype);
+  PartFolder::check_room(operation, folder, plan.estimate.disk_bytes,
+                         options.dtype == f64 ? "; as f32 they take half" : "");
   GramPlan& gram = plan.gram;
   gram.a = gram.b = prepared(x);
   auto state = std::make_unique<StoredGram::State>(
