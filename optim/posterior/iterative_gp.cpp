@@ -1,6 +1,8 @@
 #include "ladon/optim/posterior/iterative_gp.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
@@ -79,12 +81,19 @@ BoundedPrediction IterativeGaussianProcess::predict_mean(const Tensor& cross,
                                                          const Tensor& variances) const {
   const NoGrad off;
   const TestKernels test(cross, variances, kernel_.diagonal.size(0));
-  const Tensor explained = minimum(test.own, energies(*near_, transpose(test.across)));  // [M]
-  const Tensor norms = sqrt(sum(square(solved_.residual), 0));                           // [O]
-  const Tensor own = unsqueeze(test.own, 1);
+  std::vector<Tensor> explained;  // k*ᵀP⁻¹k*
+  for (std::int64_t begin = 0; begin < test.across.size(0); begin += options_.at_once)
+    explained.push_back(energies(
+        *near_,
+        transpose(slice(
+            test.across, 0,
+            {.start = begin, .stop = std::min(begin + options_.at_once, test.across.size(0))}))));
+  explained.push_back(zeros({0}, f64));  // there may be no test input
+  const Tensor least = unsqueeze(minimum(test.own, concat(explained, 0)), 1);  // [M, 1]
+  const Tensor norms = sqrt(sum(square(solved_.residual), 0));                 // [O]
   return {.mean = matmul(test.across, solved_.x),
-          .mean_error = minimum(sqrt(unsqueeze(explained, 1) * energy_),
-                                sqrt(own) * norms / (2 * std::sqrt(ridge_))),
+          .mean_error = minimum(sqrt(least * energy_),
+                                sqrt(unsqueeze(test.own, 1)) * norms / (2 * std::sqrt(ridge_))),
           .variance = {},
           .variance_error = {}};
 }
