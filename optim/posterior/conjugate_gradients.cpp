@@ -29,6 +29,8 @@ class Iteration {
       descend();
       if (iterations_ > 0) r_ = b_ - product(x_);
       const double reached = amax(relative()).item();
+      LADON_CHECK(std::isfinite(reached), operation, "the residual is ", reached, " after ",
+                  iterations_, " iterations; matrix and right sides must be of moderate size");
       const bool stands_still = before > 0 && reached > before / 2;
       if (reached <= options_.tolerance || iterations_ >= options_.max_iterations || stands_still)
         return {x_, r_, relative(), iterations_};

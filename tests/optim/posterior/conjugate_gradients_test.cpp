@@ -83,6 +83,7 @@ TEST(ConjugateGradients, RefuseWhatIsNotPositiveDefinite) {
       "the preconditioner is not positive definite");
   const auto nan = [](const Tensor& v) { return v * std::nan(""); };
   expect_error([&] { conjugate_gradients(nan, b); }, "or not finite");
+  expect_error([&] { conjugate_gradients(of(eye(3, f64)), 1e200 * b); }, "the residual is ");
   expect_error([&] { conjugate_gradients(of(ones({2, 3}, f64)), b); }, "must have the same shape");
   expect_error([&] { conjugate_gradients({}, b); }, "the function is empty");
   expect_error([&] { conjugate_gradients(of(eye(3, f64)), gaussian({3})); }, "[N, k]");
