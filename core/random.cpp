@@ -9,6 +9,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/inverse_erf.h"
+#include "ladon/core/kernels/loops.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/parallel.h"
 
@@ -24,41 +25,16 @@ constexpr std::uint64_t pair(std::uint32_t low, std::uint32_t high) {
   return low | std::uint64_t{high} << 32;
 }
 
-// Random bits as the numbers that the distributions start from: float from a word, double from a
-// pair of words. unit is in [0, 1); positive, in (0, 1], and centred, in (−1, 1), are the middles
-// of equal cells.
+// Of words, how many elements a block has of a dtype, and element i in the middle of its cell of (−1, 1).
 template <class T>
-struct Bits;
-template <>
-struct Bits<float> {
-  static constexpr int per_block = 4;
-  static std::uint32_t get(const Words& w, int i) { return w[i]; }
-  static float unit(std::uint32_t x) { return static_cast<float>(x >> 8) * 0x1p-24f; }
-  static float positive(std::uint32_t x) { return static_cast<float>(x) * 0x1p-32f + 0x1p-33f; }
-  static double centred(std::uint32_t x) {
-    return (static_cast<double>(static_cast<std::int32_t>(x)) + 0.5) * 0x1p-31;
-  }
-};
-template <>
-struct Bits<double> {
-  static constexpr int per_block = 2;
-  static std::uint64_t get(const Words& w, int i) { return pair(w[2 * i], w[2 * i + 1]); }
-  static double unit(std::uint64_t x) { return static_cast<double>(x >> 11) * 0x1p-53; }
-  static double positive(std::uint64_t x) {
-    return static_cast<double>(x >> 11) * 0x1p-53 + 0x1p-54;
-  }
-  static double centred(std::uint64_t x) {
-    return (static_cast<double>(static_cast<std::int64_t>(x) >> 11) + 0.5) * 0x1p-52;
-  }
-};
+constexpr int per_block = sizeof(T) == 4 ? 4 : 2;
 
-// Box–Muller: (√(−2 ln u) cos πv, √(−2 ln u) sin πv) for u in (0, 1], v in (−1, 1).
-template <class T, class Raw>
-void normal_pair(Raw first, Raw second, T* z) {
-  const T radius = std::sqrt(T{-2} * std::log(Bits<T>::positive(first)));
-  const T angle = static_cast<T>(std::numbers::pi * Bits<T>::centred(second));
-  z[0] = radius * std::cos(angle);
-  z[1] = radius * std::sin(angle);
+double centred(const std::uint32_t* w, std::int64_t i, float) {
+  return (static_cast<double>(static_cast<std::int32_t>(w[i])) + 0.5) * 0x1p-31;
+}
+double centred(const std::uint32_t* w, std::int64_t i, double) {
+  const auto x = static_cast<std::int64_t>(pair(w[2 * i], w[2 * i + 1]));
+  return (static_cast<double>(x >> 11) + 0.5) * 0x1p-52;
 }
 
 // An integer in [0, n) from the words of a block (Lemire, "Fast random integer generation in an
@@ -79,20 +55,30 @@ std::array<std::uint32_t, 2> key_of(const Generator& rng) {
   return {low_word(rng.seed()), high_word(rng.seed())};
 }
 
-// Fills `out` with `PerBlock` elements from each of consecutive blocks: draw(words, values).
+// Fills `out` with `PerBlock` elements from each of consecutive blocks, several blocks at a time:
+// draw(words, values, how many values).
 template <int PerBlock, class T, class Draw>
 Tensor fill(Tensor out, Generator& rng, const Draw& draw) {
-  constexpr std::int64_t grain = 4096;
+  constexpr std::int64_t grain = 4096, at_once = 256;
+  static_assert(at_once % kernels::block_group == 0);
   const std::int64_t count = out.count();
   const std::int64_t blocks = (count + PerBlock - 1) / PerBlock;
   const std::uint64_t start = rng.reserve(static_cast<std::uint64_t>(blocks));
   T* data = out.mutable_data<T>();
   parallel::for_range(blocks, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t b = begin; b < end; ++b) {
-      T values[PerBlock];
-      draw(rng.block(start + static_cast<std::uint64_t>(b)), values);
-      const std::int64_t first = b * PerBlock;
-      std::copy_n(values, std::min<std::int64_t>(PerBlock, count - first), data + first);
+    std::uint32_t words[4 * at_once];
+    for (std::int64_t b = begin; b < end; b += at_once) {
+      const std::int64_t here = std::min(at_once, end - b), first = b * PerBlock;
+      constexpr std::int64_t group = kernels::block_group;
+      kernels::loops().random.words(rng.seed(), rng.stream(), start + static_cast<std::uint64_t>(b),
+                                    (here + group - 1) / group * group, words);
+      if (first + here * PerBlock <= count) {
+        draw(words, data + first, here * PerBlock);
+      } else {
+        T values[at_once * PerBlock];
+        draw(words, values, here * PerBlock);
+        std::copy_n(values, count - first, data + first);
+      }
     }
   });
   return out;
@@ -187,7 +173,11 @@ void ReplayDraws::fail() const {
 
 std::uint32_t Generator::bits() { return block(reserve(1))[0]; }
 
-double Generator::uniform() { return Bits<double>::unit(Bits<double>::get(block(reserve(1)), 0)); }
+double Generator::uniform() {
+  double u;
+  kernels::loops().f64.draw.uniform(block(reserve(1)).data(), 0, 1, 1, &u, 1);
+  return u;
+}
 
 std::int64_t Generator::below(std::int64_t n) {
   LADON_CHECK(n >= 1, "below", "needs n of at least 1, got ", n);
@@ -196,9 +186,8 @@ std::int64_t Generator::below(std::int64_t n) {
 }
 
 double Generator::normal() {
-  const Words w = block(reserve(1));
   double z[2];
-  normal_pair(Bits<double>::get(w, 0), Bits<double>::get(w, 1), z);
+  kernels::loops().f64.draw.normal(block(reserve(1)).data(), 0, 1, z, 2);
   return z[0];
 }
 
@@ -208,12 +197,11 @@ Tensor uniform(const Shape& shape, Generator& rng, double low, double high, DTyp
     LADON_CHECK(from < to && std::isfinite(width), "uniform",
                 "needs finite low < high that differ as ", dtype, ", got ", low, " and ", high);
     const T last = std::nextafter(to, from);  // from + u·width may round up to `to`
-    constexpr int per_block = Bits<T>::per_block;
-    return fill<per_block, T>(
-        empty_checked("uniform", shape, dtype), rng, [=](const Words& w, T* values) {
-          for (int i = 0; i < per_block; ++i)
-            values[i] = std::min(from + Bits<T>::unit(Bits<T>::get(w, i)) * width, last);
-        });
+    return fill<per_block<T>, T>(empty_checked("uniform", shape, dtype), rng,
+                                 [=](const std::uint32_t* w, T* values, std::int64_t n) {
+                                   kernels::loops().of<T>().draw.uniform(w, from, width, last,
+                                                                         values, n);
+                                 });
   });
 }
 
@@ -222,15 +210,10 @@ Tensor normal(const Shape& shape, Generator& rng, double mean, double stddev, DT
               "needs a finite mean and a finite stddev of at least 0, got ", mean, " and ", stddev);
   return visit_floating("normal", dtype, [&]<class T>() {
     const T m = static_cast<T>(mean), s = static_cast<T>(stddev);
-    constexpr int per_block = Bits<T>::per_block;
-    return fill<per_block, T>(
-        empty_checked("normal", shape, dtype), rng, [=](const Words& w, T* values) {
-          for (int i = 0; i < per_block; i += 2) {
-            normal_pair<T>(Bits<T>::get(w, i), Bits<T>::get(w, i + 1), values + i);
-            values[i] = m + s * values[i];
-            values[i + 1] = m + s * values[i + 1];
-          }
-        });
+    return fill<per_block<T>, T>(empty_checked("normal", shape, dtype), rng,
+                                 [=](const std::uint32_t* w, T* values, std::int64_t n) {
+                                   kernels::loops().of<T>().draw.normal(w, m, s, values, n);
+                                 });
   });
 }
 
@@ -243,12 +226,11 @@ Tensor truncated_normal(const Shape& shape, Generator& rng, double mean, double 
   // P(|z| ≤ x) = erf(x/√2), so z = √2 erf⁻¹(u·erf(bound/√2)) for u uniform in (−1, 1).
   const double mass = std::erf(bound / std::numbers::sqrt2);
   return visit_floating("truncated_normal", dtype, [&]<class T>() {
-    constexpr int per_block = Bits<T>::per_block;
-    return fill<per_block, T>(
-        empty_checked("truncated_normal", shape, dtype), rng, [=](const Words& w, T* values) {
-          for (int i = 0; i < per_block; ++i) {
-            const double u = Bits<T>::centred(Bits<T>::get(w, i));
-            const double z = std::numbers::sqrt2 * kernels::inverse_erf(u * mass);
+    return fill<per_block<T>, T>(
+        empty_checked("truncated_normal", shape, dtype), rng,
+        [=](const std::uint32_t* w, T* values, std::int64_t n) {
+          for (std::int64_t i = 0; i < n; ++i) {
+            const double z = std::numbers::sqrt2 * kernels::inverse_erf(centred(w, i, T()) * mass);
             values[i] = static_cast<T>(mean + stddev * std::clamp(z, -bound, bound));
           }
         });
@@ -259,8 +241,8 @@ Tensor bernoulli(const Shape& shape, Generator& rng, double p) {
   LADON_CHECK(p >= 0 && p <= 1, "bernoulli", "needs a probability in [0, 1], got ", p);
   const auto threshold = static_cast<std::uint64_t>(std::llround(p * 0x1p32));
   return fill<4, bool>(empty_checked("bernoulli", shape, boolean), rng,
-                       [=](const Words& w, bool* values) {
-                         for (int i = 0; i < 4; ++i) values[i] = w[i] < threshold;
+                       [=](const std::uint32_t* w, bool* values, std::int64_t n) {
+                         kernels::loops().random.bernoulli(w, threshold, values, n);
                        });
 }
 
@@ -268,10 +250,12 @@ Tensor randint(const Shape& shape, Generator& rng, std::int64_t low, std::int64_
   LADON_CHECK(low < high, "randint", "needs low < high, got ", low, " and ", high);
   const auto base = static_cast<std::uint64_t>(low);
   const std::uint64_t n = static_cast<std::uint64_t>(high) - base;  // may exceed 2⁶³
-  return fill<1, std::int64_t>(empty_checked("randint", shape, i64), rng,
-                               [=, key = key_of(rng)](const Words& w, std::int64_t* value) {
-                                 *value = static_cast<std::int64_t>(base + below(n, w, key));
-                               });
+  return fill<1, std::int64_t>(
+      empty_checked("randint", shape, i64), rng,
+      [=, key = key_of(rng)](const std::uint32_t* w, std::int64_t* values, std::int64_t blocks) {
+        for (std::int64_t b = 0; b < blocks; ++b, w += 4)
+          values[b] = static_cast<std::int64_t>(base + below(n, {w[0], w[1], w[2], w[3]}, key));
+      });
 }
 
 Tensor permutation(std::int64_t n, Generator& rng) {

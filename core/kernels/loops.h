@@ -14,6 +14,7 @@
 #include "ladon/core/kernels/loops/half.h"
 #include "ladon/core/kernels/loops/particles.h"
 #include "ladon/core/kernels/loops/products.h"
+#include "ladon/core/kernels/loops/random.h"
 #include "ladon/core/kernels/loops/rectifier.h"
 #include "ladon/core/kernels/loops/recurrent.h"
 
@@ -73,6 +74,7 @@ struct LoopsOf {
   void (*lion)(T* x, const T* g, T* m, const LionStep& step, std::int64_t n);
 
   AttentionLoops<T> attention;
+  DrawLoops<T> draw;
   GemmLoops<T> gemm;
   ParticleLoops<T> particles;
   RecurrentLoops<T> recurrent;
@@ -85,6 +87,7 @@ struct Loops {
   LoopsOf<double> f64;
   DualLoops dual;
   HalfLoops half;
+  RandomLoops random;
   RectifierLoops rectifier;
   ColumnProductsLoop column_products;
 

@@ -14,10 +14,12 @@
 
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/unary.h"
+#include "ladon/tests/core/ulp.h"
 
 namespace ladon::kernels {
 namespace {
 
+using test::ulp;
 using Exact = long double;
 
 Exact sigmoid(Exact x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
@@ -62,14 +64,8 @@ const Function functions[] = {
     {Unary::gelu_tanh_derivative, gelu_tanh_derivative, 2.5, true},
 };
 
-template <class T>
-double ulp(T x) {
-  using Limits = std::numeric_limits<T>;
-  if (std::fabs(x) < Limits::min()) return Limits::denorm_min();
-  return std::ldexp(1.0, std::ilogb(x) - (Limits::digits - 1));
-}
-
-// Every kind of float: a sweep over bit patterns, and a fine one around 0.
+// Every kind of float: a sweep over bit patterns, a fine one around 0, and where sin or cos nearly
+// vanish.
 template <class T>
 std::vector<T> sweep() {
   using Limits = std::numeric_limits<T>;
@@ -86,6 +82,7 @@ std::vector<T> sweep() {
                    T(709.78),
                    T(-745.1)};
   for (int i = -30000; i <= 30000; ++i) x.push_back(T(i) * T(0.00093));
+  for (int i = 1; i < 64000; i += 3) x.push_back(static_cast<T>(i * std::acos(Exact(0))));
   if constexpr (sizeof(T) == 4) {
     for (std::uint64_t bits = 0; bits < (1ull << 32); bits += 20011)
       x.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));

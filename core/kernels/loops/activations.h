@@ -93,26 +93,6 @@ LADON_INLINE T silu(T x) {
   return at_least(x, lowest) * s.ratio * s.power;
 }
 
-LADON_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-LADON_INLINE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
-
-/// a·b + c, accurate where the two cancel.
-template <class T>
-LADON_INLINE T left_over(T a, T b, T c) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  return fused(a, b, c);
-#else
-  const T ah = from_bits<T>(bits(a) & Format<T>::upper_half), al = a - ah;
-  const T bh = from_bits<T>(bits(b) & Format<T>::upper_half), bl = b - bh;
-  return ((ah * bh + c) + (ah * bl + al * bh)) + al * bl;
-#endif
-}
-template <class T>
-LADON_INLINE Pair<T> exact_product(T a, T b) {
-  const T product = a * b;
-  return {product, left_over(a, b, -product)};
-}
-
 // gelu_tanh(x) = x/2·(1 + tanh(v/2)) = x·sigmoid(v) with v = s·(x + 0.044715 x³), s = √(8/π). In
 // the tail that is x·e^v, where an error of v is the relative error of the result. Hence v as a
 // pair: s and 0.044715·s to twice the digits, and s cut so short that z − brief is exact.

@@ -56,6 +56,8 @@ LADON_INLINE float abs(float x) { return __builtin_fabsf(x); }
 LADON_INLINE double abs(double x) { return __builtin_fabs(x); }
 LADON_INLINE float copysign(float x, float sign) { return __builtin_copysignf(x, sign); }
 LADON_INLINE double copysign(double x, double sign) { return __builtin_copysign(x, sign); }
+LADON_INLINE float floor(float x) { return __builtin_floorf(x); }
+LADON_INLINE double floor(double x) { return __builtin_floor(x); }
 LADON_INLINE float sqrt(float x) { return __builtin_sqrtf(x); }
 LADON_INLINE double sqrt(double x) { return __builtin_sqrt(x); }
 
@@ -120,6 +122,26 @@ template <class T>
 struct Pair {
   T high, low;
 };
+
+LADON_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+LADON_INLINE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+
+/// a·b + c, accurate where the two cancel.
+template <class T>
+LADON_INLINE T left_over(T a, T b, T c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return fused(a, b, c);
+#else
+  const T ah = from_bits<T>(bits(a) & Format<T>::upper_half), al = a - ah;
+  const T bh = from_bits<T>(bits(b) & Format<T>::upper_half), bl = b - bh;
+  return ((ah * bh + c) + (ah * bl + al * bh)) + al * bl;
+#endif
+}
+template <class T>
+LADON_INLINE Pair<T> exact_product(T a, T b) {
+  const T product = a * b;
+  return {product, left_over(a, b, -product)};
+}
 
 /// An exponential y·2^k, where 2^k is applied in two steps: so results below the normal range are
 /// rounded once.
@@ -277,20 +299,44 @@ LADON_INLINE float scaled_erfc(float z) {
                         0x1.78796ap-4f, 0x1.a49a14p-3f, -0x1.7d0edp-3f, 0x1.49d876p-2f,
                         -0x1.ba1928p-3f, 0x1.7f1ab2p-5f);
 }
-
-/// Below 0.9 the polynomial of erf(x)/x − 1 in x².
-LADON_INLINE float erf(float x) {
-  const float a = abs(x), z = a * a;
-  const float small =
-      a + a * polynomial(z, 0x1.06eba8p-3f, -0x1.812744p-2f, 0x1.ce2e24p-4f, -0x1.b810e8p-6f,
-                         0x1.54df1ap-8f, -0x1.ab106p-11f, 0x1.5f954ep-14f);
-  const float large = 1.0f - exp(-z) * scaled_erfc(a);
-  return copysign(a < 0.9f ? small : large, x);
+/// In t = 1/(1 + z/2), about its middle, for z ≥ 0.9; weighted by the error of erf(z).
+LADON_INLINE double scaled_erfc(double z) {
+  const double t = 1 / (1 + 0.5 * z);
+  return t * polynomial(2 * t - 0.94, 0x1.f673a4057b6bp-2, 0x1.4eddc674b2ed4p-2,
+                        0x1.170064f58d103p-3, 0x1.52cf4387f8cedp-6, -0x1.3df69adaa6bb7p-7,
+                        -0x1.ecde3521d61cep-9, 0x1.5e5e961452d59p-10, 0x1.2cc702ea61b2ep-11,
+                        -0x1.4503402d304bbp-12, -0x1.10b085e43f42ep-14, 0x1.6f17a2a2a152bp-14,
+                        -0x1.6f87fbaf1017fp-16, -0x1.08c54d2b70e68p-21);
 }
-LADON_INLINE double erf(double x) { return __builtin_erf(x); }
+
+/// erf(x)/x − 1 at z = x², x ≤ 0.9.
+LADON_INLINE float erf_tail(float z) {
+  return polynomial(z, 0x1.06eba8p-3f, -0x1.812744p-2f, 0x1.ce2e24p-4f, -0x1.b810e8p-6f,
+                    0x1.54df1ap-8f, -0x1.ab106p-11f, 0x1.5f954ep-14f);
+}
+LADON_INLINE double erf_tail(double z) {
+  return polynomial(z, 0x1.06eba8214db69p-3, -0x1.812746b0379e2p-2, 0x1.ce2f21a0427e1p-4,
+                    -0x1.b82ce31271dd3p-6, 0x1.565bcd0a31be1p-8, -0x1.c02db3140c751p-11,
+                    0x1.f9a30627f1ca8p-14, -0x1.f4cf5938b577fp-17, 0x1.b9b75e79c0594p-20,
+                    -0x1.5d83603f28f42p-23, 0x1.e29e569ac4f9ep-27, -0x1.d24b6e0e6e78fp-31);
+}
+template <class T>
+LADON_INLINE T erf(T x) {
+  const T a = abs(x), z = a * a;
+  const T small = a + a * erf_tail(z);
+  const T large = T(1) - exp_below_flushed(-z) * scaled_erfc(a);
+  return copysign(a < T(0.9) ? small : large, x);
+}
 
 /// The largest |x| for which `sine` is accurate.
-constexpr float sine_limit = 1e6f;
+template <class T>
+constexpr T sine_limit = sizeof(T) == 4 ? T(1e6) : T(1e5);
+
+/// y, sin or cos of r, as sin(r + q·π/2): the other one where q is odd, negative where its second bit is.
+LADON_INLINE double in_quarter(std::uint64_t q, double s, double c) {
+  const double y = (q & 1) != 0 ? c : s;
+  return from_bits<double>(bits(y) ^ ((q & 2) << 62));
+}
 
 /// sin(x + quarter·π/2) for |x| ≤ sine_limit, computed in double: x = k·π/2 + r, |r| ≤ π/4.
 LADON_INLINE float sine(float x, std::uint64_t quarter) {
@@ -304,9 +350,28 @@ LADON_INLINE float sine(float x, std::uint64_t quarter) {
                    z * z *
                        polynomial(z, 0x1.5555554ed25e9p-5, -0x1.6c16b822ef9dcp-10,
                                   0x1.a010da436d2ddp-16, -0x1.241daf254f87fp-22);
-  const std::uint64_t q = bits(shifted) + quarter;
-  const double y = (q & 1) != 0 ? c : s;
-  return static_cast<float>(from_bits<double>(bits(y) ^ ((q & 2) << 62)));
+  return static_cast<float>(in_quarter(bits(shifted) + quarter, s, c));
+}
+
+/// The same with r as a pair, from π/2 in pieces of 37 bits, whose products with k ≤ 2¹⁶ are exact.
+LADON_INLINE double sine(double x, std::uint64_t quarter) {
+  using F = Format<double>;
+  const double shifted = x * 0x1.45f306dc9c883p-1 + F::magic;
+  const double k = shifted - F::magic;
+  const double first = x - k * 0x1.921fb5444p+0, second = k * 0x1.68c234c4cp-39;
+  const double r = first - second, low = ((first - r) - second) - k * 0x1.98a2e03707345p-77;
+  const double z = r * r, h = 0.5 * z, w = 1 - h;
+  const double s = r + (r * (z * polynomial(z, -0x1.5555555555548p-3, 0x1.111111110f7cdp-7,
+                                            -0x1.a01a019bfd842p-13, 0x1.71de356773704p-19,
+                                            -0x1.ae5e5a44106bep-26, 0x1.5d8fba8cddd2dp-33)) +
+                        low * w);
+  const double c =
+      w + (((1 - w) - h) + (z * (z * polynomial(z, 0x1.555555555554bp-5, -0x1.6c16c16c14f8ep-10,
+                                                0x1.a01a019c83f03p-16, -0x1.27e4f7ea7e2c7p-22,
+                                                0x1.1ee9d783bc523p-29, -0x1.8fa47ffbf2336p-37)) -
+                            r * low));
+  const double y = in_quarter(bits(shifted) + quarter, s, c);
+  return (quarter == 0) & (x == 0) ? x : y;  // −0
 }
 
 }  // namespace ladon::kernels::LADON_LEVEL

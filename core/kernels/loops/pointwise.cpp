@@ -5,6 +5,7 @@
 
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/loops/activations.h"
+#include "ladon/core/kernels/loops/pow.h"
 #include "ladon/core/kernels/loops/table.h"
 #include "ladon/core/kernels/unary.h"
 
@@ -19,14 +20,14 @@ constexpr bool floating = std::is_floating_point_v<T>;
 template <class T>
 constexpr bool integer = std::is_same_v<T, int64_t>;
 
-LADON_INLINE float floor(float x) { return __builtin_floorf(x); }
-LADON_INLINE double floor(double x) { return __builtin_floor(x); }
 LADON_INLINE float ceil(float x) { return __builtin_ceilf(x); }
 LADON_INLINE double ceil(double x) { return __builtin_ceil(x); }
 LADON_INLINE float round(float x) { return __builtin_rintf(x); }
 LADON_INLINE double round(double x) { return __builtin_rint(x); }
-float pow(float a, float b) { return __builtin_powf(a, b); }
-double pow(double a, double b) { return __builtin_pow(a, b); }
+float far_sin(float x) { return __builtin_sinf(x); }
+double far_sin(double x) { return __builtin_sin(x); }
+float far_cos(float x) { return __builtin_cosf(x); }
+double far_cos(double x) { return __builtin_cos(x); }
 float atan2(float a, float b) { return __builtin_atan2f(a, b); }
 double atan2(double a, double b) { return __builtin_atan2(a, b); }
 float fmod(float a, float b) { return __builtin_fmodf(a, b); }
@@ -85,22 +86,17 @@ void unary(const T* x, T* y, int64_t n) {
 }
 
 // Far from 0 the reduction of `sine` loses its accuracy; the C library goes on.
-template <uint64_t quarter>
-void sine_loop(const float* x, float* y, int64_t n) {
+template <uint64_t quarter, class T>
+void sine_loop(const T* x, T* y, int64_t n) {
   int64_t beyond = 0;
 #pragma omp simd reduction(+ : beyond)
-  for (int64_t i = 0; i < n; ++i) beyond += !(abs(x[i]) <= sine_limit);
+  for (int64_t i = 0; i < n; ++i) beyond += !(abs(x[i]) <= sine_limit<T>);
   if (beyond == 0) {
 #pragma omp simd
     for (int64_t i = 0; i < n; ++i) y[i] = sine(x[i], quarter);
   } else {
-    for (int64_t i = 0; i < n; ++i)
-      y[i] = quarter == 0 ? __builtin_sinf(x[i]) : __builtin_cosf(x[i]);
+    for (int64_t i = 0; i < n; ++i) y[i] = quarter == 0 ? far_sin(x[i]) : far_cos(x[i]);
   }
-}
-template <uint64_t quarter>
-void sine_loop(const double* x, double* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] = quarter == 0 ? __builtin_sin(x[i]) : __builtin_cos(x[i]);
 }
 
 // --- two elements ---
@@ -210,7 +206,7 @@ void axpby(T a, T* x, T b, const T* y, int64_t n) {
 template <Unary op, class T>
 constexpr typename LoopsOf<T>::UnaryLoop unary_loop() {
   if constexpr (floating<T> && (op == Unary::sin || op == Unary::cos))
-    return sine_loop<(op == Unary::cos)>;
+    return sine_loop<(op == Unary::cos), T>;
   else if constexpr (has_unary<op, T>)
     return unary<op, T>;
   else

@@ -16,6 +16,7 @@ const Loops& table() {
     add_rectifier(t);
     add_products(t);
     add_particles(t);
+    add_random(t);
     add_recurrent(t);
     add_transpositions(t);
     return t;

@@ -16,6 +16,7 @@ void add_gemm(Loops& table);
 void add_rectifier(Loops& table);
 void add_products(Loops& table);
 void add_particles(Loops& table);
+void add_random(Loops& table);
 void add_recurrent(Loops& table);
 void add_transpositions(Loops& table);
 

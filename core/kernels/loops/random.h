@@ -1,0 +1,29 @@
+#pragma once
+// Random words, and the distributions that are computed from them element by element. What the
+// words are and how they are laid out: core/random.h.
+
+#include <cstdint>
+
+namespace ladon::kernels {
+
+/// Blocks are made that many at a time.
+inline constexpr std::int64_t block_group = 16;
+
+struct RandomLoops {
+  /// The words of `blocks` consecutive blocks, a multiple of block_group, from the one at `position`.
+  void (*words)(std::uint64_t seed, std::uint64_t stream, std::uint64_t position,
+                std::int64_t blocks, std::uint32_t* w);
+  /// y[i] = w[i] < threshold.
+  void (*bernoulli)(const std::uint32_t* w, std::uint64_t threshold, bool* y, std::int64_t n);
+};
+
+/// n elements from the first words, each from a word in f32, from a pair of words in f64.
+template <class T>
+struct DrawLoops {
+  /// y = min(from + u·width, last), u uniform in [0, 1).
+  void (*uniform)(const std::uint32_t* w, T from, T width, T last, T* y, std::int64_t n);
+  /// y = mean + stddev·z, z standard normal; n is even.
+  void (*normal)(const std::uint32_t* w, T mean, T stddev, T* y, std::int64_t n);
+};
+
+}  // namespace ladon::kernels
