@@ -233,6 +233,15 @@ LADON_INLINE T log_of_parts(T k, T f, T c) {
   return k * Format<T>::ln2_high - ((h - tail) - f);
 }
 
+/// log(x) of a finite float above 0, in double, to 2⁻³⁷ of it.
+LADON_INLINE double log_in_double(float x) {
+  const Parts<double> p = split_mantissa(static_cast<double>(x));
+  const double f = p.m - 1, s = f / (2 + f), z = s * s;
+  const double tail = polynomial(z, 0x1.555554fdd9b9fp-1, 0x1.999a7a2bc8b44p-2, 0x1.2438ecaa9a09p-2,
+                                 0x1.e2f3922f7dcc7p-3);
+  return p.k * 0x1.62e42fefa39efp-1 + s * (2 + z * tail);
+}
+
 template <class T>
 LADON_INLINE T log(T x) {
   using F = Format<T>;

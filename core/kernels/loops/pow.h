@@ -60,15 +60,10 @@ LADON_INLINE double raised(double a, double y) {
   const double within = at_most(at_least(x, F::exp_lowest), F::exp_highest);
   return power(Pair<double>{within, within == x ? low : 0.0}).times(1);
 }
-/// In double, with polynomials as long as floats need, to 2⁻³⁷ and 2⁻³⁴.
+/// In double; the polynomial of the exponential is as long as floats need, to 2⁻³⁴.
 LADON_INLINE float raised(float a, float y) {
   using F = Format<double>;
-  const Parts<double> p = split_mantissa(static_cast<double>(a));
-  const double f = p.m - 1, s = f / (2 + f), z = s * s;
-  const double tail = polynomial(z, 0x1.555554fdd9b9fp-1, 0x1.999a7a2bc8b44p-2, 0x1.2438ecaa9a09p-2,
-                                 0x1.e2f3922f7dcc7p-3);
-  const double log = p.k * 0x1.62e42fefa39efp-1 + s * (2 + z * tail);
-  const double x = at_most(at_least(y * with_ends(log, a), -200.0), 200.0);
+  const double x = at_most(at_least(y * with_ends(log_in_double(a), a), -200.0), 200.0);
   const Split<double> e = split_exponent(x, 0.0);
   const double r = e.high - e.low;
   const double rest =

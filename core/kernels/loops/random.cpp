@@ -80,11 +80,10 @@ void uniform(const uint32_t* w, T from, T width, T last, T* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = at_most(from + unit(raw(w, i, T())) * width, last);
 }
 
-/// log(u) for a normal u; of a float in double, and rounded once.
-template <class T>
-LADON_INLINE T log_of_normal(T u) {
-  const Parts<double> p = split_mantissa(static_cast<double>(u));
-  return static_cast<T>(log_of_parts(p.k, p.m - 1, 0.0));
+LADON_INLINE float log_of_positive(float u) { return static_cast<float>(log_in_double(u)); }
+LADON_INLINE double log_of_positive(double u) {
+  const Parts<double> p = split_mantissa(u);
+  return log_of_parts(p.k, p.m - 1, 0.0);
 }
 
 // Box–Muller: (√(−2 ln u) cos πv, √(−2 ln u) sin πv) for u in (0, 1], v in (−1, 1).
@@ -93,7 +92,7 @@ void normal(const uint32_t* w, T mean, T stddev, T* y, int64_t n) {
   constexpr double pi = 0x1.921fb54442d18p+1;
 #pragma omp simd
   for (int64_t i = 0; i < n; i += 2) {
-    const T radius = sqrt(T(-2) * log_of_normal(positive(raw(w, i, T()))));
+    const T radius = sqrt(T(-2) * log_of_positive(positive(raw(w, i, T()))));
     const T angle = static_cast<T>(pi * centred(raw(w, i + 1, T())));
     y[i] = mean + stddev * (radius * sine(angle, 1));
     y[i + 1] = mean + stddev * (radius * sine(angle, 0));
