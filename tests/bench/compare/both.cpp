@@ -1,0 +1,110 @@
+#include "both.h"
+
+#include <cblas.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/parallel.h"
+#include "ladon/layers/torch_layout.h"
+
+namespace ladon::bench {
+namespace {
+
+at::ScalarType peer_type(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return at::kFloat;
+    case DType::f64:
+      return at::kDouble;
+    case DType::i64:
+      return at::kLong;
+    case DType::boolean:
+      return at::kBool;
+    default:
+      break;
+  }
+  LADON_CHECK(false, "compare", "has no peer of dtype ", dtype);
+}
+
+std::vector<std::int64_t> sizes(const Tensor& x) { return {x.shape().begin(), x.shape().end()}; }
+
+}  // namespace
+
+at::Tensor to_peer(const Tensor& x) {
+  const Tensor whole = contiguous(x.detach());
+  return torch::from_blob(const_cast<std::byte*>(whole.strided_bytes()), sizes(whole),
+                          peer_type(whole.dtype()))
+      .clone();
+}
+
+double difference(const Tensor& ours, const at::Tensor& theirs) {
+  constexpr double apart = std::numeric_limits<double>::infinity();
+  const at::Tensor a = to_peer(ours).to(at::kDouble), b = theirs.detach().to(at::kDouble);
+  if (a.sizes() != b.sizes() || !at::isfinite(a).all().item<bool>()) return apart;
+  const double largest = b.abs().max().item<double>(), most = (a - b).abs().max().item<double>();
+  if (!std::isfinite(largest)) return apart;
+  return largest > 0 ? most / largest : most;
+}
+
+double difference(const std::vector<Tensor>& ours, const std::vector<at::Tensor>& theirs) {
+  if (ours.size() != theirs.size()) return std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (std::size_t i = 0; i < ours.size(); ++i)
+    most = std::max(most, difference(ours[i], theirs[i]));
+  return most;
+}
+
+Named to_peer(const Module& model) {
+  Named copies;
+  for (const auto& [name, value] : to_torch(model))
+    copies[name] = to_peer(value).requires_grad_(true);
+  return copies;
+}
+
+double difference(const Module& ours, const Named& theirs) {
+  double most = 0;
+  for (const auto& [name, value] : to_torch(ours))
+    most = std::max(most, difference(value, theirs.at(name)));
+  return most;
+}
+
+std::vector<at::Tensor> values(const Named& parameters) {
+  std::vector<at::Tensor> list;
+  for (const auto& [name, value] : parameters) list.push_back(value);
+  return list;
+}
+
+at::Tensor peer_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                          bool causal, const at::Tensor& mask) {
+  const auto given = mask.defined() ? c10::optional<at::Tensor>(mask) : c10::nullopt;
+#if TORCH_VERSION_MAJOR < 2
+  return std::get<0>(at::_scaled_dot_product_attention(q, k, v, given, 0.0, false, causal));
+#else
+  return at::scaled_dot_product_attention(q, k, v, given, 0.0, causal);
+#endif
+}
+
+void give_ours(int threads) {
+  at::set_num_threads(1);
+  openblas_set_num_threads(1);
+  set_num_threads(threads);
+}
+
+void give_theirs(int threads) {
+  set_num_threads(1);
+  at::set_num_threads(threads);
+  openblas_set_num_threads(threads);
+}
+
+std::string peer() {
+  const char* const flavours[] = {"serial", "threads of its own", "OpenMP"};
+  return std::string("LibTorch ") + TORCH_VERSION + ", " + openblas_get_config() + " (" +
+         flavours[std::clamp(openblas_get_parallel(), 0, 2)] + ")";
+}
+
+}  // namespace ladon::bench

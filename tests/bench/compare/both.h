@@ -1,0 +1,47 @@
+#pragma once
+// Tensors of both libraries: the same inputs, and how far results are apart.
+
+#include <torch/torch.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ladon/core/tensor.h"
+#include "ladon/layers/module.h"
+#include "row.h"
+
+namespace ladon::bench {
+
+/// A copy for LibTorch, of the same shape and dtype (f32, f64, i64, bool).
+at::Tensor to_peer(const Tensor& x);
+
+/// max |ours − theirs| / max |theirs|; infinity where shapes differ or a number is not finite.
+double difference(const Tensor& ours, const at::Tensor& theirs);
+double difference(const std::vector<Tensor>& ours, const std::vector<at::Tensor>& theirs);
+
+/// Both sides of functions that return what they compute, a tensor or several. The second results
+/// are compared: so what a first call changes for later ones counts.
+template <class Ours, class Theirs>
+Sides sides(Ours ours, Theirs theirs) {
+  const auto apart = [ours, theirs]() mutable {
+    ours();
+    theirs();
+    return difference(ours(), theirs());
+  };
+  return {[ours]() mutable { ours(); }, [theirs]() mutable { theirs(); }, apart};
+}
+
+/// Parameters of a model by PyTorch's names, in PyTorch's layout.
+using Named = std::map<std::string, at::Tensor>;
+/// Copies that require gradients.
+Named to_peer(const Module& model);
+double difference(const Module& ours, const Named& theirs);
+std::vector<at::Tensor> values(const Named& parameters);
+
+/// softmax(q·kᵀ/√d + mask)·v. A boolean mask is true = may attend, here as there.
+at::Tensor peer_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                          bool causal, const at::Tensor& mask = {});
+
+}  // namespace ladon::bench

@@ -1,0 +1,29 @@
+#pragma once
+// How a row is timed, and what its line says.
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "row.h"
+
+namespace ladon::bench {
+
+/// Seconds of a call: the median of all, the fastest, and the slower of the two rounds' medians.
+struct Times {
+  double median = 0, fastest = 0, slowest_round = 0;
+};
+
+/// What was measured of a row. `theirs` is 0 where there is no peer.
+struct Measured {
+  Times ours, theirs;
+};
+
+/// Two rounds: ours, then theirs, 2 calls to warm up and at least 7 that count, for at least 0.1 s.
+Measured measure(const Sides& sides, int threads);
+
+void print_header();
+void print(const Row& row, int threads, const Measured& m);
+/// {"row", "threads", "unit", "ours", "theirs", "ours_range", "theirs_range", "ratio", "share", "goal",
+/// "met"}; what a row has not is null.
+nlohmann::json to_json(const Row& row, int threads, const Measured& m);
+
+}  // namespace ladon::bench

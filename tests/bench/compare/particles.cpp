@@ -1,0 +1,72 @@
+// A step of SVGD over heads, of 32,768 numbers for each of q, k and v; the peer is the same formula
+// in LibTorch's operations, in f32.
+
+#include <cmath>
+
+#include "both.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/random.h"
+#include "ladon/optim/particles/svgd.h"
+
+namespace ladon::bench {
+namespace {
+
+constexpr std::int64_t dim = 32768;
+
+/// −φ = (K·g − R)/M with k_ij = exp(−d²_ij/(2h²)), R_i = Σ_j k_ij (θ_i − θ_j)/h² and
+/// h² = ½·median(d², i ≠ j)/ln(M + 1), all as Svgd has them by default.
+at::Tensor peer_force(const at::Tensor& theta, const at::Tensor& gradient) {
+  const auto count = double(theta.size(0));
+  const at::Tensor norms = theta.square().sum(1, true);
+  const at::Tensor d2 = (norms + norms.t() - 2 * theta.matmul(theta.t())).clamp_min(0);
+  const at::Tensor pairs = at::triu(at::ones_like(d2), 1).to(at::kBool);
+  const double h2 =
+      0.5 * at::quantile(d2.masked_select(pairs), 0.5).item<double>() / std::log(count + 1);
+  const at::Tensor k = at::exp(d2 / (-2 * h2)).fill_diagonal_(1);
+  const at::Tensor repulsion = (k.sum(1, true) * theta - k.matmul(theta)) / h2;
+  return (k.matmul(gradient) - repulsion) / count;
+}
+
+Sides svgd(std::int64_t heads) {
+  Generator rng(1);
+  std::vector<Tensor> parts;
+  std::vector<at::Tensor> peer_parts;
+  std::vector<ParticleBlock> blocks;
+  for (const char* name : {"query", "key", "value"}) {
+    parts.push_back(parameter(normal({heads, dim}, rng)));
+    peer_parts.push_back(to_peer(parts.back()));
+    blocks.push_back(ParticleBlock::stacked(name, {parts.back()}));
+  }
+  const auto method = std::make_shared<Svgd>(Particles(std::move(blocks)));
+  const Tensor gradient = normal({heads, dim}, rng);
+  // apply() wants fresh gradients: both sides make them
+  return sides(
+      [=]() mutable {
+        for (Tensor& part : parts) part.set_grad(clone(gradient));
+        method->apply();
+        return std::vector<Tensor>{parts[0].grad(), parts[1].grad(), parts[2].grad()};
+      },
+      [=, peer_gradient = to_peer(gradient)] {
+        std::vector<at::Tensor> forces;
+        for (const at::Tensor& part : peer_parts)
+          forces.push_back(peer_force(part, peer_gradient.clone()));
+        return forces;
+      });
+}
+
+Row row(std::int64_t heads, std::array<double, 2> goal) {
+  return {.name = "SVGD M " + std::to_string(heads) + ", 3 x 32768",
+          .goal = goal,
+          .ceiling = Ceiling::fma,
+          .needed = 3 * 6.5 * double(heads * heads * dim),
+          .tolerance = 1e-3,
+          .make = [=] { return svgd(heads); }};
+}
+
+}  // namespace
+
+std::vector<Row> particle_rows() {
+  return {row(8, {0.45, 0.3}), row(16, {1.2, 0.7}), row(64, {13, 7})};
+}
+
+}  // namespace ladon::bench
