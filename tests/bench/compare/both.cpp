@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
@@ -103,8 +104,10 @@ void give_theirs(int threads) {
 
 std::string peer() {
   const char* const flavours[] = {"serial", "threads of its own", "OpenMP"};
-  return std::string("LibTorch ") + TORCH_VERSION + ", " + openblas_get_config() + " (" +
-         flavours[std::clamp(openblas_get_parallel(), 0, 2)] + ")";
+  std::ostringstream line;
+  line << "LibTorch " << TORCH_VERSION << ", " << openblas_get_config() << " ("
+       << flavours[std::clamp(openblas_get_parallel(), 0, 2)] << ")";
+  return line.str();
 }
 
 }  // namespace ladon::bench

@@ -33,7 +33,7 @@ void restart_with_a_fair_environment(char** argv) {
   for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_NUM_THREADS",
                            "GOTO_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"})
     unsetenv(name);
-  setenv("MALLOC_MMAP_THRESHOLD_", "4294967296", 1);
+  setenv("MALLOC_MMAP_MAX_", "0", 1);
   setenv("MALLOC_TRIM_THRESHOLD_", "4294967296", 1);
   setenv("MALLOC_TOP_PAD_", "67108864", 1);
   setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 1);
