@@ -57,6 +57,7 @@ Row on_numbers(const std::string& name, DType dtype, Ours ours, Theirs theirs) {
   return {.name = name + " 4 M " + (dtype == f64 ? "f64" : "f32"),
           .ceiling = Ceiling::memory,
           .needed = 2.0 * double(numbers) * (dtype == f64 ? 8 : 4),
+          .tolerance = dtype == f64 ? 1e-12 : 1e-5,
           .make = [=] {
             Generator rng(4);
             return function({uniform({numbers}, rng, 0.1, 2, dtype)}, false, ours, theirs);
