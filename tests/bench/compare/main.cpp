@@ -52,7 +52,7 @@ bool agree(const Row& row, const Sides& sides, bool say) {
   const double apart = sides.difference();
   const bool fine = apart <= row.tolerance;
   if (say || !fine)
-    std::printf("%-42s results differ by %.1e of the largest, %s %.0e\n", row.name.c_str(), apart,
+    std::printf("%-44s results differ by %.1e of the largest, %s %.0e\n", row.name.c_str(), apart,
                 fine ? "within" : "REFUSED: above", row.tolerance);
   return fine;
 }

@@ -113,7 +113,7 @@ Measured measure(const Sides& sides, int threads) {
 }
 
 void print_header() {
-  std::printf("%-42s %7s %5s  %-24s %-24s %6s %-11s %-14s\n", "row", "threads", "unit", "ours",
+  std::printf("%-44s %7s %5s  %-24s %-24s %6s %-11s %-14s\n", "row", "threads", "unit", "ours",
               "theirs", "ratio", "share of", "goal");
 }
 
@@ -125,7 +125,7 @@ void print(const Row& row, int threads, const Measured& m) {
     std::snprintf(part, sizeof part, "%.0f%% %s", 100 * s, ceiling_name(row.ceiling));
   if (const double goal = goal_of(row, threads); goal > 0)
     std::snprintf(goal_text, sizeof goal_text, "%g %s", goal, met(row, goal, m) ? "met" : "missed");
-  std::printf("%-42s %7d %5s  %-24s %-24s %6s %-11s %-14s\n", row.name.c_str(), threads,
+  std::printf("%-44s %7d %5s  %-24s %-24s %6s %-11s %-14s\n", row.name.c_str(), threads,
               unit_name(row.unit), text(row, m.ours).c_str(), text(row, m.theirs).c_str(), ratio,
               part, goal_text);
   std::fflush(stdout);
