@@ -148,7 +148,9 @@ TEST(Readme, EveryProgramThatItTellsToRunIsThere) {
             << page.name << ": " << line;
       }
       if (std::regex_search(line, m, std::regex("^build/release/(tests/bench/[a-z_]+)"))) {
-        EXPECT_TRUE(fs::exists(source / (m.str(1) + ".cpp"))) << page.name << ": " << line;
+        EXPECT_TRUE(fs::exists(source / (m.str(1) + ".cpp")) ||
+                    fs::exists(source / m.str(1) / "main.cpp"))
+            << page.name << ": " << line;
       }
     }
 }
@@ -157,6 +159,7 @@ TEST(Readme, EveryOptionThatItNamesIsThere) {
   const std::string known =
       all_of(source / "examples", ".*\\.cpp|run") +
       all_of(source / "tests", "CMakeLists\\.txt|.*\\.cmake") +
+      all_of(source / "tests/bench/compare", ".*\\.cpp") +
       " --help --preset --build --install --prefix --test-dir ";  // others' own
   for (const Page& page : all_pages())
     for (const std::string& line : typed(page))
