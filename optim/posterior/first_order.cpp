@@ -32,7 +32,8 @@ FirstOrder::FirstOrder(const Tensor& kernel, const Tensor& targets, const GpOpti
   targets_ = clone(kernel_blocks::target_block(operation, "the targets", targets, n));
   const Tensor train = contiguous(head(head(kernel_, 0, n), 1, n));
   const Tensor factor = kernel_blocks::factorize(
-      operation, train, kernel_blocks::ridge_of(operation, train, options.noise, options.jitter));
+      operation, train,
+      kernel_blocks::ridge_of(operation, diagonal(train), options.noise, options.jitter));
   inverse_ = lapack::cholesky_inverse(factor);
   weights_ = lapack::cholesky_solve(factor, targets_);
   const Tensor cross = head(slice(kernel_, 0, {.start = n}), 1, n);

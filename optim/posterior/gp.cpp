@@ -52,7 +52,7 @@ GaussianProcess::GaussianProcess(const Tensor& kernel, const Tensor& targets,
   const Tensor k = kernel_blocks::symmetric_block(operation, "the kernel", kernel);
   targets_ = clone(kernel_blocks::target_block(operation, "the targets", targets, k.size(0)));
   factor_ = kernel_blocks::factorize(
-      operation, k, kernel_blocks::ridge_of(operation, k, options.noise, options.jitter));
+      operation, k, kernel_blocks::ridge_of(operation, diagonal(k), options.noise, options.jitter));
   weights_ = lapack::cholesky_solve(factor_, targets_);
 }
 
@@ -98,7 +98,8 @@ Tensor log_marginal_likelihood(const Tensor& kernel, const Tensor& targets, cons
   check_floating(operation, noise);
   LADON_CHECK(noise.count() == 1, operation, "the noise must have one element, got shape ",
               noise.shape());
-  const kernel_blocks::Ridge ridge = kernel_blocks::ridge_of(operation, k, noise.item(), jitter);
+  const kernel_blocks::Ridge ridge =
+      kernel_blocks::ridge_of(operation, diagonal(k), noise.item(), jitter);
   const Tensor factor = kernel_blocks::factorize(operation, k, ridge);
   // A = K + (σ² + jitter·mean K_ii)·I, recorded; its factor is known already.
   const Tensor recorded = cast(kernel, f64);

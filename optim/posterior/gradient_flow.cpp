@@ -79,7 +79,7 @@ GradientFlow::GradientFlow(const Tensor& ntk, const Tensor& targets,
       decompositions_(std::make_shared<Decompositions>()) {
   LADON_CHECK(options.learning_rate > 0 && std::isfinite(options.learning_rate), name,
               "the learning rate is ", options.learning_rate, "; it must be positive and finite");
-  decompositions_->ridge = kernel_blocks::ridge_of(name, ntk_, 0, options.jitter);
+  decompositions_->ridge = kernel_blocks::ridge_of(name, diagonal(ntk_), 0, options.jitter);
 }
 
 const Tensor& GradientFlow::factor() const {

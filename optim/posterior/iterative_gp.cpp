@@ -55,26 +55,24 @@ IterativeGaussianProcess::IterativeGaussianProcess(KernelMap kernel, const Tenso
               "the kernel's diagonal must be [N]");
   const Tensor y =
       kernel_blocks::target_block(operation, "the targets", targets, kernel_.diagonal.size(0));
-  LADON_CHECK(options.noise >= 0 && options.jitter >= 0, operation,
-              "noise and jitter must not be negative, got ", options.noise, " and ",
-              options.jitter);
-  ridge_ = options.noise + options.jitter * mean(kernel_.diagonal).item();
+  ridge_ =
+      kernel_blocks::ridge_of(operation, kernel_.diagonal, options.noise, options.jitter).total();
   LADON_CHECK(ridge_ > 0 && std::isfinite(ridge_), operation, "noise and jitter add ", ridge_,
               " to the diagonal; that must be positive");
   const PivotedCholesky some(kernel_.diagonal, kernel_.row, {.rank = options.rank});
   rank_ = some.rank();
   near_ = std::make_shared<LowRankPlusNoise>(some.factor(), ridge_);
-  solved_ =
-      conjugate_gradients([this](const Tensor& v) { return product(v); }, y,
-                          {.tolerance = options.tolerance,
-                           .max_iterations = options.max_iterations,
-                           .preconditioner = [this](const Tensor& r) { return near_->solve(r); },
-                           .progress = options.progress});
+  solved_ = solve(y, options.tolerance);
   energy_ = energies(*near_, solved_.residual);
 }
 
-Tensor IterativeGaussianProcess::product(const Tensor& v) const {
-  return kernel_.multiply(v) + ridge_ * v;
+CgResult IterativeGaussianProcess::solve(const Tensor& b, double tolerance) const {
+  return conjugate_gradients([this](const Tensor& v) { return kernel_.multiply(v) + ridge_ * v; },
+                             b,
+                             {.tolerance = tolerance,
+                              .max_iterations = options_.max_iterations,
+                              .preconditioner = [this](const Tensor& r) { return near_->solve(r); },
+                              .progress = options_.progress});
 }
 
 BoundedPrediction IterativeGaussianProcess::predict_mean(const Tensor& cross,
@@ -108,12 +106,7 @@ BoundedPrediction IterativeGaussianProcess::predict(const Tensor& cross,
   for (std::int64_t begin = 0; begin < m; begin += options_.at_once) {
     const Slice some{begin, std::min(m, begin + options_.at_once)};
     const Tensor k = contiguous(transpose(slice(test.across, 0, some)));  // [N, m]
-    const CgResult z =
-        conjugate_gradients([this](const Tensor& v) { return product(v); }, k,
-                            {.tolerance = options_.test_tolerance,
-                             .max_iterations = options_.max_iterations,
-                             .preconditioner = [this](const Tensor& r) { return near_->solve(r); },
-                             .progress = options_.progress});
+    const CgResult z = solve(k, options_.test_tolerance);
     const Tensor left = energies(*near_, z.residual);  // [m]
     const Tensor variance = slice(test.own, 0, some) - sum((k + z.residual) * z.x, 0) - left / 2;
     const auto set = [&](const Tensor& to, const Tensor& from) { copy_(slice(to, 0, some), from); };

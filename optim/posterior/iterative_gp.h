@@ -70,7 +70,7 @@ class IterativeGaussianProcess {
   std::int64_t rank() const { return rank_; }         ///< Of the preconditioner.
 
  private:
-  Tensor product(const Tensor& v) const;  // A·v
+  CgResult solve(const Tensor& b, double tolerance) const;  // A⁻¹·b
 
   KernelMap kernel_;
   IterativeGpOptions options_;

@@ -81,12 +81,12 @@ Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m) {
   return k;
 }
 
-Ridge ridge_of(std::string_view operation, const Tensor& kernel, double noise, double jitter) {
+Ridge ridge_of(std::string_view operation, const Tensor& diagonal, double noise, double jitter) {
   LADON_CHECK(noise >= 0 && std::isfinite(noise), operation, "the noise (a variance) is ", noise,
               "; it must be finite and not negative");
   LADON_CHECK(jitter >= 0 && std::isfinite(jitter), operation, "the jitter is ", jitter,
               "; it must be finite and not negative");
-  return {noise, jitter, mean(diagonal(kernel)).item()};
+  return {noise, jitter, mean(diagonal).item()};
 }
 
 Tensor factorize(std::string_view operation, const Tensor& kernel, const Ridge& ridge) {

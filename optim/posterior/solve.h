@@ -31,8 +31,8 @@ struct Ridge {
   double total() const { return noise + jitter * mean; }
 };
 
-/// Throws Error for a negative or infinite noise or jitter.
-Ridge ridge_of(std::string_view operation, const Tensor& kernel, double noise, double jitter);
+/// From the kernel's diagonal [N]. Throws Error for a negative or infinite noise or jitter.
+Ridge ridge_of(std::string_view operation, const Tensor& diagonal, double noise, double jitter);
 
 /// L of LLᵀ = K + ridge·I. Throws Error where it is not positive definite, naming its smallest
 /// eigenvalue and the jitter (or noise) that would do.

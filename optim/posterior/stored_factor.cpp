@@ -208,43 +208,36 @@ Tensor StoredFactor::solve(const Tensor& b) const {
     const auto [i, j] = order[static_cast<std::size_t>(at)];
     return u.fetch(i, j);
   };
-  const auto count = static_cast<std::int64_t>(order.size());
   // x_to ← x_to − A·x_from
   const auto subtract = [&](blas::Matrix<const double> a, std::int64_t to, std::int64_t from) {
     double* values = x.mutable_data<double>();
     blas::gemm<double>(u.rows(to), k, u.rows(from), -1, a, {values + u.start(from) * k, k, 1}, 1,
                        {values + u.start(to) * k, k, 1});
   };
-  const auto of = [](const Tensor& tile) {
-    return blas::Matrix<const double>{tile.data<double>(), tile.size(1), 1};
+  // L·x = b forwards, then Lᵀ·x = b backwards
+  const auto pass = [&](bool backwards) {
+    parallel::one_ahead(std::ssize(order), read, [&](std::int64_t at, const Tensor& tile) {
+      const auto [i, j] = order[static_cast<std::size_t>(at)];
+      const blas::Matrix<const double> a{tile.data<double>(), tile.size(1), 1};
+      if (i == j)
+        copy_(part(i), lapack::solve_triangular(tile, part(i), backwards));
+      else if (backwards)
+        subtract(a, i, j);
+      else
+        subtract(a.transposed(), j, i);
+    });
   };
-  parallel::one_ahead(count, read, [&](std::int64_t at, const Tensor& tile) {
-    const auto [i, j] = order[static_cast<std::size_t>(at)];
-    if (i == j)
-      copy_(part(i), lapack::solve_triangular(tile, part(i)));
-    else
-      subtract(of(tile).transposed(), j, i);
-  });
+  pass(false);
   std::reverse(order.begin(), order.end());
-  parallel::one_ahead(count, read, [&](std::int64_t at, const Tensor& tile) {
-    const auto [i, j] = order[static_cast<std::size_t>(at)];
-    if (i == j)
-      copy_(part(i), lapack::solve_triangular(tile, part(i), true));
-    else
-      subtract(of(tile), i, j);
-  });
+  pass(true);
   return x;
 }
 
 StoredFactor store_factor(const infinite::StoredGram& gram, const std::filesystem::path& folder,
                           const StoredFactorOptions& options) {
   const NoGrad off;
-  const Tensor own = gram.diagonal();
   const double ridge =
-      kernel_blocks::Ridge{options.noise, options.jitter, mean(own).item()}.total();
-  LADON_CHECK(options.noise >= 0 && options.jitter >= 0 && std::isfinite(ridge), operation,
-              "noise and jitter must be finite and not negative, got ", options.noise, " and ",
-              options.jitter);
+      kernel_blocks::ridge_of(operation, gram.diagonal(), options.noise, options.jitter).total();
   std::uint64_t bytes = 0;
   for (std::int64_t i = 0; i < gram.across(); ++i)
     bytes += 8 * static_cast<std::uint64_t>((gram.first(i + 1) - gram.first(i)) *
