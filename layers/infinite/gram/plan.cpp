@@ -246,14 +246,18 @@ std::string in_bytes(double bytes) {
   return out.str();
 }
 
+std::string time_and_tiles(double seconds, std::int64_t tiles, std::int64_t side) {
+  std::ostringstream out;
+  out.precision(2);
+  out << "about " << seconds << " s: " << tiles << (tiles == 1 ? " tile of " : " tiles of ") << side
+      << " × " << side << " inputs";
+  return out.str();
+}
+
 std::string GramEstimate::describe() const {
-  std::ostringstream time;
-  time.precision(2);
-  time << seconds;
   return detail::join(in_bytes(static_cast<double>(result_bytes)), " for the result and ",
-                      in_bytes(static_cast<double>(working_bytes)), " of work, about ", time.str(),
-                      " s: ", tiles, tiles == 1 ? " tile of " : " tiles of ", tile, " × ", tile,
-                      " inputs");
+                      in_bytes(static_cast<double>(working_bytes)), " of work, ",
+                      time_and_tiles(seconds, tiles, tile));
 }
 
 GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,

@@ -66,4 +66,7 @@ GramPlan of_first(const GramPlan& plan, std::int64_t rows, std::int64_t columns)
 /// "12.3 MB", in units of 1000.
 std::string in_bytes(double bytes);
 
+/// "about 52 s: 120 tiles of 256 × 256 inputs".
+std::string time_and_tiles(double seconds, std::int64_t tiles, std::int64_t side);
+
 }  // namespace ladon::infinite

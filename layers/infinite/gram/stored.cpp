@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/inplace.h"
@@ -93,13 +92,9 @@ Tensor compute(const GramPlan& plan, const GramTile& tile, Get get) {
 }  // namespace
 
 std::string StoredGramEstimate::describe() const {
-  std::ostringstream time;
-  time.precision(2);
-  time << seconds;
   return detail::join(in_bytes(static_cast<double>(disk_bytes)), " on disk and ",
-                      in_bytes(static_cast<double>(memory_bytes)), " of memory, about ", time.str(),
-                      " s: ", tiles, tiles == 1 ? " tile of " : " tiles of ", tile, " × ", tile,
-                      " inputs");
+                      in_bytes(static_cast<double>(memory_bytes)), " of memory, ",
+                      time_and_tiles(seconds, tiles, tile));
 }
 
 struct StoredGram::State {
