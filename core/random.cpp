@@ -25,17 +25,9 @@ constexpr std::uint64_t pair(std::uint32_t low, std::uint32_t high) {
   return low | std::uint64_t{high} << 32;
 }
 
-// Of words, how many elements a block has of a dtype, and element i in the middle of its cell of (−1, 1).
+// How many elements a block has of a dtype.
 template <class T>
 constexpr int per_block = sizeof(T) == 4 ? 4 : 2;
-
-double centred(const std::uint32_t* w, std::int64_t i, float) {
-  return (static_cast<double>(static_cast<std::int32_t>(w[i])) + 0.5) * 0x1p-31;
-}
-double centred(const std::uint32_t* w, std::int64_t i, double) {
-  const auto x = static_cast<std::int64_t>(pair(w[2 * i], w[2 * i + 1]));
-  return (static_cast<double>(x >> 11) + 0.5) * 0x1p-52;
-}
 
 // An integer in [0, n) from the words of a block (Lemire, "Fast random integer generation in an
 // interval", 2019): the high half of x·n, where an x whose low half falls among the first 2⁶⁴ mod n
@@ -55,11 +47,13 @@ std::array<std::uint32_t, 2> key_of(const Generator& rng) {
   return {low_word(rng.seed()), high_word(rng.seed())};
 }
 
+constexpr std::int64_t at_once = 256;  // blocks
+
 // Fills `out` with `PerBlock` elements from each of consecutive blocks, several blocks at a time:
 // draw(words, values, how many values).
 template <int PerBlock, class T, class Draw>
 Tensor fill(Tensor out, Generator& rng, const Draw& draw) {
-  constexpr std::int64_t grain = 4096, at_once = 256;
+  constexpr std::int64_t grain = 4096;
   static_assert(at_once % kernels::block_group == 0);
   const std::int64_t count = out.count();
   const std::int64_t blocks = (count + PerBlock - 1) / PerBlock;
@@ -229,8 +223,10 @@ Tensor truncated_normal(const Shape& shape, Generator& rng, double mean, double 
     return fill<per_block<T>, T>(
         empty_checked("truncated_normal", shape, dtype), rng,
         [=](const std::uint32_t* w, T* values, std::int64_t n) {
+          double u[at_once * per_block<T>];
+          kernels::loops().of<T>().draw.centred(w, u, n);
           for (std::int64_t i = 0; i < n; ++i) {
-            const double z = std::numbers::sqrt2 * kernels::inverse_erf(centred(w, i, T()) * mass);
+            const double z = std::numbers::sqrt2 * kernels::inverse_erf(u[i] * mass);
             values[i] = static_cast<T>(mean + stddev * std::clamp(z, -bound, bound));
           }
         });

@@ -80,6 +80,12 @@ void uniform(const uint32_t* w, T from, T width, T last, T* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = at_most(from + unit(raw(w, i, T())) * width, last);
 }
 
+template <class T>
+void centred_cells(const uint32_t* w, double* y, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) y[i] = centred(raw(w, i, T()));
+}
+
 LADON_INLINE float log_of_positive(float u) { return static_cast<float>(log_in_double(u)); }
 LADON_INLINE double log_of_positive(double u) {
   const Parts<double> p = split_mantissa(u);
@@ -103,8 +109,8 @@ void normal(const uint32_t* w, T mean, T stddev, T* y, int64_t n) {
 
 void add_random(Loops& table) {
   table.random = {words, bernoulli};
-  table.f32.draw = {uniform<float>, normal<float>};
-  table.f64.draw = {uniform<double>, normal<double>};
+  table.f32.draw = {uniform<float>, normal<float>, centred_cells<float>};
+  table.f64.draw = {uniform<double>, normal<double>, centred_cells<double>};
 }
 
 }  // namespace ladon::kernels::LADON_LEVEL

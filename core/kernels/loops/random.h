@@ -24,6 +24,8 @@ struct DrawLoops {
   void (*uniform)(const std::uint32_t* w, T from, T width, T last, T* y, std::int64_t n);
   /// y = mean + stddev·z, z standard normal; n is even.
   void (*normal)(const std::uint32_t* w, T mean, T stddev, T* y, std::int64_t n);
+  /// y uniform in (−1, 1), in the middles of equal cells: as many as a T has bits.
+  void (*centred)(const std::uint32_t* w, double* y, std::int64_t n);
 };
 
 }  // namespace ladon::kernels
