@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <limits>
 
 #include "ladon/core/error.h"
 
@@ -26,7 +25,8 @@ bool launched() {
   return set("OMPI_COMM_WORLD_SIZE") || set("PMI_SIZE") || set("PMIX_RANK");
 }
 
-bool joined = false;
+bool joined = false;  // this process works with others, …
+bool began = false;   // … and MPI was begun here, and so ends here
 
 void check(int status, const char* operation) {
   if (status == MPI_SUCCESS) return;
@@ -105,15 +105,21 @@ Share share_of_rank(std::int64_t rows, int of) {
 
 Session::Session() : exceptions_(std::uncaught_exceptions()) {
   LADON_CHECK(!in_session, "ranks", "a session is already there; a program has one, in main");
-  in_session = true;
 #ifdef LADON_MPI
-  int was = 0, support = 0;
+  int was = 0, over = 0, support = 0;
   check(MPI_Initialized(&was), "ranks");
-  if (was != 0 || !launched()) return;
-  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &support), "ranks");
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  joined = true;
+  check(MPI_Finalized(&over), "ranks");
+  LADON_CHECK(over == 0, "ranks", "this program has ended MPI already; MPI begins only once");
+  if (was != 0 || launched()) {
+    if (was == 0) {
+      check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &support), "ranks");
+      began = true;
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    joined = true;
+  }
 #endif
+  in_session = true;
 }
 
 Session::~Session() {
@@ -122,7 +128,8 @@ Session::~Session() {
   if (!joined) return;
   if (failed_ || std::uncaught_exceptions() > exceptions_) MPI_Abort(MPI_COMM_WORLD, 1);
   joined = false;
-  MPI_Finalize();
+  if (began) MPI_Finalize();
+  began = false;
 #endif
 }
 

@@ -24,7 +24,9 @@ namespace ladon::ranks {
 
 /// Joins the processes that mpirun started, and leaves them at the end of main. At most one at a time;
 /// throws Error for a second. If an exception leaves main's block with it, or fail() was called, the
-/// other ranks, which would wait for this one for ever, are ended with a message.
+/// other ranks, which would wait for this one for ever, are ended with a message. Where the program has
+/// begun MPI itself, the session joins what is there and leaves MPI running; one after MPI's end is an
+/// Error.
 class Session {
  public:
   Session();
