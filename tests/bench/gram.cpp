@@ -13,45 +13,16 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/random.h"
-#include "ladon/layers/layers.h"
 #include "measure.h"
+#include "networks.h"
 
 namespace {
 
 using namespace ladon;
 using infinite::Inputs;
 
-constexpr std::int64_t vectors = 4000, pixels = 784, depth = 3;
+constexpr std::int64_t vectors = 4000, pixels = 784;
 constexpr std::int64_t sequences = 64, tokens = 64, channels = 64;
-
-Linear linear(std::int64_t in, Generator& rng) {
-  return Linear({.in = in,
-                 .out = 1,
-                 .parameterization = Parameterization::ntk,
-                 .weight_std = 1.4,
-                 .bias_std = 0.1},
-                rng);
-}
-
-Sequential relu_net() {
-  Generator rng(1);
-  Sequential net(linear(pixels, rng));
-  for (std::int64_t i = 0; i < depth; ++i) {
-    net.append(Activation(Nonlinearity::relu));
-    net.append(linear(1, rng));
-  }
-  return net;
-}
-
-MultiHeadAttention attention_layer(Weighting zeta) {
-  Generator rng(1);
-  return MultiHeadAttention(
-      {.dim = channels,
-       .heads = 1,
-       .form = {.scaling = AttentionScaling::linear, .weighting = zeta, .tied = true},
-       .prior = {.parameterization = Parameterization::ntk}},
-      rng);
-}
 
 double pairs(std::int64_t n, bool symmetric) {
   const auto count = static_cast<double>(n);
@@ -113,9 +84,9 @@ void register_dual(Nonlinearity f) {
 
 int main(int argc, char** argv) {
   Generator rng(2);
-  const Sequential net = relu_net();
-  const MultiHeadAttention softmax_layer = attention_layer(Weighting::softmax);
-  const MultiHeadAttention identity_layer = attention_layer(Weighting::identity);
+  const Sequential net = bench::relu_net(pixels);
+  const MultiHeadAttention softmax_layer = bench::attention_layer(channels, Weighting::softmax);
+  const MultiHeadAttention identity_layer = bench::attention_layer(channels, Weighting::identity);
   const Inputs x = normal({vectors, pixels}, rng, 0, 1, f64);
   const Inputs sentences = normal({sequences, tokens, channels}, rng, 0, 1, f64);
   register_model("dense 4000", net, x, dense_flops);
