@@ -66,7 +66,7 @@ Row row(std::int64_t heads, std::array<double, 2> goal) {
 }  // namespace
 
 std::vector<Row> particle_rows() {
-  return {row(8, {0.45, 0.3}), row(16, {1.2, 0.7}), row(64, {13, 7})};
+  return {row(8, {0.35, 0.3}), row(16, {1.2, 0.7}), row(64, {13, 7})};
 }
 
 }  // namespace ladon::bench
