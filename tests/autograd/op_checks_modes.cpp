@@ -1,0 +1,161 @@
+// The checks of forward mode, of second derivatives by mixed modes, and of vmap.
+
+#include <algorithm>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/autograd/vmap.h"
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/tests/support.h"
+#include "op_checks.h"
+
+namespace ladon::test {
+namespace {
+
+/// Fixed tangents of the floating inputs.
+std::vector<Tensor> tangents_of(const std::vector<Tensor>& inputs) {
+  Generator rng(78);
+  std::vector<Tensor> tangents;
+  for (const Tensor& x : inputs)
+    tangents.push_back(is_floating(x.dtype()) ? kernels::cast(normal(x.shape(), rng), f64)
+                                              : Tensor());
+  return tangents;
+}
+
+/// Σ⟨a, b⟩ over the defined ones, and their list.
+Tensor inner(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  Tensor total = scalar(0, f64);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i].defined() && b[i].defined()) total = total + sum(a[i] * b[i]);
+  return total;
+}
+
+Tensor joined(const std::vector<Tensor>& parts) {
+  std::vector<Tensor> flat;
+  for (const Tensor& part : parts)
+    if (part.defined()) flat.push_back(reshape(part, {-1}));
+  return concat(flat, 0);
+}
+
+/// Three examples near the sample's inputs, along a leading axis.
+Tensor examples_of(const Tensor& x) {
+  std::vector<Tensor> all;
+  for (const double factor : {1.0, 0.99, 0.97})
+    all.push_back(is_floating(x.dtype()) ? x * factor : x);
+  return stack(all, 0);
+}
+
+/// Whether one of them has as many axes as a tensor may have, and none left for examples.
+bool beyond_rank(const std::vector<Tensor>& inputs) {
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const Tensor& x) { return x.rank() >= Shape::max_rank; });
+}
+
+/// f of each example alone, stacked.
+Tensor looped(const TensorFunction& f, const std::vector<Tensor>& inputs,
+              const std::vector<MappedAxis>& axes) {
+  std::vector<Tensor> results;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    std::vector<Tensor> one;
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      one.push_back(axes[k] ? select(inputs[k], 0, i) : inputs[k]);
+    results.push_back(f(one));
+  }
+  return stack(results, 0);
+}
+
+/// Whether it is an Error, which names vmap; if not, it gives a result.
+bool refuses(const OpSample& sample, const std::vector<Tensor>& inputs) {
+  try {
+    return !sample.apply(inputs).defined();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("vmap"), std::string::npos) << error.what();
+    return true;
+  }
+}
+
+}  // namespace
+
+void check_forward(const OpRow& row) {
+  for (const OpSample& sample : row.samples) {
+    if (!sample.differentiable || !sample.twice_differentiable) continue;
+    const std::vector<Tensor> inputs = copies(sample.inputs), tangents = tangents_of(inputs);
+    const JvpResult got = jvp(sample.apply, inputs, tangents);
+    std::vector<Tensor> rows;
+    for (const Tensor& x : inputs) rows.push_back(reshape(x, {-1}));
+    const auto flat = [&](const std::vector<Tensor>& x) {  // a Jacobian of matrices has four axes
+      std::vector<Tensor> shaped;
+      for (std::size_t i = 0; i < x.size(); ++i) shaped.push_back(reshape(x[i], inputs[i].shape()));
+      return reshape(sample.apply(shaped), {-1});
+    };
+    const std::vector<Tensor> by_input = jacobian(flat, rows);
+    Tensor want = zeros_like(reshape(got.output, {-1}));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (by_input[i].defined())
+        want = want + matmul(by_input[i], cast(reshape(tangents[i], {-1}), by_input[i].dtype()));
+    want = reshape(want, got.output.shape());
+    expect_near(Dense(got.output), Dense(sample.apply(inputs)), row.rtol, sample.note + ", value");
+    expect_near(Dense(got.tangent), Dense(want), 100 * row.rtol, sample.note + ", tangent");
+  }
+}
+
+/// The second derivative of φ = ⟨c, f⟩ along t in three ways: reverse over reverse, forward over
+/// reverse, reverse over forward.
+void check_mixed_modes(const OpRow& row) {
+  for (const OpSample& sample : row.samples) {
+    if (!sample.differentiable || !sample.twice_differentiable) continue;
+    const std::vector<Tensor> inputs = copies(sample.inputs), tangents = tangents_of(inputs);
+    const Tensor c = cotangent_like(sample.apply(inputs));
+    const std::vector<Tensor> leaves = require_grad(copies(sample.inputs));
+    std::vector<Tensor> wanted, along;
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+      if (leaves[i].requires_grad()) {
+        wanted.push_back(leaves[i]);
+        along.push_back(tangents[i]);
+      }
+    const auto derivatives = [&](const Tensor& y) {
+      std::vector<Tensor> result(wanted.size());
+      if (y.requires_grad()) result = grad({y}, wanted, {.allow_unused = true});
+      for (std::size_t i = 0; i < result.size(); ++i)
+        if (!result[i].defined()) result[i] = zeros_like(wanted[i]);
+      return joined(result);
+    };
+    const GradOptions recorded{.cotangents = {c}, .create_graph = true};
+    const Tensor want = derivatives(inner(grad({sample.apply(leaves)}, wanted, recorded), along));
+    const auto gradient = [&](const std::vector<Tensor>& x) {
+      return joined(vjp(sample.apply, x, c).gradients);
+    };
+    expect_near(Dense(jvp(gradient, inputs, tangents).tangent), Dense(want), 1000 * row.rtol,
+                sample.note + ", forward over reverse");
+    const Tensor directional = sum(jvp(sample.apply, leaves, tangents).tangent * c);
+    expect_near(Dense(derivatives(directional)), Dense(want), 1000 * row.rtol,
+                sample.note + ", reverse over forward");
+  }
+}
+
+void check_vmap(const OpRow& row) {
+  int refused = 0;
+  for (const OpSample& sample : row.samples)
+    for (std::size_t alone = 0; alone <= sample.inputs.size(); ++alone) {
+      std::vector<Tensor> inputs = copies(sample.inputs);
+      std::vector<MappedAxis> axes;
+      if (inputs.empty() || beyond_rank(inputs)) continue;
+      for (std::size_t k = 0; k < inputs.size(); ++k) {
+        axes.push_back(alone == k || alone == inputs.size() ? MappedAxis(0) : unmapped);
+        if (axes[k]) inputs[k] = examples_of(inputs[k]);
+      }
+      const std::string what = detail::join(sample.note, ", mapped ", alone);
+      OpSample of_all = sample;
+      of_all.apply = [&](const auto& x) { return vmap(sample.apply, x, axes); };
+      if (!row.maps) {
+        refused += refuses(of_all, inputs);
+        continue;
+      }
+      OpSample one_by_one = sample;
+      one_by_one.apply = [&](const auto& x) { return looped(sample.apply, x, axes); };
+      expect_same(evaluate(of_all, inputs), evaluate(one_by_one, inputs), 10 * row.rtol, what);
+    }
+  EXPECT_EQ(refused > 0, !row.maps);
+}
+
+}  // namespace ladon::test
