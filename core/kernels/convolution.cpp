@@ -4,14 +4,18 @@
 #include <memory>
 
 #include "ladon/core/blas.h"
+#include "ladon/core/kernels/gathered_product.h"
+#include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/strided.h"
 #include "ladon/core/mapped.h"
+#include "ladon/core/view.h"
 
 namespace ladon::kernels {
 namespace {
 
 constexpr std::int64_t block_elements = 1 << 16;  // of patches, that are made at a time
+constexpr std::int64_t windows_at_once = 128;     // of which patches are read where they stand
 constexpr std::int64_t partial_sums = 8;          // of the weight's gradient, at most
 
 /// The sizes of one convolution.
@@ -36,32 +40,6 @@ struct Sizes {
   Channels channels(std::int64_t group) const {
     return {positions, in, group * group_in, group_in};
   }
-};
-
-/// A group's patches of consecutive windows, as a matrix [windows, patch].
-template <class T>
-class PatchBlock {
- public:
-  PatchBlock(const Windows& w, const PatchRows& rows, const Sizes& s)
-      : rows_(rows), s_(s), identity_(w.identity()) {}
-
-  /// Windows [begin, end) of all images; valid until the next call.
-  blas::Matrix<const T> of(const T* x, std::int64_t group, std::int64_t begin, std::int64_t end) {
-    if (identity_) return {x + begin * s_.in + group * s_.group_in, s_.in, 1};
-    take_patches(rows_, s_.channels(group), x, begin, end, space());
-    return {space_.get(), s_.patch, 1};
-  }
-  T* space() {
-    if (!space_)
-      space_ = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(s_.block * s_.patch));
-    return space_.get();
-  }
-
- private:
-  const PatchRows& rows_;
-  const Sizes& s_;
-  bool identity_;
-  std::unique_ptr<T[]> space_;
 };
 
 /// Calls body(first, last) for the blocks of windows [begin, end).
@@ -90,21 +68,53 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, co
     const T *from = input.data<T>(), *by = filter.data<T>();
     const T* plus = row.defined() ? row.data<T>() : nullptr;
     T* to = y.mutable_data<T>();
-    parallel::for_range(s.n * s.windows, s.block, [&](std::int64_t begin, std::int64_t end) {
-      PatchBlock<T> patches(w, rows, s);
-      if (plus)
-        for (std::int64_t i = begin; i < end; ++i) std::copy_n(plus, s.out, to + i * s.out);
-      for (std::int64_t i = 0; i < s.groups; ++i)
-        blas::gemm_serial<T>(end - begin, s.group_out, s.patch, T(1),
-                             patches.of(from, i, begin, end),
-                             {by + i * s.group_out * s.patch, 1, s.patch}, plus ? T(1) : T(0),
-                             {to + begin * s.out + i * s.group_out, s.out, 1});
-    });
+    for (std::int64_t i = 0; i < s.groups; ++i) {
+      const PatchPieces<T> cut(rows, s.channels(i));
+      const GatheredProduct<T> product(cut.pieces(), cut.width(), s.group_out,
+                                       {by + i * s.group_out * s.patch, 1, s.patch});
+      parallel::for_range(s.n * s.windows, windows_at_once, [&](auto begin, auto end) {
+        PatchPieces<T> patches(rows, s.channels(i));
+        product(end - begin, patches.of(from, begin, end), plus ? plus + i * s.group_out : plus,
+                {to + begin * s.out + i * s.group_out, s.out, 1});
+      });
+    }
   });
   return y;
 }
 
-// Windows of one image overlap, so that a task owns images.
+/// The windows that see, with the taps in reverse, what each position gave to: of stride 1.
+Windows reversed(const Windows& w) {
+  Windows r = w;
+  r.positions = w.counts;
+  r.counts = w.positions;
+  for (int a = 0; a < w.axes(); ++a) r.before[a] = w.dilation[a] * (w.size[a] - 1) - w.before[a];
+  return r;
+}
+
+/// Whether so many outputs fill half of a vector, which the sums of an output are computed by.
+bool fills_rows(DType dtype, std::int64_t outputs) {
+  return visit_floating("convolution", dtype, [&]<class T>() {
+    return 4 * outputs >= loops().of<T>().gemm.columns;  // two vectors
+  });
+}
+
+/// [out, size.., in/groups] → [in, size.., out/groups], taps in reverse.
+Tensor reversed(const Tensor& weight, const Windows& w, const Sizes& s) {
+  Tensor y = empty(image_shape(s.in, w.size, s.group_out), weight.dtype());
+  const std::int64_t taps = w.size.count();
+  visit_floating("convolution", y.dtype(), [&]<class T>() {
+    const T* from = weight.data<T>();
+    T* to = y.mutable_data<T>();
+    for (std::int64_t i = 0; i < s.in; ++i)
+      for (std::int64_t tap = taps - 1; tap >= 0; --tap)
+        for (std::int64_t o = i / s.group_in * s.group_out, j = 0; j < s.group_out; ++j)
+          *to++ = from[((o + j) * taps + tap) * s.group_in + i % s.group_in];
+  });
+  return y;
+}
+
+// Windows of one image overlap, so that a task owns images; but of stride 1 it is a convolution itself,
+// which pays where channels are not few.
 Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows& w,
                             std::int64_t groups) {
   if (mapped::any(g, weight)) {
@@ -117,14 +127,16 @@ Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows
   Tensor y = zeros(image_shape(s.n, w.positions, s.in), g.dtype());
   if (y.count() == 0 || g.count() == 0) return y;
   const Tensor from = contiguous(g), filter = contiguous(weight);
+  if (w.stride.count() == 1 && fills_rows(y.dtype(), s.group_in))
+    return convolution(from, reversed(filter, w, s), {}, reversed(w), groups);
   const PatchRows rows(w);
   visit_floating("convolution", y.dtype(), [&]<class T>() {
     const T *up = from.data<T>(), *by = filter.data<T>();
     T* to = y.mutable_data<T>();
     const std::int64_t grain = std::max<std::int64_t>(1, s.block / s.windows);
     parallel::for_range(s.n, grain, [&](std::int64_t first, std::int64_t last) {
-      PatchBlock<T> patches(w, rows, s);
-      T* space = patches.space();
+      const auto held = std::make_unique_for_overwrite<T[]>(std::size_t(s.block * s.patch));
+      T* space = held.get();
       in_blocks(first * s.windows, last * s.windows, s.block, [&](auto begin, auto end) {
         for (std::int64_t i = 0; i < s.groups; ++i) {
           blas::gemm_serial<T>(end - begin, s.patch, s.group_out, T(1),
@@ -154,25 +166,32 @@ Tensor convolution_by_weight(const Tensor& x, const Tensor& g, const Windows& w,
   if (y.count() == 0 || windows == 0) return y;
   const Tensor input = contiguous(x), from = contiguous(g);
   const PatchRows rows(w);
-  const std::int64_t blocks = (windows + s.block - 1) / s.block;
-  const std::int64_t part = (blocks + partial_sums - 1) / partial_sums * s.block;
+  const std::int64_t blocks = (windows + windows_at_once - 1) / windows_at_once;
+  const std::int64_t part = (blocks + partial_sums - 1) / partial_sums * windows_at_once;
   visit_floating("convolution", y.dtype(), [&]<class T>() {
     const T *in = input.data<T>(), *up = from.data<T>();
-    const auto sum_of = [&](std::int64_t p) {
-      Tensor sum = zeros(y.shape(), y.dtype());
+    const auto sum_of = [&](std::int64_t p) {  // [groups, patch, out/groups]
+      Tensor sum = zeros({s.groups, s.patch, s.group_out}, y.dtype());
       T* to = sum.mutable_data<T>();
-      PatchBlock<T> patches(w, rows, s);
-      in_blocks(p * part, std::min(windows, (p + 1) * part), s.block, [&](auto begin, auto end) {
-        for (std::int64_t i = 0; i < s.groups; ++i)
-          blas::gemm_serial<T>(s.group_out, s.patch, end - begin, T(1),
-                               {up + begin * s.out + i * s.group_out, 1, s.out},
-                               patches.of(in, i, begin, end), T(1),
-                               {to + i * s.group_out * s.patch, s.patch, 1});
-      });
+      const auto space = std::make_unique_for_overwrite<T[]>(
+          std::size_t(gathered_space<T>(windows_at_once, s.group_out)));
+      for (std::int64_t i = 0; i < s.groups; ++i) {
+        PatchPieces<T> patches(rows, s.channels(i));
+        in_blocks(p * part, std::min(windows, (p + 1) * part), windows_at_once,
+                  [&](auto begin, auto end) {
+                    add_gathered_product<T>(end - begin, patches.pieces(), patches.width(),
+                                            s.group_out, patches.of(in, begin, end),
+                                            {up + begin * s.out + i * s.group_out, s.out, 1},
+                                            {to + i * s.patch * s.group_out, s.group_out, 1},
+                                            space.get());
+                  });
+      }
       return sum;
     };
+    Tensor total = zeros({s.groups, s.patch, s.group_out}, y.dtype());
     parallel::in_order((windows + part - 1) / part, partial_sums, sum_of,
-                       [&](const Tensor& sum) { axpby(1, y, 1, sum); });
+                       [&](const Tensor& sum) { axpby(1, total, 1, sum); });
+    y = view::try_reshape(contiguous(view::transpose(total, 1, 2)), y.shape());
   });
   return y;
 }

@@ -10,6 +10,7 @@
 
 #include "ladon/core/kernels/loops/attention.h"
 #include "ladon/core/kernels/loops/dual.h"
+#include "ladon/core/kernels/loops/gathered.h"
 #include "ladon/core/kernels/loops/gemm.h"
 #include "ladon/core/kernels/loops/half.h"
 #include "ladon/core/kernels/loops/particles.h"
@@ -75,6 +76,7 @@ struct LoopsOf {
 
   AttentionLoops<T> attention;
   DrawLoops<T> draw;
+  GatheredLoops<T> gathered;
   GemmLoops<T> gemm;
   ParticleLoops<T> particles;
   RecurrentLoops<T> recurrent;

@@ -16,72 +16,97 @@ bool Windows::identity() const {
   return true;
 }
 
+namespace {
+
+/// Taps o of a window with 0 ≤ start + o·dilation < n.
+PatchRows::Row inside(std::int64_t start, std::int64_t taps, std::int64_t dilation,
+                      std::int64_t n) {
+  const std::int64_t skipped = start < 0 ? (-start + dilation - 1) / dilation : 0;
+  const std::int64_t before_end = start < n ? (n - start + dilation - 1) / dilation : 0;
+  const std::int64_t low = std::min(skipped, taps), high = std::min(before_end, taps);
+  if (low >= high) return {};
+  return {start + low * dilation, low, high};
+}
+
+}  // namespace
+
 PatchRows::PatchRows(const Windows& windows)
     : windows_(windows),
+      last_(windows.axes() - 1),
       places_(1),
-      offsets_(1),
-      size_(windows.size[windows.axes() - 1]),
-      dilation_(windows.dilation[windows.axes() - 1]) {
-  const Shape strides = contiguous_strides(windows.positions);
-  for (int a = 0; a + 1 < windows.axes(); ++a) {
+      size_(windows.size[last_]),
+      dilation_(windows.dilation[last_]) {
+  for (int a = 0; a < last_; ++a) {
     std::vector<Shape> finer;
-    std::vector<std::int64_t> offsets;
-    for (std::size_t r = 0; r < places_.size(); ++r)
+    for (const Shape& place : places_)
       for (std::int64_t tap = 0; tap < windows.size[a]; ++tap) {
-        finer.push_back(places_[r]);
+        finer.push_back(place);
         finer.back().append(tap * windows.dilation[a]);
-        offsets.push_back(offsets_[r] + tap * windows.dilation[a] * strides[a]);
       }
     places_ = std::move(finer);
-    offsets_ = std::move(offsets);
+  }
+  for (std::int64_t i = 0; i < windows.counts[last_]; ++i)
+    on_line_.push_back(inside(i * windows.stride[last_] - windows.before[last_], size_, dilation_,
+                              windows.positions[last_]));
+}
+
+void PatchRows::find_lines(std::int64_t line, std::vector<std::int64_t>& starts) const {
+  Shape first;  // position on each axis but the last
+  for (int a = last_ - 1; a >= 0; --a) {
+    first.insert(0, line % windows_.counts[a] * windows_.stride[a] - windows_.before[a]);
+    line /= windows_.counts[a];
+  }
+  starts.clear();
+  for (const Shape& place : places_) {
+    std::int64_t start = 0;
+    for (int a = 0; a < last_ && start >= 0; ++a) {
+      const std::int64_t at = first[a] + place[a];
+      start = at < 0 || at >= windows_.positions[a] ? -1 : start * windows_.positions[a] + at;
+    }
+    starts.push_back(start < 0 ? start : start * windows_.positions[last_]);
   }
 }
 
-Shape PatchRows::unravel(std::int64_t index) const {
-  Shape window = windows_.counts;
-  for (int a = windows_.axes() - 1; a >= 0; --a) {
-    window[a] = index % windows_.counts[a];
-    index /= windows_.counts[a];
-  }
-  return window;
+// A row of taps is one piece if its channels follow each other; else every tap is.
+template <class T>
+PatchPieces<T>::PatchPieces(const PatchRows& rows, const Channels& channels)
+    : rows_(rows),
+      channels_(channels),
+      whole_rows_(rows.dilation() == 1 && channels.count == channels.all),
+      pieces_(rows.rows() * (whole_rows_ ? 1 : rows.row_taps())),
+      width_(channels.count * (whole_rows_ ? rows.row_taps() : 1)),
+      zeros_(static_cast<std::size_t>(width_)) {}
+
+template <class T>
+const T* const* PatchPieces<T>::of(const T* images, std::int64_t begin, std::int64_t end) {
+  const Channels& c = channels_;
+  at_.resize(static_cast<std::size_t>((end - begin) * pieces_));
+  const T** at = at_.data();
+  T* copies = nullptr;
+  rows_.each(begin, end, [&](std::int64_t image, const PatchRows::Row& row) {
+    const T* from = images + (image * c.positions + row.at) * c.all + c.first;
+    if (!whole_rows_) {
+      for (std::int64_t o = 0; o < rows_.row_taps(); ++o)
+        *at++ = row.low <= o && o < row.high ? from + (o - row.low) * rows_.dilation() * c.all
+                                             : zeros_.data();
+    } else if (row.high - row.low == rows_.row_taps() || row.low == row.high) {
+      *at++ = row.low < row.high ? from : zeros_.data();
+    } else {
+      if (!copies) {
+        clipped_ = Storage(at_.size() * static_cast<std::size_t>(width_) * sizeof(T));
+        copies = reinterpret_cast<T*>(clipped_.bytes());
+      }
+      std::fill_n(copies, width_, T(0));
+      std::copy_n(from, (row.high - row.low) * c.count, copies + row.low * c.count);
+      *at++ = copies;
+      copies += width_;
+    }
+  });
+  return at_.data();
 }
 
-int PatchRows::advance(Shape& window) const {
-  for (int a = windows_.axes() - 1; a >= 0; --a) {
-    if (++window[a] < windows_.counts[a]) return 0;
-    window[a] = 0;
-  }
-  return 1;
-}
-
-PatchRows::Place PatchRows::place_of(const Shape& window) const {
-  Place place{window, 0, true};
-  for (int a = 0; a < windows_.axes(); ++a) {
-    const std::int64_t start = window[a] * windows_.stride[a] - windows_.before[a];
-    const std::int64_t end = start + (windows_.size[a] - 1) * windows_.dilation[a];
-    place.start[a] = start;
-    place.inside = place.inside && start >= 0 && end < windows_.positions[a];
-    place.at = place.at * windows_.positions[a] + start;
-  }
-  return place;
-}
-
-// Of the last axis, taps o with 0 ≤ start + o·dilation < n.
-PatchRows::Row PatchRows::clipped(const Place& place, std::size_t row) const {
-  const int last = windows_.axes() - 1;
-  std::int64_t line = 0;
-  for (int a = 0; a < last; ++a) {
-    const std::int64_t at = place.start[a] + places_[row][a];
-    if (at < 0 || at >= windows_.positions[a]) return {0, 0, 0};
-    line = line * windows_.positions[a] + at;
-  }
-  const std::int64_t n = windows_.positions[last], start = place.start[last];
-  const std::int64_t skipped = start < 0 ? (-start + dilation_ - 1) / dilation_ : 0;
-  const std::int64_t before_end = start < n ? (n - start + dilation_ - 1) / dilation_ : 0;
-  const std::int64_t low = std::min(skipped, size_), high = std::min(before_end, size_);
-  if (low >= high) return {0, 0, 0};
-  return {line * n + start + low * dilation_, low, high};
-}
+template class PatchPieces<float>;
+template class PatchPieces<double>;
 
 template <class T>
 void take_patches(const PatchRows& rows, const Channels& c, const T* images, std::int64_t begin,

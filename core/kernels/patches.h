@@ -2,8 +2,10 @@
 // Windows that slide over positions, and the patches that they see. No gradients: see
 // autograd/ops/convolution.h.
 
+#include <algorithm>
 #include <vector>
 
+#include "ladon/core/storage.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon::kernels {
@@ -37,49 +39,66 @@ class PatchRows {
   /// Taps [low, high) of a row are inside; the first of them sees position `at` (of all, row-major), the
   /// next one `at + dilation()`. None inside: low = high.
   struct Row {
-    std::int64_t at, low, high;
+    std::int64_t at = 0, low = 0, high = 0;
   };
   std::int64_t rows() const { return static_cast<std::int64_t>(places_.size()); }
   std::int64_t row_taps() const { return size_; }
   std::int64_t dilation() const { return dilation_; }
-  std::int64_t windows() const { return windows_.counts.count(); }
 
   /// Calls see(image, row) for the rows of windows [begin, end), counted over all images.
   template <class See>
   void each(std::int64_t begin, std::int64_t end, const See& see) const {
-    if (begin == end) return;
-    std::int64_t image = begin / windows();
-    Shape window = unravel(begin % windows());
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Place place = place_of(window);
-      for (std::size_t r = 0; r < places_.size(); ++r)
-        see(image, place.inside ? Row{place.at + offsets_[r], 0, size_} : clipped(place, r));
-      image += advance(window);
+    const std::int64_t across = windows_.counts[last_], lines = windows_.counts.count() / across;
+    std::vector<std::int64_t> starts;
+    for (std::int64_t i = begin, stop; i < end; i = stop) {
+      const std::int64_t line = i / across;
+      stop = std::min(end, (line + 1) * across);
+      find_lines(line % lines, starts);
+      for (std::int64_t window = i - line * across; window < stop - line * across; ++window) {
+        const Row& row = on_line_[static_cast<std::size_t>(window)];
+        for (const std::int64_t start : starts)
+          see(line / lines,
+              start < 0 || row.low == row.high ? Row{} : Row{start + row.at, row.low, row.high});
+      }
     }
   }
 
  private:
-  /// Where a window starts, and whether all of it is inside.
-  struct Place {
-    Shape start;
-    std::int64_t at;
-    bool inside;
-  };
-  Shape unravel(std::int64_t index) const;
-  Place place_of(const Shape& window) const;
-  Row clipped(const Place& place, std::size_t row) const;
-  /// The next window; 1 after the last one of an image, else 0.
-  int advance(Shape& window) const;
+  /// For the windows of that line along the last axis: where the lines of positions that their rows see
+  /// begin; −1 outside.
+  void find_lines(std::int64_t line, std::vector<std::int64_t>& starts) const;
 
   Windows windows_;
-  std::vector<Shape> places_;          // of rows: tap·dilation on each axis but the last
-  std::vector<std::int64_t> offsets_;  // and how many positions they are from the first
+  int last_;                   // axis
+  std::vector<Shape> places_;  // of rows: tap·dilation on each axis but the last
+  std::vector<Row> on_line_;   // a window of a line each; `at` from the line's beginning
   std::int64_t size_, dilation_;
 };
 
 /// Some of the channels of images of `positions`: `count` of `all`, from `first` on.
 struct Channels {
   std::int64_t positions, all, first, count;
+};
+
+/// Patches where they stand in the images: pieces, side by side, of elements that follow each other there.
+/// Only what hangs over an edge is copied.
+template <class T>
+class PatchPieces {
+ public:
+  PatchPieces(const PatchRows& rows, const Channels& channels);
+  std::int64_t pieces() const { return pieces_; }  ///< Of a patch, …
+  std::int64_t width() const { return width_; }    ///< … each of so many elements.
+  /// [end − begin, pieces()] for windows counted over all images; valid until the next call.
+  const T* const* of(const T* images, std::int64_t begin, std::int64_t end);
+
+ private:
+  const PatchRows& rows_;
+  Channels channels_;
+  bool whole_rows_;
+  std::int64_t pieces_, width_;
+  std::vector<T> zeros_;
+  std::vector<const T*> at_;
+  Storage clipped_;
 };
 
 /// patches [end − begin, taps·count] ← what windows [begin, end), counted over all images, see.

@@ -1,5 +1,6 @@
 #include "ladon/core/kernels/loops/gemm.h"
 
+#include "ladon/core/kernels/loops/register_block.h"
 #include "ladon/core/kernels/loops/squares.h"
 #include "ladon/core/kernels/loops/table.h"
 
@@ -7,11 +8,6 @@ namespace ladon::kernels::LADON_LEVEL {
 namespace {
 
 using std::int64_t;
-
-// The block of C, with room for a row of B and an element of A beside it.
-constexpr int block_rows = vector_bytes == 64 ? 8 : vector_bytes == 32 ? 6 : 4, block_vectors = 2;
-template <class T>
-constexpr int block_columns = block_vectors* vector_bytes / static_cast<int>(sizeof(T));
 
 /// Lines that stand side by side: some steps at a time for all panels, so that what is read stays in the
 /// first-level cache until all of it is used.
@@ -57,18 +53,16 @@ void pack(int64_t lines, int64_t k, const T* x, int64_t line, int64_t step, T* t
 template <class T>
 LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T beta, const T* row,
                                  T* c, int64_t c_row) {
-  typedef T Row __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));
-  constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
-  const auto at = [](const T* x) { return *reinterpret_cast<const Row*>(x); };
-  Row sum[block_rows][block_vectors];
+  constexpr int lanes = row_lanes<T>;
+  Row<T> sum[block_rows][block_vectors];
 #pragma GCC unroll 8
   for (int i = 0; i < block_rows; ++i)
 #pragma GCC unroll 2
-    for (int j = 0; j < block_vectors; ++j) sum[i][j] = Row{};
+    for (int j = 0; j < block_vectors; ++j) sum[i][j] = Row<T>{};
   for (int64_t p = 0; p < k; ++p) {
-    Row of_b[block_vectors];
+    Row<T> of_b[block_vectors];
 #pragma GCC unroll 2
-    for (int j = 0; j < block_vectors; ++j) of_b[j] = at(b + p * block_columns<T> + j * lanes);
+    for (int j = 0; j < block_vectors; ++j) of_b[j] = row_at(b + p * block_columns<T> + j * lanes);
 #pragma GCC unroll 8
     for (int i = 0; i < block_rows; ++i) {
       const T x = a[p * block_rows + i];
@@ -80,9 +74,9 @@ LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T b
   for (int i = 0; i < block_rows; ++i)
 #pragma GCC unroll 2
     for (int j = 0; j < block_vectors; ++j) {
-      Row& to = *reinterpret_cast<Row*>(c + i * c_row + j * lanes);
+      Row<T>& to = row_at(c + i * c_row + j * lanes);
       if (row)
-        to = alpha * sum[i][j] + at(row + j * lanes);
+        to = alpha * sum[i][j] + row_at(row + j * lanes);
       else
         to = beta == T(0) ? alpha * sum[i][j] : alpha * sum[i][j] + beta * to;
     }

@@ -12,6 +12,7 @@ const Loops& table() {
     add_attention(t);
     add_duals(t);
     add_halves(t);
+    add_gathered(t);
     add_gemm(t);
     add_rectifier(t);
     add_products(t);

@@ -12,6 +12,7 @@ void add_optimizers(Loops& table);
 void add_attention(Loops& table);
 void add_duals(Loops& table);
 void add_halves(Loops& table);
+void add_gathered(Loops& table);
 void add_gemm(Loops& table);
 void add_rectifier(Loops& table);
 void add_products(Loops& table);

@@ -1,0 +1,34 @@
+#pragma once
+// The block of a product that stands in registers, with room for a row of B and an element of A beside
+// it, and its rows.
+
+#include "ladon/core/kernels/loops/blocked.h"
+
+namespace ladon::kernels::LADON_LEVEL {
+
+inline constexpr int block_rows = vector_bytes == 64   ? 8
+                                  : vector_bytes == 32 ? 6
+                                                       : 4,
+                     block_vectors = 2;
+template <class T>
+constexpr int row_lanes = vector_bytes / static_cast<int>(sizeof(T));
+template <class T>
+constexpr int block_columns = block_vectors* row_lanes<T>;
+
+template <class T>
+struct RegisterRow {
+  typedef T Type __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));
+};
+template <class T>
+using Row = typename RegisterRow<T>::Type;
+
+template <class T>
+LADON_INLINE const Row<T>& row_at(const T* x) {
+  return *reinterpret_cast<const Row<T>*>(x);
+}
+template <class T>
+LADON_INLINE Row<T>& row_at(T* x) {
+  return *reinterpret_cast<Row<T>*>(x);
+}
+
+}  // namespace ladon::kernels::LADON_LEVEL
