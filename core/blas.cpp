@@ -254,11 +254,20 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const 
   gemm_batched(std::int64_t{1}, m, n, k, alpha, a, 0, b, 0, beta, c, 0);
 }
 
+template <class T>
+void syrk(std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a, T beta, Matrix<T> c) {
+  detail::require(n <= 1 || c.column == 1, "the result of syrk has column stride 1");
+  if (n <= 0) return;
+  if (k <= 0) return scale(n, n, beta, c);
+  kernels::packed_square(n, k, alpha, a, beta, c);
+}
+
 #define LADON_BLAS(T)                                                                         \
   template void gemm(std::int64_t, std::int64_t, std::int64_t, T, Matrix<const T>,            \
                      Matrix<const T>, T, Matrix<T>);                                          \
   template void gemm_serial(std::int64_t, std::int64_t, std::int64_t, T, Matrix<const T>,     \
                             Matrix<const T>, T, Matrix<T>);                                   \
+  template void syrk(std::int64_t, std::int64_t, T, Matrix<const T>, T, Matrix<T>);           \
   template void gemm_batched(std::int64_t, std::int64_t, std::int64_t, std::int64_t, T,       \
                              Matrix<const T>, std::int64_t, Matrix<const T>, std::int64_t, T, \
                              Matrix<T>, std::int64_t);

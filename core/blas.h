@@ -29,6 +29,11 @@ template <class T>
 void gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
                  Matrix<const T> b, T beta, Matrix<T> c);
 
+/// The lower triangle of C ← alpha·A·Aᵀ + beta·C.   A [n, k], C [n, n] with column stride 1. What C holds
+/// above its diagonal is lost.
+template <class T>
+void syrk(std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a, T beta, Matrix<T> c);
+
 /// `count` products; operand i stands at base + i·batch stride (0 shares A or B; the C are apart).
 template <class T>
 void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,

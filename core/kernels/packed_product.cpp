@@ -1,6 +1,7 @@
 #include "ladon/core/kernels/packed_product.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/parallel.h"
@@ -43,6 +44,17 @@ struct Cut {
   }
   int64_t rows, columns;
 };
+
+/// A [m, k] in panels of rows, of one length.
+template <class T>
+void pack_left(int64_t m, int64_t k, blas::Matrix<const T> a, T* to) {
+  const GemmLoops<T>& loop = loops().of<T>().gemm;
+  const int64_t grain = std::max<int64_t>(1, (1 << 15) / (k * loop.rows));
+  parallel::for_range(pieces_of(m, loop.rows), grain, [&](int64_t i, int64_t end) {
+    i *= loop.rows, end *= loop.rows;
+    loop.pack_left(std::min(m, end) - i, k, a.data + i * a.row, a.row, a.column, to + i * k);
+  });
+}
 
 /// B [k, n] in panels, in blocks of `sum_length` rows: block p begins at p·(padded n), and in it column
 /// j at j·(the block's length).
@@ -116,6 +128,35 @@ void packed_product(On on, int64_t m, int64_t n, int64_t k, T alpha, blas::Matri
     }
 }
 
+template <class T>
+void packed_square(int64_t n, int64_t k, T alpha, blas::Matrix<const T> a, T beta,
+                   blas::Matrix<T> c) {
+  const GemmLoops<T>& loop = loops().of<T>().gemm;
+  const int64_t side = rounded_up(most_rows, std::lcm(loop.rows, loop.columns));
+  const int64_t across = pieces_of(n, side), most = std::min(k, sum_length);
+  Storage of_left, of_right;
+  T* left = room<T>(of_left, rounded_up(n, loop.rows) * most);
+  T* right = room<T>(of_right, rounded_up(n, loop.columns) * most);
+  for (int64_t p = 0; p < k; p += sum_length) {
+    const int64_t length = std::min(sum_length, k - p);
+    const blas::Matrix<const T> part{a.data + p * a.column, a.row, a.column};
+    pack_left(n, length, part, left);
+    pack_right(On::all_threads, n, length, part.transposed(), right);
+    parallel::for_range(across * (across + 1) / 2, 1, [&](int64_t t, int64_t) {
+      int64_t row = 0;
+      while (t > row) t -= ++row;
+      const int64_t i = row * side, j = t * side;
+      loop.multiply(std::min(side, n - i), std::min(side, n - j), length, alpha, left + i * length,
+                    right + j * length, p == 0 ? beta : T(1), nullptr, c.data + i * c.row + j,
+                    c.row);
+    });
+  }
+}
+
+template void packed_square(int64_t, int64_t, float, blas::Matrix<const float>, float,
+                            blas::Matrix<float>);
+template void packed_square(int64_t, int64_t, double, blas::Matrix<const double>, double,
+                            blas::Matrix<double>);
 template void packed_product(On, int64_t, int64_t, int64_t, float, blas::Matrix<const float>,
                              blas::Matrix<const float>, float, blas::Matrix<float>, const float*);
 template void packed_product(On, int64_t, int64_t, int64_t, double, blas::Matrix<const double>,

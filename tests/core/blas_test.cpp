@@ -23,12 +23,12 @@ std::vector<T> draw(std::int64_t n, std::uint64_t seed) {
   return {x.data<T>(), x.data<T>() + n};
 }
 
-// C ← alpha·A·B + beta·C in double, and the sum of magnitudes that bounds the rounding error.
+// C ← alpha·A·B + beta·C, or its lower triangle, in double, and the sum of magnitudes that bounds the rounding error.
 template <class T>
 void expect_product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
-                    Matrix<const T> b, T beta, const T* before, Matrix<T> c) {
+                    Matrix<const T> b, T beta, const T* before, Matrix<T> c, bool lower = false) {
   for (std::int64_t i = 0; i < m; ++i) {
-    for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t j = 0; j < (lower ? i + 1 : n); ++j) {
       const T old = before[i * c.row + j];
       double sum = beta == 0 ? 0 : double{beta} * old, size = std::abs(sum);
       for (std::int64_t p = 0; p < k; ++p) {
@@ -123,6 +123,29 @@ TYPED_TEST(Blas, PacksStridesThatBlasDoesNotTake) {
         const auto before = c;
         blas::gemm<T>(s.m, s.n, s.k, 1, a, b, 1, {c.data(), s.n, 1});
         expect_product<T>(s.m, s.n, s.k, 1, a, b, 1, before.data(), {c.data(), s.n, 1});
+      }
+}
+
+TYPED_TEST(Blas, SymmetricProductsAreTheLowerTriangleOfProducts) {
+  using T = TypeParam;
+  for (const auto& [n, k] : {std::pair<std::int64_t, std::int64_t>{1, 1},
+                             {7, 3},
+                             {131, 20},
+                             {300, 257},
+                             {260, 600},
+                             {5, 0}})
+    for (const bool turned : {false, true})
+      for (const T beta : {T(0), T(1), T(-0.5)}) {
+        const auto x = draw<T>(n * k, 1);
+        const Matrix<const T> a = layout(x.data(), n, k, turned, 0);
+        auto c = draw<T>(n * (n + 3), 2);
+        const auto expected = c;
+        blas::syrk<T>(n, k, T(1.5), a, beta, {c.data(), n + 3, 1});
+        expect_product<T>(n, n, k, T(1.5), a, a.transposed(), beta, expected.data(),
+                          {c.data(), n + 3, 1}, true);
+        for (std::int64_t i = 0; i < n; ++i)  // what is beside C stays
+          for (std::int64_t j = n; j < n + 3; ++j)
+            ASSERT_EQ(c[i * (n + 3) + j], expected[i * (n + 3) + j]);
       }
 }
 
