@@ -8,12 +8,14 @@
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/unary.h"
 
 namespace ladon {
 namespace {
+using kernels::Binary;
 using kernels::Unary;
-}
+}  // namespace
 
 // --- elementary functions ---
 
@@ -136,19 +138,19 @@ Tensor gelu_tanh_slope(const Tensor& x) {
 
 Tensor gelu_exact(const Tensor& x) {
   return elementwise(Unary::gelu, x, [x = saved(x)](const Tensor& g) {
-    return g * fast_or_composed(
-                   "gelu_slope", {*x}, [&] { return kernels::unary(Unary::gelu_derivative, x); },
-                   [&] { return gelu_slope(x); });
+    return fast_or_composed(
+        "gelu_gradient", {g, *x}, [&] { return kernels::binary(Binary::gelu_gradient, g, x); },
+        [&] { return g * gelu_slope(x); });
   });
 }
 
 Tensor gelu_tanh(const Tensor& x) {
   const auto compute = [](const Tensor& a) { return kernels::unary(Unary::gelu_tanh, a); };
   const auto rule = [x = saved(x)](const Tensor& g) {
-    return g * fast_or_composed(
-                   "gelu_tanh_slope", {*x},
-                   [&] { return kernels::unary(Unary::gelu_tanh_derivative, x); },
-                   [&] { return gelu_tanh_slope(x); });
+    return fast_or_composed(
+        "gelu_tanh_gradient", {g, *x},
+        [&] { return kernels::binary(Binary::gelu_tanh_gradient, g, x); },
+        [&] { return g * gelu_tanh_slope(x); });
   };
   return record("gelu", in_common_dtype("gelu", x, f32, compute), {x}, rule);
 }

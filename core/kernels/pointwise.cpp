@@ -15,34 +15,21 @@
 namespace ladon::kernels {
 namespace {
 
-constexpr const char* unary_names[] = {"neg",
-                                       "abs",
-                                       "sign",
-                                       "floor",
-                                       "ceil",
-                                       "round",
-                                       "square",
-                                       "sqrt",
-                                       "rsqrt",
-                                       "reciprocal",
-                                       "exp",
-                                       "expm1",
-                                       "log",
-                                       "log1p",
-                                       "sin",
-                                       "cos",
-                                       "tanh",
-                                       "erf",
-                                       "sigmoid",
-                                       "softplus",
-                                       "relu",
-                                       "gelu",
-                                       "gelu_derivative",
-                                       "gelu_tanh",
-                                       "gelu_tanh_derivative",
-                                       "silu"};
-constexpr const char* binary_names[] = {"add",     "sub",     "mul",   "div",      "pow",
-                                        "maximum", "minimum", "atan2", "remainder"};
+constexpr const char* unary_names[] = {
+    "neg",   "abs",        "sign",    "floor",    "ceil", "round", "square",    "sqrt",
+    "rsqrt", "reciprocal", "exp",     "expm1",    "log",  "log1p", "sin",       "cos",
+    "tanh",  "erf",        "sigmoid", "softplus", "relu", "gelu",  "gelu_tanh", "silu"};
+constexpr const char* binary_names[] = {"add",
+                                        "sub",
+                                        "mul",
+                                        "div",
+                                        "pow",
+                                        "maximum",
+                                        "minimum",
+                                        "atan2",
+                                        "remainder",
+                                        "gelu_gradient",
+                                        "gelu_tanh_gradient"};
 constexpr const char* compare_names[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static_assert(std::size(unary_names) == std::size_t(Unary::count));
 static_assert(std::size(binary_names) == std::size_t(Binary::count));

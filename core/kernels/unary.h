@@ -5,8 +5,7 @@
 namespace ladon::kernels {
 
 /// Functions of one element. floor, abs, neg, sign and square also take integers; the rest need a
-/// floating dtype (Error). A `_derivative` is f' as a function of x, where it is not elementary.
-/// round takes halves to the even neighbour.
+/// floating dtype (Error). round takes halves to the even neighbour.
 enum class Unary {
   neg,
   abs,
@@ -30,9 +29,7 @@ enum class Unary {
   softplus,
   relu,
   gelu,
-  gelu_derivative,
   gelu_tanh,
-  gelu_tanh_derivative,
   silu,
   count
 };

@@ -19,11 +19,12 @@ using testing::sample;
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
 
+const double gelu_slope = std::sqrt(8 / M_PI);
+double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
+double normal_cdf(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
+double gelu_sigmoid(double x) { return sigmoid(gelu_slope * (x + 0.044715 * x * x * x)); }
+
 double exact(Unary op, double x) {
-  const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
-  const double cdf = std::erfc(-x / std::sqrt(2.0)) / 2,
-               pdf = std::exp(-x * x / 2) / std::sqrt(2 * M_PI);
-  const double slope = std::sqrt(8 / M_PI), s = sigmoid(slope * (x + 0.044715 * x * x * x));
   switch (op) {
     case Unary::neg:
       return -x;
@@ -68,13 +69,9 @@ double exact(Unary op, double x) {
     case Unary::relu:
       return x > 0 ? x : 0;
     case Unary::gelu:
-      return x * cdf;
-    case Unary::gelu_derivative:
-      return cdf + x * pdf;
+      return x * normal_cdf(x);
     case Unary::gelu_tanh:
-      return x * s;
-    case Unary::gelu_tanh_derivative:
-      return s + x * s * (1 - s) * slope * (1 + 3 * 0.044715 * x * x);
+      return x * gelu_sigmoid(x);
     case Unary::silu:
       return x * sigmoid(x);
     case Unary::count:
@@ -103,6 +100,12 @@ double exact(Binary op, double a, double b) {
       return std::atan2(a, b);
     case Binary::remainder:
       return a - std::floor(a / b) * b;
+    case Binary::gelu_gradient:
+      return a * (normal_cdf(b) + b * std::exp(-b * b / 2) / std::sqrt(2 * M_PI));
+    case Binary::gelu_tanh_gradient: {
+      const double s = gelu_sigmoid(b);
+      return a * (s + b * s * (1 - s) * gelu_slope * (1 + 3 * 0.044715 * b * b));
+    }
     case Binary::count:
       break;
   }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/unary.h"
 #include "ladon/tests/core/ulp.h"
@@ -59,9 +60,18 @@ const Function functions[] = {
     {Unary::reciprocal, [](Exact x) { return 1 / x; }, 0.501},
     {Unary::silu, [](Exact x) { return x * sigmoid(x); }, 2.2, true},
     {Unary::gelu, [](Exact x) { return x * normal_cdf(x); }, 2.2, true},
-    {Unary::gelu_derivative, [](Exact x) { return normal_cdf(x) + x * normal_pdf(x); }, 2.5, true},
     {Unary::gelu_tanh, [](Exact x) { return x * sigmoid(gelu_argument(x)); }, 2.2, true},
-    {Unary::gelu_tanh_derivative, gelu_tanh_derivative, 2.5, true},
+};
+
+/// A gradient g·f'(x), at g = 1.
+struct Gradient {
+  Binary op;
+  Exact (*exact)(Exact);
+  double limit;
+};
+const Gradient gradients[] = {
+    {Binary::gelu_gradient, [](Exact x) { return normal_cdf(x) + x * normal_pdf(x); }, 2.5},
+    {Binary::gelu_tanh_gradient, gelu_tanh_derivative, 2.5},
 };
 
 // Every kind of float: a sweep over bit patterns, a fine one around 0, and where sin or cos nearly
@@ -95,11 +105,10 @@ std::vector<T> sweep() {
   return x;
 }
 
-template <class T>
-void check_accuracy(const Function& f, const Level& level, const std::vector<T>& x,
-                    const std::vector<Exact>& exact) {
-  std::vector<T> y(x.size());
-  level.loops->of<T>().unary[int(f.op)](x.data(), y.data(), std::int64_t(x.size()));
+/// What a loop made of x.
+template <class T, class F>
+void check_accuracy(const F& f, bool absolute, const Level& level, const std::vector<T>& x,
+                    const std::vector<T>& y, const std::vector<Exact>& exact) {
   double worst = 0;
   T at = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -109,7 +118,7 @@ void check_accuracy(const Function& f, const Level& level, const std::vector<T>&
           << to_string(f.op) << '(' << x[i] << ") is " << y[i] << " at " << level.name;
       continue;
     }
-    const double unit = ulp(f.absolute ? std::max(T(1), std::fabs(rounded)) : rounded);
+    const double unit = ulp(absolute ? std::max(T(1), std::fabs(rounded)) : rounded);
     const double error = static_cast<double>(std::fabs(y[i] - exact[i])) / unit;
     if (!(error <= worst)) worst = error, at = x[i];
   }
@@ -118,11 +127,27 @@ void check_accuracy(const Function& f, const Level& level, const std::vector<T>&
 
 template <class T>
 void check_all() {
-  const std::vector<T> x = sweep<T>();
-  for (const Function& f : functions) {
+  const std::vector<T> x = sweep<T>(), ones(x.size(), T(1));
+  const auto n = std::int64_t(x.size());
+  std::vector<T> y(x.size());
+  const auto exact_values = [&](const auto& f) {
     std::vector<Exact> exact;
     for (T v : x) exact.push_back(f.exact(v));
-    for (const Level& level : levels()) check_accuracy(f, level, x, exact);
+    return exact;
+  };
+  for (const Function& f : functions) {
+    const std::vector<Exact> exact = exact_values(f);
+    for (const Level& level : levels()) {
+      level.loops->of<T>().unary[int(f.op)](x.data(), y.data(), n);
+      check_accuracy(f, f.absolute, level, x, y, exact);
+    }
+  }
+  for (const Gradient& f : gradients) {
+    const std::vector<Exact> exact = exact_values(f);
+    for (const Level& level : levels()) {
+      level.loops->of<T>().binary[int(f.op)](ones.data(), x.data(), y.data(), n);
+      check_accuracy(f, true, level, x, y, exact);
+    }
   }
 }
 
@@ -198,32 +223,14 @@ void check_limits() {
     T at_minus_infinity, at_infinity;
   };
   const Case cases[] = {
-      {Unary::neg, inf, -inf},
-      {Unary::abs, inf, inf},
-      {Unary::sign, -1, 1},
-      {Unary::floor, -inf, inf},
-      {Unary::ceil, -inf, inf},
-      {Unary::round, -inf, inf},
-      {Unary::square, inf, inf},
-      {Unary::sqrt, nan, inf},
-      {Unary::rsqrt, nan, 0},
-      {Unary::reciprocal, 0, 0},
-      {Unary::exp, 0, inf},
-      {Unary::expm1, -1, inf},
-      {Unary::log, nan, inf},
-      {Unary::log1p, nan, inf},
-      {Unary::sin, nan, nan},
-      {Unary::cos, nan, nan},
-      {Unary::tanh, -1, 1},
-      {Unary::erf, -1, 1},
-      {Unary::sigmoid, 0, 1},
-      {Unary::softplus, 0, inf},
-      {Unary::relu, 0, inf},
-      {Unary::gelu, 0, inf},
-      {Unary::gelu_derivative, 0, 1},
-      {Unary::gelu_tanh, 0, inf},
-      {Unary::gelu_tanh_derivative, 0, 1},
-      {Unary::silu, 0, inf},
+      {Unary::neg, inf, -inf},   {Unary::abs, inf, inf},     {Unary::sign, -1, 1},
+      {Unary::floor, -inf, inf}, {Unary::ceil, -inf, inf},   {Unary::round, -inf, inf},
+      {Unary::square, inf, inf}, {Unary::sqrt, nan, inf},    {Unary::rsqrt, nan, 0},
+      {Unary::reciprocal, 0, 0}, {Unary::exp, 0, inf},       {Unary::expm1, -1, inf},
+      {Unary::log, nan, inf},    {Unary::log1p, nan, inf},   {Unary::sin, nan, nan},
+      {Unary::cos, nan, nan},    {Unary::tanh, -1, 1},       {Unary::erf, -1, 1},
+      {Unary::sigmoid, 0, 1},    {Unary::softplus, 0, inf},  {Unary::relu, 0, inf},
+      {Unary::gelu, 0, inf},     {Unary::gelu_tanh, 0, inf}, {Unary::silu, 0, inf},
   };
   static_assert(std::size(cases) == std::size_t(Unary::count));
   for (const Level& level : levels())
@@ -234,6 +241,14 @@ void check_limits() {
       for (int i = 0; i < 3; ++i)
         EXPECT_TRUE(std::isnan(want[i]) ? std::isnan(y[i]) : y[i] == want[i])
             << to_string(c.op) << '(' << x[i] << ") is " << y[i] << " at " << level.name;
+    }
+  for (const Level& level : levels())
+    for (const Gradient& f : gradients) {
+      const T g[3] = {2, 2, 2}, x[3] = {-inf, inf, nan};
+      T y[3];
+      level.loops->of<T>().binary[int(f.op)](g, x, y, 3);
+      EXPECT_TRUE(y[0] == 0 && y[1] == 2 && std::isnan(y[2]))
+          << to_string(f.op) << ' ' << level.name;
     }
 }
 

@@ -62,9 +62,7 @@ LADON_INLINE T apply(T x) {
   if constexpr (op == Unary::softplus) return softplus(x);
   if constexpr (op == Unary::relu) return x < T(0) ? T(0) : x;
   if constexpr (op == Unary::gelu) return gelu(x);
-  if constexpr (op == Unary::gelu_derivative) return gelu_derivative(x);
   if constexpr (op == Unary::gelu_tanh) return gelu_tanh(x);
-  if constexpr (op == Unary::gelu_tanh_derivative) return gelu_tanh_derivative(x);
   if constexpr (op == Unary::silu) return silu(x);
 }
 
@@ -102,9 +100,10 @@ void sine_loop(const T* x, T* y, int64_t n) {
 // --- two elements ---
 
 template <Binary op, class T>
-constexpr bool has_binary =
-    floating<T> || (integer<T> && op != Binary::div && op != Binary::atan2) || op == Binary::mul
-    || op == Binary::maximum || op == Binary::minimum;
+constexpr bool has_binary = floating<T> ||
+                            (integer<T> && (op == Binary::add || op == Binary::sub ||
+                                            op == Binary::pow || op == Binary::remainder)) ||
+                            op == Binary::mul || op == Binary::maximum || op == Binary::minimum;
 
 template <class T>
 T remainder(T a, T b) {
@@ -123,6 +122,8 @@ LADON_INLINE T apply(T a, T b) {
   if constexpr (op == Binary::minimum) return a < b || a != a ? a : b;
   if constexpr (op == Binary::atan2) return atan2(a, b);
   if constexpr (op == Binary::remainder) return remainder(a, b);
+  if constexpr (op == Binary::gelu_gradient) return a * gelu_derivative(b);
+  if constexpr (op == Binary::gelu_tanh_gradient) return a * gelu_tanh_derivative(b);
 }
 
 // The caller has excluded e < 0.

@@ -137,12 +137,12 @@ std::vector<Pair> rows_of_operations() {
     return shapes;
   };
   return {
-      {.name = "gelu_slope",
+      {.name = "gelu_gradient",
        .of = Of::gradient,
        .samples = {{{4, 5}}},
        .apply = [](const Tensors& x) { return gelu(x[0]); },
        .empty = {{{0, 3}}}},
-      {.name = "gelu_tanh_slope",
+      {.name = "gelu_tanh_gradient",
        .of = Of::gradient,
        .samples = {{{4, 5}}},
        .apply = [](const Tensors& x) { return gelu(x[0], Gelu::tanh); },
