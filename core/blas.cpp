@@ -3,6 +3,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <mutex>
@@ -10,7 +11,20 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/packed_product.h"
+#include "ladon/core/matmul_precision.h"
 #include "ladon/core/parallel.h"
+
+namespace ladon {
+namespace {
+
+std::atomic<MatmulPrecision> precision_of_floats = MatmulPrecision::highest;
+
+}  // namespace
+
+void set_matmul_precision(MatmulPrecision precision) { precision_of_floats = precision; }
+MatmulPrecision matmul_precision() { return precision_of_floats; }
+
+}  // namespace ladon
 
 namespace ladon::blas {
 namespace {

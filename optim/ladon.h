@@ -37,6 +37,7 @@
 #include "ladon/core/io/safetensors.h"
 #include "ladon/core/lapack.h"
 #include "ladon/core/machine.h"
+#include "ladon/core/matmul_precision.h"
 #include "ladon/core/parallel.h"
 #include "ladon/core/ranks.h"
 #include "ladon/core/rowwise.h"

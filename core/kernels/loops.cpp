@@ -59,4 +59,14 @@ const Loops& loops() {
   return chosen;
 }
 
+bool has_bf16_products() {
+#if defined(__x86_64__)
+  static const bool has =
+      loops().gemm_of_bf16.multiply != nullptr && __builtin_cpu_supports("avx512bf16");
+  return has;
+#else
+  return false;
+#endif
+}
+
 }  // namespace ladon::kernels

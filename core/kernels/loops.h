@@ -88,6 +88,9 @@ struct Loops {
   LoopsOf<float> f32;
   LoopsOf<double> f64;
   DualLoops dual;
+  /// The same of floats rounded to bf16, whose sums are f32: null where the level has none; to be used
+  /// only where has_bf16_products().
+  GemmLoops<float> gemm_of_bf16;
   HalfLoops half;
   RandomLoops random;
   RectifierLoops rectifier;
@@ -120,6 +123,9 @@ struct Levels {
   const Level* end() const { return list + count; }
 };
 Levels levels();
+
+/// Whether the loops chosen and the processor have products of bf16.
+bool has_bf16_products();
 
 /// The loops in use: the highest level, or the one that the environment variable LADON_ISA names
 /// (v2, v3 or v4; Error if there is no such level here).

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ladon/core/kernels/loops.h"
+#include "ladon/core/matmul_precision.h"
 #include "ladon/core/parallel.h"
 #include "ladon/core/storage.h"
 
@@ -19,6 +20,15 @@ constexpr int64_t packed_elements = int64_t{1} << 22;  // of B at a time
 
 int64_t pieces_of(int64_t n, int64_t piece) { return (n + piece - 1) / piece; }
 int64_t rounded_up(int64_t n, int64_t unit) { return pieces_of(n, unit) * unit; }
+
+/// The loops of the precision that was asked for (core/matmul_precision.h).
+template <class T>
+const GemmLoops<T>& gemm_loops() {
+  if constexpr (sizeof(T) == 4)
+    if (matmul_precision() == MatmulPrecision::medium && has_bf16_products())
+      return loops().gemm_of_bf16;
+  return loops().of<T>().gemm;
+}
 
 template <class T>
 T* room(Storage& storage, int64_t elements) {
@@ -48,7 +58,7 @@ struct Cut {
 /// A [m, k] in panels of rows, of one length.
 template <class T>
 void pack_left(int64_t m, int64_t k, blas::Matrix<const T> a, T* to) {
-  const GemmLoops<T>& loop = loops().of<T>().gemm;
+  const GemmLoops<T>& loop = gemm_loops<T>();
   const int64_t grain = std::max<int64_t>(1, (1 << 15) / (k * loop.rows));
   parallel::for_range(pieces_of(m, loop.rows), grain, [&](int64_t i, int64_t end) {
     i *= loop.rows, end *= loop.rows;
@@ -60,7 +70,7 @@ void pack_left(int64_t m, int64_t k, blas::Matrix<const T> a, T* to) {
 /// j at j·(the block's length).
 template <class T>
 void pack_right(On on, int64_t n, int64_t k, blas::Matrix<const T> b, T* to) {
-  const GemmLoops<T>& loop = loops().of<T>().gemm;
+  const GemmLoops<T>& loop = gemm_loops<T>();
   const int64_t width = loop.columns, panels = pieces_of(n, width);
   const int64_t grain = std::max<int64_t>(1, (1 << 15) / (sum_length * width));
   for_range(on, panels * pieces_of(k, sum_length), grain, [&](int64_t i, int64_t end) {
@@ -78,7 +88,7 @@ void pack_right(On on, int64_t n, int64_t k, blas::Matrix<const T> b, T* to) {
 template <class T>
 void multiply(On on, int64_t m, int64_t n, int64_t k, T alpha, blas::Matrix<const T> a,
               const T* right, T beta, const T* row, blas::Matrix<T> c) {
-  const GemmLoops<T>& loop = loops().of<T>().gemm;
+  const GemmLoops<T>& loop = gemm_loops<T>();
   const int64_t padded = rounded_up(n, loop.columns);
   const Cut cut(m, n, loop.rows, loop.columns);
   const int64_t stripes = pieces_of(m, cut.rows), groups = pieces_of(n, cut.columns);
@@ -112,7 +122,7 @@ bool packs(int64_t m, int64_t n, int64_t k, bool dense_rows) {
 template <class T>
 void packed_product(On on, int64_t m, int64_t n, int64_t k, T alpha, blas::Matrix<const T> a,
                     blas::Matrix<const T> b, T beta, blas::Matrix<T> c, const T* row) {
-  const int64_t unit = loops().of<T>().gemm.columns;
+  const int64_t unit = gemm_loops<T>().columns;
   const int64_t sums = std::min(k, packed_elements / unit / sum_length * sum_length);
   const int64_t columns = std::max(unit, packed_elements / sums / unit * unit);
   Storage held;
@@ -131,7 +141,7 @@ void packed_product(On on, int64_t m, int64_t n, int64_t k, T alpha, blas::Matri
 template <class T>
 void packed_square(int64_t n, int64_t k, T alpha, blas::Matrix<const T> a, T beta,
                    blas::Matrix<T> c) {
-  const GemmLoops<T>& loop = loops().of<T>().gemm;
+  const GemmLoops<T>& loop = gemm_loops<T>();
   const int64_t side = rounded_up(most_rows, std::lcm(loop.rows, loop.columns));
   const int64_t across = pieces_of(n, side), most = std::min(k, sum_length);
   Storage of_left, of_right;

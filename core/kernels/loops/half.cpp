@@ -1,6 +1,6 @@
 #include "ladon/core/kernels/loops/half.h"
 
-#include "ladon/core/kernels/loops/math.h"
+#include "ladon/core/kernels/loops/bf16.h"
 #include "ladon/core/kernels/loops/table.h"
 
 // f32 has 8 bits of exponent (bias 127) and 23 of fraction; bf16 is its upper half; f16 has 5 bits
@@ -14,20 +14,9 @@ using std::int64_t;
 using std::uint16_t;
 using std::uint32_t;
 
-constexpr uint32_t f32_infinity = 0x7f800000, f16_infinity = 0x7c00;
+constexpr uint32_t f16_infinity = 0x7c00;
 constexpr uint32_t bias_shift = (127 - 15) << 10;  // between the exponents, at f16's place
 constexpr uint32_t f16_normal = 0x38800000;        // 2⁻¹⁴ as f32, the least normal f16
-
-/// w without its last `drop` bits, rounded to nearest even.
-template <int drop>
-LADON_INLINE uint32_t rounded(uint32_t w) {
-  return (w + ((1u << (drop - 1)) - 1) + (w >> drop & 1)) >> drop;
-}
-
-LADON_INLINE uint32_t to_bf16(float x) {
-  const uint32_t w = bits(x), quiet = w >> 16 | 0x40;
-  return (w & 0x7fffffff) > f32_infinity ? quiet : rounded<16>(w);
-}
 
 // A subnormal f16 counts steps of 2⁻²⁴, the last place of 1/2: adding 1/2 rounds to them.
 LADON_INLINE uint32_t to_f16(float x) {

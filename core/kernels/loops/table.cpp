@@ -14,6 +14,9 @@ const Loops& table() {
     add_halves(t);
     add_gathered(t);
     add_gemm(t);
+#ifdef __AVX512F__
+    add_gemm_of_bf16(t);
+#endif
     add_rectifier(t);
     add_products(t);
     add_particles(t);
