@@ -18,12 +18,6 @@
 extern "C" {
 void spotrf_(const char* uplo, const int* n, float* a, const int* stride, int* info, std::size_t);
 void dpotrf_(const char* uplo, const int* n, double* a, const int* stride, int* info, std::size_t);
-void ssyevd_(const char* job, const char* uplo, const int* n, float* a, const int* stride, float* w,
-             float* work, const int* work_size, int* iwork, const int* iwork_size, int* info,
-             std::size_t, std::size_t);
-void dsyevd_(const char* job, const char* uplo, const int* n, double* a, const int* stride,
-             double* w, double* work, const int* work_size, int* iwork, const int* iwork_size,
-             int* info, std::size_t, std::size_t);
 void sgetrf_(const int* m, const int* n, float* a, const int* stride, int* swaps, int* info);
 void dgetrf_(const int* m, const int* n, double* a, const int* stride, int* swaps, int* info);
 void sgetrs_(const char* transposed, const int* n, const int* k, const float* lu, const int* stride,
@@ -60,24 +54,6 @@ void trsm(CBLAS_SIDE side, bool transposed, int rows, int columns, const T* l, i
   else
     cblas_dtrsm(CblasRowMajor, side, CblasLower, t, CblasNonUnit, rows, columns, 1, l, l_stride, x,
                 x_stride);
-}
-
-// Replaces `a` by its eigenvectors (as rows) where they are wanted.
-template <class T>
-int syevd(bool vectors, int n, T* a, T* values) {
-  const int work_size = vectors ? 1 + 6 * n + 2 * n * n : 1 + 2 * n;
-  const int iwork_size = vectors ? 3 + 5 * n : 1;
-  std::vector<T> work(static_cast<std::size_t>(work_size));
-  std::vector<int> iwork(static_cast<std::size_t>(iwork_size));
-  const char job = vectors ? 'V' : 'N';
-  int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    ssyevd_(&job, &upper, &n, a, &n, values, work.data(), &work_size, iwork.data(), &iwork_size,
-            &info, 1, 1);
-  else
-    dsyevd_(&job, &upper, &n, a, &n, values, work.data(), &work_size, iwork.data(), &iwork_size,
-            &info, 1, 1);
-  return info;
 }
 
 // Factors a column-major a [n, n] in place. `swaps` count from 1.
@@ -318,40 +294,6 @@ Tensor lu_solve(const Lu& lu, const Tensor& b, bool transposed) {
             to + begin * n);
     });
     return view::transpose(x, 0, 1);
-  });
-}
-
-std::pair<Tensor, Tensor> eigh(const Tensor& a) {
-  check_square("eigh", a);
-  constexpr std::int64_t largest = 32766;  // LAPACK counts a workspace of 1 + 6n + 2n² in 32 bits
-  LADON_CHECK(a.shape()[0] <= largest, "eigh", "n is ", a.shape()[0], ", above ", largest);
-  return visit_floating("eigh", a.dtype(), [&]<class T>() -> std::pair<Tensor, Tensor> {
-    const std::int64_t n = a.shape()[0];
-    Tensor rows = copy<T>("eigh", a, Holds::lower);
-    Tensor values = empty({n}, a.dtype());
-    if (n == 0) return {values, rows};
-    blas::use_one_thread();
-    const int info =
-        syevd(true, static_cast<int>(n), rows.mutable_data<T>(), values.mutable_data<T>());
-    LADON_CHECK(info == 0, "eigh", "did not converge on a matrix ", a.shape());
-    T* v = rows.mutable_data<T>();
-    for (std::int64_t i = 0; i < n; ++i)
-      for (std::int64_t j = 0; j < i; ++j) std::swap(v[i * n + j], v[j * n + i]);
-    return {values, rows};
-  });
-}
-
-Tensor eigenvalues(const Tensor& a) {
-  check_square("eigenvalues", a);
-  return visit_floating("eigenvalues", a.dtype(), [&]<class T>() {
-    const std::int64_t n = a.shape()[0];
-    Tensor work = copy<T>("eigenvalues", a, Holds::lower), values = empty({n}, a.dtype());
-    if (n == 0) return values;
-    blas::use_one_thread();
-    const int info =
-        syevd(false, static_cast<int>(n), work.mutable_data<T>(), values.mutable_data<T>());
-    LADON_CHECK(info == 0, "eigenvalues", "did not converge on a matrix ", a.shape());
-    return values;
   });
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "ladon/core/kernels/binary.h"
+#include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/parallel.h"
 #include "ladon/core/random.h"
 #include "ladon/core/view.h"
@@ -234,8 +236,32 @@ TEST_P(Lapack, EigenvaluesAreThoseOfEigh) {
     EXPECT_NEAR(alone[i], both[i], 10 * tolerance(GetParam(), 120));
 }
 
+TEST_P(Lapack, EigenvectorsOfLargeAndSmallNumbers) {
+  const std::int64_t n = 260;
+  for (const double scale :
+       GetParam() == f32 ? std::vector{1e-30, 1e30} : std::vector{1e-250, 1e250}) {
+    const Tensor a = positive(n, GetParam()), b = kernels::binary(kernels::Binary::mul, a, scale);
+    const auto plain = lapack::eigh(a).first.to_vector(),
+               scaled = lapack::eigh(b).first.to_vector();
+    for (std::size_t i = 0; i < plain.size(); ++i)
+      EXPECT_NEAR(scaled[i] / scale, plain[i], 10 * tolerance(GetParam(), n));
+  }
+}
+
+TEST_P(Lapack, EigenvectorsHaveTheSameBitsAtAnyNumberOfThreads) {
+  const Tensor a = positive(300, GetParam());
+  const int before = num_threads();
+  set_num_threads(1);
+  const auto one = lapack::eigh(a);
+  set_num_threads(2);
+  const auto two = lapack::eigh(a);
+  set_num_threads(before);
+  EXPECT_EQ(one.first.to_vector(), two.first.to_vector());
+  EXPECT_EQ(one.second.to_vector(), two.second.to_vector());
+}
+
 TEST_P(Lapack, EigenvectorsAreColumns) {
-  for (const std::int64_t n : {0, 1, 2, 9, 120}) {
+  for (const std::int64_t n : {0, 1, 2, 9, 120, 256, 300}) {
     const Tensor a = positive(n, GetParam());
     const auto [values, vectors] = lapack::eigh(a);
     ASSERT_EQ(values.shape(), (Shape{n}));
