@@ -1,7 +1,7 @@
 # Dependencies run one way: core <- autograd <- layers <- optim <- examples, and so between the rooms of
 # a floor. Only core/parallel includes TBB, only core/blas and core/lapack include BLAS, only core/io/gzip
-# zlib, only core/ranks MPI. The umbrella header is complete. Fails on an include against these arrows, on a file that belongs
-# to no room, and draws what it found.
+# zlib, only core/ranks MPI. The umbrella header is complete. Fails on an include against these arrows, on
+# a file that belongs to no room, and draws what it found.
 cmake_minimum_required(VERSION 3.21)
 
 # Rooms from the ground up: a room may include itself and those before it. A file belongs to the first
