@@ -4,17 +4,21 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <utility>
 
 #include "ladon/core/error.h"
+#include "ladon/core/parallel.h"
 
 #ifdef LADON_MPI
 #include <mpi.h>
+#include <unistd.h>
 #endif
 
 namespace ladon::ranks {
 namespace {
 
 bool in_session = false;
+int alone = 0;  // scopes that this process stands in
 
 #ifdef LADON_MPI
 
@@ -27,6 +31,9 @@ bool launched() {
 
 bool joined = false;  // this process works with others, …
 bool began = false;   // … and MPI was begun here, and so ends here
+int on_machine = 1;
+
+bool together() { return joined && alone == 0; }
 
 void check(int status, const char* operation) {
   if (status == MPI_SUCCESS) return;
@@ -60,7 +67,7 @@ std::vector<std::uint64_t> all_numbers(std::uint64_t own, const char* operation)
 void check_same([[maybe_unused]] const char* operation, [[maybe_unused]] std::uint64_t own,
                 [[maybe_unused]] const char* what) {
 #ifdef LADON_MPI
-  if (!joined) return;
+  if (!together()) return;
   const std::vector<std::uint64_t> all = all_numbers(own, operation);
   for (std::size_t r = 0; r < all.size(); ++r)
     LADON_CHECK(all[r] == own, operation, "rank ", rank(), " has ", own, " ", what, ", rank ", r,
@@ -77,29 +84,57 @@ void check_contiguous(const char* operation, const Tensor& x) {
               x.defined() ? "" : ", got an undefined one");
 }
 
-template <class T>
-void sum_in_order(Tensor& x) {
-  T* sum = x.mutable_data<T>();
-  const std::int64_t n = x.count();
-  constexpr std::int64_t piece = std::int64_t{1} << 20;
-  for (std::int64_t at = 0; at < n; at += piece) {
-    const auto here = static_cast<std::size_t>(std::min(piece, n - at));
-    const auto all = all_gather(std::as_bytes(std::span<const T>(sum + at, here)));
-    std::fill_n(sum + at, here, T(0));
-    for (const std::vector<std::byte>& part : all)
-      for (std::size_t i = 0; i < here; ++i) {
-        T value;
-        std::memcpy(&value, part.data() + i * sizeof(T), sizeof(T));
-        sum[at + static_cast<std::int64_t>(i)] += value;
-      }
-  }
-}
-
 Share share_of_rank(std::int64_t rows, int of) {
   const std::int64_t ranks = count();
   return {rows / ranks * of + std::min<std::int64_t>(rows % ranks, of),
           rows / ranks * (of + 1) + std::min<std::int64_t>(rows % ranks, of + 1)};
 }
+
+#ifdef LADON_MPI
+
+/// Part r of x [P·n] goes to rank r; `gathered` [P·n] are the parts for this one, in the order of ranks.
+template <class T>
+void exchange(const T* x, T* gathered, std::int64_t n) {
+  check(MPI_Alltoall(x, static_cast<int>(n * sizeof(T)), MPI_BYTE, gathered,
+                     static_cast<int>(n * sizeof(T)), MPI_BYTE, MPI_COMM_WORLD),
+        "all_reduce");
+}
+
+/// Pieces of the same length a rank; where x ends inside one, the rest of it is zeros.
+template <class T>
+void sum_in_order(Tensor& x) {
+  T* sum = x.mutable_data<T>();
+  const std::int64_t ranks = count();
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  for (std::int64_t at = 0, here = 0; at < x.count(); at += here) {
+    here = std::min(most, x.count() - at);
+    const std::int64_t n = (here + ranks - 1) / ranks;
+    std::vector<T> padded(static_cast<std::size_t>(n * ranks)), parts(padded.size());
+    std::copy_n(sum + at, here, padded.data());
+    exchange(padded.data(), parts.data(), n);
+    for (std::int64_t r = 1; r < ranks; ++r)
+      for (std::int64_t i = 0; i < n; ++i)
+        parts[static_cast<std::size_t>(i)] += parts[static_cast<std::size_t>(r * n + i)];
+    const int bytes = static_cast<int>(n * static_cast<std::int64_t>(sizeof(T)));
+    check(MPI_Allgather(parts.data(), bytes, MPI_BYTE, padded.data(), bytes, MPI_BYTE,
+                        MPI_COMM_WORLD),
+          "all_reduce");
+    std::copy_n(padded.data(), here, sum + at);
+  }
+}
+
+/// This rank's part of the machine's cores, if it was not given fewer.
+void share_cores() {
+  MPI_Comm here;
+  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here),
+        "ranks");
+  MPI_Comm_size(here, &on_machine);
+  MPI_Comm_free(&here);
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN) / on_machine;
+  if (on_machine > 1) set_num_threads(static_cast<int>(std::clamp<long>(cores, 1, num_threads())));
+}
+
+#endif
 
 }  // namespace
 
@@ -117,6 +152,7 @@ Session::Session() : exceptions_(std::uncaught_exceptions()) {
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     joined = true;
+    share_cores();
   }
 #endif
   in_session = true;
@@ -133,10 +169,13 @@ Session::~Session() {
 #endif
 }
 
+Alone::Alone() { ++alone; }
+Alone::~Alone() { --alone; }
+
 int rank() {
   int r = 0;
 #ifdef LADON_MPI
-  if (joined) MPI_Comm_rank(MPI_COMM_WORLD, &r);
+  if (together()) MPI_Comm_rank(MPI_COMM_WORLD, &r);
 #endif
   return r;
 }
@@ -144,14 +183,21 @@ int rank() {
 int count() {
   int n = 1;
 #ifdef LADON_MPI
-  if (joined) MPI_Comm_size(MPI_COMM_WORLD, &n);
+  if (together()) MPI_Comm_size(MPI_COMM_WORLD, &n);
 #endif
   return n;
 }
 
+int neighbours() {
+#ifdef LADON_MPI
+  if (together()) return on_machine;
+#endif
+  return 1;
+}
+
 void barrier() {
 #ifdef LADON_MPI
-  if (joined) check(MPI_Barrier(MPI_COMM_WORLD), "barrier");
+  if (together()) check(MPI_Barrier(MPI_COMM_WORLD), "barrier");
 #endif
 }
 
@@ -159,7 +205,7 @@ std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own) {
   std::vector<std::vector<std::byte>> all(static_cast<std::size_t>(count()));
   all[static_cast<std::size_t>(rank())].assign(own.begin(), own.end());
 #ifdef LADON_MPI
-  if (!joined) return all;
+  if (!together()) return all;
   const std::vector<std::uint64_t> lengths = all_numbers(own.size(), "all_gather");
   for (std::size_t r = 0; r < all.size(); ++r) {
     all[r].resize(lengths[r]);
@@ -173,15 +219,71 @@ void broadcast([[maybe_unused]] std::span<std::byte> bytes, int from) {
   LADON_CHECK(from >= 0 && from < count(), "broadcast", "rank ", from, " is not among ", count());
   check_same("broadcast", bytes.size(), "bytes");
 #ifdef LADON_MPI
-  if (joined) broadcast_bytes(bytes.data(), bytes.size(), from, "broadcast");
+  if (together()) broadcast_bytes(bytes.data(), bytes.size(), from, "broadcast");
 #endif
+}
+
+void broadcast(Tensor x, int from) {
+  check_contiguous("broadcast", x);
+  broadcast(std::span(x.strided_bytes(), bytes_of(x)), from);
+  x.storage().bump_version();
+}
+
+std::string from_first(const std::function<std::string()>& make) {
+  if (count() == 1) return make();
+  std::string text;
+  bool failed = false;
+  if (rank() == 0) {
+    try {
+      text = make();
+    } catch (const Error& error) {
+      text = error.what();
+      failed = true;
+    }
+    text += failed ? '!' : '.';
+  }
+  const std::vector<std::byte> all = all_gather(std::as_bytes(std::span(text)))[0];
+  text.resize(all.size() - 1);
+  std::memcpy(text.data(), all.data(), text.size());
+  if (all.back() == std::byte('!')) throw Error(text);
+  return text;
+}
+
+std::vector<std::vector<std::byte>> each_task(
+    std::int64_t n, const std::function<std::vector<std::byte>(std::int64_t)>& make) {
+  LADON_CHECK(n >= 0, "each_task", "the number of tasks must not be negative, got ", n);
+  check_same("each_task", static_cast<std::uint64_t>(n), "tasks");
+  const std::int64_t ranks = count();
+  std::vector<std::vector<std::byte>> results(static_cast<std::size_t>(n));
+  std::vector<std::byte> own;  // each result behind its length
+  for (std::int64_t i = rank(); i < n; i += ranks) {
+    const Alone by_itself;
+    const std::vector<std::byte> result = make(i);
+    const std::uint64_t length = result.size();
+    const auto* bytes = reinterpret_cast<const std::byte*>(&length);
+    own.insert(own.end(), bytes, bytes + sizeof length);
+    own.insert(own.end(), result.begin(), result.end());
+  }
+  const auto all = all_gather(own);
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const std::byte* at = all[r].data();
+    for (std::size_t i = r; i < results.size(); i += all.size()) {
+      std::uint64_t length = 0;
+      std::memcpy(&length, at, sizeof length);
+      results[i].assign(at + sizeof length, at + sizeof length + length);
+      at += sizeof length + length;
+    }
+  }
+  return results;
 }
 
 void all_reduce(Tensor x) {
   check_contiguous("all_reduce", x);
   visit_floating("all_reduce", x.dtype(), [&]<class T>() {
     check_same("all_reduce", bytes_of(x), "bytes");
+#ifdef LADON_MPI
     if (count() > 1) sum_in_order<T>(x);
+#endif
   });
 }
 
@@ -192,7 +294,7 @@ void gather_rows(Tensor x) {
   LADON_CHECK(x.rank() >= 1, "gather_rows", "a number has no rows");
   check_same("gather_rows", bytes_of(x), "bytes");
 #ifdef LADON_MPI
-  if (!joined || x.count() == 0) return;
+  if (!together() || x.count() == 0) return;
   const std::int64_t rows = x.shape()[0];
   const std::size_t row_bytes = bytes_of(x) / static_cast<std::size_t>(rows);
   std::byte* data = x.strided_bytes();

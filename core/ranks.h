@@ -15,7 +15,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ladon/core/tensor.h"
@@ -26,7 +28,8 @@ namespace ladon::ranks {
 /// throws Error for a second. If an exception leaves main's block with it, or fail() was called, the
 /// other ranks, which would wait for this one for ever, are ended with a message. Where the program has
 /// begun MPI itself, the session joins what is there and leaves MPI running; one after MPI's end is an
-/// Error.
+/// Error. Ranks on one machine divide its cores: each is left with that many threads at most, until
+/// set_num_threads().
 class Session {
  public:
   Session();
@@ -41,9 +44,21 @@ class Session {
   bool failed_ = false;
 };
 
+/// While it lives, this process is a group of one: for what a rank does by itself, or not at all like the
+/// others. Of the process, not of a thread; one may stand inside another.
+class Alone {
+ public:
+  Alone();
+  ~Alone();
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+};
+
 /// This process among them, from 0, and how many there are.
 int rank();
 int count();
+/// How many of them run on this machine, and share its memory.
+int neighbours();
 
 /// Waits for all.
 void barrier();
@@ -53,10 +68,22 @@ std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own);
 
 /// What rank `from` holds, in all. Of another length there it is an Error in all.
 void broadcast(std::span<std::byte> bytes, int from);
+/// The same of a tensor's elements. Of any dtype, contiguous, with as many bytes everywhere; throws Error
+/// otherwise.
+void broadcast(Tensor x, int from);
+
+/// What make() says in rank 0, which alone calls it, in all. An Error there is an Error in all.
+std::string from_first(const std::function<std::string()>& make);
+
+/// make(0), …, make(n − 1), in all ranks: task i is done by rank i mod count(), Alone. So seeds and arms
+/// of an experiment, or the members of an ensemble, go over ranks.
+std::vector<std::vector<std::byte>> each_task(
+    std::int64_t n, const std::function<std::vector<std::byte>(std::int64_t)>& make);
 
 /// x ← Σ over ranks of their x, in the order of ranks: the same bits in all of them, and in every run
 /// with as many ranks. f32 and f64, of one shape and dtype everywhere, contiguous; throws Error
-/// otherwise. In a group of one, x stays.
+/// otherwise. In a group of one, x stays. Each rank sums its share of the elements, so that no more
+/// than twice x passes through any of them.
 void all_reduce(Tensor x);
 
 /// Rows [first, last) of `rows` that are this rank's: as even as can be, in the order of ranks.

@@ -34,6 +34,23 @@ TEST(Ranks, OneAlone) {
   EXPECT_EQ(x.to_vector(), before);
   EXPECT_EQ(ranks::share_of(7).first, 0);
   EXPECT_EQ(ranks::share_of(7).last, 7);
+  ranks::broadcast(x, 0);
+  EXPECT_EQ(x.to_vector(), before);
+  EXPECT_EQ(ranks::neighbours(), 1);
+  const ranks::Alone outer, inner;
+  EXPECT_EQ(ranks::count(), 1);
+}
+
+TEST(Ranks, OneDoesAllTasks) {
+  EXPECT_EQ(ranks::from_first([] { return "said"; }), "said");
+  const auto results = ranks::each_task(3, [](std::int64_t i) {
+    return std::vector<std::byte>(static_cast<std::size_t>(i), std::byte(i));
+  });
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_EQ(results[2], std::vector<std::byte>(2, std::byte(2)));
+  EXPECT_TRUE(ranks::each_task(0, [](std::int64_t) { return std::vector<std::byte>(); }).empty());
+  expect_error([] { ranks::each_task(-1, [](std::int64_t) { return std::vector<std::byte>(); }); },
+               "must not be negative");
 }
 
 TEST(Ranks, WhatTheyTakeIsChecked) {
