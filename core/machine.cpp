@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ladon/core/allocator.h"
+#include "ladon/core/ranks.h"
 
 namespace ladon {
 
@@ -13,7 +14,8 @@ std::uint64_t free_memory() {
   std::string name;
   std::uint64_t kilobytes = 0;
   while (file >> name) {
-    if (name == "MemAvailable:" && file >> kilobytes) return kilobytes * 1024 + memory_use().kept;
+    if (name == "MemAvailable:" && file >> kilobytes)
+      return kilobytes * 1024 / static_cast<std::uint64_t>(ranks::neighbours()) + memory_use().kept;
     file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   }
   return std::numeric_limits<std::uint64_t>::max();

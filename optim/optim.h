@@ -5,6 +5,7 @@
 #include "ladon/optim/adam.h"
 #include "ladon/optim/average.h"
 #include "ladon/optim/clip.h"
+#include "ladon/optim/data_parallel.h"
 #include "ladon/optim/lbfgs.h"
 #include "ladon/optim/line_search.h"
 #include "ladon/optim/lion.h"

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <iomanip>
+#include <span>
 #include <sstream>
 
 #include "ladon/core/error.h"
+#include "ladon/core/ranks.h"
 
 namespace ladon {
 namespace {
@@ -25,6 +27,19 @@ std::string text_of(const std::string& title, const Manifest& manifest) {
   std::string all = title + "\n";
   for (const auto& [name, value] : manifest.entries) all += name + ": " + value + "\n";
   return all;
+}
+
+Manifest manifest_in(const std::string& text) {
+  Manifest found;
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);  // the title
+  while (std::getline(lines, line)) {
+    const std::size_t colon = std::min(line.find(": "), line.size());
+    found.entries.emplace_back(line.substr(0, colon),
+                               line.substr(std::min(colon + 2, line.size())));
+  }
+  return found;
 }
 
 }  // namespace
@@ -63,40 +78,52 @@ std::int64_t Manifest::number(const std::string& name) const {
 
 Manifest PartFolder::manifest(const std::string& operation, const std::string& title,
                               const fs::path& folder) {
-  Manifest found;
   std::error_code error;
-  if (!fs::exists(manifest_path(folder), error)) return found;
-  std::istringstream lines(read_file(manifest_path(folder).string(), 1 << 16));
-  std::string line;
-  LADON_CHECK(std::getline(lines, line) && line == title, operation, manifest_path(folder).string(),
+  if (!fs::exists(manifest_path(folder), error)) return {};
+  const std::string text = read_file(manifest_path(folder).string(), 1 << 16);
+  LADON_CHECK(text.substr(0, text.find('\n')) == title, operation, manifest_path(folder).string(),
               ": is not the manifest of a checkpoint; its first line is not \"", title, "\"");
-  while (std::getline(lines, line)) {
-    const std::size_t colon = std::min(line.find(": "), line.size());
-    found.entries.emplace_back(line.substr(0, colon),
-                               line.substr(std::min(colon + 2, line.size())));
-  }
-  return found;
+  return manifest_in(text);
 }
 
 PartFolder::PartFolder(std::string operation, std::string title, fs::path folder)
-    : operation_(std::move(operation)),
-      title_(std::move(title)),
-      folder_(std::move(folder)),
-      lock_(operation_, folder_.string()),
-      stored_(manifest(operation_, title_, folder_)) {}
+    : operation_(std::move(operation)), title_(std::move(title)), folder_(std::move(folder)) {
+  stored_ = manifest_in(ranks::from_first([&] {
+    lock_.emplace(operation_, folder_.string());
+    return text_of(title_, manifest(operation_, title_, folder_));
+  }));
+}
+
+void PartFolder::check_same_in_all(const Manifest& wanted, const std::string& text) const {
+  const auto all = ranks::all_gather(std::as_bytes(std::span(text)));
+  const auto manifest_of = [&](std::size_t r) {
+    return manifest_in({reinterpret_cast<const char*>(all[r].data()), all[r].size()});
+  };
+  for (std::size_t r = 1; r < all.size(); ++r)
+    for (const auto& [name, value] : wanted.entries) {
+      const std::string first = manifest_of(0).value(name), other = manifest_of(r).value(name);
+      LADON_CHECK(first == other, operation_, "the ranks compute different things: \"", name,
+                  "\" is ", first, " in the first, and ", other, " in rank ", r,
+                  "; all must call it with the same arguments, on machines of one kind");
+    }
+}
 
 void PartFolder::begin(const Manifest& wanted) {
+  const std::string text = text_of(title_, wanted);
+  check_same_in_all(wanted, text);
   if (!stored_.entries.empty())
     for (const auto& [name, value] : wanted.entries)
       LADON_CHECK(stored_.value(name) == value, operation_, "the checkpoint ", folder_.string(),
                   " is of another computation: its \"", name, "\" is ", stored_.value(name),
                   ", now it is ", value, "; take another folder, or remove this one to begin anew");
   Checksum sum;
-  sum.add(text_of(title_, wanted));
+  sum.add(text);
   identity_ = sum.value();
-  remove_other_parts();
-  if (stored_.entries.empty())
-    write_atomically(manifest_path(folder_).string(), text_of(title_, wanted));
+  ranks::from_first([&] {
+    remove_other_parts();
+    if (stored_.entries.empty()) write_atomically(manifest_path(folder_).string(), text);
+    return std::string();
+  });
 }
 
 void PartFolder::remove_other_parts() const {

@@ -3,11 +3,14 @@
 //
 // manifest.txt says what is computed and how it is cut; part_000000.bin, … hold its parts. Every file
 // is written beside its place and renamed, so that it is whole or not there; a checksum finds one that
-// was damaged since. While a run works in the folder, a lock keeps others out.
+// was damaged since. While a run works in the folder, a lock keeps others out. Ranks (core/ranks.h) share
+// one folder, on a file system that all of them see: they claim it together, and each writes parts of
+// its own.
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,14 +73,16 @@ class PartWriter {
 
 class PartFolder {
  public:
-  /// Claims the folder, which is made if it is missing, for `operation`. Throws Error if another run is
-  /// working in it, or if its manifest begins with another line than `title`.
+  /// Claims the folder, which is made if it is missing, for `operation`; among ranks the first holds the
+  /// lock. Throws Error if another run is working in it, or if its manifest begins with another line
+  /// than `title`.
   PartFolder(std::string operation, std::string title, std::filesystem::path folder);
 
   /// What the folder's manifest said when it was claimed; no entries if there was none.
   const Manifest& stored() const { return stored_; }
   /// Writes the manifest, or compares it with the one stored, and removes parts that are not of it.
-  /// Throws Error if they disagree, naming the difference, or if it cannot be written.
+  /// Throws Error if they disagree, naming the difference, if it cannot be written, or if ranks want
+  /// different ones.
   void begin(const Manifest& wanted);
 
   /// Calls `take`, which must read `payload` bytes in all, and returns true, if the part is there and
@@ -102,11 +107,12 @@ class PartFolder {
                            const std::filesystem::path& folder);
 
  private:
+  void check_same_in_all(const Manifest& wanted, const std::string& text) const;
   void remove_other_parts() const;
 
   std::string operation_, title_;
   std::filesystem::path folder_;
-  FolderLock lock_;
+  std::optional<FolderLock> lock_;  // of the first rank
   Manifest stored_;
   std::uint64_t identity_ = 0;
 };

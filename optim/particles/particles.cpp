@@ -277,4 +277,13 @@ Particles particles_of_rows(const Tensor& parameter, std::string name) {
   return Particles({ParticleBlock::stacked(std::move(name), {parameter})});
 }
 
+void share_gradients(const Particles& particles) {
+  if (ranks::count() == 1) return;
+  for (const ParticleBlock& block : particles) {
+    const Tensor all = clone(block.gradients());
+    ranks::gather_rows(all);
+    block.set_gradients(all);
+  }
+}
+
 }  // namespace ladon

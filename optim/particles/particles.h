@@ -108,6 +108,15 @@ Particles particles(Module& model, const ParticleOptions& options = {});
 /// that of its own loss: sum the losses, do not average them.
 Particles particles(const std::vector<Module*>& models);
 
+/// Where each rank (core/ranks.h) has run backward() for its own particles of a block, those of
+/// share_of(M), this gives all of them the gradients of all, exactly. Call it before apply(): then all
+/// ranks move all particles alike, and each works for its own. Throws Error where ranks hold other blocks.
+///   const ranks::Share mine = ranks::share_of(models.size());
+///   for (i = mine.first; i < mine.last; ++i) backward(loss(*models[i]));
+///   share_gradients(repulsion.particles());
+///   repulsion.apply();
+void share_gradients(const Particles& particles);
+
 /// Row i is parameter[i]: for instance the rows of a Linear's weight. One block.
 Particles particles_of_rows(const Tensor& parameter, std::string name = "rows");
 

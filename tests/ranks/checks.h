@@ -2,11 +2,17 @@
 // What each part of the rank test checks. All ranks call each function; one that finds something wrong
 // throws, and mpirun ends the others.
 
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/ranks.h"
+#include "ladon/tests/temporary_folder.h"
 
 namespace ladon::test {
 
@@ -25,6 +31,34 @@ void require_error(const F& f, const std::string& part, const char* what) {
   require(false, what);
 }
 
+inline bool same_bits(const Tensor& a, const Tensor& b) {
+  if (!a.defined() || !b.defined()) return a.defined() == b.defined();
+  const Tensor x = contiguous(a), y = contiguous(b);
+  return x.shape() == y.shape() && x.dtype() == y.dtype() &&
+         std::memcmp(x.strided_bytes(), y.strided_bytes(),
+                     static_cast<std::size_t>(x.count()) * item_size(x.dtype())) == 0;
+}
+
+/// One folder for all ranks, which the first makes and removes.
+class SharedFolder {
+ public:
+  SharedFolder() : path_(ranks::from_first([&] { return folder_.emplace().path().string(); })) {}
+  ~SharedFolder() {
+    if (std::uncaught_exceptions() == 0) ranks::barrier();
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::optional<TemporaryFolder> folder_;
+  std::filesystem::path path_;
+};
+
 void check_collectives();
+void check_grams();
+
+/// Computes a Gram matrix into the folder, in which the last rank ends without a word.
+void die_in_gram(const std::filesystem::path& folder, bool stored);
+/// And takes up what is left of it.
+void resume_gram(const std::filesystem::path& folder, bool stored);
 
 }  // namespace ladon::test

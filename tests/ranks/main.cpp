@@ -2,6 +2,8 @@
 // ends the others.
 //   ranks                all that works together
 //   ranks throw | exit   the last rank fails so while the others wait for it
+//   ranks die | die_stored FOLDER        … in the middle of a Gram matrix
+//   ranks resume | resume_stored FOLDER  which others finish
 
 #include <cstdlib>
 #include <iostream>
@@ -17,8 +19,14 @@ int main(int argc, char** argv) {
     const bool last = ranks::rank() == ranks::count() - 1;
     if (how == "exit" && last) std::_Exit(3);
     if (how == "throw" && last) throw std::runtime_error("the last rank fails");
+    if (how.starts_with("die")) test::die_in_gram(argv[2], how == "die_stored");
+    if (how.starts_with("resume")) {
+      test::resume_gram(argv[2], how == "resume_stored");
+      return 0;
+    }
     ranks::barrier();
     test::check_collectives();
+    test::check_grams();
     if (ranks::rank() == 0) std::cout << ranks::count() << " ranks agree\n";
     return 0;
   } catch (const std::exception& error) {

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/parallel.h"
+#include "ladon/core/ranks.h"
+#include "ladon/layers/infinite/gram/work.h"
 
 namespace ladon::infinite {
 namespace {
@@ -50,18 +53,6 @@ std::string hash_of_kernels(const GramPlan& plan, Get get) {
 
 constexpr const char* title = "Ladon Gram matrix 1";
 
-/// A tile of one matrix, row by row.
-struct TileRows {
-  TileRows(const Tensor& matrix, const GramTile& tile) {
-    block = matrix.shape().sub(2, matrix.rank()).count();
-    stride = matrix.size(1) * block;
-    first = tile.row * stride + tile.column * block;
-    length = tile.columns * block;
-    count = tile.rows;
-  }
-  std::int64_t block, stride, first, length, count;
-};
-
 }  // namespace
 
 Manifest manifest_of(const Limit& limit, const GramPlan& plan, Get get) {
@@ -85,6 +76,7 @@ GramCheckpoint::GramCheckpoint(const Limit& limit, const GramPlan& plan, const G
     const double tiles = options.checkpoint_seconds / seconds;
     part_tiles_ = static_cast<std::int64_t>(
         std::clamp(tiles, options.checkpoint_seconds > 0 ? num_threads() : 1.0, 1e8));
+    ranks::broadcast(std::as_writable_bytes(std::span(&part_tiles_, 1)), 0);  // it was timed
   }
   LADON_CHECK(part_tiles_ > 0, "gram", (folder_.path() / "manifest.txt").string(),
               ": \"tiles a part\" is no number but ", stored.value("tiles a part"));
@@ -100,38 +92,29 @@ std::int64_t GramCheckpoint::first_of(std::int64_t part) const {
   return std::min(plan_.tiles.count(), part * part_tiles_);
 }
 
-template <class G, class F>
-void GramCheckpoint::for_each(std::int64_t part, G& result, const F& f) const {
+template <class F>
+void GramCheckpoint::for_each(std::int64_t part, const Gram& result, const F& f) const {
   for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i)
-    for (const auto which : gram_matrices)
-      if ((result.*which).defined()) f(result.*which, TileRows(result.*which, plan_.tiles[i]));
+    for_each_row(result, plan_.tiles[i], [&](double* row, std::int64_t length) {
+      f(row, sizeof(double) * static_cast<std::size_t>(length));
+    });
 }
 
 std::uint64_t GramCheckpoint::payload_of(std::int64_t part, const Gram& result) const {
-  std::uint64_t bytes = 0;
-  for_each(part, result, [&](const Tensor&, const TileRows& rows) {
-    bytes += sizeof(double) * static_cast<std::uint64_t>(rows.count * rows.length);
-  });
-  return bytes;
+  std::uint64_t all = 0;
+  for_each(part, result, [&](const double*, std::size_t bytes) { all += bytes; });
+  return all;
 }
 
 bool GramCheckpoint::read(std::int64_t part, Gram& result) const {
   return folder_.read(part, payload_of(part, result), [&](PartReader& reader) {
-    for_each(part, result, [&](Tensor& matrix, const TileRows& rows) {
-      double* row = matrix.mutable_data<double>() + rows.first;
-      for (std::int64_t i = 0; i < rows.count; ++i, row += rows.stride)
-        reader.read(row, sizeof(double) * static_cast<std::size_t>(rows.length));
-    });
+    for_each(part, result, [&](double* row, std::size_t bytes) { reader.read(row, bytes); });
   });
 }
 
 void GramCheckpoint::write(std::int64_t part, const Gram& result) const {
   folder_.write(part, payload_of(part, result), [&](PartWriter& writer) {
-    for_each(part, result, [&](const Tensor& matrix, const TileRows& rows) {
-      const double* row = matrix.data<double>() + rows.first;
-      for (std::int64_t i = 0; i < rows.count; ++i, row += rows.stride)
-        writer.write(row, sizeof(double) * static_cast<std::size_t>(rows.length));
-    });
+    for_each(part, result, [&](const double* row, std::size_t bytes) { writer.write(row, bytes); });
   });
 }
 

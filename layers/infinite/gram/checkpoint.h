@@ -29,9 +29,9 @@ class GramCheckpoint {
  private:
   /// The first tile of a part.
   std::int64_t first_of(std::int64_t part) const;
-  /// Calls f(matrix, rows) for each tile of a part and each matrix that there is.
-  template <class G, class F>
-  void for_each(std::int64_t part, G& result, const F& f) const;
+  /// f(row, bytes) for each row of a part's tiles in each matrix that there is.
+  template <class F>
+  void for_each(std::int64_t part, const Gram& result, const F& f) const;
   std::uint64_t payload_of(std::int64_t part, const Gram& result) const;
 
   const GramPlan& plan_;

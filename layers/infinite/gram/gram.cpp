@@ -10,16 +10,10 @@
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/parallel.h"
 #include "ladon/layers/infinite/gram/checkpoint.h"
-#include "ladon/layers/infinite/gram/work.h"
+#include "ladon/layers/infinite/gram/exchange.h"
 
 namespace ladon::infinite {
 namespace {
-
-void mirror(Gram& result, const GramPlan& plan, const GramTile& tile) {
-  if (!plan.symmetric) return;
-  for (const auto which : gram_matrices)
-    if ((result.*which).defined()) mirror(result.*which, tile);
-}
 
 void store(Gram& result, const Gram& part, const GramTile& tile) {
   const NoGrad off;
@@ -44,25 +38,36 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
   std::optional<GramCheckpoint> stored;
   if (!options.checkpoint.empty()) stored.emplace(limit, plan, options);
   compute_selves(plan);
-  const std::int64_t count = plan.tiles.count();
-  const std::int64_t step = stored ? stored->part_tiles() : count;
-  for (std::int64_t first = 0; first < count; first += step) {
-    const std::int64_t last = std::min(count, first + step);
-    if (stored && stored->read(first / step, result)) {
-      for (std::int64_t i = first; i < last; ++i) mirror(result, plan, plan.tiles[i]);
-      report.restored(first, last);
-      continue;
-    }
-    parallel::for_range(last - first, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const GramTile tile = plan.tiles[first + i];
+  const auto compute = [&](const std::vector<std::int64_t>& tiles) {
+    parallel::for_range(std::ssize(tiles), 1, [&](std::int64_t at, std::int64_t end) {
+      for (; at < end; ++at) {
+        const GramTile tile = plan.tiles[tiles[static_cast<std::size_t>(at)]];
         store(result, compute_tile(plan, tile, options.get), tile);
         mirror(result, plan, tile);
         report.finished(tile);
       }
     });
-    if (stored) stored->write(first / step, result);
+  };
+  const GramDeal deal{stored ? stored->part_tiles() : 1};
+  std::vector<std::int64_t> own;  // all, or those of one part that is to be stored
+  for (std::int64_t i = 0; i < plan.tiles.count(); ++i) {
+    if (!deal.mine(i)) continue;
+    own.push_back(i);
+    const std::int64_t part = i / deal.together;
+    const bool last = i + 1 == plan.tiles.count() || (i + 1) / deal.together != part;
+    if (!stored || !last) continue;
+    if (stored->read(part, result)) {
+      for (const std::int64_t tile : own) mirror(result, plan, plan.tiles[tile]);
+      report.restored(own.front(), own.back() + 1);
+    } else {
+      compute(own);
+      stored->write(part, result);
+    }
+    own.clear();
   }
+  compute(own);
+  exchange(result, plan, deal);
+  report.complete();
   return result;
 }
 

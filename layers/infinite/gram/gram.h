@@ -6,8 +6,11 @@
 // matrix will take is estimated first, it is computed in tiles whose temporaries stay in the caches, and
 // what is finished can be kept in files.
 //
-// The result is the same, bit for bit, for any tile and any number of threads; with stored tiles
-// too, if the machine is of the same kind.
+// The result is the same, bit for bit, for any tile and any number of threads or ranks; with stored
+// tiles too, if the machine is of the same kind.
+//
+// Where ranks work together (core/ranks.h), gram() shares its tiles out, and gives all of them the whole
+// result: all call it with the same arguments. A checkpoint then stands on a file system that all see.
 
 #include <cstdint>
 #include <filesystem>
@@ -22,7 +25,7 @@ namespace ladon::infinite {
 struct GramEstimate {
   std::uint64_t result_bytes = 0;   ///< The matrices returned.
   std::uint64_t working_bytes = 0;  ///< Beside them, at most: the tiles that all threads work on.
-  double seconds = 0;               ///< On all threads, with nothing stored yet.
+  double seconds = 0;               ///< On all threads (and ranks), with nothing stored yet.
   std::int64_t tile = 0;            ///< Inputs a side of a tile; the last may be smaller.
   std::int64_t tiles = 0;           ///< Tiles to compute.
   bool sampled = false;             ///< Whether a layer draws samples (GramOptions::replicates).
@@ -71,7 +74,8 @@ struct Gram {
 /// and larger while that takes less than about 0.1 s: its processor time, in proportion to the
 /// pairs, gives `seconds`; the most that its tensors held at once, in proportion, bounds
 /// `working_bytes` (a block's tensors grow no faster than its pairs). What layers make of each input
-/// alone is computed once an input, and kept while it takes no more than a quarter of the budget.
+/// alone is computed once an input, and kept while it takes no more than a quarter of the budget. Of
+/// this process alone: other ranks need not ask.
 /// Throws Error as gram() does.
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,
                            const GramOptions& options = {});

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/core/error.h"
 #include "ladon/core/machine.h"
 #include "ladon/core/parallel.h"
+#include "ladon/core/ranks.h"
 #include "ladon/layers/infinite/gram/checkpoint.h"
 
 namespace ladon::infinite {
@@ -161,8 +163,9 @@ class Sizes {
     // What is drawn for an input serves all pairs of a tile: that counts for more than the caches.
     const double cached =
         std::sqrt((plan_.estimate.sampled ? drawn_bytes : cached_bytes) / probe_.pair_bytes);
-    const double shared = std::sqrt(static_cast<double>(plan_.a.count()) *
-                                    static_cast<double>(plan_.b.count()) / (8.0 * num_threads()));
+    const double shared =
+        std::sqrt(static_cast<double>(plan_.a.count()) * static_cast<double>(plan_.b.count()) /
+                  (8.0 * num_threads() * ranks::count()));
     const double wanted = std::min({cached, shared, static_cast<double>(largest_)});
     return fitting(std::max<std::int64_t>(unit_, static_cast<std::int64_t>(wanted) / unit_ * unit_),
                    budget);
@@ -191,7 +194,7 @@ GramEstimate estimated(const GramPlan& plan, const Probe& found, const Sizes& si
   e.tiles = static_cast<std::int64_t>(std::min(sizes.tiles(side), 1e18));
   e.seconds = (GramTiles(n1, n2, side, plan.symmetric).pairs() * found.pair_seconds +
                sizes.tiles(side) * found.tile_seconds + input_count(plan) * found.self_seconds) *
-              plan.replicates / num_threads();
+              plan.replicates / (num_threads() * ranks::count());
   return e;
 }
 
@@ -299,6 +302,7 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   if (side == 0 && !options.checkpoint.empty())
     side = GramCheckpoint::stored_tile(options.checkpoint);
   side = side > 0 ? sizes.rounded(side) : sizes.chosen(budget);
+  ranks::broadcast(std::as_writable_bytes(std::span(&side, 1)), 0);  // each has measured another
   plan.estimate = estimated(plan, found, sizes, side);
   check_budget(plan, sizes, budget, options.memory_budget > 0);
   plan.tiles = GramTiles(a.count(), b.count(), side, symmetric);
@@ -342,10 +346,12 @@ Kernel gram_tile(const GramPlan& plan, const GramTile& tile, Get get, std::size_
 
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,
                            const GramOptions& options) {
+  const ranks::Alone asked;
   return plan_gram(limit, a, b, false, options).estimate;
 }
 
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const GramOptions& options) {
+  const ranks::Alone asked;
   return plan_gram(limit, a, a, true, options).estimate;
 }
 

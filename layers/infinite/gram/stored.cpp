@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/inplace.h"
@@ -11,8 +12,9 @@
 #include "ladon/core/blas.h"
 #include "ladon/core/error.h"
 #include "ladon/core/machine.h"
+#include "ladon/core/ranks.h"
 #include "ladon/layers/infinite/gram/checkpoint.h"
-#include "ladon/layers/infinite/gram/work.h"
+#include "ladon/layers/infinite/gram/exchange.h"
 
 namespace ladon::infinite {
 namespace {
@@ -50,7 +52,9 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::filesyste
   const std::int64_t wanted = options.tile > 0
                                   ? options.tile
                                   : PartFolder::manifest(operation, title, folder).number("tile");
-  const std::int64_t side = tile_side(n, wanted, plan.budget);
+  std::int64_t side = tile_side(n, wanted, plan.budget);
+  ranks::broadcast(std::as_writable_bytes(std::span(&side, 1)),
+                   0);  // ranks have budgets of their own
   const auto pairs = static_cast<double>(std::min(side, n) * std::min(side, n));
   const auto item = static_cast<double>(item_size(options.dtype));
   // Two of the folder, of which one is in use, as f64.
@@ -107,7 +111,7 @@ struct StoredGram::State {
         room(free_bytes),
         parts(operation, title, folder),
         kept(static_cast<std::size_t>(tiles.count())),
-        diagonal(empty({n}, f64)) {}
+        diagonal(zeros({n}, f64)) {}
 
   std::uint64_t payload(const GramTile& t) const {
     return static_cast<std::uint64_t>(t.rows * t.columns) * item_size(dtype);
@@ -252,6 +256,7 @@ Tensor StoredGram::multiply(const Tensor& v) const {
 StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
                                         const std::filesystem::path& folder,
                                         const StoredGramOptions& options) {
+  const ranks::Alone asked;
   return plan_stored(limit, x, folder, options).estimate;
 }
 
@@ -275,8 +280,10 @@ StoredGram store_gram(const Limit& limit, const Inputs& x, const std::filesystem
     if (options.progress) options.progress({plan.estimate, done, seconds_left});
   });
   compute_selves(gram);
+  const GramDeal deal;
   std::future<void> written;  // one tile is written while the next is computed
   for (std::int64_t i = 0; i < gram.tiles.count(); ++i) {
+    if (!deal.mine(i)) continue;
     const GramTile tile = gram.tiles[i];
     Tensor block = state->read(i);
     const bool known = block.defined();
@@ -292,6 +299,8 @@ StoredGram store_gram(const Limit& limit, const Inputs& x, const std::filesystem
       report.finished(tile);
   }
   if (written.valid()) written.get();
+  ranks::all_reduce(state->diagonal);  // others have zeros where this one has numbers
+  report.complete();
   return StoredGram(std::move(state));
 }
 

@@ -84,7 +84,8 @@ class StoredGram {
   std::unique_ptr<State> state_;
 };
 
-/// What store_gram() with the same arguments will take; `folder` may hold tiles of it. Throws Error as
+/// What store_gram() with the same arguments will take of this process alone; `folder` may hold tiles of
+/// it. Throws Error as
 /// store_gram() does for inputs, model and budget.
 StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
                                         const std::filesystem::path& folder,
@@ -92,7 +93,8 @@ StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
 
 /// Computes the Gram matrix of x, with the bits of gram(limit, x, …) (as f32: rounded), into `folder`,
 /// which is made if it is missing; tiles that are there, of an earlier run that was ended or killed,
-/// are checked and taken up. The caller removes the folder. Throws Error if the model ends with
+/// are checked and taken up. Ranks (core/ranks.h) share the tiles out, and the folder, on a file system
+/// that all of them see. The caller removes the folder. Throws Error if the model ends with
 /// positions, the memory needed is over the budget, the disk has no room for the tiles, the folder is
 /// of another computation, or another run is working in it.
 StoredGram store_gram(const Limit& limit, const Inputs& x, const std::filesystem::path& folder,

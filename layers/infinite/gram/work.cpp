@@ -7,11 +7,15 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/kernels/loops.h"
+#include "ladon/core/ranks.h"
 
 namespace ladon::infinite {
 namespace {
 
-double pairs(const GramTile& t) { return static_cast<double>(t.rows * t.columns); }
+/// Of all ranks, where each does as much.
+double pairs(const GramTile& t) {
+  return static_cast<double>(t.rows * t.columns) * static_cast<double>(ranks::count());
+}
 
 }  // namespace
 
@@ -56,6 +60,12 @@ void mirror(Tensor& matrix, const GramTile& tile) {
     }
 }
 
+void mirror(Gram& result, const GramPlan& plan, const GramTile& tile) {
+  if (!plan.symmetric) return;
+  for (const auto which : gram_matrices)
+    if ((result.*which).defined()) mirror(result.*which, tile);
+}
+
 GramReport::GramReport(const GramPlan& plan, std::function<void(std::int64_t, double)> tell)
     : plan_(plan), tell_(std::move(tell)) {
   pairs_ = pairs_left_ = plan.tiles.pairs();
@@ -77,12 +87,19 @@ void GramReport::restored(std::int64_t begin, std::int64_t end) {
   tell_(done_, seconds_left());
 }
 
+void GramReport::complete() {
+  const std::lock_guard lock(mutex_);
+  if (done_ == plan_.tiles.count()) return;
+  done_ = plan_.tiles.count();
+  tell_(done_, 0);
+}
+
 // The estimate counts as a twentieth of the work, done at its rate.
 double GramReport::seconds_left() const {
   constexpr double weight = 0.05;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
   const double seconds = spent.count() + weight * plan_.estimate.seconds;
-  return pairs_left_ * seconds / (pairs_done_ + weight * pairs_);
+  return std::max(pairs_left_, 0.0) * seconds / (pairs_done_ + weight * pairs_);
 }
 
 }  // namespace ladon::infinite

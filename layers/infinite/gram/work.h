@@ -20,8 +20,24 @@ Gram compute_tile(const GramPlan& plan, const GramTile& tile, Get get);
 /// Completes a symmetric matrix [N, N], [N, N, T] or [N, N, T, T] by what stands on and above the
 /// diagonal of one tile:  k[j, i, b, a] = k[i, j, a, b].
 void mirror(Tensor& matrix, const GramTile& tile);
+/// All matrices of the plan, where it is symmetric.
+void mirror(Gram& result, const GramPlan& plan, const GramTile& tile);
 
-/// Counts finished tiles of the plan and tells how long the others will take, at the rate so far.
+/// f(row, length) for each row of a tile in each matrix that there is.
+template <class F>
+void for_each_row(const Gram& result, const GramTile& tile, const F& f) {
+  for (const auto which : gram_matrices) {
+    Tensor matrix = result.*which;
+    if (!matrix.defined()) continue;
+    const std::int64_t block = matrix.shape().sub(2, matrix.rank()).count();
+    const std::int64_t stride = matrix.size(1) * block;
+    double* row = matrix.mutable_data<double>() + tile.row * stride + tile.column * block;
+    for (std::int64_t i = 0; i < tile.rows; ++i, row += stride) f(row, tile.columns * block);
+  }
+}
+
+/// Counts finished tiles of the plan and tells how long the others will take, at the rate so far. Other
+/// ranks are taken to be as far as this one; their tiles count once they are here.
 class GramReport {
  public:
   /// tell(tiles done, seconds left), by one thread at a time; now, with nothing done.
@@ -29,6 +45,8 @@ class GramReport {
   void finished(const GramTile& tile);
   /// Tiles [begin, end), which were there.
   void restored(std::int64_t begin, std::int64_t end);
+  /// All tiles, of all ranks.
+  void complete();
 
  private:
   double seconds_left() const;

@@ -1,0 +1,138 @@
+// Training by ranks: of one model on parts of each batch, and of an ensemble whose members repel each
+// other. Both end with the bits of one process that does all parts in the order of ranks.
+
+#include <memory>
+
+#include "ladon/layers/layers.h"
+#include "ladon/optim/optim.h"
+#include "ladon/tests/ranks/checks.h"
+
+namespace ladon::test {
+namespace {
+
+constexpr std::int64_t items = 50;
+constexpr int steps = 20;
+
+std::unique_ptr<Sequential> network(std::uint64_t seed) {
+  Generator rng(seed);
+  return std::make_unique<Sequential>(Linear({.in = 8, .out = 16}, rng),
+                                      Activation(Nonlinearity::gelu),
+                                      Linear({.in = 16, .out = 1}, rng));
+}
+
+struct Data {
+  Data() {
+    Generator rng(7);
+    x = normal({items, 8}, rng);
+    y = sum(sin(x), 1, keep_dims);
+  }
+  Tensor x, y;
+};
+
+void expect_same_parameters(const Module& a, const Module& b, const char* what) {
+  const auto p = a.parameters(), q = b.parameters();
+  for (std::size_t i = 0; i < p.size(); ++i)
+    require(same_bits(p[i].detach(), q[i].detach()), what);
+}
+
+/// Of rank r, in a group of `count`: its share of the mean loss.
+void backward_of_part(const Module& model, const Data& data, std::int64_t first,
+                      std::int64_t last) {
+  const auto rows = [&](const Tensor& x) { return slice(x, 0, {.start = first, .stop = last}); };
+  const auto& net = dynamic_cast<const Sequential&>(model);
+  backward(mse_loss(net(rows(data.x)), rows(data.y)) * (static_cast<double>(last - first) / items));
+}
+
+void data_parallel() {
+  const Data data;
+  const auto shares = ranks::all_gather([] {
+    static ranks::Share mine = ranks::share_of(items);
+    return std::as_bytes(std::span(&mine, 1));
+  }());
+  const auto together = network(static_cast<std::uint64_t>(ranks::rank()));
+  broadcast_state(*together);
+  const ranks::Share mine = ranks::share_of(items);
+  Adam adam(together->parameters(), {.lr = 0.01});
+  for (int step = 0; step < steps; ++step) {
+    adam.zero_grad();
+    backward_of_part(*together, data, mine.first, mine.last);
+    sum_gradients(together->parameters());
+    adam.step();
+  }
+  const ranks::Alone alone;
+  const auto single = network(0);
+  Adam other(single->parameters(), {.lr = 0.01});
+  for (int step = 0; step < steps; ++step) {
+    other.zero_grad();
+    for (const auto& bytes : shares) {
+      ranks::Share share;
+      std::memcpy(&share, bytes.data(), sizeof share);
+      backward_of_part(*single, data, share.first, share.last);
+    }
+    other.step();
+  }
+  expect_same_parameters(*together, *single, "data-parallel training has the bits of one process");
+}
+
+/// Parameters of which a rank, or every rank, lacks the gradient, and two dtypes.
+void gradients_that_lack() {
+  const auto leaf = [](DType type) { return zeros({3}, type).set_requires_grad(); };
+  const std::vector<Tensor> p = {leaf(f32), leaf(f64), leaf(f32), leaf(f32)};
+  const int r = ranks::rank(), n = ranks::count();
+  backward(sum(p[0] * (r + 1.0)));
+  backward(sum(p[1] * (r + 1.0)));
+  if (r == n - 1) backward(sum(p[3] * 5.0));
+  sum_gradients(p);
+  require(same_bits(p[0].grad(), full({3}, n * (n + 1) / 2, f32)), "f32 gradients add up");
+  require(same_bits(p[1].grad(), full({3}, n * (n + 1) / 2, f64)), "f64 gradients add up");
+  require(!p[2].grad().defined(), "what all lack stays so");
+  require(same_bits(p[3].grad(), full({3}, 5, f32)), "what one has, all get");
+  if (n > 1)
+    require_error([&] { sum_gradients({p.begin(), p.begin() + 1 + r}); }, "parameters, rank",
+                  "numbers of parameters must agree");
+}
+
+/// An ensemble under a method, whose members' losses are taken over [first, last) by this process.
+template <class Method, class Options>
+std::vector<std::unique_ptr<Sequential>> ensemble(const Data& data, const Options& options) {
+  std::vector<std::unique_ptr<Sequential>> models;
+  std::vector<Module*> all;
+  std::vector<Tensor> parameters;
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    all.push_back(models.emplace_back(network(i)).get());
+    for (const Tensor& p : all.back()->parameters()) parameters.push_back(p);
+  }
+  Method method(particles(all), options);
+  Adam adam(parameters, {.lr = 0.01});
+  const ranks::Share mine = ranks::share_of(std::ssize(models));
+  for (int step = 0; step < steps; ++step) {
+    adam.zero_grad();
+    for (std::int64_t i = mine.first; i < mine.last; ++i)
+      backward(mse_loss((*models[static_cast<std::size_t>(i)])(data.x), data.y));
+    share_gradients(method.particles());
+    method.apply();
+    adam.step();
+  }
+  return models;
+}
+
+template <class Method, class Options>
+void ensembles(const Options& options) {
+  const Data data;
+  const auto together = ensemble<Method>(data, options);
+  const ranks::Alone alone;
+  const auto single = ensemble<Method>(data, options);
+  for (std::size_t i = 0; i < single.size(); ++i)
+    expect_same_parameters(*together[i], *single[i], "an ensemble has the bits of one process");
+}
+
+}  // namespace
+
+void check_training() {
+  data_parallel();
+  gradients_that_lack();
+  ensembles<Svgd>(SvgdOptions{.alpha = 0.1});
+  ensembles<Spos>(SposOptions{});
+}
+
+}  // namespace ladon::test
