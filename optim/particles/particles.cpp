@@ -7,6 +7,7 @@
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/core/ranks.h"
 #include "ladon/core/view.h"
 #include "ladon/layers/attention.h"
 

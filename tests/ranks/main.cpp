@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
     ranks::barrier();
     test::check_collectives();
     test::check_grams();
+    test::check_training();
     if (ranks::rank() == 0) std::cout << ranks::count() << " ranks agree\n";
     return 0;
   } catch (const std::exception& error) {

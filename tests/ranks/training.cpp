@@ -31,31 +31,28 @@ struct Data {
 
 void expect_same_parameters(const Module& a, const Module& b, const char* what) {
   const auto p = a.parameters(), q = b.parameters();
-  for (std::size_t i = 0; i < p.size(); ++i)
-    require(same_bits(p[i].detach(), q[i].detach()), what);
+  for (std::size_t i = 0; i < p.size(); ++i) require(same_bits(p[i].detach(), q[i].detach()), what);
 }
 
-/// Of rank r, in a group of `count`: its share of the mean loss.
-void backward_of_part(const Module& model, const Data& data, std::int64_t first,
-                      std::int64_t last) {
-  const auto rows = [&](const Tensor& x) { return slice(x, 0, {.start = first, .stop = last}); };
-  const auto& net = dynamic_cast<const Sequential&>(model);
-  backward(mse_loss(net(rows(data.x)), rows(data.y)) * (static_cast<double>(last - first) / items));
+/// A share of the mean loss.
+void backward_of(const Sequential& net, const Data& data, const ranks::Share& s) {
+  const auto rows = [&](const Tensor& x) {
+    return slice(x, 0, {.start = s.first, .stop = s.last});
+  };
+  backward(mse_loss(net(rows(data.x)), rows(data.y)) *
+           (static_cast<double>(s.last - s.first) / items));
 }
 
 void data_parallel() {
   const Data data;
-  const auto shares = ranks::all_gather([] {
-    static ranks::Share mine = ranks::share_of(items);
-    return std::as_bytes(std::span(&mine, 1));
-  }());
   const auto together = network(static_cast<std::uint64_t>(ranks::rank()));
   broadcast_state(*together);
   const ranks::Share mine = ranks::share_of(items);
+  const auto shares = ranks::all_gather(std::as_bytes(std::span(&mine, 1)));
   Adam adam(together->parameters(), {.lr = 0.01});
   for (int step = 0; step < steps; ++step) {
     adam.zero_grad();
-    backward_of_part(*together, data, mine.first, mine.last);
+    backward_of(*together, data, mine);
     sum_gradients(together->parameters());
     adam.step();
   }
@@ -67,7 +64,7 @@ void data_parallel() {
     for (const auto& bytes : shares) {
       ranks::Share share;
       std::memcpy(&share, bytes.data(), sizeof share);
-      backward_of_part(*single, data, share.first, share.last);
+      backward_of(*single, data, share);
     }
     other.step();
   }
@@ -88,13 +85,16 @@ void gradients_that_lack() {
   require(!p[2].grad().defined(), "what all lack stays so");
   require(same_bits(p[3].grad(), full({3}, 5, f32)), "what one has, all get");
   if (n > 1)
-    require_error([&] { sum_gradients({p.begin(), p.begin() + 1 + r}); }, "parameters, rank",
-                  "numbers of parameters must agree");
+    require_error(
+        [&] {
+          sum_gradients({p.begin(), p.begin() + 1 + r});
+        },
+        "parameters, rank", "numbers of parameters must agree");
 }
 
-/// An ensemble under a method, whose members' losses are taken over [first, last) by this process.
-template <class Method, class Options>
-std::vector<std::unique_ptr<Sequential>> ensemble(const Data& data, const Options& options) {
+/// make(particles) is the method that moves the members.
+template <class Make>
+std::vector<std::unique_ptr<Sequential>> ensemble(const Data& data, const Make& make) {
   std::vector<std::unique_ptr<Sequential>> models;
   std::vector<Module*> all;
   std::vector<Tensor> parameters;
@@ -102,7 +102,7 @@ std::vector<std::unique_ptr<Sequential>> ensemble(const Data& data, const Option
     all.push_back(models.emplace_back(network(i)).get());
     for (const Tensor& p : all.back()->parameters()) parameters.push_back(p);
   }
-  Method method(particles(all), options);
+  auto method = make(particles(all));
   Adam adam(parameters, {.lr = 0.01});
   const ranks::Share mine = ranks::share_of(std::ssize(models));
   for (int step = 0; step < steps; ++step) {
@@ -116,12 +116,12 @@ std::vector<std::unique_ptr<Sequential>> ensemble(const Data& data, const Option
   return models;
 }
 
-template <class Method, class Options>
-void ensembles(const Options& options) {
+template <class Make>
+void ensembles(const Make& make) {
   const Data data;
-  const auto together = ensemble<Method>(data, options);
+  const auto together = ensemble(data, make);
   const ranks::Alone alone;
-  const auto single = ensemble<Method>(data, options);
+  const auto single = ensemble(data, make);
   for (std::size_t i = 0; i < single.size(); ++i)
     expect_same_parameters(*together[i], *single[i], "an ensemble has the bits of one process");
 }
@@ -131,8 +131,8 @@ void ensembles(const Options& options) {
 void check_training() {
   data_parallel();
   gradients_that_lack();
-  ensembles<Svgd>(SvgdOptions{.alpha = 0.1});
-  ensembles<Spos>(SposOptions{});
+  ensembles([](Particles all) { return Svgd(std::move(all), {.alpha = 0.1}); });
+  ensembles([](Particles all) { return Spos(std::move(all), {}, Generator(3)); });
 }
 
 }  // namespace ladon::test
