@@ -232,19 +232,19 @@ void broadcast(Tensor x, int from) {
 std::string from_first(const std::function<std::string()>& make) {
   if (count() == 1) return make();
   std::string text;
-  bool failed = false;
+  std::exception_ptr failure;
   if (rank() == 0) {
     try {
       text = make();
     } catch (const Error& error) {
       text = error.what();
-      failed = true;
+      failure = std::current_exception();
     }
-    text += failed ? '!' : '.';
+    text += failure ? '!' : '.';
   }
   const std::vector<std::byte> all = all_gather(std::as_bytes(std::span(text)))[0];
-  text.resize(all.size() - 1);
-  std::memcpy(text.data(), all.data(), text.size());
+  if (failure) std::rethrow_exception(failure);
+  text.assign(reinterpret_cast<const char*>(all.data()), all.size() - 1);
   if (all.back() == std::byte('!')) throw Error(text);
   return text;
 }

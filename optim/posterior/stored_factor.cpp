@@ -12,6 +12,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/io/parts.h"
 #include "ladon/core/machine.h"
+#include "ladon/core/ranks.h"
 #include "ladon/optim/posterior/solve.h"
 
 namespace ladon {
@@ -248,7 +249,11 @@ StoredFactor store_factor(const infinite::StoredGram& gram, const std::filesyste
                        {"inputs", detail::join(gram.size())},
                        {"tile", detail::join(gram.first(1))},
                        {"added to the diagonal", exact_text(ridge)}}});
-  Factorization(*state, gram, ridge, options).run();
+  // Among ranks the first makes it alone; they have distribute_factor() to work together.
+  state->log_determinant = std::stod(ranks::from_first([&] {
+    Factorization(*state, gram, ridge, options).run();
+    return exact_text(state->log_determinant);
+  }));
   return StoredFactor(std::move(state));
 }
 

@@ -56,6 +56,7 @@ class SharedFolder {
 void check_collectives();
 void check_grams();
 void check_training();
+void check_factors();
 
 /// Computes a Gram matrix into the folder, in which the last rank ends without a word.
 void die_in_gram(const std::filesystem::path& folder, bool stored);

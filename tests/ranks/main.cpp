@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
     test::check_collectives();
     test::check_grams();
     test::check_training();
+    test::check_factors();
     if (ranks::rank() == 0) std::cout << ranks::count() << " ranks agree\n";
     return 0;
   } catch (const std::exception& error) {
