@@ -58,6 +58,9 @@ void check_grams();
 void check_training();
 void check_factors();
 
+/// Prints how long some work takes.
+void measure();
+
 /// Computes a Gram matrix into the folder, in which the last rank ends without a word.
 void die_in_gram(const std::filesystem::path& folder, bool stored);
 /// And takes up what is left of it.

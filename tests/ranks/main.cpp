@@ -2,6 +2,7 @@
 // ends the others.
 //   ranks                all that works together
 //   ranks throw | exit   the last rank fails so while the others wait for it
+//   ranks measure        prints how long some work takes
 //   ranks die | die_stored FOLDER        … in the middle of a Gram matrix
 //   ranks resume | resume_stored FOLDER  which others finish
 
@@ -22,6 +23,10 @@ int main(int argc, char** argv) {
     if (how.starts_with("die")) test::die_in_gram(argv[2], how == "die_stored");
     if (how.starts_with("resume")) {
       test::resume_gram(argv[2], how == "resume_stored");
+      return 0;
+    }
+    if (how == "measure") {
+      test::measure();
       return 0;
     }
     ranks::barrier();
