@@ -88,6 +88,17 @@ void in_memory() {
       "with draws");
 }
 
+/// The ranks multiply together.
+void expect_product(const infinite::StoredGram& kernel) {
+  const Tensor v = draw({n, 3}, 5), y = kernel.multiply(v);
+  const Tensor of_last = clone(y);
+  ranks::broadcast(of_last, ranks::count() - 1);
+  require(same_bits(y, of_last), "all have the same product");
+  const ranks::Alone alone;
+  const Tensor single = kernel.multiply(v);
+  require(sum(square(y - single)).item() <= 1e-24 * sum(square(single)).item(), "that of one");
+}
+
 void in_folders() {
   const Sequential net = dense();
   const Tensor x = draw({n, 6});
@@ -115,6 +126,7 @@ void in_folders() {
     const auto stored = store_gram(limit(net), x, tiles, {.tile = unit});
     require(same_bits(stored.rows(0, n), expected.ntk), "stored");
     require(same_bits(stored.diagonal(), diagonal(expected.ntk)), "its diagonal");
+    expect_product(stored);
   }
 }
 

@@ -150,12 +150,12 @@ struct StoredGram::State {
                 " is missing or was damaged since it was stored; store_gram() computes it again");
     return block;
   }
-  /// use(tile, block) for all tiles that `wanted` takes, in their order.
+  /// use(tile, block) for all tiles for which wanted(index, tile), in their order.
   template <class Wanted, class Use>
   void for_each(const Wanted& wanted, const Use& use) {
     std::vector<std::int64_t> indices;
     for (std::int64_t i = 0; i < tiles.count(); ++i)
-      if (wanted(tiles[i])) indices.push_back(i);
+      if (wanted(i, tiles[i])) indices.push_back(i);
     const auto index = [&](std::int64_t at) { return indices[static_cast<std::size_t>(at)]; };
     parallel::one_ahead(
         static_cast<std::int64_t>(indices.size()),
@@ -222,7 +222,9 @@ Tensor StoredGram::rows(std::int64_t begin, std::int64_t end) const {
           at(block, {Slice{*some.start - row, *some.stop - row}}));
   };
   state_->for_each(
-      [&](const GramTile& t) { return crosses(t.row, t.rows) || crosses(t.column, t.columns); },
+      [&](std::int64_t, const GramTile& t) {
+        return crosses(t.row, t.rows) || crosses(t.column, t.columns);
+      },
       [&](const GramTile& t, const Tensor& block) {
         take(block, t.row, t.column);
         if (t.row != t.column) take(transpose(block), t.column, t.row);
@@ -244,12 +246,13 @@ Tensor StoredGram::multiply(const Tensor& v) const {
                        std::int64_t row, std::int64_t column) {
     blas::gemm<double>(rows, k, columns, 1, a, {from + column * k, k, 1}, 1, {to + row * k, k, 1});
   };
-  state_->for_each([](const GramTile&) { return true; },
+  state_->for_each([](std::int64_t index, const GramTile&) { return GramDeal().mine(index); },
                    [&](const GramTile& t, const Tensor& block) {
                      const blas::Matrix<const double> a{block.data<double>(), t.columns, 1};
                      add(a, t.rows, t.columns, t.row, t.column);
                      if (t.row != t.column) add(a.transposed(), t.columns, t.rows, t.column, t.row);
                    });
+  ranks::all_reduce(y);
   return y;
 }
 

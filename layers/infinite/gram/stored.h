@@ -66,7 +66,9 @@ class StoredGram {
   /// Rows [begin, end), [end − begin, N]. Reads all tiles that they cross.
   Tensor rows(std::int64_t begin, std::int64_t end) const;
   /// K·V.   [N, k] → [N, k], of any floating dtype → f64. Each tile is read once, the next one while
-  /// this one is multiplied; the result has the same bits at any number of threads.
+  /// this one is multiplied; the result has the same bits at any number of threads. All ranks multiply
+  /// together, each by a share of the tiles, which it keeps where they fit: the result is that of one
+  /// process to rounding, and the same in all of them.
   Tensor multiply(const Tensor& v) const;
 
   /// Tiles a side.
