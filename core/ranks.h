@@ -40,7 +40,7 @@ class Session {
   void fail() { failed_ = true; }
 
  private:
-  int exceptions_;
+  [[maybe_unused]] int exceptions_;  // in flight when it began; without MPI nobody asks
   bool failed_ = false;
 };
 
