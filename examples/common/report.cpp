@@ -16,6 +16,7 @@ namespace {
 /// Digits after the point for a column: four significant ones of its largest number.
 int digits_for(const Column& of, const std::vector<Row>& rows, std::size_t column) {
   if (of.whole) return 0;
+  if (of.tiny) return 1;
   double largest = 0;
   for (const Row& row : rows)
     for (const double x : {row.figures[column].value, row.figures[column].se})
@@ -30,12 +31,13 @@ bool has_errors(const std::vector<Row>& rows, std::size_t column) {
   });
 }
 
-std::string cell(const Row& row, std::size_t column, int digits, bool with_error) {
+std::string cell(const Column& of, const Row& row, std::size_t column, int digits,
+                 bool with_error) {
   const Measured& e = row.figures[column];
   if (!std::isfinite(e.value)) return row.diverged ? "diverged" : "–";
-  const auto fixed = [digits](double x) {
+  const auto fixed = [&](double x) {
     char text[64];
-    std::snprintf(text, sizeof text, "%.*f", digits, x);
+    std::snprintf(text, sizeof text, of.tiny ? "%.*e" : "%.*f", digits, x);
     return std::string(text);
   };
   if (!with_error) return fixed(e.value);
@@ -81,7 +83,8 @@ std::string Table::text() const {
   for (const Row& row : rows_) {
     cells.push_back({row.method});
     for (std::size_t c = 0; c < columns_.size(); ++c)
-      cells.back().push_back(cell(row, c, digits_for(columns_[c], rows_, c), has_errors(rows_, c)));
+      cells.back().push_back(
+          cell(columns_[c], row, c, digits_for(columns_[c], rows_, c), has_errors(rows_, c)));
   }
   std::vector<std::size_t> widths(cells[0].size(), 0);
   for (const auto& line : cells)

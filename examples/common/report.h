@@ -20,6 +20,7 @@ struct Column {
       meaning;  ///< For one who sees it for the first time: unit, chance level, of how many.
   Better better = Better::neither;
   bool whole = false;  ///< Whole numbers, shown without digits after the point.
+  bool tiny = false;   ///< Shown as 1.2e-09.
 };
 
 /// One method and its figures, a column each.

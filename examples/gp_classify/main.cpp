@@ -11,6 +11,7 @@
 #include "ladon/examples/gp_classify/kernels.h"
 #include "ladon/examples/gp_classify/memory.h"
 #include "ladon/examples/gp_classify/picture.h"
+#include "ladon/examples/gp_classify/tiles.h"
 #include "ladon/examples/gp_classify/train.h"
 
 namespace ladon::example {
@@ -53,6 +54,7 @@ nlohmann::json settings_json(const Settings& s, const Task& task) {
           {"decay", s.decay},
           {"kept", s.kept},
           {"memory_budget", s.memory_budget},
+          {"solver", s.solver},
           {"width", s.width},
           {"epochs", s.epochs},
           {"batch", s.batch_size},
@@ -118,6 +120,21 @@ void add_infinite(const Model& model, const Task& task, const Settings& s, const
   }
 }
 
+/// The same by tiles on disk, one kernel after the other.
+void add_tiled(const Model& model, const Task& task, const Settings& s, const Cost& cost,
+               Progress& progress, std::vector<Outcome>& outcomes) {
+  for (const auto& [form, get] :
+       {std::pair("NNGP", infinite::Get::nngp), {"NTK", infinite::Get::ntk}}) {
+    start_memory_phase();
+    const double steps = cost.kernels / 2 + noises_tried * cost.noise + cost.prediction;
+    const TiledPrediction found = predict_by_tiles(model, task, s, get, progress, steps);
+    outcomes.push_back(
+        outcome(model.name, form, task, found.probabilities, found.seconds, peak_memory()));
+    outcomes.back().choice = found.choice;
+    outcomes.back().iterated = found.iterated;
+  }
+}
+
 void add_finite(const Model& model, const Task& task, const Settings& s, const Cost& cost,
                 Progress& progress, std::vector<Outcome>& outcomes) {
   start_memory_phase();
@@ -144,7 +161,8 @@ bool run_all(const Task& task, const Settings& s, std::vector<Outcome>& outcomes
     Progress progress(total);
     for (std::size_t i = 0; i < models.size(); ++i) {
       progress.say(models[i].name + ": " + models[i].description);
-      add_infinite(models[i], task, s, costs[i], progress, outcomes);
+      (s.solver == "memory" ? add_infinite : add_tiled)(models[i], task, s, costs[i], progress,
+                                                        outcomes);
       if (s.finite) add_finite(models[i], task, s, costs[i], progress, outcomes);
     }
   });
@@ -157,7 +175,7 @@ bool teach(const Settings& s) {
   std::cout << task.description << std::endl;
   std::vector<Outcome> outcomes;
   const bool complete = run_all(task, s, outcomes);
-  const Table table = table_of(task, outcomes);
+  const Table table = table_of(task, s, outcomes);
   const std::string words = verdict(task, outcomes);
   if (!table.empty())
     std::cout << '\n'
@@ -244,9 +262,16 @@ void add_options(CLI::App& app, Settings& s) {
   add(app, "--memory-budget", s.memory_budget, "MB that a Gram matrix may take",
       "Raise it where a run says that it needs more, and your machine has it")
       ->check(whole_number<std::int64_t>(1, 1'000'000'000));
-  add(app, "--checkpoint", s.checkpoint, "Folder for finished tiles: a killed run resumes",
-      "For kernels that take hours")
-      ->check(name_of("a folder"));
+  auto* checkpoint =
+      add(app, "--checkpoint", s.checkpoint, "Folder for finished tiles: a killed run resumes",
+          "For kernels that take hours")
+          ->check(name_of("a folder"));
+  auto* solver =
+      add(app, "--solver", s.solver,
+          "memory; or kernels as tiles in the --checkpoint folder, solved by their factor, "
+          "direct, or by conjugate gradients, cg",
+          "direct and cg go past the memory; cg says how far it may be off")
+          ->check(CLI::IsMember({"memory", "direct", "cg"}));
   app.add_flag("--finite,!--no-finite", s.finite,
                "Train the finite networks too. Leave them out where the kernels alone matter");
   add(app, "--width", s.width, "Of the finite networks' layers",
@@ -261,7 +286,11 @@ void add_options(CLI::App& app, Settings& s) {
   add(app, "--lr", s.learning_rate, "Of the finite networks: Adam's first rate",
       "Lower it where a network diverges")
       ->check(number_above(0));
-  app.callback([&s] { refuse_repeated("--models", s.models); });
+  app.callback([&s, solver, checkpoint] {
+    refuse_repeated("--models", s.models);
+    if (s.solver != "memory" && checkpoint->count() == 0)
+      throw CLI::RequiresError(solver->get_name() + " " + s.solver, checkpoint->get_name());
+  });
 }
 
 }  // namespace

@@ -18,14 +18,14 @@ constexpr double noises[noises_tried] = {1e-4, 1e-3, 1e-2, 1e-1, 1};
 /// The unit of the noise.
 double mean_diagonal(const Kernels& kernels) { return mean(diagonal(kernels.train)).item(); }
 
-/// P(class | input), with a floor under what a quadrature can tell from 0.
-Tensor probabilities(const Tensor& mean_of, const Tensor& variance, double amplitude) {
+}  // namespace
+
+// With a floor under what a quadrature can tell from 0.
+Tensor probabilities(const Tensor& mean, const Tensor& variance, double amplitude) {
   constexpr double least = 1e-12;
-  const Tensor p = class_probabilities(mean_of, variance * amplitude) + least;
+  const Tensor p = class_probabilities(mean, variance * amplitude) + least;
   return p / sum(p, 1, keep_dims);
 }
-
-}  // namespace
 
 Fit fit(const Kernels& kernels, const Tensor& labels, std::int64_t classes,
         const std::function<void()>& after_noise) {

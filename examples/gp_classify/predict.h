@@ -22,6 +22,13 @@ struct Choice {
   double loo_accuracy = 0;
 };
 
+/// How conjugate gradients came out: each mean and variance is within its error of the exact one.
+struct Iterated {
+  int iterations = 0;  ///< For the targets.
+  double mean_error = 0;
+  double variance_error = 0;  ///< In units of the kernel's mean diagonal.
+};
+
 /// Regression on the training set, and what was chosen for it.
 struct Fit {
   GaussianProcess process;
@@ -38,6 +45,10 @@ constexpr int noises_tried = 5;
 
 /// "0.001", or "0.0001 (the smallest tried)": beyond the grid's ends a better one may lie.
 std::string noise_in_words(double noise);
+
+/// P(class | input) from the posterior's means [M, classes] and variances [M], noise included; f64 [M,
+/// classes].
+Tensor probabilities(const Tensor& mean, const Tensor& variance, double amplitude);
 
 /// Probabilities of the classes of the test inputs, f64 [M, classes].
 Tensor predict(const Fit& fit, const Kernels& kernels);

@@ -27,18 +27,46 @@ bool compared(const Outcome& o, const Outcome& other) {
   return !attends(other) && (other.form == o.form || other.form.empty());
 }
 
-std::vector<Column> columns(const Task& task) {
-  std::vector<Column> all = classification_columns(
-      task.test.size(), task.classes(), "; ± is the standard error from the size of the test set");
+std::vector<Column> answer_columns(const Task& task) {
+  return classification_columns(task.test.size(), task.classes(),
+                                "; ± is the standard error from the size of the test set");
+}
+
+std::vector<Column> columns(const Task& task, const std::string& solver) {
+  const bool together = solver == "memory";
+  std::vector<Column> all = answer_columns(task);
   all.push_back({"seconds",
-                 "time it took. Kernels: both of a model, which are computed together, then the "
-                 "choice of noise and the prediction. Finite networks: training and prediction",
+                 join("time it took. Kernels: ",
+                      together ? "both of a model, which are computed together, then the choice of "
+                                 "noise and the prediction"
+                               : "each from the choice of noise to the prediction; tiles that were "
+                                 "in the folder already take little",
+                      ". Finite networks: training and prediction"),
                  Better::lower});
   all.push_back({"peak_mb",
-                 "largest resident memory of the whole program, data and all, since the model's "
-                 "kernels or its network were begun, in MB of a million bytes; of both kernels "
-                 "together",
+                 join("largest resident memory of the whole program, data and all, since the ",
+                      together ? "model's kernels" : "kernel",
+                      " or its network were begun, in MB of a million bytes",
+                      together ? "; of both kernels together" : ""),
                  Better::lower});
+  if (solver != "cg") return all;
+  all.push_back(
+      {.name = "iterations",
+       .meaning = "of conjugate gradients for all classes at once: products with the kernel",
+       .better = Better::lower,
+       .whole = true});
+  all.push_back({.name = "mean_error",
+                 .meaning =
+                     "no mean of a test input's outputs is farther from the exact one; outputs "
+                     "are regressed to values that differ by 1",
+                 .better = Better::lower,
+                 .tiny = true});
+  all.push_back({.name = "variance_error",
+                 .meaning =
+                     "no variance of a test input is farther from the exact one, as a share of "
+                     "the kernel's mean diagonal",
+                 .better = Better::lower,
+                 .tiny = true});
   return all;
 }
 
@@ -55,7 +83,7 @@ std::string sentence(const Comparison& c) {
 
 /// Mean differences with half of their corrected 95% intervals in place of standard errors.
 Table intervals(const Task& task, const std::vector<Comparison>& all) {
-  Table table("difference", {columns(task)[0]});
+  Table table("difference", {answer_columns(task)[0]});
   for (const Comparison& c : all)
     table.add({c.method + " - " + c.against,
                {{c.judged.mean.value, c.judged.pairs < 2 ? NAN : c.judged.corrected}}});
@@ -116,10 +144,19 @@ Outcome outcome(const std::string& model, const std::string& form, const Task& t
   return o;
 }
 
-Table table_of(const Task& task, const std::vector<Outcome>& outcomes) {
-  Table table("method", columns(task));
-  for (const Outcome& o : outcomes)
-    table.add({o.method(), {o.accuracy, o.nll, {o.ece}, {o.seconds}, {o.peak_mb}}, o.diverged()});
+Table table_of(const Task& task, const Settings& settings, const std::vector<Outcome>& outcomes) {
+  Table table("method", columns(task, settings.solver));
+  for (const Outcome& o : outcomes) {
+    Row row{o.method(), {o.accuracy, o.nll, {o.ece}, {o.seconds}, {o.peak_mb}}, o.diverged()};
+    if (settings.solver == "cg") {
+      constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+      const auto add = [&](double figure) { row.figures.push_back({figure}); };
+      add(o.iterated ? o.iterated->iterations : unknown);
+      add(o.iterated ? o.iterated->mean_error : unknown);
+      add(o.iterated ? o.iterated->variance_error : unknown);
+    }
+    table.add(std::move(row));
+  }
   return table;
 }
 

@@ -17,10 +17,11 @@ struct Outcome {
   std::string model, form;  ///< Form: "NNGP", "NTK", "finite", or "" for the bar.
   Measured accuracy, nll;   ///< Standard errors from the size of the test set; NaN if it diverged.
   double ece, seconds, peak_mb;
-  Tensor probabilities = {};          ///< f64 [test, classes]; undefined if it diverged.
-  std::optional<Choice> choice = {};  ///< Of a kernel.
-  std::int64_t parameters = 0;        ///< Of a finite network.
-  AttentionMaps attention = {};       ///< Of a finite network that attends to patches.
+  Tensor probabilities = {};              ///< f64 [test, classes]; undefined if it diverged.
+  std::optional<Choice> choice = {};      ///< Of a kernel.
+  std::optional<Iterated> iterated = {};  ///< Of a kernel that conjugate gradients solved with.
+  std::int64_t parameters = 0;            ///< Of a finite network.
+  AttentionMaps attention = {};           ///< Of a finite network that attends to patches.
 
   std::string method() const { return form.empty() ? model : model + " " + form; }
   bool diverged() const { return !probabilities.defined(); }
@@ -30,8 +31,8 @@ struct Outcome {
 Outcome outcome(const std::string& model, const std::string& form, const Task& task,
                 const Tensor& probabilities, double seconds, double megabytes);
 
-/// A row for each outcome.
-Table table_of(const Task& task, const std::vector<Outcome>& outcomes);
+/// A row for each outcome. Columns beside those of every run are the solver's.
+Table table_of(const Task& task, const Settings& settings, const std::vector<Outcome>& outcomes);
 
 /// The accuracy of one method less that of another, row by row of the test set.
 struct Comparison {

@@ -23,6 +23,7 @@ struct Settings {
   double kept = 0.25;                 ///< α of residual attention.
   std::int64_t memory_budget = 2048;  ///< MB that a Gram matrix may take.
   std::filesystem::path checkpoint;   ///< Folder of finished tiles; empty: none.
+  std::string solver = "memory";      ///< Or "direct" or "cg": kernels are tiles in that folder.
   bool finite = true;                 ///< Train the finite networks too.
   int width = 128, epochs = 20, batch_size = 64;  ///< Of the finite networks.
   double learning_rate = 0.01;

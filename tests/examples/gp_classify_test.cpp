@@ -51,7 +51,7 @@ TEST_F(GpClassify, HelpSaysWhatItTeaches) {
   EXPECT_NE(help.out.find("infinite width"), std::string::npos);
   for (const char* option :
        {"--mnist", "--cifar", "--reviews", "--glove", "--train", "--test", "--models",
-        "--memory-budget", "--checkpoint", "--threads", "--seed", "--out", "--json"})
+        "--memory-budget", "--checkpoint", "--solver", "--threads", "--seed", "--out", "--json"})
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
 }
 
@@ -196,6 +196,55 @@ TEST_F(GpClassify, SameBitsAtAnyNumberOfThreadsAndFromACheckpoint) {
   EXPECT_EQ(figures(one), figures(run(checkpoint)));
   EXPECT_FALSE(std::filesystem::is_empty(folder_ / "tiles"));
   EXPECT_EQ(figures(one), figures(run(checkpoint))) << "from finished tiles";
+}
+
+TEST_F(GpClassify, TilesOnDiskPredictWhatMemoryDoes) {
+  const std::string small = "--train 300 --test 60 --models dense,attention --no-finite ";
+  const auto solved = [&](const std::string& solver, const std::string& more = "") {
+    return run(small + "--memory-budget 150 --checkpoint " + (folder_ / solver).string() +
+               " --solver " + solver + more);
+  };
+  const Run memory = solved("memory");
+  ASSERT_EQ(memory.status, 0) << memory.error;
+  for (const std::string solver : {"direct", "cg"}) {
+    const Run tiled = solved(solver);
+    ASSERT_EQ(tiled.status, 0) << tiled.error;
+    ASSERT_EQ(tiled.report.at("rows").size(), 4u);
+    for (std::size_t i = 0; i < 4; ++i) {
+      const auto &row = tiled.report.at("rows")[i], &exact = memory.report.at("rows")[i];
+      EXPECT_EQ(row.at("method"), exact.at("method"));
+      EXPECT_EQ(row.at("accuracy"), exact.at("accuracy"));
+      EXPECT_NEAR(row.at("nll").at("mean").get<double>(), exact.at("nll").at("mean").get<double>(),
+                  solver == "direct" ? 1e-9 : 1e-5);
+      EXPECT_EQ(row.contains("mean_error"), solver == "cg");
+      if (solver == "direct") continue;
+      EXPECT_GT(row.at("iterations").at("mean"), 1);
+      for (const char* error : {"mean_error", "variance_error"}) {
+        EXPECT_GT(row.at(error).at("mean").get<double>(), 0);
+        EXPECT_LT(row.at(error).at("mean").get<double>(), 1e-2) << error;
+      }
+    }
+    EXPECT_NE(tiled.out.find("dense NTK: noise"), std::string::npos);
+    EXPECT_NE(tiled.out.find("by leave-one-out on 300 rows"), std::string::npos) << tiled.out;
+    EXPECT_EQ(figures(tiled), figures(solved(solver))) << "from finished tiles";
+    EXPECT_EQ(figures(tiled), figures(solved(solver, " --threads 1")));
+  }
+  const Run cut = solved("cg", " --sharpness 2");  // another kernel: its tiles are no others'
+  EXPECT_EQ(cut.status, 1);
+  EXPECT_NE(cut.error.find((folder_ / "cg").string()), std::string::npos) << cut.error;
+  EXPECT_EQ(figures(solved("cg")).size(), 4u) << "the tiles were lost";
+}
+
+TEST_F(GpClassify, ASolverOnDiskNeedsAFolderAndSomeMemory) {
+  const Run bare = run("--solver cg");
+  test::expect_bad_usage(bare.status, bare.error, "--checkpoint");
+  test::expect_bad_usage(run("--solver lu").status, run("--solver lu").error, "--solver");
+  const Run narrow =
+      run("--models dense --no-finite --memory-budget 10 --solver direct --checkpoint " +
+          (folder_ / "tiles").string());
+  EXPECT_EQ(narrow.status, 1);
+  EXPECT_NE(narrow.error.find("--memory-budget"), std::string::npos) << narrow.error;
+  EXPECT_EQ(std::count(narrow.error.begin(), narrow.error.end(), '\n'), 1) << narrow.error;
 }
 
 TEST_F(GpClassify, ReadsImagesAndReviews) {

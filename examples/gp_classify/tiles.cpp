@@ -1,0 +1,205 @@
+#include "ladon/examples/gp_classify/tiles.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/examples/common/text.h"
+#include "ladon/layers/infinite/gram/gram.h"
+#include "ladon/layers/infinite/gram/stored.h"
+#include "ladon/optim/posterior/classification.h"
+#include "ladon/optim/posterior/iterative_gp.h"
+#include "ladon/optim/posterior/stored_factor.h"
+
+namespace ladon::example {
+namespace {
+
+using infinite::Get;
+using infinite::Gram;
+using infinite::Inputs;
+
+const Tensor& wanted(const Gram& gram, Get get) { return get == Get::ntk ? gram.ntk : gram.nngp; }
+
+/// Means [m, classes] and variances [m] of test inputs.
+struct Means {
+  Tensor mean, variance;
+};
+
+/// Predicts from a cross kernel [m, N] and its test inputs' own [m].
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  virtual Means predict(const Tensor& cross, const Tensor& own) = 0;
+  /// Of all predictions so far.
+  virtual std::optional<Iterated> iterated() const { return {}; }
+};
+
+class FactorOnDisk : public Solver {
+ public:
+  FactorOnDisk(const infinite::StoredGram& gram, const Tensor& targets,
+               const std::filesystem::path& folder, const StoredFactorOptions& options)
+      : factor_(store_factor(gram, folder, options)), weights_(factor_.solve(targets)) {}
+  Means predict(const Tensor& cross, const Tensor& own) override {
+    const Tensor explained = sum(transpose(cross) * factor_.solve(transpose(cross)), 0);
+    return {matmul(cross, weights_), maximum(own - explained, 0)};
+  }
+
+ private:
+  StoredFactor factor_;
+  Tensor weights_;
+};
+
+class Gradients : public Solver {
+ public:
+  Gradients(const infinite::StoredGram& gram, const Tensor& targets,
+            const IterativeGpOptions& options)
+      : process_(kernel_map(gram), targets, options), scale_(mean(gram.diagonal()).item()) {
+    iterated_.iterations = process_.solved().iterations;
+  }
+  Means predict(const Tensor& cross, const Tensor& own) override {
+    const BoundedPrediction p = process_.predict(cross, own);
+    iterated_.mean_error = std::max(iterated_.mean_error, amax(p.mean_error).item());
+    iterated_.variance_error =
+        std::max(iterated_.variance_error, amax(p.variance_error).item() / scale_);
+    return {p.mean, p.variance};
+  }
+  std::optional<Iterated> iterated() const override { return iterated_; }
+
+ private:
+  IterativeGaussianProcess process_;
+  double scale_;
+  Iterated iterated_;
+};
+
+/// One kernel's work, from its tiles to the probabilities.
+class Tiled {
+ public:
+  Tiled(const Model& model, const Task& task, const Settings& settings, Get get, Progress& progress,
+        double steps)
+      : model_(model),
+        task_(task),
+        settings_(settings),
+        get_(get),
+        progress_(progress),
+        steps_(steps),
+        label_(join(model.name, get == Get::ntk ? " NTK" : " NNGP")),
+        folder_(settings.checkpoint /
+                join(task.name, '-', model.name, '-', get == Get::ntk ? "ntk" : "nngp")),
+        budget_(1e6 * static_cast<double>(settings.memory_budget)) {
+    Generator rng(settings.common.seed);
+    net_ = model.make(1, rng);  // at infinite width the number of hidden units plays no part
+  }
+
+  TiledPrediction run() {
+    const auto start = std::chrono::steady_clock::now();
+    const Choice choice = chosen();
+    const infinite::StoredGram gram = stored();
+    const double noise = choice.noise * mean(gram.diagonal()).item();
+    const auto solver = solved(gram, noise);
+    const Tensor probabilities = predicted(*solver, choice, noise);
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    return {probabilities, choice, spent.count(), solver->iterated()};
+  }
+
+ private:
+  // Of the budget a third each is for tiles of the kernel, for those of its factor, and for kernels of
+  // test inputs.
+  std::uint64_t share() const { return static_cast<std::uint64_t>(budget_ / 3); }
+  const Inputs& train() const { return model_.inputs(task_.train); }
+  infinite::Limit limit() const { return infinite::limit(net_); }
+  /// Test inputs whose kernels, N numbers each, fit so often.
+  std::int64_t at_once(double copies) const {
+    const double each = copies * sizeof(double) * static_cast<double>(train().count());
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(budget_ / 3 / each));
+  }
+
+  /// A kernel in memory takes six matrices of its size until a noise is chosen.
+  Choice chosen() {
+    const auto fits = static_cast<std::int64_t>(std::sqrt(budget_ / (2 * 6 * 8)));
+    const std::int64_t rows = std::min({task_.train.size(), fits, std::int64_t{2000}});
+    progress_.step(label_ + ", choice of the noise", 0);
+    const Gram first = infinite::gram(limit(), train().rows(0, rows), {.get = get_});
+    const Tensor labels = slice(task_.train.labels, 0, {.stop = rows});
+    const Choice choice = fit({wanted(first, get_), {}, {}}, labels, task_.classes(), [] {}).choice;
+    progress_.say(join("  ", label_, ": noise ", noise_in_words(choice.noise),
+                       " by leave-one-out on ", rows, " rows (accuracy ", choice.loo_accuracy,
+                       ", nll ", choice.loo_nll, ")"));
+    return choice;
+  }
+
+  infinite::StoredGram stored() {
+    infinite::StoredGramOptions o{.get = get_, .memory_budget = share()};
+    o.progress = [this, done = std::int64_t{0}](const infinite::StoredGramProgress& p) mutable {
+      if (p.tiles_done == 0) progress_.say(join("  ", label_, ": ", p.estimate.describe()));
+      progress_.step(label_ + ", tiles",
+                     steps_ / 3 * double(p.tiles_done - done) / double(p.estimate.tiles));
+      done = p.tiles_done;
+    };
+    return infinite::store_gram(limit(), train(), folder_ / "kernel", o);
+  }
+
+  std::unique_ptr<Solver> solved(const infinite::StoredGram& gram, double noise) {
+    const Tensor targets = classification_targets(task_.train.labels, task_.classes());
+    if (settings_.solver == "direct") {
+      StoredFactorOptions o{.noise = noise, .memory_budget = share()};
+      o.progress = [this, done = 0.0](const StoredFactorProgress& p) mutable {
+        progress_.step(label_ + ", factor", steps_ / 3 * (p.share_done - done));
+        done = p.share_done;
+      };
+      return std::make_unique<FactorOnDisk>(gram, targets, folder_ / "factor", o);
+    }
+    // Ten copies: right sides, solutions, residuals, directions, their products and what is between.
+    IterativeGpOptions o{.noise = noise, .at_once = std::min<std::int64_t>(256, at_once(10))};
+    o.progress = [this](const CgProgress&) { progress_.step(label_ + ", conjugate gradients", 0); };
+    auto solver = std::make_unique<Gradients>(gram, targets, o);
+    progress_.step(label_ + ", prediction", steps_ / 3);
+    return solver;
+  }
+
+  Tensor predicted(Solver& solver, const Choice& choice, double noise) {
+    const Inputs& test = model_.inputs(task_.test);
+    const std::int64_t m = test.count(), rows = at_once(4);  // cross, transposed, solved, product
+    std::vector<Tensor> parts;
+    for (std::int64_t begin = 0; begin < m; begin += rows) {
+      const Inputs some = test.rows(begin, std::min(m, begin + rows));
+      const infinite::GramOptions o{.get = get_, .memory_budget = share()};
+      const Tensor cross = wanted(infinite::gram(limit(), some, train(), o), get_);
+      const Gram own = infinite::gram_diagonal(limit().with_landmarks(train()), some, o);
+      const Means p = solver.predict(cross, wanted(own, get_));
+      parts.push_back(probabilities(p.mean, p.variance + noise, choice.amplitude));
+      progress_.step(label_ + ", prediction", steps_ / 3 * double(some.count()) / double(m));
+    }
+    return concat(parts, 0);
+  }
+
+  const Model& model_;
+  const Task& task_;
+  const Settings& settings_;
+  Get get_;
+  Progress& progress_;
+  double steps_;
+  std::string label_;
+  std::filesystem::path folder_;
+  double budget_;
+  Sequential net_;
+};
+
+}  // namespace
+
+TiledPrediction predict_by_tiles(const Model& model, const Task& task, const Settings& settings,
+                                 Get get, Progress& progress, double steps) {
+  const NoGrad off;
+  try {
+    return Tiled(model, task, settings, get, progress, steps).run();
+  } catch (const Error& error) {
+    throw Error(join(error.what(), "; the tiles are in ", settings.checkpoint.string(),
+                     ", the budget is --memory-budget ", settings.memory_budget, " MB"));
+  }
+}
+
+}  // namespace ladon::example
