@@ -154,7 +154,10 @@ class Tiled {
       return std::make_unique<FactorOnDisk>(gram, targets, folder_ / "factor", o);
     }
     // Ten copies: right sides, solutions, residuals, directions, their products and what is between.
-    IterativeGpOptions o{.noise = noise, .at_once = std::min<std::int64_t>(256, at_once(10))};
+    // Means and variances err by less than a test input's own solve: variances by its square.
+    IterativeGpOptions o{.noise = noise,
+                         .test_tolerance = 1e-3,
+                         .at_once = std::min<std::int64_t>(256, at_once(10))};
     o.progress = [this](const CgProgress&) { progress_.step(label_ + ", conjugate gradients", 0); };
     auto solver = std::make_unique<Gradients>(gram, targets, o);
     progress_.step(label_ + ", prediction", steps_ / 3);
