@@ -32,9 +32,24 @@ std::vector<Column> answer_columns(const Task& task) {
                                 "; ± is the standard error from the size of the test set");
 }
 
+/// Times and memory, which no two runs share, stand last.
 std::vector<Column> columns(const Task& task, const std::string& solver) {
   const bool together = solver == "memory";
   std::vector<Column> all = answer_columns(task);
+  if (solver == "cg") {
+    all.push_back({"iterations", "of conjugate gradients, for all classes at once", Better::lower});
+    all.back().whole = true;
+    all.push_back({"mean_error",
+                   "no mean of a test input's outputs is farther from the exact one; outputs are "
+                   "regressed to values that differ by 1",
+                   Better::lower});
+    all.back().tiny = true;
+    all.push_back({"variance_error",
+                   "no variance of a test input is farther from the exact one, as a share of the "
+                   "kernel's mean diagonal",
+                   Better::lower});
+    all.back().tiny = true;
+  }
   all.push_back({"seconds",
                  join("time it took. Kernels: ",
                       together ? "both of a model, which are computed together, then the choice of "
@@ -49,24 +64,6 @@ std::vector<Column> columns(const Task& task, const std::string& solver) {
                       " or its network were begun, in MB of a million bytes",
                       together ? "; of both kernels together" : ""),
                  Better::lower});
-  if (solver != "cg") return all;
-  all.push_back(
-      {.name = "iterations",
-       .meaning = "of conjugate gradients for all classes at once: products with the kernel",
-       .better = Better::lower,
-       .whole = true});
-  all.push_back({.name = "mean_error",
-                 .meaning =
-                     "no mean of a test input's outputs is farther from the exact one; outputs "
-                     "are regressed to values that differ by 1",
-                 .better = Better::lower,
-                 .tiny = true});
-  all.push_back({.name = "variance_error",
-                 .meaning =
-                     "no variance of a test input is farther from the exact one, as a share of "
-                     "the kernel's mean diagonal",
-                 .better = Better::lower,
-                 .tiny = true});
   return all;
 }
 
@@ -147,14 +144,16 @@ Outcome outcome(const std::string& model, const std::string& form, const Task& t
 Table table_of(const Task& task, const Settings& settings, const std::vector<Outcome>& outcomes) {
   Table table("method", columns(task, settings.solver));
   for (const Outcome& o : outcomes) {
-    Row row{o.method(), {o.accuracy, o.nll, {o.ece}, {o.seconds}, {o.peak_mb}}, o.diverged()};
+    Row row{o.method(), {o.accuracy, o.nll, {o.ece}}, o.diverged()};
     if (settings.solver == "cg") {
       constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-      const auto add = [&](double figure) { row.figures.push_back({figure}); };
-      add(o.iterated ? o.iterated->iterations : unknown);
-      add(o.iterated ? o.iterated->mean_error : unknown);
-      add(o.iterated ? o.iterated->variance_error : unknown);
+      const Iterated how = o.iterated.value_or(Iterated{0, unknown, unknown});
+      row.figures.push_back({o.iterated ? how.iterations : unknown});
+      row.figures.push_back({how.mean_error});
+      row.figures.push_back({how.variance_error});
     }
+    row.figures.push_back({o.seconds});
+    row.figures.push_back({o.peak_mb});
     table.add(std::move(row));
   }
   return table;

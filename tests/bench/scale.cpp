@@ -5,8 +5,10 @@
 // All threads. Each rate is the best of three. The table multiplies them:
 //   Gram      N²/2 pairs · seconds a pair of T positions, NNGP and NTK together
 //   disk      4·N² bytes a kernel: tiles on and above the diagonal, f64
-//   direct    N³/3 multiplications / rate of a Cholesky factor, and its tiles written and read
-//   CG        iterations · 4·N² bytes / rate of tiles times vectors, from memory where they fit
+//   direct    N³/3 multiplications / rate of a Cholesky factor, its tiles written once and read twice
+//             (tiles that a small memory reads more often come on top)
+//   CG        150 iterations · 4·N² bytes / rate of tiles times vectors, from memory where they fit
+//   machines  such that the Gram matrix and both kernels' solves take a week
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -228,7 +228,7 @@ TEST_F(GpClassify, TilesOnDiskPredictWhatMemoryDoes) {
     EXPECT_NE(tiled.out.find("by leave-one-out on 200 rows"), std::string::npos) << tiled.out;
     EXPECT_EQ(figures(tiled), figures(solved(solver))) << "from finished tiles";
   }
-  const Run cut = solved("cg", " --sharpness 2");  // another kernel: its tiles are no others'
+  const Run cut = solved("cg", " --bias-variance 0.2");  // another kernel: its tiles are no others'
   EXPECT_EQ(cut.status, 1);
   EXPECT_NE(cut.error.find((folder_ / "cg").string()), std::string::npos) << cut.error;
   EXPECT_EQ(figures(solved("cg")).size(), 4u) << "the tiles were lost";
