@@ -5,6 +5,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
 #include "ladon/core/parallel.h"
+#include "ladon/core/ranks.h"
 #include "ladon/examples/common/help.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
@@ -69,6 +70,8 @@ int run(CLI::App& app, const CommonOptions& options, int argc, char** argv,
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  ranks::Session session;
+  if (ranks::rank() > 0) std::cout.setstate(std::ios_base::badbit);  // the first speaks for all
   try {
     if (options.threads > 0) set_num_threads(options.threads);
     prepare_output(app.get_name(), options);
@@ -78,6 +81,7 @@ int run(CLI::App& app, const CommonOptions& options, int argc, char** argv,
     return 130;
   } catch (const std::exception& error) {
     std::cerr << app.get_name() << ": " << error.what() << '\n';
+    session.fail();
     return 1;
   }
 }
