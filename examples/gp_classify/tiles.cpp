@@ -154,9 +154,9 @@ class Tiled {
       return std::make_unique<FactorOnDisk>(gram, targets, folder_ / "factor", o);
     }
     // Ten copies: right sides, solutions, residuals, directions, their products and what is between.
-    // Means and variances err by less than a test input's own solve: variances by its square.
+    // Variances must be known well below the smallest noise: on digits 1e-3 leaves more than they are.
     IterativeGpOptions o{.noise = noise,
-                         .test_tolerance = 1e-3,
+                         .test_tolerance = 1e-6,
                          .at_once = std::min<std::int64_t>(256, at_once(10))};
     o.progress = [this](const CgProgress&) { progress_.step(label_ + ", conjugate gradients", 0); };
     auto solver = std::make_unique<Gradients>(gram, targets, o);

@@ -38,7 +38,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double iterations = 150;  // as examples/gp_classify takes for 8,000 digits
+constexpr double iterations = 150;  // more where there are more inputs, or less noise
 constexpr std::int64_t classes = 10;
 constexpr double week = 7 * 86400;
 
