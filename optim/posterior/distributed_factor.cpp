@@ -25,10 +25,17 @@ DistributedFactor distribute_factor(const infinite::StoredGram& gram,
       kernel_blocks::ridge_of("distribute_factor", gram.diagonal(), options.noise, options.jitter)
           .total();
   const std::int64_t tile = gram.estimate().tile;
+  Tensor whole;  // tile of the last block, mostly of the next too; past its budget none is kept
+  std::int64_t tile_row = -1, tile_column = -1;
   const auto block = [&](std::int64_t row, std::int64_t column, std::int64_t rows,
                          std::int64_t columns) {
     const std::int64_t i = row / tile, j = column / tile;
-    const Tensor whole = gram.tile(i, j);
+    if (i != tile_row || j != tile_column) {
+      whole = Tensor();  // before the next one is read
+      whole = gram.tile(i, j);
+      tile_row = i;
+      tile_column = j;
+    }
     const std::int64_t r = row - i * tile, c = column - j * tile;
     return at(whole, {Slice{r, r + rows}, Slice{c, c + columns}});
   };
