@@ -268,12 +268,11 @@ void add_options(CLI::App& app, Settings& s) {
       add(app, "--checkpoint", s.checkpoint, "Folder for finished tiles: a killed run resumes",
           "For kernels that take hours")
           ->check(name_of("a folder"));
-  auto* solver =
-      add(app, "--solver", s.solver,
-          "memory; or kernels as tiles in the --checkpoint folder, solved by their factor, "
-          "direct, or by conjugate gradients, cg",
-          "direct and cg go past the memory; cg says how far it may be off")
-          ->check(CLI::IsMember({"memory", "direct", "cg"}));
+  auto* solver = add(app, "--solver", s.solver,
+                     "Kernels in memory; or as tiles in the --checkpoint folder, solved directly "
+                     "or by conjugate gradients",
+                     "Past the memory; cg says how far it may be off")
+                     ->check(CLI::IsMember({"memory", "direct", "cg"}));
   app.add_flag("--finite,!--no-finite", s.finite,
                "Train the finite networks too. Leave them out where the kernels alone matter");
   add(app, "--width", s.width, "Of the finite networks' layers",
