@@ -59,8 +59,10 @@ template <class T>
 void add_gathered_product(int64_t m, int64_t pieces, int64_t width, int64_t n, const T* const* at,
                           blas::Matrix<const T> b, blas::Matrix<T> c, T* space) {
   const LoopsOf<T>& loop = loops().of<T>();
-  loop.gemm.pack_right(n, m, b.data, b.column, b.row, space);
-  loop.gathered.multiply_transposed(m, n, {at, pieces, pieces, 0, width}, space, c.data, c.row);
+  const bool panel = n == loop.gemm.columns && b.row == n && b.column == 1;
+  if (!panel) loop.gemm.pack_right(n, m, b.data, b.column, b.row, space);
+  loop.gathered.multiply_transposed(m, n, {at, pieces, pieces, 0, width}, panel ? b.data : space,
+                                    c.data, c.row);
 }
 
 template class GatheredProduct<float>;

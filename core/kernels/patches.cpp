@@ -50,6 +50,12 @@ PatchRows::PatchRows(const Windows& windows)
                               windows.positions[last_]));
 }
 
+std::pair<std::int64_t, std::int64_t> PatchRows::whole(std::int64_t tap, std::int64_t taps) const {
+  const Row seeing = inside(first_position(tap), windows_.counts[last_], windows_.stride[last_],
+                            windows_.positions[last_] - (taps - 1) * dilation_);
+  return {seeing.low, seeing.high};
+}
+
 void PatchRows::find_lines(std::int64_t line, std::vector<std::int64_t>& starts) const {
   Shape first;  // position on each axis but the last
   for (int a = last_ - 1; a >= 0; --a) {
@@ -79,30 +85,53 @@ PatchPieces<T>::PatchPieces(const PatchRows& rows, const Channels& channels)
 
 template <class T>
 const T* const* PatchPieces<T>::of(const T* images, std::int64_t begin, std::int64_t end) {
-  const Channels& c = channels_;
   at_.resize(static_cast<std::size_t>((end - begin) * pieces_));
+  next_copy_ = nullptr;
   const T** at = at_.data();
-  T* copies = nullptr;
-  rows_.each(begin, end, [&](std::int64_t image, const PatchRows::Row& row) {
-    const T* from = images + (image * c.positions + row.at) * c.all + c.first;
-    if (!whole_rows_) {
-      for (std::int64_t o = 0; o < rows_.row_taps(); ++o)
-        *at++ = row.low <= o && o < row.high ? from + (o - row.low) * rows_.dilation() * c.all
-                                             : zeros_.data();
-    } else if (row.high - row.low == rows_.row_taps() || row.low == row.high) {
-      *at++ = row.low < row.high ? from : zeros_.data();
-    } else {
-      if (!copies) {
-        clipped_ = Storage(at_.size() * static_cast<std::size_t>(width_) * sizeof(T));
-        copies = reinterpret_cast<T*>(clipped_.bytes());
-      }
-      std::fill_n(copies, width_, T(0));
-      std::copy_n(from, (row.high - row.low) * c.count, copies + row.low * c.count);
-      *at++ = copies;
-      copies += width_;
-    }
+  const std::int64_t taps = whole_rows_ ? rows_.row_taps() : 1;
+  rows_.each_line(begin, end, [&](const PatchRows::Line& line) {
+    const T** piece = at;
+    for (const std::int64_t start : line.starts)
+      for (std::int64_t tap = 0; tap < rows_.row_taps(); tap += taps)
+        find(images, line, start, tap, taps, piece++);
+    at += (line.last - line.first) * pieces_;
   });
   return at_.data();
+}
+
+template <class T>
+void PatchPieces<T>::find(const T* images, const PatchRows::Line& line, std::int64_t start,
+                          std::int64_t tap, std::int64_t taps, const T** at) {
+  const Channels& c = channels_;
+  const auto [low, high] = start < 0 ? std::pair{line.last, line.last} : rows_.whole(tap, taps);
+  const T* const image = images + line.image * c.positions * c.all + c.first;
+  std::int64_t i = line.first;
+  const auto until = [&](std::int64_t last, const auto& piece) {
+    for (; i < std::min(last, line.last); ++i, at += pieces_) *at = piece();
+  };
+  const auto edge = [&] {
+    const PatchRows::Row row = rows_.row(i, start);
+    return taps == 1 || row.low == row.high ? zeros_.data() : clipped(image + row.at * c.all, row);
+  };
+  until(low, edge);
+  const std::int64_t first = start + rows_.first_position(tap);
+  until(high, [&] { return image + (first + i * rows_.stride()) * c.all; });
+  until(line.last, edge);
+}
+
+template <class T>
+const T* PatchPieces<T>::clipped(const T* from, const PatchRows::Row& row) {
+  const std::int64_t count = channels_.count;
+  if (!next_copy_) {
+    const std::size_t bytes = at_.size() * static_cast<std::size_t>(width_) * sizeof(T);
+    if (copies_.size() < bytes) copies_ = Storage(bytes);
+    next_copy_ = reinterpret_cast<T*>(copies_.bytes());
+  }
+  T* const copy = next_copy_;
+  next_copy_ = std::fill_n(next_copy_, row.low * count, T(0));
+  next_copy_ = std::copy_n(from, (row.high - row.low) * count, next_copy_);
+  next_copy_ = std::fill_n(next_copy_, (rows_.row_taps() - row.high) * count, T(0));
+  return copy;
 }
 
 template class PatchPieces<float>;

@@ -3,6 +3,7 @@
 // autograd/ops/convolution.h.
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "ladon/core/storage.h"
@@ -41,31 +42,51 @@ class PatchRows {
   struct Row {
     std::int64_t at = 0, low = 0, high = 0;
   };
+  /// Windows [first, last) of a line along the last axis, and where the lines of positions begin that
+  /// their rows see: −1 outside.
+  struct Line {
+    std::int64_t image, first, last;
+    std::vector<std::int64_t> starts;
+  };
   std::int64_t rows() const { return static_cast<std::int64_t>(places_.size()); }
   std::int64_t row_taps() const { return size_; }
   std::int64_t dilation() const { return dilation_; }
+  std::int64_t stride() const { return windows_.stride[last_]; }
 
-  /// Calls see(image, row) for the rows of windows [begin, end), counted over all images.
+  /// Calls see(line) for the lines of windows [begin, end), counted over all images.
+  template <class See>
+  void each_line(std::int64_t begin, std::int64_t end, const See& see) const {
+    const std::int64_t across = windows_.counts[last_], lines = windows_.counts.count() / across;
+    Line line;
+    for (std::int64_t i = begin / across; i * across < end; ++i) {
+      line.image = i / lines;
+      line.first = std::max<std::int64_t>(0, begin - i * across);
+      line.last = std::min(across, end - i * across);
+      find_lines(i % lines, line.starts);
+      see(line);
+    }
+  }
+  /// Calls see(image, row) for the rows of windows [begin, end).
   template <class See>
   void each(std::int64_t begin, std::int64_t end, const See& see) const {
-    const std::int64_t across = windows_.counts[last_], lines = windows_.counts.count() / across;
-    std::vector<std::int64_t> starts;
-    for (std::int64_t i = begin, stop; i < end; i = stop) {
-      const std::int64_t line = i / across;
-      stop = std::min(end, (line + 1) * across);
-      find_lines(line % lines, starts);
-      for (std::int64_t window = i - line * across; window < stop - line * across; ++window) {
-        const Row& row = on_line_[static_cast<std::size_t>(window)];
-        for (const std::int64_t start : starts)
-          see(line / lines,
-              start < 0 || row.low == row.high ? Row{} : Row{start + row.at, row.low, row.high});
-      }
-    }
+    each_line(begin, end, [&](const Line& line) {
+      for (std::int64_t window = line.first; window < line.last; ++window)
+        for (const std::int64_t start : line.starts) see(line.image, row(window, start));
+    });
+  }
+  /// Of a window of a line, whose row's line of positions begins at `start`.
+  Row row(std::int64_t window, std::int64_t start) const {
+    const Row& own = on_line_[static_cast<std::size_t>(window)];
+    return start < 0 || own.low == own.high ? Row{} : Row{start + own.at, own.low, own.high};
+  }
+  /// Windows [first, second) of a line see all `taps` taps from `tap` on.
+  std::pair<std::int64_t, std::int64_t> whole(std::int64_t tap, std::int64_t taps) const;
+  /// What the first window of a line sees at `tap`, from the line's beginning: also outside.
+  std::int64_t first_position(std::int64_t tap) const {
+    return tap * dilation_ - windows_.before[last_];
   }
 
  private:
-  /// For the windows of that line along the last axis: where the lines of positions that their rows see
-  /// begin; −1 outside.
   void find_lines(std::int64_t line, std::vector<std::int64_t>& starts) const;
 
   Windows windows_;
@@ -92,13 +113,20 @@ class PatchPieces {
   const T* const* of(const T* images, std::int64_t begin, std::int64_t end);
 
  private:
+  /// at[i·pieces()] ← the piece of `taps` taps from `tap` on that window line.first + i sees, in the line of
+  /// positions that begins at `start`.
+  void find(const T* images, const PatchRows::Line& line, std::int64_t start, std::int64_t tap,
+            std::int64_t taps, const T** at);
+  const T* clipped(const T* from, const PatchRows::Row& row);
+
   const PatchRows& rows_;
   Channels channels_;
   bool whole_rows_;
   std::int64_t pieces_, width_;
   std::vector<T> zeros_;
   std::vector<const T*> at_;
-  Storage clipped_;
+  Storage copies_;  // of what hangs over an edge
+  T* next_copy_ = nullptr;
 };
 
 /// patches [end − begin, taps·count] ← what windows [begin, end), counted over all images, see.

@@ -19,7 +19,7 @@ struct Block {
     Row<T> of_b[V];
 #pragma GCC unroll 2
     for (int j = 0; j < V; ++j) of_b[j] = row_at(b + j * row_lanes<T>);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
       const T of_a = x(i);
 #pragma GCC unroll 2
@@ -30,20 +30,20 @@ struct Block {
   /// c[i] ← sum[i] + plus[i·plus_row], or sum[i] if plus is null, for as many columns as c has.
   LADON_INLINE void store(int64_t columns, const T* plus, int64_t plus_row, T* c,
                           int64_t c_row) const {
-    if (columns < V * row_lanes<T>) {
-      for (int i = 0; i < R; ++i)
-        for (int64_t j = 0; j < columns; ++j)
-          c[i * c_row + j] =
-              sum[i][j / row_lanes<T>][j % row_lanes<T>] + (plus ? plus[i * plus_row + j] : T(0));
-      return;
-    }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < R; ++i)
 #pragma GCC unroll 2
       for (int j = 0; j < V; ++j) {
         const int64_t at = j * row_lanes<T>;
-        row_at(c + i * c_row + at) =
-            plus ? sum[i][j] + row_at(plus + i * plus_row + at) : sum[i][j];
+        T* to = c + i * c_row + at;
+        const T* more = plus ? plus + i * plus_row + at : plus;
+        if (columns - at >= row_lanes<T>) {
+          row_at(to) = more ? sum[i][j] + row_at(more) : sum[i][j];
+          continue;
+        }
+        T part[row_lanes<T>];
+        row_at(part) = sum[i][j];
+        for (int64_t l = 0; l < columns - at; ++l) to[l] = part[l] + (more ? more[l] : T(0));
       }
   }
 };
@@ -63,15 +63,18 @@ LADON_INLINE void with_number(int64_t n, const Body& body) {
     with_number<most - 1>(n, body);
 }
 
-/// body(i, j, rows, vectors) for the blocks of C: a panel of B passes by all of A's rows.
+/// body(i, j, rows, vectors) for the blocks of C: a panel of B passes by all of A's rows. A narrow block
+/// has more rows, so that as many sums are on their way.
 template <class T, class Body>
 LADON_INLINE void for_blocks(int64_t m, int64_t n, const Body& body) {
   for (int64_t j = 0; j < n; j += block_columns<T>)
-    for (int64_t i = 0; i < m; i += block_rows)
-      with_number<block_rows>(m - i, [&](auto rows) {
-        with_number<block_vectors>((n - j + row_lanes<T> - 1) / row_lanes<T>,
-                                   [&](auto vectors) { body(i, j, rows, vectors); });
-      });
+    with_number<block_vectors>((n - j + row_lanes<T> - 1) / row_lanes<T>, [&](auto vectors) {
+      constexpr int tall = vectors.value == 1 ? block_rows * 3 / 2 : block_rows;
+      int64_t i = 0;
+      for (; i + tall <= m; i += tall) body(i, j, Number<tall>(), vectors);
+      for (; i < m; i += block_rows)
+        with_number<block_rows>(m - i, [&](auto rows) { body(i, j, rows, vectors); });
+    });
 }
 
 template <int R, int V, class T>
