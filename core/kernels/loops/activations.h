@@ -6,45 +6,34 @@
 
 namespace ladon::kernels::LADON_LEVEL {
 
-/// exp(low − a²/2) for a tiny `low`, accurate in the tail: a² is taken as h² + (a−h)(a+h) with h²
-/// exact.
+/// A ratio of two numbers.
 template <class T>
-LADON_INLINE Power<T> gaussian(T a, T low) {
-  const T h = from_bits<T>(bits(a) & Format<T>::upper_half);
-  return power_below(Pair<T>{T(-0.5) * (h * h), low - T(0.5) * ((a - h) * (a + h))});
-}
-
-/// Φ(−a)·exp(a²/2)/t for a ≥ 0, with t = 1/(1 + a/2) and Φ the standard normal distribution
-/// function. Fits of least squares, weighted by their relative error.
-LADON_INLINE float tail_of(float t) {
-  return polynomial(2.0f * t - 0.75f, 0x1.2f105ap-2f, 0x1.3dbd04p-3f, 0x1.c2b41p-6f,
-                    -0x1.02c74ap-6f, -0x1.48f52ep-8f, 0x1.0041bep-8f, 0x1.0bc222p-11f,
-                    -0x1.3f0702p-10f, 0x1.d29408p-13f, 0x1.17ae56p-12f, -0x1.19abfcp-13f,
-                    -0x1.c0d8f8p-18f, 0x1.7d91f8p-17f);
-}
-LADON_INLINE double tail_of(double t) {
-  return polynomial(
-      2.0 * t - 0.5, 0x1.095608c7b15f1p-2, 0x1.1c4ae5bde5bbap-3, 0x1.2e6d04708a9c7p-5,
-      -0x1.1bd034f7f0ab9p-7, -0x1.1e82e151978acp-7, 0x1.885c1ee391664p-10, 0x1.5573c3f425417p-9,
-      -0x1.8e948fd4405a0p-11, -0x1.d0c7a9d9f54eep-11, 0x1.196cb98cb508dp-11, 0x1.08bf6d9c8008ap-12,
-      -0x1.7b145eb5e934dp-12, 0x1.083e74a43cf53p-16, 0x1.9fca4794b848dp-13, -0x1.d971fd0af5c98p-14,
-      -0x1.f8fd09644225ep-15, 0x1.cfc1f8899b5dcp-14, -0x1.08eea67bcd8b0p-15, -0x1.c99d056dad407p-15,
-      0x1.0262b84bf322ep-14, -0x1.25dd0647e75afp-17, -0x1.250542fb72ce6p-15, 0x1.200448f9c82eep-15,
-      -0x1.0bfdef87948a7p-17, -0x1.91e3736194ea4p-17, 0x1.f0fa1ac41a226p-17, -0x1.2768f7d9127b8p-17,
-      0x1.b6b8fb72a4caep-19, -0x1.9f5737217ec12p-21, 0x1.cf0e8b48f2536p-24, -0x1.d1f77701eb5d9p-28);
-}
-
-/// Φ(−a) = ratio·bell for a ≥ 0. By a relative error `lost` of t, Φ(−a)·exp(a²/2) changes by some
-/// (1 + 3/4 t)·lost: that is made good in the exponent of the bell.
-template <class T>
-struct NormalTail {
-  T ratio;
-  Power<T> bell;
+struct Ratio {
+  T above, below;
 };
+/// Φ(−a)·exp(a²/2) for a ≥ 0, with Φ the standard normal distribution function: rational fits of least
+/// squares, reweighted until the largest relative error is least (2^−27 up to 15, 2^−60 up to 39). All
+/// coefficients are positive, so that nothing cancels.
+LADON_INLINE Ratio<float> scaled_tail(float a) {
+  return {polynomial(a, 0x1p-1f, 0x1.c1d2c8p-2f, 0x1.78c3c8p-3f, 0x1.4ee4ap-5f, 0x1.102e48p-8f),
+          polynomial(a, 0x1p+0f, 0x1.ad2b94p+0f, 0x1.349e42p+0f, 0x1.e2b79ep-2f, 0x1.a3c054p-4f,
+                     0x1.551fd6p-7f)};
+}
+LADON_INLINE Ratio<double> scaled_tail(double a) {
+  return {polynomial(a, 0x1p-1, 0x1.a7e5e1de6b0a2p-1, 0x1.5bf603462287ap-1, 0x1.6dec6c32878d9p-2,
+                     0x1.0e6ef47915067p-3, 0x1.2431f1e99c0acp-5, 0x1.d2d06cbe5921fp-8,
+                     0x1.108fce63879d7p-10, 0x1.bf02a4df9ede9p-14, 0x1.d4299be5b6b8cp-18,
+                     0x1.e1717f69af9d4p-23),
+          polynomial(a, 0x1p+0, 0x1.3a1405be865e6p+1, 0x1.68942270331d3p+1, 0x1.002f5b5e96bc6p+1,
+                     0x1.f5d0811ab18c1p-1, 0x1.64ae1023d251cp-2, 0x1.78be81d4cf41ep-4,
+                     0x1.28e41130f5a9fp-6, 0x1.57e5c253d0d6cp-9, 0x1.18b620e6ee5e6p-12,
+                     0x1.25609ac9a75dep-16, 0x1.2db32b400f0a4p-21)};
+}
+
+/// exp(−a²/2), accurate in the tail too.
 template <class T>
-LADON_INLINE NormalTail<T> normal_tail(T a) {
-  const T half = T(0.5) * a, t = T(1) / (T(1) + half), lost = (T(1) - t) - half * t;
-  return {t * tail_of(t), gaussian(a, lost + T(0.75) * t * lost)};
+LADON_INLINE Power<T> gaussian(T a) {
+  return power_below(exact_product(T(-0.5) * a, a));
 }
 
 // The activations end in 0 at −∞ and follow x at +∞. Beyond these bounds their factors have reached
@@ -59,16 +48,16 @@ constexpr T gelu_tanh_bound = sizeof(T) == 4 ? T(10.9) : T(21.7);
 template <class T>
 LADON_INLINE T gelu(T x) {
   const T a = at_most(abs(x), gelu_bound<T>);
-  const NormalTail<T> tail = normal_tail(a);
-  return at_least(x, T(0)) - tail.bell.times(a * tail.ratio);
+  const Ratio<T> tail = scaled_tail(a);
+  return at_least(x, T(0)) - gaussian(a).times(a * tail.above / tail.below);
 }
 
-/// Φ(x) + x·φ(x): d = Φ(−a) − a·φ(a) below 0, 1 − d above, with a = |x|.
+/// Φ(x) + x·φ(x): d = Φ(−a) − a·φ(a) below 0, 1 − d above, with a = |x| and φ(a) = exp(−a²/2)/√(2π).
 template <class T>
 LADON_INLINE T gelu_derivative(T x) {
   const T a = at_most(abs(x), gelu_bound<T>);
-  const NormalTail<T> tail = normal_tail(a);
-  const T d = tail.bell.times(tail.ratio - static_cast<T>(0.39894228040143268) * a);
+  const Ratio<T> tail = scaled_tail(a);
+  const T d = gaussian(a).times(tail.above / tail.below - static_cast<T>(0.39894228040143268) * a);
   return x < T(0) ? d : T(1) - d;
 }
 

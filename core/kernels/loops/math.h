@@ -112,7 +112,7 @@ struct Split {
 template <class T>
 LADON_INLINE Split<T> split_exponent(T high, T low) {
   using F = Format<T>;
-  const T shifted = (high + low) * static_cast<T>(0x1.71547652b82fep+0) + F::magic;
+  const T shifted = high * static_cast<T>(0x1.71547652b82fep+0) + F::magic;
   const T k = shifted - F::magic;
   return {high - k * F::ln2_high, k * F::ln2_low - low, bits(shifted) - bits(F::magic)};
 }
@@ -178,13 +178,18 @@ template <class T>
 LADON_INLINE T exp_below(T x) {
   return power_below(Pair<T>{at_least(x, Format<T>::exp_lowest), T(0)}).times(T(1));
 }
-/// The same where the result is normal, and 0 below: one power of two will do.
+/// exp(x) where it is normal and half of the largest number at most: one power of two will do.
+template <class T>
+LADON_INLINE T exp_within(T x) {
+  using F = Format<T>;
+  const Split<T> s = split_exponent(x, T(0));
+  return (T(1) + s.expm1()) * from_bits<T>((s.k + F::bias) << F::mantissa);
+}
+/// exp(x) for x ≤ 0, or 0 where that is below the normal numbers.
 template <class T>
 LADON_INLINE T exp_below_flushed(T x) {
-  using F = Format<T>;
-  constexpr T lowest = -static_cast<T>(F::bias) * static_cast<T>(0x1.62e42fefa39efp-1);
-  const Split<T> s = split_exponent(at_least(x, lowest), T(0));
-  return (T(1) + s.expm1()) * from_bits<T>((s.k + F::bias) << F::mantissa);
+  constexpr T lowest = -static_cast<T>(Format<T>::bias) * static_cast<T>(0x1.62e42fefa39efp-1);
+  return exp_within(at_least(x, lowest));
 }
 
 /// 2^k (e^r − 1) + (2^k − 1); halves first, so that 2^k does not overflow before the result does.
@@ -301,14 +306,15 @@ LADON_INLINE T softplus(T x) {
   return (x > T(0) ? x : T(0)) + log1p_finite(exp_below(-abs(x)));
 }
 
-/// exp(z²)·erfc(z) for z ≥ 0: a polynomial in t = 1/(1 + 11/32·z).
-LADON_INLINE float scaled_erfc(float z) {
-  const float t = 1.0f / (1.0f + 0.34375f * z);
-  return t * polynomial(t, 0x1.8d3154p-3f, 0x1.8d357ap-3f, 0x1.74854cp-3f, 0x1.53ed7cp-3f,
-                        0x1.78796ap-4f, 0x1.a49a14p-3f, -0x1.7d0edp-3f, 0x1.49d876p-2f,
-                        -0x1.ba1928p-3f, 0x1.7f1ab2p-5f);
+/// erfc(a) for a ≥ 0.9, weighted by the error of erf(a): −log erfc(a) is a polynomial up to 3.95, from
+/// where erf(a) rounds to 1. (By pairs of terms, which do not wait for each other.)
+LADON_INLINE float erfc_above(float a) {
+  const float x = at_most(a, 3.95f);
+  return exp_within(-polynomial(x * x, 0x1.5d8ae2p-13f + 0x1.20b742p+0f * x,
+                                0x1.4621fp-1f + 0x1.aa71a4p-4f * x,
+                                -0x1.6d99e8p-6f + 0x1.91c6c6p-9f * x, -0x1.9fa7f6p-13f));
 }
-/// In t = 1/(1 + z/2), about its middle, for z ≥ 0.9; weighted by the error of erf(z).
+/// exp(z²)·erfc(z): a polynomial in t = 1/(1 + z/2), about its middle, for z ≥ 0.9; weighted by the error of erf(z).
 LADON_INLINE double scaled_erfc(double z) {
   const double t = 1 / (1 + 0.5 * z);
   return t * polynomial(2 * t - 0.94, 0x1.f673a4057b6bp-2, 0x1.4eddc674b2ed4p-2,
@@ -317,6 +323,7 @@ LADON_INLINE double scaled_erfc(double z) {
                         -0x1.4503402d304bbp-12, -0x1.10b085e43f42ep-14, 0x1.6f17a2a2a152bp-14,
                         -0x1.6f87fbaf1017fp-16, -0x1.08c54d2b70e68p-21);
 }
+LADON_INLINE double erfc_above(double a) { return exp_below_flushed(-a * a) * scaled_erfc(a); }
 
 /// erf(x)/x − 1 at z = x², x ≤ 0.9.
 LADON_INLINE float erf_tail(float z) {
@@ -333,22 +340,23 @@ template <class T>
 LADON_INLINE T erf(T x) {
   const T a = abs(x), z = a * a;
   const T small = a + a * erf_tail(z);
-  const T large = T(1) - exp_below_flushed(-z) * scaled_erfc(a);
+  const T large = T(1) - erfc_above(a);
   return copysign(a < T(0.9) ? small : large, x);
 }
 
 /// The largest |x| for which `sine` is accurate.
 template <class T>
-constexpr T sine_limit = sizeof(T) == 4 ? T(1e6) : T(1e5);
+constexpr T sine_limit = T(1e5);
 
 /// y, sin or cos of r, as sin(r + q·π/2): the other one where q is odd, negative where its second bit is.
-LADON_INLINE double in_quarter(std::uint64_t q, double s, double c) {
-  const double y = (q & 1) != 0 ? c : s;
-  return from_bits<double>(bits(y) ^ ((q & 2) << 62));
+template <class T>
+LADON_INLINE T in_quarter(Word<T> q, T s, T c) {
+  const T y = (q & 1) != 0 ? c : s;
+  return from_bits<T>(bits(y) ^ ((q & 2) << (8 * sizeof(T) - 2)));
 }
 
-/// sin(x + quarter·π/2) for |x| ≤ sine_limit, computed in double: x = k·π/2 + r, |r| ≤ π/4.
-LADON_INLINE float sine(float x, std::uint64_t quarter) {
+/// sin(x + quarter·π/2) for |x| ≤ sine_limit: x = k·π/2 + r, |r| ≤ π/4. The same at every level.
+LADON_INLINE float sine_in_double(float x, std::uint64_t quarter) {
   using F = Format<double>;
   const double shifted = x * 0x1.45f306dc9c883p-1 + F::magic;
   const double k = shifted - F::magic;
@@ -362,7 +370,27 @@ LADON_INLINE float sine(float x, std::uint64_t quarter) {
   return static_cast<float>(in_quarter(bits(shifted) + quarter, s, c));
 }
 
-/// The same with r as a pair, from π/2 in pieces of 37 bits, whose products with k ≤ 2¹⁶ are exact.
+/// The same with r as a pair, in single precision where there are fused steps, which lose nothing of
+/// x − k·π/2 before it is small.
+LADON_INLINE float sine(float x, Word<float> quarter) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  using F = Format<float>;
+  const float shifted = fused(x, 0x1.45f306p-1f, F::magic), k = shifted - F::magic;
+  const float first = fused(k, -0x1.921fb6p+0f, x), r = fused(k, 0x1.777a5cp-25f, first);
+  const float low = fused(k, 0x1.ee59dap-50f, fused(k, 0x1.777a5cp-25f, first - r));
+  const float z = r * r, h = 0.5f * r, w = fused(-h, r, 1.0f);
+  const float s =
+      r + fused(r * z, polynomial(z, -0x1.555544p-3f, 0x1.1106aap-7f, -0x1.9912bp-13f), low);
+  const float c = w + fused(z * z, polynomial(z, 0x1.55554ap-5f, -0x1.6c0b98p-10f, 0x1.99becep-16f),
+                            fused(-h, r, 1.0f - w) - r * low);
+  const float y = in_quarter(bits(shifted) + quarter, s, c);
+  return (quarter == 0) & (x == 0) ? x : y;  // −0
+#else
+  return sine_in_double(x, quarter);
+#endif
+}
+
+/// In double precision, from π/2 in pieces of 37 bits, whose products with k ≤ 2¹⁶ are exact.
 LADON_INLINE double sine(double x, std::uint64_t quarter) {
   using F = Format<double>;
   const double shifted = x * 0x1.45f306dc9c883p-1 + F::magic;
@@ -382,5 +410,6 @@ LADON_INLINE double sine(double x, std::uint64_t quarter) {
   const double y = in_quarter(bits(shifted) + quarter, s, c);
   return (quarter == 0) & (x == 0) ? x : y;  // −0
 }
+LADON_INLINE double sine_in_double(double x, std::uint64_t quarter) { return sine(x, quarter); }
 
 }  // namespace ladon::kernels::LADON_LEVEL

@@ -84,16 +84,16 @@ void unary(const T* x, T* y, int64_t n) {
 }
 
 // Far from 0 the reduction of `sine` loses its accuracy; the C library goes on.
-template <uint64_t quarter, class T>
+template <bool cosine, class T>
 void sine_loop(const T* x, T* y, int64_t n) {
   int64_t beyond = 0;
 #pragma omp simd reduction(+ : beyond)
   for (int64_t i = 0; i < n; ++i) beyond += !(abs(x[i]) <= sine_limit<T>);
   if (beyond == 0) {
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) y[i] = sine(x[i], quarter);
+    for (int64_t i = 0; i < n; ++i) y[i] = sine(x[i], Word<T>(cosine));
   } else {
-    for (int64_t i = 0; i < n; ++i) y[i] = quarter == 0 ? far_sin(x[i]) : far_cos(x[i]);
+    for (int64_t i = 0; i < n; ++i) y[i] = cosine ? far_cos(x[i]) : far_sin(x[i]);
   }
 }
 
@@ -207,7 +207,7 @@ void axpby(T a, T* x, T b, const T* y, int64_t n) {
 template <Unary op, class T>
 constexpr typename LoopsOf<T>::UnaryLoop unary_loop() {
   if constexpr (floating<T> && (op == Unary::sin || op == Unary::cos))
-    return sine_loop<(op == Unary::cos), T>;
+    return sine_loop<op == Unary::cos, T>;
   else if constexpr (has_unary<op, T>)
     return unary<op, T>;
   else

@@ -100,8 +100,8 @@ void normal(const uint32_t* w, T mean, T stddev, T* y, int64_t n) {
   for (int64_t i = 0; i < n; i += 2) {
     const T radius = sqrt(T(-2) * log_of_positive(positive(raw(w, i, T()))));
     const T angle = static_cast<T>(pi * centred(raw(w, i + 1, T())));
-    y[i] = mean + stddev * (radius * sine(angle, 1));
-    y[i + 1] = mean + stddev * (radius * sine(angle, 0));
+    y[i] = mean + stddev * (radius * sine_in_double(angle, 1));
+    y[i + 1] = mean + stddev * (radius * sine_in_double(angle, 0));
   }
 }
 
