@@ -14,6 +14,18 @@ void set(T* y, T value, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = value;
 }
 
+/// Asks for the row that follows x, on its way while this one is computed: where rows end with pages, the
+/// processor does not foresee it. (There need not be one.)
+template <class T>
+LADON_INLINE void ask_for_next_row(const T* x, int64_t n) {
+  constexpr int64_t line = 64, longest = 1 << 14;  // bytes
+  const auto bytes = n * static_cast<int64_t>(sizeof(T));
+  if (bytes > longest) return;
+  const auto next = reinterpret_cast<std::uintptr_t>(x + n);
+  for (int64_t i = 0; i < bytes; i += line)
+    __builtin_prefetch(reinterpret_cast<const void*>(next + static_cast<std::uintptr_t>(i)));
+}
+
 /// y = exp(x − shift) for shift ≥ x, 0 where that is not normal; returns Σy.
 template <class T>
 LADON_INLINE T exponentials(const T* x, T shift, T* y, int64_t n) {
@@ -25,6 +37,7 @@ LADON_INLINE T exponentials(const T* x, T shift, T* y, int64_t n) {
 template <class T>
 void softmax(const T* x, T* y, int64_t n) {
   const T top = reduce_row<Reduce::max>(x, n);
+  ask_for_next_row(x, n);
   if (top == -infinity<T>) return set(y, T(0), n);
   const T scale = T(1) / exponentials(x, top, y, n);
 #pragma omp simd
@@ -34,6 +47,7 @@ void softmax(const T* x, T* y, int64_t n) {
 template <class T>
 void log_softmax(const T* x, T* y, int64_t n) {
   const T top = reduce_row<Reduce::max>(x, n);
+  ask_for_next_row(x, n);
   if (top == -infinity<T>) return set(y, top, n);
   const T log_sum = log(exponentials(x, top, y, n));
 #pragma omp simd
@@ -55,6 +69,8 @@ T logsumexp(const T* x, int64_t n) {
 template <class T>
 void softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
   const T mean = dot(g, y, n);
+  ask_for_next_row(g, n);
+  ask_for_next_row(y, n);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) dx[i] = y[i] * (g[i] - mean);
 }
@@ -92,10 +108,14 @@ struct Moments {
   T mean, rstd, scale;
 };
 
-/// 1/sqrt(mean y² + eps).
+/// 1/sqrt(mean of (x − mean)² + eps).
 template <class T>
-LADON_INLINE T rstd_of(const T* y, T eps, int64_t n) {
-  return T(1) / sqrt(reduce_row<Reduce::sum_squares>(y, n) / T(n) + eps);
+LADON_INLINE T rstd_of(const T* x, T mean, T eps, int64_t n) {
+  const T sum = reduce_terms<Reduce::sum, T>(0, n, [=]<class V>(int64_t i) {
+    const V d = load<V>(x + i) - mean;
+    return d * d;
+  });
+  return T(1) / sqrt(sum / T(n) + eps);
 }
 
 /// Takes what is left of their mean off the deviations y; returns their rstd.
@@ -104,18 +124,17 @@ template <class T>
   const T rest = reduce_row<Reduce::sum>(y, n) / T(n);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) y[i] -= rest;
-  return rstd_of(y, eps, n);
+  return rstd_of(y, T(0), eps, n);
 }
 
 /// y = x − mean, also where rounding the mean shows; y may be x.
 template <class T>
-LADON_INLINE Moments<T> centre(const T* x, T eps, T* y, int64_t n) {
+[[gnu::noinline]] Moments<T> centre(const T* x, T eps, T* y, int64_t n) {
   const T mean = reduce_row<Reduce::sum>(x, n) / T(n);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] - mean;
-  const T rstd = rstd_of(y, eps, n);
-  if (far_from_zero(mean, rstd)) [[unlikely]]
-    return {mean, centre_again(eps, y, n), T(1)};
+  const T rstd = rstd_of(y, T(0), eps, n);
+  if (far_from_zero(mean, rstd)) return {mean, centre_again(eps, y, n), T(1)};
   return {mean, rstd, T(1)};
 }
 
@@ -131,26 +150,37 @@ template <class T>
   return {m.mean, m.rstd, scale};
 }
 
+/// y = (x − mean)·r·weight + bias.
 template <class T>
-void layer_norm(const T* x, const T* weight, const T* bias, T eps, T* y, T* mean, T* rstd,
-                int64_t n) {
-  Moments<T> m = centre(x, eps, y, n);
-  if (!(m.rstd > T(0) && m.rstd <= squares_vanish<T>)) [[unlikely]]
-    m = centre_scaled(x, eps, y, n);
-  const T r = m.rstd;
-  *mean = m.mean * m.scale;
-  *rstd = r / m.scale;
+LADON_INLINE void scale_and_shift(const T* x, T mean, T r, const T* weight, const T* bias, T* y,
+                                  int64_t n) {
   if (weight && bias) {
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) y[i] = y[i] * r * weight[i] + bias[i];
+    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * r * weight[i] + bias[i];
   } else {
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) y[i] *= r;
+    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * r;
     if (weight)
       for (int64_t i = 0; i < n; ++i) y[i] *= weight[i];
     if (bias)
       for (int64_t i = 0; i < n; ++i) y[i] += bias[i];
   }
+}
+
+template <class T>
+void layer_norm(const T* x, const T* weight, const T* bias, T eps, T* y, T* mean, T* rstd,
+                int64_t n) {
+  const auto vanish = [](T r) { return !(r > T(0) && r <= squares_vanish<T>); };
+  *mean = reduce_row<Reduce::sum>(x, n) / T(n);
+  ask_for_next_row(x, n);
+  *rstd = rstd_of(x, *mean, eps, n);
+  if (!vanish(*rstd) && !far_from_zero(*mean, *rstd)) [[likely]]
+    return scale_and_shift(x, *mean, *rstd, weight, bias, y, n);
+  Moments<T> m = centre(x, eps, y, n);
+  if (vanish(m.rstd)) m = centre_scaled(x, eps, y, n);
+  *mean = m.mean * m.scale;
+  *rstd = m.rstd / m.scale;
+  scale_and_shift(y, T(0), m.rstd, weight, bias, y, n);
 }
 
 // With h = (x − mean)·rstd = centred(x)·r and u = g·weight:
@@ -165,6 +195,8 @@ LADON_INLINE void backward_row(const T* g, const T* x, const Centred& centred, T
     u = dx;
   }
   const T along_one = reduce_row<Reduce::sum>(u, n) / T(n);
+  ask_for_next_row(g, n);
+  ask_for_next_row(x, n);
   const T along_h = r / T(n) * reduce_terms<Reduce::sum, T>(0, n, [=]<class V>(int64_t i) {
                       return load<V>(u + i) * centred(load<V>(x + i));
                     });
