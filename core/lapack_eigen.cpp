@@ -8,6 +8,7 @@
 #include "ladon/core/lapack_operands.h"
 #include "ladon/core/parallel.h"
 #include "ladon/core/storage.h"
+#include "ladon/core/tridiagonal.h"
 #include "ladon/core/view.h"
 
 // LAPACK's own names. A Fortran character argument brings its length at the end.
@@ -18,10 +19,6 @@ void ssyevd_(const char* job, const char* uplo, const int* n, float* a, const in
 void dsyevd_(const char* job, const char* uplo, const int* n, double* a, const int* stride,
              double* w, double* work, const int* work_size, int* iwork, const int* iwork_size,
              int* info, std::size_t, std::size_t);
-void ssytrd_(const char* uplo, const int* n, float* a, const int* stride, float* d, float* e,
-             float* tau, float* work, const int* work_size, int* info, std::size_t);
-void dsytrd_(const char* uplo, const int* n, double* a, const int* stride, double* d, double* e,
-             double* tau, double* work, const int* work_size, int* info, std::size_t);
 void sstedc_(const char* job, const int* n, float* d, float* e, float* z, const int* stride,
              float* work, const int* work_size, int* iwork, const int* iwork_size, int* info,
              std::size_t);
@@ -74,18 +71,6 @@ int syevd(bool vectors, int n, T* a, T* values) {
   return info;
 }
 
-// A = Q·T·Qᵀ: T is d, and e beside it; Q is left in `a` and tau.
-template <class T>
-void make_tridiagonal(int n, T* a, T* d, T* e, T* tau) {
-  const int work_size = n * block;
-  Room<T> work(work_size);
-  int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    ssytrd_(&upper, &n, a, &n, d, e, tau, work.data(), &work_size, &info, 1);
-  else
-    dsytrd_(&upper, &n, a, &n, d, e, tau, work.data(), &work_size, &info, 1);
-}
-
 // Of T by divide and conquer: d becomes its eigenvalues, the rows of z [n, n] its eigenvectors.
 template <class T>
 int divide_and_conquer(int n, T* d, T* e, T* z) {
@@ -127,7 +112,7 @@ bool moderate(std::int64_t n, const T* a) {
   return size < far && size > 1 / far;
 }
 
-// LAPACK's driver in its three steps, for the sake of the last one, which all threads share. The result
+// What LAPACK's driver does, in three steps, of which all threads share the first and the last. The result
 // are eigenvectors as rows.
 template <class T>
 int eigen_by_steps(int n, T* a, T* values, Tensor& rows) {

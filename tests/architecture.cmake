@@ -98,7 +98,7 @@ list(FILTER others EXCLUDE REGEX "^core/ranks(_cholesky)?\\.cpp$")
 forbid("${others}" "mpi\\.h")
 
 # optim/ladon.h brings every header but these, which are for the library itself.
-set(inner "^core/kernels/|^core/data/byte_alphabet\\.h|^core/(blas|lapack_operands|mapped|names|view)\\.h"
+set(inner "^core/kernels/|^core/data/byte_alphabet\\.h|^core/(blas|lapack_operands|mapped|names|tridiagonal|view)\\.h"
           "^core/io/(crc|elements|json|npy_format|safetensors_header|safetensors_index|utf8|zip)\\.h"
           "^autograd/(elementwise|forms|leaf|operands|windows)\\.h|^layers/infinite/attention/"
           "^layers/infinite/(dual/entries|dual/rule|gram/checkpoint|gram/exchange|gram/plan|gram/work|kernel/roots|kernel/windows)\\.h|^optim/(parameters|particles/(fair_alpha|rows))\\.h|^optim/posterior/search\\.h"

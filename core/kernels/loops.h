@@ -18,6 +18,7 @@
 #include "ladon/core/kernels/loops/random.h"
 #include "ladon/core/kernels/loops/rectifier.h"
 #include "ladon/core/kernels/loops/recurrent.h"
+#include "ladon/core/kernels/loops/symmetric.h"
 
 namespace ladon::kernels {
 
@@ -80,6 +81,7 @@ struct LoopsOf {
   GemmLoops<T> gemm;
   ParticleLoops<T> particles;
   RecurrentLoops<T> recurrent;
+  SymmetricLoops<T> symmetric;
 };
 
 struct Loops {

@@ -249,7 +249,7 @@ TEST_P(Lapack, EigenvectorsOfLargeAndSmallNumbers) {
 }
 
 TEST_P(Lapack, EigenvectorsHaveTheSameBitsAtAnyNumberOfThreads) {
-  const Tensor a = positive(300, GetParam());
+  const Tensor a = positive(420, GetParam());  // products with vectors by two tasks
   const int before = num_threads();
   set_num_threads(1);
   const auto one = lapack::eigh(a);
@@ -260,23 +260,49 @@ TEST_P(Lapack, EigenvectorsHaveTheSameBitsAtAnyNumberOfThreads) {
   EXPECT_EQ(one.second.to_vector(), two.second.to_vector());
 }
 
-TEST_P(Lapack, EigenvectorsAreColumns) {
-  for (const std::int64_t n : {0, 1, 2, 9, 120, 256, 300}) {
-    const Tensor a = positive(n, GetParam());
-    const auto [values, vectors] = lapack::eigh(a);
-    ASSERT_EQ(values.shape(), (Shape{n}));
-    const std::vector<double> w = values.to_vector();
-    EXPECT_TRUE(std::is_sorted(w.begin(), w.end()));
-    const Dense v(vectors);
-    Dense scaled = v, identity(n, n);
-    for (std::int64_t j = 0; j < n; ++j) {
-      identity(j, j) = 1;
-      for (std::int64_t i = 0; i < n; ++i) scaled(i, j) *= w[static_cast<std::size_t>(j)];
-    }
-    const double close = 10 * tolerance(GetParam(), n);
-    EXPECT_LE(largest_difference(Dense(a) * v, scaled), close);
-    EXPECT_LE(largest_difference(transpose(v) * v, identity), close);
+// Eigenvalues ascend, eigenvectors are orthonormal columns, and A·V = V·diag(w) to a tolerance times the
+// largest element of A.
+void check_eigenvectors(const Tensor& a) {
+  const std::int64_t n = a.shape()[0];
+  const auto [values, vectors] = lapack::eigh(a);
+  ASSERT_EQ(values.shape(), (Shape{n}));
+  const std::vector<double> w = values.to_vector();
+  EXPECT_TRUE(std::is_sorted(w.begin(), w.end()));
+  const Dense v(vectors);
+  Dense scaled = v, identity(n, n);
+  for (std::int64_t j = 0; j < n; ++j) {
+    identity(j, j) = 1;
+    for (std::int64_t i = 0; i < n; ++i) scaled(i, j) *= w[static_cast<std::size_t>(j)];
   }
+  const Dense given(a);
+  const double size = largest_difference(given, Dense(n, n));
+  const double close = 10 * tolerance(a.dtype(), n);
+  EXPECT_LE(largest_difference(given * v, scaled), close * size);
+  EXPECT_LE(largest_difference(transpose(v) * v, identity), close);
+}
+
+TEST_P(Lapack, EigenvectorsOfMatricesOfLowRank) {
+  const std::int64_t n = 290, rank = 3;
+  Generator rng(3);
+  const Dense factor(normal({n, rank}, rng, 0, 1, f64));
+  Dense a = factor * transpose(factor);
+  // What rank 3 leaves is dust, whose squares are below the least number of single precision.
+  for (const double scale : {1.0, 1e-11}) {
+    Dense scaled = a;
+    for (double& x : scaled.values) x *= scale;
+    check_eigenvectors(tensor_of(scaled, GetParam()));
+  }
+  check_eigenvectors(zeros({n, n}, GetParam()));
+  Dense diagonal(n, n);
+  for (std::int64_t i = 0; i < n; ++i) diagonal(i, i) = static_cast<double>(i * i % 37) - 18;
+  check_eigenvectors(tensor_of(diagonal, GetParam()));
+  for (std::int64_t i = 1; i < n; ++i) diagonal(i, i - 1) = diagonal(i - 1, i) = i % 5 == 0 ? 0 : 1;
+  check_eigenvectors(tensor_of(diagonal, GetParam()));
+}
+
+TEST_P(Lapack, EigenvectorsAreColumns) {
+  for (const std::int64_t n : {0, 1, 2, 9, 120, 256, 300, 420})
+    check_eigenvectors(positive(n, GetParam()));
   // [[2, 1], [1, 2]] has eigenvalues 1 and 3 along (1, −1) and (1, 1).
   const auto [values, vectors] = lapack::eigh(tensor({2, 1, 1, 2}, {2, 2}, GetParam()));
   EXPECT_NEAR(values.to_vector()[0], 1, 1e-6);

@@ -48,21 +48,6 @@ struct Block {
   }
 };
 
-template <int n>
-struct Number {
-  static constexpr int value = n;
-};
-/// body(Number of min(n, most)).
-template <int most, class Body>
-LADON_INLINE void with_number(int64_t n, const Body& body) {
-  if constexpr (most == 1)
-    body(Number<1>());
-  else if (n >= most)
-    body(Number<most>());
-  else
-    with_number<most - 1>(n, body);
-}
-
 /// body(i, j, rows, vectors) for the blocks of C: a panel of B passes by all of A's rows. A narrow block
 /// has more rows, so that as many sums are on their way.
 template <class T, class Body>

@@ -31,4 +31,19 @@ LADON_INLINE Row<T>& row_at(T* x) {
   return *reinterpret_cast<Row<T>*>(x);
 }
 
+template <int n>
+struct Number {
+  static constexpr int value = n;
+};
+/// body(Number of min(n, most)).
+template <int most, class Body>
+LADON_INLINE void with_number(int64_t n, const Body& body) {
+  if constexpr (most == 1)
+    body(Number<1>());
+  else if (n >= most)
+    body(Number<most>());
+  else
+    with_number<most - 1>(n, body);
+}
+
 }  // namespace ladon::kernels::LADON_LEVEL

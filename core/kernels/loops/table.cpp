@@ -22,6 +22,7 @@ const Loops& table() {
     add_particles(t);
     add_random(t);
     add_recurrent(t);
+    add_symmetric(t);
     add_transpositions(t);
     return t;
   }();

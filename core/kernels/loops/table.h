@@ -20,6 +20,7 @@ void add_products(Loops& table);
 void add_particles(Loops& table);
 void add_random(Loops& table);
 void add_recurrent(Loops& table);
+void add_symmetric(Loops& table);
 void add_transpositions(Loops& table);
 
 const Loops& table();
