@@ -51,8 +51,8 @@ void for_rows(std::int64_t rows, std::int64_t columns, const Body& body) {
   parallel::for_range(rows, 1 + (1 << 16) / std::max<std::int64_t>(1, columns), body);
 }
 
-// Throws on NaN, infinity in what is read of a row-major matrix. The largest and the smallest element of
-// a row are finite where all are.
+// Throws on NaN, infinity in what is read of a row-major matrix. Where the sum of a row is finite, or its
+// largest and its smallest element, all are.
 template <class T>
 void check_finite(std::string_view operation, std::int64_t rows, std::int64_t columns, const T* x,
                   Holds what) {
@@ -61,9 +61,10 @@ void check_finite(std::string_view operation, std::int64_t rows, std::int64_t co
   std::atomic<std::int64_t> bad = rows;  // the first row with such an element
   for_rows(rows, columns, [&](std::int64_t i, std::int64_t end) {
     for (; i < end; ++i) {
+      if (std::isfinite(reduce[int(kernels::Reduce::sum)](x + i * columns, read(i)))) continue;
       const T least = reduce[int(kernels::Reduce::min)](x + i * columns, read(i));
       const T most = reduce[int(kernels::Reduce::max)](x + i * columns, read(i));
-      if (read(i) == 0 || (std::isfinite(least) && std::isfinite(most))) continue;
+      if (std::isfinite(least) && std::isfinite(most)) continue;
       for (std::int64_t first = bad; i < first && !bad.compare_exchange_weak(first, i);) continue;
       return;
     }
