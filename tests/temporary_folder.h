@@ -8,12 +8,14 @@
 
 namespace ladon::test {
 
-/// A new folder, removed at the end of the scope.
+/// A new folder in `parent`, removed at the end of the scope.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "ladon-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("cannot make a temporary folder");
+  explicit TemporaryFolder(
+      const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "ladon-XXXXXX").string();
+    if (!mkdtemp(name.data()))
+      throw std::runtime_error("cannot make a temporary folder in " + parent.string());
     path_ = name;
   }
   ~TemporaryFolder() {

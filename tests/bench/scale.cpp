@@ -7,7 +7,7 @@
 //   disk      4·N² bytes a kernel: tiles on and above the diagonal, f64
 //   direct    N³/3 multiplications / rate of a Cholesky factor, its tiles written once and read twice
 //             (tiles that a small memory reads more often come on top)
-//   CG        150 iterations · 4·N² bytes / rate of tiles times vectors, from memory where they fit
+//   CG        225 iterations · 4·N² bytes / rate of tiles times vectors, from memory where they fit
 //   machines  such that the Gram matrix and both kernels' solves take a week
 
 #include <fcntl.h>
@@ -31,6 +31,7 @@
 #include "ladon/core/parallel.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/infinite/gram/stored.h"
+#include "ladon/tests/temporary_folder.h"
 #include "networks.h"
 
 namespace ladon::bench {
@@ -38,7 +39,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double iterations = 150;  // more where there are more inputs, or less noise
+constexpr double iterations =
+    225;  // of 8,000 digits; more where there are more inputs, or less noise
 constexpr std::int64_t classes = 10;
 constexpr double week = 7 * 86400;
 
@@ -208,11 +210,9 @@ void run(const fs::path& folder) {
 int main(int argc, char** argv) {
   namespace fs = std::filesystem;
   try {
-    const fs::path parent = argc > 1 ? fs::path(argv[1]) : fs::temp_directory_path();
-    const fs::path folder = parent / ("ladon-scale-" + std::to_string(::getpid()));
-    LADON_CHECK(fs::create_directory(folder), "scale", folder.string(), " is there already");
-    ladon::bench::run(folder);
-    fs::remove_all(folder);
+    const ladon::test::TemporaryFolder folder(argc > 1 ? fs::path(argv[1])
+                                                       : fs::temp_directory_path());
+    ladon::bench::run(folder.path());
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "scale: " << error.what() << '\n';
