@@ -53,7 +53,7 @@ class Reduction {
 
   /// Row i, the panel's k-th: brought up to date, reflected, and its w made.
   void take_row(int64_t i, int64_t k) {
-    T coefficients[2 * panel];
+    T coefficients[2 * panel] = {};
     const auto& loop = loops_.symmetric;
     for (int64_t j = 0; j < k; ++j) {
       coefficients[j] = -w(j)[i];
