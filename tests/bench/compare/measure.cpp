@@ -21,11 +21,15 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-std::vector<double> calls(const std::function<void()>& work) {
-  for (int i = 0; i < 2; ++i) work();
+std::vector<double> calls(const std::function<void()>& before, const std::function<void()>& work) {
+  for (int i = 0; i < 2; ++i) {
+    before();
+    work();
+  }
   std::vector<double> seconds;
   const auto begin = Clock::now();
   while (seconds.size() < 7 || seconds_since(begin) < 0.1) {
+    before();
     const auto start = Clock::now();
     work();
     seconds.push_back(seconds_since(start));
@@ -102,10 +106,10 @@ Measured measure(const Sides& sides, int threads) {
   std::vector<double> ours[2], theirs[2];
   for (int round = 0; round < 2; ++round) {
     give_ours(threads);
-    ours[round] = calls(sides.ours);
+    ours[round] = calls(sides.before_ours, sides.ours);
     if (!sides.theirs) continue;
     give_theirs(threads);
-    theirs[round] = calls(sides.theirs);
+    theirs[round] = calls([] {}, sides.theirs);
   }
   Measured m{summary(ours[0], ours[1]), {}};
   if (sides.theirs) m.theirs = summary(theirs[0], theirs[1]);

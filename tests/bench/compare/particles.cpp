@@ -40,19 +40,22 @@ Sides svgd(std::int64_t heads) {
   const auto method = std::make_shared<Svgd>(Particles(std::move(blocks)));
   // of the size of the repulsion, so that the check sees both forces
   const Tensor gradient = normal({heads, dim}, rng, 0, 1e-4);
-  // apply() wants fresh gradients: both sides make them
-  return sides(
-      [=]() mutable {
-        for (Tensor& part : parts) part.set_grad(clone(gradient));
-        method->apply();
-        return std::vector<Tensor>{parts[0].grad(), parts[1].grad(), parts[2].grad()};
-      },
-      [=, peer_gradient = to_peer(gradient)] {
-        std::vector<at::Tensor> forces;
-        for (const at::Tensor& part : peer_parts)
-          forces.push_back(peer_force(part, peer_gradient.clone()));
-        return forces;
-      });
+  // apply() puts the force where the gradient was
+  const auto set_gradients = [=] {
+    for (Tensor part : parts) part.set_grad(clone(gradient));
+  };
+  const auto ours = [=] { method->apply(); };
+  const auto theirs = [=, peer_gradient = to_peer(gradient)] {
+    std::vector<at::Tensor> forces;
+    for (const at::Tensor& part : peer_parts) forces.push_back(peer_force(part, peer_gradient));
+    return forces;
+  };
+  const auto apart = [=] {
+    set_gradients();
+    ours();
+    return difference({parts[0].grad(), parts[1].grad(), parts[2].grad()}, theirs());
+  };
+  return {ours, theirs, apart, set_gradients};
 }
 
 Row row(std::int64_t heads, std::array<double, 2> goal) {

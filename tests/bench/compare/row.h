@@ -14,6 +14,8 @@ struct Sides {
   std::function<void()> ours, theirs;
   /// Runs both and gives the largest difference of their results, relative to the largest number.
   std::function<double()> difference;
+  /// What each call of ours needs afresh; it is not timed.
+  std::function<void()> before_ours = [] {};
 };
 
 /// What a row prints: speeds by operations, or times of a call or of one of its steps.
