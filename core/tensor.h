@@ -28,8 +28,8 @@ struct Tangent;
 ///
 /// Threads. Different tensors may be used in different threads, and one tensor may be *read* by any
 /// number of them at once: operations on it, recorded or not, `grad()` and `backward()` included
-/// (a graph that two sweeps share needs retain_graph). backward() from several threads onto common leaves loses nothing, but the order of the sums, and
-/// so their last bits, are then those of chance. Whatever changes a tensor (mutable_data, the
+/// (a graph that two sweeps share needs retain_graph). backward() from several threads onto common
+/// leaves loses nothing, but the order of the sums, and so their last bits, are then those of chance. Whatever changes a tensor (mutable_data, the
 /// operations named with a trailing _, set_grad, set_requires_grad, set_history, hooks, an
 /// optimizer's step) must not run beside any other use of it.
 class Tensor {

@@ -22,8 +22,8 @@ constexpr int64_t most_parts = 32;
 constexpr int64_t strip = 128;  // rows of A that a task subtracts a product from
 
 /// The reduction of one matrix, from its last row upwards. A reflection H = I − tau·v·vᵀ makes a row, left of
-/// the diagonal, a multiple of its last unit vector; H·A·H = A − v·wᵀ − w·vᵀ for a w made of A·v. Of a panel of rows
-/// only what is needed at once is so changed (Dongarra, Hammarling and Sorensen 1989).
+/// the diagonal, a multiple of its last unit vector; H·A·H = A − v·wᵀ − w·vᵀ for a w made of A·v. Of a panel
+/// of rows only what is needed at once is so changed (Dongarra, Hammarling and Sorensen 1989).
 template <class T>
 class Reduction {
  public:

@@ -124,9 +124,9 @@ struct MultiHeadAttention : Layer {
   }
 
   /// Self-attention of new positions x [batch, T, dim] to themselves and all that `cache` remembers, as
-  /// one pass over all would give: to rounding, and bit for bit under RowwiseProducts, if weights are softmax's. tokens: bool
-  /// [batch, T], false = padding. Not recorded. Throws Error unless causal, and with encodings that are
-  /// added (`positions`).
+  /// one pass over all would give: to rounding, and bit for bit under RowwiseProducts, if weights are
+  /// softmax's. tokens: bool [batch, T], false = padding. Not recorded. Throws Error unless causal, and with
+  /// encodings that are added (`positions`).
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& tokens = {}) const;
   Tensor operator()(const Tensor& x, KeyValueCache& cache, const Tensor& tokens = {}) const {
     return called([&] { return forward(x, cache, tokens); });
@@ -150,8 +150,8 @@ struct MultiHeadAttention : Layer {
                                const AttentionMask& mask = {}) const;
 
   /// Self-attention as heads and kv_heads → ∞ in one proportion, which drops out, since outputs of
-  /// different heads are independent given their values (and head_dim, value_head_dim, the inputs' width). With linear
-  /// scaling one wide head has the same limit; with sqrt scaling a network of few heads does not
+  /// different heads are independent given their values (and head_dim, value_head_dim, the inputs' width).
+  /// With linear scaling one wide head has the same limit; with sqrt scaling a network of few heads does not
   /// come near it. See infinite/attention/limit.h for what each form gives. In standard
   /// parameterization the NTK is its leading order in the widths, as Linear's. Only what is known to
   /// have a limit has one. Throws Error for sqrt scaling of tied queries and keys (the logits grow

@@ -143,8 +143,8 @@ struct TransformerEncoder : Layer {
 
 // --- decoder ---
 
-/// Self-attention, which is causal (attention.causal = false undoes it), attention to a memory [batch, S, dim], and a feed-forward block, each
-/// with dropout, residual and norm:  [batch, T, dim] → [batch, T, dim]. The options' `form` is of both
+/// Self-attention, which is causal (attention.causal = false undoes it), attention to a memory [batch, S, dim],
+/// and a feed-forward block, each with dropout, residual and norm:  [batch, T, dim] → [batch, T, dim]. The options' `form` is of both
 /// attentions; hook, window and positions are of self-attention. No limit: the memory is an input of its
 /// own.
 struct TransformerDecoderLayer : Layer {

@@ -6,7 +6,8 @@
 namespace ladon::kernels {
 
 /// y = (x − mean)·rstd·weight + bias over the last axis of x [.., n]; rstd = 1/sqrt(var + eps), var
-/// with divisor n. weight, bias: [n] or undefined. `mean` and `rstd` come back as [.., 1] ([.., 0] of rows of no elements).
+/// with divisor n. weight, bias: [n] or undefined. `mean` and `rstd` come back as [.., 1] ([.., 0] of rows of
+/// no elements).
 struct LayerNormResult {
   Tensor y, mean, rstd;
 };

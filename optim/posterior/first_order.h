@@ -40,8 +40,8 @@ class FirstOrder {
   /// GaussianProcess does, and where there are more targets than inputs.
   FirstOrder(const Tensor& kernel, const Tensor& targets, const GpOptions& options = {});
 
-  /// One draw of the kernel of one head, [N + M, N + M]. Throws Error for another shape, and where it is not symmetric and
-  /// finite.
+  /// One draw of the kernel of one head, [N + M, N + M]. Throws Error for another shape, and where it is
+  /// not symmetric and finite.
   void add(const Tensor& one_head);
   std::int64_t draws() const { return log_evidence_.count(); }
 

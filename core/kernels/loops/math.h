@@ -314,7 +314,8 @@ LADON_INLINE float erfc_above(float a) {
                                 0x1.4621fp-1f + 0x1.aa71a4p-4f * x,
                                 -0x1.6d99e8p-6f + 0x1.91c6c6p-9f * x, -0x1.9fa7f6p-13f));
 }
-/// exp(z²)·erfc(z): a polynomial in t = 1/(1 + z/2), about its middle, for z ≥ 0.9; weighted by the error of erf(z).
+/// exp(z²)·erfc(z): a polynomial in t = 1/(1 + z/2), about its middle, for z ≥ 0.9; weighted by the error of
+/// erf(z).
 LADON_INLINE double scaled_erfc(double z) {
   const double t = 1 / (1 + 0.5 * z);
   return t * polynomial(2 * t - 0.94, 0x1.f673a4057b6bp-2, 0x1.4eddc674b2ed4p-2,

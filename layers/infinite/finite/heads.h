@@ -96,8 +96,8 @@ class FiniteHeads {
   KernelMoments moments(const Inputs& x, std::int64_t draws, Generator& rng,
                         Get get = Get::nngp) const;
 
-  /// The law of a channel of the output, by at least one draw, for each input (with positions: for each position, those of the
-  /// first input first), from `draws` draws of the latents.
+  /// The law of a channel of the output, by at least one draw, for each input (with positions: for each position,
+  /// those of the first input first), from `draws` draws of the latents.
   std::vector<ScaleMixture> outputs(const Inputs& x, std::int64_t draws, Generator& rng) const;
 
  private:
