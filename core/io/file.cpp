@@ -23,6 +23,9 @@ namespace fs = std::filesystem;
 // Linux transfers at most this many bytes in one call.
 constexpr std::size_t largest_transfer = 0x7ffff000;
 
+// What stands in a lock begins so.
+constexpr std::string_view holder = "process ";
+
 [[noreturn]] void fail_with_errno(std::string_view operation, const std::string& path,
                                   std::string_view what) {
   detail::fail(operation, path, ": ", what, ": ", std::generic_category().message(errno));
@@ -275,22 +278,30 @@ FolderLock::FolderLock(std::string_view operation, const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   LADON_CHECK(!error, operation, "cannot make the folder ", folder, ": ", error.message());
-  const std::string path = (fs::path(folder) / "lock").native();
-  descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const std::string path = (fs::path(folder) / ".ladon-lock").native();
+  // A link may lead to a file of anybody; a pipe would wait for its reader.
+  descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   // Who cannot write in the folder may read what is there, and disturbs nobody.
   if (descriptor_ < 0 && (errno == EACCES || errno == EROFS)) return;
-  if (descriptor_ < 0) fail_with_errno(operation, folder, "cannot make its lock");
-  char text[300] = {};
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    const bool known = pread(descriptor_, text, sizeof text - 1, 0) > 0;
+  if (descriptor_ < 0) fail_with_errno(operation, path, "cannot be opened as the folder's lock");
+  const auto refuse = [&](const auto&... what) {
     close(descriptor_);
-    detail::fail(operation, "the folder ", folder, " is in use by ",
-                 known ? text : "another process", "; wait for it, or take another folder");
-  }
-  gethostname(text, sizeof text - 1);
-  const std::string holder = detail::join("process ", getpid(), " on ", text);
+    detail::fail(operation, what...);
+  };
+  char text[300] = {};
+  const bool free = flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+  const std::string_view held(text, std::max<ssize_t>(pread(descriptor_, text, 299, 0), 0));
+  if (!free)
+    refuse("the folder ", folder, " is in use by ", held.empty() ? "another process" : held,
+           "; wait for it, or take another folder");
+  if (!names(path, descriptor_) || !(held.empty() || held.starts_with(holder)))
+    refuse(path, ": is not a lock of Ladon's, which begins with \"", holder,
+           "\"; move it away, or take another folder");
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  const std::string own = detail::join(holder, getpid(), " on ", host);
   const bool written =
-      ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, holder.data(), holder.size(), 0) > 0;
+      ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, own.data(), own.size(), 0) > 0;
   static_cast<void>(written);  // who holds it is only told, and the disk may be full
 }
 

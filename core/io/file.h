@@ -65,12 +65,13 @@ void write_atomically(const std::string& path, const std::function<void(OutputFi
 void write_atomically(const std::string& path, std::string_view bytes);
 
 /// Claims a folder, which is made if it is missing, for one process at a time. The claim is a lock
-/// on the file `lock` in it, which ends with the process, however that ends; the file stays, with
+/// on the file `.ladon-lock` in it, which ends with the process, however that ends; the file stays, with
 /// the process and its machine written in it. Nothing is claimed on file systems without locks, nor
 /// by who may not write in the folder.
 class FolderLock {
  public:
-  /// Throws Error naming the folder if another holds it (and who), or if it cannot be made.
+  /// Throws Error naming the folder if another holds it (and who), if it cannot be made, or if a file of
+  /// that name is not such a lock: a link, or with other contents. That file keeps its bytes.
   FolderLock(std::string_view operation, const std::string& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

@@ -21,6 +21,20 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
+// A file with less than a part's first bytes may be what a crash left of one.
+void check_ours(const std::string& operation, const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return;
+  InputFile file(path);
+  const std::uint64_t ours = Header().magic;
+  std::uint64_t first = 0;
+  const std::size_t bytes = std::min<std::uint64_t>(file.size(), sizeof first);
+  file.read(&first, bytes);
+  LADON_CHECK(std::memcmp(&first, &ours, bytes) == 0, operation, path,
+              ": is to be written, but the file that is there is no part of a computation; move it "
+              "away, or take another folder");
+}
+
 fs::path manifest_path(const fs::path& folder) { return folder / "manifest.txt"; }
 
 std::string text_of(const std::string& title, const Manifest& manifest) {
@@ -190,6 +204,7 @@ void PartFolder::write(std::int64_t part, std::uint64_t payload,
                        const std::function<void(PartWriter&)>& give) const {
   const Header header{
       .identity = identity_, .part = static_cast<std::uint64_t>(part), .payload = payload};
+  check_ours(operation_, path_of(part));
   write_atomically(path_of(part), [&](OutputFile& file) {
     PartWriter writer(file);
     writer.write(&header, sizeof header);

@@ -89,7 +89,8 @@ class PartFolder {
   /// undamaged. Where it was damaged, what was taken is worthless.
   bool read(std::int64_t part, std::uint64_t payload,
             const std::function<void(PartReader&)>& take) const;
-  /// `give` writes `payload` bytes.
+  /// `give` writes `payload` bytes. Throws Error where a file of that name does not begin as a part does:
+  /// it is of somebody else, and keeps its bytes.
   void write(std::int64_t part, std::uint64_t payload,
              const std::function<void(PartWriter&)>& give) const;
   /// Throws Error where the disk has no room for `bytes` of parts, less those that the folder, which need

@@ -170,6 +170,16 @@ TEST(File, TheNextWriteRemovesTemporariesOfTheDead) {
   EXPECT_EQ(read_file(folder / "a"), "old");
 }
 
+TEST(File, AsManyWritesAsThereAreFilesRemoveTemporariesOfTheDead) {
+  const TemporaryFolder folder;
+  constexpr int files = 20;
+  for (int i = 0; i < files; ++i) std::ofstream(folder / std::to_string(i));
+  write_atomically(folder / "a", "old");
+  die_while_writing(folder / "a");
+  for (int i = 0; i <= files; ++i) write_atomically(folder / "a", "new");
+  EXPECT_EQ(entries(folder), files + 1);
+}
+
 TEST(File, OnlyTemporariesAreRemoved) {
   const TemporaryFolder folder;
   fs::create_directory(folder / ".ladon-1-1.tmp");
@@ -251,11 +261,37 @@ TEST(FolderLock, EndsWithTheProcess) {
     kill(getpid(), SIGKILL);
   });
   EXPECT_TRUE(WIFSIGNALED(status));
-  EXPECT_TRUE(fs::exists(folder / "lock"));
+  EXPECT_TRUE(fs::exists(folder / ".ladon-lock"));
   EXPECT_NO_THROW(FolderLock("test", folder.path()));
   write_atomically(folder / "file", "x");
   expect_error([&] { FolderLock("test", folder / "file"); },
                "cannot make the folder " + (folder / "file").native());
+}
+
+TEST(FolderLock, LeavesFilesOfOthersAlone) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "lock") << "my notes";
+  EXPECT_NO_THROW(FolderLock("test", folder.path()));
+  EXPECT_EQ(read_file(folder / "lock"), "my notes");
+
+  const fs::path lock = folder / ".ladon-lock";
+  const auto refused = [&](const std::string& why) {
+    expect_error([&] { FolderLock("test", folder.path()); },
+                 "[test] " + lock.string() + ": " + why);
+  };
+  std::ofstream(lock) << "my notes";
+  refused("is not a lock of Ladon's");
+  EXPECT_EQ(read_file(lock), "my notes");
+  fs::remove(lock);
+  for (const char* target : {"lock", "not there"}) {
+    fs::create_symlink(target, lock);
+    refused("cannot be opened as the folder's lock: Too many levels of symbolic links");
+    fs::remove(lock);
+  }
+  EXPECT_EQ(read_file(folder / "lock"), "my notes");
+  EXPECT_FALSE(fs::exists(folder / "not there"));
+  ASSERT_EQ(mkfifo(lock.c_str(), 0600), 0);
+  refused("is not a lock of Ladon's");
 }
 
 TEST(File, RefusesWhatIsNotARegularFile) {

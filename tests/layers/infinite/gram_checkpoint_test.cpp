@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "ladon/core/io/file.h"
 #include "ladon/core/parallel.h"
 #include "ladon/tests/layers/infinite/gram_networks.h"
 
@@ -176,6 +177,14 @@ TEST_F(GramCheckpoint, KeepsNoPartsOfAnotherCut) {
   std::fstream(beyond, std::ios::in | std::ios::out | std::ios::binary).seekp(8).put('\x55');
   EXPECT_EQ(computed(stored()), 1);
   EXPECT_FALSE(fs::exists(beyond)) << "its identity is not the manifest's";
+}
+
+TEST_F(GramCheckpoint, RefusesToReplaceAForeignPart) {
+  const fs::path part = folder_.path() / "tiles" / "part_000000.bin";
+  fs::create_directories(part.parent_path());
+  std::ofstream(part) << "a file of somebody else";
+  test::expect_error([&] { run(stored()); }, part.string() + ": is to be written, but the file");
+  EXPECT_EQ(read_file(part), "a file of somebody else");
 }
 
 TEST_F(GramCheckpoint, RefusesAForeignManifest) {
