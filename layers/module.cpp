@@ -169,7 +169,17 @@ void Module::load_state_dict(const StateDict& state) {
 }
 
 void Module::save(const std::filesystem::path& path) const { save_safetensors(path, state_dict()); }
-void Module::load(const std::filesystem::path& path) { load_state_dict(load_safetensors(path)); }
+void Module::load(const std::filesystem::path& path) {
+  std::map<std::string, std::string> metadata;
+  const StateDict state = load_safetensors(path, &metadata);
+  LADON_CHECK(!metadata.contains("ladon"), "load", path.native(), ": is a ", metadata["ladon"],
+              "; load it with TrainingRun::load");
+  try {
+    load_state_dict(state);
+  } catch (const Error& error) {
+    detail::fail("load", path.native(), ": ", error.what());
+  }
+}
 
 void Module::to(DType dtype) {
   LADON_CHECK(is_floating(dtype), "to", "a module computes in f32 or f64, not in ", dtype);
