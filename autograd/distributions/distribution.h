@@ -6,7 +6,8 @@
 //   const Tensor loss = -log_likelihood(z) + sum(kl(posterior, Normal(0, 1)), -1);
 //
 // Parameters broadcast to the batch's shape. A draw has shape + batch + event, where the event is []
-// but for Dirichlet ([n]). What is drawn depends on the generator alone: same seed, same bits.
+// but for Dirichlet ([n]). What is drawn depends on the generator alone: same seed, same bits,
+// at every instruction level too.
 
 #include <utility>
 
@@ -29,7 +30,8 @@ class Distribution {
   /// discrete.
   virtual Tensor rsample(const Shape& shape, Generator& rng) const;
   /// ln of the density (of the probability, where discrete) of x, which broadcasts with batch +
-  /// event: → [.., batch]. What lies outside of the support gives −∞ or NaN.
+  /// event: → [.., batch]. What lies outside of the support gives −∞ or, of discrete ones,
+  /// NaN.
   virtual Tensor log_prob(const Tensor& x) const = 0;
   /// [batch + event].
   virtual Tensor mean() const = 0;

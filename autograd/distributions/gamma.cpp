@@ -1,5 +1,6 @@
 #include "ladon/autograd/distributions/gamma.h"
 
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -7,7 +8,6 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
-#include "ladon/autograd/ops/softmax.h"
 #include "ladon/autograd/ops/special.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
@@ -27,6 +27,26 @@ Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
                                      "derivatives only");
                       });
   });
+}
+
+/// X = e^L, and X over the sum of its row.
+Tensor exp_of_draws(const Tensor& l) {
+  return record("rsample", kernels::exp_of_draws(l), {l},
+                symmetric([](const Tensor& g, const Tensor& y) { return g * y; }));
+}
+Tensor softmax_of_draws(const Tensor& l) {
+  return record("rsample", kernels::softmax_of_draws(l), {l},
+                symmetric([](const Tensor& g, const Tensor& y) {
+                  return y * (g - sum(g * y, -1, keep_dims));
+                }));
+}
+
+/// The density, of points within the support in place of those outside, which have neither a density nor
+/// a gradient: −∞.
+template <class Density>
+Tensor on_support(const Tensor& x, const Tensor& outside, double within, const Density& density) {
+  return where(outside, -std::numeric_limits<double>::infinity(),
+               density(where(outside, within, x)));
 }
 
 // a·ln x and a·ln(1 + x), which are 0 for a = 0 where the logarithm is infinite too: at the edge of the
@@ -49,12 +69,14 @@ Gamma::Gamma(const Tensor& concentration, const Tensor& rate) {
 
 Tensor Gamma::rsample(const Shape& shape, Generator& rng) const {
   const Tensor alpha = expand(cast(concentration_, f64), detail::draw_shape(shape, *this));
-  return cast(exp(log_gamma_draws(alpha, rng)), rate_.dtype()) / rate_;
+  return cast(exp_of_draws(log_gamma_draws(alpha, rng)), rate_.dtype()) / rate_;
 }
 
 Tensor Gamma::log_prob(const Tensor& x) const {
-  return concentration_ * log(rate_) + xlogy(concentration_ - 1, x) - rate_ * x -
-         lgamma(concentration_);
+  return on_support(x, less(x, 0), 1, [&](const Tensor& at) {
+    return concentration_ * log(rate_) + xlogy(concentration_ - 1, at) - rate_ * at -
+           lgamma(concentration_);
+  });
 }
 
 Tensor Gamma::mean() const { return concentration_ / rate_; }
@@ -88,7 +110,7 @@ Shape Dirichlet::batch_shape() const {
 // X_k/ΣX of independent Gammas is the softmax of their logarithms.
 Tensor Dirichlet::rsample(const Shape& shape, Generator& rng) const {
   const Tensor alpha = expand(cast(concentration_, f64), detail::draw_shape(shape, *this));
-  return cast(softmax(log_gamma_draws(alpha, rng), -1), concentration_.dtype());
+  return cast(softmax_of_draws(log_gamma_draws(alpha, rng)), concentration_.dtype());
 }
 
 namespace {
@@ -99,7 +121,10 @@ Tensor log_normalizer(const Tensor& a) { return sum(lgamma(a), -1) - lgamma(sum(
 }  // namespace
 
 Tensor Dirichlet::log_prob(const Tensor& x) const {
-  return sum(xlogy(concentration_ - 1, x), -1) - log_normalizer(concentration_);
+  const Tensor outside = logical_or(less(x, 0), greater(x, 1));
+  const Tensor terms =
+      on_support(x, outside, 1, [&](const Tensor& at) { return xlogy(concentration_ - 1, at); });
+  return sum(terms, -1) - log_normalizer(concentration_);
 }
 
 Tensor Dirichlet::mean() const { return concentration_ / sum(concentration_, -1, keep_dims); }
@@ -136,7 +161,9 @@ Tensor Beta::rsample(const Shape& shape, Generator& rng) const {
 }
 
 Tensor Beta::log_prob(const Tensor& x) const {
-  return xlogy(a_ - 1, x) + xlog1py(b_ - 1, -x) - log_normalizer(stack({a_, b_}, -1));
+  return on_support(x, logical_or(less(x, 0), greater(x, 1)), 0.5, [&](const Tensor& at) {
+    return xlogy(a_ - 1, at) + xlog1py(b_ - 1, -at) - log_normalizer(stack({a_, b_}, -1));
+  });
 }
 
 Tensor Beta::mean() const { return a_ / (a_ + b_); }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -101,8 +102,58 @@ Tensor polygamma(int n, const Tensor& x) {
 }
 
 // --- draws of the Gamma distribution ---
+//
+// Their bits depend on the generator alone. The C library has variants of exp, log, … for processors with
+// and without fused multiply-adds, which differ in the last bit; so have the loops of each instruction
+// level. Hence formulas of their own, in a file that is compiled without contraction (CMakeLists.txt).
 
 namespace {
+
+constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
+
+/// e^x = 2^k·e^r with |r| ≤ ln 2/2, and Taylor's series.
+double exp_of(double x) {
+  if (!(std::abs(x) < 1000)) return x < 0 ? 0 : x;  // NaN too
+  constexpr int terms = 14;
+  constexpr auto inverse_factorials = [] {
+    std::array<double, terms> c{1};
+    for (std::size_t n = 1; n < terms; ++n) c[n] = c[n - 1] / static_cast<double>(n);
+    return c;
+  }();
+  const double k = std::nearbyint(x / std::numbers::ln2);
+  const double r = (x - k * ln2_high) - k * ln2_low;
+  double sum = 0;
+  for (std::size_t n = terms; n-- > 0;) sum = inverse_factorials[n] + r * sum;
+  return std::ldexp(sum, static_cast<int>(k));
+}
+
+/// x − (e^x − 1) = −x²/2·(1 + x/3·(1 + x/4·(…))), which does not cancel.
+double x_minus_expm1(double x) {
+  if (!(std::abs(x) < 0.5)) return x + 1 - exp_of(x);
+  double sum = 1;
+  for (int n = 16; n >= 3; --n) sum = 1 + x * (1. / n) * sum;
+  return -x * x / 2 * sum;
+}
+
+/// ln(2^k·m) with m from √½ to √2: ln m = 2·artanh(s) for s = (m − 1)/(m + 1).
+double log_of(double x) {
+  int k;
+  double m = std::frexp(x, &k);
+  if (m < 0.5 * std::numbers::sqrt2) {
+    m *= 2;
+    --k;
+  }
+  const double s = (m - 1) / (m + 1), square = s * s;
+  double sum = 0;
+  for (int n = 12; n >= 0; --n) sum = 1. / (2 * n + 1) + square * sum;
+  return k * ln2_high + (2 * s * sum + k * ln2_low);
+}
+
+/// ln(1 + x), of which the rounding of 1 + x is taken out again (Kahan).
+double log1p_of(double x) {
+  const double rounded = 1 + x;
+  return rounded == 1 ? x : log_of(rounded) * (x / (rounded - 1));
+}
 
 /// d·V with d = α − 1/3 and V = (1 + z/√(9d))³, accepted with the right probability; α ≥ 1.
 double log_draw_above_one(double alpha, Generator& rng) {
@@ -110,16 +161,15 @@ double log_draw_above_one(double alpha, Generator& rng) {
   for (;;) {
     const double z = rng.normal();
     if (1 + c * z <= 0) continue;
-    const double log_v = 3 * std::log1p(c * z), u = 1 - rng.uniform();  // in (0, 1]
-    // 1 − V + ln V, of order 1/d, by differences that do not cancel
-    if (std::log(u) < z * z / 2 + d * (log_v - std::expm1(log_v))) return std::log(d) + log_v;
+    const double log_v = 3 * log1p_of(c * z), u = 1 - rng.uniform();  // in (0, 1]
+    if (log_of(u) < z * z / 2 + d * x_minus_expm1(log_v)) return log_of(d) + log_v;
   }
 }
 
 double log_draw(double alpha, Generator rng) {
   if (alpha >= 1) return log_draw_above_one(alpha, rng);
   const double u = 1 - rng.uniform();
-  return log_draw_above_one(alpha + 1, rng) + std::log(u) / alpha;
+  return log_draw_above_one(alpha + 1, rng) + log_of(u) / alpha;
 }
 
 /// ∫₀^∞ f(s) ds of f that decays exponentially from about `width` on: the trapezoidal rule in t with
@@ -184,6 +234,26 @@ Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
     for (; i < end; ++i) out[i] = log_draw(in[i], own.split(static_cast<std::uint64_t>(i)));
   });
   return draws;
+}
+
+Tensor exp_of_draws(const Tensor& draws) { return each("exp_of_draws", draws, exp_of); }
+
+Tensor softmax_of_draws(const Tensor& draws) {
+  const Tensor dense = contiguous(draws);
+  Tensor shares = empty(draws.shape(), f64);
+  const std::int64_t n = draws.size(-1);
+  const double* in = dense.data<double>();
+  double* out = shares.mutable_data<double>();
+  parallel::for_range(draws.count() / n, std::max<std::int64_t>(grain / n, 1),
+                      [&](std::int64_t row, std::int64_t end) {
+                        for (; row < end; ++row) {
+                          const double *x = in + row * n, highest = *std::max_element(x, x + n);
+                          double *y = out + row * n, sum = 0;
+                          for (std::int64_t i = 0; i < n; ++i) sum += y[i] = exp_of(x[i] - highest);
+                          for (std::int64_t i = 0; i < n; ++i) y[i] /= sum;
+                        }
+                      });
+  return shares;
 }
 
 Tensor log_gamma_slopes(const Tensor& draws, const Tensor& alpha) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <numbers>
 
@@ -12,6 +14,8 @@
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/core/io/parts.h"
+#include "ladon/core/kernels/loops.h"
 #include "ladon/core/parallel.h"
 #include "ladon/tests/support.h"
 
@@ -193,6 +197,18 @@ TEST(Distributions, DensitiesAreRightAtTheEdgeOfTheSupport) {
   EXPECT_EQ(ends.grad().to_vector(), (std::vector<double>{0, 0}));
 }
 
+TEST(Distributions, OutsideOfTheSupportThereIsNoDensity) {
+  const Tensor x = f({-0.5, 0.5, 1.5}).set_requires_grad();
+  const Tensor beta = Beta(number(2), number(3)).log_prob(x);
+  EXPECT_EQ(beta.to_vector(), (std::vector<double>{-HUGE_VAL, beta.to_vector()[1], -HUGE_VAL}));
+  EXPECT_TRUE(std::isfinite(beta.to_vector()[1]));
+  backward(sum(beta));
+  EXPECT_EQ(x.grad().to_vector(), (std::vector<double>{0, 1 / 0.5 - 2 / 0.5, 0}));
+  EXPECT_EQ(Gamma(number(2), number(1)).log_prob(number(-1)).item(), -HUGE_VAL);
+  EXPECT_EQ(Dirichlet(f({2, 2})).log_prob(f({-0.5, 1.5})).item(), -HUGE_VAL);
+  EXPECT_TRUE(std::isnan(Beta(number(2), number(3)).log_prob(number(std::nan(""))).item()));
+}
+
 // Weights whose reciprocals overflow are drawn like any: each order of three as often.
 TEST(Distributions, TinyWeightsAreDrawnWithoutReplacement) {
   Generator rng(3);
@@ -345,6 +361,38 @@ TEST(Distributions, RefuseWhatTheyCannot) {
   const Tensor a = f({2}).set_requires_grad();
   const Tensor g = grad(sum(square(Gamma(a, f({1})).rsample({}, rng))), a, {.create_graph = true});
   expect_error([&] { grad(sum(g), a); }, "first derivatives only");
+}
+
+// --- bits ---
+
+std::string bits_of_draws(DType dtype) {
+  Generator rng(1);
+  const Tensor a = cast(f({1e-3, 0.1, 0.7, 1, 3, 40, 1e6}), dtype), b = flip(a, {0});
+  Checksum all;
+  for (const Tensor& x :
+       {Gamma(a, b).sample({300}, rng), Beta(a, b).sample({300}, rng),
+        Dirichlet(a).sample({300}, rng), Dirichlet(cast(full({300}, 0.5), dtype)).sample({3}, rng)})
+    all.add(x.strided_bytes(), static_cast<std::size_t>(x.count()) * item_size(dtype));
+  return all.text();
+}
+
+TEST(Distributions, DrawsHaveTheseBits) {
+  EXPECT_EQ(bits_of_draws(f64), "a3b2b2ec69ac8b1e");
+  EXPECT_EQ(bits_of_draws(f32), "83985132608a65dd");
+}
+
+// The C library takes its variants for older processors where it is told to.
+TEST(Distributions, DrawsHaveTheSameBitsAtEveryLevelAndOnOlderProcessors) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string older =
+      "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX2_Usable,-FMA_Usable";
+  for (const kernels::Level& level : kernels::levels())
+    for (const std::string& processor : {std::string(), older})
+      EXPECT_EQ(std::system((processor + " LADON_ISA=" + level.name + " '" + self +
+                             "' --gtest_filter=Distributions.DrawsHaveTheseBits > /dev/null 2>&1")
+                                .c_str()),
+                0)
+          << level.name << ' ' << processor;
 }
 
 }  // namespace
