@@ -62,6 +62,10 @@ class Fields {
     LADON_CHECK(ok, operation, where_, ": ", key, " is ", shown(x), ", and only ",
                 shown(*allowed.begin()), " is supported");
   }
+  void either(const char* key, const char* other) const {
+    LADON_CHECK(!json_at(object_, key).is_null() || !json_at(object_, other).is_null(), operation,
+                where_, ": needs ", key, ", or ", other, " as it was called");
+  }
   std::string word(const char* key) const {
     const json* x = given(key, false);
     LADON_CHECK(x->is_string(), operation, where_, ": ", key, " must be a word, got ", shown(*x));
@@ -98,6 +102,7 @@ double rope_base(const Fields& f) {
   double base = f.positive("rope_theta", 10000);
   for (const char* key : {"rope_scaling", "rope_parameters"})
     if (const std::optional<Fields> rope = f.inside(key)) {
+      rope->either("rope_type", "type");
       rope->only("rope_type", {"default"});
       rope->only("type", {"default"});
       base = rope->positive("rope_theta", base);

@@ -153,14 +153,19 @@ std::string vocabulary_text(const std::vector<std::string>& written) {
   return text + "}";
 }
 
+void check_one_of(const std::string& name, const json& value, std::initializer_list<json> allowed,
+                  const std::string& what) {
+  LADON_CHECK(std::find(allowed.begin(), allowed.end(), value) != allowed.end(), "byte_pair", name,
+              ": ", what, " is ",
+              shortened(value.dump(-1, ' ', false, json::error_handler_t::replace)),
+              "; what is read is byte-level BPE of GPT-2's words");
+}
+
 // What may stand in a tokenizer.json, where it would change what tokens a text has.
 void check_byte_level(const json& all, const std::string& name) {
   const json &model = json_at(all, "model"), &words = json_at(all, "pre_tokenizer");
   const auto check = [&](const json& value, std::initializer_list<json> allowed, const char* what) {
-    LADON_CHECK(std::find(allowed.begin(), allowed.end(), value) != allowed.end(), "byte_pair",
-                name, ": ", what, " is ",
-                shortened(value.dump(-1, ' ', false, json::error_handler_t::replace)),
-                "; what is read is byte-level BPE of GPT-2's words");
+    check_one_of(name, value, allowed, what);
   };
   check(json_at(model, "type"), {"BPE"}, "the model's type");
   check(json_at(model, "byte_fallback"), {nullptr, false}, "byte_fallback");
@@ -172,6 +177,27 @@ void check_byte_level(const json& all, const std::string& name) {
   check(json_at(words, "type"), {"ByteLevel"}, "the pre_tokenizer's type");
   check(json_at(words, "add_prefix_space"), {false}, "add_prefix_space");
   check(json_at(words, "use_regex"), {nullptr, true}, "use_regex");
+}
+
+// Those that are "normalized" are looked for after the others; where all are of one kind, that says nothing
+// without a normalizer. Those that are not "special" would be found in every text.
+void check_added(const json& added, const std::string& name) {
+  for (const json& token : added) {
+    const auto check = [&](const char* key, std::initializer_list<json> allowed) {
+      const json& content = json_at(token, "content");
+      check_one_of(
+          name, json_at(token, key), allowed,
+          detail::join(key, " of the added token '",
+                       shortened(content.is_string() ? content.get<std::string>() : ""), "'"));
+    };
+    for (const char* key : {"lstrip", "rstrip", "single_word"}) check(key, {nullptr, false});
+    check("special", {nullptr, true});
+    const json& first = json_at(added.front(), "normalized");
+    if (first == true)
+      check("normalized", {true});
+    else
+      check("normalized", {nullptr, false});
+  }
 }
 
 // Adds {"token": number, …}, or [{"content": token, "id": number}, …].
@@ -194,6 +220,7 @@ TextMap<std::int64_t> numbers_of(const json& all, const std::string& name) {
               ": needs model.vocab, an object, and added_tokens, a list or nothing");
   TextMap<std::int64_t> numbers;
   for (const auto& [token, number] : vocabulary.items()) add_numbers(numbers, name, token, number);
+  check_added(added, name);
   for (const json& token : added)
     add_numbers(numbers, name, json_at(token, "content"), json_at(token, "id"));
   return numbers;

@@ -101,6 +101,48 @@ TEST(BytePairJson, RefusesWhatWouldCutATextInAnotherWay) {
   refuse_rest(R"("added_tokens": 7, "pre_tokenizer": )" + words, "added_tokens, a list or nothing");
 }
 
+// Of an added token; `rest` may be another one.
+std::string with_added(const std::string& flags, const std::string& rest = "") {
+  return tokenizer_json(R"("ab": 256)", R"(["a b"])", R"("type": "BPE")",
+                        R"("added_tokens": [{"id": 257, "content": "<s>")" + flags + "}" + rest +
+                            R"(], "pre_tokenizer": )" + words);
+}
+
+TEST(BytePairJson, RefusesAddedTokensThatWouldCutATextInAnotherWay) {
+  const char* rest = "; what is read is byte-level BPE of GPT-2's words";
+  for (const char* key : {"lstrip", "rstrip", "single_word"}) {
+    expect_error([&] { read(with_added(detail::join(", \"", key, "\": true"))); },
+                 detail::join("T: ", key, " of the added token '<s>' is true", rest));
+    EXPECT_NO_THROW(read(with_added(detail::join(", \"", key, "\": false"))));
+  }
+  expect_error([&] { read(with_added(R"(, "special": false)")); },
+               detail::join("T: special of the added token '<s>' is false", rest));
+  EXPECT_NO_THROW(read(with_added(R"(, "special": true)")));
+  // Without a normalizer it says only that others are looked for first.
+  const char* other = R"(, {"id": 258, "content": "<s>t", "normalized": false})";
+  EXPECT_NO_THROW(read(with_added(R"(, "normalized": true)")));
+  EXPECT_NO_THROW(read(with_added(R"(, "normalized": false)", other)));
+  expect_error([&] { read(with_added(R"(, "normalized": true)", other)); },
+               detail::join("T: normalized of the added token '<s>t' is false", rest));
+}
+
+TEST(BytePairJson, RefusesAKeyThatStandsTwice) {
+  expect_error([] { read(tokenizer_json(R"("ab": 256, "ab": 256)")); },
+               "T: has the key 'ab' twice in one object");
+  expect_error([] { read(tokenizer_json(R"("ab": 256)", R"(["a b"], "merges": [])")); },
+               "T: has the key 'merges' twice in one object");
+  expect_error([] { read(R"({"a": [{"b": {"c": 1, "c": 1}}]})"); }, "T: has the key 'c' twice");
+}
+
+// Objects side by side: a parser that goes through all that are finished at the end of each would
+// take minutes for these.
+TEST(BytePairJson, TakesTimeInProportion) {
+  std::string tokens;
+  for (int i = 0; i < 1'000'000; ++i) tokens += i > 0 ? ",{}" : "{}";
+  expect_error([&] { read("{\"model\": {\"type\": [" + tokens + "]}}"); },
+               "the model's type is [{},");
+}
+
 TEST(BytePairJson, NamesWhatIsWrong) {
   const auto refuse = [](const std::string& more, const std::string& merges, const char* fragment) {
     expect_error([&] { read(tokenizer_json(more, merges)); }, fragment);

@@ -144,6 +144,11 @@ TEST(Pretrained, RefusesWhatItWouldComputeWrongly) {
          R"(C: rope_scaling: type is "linear", and only "default" is supported)");
   refuse(llama_with("\"rope_scaling\": null", R"("rope_scaling": {"rope_type": "llama3"})"),
          R"(C: rope_scaling: rope_type is "llama3")");
+  for (const char* untyped : {R"({"factor": 8.0})", R"({"rope_type": null})", "{}"})
+    refuse(llama_with("\"rope_scaling\": null", std::string("\"rope_scaling\": ") + untyped),
+           "C: rope_scaling: needs rope_type, or type as it was called");
+  refuse(llama_with("\"vocab_size\": 11", R"("vocab_size": 11, "vocab_size": 12)"),
+         "C: has the key 'vocab_size' twice in one object");
   refuse(llama_with("\"rope_scaling\": null", R"("rope_scaling": 2)"), "needs an object, got 2");
   refuse(llama_with("\"rope_scaling\": null", R"("partial_rotary_factor": 0.5)"), "is 0.5");
   refuse(llama_with("\"llama\"", "\"mamba\""), "C: model_type is 'mamba', and only llama and gpt2");
@@ -190,7 +195,7 @@ TEST(Pretrained, AModelThatTheFileDoesNotHoldIsNotMade) {
   refuse("\"vocab_size\": 11", "\"vocab_size\": 10", "`model.embed_tokens.weight` has shape [11");
   refuse("\"num_key_value_heads\": 2", "\"num_key_value_heads\": 1", "k_proj.weight` has shape");
   refuse("\"num_attention_heads\": 4", "\"num_attention_heads\": 3", "heads");
-  refuse("\"tie_word_embeddings\": true", "\"mlp_bias\": null", "at least 2712 weights");
+  refuse("\"tie_word_embeddings\": true", "\"untied\": null", "at least 2712 weights");
   std::filesystem::remove(folder / "config.json");
   expect_error([&] { load_language_model(folder / ""); }, "config.json: cannot open");
 }
