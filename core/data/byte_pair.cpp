@@ -110,6 +110,30 @@ void BytePairTokenizer::add_merges(const std::string& where) {
     LADON_CHECK(is_utf8(tokens_[i]), "byte_pair", where, "the special token ", i, " is not UTF-8");
     special_.push_back(static_cast<std::int64_t>(i));
   }
+  special_by_bytes_ = special_;
+  std::sort(special_by_bytes_.begin(), special_by_bytes_.end(),
+            [&](std::int64_t a, std::int64_t b) {
+              return tokens_[static_cast<std::size_t>(a)] < tokens_[static_cast<std::size_t>(b)];
+            });
+}
+
+// The longest special token that the text begins with; −1 if there is none.
+std::int64_t BytePairTokenizer::special_at(std::string_view text) const {
+  const auto token = [&](std::int64_t i) -> const std::string& {
+    return tokens_[static_cast<std::size_t>(i)];
+  };
+  std::int64_t longest = -1;
+  // Those that begin with the first `length` bytes of the text; one that is no longer stands first.
+  auto first = special_by_bytes_.begin(), last = special_by_bytes_.end();
+  for (std::size_t length = 0; first != last; ++length) {
+    if (token(*first).size() == length) longest = *first++;
+    if (length == text.size()) break;
+    const auto byte = static_cast<unsigned char>(text[length]);
+    const auto at = [&](std::int64_t i) { return static_cast<unsigned char>(token(i)[length]); };
+    first = std::partition_point(first, last, [&](std::int64_t i) { return at(i) < byte; });
+    last = std::partition_point(first, last, [&](std::int64_t i) { return at(i) == byte; });
+  }
+  return longest;
 }
 
 std::int64_t BytePairTokenizer::at(std::string_view bytes) const {
@@ -202,22 +226,14 @@ std::vector<std::int64_t> BytePairTokenizer::encode(std::string_view text,
   }
   std::size_t start = 0;  // of what is not encoded yet
   for (std::size_t at = 0; at < text.size();) {
-    std::int64_t longest = -1;
-    std::size_t length = 0;
-    for (const std::int64_t i : special_) {
-      const std::string& token = tokens_[static_cast<std::size_t>(i)];
-      if (token.size() > length && text.substr(at).starts_with(token)) {
-        longest = i;
-        length = token.size();
-      }
-    }
+    const std::int64_t longest = special_at(text.substr(at));
     if (longest < 0) {
       ++at;
       continue;
     }
     encode_words(text.substr(start, at - start), out);
     out.push_back(longest);
-    start = at += length;
+    start = at += tokens_[static_cast<std::size_t>(longest)].size();
   }
   encode_words(text.substr(start), out);
   return out;

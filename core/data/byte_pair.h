@@ -61,7 +61,7 @@ class BytePairTokenizer {
 
   /// A tokenizer.json, as Hugging Face's library `tokenizers` writes it: byte-level BPE of GPT-2's words.
   /// Throws Error as above, and for one that would cut a text in another way (another model, words by
-  /// another expression, a normalizer, …). Special tokens that its post-processor would add to a text
+  /// another expression, a normalizer, added tokens that take blanks along, …). Special tokens that its post-processor would add to a text
   /// are not added here.
   static BytePairTokenizer load(const std::string& path);
   static BytePairTokenizer parse(std::string_view text, const std::string& name);
@@ -110,6 +110,7 @@ class BytePairTokenizer {
   BytePairTokenizer(std::vector<std::string> tokens, std::vector<Merge> merges,
                     const std::string& where);
   void add_merges(const std::string& where);
+  std::int64_t special_at(std::string_view text) const;
   std::vector<std::string> written() const;  // each token as files write it
   const Made* find(std::int64_t left, std::int64_t right) const;
   void encode_words(std::string_view text, std::vector<std::int64_t>& out) const;
@@ -117,7 +118,7 @@ class BytePairTokenizer {
 
   std::vector<std::string> tokens_;
   std::vector<Merge> merges_;
-  std::vector<std::int64_t> special_;
+  std::vector<std::int64_t> special_, special_by_bytes_;  // the second in the order of their bytes
   TextMap<std::int64_t> index_;
   std::unordered_map<std::uint64_t, Made> made_;  // by the pair
 };

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -96,11 +98,22 @@ int open_to_lock(const std::string& name) {
   return descriptor >= 0 ? descriptor : open(name.c_str(), O_RDONLY | flags);
 }
 
-// What cannot be removed stays: that is no failure of the write that comes after.
+// A process looks through a folder before its first write there, and then once for as many writes as
+// the folder had entries: so the time of n writes grows as n, in a folder of n files too. What cannot be
+// removed stays: that is no failure of the write that comes after.
 void remove_stale_temporaries(const fs::path& folder) {
+  static std::mutex mutex;
+  static std::map<std::string, std::int64_t> writes_left;  // until the next look
+  const std::unique_lock lock(mutex, std::try_to_lock);    // a forked child may wait for ever
+  if (!lock) return;
+  if (writes_left.size() > 1000) writes_left.clear();
+  std::int64_t& left = writes_left[folder.native()];
+  if (--left >= 0) return;
+  left = 0;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
+    ++left;
     if (!is_temporary(entry->path().filename().native())) continue;
     const std::string& name = entry->path().native();
     const int descriptor = open_to_lock(name);

@@ -55,8 +55,8 @@ class OutputFile {
 /// Replaces (or creates) `path` by what `writer` writes, all or nothing: the bytes go to a new file
 /// in the same folder, are flushed to the disk, and the file is renamed over the old one. If
 /// anything fails, the writer's own exceptions included, the new file is removed and the old one
-/// keeps its bytes; if the process is killed, the new file stays behind as .ladon-….tmp until the
-/// next write in that folder, by any process, removes it.
+/// keeps its bytes; if the process is killed, the new file stays behind as .ladon-….tmp until a later
+/// write in that folder removes it: the first of any process, or one of as many as there are files.
 ///
 /// A symbolic link is followed, also to a file that is not there yet. The permissions of an
 /// existing file are kept; being a new file, it belongs to who writes it, and a hard link to the

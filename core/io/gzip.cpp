@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
@@ -19,23 +20,24 @@ constexpr std::size_t chunk = std::size_t{1} << 18;
 // zlib's windowBits: the largest window; + 16 for a gzip header before the stream, negative for none.
 constexpr int gzip_stream = 15 + 16, bare_stream = -15;
 
-/// Takes one stream off the front of `bytes` and appends what it holds to `out`.
+/// Takes one stream off the front of `bytes` and appends what it holds to `out`, by way of `room`, which
+/// is not cleared for each of many small streams.
 void take_stream(std::string_view operation, const std::string& where, int kind,
-                 std::string_view& bytes, std::string& out, std::uint64_t limit) {
+                 std::string_view& bytes, std::vector<char>& room, std::string& out,
+                 std::uint64_t limit) {
   z_stream stream{};
   LADON_CHECK(inflateInit2(&stream, kind) == Z_OK, operation, where, ": zlib cannot start");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
   const char* name = kind == gzip_stream ? "gzip" : "deflate";
   for (int status = Z_OK; status != Z_STREAM_END;) {
     // zlib counts in 32 bits and reads through a pointer that is not const.
-    const std::size_t given = std::min(bytes.size(), chunk), before = out.size();
+    const std::size_t given = std::min(bytes.size(), chunk);
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     stream.avail_in = static_cast<uInt>(given);
-    out.resize(before + chunk);
-    stream.next_out = reinterpret_cast<Bytef*>(out.data() + before);
-    stream.avail_out = chunk;
+    stream.next_out = reinterpret_cast<Bytef*>(room.data());
+    stream.avail_out = static_cast<uInt>(room.size());
     status = ::inflate(&stream, Z_NO_FLUSH);
-    out.resize(out.size() - stream.avail_out);
+    out.append(room.data(), room.size() - stream.avail_out);
     bytes.remove_prefix(given - stream.avail_in);
     LADON_CHECK(status != Z_BUF_ERROR, operation, where, ": the ", name,
                 " stream is truncated after ", out.size(), " bytes of content");
@@ -63,8 +65,9 @@ std::string read_maybe_gzip(const std::string& path, std::uint64_t limit,
   if (!file.starts_with("\x1f\x8b")) return file;
 #ifdef LADON_ZLIB
   std::string out;
+  std::vector<char> room(chunk);
   for (std::string_view bytes = file; !bytes.empty();)
-    take_stream("read_maybe_gzip", path, gzip_stream, bytes, out, unpacked_limit);
+    take_stream("read_maybe_gzip", path, gzip_stream, bytes, room, out, unpacked_limit);
   return out;
 #else
   detail::fail("read_maybe_gzip", path,
@@ -80,7 +83,8 @@ std::string inflate(std::string_view operation, const std::string& where,
               " deflated bytes claim to hold ", size, "; the most is ", limit, ", and ", densest,
               " for each");
   std::string out;
-  take_stream(operation, where, bare_stream, bytes, out, size);
+  std::vector<char> room(std::clamp<std::size_t>(size, 1, chunk));
+  take_stream(operation, where, bare_stream, bytes, room, out, size);
   LADON_CHECK(bytes.empty() && out.size() == size, operation, where, ": the deflate stream holds ",
               out.size(), " bytes of the ", size, " that are said, and ", bytes.size(),
               " bytes follow it");

@@ -91,6 +91,39 @@ TEST(BytePair, SpecialTokensAreMadeWhenAskedForOnly) {
   EXPECT_EQ(tokenizer.decode({256, 'x', 257}), "<s>x<s>!");
 }
 
+// Of special tokens that begin alike, end alike and stand in one another, the longest that fits.
+TEST(BytePair, TheLongestSpecialTokenIsTaken) {
+  Generator rng(1);
+  const auto word = [&](std::int64_t least) {
+    std::string text;
+    for (std::int64_t n = least + rng.below(5); n > 0; --n) text += "<>"[rng.below(2)];
+    return text;
+  };
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::string> special;
+    for (int i = 0; i < 6; ++i) {
+      const std::string candidate = word(2);
+      if (std::find(special.begin(), special.end(), candidate) == special.end())
+        special.push_back(candidate);
+    }
+    const BytePairTokenizer tokenizer(bytes_and(special), {});
+    const std::string text = word(20);
+    Indices expected;
+    for (std::size_t at = 0; at < text.size();) {
+      std::size_t longest = 0;
+      std::int64_t token = static_cast<unsigned char>(text[at]);
+      for (std::size_t i = 0; i < special.size(); ++i)
+        if (special[i].size() > longest && text.compare(at, special[i].size(), special[i]) == 0) {
+          longest = special[i].size();
+          token = 256 + static_cast<std::int64_t>(i);
+        }
+      expected.push_back(token);
+      at += std::max<std::size_t>(longest, 1);
+    }
+    EXPECT_EQ(tokenizer.encode(text, SpecialTokens::as_tokens), expected) << text;
+  }
+}
+
 TEST(BytePair, AnyBytesComeBack) {
   const std::string text = "It is what it is, isn't it? \xd0\xb4\xd0\xb0.\n\n\tIt is.";
   const BytePairTokenizer tokenizer = BytePairTokenizer::train({text, text}, {.size = 300});

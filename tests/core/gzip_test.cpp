@@ -54,6 +54,17 @@ TEST(Gzip, ReadsCompressedAndPlainFiles) {
   EXPECT_EQ(read_maybe_gzip(write(folder, "\x1f")), "\x1f");
 }
 
+TEST(Gzip, ReadsManySmallMembers) {
+  std::string file, content;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string part(static_cast<std::size_t>(i % 3), static_cast<char>('a' + i % 26));
+    file += compress(part);
+    content += part;
+  }
+  const TemporaryFolder folder;
+  EXPECT_EQ(read_maybe_gzip(write(folder, file)), content);
+}
+
 TEST(Gzip, InflatesBareStreams) {
   for (const std::string& content : {std::string(), std::string("abc"), noise(700'000)})
     EXPECT_TRUE(inflate("test", "x", compress(content, -15), content.size()) == content);
