@@ -1,5 +1,5 @@
 #pragma once
-// The checksum of zip and gzip files.
+// The checksum of zip, gzip and safetensors files.
 
 #include <cstdint>
 #include <string_view>

@@ -9,9 +9,12 @@
 #include <vector>
 
 #include "ladon/core/error.h"
+#include "ladon/core/io/crc.h"
 #include "ladon/core/io/elements.h"
 #include "ladon/core/io/safetensors_header.h"
 #include "ladon/core/io/safetensors_index.h"
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/parallel.h"
 
 namespace ladon {
 namespace {
@@ -21,6 +24,13 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t largest_header = 100'000'000;  // the reference implementation's limit
 
+// What else a file of arrays may be, by its first bytes.
+void check_foreign(const std::string& path, std::string_view first) {
+  for (const auto& [magic, what] : {std::pair("\x93NUMPY", "a .npy file; read it with load_npy()"),
+                                    std::pair("PK\3\4", "a .npz file; read it with load_npz()")})
+    LADON_CHECK(!first.starts_with(magic), "load_safetensors", path, ": is ", what);
+}
+
 // The header's text, which is JSON or not.
 std::string read_header(InputFile& file) {
   const std::string& path = file.path();
@@ -28,6 +38,7 @@ std::string read_header(InputFile& file) {
               " bytes long, but the length of the header alone takes 8");
   std::uint64_t length = 0;
   file.read(&length, sizeof(length));
+  check_foreign(path, {reinterpret_cast<const char*>(&length), sizeof length});
   LADON_CHECK(length <= file.remaining(), "load_safetensors", path, ": the header claims ", length,
               " bytes, but only ", file.remaining(), " are left; the file is truncated or damaged");
   LADON_CHECK(length <= largest_header, "load_safetensors", path, ": the header claims ", length,
@@ -76,6 +87,13 @@ const char* dtype_name(DType t) {
   return "F64";
 }
 
+std::string hexadecimal(std::uint32_t x) {
+  std::string digits(8, '0');
+  for (int i = 7; i >= 0; --i, x >>= 4)
+    digits[static_cast<std::size_t>(i)] = "0123456789abcdef"[x & 15];
+  return digits;
+}
+
 // The order in the file: by dtype as the reference implementation ranks them, then by name.
 using Named = std::pair<const std::string, Tensor>;
 std::vector<const Named*> ordered_tensors(const std::string& path,
@@ -97,14 +115,78 @@ std::vector<const Named*> ordered_tensors(const std::string& path,
   return order;
 }
 
-// Written piece by piece: nlohmann's objects that keep an order look every new name up in all.
+// --- checksums ---
+
+std::uint32_t checksum_of(const std::string& name, const Tensor& x) {
+  const Tensor rows = kernels::contiguous(x);
+  const std::string what = detail::join(name, " ", dtype_name(x.dtype()), " ", x.shape());
+  const std::string_view elements(reinterpret_cast<const char*>(rows.strided_bytes()),
+                                  static_cast<std::size_t>(rows.count()) * item_size(rows.dtype()));
+  return crc32(elements, crc32(what));
+}
+
+// checksum_of(named(i)) for all i < n, as text.
+template <class F>
+std::vector<std::string> checksums_of(std::size_t n, const F& named) {
+  std::vector<std::string> all(n);
+  parallel::for_range(static_cast<std::int64_t>(n), 1, [&](std::int64_t i, std::int64_t end) {
+    for (; i < end; ++i) {
+      const auto& [name, x] = named(static_cast<std::size_t>(i));
+      all[static_cast<std::size_t>(i)] = hexadecimal(checksum_of(name, x));
+    }
+  });
+  return all;
+}
+
+// A file of another program has none.
+void check_sums(const std::string& path, const SafetensorsHeader& header,
+                const std::map<std::string, Tensor>& tensors) {
+  if (header.checksums.empty()) return;
+  const std::vector<SafetensorsEntry>& entries = header.entries;
+  LADON_CHECK(header.checksums.size() == 9 * entries.size() + 8, "load_safetensors", path, ": '",
+              safetensors_checksums, "' must be ", entries.size() + 1,
+              " numbers of 8 hexadecimal digits, got ", header.checksums.size(), " bytes");
+  const auto check = [&](std::size_t i, const std::string& sum, const std::string& what) {
+    LADON_CHECK(std::string_view(header.checksums).substr(9 * i, 8) == sum, "load_safetensors",
+                path, ": ", what,
+                " has another checksum than the file says; the file is damaged, or a program "
+                "changed it and kept the entry '",
+                safetensors_checksums, "' of its metadata, which is then to be removed");
+  };
+  check(0, hexadecimal(header.notes), safetensors_metadata);
+  const std::vector<std::string> sums =
+      checksums_of(entries.size(),
+                   [&](std::size_t i) -> const Named& { return *tensors.find(entries[i].name); });
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    check(i + 1, sums[i], "tensor '" + entries[i].name + "'");
+}
+
+// With the checksums.
+std::map<std::string, std::string> complete(const std::string& path,
+                                            const std::vector<const Named*>& order,
+                                            std::map<std::string, std::string> metadata) {
+  LADON_CHECK(!metadata.contains(safetensors_checksums), "save_safetensors", path, ": the name '",
+              safetensors_checksums, "' of the metadata is for the checksums");
+  std::uint32_t notes = 0;
+  for (const auto& [key, value] : metadata) notes += checksum_of_note(key, value);
+  std::string& sums = metadata[safetensors_checksums] = hexadecimal(notes);
+  for (const std::string& sum :
+       checksums_of(order.size(), [&](std::size_t i) -> const Named& { return *order[i]; }))
+    sums += " " + sum;
+  return metadata;
+}
+
+// Written piece by piece: nlohmann's objects that keep an order look every new name up in all, and all of
+// them take memory to be destroyed, without which the program ends.
 std::string header_text(const std::string& path, const std::vector<const Named*>& order,
                         const std::map<std::string, std::string>& metadata) try {
-  std::string text = "{";
+  std::string notes;
+  for (const auto& [name, value] : metadata)
+    notes += (notes.empty() ? "" : ",") + json(name).dump() + ":" + json(value).dump();
+  std::string text = json(safetensors_metadata).dump() + ":{" + notes + "}";
   const auto add = [&](const std::string& name, const std::string& value) {
-    text += (text.size() > 1 ? "," : "") + json(name).dump() + ":" + value;
+    text += "," + json(name).dump() + ":" + value;
   };
-  if (!metadata.empty()) add(safetensors_metadata, json(metadata).dump());
   std::uint64_t next = 0;
   for (const Named* item : order) {
     const Tensor& x = item->second;
@@ -116,7 +198,7 @@ std::string header_text(const std::string& path, const std::vector<const Named*>
     add(item->first, detail::join("{\"dtype\":\"", dtype_name(x.dtype()), "\",\"shape\":[", shape,
                                   "],\"data_offsets\":[", begin, ",", next, "]}"));
   }
-  return text + "}";
+  return "{" + text + "}";
 } catch (const json::exception& error) {
   detail::fail("save_safetensors", path, ": a name or metadata is not UTF-8: ", error.what());
 }
@@ -125,12 +207,13 @@ std::map<std::string, Tensor> load_one(const std::string& path,
                                        std::map<std::string, std::string>* metadata) {
   InputFile file(path);
   std::map<std::string, std::string> notes;
-  std::vector<SafetensorsEntry> entries =
+  SafetensorsHeader header =
       parse_safetensors_header(path, read_header(file), metadata ? &notes : nullptr);
-  order_entries(file, entries);
+  order_entries(file, header.entries);
   std::map<std::string, Tensor> tensors;
-  for (const SafetensorsEntry& entry : entries)
+  for (const SafetensorsEntry& entry : header.entries)
     tensors.emplace(entry.name, read_elements(file, entry.type, entry.shape));
+  check_sums(path, header, tensors);
   if (metadata) *metadata = std::move(notes);
   return tensors;
 }
@@ -183,7 +266,7 @@ std::map<std::string, Tensor> load_safetensors(const std::string& path,
 void save_safetensors(const std::string& path, const std::map<std::string, Tensor>& tensors,
                       const std::map<std::string, std::string>& metadata) {
   const std::vector<const Named*> order = ordered_tensors(path, tensors);
-  std::string text = header_text(path, order, metadata);
+  std::string text = header_text(path, order, complete(path, order, metadata));
   text.append((8 - text.size() % 8) % 8, ' ');
   const std::uint64_t length = text.size();
   write_atomically(path, [&](OutputFile& file) {

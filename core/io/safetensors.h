@@ -23,6 +23,9 @@ namespace ladon {
 /// file model.safetensors. The files are beside the index, or links there are, which are followed.
 /// Where two of them have metadata of one name, that of the first by name counts.
 ///
+/// Files that save_safetensors() wrote have checksums, which are compared: a file with a damaged byte is an
+/// Error. Those of other programs have none, and are read all the same.
+///
 /// Throws Error, naming the path, the tensor and both values, for a header that is longer than the
 /// file or than 100 MB, that is not the JSON above (with white space around it or not) or has a name
 /// twice, for another dtype, and unless the tensors cover the elements' bytes from first to last
@@ -35,9 +38,10 @@ std::map<std::string, Tensor> load_safetensors(const std::string& path,
 
 /// Writes tensors of any strides, byte for byte as the format's reference implementation does: the
 /// widest dtype first (i64, f64, f32, bf16, f16, bool), then by name, the header padded with spaces so
-/// that the elements start at a multiple of 8. The file appears whole or not at all
-/// (write_atomically). Throws Error for an undefined tensor, the name "__metadata__", or text that is
-/// not UTF-8.
+/// that the elements start at a multiple of 8. To the metadata comes "ladon.crc32", with a CRC-32 of all
+/// other metadata and of each tensor's name, dtype, shape and elements, which other programs pass over.
+/// The file appears whole or not at all (write_atomically). Throws Error for an undefined tensor, the name
+/// "__metadata__", metadata of the name "ladon.crc32", or text that is not UTF-8.
 void save_safetensors(const std::string& path, const std::map<std::string, Tensor>& tensors,
                       const std::map<std::string, std::string>& metadata = {});
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ladon/core/error.h"
+#include "ladon/core/io/crc.h"
 #include "ladon/core/io/utf8.h"
 
 namespace ladon {
@@ -120,7 +121,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
   HeaderReader(const std::string& path, std::map<std::string, std::string>* metadata)
       : path_(path), metadata_(metadata) {}
 
-  std::vector<SafetensorsEntry> entries;
+  SafetensorsHeader header;
 
   bool start_object(std::size_t) override {
     open('{');
@@ -155,7 +156,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
     value_.string(text);
     if (field_) field_->excerpt.string(text);
     if (depth_ == 2 && field_) field_->word = shortened(text, 8);
-    if (depth_ == 2 && in_metadata_ && metadata_) metadata_->emplace(key_, std::move(text));
+    if (depth_ == 2 && in_metadata_) add_note(text);
     return scalar(in_metadata_ && depth_ == 2);
   }
   bool number_unsigned(number_unsigned_t number) override {
@@ -229,6 +230,15 @@ class HeaderReader : public nlohmann::json_sax<json> {
     return scalar(false);
   }
 
+  void add_note(string_t& text) {
+    if (key_ == safetensors_checksums) {
+      header.checksums = std::move(text);
+      return;
+    }
+    header.notes += checksum_of_note(key_, text);
+    if (metadata_) metadata_->emplace(key_, std::move(text));
+  }
+
   // A value without brackets; `text` says whether it is a note of the metadata.
   bool scalar(bool text) {
     if (depth_ == 1 || (in_metadata_ && !text)) valid_ = false;
@@ -266,7 +276,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
     LADON_CHECK(bytes == end - begin, "load_safetensors", where, ": shape ", shape, " of ",
                 dtype_.excerpt.text(), " needs ", bytes, " bytes, but data_offsets ",
                 offsets_.excerpt.text(), " span ", end - begin);
-    entries.push_back({name_, type, shape, begin, end});
+    header.entries.push_back({name_, type, shape, begin, end});
   }
 
   const std::string& path_;
@@ -282,11 +292,16 @@ class HeaderReader : public nlohmann::json_sax<json> {
 
 }  // namespace
 
-std::vector<SafetensorsEntry> parse_safetensors_header(
-    const std::string& path, std::string_view text, std::map<std::string, std::string>* metadata) {
+std::uint32_t checksum_of_note(std::string_view key, std::string_view value) {
+  constexpr std::string_view end("\0", 1);
+  return crc32(end, crc32(value, crc32(end, crc32(key))));
+}
+
+SafetensorsHeader parse_safetensors_header(const std::string& path, std::string_view text,
+                                           std::map<std::string, std::string>* metadata) {
   HeaderReader reader(path, metadata);
   json::sax_parse(text, &reader);
-  return std::move(reader.entries);
+  return std::move(reader.header);
 }
 
 }  // namespace ladon

@@ -73,6 +73,25 @@ class AtTheEdge {
   std::string_view view_;
 };
 
+/// Flips each bit of each byte alone. `changed(path)` reads the file and says whether anything else
+/// came of it; returns how often it did. Anything thrown but an Error fails the test.
+inline int silent_flips(const std::string& bytes,
+                        const std::function<bool(const std::string&)>& changed) {
+  const TemporaryFolder folder;
+  int silent = 0;
+  for (std::size_t i = 0; i < 8 * bytes.size(); ++i) {
+    std::string flipped = bytes;
+    flipped[i / 8] = static_cast<char>(flipped[i / 8] ^ 1 << i % 8);
+    try {
+      silent += changed(write(folder, flipped));
+    } catch (const Error&) {
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << "bit " << i << ": not an Error: " << error.what();
+    }
+  }
+  return silent;
+}
+
 /// Every proper prefix of `bytes` must be refused by `read(path)` with an Error.
 inline void expect_truncations_fail(const std::string& bytes,
                                     const std::function<void(const std::string&)>& read) {

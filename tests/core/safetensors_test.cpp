@@ -5,13 +5,18 @@
 #include <sstream>
 
 #include "ladon/core/io/file.h"
+#include "ladon/core/io/npy.h"
+#include "ladon/core/io/npz.h"
+#include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/view.h"
 #include "ladon/tests/core/damaged.h"
 #include "ladon/tests/core/heap.h"
+#include "ladon/tests/core/layouts.h"
 
 namespace ladon {
 namespace {
 
+using ladon::testing::same_bits;
 using test::expect_error;
 using test::expect_same;
 using test::little_endian;
@@ -78,14 +83,73 @@ TEST(Safetensors, WritesTheReferenceLayout) {
                                   {"f", tensor({6}, f16)},
                                   {"g", tensor({7}, bf16)}},
                                  {{"k", "v"}});
+  // By another implementation of CRC-32: of "k\0v\0", of "d I64 [1]" and the elements, …
+  const std::string sums =
+      "b406716e 35a8deed 3abe4e0c 95b0fe50 b85f68d0 58aec913 48c46a2f fff6f40c";
   std::string header =
-      "{\"__metadata__\":{\"k\":\"v\"}," + entry("d", "I64", "[1]", "[0,8]") + "," +
-      entry("e", "F64", "[1]", "[8,16]") + "," + entry("b", "F32", "[1]", "[16,20]") + "," +
-      entry("c", "F32", "[1]", "[20,24]") + "," + entry("g", "BF16", "[1]", "[24,26]") + "," +
-      entry("f", "F16", "[1]", "[26,28]") + "," + entry("a", "BOOL", "[1]", "[28,29]") + "}";
+      "{\"__metadata__\":{\"k\":\"v\",\"ladon.crc32\":\"" + sums + "\"}," +
+      entry("d", "I64", "[1]", "[0,8]") + "," + entry("e", "F64", "[1]", "[8,16]") + "," +
+      entry("b", "F32", "[1]", "[16,20]") + "," + entry("c", "F32", "[1]", "[20,24]") + "," +
+      entry("g", "BF16", "[1]", "[24,26]") + "," + entry("f", "F16", "[1]", "[26,28]") + "," +
+      entry("a", "BOOL", "[1]", "[28,29]") + "}";
   header.append((8 - header.size() % 8) % 8, ' ');
   EXPECT_EQ(text.substr(0, 8 + header.size()), safetensors(header));
   EXPECT_EQ(text.size(), 8 + header.size() + 29);
+}
+
+TEST(Safetensors, AnyByteThatIsDamagedIsFound) {
+  const Tensors tensors = samples();
+  const Metadata metadata = {{"framework", "ladon"}, {"note", "x"}};
+  Metadata read;
+  const auto changed = [&](const Tensors& loaded) {
+    bool same = loaded.size() == tensors.size();
+    for (const auto& [name, x] : tensors)
+      same = same && loaded.contains(name) && same_bits(loaded.at(name), kernels::contiguous(x));
+    for (const auto& [name, note] : metadata)
+      same = same && read.contains(name) && read.at(name) == note;
+    return !same;
+  };
+  const std::string bytes = saved(tensors, metadata);
+  EXPECT_FALSE(changed(load(bytes, &read)));
+  EXPECT_EQ(
+      test::silent_flips(
+          bytes, [&](const std::string& path) { return changed(load_safetensors(path, &read)); }),
+      0);
+}
+
+TEST(Safetensors, ChecksumsThatAreNotOfTheFileAreAnError) {
+  const std::string bytes = saved({{"x", tensor({1.5}, f32)}});
+  const auto with = [&](const std::string& part, const std::string& other) {
+    std::string text = bytes;
+    return text.replace(text.find(part), part.size(), other);
+  };
+  const std::string hint =
+      "; the file is damaged, or a program changed it and kept the entry "
+      "'ladon.crc32' of its metadata, which is then to be removed";
+  expect_error([&] { load(with("\"x\"", "\"y\"")); },
+               "tensor 'y' has another checksum than the file says" + hint);
+  expect_error([&] { load(with(std::string("\0\0\xc0\x3f", 4), std::string(4, '\0'))); },
+               "tensor 'x' has another checksum than the file says" + hint);
+  expect_error([&] { load(with("ladon.crc32\":\"0", "ladon.crc32\":\"1")); },
+               "__metadata__ has another checksum than the file says" + hint);
+  expect_error([&] { load(with("\"ladon.crc32\":\"0", " \"ladon.crc32\":\"")); },
+               "'ladon.crc32' must be 2 numbers of 8 hexadecimal digits");
+  EXPECT_NO_THROW(load(with("ladon.crc32", "other.crc32")));
+  expect_error(
+      [] {
+        saved({}, {{"ladon.crc32", ""}});
+      },
+      "the name 'ladon.crc32' of the metadata is for the checksums");
+}
+
+// Notes may come in another order, as of a program that reads and writes them.
+TEST(Safetensors, ChecksumsDoNotDependOnTheOrderOfNotes) {
+  std::string bytes = saved({{"x", ones({1})}}, {{"a", "1"}, {"b", "2"}});
+  const std::string notes = "\"a\":\"1\",\"b\":\"2\"", other = "\"b\":\"2\",\"a\":\"1\"";
+  bytes.replace(bytes.find(notes), notes.size(), other);
+  Metadata metadata;
+  EXPECT_EQ(load(bytes, &metadata).size(), 1u);
+  EXPECT_EQ(metadata, (Metadata{{"a", "1"}, {"b", "2"}}));
 }
 
 TEST(Safetensors, KeepsHalvesAndWidensIntegers) {
@@ -126,6 +190,15 @@ TEST(Safetensors, RefusesLengthsThatDoNotFit) {
   const std::string path = write(folder, little_endian(100'000'001, 8));
   std::filesystem::resize_file(path, 8 + 100'000'001);
   expect_error([&] { load_safetensors(path); }, "claims 100000001 bytes, more than the limit of");
+}
+
+TEST(Safetensors, SaysWhatAForeignFileIs) {
+  const TemporaryFolder folder;
+  const std::string npy = folder / "a.npy", npz = folder / "a.npz";
+  save_npy(npy, ones({2}));
+  save_npz(npz, {{"a", ones({2})}});
+  expect_error([&] { load_safetensors(npy); }, npy + ": is a .npy file; read it with load_npy()");
+  expect_error([&] { load_safetensors(npz); }, npz + ": is a .npz file; read it with load_npz()");
 }
 
 TEST(Safetensors, RefusesHeadersThatAreNotTheFormat) {
@@ -269,7 +342,7 @@ TEST(Safetensors, TakesWhiteSpaceAroundTheHeader) {
 
 // --- several files ---
 
-class Shards : public testing::Test {
+class Shards : public ::testing::Test {
  protected:
   Shards() {
     save_safetensors(folder / "one.safetensors", {{"a", ones({2})}, {"b", zeros({1}, bf16)}},
@@ -396,6 +469,20 @@ TEST(Safetensors, RefusesToWriteWhatItCouldNotRead) {
   EXPECT_EQ(load_safetensors(path).count("old"), 1u) << "the old file must survive";
 }
 
+/// A file that was saved, as it would be without checksums.
+std::string without_checksums(const std::string& bytes) {
+  std::string text = bytes.substr(8, bytes.rfind("}}") + 2 - 8);
+  const std::string elements = bytes.substr(8 + (text.size() + 7) / 8 * 8);
+  const std::size_t begin = text.find("\"ladon.crc32\":"), end = text.find('}', begin);
+  const bool others = text[begin - 1] == ',', tensors = text[end + 1] == ',';
+  if (others)
+    text.erase(begin - 1, end - begin + 1);
+  else
+    text.erase(1, end + (tensors ? 1 : 0));
+  text.append((8 - text.size() % 8) % 8, ' ');
+  return safetensors(text, elements);
+}
+
 TEST(Safetensors, AgreesWithTheReferenceCases) {
   const auto folder = test::shared_data() / "safetensors_cases";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no reference files at " << folder;
@@ -419,9 +506,11 @@ TEST(Safetensors, AgreesWithTheReferenceCases) {
   Metadata metadata;
   EXPECT_TRUE(load_safetensors(folder / "ok_empty_metadata.safetensors", &metadata).empty());
   EXPECT_EQ(metadata, (Metadata{{"framework", "pt"}}));
-  EXPECT_EQ(saved({}, metadata), read_file(folder / "ok_empty_metadata.safetensors"));
-  EXPECT_EQ(saved({{"attn.0", view::try_reshape(arange(0, 6, 1, f32), {1, 2, 3})}}),
-            read_file(folder / "ok_serialization_f32_1x2x3.safetensors"));
+  EXPECT_EQ(without_checksums(saved({}, metadata)),
+            read_file(folder / "ok_empty_metadata.safetensors"));
+  EXPECT_EQ(
+      without_checksums(saved({{"attn.0", view::try_reshape(arange(0, 6, 1, f32), {1, 2, 3})}})),
+      read_file(folder / "ok_serialization_f32_1x2x3.safetensors"));
 }
 
 }  // namespace

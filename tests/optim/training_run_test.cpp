@@ -8,6 +8,7 @@
 #include "ladon/core/io/file.h"
 #include "ladon/core/io/safetensors.h"
 #include "ladon/layers/layers.h"
+#include "ladon/tests/core/damaged.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {
@@ -246,6 +247,41 @@ TEST(TrainingRun, AFolderThatCannotBeWrittenInIsAnError) {
   expect_error([&] { parts.run.save(path); }, "cannot write in its folder");
   std::filesystem::permissions(folder.path(), perms::owner_all);
   EXPECT_EQ(read_file(path), old);
+}
+
+TEST(TrainingRun, IsNoStateOfAModule) {
+  TemporaryFolder folder;
+  const std::string path = (folder / "run").string();
+  Parts parts(1);
+  parts.run.save(path);
+  expect_error([&] { parts.model.load(path); },
+               "[load] " + path + ": is a training run; load it with TrainingRun::load");
+  Linear other({.in = 3, .out = 4}, parts.rng);
+  other.save(path);
+  expect_error([&] { parts.model.load(path); }, "[load] " + path + ": [load_state_dict] `");
+}
+
+TEST(TrainingRun, AnyByteThatIsDamagedIsFound) {
+  const TemporaryFolder folder;
+  Generator rng(1);
+  Linear model({.in = 2, .out = 1}, rng);
+  Sgd sgd(model.parameters(), {.lr = 0.1});
+  std::int64_t count = 3;
+  TrainingRun run;
+  run.add("model", model);
+  run.add("sgd", sgd);
+  run.add("noise", rng);
+  run.add("count", count);
+  const std::string path = folder / "run";
+  run.save(path);
+  const std::string bytes = read_file(path);
+  EXPECT_EQ(silent_flips(bytes,
+                         [&](const std::string& flipped) {
+                           run.load(flipped);
+                           run.save(path);
+                           return read_file(path) != bytes;
+                         }),
+            0);
 }
 
 }  // namespace
