@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -118,13 +119,36 @@ double Tensor::number_item() const {
   return visit_dtype(x.dtype(), [&]<class T>() { return static_cast<double>(*x.data<T>()); });
 }
 
+namespace {
+
+/// x as a T, which must hold it: cut off or wrapped around it would be another number.
+template <class T, class S>
+T converted(const char* operation, S x) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<S, bool>) {
+    bool fits;
+    if constexpr (std::is_integral_v<S>)
+      fits = std::in_range<T>(x);
+    else
+      fits = holds(i64, static_cast<double>(x)) && std::in_range<T>(static_cast<std::int64_t>(x));
+    LADON_CHECK(fits, operation, "the element ", x, " is no whole number of ", 8 * sizeof(T),
+                " bits; read it as a double, or cast(x, i64), which cuts it");
+  }
+  return static_cast<T>(x);
+}
+
+}  // namespace
+
 template <class T>
 std::vector<T> Tensor::to_vector() const {
   LADON_CHECK(defined(), "to_vector", "the tensor is undefined");
   const Tensor rows = kernels::contiguous(is_half(dtype_) ? kernels::cast(*this, f32) : *this);
   return visit_dtype(rows.dtype(), [&]<class S>() {
     const S* x = rows.data<S>();
-    return std::vector<T>(x, x + count());
+    if constexpr (std::is_same_v<S, T>) return std::vector<T>(x, x + count());
+    std::vector<T> all(static_cast<std::size_t>(count()));
+    std::transform(x, x + count(), all.begin(),
+                   [](S element) { return converted<T>("to_vector", element); });
+    return all;
   });
 }
 template std::vector<bool> Tensor::to_vector<bool>() const;

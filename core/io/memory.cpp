@@ -64,8 +64,9 @@ Tensor from_blob(void* data, const Shape& shape, const Shape& strides, DType dty
   const std::int64_t span = count == 0 ? 0 : last - first + 1;
   std::function<void()> when_gone;
   if (release) when_gone = [release = std::move(release), data] { release(data); };
-  Storage storage(count == 0 ? data : bytes + first * item, static_cast<std::size_t>(span * item),
-                  std::move(when_gone));
+  // No elements need no memory; their pointer, which may be any, is only released.
+  Storage storage(count == 0 ? nullptr : bytes + first * item,
+                  static_cast<std::size_t>(span * item), std::move(when_gone));
   return Tensor(std::move(storage), dtype, shape, strides, -first);
 }
 

@@ -6,6 +6,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/view.h"
 #include "ladon/tests/support.h"
 
@@ -83,6 +84,21 @@ TEST(Memory, IsRefusedBeforeAnythingIsTakenOver) {
   refuse(&data, {2, 3}, {3, 1}, boolean, "the bool at [1, 2] is the byte 2, not 0 or 1");
   EXPECT_EQ(from_blob(data.data(), {5}, boolean).count(), 5);
   expect_error([&] { from_blob(data.data(), {std::int64_t{1} << 61}); }, "");
+}
+
+// Where there is nothing to read, the pointer may be any: it is given back, and never computed with.
+TEST(Memory, WithoutElementsMayStandAnywhere) {
+  alignas(8) std::array<unsigned char, 64> data{};
+  for (const DType dtype : {boolean, i64, f16, bf16, f32, f64}) {
+    void* released = nullptr;
+    {
+      const Tensor x = from_blob(&data[1], {0, 2}, dtype, [&](void* at) { released = at; });
+      const auto address = reinterpret_cast<std::uintptr_t>(x.strided_bytes());
+      EXPECT_EQ(address % item_size(dtype), 0u) << dtype;
+      EXPECT_EQ(kernels::clone(x).shape(), Shape({0, 2}));
+    }
+    EXPECT_EQ(released, &data[1]);
+  }
 }
 
 TEST(Memory, IsCopiedFromBytes) {

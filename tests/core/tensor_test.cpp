@@ -286,5 +286,31 @@ TEST(Print, ShowsValuesShapeAndDtype) {
   EXPECT_EQ(to_string(counting({2, 1, 2})), "[[[0, 1]],\n\n [[2, 3]]] [2, 1, 2] i64");
 }
 
+TEST(Tensor, ElementsThatAreNoWholeNumbersAreNotReadAsSuch) {
+  for (const DType dtype : {f32, f64, f16, bf16}) {
+    EXPECT_EQ(tensor({-2, 0, 3}, dtype).to_vector<std::int64_t>(),
+              (std::vector<std::int64_t>{-2, 0, 3}));
+    for (const double wrong : {1.5, -0.25, std::nan(""), double(INFINITY)}) {
+      expect_error(
+          [&] {
+            tensor({1, wrong}, dtype).to_vector<std::int64_t>();
+          },
+          "is no whole number of 64 bits; read it as a double, or cast(x, i64), which cuts");
+      expect_error(
+          [&] {
+            tensor({1, wrong}, dtype).to_vector<int>();
+          },
+          "no whole number of 32 bits");
+    }
+  }
+  for (const double wrong : {0x1p63, -0x1.8p63, 1e300})
+    expect_error([&] { tensor({wrong}, f64).to_vector<std::int64_t>(); },
+                 "[to_vector] the element ");
+  EXPECT_EQ(tensor({-0x1p63}, f64).to_vector<std::int64_t>()[0], INT64_MIN);
+  expect_error([] { tensor({0x1p31}, i64).to_vector<int>(); }, "the element 2147483648 is no");
+  EXPECT_EQ(tensor({-0x1p31}, i64).to_vector<int>()[0], INT32_MIN);
+  EXPECT_EQ(tensor({0.5, 0}, f64).to_vector<bool>(), (std::vector<bool>{true, false}));
+}
+
 }  // namespace
 }  // namespace ladon
