@@ -2,6 +2,7 @@
 // names, in half precision.
 
 #include <cmath>
+#include <cstring>
 #include <iostream>
 #include <sstream>
 
@@ -10,7 +11,15 @@
 
 using namespace ladon;
 
-/// Whether the file is read, and written again to the byte.
+/// The bytes of a file after its header, to whose notes Ladon adds checksums.
+std::string elements(const std::string& path) {
+  const std::string bytes = read_file(path);
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return bytes.substr(sizeof header + header);
+}
+
+/// Whether the file is read, and can be written again.
 bool readable(const std::string& path) {
   try {
     std::map<std::string, std::string> metadata;
@@ -36,7 +45,7 @@ int main(int, char** argv) {
     const bool good = line.starts_with("ok");
     expect(readable(path) == good, line);
     if (line.find("exactly these bytes") != std::string::npos)
-      expect(read_file("again.safetensors") == read_file(path), "written otherwise: " + line);
+      expect(elements("again.safetensors") == elements(path), "written otherwise: " + line);
   }
 
   const ImageDataset digits = read_mnist(data_file(argv, "mnist_t10k/t10k-images-idx3-ubyte.gz"),
