@@ -1,5 +1,6 @@
 #include "ladon/core/io/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -110,12 +112,13 @@ void remove_stale_temporaries(const fs::path& folder) {
   std::int64_t& left = writes_left[folder.native()];
   if (--left >= 0) return;
   left = 0;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    ++left;
-    if (!is_temporary(entry->path().filename().native())) continue;
-    const std::string& name = entry->path().native();
+  // Not std::filesystem's iterator, which ends the program where there is no memory.
+  const std::unique_ptr<DIR, void (*)(DIR*)> entries(opendir(folder.c_str()),
+                                                     [](DIR* opened) { closedir(opened); });
+  while (const dirent* entry = entries ? readdir(entries.get()) : nullptr) {
+    left += entry->d_name[0] != '.';
+    if (!is_temporary(entry->d_name)) continue;
+    const std::string name = folder / entry->d_name;
     const int descriptor = open_to_lock(name);
     if (descriptor < 0) continue;
     if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 && names(name, descriptor)) unlink(name.c_str());
