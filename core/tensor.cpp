@@ -108,11 +108,6 @@ void Tensor::check_item() const {
   LADON_CHECK(count() == 1, "item", "needs a tensor of one element, got shape ", shape_);
 }
 
-std::int64_t Tensor::integer_item() const {
-  check_item();
-  return *data<std::int64_t>();
-}
-
 double Tensor::number_item() const {
   check_item();
   const Tensor x = is_half(dtype_) ? kernels::cast(*this, f32) : *this;
@@ -137,6 +132,16 @@ T converted(const char* operation, S x) {
 }
 
 }  // namespace
+
+std::int64_t Tensor::integer_item(std::int64_t least, std::int64_t most) const {
+  check_item();
+  const Tensor x = is_half(dtype_) ? kernels::cast(*this, f32) : *this;
+  const auto value = visit_dtype(
+      x.dtype(), [&]<class T>() { return converted<std::int64_t>("item", *x.data<T>()); });
+  LADON_CHECK(value >= least && value <= most, "item", "the element ", value, " lies outside of [",
+              least, ", ", most, "], the range of the type asked for");
+  return value;
+}
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {

@@ -1,12 +1,15 @@
 #pragma once
 // The tensor: a value-semantic handle to a strided window on shared storage.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
+#include <limits>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "ladon/core/dtype.h"
@@ -93,13 +96,19 @@ class Tensor {
     return reinterpret_cast<T*>(storage_.bytes()) + offset_;
   }
 
-  /// The only element, converted to T. Throws Error unless count() is 1.
+  /// The only element, converted to T. Throws Error unless count() is 1, or where T is an integer that
+  /// does not hold it: NaN, a fraction, out of range.
   template <class T = double>
   T item() const {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      using Limits = std::numeric_limits<T>;
+      constexpr auto most = std::min<std::uint64_t>(Limits::max(), INT64_MAX);
+      return static_cast<T>(integer_item(std::int64_t{Limits::min()}, std::int64_t{most}));
+    }
     if (dtype_ == DType::i64) return static_cast<T>(integer_item());  // all 64 bits
     return static_cast<T>(number_item());
   }
-  /// All elements in row-major order, converted to T.
+  /// All elements in row-major order, converted to T; Error as item().
   template <class T = double>
   std::vector<T> to_vector() const;
 
@@ -135,7 +144,7 @@ class Tensor {
   }
   [[noreturn]] void throw_strided() const;
   void check_item() const;
-  std::int64_t integer_item() const;
+  std::int64_t integer_item(std::int64_t least = INT64_MIN, std::int64_t most = INT64_MAX) const;
   double number_item() const;
 
   Storage storage_;

@@ -310,6 +310,14 @@ TEST(Tensor, ElementsThatAreNoWholeNumbersAreNotReadAsSuch) {
   expect_error([] { tensor({0x1p31}, i64).to_vector<int>(); }, "the element 2147483648 is no");
   EXPECT_EQ(tensor({-0x1p31}, i64).to_vector<int>()[0], INT32_MIN);
   EXPECT_EQ(tensor({0.5, 0}, f64).to_vector<bool>(), (std::vector<bool>{true, false}));
+
+  for (const double wrong : {1.5, std::nan(""), 0x1p63})
+    expect_error([&] { scalar(wrong, f64).item<std::int64_t>(); }, "[item] the element ");
+  expect_error([] { scalar(0x1p31, i64).item<int>(); },
+               "[item] the element 2147483648 lies outside of [-2147483648, 2147483647]");
+  expect_error([] { scalar(-1, i64).item<std::size_t>(); }, "the element -1 lies outside of [0, ");
+  EXPECT_EQ(scalar(3, f16).item<std::size_t>(), 3u);
+  EXPECT_EQ(scalar(1, boolean).item<int>(), 1);
 }
 
 }  // namespace
