@@ -135,9 +135,8 @@ StateDict to_names(const LanguageModel& model) {
   const auto list = model.positions ? gpt2_names(model, "transformer.") : llama_names(model);
   const StateDict own = model.state_dict();
   for (const auto& [name, x] : own)
-    LADON_CHECK(std::any_of(list.begin(), list.end(),
-                            [&](const ForeignTensor& entry) { return entry.own == name; }),
-                "to_names", "`", name, "` has no name in ", model.positions ? "GPT-2" : "Llama");
+    LADON_CHECK(std::ranges::find(list, name, &ForeignTensor::own) != list.end(), "to_names", "`",
+                name, "` has no name in ", model.positions ? "GPT-2" : "Llama");
   return to_foreign(model, list);
 }
 

@@ -201,15 +201,14 @@ EigenResult eigh(const Tensor& a) {
 // --- systems ---
 
 Tensor solve_triangular(const Tensor& a, const Tensor& b, TriangularOptions options) {
-  const auto [upper, transposed, left] = options;
-  if (!left) {  // X·op(A) = B is op(A)ᵀ·Xᵀ = Bᵀ
-    const TriangularOptions turned{.upper = upper, .transposed = !transposed};
+  if (!options.left) {  // X·op(A) = B is op(A)ᵀ·Xᵀ = Bᵀ
+    const TriangularOptions turned{.upper = options.upper, .transposed = !options.transposed};
     check_defined("solve_triangular", {b});
     if (b.rank() < 2) return solve_triangular(a, b, turned);
     return transpose(solve_triangular(a, transpose(b), turned));
   }
-  return of_sides("solve_triangular", a, b, [=](const Tensor& m, const Tensor& side) {
-    return triangular(m, side, upper, transposed);
+  return of_sides("solve_triangular", a, b, [&](const Tensor& m, const Tensor& side) {
+    return triangular(m, side, options.upper, options.transposed);
   });
 }
 

@@ -226,6 +226,14 @@ TEST_F(Scripts, BuildWhereTheyAreTold) {
   EXPECT_EQ(refused.calls, "");
 }
 
+TEST_F(Scripts, CiAsksClangAndUsersNeedNone) {
+  const Run ci = run(".ci/run");
+  EXPECT_EQ(ci.status, 0) << ci.text;
+  EXPECT_TRUE(has(ci.calls, "--no-install-recommends clang\n")) << ci.calls;
+  EXPECT_TRUE(has(ci.text, "SKIPPED: there is no clang++")) << ci.text;
+  EXPECT_FALSE(has(run("tests/run").calls, "clang\n"));
+}
+
 TEST_F(Scripts, WarningsAreErrorsInCiAlone) {
   installed(needed + " libgtest-dev");
   EXPECT_TRUE(has(run(".ci/run").calls, "cmake ON --preset release"));

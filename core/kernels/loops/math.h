@@ -385,7 +385,7 @@ LADON_INLINE float sine(float x, Word<float> quarter) {
   const float c = w + fused(z * z, polynomial(z, 0x1.55554ap-5f, -0x1.6c0b98p-10f, 0x1.99becep-16f),
                             fused(-h, r, 1.0f - w) - r * low);
   const float y = in_quarter(bits(shifted) + quarter, s, c);
-  return (quarter == 0) & (x == 0) ? x : y;  // −0
+  return ((quarter == 0) & (x == 0)) ? x : y;  // −0
 #else
   return sine_in_double(x, quarter);
 #endif
@@ -409,7 +409,7 @@ LADON_INLINE double sine(double x, std::uint64_t quarter) {
                                                 0x1.1ee9d783bc523p-29, -0x1.8fa47ffbf2336p-37)) -
                             r * low));
   const double y = in_quarter(bits(shifted) + quarter, s, c);
-  return (quarter == 0) & (x == 0) ? x : y;  // −0
+  return ((quarter == 0) & (x == 0)) ? x : y;  // −0
 }
 LADON_INLINE double sine_in_double(double x, std::uint64_t quarter) { return sine(x, quarter); }
 

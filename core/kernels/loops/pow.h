@@ -82,7 +82,7 @@ LADON_INLINE T pow(T x, T y) {
   const T size = raised(abs(x), at_most(at_least(y, T(-0x1p65)), T(0x1p65)));
   const bool undefined = (x < T(0)) & (x > -infinity<T>)&!integer;
   const T value = undefined ? nan<T> : odd ? copysign(size, x) : size;
-  return (x == T(1)) | (y == T(0)) ? T(1) : value;
+  return ((x == T(1)) | (y == T(0))) ? T(1) : value;
 }
 
 }  // namespace ladon::kernels::LADON_LEVEL
