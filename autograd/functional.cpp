@@ -218,16 +218,26 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 
 namespace {
 
-/// The leaves that `output` depends on and that are not among `known`: parameters that a function
-/// took from its surroundings. Each comes as a stand-in that has the leaf's place in the graph.
-std::vector<Tensor> captured_leaves(const Tensor& output, const std::vector<Tensor>& known) {
+/// What a function took from its surroundings: the tensors that `output` depends on and that were
+/// there before node `first`, parameters and results alike. (A leaf counts as such however young it
+/// is.) Each comes as a stand-in that has the tensor's place in the graph; `known` are left out.
+std::vector<Tensor> captured_by(const Tensor& output, const std::vector<Tensor>& known,
+                                std::uint64_t first) {
   std::unordered_set<const Node*> seen;
   for (const Tensor& x : known) seen.insert(x.history().get());
   std::vector<Tensor> captured;
-  for (const LeafUse& use : leaves_of(output)) {
-    if (seen.contains(use.leaf.get())) continue;
-    captured.push_back(empty({}, use.leaf->dtype()));
-    captured.back().set_history(use.leaf);
+  std::vector<std::shared_ptr<Node>> stack{output.history()};
+  while (!stack.empty()) {
+    const std::shared_ptr<Node> node = std::move(stack.back());
+    stack.pop_back();
+    if (!node || !seen.insert(node.get()).second) continue;
+    const auto inputs = node->inputs();
+    if (node->number() >= first && !inputs.empty()) {
+      stack.insert(stack.end(), inputs.begin(), inputs.end());
+      continue;
+    }
+    captured.push_back(empty({}, node->dtype()));
+    captured.back().set_history(node);
   }
   return captured;
 }
@@ -242,6 +252,7 @@ Tensor alias(const Tensor& x) {
 
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
   if (!grad_enabled()) return f(inputs);
+  const std::uint64_t first = as_leaf(empty({})).history()->number();
   std::vector<Tensor> leaves, sources = inputs;
   for (const Tensor& x : inputs) leaves.push_back(x.requires_grad() ? as_leaf(x) : x);
   DrawTape tape;
@@ -256,7 +267,7 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
     replay.finish();
     return y;
   }
-  const std::vector<Tensor> captured = captured_leaves(output, leaves);
+  const std::vector<Tensor> captured = captured_by(output, leaves, first);
   sources.insert(sources.end(), captured.begin(), captured.end());
   const std::vector<Saved> kept(inputs.begin(), inputs.end());
 
@@ -276,10 +287,9 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
           again.push_back(!x->requires_grad() ? *x : higher ? alias(x) : as_leaf(x));
         targets = again;
         targets.insert(targets.end(), captured.begin(), captured.end());
-        const std::vector<Tensor> gradients = gradients_or_zeros(
-            second_run(again), targets, g, {.retain_graph = true, .create_graph = higher});
-        for (std::size_t i = 0; i < targets.size(); ++i)
-          if (sink.needs(i)) sink.give(i, gradients[i]);
+        const std::vector<Tensor> gradients =
+            detail::grad_up_to(targets, second_run(again), g, higher);
+        for (std::size_t i = 0; i < targets.size(); ++i) sink.give(i, gradients[i]);
       });
 }
 

@@ -68,17 +68,21 @@ class Sweep final : GradientSink {
     for (Visit& visit : visits_)
       if (const Leaf* leaf = visit.leaf()) leaf->check_own_gradient("backward");
     run([this](Visit& visit) {
+      call_hooks(visit);
       if (Leaf* leaf = visit.leaf()) leaf->accumulate(visit.take(), create_graph_);
     });
   }
 
-  /// Sweeps to `targets` only and returns their gradients (undefined where none arrives).
-  std::vector<Tensor> run_to(const std::vector<Tensor>& targets) {
+  /// Sweeps to `targets` only and returns their gradients (undefined where none arrives). What
+  /// `ends` there goes no further, to targets below, and calls no hooks of them.
+  std::vector<Tensor> run_to(const std::vector<Tensor>& targets, bool ends = false) {
     std::unordered_map<const Node*, Tensor> found;
     for (const Tensor& target : targets) found[target.history().get()];
     mark_paths_to(found);
     run([&](Visit& visit) {
-      if (auto at = found.find(visit.node.get()); at != found.end()) at->second = visit.gradient;
+      const auto at = found.find(visit.node.get());
+      if (!ends || at == found.end()) call_hooks(visit);
+      if (at != found.end()) at->second = ends ? visit.take() : visit.gradient;
     });
     std::vector<Tensor> gradients;
     for (const Tensor& target : targets) gradients.push_back(found[target.history().get()]);
@@ -149,7 +153,6 @@ class Sweep final : GradientSink {
     for (const std::size_t i : order()) {
       Visit& visit = visits_[i];
       if (!visit.wanted || !visit.gradient.defined()) continue;
-      if (visit.node->has_hooks()) call_hooks(visit);
       arrived(visit);
       if (!visit.gradient.defined()) continue;
       current_ = &visit;
@@ -164,6 +167,7 @@ class Sweep final : GradientSink {
   }
 
   static void call_hooks(Visit& visit) {
+    if (!visit.node->has_hooks()) return;
     const Node::Hooks hooks = visit.node->hooks();  // one may add another
     for (const auto& [id, hook] : hooks) {
       const Tensor replaced = hook(visit.gradient);
@@ -305,6 +309,13 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
 
 Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& options) {
   return grad(std::vector<Tensor>{output}, std::vector<Tensor>{input}, options)[0];
+}
+
+std::vector<Tensor> detail::grad_up_to(const std::vector<Tensor>& ends, const Tensor& output,
+                                       const Tensor& cotangent, bool create_graph) {
+  Sweep sweep(true, create_graph);
+  if (output.requires_grad()) sweep.seed(output, cotangent);
+  return sweep.run_to(ends, true);
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #include "ladon/autograd/functional.h"
 
 #include <cmath>
+#include <random>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
@@ -239,6 +240,74 @@ TEST(Checkpoint, NoticesThatTheSecondRunDrawsOtherwise) {
     test::expect_error([&] { swept_with(n, false); }, "[checkpoint] the second run draws other");
   test::expect_error([&] { swept_with(1, true); }, "[checkpoint] the second run draws other");
   swept_with(1, false);
+}
+
+// A random function of captured parameters, of a captured result of theirs and of two inputs, with
+// checkpoints inside of checkpoints and hooks: on what is captured hooks that are not linear, inside
+// linear ones, for a second derivative runs each function more than once.
+class HookedGraph {
+ public:
+  HookedGraph(std::uint32_t seed, bool checkpointed) : seed_(seed), checkpointed_(checkpointed) {
+    for (std::uint64_t i = 0; i < 3; ++i) w.push_back(leaf(random({3}, 3 * seed + i)));
+    for (const Tensor& x : w) hook(x, on_leaves);
+  }
+
+  Tensor loss() {
+    result_ = sin(w[0] * w[1]);
+    hook(result_, on_results);
+    return sum(square(block(2, {exp(w[1]), w[2]})) + w[0] * w[2]);
+  }
+
+  std::vector<Tensor> w;
+  int on_leaves = 0, on_results = 0;
+
+ private:
+  static void hook(const Tensor& x, int& calls) {
+    register_hook(x, [&calls](const Tensor& g) {
+      ++calls;
+      return tanh(g) * 1.5;
+    });
+  }
+
+  Tensor block(int depth, const std::vector<Tensor>& inputs) {
+    const auto f = [=, this](const std::vector<Tensor>& in) {
+      std::mt19937 choose(10 * seed_ + static_cast<std::uint32_t>(depth));
+      Tensor y = in[0] * 0.5;
+      for (int k = 0; k < 4; ++k) {
+        const auto kind = choose() % 4;
+        if (kind == 0) y = tanh(y * w[choose() % 3]);
+        if (kind == 1) y = y * in[1] + result_;
+        if (kind == 2) register_hook(y, [](const Tensor& g) { return g * 1.5; });
+        if (kind == 3 && depth > 0) y = y + block(depth - 1, {y, in[choose() % 2]});
+      }
+      return y;
+    };
+    return checkpointed_ ? checkpoint(f, inputs) : f(inputs);
+  }
+
+  std::uint32_t seed_;
+  bool checkpointed_;
+  Tensor result_;
+};
+
+TEST(Checkpoint, HooksAreCalledAsOftenAndWithTheSame) {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    HookedGraph plain(seed, false), again(seed, true);
+    for (HookedGraph* graph : {&plain, &again}) {
+      for (int i = 0; i < 2; ++i) backward(graph->loss());
+      const auto slopes =
+          grad({graph->loss()}, graph->w, {.create_graph = true, .allow_unused = true});
+      Tensor norm = scalar(0, f64);
+      for (const Tensor& slope : slopes)
+        if (slope.defined()) norm = norm + sum(square(slope));
+      backward(norm);
+    }
+    for (std::size_t i = 0; i < plain.w.size(); ++i)
+      EXPECT_TRUE(all_close(plain.w[i].grad(), again.w[i].grad(), 1e-10))
+          << seed << ": " << plain.w[i].grad() << again.w[i].grad();
+    EXPECT_EQ(plain.on_leaves, again.on_leaves) << seed;
+    EXPECT_EQ(plain.on_results, again.on_results) << seed;
+  }
 }
 
 TEST(Checkpoint, UnderNoGradIsTheFunction) {
