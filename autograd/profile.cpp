@@ -59,10 +59,24 @@ std::size_t width(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+thread_local std::vector<std::weak_ptr<Profile>> made_here;
+
 }  // namespace
 
-Profile::Profile() : before_(std::exchange(current_, this)), last_(Clock::now()) {}
-Profile::~Profile() { current_ = before_; }
+Profile::Profile() {
+  std::erase_if(made_here, [](const auto& profile) { return profile.expired(); });
+  made_here.push_back(alive_);
+  profiled_ = true;
+}
+
+std::shared_ptr<Profile> Profile::latest() {
+  while (!made_here.empty()) {
+    if (auto profile = made_here.back().lock()) return profile;
+    made_here.pop_back();
+  }
+  profiled_ = false;
+  return nullptr;
+}
 
 std::size_t Profile::row_of(const std::vector<std::string>& module, const char* operation) {
   const auto [place, is_new] = places_.try_emplace({module, operation}, rows_.size());
@@ -97,20 +111,23 @@ void Profile::leave(int depth) {
   last_ = Clock::now();
 }
 
-Profile::Gradient::Gradient(const Node& node) : profile_(current_) {
-  if (!profile_ || profile_->gradients_++ > 0) return;
-  const auto known = profile_->recorded_.find(node.number());
-  row_ =
-      known != profile_->recorded_.end() ? known->second : profile_->row_of({}, node.operation());
+Profile::Gradient::Gradient(const Node& node) {
+  if (!profiled_) return;
+  const std::shared_ptr<Profile> profile = latest();
+  profile_ = profile;
+  if (!profile || profile->gradients_++ > 0) return;
+  const auto known = profile->recorded_.find(node.number());
+  row_ = known != profile->recorded_.end() ? known->second : profile->row_of({}, node.operation());
   begin_ = Clock::now();
 }
 
 Profile::Gradient::~Gradient() {
-  if (!profile_ || --profile_->gradients_ > 0) return;
-  Row& row = profile_->rows_[row_];
+  const std::shared_ptr<Profile> profile = profile_.lock();
+  if (!profile || --profile->gradients_ > 0) return;
+  Row& row = profile->rows_[row_];
   ++row.gradients;
-  profile_->last_ = Clock::now();
-  row.gradient_seconds += seconds(profile_->last_ - begin_);
+  profile->last_ = Clock::now();
+  row.gradient_seconds += seconds(profile->last_ - begin_);
 }
 
 std::string Profile::table() const {

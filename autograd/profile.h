@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -26,13 +27,13 @@ class Node;
 /// An operation of several results counts once for each. Its time is what passed since the one before it
 /// ended (or a layer's call began or ended), so what a program does between its operations is counted
 /// too, with the next one. What is not recorded, for want of a gradient or under NoGrad, is no operation
-/// here: its time is the next one's. Of two profiles on one thread the later one counts. Where none is
+/// here: its time is the next one's. Of two profiles on one thread the one made later counts, in
+/// whatever order they end; one may end on another thread, while its own records nothing. Where none is
 /// alive an operation costs nothing but the question. It remembers each recorded operation while it
 /// lives (some 50 bytes): profile some steps, not a whole training.
 class Profile {
  public:
   Profile();
-  ~Profile();
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
@@ -56,7 +57,7 @@ class Profile {
   // --- for the graph and for layers ---
 
   /// The one that counts on this thread, or null.
-  static Profile* current() { return current_; }
+  static Profile* current() { return profiled_ ? latest().get() : nullptr; }
   void record(const Node& node, const Tensor& result);
   /// A layer is called inside of `depth` others; its call ends.
   void enter(int depth, std::vector<std::string> module);
@@ -71,7 +72,7 @@ class Profile {
     Gradient& operator=(const Gradient&) = delete;
 
    private:
-    Profile* profile_;
+    std::weak_ptr<Profile> profile_;  // which a gradient may end
     std::size_t row_ = 0;
     std::chrono::steady_clock::time_point begin_;
   };
@@ -81,14 +82,16 @@ class Profile {
 
   std::size_t row_of(const std::vector<std::string>& module, const char* operation);
 
-  static inline constinit thread_local Profile* current_ = nullptr;
-  Profile* before_;
+  /// The last that lives of those made on this thread; forgets what ended after it.
+  static std::shared_ptr<Profile> latest();
+  static inline constinit thread_local bool profiled_ = false;  // whether to ask for it
   std::vector<Row> rows_;
   std::map<std::pair<std::vector<std::string>, std::string>, std::size_t> places_;
   std::unordered_map<std::uint64_t, std::size_t> recorded_;        // nodes by number: their rows
   std::vector<std::pair<int, std::vector<std::string>>> modules_;  // that are being called
   int gradients_ = 0;                                              // that are being computed
-  Clock::time_point last_;
+  Clock::time_point last_ = Clock::now();
+  std::shared_ptr<Profile> alive_{this, [](Profile*) {}};  // owns nothing: it tells that this lives
 };
 
 }  // namespace ladon

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <sstream>
 #include <thread>
 
@@ -128,6 +129,43 @@ TEST(Profile, AnErrorLeavesItInOrder) {
   };
   inside();
   EXPECT_EQ(profile.rows().size(), 1u);
+}
+
+TEST(Profile, EndsInAnyOrder) {
+  const Tensor x = ones({2}).set_requires_grad();
+  auto profile = std::make_unique<Profile>();
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    backward(sum(exp(x)));
+    EXPECT_EQ(profile->rows().size(), 2u);
+    profile = std::make_unique<Profile>();  // made before the old one ends
+  }
+  auto later = std::make_unique<Profile>();
+  profile.reset();
+  backward(sum(exp(x)));
+  EXPECT_EQ(later->rows().size(), 2u);
+  later.reset();
+  EXPECT_EQ(Profile::current(), nullptr);
+  backward(sum(exp(x)));
+}
+
+TEST(Profile, MayEndOnAnotherThreadOrInsideOfAGradient) {
+  const Tensor x = ones({2}).set_requires_grad();
+  const Profile outer;
+  auto inner = std::make_unique<Profile>();
+  std::thread([&] { inner.reset(); }).join();
+  const Tensor y = exp(x);
+  EXPECT_EQ(outer.rows().size(), 1u);
+  EXPECT_EQ(Profile::current(), &outer);
+  inner = std::make_unique<Profile>();
+  const CustomFunction ends_it{.name = "ends_it",
+                               .forward = [](const auto& in) { return in[0] * 2; },
+                               .gradient =
+                                   [&](const Tensor& g, const auto&, const Tensor&) {
+                                     inner.reset();
+                                     return std::vector<Tensor>{g * 2};
+                                   }};
+  backward(sum(ends_it({y})));
+  EXPECT_EQ(outer.rows()[0].gradients, 1);
 }
 
 }  // namespace
