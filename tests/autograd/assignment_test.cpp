@@ -33,7 +33,7 @@ TEST(Assignment, StepsALeafUnderNoGrad) {
   }
   EXPECT_TRUE(all_close(held.detach(), tensor({1.8, -3.6})));
   EXPECT_TRUE(w.requires_grad());
-  test::expect_error([&] { w -= w; }, "is a leaf");
+  test::expect_error([&] { w -= held; }, "is a leaf");
 }
 
 TEST(Assignment, SumsLossesWithTheirHistory) {

@@ -54,8 +54,9 @@ void add_scatter_reduce(OpTable& t) {
       {Scattered::min, "min", least_of}};
   for (const auto& [by, name, f] : all)
     for (const bool self : {true, false}) {
-      const auto sample = [&, by = by, f = f](const std::string& note, int axis, const Tensor& x,
-                                              const Tensor& index, const Tensor& source) {
+      const auto sample = [&, by = by, name = name, f = f](const std::string& note, int axis,
+                                                           const Tensor& x, const Tensor& index,
+                                                           const Tensor& source) {
         return OpSample{
             .note = detail::join(name, self ? ", " : " without x, ", note),
             .inputs = {x, index, source},
