@@ -161,6 +161,9 @@ struct TransformerDecoderLayer : Layer {
   Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                  const AttentionMask& memory_mask = {}) const;
   using Layer::operator();
+  Tensor operator()(const Tensor& x, const Tensor& memory) const {
+    return (*this)(x, memory, AttentionMask{});
+  }
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                     const AttentionMask& memory_mask = {}) const {
     return called([&] { return forward(x, memory, mask, memory_mask); });
@@ -195,6 +198,9 @@ struct TransformerDecoder : Layer {
   Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                  const AttentionMask& memory_mask = {}) const;
   using Layer::operator();
+  Tensor operator()(const Tensor& x, const Tensor& memory) const {
+    return (*this)(x, memory, AttentionMask{});
+  }
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                     const AttentionMask& memory_mask = {}) const {
     return called([&] { return forward(x, memory, mask, memory_mask); });
@@ -231,8 +237,12 @@ struct Transformer : Layer {
   /// Throws Error: it needs targets.
   Tensor forward(const Tensor& sources) const override;
   /// source_tokens: bool [batch, S], false = padding; undefined: all are tokens.
-  Tensor forward(const Tensor& sources, const Tensor& targets, const Tensor& source_tokens) const;
+  Tensor forward(const Tensor& sources, const Tensor& targets,
+                 const Tensor& source_tokens = {}) const;
   using Layer::operator();
+  Tensor operator()(const Tensor& sources, const Tensor& targets) const {
+    return (*this)(sources, targets, Tensor());
+  }
   Tensor operator()(const Tensor& sources, const Tensor& targets,
                     const Tensor& source_tokens) const {
     return called([&] { return forward(sources, targets, source_tokens); });

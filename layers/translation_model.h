@@ -30,8 +30,12 @@ struct TranslationModel : Layer {
   Tensor forward(const Tensor& sources) const override;
   /// source_mask: bool [batch, S], false = padding; undefined: all are tokens. Targets need none: what
   /// stands after their end sees them, and is not seen.
-  Tensor forward(const Tensor& sources, const Tensor& targets, const Tensor& source_mask) const;
+  Tensor forward(const Tensor& sources, const Tensor& targets,
+                 const Tensor& source_mask = {}) const;
   using Layer::operator();
+  Tensor operator()(const Tensor& sources, const Tensor& targets) const {
+    return (*this)(sources, targets, Tensor());
+  }
   Tensor operator()(const Tensor& sources, const Tensor& targets, const Tensor& source_mask) const {
     return called([&] { return forward(sources, targets, source_mask); });
   }
