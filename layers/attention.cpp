@@ -277,6 +277,8 @@ Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
       causal && !positions, "MultiHeadAttention",
       "a cache is for causal attention, without encodings of positions that are added; this is ",
       describe());
+  LADON_CHECK(!training() || dropout == 0, "MultiHeadAttention",
+              "is in training mode, and dropout would draw at every step; call eval() before");
   const NoGrad no_grad;
   AttentionHeads h = project(x, x, x);
   h.q_positions = h.k_positions = cache.next_positions(x.size(0), x.size(1), tokens);

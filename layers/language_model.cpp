@@ -73,6 +73,8 @@ Tensor LanguageModel::forward_masked(const Tensor& tokens, const Tensor& mask) c
 Tensor LanguageModel::forward(const Tensor& tokens, DecodingCache& cache,
                               const Tensor& mask) const {
   const NoGrad no_grad;
+  LADON_CHECK(!training() || dropout.p == 0, "LanguageModel",
+              "is in training mode, and dropout would draw at every step; call eval() before");
   LADON_CHECK(tokens.rank() == 2, "LanguageModel", "tokens are [batch, T], got shape ",
               tokens.shape());
   Tensor x = embedding(tokens);

@@ -66,6 +66,8 @@ DecodingCache TranslationModel::remember(const Tensor& sources, const Tensor& so
 Tensor TranslationModel::forward(const Tensor& targets, DecodingCache& cache,
                                  const Tensor& mask) const {
   const NoGrad no_grad;
+  LADON_CHECK(!training() || dropout.p == 0, "TranslationModel",
+              "is in training mode, and dropout would draw at every step; call eval() before");
   LADON_CHECK(targets.rank() == 2, "TranslationModel", "tokens are [batch, T], got shape ",
               targets.shape());
   Tensor at = cache.next_positions(targets.size(0), targets.size(1), mask);

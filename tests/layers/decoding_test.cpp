@@ -8,6 +8,8 @@
 #include "ladon/core/random.h"
 #include "ladon/core/rowwise.h"
 #include "ladon/layers/attention_variants.h"
+#include "ladon/layers/generate.h"
+#include "ladon/layers/language_model.h"
 #include "ladon/layers/transformer.h"
 #include "ladon/tests/core/layouts.h"
 #include "ladon/tests/support.h"
@@ -306,6 +308,45 @@ TEST(RowwiseProducts, AreThoseOfEachRowAlone) {
       EXPECT_TRUE(same_bits(linear(x, w, b), all));
       set_num_threads(before);
     }
+}
+
+TEST(Decoding, OfAModelThatDropsIsRefused) {
+  Generator rng(31);
+  LanguageModel model(
+      {.vocabulary = 5, .layers = 1, .layer = {.dim = 8, .heads = 2, .dropout = 0.1}}, rng);
+  MultiHeadAttention attention({.dim = 8, .heads = 2, .causal = true, .dropout = 0.1}, rng);
+  const Tensor tokens = zeros({1, 2}, i64), x = ones({1, 2, 8});
+  const char* refusal = "is in training mode";
+  expect_error(
+      [&] {
+        DecodingCache cache;
+        model(tokens, cache);
+      },
+      refusal);
+  expect_error(
+      [&] {
+        KeyValueCache cache;
+        attention(x, cache);
+      },
+      refusal);
+  expect_error([&] { generate(next_token(model), tokens, {.length = 1}, rng); }, refusal);
+  model.eval();
+  attention.eval();
+  DecodingCache cache;
+  model(tokens, cache);
+}
+
+TEST(Transformer, TheSecondArgumentIsAttendedTo) {
+  Generator rng(32);
+  const TransformerEncoderLayerOptions options{.dim = 8, .heads = 2, .dropout = 0};
+  const TransformerDecoderLayer layer(options, rng);
+  const TransformerDecoder decoder({options, 2}, rng);
+  const Transformer both({.layer = options, .encoder_layers = 1, .decoder_layers = 1}, rng);
+  const Tensor x = normal({2, 3, 8}, rng), memory = normal({2, 4, 8}, rng);
+  EXPECT_TRUE(all_equal(layer(x, memory), layer.forward(x, memory)));
+  EXPECT_TRUE(all_equal(decoder(x, memory), decoder.forward(x, memory)));
+  EXPECT_TRUE(all_equal(both(memory, x), both.forward(memory, x)));
+  expect_error([&] { decoder(x, ones({2, 3}, boolean)); }, "");
 }
 
 }  // namespace
