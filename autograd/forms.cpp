@@ -2,10 +2,11 @@
 
 #include <utility>
 
+#include "ladon/core/modes.h"
+
 namespace ladon {
 namespace {
 
-thread_local bool composing = false;
 thread_local CountForms* counting = nullptr;
 
 int count(const std::map<std::string, int>& counts, const std::string& name) {
@@ -16,13 +17,13 @@ int count(const std::map<std::string, int>& counts, const std::string& name) {
 }  // namespace
 
 bool detail::take_fast(const char* name, std::initializer_list<Input> inputs) {
-  const bool fast = !composing && !recorded(inputs);
+  const bool fast = !detail::modes.composing && !recorded(inputs);
   if (counting) ++(fast ? counting->fast_ : counting->composed_)[name];
   return fast;
 }
 
-ComposedForms::ComposedForms() : before_(std::exchange(composing, true)) {}
-ComposedForms::~ComposedForms() { composing = before_; }
+ComposedForms::ComposedForms() : before_(std::exchange(detail::modes.composing, true)) {}
+ComposedForms::~ComposedForms() { detail::modes.composing = before_; }
 
 CountForms::CountForms() : before_(std::exchange(counting, this)) {}
 CountForms::~CountForms() { counting = before_; }

@@ -19,23 +19,22 @@
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reduce.h"
 #include "ladon/core/mapped.h"
+#include "ladon/core/modes.h"
 
 namespace ladon {
 namespace {
 
-thread_local bool recording = true;
-thread_local bool detecting = false;
 thread_local const char* sweeping = "";  // the operation whose gradient this thread computes
 
 }  // namespace
 
 // --- grad mode ---
 
-bool grad_enabled() { return recording; }
-GradMode::GradMode(bool enabled) : before_(std::exchange(recording, enabled)) {}
-GradMode::~GradMode() { recording = before_; }
-DetectAnomaly::DetectAnomaly() : before_(std::exchange(detecting, true)) {}
-DetectAnomaly::~DetectAnomaly() { detecting = before_; }
+bool grad_enabled() { return detail::modes.recording; }
+GradMode::GradMode(bool enabled) : before_(std::exchange(detail::modes.recording, enabled)) {}
+GradMode::~GradMode() { detail::modes.recording = before_; }
+DetectAnomaly::DetectAnomaly() : before_(std::exchange(detail::modes.detecting, true)) {}
+DetectAnomaly::~DetectAnomaly() { detail::modes.detecting = before_; }
 
 void Saved::throw_edited() const {
   detail::fail("backward", "the gradient of `", sweeping, "` needs a tensor of shape ",
@@ -190,7 +189,7 @@ class Sweep final : GradientSink {
 
   void give(std::size_t input, Tensor gradient) override {
     if (!gradient.defined() || !needs(input)) return;
-    if (detecting) check_finite(gradient);
+    if (detail::modes.detecting) check_finite(gradient);
     Visit& visit = visits_[input_visits_[current_->first_input + input]];
     if (gradient.dtype() != visit.node->dtype())
       gradient = ladon::cast(gradient, visit.node->dtype());

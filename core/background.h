@@ -5,17 +5,23 @@
 #include <future>
 #include <utility>
 
+#include "ladon/core/modes.h"
 #include "ladon/core/parallel.h"
 
 namespace ladon::parallel {
 
 /// make() on a thread of its own, while this one goes on; at one thread (set_num_threads), when it
-/// is asked for. The result, or what was thrown, is the future's, whose destructor waits.
+/// is asked for. Under the modes of this call: NoGrad holds there too. The result, or what was thrown,
+/// is the future's, whose destructor waits.
 template <class Make>
 auto in_background(Make make) {
   // With both policies it is also made when asked for if no thread can be started.
   constexpr auto soon = std::launch::async | std::launch::deferred;
-  return std::async(num_threads() > 1 ? soon : std::launch::deferred, std::move(make));
+  return std::async(num_threads() > 1 ? soon : std::launch::deferred,
+                    [make = std::move(make), modes = detail::modes]() mutable {
+                      const detail::UnderModes scope(modes);
+                      return make();
+                    });
 }
 
 /// use(i, make(i)) for i = 0 … n − 1 in this order, on this thread, while make(i + 1) runs beside it; two

@@ -11,6 +11,7 @@
 #include "ladon/core/kernels/packed_product.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/mapped.h"
+#include "ladon/core/modes.h"
 #include "ladon/core/parallel.h"
 #include "ladon/core/rowwise.h"
 #include "ladon/core/view.h"
@@ -96,8 +97,6 @@ void multiply(T* y, const Shape& lead, const Tensor& a, const Tensor& b, T beta)
   });
 }
 
-thread_local bool rowwise = false;
-
 /// Operands ready to be multiplied: readable, of the product's leading axes.
 struct Operands {
   Operands(const Tensor& left, const Tensor& right)
@@ -128,7 +127,7 @@ struct Operands {
     const Shape flat{lead.count() * a.size(-2), k};
     const Tensor rows = view::try_reshape(a, flat);
     const bool fit = rows.defined() && readable(rows);
-    if (!fit && !rowwise) return;  // the batch is multiplied where it stands
+    if (!fit && !detail::modes.rowwise) return;  // the batch is multiplied where it stands
     a = fit ? rows : view::try_reshape(clone(a), flat);
     while (b.rank() > 2) b = view::squeeze(b, 0);
     lead = Shape();
@@ -182,7 +181,7 @@ void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, bool add) {
 void multiply(Tensor& y, const Operands& o, double beta) {
   if (y.count() == 0) return;
   visit_floating("matmul", y.dtype(), [&]<class T>() {
-    if (rowwise && o.lead.rank() == 0)
+    if (detail::modes.rowwise && o.lead.rank() == 0)
       return multiply_rowwise<T>(y.mutable_data<T>(), o.a, o.b, beta != 0);
     multiply<T>(y.mutable_data<T>(), o.lead, o.a, o.b, static_cast<T>(beta));
   });
@@ -193,7 +192,7 @@ template <class T>
 bool affine_packed(Tensor& y, const Operands& o, const Tensor& row) {
   const std::int64_t n = row.count(), k = o.a.size(-1), m = n == 0 ? 0 : y.count() / n;
   const bool dense_rows = o.b.strides()[o.b.rank() - 1] == 1;
-  if (rowwise || o.lead.rank() != 0 || !packs(m, n, k, dense_rows)) return false;
+  if (detail::modes.rowwise || o.lead.rank() != 0 || !packs(m, n, k, dense_rows)) return false;
   packed_product<T>(On::all_threads, m, n, k, T(1), matrix<T>(o.a), matrix<T>(o.b), T(0),
                     blas::Matrix<T>{y.mutable_data<T>(), n, 1}, row.data<T>());
   return true;
@@ -238,7 +237,7 @@ Tensor affine(const Tensor& a, const Tensor& b, const Tensor& row) {
 
 namespace ladon {
 
-RowwiseProducts::RowwiseProducts() : before_(std::exchange(kernels::rowwise, true)) {}
-RowwiseProducts::~RowwiseProducts() { kernels::rowwise = before_; }
+RowwiseProducts::RowwiseProducts() : before_(std::exchange(detail::modes.rowwise, true)) {}
+RowwiseProducts::~RowwiseProducts() { detail::modes.rowwise = before_; }
 
 }  // namespace ladon

@@ -6,6 +6,7 @@
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/autograd/record.h"
+#include "ladon/core/background.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::test {
@@ -204,6 +205,22 @@ TEST(RequiresGrad, IsForFloatingLeaves) {
   Tensor x = leaf({1});
   x.set_requires_grad(false);
   EXPECT_FALSE((x * 2).requires_grad());
+}
+
+TEST(GradMode, IsHandedOnToTheBackground) {
+  const Tensor x = leaf({1});
+  const int threads = num_threads();
+  for (const int n : {1, 2}) {
+    set_num_threads(n);
+    auto made = [&] {
+      const NoGrad no_grad;
+      return parallel::in_background([&] { return x * 2.0; });
+    }();
+    const Tensor y = made.get();
+    EXPECT_FALSE(y.requires_grad()) << n;
+    EXPECT_TRUE(grad_enabled());
+  }
+  set_num_threads(threads);
 }
 
 TEST(Recording, ARuleThatGivesWhatIsNotThereIsNamed) {
