@@ -65,7 +65,10 @@ class Sweep final : GradientSink {
   /// added to.
   void run_to_leaves() {
     for (Visit& visit : visits_)
-      if (const Leaf* leaf = visit.leaf()) leaf->check_own_gradient("backward");
+      if (const Leaf* leaf = visit.leaf()) {
+        leaf->check_own_gradient("backward");
+        visit.wanted = !leaf->frozen();
+      }
     run([this](Visit& visit) {
       call_hooks(visit);
       if (Leaf* leaf = visit.leaf()) leaf->accumulate(visit.take(), create_graph_);

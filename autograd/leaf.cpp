@@ -104,6 +104,7 @@ Tensor& Tensor::set_requires_grad(bool on) {
               "only floating-point tensors have gradients, got ", dtype_);
   LADON_CHECK(!history_ || Leaf::of(*this), "set_requires_grad", "the tensor is the result of `",
               history_->operation(), "`; only leaves can be switched; use detach()");
+  if (Leaf* leaf = Leaf::of(*this)) leaf->freeze(!on);
   if (on != requires_grad()) history_ = on ? std::make_shared<Leaf>(*this) : nullptr;
   return *this;
 }

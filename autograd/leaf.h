@@ -47,6 +47,10 @@ class Leaf final : public Node {
   /// Hands out the rewrite's `at_step`, once.
   std::function<void(double rate)> take_at_step();
 
+  /// A frozen leaf, whichever handle froze it, is given no gradient by backward().
+  void freeze(bool on) { frozen_ = on; }
+  bool frozen() const { return frozen_; }
+
   /// Says that another tensor stands in this one's place from now on ("Module::to(f64)").
   void replace(std::string by) { replaced_by_ = std::move(by); }
   /// Throws Error naming `operation` if one does: whoever still holds this leaf would train a dead
@@ -58,6 +62,7 @@ class Leaf final : public Node {
   Tensor gradient_;
   std::unique_ptr<Rewrite> rewrite_;
   std::string replaced_by_;
+  bool frozen_ = false;
 };
 
 /// A leaf that something depends on, and the operation that uses it.

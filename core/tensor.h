@@ -119,8 +119,8 @@ class Tensor {
 
   /// Whether operations on this tensor are recorded.
   bool requires_grad() const { return history_ != nullptr; }
-  /// Makes this tensor a leaf whose gradient `backward` accumulates; false detaches it.
-  /// Throws Error for integers and booleans, and for results of recorded operations.
+  /// Makes this tensor a leaf whose gradient `backward` accumulates; false detaches it, and no other
+  /// handle of the leaf is given a gradient. Error: integers, booleans, results of recorded operations.
   Tensor& set_requires_grad(bool on = true);
   /// The accumulated gradient of a leaf; undefined before the first backward.
   Tensor grad() const;

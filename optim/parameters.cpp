@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "ladon/autograd/leaf.h"
 #include "ladon/core/error.h"
 
 namespace ladon::detail {
@@ -16,7 +17,8 @@ void check_parameters(const std::vector<Tensor>& parameters) {
                 " requires no gradient; make it with parameter(x)");
     LADON_CHECK(x.contiguous(), "optimizer", "parameter ", i, " of shape ", x.shape(),
                 " is not contiguous (strides ", x.strides(), ")");
-    Tensor(x).set_requires_grad();  // Error for the result of an operation: it keeps no gradient
+    LADON_CHECK(Leaf::of(x), "optimizer", "parameter ", i, " is the result of `",
+                x.history()->operation(), "`; only leaves keep a gradient");
     const auto [first, is_new] = seen.emplace(x.history().get(), i);
     LADON_CHECK(is_new, "optimizer", "parameters ", first->second, " and ", i,
                 " are the same tensor; it would be updated twice a step");

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
@@ -17,7 +18,8 @@ namespace {
 void check_parameter(const std::string& block, const Tensor& x) {
   LADON_CHECK(x.defined() && x.requires_grad(), "particles", "a parameter of block \"", block,
               "\" requires no gradient; make it with parameter(x)");
-  Tensor(x).set_requires_grad();  // Error for the result of an operation: it keeps no gradient
+  LADON_CHECK(Leaf::of(x), "particles", "a parameter of block \"", block, "\" is the result of `",
+              x.history()->operation(), "`; only leaves keep a gradient");
   LADON_CHECK(x.contiguous(), "particles", "a parameter of block \"", block, "\" of shape ",
               x.shape(), " is not contiguous (strides ", x.strides(), ")");
 }

@@ -207,6 +207,17 @@ TEST(RequiresGrad, IsForFloatingLeaves) {
   EXPECT_FALSE((x * 2).requires_grad());
 }
 
+TEST(RequiresGrad, FalseHoldsForEveryHandleOfTheLeaf) {
+  const Tensor x = leaf({3}), y = leaf({2});
+  Tensor(x).set_requires_grad(false);
+  backward(sum(x * y));
+  EXPECT_FALSE(x.grad().defined());
+  EXPECT_EQ(y.grad().item(), 3);
+  Tensor(x).set_requires_grad();
+  backward(sum(x * y));
+  EXPECT_EQ(x.grad().item(), 2);
+}
+
 TEST(GradMode, IsHandedOnToTheBackground) {
   const Tensor x = leaf({1});
   const int threads = num_threads();

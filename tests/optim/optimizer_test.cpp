@@ -253,6 +253,27 @@ TEST(Optimizer, RefusesAStateThatDoesNotFitAndKeepsItsOwn) {
   refuse("it must be finite", [](StateDict& s) { s["lr"] = scalar(-1, f64); });
 }
 
+TEST(Optimizer, LeavesWhatIsFrozen) {
+  Generator rng(5);
+  Linear layer({.in = 2, .out = 2}, rng);
+  const Tensor weight = clone(layer.weight.detach()), bias = clone(layer.bias.detach());
+  const auto step = [&] {
+    Sgd sgd(layer.parameters(), {.lr = 0.1, .weight_decay = 0.1});
+    sgd.zero_grad();
+    backward(sum(square(layer(ones({3, 2})))));
+    sgd.step();
+  };
+  for (auto& [name, p] : layer.named_parameters())
+    if (name == "weight") p.set_requires_grad(false);
+  step();
+  EXPECT_FALSE(layer.weight.grad().defined());
+  EXPECT_TRUE(all_equal(layer.weight.detach(), weight));
+  EXPECT_FALSE(all_equal(layer.bias.detach(), bias));
+  for (auto& p : layer.parameters()) p.set_requires_grad(true);
+  step();
+  EXPECT_FALSE(all_equal(layer.weight.detach(), weight));
+}
+
 TEST(Optimizer, RefusesBadParametersAndSettings) {
   const Tensor x = leaf(tensor({1, 2}, f64));
   expect_error([] { Sgd sgd(std::vector<Tensor>{}); }, "no parameter");
