@@ -42,6 +42,7 @@
 #include "ladon/core/ranks.h"
 #include "ladon/core/ranks_cholesky.h"
 #include "ladon/core/rowwise.h"
+#include "ladon/layers/infinite/attention/limit.h"
 #include "ladon/layers/infinite/dual/quadrature.h"
 #include "ladon/layers/infinite/finite/compare.h"
 #include "ladon/layers/infinite/finite/empirical.h"
