@@ -50,10 +50,13 @@ HookHandle ParticleMethod::act_on(const Tensor& x, int axis, std::string name) {
   LADON_CHECK(x.count() > 0, "act_on", "`", name, "` is empty: ", x.shape());
   LADON_CHECK(!has_noise(), "act_on", "the noise of ", this->name(),
               " has its place on parameters; use Svgd, or diffusion 0");
-  return register_hook(
-      x, [this, axis, name = std::move(name), values = x.detach()](const Tensor& gradient) {
-        return rewrite(name, values, gradient, axis);
-      });
+  return register_hook(x, [self = std::weak_ptr(self_), method = this->name(), axis,
+                           name = std::move(name), values = x.detach()](const Tensor& gradient) {
+    const auto alive = self.lock();
+    LADON_CHECK(alive, "act_on", "the ", method, " that acts on `", name,
+                "` is no more; keep it until backward() has ended, or remove() its hook");
+    return alive->rewrite(name, values, gradient, axis);
+  });
 }
 
 }  // namespace ladon

@@ -86,10 +86,11 @@ class ParticleMethod {
   /// Rewrites the gradient of an intermediate result x likewise, when a sweep of backward() reaches it:
   /// the entries of `axis` are the particles, each with all else of x as its numbers. backward() pulls
   /// the rewritten gradient back to the parameters: what is before x sees forces between functions. N and
-  /// T as in apply(); give the model no prior by λ here unless x itself has it. The method must
-  /// outlive the sweep. In report() it is a block of that name, of the last sweep that reached one of
-  /// it. Throws Error for an axis that x lacks, an x without history, and for a method with noise (which
-  /// has its place on parameters); backward() throws where values, gradients or forces are not finite.
+  /// T as in apply(); give the model no prior by λ here unless x itself has it. In report() it is a
+  /// block of that name, of the last sweep that reached one of it. Throws Error for an axis that x
+  /// lacks, an x without history, and for a method with noise (which has its place on parameters);
+  /// backward() throws where values, gradients or forces are not finite, and where the method is no
+  /// more and the hook was not removed.
   HookHandle act_on(const Tensor& x, int axis, std::string name = "activation");
 
   /// For those who move particles without an optimizer: adds the noise of the last apply(), once,
@@ -168,6 +169,8 @@ class ParticleMethod {
   std::vector<Last> last_;
   std::vector<Acted> acted_;
   std::vector<std::shared_ptr<PendingNoise>> pending_;  // shared with the marks on the gradients
+  // What hooks hold weakly: it ends with the method.
+  const std::shared_ptr<ParticleMethod> self_{this, [](ParticleMethod*) {}};
 };
 
 }  // namespace ladon

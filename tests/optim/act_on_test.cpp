@@ -125,6 +125,21 @@ TEST(ActOn, HeadsOfALayerCanBeActedOn) {
   EXPECT_EQ(svgd.report()[0].dim, details.contexts.count() / 2);
 }
 
+TEST(ActOn, OfAMethodThatIsNoMoreIsAnError) {
+  Tensor w = leaf(draws({3, 2}, 1));
+  const Tensor x = 2.0 * w;
+  HookHandle hook;
+  {
+    Svgd svgd({.alpha = 1});
+    hook = svgd.act_on(x, 0, "logits");
+  }
+  expect_error([&] { backward(sum(x), {.retain_graph = true}); },
+               "the svgd that acts on `logits` is no more");
+  hook.remove();
+  backward(sum(x));
+  EXPECT_TRUE(same_bits(w.grad(), 2.0 * ones({3, 2}, f64)));
+}
+
 TEST(ActOn, RefusesWhatDoesNotFit) {
   Svgd svgd({.alpha = 1});
   Tensor w = leaf(draws({3, 2}, 1));
