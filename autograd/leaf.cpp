@@ -20,6 +20,7 @@ void Leaf::set_gradient(Tensor g) {
   const std::lock_guard lock(mutex_);
   std::swap(gradient_, g);  // the old one is freed outside
   rewrite_.reset();
+  used_ = false;
 }
 
 // The sum is computed outside the lock: who finds a gradient takes it away, adds his own, and comes
@@ -67,13 +68,19 @@ void Leaf::set_rewrite(Rewrite rewrite) {
   rewrite_ = std::make_unique<Rewrite>(std::move(rewrite));
 }
 
-std::string Leaf::rewritten_by() const {
+Rewrite Leaf::rewrite() const {
   const std::lock_guard lock(mutex_);
-  return rewrite_ ? rewrite_->by : "";
+  return rewrite_ ? *rewrite_ : Rewrite();
 }
 
-std::function<void(double rate)> Leaf::take_at_step() {
+bool Leaf::used() const {
   const std::lock_guard lock(mutex_);
+  return used_;
+}
+
+std::function<void(double rate)> Leaf::use() {
+  const std::lock_guard lock(mutex_);
+  used_ = true;
   return rewrite_ ? std::exchange(rewrite_->at_step, {}) : nullptr;
 }
 

@@ -16,7 +16,7 @@ namespace ladon {
 /// gradient, until the gradient is cleared or replaced: to add to it or to write it anew would mix
 /// two things, and is an Error.
 struct Rewrite {
-  std::string by;  ///< "svgd"
+  std::string by = {};  ///< "svgd"; empty: nobody.
   /// What the step that uses this gradient does once more, after its update and with the rate that
   /// it took: a sampler's noise. May be empty.
   std::function<void(double rate)> at_step = {};
@@ -42,10 +42,13 @@ class Leaf final : public Node {
 
   /// Marks the present gradient as rewritten. Throws Error if it already is.
   void set_rewrite(Rewrite rewrite);
-  /// Who rewrote it; empty if nobody did.
-  std::string rewritten_by() const;
-  /// Hands out the rewrite's `at_step`, once.
-  std::function<void(double rate)> take_at_step();
+  /// Who rewrote it, and how.
+  Rewrite rewrite() const;
+  /// For a step that uses the present gradient: marks it as used, and hands out the rewrite's
+  /// `at_step`, once.
+  std::function<void(double rate)> use();
+  /// Whether a step used the present gradient.
+  bool used() const;
 
   /// A frozen leaf, whichever handle froze it, is given no gradient by backward().
   void freeze(bool on) { frozen_ = on; }
@@ -58,8 +61,9 @@ class Leaf final : public Node {
   void check_in_place(const char* operation) const;
 
  private:
-  mutable std::mutex mutex_;  // guards gradient_ and rewrite_
+  mutable std::mutex mutex_;  // guards what follows, but for replaced_by_
   Tensor gradient_;
+  bool used_ = false;
   std::unique_ptr<Rewrite> rewrite_;
   std::string replaced_by_;
   bool frozen_ = false;

@@ -67,7 +67,7 @@ void Optimizer::step() {
     ++item.steps;
     const double rate = scheduled * item.lr_scale;
     update(item, kernels::contiguous(gradient.detach()), rate);
-    if (const auto at_step = Leaf::of(item.parameter)->take_at_step()) at_step(rate);
+    if (const auto at_step = Leaf::of(item.parameter)->use()) at_step(rate);
   }
 }
 

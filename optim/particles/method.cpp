@@ -89,9 +89,11 @@ void ParticleMethod::check_ready() const {
     for (const Tensor& x : block.parameters()) {
       const Leaf& leaf = *Leaf::of(x);
       leaf.check_in_place("apply");
-      const std::string by = leaf.rewritten_by();
+      const std::string by = leaf.rewrite().by;
       LADON_CHECK(by.empty(), "apply", "block \"", block.name(), "\" still has the gradients that ",
                   by, " wrote; call zero_grad() and backward() between two calls");
+      LADON_CHECK(!leaf.used(), "apply", "a step() has used the gradients of block \"",
+                  block.name(), "\" already; call apply() between backward() and step()");
       any = any || x.grad().defined();
     }
     LADON_CHECK(any, "apply", "no parameter of block \"", block.name(),

@@ -77,7 +77,8 @@ class ParticleMethod {
   /// neither backward() nor a method, this or another, adds to them.
   ///
   /// Throws Error, and changes nothing, if
-  /// - there are no particles; a block has no gradient at all, or one that a method rewrote already;
+  /// - there are no particles; a block has no gradient at all, or one that a method rewrote already
+  ///   or a step() used: forces written after the step are cleared before the next;
   /// - a parameter was replaced by Module::to;
   /// - values, gradients or forces are not finite, also once rounded to the particles' dtype;
   /// - the noise of the last apply() was not added.

@@ -65,7 +65,7 @@ TEST(Leaf, ARewrittenGradientIsNotMixed) {
   x.set_grad({});
   backward(loss);
   EXPECT_EQ(x.grad().to_vector(), (std::vector<double>{1, 1}));
-  EXPECT_EQ(Leaf::of(x)->rewritten_by(), "");
+  EXPECT_EQ(Leaf::of(x)->rewrite().by, "");
 }
 
 TEST(Leaf, HandsOutWhatTheStepDoesOnce) {
@@ -73,10 +73,21 @@ TEST(Leaf, HandsOutWhatTheStepDoesOnce) {
   backward(sum(x));
   double rate = 0;
   Leaf::of(x)->set_rewrite({.by = "spos", .at_step = [&](double r) { rate += r; }});
-  Leaf::of(x)->take_at_step()(0.5);
+  Leaf::of(x)->use()(0.5);
   EXPECT_EQ(rate, 0.5);
-  EXPECT_FALSE(Leaf::of(x)->take_at_step());
-  EXPECT_EQ(Leaf::of(x)->rewritten_by(), "spos");
+  EXPECT_FALSE(Leaf::of(x)->use());
+  EXPECT_EQ(Leaf::of(x)->rewrite().by, "spos");
+}
+
+TEST(Leaf, KnowsThatAStepUsedItsGradient) {
+  Tensor x = leaf({1});
+  backward(sum(x));
+  EXPECT_FALSE(Leaf::of(x)->used());
+  Leaf::of(x)->use();
+  EXPECT_TRUE(Leaf::of(x)->used());
+  x.set_grad({});
+  backward(sum(x));
+  EXPECT_FALSE(Leaf::of(x)->used());
 }
 
 TEST(Leaf, AReplacedOneSaysSo) {

@@ -64,6 +64,26 @@ TEST(ParticleMethod, ForgottenZeroGradIsAnError) {
   svgd.apply();
 }
 
+TEST(ParticleMethod, AStepBeforeItIsAnError) {
+  Tensor x = leaf(random_rows(3, 4, 1)), rest = leaf(random_rows(2, 2, 2));
+  Svgd svgd(particles_of_rows(x));
+  Sgd sgd({x}), other({rest});
+  const auto loss = [&] { return sum(square(x)) + sum(square(rest)); };
+  backward(loss());
+  other.step();
+  svgd.apply();  // a step of what are no particles may come first
+  sgd.step();
+  for (Sgd* each : {&sgd, &other}) each->zero_grad();
+  backward(loss());
+  sgd.step();
+  const Tensor before = clone(x.grad());
+  expect_error([&] { svgd.apply(); }, "a step() has used the gradients of block \"rows\" already");
+  EXPECT_TRUE(same_bits(x.grad(), before));
+  sgd.zero_grad();
+  backward(loss());
+  svgd.apply();
+}
+
 TEST(ParticleMethod, TwoMethodsOnTheSameParticlesAreAnError) {
   TwoBlocks blocks;
   Wgd wgd(particles_of_rows(blocks.second));

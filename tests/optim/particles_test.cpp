@@ -178,7 +178,7 @@ TEST(ParticleBlock, RewritesGradientsInPlace) {
   expect_values(held, {1, 2, 3, 4}, 0);
   Svgd(particles_of_rows(rows)).apply();
   block.set_gradients(tensor({5, 6, 7, 8}, {2, 2}, f64));  // no longer a method's
-  EXPECT_TRUE(Leaf::of(rows)->rewritten_by().empty());
+  EXPECT_TRUE(Leaf::of(rows)->rewrite().by.empty());
   expect_error([&] { block.set_gradients(zeros({4}, f64)); }, "is [2, 2], the gradients are [4]");
   expect_error([&] { block.add_to_values(zeros({4}, f64)); }, "is [2, 2], the values to add");
 }
