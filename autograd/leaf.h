@@ -20,6 +20,7 @@ struct Rewrite {
   /// What the step that uses this gradient does once more, after its update and with the rate that
   /// it took: a sampler's noise. May be empty.
   std::function<void(double rate)> at_step = {};
+  bool prior = false;  ///< Whether it has the gradient of a prior in it.
 };
 
 /// A leaf has no inputs, and keeps its gradient. Its gradient may be added to by several threads.

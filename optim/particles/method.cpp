@@ -166,7 +166,7 @@ void ParticleMethod::write(const ParticleBlock& block, Tensor gradient, const No
   const double unit = target_.temperature / target_.count;  // ε of a step of rate 1
   if (noise.unit.defined()) units = block.pieces(noise.unit);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    Rewrite rewrite{.by = name()};
+    Rewrite rewrite{.by = name(), .prior = target_.prior_precision > 0};
     if (units[i].defined()) {
       pending_.push_back(std::make_shared<PendingNoise>(
           PendingNoise{block.name(), parameters[i].detach(), units[i], noise.diffusion}));

@@ -33,8 +33,9 @@ namespace ladon {
 /// load_state_dict, goes on with the same bits. Chains beside each other take rng.split(0), ….
 ///
 /// A particle method may stand before it, as before any optimizer: it drives the particles, the sampler
-/// adds the noise. Give the prior to one of the two, or it counts twice. Spos brings noise of its own,
-/// and belongs before Sgd. A parameter without gradient stays as it is.
+/// adds the noise. The prior belongs to one of the two, and Spos, which brings noise of its own,
+/// before Sgd: step() throws Error where prior or noise would count twice. A parameter without
+/// gradient stays as it is.
 class Sampler : public Optimizer {
  public:
   /// T of the steps from now on: annealing. 0 is descent: no noise is added. Throws Error unless it
@@ -52,7 +53,8 @@ class Sampler : public Optimizer {
   Sampler(std::vector<ParameterGroup> groups, double lr, const Target& target, Generator rng,
           std::vector<std::string> moment_names);
 
-  /// Refuses gradients that are not finite: an Error that names the parameter, and nothing is changed.
+  /// Refuses gradients that are not finite, and those of a particle method with which noise or
+  /// prior would count twice: an Error that names the parameter, and nothing is changed.
   void check(const Item& item, const Tensor& gradient) const override;
 
   /// ∇U/N = g + (λ/N)·θ.

@@ -324,5 +324,29 @@ TEST(Samplers, FollowAParticleMethod) {
   EXPECT_TRUE(all_close(x.detach(), y.detach() + std::sqrt(0.2) * xi, 0, 1e-14));
 }
 
+TEST(Samplers, RefuseASecondNoiseOrPriorAndChangeNothing) {
+  for (const Case& make : samplers()) {
+    Tensor x = leaf(tensor({1, -2, 0.5}, {1, 3}, f64));
+    const auto sampler = make({x});  // T > 0, λ > 0
+    Spos spos(particles_of_rows(x), {}, Generator(1));
+    Svgd svgd(particles_of_rows(x), {.target = {.prior_precision = 1}});
+    const Tensor before = clone(x.detach());
+    const auto refuse = [&](ParticleMethod& method, const std::string& message) {
+      x.set_grad(ones({1, 3}, f64));
+      method.apply();
+      expect_error([&] { sampler->step(); }, message);
+      EXPECT_TRUE(same_bits(x, before)) << make.name;
+      EXPECT_EQ(sampler->steps(), 0);
+    };
+    refuse(spos, "spos adds noise of its own to parameter 0");
+    spos.diffuse(0);
+    refuse(svgd, "parameter 0 has the prior of svgd, and the sampler's of precision");
+    sampler->set_temperature(0);  // the noise of one of the two
+    x.set_grad(ones({1, 3}, f64));
+    spos.apply();
+    sampler->step();
+  }
+}
+
 }  // namespace
 }  // namespace ladon::test
