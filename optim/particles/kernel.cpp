@@ -117,9 +117,13 @@ KernelAt of_matrix(const Tensor& k, std::function<Tensor()> repel, double h2) {
 SteinKernel radial(std::string name, BandwidthOptions options,
                    std::function<Tensor(const Tensor& t)> profile) {
   LADON_CHECK(profile, "radial", "`", name, "` has no profile");
+  const auto [rule, h2_given] = options;
+  LADON_CHECK(!h2_given || rule == Bandwidth::fixed, "radial", "`", name,
+              "` has h² = ", h2_given.value_or(1), " and the rule `", to_string(rule),
+              "`, which does not take it; add .bandwidth = Bandwidth::fixed");
   const auto at = [=](const Tensor& theta) {
     const Tensor d2 = rows::squared_distances(theta);
-    const double h2 = bandwidth(options.bandwidth, d2, options.h2), inverse = 1 / h2;
+    const double h2 = bandwidth(rule, d2, h2_given.value_or(1)), inverse = 1 / h2;
     if (!std::isfinite(inverse))  // h² is 0 or among the smallest subnormals
       return of_matrix(
           cast(equal(d2, 0), f64), [=] { return zeros(theta.shape(), theta.dtype()); }, 0);

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "ladon/optim/particles/alpha.h"
@@ -63,7 +64,8 @@ KernelAt of_matrix(const Tensor& k, std::function<Tensor()> repel,
 
 struct BandwidthOptions {
   Bandwidth bandwidth = Bandwidth::median;
-  double h2 = 1;  ///< h² under Bandwidth::fixed.
+  /// h² under Bandwidth::fixed, 1 if empty; no other rule takes one (kernels throw Error).
+  std::optional<double> h2 = {};
 };
 
 /// k_ij = κ(d²_ij/h²),  R_i = −(2/h²) Σ_j κ′(d²_ij/h²) (θ_i − θ_j),  from κ alone: κ′ is its gradient.

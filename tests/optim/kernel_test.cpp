@@ -256,6 +256,15 @@ TEST(SteinKernel, RepulsionIsTheDerivative) {
   expect_repulsion(linear_kernel(), [](double, double inner, double) { return inner + 1; });
 }
 
+TEST(SteinKernel, TakesAGivenBandwidthUnderTheFixedRuleAlone) {
+  expect_error([] { rbf({.h2 = 0.01}); },
+               "`rbf` has h² = 0.01 and the rule `median`, which does not take it");
+  expect_error([] { matern(1.5, {.bandwidth = Bandwidth::liu, .h2 = 2}); }, "the rule `liu`");
+  const Tensor theta = tensor({0, 1}, {2, 1}, f64);
+  EXPECT_EQ(values_at(imq({.bandwidth = Bandwidth::fixed, .h2 = 0.3}), theta).h2, 0.3);
+  EXPECT_EQ(values_at(imq({.bandwidth = Bandwidth::fixed}), theta).h2, 1);
+}
+
 TEST(SteinKernel, RadialRepulsionSumsToZero) {
   Generator rng(8);
   const Tensor theta = normal({7, 1100}, rng, 0, 1, f64);

@@ -253,7 +253,8 @@ void add_samplers(CallTable& table) {
 /// A kernel, or the k and R of one that a user gives as matrices.
 SteinKernel kernel(Draw& d) {
   const auto rule = static_cast<Bandwidth>(d.say(d.below(5)));
-  const BandwidthOptions options{.bandwidth = rule, .h2 = d.number()};
+  BandwidthOptions options{.bandwidth = rule};
+  if (d.chance(rule == Bandwidth::fixed ? 0.8 : 0.1)) options.h2 = d.number();
   switch (d.say(d.below(6))) {
     case 0:
       return rbf(options);
