@@ -1,6 +1,9 @@
 #include "ladon/optim/particles/particles.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <map>
 #include <set>
 
 #include "ladon/autograd/graph.h"
@@ -23,6 +26,28 @@ void check_parameter(const std::string& block, const Tensor& x) {
   LADON_CHECK(x.contiguous(), "particles", "a parameter of block \"", block, "\" of shape ",
               x.shape(), " is not contiguous (strides ", x.strides(), ")");
 }
+
+/// The memory of parameters.
+class Memory {
+ public:
+  /// Throws Error where x shares some with one that was added before: who moves one moves the
+  /// other.
+  void add(const std::string& block, const Tensor& x) {
+    const std::size_t size = item_size(x.dtype());
+    const std::byte* begin = x.storage().bytes() + static_cast<std::size_t>(x.offset()) * size;
+    const std::byte* end = begin + static_cast<std::size_t>(x.count()) * size;
+    if (begin == end) return;
+    const auto next = taken_.lower_bound(begin);
+    LADON_CHECK((next == taken_.end() || end <= next->first) &&
+                    (next == taken_.begin() || std::prev(next)->second <= begin),
+                "particles", "a parameter of block \"", block, "\" (shape ", x.shape(),
+                ") stands in two places");
+    taken_.emplace(begin, end);
+  }
+
+ private:
+  std::map<const std::byte*, const std::byte*> taken_;
+};
 
 }  // namespace
 
@@ -69,7 +94,9 @@ ParticleBlock::ParticleBlock(std::string name, std::vector<Tensor> parameters, s
       dtype_(parameters_[0].dtype()),
       stacked_(stacked) {
   std::int64_t elements = 0;
+  Memory memory;
   for (const Tensor& x : parameters_) {
+    memory.add(name_, x);
     LADON_CHECK(x.dtype() == dtype_, "particles", "block \"", name_, "\" mixes ", dtype_, " and ",
                 x.dtype());
     elements += x.count();
@@ -173,11 +200,9 @@ void ParticleBlock::add_to_values(const Tensor& delta) const {
 
 Particles::Particles(std::vector<ParticleBlock> blocks) : blocks_(std::move(blocks)) {
   LADON_CHECK(!blocks_.empty(), "particles", "there is no block");
-  std::set<const Node*> seen;
+  Memory memory;
   for (const ParticleBlock& block : blocks_)
-    for (const Tensor& x : block.parameters())
-      LADON_CHECK(seen.insert(x.history().get()).second, "particles", "a parameter of block \"",
-                  block.name(), "\" (shape ", x.shape(), ") stands in two places");
+    for (const Tensor& x : block.parameters()) memory.add(block.name(), x);
 }
 
 namespace {

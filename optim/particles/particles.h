@@ -23,7 +23,7 @@ class ParticleBlock {
   /// Row i is the concatenation of rows[i][..], flattened; rows of equal shapes.
   static ParticleBlock gathered(std::string name, const std::vector<std::vector<Tensor>>& rows);
   // Both throw Error for parameters that are no contiguous leaves with gradients, of different
-  // dtypes, or whose shapes do not fit; and for no row or no column.
+  // dtypes, that share memory, or whose shapes do not fit; and for no row or no column.
 
   // Of a temporary these come by value: for (auto& x : particles(model)[0].parameters()) is safe.
   const std::string& name() const& { return name_; }
@@ -67,7 +67,7 @@ class Particles {
  public:
   /// None: of a method that acts on activations alone (ParticleMethod::act_on).
   Particles() = default;
-  /// Throws Error if there is no block or a parameter stands in two places.
+  /// Throws Error if there is no block or a parameter stands in two places: two share memory.
   explicit Particles(std::vector<ParticleBlock> blocks);
 
   std::size_t size() const { return blocks_.size(); }

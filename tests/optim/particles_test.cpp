@@ -155,6 +155,21 @@ TEST(Particles, GatherWholeModels) {
   Linear other({.in = 3, .out = 2}, rng);
   expect_error([&] { particles({&models[0], &other}); }, "[2, 2] in row 0 and [2, 3] in row 1");
   expect_error([&] { particles({&models[0], &models[0]}); }, "stands in two places");
+  const Tensor memory = arange(0, 9, 1, f64);
+  const auto part = [&](std::int64_t start) {
+    return parameter(slice(memory, 0, {.start = start, .stop = start + 3}));
+  };
+  expect_error(
+      [&] {
+        ParticleBlock::gathered("one", {{part(0)}, {part(0)}});
+      },
+      "a parameter of block \"one\" (shape [3]) stands in two places");
+  expect_error([&] { ParticleBlock::gathered("late", {{part(4)}, {part(2)}}); }, "in two places");
+  expect_error([&] { ParticleBlock::gathered("early", {{part(0)}, {part(2)}}); }, "in two places");
+  const ParticleBlock a = ParticleBlock::gathered("a", {{part(6)}, {part(0)}}),
+                      b = ParticleBlock::stacked("b", {part(2)});
+  expect_error([&] { Particles({a, b}); }, "a parameter of block \"b\" (shape [3]) stands in two");
+  EXPECT_EQ(Particles({a, ParticleBlock::stacked("c", {part(3)})}).size(), 2U);
   expect_error([&] { particles({&models[0], nullptr}); }, "model 1 is null");
   expect_error([&] { particles(std::vector<Module*>{}); }, "has no parameter");
 }
