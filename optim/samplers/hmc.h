@@ -33,8 +33,7 @@ struct HmcOptions {
 ///
 /// Warm-up: ε by dual averaging (Hoffman and Gelman 2014), M diagonal from three windows of draws (from
 /// 1/10 of warm-up to 2/10, 4/10 and 9/10; none below 20 draws). Both are shared by all chains; with
-/// `step` given, chain c is the same whatever the number of chains. Without warm-up and `step`, ε is one
-/// at which a single step is accepted about half of the time.
+/// `step` given, chain c is the same whatever the number of chains.
 ///
 /// Where ln p or its gradient is not finite, a proposal is refused. Draws depend on `rng` alone (of which
 /// one block is used), not on the number of threads; the density is called from this thread only.

@@ -20,6 +20,10 @@ void check(const Course& course, const LogDensity& density, const Tensor& start)
   LADON_CHECK(course.draws >= 1 && a.warmup >= 0 && course.thin >= 1, operation,
               "needs draws ≥ 1, warmup ≥ 0 and thin ≥ 1, got ", course.draws, ", ", a.warmup,
               " and ", course.thin);
+  LADON_CHECK(
+      a.warmup > 0 || a.step > 0, operation,
+      "warmup is 0, in which a step would be found; give draws to it, or a `step` where the "
+      "sampler takes one");
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
   LADON_CHECK(course.thin <= most / course.draws && a.warmup <= most, operation,
               "too many draws: ", a.warmup, " and ", course.draws, " times ", course.thin);

@@ -175,6 +175,7 @@ TEST(Samplers, RefuseBadSettings) {
     const std::int64_t many = std::int64_t{1} << 40;
     refused(start, {.draws = 0}, "draws ≥ 1");
     refused(start, {.warmup = -1}, "warmup ≥ 0");
+    refused(start, {.warmup = 0}, "warmup is 0, in which a step would be found");
     refused(start, {.thin = 0}, "thin ≥ 1");
     refused(start, {.draws = many, .thin = many}, "too many draws");
     refused(start, {.target_accept = 1}, "must be in (0, 1)");
