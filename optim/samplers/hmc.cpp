@@ -14,7 +14,7 @@ Chains hmc(const LogDensity& density, const Tensor& start, const HmcOptions& opt
   course.adaptation.step = options.step;
   const Move move = [&](const LogDensity& scored, Phase& at, const Tuning& tuning, Numbers& numbers,
                         bool) { return hmc_move(scored, at, tuning, options.steps, numbers); };
-  return run_chains(density, start, course, move, rng).chains;
+  return run_chains(of_single_rows("hmc", density), start, course, move, rng).chains;
 }
 
 }  // namespace ladon

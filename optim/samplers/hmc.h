@@ -38,9 +38,12 @@ struct HmcOptions {
 /// Where ln p or its gradient is not finite, a proposal is refused. Draws depend on `rng` alone (of which
 /// one block is used), not on the number of threads; the density is called from this thread only.
 ///
-/// Throws Error for settings out of range, a start of another shape or where ln p or its gradient is not
-/// finite (naming the chain), where no ε will do (a flat density, a wrong gradient), and as the density
-/// does.
+/// At the first score of rows that differ, as many that all equal row 0 are scored too (`gradients`
+/// does not count them): where row 0 is not alike there, the density mixes chains.
+///
+/// Throws Error for settings out of range, where there is neither warm-up nor `step`, for a start
+/// of another shape or where ln p or its gradient is not finite (naming the chain), where no ε will
+/// do (a flat density, a wrong gradient), for a density that mixes chains, and as the density does.
 Chains hmc(const LogDensity& density, const Tensor& start, const HmcOptions& options,
            Generator& rng);
 

@@ -210,7 +210,7 @@ Chains nuts(const LogDensity& density, const Tensor& start, const NutsOptions& o
   course.adaptation.step = options.step;
   const Move move = [&](const LogDensity& scored, Phase& at, const Tuning& tuning, Numbers& numbers,
                         bool) { return nuts_move(scored, at, tuning, options.max_depth, numbers); };
-  return run_chains(density, start, course, move, rng).chains;
+  return run_chains(of_single_rows("nuts", density), start, course, move, rng).chains;
 }
 
 }  // namespace ladon

@@ -110,7 +110,34 @@ class Record {
   std::int64_t length_, dim_, moves_ = 0;
 };
 
+/// Whether they differ by no more than rounding, of f32 too, or are not finite.
+bool alike(const Tensor& a, const Tensor& b) {
+  return !(amax(abs(a - b)).item() > 1e-4 * std::max(1.0, amax(abs(a)).item()));
+}
+
 }  // namespace
+
+LogDensity of_single_rows(const char* operation, const LogDensity& density) {
+  const auto score = [operation, &density, judged = false](const Tensor& theta) mutable {
+    Score all = density.score(theta);
+    const auto row = [](const Tensor& x, std::int64_t i) {
+      return slice(x.detach(), 0, {.start = i, .stop = i + 1});
+    };
+    if (judged || theta.size(0) < 2 || all_close(row(theta, 0), row(theta, 1), 0, 0)) return all;
+    const Tensor value = row(all.value, 0), gradient = row(all.gradient, 0);
+    if (!std::isfinite(value.item())) return all;
+    judged = true;
+    const Score equal = density.score(contiguous(expand(row(theta, 0), theta.shape())));
+    LADON_CHECK(
+        alike(value, row(equal.value, 0)) && alike(gradient, row(equal.gradient, 0)), operation,
+        "row 0 of ", theta.shape(), " has ln p ", value.item(), ", and ",
+        row(equal.value, 0).item(),
+        " where all rows equal it (or another gradient); the density mixes chains: is a mean over "
+        "rows in it, or a sum over the wrong axis?");
+    return all;
+  };
+  return LogDensity::of_scores(density.dim(), score);
+}
 
 Run run_chains(const LogDensity& density, const Tensor& start, const Course& course,
                const Move& move, Generator& rng) {

@@ -26,6 +26,11 @@ Course course_of(const char* operation, const Options& o) {
           o.progress};
 }
 
+/// The same density, which must outlive it. At the first score of rows that differ it scores as
+/// many that all equal row 0, and throws Error where row 0 is not alike there: a row's value must
+/// not depend on the others.
+LogDensity of_single_rows(const char* operation, const LogDensity& density);
+
 /// Moves all rows by one draw; `counts`: after warm-up.
 using Move = std::function<Moved(const LogDensity& density, Phase& at, const Tuning& tuning,
                                  Numbers& numbers, bool counts)>;

@@ -18,21 +18,23 @@ namespace {
 
 using namespace samplers;
 
+constexpr const char* operation = "parallel_tempering";
+
 std::vector<double> ladder(const TemperingOptions& options) {
   std::vector<double> betas = options.betas;
   if (betas.empty()) {
-    LADON_CHECK(options.levels >= 1 && options.levels <= 10'000, "parallel_tempering", "levels is ",
+    LADON_CHECK(options.levels >= 1 && options.levels <= 10'000, operation, "levels is ",
                 options.levels, "; it must be from 1 to 10,000");
-    LADON_CHECK(options.lowest > 0 && options.lowest < 1, "parallel_tempering", "lowest is ",
-                options.lowest, "; it must be in (0, 1)");
+    LADON_CHECK(options.lowest > 0 && options.lowest < 1, operation, "lowest is ", options.lowest,
+                "; it must be in (0, 1)");
     const double ratios = std::max(1.0, double(options.levels - 1));
     for (std::int64_t k = 0; k < options.levels; ++k)
       betas.push_back(std::pow(options.lowest, double(k) / ratios));
   }
-  LADON_CHECK(betas[0] == 1, "parallel_tempering", "the first β is ", betas[0], "; it must be 1");
+  LADON_CHECK(betas[0] == 1, operation, "the first β is ", betas[0], "; it must be 1");
   for (std::size_t k = 1; k < betas.size(); ++k)
-    LADON_CHECK(betas[k] >= 0 && betas[k] < betas[k - 1], "parallel_tempering", "β is ", betas[k],
-                " after ", betas[k - 1], "; the ladder must fall, and end at 0 or above");
+    LADON_CHECK(betas[k] >= 0 && betas[k] < betas[k - 1], operation, "β is ", betas[k], " after ",
+                betas[k - 1], "; the ladder must fall, and end at 0 or above");
   return betas;
 }
 
@@ -196,10 +198,10 @@ class Tempering {
 
 Tempered temper(const LogDensity* base, const LogDensity& likelihood, const Tensor& start,
                 const TemperingOptions& options, Generator& rng) {
-  check_steps("parallel_tempering", options.steps);
-  Course course = course_of("parallel_tempering", options);
+  check_steps(operation, options.steps);
+  Course course = course_of(operation, options);
   const std::vector<double> betas = ladder(options);
-  LADON_CHECK(base || betas.back() > 0, "parallel_tempering",
+  LADON_CHECK(base || betas.back() > 0, operation,
               "the last β is 0, and p⁰ is no density; give a base");
   course.adaptation.groups = std::int64_t(betas.size());
   const bool rows = start.defined() && start.rank() == 2;  // else run_chains says so
@@ -216,14 +218,15 @@ Tempered temper(const LogDensity* base, const LogDensity& likelihood, const Tens
 
 Tempered parallel_tempering(const LogDensity& base, const LogDensity& likelihood,
                             const Tensor& start, const TemperingOptions& options, Generator& rng) {
-  LADON_CHECK(base.dim() == likelihood.dim(), "parallel_tempering", "base has ", base.dim(),
+  LADON_CHECK(base.dim() == likelihood.dim(), operation, "base has ", base.dim(),
               " numbers, the likelihood ", likelihood.dim());
-  return temper(&base, likelihood, start, options, rng);
+  const LogDensity rows_of_base = of_single_rows(operation, base);
+  return temper(&rows_of_base, of_single_rows(operation, likelihood), start, options, rng);
 }
 
 Tempered parallel_tempering(const LogDensity& p, const Tensor& start,
                             const TemperingOptions& options, Generator& rng) {
-  return temper(nullptr, p, start, options, rng);
+  return temper(nullptr, of_single_rows(operation, p), start, options, rng);
 }
 
 }  // namespace ladon

@@ -91,13 +91,14 @@ TEST(Samplers, RefuseProposalsThatAreNotFinite) {
 TEST(Samplers, TellWhatTheyDid) {
   const LogDensity p = Correlated(3).density();
   every([&](const Sampler& sampler) {
-    std::int64_t rows = 0;
+    std::int64_t rows = 0, first = 0;
     const LogDensity counting = LogDensity::of_scores(3, [&](const Tensor& theta) {
       rows += theta.size(0);
+      if (first == 0) first = theta.size(0);
       return p.score(theta);
     });
     const Chains chains = run(sampler, counting, scattered(2, 3), {.draws = 50, .warmup = 100});
-    EXPECT_EQ(chains.gradients, rows);
+    EXPECT_EQ(chains.gradients, rows - first);  // which are scored again, all equal
     EXPECT_EQ(chains.acceptance.size(), 2U);
     EXPECT_GT(chains.step, 0);
     ASSERT_EQ(chains.inverse_mass.shape(), Shape({3}));
@@ -205,6 +206,28 @@ TEST(Samplers, RefuseStartsAndDensitiesThatWillNotDo) {
     const LogDensity one(2, [](const Tensor& x) { return sum(x); });
     refused(one, zeros({3, 2}), "a number a row");
   });
+}
+
+// Rows that are equal at first hide it, until they have moved.
+TEST(Samplers, RefuseDensitiesThatMixRows) {
+  const LogDensity centred(
+      2, [](const Tensor& x) { return -0.5 * sum(square(x - mean(x, 0, Dims::keep)), 1); });
+  const LogDensity wrong_axis(4, [](const Tensor& x) { return -0.5 * sum(square(x), 0); });
+  const LogDensity wrong_slope = LogDensity::of_scores(2, [](const Tensor& x) {
+    return Score{-0.5 * sum(square(x), 1), mean(x, 0, Dims::keep) - x};
+  });
+  every([&](const Sampler& sampler) {
+    const auto refused = [&](const LogDensity& p, const Tensor& start, const char* fragment) {
+      expect_error([&] { run(sampler, p, start, {.draws = 10, .warmup = 10}); }, fragment);
+    };
+    for (const Tensor& start : {zeros({3, 2}), scattered(3, 2)})
+      refused(centred, start, "the density mixes chains");
+    refused(wrong_slope, scattered(3, 2), "the density mixes chains");
+  });
+  const LogDensity p(2, [](const Tensor& x) { return -0.5 * sum(square(x), 1); });
+  Generator rng(1);
+  expect_error([&] { hmc(wrong_axis, scattered(4, 4), {}, rng); }, "the density mixes chains");
+  expect_error([&] { parallel_tempering(centred, p, scattered(3, 2), {}, rng); }, "mixes chains");
 }
 
 }  // namespace
