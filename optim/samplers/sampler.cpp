@@ -34,7 +34,8 @@ Sampler::Sampler(std::vector<ParameterGroup> groups, double lr, const Target& ta
     : Optimizer(without_decay(std::move(groups)), lr, 0, std::move(moment_names)),
       target_(target),
       rng_(rng) {
-  check_target("sampler", target);
+  check_target("sampler", {.count = target.count, .prior_precision = target.prior_precision});
+  check_temperature(target.temperature);
 }
 
 void Sampler::set_temperature(double temperature) {

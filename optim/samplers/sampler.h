@@ -48,8 +48,9 @@ class Sampler : public Optimizer {
   void load_state_dict(const StateDict& state) override;
 
  protected:
-  /// Throws Error as Optimizer does, for a target that is none, and where a group has a weight_decay:
-  /// the prior is in the target. (Another prior than N(0, 1/λ) belongs in the loss, as −ln p(θ)/N.)
+  /// Throws Error as Optimizer does, for a target that is none (T may be 0), and where a group has
+  /// a weight_decay: the prior is in the target. (Another prior than N(0, 1/λ) belongs in the loss,
+  /// as −ln p(θ)/N.)
   Sampler(std::vector<ParameterGroup> groups, double lr, const Target& target, Generator rng,
           std::vector<std::string> moment_names);
 

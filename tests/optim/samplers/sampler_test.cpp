@@ -288,6 +288,8 @@ TEST(Samplers, RefuseBadSettings) {
   expect_error([&] { sgld.set_temperature(-1); }, "temperature is -1");
   expect_error([&] { sgld.set_temperature(HUGE_VAL); }, "temperature is inf");
   EXPECT_EQ(sgld.temperature(), 1);
+  EXPECT_EQ(Sgld(x, {.target = {.temperature = 0}}, rng).temperature(), 0);
+  expect_error([&] { Sgld s(x, {.target = {.temperature = -1}}, rng); }, "temperature is -1");
 }
 
 // Svgd without repulsion and sharing gives one particle its own gradient: the sampler behind it draws as
