@@ -113,6 +113,9 @@ LogDensity log_posterior(Module& model, std::function<Tensor()> loss, const Targ
   LADON_CHECK(loss, "log_posterior", "there is no loss");
   const std::int64_t dim = parameters_to_row(model).count();
   return LogDensity::of_scores(dim, [&model, loss = std::move(loss), target](const Tensor& theta) {
+    LADON_CHECK(!model.training(), "log_posterior",
+                "the model is in training mode, in which its loss may be random or depend on the "
+                "batch; call eval()");
     const Borrowed borrowed(model);
     const std::vector<Tensor> parameters = model.parameters();
     std::vector<Tensor> values, gradients;

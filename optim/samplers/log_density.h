@@ -4,6 +4,7 @@
 //   const LogDensity ring{2, [](const Tensor& x) {                 // [M, 2] → [M]
 //     return -8 * square(sqrt(sum(square(x), 1)) - 2);
 //   }};
+//   model.eval();
 //   const LogDensity weights = log_posterior(model, loss, {.count = 5452, .prior_precision = 1});
 //
 // Rows of Θ [M, D] are chains or particles; each is judged by itself.
@@ -48,8 +49,8 @@ class LogDensity {
 /// ln p(θ | data) = −U(θ)/T of a model's parameters, U of target.h: θ is their concatenation in visiting
 /// order, flattened. `loss` computes the mean loss with the parameters as they stand (of all data, for
 /// an exact posterior). score() writes each row into the model, and puts its own parameters and
-/// gradients back. Models in eval() mode, without randomness of their own. Throws Error for a bad
-/// target, a model without parameters, and as loss() does.
+/// gradients back. Throws Error for a bad target, a model without parameters, and as loss() does;
+/// score() also for a model in training mode: it must have no randomness of its own.
 LogDensity log_posterior(Module& model, std::function<Tensor()> loss, const Target& target = {});
 
 /// A model's parameters as such a row, f64 [D].

@@ -103,6 +103,7 @@ void add_densities(CallTable& table) {
   table.add("log_posterior", [](Draw& d) {
     Generator rng(d.seed());
     Linear model({.in = 2, .out = 1}, rng);
+    if (!d.chance(0.05)) model.eval();
     const Tensor x = d.near({3, 2}).detach();
     const Target target{.count = d.number(), .prior_precision = d.fraction()};
     const LogDensity p = log_posterior(

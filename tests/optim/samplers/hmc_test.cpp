@@ -58,6 +58,7 @@ TEST(Hmc, DrawsTheWeightsOfALinearRegression) {
 
   Linear model({.in = 2, .out = 1}, rng);
   model.to(f64);
+  model.eval();
   const LogDensity p = log_posterior(model, [&] { return mean(square(model(x) - y)) / (2 * s2); },
                                      {.count = 12, .prior_precision = lambda});
   const Chains chains = hmc(p, zeros({4, 3}), {.draws = 1600, .warmup = 200, .steps = 4}, rng);

@@ -36,6 +36,7 @@ TEST(LogDensity, OfAModelIsItsPosterior) {
   Generator rng(1);
   Linear model({.in = 2, .out = 1}, rng);
   model.to(f64);
+  model.eval();
   const Tensor x = tensor({1, 2, -1, 0}, {2, 2}, f64), t = tensor({1, -1}, {2, 1}, f64);
   const Target target{.count = 10, .prior_precision = 3, .temperature = 2};
   const LogDensity p = log_posterior(
@@ -61,6 +62,8 @@ TEST(LogDensity, LeavesTheModelAsItWasWhereTheLossFails) {
   Linear model({.in = 2, .out = 1}, rng);
   const Tensor before = parameters_to_row(model);
   const LogDensity p = log_posterior(model, [&] { return model(zeros({1, 3})); });
+  expect_error([&] { p.score(ones({1, 3}, f64)); }, "the model is in training mode");
+  model.eval();
   expect_error([&] { p.score(ones({1, 3}, f64)); }, "[1, 3]");
   EXPECT_TRUE(same_bits(parameters_to_row(model), before));
   expect_error([&] { log_posterior(model, {}); }, "no loss");
