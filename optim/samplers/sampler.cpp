@@ -46,16 +46,21 @@ void Sampler::set_temperature(double temperature) {
 StateDict Sampler::state_dict() const {
   StateDict state = Optimizer::state_dict();
   state["temperature"] = scalar(temperature(), f64);
+  state["generator"] = detail::state_of(rng_);
   return state;
 }
 
 void Sampler::load_state_dict(const StateDict& state) {
-  const double temperature = detail::StateReader(state).number("temperature");
+  detail::StateReader reader(state);
+  const double temperature = reader.number("temperature");
   check_temperature(temperature);
+  const Generator rng = reader.has("generator") ? reader.generator("generator") : rng_;
   StateDict rest = state;
   rest.erase("temperature");
+  rest.erase("generator");
   Optimizer::load_state_dict(rest);
   target_.temperature = temperature;
+  rng_ = rng;
 }
 
 void Sampler::check(const Item& item, const Tensor& gradient) const {

@@ -29,8 +29,10 @@ namespace ladon {
 ///
 /// The noise of parameter i comes from rng.split(i), and its place there follows from how often that
 /// parameter was updated: the block u·n, with u updates before and n elements. So it does not depend
-/// on the other parameters nor on the number of threads; and a new sampler with the same seed, after
-/// load_state_dict, goes on with the same bits. Chains beside each other take rng.split(0), ….
+/// on the other parameters nor on the number of threads; and a new sampler goes on with the same
+/// bits after load_state_dict, whatever its seed: the generator is in the state. Chains beside each
+/// other take rng.split(0), …; chains that all begin at the state of one lose theirs, and draw the
+/// same noise.
 ///
 /// A particle method may stand before it, as before any optimizer: it drives the particles, the sampler
 /// adds the noise. The prior belongs to one of the two, and Spos, which brings noise of its own,
@@ -43,7 +45,8 @@ class Sampler : public Optimizer {
   void set_temperature(double temperature);
   double temperature() const { return target_.temperature; }
 
-  /// As of any optimizer, and "temperature" (f64).
+  /// As of any optimizer, "temperature" (f64) and "generator" (i64 [3]). A state that was saved
+  /// without a generator leaves the sampler its own.
   StateDict state_dict() const override;
   void load_state_dict(const StateDict& state) override;
 

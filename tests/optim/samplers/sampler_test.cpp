@@ -16,18 +16,19 @@ constexpr Target target{.count = 20, .prior_precision = 4, .temperature = 1.5};
 
 struct Case {
   std::string name;
-  std::function<std::unique_ptr<Sampler>(std::vector<ParameterGroup>)> make;
+  std::function<std::unique_ptr<Sampler>(std::vector<ParameterGroup>, Generator rng)> make;
   std::vector<double> after_five_steps;
-  std::unique_ptr<Sampler> operator()(std::vector<Tensor> parameters) const {
-    return make(one_group(std::move(parameters)));
+  std::unique_ptr<Sampler> operator()(std::vector<Tensor> parameters,
+                                      std::uint64_t seed = 11) const {
+    return make(one_group(std::move(parameters)), Generator(seed));
   }
 };
 
 template <class S, class Options>
 Case sampler(const char* name, Options options, std::vector<double> expected) {
   return {name,
-          [=](std::vector<ParameterGroup> groups) {
-            return std::make_unique<S>(std::move(groups), options, Generator(11));
+          [=](std::vector<ParameterGroup> groups, Generator rng) {
+            return std::make_unique<S>(std::move(groups), options, rng);
           },
           std::move(expected)};
 }
@@ -176,12 +177,36 @@ TEST(Samplers, ResumeWithTheirTemperature) {
     const StateDict state = optimizer->state_dict();
     const Tensor y = leaf(x);
     run(*optimizer, x, 4, 9);
-    const auto resumed = make({y});
+    const auto resumed = make({y}, 12);
     resumed->load_state_dict(state);
     EXPECT_EQ(resumed->temperature(), 0.25);
     run(*resumed, y, 4, 9);
     EXPECT_TRUE(same_bits(x, y)) << make.name;
   }
+}
+
+// As states were before they had one.
+TEST(Samplers, KeepTheirGeneratorWhereAStateHasNone) {
+  const Case make = samplers()[0];
+  const Tensor x = start(), y = start();
+  const auto one = make({x}), same = make({y});
+  StateDict state = one->state_dict();
+  state.erase("generator");
+  same->load_state_dict(state);
+  run(*one, x, 0, 3);
+  run(*same, y, 0, 3);
+  EXPECT_TRUE(same_bits(x, y));
+}
+
+TEST(Samplers, RefuseTheStateOfAnother) {
+  for (const Case& from : samplers())
+    for (const Case& to : samplers()) {
+      if (from.name == to.name) continue;
+      const Tensor x = start(), y = start();
+      const auto one = from({x}), other = to({y});
+      run(*one, x, 0, 1);
+      expect_error([&] { other->load_state_dict(one->state_dict()); }, "[load_state_dict]");
+    }
 }
 
 TEST(Samplers, RefuseAStateThatDoesNotFitAndKeepTheirOwn) {
@@ -201,6 +226,7 @@ TEST(Samplers, RefuseAStateThatDoesNotFitAndKeepTheirOwn) {
   refuse("no \"temperature\"", [](StateDict& s) { s.erase("temperature"); });
   refuse("expected f64 of shape []", [](StateDict& s) { s["temperature"] = scalar(1, f32); });
   refuse("temperature is -1", [](StateDict& s) { s["temperature"] = scalar(-1, f64); });
+  refuse("expected i64 of shape [3]", [](StateDict& s) { s["generator"] = zeros({2}, i64); });
   refuse("no \"parameter.0.velocity\"", [](StateDict& s) {
     s["temperature"] = scalar(7, f64);
     s.erase("parameter.0.velocity");
@@ -257,7 +283,7 @@ TEST(Samplers, TreatWrongCallsAsEveryOptimizer) {
     // A group's rate scales its step and its noise: at 0 nothing moves.
     const Tensor still = start(), moved = start();
     const auto groups =
-        make.make({{.parameters = {still}, .lr_scale = 0}, {.parameters = {moved}}});
+        make.make({{.parameters = {still}, .lr_scale = 0}, {.parameters = {moved}}}, Generator(11));
     for (Tensor p : {still, moved}) p.set_grad(gradient_at(p, 0));
     groups->step();
     EXPECT_TRUE(same_bits(still, start())) << make.name;
