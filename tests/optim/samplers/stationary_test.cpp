@@ -139,8 +139,9 @@ TEST(Sghmc, HasTheVarianceOfItsChain) {
 // 32 thermostats, of 512 coordinates each. (Coordinates of one share its energy; their squares' mean
 // varies less than its standard error says.)
 TEST(Sgnht, TakesUpTheNoiseOfGradients) {
-  const double r = 0.1, a0 = 0.1, omega = r * kappa;
-  for (const double sigma : {0.0, 0.4}) {
+  const double a0 = 0.1;
+  for (const auto& [r, sigma] : {std::pair{0.1, 0.0}, {0.1, 0.4}, {0.55, 0.0}}) {
+    const double omega = r * kappa;
     const double noise = 2 * a0 * r * heat + r * r * sigma * sigma;
     double low = a0 / 2, high = 1;
     for (int i = 0; i < 60; ++i) {
