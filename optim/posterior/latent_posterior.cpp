@@ -213,7 +213,7 @@ LatentPosterior sample_posterior(const infinite::LatentKernel& kernel, std::int6
     latents.push_back(one.run.state.z);
     means.push_back(stack(one.means, 0));
     variances.push_back(stack(one.variances, 0));
-    out.stages = one.run.stages;
+    out.stages = static_cast<std::int64_t>(one.run.betas.size());
     out.judged += one.run.judged;
     if (options.progress) options.progress(r + 1, options.replicates);
   }

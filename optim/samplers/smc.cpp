@@ -13,7 +13,7 @@ namespace ladon {
 namespace {
 
 constexpr const char* operation = "tempered_smc";
-constexpr std::int64_t most_stages = 1000;
+constexpr std::size_t most_stages = 1000;
 
 /// Weights exp(δ·ℓ_i), divided by the largest; and ln of their mean.
 struct Weights {
@@ -77,6 +77,15 @@ void check(std::int64_t dim, const LogLikelihood& f, const SmcOptions& o) {
               " numbers cannot be cut into ", o.parts, " equal parts");
   LADON_CHECK(o.particles >= 2, operation, "particles must be at least 2, got ", o.particles);
   LADON_CHECK(o.keep > 0 && o.keep < 1, operation, "keep is ", o.keep, "; it must be in (0, 1)");
+  LADON_CHECK(o.betas.size() <= most_stages, operation, "the ladder has ", o.betas.size(),
+              " steps; at most ", most_stages, " are taken");
+  LADON_CHECK(o.betas.empty() || o.betas.back() == 1, operation, "the last β is ",
+              o.betas.empty() ? 1 : o.betas.back(), "; it must be 1");
+  for (std::size_t k = 0; k < o.betas.size(); ++k) {
+    const double before = k == 0 ? 0 : o.betas[k - 1];
+    LADON_CHECK(o.betas[k] > before, operation, "β is ", o.betas[k], " after ", before,
+                "; the ladder must rise");
+  }
   LADON_CHECK(o.sweeps >= 1 && o.recorded >= 0, operation, "sweeps are ", o.sweeps, " and ",
               o.recorded, "; there must be one at every β");
 }
@@ -104,13 +113,14 @@ SmcResult tempered_smc(std::int64_t dim, const LogLikelihood& f, const SmcOption
     std::vector<double> likelihood = run.state.log_likelihood.to_vector();
     for (double& l : likelihood)
       if (std::isnan(l)) l = -std::numeric_limits<double>::infinity();
-    const double step = next_step(likelihood, 1 - beta, options.keep);
+    const double step = options.betas.empty() ? next_step(likelihood, 1 - beta, options.keep)
+                                              : options.betas[run.betas.size()] - beta;
     const Weights weights(likelihood, step);
     run.log_evidence += weights.log_mean;
     beta = step >= 1 - beta ? 1 : beta + step;
-    ++run.stages;
+    run.betas.push_back(beta);
     LADON_CHECK(
-        run.stages <= most_stages, operation, "β is only ", beta, " after ", most_stages,
+        run.betas.size() <= most_stages, operation, "β is only ", beta, " after ", most_stages,
         " stages: the likelihoods of particles differ without end; is the noise too small?");
     const std::vector<std::int64_t> chosen = resample(weights, picks.uniform());
     const Tensor rows = from_vector(chosen, {options.particles});

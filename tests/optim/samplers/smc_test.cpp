@@ -151,7 +151,7 @@ TEST(TemperedSmc, FindsTheEvidenceAndBothModes) {
     const SmcResult run = tempered_smc(1, f, {.particles = 500, .recorded = 2}, rng,
                                        [&](const EllipticalState&) { ++records; });
     EXPECT_EQ(records, 2);
-    EXPECT_GT(run.stages, 3);
+    EXPECT_GT(run.betas.size(), 3U);
     const double z = std::exp(run.log_evidence) / exact;
     const double right = mean(cast(greater(run.state.z, 0.0), f64)).item();
     sum_z += z / runs;
@@ -168,6 +168,46 @@ TEST(TemperedSmc, FindsTheEvidenceAndBothModes) {
   EXPECT_LT(se(sum_right, squares_right), 0.03);
 }
 
+// z ~ N(0, 1₄) seen as N(1.5; z, v) each: Z = N(1.5; 0, 1 + v)⁴. On the ladder of another run E Ẑ =
+// Z at any number of particles. Where their own weights choose the steps, it is an eighth too low
+// with ten.
+TEST(TemperedSmc, IsUnbiasedOnAGivenLadder) {
+  const double v = 0.2, y = 1.5;
+  const auto log_normal = [](double x, double variance) {
+    return -0.5 * (x * x / variance + std::log(2 * std::numbers::pi * variance));
+  };
+  const LogLikelihood f = [&](const Tensor& z) {
+    std::vector<double> values(static_cast<std::size_t>(z.size(0)));
+    for (std::size_t i = 0; i < 4 * values.size(); ++i)
+      values[i / 4] += log_normal(y - z.data<double>()[i], v);
+    return from_vector(values, {z.size(0)});
+  };
+  const double exact = 4 * log_normal(y, 1 + v);
+  Generator rng(8);
+  SmcOptions own{.particles = 300, .keep = 0.8, .sweeps = 2, .recorded = 0};
+  const SmcResult pilot = tempered_smc(4, f, own, rng);
+  EXPECT_EQ(pilot.betas.back(), 1);
+  own.particles = 10;
+  SmcOptions given = own;
+  given.betas = pilot.betas;
+  EXPECT_EQ(tempered_smc(4, f, given, rng).betas.size(), pilot.betas.size());
+  const auto relative_error = [&](const SmcOptions& options) {
+    const int runs = 3000;
+    double sum = 0, squares = 0;
+    for (int i = 0; i < runs; ++i) {
+      const double z = std::exp(tempered_smc(4, f, options, rng).log_evidence - exact);
+      sum += z / runs;
+      squares += z * z / runs;
+    }
+    return std::pair{sum - 1, std::sqrt((squares - sum * sum) / (runs - 1))};
+  };
+  const auto [bias, se] = relative_error(given);
+  EXPECT_LT(se, 0.03);
+  EXPECT_LT(std::abs(bias), 5 * se);
+  const auto [own_bias, own_se] = relative_error(own);
+  EXPECT_LT(own_bias, -4 * own_se);
+}
+
 TEST(TemperedSmc, RefusesWhatDoesNotFit) {
   Generator rng(1);
   const LogLikelihood f = [](const Tensor& z) { return sum(z, 1); };
@@ -176,6 +216,14 @@ TEST(TemperedSmc, RefusesWhatDoesNotFit) {
   const LogLikelihood never = [](const Tensor& z) { return full({z.size(0)}, NAN, f64); };
   expect_error([&] { tempered_smc(3, never, {}, rng); },
                "the likelihood of all 1000 particles is 0");
+  const auto refuse_ladder = [&](std::vector<double> betas, const char* message) {
+    expect_error([&] { tempered_smc(1, f, {.betas = betas}, rng); }, message);
+  };
+  refuse_ladder({0.5, 0.9}, "the last β is 0.9; it must be 1");
+  refuse_ladder({0.5, 0.5, 1}, "β is 0.5 after 0.5; the ladder must rise");
+  refuse_ladder({0, 1}, "β is 0 after 0");
+  refuse_ladder({NAN, 1}, "β is nan after 0");
+  refuse_ladder(std::vector<double>(1001, 1), "the ladder has 1001 steps");
   const SmcOptions timid{.particles = 10, .keep = 1 - 1e-12, .sweeps = 1};
   expect_error([&] { tempered_smc(1, f, timid, rng); }, "after 1000 stages");
 }
