@@ -1,7 +1,9 @@
 #include "ladon/optim/samplers/chains.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <limits>
 #include <numbers>
@@ -120,16 +122,54 @@ double rhat_of_ranks(Halves halves) {
   return std::max(rhat_of(std::move(halves)), rhat_of(std::move(folded)));
 }
 
+using Complex = std::complex<double>;
+
+/// x_k ← Σ_s x_s·e^(−2πi·ks/n), n a power of two (Cooley and Tukey 1965).
+void fourier(std::vector<Complex>& x) {
+  const std::size_t n = x.size();
+  for (std::size_t i = 1, reversed = 0; i < n; ++i) {
+    std::size_t bit = n / 2;
+    for (; reversed & bit; bit /= 2) reversed -= bit;
+    reversed += bit;
+    if (i < reversed) std::swap(x[i], x[reversed]);
+  }
+  std::vector<Complex> roots;
+  for (std::size_t k = 0; k < n / 2; ++k)
+    roots.push_back(std::polar(1.0, -2 * std::numbers::pi * double(k) / double(n)));
+  for (std::size_t half = 1; half < n; half *= 2)
+    for (std::size_t start = 0; start < n; start += 2 * half)
+      for (std::size_t k = start; k < start + half; ++k) {
+        const Complex turned = roots[(k - start) * (n / (2 * half))] * x[k + half];
+        x[k + half] = x[k] - turned;
+        x[k] += turned;
+      }
+}
+
+/// Σ_h Σ_s x_hs·x_h,s+t at every lag t, in n log n steps: the transform of the squared spectrum.
+/// Two halves are one complex series z, of which Re Σ_s z_s·z̄_s+t is the sum of both.
+std::vector<double> lagged_products(const Halves& halves) {
+  const auto n = static_cast<std::size_t>(halves.length), size = std::bit_ceil(2 * n);
+  std::vector<Complex> power(size);
+  for (std::int64_t h = 0; h < halves.count; h += 2) {
+    const double *first = halves.x.data() + h * halves.length, *second = first + n;
+    std::vector<Complex> z(size);
+    for (std::size_t s = 0; s < n; ++s) z[s] = {first[s], second[s]};
+    fourier(z);
+    for (std::size_t k = 0; k < size; ++k) power[k] += std::norm(z[k]);
+  }
+  fourier(power);
+  std::vector<double> products;
+  for (std::size_t t = 0; t < n; ++t) products.push_back(power[t].real() / double(size));
+  return products;
+}
+
 double ess_of(Halves halves) {
   const Moments moments(halves);
   const std::int64_t n = halves.length;
+  const std::vector<double> products = lagged_products(halves);
   const auto rho = [&](std::int64_t lag) {
-    double products = 0;
-    for (std::int64_t h = 0; h < halves.count; ++h) {
-      const double* x = halves.x.data() + h * n;
-      products += kernels::lane_sum(n - lag, [=](auto s) { return x[s] * x[s + lag]; });
-    }
-    return 1 - (moments.within - products / (double(halves.count) * double(n))) / moments.total;
+    return 1 -
+           (moments.within - products[lag] / (double(halves.count) * double(n))) / moments.total;
   };
   double tau = -1, lowest = std::numeric_limits<double>::infinity();
   for (std::int64_t lag = 0; lag + 1 < n; lag += 2) {

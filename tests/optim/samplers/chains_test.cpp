@@ -3,6 +3,7 @@
 #include "ladon/optim/samplers/chains.h"
 
 #include <limits>
+#include <numeric>
 
 #include "ladon/tests/optim/samplers/densities.h"
 
@@ -86,6 +87,50 @@ TEST(EffectiveSampleSize, OfAnAutoregressionIsItsClosedForm) {
     // Bartlett: the standard error of an autocorrelation is at most √((1 + ρ²)/(1 − ρ²)/n)
     expect_values(r, {1, rho, rho * rho, rho * rho * rho}, 0.03);
   }
+}
+
+/// Of the values, with every sum over a lag written out.
+double plain_ess(const Tensor& draws) {
+  const std::int64_t chains = draws.size(0), n = draws.size(1) / 2, count = 2 * chains;
+  std::vector<double> x = draws.to_vector(), means;  // an even number of draws: half h from h·n
+  double within = 0, between = 0;
+  for (std::int64_t h = 0; h < count; ++h) {
+    const auto half = x.begin() + h * n;
+    means.push_back(std::accumulate(half, half + n, 0.0) / double(n));
+    for (auto v = half; v != half + n; ++v) {
+      *v -= means.back();
+      within += *v * *v / double(count * (n - 1));
+    }
+  }
+  const double centre = std::accumulate(means.begin(), means.end(), 0.0) / double(count);
+  for (const double m : means) between += (m - centre) * (m - centre) / double(count - 1);
+  const double total = double(n - 1) / double(n) * within + between;
+  const auto rho = [&](std::int64_t lag) {
+    double products = 0;
+    for (std::int64_t h = 0; h < count; ++h)
+      for (std::int64_t s = h * n; s + lag < (h + 1) * n; ++s) products += x[s] * x[s + lag];
+    return lag == 0 ? 1 : 1 - (within - products / double(count * n)) / total;
+  };
+  double tau = -1, lowest = HUGE_VAL;
+  for (std::int64_t lag = 0; lag + 1 < n; lag += 2) {
+    const double pair = rho(lag) + rho(lag + 1);
+    if (!(pair > 0)) return double(count * n) / (tau + std::max(0.0, rho(lag)));
+    lowest = std::min(lowest, pair);
+    tau += 2 * lowest;
+  }
+  return double(count * n) / tau;
+}
+
+// Slow chains take sums over many lags, which come from a Fourier transform; lengths around a power
+// of two.
+TEST(EffectiveSampleSize, OfSlowChainsIsThatOfPlainSums) {
+  for (const std::int64_t draws : {8, 62, 254, 256, 258, 1000})
+    for (const double rho : {0.9, 0.999}) {
+      const Tensor x = autoregressive(3, draws, rho, 5);
+      const double exact = plain_ess(x);
+      EXPECT_NEAR(effective_sample_size(x, ChainScale::values).item(), exact, 1e-12 * exact)
+          << draws << " draws, ρ " << rho;
+    }
 }
 
 // The standard error of a mean, by how means of repetitions differ: 200 of them give a variance to
