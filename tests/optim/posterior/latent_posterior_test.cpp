@@ -57,6 +57,31 @@ TEST(LatentPosterior, IsTheExactIntegralOverOneAndTwoHeads) {
   }
 }
 
+// The mean of three evidences Z, which the same runs give one by one, and the error of a mean of
+// three.
+TEST(LatentPosterior, HasTheErrorOfAMeanOfEvidences) {
+  const LatentKernel kernel = latent_kernel(
+      finite_heads(test::one_channel::network(), {.heads = 1}), test::one_channel::inputs());
+  const Tensor y = test::one_channel::targets();
+  const double noise = test::one_channel::noise;
+  const SmcOptions smc{.particles = 20, .recorded = 1};
+  Generator rng(5), same(5);
+  const Measured found =
+      sample_posterior(kernel, 6, y, {.noise = noise, .smc = smc, .replicates = 3}, rng)
+          .log_evidence;
+  const Generator source = same.split(same.reserve(1));
+  double sum = 0, squares = 0;  // of Z over their mean, as it should be
+  for (std::uint64_t r = 0; r < 3; ++r) {
+    Generator own = source.split(r);
+    const SmcResult run = tempered_smc(kernel.dim, latent_likelihood(kernel, y, noise), smc, own);
+    const double z = std::exp(run.log_evidence - found.value);
+    sum += z;
+    squares += (z - 1) * (z - 1);
+  }
+  EXPECT_NEAR(sum / 3, 1, 1e-12);
+  EXPECT_NEAR(found.se, std::sqrt(squares / 2 / 3), 1e-12);
+}
+
 /// A kernel that does not depend on its latents.
 LatentKernel constant(const Tensor& k) {
   return {2, 1, [=](const Tensor& z, std::int64_t inputs) {
