@@ -132,6 +132,19 @@ TEST(StandardParameterization, IsScaledByEachGroupsFanIn) {
     expect(options, blocks());
   }
 }
+// By Xavier's rule queries have a quarter of the variance of keys that four heads share, so that a
+// weight or bias of the one trains at another rate than one of the other.
+TEST(StandardParameterization, OfQueriesAndKeysOfUnequalVariances) {
+  expect({.dim = 4,
+          .heads = 64,
+          .head_dim = 48,
+          .kv_heads = 16,
+          .value_head_dim = 4,
+          .out = 64,
+          .form = {.weighting = Weighting::identity},
+          .prior = {.init = Init::xavier_normal}},
+         blocks());
+}
 TEST(StandardParameterization, LinearScaling) {
   expect({.dim = 4,
           .heads = 1,
