@@ -195,7 +195,9 @@ class Layer : public Module {
   /// (infinite/kernel/kernel.h). Throws Error where the layer has no closed form. Layers made of
   /// layers call those as functions, layer(kernel): the kernel then has what the layer needs and the
   /// result what inputs.wanted says, a number that is not finite is an Error, and an Error tells where
-  /// it arose.
+  /// it arose. A limit must make the same maps (infinite::map_pairs), in the same order, in every pass
+  /// through the model, whatever is asked for and known in that pass: one that leaves maps out where
+  /// no NTK is wanted, say, is an Error.
   virtual infinite::Kernel limit(const infinite::Kernel& inputs) const;
   infinite::Kernel operator()(const infinite::Kernel& inputs) const;
   /// Whether `limit` averages over draws (infinite/kernel/roots.h): by default, whether that of a layer

@@ -76,7 +76,12 @@ KernelOptions Passes::options(Call::Of of, Get get) const {
 Kernel Passes::run(Kernel inputs) const {
   inputs.wanted = wanted_;
   Kernel y = limit_(inputs);
-  y.call = nullptr;  // the pass ends here
+  // The pass ends here; the second block of one over inputs may have ended before.
+  y.call = nullptr;
+  const Call& pass = *inputs.call;
+  if (pass.selves1) pass.selves1->finish();
+  if (pass.selves2 && y.cov2.defined()) pass.selves2->finish();
+  pass.check_drawn();
   return y;
 }
 

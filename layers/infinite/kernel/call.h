@@ -40,6 +40,8 @@ struct Call {
   HeadSource heads;  ///< Of layers with finitely many heads; null: all have infinitely many.
   std::vector<HeadMap>* maps = nullptr;  ///< Where those put their maps; null: nowhere.
 
+  /// Throws Error unless this pass drew as often as the one over landmarks.
+  void check_drawn() const;
   /// Whether pairs are not needed any more: all coordinates of the inputs are found.
   bool found() const { return of == Of::inputs && drawn == landmarks->factors.size(); }
 };

@@ -160,6 +160,13 @@ Tensor lower_root(const Tensor& x, const Tensor& cov) {
   });
 }
 
+void Call::check_drawn() const {
+  const std::size_t before = landmarks ? landmarks->factors.size() : drawn;
+  LADON_CHECK(drawn == before, "limit", drawn, " layers drew in a pass, but ", before,
+              " in the one over landmarks; a limit must make the same maps in every pass "
+              "(Layer::limit)");
+}
+
 Roots common_roots(const char* layer, const Kernel& seen, std::int64_t rank) {
   LADON_CHECK(seen.call && seen.call->landmarks, layer,
               "its limit averages over draws for all inputs together, and is given a kernel of "
@@ -168,7 +175,7 @@ Roots common_roots(const char* layer, const Kernel& seen, std::int64_t rank) {
   std::vector<RootFactor>& factors = call.landmarks->factors;
   const std::size_t index = call.drawn++;
   if (call.of == Call::Of::landmarks) factors.push_back(factor_of(between_tokens(seen.nngp), rank));
-  detail::require(index < factors.size(), "a pass draws as often as the one over landmarks");
+  if (index >= factors.size()) call.check_drawn();
   const RootFactor& factor = factors[index];
   Roots roots;
   roots.one = root_of(seen, seen.cov1, factor, &Call::selves1);

@@ -1,5 +1,6 @@
 // Limits of the layers against finite networks.
 
+#include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/tests/layers/infinite/monte_carlo.h"
 #include "ladon/tests/support.h"
 
@@ -129,6 +130,69 @@ TEST(Limit, GivesALayerWhatItNeeds) {
   EXPECT_EQ(seen, (std::vector{Entries::full}));
   test::expect_error([&] { MeanPool()(infinite::input_kernel(x, {.entries = Entries::diagonal})); },
                      "needs all pairs of positions");
+}
+
+/// A limit that makes its map in some passes: of those that are asked for an NTK, or of the others.
+struct Odd : Layer {
+  Tensor forward(const Tensor& x) const override { return x; }
+  infinite::Kernel limit(const infinite::Kernel& k) const override {
+    if (k.ntk.defined() == skips_where_ntk) return k;
+    return infinite::map_pairs(k, k.law, [](const infinite::Pairs& p) {
+      return p.each([](const Tensor& block) { return 1.0 * block; });
+    });
+  }
+  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "Odd"; }
+  bool skips_where_ntk = true;
+};
+
+// Steps of a pass are told apart by their number: one that is left out must not shift the others.
+TEST(Limit, RefusesALayerThatMapsMoreOrLessOftenInOnePass) {
+  const auto dense = [](std::int64_t in) {
+    Generator rng(static_cast<std::uint64_t>(in));
+    return Linear({.in = in, .out = 8, .parameterization = Parameterization::ntk}, rng);
+  };
+  Generator rng(1);
+  const Activation relu(Nonlinearity::relu);
+  for (const bool where_ntk : {true, false}) {
+    Odd odd;
+    odd.skips_where_ntk = where_ntk;
+    const char* wrong = where_ntk ? "a pass ended with step" : "a layer took step";
+    const Sequential vectors(dense(3), odd, dense(8), relu, dense(8));
+    const Tensor x = normal({4, 3}, rng, 0, 1, f64);
+    EXPECT_NO_THROW(limit(vectors)(x));  // one pass, and so nothing to shift
+    test::expect_error([&] { gram(limit(vectors), x); }, wrong);
+    EXPECT_NO_THROW(gram(limit(vectors), x, {.get = infinite::Get::nngp}));
+    // Where a layer draws, limit() too has several passes.
+    const Tensor tokens = normal({4, 5, 3}, rng, 0, 1, f64);
+    const MultiHeadAttention attention({.dim = 8, .heads = 1}, rng);
+    const Sequential net(dense(3), attention, MeanPool(), odd, dense(8), relu, dense(8));
+    test::expect_error([&] { limit(net)(tokens); }, wrong);
+    test::expect_error([&] { limit(net)(clone(tokens).set_requires_grad()); }, wrong);
+    test::expect_error([&] { gram(limit(net), tokens); }, wrong);
+    test::expect_error([&] { gram_diagonal(limit(net), tokens); }, wrong);
+    EXPECT_NO_THROW(limit(net)(tokens, infinite::Get::nngp));
+  }
+}
+
+/// Draws where no NTK is asked for.
+struct DrawsInOnePass : Odd {
+  explicit DrawsInOnePass(MultiHeadAttention layer) : attention(std::move(layer)) {}
+  infinite::Kernel limit(const infinite::Kernel& k) const override {
+    return k.ntk.defined() ? k : attention(k);
+  }
+  bool draws() const override { return true; }
+  infinite::Entries needs(infinite::Entries) const override { return infinite::Entries::full; }
+  MultiHeadAttention attention;
+};
+
+TEST(Limit, RefusesALayerThatDrawsInOnePassAlone) {
+  Generator rng(1);
+  const DrawsInOnePass layer(MultiHeadAttention({.dim = 3, .heads = 1}, rng));
+  const Tensor x = normal({4, 5, 3}, rng, 0, 1, f64);
+  test::expect_error([&] { limit(layer)(x); }, "in every pass");
+  test::expect_error([&] { gram(limit(layer), x); }, "in every pass");
 }
 
 // A branch was run a second time to learn whether it is independent, which doubled at each level.
