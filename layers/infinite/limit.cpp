@@ -123,4 +123,10 @@ Kernel Passes::pairs(const Rows& a, const Rows& b, Get get) const {
 
 Kernel Passes::pairs(const Rows& a, Get get) const { return pairs(a, a, get); }
 
+Passes Passes::with(Landmarks landmarks) const {
+  Passes y = *this;
+  y.landmarks_ = std::make_shared<Landmarks>(std::move(landmarks));
+  return y;
+}
+
 }  // namespace ladon::infinite

@@ -91,6 +91,11 @@ class Passes {
   Kernel pairs(const Rows& a, const Rows& b, Get get) const;
   Kernel pairs(const Rows& a, Get get) const;
 
+  /// What the pass over landmarks made; null where nothing is drawn.
+  const Landmarks* landmarks() const { return landmarks_.get(); }
+  /// These passes with other numbers in the place of what that pass made.
+  Passes with(Landmarks landmarks) const;
+
  private:
   KernelOptions options(Call::Of of, Get get) const;
   Kernel run(Kernel inputs) const;

@@ -1,12 +1,17 @@
+// Gradients end at what passes over landmarks and inputs made: tiles add theirs to leaves in its place,
+// [N, ..] numbers of each step, which are pulled back once all tiles are done.
+
 #include "ladon/layers/infinite/gram/backward.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/infinite/gram/plan.h"
 
 namespace ladon::infinite {
 
@@ -25,6 +30,64 @@ void check_cotangent(const Tensor& c, std::int64_t n) {
               largest, " differ from those across the diagonal by ", apart);
 }
 
+Tensor leaf_of(const Tensor& made) {
+  return made.requires_grad() ? made.detach().set_requires_grad() : made;
+}
+Inputs with_leaf(const Inputs& in) { return {leaf_of(in.x), in.mask}; }
+
+/// Adds the gradients of `leaves` to those of what `made`, which they stand for, is computed from.
+void pull_back(const std::vector<Tensor>& made, const std::vector<Tensor>& leaves) {
+  Tensor total = scalar(0, f64);
+  for (std::size_t i = 0; i < made.size(); ++i)
+    if (made[i].requires_grad() && leaves[i].grad().defined())
+      total = total + sum(made[i] * leaves[i].grad());
+  if (total.requires_grad()) backward(total);
+}
+
+std::vector<Tensor> listed(const Landmarks& landmarks) {
+  std::vector<Tensor> all = landmarks.selves;
+  for (const RootFactor& factor : landmarks.factors) all.push_back(factor.inverse);
+  return all;
+}
+
+Landmarks with_leaves(Landmarks landmarks) {
+  for (Tensor& step : landmarks.selves) step = leaf_of(step);
+  for (RootFactor& factor : landmarks.factors) factor.inverse = leaf_of(factor.inverse);
+  return landmarks;
+}
+
+/// Some of the inputs, and leaves in the place of them and of what layers make of them alone.
+struct Block {
+  Inputs source, inputs;
+  Selves leaves;
+
+  Passes::Rows rows() const { return {inputs, leaves, 0, inputs.count()}; }
+};
+
+/// One replicate, cut into tiles of `side` inputs.
+void backward_passes(const Passes& passes, const Inputs& x, std::int64_t side, Get get,
+                     const std::function<void(const Kernel&, const GramTile&)>& tile) {
+  const auto made_of = [&](const Inputs& in) { return passes.selves(in, in.count()); };
+  std::vector<Block> blocks;
+  for (std::int64_t i = 0; i < x.count(); i += side) {
+    const Inputs source = x.rows(i, std::min(x.count(), i + side));
+    blocks.push_back({source, with_leaf(source), {}});
+    for (const Tensor& step : made_of(blocks.back().inputs))
+      blocks.back().leaves.push_back(leaf_of(step));
+  }
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    for (std::size_t j = i; j < blocks.size(); ++j) {
+      const Passes::Rows a = blocks[i].rows(), b = blocks[j].rows();
+      tile(
+          i == j ? passes.pairs(a, get) : passes.pairs(a, b, get),
+          {static_cast<std::int64_t>(i) * side, static_cast<std::int64_t>(j) * side, a.end, b.end});
+    }
+  for (const Block& block : blocks) {
+    pull_back(made_of(block.inputs), block.leaves);
+    pull_back({block.source.x}, {block.inputs.x});
+  }
+}
+
 }  // namespace
 
 void backward_gram(const Limit& limit, const Inputs& x, const Tensor& nngp, const Tensor& ntk,
@@ -36,28 +99,34 @@ void backward_gram(const Limit& limit, const Inputs& x, const Tensor& nngp, cons
               options.replicates);
   const Get get = ntk.defined() ? Get::ntk : Get::nngp;
   const int replicates = limit.draws() ? options.replicates : 1;
-  const Limit all = limit.with_landmarks(x);
+  const auto tile = [&](const Kernel& k, const GramTile& at) {
+    LADON_CHECK(!k.has_positions(), "backward_gram",
+                "the model ends with positions; end it in vectors");
+    const double weight = (at.row == at.column ? 1.0 : 2.0) / replicates;
+    const auto part = [&](const Tensor& cotangent, const Tensor& of) {
+      const Tensor block = slice(slice(cotangent, 0, {at.row, at.row + at.rows}), 1,
+                                 {at.column, at.column + at.columns});
+      return sum(weight * block.detach() * of);
+    };
+    Tensor total = scalar(0, f64);
+    if (nngp.defined()) total = total + part(nngp, k.nngp);
+    if (ntk.defined()) total = total + part(ntk, k.ntk);
+    if (total.requires_grad()) backward(total);
+  };
   const EnableGrad on;
   for (int r = 0; r < replicates; ++r) {
-    const Limit one = limit.draws() ? all.with_replicate(static_cast<std::uint64_t>(r)) : all;
-    for (std::int64_t i = 0; i < n; i += side)
-      for (std::int64_t j = i; j < n; j += side) {
-        const std::int64_t rows = std::min(n, i + side), columns = std::min(n, j + side);
-        const Kernel k =
-            i == j ? one(x.rows(i, rows), get) : one(x.rows(i, rows), x.rows(j, columns), get);
-        LADON_CHECK(!k.has_positions(), "backward_gram",
-                    "the model ends with positions; end it in vectors");
-        const double weight = (i == j ? 1.0 : 2.0) / replicates;
-        const auto part = [&](const Tensor& cotangent, const Tensor& of) {
-          const Tensor tile = slice(slice(cotangent, 0, {.start = i, .stop = rows}), 1,
-                                    {.start = j, .stop = columns});
-          return sum(weight * tile.detach() * of);
-        };
-        Tensor total = scalar(0, f64);
-        if (nngp.defined()) total = total + part(nngp, k.nngp);
-        if (ntk.defined()) total = total + part(ntk, k.ntk);
-        if (total.requires_grad()) backward(total);
-      }
+    const Limit one = limit.with_replicate(limit.replicate() + static_cast<std::uint64_t>(r));
+    if (!limit.draws()) {
+      backward_passes(Passes(one, {}, Entries::full), x, side, get, tile);
+      continue;
+    }
+    const Inputs source = one.landmarks(x), inputs = with_leaf(source);
+    const Passes recorded(one, inputs, Entries::full);
+    const Landmarks& made = *recorded.landmarks();
+    const Landmarks leaves = with_leaves(made);
+    backward_passes(recorded.with(leaves), x, side, get, tile);
+    pull_back(listed(made), listed(leaves));
+    pull_back({source.x}, {inputs.x});
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "ladon/core/allocator.h"
 #include "ladon/core/parallel.h"
+#include "ladon/layers/infinite/gram/backward.h"
 #include "ladon/tests/layers/infinite/gram_networks.h"
 
 namespace ladon {
@@ -72,6 +73,36 @@ std::uint64_t most_resident() {
   while (status >> word)
     if (word == "VmHWM:" && status >> kilobytes) return kilobytes * 1024;
   return 0;
+}
+
+// One tile's pairs, whatever their number, and per input what layers make of it alone, with its gradient.
+TEST(BackwardGram, HoldsNoMoreThanItTells) {
+  Generator rng(1);
+  Sequential net(Linear(random_linear(20), rng), Activation(Nonlinearity::relu),
+                 MultiHeadAttention({.dim = 2,
+                                     .heads = 1,
+                                     .prior = {.parameterization = Parameterization::ntk},
+                                     .limit_draws = {.samples = 2}},
+                                    rng),
+                 MeanPool());
+  for (const auto& [path, value] : net.hyperparameters())
+    net.set_hyperparameter(path, clone(value).detach().set_requires_grad());
+  const auto by = limit(net).with_landmarks(draw({4, 6, 20}, 3));
+  const auto peak = [&](std::int64_t n) {
+    const Inputs x = draw({n, 6, 20});
+    const Tensor cotangent = ones({n, n}, f64);
+    const std::size_t before = Storage::bytes_in_use();
+    Storage::reset_peak();
+    infinite::backward_gram(by, x, cotangent, {}, {.tile = 4, .replicates = 2});
+    return Storage::peak_bytes() - before;
+  };
+  const infinite::Passes passes(by, by.landmarks({}), infinite::Entries::full);
+  std::size_t numbers = 0;  // of an input
+  for (const Tensor& step : passes.selves(draw({1, 6, 20}), 1))
+    numbers += static_cast<std::size_t>(step.count());
+  constexpr std::int64_t few = 20, many = 100;
+  const std::size_t matrices = 4 * 8 * (many * many - few * few);
+  EXPECT_LE(peak(many), peak(few) + 16 * numbers * (many - few) + matrices);
 }
 
 TEST(GramEstimate, BoundsTheMemoryOfTheProcess) {

@@ -28,7 +28,8 @@ using infinite::limit;
 constexpr auto in_ntk = Parameterization::ntk;
 
 /// On sequences [N, T, 3]; softmax over 3 tokens or more is averaged over draws.
-Sequential transformer(Weighting zeta, double query_key = 1.2) {
+Sequential transformer(Weighting zeta, double query_key = 1.2,
+                       const LimitDraws& draws = {.samples = 16}) {
   Generator rng(1);
   return Sequential(
       Linear({.in = 3, .out = 8, .parameterization = in_ntk, .weight_std = 1.3, .bias_std = 0.2},
@@ -41,7 +42,7 @@ Sequential transformer(Weighting zeta, double query_key = 1.2) {
                                     .query_key_std = query_key,
                                     .value_output_std = 0.9,
                                     .bias_std = 0.1},
-                          .limit_draws = {.samples = 16}},
+                          .limit_draws = draws},
                          rng),
       MeanPool(), Linear({.in = 8, .out = 1, .parameterization = in_ntk}, rng));
 }
@@ -177,9 +178,10 @@ TEST(Predict, RefusesWhatDoesNotFit) {
 
 // --- learning ---
 
-/// The gradients of ⟨c, K⟩ by all hyper-parameters: tile by tile, or at once.
-std::vector<double> gradients(Sequential& net, const Tensor& x, const Tensor& c,
+/// The gradients of ⟨c, K⟩ + ½⟨c, Θ⟩ by all hyper-parameters and the inputs: tile by tile, or at once.
+std::vector<double> gradients(Sequential& net, const infinite::Inputs& inputs, const Tensor& c,
                               std::int64_t tile) {
+  const infinite::Inputs x(clone(inputs.x).set_requires_grad(), inputs.mask);
   std::vector<Tensor> leaves;
   for (const auto& [path, value] : net.hyperparameters()) {
     leaves.push_back(clone(value).detach().set_requires_grad());
@@ -194,6 +196,7 @@ std::vector<double> gradients(Sequential& net, const Tensor& x, const Tensor& c,
     }
   std::vector<double> all;
   for (const Tensor& leaf : leaves) all.push_back(leaf.grad().defined() ? leaf.grad().item() : 0);
+  for (const double by_input : x.x.grad().to_vector()) all.push_back(by_input);
   return all;
 }
 
@@ -201,13 +204,19 @@ TEST(LearnHyperparameters, GradientsOfTilesAreThoseOfTheWhole) {
   const Data d(7, 1, 1);
   Generator rng(3);
   const Tensor half = normal({7, 7}, rng, 0, 1, f64), c = half + transpose(half);
-  for (const Weighting zeta : {Weighting::identity, Weighting::softmax}) {
-    Sequential net = transformer(zeta);
-    const auto whole = gradients(net, d.train, c, 0), tiles = gradients(net, d.train, c, 3);
-    ASSERT_EQ(whole.size(), tiles.size());
-    for (std::size_t i = 0; i < whole.size(); ++i)
-      EXPECT_NEAR(tiles[i], whole[i], 1e-9 * (1 + std::abs(whole[i]))) << i;
-  }
+  const LimitDraws few{.samples = 16, .coordinates = 3};
+  for (Sequential net : {transformer(Weighting::identity), transformer(Weighting::softmax),
+                         transformer(Weighting::softmax, 1.2, few)})
+    for (const Tensor& mask : {Tensor(), bernoulli({7, 4}, rng, 0.8)}) {
+      const infinite::Inputs x(d.train, mask);
+      const auto whole = gradients(net, x, c, 0);
+      for (const std::int64_t tile : {1, 3, 16}) {
+        const auto tiles = gradients(net, x, c, tile);
+        ASSERT_EQ(whole.size(), tiles.size());
+        for (std::size_t i = 0; i < whole.size(); ++i)
+          EXPECT_NEAR(tiles[i], whole[i], 1e-11 * (1 + std::abs(whole[i]))) << i;
+      }
+    }
 }
 
 TEST(LearnHyperparameters, GradientsOfTilesRefuseWhatDoesNotFit) {
