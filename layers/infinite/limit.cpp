@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/index.h"
 
 namespace ladon::infinite {
@@ -20,16 +21,20 @@ Kernel Limit::operator()(const Inputs& a, Get get, Entries wanted) const {
 }
 
 std::vector<double> Limit::unexplained(const Inputs& x) const {
-  std::vector<double> shares;
-  if (!draws()) return shares;
+  std::vector<Remainder> remainders;
   Selves selves;
-  Passes(*this, landmarks(x), Entries::full).record(x, 0, x.count(), x.count(), selves, &shares);
+  if (draws())
+    Passes(*this, landmarks(x), Entries::full)
+        .record(x, 0, x.count(), x.count(), selves, &remainders);
+  std::vector<double> shares;
+  for (const Remainder& of_layer : remainders) shares.push_back(of_layer.share());
   return shares;
 }
 
 Limit Limit::with_landmarks(const Inputs& x) const {
   Limit y = *this;
   y.landmarks_.reset();
+  y.pivots_.reset();
   y.landmarks_ = y.landmarks(x);
   return y;
 }
@@ -38,6 +43,26 @@ Limit Limit::with_replicate(std::uint64_t replicate) const {
   Limit y = *this;
   y.replicate_ = replicate;
   return y;
+}
+
+Limit Limit::with_pivots(const Inputs& x, int count) const {
+  const NoGrad off;
+  Limit y = *this;
+  y.landmarks_ = landmarks(x);
+  std::map<std::uint64_t, Pivots> found;
+  for (int i = 0; i < count && draws(); ++i) {
+    const std::uint64_t number = replicate_ + static_cast<std::uint64_t>(i);
+    const Passes passes(y.with_replicate(number), *y.landmarks_, Entries::full);
+    for (const RootFactor& factor : passes.landmarks()->factors)
+      found[number].push_back(factor.pivots);
+  }
+  y.pivots_ = std::make_shared<const std::map<std::uint64_t, Pivots>>(std::move(found));
+  return y;
+}
+
+Pivots Limit::pivots() const {
+  if (!pivots_ || !pivots_->contains(replicate_)) return {};
+  return pivots_->at(replicate_);
 }
 
 // Some hundred tokens, of inputs that lie evenly among all.
@@ -60,6 +85,7 @@ Passes::Passes(Limit limit, const Inputs& landmarks, Entries wanted)
     : limit_(std::move(limit)), inputs_(landmarks), wanted_(wanted) {
   if (!limit_.draws()) return;
   landmarks_ = std::make_shared<Landmarks>();
+  landmarks_->pivots = limit_.pivots();
   const KernelOptions asked = options(Call::Of::landmarks, Get::nngp);
   asked.call->selves1 = std::make_shared<RecordSelves>(landmarks_->selves, 0, inputs_.count());
   run(input_kernel(inputs_, asked));
@@ -86,22 +112,23 @@ Kernel Passes::run(Kernel inputs) const {
 }
 
 Kernel Passes::record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
-                      Selves& selves, std::vector<double>* unexplained) const {
+                      Selves& selves, std::vector<Remainder>* remainders) const {
   const KernelOptions asked = options(Call::Of::inputs, Get::nngp);
   asked.call->selves1 = std::make_shared<RecordSelves>(selves, begin, count);
-  asked.call->unexplained = unexplained;
+  asked.call->remainders = remainders;
   const Inputs rows = in.rows(begin, end);
   if (!landmarks_) return run(input_selves(rows, asked));
   asked.call->selves2 = std::make_shared<RecallSelves>(landmarks_->selves, 0, inputs_.count());
   return run(input_kernel(rows, inputs_, asked));
 }
 
-Selves Passes::selves(const Inputs& in, std::int64_t at_once) const {
+Selves Passes::selves(const Inputs& in, std::int64_t at_once,
+                      std::vector<Remainder>* remainders) const {
   Selves found;
   const std::int64_t n = in.count();
   std::int64_t begin = 0;
   do {
-    record(in, begin, std::min(n, begin + at_once), n, found);
+    record(in, begin, std::min(n, begin + at_once), n, found, remainders);
     begin += at_once;
   } while (begin < n);
   return found;

@@ -6,6 +6,7 @@
 //   infinite::Kernel k = infinite::limit(net)(x, x_test);   // its Gaussian process
 
 #include <concepts>
+#include <map>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -40,8 +41,12 @@ class Limit {
   /// process only if the same tokens stand for all of them (kernel/roots.h). These are taken from x;
   /// without, from the second block of each call.
   Limit with_landmarks(const Inputs& x) const;
-  /// The independent estimate of that number.
+  /// The independent estimate of that number; for what averages several, the first of them.
   Limit with_replicate(std::uint64_t replicate) const;
+  /// With landmarks(x), and coordinates that stay with the tokens that span them now, in `count`
+  /// replicates from replicate() on: these kernels are continuous in the model's hyper-parameters, which
+  /// otherwise may at any value choose other tokens, and so other draws. Other replicates choose anew.
+  Limit with_pivots(const Inputs& x, int count) const;
   /// Of each layer that averages over draws, in their order: the share of the variance of x's tokens
   /// that the landmarks' coordinates do not explain, and that each input therefore draws for itself. 0:
   /// the average is over draws of the layer's own law. Otherwise covariances between inputs lack up to
@@ -52,6 +57,8 @@ class Limit {
 
   const Layer& model() const { return *model_; }
   std::uint64_t replicate() const { return replicate_; }
+  /// Those of with_pivots() for replicate(); empty: chosen by each call.
+  Pivots pivots() const;
   /// Inputs that stand for all of `x`, unless with_landmarks() named some.
   Inputs landmarks(const Inputs& x) const;
 
@@ -59,6 +66,7 @@ class Limit {
   std::shared_ptr<const Layer> owned_;
   const Layer* model_;
   std::optional<Inputs> landmarks_;
+  std::shared_ptr<const std::map<std::uint64_t, Pivots>> pivots_;  // by replicate
   std::uint64_t replicate_ = 0;
 };
 
@@ -74,12 +82,13 @@ class Passes {
   Passes(Limit limit, const Inputs& landmarks, Entries wanted);
 
   /// Over inputs [begin, end): what layers make of them alone goes into rows of `selves`, which are
-  /// made for `count` inputs. Returns the kernels of the model's outputs.
-  /// Limit::unexplained of them is added to `unexplained`, if there is one.
+  /// made for `count` inputs. Returns the kernels of the model's outputs. Layers that draw add what
+  /// coordinates leave out of these inputs to `remainders`, if there are any.
   Kernel record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
-                Selves& selves, std::vector<double>* unexplained = nullptr) const;
+                Selves& selves, std::vector<Remainder>* remainders = nullptr) const;
   /// Of all inputs, `at_once` at a time.
-  Selves selves(const Inputs& in, std::int64_t at_once) const;
+  Selves selves(const Inputs& in, std::int64_t at_once,
+                std::vector<Remainder>* remainders = nullptr) const;
 
   /// Rows [begin, end) of inputs and, unless empty, what record() made of them all.
   struct Rows {

@@ -121,6 +121,13 @@ Learned ascend(Logarithms& at, const infinite::Limit& limit, const infinite::Inp
     adam->step();
   }
   at.set(best);
+  if (limit.draws()) {
+    const auto fresh = static_cast<std::uint64_t>(gram.replicates);
+    const Tensor kernel = infinite::gram(limit.with_replicate(fresh), x, gram).nngp;
+    learned.best.log_likelihood =
+        log_marginal_likelihood(kernel, targets, scalar(learned.best.noise, f64), options.jitter)
+            .item();
+  }
   learned.parameters = at.change(best);
   return learned;
 }
@@ -133,7 +140,8 @@ Learned learn_hyperparameters(Layer& model, const infinite::Inputs& x, const Ten
               "needs steps ≥ 0 and a positive noise, got ", options.steps, " and ", options.noise);
   Logarithms at(model);
   try {
-    return ascend(at, infinite::limit(model), x, targets, options);
+    const infinite::Limit limit = infinite::limit(model);
+    return ascend(at, limit.with_pivots(x, options.gram.replicates), x, targets, options);
   } catch (...) {
     at.restore();
     throw;

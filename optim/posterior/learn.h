@@ -28,6 +28,9 @@ struct LearnOptions {
   std::function<void(const LearningStep&)> progress = {};
 };
 
+/// Where layers draw, all steps are by the same draws, in the coordinates that the first step found, so
+/// that steps differ by their hyper-parameters alone. The best of them suits its own draws; how likely it
+/// makes the targets is therefore told by as many others, and so without a bias from that choice.
 struct Learned {
   struct Parameter {
     std::string path;
@@ -35,7 +38,8 @@ struct Learned {
   };
   std::vector<Parameter> parameters;
   std::vector<LearningStep> steps;  ///< The first is of what the model came with, up to the noise.
-  LearningStep best;                ///< Which the model has now.
+  LearningStep best;  ///< The one that the model has now. Where layers draw, log_likelihood is by
+                      ///< options.gram.replicates replicates that no step has seen.
 };
 
 /// Ascends ln p(targets | x) by every hyper-parameter of the model that is not 0 and by the noise, and

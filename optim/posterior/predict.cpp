@@ -179,6 +179,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   check_not_zero(operation, kernel, y);
   const double unit = mean(diagonal(kernel)).item();
   Predicted result;
+  result.unexplained = test.count() > 0 ? across.unexplained : among.unexplained;
   result.relative_noise =
       options.noise ? *options.noise
                     : chosen(Spectrum(kernel, y, options.jitter), options.choose_by).noise;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/optim/posterior/gp.h"
@@ -42,6 +43,9 @@ struct Predicted {
   double amplitude = 1;                ///< What the NNGP kernel is multiplied by.
   double log_marginal_likelihood = 0;  ///< With this noise, and the amplitude of …
   LeaveOneOut left_out;  ///< … the options' kernel as a covariance; of noisy targets.
+  /// Of each layer that draws: the share of the variance of tokens, of test and training inputs, that
+  /// kernels between inputs leave out (infinite::Gram::unexplained). Empty where no layer draws.
+  std::vector<double> unexplained = {};
 };
 
 /// What predict() with the same arguments will take: the Gram matrices of training and test inputs with

@@ -70,12 +70,11 @@ AttentionMoments composed_average(const AttentionLimit& layer, const Seen& seen,
   };
   const Side left = side(&Pairs::left_root, &Pairs::left),
              right = side(&Pairs::right_root, &Pairs::right);
-  const auto numbers = [&](const Side& x, const Tensor& of_queries, const Tensor& of_keys) {
-    return self ? OwnNumbers(x.keys.own, of_keys)
-                : OwnNumbers(x.queries.own, of_queries, x.keys.own, of_keys);
+  const auto numbers = [&](Root Pairs::*root) {
+    return self ? OwnNumbers(keys.*root) : OwnNumbers(queries.*root, keys.*root);
   };
-  const OwnNumbers left_numbers = numbers(left, queries.left, keys.left),
-                   right_numbers = numbers(right, queries.right, keys.right);
+  const OwnNumbers left_numbers = numbers(&Pairs::left_root),
+                   right_numbers = numbers(&Pairs::right_root);
   SharedDraws shared(layer.rng, std::max(left.queries.common.size(-1), left.keys.common.size(-1)));
   const Tensor count = full({2}, 0.5 / static_cast<double>(draws), f64);
   std::vector<Tensor> inputs = {layer.query_key};

@@ -1,7 +1,6 @@
 #include "ladon/layers/infinite/attention/logits.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "ladon/autograd/ops/inplace.h"
@@ -18,16 +17,6 @@ namespace ladon::infinite {
 namespace {
 
 constexpr std::int64_t most_orthogonal = 12;  // coordinates; r⁶ operations make r² draws so
-
-/// A number that stands for the bits of n others (FNV-1a, a word at a time), never 0.
-std::uint64_t key_of(const double* x, std::int64_t n) {
-  std::uint64_t key = 0xcbf29ce484222325;
-  for (std::int64_t i = 0; i < n; ++i) {
-    key = (key ^ std::bit_cast<std::uint64_t>(x[i])) * 0x100000001b3;
-    key ^= key >> 29;
-  }
-  return key | 1;
-}
 
 bool any_not_zero(const double* x, std::int64_t n) {
   return std::any_of(x, x + n, [](double v) { return v != 0; });
@@ -67,35 +56,40 @@ Tensor SharedDraws::operator[](std::int64_t number) {
 
 namespace {
 
-/// A name for each input's own kernel [.., T, T]; 0 where `own` is.
-std::vector<std::uint64_t> names_of(const Tensor& own, const Tensor& cov) {
-  const std::int64_t t = cov.size(-1), size = t * t;
-  const Tensor root = contiguous(own.detach()), k = contiguous(cov.detach());
+/// The inputs' names; 0 where `own` is.
+std::vector<std::uint64_t> names_of(const Root& root) {
+  const std::int64_t t = root.own.size(-1), size = t * t;
+  const Tensor own = contiguous(root.own.detach());
+  const std::int64_t* name = root.names.data<std::int64_t>();
   std::vector<std::uint64_t> names;
-  for (std::int64_t at = 0; at < root.count(); at += size)
-    names.push_back(
-        any_not_zero(root.data<double>() + at, size) ? key_of(k.data<double>() + at, size) : 0);
+  for (std::int64_t at = 0; at < own.count(); at += size, ++name)
+    names.push_back(any_not_zero(own.data<double>() + at, size) ? static_cast<std::uint64_t>(*name)
+                                                                : 0);
   return names;
 }
 
-Shape numbers_shape(const Tensor& cov, std::int64_t queries, std::int64_t keys) {
-  Shape shape = cov.shape().sub(0, cov.rank() - 2);
+Shape numbers_shape(const Tensor& own, std::int64_t queries, std::int64_t keys) {
+  Shape shape = own.shape().sub(0, own.rank() - 2);
   for (const std::int64_t axis : {std::int64_t{3}, queries, keys}) shape.append(axis);
   return shape;
 }
 
 }  // namespace
 
-OwnNumbers::OwnNumbers(const Tensor& own, const Tensor& cov)
-    : shape_(numbers_shape(cov, cov.size(-1), cov.size(-1))), key_(names_of(own, cov)) {}
+OwnNumbers::OwnNumbers(const Root& root)
+    : shape_(numbers_shape(root.own, root.own.size(-1), root.own.size(-1))), key_(names_of(root)) {}
 
-OwnNumbers::OwnNumbers(const Tensor& own_queries, const Tensor& cov_queries, const Tensor& own_keys,
-                       const Tensor& cov_keys)
-    : shape_(numbers_shape(cov_keys, cov_queries.size(-1), cov_keys.size(-1))),
-      key_(names_of(own_queries, cov_queries)) {
-  const std::vector<std::uint64_t> keys = names_of(own_keys, cov_keys);
-  for (std::size_t n = 0; n < keys.size(); ++n)  // either may be 0
-    if (keys[n] != 0) key_[n] = (key_[n] * 0x9e3779b97f4a7c15 + keys[n]) | 1;
+// The name of both does not depend on which of them draws: that may change with a hyper-parameter.
+OwnNumbers::OwnNumbers(const Root& queries, const Root& keys)
+    : shape_(numbers_shape(keys.own, queries.own.size(-1), keys.own.size(-1))),
+      key_(names_of(queries)) {
+  const std::vector<std::uint64_t> of_keys = names_of(keys);
+  const auto *query = queries.names.data<std::int64_t>(), *key = keys.names.data<std::int64_t>();
+  for (std::size_t n = 0; n < key_.size(); ++n, ++query, ++key)
+    if (key_[n] != 0 || of_keys[n] != 0)
+      key_[n] = (static_cast<std::uint64_t>(*query) * 0x9e3779b97f4a7c15 +
+                 static_cast<std::uint64_t>(*key)) |
+                1;
 }
 
 Tensor OwnNumbers::of(std::int64_t input, const Generator& rng, std::int64_t number) const {
@@ -118,7 +112,7 @@ LogitDraws::LogitDraws(const Root& root, const Tensor& cov, const Tensor& may, d
       rank_(root.common.size(-1)),
       query_key_(query_key),
       may_(contiguous(may)),
-      numbers_(root.own, cov) {
+      numbers_(root) {
   const std::int64_t t = positions_, size = t * t;
   common_ = reshape(contiguous(root.common), {inputs_, t, rank_});
   turned_ = contiguous(transpose(common_));

@@ -5,7 +5,7 @@
 // for all of them, G(n) = QK·Φ_n·Z·Φ_nᵀ has Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. Where the root
 // leaves a remainder, k(n, n) = Φ_n·Φ_nᵀ + Ψ_n·Ψ_nᵀ, the input draws the rest for itself,
 //   G(n) = QK·[F Ψ]·[· Z₁₂; Z₂₁ Z₂₂]·[F Ψ]ᵀ + QK·Φ·Z·Φᵀ,   F·Fᵀ = Φ_n·Φ_nᵀ,
-// from numbers that its own kernel names: the same input draws the same wherever it stands.
+// from numbers that the input itself names: it draws the same wherever it stands.
 //
 // Two things make the mean sharper, and leave each draw's law as it is. A draw counts twice, as G and
 // −G. And the Z of a group are orthogonal as vectors of R² numbers, with the lengths that independent
@@ -36,14 +36,13 @@ class SharedDraws {
 };
 
 /// The numbers that inputs draw for themselves: those of an input whose own part Ψ is not zero depend on
-/// rng, the draw and the bits of its kernel alone.
+/// rng, the draw and the input's name alone.
 class OwnNumbers {
  public:
-  /// own: Ψ [.., T, T], and cov, the kernels of single inputs, likewise.
-  OwnNumbers(const Tensor& own, const Tensor& cov);
+  /// Of inputs with the own parts Ψ [.., T, T].
+  explicit OwnNumbers(const Root& root);
   /// Of inputs whose queries and keys see different things: numbers [3, Tq, Tk], named by both.
-  OwnNumbers(const Tensor& own_queries, const Tensor& cov_queries, const Tensor& own_keys,
-             const Tensor& cov_keys);
+  OwnNumbers(const Root& queries, const Root& keys);
   /// Whether input n draws.
   bool any(std::int64_t input) const { return key_[static_cast<std::size_t>(input)] != 0; }
   /// Z₁₂, Z₂₁ and Z₂₂ of one that draws: [3, T, T].

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/parallel.h"
@@ -34,7 +36,7 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
   plan.b = symmetric ? plan.a : prepared(b);
   const bool ntk = options.get == Get::ntk, sampled = plan.estimate.sampled;
   const auto matrix = [&](bool wanted) { return wanted ? empty(plan.shape, f64) : Tensor(); };
-  Gram result{matrix(true), matrix(ntk), matrix(sampled), matrix(sampled && ntk)};
+  Gram result{matrix(true), matrix(ntk), matrix(sampled), matrix(sampled && ntk), {}};
   std::optional<GramCheckpoint> stored;
   if (!options.checkpoint.empty()) stored.emplace(limit, plan, options);
   compute_selves(plan);
@@ -67,11 +69,24 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
   }
   compute(own);
   exchange(result, plan, deal);
+  for (const Remainder& of_layer : plan.remainders) result.unexplained.push_back(of_layer.share());
   report.complete();
   return result;
 }
 
 }  // namespace
+
+std::string Gram::describe() const {
+  if (!nngp_se.defined()) return "closed";
+  std::ostringstream out;
+  out.precision(3);
+  const double error = nngp_se.count() > 0 ? amax(nngp_se).item() : 0;
+  out << "drawn, with standard errors of the NNGP kernel up to " << error;
+  for (std::size_t i = 0; i < unexplained.size(); ++i)
+    out << (i == 0 ? "; coordinates leave out " : ", ") << 100 * unexplained[i] << "%";
+  if (!unexplained.empty()) out << " of the variance of tokens";
+  return out.str();
+}
 
 Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, const GramOptions& options) {
   return run(limit, a, b, false, options);
@@ -94,11 +109,11 @@ Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& optio
       Shape shape = block.shape().sub(1, block.rank());
       return zeros(shape, f64);
     };
-    return {none(k.nngp), none(k.ntk), {}, {}};
+    return {none(k.nngp), none(k.ntk), {}, {}, {}};
   }
   RunningMoments nngp, ntk;
   for (int r = 0; r < replicates; ++r) {
-    const Limit one = limit.draws() ? limit.with_replicate(static_cast<std::uint64_t>(r)) : limit;
+    const Limit one = limit.with_replicate(limit.replicate() + static_cast<std::uint64_t>(r));
     std::vector<Tensor> ks(static_cast<std::size_t>(x.count())), ts = ks;
     parallel::for_range(x.count(), 1, [&](std::int64_t i, std::int64_t end) {
       for (; i < end; ++i) {
@@ -111,7 +126,7 @@ Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& optio
     nngp.add(stack(ks, 0));
     if (ts[0].defined()) ntk.add(stack(ts, 0));
   }
-  Gram y{nngp.mean(), ntk.mean(), {}, {}};
+  Gram y{nngp.mean(), ntk.mean(), {}, {}, {}};
   if (replicates > 1) {
     y.nngp_se = nngp.standard_error();
     if (ntk.count() > 0) y.ntk_se = ntk.standard_error();

@@ -291,8 +291,9 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   plan.replicates = limit.draws() ? options.replicates : 1;
   const Inputs landmarks = limit.landmarks(b);
   for (int r = 0; r < plan.replicates; ++r)
-    plan.passes.emplace_back(limit.with_replicate(static_cast<std::uint64_t>(r)), landmarks,
-                             plan.wanted);
+    plan.passes.emplace_back(
+        limit.with_replicate(limit.replicate() + static_cast<std::uint64_t>(r)), landmarks,
+        plan.wanted);
   const Probe found = probe(plan, options.get, budget);
   const Sizes sizes(plan, found, options.get);
   plan.shape = {a.count(), b.count()};
@@ -314,7 +315,7 @@ void compute_selves(GramPlan& plan) {
   const std::int64_t side = plan.estimate.tile;
   const auto of_block = [&](const Passes& passes, const Inputs& in) {
     const std::int64_t n = in.count();
-    return passes.selves(in, side < n / side ? side * side : n);
+    return passes.selves(in, side < n / side ? side * side : n, &plan.remainders);
   };
   for (const Passes& passes : plan.passes) {
     plan.selves_a.push_back(of_block(passes, plan.a));

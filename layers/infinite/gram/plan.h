@@ -44,6 +44,7 @@ struct GramPlan {
   bool keeps_selves = false;   ///< Whether selves are computed beforehand, by compute_selves.
   std::vector<Passes> passes;  ///< For each replicate, …
   std::vector<Selves> selves_a, selves_b;  ///< … and so these; empty where they are not kept.
+  std::vector<Remainder> remainders;       ///< Of all inputs, once the selves are computed.
 };
 
 inline constexpr std::array gram_matrices = {&Gram::nngp, &Gram::ntk, &Gram::nngp_se,

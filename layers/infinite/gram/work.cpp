@@ -35,8 +35,11 @@ Gram compute_tile(const GramPlan& plan, const GramTile& tile, Get get) {
     nngp.add(k.nngp);
     if (k.ntk.defined()) ntk.add(k.ntk);
   }
-  return {nngp.mean(), ntk.mean(), nngp.standard_error(),
-          ntk.count() > 0 ? ntk.standard_error() : Tensor()};
+  return {nngp.mean(),
+          ntk.mean(),
+          nngp.standard_error(),
+          ntk.count() > 0 ? ntk.standard_error() : Tensor(),
+          {}};
 }
 
 void mirror(Tensor& matrix, const GramTile& tile) {

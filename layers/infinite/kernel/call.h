@@ -17,11 +17,22 @@ struct RootFactor {
   Tensor inverse;                    ///< L⁻ᵀ of k(pivots, pivots) = L·Lᵀ: [R, R]
 };
 
+/// Pivots of the factor of each layer that draws.
+using Pivots = std::vector<std::vector<std::int64_t>>;
+
 /// Inputs whose tokens span the coordinates in which draws are made for all inputs (roots.h): one
 /// factor for each layer that draws, and what the layers make of the landmarks alone.
 struct Landmarks {
+  Pivots pivots;  ///< Where they are given; empty: each factor finds its own.
   std::vector<RootFactor> factors;
   Selves selves;
+};
+
+/// Of the tokens that a layer draws for: the sum of their variances, and what the common coordinates
+/// do not explain of it.
+struct Remainder {
+  double unexplained = 0, variance = 0;
+  double share() const { return variance > 0 ? unexplained / variance : 0; }
 };
 
 /// One pass. Kernels of the pass share it.
@@ -34,9 +45,9 @@ struct Call {
   Of of = Of::pairs;
   std::shared_ptr<SelfSteps> selves1, selves2;  ///< Where cov1 and cov2 come from; null: computed.
   std::uint64_t replicate = 0;  ///< Which of independent estimates a layer that draws is to give.
-  std::shared_ptr<Landmarks> landmarks;        ///< Null where no layer draws.
-  std::size_t drawn = 0;                       ///< Layers of this pass that drew so far.
-  std::vector<double>* unexplained = nullptr;  ///< Where layers that draw put Limit::unexplained.
+  std::shared_ptr<Landmarks> landmarks;          ///< Null where no layer draws.
+  std::size_t drawn = 0;                         ///< Layers of this pass that drew so far.
+  std::vector<Remainder>* remainders = nullptr;  ///< Where each layer that draws adds its own.
   HeadSource heads;  ///< Of layers with finitely many heads; null: all have infinitely many.
   std::vector<HeadMap>* maps = nullptr;  ///< Where those put their maps; null: nowhere.
 

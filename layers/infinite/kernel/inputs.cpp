@@ -1,6 +1,7 @@
 #include "ladon/layers/infinite/kernel/inputs.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -242,6 +243,32 @@ Tensor coordinates_of(const Rows& rows) {
   return rows.source / std::sqrt(static_cast<double>(rows.d));
 }
 
+/// Numbers that stand for the visible tokens of each input and where they are, i64 [N], never 0 (FNV-1a,
+/// a word at a time). Equal inputs have equal ones; what stands in a masked token does not count.
+Tensor names_of(const Rows& rows, const Tensor& mask) {
+  const std::int64_t size = rows.t * rows.d;
+  const Tensor may = mask.defined() ? contiguous(mask) : mask;
+  Tensor names = empty({rows.n}, i64);
+  for (std::int64_t n = 0; n < rows.n; ++n) {
+    std::uint64_t key = 0xcbf29ce484222325;
+    const auto add = [&key](std::uint64_t word) {
+      key = (key ^ word) * 0x100000001b3;
+      key ^= key >> 29;
+    };
+    for (std::int64_t i = 0; i < size; ++i) {
+      const std::int64_t token = n * rows.t + i / rows.d;
+      if (may.defined() && !may.data<bool>()[token])
+        add(0x9e3779b97f4a7c15);
+      else if (rows.indices())
+        add(static_cast<std::uint64_t>(rows.x.data<std::int64_t>()[n * size + i]));
+      else
+        add(std::bit_cast<std::uint64_t>(rows.x.data<double>()[n * size + i] + 0.0));  // −0 is 0
+    }
+    names.mutable_data<std::int64_t>()[n] = static_cast<std::int64_t>(key | 1);
+  }
+  return names;
+}
+
 Shape checked_positions(const Inputs& in) {
   LADON_CHECK(in.x.defined(), "input_kernel", "a block of inputs is undefined");
   const Shape positions = positions_of(in);
@@ -269,6 +296,10 @@ Kernel input_kernel(const Inputs& a, const Inputs& b, const KernelOptions& optio
   if (options.get == Get::ntk) k.ntk = zeros(k.nngp.shape(), f64);
   k.cov1 = self_of(k, &Call::selves1, rows1);
   k.cov2 = self_of(k, &Call::selves2, rows2);
+  if (k.call && k.call->landmarks) {
+    k.names1 = names_of(rows1, a.mask);
+    k.names2 = names_of(rows2, b.mask);
+  }
   k.mask1 = a.mask;
   k.mask2 = b.mask;
   if (k.mask1.defined() != k.mask2.defined())  // one side has padding, the other none

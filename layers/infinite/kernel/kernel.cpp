@@ -15,7 +15,9 @@ namespace {
 /// [N, ..] → [N, 1, ..] or [1, N, ..]: one side of the pairs between two blocks.
 Tensor side(const Tensor& x, int axis) { return x.defined() ? unsqueeze(x, axis) : x; }
 
-Root side(const Root& root, int axis) { return {side(root.common, axis), side(root.own, axis)}; }
+Root side(const Root& root, int axis) {
+  return {side(root.common, axis), side(root.own, axis), root.names};
+}
 
 Pairs cross_pairs(const Kernel& k) {
   return {.nngp = k.nngp,
@@ -126,7 +128,7 @@ void Kernel::check(std::string_view layer) const {
 
 Kernel Kernel::alone() const {
   Kernel y = *this;
-  y.nngp = y.ntk = y.cov2 = y.mask2 = y.same = Tensor();
+  y.nngp = y.ntk = y.cov2 = y.mask2 = y.names2 = y.same = Tensor();
   y.root2 = {};
   return y;
 }

@@ -33,6 +33,7 @@ enum class Entries : int {
 struct Root {
   Tensor common;  ///< Φ [N, T, R], in the coordinates of all inputs
   Tensor own;  ///< Ψ [N, T, T], in the input's own:  k(n, n) = Φ·Φᵀ + Ψ·Ψᵀ; undefined: 0
+  Tensor names;  ///< Kernel::names1, by which an input draws in its own; undefined where none draws
 };
 
 /// Kernels between two blocks of inputs of N1 and N2. An input is a vector, or has T positions
@@ -44,6 +45,9 @@ struct Kernel {
   Tensor ntk;           ///< As nngp; undefined where it is not wanted.
   Tensor cov1, cov2;    ///< NNGP of each input with itself: [N], [N, T, T] or [N, T].
   Tensor mask1, mask2;  ///< bool [N, T], true = token; undefined: all are.
+  /// i64 [N], never 0: numbers that stand for the network's inputs themselves, and so name what these
+  /// draw for themselves. Of a pass in which layers may draw; undefined otherwise.
+  Tensor names1, names2;
   Tensor mean;      ///< [T]: the mean over the channels of a position, where something fixed was
                     ///< added (a table of positions); undefined: 0, or not known (law).
   Tensor same;      ///< bool [N1, N2], true where both are the same input (for layers that draw

@@ -30,20 +30,24 @@ struct Pivoted {
 };
 
 /// Pivoted Cholesky of k [n, n], until `rank` tokens are taken or the others are explained to rounding
-/// (Harbrecht, Peters and Schneider 2012): always the token of which most is not explained yet.
-Pivoted pivoted(const Tensor& k, std::int64_t rank) {
+/// (Harbrecht, Peters and Schneider 2012): always the token of which most is not explained yet. Or of
+/// the tokens `given`: the column of one that the others explain to rounding is zero.
+Pivoted pivoted(const Tensor& k, std::int64_t rank, const std::vector<std::int64_t>* given) {
   const std::int64_t n = k.size(0);
   const double* x = k.data<double>();
   std::vector<double> left(static_cast<std::size_t>(n));  // of each variance
   for (std::int64_t i = 0; i < n; ++i) left[static_cast<std::size_t>(i)] = x[i * n + i];
   const double largest = n > 0 ? *std::max_element(left.begin(), left.end()) : 0;
+  const std::int64_t most = given ? std::ssize(*given) : std::min(n, rank);
   Pivoted y;
-  while (static_cast<std::int64_t>(y.columns.size()) < std::min(n, rank)) {
-    const auto at = std::max_element(left.begin(), left.end()) - left.begin();
+  while (std::ssize(y.columns) < most) {
+    const std::int64_t at = given ? (*given)[y.columns.size()]
+                                  : std::max_element(left.begin(), left.end()) - left.begin();
     const double pivot = left[static_cast<std::size_t>(at)];
-    if (!(pivot > 1e-12 * largest)) break;
+    const bool explained = !(pivot > 1e-12 * largest);
+    if (explained && !given) break;
     std::vector<double> column(static_cast<std::size_t>(n));
-    for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t i = 0; i < n && !explained; ++i) {
       double sum = x[i * n + at];
       for (const auto& c : y.columns)
         sum -= c[static_cast<std::size_t>(i)] * c[static_cast<std::size_t>(at)];
@@ -57,7 +61,8 @@ Pivoted pivoted(const Tensor& k, std::int64_t rank) {
   return y;
 }
 
-/// L⁻ᵀ [R, R] with L[i, j] = columns[j][pivots[i]], by forward substitution.
+/// L⁻ᵀ [R, R] with L[i, j] = columns[j][pivots[i]], by forward substitution; 0 in the rows and columns
+/// of pivots whose column is.
 Tensor inverse_of(const Pivoted& factor) {
   const auto r = static_cast<std::int64_t>(factor.columns.size());
   Tensor y = zeros({r, r}, f64);
@@ -67,7 +72,8 @@ Tensor inverse_of(const Pivoted& factor) {
                          [static_cast<std::size_t>(factor.pivots[static_cast<std::size_t>(i)])];
   };
   for (std::int64_t c = 0; c < r; ++c)
-    for (std::int64_t i = c; i < r; ++i) {
+    for (std::int64_t i = c; i < r && lower(c, c) > 0; ++i) {
+      if (!(lower(i, i) > 0)) continue;
       double sum = i == c ? 1 : 0;
       for (std::int64_t j = c; j < i; ++j) sum -= lower(i, j) * inverse[c * r + j];
       inverse[c * r + i] = sum / lower(i, i);
@@ -79,8 +85,8 @@ Tensor inverse_of(const Pivoted& factor) {
 Tensor half(const Tensor& x) { return 0.5 * (tril(x) + tril(x, -1)); }
 
 /// The factor of k over all tokens. With M = L⁻ᵀ and S = Mᵀ·dk·M, dM = −M·half(S)ᵀ.
-RootFactor factor_of(const Tensor& k, std::int64_t rank) {
-  const Pivoted found = pivoted(k.detach(), rank);
+RootFactor factor_of(const Tensor& k, std::int64_t rank, const std::vector<std::int64_t>* given) {
+  const Pivoted found = pivoted(k.detach(), rank, given);
   const Tensor index = from_vector(found.pivots, {static_cast<std::int64_t>(found.pivots.size())});
   const Tensor at_pivots = index_select(index_select(k, 0, index), 1, index);
   const Tensor inverse =
@@ -100,15 +106,18 @@ Tensor coordinates(const Tensor& k, const RootFactor& factor) {
   return contiguous(matmul(seen, factor.inverse));  // [N, T, R] · [R, R]
 }
 
-/// tr(Ψ·Ψᵀ)/tr k, over all inputs.
-double share_of(const Tensor& own, const Tensor& cov) {
-  const double all = sum(diagonal(cov.detach())).item();
-  return all > 0 ? sum(square(own.detach())).item() / all : 0;
+/// tr(Ψ·Ψᵀ) and tr k, over all inputs, are added to those of the layer of that number.
+void add_remainder(std::vector<Remainder>& all, std::size_t layer, const Tensor& own,
+                   const Tensor& cov) {
+  all.resize(std::max(all.size(), layer + 1));
+  all[layer].unexplained += sum(square(own.detach())).item();
+  all[layer].variance += sum(diagonal(cov.detach())).item();
 }
 
-Root root_of(const Kernel& seen, const Tensor& cov, const RootFactor& factor,
+Root root_of(const Kernel& seen, const Tensor& cov, const Tensor& names, const RootFactor& factor,
              std::shared_ptr<SelfSteps> Call::*side) {
   Root root;
+  root.names = names;
   root.common = once_an_input(seen.call, side, [&] { return coordinates(seen.nngp, factor); });
   root.own = once_an_input(seen.call, side, [&] {
     return lower_root(cov - matmul(root.common, transpose(root.common)), cov);
@@ -168,20 +177,25 @@ void Call::check_drawn() const {
 }
 
 Roots common_roots(const char* layer, const Kernel& seen, std::int64_t rank) {
-  LADON_CHECK(seen.call && seen.call->landmarks, layer,
+  LADON_CHECK(seen.call && seen.call->landmarks && seen.names1.defined(), layer,
               "its limit averages over draws for all inputs together, and is given a kernel of "
               "unknown ones; call infinite::limit(model)(inputs)");
   Call& call = *seen.call;
   std::vector<RootFactor>& factors = call.landmarks->factors;
   const std::size_t index = call.drawn++;
-  if (call.of == Call::Of::landmarks) factors.push_back(factor_of(between_tokens(seen.nngp), rank));
+  if (call.of == Call::Of::landmarks) {
+    const Pivots& given = call.landmarks->pivots;
+    factors.push_back(
+        factor_of(between_tokens(seen.nngp), rank, index < given.size() ? &given[index] : nullptr));
+  }
   if (index >= factors.size()) call.check_drawn();
   const RootFactor& factor = factors[index];
   Roots roots;
-  roots.one = root_of(seen, seen.cov1, factor, &Call::selves1);
-  roots.two =
-      call.of == Call::Of::landmarks ? roots.one : root_of(seen, seen.cov2, factor, &Call::selves2);
-  if (call.unexplained) call.unexplained->push_back(share_of(roots.one.own, seen.cov1));
+  roots.one = root_of(seen, seen.cov1, seen.names1, factor, &Call::selves1);
+  roots.two = call.of == Call::Of::landmarks
+                  ? roots.one
+                  : root_of(seen, seen.cov2, seen.names2, factor, &Call::selves2);
+  if (call.remainders) add_remainder(*call.remainders, index, roots.one.own, seen.cov1);
   return roots;
 }
 

@@ -11,7 +11,9 @@
 // 2001, "Using the Nyström method to speed up kernel machines"). What no landmark explains of an input's
 // own kernel, E = k(n, n) − Φ_n·Φ_nᵀ, the input draws for itself, as in FITC (Snelson and Ghahramani
 // 2006, "Sparse Gaussian processes using pseudo-inputs"): so every input's own law is exact, and only
-// the covariance of two inputs' remainders is left out.
+// the covariance of two inputs' remainders is left out. What an input draws is named by the input as
+// the network gets it (Kernel::names1), wherever it stands and whatever the hyper-parameters are: so
+// kernels are continuous in these while the pivots stay (Limit::with_pivots). A changed input draws anew.
 
 #include <cstdint>
 #include <limits>
@@ -24,7 +26,8 @@ namespace ladon::infinite {
 inline constexpr std::int64_t all_coordinates = std::numeric_limits<std::int64_t>::max();
 
 /// Of the kernel that a layer which draws sees, the roots of both blocks' tokens, by the landmarks of
-/// its call, in at most `rank` coordinates. Throws Error, naming `layer`, where the call has none.
+/// its call, in at most `rank` coordinates. Throws Error, naming `layer`, where the call has none, and
+/// where the kernel was not begun by input_kernel() of that call, so that its inputs have no names.
 struct Roots {
   Root one, two;
 };

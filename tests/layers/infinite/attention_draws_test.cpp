@@ -254,6 +254,38 @@ TEST(DrawnAttention, TellsWhatCoordinatesLeaveOut) {
   EXPECT_TRUE(limit(layer_of(options)).unexplained(x).empty());
 }
 
+TEST(DrawnAttention, GramTellsWhatCoordinatesLeaveOut) {
+  Generator rng(5);
+  const Inputs x{normal({9, 5, 4}, rng, 0, 1, f64), bernoulli({9, 5}, rng, 0.8)};
+  MultiHeadAttentionOptions options = drawn(4);
+  options.limit_draws.coordinates = 3;
+  options.out = 4;
+  const Activation relu(Nonlinearity::relu);
+  const Sequential net(layer_of(options), relu, layer_of(options), MeanPool());
+  const auto by = limit(net).with_landmarks(x);
+  std::vector<double> shares(2);
+  for (const std::uint64_t r : {0, 1, 2}) {
+    const auto one = by.with_replicate(r).unexplained(x);
+    for (std::size_t i = 0; i < 2; ++i) shares[i] += one.at(i) / 3;
+  }
+  for (const std::int64_t tile : {0, 2}) {
+    const Gram g = gram(by, x, {.tile = tile, .replicates = 3});
+    ASSERT_EQ(g.unexplained.size(), 2u);
+    EXPECT_NEAR(g.unexplained[0], shares[0], 1e-12);  // the same in every replicate
+    EXPECT_NEAR(g.unexplained[1], shares[1], 0.02);   // a ratio of means, not a mean of ratios
+    EXPECT_GT(g.unexplained[1], 0.1);
+    EXPECT_TRUE(
+        g.describe().starts_with("drawn, with standard errors of the NNGP kernel up to 0."));
+    EXPECT_TRUE(g.describe().ends_with("% of the variance of tokens"));
+  }
+  const Gram cross = gram(by, x.rows(0, 4), x.rows(4, 9), {.replicates = 2});
+  EXPECT_NEAR(cross.unexplained.at(0), shares[0], 1e-12);  // of both blocks
+  options.form.weighting = Weighting::identity;
+  const Gram closed = gram(limit(layer_of(options)), x);
+  EXPECT_TRUE(closed.unexplained.empty());
+  EXPECT_EQ(closed.describe(), "closed");
+}
+
 // The NNGP alone, of which some inputs' tokens lie in the common coordinates, and others do not.
 TEST(DrawnAttention, ChoosesByThePairAlone) {
   Generator rng(5);

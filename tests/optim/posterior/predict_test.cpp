@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/running_moments.h"
 #include "ladon/core/lapack.h"
 #include "ladon/layers/activation.h"
 #include "ladon/layers/attention.h"
@@ -176,6 +177,21 @@ TEST(Predict, RefusesWhatDoesNotFit) {
                      "must not be negative");
 }
 
+TEST(Predict, TellsWhatCoordinatesLeaveOut) {
+  const Data d(6, 4, 1);
+  const Sequential net = transformer(Weighting::softmax, 1.2, {.samples = 8, .coordinates = 3});
+  const Predicted y = predict(net, d.train, d.targets, d.test, {.gram = {.replicates = 2}});
+  const auto by = limit(net).with_landmarks(d.train);
+  ASSERT_EQ(y.unexplained.size(), 1u);
+  EXPECT_GT(y.unexplained[0], 0.05);
+  EXPECT_NEAR(y.unexplained[0], by.unexplained(concat({d.train, d.test}, 0)).at(0), 1e-12);
+  const Predicted alone =
+      predict(net, d.train, d.targets, slice(d.test, 0, {.stop = 0}), {.gram = {.replicates = 2}});
+  EXPECT_NEAR(alone.unexplained.at(0), by.unexplained(d.train).at(0), 1e-12);
+  EXPECT_TRUE(
+      predict(transformer(Weighting::identity), d.train, d.targets, d.test).unexplained.empty());
+}
+
 // --- learning ---
 
 /// The gradients of ⟨c, K⟩ + ½⟨c, Θ⟩ by all hyper-parameters and the inputs: tile by tile, or at once.
@@ -262,6 +278,31 @@ TEST(LearnHyperparameters, ExplainTargetsAsWellAsTheTruth) {
   EXPECT_NEAR(log_marginal_likelihood(now, y, scalar(learned.best.noise, f64)).item(),
               learned.best.log_likelihood, 1e-7);
   for (const auto& p : learned.parameters) EXPECT_GT(p.after, 0) << p.path;
+}
+
+// The likelihood that is told is that of draws which nothing was chosen by: over many runs with few draws
+// of their own, it differs from that of other draws by nothing but chance.
+TEST(LearnHyperparameters, TellHowLikelyTheBestIsWithoutBias) {
+  const Data d(16, 1, 1);
+  RunningMoments difference;
+  const auto likelihood = [&](const Sequential& net, double noise) {
+    const Tensor k = gram(limit(net), d.train, {.get = Get::nngp, .replicates = 2}).nngp;
+    return log_marginal_likelihood(k, d.targets, scalar(noise, f64));
+  };
+  for (std::uint64_t run = 0; run < 24; ++run) {
+    LimitDraws draws{.samples = 2, .coordinates = 3, .seed = run};
+    Sequential net = transformer(Weighting::softmax, 3, draws);
+    const Learned learned =
+        learn_hyperparameters(net, d.train, d.targets, {.steps = 12, .gram = {.replicates = 2}});
+    EXPECT_EQ(learned.steps.at(static_cast<std::size_t>(learned.best.step)).noise,
+              learned.best.noise);
+    draws.seed = run + 1000;
+    Sequential other = transformer(Weighting::softmax, 3, draws);
+    for (const auto& p : learned.parameters) other.set_hyperparameter(p.path, scalar(p.after, f64));
+    difference.add(learned.best.log_likelihood - likelihood(other, learned.best.noise));
+  }
+  EXPECT_LT(std::abs(difference.mean().item()), 4 * difference.standard_error().item())
+      << difference.mean().item() << " ± " << difference.standard_error().item();
 }
 
 TEST(LearnHyperparameters, LeaveTheModelAsItWasWhereTheyFail) {
