@@ -140,6 +140,29 @@ TEST(CrossAttention, IsDifferentiable) {
   }
 }
 
+// Where coordinates leave something out of queries and keys, both name what an input draws.
+TEST(CrossAttention, WithARemainderIsDifferentiableByItsHyperparameters) {
+  const Inputs x = sequences(3, 6, 5);
+  auto options = test::sqrt_untied(Weighting::softmax);
+  options.limit_draws = {.samples = 4, .coordinates = 2};
+  Generator rng(1);
+  const auto net = network(options, 3)(rng);
+  for (const double share : limit(*net).unexplained(x)) EXPECT_GT(share, 0.05);
+  std::vector<std::string> paths;
+  std::vector<Tensor> at;
+  for (const auto& [path, value] : net->hyperparameters()) {
+    paths.push_back(path);
+    at.push_back(clone(value).set_requires_grad());
+  }
+  EXPECT_NO_THROW(gradcheck(
+      [&](const std::vector<Tensor>& h) {
+        for (std::size_t i = 0; i < h.size(); ++i) net->set_hyperparameter(paths[i], h[i]);
+        const Kernel k = limit(*net)(x);
+        return concat({flatten(k.nngp), flatten(k.ntk)}, 0);
+      },
+      at));
+}
+
 TEST(CrossAttention, RefusesWhatHasNone) {
   Generator rng(1);
   const Inputs x = sequences(2, 3, 1);
