@@ -2,6 +2,7 @@
 
 #include "case.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
 
 namespace ladon::golden {
 namespace {
@@ -15,6 +16,12 @@ Tensor shrink(const Tensor& x, double bias, double lambda) {
   const Tensor v = as_floating(x), nothing = zeros_like(v);
   const Tensor y = where(less(v, -lambda), v + bias, where(greater(v, lambda), v - bias, nothing));
   return cast(y, x.dtype());
+}
+
+/// x·sigmoid(alpha·x) of input 0.
+Tensor swish(const Case& c) {
+  const double alpha = c.number("alpha", 1);
+  return alpha == 1 ? silu(c.in(0)) : c.in(0) * sigmoid(c.in(0) * alpha);
 }
 
 /// Before operator set 7 the slopes stand at the axis of channels.
@@ -71,9 +78,11 @@ void add_activations(Table& t) {
   t["HardSwish"] = [](const Case& c) -> Tensors {
     return {c.in(0) * hard_sigmoid(c.in(0), 1.0 / 6, 0.5)};
   };
-  t["Swish"] = [](const Case& c) -> Tensors {
-    const double alpha = c.number("alpha", 1);
-    return {alpha == 1 ? silu(c.in(0)) : c.in(0) * sigmoid(c.in(0) * alpha)};
+  t["Swish"] = [](const Case& c) -> Tensors { return {swish(c)}; };
+  t["SwiGLU"] = [](const Case& c) -> Tensors {  // two tensors of one shape: nothing is broadcast
+    LADON_CHECK(c.in(0).shape() == c.in(1).shape(), c.op(), "shapes ", c.in(0).shape(), " and ",
+                c.in(1).shape(), " differ");
+    return {swish(c) * c.in(1)};
   };
   t["Mish"] = [](const Case& c) -> Tensors { return {c.in(0) * tanh(softplus(c.in(0)))}; };
   t["Shrink"] = [](const Case& c) -> Tensors {

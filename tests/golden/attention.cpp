@@ -1,4 +1,4 @@
-// Scaled dot-product attention and rotary positions.
+// Scaled dot-product attention, linear attention and rotary positions.
 
 #include <algorithm>
 #include <cmath>
@@ -156,6 +156,80 @@ Tensors attention(const Case& c) {
   return {out.y, k, v, out.qk};
 }
 
+// --- linear attention ---
+
+/// An input [B, T, H·d] as [B, H, T, d].
+Tensor unpacked(const Case& c, std::size_t input, const char* attribute) {
+  LADON_CHECK(c.in(input).rank() == 3, c.op(), "input ", input, " is to be [B, T, H·d], got shape ",
+              c.in(input).shape());
+  return split_heads(c, c.in(input), attribute);
+}
+
+/// The same of an input that some update rules need and the others must not have: undefined there.
+Tensor gate(const Case& c, std::size_t input, bool needed, const char* name) {
+  LADON_CHECK(c.has(input) == needed, c.op(), "the update rule ",
+              c.text("update_rule", "gated_delta"), needed ? " needs " : " has no ", name);
+  return needed ? unpacked(c, input, "kv_num_heads") : Tensor();
+}
+
+/// What changes the state S [d_k, d_v] of each head of keys, all of them [B, Hkv, T, ..]:
+///   S_t = exp(decay_t) ∘ S_{t−1} + k_t ⊗ (β_t·(v_t − (exp(decay_t) ∘ S_{t−1})ᵀ·erased_t))
+struct StateSteps {
+  Tensor k, v;
+  Tensor decay;         ///< Of a head (d = 1) or of each of its key channels; undefined: 0.
+  Tensor beta, erased;  ///< Undefined: k_t ⊗ v_t is added as it is.
+};
+
+/// S_0, …, S_T: [B, Hkv, T + 1, d_k, d_v].
+Tensor states(const StateSteps& steps, const Tensor& past) {
+  const auto as_row = [](const Tensor& x) { return unsqueeze(x, -2); };
+  const auto as_column = [](const Tensor& x) { return unsqueeze(x, -1); };
+  const Tensor added = as_column(steps.k) * as_row(steps.v), first = unsqueeze(past, 2);
+  const Tensor keep =
+      steps.decay.defined() ? expand(as_column(exp(steps.decay)), added.shape()) : ones_like(added);
+  if (!steps.beta.defined())  // element by element
+    return linear_recurrence(concat({ones_like(first), keep}, 2), concat({first, added}, 2), 2);
+  Tensors all{past};
+  for (std::int64_t t = 0; t < added.size(2); ++t) {
+    const auto at = [&](const Tensor& x) { return select(x, 2, t); };
+    const Tensor kept = at(keep) * all.back();
+    const Tensor found = squeeze(matmul(as_row(at(steps.erased)), kept), -2);
+    const Tensor change = at(steps.beta) * (at(steps.v) - found);
+    all.push_back(kept + as_column(at(steps.k)) * as_row(change));
+  }
+  return stack(all, 2);
+}
+
+/// `chunk_size` changes no result.
+Tensors linear_attention(const Case& c) {
+  const std::string rule = c.text("update_rule", "gated_delta");
+  const bool gated = rule.starts_with("gated"), delta = rule.ends_with("delta");
+  LADON_CHECK(rule == "linear" || rule == "gated" || rule == "delta" || rule == "gated_delta",
+              c.op(), "no update rule \"", rule, '"');
+  const Tensor q = unpacked(c, 0, "q_num_heads");
+  StateSteps steps{unpacked(c, 1, "kv_num_heads"),
+                   unpacked(c, 2, "kv_num_heads"),
+                   gate(c, 4, gated, "decay"),
+                   {},
+                   {}};
+  const std::int64_t heads = steps.k.size(1), d_k = q.size(3), d_v = steps.v.size(3);
+  LADON_CHECK(q.size(1) % heads == 0, c.op(), q.size(1), " heads of queries do not share ", heads);
+  const bool one_beta = delta && c.has(5) && c.in(5).size(-1) == 1;  // for all heads
+  steps.beta = one_beta ? unsqueeze(c.in(5), 1) : gate(c, 5, delta, "beta");
+  steps.erased = c.has(6) ? gate(c, 6, delta, "erase_gate") * steps.k : steps.k;
+  const Shape shape{q.size(0), heads, d_k, d_v};
+  const Tensor past = c.has(3) ? c.in(3) : zeros(shape, q.dtype());
+  LADON_CHECK(past.shape() == shape, c.op(), "past_state has shape ", past.shape(), ", not ",
+              shape);
+  const Tensor all = states(steps, past);
+  const double given = c.number("scale", 0), scale = given != 0 ? given : 1 / std::sqrt(d_k);
+  // The queries of a group read one state: [B, Hkv, T, group, d_k]·[B, Hkv, T, d_k, d_v].
+  const Tensor grouped =
+      transpose(reshape(q, {q.size(0), heads, q.size(1) / heads, q.size(2), d_k}), 2, 3);
+  const Tensor read = transpose(matmul(grouped, slice(all, 2, {.start = 1})) * scale, 2, 3);
+  return {merge_heads(reshape(read, {q.size(0), q.size(1), q.size(2), d_v})), select(all, 2, -1)};
+}
+
 /// Pairs (x1, x2) of each head turn by their position's angle: (x1 cos − x2 sin, x1 sin + x2 cos).
 /// The pair is the two halves of the rotated part, or neighbours (interleaved).
 Tensors rotary_embedding(const Case& c) {
@@ -184,6 +258,7 @@ Tensors rotary_embedding(const Case& c) {
 
 void add_attention(Table& t) {
   t["Attention"] = attention;
+  t["LinearAttention"] = linear_attention;
   t["RotaryEmbedding"] = rotary_embedding;
 }
 
