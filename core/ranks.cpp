@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <string_view>
 #include <utility>
 
 #include "ladon/core/error.h"
@@ -19,6 +20,12 @@ namespace {
 
 bool in_session = false;
 int alone = 0;  // scopes that this process stands in
+
+/// A number that must agree in all ranks, besides the size of what they bring.
+struct Detail {
+  std::uint64_t value = 0;
+  const char* what = "";
+};
 
 #ifdef LADON_MPI
 
@@ -43,6 +50,38 @@ void check(int status, const char* operation) {
   detail::fail(operation, "MPI says: ", text);
 }
 
+/// What ranks tell one another before each call.
+struct Call {
+  char operation[24] = {};
+  std::uint64_t size = 0;    // of what this rank brings
+  std::uint64_t detail = 0;  // Detail::value
+  std::string_view name() const { return {operation, strnlen(operation, sizeof operation)}; }
+};
+
+/// Of a rank whose session ends.
+constexpr std::string_view ended = "the end";
+
+/// The calls of all ranks, in their order; empty where MPI fails.
+std::vector<Call> calls(std::string_view operation, std::uint64_t size, const Detail& detail) {
+  Call own{.size = size, .detail = detail.value};
+  operation.copy(own.operation, sizeof own.operation);
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<Call> all(static_cast<std::size_t>(ranks));
+  const int status =
+      MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD);
+  if (status != MPI_SUCCESS) all.clear();
+  return all;
+}
+
+/// The end of a session: others that still call something learn that this rank has ended, until all have.
+void wait_for_others() {
+  std::vector<Call> all;
+  do {
+    all = calls(ended, 0, {});
+  } while (!std::all_of(all.begin(), all.end(), [](const Call& c) { return c.name() == ended; }));
+}
+
 /// MPI counts in 32 bits: longer messages go in pieces.
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;
 
@@ -53,26 +92,81 @@ void broadcast_bytes(std::byte* bytes, std::size_t n, int from, const char* oper
           operation);
 }
 
-/// A number of each rank.
-std::vector<std::uint64_t> all_numbers(std::uint64_t own, const char* operation) {
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(count()));
-  check(MPI_Allgather(&own, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD),
-        operation);
-  return all;
+/// Part r of to[r] comes from rank r, where it is: lengths[r] bytes.
+void gather_parts(const std::vector<std::uint64_t>& lengths, const std::vector<std::byte*>& to,
+                  const char* operation) {
+  const auto own = static_cast<std::size_t>(rank());
+  // In pieces, so that no rank holds much twice.
+  const std::uint64_t most = (std::uint64_t{1} << 26) / lengths.size();
+  const std::uint64_t longest = *std::max_element(lengths.begin(), lengths.end());
+  std::vector<int> sizes(lengths.size()), starts(lengths.size());
+  std::vector<std::byte> piece;
+  for (std::uint64_t at = 0; at < longest; at += most) {
+    int end = 0;
+    for (std::size_t r = 0; r < lengths.size(); ++r) {
+      starts[r] = end;
+      sizes[r] = static_cast<int>(std::min(most, lengths[r] - std::min(at, lengths[r])));
+      end += sizes[r];
+    }
+    piece.resize(static_cast<std::size_t>(end));
+    check(MPI_Allgatherv(sizes[own] > 0 ? to[own] + at : nullptr, sizes[own], MPI_BYTE,
+                         piece.data(), sizes.data(), starts.data(), MPI_BYTE, MPI_COMM_WORLD),
+          operation);
+    for (std::size_t r = 0; r < lengths.size(); ++r)
+      if (r != own && sizes[r] > 0) std::copy_n(piece.data() + starts[r], sizes[r], to[r] + at);
+  }
+}
+
+/// The sizes that all ranks bring to a call. Throws Error, in all of them, where one makes another call.
+std::vector<std::uint64_t> meet(const char* operation, std::uint64_t size,
+                                const Detail& detail = {}) {
+  const std::vector<Call> all = calls(operation, size, detail);
+  LADON_CHECK(!all.empty(), operation, "MPI fails to gather the calls of all ranks");
+  std::vector<std::uint64_t> sizes;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    LADON_CHECK(all[r].name() != ended, operation, "rank ", rank(), " makes this call, but rank ",
+                r, " has ended; all ranks make the same calls in the same order");
+    LADON_CHECK(all[r].name() == operation, operation, "rank ", rank(),
+                " makes this call, but rank ", r, " calls ", all[r].name(),
+                "; all ranks make the same calls in the same order");
+    sizes.push_back(all[r].size);
+  }
+  for (std::size_t r = 0; r < all.size(); ++r)
+    LADON_CHECK(all[r].detail == detail.value, operation, "rank ", rank(), " has ", detail.value,
+                " ", detail.what, ", rank ", r, " has ", all[r].detail);
+  return sizes;
 }
 
 #endif
 
-/// Whether all ranks hold the same number; `own` where there is one.
+/// Throws Error, in all ranks, where they do not make the same call with the same number of `what`.
 void check_same([[maybe_unused]] const char* operation, [[maybe_unused]] std::uint64_t own,
-                [[maybe_unused]] const char* what) {
+                [[maybe_unused]] const char* what, [[maybe_unused]] const Detail& detail = {}) {
 #ifdef LADON_MPI
   if (!together()) return;
-  const std::vector<std::uint64_t> all = all_numbers(own, operation);
+  const std::vector<std::uint64_t> all = meet(operation, own, detail);
   for (std::size_t r = 0; r < all.size(); ++r)
     LADON_CHECK(all[r] == own, operation, "rank ", rank(), " has ", own, " ", what, ", rank ", r,
                 " has ", all[r]);
 #endif
+}
+
+/// all_gather() for `operation`.
+std::vector<std::vector<std::byte>> gather([[maybe_unused]] const char* operation,
+                                           std::span<const std::byte> own) {
+  std::vector<std::vector<std::byte>> all(static_cast<std::size_t>(count()));
+  all[static_cast<std::size_t>(rank())].assign(own.begin(), own.end());
+#ifdef LADON_MPI
+  if (!together()) return all;
+  const std::vector<std::uint64_t> lengths = meet(operation, own.size());
+  std::vector<std::byte*> to;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    all[r].resize(lengths[r]);
+    to.push_back(all[r].data());
+  }
+  gather_parts(lengths, to, operation);
+#endif
+  return all;
 }
 
 std::size_t bytes_of(const Tensor& x) {
@@ -163,6 +257,7 @@ Session::~Session() {
 #ifdef LADON_MPI
   if (!joined) return;
   if (failed_ || std::uncaught_exceptions() > exceptions_) MPI_Abort(MPI_COMM_WORLD, 1);
+  wait_for_others();
   joined = false;
   if (began) MPI_Finalize();
   began = false;
@@ -195,29 +290,16 @@ int neighbours() {
   return 1;
 }
 
-void barrier() {
-#ifdef LADON_MPI
-  if (together()) check(MPI_Barrier(MPI_COMM_WORLD), "barrier");
-#endif
-}
+void barrier(const char* of) { check_same(of, 0, "arguments"); }
 
 std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own) {
-  std::vector<std::vector<std::byte>> all(static_cast<std::size_t>(count()));
-  all[static_cast<std::size_t>(rank())].assign(own.begin(), own.end());
-#ifdef LADON_MPI
-  if (!together()) return all;
-  const std::vector<std::uint64_t> lengths = all_numbers(own.size(), "all_gather");
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    all[r].resize(lengths[r]);
-    broadcast_bytes(all[r].data(), lengths[r], static_cast<int>(r), "all_gather");
-  }
-#endif
-  return all;
+  return gather("all_gather", own);
 }
 
 void broadcast([[maybe_unused]] std::span<std::byte> bytes, int from) {
   LADON_CHECK(from >= 0 && from < count(), "broadcast", "rank ", from, " is not among ", count());
-  check_same("broadcast", bytes.size(), "bytes");
+  check_same("broadcast", bytes.size(), "bytes",
+             {static_cast<std::uint64_t>(from), "as the source"});
 #ifdef LADON_MPI
   if (together()) broadcast_bytes(bytes.data(), bytes.size(), from, "broadcast");
 #endif
@@ -242,7 +324,7 @@ std::string from_first(const std::function<std::string()>& make) {
     }
     text += failure ? '!' : '.';
   }
-  const std::vector<std::byte> all = all_gather(std::as_bytes(std::span(text)))[0];
+  const std::vector<std::byte> all = gather("from_first", std::as_bytes(std::span(text)))[0];
   if (failure) std::rethrow_exception(failure);
   text.assign(reinterpret_cast<const char*>(all.data()), all.size() - 1);
   if (all.back() == std::byte('!')) throw Error(text);
@@ -264,7 +346,7 @@ std::vector<std::vector<std::byte>> each_task(
     own.insert(own.end(), bytes, bytes + sizeof length);
     own.insert(own.end(), result.begin(), result.end());
   }
-  const auto all = all_gather(own);
+  const auto all = gather("each_task", own);
   for (std::size_t r = 0; r < all.size(); ++r) {
     const std::byte* at = all[r].data();
     for (std::size_t i = r; i < results.size(); i += all.size()) {
@@ -280,7 +362,8 @@ std::vector<std::vector<std::byte>> each_task(
 void all_reduce(Tensor x) {
   check_contiguous("all_reduce", x);
   visit_floating("all_reduce", x.dtype(), [&]<class T>() {
-    check_same("all_reduce", bytes_of(x), "bytes");
+    check_same("all_reduce", bytes_of(x), "bytes",
+               {static_cast<std::uint64_t>(x.dtype()), "as the number of its dtype"});
 #ifdef LADON_MPI
     if (count() > 1) sum_in_order<T>(x);
 #endif
@@ -292,18 +375,19 @@ Share share_of(std::int64_t rows) { return share_of_rank(rows, rank()); }
 void gather_rows(Tensor x) {
   check_contiguous("gather_rows", x);
   LADON_CHECK(x.rank() >= 1, "gather_rows", "a number has no rows");
-  check_same("gather_rows", bytes_of(x), "bytes");
+  check_same("gather_rows", bytes_of(x), "bytes", {static_cast<std::uint64_t>(x.size(0)), "rows"});
 #ifdef LADON_MPI
   if (!together() || x.count() == 0) return;
   const std::int64_t rows = x.shape()[0];
   const std::size_t row_bytes = bytes_of(x) / static_cast<std::size_t>(rows);
-  std::byte* data = x.strided_bytes();
+  std::vector<std::uint64_t> lengths;
+  std::vector<std::byte*> to;
   for (int r = 0; r < count(); ++r) {
     const Share share = share_of_rank(rows, r);
-    broadcast_bytes(data + static_cast<std::size_t>(share.first) * row_bytes,
-                    static_cast<std::size_t>(share.last - share.first) * row_bytes, r,
-                    "gather_rows");
+    lengths.push_back(static_cast<std::size_t>(share.last - share.first) * row_bytes);
+    to.push_back(x.strided_bytes() + static_cast<std::size_t>(share.first) * row_bytes);
   }
+  gather_parts(lengths, to, "gather_rows");
   x.storage().bump_version();
 #endif
 }

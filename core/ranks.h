@@ -11,7 +11,9 @@
 // every process of a library built without LADON_MPI is a group of one, to which nothing here does
 // anything: what is written for many ranks needs no second version for one.
 //
-// All ranks make the same calls in the same order, each on one thread at a time.
+// All ranks make the same calls in the same order, each on one thread at a time. Before each, they tell
+// one another which it is: where they differ it is an Error in all of them, and nobody waits for a call
+// that never comes.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +27,8 @@
 namespace ladon::ranks {
 
 /// Joins the processes that mpirun started, and leaves them at the end of main. At most one at a time;
-/// throws Error for a second. If an exception leaves main's block with it, or fail() was called, the
+/// throws Error for a second. At its end the session waits for the others': whatever they still call is an
+/// Error there, which says that this rank has ended. If an exception leaves main's block with it, or fail() was called, the
 /// other ranks, which would wait for this one for ever, are ended with a message. Where the program has
 /// begun MPI itself, the session joins what is there and leaves MPI running; one after MPI's end is an
 /// Error. Ranks on one machine divide its cores: each is left with that many threads at most, until
@@ -60,13 +63,13 @@ int count();
 /// How many of them run on this machine, and share its memory.
 int neighbours();
 
-/// Waits for all.
-void barrier();
+/// Waits for all. Throws Error, in all, where another rank is in another call; `of` tells barriers apart.
+void barrier(const char* of = "barrier");
 
 /// What each rank contributes, one after the other in the order of ranks; lengths may differ.
 std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own);
 
-/// What rank `from` holds, in all. Of another length there it is an Error in all.
+/// What rank `from` holds, in all. Of another length or `from` there it is an Error in all.
 void broadcast(std::span<std::byte> bytes, int from);
 /// The same of a tensor's elements. Of any dtype, contiguous, with as many bytes everywhere; throws Error
 /// otherwise.

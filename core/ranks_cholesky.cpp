@@ -172,6 +172,7 @@ std::vector<double> eigenvalues(Local& a) {
 struct Shared {
   Shared(std::int64_t n, double ridge, const Cholesky::Block& block, std::int64_t side)
       : a(grid, n, n, side, side) {
+    barrier("Cholesky");
     blas::use_one_thread();
     fill(a, ridge, block);
     int info = 0;
@@ -194,6 +195,7 @@ struct Shared {
   }
 
   Tensor solve(const double* b, std::int64_t k) {
+    barrier("Cholesky::solve");
     blas::use_one_thread();
     Local x(grid, a.n, k, a.side_m, 64);
     const auto each = [&](const auto& f) {

@@ -108,15 +108,16 @@ PartFolder::PartFolder(std::string operation, std::string title, fs::path folder
   }));
 }
 
-void PartFolder::check_same_in_all(const Manifest& wanted, const std::string& text) const {
+void Manifest::check_same_in_all_ranks(const std::string& operation) const {
+  const std::string text = text_of(operation, *this);
   const auto all = ranks::all_gather(std::as_bytes(std::span(text)));
   const auto manifest_of = [&](std::size_t r) {
     return manifest_in({reinterpret_cast<const char*>(all[r].data()), all[r].size()});
   };
   for (std::size_t r = 1; r < all.size(); ++r)
-    for (const auto& [name, value] : wanted.entries) {
+    for (const auto& [name, value] : entries) {
       const std::string first = manifest_of(0).value(name), other = manifest_of(r).value(name);
-      LADON_CHECK(first == other, operation_, "the ranks compute different things: \"", name,
+      LADON_CHECK(first == other, operation, "the ranks compute different things: \"", name,
                   "\" is ", first, " in the first, and ", other, " in rank ", r,
                   "; all must call it with the same arguments, on machines of one kind");
     }
@@ -124,7 +125,7 @@ void PartFolder::check_same_in_all(const Manifest& wanted, const std::string& te
 
 void PartFolder::begin(const Manifest& wanted) {
   const std::string text = text_of(title_, wanted);
-  check_same_in_all(wanted, text);
+  wanted.check_same_in_all_ranks(operation_);
   if (!stored_.entries.empty())
     for (const auto& [name, value] : wanted.entries)
       LADON_CHECK(stored_.value(name) == value, operation_, "the checkpoint ", folder_.string(),

@@ -40,6 +40,8 @@ struct Manifest {
   std::string value(const std::string& name) const;
   /// A count of 1 to 10⁹; 0 if it is none.
   std::int64_t number(const std::string& name) const;
+  /// Throws Error, in all ranks, where one has another value; `operation` is named.
+  void check_same_in_all_ranks(const std::string& operation) const;
 };
 
 /// What the bytes of a part come from and go to.
@@ -108,7 +110,6 @@ class PartFolder {
                            const std::filesystem::path& folder);
 
  private:
-  void check_same_in_all(const Manifest& wanted, const std::string& text) const;
   void remove_other_parts() const;
 
   std::string operation_, title_;

@@ -110,6 +110,30 @@ void tasks() {
   }
 }
 
+/// Ranks that do not make the same call: an Error in all of them, and all go on together.
+void order() {
+  if (ranks::count() == 1) return;
+  const bool first = ranks::rank() == 0;
+  const auto expect = [&](const auto& call, const char* part) {
+    require_error(call, part, "all learn of it");
+    ranks::barrier();
+  };
+  const Tensor x = ones({2}), y = ones({1}, f64);
+  expect([&] { first ? ranks::barrier() : ranks::all_reduce(x); },
+         first ? "[barrier] rank 0 makes this call, but rank 1 calls all_reduce"
+               : "[all_reduce] rank");
+  expect(
+      [&] {
+        first ? static_cast<void>(ranks::from_first([] { return std::string("a"); }))
+              : static_cast<void>(ranks::all_gather({}));
+      },
+      "the same calls in the same order");
+  expect([&] { ranks::barrier(first ? "barrier" : "Cholesky"); }, "the same order");
+  expect([&] { ranks::all_reduce(first ? x : y); }, "as the number of its dtype");
+  expect([&] { ranks::broadcast(x, first ? 0 : 1); }, "as the source");
+  expect([&] { ranks::gather_rows(zeros(first ? Shape{2, 3} : Shape{3, 2})); }, "rows");
+}
+
 }  // namespace
 
 void check_collectives() {
@@ -123,6 +147,7 @@ void check_collectives() {
   alone();
   first();
   tasks();
+  order();
 }
 
 }  // namespace ladon::test

@@ -88,6 +88,30 @@ void in_memory() {
       "with draws");
 }
 
+/// Nothing is made of tiles of different kernels.
+void different() {
+  if (ranks::count() == 1) return;
+  const auto own = static_cast<std::uint64_t>(ranks::rank());
+  const Sequential net = dense();
+  require_error(
+      [&] {
+        gram(limit(net), draw({n, 6}, own));
+      },
+      "[gram] the ranks compute different things: \"inputs\"", "all have the same inputs");
+  require_error(
+      [&] {
+        gram(limit(net), draw({n, 6}), draw({7, 6}, own));
+      },
+      "\"other inputs\"", "in both blocks");
+  Generator rng(1);
+  const Linear layer({.in = 6,
+                      .out = 2,
+                      .parameterization = Parameterization::ntk,
+                      .weight_std = 1 + static_cast<double>(own)},
+                     rng);
+  require_error([&] { gram(limit(layer), draw({n, 6})); }, "different things: \"", "and model");
+}
+
 /// The ranks multiply together.
 void expect_product(const infinite::StoredGram& kernel) {
   const Tensor v = draw({n, 3}, 5), y = kernel.multiply(v);
@@ -146,6 +170,7 @@ std::map<fs::path, ino_t> parts_in(const fs::path& folder) {
 
 void check_grams() {
   in_memory();
+  different();
   in_folders();
 }
 

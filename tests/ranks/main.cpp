@@ -2,6 +2,7 @@
 // ends the others.
 //   ranks                all that works together
 //   ranks throw | exit   the last rank fails so while the others wait for it
+//   ranks return         the last rank ends, which the others learn from what they still call
 //   ranks measure        prints how long some work takes
 //   ranks die | die_stored FOLDER        … in the middle of a Gram matrix
 //   ranks resume | resume_stored FOLDER  which others finish
@@ -20,6 +21,12 @@ int main(int argc, char** argv) {
     const bool last = ranks::rank() == ranks::count() - 1;
     if (how == "exit" && last) std::_Exit(3);
     if (how == "throw" && last) throw std::runtime_error("the last rank fails");
+    if (how == "return") {
+      if (last) return 0;
+      for (int again = 0; again < 2; ++again)
+        test::require_error([] { ranks::barrier(); }, "has ended", "the others learn of it");
+      return 0;
+    }
     if (how.starts_with("die")) test::die_in_gram(argv[2], how == "die_stored");
     if (how.starts_with("resume")) {
       test::resume_gram(argv[2], how == "resume_stored");

@@ -11,6 +11,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/parallel.h"
+#include "ladon/core/ranks.h"
 #include "ladon/layers/infinite/gram/checkpoint.h"
 #include "ladon/layers/infinite/gram/exchange.h"
 
@@ -38,7 +39,10 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
   const auto matrix = [&](bool wanted) { return wanted ? empty(plan.shape, f64) : Tensor(); };
   Gram result{matrix(true), matrix(ntk), matrix(sampled), matrix(sampled && ntk), {}};
   std::optional<GramCheckpoint> stored;
-  if (!options.checkpoint.empty()) stored.emplace(limit, plan, options);
+  if (!options.checkpoint.empty())
+    stored.emplace(limit, plan, options);
+  else if (ranks::count() > 1)
+    manifest_of(limit, plan, options.get).check_same_in_all_ranks("gram");
   compute_selves(plan);
   const auto compute = [&](const std::vector<std::int64_t>& tiles) {
     parallel::for_range(std::ssize(tiles), 1, [&](std::int64_t at, std::int64_t end) {
