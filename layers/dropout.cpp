@@ -17,17 +17,20 @@ Tensor Dropout::forward(const Tensor& x) const { return training() ? dropout(x, 
 
 infinite::Kernel Dropout::limit(const infinite::Kernel& k) const {
   if (!training() || p == 0) return k;
-  return infinite::map_pairs(k, k.law.after_mixing(), [&](const infinite::Pairs& pairs) {
-    if (p == 1) return pairs.each([](const Tensor& block) { return zeros_like(block); });
-    if (!pairs.same.defined()) return pairs.each([](const Tensor& block) { return block; });
-    Tensor own = cast(pairs.same, f64);  // [P], or [P, T, T]: 1 where both are the same element
-    if (pairs.has_positions && pairs.entries == infinite::Entries::diagonal)
-      own = unsqueeze(own, -1);
-    else if (pairs.has_positions)
-      own = unsqueeze(unsqueeze(own, -1), -1) * eye(pairs.nngp.size(-1), f64);
-    const Tensor scale = 1 + (p / (1 - p)) * own;
-    return pairs.each([&](const Tensor& block) { return block * scale; });
-  });
+  infinite::Kernel y =
+      infinite::map_pairs(k, k.law.after_mixing(), [&](const infinite::Pairs& pairs) {
+        if (p == 1) return pairs.each([](const Tensor& block) { return zeros_like(block); });
+        if (!pairs.same.defined()) return pairs.each([](const Tensor& block) { return block; });
+        Tensor own = cast(pairs.same, f64);  // [P], or [P, T, T]: 1 where both are the same element
+        if (pairs.has_positions && pairs.entries == infinite::Entries::diagonal)
+          own = unsqueeze(own, -1);
+        else if (pairs.has_positions)
+          own = unsqueeze(unsqueeze(own, -1), -1) * eye(pairs.nngp.size(-1), f64);
+        const Tensor scale = 1 + (p / (1 - p)) * own;
+        return pairs.each([&](const Tensor& block) { return block * scale; });
+      });
+  if (p == 1) y.mean1 = y.mean2 = Tensor();  // nothing is left
+  return y;
 }
 
 std::string Dropout::describe() const { return detail::join("Dropout(", p, ")"); }

@@ -44,14 +44,14 @@ infinite::Kernel normalized(const infinite::Kernel& k, bool centered, double eps
     if (trained && y.ntk.defined()) y.ntk = y.ntk + y.nngp + beside;
     return y;
   });
-  result.mean = Tensor();
+  result.mean1 = result.mean2 = Tensor();
   return result;
 }
 
 }  // namespace
 
 infinite::Kernel LayerNorm::limit(const infinite::Kernel& k) const {
-  k.law.need_mean_zero("LayerNorm");
+  k.law.need_means("LayerNorm");
   return normalized(k, true, eps, weight.defined(), 1);
 }
 
@@ -82,7 +82,7 @@ Tensor RMSNorm::forward(const Tensor& x) const {
 
 infinite::Kernel RMSNorm::limit(const infinite::Kernel& k) const {
   infinite::Kernel y = normalized(k, false, eps, weight.defined(), 0);
-  if (k.mean.defined())
+  if (k.mean1.defined())
     y.law.zero_given = infinite::Law::nothing;  // it is divided by each input's power
   return y;
 }

@@ -20,11 +20,11 @@ struct LayerNorm : Layer {
   explicit LayerNorm(const LayerNormOptions& options);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// k'_ab = k_ab/sqrt((ε + k_aa)(ε + k_bb)); t' = t divided by the same, and, where the weight (1)
-  /// and the bias (0) are trained, + k' + 1. As the channels grow in number, their mean and variance
-  /// are 0 and k_aa (Yang 2019, "Tensor programs I"; Hron et al. 2020). A trained weight's part of
-  /// the NTK, h_c·h'_c in channel c, is k' only on average over channels: what follows must be a
-  /// random linear map then, not an activation.
+  /// k'_ab = c_ab/sqrt((ε + c_aa)(ε + c_bb)), c_ab = k_ab − m_a·m_b; t' = t divided by the same, and, where
+  /// the weight (1) and the bias (0) are trained, + k' + 1. m are means over the channels: of data their
+  /// own; of random channels, as they grow in number, 0 (Yang 2019, "Tensor programs I"; Hron et al. 2020).
+  /// A trained weight's part of the NTK, h_c·h'_c in channel c, is k' only on average over channels: what
+  /// follows must be a random linear map then. Throws Error where m is not known, as behind an activation.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor& v) override;

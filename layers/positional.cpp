@@ -85,11 +85,12 @@ infinite::Kernel SinusoidalPositions::limit(const infinite::Kernel& k) const {
               k.positions);
   k.law.need_mean_zero("SinusoidalPositions");  // else x·P would not vanish
   const TableMeans means = table_means(k.position_count());
-  infinite::Kernel y = infinite::map_pairs(k, k.law.after_mixing(), [&](const infinite::Pairs& p) {
-    const Tensor added = p.of_positions(means.products);
-    return infinite::PairKernels{p.nngp + added, p.ntk};
-  });
-  y.mean = k.mean.defined() ? k.mean + means.own : means.own;
+  infinite::Kernel y =
+      infinite::map_pairs(k, k.law.after_adding_fixed(), [&](const infinite::Pairs& p) {
+        const Tensor added = p.of_positions(means.products);
+        return infinite::PairKernels{p.nngp + added, p.ntk};
+      });
+  y.mean1 = y.mean2 = unsqueeze(means.own, 0);  // [1, T]
   return y;
 }
 
@@ -240,7 +241,8 @@ infinite::Kernel RandomPositions::limit(const infinite::Kernel& k) const {
     const infinite::Pairs y = limit(pairs);
     return infinite::PairKernels{y.nngp, y.ntk};
   });
-  if (result.mean.defined()) result.mean = token_share() * result.mean;
+  for (Tensor infinite::Kernel::*mean : {&infinite::Kernel::mean1, &infinite::Kernel::mean2})
+    if ((result.*mean).defined()) result.*mean = token_share() * (result.*mean);
   return result;
 }
 

@@ -19,8 +19,8 @@ struct SinusoidalPositions : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
   /// The table is fixed: k'_ab = k_ab + P_a·P_b, the mean over the channels, ½·∫₀¹ cos((a − b)·10000⁻ˢ) ds,
-  /// and t' = t. Throws Error unless the inputs' channels have mean zero. Those of the outputs no
-  /// longer have: LayerNorm subtracts their means over the channels, an activation refuses them.
+  /// and t' = t. Throws Error unless the inputs' channels have mean zero: data have not, nor what has a
+  /// table in it already, as the outputs. LayerNorm subtracts their means, an activation refuses them.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor&) override {}

@@ -93,8 +93,8 @@ struct TransformerEncoderLayer : Layer {
   }
   /// The same, and the attention weights [batch, heads, T, T].
   AttentionResult forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
-  /// That of its parts. Throws Error where the inputs' channels do not have mean zero, but for a fixed
-  /// table of positions, as a random linear map makes them.
+  /// That of its parts. Throws Error where the means of the inputs' channels are not known: those of data
+  /// are, and behind a random linear map they are zero, but for a fixed table of positions.
   infinite::Kernel limit(const infinite::Kernel& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

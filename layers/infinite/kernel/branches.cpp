@@ -59,7 +59,9 @@ Kernel weighted_sum(const std::vector<Kernel>& kernels, const std::vector<double
     return PairKernels{total(weights, [&](std::size_t i) { return all[i].nngp; }),
                        total(weights, [&](std::size_t i) { return all[i].ntk; })};
   });
-  result.mean = total(of_means, [&](std::size_t i) { return kernels[i].mean; });
+  if (makes.knows_means())
+    for (Tensor Kernel::*mean : {&Kernel::mean1, &Kernel::mean2})
+      result.*mean = total(of_means, [&](std::size_t i) { return kernels[i].*mean; });
   return result;
 }
 
@@ -80,7 +82,7 @@ Kernel product(const std::string& layer, const Kernel& k, const std::vector<Bran
   const std::vector<Kernel> kernels = independent_outputs(layer, k, branches);
   Law makes = Law::of_product(laws_of(kernels));
   for (const Kernel& factor : kernels)
-    if (factor.mean.defined()) makes.zero_given = Law::nothing;  // the product's is not tracked
+    if (factor.mean1.defined()) makes.zero_given = Law::nothing;  // the product's is not tracked
   return combine(kernels, makes, [](const std::vector<PairKernels>& all) {
     PairKernels y = all[0];
     for (std::size_t i = 1; i < all.size(); ++i) {

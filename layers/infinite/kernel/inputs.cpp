@@ -207,7 +207,7 @@ Kernel begun(const Inputs& a, const Shape& positions, const KernelOptions& optio
   Kernel k;
   k.positions = positions;
   k.entries = diagonal ? Entries::diagonal : Entries::full;
-  k.law = Law::data(a.x.dtype() == i64 ? 0 : a.x.size(-1));
+  k.law = a.x.dtype() == i64 ? Law() : Law::data(a.x.size(-1));
   k.call = options.call;
   return k;
 }
@@ -236,6 +236,14 @@ Tensor pairs_of(const Kernel& k, const Rows& a, const Rows& b) {
         return k.has_positions() && y.rank() == 2 ? reshape(y, {a.n, b.n, 1, 1}) : y;
       },
       [&] { return composed_products(a, b, k.has_positions(), k.entries); });
+}
+
+/// Of each input, over its channels: [N, T], or [N] of vectors; of indices undefined. Contiguous, each
+/// row is summed alone.
+Tensor means_of(const Rows& rows, bool positions) {
+  if (rows.indices()) return {};
+  const Tensor y = sum(contiguous(rows.source), -1) / static_cast<double>(rows.d);
+  return positions ? y : squeeze(y, 1);
 }
 
 /// X/sqrt(d), [N, T, d], whose products the kernel is.
@@ -296,6 +304,8 @@ Kernel input_kernel(const Inputs& a, const Inputs& b, const KernelOptions& optio
   if (options.get == Get::ntk) k.ntk = zeros(k.nngp.shape(), f64);
   k.cov1 = self_of(k, &Call::selves1, rows1);
   k.cov2 = self_of(k, &Call::selves2, rows2);
+  k.mean1 = means_of(rows1, k.has_positions());
+  k.mean2 = means_of(rows2, k.has_positions());
   if (k.call && k.call->landmarks) {
     k.names1 = names_of(rows1, a.mask);
     k.names2 = names_of(rows2, b.mask);
@@ -322,7 +332,9 @@ Kernel input_kernel(const Inputs& a, const KernelOptions& options) {
 Kernel input_selves(const Inputs& a, const KernelOptions& options) {
   const Shape positions = checked_positions(a);
   Kernel k = begun(a, positions, options);
-  k.cov1 = self_of(k, &Call::selves1, Rows(a, positions));
+  const Rows rows(a, positions);
+  k.cov1 = self_of(k, &Call::selves1, rows);
+  k.mean1 = means_of(rows, k.has_positions());
   k.mask1 = a.mask;
   k.check("input_kernel");
   return k;

@@ -27,14 +27,26 @@ Pairs cross_pairs(const Kernel& k) {
           .left_mask = side(k.mask1, 1),
           .right_mask = side(k.mask2, 0),
           .same = k.same,
-          .mean = k.mean,
+          .left_mean = side(k.mean1, 1),
+          .right_mean = side(k.mean2, 0),
           .has_positions = k.has_positions(),
           .entries = k.entries,
           .left_root = side(k.root1, 1),
           .right_root = side(k.root2, 0)};
 }
 
-Pairs self_pairs(const Kernel& k, const Tensor& cov, const Tensor& mask, const Root& root) {
+/// One side of a kernel: of inputs alone.
+struct Side {
+  Tensor Kernel::*cov, Kernel::*mask, Kernel::*mean;
+  Root Kernel::*root;
+  std::shared_ptr<SelfSteps> Call::*selves;
+};
+constexpr Side first{&Kernel::cov1, &Kernel::mask1, &Kernel::mean1, &Kernel::root1, &Call::selves1};
+constexpr Side second{&Kernel::cov2, &Kernel::mask2, &Kernel::mean2, &Kernel::root2,
+                      &Call::selves2};
+
+Pairs self_pairs(const Kernel& k, const Side& of) {
+  const Tensor &cov = k.*of.cov, &mask = k.*of.mask, &mean = k.*of.mean;
   return {.nngp = cov,
           .ntk = {},
           .left = cov,
@@ -42,11 +54,12 @@ Pairs self_pairs(const Kernel& k, const Tensor& cov, const Tensor& mask, const R
           .left_mask = mask,
           .right_mask = mask,
           .same = ones({cov.size(0)}, boolean),
-          .mean = k.mean,
+          .left_mean = mean,
+          .right_mean = mean,
           .has_positions = k.has_positions(),
           .entries = k.entries,
-          .left_root = root,
-          .right_root = root};
+          .left_root = k.*of.root,
+          .right_root = k.*of.root};
 }
 
 /// Whether a number of x is not finite; the sum is, then.
@@ -64,13 +77,16 @@ Tensor Pairs::right_variance() const {
 }
 
 Pairs Pairs::centered() const {
-  if (!mean.defined()) return *this;
-  const Tensor product =
-      entries == Entries::full ? unsqueeze(mean, 1) * unsqueeze(mean, 0) : square(mean);
+  if (!left_mean.defined()) return *this;
+  const bool tables = has_positions && entries == Entries::full;
+  const auto product = [&](const Tensor& a, const Tensor& b) {
+    return tables ? unsqueeze(a, -1) * unsqueeze(b, -2) : a * b;
+  };
   Pairs y = *this;
-  for (Tensor Pairs::*part : {&Pairs::nngp, &Pairs::left, &Pairs::right})
-    y.*part = y.*part - product;
-  y.mean = Tensor();
+  y.nngp = nngp - product(left_mean, right_mean);
+  y.left = left - product(left_mean, left_mean);
+  y.right = right - product(right_mean, right_mean);
+  y.left_mean = y.right_mean = Tensor();
   return y;
 }
 
@@ -128,7 +144,7 @@ void Kernel::check(std::string_view layer) const {
 
 Kernel Kernel::alone() const {
   Kernel y = *this;
-  y.nngp = y.ntk = y.cov2 = y.mask2 = y.names2 = y.same = Tensor();
+  y.nngp = y.ntk = y.cov2 = y.mask2 = y.names2 = y.mean2 = y.same = Tensor();
   y.root2 = {};
   return y;
 }
@@ -145,7 +161,13 @@ Kernel Kernel::diagonal() const {
 
 Kernel map_pairs(const Kernel& k, const Law& makes,
                  const std::function<PairKernels(const Pairs&)>& layer) {
-  return map_pairs(k, makes, k.positions, layer);
+  Kernel result = map_pairs(k, makes, k.positions, layer);
+  result.law = makes;
+  if (makes.knows_means() && !makes.independent()) {
+    result.mean1 = k.mean1;
+    result.mean2 = k.mean2;
+  }
+  return result;
 }
 
 Kernel map_pairs(const Kernel& k, const Law& makes, const Shape& positions,
@@ -158,18 +180,13 @@ Kernel map_pairs(const Kernel& k, const Law& makes, const Shape& positions,
     result.nngp = cross.nngp;
     result.ntk = cross.ntk;
   }
-  const auto alone = [&](const Tensor& cov, const Tensor& mask, const Root& root,
-                         std::shared_ptr<SelfSteps> Call::*side) {
-    if (!cov.defined()) return cov;  // a pass over inputs has one block
-    return once_an_input(k.call, side, [&] { return layer(self_pairs(k, cov, mask, root)).nngp; });
-  };
-  result.cov1 = alone(k.cov1, k.mask1, k.root1, &Call::selves1);
-  result.cov2 = alone(k.cov2, k.mask2, k.root2, &Call::selves2);
-  // What a layer makes of a mean is known only where it leaves the channels at their positions.
-  if (k.mean.defined() && (makes.independent() || !(positions == k.positions))) {
-    result.mean = Tensor();
-    if (!makes.independent()) result.law.zero_given = Law::nothing;
+  for (const Side& of : {first, second}) {
+    if (!(k.*of.cov).defined()) continue;  // a pass over inputs has one block
+    result.*of.cov =
+        once_an_input(k.call, of.selves, [&] { return layer(self_pairs(k, of)).nngp; });
   }
+  if (k.mean1.defined() && !makes.independent()) result.law.zero_given = Law::nothing;
+  result.mean1 = result.mean2 = Tensor();
   result.positions = positions;
   if (!result.has_positions()) {
     result.mask1 = result.mask2 = Tensor();
@@ -187,23 +204,17 @@ Kernel map_pairs(const Kernel& a, const Kernel& b, const Law& makes,
               count(b.cov1), " and ", count(b.cov2), " inputs; they must be of the same");
   Kernel result = a;
   result.law = makes;
-  result.mean = Tensor();
+  result.mean1 = result.mean2 = Tensor();
   result.root1 = result.root2 = {};
   if (a.nngp.defined()) {
     const PairKernels cross = layer(cross_pairs(a), cross_pairs(b));
     result.nngp = cross.nngp;
     result.ntk = cross.ntk;
   }
-  const auto alone = [&](Tensor Kernel::*cov, Tensor Kernel::*mask, Root Kernel::*root,
-                         std::shared_ptr<SelfSteps> Call::*side) {
-    if (!(a.*cov).defined()) return a.*cov;
-    return once_an_input(a.call, side, [&] {
-      return layer(self_pairs(a, a.*cov, a.*mask, a.*root), self_pairs(b, b.*cov, b.*mask, b.*root))
-          .nngp;
-    });
-  };
-  result.cov1 = alone(&Kernel::cov1, &Kernel::mask1, &Kernel::root1, &Call::selves1);
-  result.cov2 = alone(&Kernel::cov2, &Kernel::mask2, &Kernel::root2, &Call::selves2);
+  for (const Side& of : {first, second})
+    if ((a.*of.cov).defined())
+      result.*of.cov = once_an_input(
+          a.call, of.selves, [&] { return layer(self_pairs(a, of), self_pairs(b, of)).nngp; });
   return result;
 }
 
@@ -218,7 +229,7 @@ Kernel combine(const std::vector<Kernel>& branches, const Law& makes,
   LADON_CHECK(!branches.empty(), "combine", "there are no branches");
   Kernel result = branches.front();
   result.law = makes;
-  result.mean = Tensor();
+  result.mean1 = result.mean2 = Tensor();
   result.root1 = result.root2 = {};
   std::vector<PairKernels> cross, self1, self2;
   for (const Kernel& k : branches) {

@@ -48,8 +48,9 @@ struct Kernel {
   /// i64 [N], never 0: numbers that stand for the network's inputs themselves, and so name what these
   /// draw for themselves. Of a pass in which layers may draw; undefined otherwise.
   Tensor names1, names2;
-  Tensor mean;      ///< [T]: the mean over the channels of a position, where something fixed was
-                    ///< added (a table of positions); undefined: 0, or not known (law).
+  Tensor mean1,
+      mean2;        ///< [N] or [N, T], N = 1 where it is the same of all inputs: the mean over the
+                    ///< channels, of data and of fixed tables; undefined: 0, or not known (law).
   Tensor same;      ///< bool [N1, N2], true where both are the same input (for layers that draw
                     ///< once an input, as dropout); undefined: none is.
   Shape positions;  ///< {} for vectors, {T} for sequences, {H, W} for images (T = H·W).
@@ -86,7 +87,7 @@ struct Pairs {
   Tensor left, right;  ///< NNGP of x with itself, and of x': as nngp.
   Tensor left_mask, right_mask;  ///< bool [P, T], or undefined
   Tensor same;                   ///< bool [P]; undefined: none is
-  Tensor mean;                   ///< [T], or undefined, as Kernel::mean
+  Tensor left_mean, right_mean;  ///< [P] or [P, T], or undefined, as Kernel::mean1
   bool has_positions = false;
   Entries entries = Entries::full;
   Root left_root, right_root;  ///< While a layer draws; their first axis as that of left and right.
@@ -110,9 +111,12 @@ struct Pairs {
 
 /// Applies a layer's map to the pairs between the blocks and to the pairs of each input with itself
 /// (once an input, where its call knows them already). The result has the law that the layer says it
-/// makes, `positions` (by default those of k) and k's masks, if it has positions.
+/// makes and k's masks, if it has positions. The layer leaves channels at their positions, and their
+/// means as they are.
 Kernel map_pairs(const Kernel& k, const Law& makes,
                  const std::function<PairKernels(const Pairs&)>& layer);
+/// The same of a layer that mixes positions, into `positions`: means are not known behind it, unless
+/// they were 0.
 Kernel map_pairs(const Kernel& k, const Law& makes, const Shape& positions,
                  const std::function<PairKernels(const Pairs&)>& layer);
 
@@ -122,7 +126,7 @@ Kernel map_pairs(const Kernel& a, const Kernel& b, const Law& makes,
                  const std::function<PairKernels(const Pairs&, const Pairs&)>& layer);
 
 /// Combines the kernels of several branches that see the same inputs, block by block. The result has
-/// no `mean`.
+/// no means.
 Kernel combine(const std::vector<Kernel>& branches, const Law& makes,
                const std::function<PairKernels(const std::vector<PairKernels>&)>& rule);
 /// The laws of branches, in order.

@@ -53,11 +53,20 @@ void Law::need_gaussian(std::string_view layer) const {
       "before it");
 }
 
-void Law::need_mean_zero(std::string_view layer) const {
+void Law::need_means(std::string_view layer) const {
   LADON_CHECK(
-      has_mean_zero(), layer,
-      "its limit needs channels of mean zero, as a random linear map makes them; put it behind a "
-      "Linear, a convolution, an attention or an embedding, not behind an activation or data");
+      knows_means(), layer,
+      "its limit needs channels whose mean is known, as that of data or, zero, behind a random "
+      "linear "
+      "map; put it behind a Linear, a convolution, an attention or an embedding, not behind an "
+      "activation, or pooled data");
+}
+
+void Law::need_mean_zero(std::string_view layer) const {
+  LADON_CHECK(has_mean_zero(), layer,
+              "its limit needs channels of mean zero, as a random linear map makes them; put it "
+              "behind a Linear, a convolution, an attention or an embedding, not behind an "
+              "activation, data or other fixed positions");
 }
 
 void Law::need_independent(std::string_view layer, std::string_view branch) const {

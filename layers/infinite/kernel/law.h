@@ -2,6 +2,7 @@
 // What is known of the channels behind a layer, besides their kernel. A layer's limit says what it
 // needs of the law of its inputs (need_…), and by which transition the law of its outputs follows.
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -11,12 +12,14 @@ namespace ladon::infinite {
 
 /// The law of one channel, over the random weights.
 struct Law {
-  static constexpr int nothing = -1, everything = std::numeric_limits<int>::max();
-  /// How much may be given and E f (less Kernel::mean) is still 0. `nothing`: the mean is not known.
-  /// 0: only without conditions, which is what LayerNorm relies on. n: also given the inputs of the n
-  /// outermost branches that the channel lies in (the network itself is the first). `everything`:
-  /// given all that it was computed from, as a random linear map of its own makes it, which sums and
-  /// products of branches rely on.
+  static constexpr int nothing = -2, over_channels = -1,
+                       everything = std::numeric_limits<int>::max();
+  /// How much may be given and E f is still 0. `nothing`: E f is not known. `over_channels`: it is no
+  /// number of the channel's law, since something fixed is in it (data, a table of positions); but the
+  /// mean over the channels is known, Kernel::mean1, which is what LayerNorm relies on. 0: E f = 0
+  /// only without conditions. n: also given the inputs of the n outermost branches that the channel
+  /// lies in (the network itself is the first). `everything`: given all that it was computed from, as
+  /// a random linear map of its own makes it, which sums and products of branches rely on.
   int zero_given = nothing;
   /// Whether a channel is Gaussian with its kernel as covariance (and its tangent kernel does not
   /// depend on its value): what activations rely on.
@@ -24,15 +27,16 @@ struct Law {
   /// How many there are; 0: infinitely many, or it is not known.
   std::int64_t channels = 0;
 
-  bool has_mean_zero() const { return zero_given > nothing; }
+  bool knows_means() const { return zero_given >= over_channels; }
+  bool has_mean_zero() const { return zero_given > over_channels; }
   /// Whether products with what came before the branch are zero on average.
   bool independent() const { return zero_given == everything; }
   bool operator==(const Law&) const = default;
 
   // --- transitions ---
 
-  /// Inputs as they are: nothing is known of them but their number of channels.
-  static Law data(std::int64_t channels = 0) { return {nothing, false, channels}; }
+  /// Inputs as they are: nothing is known of them but their number of channels and their means.
+  static Law data(std::int64_t channels = 0) { return {over_channels, false, channels}; }
   /// Behind a random linear map with weights of its own.
   static Law random_linear() { return {everything, true}; }
   /// Behind a function of each channel.
@@ -40,6 +44,8 @@ struct Law {
   /// Behind what multiplies channels by something random of mean one, or sets channels of several
   /// laws side by side: the mean stays, the shape of the distribution does not.
   Law after_mixing() const { return {zero_given, false, channels}; }
+  /// With something fixed added to each channel.
+  Law after_adding_fixed() const { return {std::min(zero_given, over_channels), false, channels}; }
   /// Of `count` times as many channels, of several laws, side by side.
   Law side_by_side(std::int64_t count) const { return {zero_given, false, channels * count}; }
   /// Behind a trained factor of each channel (1 or another number before training). Its part of the
@@ -63,7 +69,9 @@ struct Law {
 
   /// Throws Error unless channels are Gaussian; `layer` is named.
   void need_gaussian(std::string_view layer) const;
-  /// Throws Error unless channels have mean zero.
+  /// Throws Error unless the channels' means are known.
+  void need_means(std::string_view layer) const;
+  /// Throws Error unless channels have mean zero over the weights.
   void need_mean_zero(std::string_view layer) const;
   /// Throws Error unless channels have mean zero given what `layer`'s input is computed from too.
   void need_independent(std::string_view layer, std::string_view branch) const;

@@ -7,12 +7,15 @@
 namespace ladon::infinite {
 namespace {
 
-constexpr int nothing = Law::nothing, everything = Law::everything;
+constexpr int nothing = Law::nothing, over_channels = Law::over_channels,
+              everything = Law::everything;
 
 TEST(Law, OfLayersInARow) {
-  EXPECT_EQ(Law::data(), (Law{nothing, false}));
+  EXPECT_EQ(Law::data(), (Law{over_channels, false}));
   EXPECT_EQ(Law::random_linear(), (Law{everything, true}));
-  EXPECT_EQ(Law::random_linear().after_nonlinearity(), Law::data());
+  EXPECT_EQ(Law::random_linear().after_nonlinearity(), (Law{nothing, false}));
+  EXPECT_EQ(Law::random_linear().after_adding_fixed(), Law::data());
+  EXPECT_EQ(Law::data().after_nonlinearity().after_adding_fixed(), (Law{nothing, false}));
   EXPECT_EQ(Law::random_linear().after_mixing(), (Law{everything, false}));
   EXPECT_EQ(Law::data(3).side_by_side(4), Law::data(12));
 }
@@ -48,10 +51,14 @@ TEST(Law, CountsWhatIsGivenFromTheBranchesAround) {
 TEST(Law, NeedsNameTheLayer) {
   const Law data = Law::data(), passed = Law::random_linear().into_branch(0);
   test::expect_error([&] { data.need_gaussian("relu"); }, "[relu] the limit needs Gaussian inputs");
-  test::expect_error([&] { data.need_mean_zero("LayerNorm"); }, "[LayerNorm] its limit needs");
+  test::expect_error([&] { data.need_mean_zero("Sinusoids"); }, "[Sinusoids] its limit needs");
+  test::expect_error([&] { data.after_nonlinearity().need_means("LayerNorm"); },
+                     "[LayerNorm] its limit needs");
+  data.need_means("LayerNorm");
   test::expect_error([&] { passed.need_independent("Residual", "Identity"); }, "Identity");
   passed.need_gaussian("relu");
-  passed.need_mean_zero("LayerNorm");
+  passed.need_mean_zero("Sinusoids");
+  passed.need_means("LayerNorm");
   Law::random_linear().need_independent("Residual", "Linear");
   test::expect_error([] { Law::data(7).need_channels("Linear", 5); },
                      "[Linear] expects 5 channels");

@@ -168,11 +168,29 @@ TEST(LayerNormLimit, OfOwnWeightAndBias) {
   test::expect_layerwise(net, data.tokens[0], data.tokens[1]);
 }
 
-TEST(LayerNormLimit, NeedsMeanZero) {
+// Of data it is no limit: the kernel of what the layer makes.
+TEST(LayerNormLimit, OfDataIsExact) {
+  Generator rng(1);
+  const LayerNorm norm({.dim = 6, .affine = false});
+  for (const Shape& shape : {Shape{3, 6}, Shape{3, 2, 6}, Shape{3, 2, 2, 6}}) {
+    const Tensor x = normal(shape, rng, 2, 1, f64), other = normal(shape, rng, -1, 3, f64);
+    for (const auto entries : {infinite::Entries::full, infinite::Entries::diagonal}) {
+      const auto k = limit(norm)(x, other, infinite::Get::nngp, entries);
+      const auto made = infinite::input_kernel(norm(x), norm(other), {.entries = entries});
+      EXPECT_TRUE(all_close(k.nngp, made.nngp, 1e-12, 1e-12));
+      EXPECT_TRUE(all_close(k.cov1, made.cov1, 1e-12, 1e-12));
+      EXPECT_TRUE(all_close(k.cov2, made.cov2, 1e-12, 1e-12));
+    }
+  }
+}
+
+TEST(LayerNormLimit, NeedsKnownMeans) {
   Generator rng(1);
   const Sequential net(dense(4, 8, rng), Activation(Nonlinearity::relu), LayerNorm({.dim = 8}));
-  test::expect_error([&] { limit(net)(Data().vectors[0]); }, "mean zero");
-  test::expect_error([&] { limit(LayerNorm({.dim = 4}))(Data().vectors[0]); }, "mean zero");
+  test::expect_error([&] { limit(net)(Data().vectors[0]); }, "whose mean is known");
+  const Sequential mixed(AveragePool({.window = {3}, .stride = {1}, .padding = Padding::same}),
+                         LayerNorm({.dim = 4}));
+  test::expect_error([&] { limit(mixed)(Data().tokens[0]); }, "whose mean is known");
 }
 
 // Behind an activation, whose channels have a mean.
@@ -199,7 +217,7 @@ TEST(RMSNormLimit, BeforeALayerNormChangesNothing) {
   const Sequential plain(dense(4, 8, rng), norm()), both(dense(4, 8, rng), power(), norm());
   EXPECT_TRUE(all_close(limit(both)(x).nngp, limit(plain)(x).nngp, 1e-12, 1e-12));
   const Sequential placed(dense(4, 8, rng), SinusoidalPositions(), power(), norm());
-  test::expect_error([&] { limit(placed)(x); }, "mean zero");
+  test::expect_error([&] { limit(placed)(x); }, "whose mean is known");
 }
 
 // --- dropout ---

@@ -206,12 +206,31 @@ TEST(SinusoidalLimit, ProductsOfChannelsAreTheIntegral) {
   EXPECT_NEAR(at(k, {3, 3}).item(), 0.5, 1e-14);
 }
 
+// Before these, the channels' means were forgotten, and LayerNorm subtracted none.
+TEST(SinusoidalLimit, LeavesItsMeansToLayerNormBehindOtherPositions) {
+  const auto x = test::blocks();
+  Generator rng(1);
+  const auto behind = [&](auto layer) {
+    const Sequential net(dense(4, 8, rng), SinusoidalPositions(), std::move(layer),
+                         LayerNorm({.dim = 8, .affine = false}));
+    return infinite::limit(net)(x.a, x.b, infinite::Get::nngp).nngp;
+  };
+  const Tensor plain = behind(Identity());
+  EXPECT_TRUE(all_close(behind(LearnedPositions({.max_length = 3, .dim = 8, .stddev = 0}, rng)),
+                        plain, 1e-14, 1e-14));
+}
+
 TEST(SinusoidalLimit, RefusesWhatItCannotFollow) {
   Generator rng(1);
   const Sequential net(dense(4, 8, rng), SinusoidalPositions(), Activation(Nonlinearity::relu));
   test::expect_error([&] { infinite::limit(net)(test::blocks().a); }, "needs Gaussian inputs");
   const SinusoidalPositions first;  // of data x the products x·P are not known
   test::expect_error([&] { infinite::limit(first)(test::blocks().a); }, "channels of mean zero");
+  const Sequential twice(dense(4, 8, rng), SinusoidalPositions(), SinusoidalPositions());
+  test::expect_error([&] { infinite::limit(twice)(test::blocks().a); }, "channels of mean zero");
+  const Sequential again(dense(4, 8, rng), SinusoidalPositions(), LayerNorm({.dim = 8}),
+                         SinusoidalPositions());
+  test::expect_error([&] { infinite::limit(again)(test::blocks().a); }, "channels of mean zero");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "ladon/layers/transformer.h"
 
+#include "ladon/layers/infinite/finite/heads.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/tests/layers/infinite/attention_networks.h"
 #include "ladon/tests/support.h"
@@ -54,6 +55,92 @@ TEST(TransformerLimit, OfGatesNormsByPowerAndSharedKeys) {
   };
   const auto x = test::blocks(2);
   test::expect_limit(make, x.a, x.b, test::fewer);
+}
+
+// --- on data as they are, whose channels have means of their own ---
+
+/// An encoder of two layers of width 128, with its inputs: kernels near 1, means from −1 to 2.
+infinite::NetworkFactory on_data(NormPlacement norm) {
+  return [norm](Generator& rng) {
+    auto net = std::make_unique<TransformerEncoder>(
+        TransformerEncoderOptions{
+            .layer = {.dim = 128, .heads = 8, .hidden = 128, .dropout = 0, .norm = norm},
+            .layers = 2},
+        rng);
+    net->eval();
+    return net;
+  };
+}
+infinite::Inputs with_means(std::int64_t n, std::int64_t positions, std::int64_t width) {
+  Generator rng(4);
+  const Tensor means = uniform({n, positions, 1}, rng, -1, 2, f64);
+  return normal({n, positions, width}, rng, 0, 0.7, f64) + means;
+}
+
+TEST(TransformerLimit, OfDataWithMeans) {
+  const infinite::Inputs x = with_means(3, 2, 128);
+  for (const auto norm : {NormPlacement::pre, NormPlacement::post})
+    test::expect_limit(on_data(norm), x.rows(0, 2), x.rows(2, 3), test::fewer);
+}
+
+Tensor padding_of(const infinite::Inputs& x) {
+  Tensor mask = ones({x.x.size(0), x.x.size(1)}, f64);
+  mask.mutable_data<double>()[1] = 0;
+  return cast(mask, boolean);
+}
+
+TEST(TransformerLimit, OfDataIsOneInAllWaysOfAsking) {
+  for (const auto norm : {NormPlacement::pre, NormPlacement::post}) {
+    Generator rng(1);
+    TransformerEncoder encoder({.layer = {.dim = 8, .heads = 2, .norm = norm}, .layers = 2}, rng);
+    encoder.eval();
+    const infinite::Limit of = infinite::limit(encoder);
+    infinite::Inputs x = with_means(5, 2, 8);
+    x.mask = padding_of(x);
+    const infinite::Kernel k = of(x, x, infinite::Get::ntk);
+    const infinite::Gram tiles =
+        infinite::gram(of, x, x, {.entries = infinite::Entries::full, .tile = 2});
+    EXPECT_TRUE(all_equal(tiles.nngp, k.nngp));
+    EXPECT_TRUE(all_equal(tiles.ntk, k.ntk));
+    const Tensor own = diagonal(k.nngp, 0, 0, 1);  // [T, T, N]
+    EXPECT_TRUE(all_close(permute(own, {2, 0, 1}), k.cov1, 1e-13, 1e-13));
+    const infinite::Kernel four = of(with_means(2, 4, 8));  // with draws
+    EXPECT_EQ(four.ntk.shape(), (Shape{2, 2, 4, 4}));
+  }
+}
+
+TEST(TransformerLimit, OfDataHasGradientsByThem) {
+  Generator rng(1);
+  const TransformerEncoder encoder({.layer = {.dim = 8, .heads = 2}, .layers = 1}, rng);
+  const infinite::Limit of = infinite::limit(encoder);
+  const Tensor x = with_means(3, 2, 8).x, by = normal({2, 1, 2, 2}, rng, 0, 1, f64);
+  const auto value = [&](const Tensor& at) {
+    const infinite::Kernel k =
+        of(slice(at, 0, {.stop = 2}), slice(at, 0, {.start = 2}), infinite::Get::ntk);
+    return sum(by * (k.nngp + 0.1 * k.ntk));
+  };
+  const Tensor leaf = clone(x).set_requires_grad();
+  backward(value(leaf));
+  for (const std::int64_t i : {0, 9, 20, 31, 47}) {
+    const auto moved = [&](double h) {
+      const Tensor y = clone(x);
+      Tensor(y).mutable_data<double>()[i] += h;
+      return value(y).item();
+    };
+    const double slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+    EXPECT_NEAR(flatten(leaf.grad()).data<double>()[i], slope, 1e-7 * (1 + std::abs(slope)));
+  }
+}
+
+// The mean over the latents of finitely many heads is the limit.
+TEST(TransformerLimit, OfDataWithFinitelyManyHeads) {
+  Generator rng(1), draws(2);
+  const infinite::Inputs x = with_means(2, 2, 8);
+  const Sequential net(LayerNorm({.dim = 8}), MultiHeadAttention({.dim = 8, .heads = 2}, rng));
+  const auto m = infinite::finite_heads(net, {.heads = 2}).moments(x, 2000, draws);
+  EXPECT_LT(
+      test::largest_z(infinite::limit(net)(x, infinite::Get::nngp).nngp, m.nngp.mean, m.nngp.se),
+      4.5);
 }
 
 /// [Embedding – positions – two encoder layers as they come – pool – Linear], of width heads².
