@@ -84,6 +84,9 @@ struct LoopsOf {
   SymmetricLoops<T> symmetric;
 };
 
+/// Numbers of work space that `largest` takes per class.
+inline constexpr std::int64_t largest_work = 160;
+
 struct Loops {
   LoopsOf<bool> boolean;
   LoopsOf<std::int64_t> i64;
@@ -95,6 +98,9 @@ struct Loops {
   GemmLoops<float> gemm_of_bf16;
   HalfLoops half;
   RandomLoops random;
+  /// p[c] = the probability that the c-th of independent normals N(mean[c], deviation²) is the largest.
+  void (*largest)(std::int64_t classes, const double* mean, double deviation, double* p,
+                  double* work);
   RectifierLoops rectifier;
   ColumnProductsLoop column_products;
 

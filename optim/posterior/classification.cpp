@@ -2,48 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <vector>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/loops.h"
 #include "ladon/core/parallel.h"
 #include "ladon/optim/posterior/solve.h"
 
 namespace ladon {
 namespace {
-
-// p_c = ∫ φ(x − μ_c) Π_{c' ≠ c} Φ(x − μ_c') dx in units of the standard deviation, with the largest
-// mean at 0. The integrand of a class at −D peaks between −D/2 and 0 and is below e^(−50) of its
-// peak 10 further; classes beyond D = 56 have probabilities below 1e-300. So all classes share the
-// interval [−38, 12]; the trapezoidal rule converges geometrically on such integrands.
-constexpr double lowest = -38, highest = 12, spacing = 0.125;
-constexpr int points = static_cast<int>((highest - lowest) / spacing) + 1;
-
-// One row. `below` and `density` are work space of the size of a row.
-void largest_probability(std::int64_t classes, const double* mean, double variance, double* p,
-                         std::vector<double>& below, std::vector<double>& density) {
-  const double most = *std::max_element(mean, mean + classes), deviation = std::sqrt(variance);
-  std::fill(p, p + classes, 0.0);
-  for (int i = 0; i < points; ++i) {
-    const double x = lowest + spacing * i;
-    double left = 1;  // Π of Φ over the classes before c; then the same over those after it
-    for (std::int64_t c = 0; c < classes; ++c) {
-      const double z = x + (most - mean[c]) / deviation;
-      below[c] = 0.5 * std::erfc(-z * std::numbers::sqrt2 / 2);
-      density[c] = std::exp(-0.5 * z * z) * left;
-      left *= below[c];
-    }
-    double right = 1;
-    for (std::int64_t c = classes - 1; c >= 0; --c) {
-      p[c] += density[c] * right;
-      right *= below[c];
-    }
-  }
-  double total = 0;
-  for (std::int64_t c = 0; c < classes; ++c) total += p[c];
-  for (std::int64_t c = 0; c < classes; ++c) p[c] /= total;
-}
 
 // The limit of variance 0.
 void share_among_largest(std::int64_t classes, const double* mean, double* p) {
@@ -82,10 +50,11 @@ Tensor class_probabilities(const Tensor& mean, const Tensor& variance) {
     LADON_CHECK(s[i] >= 0, operation, "the variance of row ", i, " is ", s[i], "; it is negative");
   double* to = p.mutable_data<double>();
   parallel::for_range(rows, 16, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double> below(static_cast<std::size_t>(classes)), density(below.size());
+    std::vector<double> work(static_cast<std::size_t>(kernels::largest_work * classes));
     for (std::int64_t i = begin; i < end; ++i)
       if (s[i] > 0)
-        largest_probability(classes, from + i * classes, s[i], to + i * classes, below, density);
+        kernels::loops().largest(classes, from + i * classes, std::sqrt(s[i]), to + i * classes,
+                                 work.data());
       else
         share_among_largest(classes, from + i * classes, to + i * classes);
   });

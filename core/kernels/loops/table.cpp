@@ -18,6 +18,7 @@ const Loops& table() {
     add_gemm_of_bf16(t);
 #endif
     add_rectifier(t);
+    add_largest(t);
     add_products(t);
     add_particles(t);
     add_random(t);

@@ -16,6 +16,7 @@ void add_gathered(Loops& table);
 void add_gemm(Loops& table);
 void add_gemm_of_bf16(Loops& table);
 void add_rectifier(Loops& table);
+void add_largest(Loops& table);
 void add_products(Loops& table);
 void add_particles(Loops& table);
 void add_random(Loops& table);
