@@ -286,8 +286,8 @@ ValuesAndIndices topk(const Tensor& x, std::int64_t k, TopkOptions options) {
   const int a = normalize_axis("topk", options.axis, x.rank());
   LADON_CHECK(k >= 0 && k <= x.size(a), "topk", "k = ", k, " is outside [0, ", x.size(a),
               "], the size of axis ", a, " of shape ", x.shape());
-  const Tensor order = slice(kernels::argsort(x, a, options.largest), a, {.stop = k});
-  return {gather(x, a, order), contiguous(order)};
+  const Tensor order = kernels::argsort_first(x, a, options.largest, k);
+  return {gather(x, a, order), order};
 }
 
 // --- truth ---

@@ -38,5 +38,7 @@ Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis);
 
 /// Indices (i64) that sort an axis; stable. NaN counts as larger than any number.
 Tensor argsort(const Tensor& x, int axis, bool descending);
+/// The first k of them, 0 ≤ k ≤ the size of the axis: [.., k, ..].
+Tensor argsort_first(const Tensor& x, int axis, bool descending, std::int64_t k);
 
 }  // namespace ladon::kernels

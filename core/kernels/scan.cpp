@@ -1,4 +1,4 @@
-// Functions that go along an axis: extremes' places, running sums and products, sorting.
+// Functions that go along an axis: extremes' places, running sums and products.
 
 #include <algorithm>
 #include <numeric>
@@ -128,35 +128,6 @@ Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis) {
   }
   const auto step = [](auto h, auto u, auto v) { return u == 0 ? v : u * h + v; };
   return scan(normalize_axis("linear_recurrence", axis, a.rank()), 0, step, a, b);
-}
-
-Tensor argsort(const Tensor& x, int axis, bool descending) {
-  if (x.mapped()) {
-    const auto of_all = [=](const Tensor& u) { return argsort(u, mapped::next(axis), descending); };
-    return mapped::batched(of_all, x);
-  }
-  const int a = normalize_axis("argsort", axis, x.rank());
-  if (x.count() == 0) return empty(x.shape(), i64);
-  return along_axis(
-      a,
-      [&](const Tensor& rows) {
-        Tensor y = empty(rows.shape(), i64);
-        const std::int64_t n = rows.size(-1);
-        visit_dtype(rows.dtype(), [&]<class T>() {
-          const T* in = rows.data<T>();
-          std::int64_t* out = y.mutable_data<std::int64_t>();
-          for_rows(rows.count() / std::max<std::int64_t>(n, 1), 16 * n, [=](std::int64_t r) {
-            const T* row = in + r * n;
-            const auto less = [](T u, T v) { return u < v || (is_nan(v) && !is_nan(u)); };
-            std::iota(out + r * n, out + (r + 1) * n, std::int64_t{0});
-            std::stable_sort(out + r * n, out + (r + 1) * n, [=](std::int64_t i, std::int64_t j) {
-              return descending ? less(row[j], row[i]) : less(row[i], row[j]);
-            });
-          });
-        });
-        return y;
-      },
-      x);
 }
 
 }  // namespace ladon::kernels

@@ -270,5 +270,42 @@ TEST(KernelsScan, ArgsortIsStableBothWays) {
   EXPECT_EQ(argsort(empty({0, 2}), 0, false).shape(), (Shape{0, 2}));
 }
 
+// Rows long enough to be sorted by digits, and to be selected from: few values, −0 and NaN among them, or
+// numbers of all sizes, rising or falling.
+TEST(KernelsScan, LongRowsAreSortedAndSelectedStably) {
+  constexpr std::int64_t n = 1000;
+  for (DType dtype : {f32, f64, i64, boolean})
+    for (int kind = 0; kind < 4; ++kind)
+      for (bool descending : {false, true}) {
+        Tensor x = sample({2, n}, dtype, static_cast<std::uint64_t>(kind));
+        const double few[] = {0, -0.0, 1, -1, nan, inf, -inf};
+        for (std::int64_t i = 0; i < 2 * n; ++i) {
+          const double v = testing::element(x, i), k = static_cast<double>(i - n);
+          const double wide = dtype == i64 ? v * 1e17 + k : std::ldexp(v, static_cast<int>(i % 90));
+          const double few_of =
+              few[static_cast<std::size_t>(std::abs(v) * 64) % (dtype == i64 ? 4 : 7)];
+          testing::set_element(x, i, kind == 0 ? few_of : kind == 1 ? wide : kind == 2 ? k : -k);
+        }
+        const auto values = groups(x, {1}), order = groups(argsort(x, 1, descending), {1});
+        for (std::size_t r = 0; r < 2; ++r) {
+          std::vector<double> want(n);
+          std::iota(want.begin(), want.end(), 0);
+          std::stable_sort(want.begin(), want.end(), [&](double u, double v) {
+            double a = values[r][std::size_t(u)], b = values[r][std::size_t(v)];
+            if (descending) std::swap(a, b);
+            return a < b || (std::isnan(b) && !std::isnan(a));
+          });
+          ASSERT_EQ(order[r], want);
+        }
+        for (const std::int64_t k : {0, 1, 3, 16, 60, 249, 250, 999, 1000}) {
+          const auto first = groups(argsort_first(x, 1, descending, k), {1});
+          for (std::size_t r = 0; k > 0 && r < 2; ++r)
+            ASSERT_EQ(first[r], std::vector(order[r].begin(), order[r].begin() + k));
+        }
+      }
+  EXPECT_EQ(argsort_first(empty({0, 200}), 0, false, 0).shape(), (Shape{0, 200}));
+  EXPECT_EQ(argsort_first(empty({0, 200}), 1, false, 2).shape(), (Shape{0, 2}));
+}
+
 }  // namespace
 }  // namespace ladon::kernels
