@@ -28,6 +28,21 @@ struct RmspropStep;
 struct AdagradStep;
 struct LionStep;
 
+/// Over the rows x[place·columns ..] of `columns` elements that a list of places names:
+template <class T>
+struct PlaceLoops {
+  /// y += their sum.
+  void (*sum)(const T* x, const std::int64_t* places, std::int64_t count, std::int64_t columns,
+              T* y);
+  /// y[place·columns ..] += g for each of them.
+  void (*spread)(const T* g, const std::int64_t* places, std::int64_t count, std::int64_t columns,
+                 T* y);
+  /// y and where: the largest elements and the first places that have them, NaN larger than all; of at
+  /// least one row if they are the `first`, else of these beside what y and where hold.
+  void (*maximum)(const T* x, const std::int64_t* places, std::int64_t count, bool first,
+                  std::int64_t columns, T* y, std::int64_t* where);
+};
+
 /// Loops over contiguous elements of type T. A null entry: T has no such function. Outputs may be
 /// the very inputs, but must not overlap them otherwise.
 template <class T>
@@ -80,6 +95,7 @@ struct LoopsOf {
   GatheredLoops<T> gathered;
   GemmLoops<T> gemm;
   ParticleLoops<T> particles;
+  PlaceLoops<T> places;
   RecurrentLoops<T> recurrent;
   SymmetricLoops<T> symmetric;
 };

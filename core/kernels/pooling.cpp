@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/patches.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -34,33 +33,60 @@ Shape positions_of(const PoolingAxes& axes) {
   return positions;
 }
 
-/// Calls see(position) for what the spans see, in row-major order; `line` counts the positions of the
-/// axes before.
-template <class See>
-void each_seen(const PoolingAxes& axes, const Span* spans, std::size_t axis, std::int64_t line,
-               const See& see) {
-  if (axis == axes.size()) return see(line);
-  const Span& span = spans[axis];
-  for (std::int64_t at = span.first; at < span.stop; at += span.step)
-    each_seen(axes, spans, axis + 1, line * axes[axis].positions + at, see);
-}
+/// Lists of the positions that windows see.
+class Seen {
+ public:
+  explicit Seen(const PoolingAxes& axes) : axes_(axes) {}
 
-/// The same for window `index` (of all, row-major).
-template <class See>
-void each_in_window(const PoolingAxes& axes, std::int64_t index, const See& see) {
-  Span spans[Shape::max_rank];
-  for (std::size_t a = axes.size(); a-- > 0; index /= axes[a].count)
-    spans[a] = axes[a].span(index % axes[a].count);
-  each_seen(axes, spans, 0, 0, see);
-}
+  /// Calls see(positions, count, whether they are the first) for those of window `index` (of all,
+  /// row-major), in row-major order and pieces of a list: with a count of 0 for a window that sees none.
+  template <class See>
+  void each(std::int64_t index, const See& see) {
+    const PoolingAxis& last = axes_.back();
+    const std::int64_t row = index / last.count;
+    if (row != row_) find_lines(row);
+    row_ = row;
+    const Span span = last.span(index - row * last.count);
+    std::int64_t count = 0;
+    bool first = true;
+    for (const std::int64_t line : lines_)
+      for (std::int64_t at = span.first; at < span.stop; at += span.step) {
+        if (count == longest) {
+          see(list_, count, first);
+          count = 0;
+          first = false;
+        }
+        list_[count++] = line + at;
+      }
+    see(list_, count, first);
+  }
 
-/// Calls body(window) for all windows of n images, in tasks of windows.
+ private:
+  /// The lines along the last axis that windows of row `row` see, by the positions before them.
+  void find_lines(std::int64_t row) {
+    lines_.assign(1, 0);
+    std::int64_t step = 1;
+    for (std::size_t a = axes_.size() - 1; a-- > 0; row /= axes_[a].count) {
+      step *= axes_[a + 1].positions;
+      const Span span = axes_[a].span(row % axes_[a].count);
+      std::vector<std::int64_t> all;
+      for (std::int64_t at = span.first; at < span.stop; at += span.step)
+        for (const std::int64_t line : lines_) all.push_back(at * step + line);
+      lines_ = std::move(all);
+    }
+  }
+
+  static constexpr std::int64_t longest = 256;
+  const PoolingAxes& axes_;
+  std::int64_t row_ = -1, list_[longest];
+  std::vector<std::int64_t> lines_;
+};
+
+/// Calls body(begin, end) for all windows of n images, in tasks of windows.
 template <class Body>
 void for_windows(std::int64_t n, std::int64_t windows, std::int64_t channels, const Body& body) {
   const std::int64_t grain = std::max<std::int64_t>(1, task_length / (8 * channels));
-  parallel::for_range(n * windows, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) body(i);
-  });
+  parallel::for_range(n * windows, grain, body);
 }
 
 /// The same in tasks of images: windows of one image overlap.
@@ -68,7 +94,7 @@ template <class Body>
 void for_images(std::int64_t n, std::int64_t windows, std::int64_t channels, const Body& body) {
   const std::int64_t grain = std::max<std::int64_t>(1, task_length / (windows * channels));
   parallel::for_range(n, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin * windows; i < end * windows; ++i) body(i);
+    body(begin * windows, end * windows);
   });
 }
 
@@ -87,13 +113,13 @@ Tensor window_sums(const Tensor& x, const PoolingAxes& axes) {
   visit_floating("window_sums", x.dtype(), [&]<class T>() {
     const T* from = source.data<T>();
     T* to = y.mutable_data<T>();
-    const auto add = loops().of<T>().binary[static_cast<int>(Binary::add)];
-    for_windows(n, windows, channels, [&](std::int64_t i) {
-      T* sum = to + i * channels;
-      each_in_window(axes, i % windows, [&](std::int64_t at) {
-        const T* seen = from + i / windows * image + at * channels;
-        add(sum, seen, sum, channels);
-      });
+    const auto sum = loops().of<T>().places.sum;
+    for_windows(n, windows, channels, [&](std::int64_t begin, std::int64_t end) {
+      Seen seen(axes);
+      for (std::int64_t i = begin; i < end; ++i)
+        seen.each(i % windows, [&](const std::int64_t* places, std::int64_t count, bool) {
+          sum(from + i / windows * image, places, count, channels, to + i * channels);
+        });
     });
   });
   return y;
@@ -112,13 +138,13 @@ Tensor spread_window_sums(const Tensor& g, const PoolingAxes& axes) {
   visit_floating("window_sums", g.dtype(), [&]<class T>() {
     const T* from = source.data<T>();
     T* to = y.mutable_data<T>();
-    const auto add = loops().of<T>().binary[static_cast<int>(Binary::add)];
-    for_images(n, windows, channels, [&](std::int64_t i) {
-      const T* up = from + i * channels;
-      each_in_window(axes, i % windows, [&](std::int64_t at) {
-        T* seen = to + i / windows * image + at * channels;
-        add(seen, up, seen, channels);
-      });
+    const auto spread = loops().of<T>().places.spread;
+    for_images(n, windows, channels, [&](std::int64_t begin, std::int64_t end) {
+      Seen seen(axes);
+      for (std::int64_t i = begin; i < end; ++i)
+        seen.each(i % windows, [&](const std::int64_t* places, std::int64_t count, bool) {
+          spread(from + i * channels, places, count, channels, to + i / windows * image);
+        });
     });
   });
   return y;
@@ -147,8 +173,7 @@ WindowMaxima window_maxima(const Tensor& x, const PoolingAxes& axes) {
   }
   const std::int64_t n = x.size(0), channels = x.size(-1);
   const Shape shape = image_shape(n, counts_of(axes), channels);
-  WindowMaxima y{full(shape, -std::numeric_limits<double>::infinity(), x.dtype()),
-                 full(shape, -1, i64)};
+  WindowMaxima y{empty(shape, x.dtype()), empty(shape, i64)};
   if (y.values.count() == 0) return y;
   const Tensor source = contiguous(x);
   const std::int64_t windows = y.values.count() / n / channels, image = x.count() / n;
@@ -156,18 +181,18 @@ WindowMaxima window_maxima(const Tensor& x, const PoolingAxes& axes) {
     const T* from = source.data<T>();
     T* values = y.values.mutable_data<T>();
     std::int64_t* indices = y.indices.mutable_data<std::int64_t>();
-    for_windows(n, windows, channels, [&](std::int64_t i) {
-      T* best = values + i * channels;
-      std::int64_t* where = indices + i * channels;
-      each_in_window(axes, i % windows, [&](std::int64_t at) {
-        const T* seen = from + i / windows * image + at * channels;
-        for (std::int64_t c = 0; c < channels; ++c) {
-          const bool nan = seen[c] != seen[c] && best[c] == best[c];
-          const bool better = seen[c] > best[c] || nan || where[c] < 0;
-          best[c] = better ? seen[c] : best[c];
-          where[c] = better ? at : where[c];
-        }
-      });
+    const auto maximum = loops().of<T>().places.maximum;
+    for_windows(n, windows, channels, [&](std::int64_t begin, std::int64_t end) {
+      Seen seen(axes);
+      for (std::int64_t i = begin; i < end; ++i)
+        seen.each(i % windows, [&](const std::int64_t* places, std::int64_t count, bool first) {
+          T* best = values + i * channels;
+          std::int64_t* where = indices + i * channels;
+          if (count > 0)
+            return maximum(from + i / windows * image, places, count, first, channels, best, where);
+          std::fill_n(best, channels, -std::numeric_limits<T>::infinity());
+          std::fill_n(where, channels, -1);
+        });
     });
   });
   return y;
@@ -187,9 +212,12 @@ Tensor pick_at(const Tensor& x, const Tensor& indices) {
   visit_floating("pick_at", x.dtype(), [&]<class T>() {
     const T* from = source.data<T>();
     T* to = y.mutable_data<T>();
-    for_windows(n, windows, channels, [&](std::int64_t i) {
-      for (std::int64_t j = i * channels, c = 0; c < channels; ++c, ++j)
-        if (where[j] >= 0) to[j] = from[i / windows * image + where[j] * channels + c];
+    for_windows(n, windows, channels, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin, j = begin * channels; i < end; ++i) {
+        const T* seen = from + i / windows * image;
+        for (std::int64_t c = 0; c < channels; ++c, ++j)
+          if (where[j] >= 0) to[j] = seen[where[j] * channels + c];
+      }
     });
   });
   return y;
@@ -209,9 +237,12 @@ Tensor add_at(const Tensor& g, const Tensor& indices, const Shape& positions) {
   visit_floating("add_at", g.dtype(), [&]<class T>() {
     const T* from = source.data<T>();
     T* to = y.mutable_data<T>();
-    for_images(n, windows, channels, [&](std::int64_t i) {
-      for (std::int64_t j = i * channels, c = 0; c < channels; ++c, ++j)
-        if (where[j] >= 0) to[i / windows * image + where[j] * channels + c] += from[j];
+    for_images(n, windows, channels, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin, j = begin * channels; i < end; ++i) {
+        T* seen = to + i / windows * image;
+        for (std::int64_t c = 0; c < channels; ++c, ++j)
+          if (where[j] >= 0) seen[where[j] * channels + c] += from[j];
+      }
     });
   });
   return y;

@@ -21,6 +21,7 @@ const Loops& table() {
     add_largest(t);
     add_products(t);
     add_particles(t);
+    add_places(t);
     add_random(t);
     add_recurrent(t);
     add_symmetric(t);
