@@ -6,8 +6,10 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/kernels/index.h"
+#include "ladon/core/kernels/moments.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/mapped.h"
+#include "ladon/core/view.h"
 
 namespace ladon {
 namespace {
@@ -27,7 +29,21 @@ Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
 
 Tensor zeros_of(const Shape& shape, DType dtype) { return expand(scalar(0, dtype), shape); }
 
-/// Checks that index fits x as gather needs it.
+/// Whether all indices lie in [0, n).
+bool all_inside(const Tensor& index, std::int64_t n) {
+  return index.dtype() == i64 && index.count() > 0 &&
+         kernels::all_within(index, 0, static_cast<double>(n - 1));
+}
+
+/// One slice of what is expanded off the axis.
+Tensor unexpanded(Tensor index, int axis) {
+  for (int i = 0; i < index.rank(); ++i)
+    if (i != axis && index.strides()[i] == 0) index = view::slice(index, i, 0, 1, 1);
+  return index;
+}
+
+/// Checks that index fits x as gather needs it. One that is expanded stays so: its rows are moved as a
+/// whole.
 Tensor places(const char* operation, const Tensor& x, int axis, const Tensor& index) {
   check_defined(operation, {index});
   LADON_CHECK(index.rank() == x.rank(), operation, "the index of shape ", index.shape(),
@@ -35,6 +51,11 @@ Tensor places(const char* operation, const Tensor& x, int axis, const Tensor& in
   for (int i = 0; i < x.rank(); ++i)
     LADON_CHECK(i == axis || index.shape()[i] <= x.shape()[i], operation, "the index of shape ",
                 index.shape(), " is larger than the tensor of shape ", x.shape(), " at axis ", i);
+  if (!index.mapped() && index.count() > 0) {
+    const Tensor one = unexpanded(index, axis);
+    if (one.count() < index.count() && all_inside(one, x.shape()[axis]))
+      return view::expand(kernels::clone(one), index.shape());
+  }
   return kernels::checked_indices(operation, index, x.shape()[axis]);
 }
 

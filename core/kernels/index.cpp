@@ -110,6 +110,14 @@ Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
 
 namespace {
 
+/// Neighbouring lines along another axis: where the first one starts in three tensors, and the steps from
+/// line to line. `dense`: lines of one index, which are neighbours in memory too.
+struct Run {
+  std::int64_t indexed, other, index, count;
+  std::int64_t indexed_step, other_step, index_step;
+  bool dense;
+};
+
 /// The lines of an index along an axis. Lines are independent: no two of them name one element.
 struct Lines {
   Lines(const Shape& shape, int line_axis) : off_axis(shape), axis(line_axis) {
@@ -126,34 +134,68 @@ struct Lines {
     }
     return offset;
   }
+  /// Lines [begin, end) as runs along the last axis that has more than one.
+  std::vector<Run> runs(std::int64_t begin, std::int64_t end, const Tensor& indexed,
+                        const Tensor& other, const Tensor& index) const {
+    int last = off_axis.rank() - 1;
+    while (last > 0 && off_axis[last] == 1) --last;
+    const std::int64_t n = last < 0 ? 1 : off_axis[last];
+    const auto step = [&](const Tensor& x) {
+      return last < 0 ? 0 : x.strides()[last < axis ? last : last + 1];
+    };
+    const std::int64_t by_indexed = step(indexed), by_other = step(other), by_index = step(index);
+    const bool dense = by_indexed == 1 && by_other == 1 && by_index == 0;
+    std::vector<Run> runs;
+    for (std::int64_t i = begin, count = 0; i < end; i += count) {
+      count = std::min(n - i % n, end - i);
+      runs.push_back({start(i, indexed.strides()), start(i, other.strides()),
+                      start(i, index.strides()), count, by_indexed, by_other, by_index, dense});
+    }
+    return runs;
+  }
   Shape off_axis;
   int axis;
   std::int64_t length;
 };
 
-/// Calls visit(place in indexed, place in other) for every index: lines in parallel, each in order.
-/// Within a piece positions run before lines, so that neighbours in memory follow each other for an
-/// axis that is not the last.
+/// Calls visit(place in indexed, place in other) for every index: lines in parallel, each in order. Where
+/// the axis is the last, line after line; else, within a piece, positions run before lines, so that
+/// neighbours in memory follow each other.
 template <class Visit>
 void for_each_index(const Tensor& indexed, const Tensor& other, const Tensor& index, int axis,
                     const Visit& visit) {
-  struct Start {
-    std::int64_t indexed, other, index;
-  };
-  const Lines lines(index.shape(), axis);
   if (index.count() == 0) return;
+  const Lines lines(index.shape(), axis);
   const std::int64_t step = index.strides()[axis], indexed_step = indexed.strides()[axis],
                      other_step = other.strides()[axis];
   const std::int64_t* where = index.strided_data<std::int64_t>();
-  const std::int64_t grain = std::clamp<std::int64_t>((1 << 14) / lines.length, 1, 256);
+  const bool along = other_step == 1;
+  const std::int64_t grain =
+      std::clamp<std::int64_t>((1 << 14) / lines.length, along ? 1 : 64, 256);
   parallel::for_range(lines.off_axis.count(), grain, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<Start> starts;
-    for (std::int64_t i = begin; i < end; ++i)
-      starts.push_back({lines.start(i, indexed.strides()), lines.start(i, other.strides()),
-                        lines.start(i, index.strides())});
+    if (along) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t to = lines.start(i, other.strides());
+        const std::int64_t from = lines.start(i, indexed.strides());
+        const std::int64_t* at = where + lines.start(i, index.strides());
+        for (std::int64_t j = 0; j < lines.length; ++j)
+          visit(from + at[j * step] * indexed_step, to + j);
+      }
+      return;
+    }
+    const std::vector<Run> runs = lines.runs(begin, end, indexed, other, index);
     for (std::int64_t j = 0; j < lines.length; ++j)
-      for (const Start& s : starts)
-        visit(s.indexed + where[s.index + j * step] * indexed_step, s.other + j * other_step);
+      for (const Run& r : runs) {
+        const std::int64_t *at = where + r.index + j * step, to = r.other + j * other_step;
+        if (r.dense) {
+          const std::int64_t from = r.indexed + *at * indexed_step;
+          for (std::int64_t c = 0; c < r.count; ++c) visit(from + c, to + c);
+        } else {
+          for (std::int64_t c = 0; c < r.count; ++c)
+            visit(r.indexed + c * r.indexed_step + at[c * r.index_step] * indexed_step,
+                  to + c * r.other_step);
+        }
+      }
   });
 }
 
@@ -200,7 +242,7 @@ void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& 
     if (op == Scatter::write)
       run([](T, T v) { return v; });
     else if (op == Scatter::add)
-      run(plus<T>);
+      run([](T old, T v) { return plus(old, v); });
     else if (op == Scatter::max)
       run([wins](T old, T v) { return wins(v, v > old) ? v : old; });
     else

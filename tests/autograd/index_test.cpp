@@ -6,6 +6,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/parallel.h"
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
@@ -67,6 +68,49 @@ TEST(ScatterAdd, OfIntegersWrapsAround) {
   const Tensor x = from_vector(std::vector<std::int64_t>{most}, {1});
   const Tensor y = scatter_add(x, 0, zeros({2}, i64), ones({2}, i64));
   EXPECT_EQ(y.item<std::int64_t>(), std::numeric_limits<std::int64_t>::min() + 1);
+}
+
+// Of random shapes, axes and layouts: what indices say one by one, in row-major order; also those that are
+// expanded off the axis.
+TEST(Index, GatherAndScatterOnEveryLayout) {
+  Generator rng(7);
+  const auto below = [&](std::int64_t n) { return randint({}, rng, 0, n).item<std::int64_t>(); };
+  for (int i = 0; i < 200; ++i) {
+    const int rank = 1 + static_cast<int>(below(3)), axis = static_cast<int>(below(rank));
+    Shape at, from;
+    for (int d = 0; d < rank; ++d) {
+      at.append(1 + below(d == rank - 1 ? 70 : 9));
+      from.append(d == axis ? 1 + below(6) : at[d] + below(2));
+    }
+    Shape drawn = at;
+    for (int d = 0; d < rank; ++d)
+      if (d != axis && below(2) == 0) drawn[d] = 1;
+    const Tensor index = expand(randint(drawn, rng, 0, from[axis]), at);
+    const auto laid_out = [&](const Shape& shape) {
+      const Tensor x = normal(shape, rng);
+      return below(2) == 0 ? x : transpose(contiguous(transpose(x, 0, -1)), 0, -1);
+    };
+    const Tensor x = laid_out(from), source = laid_out(at);
+    const std::vector<float> xs = x.to_vector<float>(), sources = source.to_vector<float>();
+    std::vector<float> picked, sums = xs;
+    const std::vector<std::int64_t> places = index.to_vector<std::int64_t>();
+    for (std::size_t p = 0; p < places.size(); ++p) {
+      std::int64_t rest = static_cast<std::int64_t>(p), to = 0, step = 1;
+      for (int d = rank - 1; d >= 0; rest /= at[d], step *= from[d], --d)
+        to += (d == axis ? places[p] : rest % at[d]) * step;
+      picked.push_back(xs[static_cast<std::size_t>(to)]);
+      sums[static_cast<std::size_t>(to)] += sources[p];
+    }
+    EXPECT_EQ(gather(x, axis, index).to_vector<float>(), picked);
+    EXPECT_EQ(scatter_add(x, axis, index, source).to_vector<float>(), sums);
+    EXPECT_TRUE(
+        all_equal(scatter(x, axis, index, source), scatter(x, axis, contiguous(index), source)));
+  }
+  expect_error(
+      [] {
+        gather(ones({3, 4}), 0, expand(tensor({1, 3}, {2, 1}, i64), {2, 4}));
+      },
+      "index 3 at position 4 is outside [0, 3)");
 }
 
 TEST(Scatter, OnlyTheLastOfRepeatedWritesGetsAGradient) {
