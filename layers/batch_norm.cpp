@@ -47,21 +47,20 @@ Tensor BatchNorm::forward_masked(const Tensor& x, const Tensor& mask) const {
   LADON_CHECK(x.rank() > 1 && x.size(-1) == dim, "BatchNorm", "expects [N, .., ", dim,
               "], got shape ", x.shape());
   const bool tracked = running_mean.defined(), own = training() || !tracked;
-  Tensor centre = running_mean, spread = running_var;
-  std::int64_t n = 0;
-  if (own) {
-    const Tensor rows = visible_rows(x, mask);
-    n = rows.size(0);
-    LADON_CHECK(n > 1, "BatchNorm", "needs more than one vector to find their variance, got ", n,
-                training() ? "; did you mean eval()?" : "");
-    centre = mean(rows, 0);
-    spread = var(rows, 0, Dims::drop, 0);
-  }
-  const Tensor y = batch_norm(x, centre, spread, weight, bias, eps);
-  if (Trace::active() && weight.defined())
-    trace::affine(batch_norm(x, centre, spread, {}, {}, eps), y);
-  if (training() && tracked && !replaying()) count(centre.detach(), spread.detach(), n);
-  return y;
+  const Tensor rows = own ? visible_rows(x, mask) : x;
+  const std::int64_t n = rows.size(0);
+  LADON_CHECK(!own || n > 1, "BatchNorm", "needs more than one vector to find their variance, got ",
+              n, training() ? "; did you mean eval()?" : "");
+  const auto normalized = [&](const Tensor& w, const Tensor& b) -> NormalizedBatch {
+    if (own && !mask.defined()) return normalize_batch(x, w, b, eps);
+    const Tensor centre = own ? mean(rows, 0) : running_mean;
+    const Tensor spread = own ? var(rows, 0, Dims::drop, 0) : running_var;
+    return {batch_norm(x, centre, spread, w, b, eps), centre, spread};
+  };
+  const NormalizedBatch batch = normalized(weight, bias);
+  if (Trace::active() && weight.defined()) trace::affine(normalized({}, {}).y, batch.y);
+  if (training() && tracked && !replaying()) count(batch.mean.detach(), batch.var.detach(), n);
+  return batch.y;
 }
 
 void BatchNorm::count(const Tensor& centre, const Tensor& spread, std::int64_t n) const {

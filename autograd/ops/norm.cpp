@@ -38,22 +38,23 @@ Tensor unit_of(const Tensor& r, const Tensor& mu) {
   return kernels::power_of_two(kernels::binary(Binary::minimum, r, limit));
 }
 
-/// The gradients in operations that have gradients of their own; those of weight and bias are still to
-/// be summed over the rows, which the sweep does.
-kernels::LayerNormGradients layer_norm_gradients(const Tensor& g, const Tensor& x, const Tensor& mu,
-                                                 const Tensor& r, const Tensor& w, double eps) {
+/// The gradients in operations that have gradients of their own, of norms over `axis`; those of weight and
+/// bias are still to be summed over the rows, which the sweep does.
+kernels::LayerNormGradients norm_gradients(const Tensor& g, const Tensor& x, const Tensor& mu,
+                                           const Tensor& r, const Tensor& w, double eps, int axis) {
   if (x.size(-1) == 0)
     return {g, g, g};  // nothing; a number for each of very many rows is too much
   // In units of a power of two, and from the rounded mean, which takes no part in gradients: so all
   // is in range, and the mean is exact beside the deviations from it.
   const Tensor s = unit_of(r, mu);
   const Tensor shifted = x * s - kernels::binary(Binary::mul, mu, s);
-  const Tensor centred = shifted - mean(shifted, -1, keep_dims);
-  const Tensor rstd = rsqrt(mean(square(centred), -1, keep_dims) + eps * s * s);
+  const Tensor centred = shifted - mean(shifted, axis, keep_dims);
+  const Tensor rstd = rsqrt(mean(square(centred), axis, keep_dims) + eps * s * s);
   const Tensor h = centred * rstd;
   const Tensor dh = w.defined() ? g * w : g;
   // dx = r·(dh − mean(dh) − h·mean(dh ∘ h))
-  return {rstd * s * (dh - mean(dh, -1, keep_dims) - h * mean(dh * h, -1, keep_dims)), g * h, g};
+  return {rstd * s * (dh - mean(dh, axis, keep_dims) - h * mean(dh * h, axis, keep_dims)), g * h,
+          g};
 }
 
 Tensor cast_if_defined(const Tensor& x, DType dtype) { return x.defined() ? cast(x, dtype) : x; }
@@ -71,7 +72,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
                         const kernels::LayerNormGradients d = fast_or_composed(
                             "layer_norm_gradient", {g, *x, *w},
                             [&] { return kernels::layer_norm_backward(g, *x, mu, r, *w, b); },
-                            [&] { return layer_norm_gradients(g, *x, mu, r, *w, eps); });
+                            [&] { return norm_gradients(g, *x, mu, r, *w, eps, -1); });
                         sink.give(0, d.x);
                         sink.give(1, d.weight);
                         sink.give(2, d.bias);
@@ -115,6 +116,44 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const 
   const Tensor scale = weight.defined() ? r * cast(weight, x.dtype()) : r;
   const Tensor y = (x - cast(mean, x.dtype())) * scale;
   return bias.defined() ? y + cast(bias, x.dtype()) : y;
+}
+
+namespace {
+
+/// Whether squares of deviations are in range, for each variance.
+bool squares_in_range(const Tensor& var, double eps) {
+  const double bound = var.dtype() == f32 ? 0x1p100 : 0x1p960;
+  return kernels::all_within(kernels::binary(Binary::add, var, eps), 1 / bound, bound);
+}
+
+}  // namespace
+
+// y = h ∘ w + b,  h = (x − mean)·r,  r = 1/sqrt(var + eps), over all axes but the last:  x → [R, C].
+NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                double eps) {
+  check_norm("normalize_batch", x, weight, bias, eps);
+  const Tensor w = cast_if_defined(weight, x.dtype()), b = cast_if_defined(bias, x.dtype());
+  const Tensor rows = reshape(x, {x.shape().sub(0, x.rank() - 1).count(), x.size(-1)});
+  const auto [normalized, f] = kernels::column_norm(rows, w, b, eps);
+  const auto rule = [x = saved(rows), w = saved(w), b = b.defined(), f = f, eps](
+                        const Tensor& g, GradientSink& sink) {
+    const auto composed = [&] {
+      const Tensor r = kernels::unary(Unary::rsqrt, kernels::binary(Binary::add, f.var, eps));
+      return norm_gradients(g, *x, unsqueeze(f.mean, 0), unsqueeze(r, 0), *w, eps, 0);
+    };
+    const kernels::LayerNormGradients d = fast_or_composed(
+        "batch_norm_gradient", {g, *x, *w},
+        [&] {
+          return squares_in_range(f.var, eps) ? kernels::column_norm_backward(g, *x, f, *w, b, eps)
+                                              : composed();
+        },
+        composed);
+    sink.give(0, d.x);
+    sink.give(1, d.weight);
+    sink.give(2, d.bias);
+  };
+  const Tensor y = record_joint("normalize_batch", normalized, {rows, w, b}, rule);
+  return {reshape(y, x.shape()), f.mean, f.var};
 }
 
 namespace {

@@ -43,6 +43,23 @@ struct PlaceLoops {
                   std::int64_t columns, T* y, std::int64_t* where);
 };
 
+/// Batch norm of rows of n columns, with d = (x − mean) − rest; all but g, x, y and dx have n elements.
+template <class T>
+struct ColumnLoops {
+  /// sum += Σd, squares += Σd².
+  void (*deviations)(const T* x, const T* mean, const T* rest, std::int64_t rows, std::int64_t n,
+                     T* sum, T* squares);
+  /// y = d·scale + bias.
+  void (*normalize)(const T* x, const T* mean, const T* rest, const T* scale, const T* bias,
+                    std::int64_t rows, std::int64_t n, T* y);
+  /// sum += Σg, along += Σg·d.
+  void (*gradient_sums)(const T* g, const T* x, const T* mean, const T* rest, std::int64_t rows,
+                        std::int64_t n, T* sum, T* along);
+  /// dx = scale·(g − even − d·slope).
+  void (*backward)(const T* g, const T* x, const T* mean, const T* rest, const T* scale,
+                   const T* even, const T* slope, std::int64_t rows, std::int64_t n, T* dx);
+};
+
 /// Loops over contiguous elements of type T. A null entry: T has no such function. Outputs may be
 /// the very inputs, but must not overlap them otherwise.
 template <class T>
@@ -91,6 +108,7 @@ struct LoopsOf {
   void (*lion)(T* x, const T* g, T* m, const LionStep& step, std::int64_t n);
 
   AttentionLoops<T> attention;
+  ColumnLoops<T> columns;
   DrawLoops<T> draw;
   GatheredLoops<T> gathered;
   GemmLoops<T> gemm;

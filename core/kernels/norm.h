@@ -20,4 +20,19 @@ struct LayerNormGradients {
 LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const Tensor& mean,
                                        const Tensor& rstd, const Tensor& weight, bool has_bias);
 
+/// The same over the first axis of x [R, C], for each column. weight, bias: [C] or undefined. `mean` is rounded,
+/// `rest` what rounding lost of it where that shows (else 0), var has divisor R: [C] each.
+struct ColumnMoments {
+  Tensor mean, rest, var;
+};
+struct ColumnNormResult {
+  Tensor y;
+  ColumnMoments moments;
+};
+ColumnNormResult column_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
+
+/// Its gradients, in loops that need squares of deviations, and of their reciprocals, in the range of x.
+LayerNormGradients column_norm_backward(const Tensor& g, const Tensor& x, const ColumnMoments& f,
+                                        const Tensor& weight, bool has_bias, double eps);
+
 }  // namespace ladon::kernels

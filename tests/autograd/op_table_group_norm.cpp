@@ -106,8 +106,49 @@ void add_batch_norm(OpTable& t) {
                      }}}});
 }
 
+void add_normalize_batch(OpTable& t) {
+  const auto whole = [](const Inputs& in) { return normalize_batch(in[0], in[1], in[2]).y; };
+  const auto all_as_one = [](double eps) -> Reference {
+    return [eps](const std::vector<Dense>& in) {
+      std::vector<Dense> one = in;
+      const std::int64_t channels = in[0].shape.at(-1);
+      one[0].shape = {1, in[0].shape.count() / channels, channels};
+      Dense y = by_groups(channels, eps)(one);
+      y.shape = in[0].shape;
+      return y;
+    };
+  };
+  const Tensor w = t.random({4}), b = t.random({4});
+  t.add(
+      {.name = "normalize_batch",
+       .samples = {{.note = "weight and bias",
+                    .inputs = {t.random({3, 2, 4}), w, b},
+                    .apply = whole,
+                    .reference = all_as_one(1e-5)},
+                   {.note = "plain, eps 0.5",
+                    .inputs = {t.random({5, 3})},
+                    .apply = [](const Inputs& in) { return normalize_batch(in[0], {}, {}, 0.5).y; },
+                    .reference = all_as_one(0.5)}},
+       .empty = {{.note = "no vectors",
+                  .inputs = {t.random({0, 4}), w, b},
+                  .apply = whole,
+                  .reference = [](const std::vector<Dense>& in) { return in[0]; }}},
+       .errors = {{"the weight has shape [3]",
+                   [] {
+                     normalize_batch(ones({2, 4}), ones({3}));
+                   }},
+                  {"eps is -1",
+                   [] {
+                     normalize_batch(ones({2, 4}), {}, {}, -1);
+                   }},
+                  {"i64", [] {
+                     normalize_batch(ones({2, 4}, i64));
+                   }}}});
+}
+
 void add_group_norm_rows(OpTable& t) {
   add_batch_norm(t);
+  add_normalize_batch(t);
   const Tensor w = t.random({4}), b = t.random({4});
   const auto pairs = [](const Inputs& in) { return group_norm(in[0], 2, in[1], in[2]); };
   t.add({.name = "group_norm",

@@ -1,6 +1,7 @@
 // Normalization over batches and positions: running statistics, modes, second runs, names.
 
 #include <cmath>
+#include <numeric>
 #include <thread>
 
 #include "ladon/autograd/functional.h"
@@ -132,6 +133,45 @@ TEST(BatchNorm, HasNoGradientAlongShiftAndScale) {
   const Tensor g = grad(sum(layer(x) * normal({6, 3}, rng, 0, 1, f64)), x);
   EXPECT_TRUE(all_close(sum(g, 0), zeros({3}, f64), 1e-12, 1e-12));
   EXPECT_TRUE(all_close(sum(g * x, 0), zeros({3}, f64), 1e-12, 1e-12));
+}
+
+// One operation gives what mean, variance and normalization give one by one in double precision, and the
+// gradients through all of them: also far from zero, where rounding the mean shows, and where cubes of the
+// deviation leave the range.
+TEST(BatchNorm, IsOneOperationInTraining) {
+  Generator rng(7);
+  const auto leaf = [](const Tensor& x, DType dtype) {
+    return clone(cast(x, dtype)).set_requires_grad();
+  };
+  for (const Shape& shape : {Shape{64, 5}, Shape{7, 3, 2, 33}, Shape{2000, 64}})
+    for (const DType dtype : {f32, f64})
+      for (const double scale : {1.0, 1e-17, 1e17})
+        for (const double shift : {0.0, 100.0}) {
+          const std::int64_t dim = shape[shape.rank() - 1];
+          const std::vector<Tensor> values = {normal(shape, rng, shift, 1, dtype) * scale,
+                                              normal({dim}, rng, 1, 0.1, dtype),
+                                              normal({dim}, rng, 0, 1, dtype)};
+          const Tensor g = normal(shape, rng, 0, 1, dtype);
+          std::vector<Tensor> in, wide;
+          for (const Tensor& v : values) in.push_back(leaf(v, dtype)), wide.push_back(leaf(v, f64));
+          std::vector<int> axes(static_cast<std::size_t>(shape.rank() - 1));
+          std::iota(axes.begin(), axes.end(), 0);
+          const double eps = 1e-5 * scale * scale;
+          const NormalizedBatch one = normalize_batch(in[0], in[1], in[2], eps);
+          const Tensor centre = mean(wide[0], axes), spread = var(wide[0], axes, Dims::drop, 0);
+          const Tensor y = batch_norm(wide[0], centre, spread, wide[1], wide[2], eps);
+          const double close = dtype == f32 ? 1e-5 : 1e-12;
+          EXPECT_TRUE(all_equal(one.mean, mean(in[0].detach(), axes)));
+          EXPECT_TRUE(all_close(cast(one.var, f64), spread, close, 0)) << shape << scale << shift;
+          EXPECT_TRUE(all_close(cast(one.y, f64), y, close, close)) << shape << scale << shift;
+          const auto got = grad({one.y}, in, {.cotangents = {g}});
+          const auto want = grad({y}, wide, {.cotangents = {cast(g, f64)}});
+          for (std::size_t i = 0; i < 3; ++i) {
+            const double size = amax(abs(want[i])).item();
+            EXPECT_TRUE(all_close(cast(got[i], f64) / size, want[i] / size, 0, close))
+                << i << shape << dtype << scale << shift;
+          }
+        }
 }
 
 TEST(GroupNorm, LiesBetweenLayerNormAndInstanceNorm) {

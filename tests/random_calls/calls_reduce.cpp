@@ -90,6 +90,12 @@ void add_reduce_calls(CallTable& table) {
   table.add("batch_norm", batch_norm, floating, per_channel, per_channel, per_channel, per_channel,
             fraction);
   table.add(
+      "normalize_batch",
+      [](const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+        return normalize_batch(x, weight, bias, eps).y;
+      },
+      floating, per_channel, per_channel, fraction);
+  table.add(
       "group_norm", group_norm, floating, [](Draw& d) { return d.around(1, 3); }, per_channel,
       per_channel, fraction);
   table.add("instance_norm", instance_norm, floating, per_channel, per_channel, fraction);

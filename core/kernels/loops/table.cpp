@@ -10,6 +10,7 @@ const Loops& table() {
     add_rows(t);
     add_optimizers(t);
     add_attention(t);
+    add_columns(t);
     add_duals(t);
     add_halves(t);
     add_gathered(t);

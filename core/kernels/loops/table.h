@@ -10,6 +10,7 @@ void add_reductions(Loops& table);
 void add_rows(Loops& table);
 void add_optimizers(Loops& table);
 void add_attention(Loops& table);
+void add_columns(Loops& table);
 void add_duals(Loops& table);
 void add_halves(Loops& table);
 void add_gathered(Loops& table);

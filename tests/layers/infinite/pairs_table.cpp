@@ -185,6 +185,16 @@ std::vector<Pair> rows_of_operations() {
        .samples = {{{3, 4}}, {{3, 4}, {4}}, {{2, 3, 4}, {4}, {4}}},
        .apply = normalize,
        .empty = {{{0, 4}, {4}, {4}}, {{3, 0}, {0}, {0}}, {{3, 0}}}},
+      {.name = "batch_norm_gradient",
+       .of = Of::gradient,
+       .samples = {{{5, 4}}, {{5, 4}, {4}}, {{2, 3, 4}, {4}, {4}}},
+       .apply =
+           [](const Tensors& x) {
+             return normalize_batch(x[0], x.size() > 1 ? x[1] : Tensor(),
+                                    x.size() > 2 ? x[2] : Tensor())
+                 .y;
+           },
+       .empty = {{{0, 4}, {4}, {4}}, {{3, 0}, {0}, {0}}}},
       {.name = value,
        .of = Of::value,
        .samples = {attention_shapes(2, 2, true), attention_shapes(4, 2, true)},

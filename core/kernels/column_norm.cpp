@@ -1,0 +1,151 @@
+// Batch norm: normalization over the rows of a matrix, in two passes over it forward beside its mean, and
+// two backward.
+
+#include <array>
+#include <limits>
+
+#include "ladon/core/kernels/binary.h"
+#include "ladon/core/kernels/loops.h"
+#include "ladon/core/kernels/moments.h"
+#include "ladon/core/kernels/norm.h"
+#include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reduction.h"
+#include "ladon/core/kernels/rows.h"
+#include "ladon/core/kernels/unary.h"
+#include "ladon/core/mapped.h"
+#include "ladon/core/view.h"
+
+namespace ladon::kernels {
+namespace {
+
+using std::int64_t;
+
+Tensor plus(const Tensor& a, double b) { return binary(Binary::add, a, b); }
+Tensor times(const Tensor& a, const Tensor& b) { return binary(Binary::mul, a, b); }
+Tensor rstd_of(const Tensor& var, double eps) { return unary(Unary::rsqrt, plus(var, eps)); }
+
+/// The rows of x; none where they have no elements, of which there may be very many.
+int64_t rows_of(const Tensor& x) { return x.size(1) == 0 ? 0 : x.size(0); }
+
+/// Two sums over rows [rows, n], [n] each: add(first row, count, sum, sum) adds those of a task.
+template <class T, class Add>
+std::array<Tensor, 2> sums_over_rows(int64_t rows, int64_t n, const Tensor& like, const Add& add) {
+  const int64_t grain = rows_per_task(n), tasks = (rows + grain - 1) / grain;
+  Tensor parts = zeros({tasks, 2, n}, like.dtype());
+  T* to = parts.mutable_data<T>();
+  parallel::for_range(rows, grain, [&](int64_t begin, int64_t end) {
+    T* first = to + begin / grain * 2 * n;
+    add(begin, end - begin, first, first + n);
+  });
+  const Tensor sums = reduce(Reduce::sum, parts, {0}, false);
+  return {view::select(sums, 0, 0), view::select(sums, 0, 1)};
+}
+
+template <class F>
+void for_row_tasks(int64_t rows, int64_t n, const F& body) {
+  parallel::for_range(rows, rows_per_task(n),
+                      [&](int64_t begin, int64_t end) { body(begin, end - begin); });
+}
+
+template <class T>
+ColumnMoments moments_of(const Tensor& x) {
+  ColumnMoments f;
+  const int64_t rows = rows_of(x), n = x.size(1);
+  const T* in = x.data<T>();
+  f.mean = mean(x, {0}, false);
+  f.rest = zeros({n}, x.dtype());
+  const auto deviations = [&] {
+    const T *centre = f.mean.data<T>(), *rest = f.rest.data<T>();
+    return sums_over_rows<T>(rows, n, x, [=](int64_t r, int64_t count, T* sum, T* squares) {
+      loops().of<T>().columns.deviations(in + r * n, centre, rest, count, n, sum, squares);
+    });
+  };
+  const auto over_rows = [&](const Tensor& sum) {
+    return binary(Binary::div, sum, static_cast<double>(rows));
+  };
+  auto [sum, squares] = deviations();
+  f.var = over_rows(squares);
+  const Tensor far = compare(Compare::gt, unary(Unary::abs, f.mean),
+                             binary(Binary::mul, unary(Unary::sqrt, f.var), 4));
+  if (anywhere(far)) {
+    f.rest = where(far, over_rows(sum), f.rest);
+    f.var = over_rows(deviations()[1]);
+  }
+  const double largest = std::numeric_limits<T>::max();
+  if (!all_within(f.var, 0, largest)) {
+    f.rest = zeros({n}, x.dtype());
+    f.var = variance(x, {0}, false, static_cast<double>(rows));
+  }
+  return f;
+}
+
+}  // namespace
+
+ColumnNormResult column_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                             double eps) {
+  if (mapped::any(x, weight, bias)) {
+    const auto alone = [=](const std::vector<Tensor>& of) {
+      const ColumnNormResult r = column_norm(of[0], of[1], of[2], eps);
+      return std::vector{r.y, r.moments.mean, r.moments.rest, r.moments.var};
+    };
+    const std::vector<Tensor> r = mapped::each({x, weight, bias}, alone);
+    return {r[0], {r[1], r[2], r[3]}};
+  }
+  const Tensor source = contiguous(x);
+  const int64_t rows = rows_of(x), n = x.size(1);
+  ColumnNormResult result{empty_like(x), {}};
+  visit_floating("normalize_batch", x.dtype(), [&]<class T>() {
+    result.moments = moments_of<T>(source);
+    const ColumnMoments& f = result.moments;
+    const Tensor r = rstd_of(f.var, eps), scale = weight.defined() ? times(r, weight) : r;
+    const Tensor shift = bias.defined() ? contiguous(bias) : zeros({n}, x.dtype());
+    const T *in = source.data<T>(), *mean = f.mean.data<T>(), *rest = f.rest.data<T>(),
+            *by = scale.data<T>(), *add = shift.data<T>();
+    T* y = result.y.mutable_data<T>();
+    for_row_tasks(rows, n, [=](int64_t at, int64_t count) {
+      loops().of<T>().columns.normalize(in + at * n, mean, rest, by, add, count, n, y + at * n);
+    });
+  });
+  return result;
+}
+
+// With h = d·r, d = (x − mean) − rest and s = r·weight:
+//   dx = s·(g − Σg/R − h·Σgh/R), dweight = Σgh, dbias = Σg.
+LayerNormGradients column_norm_backward(const Tensor& g, const Tensor& x, const ColumnMoments& f,
+                                        const Tensor& weight, bool has_bias, double eps) {
+  if (mapped::any(g, x, weight)) {
+    const auto alone = [=](const std::vector<Tensor>& of) {
+      const LayerNormGradients d =
+          column_norm_backward(of[0], of[1], {of[2], of[3], of[4]}, of[5], has_bias, eps);
+      return std::vector{d.x, d.weight, d.bias};
+    };
+    const std::vector<Tensor> d = mapped::each({g, x, f.mean, f.rest, f.var, weight}, alone);
+    return {d[0], d[1], d[2]};
+  }
+  const Tensor up = contiguous(g), source = contiguous(x), r = rstd_of(f.var, eps);
+  const int64_t rows = rows_of(x), n = x.size(1);
+  LayerNormGradients d{empty_like(x), {}, {}};
+  visit_floating("normalize_batch", x.dtype(), [&]<class T>() {
+    const auto& loop = loops().of<T>().columns;
+    const T *gs = up.data<T>(), *in = source.data<T>(), *mean = f.mean.data<T>(),
+            *rest = f.rest.data<T>();
+    const auto [sum, along] =
+        sums_over_rows<T>(rows, n, x, [=](int64_t at, int64_t count, T* one, T* two) {
+          loop.gradient_sums(gs + at * n, in + at * n, mean, rest, count, n, one, two);
+        });
+    const Tensor weight_sums = times(along, r), scale = weight.defined() ? times(r, weight) : r;
+    if (weight.defined()) d.weight = weight_sums;
+    if (has_bias) d.bias = contiguous(sum);
+    const auto over_rows = static_cast<double>(rows);
+    const Tensor even = binary(Binary::div, sum, over_rows),
+                 slope = binary(Binary::div, times(r, weight_sums), over_rows);
+    const T *by = scale.data<T>(), *off = even.data<T>(), *tilt = slope.data<T>();
+    T* dx = d.x.mutable_data<T>();
+    for_row_tasks(rows, n, [=](int64_t at, int64_t count) {
+      loop.backward(gs + at * n, in + at * n, mean, rest, by, off, tilt, count, n, dx + at * n);
+    });
+  });
+  return d;
+}
+
+}  // namespace ladon::kernels
