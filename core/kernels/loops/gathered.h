@@ -24,6 +24,20 @@ struct GatheredLoops {
   /// C ← Aᵀ·B + C.   B [m, n], C [k, n]
   void (*multiply_transposed)(std::int64_t m, std::int64_t n, const GatheredRows<T>& a,
                               const T* right, T* c, std::int64_t c_row);
+
+  // A convolution in groups of `group` channels and as many outputs, all n of them side by side: an element
+  // of a row of A is a tap, n channels, of which output j sees those of its group, first(j) + q for q < group.
+  // Vectors that hold no whole number of groups are left to single numbers.
+
+  /// c[i, j] ← Σ_{t, q} A[i, t][first(j) + q]·w[t, q, j] + row[j], which may be null (0).
+  ///   w [taps, group, n], C [m, n]
+  void (*multiply_channels)(std::int64_t m, std::int64_t n, std::int64_t group,
+                            const GatheredRows<T>& a, const T* w, const T* row, T* c,
+                            std::int64_t c_row);
+  /// c[t, q, j] ← Σ_i A[i, t][first(j) + q]·g[i, j] + c[t, q, j].   g [m, n], C [taps, group, n]
+  void (*multiply_channels_transposed)(std::int64_t m, std::int64_t n, std::int64_t group,
+                                       const GatheredRows<T>& a, const T* g, std::int64_t g_row,
+                                       T* c);
 };
 
 }  // namespace ladon::kernels
