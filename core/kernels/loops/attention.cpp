@@ -47,7 +47,8 @@ LADON_INLINE void multiply_block(int64_t k, TileOperand<T> a, const T* b, int64_
     for (int j = 0; j < V; ++j) *reinterpret_cast<Row*>(c + i * c_row + j * lanes) = sum[i][j];
 }
 
-/// R rows of C: blocks of V vectors, and of half as many for the rest.
+/// R rows of C: blocks of V vectors, and of half as many for the rest. Few rows have wide blocks, so that as
+/// many sums are on their way.
 template <class T, int R, int V>
 void multiply_rows(int64_t n, int64_t k, TileOperand<T> a, const T* b, int64_t b_row, const T* keep,
                    T* c, int64_t c_row) {
@@ -66,12 +67,65 @@ template <class T, int R = block_rows>
 void multiply(int64_t m, int64_t n, int64_t k, TileOperand<T> a, const T* b, int64_t b_row,
               const T* keep, T* c, int64_t c_row) {
   for (; m >= R; m -= R) {
-    multiply_rows<T, R, block_vectors>(n, k, a, b, b_row, keep, c, c_row);
+    multiply_rows < T, R, R<4 ? 8 / R : block_vectors>(n, k, a, b, b_row, keep, c, c_row);
     a.data += R * a.row;
     c += R * c_row;
   }
   if constexpr (R > 1)
     if (m > 0) multiply<T, R / 2>(m, n, k, a, b, b_row, keep, c, c_row);
+}
+
+/// R rows of C and as many columns as a square has rows, or the `columns` that are left: squares of B are
+/// turned in registers, its last row standing for those that it lacks.
+template <int R, bool whole, class T>
+LADON_INLINE void turned_block(int64_t columns, int64_t k, TileOperand<T> a, const T* b,
+                               int64_t b_row, T* c, int64_t c_row) {
+  constexpr int side = square_side<T>;
+  typedef T Row __attribute__((vector_size(side * sizeof(T))));
+  const auto row = [=](int64_t j) { return b + (whole || j < columns ? j : columns - 1) * b_row; };
+  Row sum[R] = {}, rows[side];
+  int64_t p = 0;
+  for (; p + side <= k; p += side) {
+#pragma GCC unroll 16
+    for (int j = 0; j < side; ++j) rows[j] = load<Row>(row(j) + p);
+    turn_square<side>(rows);
+#pragma GCC unroll 16
+    for (int j = 0; j < side; ++j)
+#pragma GCC unroll 4
+      for (int i = 0; i < R; ++i) sum[i] += a.data[i * a.row + (p + j) * a.column] * rows[j];
+  }
+  for (; p < k; ++p) {
+    Row column = {};
+    for (int j = 0; j < side; ++j) column[j] = row(j)[p];
+    for (int i = 0; i < R; ++i) sum[i] += a.data[i * a.row + p * a.column] * column;
+  }
+  for (int i = 0; i < R; ++i)
+    __builtin_memcpy(c + i * c_row, &sum[i],
+                     whole ? sizeof(Row) : static_cast<std::size_t>(columns) * sizeof(T));
+}
+
+template <int R, bool whole, class T>
+LADON_INLINE void turned_rows(int64_t m, int64_t columns, int64_t k, TileOperand<T> a, const T* b,
+                              int64_t b_row, T* c, int64_t c_row) {
+  for (; m >= R; m -= R) {
+    turned_block<R, whole>(columns, k, a, b, b_row, c, c_row);
+    a.data += R * a.row;
+    c += R * c_row;
+  }
+  if constexpr (R > 1)
+    if (m > 0) turned_rows<R / 2, whole>(m, columns, k, a, b, b_row, c, c_row);
+}
+
+template <class T>
+void multiply_turned(int64_t m, int64_t n, int64_t k, TileOperand<T> a, const T* b, int64_t b_row,
+                     T* c, int64_t c_row) {
+  constexpr int side = square_side<T>;
+  for (; n >= side; n -= side) {
+    turned_rows<4, true>(m, side, k, a, b, b_row, c, c_row);
+    b += side * b_row;
+    c += side;
+  }
+  if (n > 0) turned_rows<1, false>(m, n, k, a, b, b_row, c, c_row);
 }
 
 /// By single elements where x has gaps.
@@ -155,6 +209,24 @@ void softmax(T* s, int64_t keys, int64_t n, T* top, T* sum, T* keep) {
     }
 }
 
+/// Sums run over the keys one after another, as in the columns of a tile.
+template <class T>
+void softmax_rows(T* s, int64_t queries, int64_t n, T* top, T* sum, T* keep) {
+  for (int64_t i = 0; i < queries; ++i, s += n) {
+    T high = top[i];
+#pragma omp simd reduction(max : high)
+    for (int64_t j = 0; j < n; ++j) high = at_least(s[j], high);
+    const T shift = finite_shift(high);
+#pragma omp simd
+    for (int64_t j = 0; j < n; ++j) s[j] = exp2_below(s[j] - shift);
+    keep[i] = exp2_below(top[i] - shift);
+    top[i] = high;
+    T total = sum[i] * keep[i];
+    for (int64_t j = 0; j < n; ++j) total += s[j];
+    sum[i] = total;
+  }
+}
+
 template <class T>
 void hide(const bool* mask, T* s, int64_t count) {
   const auto* visible = reinterpret_cast<const unsigned char*>(mask);
@@ -184,8 +256,8 @@ void softmax_backward(const T* s, T* d, int64_t keys, int64_t n, const T* mean) 
 
 template <class T>
 AttentionLoops<T> attention_loops() {
-  return {multiply<T>, transpose<T>, cap<T>,     uncap<T>,           hide<T>,
-          add<T>,      softmax<T>,   weights<T>, softmax_backward<T>};
+  return {multiply<T>, multiply_turned<T>, transpose<T>,    cap<T>,     uncap<T>,           hide<T>,
+          add<T>,      softmax<T>,         softmax_rows<T>, weights<T>, softmax_backward<T>};
 }
 
 }  // namespace

@@ -14,17 +14,13 @@ LADON_INLINE Row interleave(Row a, Row b, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(a, b, ((upper ? n / 2 : 0) + i / 2 + i % 2 * n)...);
 }
 
-/// y[j, i] = each(x[i, j], j) for i, j < side; `side` a power of two. Interleaving row i with row
-/// i + side/2 moves the first bit of a row's number to the end of the columns' numbers; after all
-/// bits have moved, rows are columns.
-template <int side, class E, class Each>
-LADON_INLINE void transpose_square(const E* x, std::int64_t x_row, E* y, std::int64_t y_row,
-                                   const Each& each) {
-  typedef E Row __attribute__((vector_size(side * sizeof(E))));
+/// Transposes rows[i][j], i, j < side, a power of two. Interleaving row i with row i + side/2 moves the
+/// first bit of a row's number to the end of the columns' numbers; after all bits have moved, rows are
+/// columns.
+template <int side, class Row>
+LADON_INLINE void turn_square(Row* rows) {
   constexpr auto columns = std::make_integer_sequence<int, side>();
-  Row rows[side], next[side];
-#pragma GCC unroll 16
-  for (int i = 0; i < side; ++i) rows[i] = each(load<Row>(x + i * x_row), 0);
+  Row next[side];
 #pragma GCC unroll 4
   for (int bit = 1; bit < side; bit *= 2) {
 #pragma GCC unroll 8
@@ -35,6 +31,17 @@ LADON_INLINE void transpose_square(const E* x, std::int64_t x_row, E* y, std::in
 #pragma GCC unroll 16
     for (int i = 0; i < side; ++i) rows[i] = next[i];
   }
+}
+
+/// y[j, i] = each(x[i, j], j) for i, j < side.
+template <int side, class E, class Each>
+LADON_INLINE void transpose_square(const E* x, std::int64_t x_row, E* y, std::int64_t y_row,
+                                   const Each& each) {
+  typedef E Row __attribute__((vector_size(side * sizeof(E))));
+  Row rows[side];
+#pragma GCC unroll 16
+  for (int i = 0; i < side; ++i) rows[i] = each(load<Row>(x + i * x_row), 0);
+  turn_square<side>(rows);
 #pragma GCC unroll 16
   for (int j = 0; j < side; ++j) __builtin_memcpy(y + j * y_row, &rows[j], sizeof(Row));
 }
