@@ -5,8 +5,7 @@ namespace ladon {
 
 /// While one is alive on this thread, products with matrices ([.., m, k] · [k, n], so every Linear) are
 /// summed row by row, in an order that depends on the matrix alone. Otherwise BLAS chooses the order by
-/// the number of rows, and the last bits of a row depend on how many stand beside it. (One row alone takes
-/// about twice BLAS's time, more rows about as much or less.) So a token has the
+/// the number of rows, and the last bits of a row depend on how many stand beside it. So a token has the
 /// same logits alone, in a batch, and after a cache (layers/attention_cache.h).
 class RowwiseProducts {
  public:

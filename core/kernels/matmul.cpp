@@ -141,6 +141,41 @@ struct Operands {
   }
 };
 
+/// y ← x, or y + x, for x [m, n].
+template <class T>
+void put(std::int64_t m, std::int64_t n, const T* x, std::int64_t x_row, bool add, T* y,
+         std::int64_t y_row) {
+  for (std::int64_t i = 0; i < m; ++i, x += x_row, y += y_row)
+    for (std::int64_t j = 0; j < n; ++j) y[j] = add ? y[j] + x[j] : x[j];
+}
+
+/// y ← a·b, or y + a·b, for few rows of a: columns of b are lanes, and b is read once. Sums have their terms in
+/// order, as with many rows. False where b does not lie so that this pays.
+template <class T>
+bool multiply_few_rows(T* y, const Tensor& a, const Tensor& b, bool add) {
+  const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);
+  const blas::Matrix<const T> left = matrix<T>(a), right = matrix<T>(b);
+  const bool turned = right.row == 1, whole = right.column == 1 && n % tile_lanes<T> == 0;
+  if (2 * m > tile_lanes<T> || !(turned || whole)) return false;
+  const auto& loop = loops().of<T>().attention;
+  const TileOperand<T> rows{left.data, left.row, left.column};
+  constexpr std::int64_t columns = 64;
+  const std::int64_t grain = 1 + (1 << 14) / std::max<std::int64_t>(1, columns * k);
+  parallel::for_range((n + columns - 1) / columns, grain, [&](auto begin, auto end) {
+    T block[tile_lanes<T> / 2 * columns];
+    for (std::int64_t j = begin * columns; j < std::min(n, end * columns); j += columns) {
+      const std::int64_t width = std::min(columns, n - j);
+      const T* from = right.data + j * right.column;
+      if (turned)
+        loop.multiply_turned(m, width, k, rows, from, right.column, block, columns);
+      else
+        loop.multiply(m, width, k, rows, from, right.row, nullptr, block, columns);
+      put(m, width, block, columns, add, y + j, n);
+    }
+  });
+  return true;
+}
+
 /// y ← a·b, or y + a·b, as yᵀ ← bᵀ·aᵀ: in the loops of attention rows are lanes, which know nothing of each
 /// other. A task is a block of rows of a and a stripe of columns of b; a block of few rows is padded to
 /// whole vectors.
@@ -181,8 +216,11 @@ void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, bool add) {
 void multiply(Tensor& y, const Operands& o, double beta) {
   if (y.count() == 0) return;
   visit_floating("matmul", y.dtype(), [&]<class T>() {
-    if (detail::modes.rowwise && o.lead.rank() == 0)
-      return multiply_rowwise<T>(y.mutable_data<T>(), o.a, o.b, beta != 0);
+    if (detail::modes.rowwise && o.lead.rank() == 0) {
+      if (!multiply_few_rows<T>(y.mutable_data<T>(), o.a, o.b, beta != 0))
+        multiply_rowwise<T>(y.mutable_data<T>(), o.a, o.b, beta != 0);
+      return;
+    }
     multiply<T>(y.mutable_data<T>(), o.lead, o.a, o.b, static_cast<T>(beta));
   });
 }

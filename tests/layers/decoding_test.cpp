@@ -303,6 +303,13 @@ TEST(RowwiseProducts, AreThoseOfEachRowAlone) {
         EXPECT_TRUE(
             same_bits(matmul(select(x, 0, i), contiguous(transpose(w))), select(columns, 0, i)));
       }
+      for (std::int64_t count = 2; count < 20; ++count) {
+        const Slice some{.start = 3, .stop = 3 + count};
+        EXPECT_TRUE(same_bits(linear(slice(x, 0, some), w, b), slice(all, 0, some))) << count;
+        EXPECT_TRUE(
+            same_bits(matmul(slice(x, 0, some), contiguous(transpose(w))), slice(columns, 0, some)))
+            << count;
+      }
       const int before = num_threads();
       set_num_threads(3);
       EXPECT_TRUE(same_bits(linear(x, w, b), all));
