@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/error.h"
 #include "ladon/core/rowwise.h"
 
@@ -29,67 +33,103 @@ void check_options(const GenerateOptions& o) {
               "beams draw nothing; leave temperature, top_k and top_p alone");
 }
 
-/// ln p of every token. Throws Error for a NaN, and where no token is possible.
-std::vector<double> log_probabilities(const std::vector<double>& logits) {
-  for (std::size_t i = 0; i < logits.size(); ++i)
-    LADON_CHECK(!std::isnan(logits[i]), "generate", "the logit of token ", i, " is NaN");
-  LADON_CHECK(!logits.empty(), "generate", "there are no tokens to choose from");
-  const double top = *std::max_element(logits.begin(), logits.end());
+/// ln p of every token: f64 [vocabulary]. Throws Error for a NaN, and where no token is possible.
+Tensor log_probabilities(const Tensor& logits) {
+  LADON_CHECK(logits.count() > 0, "generate", "there are no tokens to choose from");
+  const Tensor x = contiguous(cast(logits, f64));
+  const double top = amax(x).item();
+  if (std::isnan(top)) {
+    const double* values = x.data<double>();
+    const double* nan = std::find_if(values, values + x.count(), [](double v) { return v != v; });
+    detail::fail("generate", "the logit of token ", nan - values, " is NaN");
+  }
   LADON_CHECK(std::isfinite(top), "generate", "the largest logit is ", top,
               "; a token must be possible");
-  double sum = 0;
-  for (const double x : logits) sum += std::exp(x - top);
-  std::vector<double> y = logits;
-  const double shift = top + std::log(sum);
-  for (double& x : y) x -= shift;
-  return y;
+  return log_softmax(x, 0);
 }
 
-/// Tokens by falling logit, the first of equal ones before.
-Tokens ranked(const std::vector<double>& logits, std::size_t count) {
-  Tokens order(logits.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto before = [&](std::int64_t a, std::int64_t b) {
-    const double x = logits[static_cast<std::size_t>(a)], y = logits[static_cast<std::size_t>(b)];
-    return x > y || (x == y && a < b);
+/// Tokens by falling ln p, the first of equal ones before; sorted as far as it is asked for.
+class Ranking {
+ public:
+  explicit Ranking(const Tensor& p) {
+    const double* values = p.data<double>();
+    order_.reserve(static_cast<std::size_t>(p.count()));
+    for (std::int64_t t = 0; t < p.count(); ++t) order_.push_back({values[t], t});
+  }
+  std::size_t size() const { return order_.size(); }
+  std::int64_t operator[](std::size_t i) {
+    while (i >= sorted_) sort_more();
+    return order_[i].token;
+  }
+
+ private:
+  struct Item {
+    double p;
+    std::int64_t token;
+    bool operator<(const Item& other) const {
+      return p > other.p || (p == other.p && token < other.token);
+    }
   };
-  count = std::min(count, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
-                    before);
-  order.resize(count);
-  return order;
+  void sort_more() {
+    const auto from = order_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+    sorted_ = std::max<std::size_t>(64, 8 * sorted_);
+    if (4 * sorted_ > size()) {
+      sorted_ = size();
+      return std::sort(from, order_.end());
+    }
+    std::partial_sort(from, order_.begin() + static_cast<std::ptrdiff_t>(sorted_), order_.end());
+  }
+
+  std::vector<Item> order_;
+  std::size_t sorted_ = 0;
+};
+
+/// A token drawn by the mass of tokens(i), i < n, of which `total` is the sum.
+template <class TokenAt>
+std::int64_t draw_by_mass(const double* mass, std::size_t n, double total, const TokenAt& token,
+                          Generator& rng) {
+  const double u = rng.uniform() * total;
+  double sum = 0;
+  std::int64_t last = token(0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t t = token(i);
+    if (mass[t] == 0) continue;
+    last = t;
+    if (u < (sum += mass[t])) break;
+  }
+  return last;
 }
 
 /// A token, given ln p of every one.
-std::int64_t draw(const std::vector<double>& p, const GenerateOptions& o, Generator& rng) {
-  if (o.temperature == 0) return ranked(p, 1)[0];
-  const bool some = o.top_k > 0 || o.top_p < 1;
-  Tokens tokens(p.size());
-  if (some)
-    tokens = ranked(p, o.top_k > 0 ? static_cast<std::size_t>(o.top_k) : p.size());
-  else
-    std::iota(tokens.begin(), tokens.end(), 0);
-  const double top = *std::max_element(p.begin(), p.end());
-  std::vector<double> mass;
-  for (const std::int64_t t : tokens)
-    mass.push_back(std::exp((p[static_cast<std::size_t>(t)] - top) / o.temperature));
-  double total = std::accumulate(mass.begin(), mass.end(), 0.0);
+std::int64_t draw(const Tensor& p, const GenerateOptions& o, Generator& rng) {
+  const auto count = static_cast<std::size_t>(p.count());
+  const double* values = p.data<double>();
+  const double* top = std::max_element(values, values + count);
+  if (o.temperature == 0) return top - values;
+  const Tensor masses = exp((p - *top) / o.temperature);
+  const double* mass = masses.data<double>();
+  double total = 0;
+  if (o.top_k == 0 && o.top_p == 1) {
+    total = std::accumulate(mass, mass + count, 0.0);
+    return draw_by_mass(
+        mass, count, total, [](std::size_t i) { return static_cast<std::int64_t>(i); }, rng);
+  }
+  Ranking order(p);
+  const auto ranked = [&](std::size_t i) { return order[i]; };
+  std::size_t n = count;
+  if (o.top_k > 0) {
+    n = std::min(count, static_cast<std::size_t>(o.top_k));
+    for (std::size_t i = 0; i < n; ++i) total += mass[order[i]];
+  } else {
+    total = std::accumulate(mass, mass + count, 0.0);
+  }
   if (o.top_p < 1) {
     double kept = 0;
-    std::size_t n = 0;
-    while (n < mass.size() && kept < o.top_p * total) kept += mass[n++];
-    mass.resize(n);
+    std::size_t most = std::exchange(n, 0);
+    while (n < most && kept < o.top_p * total) kept += mass[order[n++]];
     total = kept;
   }
-  const double u = rng.uniform() * total;
-  double sum = 0;
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < mass.size(); ++i) {
-    if (mass[i] == 0) continue;
-    last = i;
-    if (u < (sum += mass[i])) break;
-  }
-  return tokens[last];
+  return draw_by_mass(mass, n, total, ranked, rng);
 }
 
 /// Texts being written, a row each, and what the model says of their next tokens.
@@ -114,7 +154,7 @@ class Writer {
   }
 
   /// Logits of the token after each row.
-  const std::vector<std::vector<double>>& logits() const { return logits_; }
+  const std::vector<Tensor>& logits() const { return logits_; }
 
   /// Row i becomes row rows[i] with tokens[i] after it.
   void go_on(const Tokens& rows, const Tokens& tokens) {
@@ -158,24 +198,25 @@ class Writer {
     take(next_(from_vector(all, shape), cache_, mask), last);
   }
 
-  /// What stands at position last[b] of row b.
+  /// What stands at position last[b] of row b, or alone.
   void take(const Tensor& logits, const Tokens& last) {
-    LADON_CHECK(logits.defined() && is_floating(logits.dtype()) && logits.rank() == 3 &&
-                    logits.size(0) == static_cast<std::int64_t>(texts_.size()) &&
-                    logits.size(1) > *std::max_element(last.begin(), last.end()),
-                "generate", "the model must give logits [batch, T, vocabulary] of ", texts_.size(),
-                " rows", logits.defined() ? detail::join(", got ", logits.shape()) : "");
+    LADON_CHECK(
+        logits.defined() && is_floating(logits.dtype()) && logits.rank() == 3 &&
+            logits.size(0) == static_cast<std::int64_t>(texts_.size()) &&
+            (logits.size(1) == 1 || logits.size(1) > *std::max_element(last.begin(), last.end())),
+        "generate", "the model must give logits [batch, T, vocabulary] of ", texts_.size(), " rows",
+        logits.defined() ? detail::join(", got ", logits.shape()) : "");
     logits_.clear();
     for (std::size_t b = 0; b < last.size(); ++b)
-      logits_.push_back(
-          select(select(logits, 0, static_cast<std::int64_t>(b)), 0, last[b]).to_vector());
+      logits_.push_back(select(select(logits, 0, static_cast<std::int64_t>(b)), 0,
+                               logits.size(1) == 1 ? 0 : last[b]));
   }
 
   const NextToken& next_;
   DecodingCache start_, cache_;
   bool cached_;
   std::vector<Tokens> texts_;
-  std::vector<std::vector<double>> logits_;
+  std::vector<Tensor> logits_;
 };
 
 bool stops(const GenerateOptions& o, std::int64_t token) {
@@ -195,10 +236,10 @@ std::vector<Generated> write_by_drawing(Writer& writer, std::size_t batch, const
     std::vector<std::size_t> next;
     for (std::size_t i = 0; i < open.size(); ++i) {
       const std::size_t b = open[i];
-      const std::vector<double> p = log_probabilities(writer.logits()[i]);
+      const Tensor p = log_probabilities(writer.logits()[i]);
       const std::int64_t token = draw(p, o, generators[b]);
       texts[b].tokens.push_back(token);
-      texts[b].log_probability += p[static_cast<std::size_t>(token)];
+      texts[b].log_probability += p.data<double>()[token];
       if (stops(o, token)) continue;
       rows.push_back(static_cast<std::int64_t>(i));
       tokens.push_back(token);
@@ -225,13 +266,15 @@ std::vector<Candidate> continued(const std::vector<Candidate>& open, const Write
   const std::size_t kept = static_cast<std::size_t>(o.beams) * (1 + o.stop.size());
   std::vector<Candidate> all;
   for (const Candidate& c : open) {
-    const std::vector<double> p =
-        log_probabilities(writer.logits()[static_cast<std::size_t>(c.row)]);
-    for (const std::int64_t token : ranked(p, kept)) {
-      if (std::isinf(p[static_cast<std::size_t>(token)])) continue;
+    const Tensor p = log_probabilities(writer.logits()[static_cast<std::size_t>(c.row)]);
+    Ranking order(p);
+    for (std::size_t i = 0; i < std::min(kept, order.size()); ++i) {
+      const std::int64_t token = order[i];
+      const double log_p = p.data<double>()[token];
+      if (std::isinf(log_p)) continue;
       Candidate longer = c;
       longer.text.tokens.push_back(token);
-      longer.text.log_probability += p[static_cast<std::size_t>(token)];
+      longer.text.log_probability += log_p;
       longer.ended = stops(o, token);
       all.push_back(std::move(longer));
     }
@@ -289,11 +332,12 @@ std::vector<Generated> write_by_beams(Writer& writer, std::size_t batch, const G
 }  // namespace
 
 std::int64_t draw_token(const Tensor& logits, const GenerateOptions& options, Generator& rng) {
+  const NoGrad no_grad;
   check_options(options);
   LADON_CHECK(logits.defined() && is_floating(logits.dtype()) && logits.rank() == 1, "draw_token",
               "logits must be floating [vocabulary]",
               logits.defined() ? detail::join(", got ", logits.dtype(), " ", logits.shape()) : "");
-  return draw(log_probabilities(logits.to_vector()), options, rng);
+  return draw(log_probabilities(logits), options, rng);
 }
 
 std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,

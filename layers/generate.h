@@ -9,8 +9,9 @@
 
 namespace ladon {
 
-/// Logits of the token after each of `tokens` (i64 [batch, T]): [batch, T, vocabulary], given what the cache
-/// remembers, which then remembers these too. mask: bool [batch, T], false = padding; may be undefined.
+/// Logits of the token after each of `tokens` (i64 [batch, T]): [batch, T, vocabulary], or after the last of
+/// each row alone: [batch, 1, vocabulary], given what the cache remembers, which then remembers these too.
+/// mask: bool [batch, T], false = padding, on the right; may be undefined.
 using NextToken =
     std::function<Tensor(const Tensor& tokens, DecodingCache& cache, const Tensor& mask)>;
 

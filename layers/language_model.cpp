@@ -1,11 +1,14 @@
 #include "ladon/layers/language_model.h"
 
+#include <algorithm>
+
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/attention_variants.h"
 
@@ -73,6 +76,12 @@ Tensor LanguageModel::forward_masked(const Tensor& tokens, const Tensor& mask) c
 Tensor LanguageModel::forward(const Tensor& tokens, DecodingCache& cache,
                               const Tensor& mask) const {
   const NoGrad no_grad;
+  return logits(features(tokens, cache, mask));
+}
+
+/// [batch, T, dim], of which logits are made.
+Tensor LanguageModel::features(const Tensor& tokens, DecodingCache& cache,
+                               const Tensor& mask) const {
   LADON_CHECK(!training() || dropout.p == 0, "LanguageModel",
               "is in training mode, and dropout would draw at every step; call eval() before");
   LADON_CHECK(tokens.rank() == 2, "LanguageModel", "tokens are [batch, T], got shape ",
@@ -87,8 +96,22 @@ Tensor LanguageModel::forward(const Tensor& tokens, DecodingCache& cache,
                 "; write less, or give a shorter prompt");
     x = x + ladon::embedding(positions->weight, at);
   }
-  return logits(body(dropout(x), cache, mask));
+  return body(dropout(x), cache, mask);
 }
+
+namespace {
+
+/// Of y [batch, T, dim] what stands at the last token of each row: [batch, 1, dim].
+Tensor last_of_rows(const Tensor& y, const Tensor& mask) {
+  const std::int64_t batch = y.size(0), count = y.size(1);
+  if (!mask.defined()) return slice(y, 1, {.start = std::max<std::int64_t>(0, count - 1)});
+  const Tensor places = expand(arange(count), {batch, count});
+  const Tensor last = amax(masked_fill(places, logical_not(mask), 0), {1});
+  const Tensor rows = reshape(y, {batch * count, y.size(2)});
+  return unsqueeze(index_select(rows, 0, arange(batch) * double(count) + last), 1);
+}
+
+}  // namespace
 
 void LanguageModel::visit(Visitor& v) {
   v("embedding", embedding);
@@ -105,7 +128,9 @@ std::string LanguageModel::describe() const {
 
 NextToken next_token(const LanguageModel& model) {
   return [&model](const Tensor& tokens, DecodingCache& cache, const Tensor& mask) {
-    return model(tokens, cache, mask);
+    const NoGrad no_grad;
+    return model.called(
+        [&] { return model.logits(last_of_rows(model.features(tokens, cache, mask), mask)); });
   };
 }
 

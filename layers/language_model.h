@@ -50,10 +50,13 @@ struct LanguageModel : Layer {
   std::string describe() const override;
 
  private:
+  friend NextToken next_token(const LanguageModel& model);
   Tensor logits(const Tensor& y) const;
+  Tensor features(const Tensor& tokens, DecodingCache& cache, const Tensor& mask) const;
 };
 
-/// generate() by this model, which must outlive what it returns. The model is to be in evaluation mode.
+/// generate() by this model, which must outlive what it returns: logits of the last tokens alone. The model is
+/// to be in evaluation mode.
 NextToken next_token(const LanguageModel& model);
 
 /// Copies the weights of a model of the same form that was trained elsewhere, under the names of Hugging

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -161,6 +162,41 @@ TEST(Generate, DrawsByTheRulesOfItsOptions) {
   EXPECT_LT(chi_square({.top_p = 0.9}, shares({0, e, e * e, 0, std::exp(2.5)})), 21.1);
   EXPECT_LT(chi_square({.top_k = 2, .top_p = 0.5}, {0, 0, 0, 0, 1}), 21.1);
   EXPECT_LT(chi_square({.temperature = 0}, {0, 0, 0, 0, 1}), 21.1);
+}
+
+/// The rules of draw_token() on a list that is sorted as a whole.
+std::int64_t drawn_from_all(const Tensor& logits, const GenerateOptions& o, double u) {
+  std::vector<std::pair<double, std::int64_t>> ranked;
+  for (const double x : logits.to_vector())
+    ranked.emplace_back(-x, static_cast<std::int64_t>(ranked.size()));
+  if (o.top_k > 0 || o.top_p < 1) std::sort(ranked.begin(), ranked.end());
+  if (o.top_k > 0) ranked.resize(static_cast<std::size_t>(o.top_k));
+  const auto mass = [&](const auto& item) { return std::exp(-item.first / o.temperature); };
+  double total = 0, kept = 0, sum = 0;
+  for (const auto& item : ranked) total += mass(item);
+  std::size_t n = 0;
+  while (n < ranked.size() && kept < o.top_p * total) kept += mass(ranked[n++]);
+  for (std::size_t i = 0; i < n; ++i)
+    if (u * kept < (sum += mass(ranked[i]))) return ranked[i].second;
+  return ranked[n - 1].second;
+}
+
+// A large vocabulary is sorted only as far as a draw needs it, the first of equal tokens before.
+TEST(Generate, DrawsFromALargeVocabularyAsIfAllWasSorted) {
+  Generator rng(2);
+  const Tensor logits = round(8 * normal({5000}, rng)) / 4;
+  for (const GenerateOptions& o : {GenerateOptions{},
+                                   {.temperature = 0.5},
+                                   {.top_k = 7},
+                                   {.top_k = 700},
+                                   {.top_p = 0.3},
+                                   {.top_p = 0.9},
+                                   {.temperature = 9, .top_p = 0.99},
+                                   {.top_k = 3000, .top_p = 0.8}})
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      Generator one(seed), two(seed);
+      EXPECT_EQ(draw_token(logits, o, one), drawn_from_all(logits, o, two.uniform()));
+    }
 }
 
 TEST(Generate, EndsAtAStopToken) {

@@ -242,6 +242,24 @@ TEST(LanguageModel, WritesWithACacheAsWithout) {
   }
 }
 
+// What generate() asks for is one row of logits of each text: that of its last token.
+TEST(LanguageModel, NextTokenLooksAtLastTokensAlone) {
+  Generator rng(5);
+  LanguageModel model(gpt2(vocabulary, 2, dim, heads, 40), rng);
+  model.eval();
+  const RowwiseProducts rowwise;
+  const Tensor tokens = randint({3, 5}, rng, 0, vocabulary);
+  const Tensor mask = cast(tensor({1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0}, {3, 5}), boolean);
+  DecodingCache one, two, three, four;
+  const Tensor all = model(tokens, one, mask), last = next_token(model)(tokens, two, mask);
+  EXPECT_TRUE(same_bits(last, concat({slice(slice(all, 0, {.stop = 1}), 1, {2, 3}),
+                                      slice(slice(all, 0, {1, 2}), 1, {4, 5}),
+                                      slice(slice(all, 0, {2, 3}), 1, {0, 1})},
+                                     0)));
+  EXPECT_TRUE(same_bits(next_token(model)(tokens, three, {}),
+                        contiguous(slice(model(tokens, four), 1, {.start = 4}))));
+}
+
 TEST(LanguageModel, HasGradientsOfAllItsWeights) {
   Generator rng(5);
   LanguageModel model(llama(vocabulary, 1, dim, 2, 1, hidden), rng);
