@@ -22,6 +22,7 @@ const Reason reasons[] = {
     {"average_over_draws", "limits by sampling: a pass over T numbers between T by T products"},
     {"pair_by_pair", "limits: sums of T numbers beside T by T products"},
     {"excess_kurtosis", "diagnostics"},
+    {"forward", "attention: rows of few queries and of a tile, copied once before their products"},
     {"mmd", "diagnostics"},
     {"sample_mmd", "diagnostics"},
     {"mmd_p_value", "diagnostics"},
