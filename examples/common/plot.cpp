@@ -7,6 +7,9 @@
 #include <cstdio>
 #include <iostream>
 #include <iterator>
+#include <map>
+#include <regex>
+#include <sstream>
 #include <utility>
 
 #include "ladon/core/io/file.h"
@@ -70,6 +73,35 @@ set xlabel offset 0,0.4
 set ylabel offset 1.2,0
 )";
 
+/// Letters alone: without gnuplot's marks for indices and sizes, and without blanks.
+std::string letters(const std::string& text) {
+  static const std::regex marks(R"(\{/\*[0-9.]+ |[\\_^{} ])");
+  return std::regex_replace(text, marks, "");
+}
+
+/// How often each text stands in a drawing. Upright text that begins nearer to the left edge than it
+/// is high is cut there, and does not count.
+std::map<std::string, int> texts_of(const std::string& svg) {
+  static const std::regex tag("<[^>]*>"), place(R"(translate\(([-0-9.]+))"),
+      size(R"(font-size="([0-9.]+))");
+  std::map<std::string, int> times;
+  std::istringstream lines(svg);
+  std::string group;
+  std::smatch x, high;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("<g transform") != std::string::npos) group = line;
+    if (line.find("<text") == std::string::npos) continue;
+    if (group.find("rotate") != std::string::npos && std::regex_search(group, x, place)) {
+      if (std::regex_search(group, high, size) && std::stod(x[1]) < std::stod(high[1])) continue;
+    }
+    std::string words = std::regex_replace(line.substr(line.find("<text")), tag, "");
+    for (const auto& [written, is] : {std::pair("&lt;", "<"), {"&gt;", ">"}, {"&amp;", "&"}})
+      words = replaced(words, written, is);
+    ++times[letters(words)];
+  }
+  return times;
+}
+
 /// For the legend.
 std::string named(const std::string& title) {
   return title.empty() ? " notitle" : " title " + quoted(title);
@@ -109,6 +141,20 @@ std::string quoted(const std::string& text) {
     safe += c == '\'' ? "''" : std::string(1, c);
   }
   return "'" + safe + "'";
+}
+
+std::vector<std::string> missing_labels(const std::string& script, const std::string& svg) {
+  static const std::regex set(R"re(set (?:[a-z0-9]*label|title) ('(?:[^']|'')+'|"[^"]+"))re");
+  std::map<std::string, int> times = texts_of(svg);
+  std::vector<std::string> missing;
+  for (std::sregex_iterator it(script.begin(), script.end(), set), end; it != end; ++it) {
+    const std::string text = (*it)[1];
+    std::istringstream lines(
+        replaced(replaced(text.substr(1, text.size() - 2), "''", "'"), "\\n", "\n"));
+    for (std::string line; std::getline(lines, line);)
+      if (!letters(line).empty() && times[letters(line)]-- <= 0) missing.push_back(line);
+  }
+  return missing;
 }
 
 Picture::Picture(std::filesystem::path folder, std::string name)
@@ -159,6 +205,9 @@ std::filesystem::path Picture::draw(const std::string& title, const std::string&
   const int status = run_gnuplot(name_ + ".gp", folder_);
   if (status == 0) {
     const std::filesystem::path svg = folder_ / (name_ + ".svg");
+    for (const std::string& label : missing_labels(script, read_file(svg.string())))
+      std::cerr << svg.string() << " lacks the label \"" << label
+                << "\", or cuts it: its panel needs a wider margin\n";
     describe(svg, title, settings);
     return svg;
   }

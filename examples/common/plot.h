@@ -29,6 +29,10 @@ constexpr const char* grey = "#767676";  ///< Of what is compared with: laws, ch
 /// In gnuplot's quotes, every character as it is.
 std::string quoted(const std::string& text);
 
+/// Labels of axes and titles of panels that a script sets and its drawing lacks, each as often as it
+/// lacks it. gnuplot leaves out in silence an upright label that would begin left of the canvas.
+std::vector<std::string> missing_labels(const std::string& script, const std::string& svg);
+
 /// Where a panel's axes stand, in pixels from the picture's upper left corner. Labels and title of
 /// the panel are outside of it.
 struct Box {
@@ -49,7 +53,8 @@ class Picture {
   /// Where the titles of the first row of panels may begin, below title and settings.
   static constexpr int top = 80;
 
-  /// Draws it under a title and a line of settings, which also goes into the SVG's description.
+  /// Draws it under a title and a line of settings, which also goes into the SVG's description; a
+  /// line on stderr for each label that the drawing lacks.
   /// Returns the picture's path, or an empty path, after one line on stderr, when gnuplot is not
   /// there or fails: data and script stay for later.
   std::filesystem::path draw(const std::string& title, const std::string& settings, int width,

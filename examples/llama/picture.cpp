@@ -24,20 +24,20 @@ std::filesystem::path draw(const Settings& s, const Lesson& lesson, const Study&
   const std::string axis = join("set logscale x 2\nset xlabel 'heads of keys and values, for ",
                                 s.heads, " of queries'\nset xtics (", places, ")\nset nokey\n");
   const std::string sizes = picture.data("bytes", bytes);
-  picture.panel({90, top, 440, 320}, "what sharing costs",
+  picture.panel({110, top, 440, 320}, "what sharing costs",
                 join(axis, "set offsets graph 0.1, graph 0.1, graph 0.3, graph 0.3\n",
-                     "set ylabel 'validation loss, nats a token'\nplot ",
+                     "set ylabel 'validation loss, nats per token'\nplot ",
                      with_errors(picture.data("losses", losses), "1:2:3", kind(0), "")));
   picture.panel(
-      {650, top, 440, 320}, "what it saves",
+      {670, top, 440, 320}, "what it saves",
       join(axis, "set offsets graph 0.1, graph 0.1\nset yrange [0:*]\n",
-           "set ylabel 'bytes of cache a token'\nplot ", sizes, " using 1:2 with impulses ",
+           "set ylabel 'bytes of cache per token'\nplot ", sizes, " using 1:2 with impulses ",
            kind(1).line(), ", ", sizes, " using 1:2 with points ", kind(1).points(1.2)));
   return picture.draw(
       "Heads that share their keys",
       join("small Llamas on ", lesson.name, ": ", s.layers, " layers, width ", s.dim, ", ", s.steps,
            " steps, ", s.runs, s.runs == 1 ? " run" : " runs", ", seed ", s.common.seed),
-      1130, top + 410);
+      1150, top + 410);
 }
 
 }  // namespace ladon::example

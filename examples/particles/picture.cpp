@@ -167,9 +167,8 @@ std::filesystem::path draw_collapse(const Settings& s, const std::vector<Remaini
   Picture picture(s.common.out, "particles_collapse");
   const std::string m = std::to_string(s.collapse_particles);
   picture.panel(
-      {110, Picture::top, 640, 380}, "",
-      join("set logscale xy\nset xlabel 'dimension D'\nset ylabel 'variance a coordinate' offset "
-           "-1,0\n"
+      {140, Picture::top, 620, 380}, "",
+      join("set logscale xy\nset xlabel 'dimension D'\nset ylabel 'variance per coordinate'\n"
            "set key outside right center Left reverse width -4 spacing 1.6\n"
            "set format y '%g'\nset yrange [*:2]\nset xrange [0.7:*]\nplot ",
            series(picture, "automatic", all, &Remaining::automatic, "points " + kind(2).points(1),

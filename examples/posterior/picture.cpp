@@ -14,7 +14,8 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-constexpr int page = 1200, left = 70, row_height = 190, between = 76, first_row = Picture::top + 40;
+constexpr int page = 1200, left = 104, row_height = 190, between = 76,
+              first_row = Picture::top + 40;
 const Style exact = kind(5), method_style = kind(1);
 
 /// A panel's place in a row of `count`.
@@ -181,8 +182,8 @@ std::filesystem::path draw(const Settings& s, const Study& study) {
   draw_exact(picture, bands, study);
   const int rows = draw_methods(picture, bands, study, heads);
   const int top = first_row + (1 + rows) * (row_height + between), height = 290;
-  draw_approach(picture, study, {left + 10, top, 430, height});
-  draw_ratios(picture, study, heads, {left + 660, top, 440, height});
+  draw_approach(picture, study, {left + 10, top, 400, height});
+  draw_ratios(picture, study, heads, {left + 640, top, 440, height});
   return picture.draw(
       "What a network of attention believes: exactly, and by methods",
       join("mean ± 2 sd; light grey: prior, dark grey: exact (", heads_name(heads), "); ",

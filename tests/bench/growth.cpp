@@ -171,7 +171,7 @@ std::string draw(const std::string& folder, const std::vector<Series>& all,
       ++shown;
     }
     picture.panel(
-        {100 + panel % 2 * 600, Picture::top + 70 + panel / 2 * 440, 440, 300}, panels[panel].title,
+        {130 + panel % 2 * 590, Picture::top + 70 + panel / 2 * 440, 440, 300}, panels[panel].title,
         "set logscale y\nset logscale x 2\n"
         "set offsets graph 0.05, graph 0.05, graph 0.3, graph 0.05\n"
         "set key top left Left reverse\nset xlabel " +

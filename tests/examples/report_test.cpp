@@ -2,6 +2,7 @@
 
 #include "ladon/examples/common/report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <regex>
 
@@ -57,6 +58,26 @@ TEST(Table, ExplainsEveryColumnAndRefusesOneWithoutMeaning) {
 
 TEST(Plot, WordsAreShownAsTheyAre) {
   EXPECT_EQ(quoted("ood_auroc of 'a'"), R"('ood\_auroc of ''a''')");
+}
+
+TEST(Plot, LabelsOfTheScriptThatTheDrawingLacksAreNamed) {
+  if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
+  const test::TemporaryFolder folder;
+  const auto said = [&](int left) {
+    Picture picture(folder.path(), "labels");
+    picture.panel({left, Picture::top, 400, 200}, "x_1 < 'y' & z",
+                  "set xlabel 'D, of ''both'' kinds'\nset ylabel 'W_2 / sd'\n"
+                  "set label 'inside' at graph 0.5,0.5\nplot [0:1] [-1.5:2] x notitle\n");
+    testing::internal::CaptureStderr();
+    picture.draw("Three labels", "of one panel", 600, 400);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said(120), "");
+  for (const int narrow : {80, 70}) {  // gnuplot 5.4 cuts the label, or draws none
+    const std::string lines = said(narrow);
+    EXPECT_NE(lines.find("lacks the label \"W_2 / sd\""), std::string::npos) << narrow << lines;
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1) << narrow << lines;
+  }
 }
 
 /// What every example says of itself.
