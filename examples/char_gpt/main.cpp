@@ -146,7 +146,7 @@ bool teach(const Settings& s) {
   write_json(s.common, {.example = "char_gpt",
                         .settings = settings_json(s),
                         .seconds = spent.count(),
-                        .tables = {table},
+                        .tables = {{"models", table}},
                         .more = {{"tokens_per_second", speeds(s, looks)}}});
   const std::filesystem::path picture = draw(s, corpus.name, looks, bigram);
   if (!picture.empty()) std::cout << "\npicture: " << picture.string() << '\n';

@@ -51,6 +51,16 @@ std::string header(const Column& column) {
                                                          : "");
 }
 
+nlohmann::ordered_json as_json(const std::vector<Column>& columns) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  for (const Column& column : columns)
+    all[column.name] = {{"meaning", column.meaning},
+                        {"better", column.better == Better::higher  ? "higher"
+                                   : column.better == Better::lower ? "lower"
+                                                                    : "neither"}};
+  return all;
+}
+
 }  // namespace
 
 Table::Table(std::string of, std::vector<Column> columns)
@@ -148,28 +158,27 @@ nlohmann::ordered_json as_json(const Difference& d) {
 
 void write_json(const CommonOptions& options, const Report& report) {
   if (options.json.empty()) return;
-  nlohmann::ordered_json all{{"example", report.example},
+  auto tables = nlohmann::ordered_json::array(), rows = nlohmann::ordered_json::array();
+  for (const auto& [name, table] : report.tables) {
+    tables.push_back({{"name", name}, {"columns", as_json(table.columns())}});
+    for (const Row& row : table.rows()) {
+      nlohmann::ordered_json entry{{"table", name}, {"method", row.method}};
+      for (std::size_t c = 0; c < row.figures.size(); ++c)
+        entry[table.columns()[c].name] = as_json(row.figures[c]);
+      if (row.diverged) entry["diverged"] = true;
+      rows.push_back(entry);
+    }
+  }
+  nlohmann::ordered_json all{{"schema", 2},
+                             {"example", report.example},
                              {"version", LADON_VERSION},
                              {"settings", report.settings},
                              {"threads", num_threads()},
                              {"seconds", report.seconds},
                              {"interrupted", report.interrupted},
-                             {"columns", nlohmann::ordered_json::object()},
-                             {"rows", nlohmann::ordered_json::array()}};
-  for (const Table& table : report.tables) {
-    for (const Column& column : table.columns())
-      all["columns"][column.name] = {{"meaning", column.meaning},
-                                     {"better", column.better == Better::higher  ? "higher"
-                                                : column.better == Better::lower ? "lower"
-                                                                                 : "neither"}};
-    for (const Row& row : table.rows()) {
-      nlohmann::ordered_json entry{{"method", row.method}};
-      for (std::size_t c = 0; c < row.figures.size(); ++c)
-        entry[table.columns()[c].name] = as_json(row.figures[c]);
-      if (row.diverged) entry["diverged"] = true;
-      all["rows"].push_back(entry);
-    }
-  }
+                             {"tables", tables}};
+  if (tables.size() == 1) all["columns"] = tables[0].at("columns");
+  all["rows"] = rows;
   all.update(report.more);
   write_atomically(options.json, all.dump(2) + "\n");
 }

@@ -67,19 +67,26 @@ nlohmann::ordered_json as_json(const Measured& figure);
 /// {"difference", "pairs", "interval", "corrected_interval", "detectable", "decision"}
 nlohmann::ordered_json as_json(const Difference& difference);
 
+/// A table, and its name in the JSON report.
+struct NamedTable {
+  std::string name;
+  Table table;
+};
+
 /// What a run found.
 struct Report {
   std::string example;
   nlohmann::json settings;
   double seconds = 0;
-  std::vector<Table> tables;
+  std::vector<NamedTable> tables;
   bool interrupted = false;
   nlohmann::ordered_json more = nlohmann::ordered_json::object();  ///< Set beside the rows.
 };
 
-/// Writes {"example", "version", "settings", "threads", "seconds", "interrupted", "columns", "rows",
-/// …} to --json, beside and then renamed; nothing without it. A row that diverged has
-/// "diverged": true.
+/// Writes {"schema", "example", "version", "settings", "threads", "seconds", "interrupted", "tables",
+/// "rows", …} to --json, beside and then renamed; nothing without it. "tables" holds the name of each
+/// table and what its columns mean; "rows" those of all tables, each with its "table". One table's
+/// columns are told once more as "columns". A row that diverged has "diverged": true.
 void write_json(const CommonOptions& options, const Report& report);
 
 }  // namespace ladon::example

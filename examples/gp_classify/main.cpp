@@ -187,7 +187,7 @@ bool teach(const Settings& s) {
   write_json(s.common, {.example = "gp_classify",
                         .settings = settings_json(s, task),
                         .seconds = spent.count(),
-                        .tables = {table},
+                        .tables = {{"models", table}},
                         .interrupted = !complete,
                         .more = details(task, outcomes)});
   for (const auto& picture : {draw_figures(s, task, outcomes), draw_attention(s, task, outcomes)})

@@ -181,9 +181,10 @@ bool teach(const Settings& s) {
               << learned->text.train.count() + learned->text.validation.count() << " tokens, "
               << learned->tokenizer.size() << " of them different" << std::endl;
     study = run_study(s, *learned);
-    report.tables = {table_of(s, study)};
+    const Table table = table_of(s, study);
+    report.tables = {{"sharing", table}};
     report.interrupted = study.interrupted;
-    std::cout << '\n' << report.tables[0].text() << '\n' << report.tables[0].explained();
+    std::cout << '\n' << table.text() << '\n' << table.explained();
     picture = draw(s, *learned, study);
   }
   if (!study.interrupted) {

@@ -113,7 +113,7 @@ bool teach(Settings s) {
   write_json(s.common, {.example = "nngp_compare",
                         .settings = settings_json(s),
                         .seconds = spent.count(),
-                        .tables = {widths, slopes, heads},
+                        .tables = {{"widths", widths}, {"slopes", slopes}, {"heads", heads}},
                         .interrupted = study.interrupted,
                         .more = panels(study)});
   for (const std::filesystem::path& picture : draw(s, study))

@@ -142,9 +142,10 @@ bool teach(const Settings& s) {
   std::vector<Remaining> collapse;
   const bool complete = run_all(s, studies, collapse);
   print(s, studies, collapse);
-  std::vector<Table> tables;
-  for (const TargetStudy& study : studies) tables.push_back(table_of(study, true));
-  tables.push_back(collapse_table(s, collapse));
+  std::vector<NamedTable> tables;
+  for (const TargetStudy& study : studies)
+    tables.push_back({study.target.name, table_of(study, true)});
+  tables.push_back({"collapse", collapse_table(s, collapse)});
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   write_json(s.common, {.example = "particles",
                         .settings = settings_json(s),

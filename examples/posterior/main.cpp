@@ -104,12 +104,13 @@ bool teach(const Settings& s) {
     std::cout << "\nDoes the network, sampled in all its weights, come to the Gaussian process?\n"
               << to_limit.part(0, method_columns_printed).text();
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  write_json(s.common, {.example = "posterior",
-                        .settings = settings_json(s),
-                        .seconds = spent.count(),
-                        .tables = {approach, methods, to_limit},
-                        .interrupted = study.interrupted,
-                        .more = bands_json(study)});
+  write_json(s.common,
+             {.example = "posterior",
+              .settings = settings_json(s),
+              .seconds = spent.count(),
+              .tables = {{"exact", approach}, {"methods", methods}, {"to_limit", to_limit}},
+              .interrupted = study.interrupted,
+              .more = bands_json(study)});
   const std::filesystem::path picture = draw(s, study);
   if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
   return !study.interrupted;

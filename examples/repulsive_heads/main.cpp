@@ -127,7 +127,7 @@ bool teach(const Settings& s) {
   write_json(s.common, {.example = "repulsive_heads",
                         .settings = settings_json(s, parameters),
                         .seconds = spent.count(),
-                        .tables = {table},
+                        .tables = {{"methods", table}},
                         .interrupted = !complete,
                         .more = details(task, outcomes)});
   const Outcomes shown = that_converged(outcomes);

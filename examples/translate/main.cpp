@@ -134,7 +134,7 @@ void teach(const Settings& s) {
   write_json(s.common, {.example = "translate",
                         .settings = settings_json(s),
                         .seconds = spent.count(),
-                        .tables = {test, looks},
+                        .tables = {{"test", test}, {"looks", looks}},
                         .more = {{"tokens_per_second", speeds(course.looks)}}});
   const std::size_t pair = shown_pair(corpus);
   const std::filesystem::path picture =

@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "ladon/core/error.h"
+#include "ladon/core/io/file.h"
 #include "ladon/examples/common/plot.h"
 #include "ladon/tests/examples/program.h"
 
@@ -54,6 +55,37 @@ TEST(Table, ExplainsEveryColumnAndRefusesOneWithoutMeaning) {
             "plain   1.250 ± 0.500  8.000\n");
   EXPECT_EQ(table.explained(), "nll ↓  in nats\nheads  how many\n");
   EXPECT_EQ(table.part(1, 1).text(), "method  heads\nplain   8.000\n");
+}
+
+TEST(Report, RowsOfSeveralTablesAreNotMixed) {
+  const test::TemporaryFolder folder;
+  CommonOptions options;
+  options.json = folder / "report.json";
+  Table near("method", {{"error", "from the truth"}}), far("method", {{"error", "from the limit"}});
+  near.add({"hmc", {{1, 0.5}}});
+  far.add({"hmc", {{2, 0}}});
+  const auto written = [&](const std::vector<NamedTable>& tables) {
+    Report report;
+    report.tables = tables;
+    write_json(options, report);
+    return nlohmann::json::parse(read_file(folder / "report.json"));
+  };
+  const auto two = written({{"near", near}, {"far", far}});
+  EXPECT_EQ(two.at("schema"), 2);
+  EXPECT_FALSE(two.contains("columns")) << "a name may mean two things";
+  ASSERT_EQ(two.at("tables").size(), 2u);
+  ASSERT_EQ(two.at("rows").size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto &table = two.at("tables")[i], &row = two.at("rows")[i];
+    EXPECT_EQ(row.at("table"), table.at("name"));
+    EXPECT_EQ(row.at("method"), "hmc");
+    EXPECT_EQ(row.at("error").at("mean"), i + 1);
+    EXPECT_EQ(table.at("columns").at("error").at("meaning"),
+              i ? "from the limit" : "from the truth");
+  }
+  const auto one = written({{"near", near}});
+  EXPECT_EQ(one.at("columns"), one.at("tables")[0].at("columns"));
+  EXPECT_EQ(one.at("rows")[0].at("error").at("se"), 0.5);
 }
 
 TEST(Plot, WordsAreShownAsTheyAre) {
