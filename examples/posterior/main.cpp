@@ -95,14 +95,16 @@ bool teach(const Settings& s) {
   const auto start = std::chrono::steady_clock::now();
   std::cout << s.draws << " data sets, " << s.members << " networks a method" << std::endl;
   const Study study = run_study(s);
-  const Table approach = approach_table(study), methods = method_table(study, "finite_heads"),
-              to_limit = method_table(study, "gp");
-  print("How far is the exact posterior of H heads from the Gaussian process?", approach);
+  const Table approach = approach_table(study), methods = method_table(s, study, "finite_heads"),
+              to_limit = method_table(s, study, "gp");
+  print("How far is the exact posterior of H heads from the Gaussian process?",
+        approach.part(0, approach_columns_printed));
   print("How far are methods from the exact posterior of the same network?",
         methods.part(0, method_columns_printed));
   if (!to_limit.empty())
     std::cout << "\nDoes the network, sampled in all its weights, come to the Gaussian process?\n"
               << to_limit.part(0, method_columns_printed).text();
+  if (const std::string few = incomplete(s, study); !few.empty()) std::cout << '\n' << few;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   write_json(s.common,
              {.example = "posterior",

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/posterior/task.h"
 
 namespace ladon::example {
@@ -17,6 +18,14 @@ std::vector<double> times(const std::vector<double>& values, double factor) {
   std::vector<double> scaled = values;
   for (double& value : scaled) value *= factor;
   return scaled;
+}
+
+const Column data_sets = {"data_sets", "of which the row is the mean", Better::neither, true};
+
+/// "64 heads, 400 steps"
+std::string network_name(const MethodRuns& r) {
+  return join(r.heads, r.heads == 1 ? " head" : " heads",
+              r.steps > 0 ? join(", ", r.steps, " steps") : "");
 }
 
 }  // namespace
@@ -37,8 +46,9 @@ Table approach_table(const Study& study) {
         Better::lower},
        {"heads_w2", "H times w2: level where the distance falls as 1/H"},
        {"evidence",
-        "ln p(targets) of H heads less that of the Gaussian process: above 0, data ask for few "
-        "heads"}});
+        "ln p(targets) of H heads less that of the Gaussian process: above 0, the data favour few "
+        "heads"},
+       data_sets});
   for (const Approach& a : study.approaches) {
     if (a.w2.empty()) continue;
     const auto heads = static_cast<double>(a.heads);
@@ -48,21 +58,22 @@ Table approach_table(const Study& study) {
                 estimate(a.predicted),
                 estimate(a.w2),
                 estimate(times(a.w2, heads)),
-                estimate(a.log_evidence)}});
+                estimate(a.log_evidence),
+                {static_cast<double>(a.w2.size())}}});
   }
   return table;
 }
 
-Table method_table(const Study& study, const std::string& against) {
+Table method_table(const Settings& s, const Study& study, const std::string& against) {
   Table table(
       "method",
       {{"heads", "H; D = 12·H weights", Better::neither, true},
        {"steps", "gradients of each network (samplers: four times that); – for what takes none",
         Better::neither, true},
        {"mean_error",
-        "root mean square over places of (mean − true mean)/true standard deviation: even 20 "
-        "independent exact draws (finite_heads) have about 1/√20; mean over data sets ± standard "
-        "error",
+        join("root mean square over places of (mean − true mean)/true standard deviation: even ",
+             s.members, " independent exact draws (finite_heads) have about 1/√", s.members,
+             "; mean over data sets ± standard error"),
         Better::lower},
        {"variance_ratio",
         "trace of the covariance over the true one: 1 where the method knows what it does not "
@@ -78,7 +89,8 @@ Table method_table(const Study& study, const std::string& against) {
        {"coverage50", "as coverage, of 50% intervals"},
        {"gradients", "of one network, in all, of the first data set", Better::neither, true},
        {"against_gp", "1: held against the Gaussian process, not against the truth at H heads",
-        Better::neither, true}});
+        Better::neither, true},
+       data_sets});
   for (const MethodRuns& r : study.runs)
     if (r.against == against)
       table.add({r.method,
@@ -91,8 +103,22 @@ Table method_table(const Study& study, const std::string& against) {
                   mean_of(r.scores, &BeliefScore::log_density),
                   mean_of(r.scores, &BeliefScore::coverage50),
                   {static_cast<double>(r.gradients.front())},
-                  {against == "gp" ? 1.0 : 0.0}}});
+                  {against == "gp" ? 1.0 : 0.0},
+                  {static_cast<double>(r.scores.size())}}});
   return table;
+}
+
+std::string incomplete(const Settings& s, const Study& study) {
+  std::string text;
+  const auto note = [&](const std::string& row, std::size_t sets) {
+    if (sets > 0 && sets < static_cast<std::size_t>(s.draws))
+      text += join(row, ": mean over ", sets, " of ", s.draws, " data sets\n");
+  };
+  for (const Approach& a : study.approaches) note(join("exact ", a.heads), a.w2.size());
+  for (const MethodRuns& r : study.runs)
+    note(join(r.method, ", ", network_name(r), r.against == "gp" ? ", against the limit" : ""),
+         r.scores.size());
+  return text;
 }
 
 nlohmann::ordered_json bands_json(const Study& study) {

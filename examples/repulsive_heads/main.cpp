@@ -1,5 +1,6 @@
 // Repulsive heads: what changes when the heads of a Transformer repel each other in training.
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 
@@ -95,6 +96,13 @@ std::size_t runs(const Outcomes& outcomes) {
   return all;
 }
 
+/// Of a run that was interrupted fewer than were asked for.
+std::size_t most_seeds(const Outcomes& outcomes) {
+  std::size_t most = 0;
+  for (const auto& [method, of_seeds] : outcomes) most = std::max(most, of_seeds.size());
+  return most;
+}
+
 /// Some of the table's columns, and what they mean, under a question.
 std::string explained(const Table& table, std::size_t first, std::size_t count,
                       const std::string& question) {
@@ -115,7 +123,7 @@ bool teach(const Settings& s) {
   const std::int64_t parameters = table.empty() ? 0 : outcomes[0].second[0].parameters;
   if (!table.empty())
     std::cout << parameters << " parameters; heads: " << s.heads << "; alpha: " << s.alpha
-              << "; seeds: " << s.seeds << "; mean ± standard error over seeds\n\n"
+              << "; seeds: " << most_seeds(outcomes) << "; mean ± standard error over seeds\n\n"
               << explained(table, 0, figures_judged, "What does it predict?")
               << explained(table, figures_judged, table.columns().size() - figures_judged,
                            "What do its heads do?")

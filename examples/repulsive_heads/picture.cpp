@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/plot.h"
@@ -23,7 +24,7 @@ std::string settings_line(const Settings& s) {
 
 // --- what changed ---
 
-/// A distance between tics that makes two or three of them in [−reach, reach].
+/// The largest of 1, 2 and 5 times a power of 10 up to `reach`: where the outer two of three tics stand.
 double tic_step(double reach) {
   const double magnitude = std::pow(10, std::floor(std::log10(reach)));
   const double first = reach / magnitude;  // 1 … 10
@@ -46,6 +47,18 @@ std::pair<Rows, double> forest(const std::vector<Comparison>& all, std::size_t f
   return {rows, reach > 0 ? 1.1 * reach : 1};
 }
 
+/// ", seeds 1 to 6": those that were run.
+std::string seeds_of(const std::vector<Comparison>& all) {
+  std::set<std::uint64_t> seeds;
+  for (const Comparison& c : all) seeds.insert(c.seeds.begin(), c.seeds.end());
+  const std::uint64_t first = *seeds.begin(), last = *seeds.rbegin();
+  if (seeds.size() == 1) return join(", seed ", first);
+  if (last - first + 1 == seeds.size()) return join(", seeds ", first, " to ", last);
+  std::string text;
+  for (const std::uint64_t seed : seeds) text += join(text.empty() ? ", seeds " : ", ", seed);
+  return text;
+}
+
 std::filesystem::path draw_changes(const Settings& s, const std::vector<Column>& figures,
                                    const std::vector<Comparison>& all) {
   constexpr int names = 250, gap = 30, between = (width - names - gap) / int(figures_judged);
@@ -56,11 +69,12 @@ std::filesystem::path draw_changes(const Settings& s, const std::vector<Column>&
   for (std::size_t f = 0; f < figures_judged; ++f) {
     const auto [rows, reach] = forest(all, f);
     const std::string file = picture.data(figures[f].name, rows);
+    const double tic = tic_step(reach);
     const bool up = figures[f].better == Better::higher;
     picture.panel(
         {names + static_cast<int>(f) * between, Picture::top + 40, between - gap, rows_height},
         join(figures[f].name, up ? ": → better" : ": ← better"),
-        join("set xrange [", -reach, ":", reach, "]\nset xtics ", tic_step(reach),
+        join("set xrange [", -reach, ":", reach, "]\nset xtics ", -tic, ",", tic, ",", tic,
              "\nset xlabel 'difference", figures[f].name == "nll" ? " (nats)" : "",
              "'\nset yrange [", all.size(), "-0.5:-0.5]\nset ytics ",
              f == 0 ? named_places(places) : "('' 0)", "\nset grid noytics\n",
@@ -68,8 +82,6 @@ std::filesystem::path draw_changes(const Settings& s, const std::vector<Column>&
              with_intervals(file, "1:2:5:6", {grey, 1, 1}, "", 0.01), ", ",
              with_intervals(file, "1:2:3:4", kind(0), "", 0.8)));
   }
-  const std::string seeds = join(", seeds ", s.common.seed, " to ",
-                                 s.common.seed + static_cast<std::uint64_t>(s.seeds) - 1);
   // The legend, in the middle under all panels.
   picture.panel(
       {0, Picture::top + 40 + rows_height + 80, width, 40}, "",
@@ -79,7 +91,8 @@ std::filesystem::path draw_changes(const Settings& s, const std::vector<Column>&
            quoted(join("simultaneous 95% intervals (Bonferroni over ", all.size() * figures_judged,
                        ")"))));
   return picture.draw("What repulsion between heads changes, paired by seed",
-                      settings_line(s) + seeds, width, Picture::top + 40 + rows_height + 140);
+                      settings_line(s) + seeds_of(all), width,
+                      Picture::top + 40 + rows_height + 140);
 }
 
 // --- maps of one seed ---

@@ -24,6 +24,7 @@ Table table_of(const Task& task, const Outcomes& outcomes);
 /// differences are paired.
 struct Comparison {
   std::string method, against;
+  std::vector<std::uint64_t> seeds;              ///< Of the pairs.
   std::vector<std::vector<double>> differences;  ///< Of each figure that is judged, a seed each.
   std::vector<Difference> judged;                ///< The first figures of the table.
 };

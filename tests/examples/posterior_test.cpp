@@ -100,6 +100,13 @@ TEST_F(PosteriorExample, AnInterruptLeavesWhatIsFinished) {
   EXPECT_EQ(stopped.status, 130);
   EXPECT_EQ(stopped.report.at("interrupted"), true);
   EXPECT_FALSE(stopped.report.at("rows").empty());
+  // A mean over fewer data sets than were asked for says so.
+  for (const auto& row : stopped.report.at("rows")) {
+    const int sets = row.at("data_sets").at("mean");
+    if (sets == 5) continue;
+    const std::string line = detail::join("mean over ", sets, " of 5 data sets\n");
+    EXPECT_NE(stopped.out.find(line), std::string::npos) << row << stopped.out;
+  }
 }
 
 }  // namespace

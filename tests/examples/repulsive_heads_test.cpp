@@ -297,6 +297,11 @@ TEST_F(RepulsiveHeads, AnInterruptLeavesWhatIsFinished) {
   EXPECT_GE(ended.report.at("runs").size(), 2u);
   EXPECT_NE(ended.out.find("\nsvgd "), std::string::npos) << ended.out;
   EXPECT_NE(ended.error.find("repulsive_heads: interrupted"), std::string::npos) << ended.error;
+  EXPECT_EQ(ended.out.find("seeds: 100000"), std::string::npos) << ended.out;
+  if (std::system("gnuplot --version >/dev/null 2>&1") == 0) {
+    const std::string svg = contents(pictures() / "repulsive_heads.svg");
+    EXPECT_EQ(svg.find("100000"), std::string::npos) << "seeds that were not run";
+  }
 }
 
 }  // namespace
