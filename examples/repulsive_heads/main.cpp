@@ -121,12 +121,16 @@ bool teach(const Settings& s) {
   const bool complete = run_all(task, s, outcomes);
   const Table table = table_of(task, outcomes);
   const std::int64_t parameters = table.empty() ? 0 : outcomes[0].second[0].parameters;
+  const std::size_t rules = rule_columns(task);
   if (!table.empty())
     std::cout << parameters << " parameters; heads: " << s.heads << "; alpha: " << s.alpha
               << "; seeds: " << most_seeds(outcomes) << "; mean ± standard error over seeds\n\n"
               << explained(table, 0, figures_judged, "What does it predict?")
-              << explained(table, figures_judged, table.columns().size() - figures_judged,
-                           "What do its heads do?")
+              << (rules == 0
+                      ? ""
+                      : explained(table, figures_judged, rules, "Do its heads divide the rules?"))
+              << explained(table, figures_judged + rules,
+                           table.columns().size() - figures_judged - rules, "What do its heads do?")
               << verdict(task, outcomes);
   if (!complete)
     std::cout << "interrupted after " << runs(outcomes) << " runs of "

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/data/metrics.h"
@@ -121,6 +122,12 @@ Predictions predict(Classifier& model, const std::vector<Batch>& batches) {
   return {concat(probabilities, 0), concat(labels, 0)};
 }
 
+Leaders leaders(const Tensor& right_tokens) {
+  const std::vector<std::int64_t> leading = argmax(right_tokens, 0).to_vector<std::int64_t>();
+  const std::set<std::int64_t> heads(leading.begin(), leading.end());
+  return {static_cast<std::int64_t>(heads.size()), mean(amax(right_tokens, 0)).item()};
+}
+
 double head_distance(const Particles& heads) { return mean_over_blocks(heads, pairwise_distance); }
 
 std::vector<Column> columns(const Task& task) {
@@ -130,7 +137,18 @@ std::vector<Column> columns(const Task& task) {
        join("chance that an unfamiliar sequence makes the model less sure than a familiar one (by "
             "the entropy of its answers); 0.5 if it does not notice. Unfamiliar are ",
             task.unfamiliar_kind),
-       Better::higher},
+       Better::higher}};
+  all.insert(all.end(), more.begin(), more.end());
+  const std::vector<Column> of_rules = {
+      {"leading_heads",
+       join("heads that attend more to some rule's token than all other heads do: ", task.questions,
+            " would be one for each rule")},
+      {"untrained_heads", "the same before training"},
+      {"leading_attention",
+       "share of its attention that the leading head gives to its rule's token, mean over rules"},
+      {"untrained_attention", "the same before training"}};
+  if (task.right_tokens) all.insert(all.end(), of_rules.begin(), of_rules.end());
+  const std::vector<Column> of_heads = {
       {"head_distance",
        "Euclidean distance between the weights of two heads, mean over pairs and over W_q, W_k, "
        "W_v: what repulsion acts on"},
@@ -141,24 +159,30 @@ std::vector<Column> columns(const Task& task) {
       {"force_ratio",
        "repulsive over driving force on the heads at the last step: how much of what moves them is "
        "repulsion; – without repulsion"},
-      {"epoch_seconds", "time of one pass over the training data", Better::lower},
-  };
-  all.insert(all.end(), more.begin(), more.end());
+      {"epoch_seconds", "time of one pass over the training data", Better::lower}};
+  all.insert(all.end(), of_heads.begin(), of_heads.end());
   return all;
 }
 
+std::size_t rule_columns(const Task& task) { return task.right_tokens ? 4 : 0; }
+
 std::vector<double> measure(Classifier& model, const Task& task, const Predictions& test,
-                            const Particles& heads, const HeadMaps& maps,
+                            const Particles& heads, const HeadMaps& before, const HeadMaps& after,
                             const ParticleMethod* repulsion) {
   const Predictions strange = predict(model, task.unfamiliar);
-  return {metrics::accuracy(test.probabilities, test.labels),
-          metrics::nll(test.probabilities, test.labels),
-          metrics::ece(test.probabilities, test.labels),
-          unfamiliar_auroc(test, strange, task.questions),
-          head_distance(heads),
-          mean_over_blocks(heads, pairwise_cosine),
-          off_diagonal_mean(maps.similarity),
-          force_ratio(repulsion)};
+  std::vector<double> figures = {metrics::accuracy(test.probabilities, test.labels),
+                                 metrics::nll(test.probabilities, test.labels),
+                                 metrics::ece(test.probabilities, test.labels),
+                                 unfamiliar_auroc(test, strange, task.questions)};
+  if (task.right_tokens) {
+    const Leaders first = leaders(before.right_tokens), last = leaders(after.right_tokens);
+    figures.insert(figures.end(),
+                   {static_cast<double>(last.heads), static_cast<double>(first.heads),
+                    last.attention, first.attention});
+  }
+  figures.insert(figures.end(), {head_distance(heads), mean_over_blocks(heads, pairwise_cosine),
+                                 off_diagonal_mean(after.similarity), force_ratio(repulsion)});
+  return figures;
 }
 
 }  // namespace ladon::example

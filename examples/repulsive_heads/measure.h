@@ -28,13 +28,23 @@ Predictions predict(Classifier& model, const std::vector<Batch>& batches);
 /// Mean distance between two heads' parameters: of the blocks W_q, W_k, W_v of all layers.
 double head_distance(const Particles& heads);
 
-/// What the figures are, of a task.
-std::vector<Column> columns(const Task& task);
+/// Which heads look at the rules' tokens, of a matrix `right_tokens`.
+struct Leaders {
+  std::int64_t heads = 0;  ///< That attend more to some rule's token than all other heads do.
+  double attention = 0;    ///< Of the head that leads a rule on its token, mean over rules.
+};
+Leaders leaders(const Tensor& right_tokens);
 
-/// The figures of columns(), but for the last, seconds an epoch. `test` is what the model predicts of
+/// What the figures are, of a task: of its predictions, of who looks after which rule (where that is
+/// known: rule_columns), and of its heads.
+std::vector<Column> columns(const Task& task);
+/// How many columns are of rules.
+std::size_t rule_columns(const Task& task);
+
+/// The figures of columns(), but for the last, seconds per epoch. `test` is what the model predicts of
 /// the test set; `repulsion` may be null.
 std::vector<double> measure(Classifier& model, const Task& task, const Predictions& test,
-                            const Particles& heads, const HeadMaps& maps,
+                            const Particles& heads, const HeadMaps& before, const HeadMaps& after,
                             const ParticleMethod* repulsion);
 
 }  // namespace ladon::example

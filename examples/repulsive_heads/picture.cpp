@@ -203,25 +203,36 @@ void add_maps(Picture& picture, int top, const std::vector<Shown>& shown, bool r
   }
 }
 
+/// The run in the middle by how many heads lead a rule; the first where nobody knows the rules.
+Outcome typical(std::vector<Outcome> runs) {
+  if (!runs[0].after.right_tokens.defined()) return runs[0];
+  std::ranges::stable_sort(
+      runs, {}, [](const Outcome& run) { return leaders(run.after.right_tokens).heads; });
+  return runs[(runs.size() - 1) / 2];
+}
+
 std::filesystem::path draw_maps(const Settings& s, const Outcomes& outcomes) {
   const auto& [first_name, first] = outcomes.front();  // plain, or whatever was run first
   const auto repels = [](const auto& o) {
     return o.first == "svgd" || o.first == "spos" || o.first == "wgd";
   };
   const auto other = std::find_if(outcomes.begin(), outcomes.end(), repels);
-  std::vector<Shown> shown = {{"before training", "before", &first[0].before},
-                              {first_name + ", trained", "first", &first[0].after}};
+  const Outcome run = typical(first);
+  std::vector<Shown> shown = {{"before training", "before", &run.before},
+                              {first_name + ", trained", "first", &run.after}};
   if (other != outcomes.end() && other->first != first_name)
-    shown.push_back({other->first + ", trained", "other", &other->second[0].after});
+    for (const Outcome& each : other->second)
+      if (each.seed == run.seed)
+        shown.push_back({other->first + ", trained", "other", &each.after});
   Picture picture(s.common.out, "repulsive_heads_maps");
-  const bool rules = first[0].before.right_tokens.defined();
+  const bool rules = run.before.right_tokens.defined();
   constexpr int row = 400;
   int top = Picture::top + 40;
   if (rules) add_maps(picture, top, shown, true), top += row;
   add_maps(picture, top, shown, false);
   return picture.draw(
       rules ? "Where every head looks, and how alike heads are" : "How alike heads attend",
-      join(settings_line(s), ", seed ", first[0].seed), width, top + row - 40);
+      join(settings_line(s), ", seed ", run.seed), width, top + row - 40);
 }
 
 }  // namespace

@@ -10,10 +10,11 @@ namespace ladon::example {
 
 /// Draws out/repulsive_heads.svg, what each method changed against plain: mean differences with 95%
 /// intervals, by themselves and corrected for all comparisons; and out/repulsive_heads_maps.svg, of
-/// the first seed: which head attends to the right token of which rule, where that is known, and how
-/// alike the heads' attention maps are, before training, after plain training and after the first
-/// method that repels. Every method needs a run, and none that diverged. Without plain there is no
-/// first picture, with one head no second. Returns their paths; none without gnuplot.
+/// the seed in the middle by how many heads lead a rule: which head attends to the right token of
+/// which rule, where that is known, and how alike the heads' attention maps are, before training,
+/// after plain training and after the first method that repels. Every method needs a run, and none
+/// that diverged. Without plain there is no first picture, with one head no second. Returns their
+/// paths; none without gnuplot.
 std::vector<std::filesystem::path> draw(const Settings& settings, const Task& task,
                                         const Outcomes& outcomes);
 

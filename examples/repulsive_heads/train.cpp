@@ -24,6 +24,7 @@ namespace {
 constexpr double weight_decay = 0.01;
 constexpr double warmup_share = 0.1;  // of all steps
 constexpr double clip_norm = 1;
+constexpr ClipOptions lenient{.error_if_nonfinite = false};  // what is not finite is told here
 
 std::unique_ptr<ParticleMethod> particle_method(const std::string& method, Particles heads,
                                                 const Settings& s, std::int64_t items,
@@ -49,11 +50,6 @@ struct Diverged {
 
 void expect_finite(const char* what, double x) {
   if (!std::isfinite(x)) throw Diverged{join(what, " is ", x)};
-}
-
-double gradient_norm(Classifier& model) {
-  return clip_grad_norm(model.parameters(), std::numeric_limits<double>::max(),
-                        {.error_if_nonfinite = false});
 }
 
 /// Gradients were finite: what the method may still complain of is the size of its forces.
@@ -92,10 +88,13 @@ void fit_and_measure(const Task& task, const Settings& s, const std::string& met
           cross_entropy(model.logits(batch), batch.labels, {.label_smoothing = s.label_smoothing});
       expect_finite("the loss", loss.item());
       backward(method == "cosine" ? loss + s.cosine_weight * cosine_penalty(heads) : loss);
-      expect_finite("the gradient's norm", gradient_norm(model));
+      // Before the force, which replaces the heads' gradients: else its size would rule how much of
+      // the rest's gradient is left, and methods would differ in more than what moves the heads.
+      expect_finite("the gradient's norm", clip_grad_norm(model.parameters(), clip_norm, lenient));
       if (repulsion) repel(*repulsion);
-      expect_finite("the force's norm",
-                    clip_grad_norm(model.parameters(), clip_norm, {.error_if_nonfinite = false}));
+      expect_finite(
+          "the force's norm",
+          clip_grad_norm(model.parameters(), std::numeric_limits<double>::max(), lenient));
       adam.set_lr(s.learning_rate * factor(adam.steps()));
       adam.step();
       total += loss.item();
@@ -109,7 +108,8 @@ void fit_and_measure(const Task& task, const Settings& s, const std::string& met
   const Predictions test = predict(model, task.test);
   expect_finite("the sum of test probabilities", sum(test.probabilities).item());
   outcome.after = head_maps(model, task);
-  outcome.figures = measure(model, task, test, heads, outcome.after, repulsion.get());
+  outcome.figures =
+      measure(model, task, test, heads, outcome.before, outcome.after, repulsion.get());
   outcome.figures.push_back(seconds / s.epochs);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "ladon/tests/examples/program.h"
 
@@ -85,6 +86,27 @@ TEST_F(RepulsiveHeads, SameBitsAtAnyNumberOfThreads) {
   ASSERT_EQ(one.status, 0) << one.error;
   EXPECT_EQ(figures(one), figures(three));
   EXPECT_NE(figures(one), figures(run(arguments + "--seed 2")));
+}
+
+// Of two heads and eight rules: each head that is the first for some rule leads.
+TEST_F(RepulsiveHeads, LeadersAreCountedFromTheMaps) {
+  const Run result = run("--seeds 1 --epochs 1 --dim 16 --heads 2 --methods plain");
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto& trained = result.report.at("runs")[0];
+  for (const auto& [map, heads, attention] :
+       {std::tuple("right_tokens_after", "leading_heads", "leading_attention"),
+        {"right_tokens_before", "untrained_heads", "untrained_attention"}}) {
+    const auto& rows = trained.at(map);
+    bool leads[2] = {};
+    double total = 0;
+    for (std::size_t rule = 0; rule < 8; ++rule) {
+      const double first = rows[0][rule], second = rows[1][rule];
+      leads[second > first] = true;
+      total += std::max(first, second) / 8;
+    }
+    EXPECT_EQ(trained.at("figures").at(heads), leads[0] + leads[1]) << map;
+    EXPECT_NEAR(trained.at("figures").at(attention), total, 1e-6) << map;
+  }
 }
 
 TEST_F(RepulsiveHeads, OneHeadHasNothingToRepel) {
