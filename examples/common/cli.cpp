@@ -36,6 +36,20 @@ void prepare_output(const std::string& name, const CommonOptions& options) {
   if (!options.json.empty()) check_writable("--json", options.json);
 }
 
+/// A command that a shell understands, in lines of the help's width where its options allow.
+std::string in_lines(const std::string& command) {
+  std::string lines;
+  std::size_t at = 0, column = 0;
+  while (at < command.size()) {
+    const std::string part = command.substr(at, command.find(" --", at + 1) - at);
+    if (at > 0 && column + part.size() + 2 > help_columns()) lines += " \\\n       ", column = 7;
+    lines += part;
+    column += part.size();
+    at += part.size();
+  }
+  return lines;
+}
+
 }  // namespace
 
 void set_up(CLI::App& app, const std::string& name, const Card& card, CommonOptions& options) {
@@ -44,7 +58,7 @@ void set_up(CLI::App& app, const std::string& name, const Card& card, CommonOpti
   app.description(join(card.summary, ". ", card.lesson));
   std::string footer = join("Without options it takes ", card.duration, ". Try\n");
   for (const Trial& trial : card.trials)
-    footer += join("\n  examples/run ", trial.command, "\n      ",
+    footer += join("\n", in_lines(join("  examples/run ", trial.command)), "\n      ",
                    wrapped(trial.watch, help_columns(), 6), "\n");
   app.footer(footer);
   app.formatter(std::make_shared<Help>());

@@ -44,6 +44,7 @@ std::string bounds(const CLI::Option* option) {
   if (colon != std::string::npos) add(type.substr(colon + 1));
   if (!option->get_needs().empty()) add("needs " + names(option->get_needs()));
   if (!option->get_excludes().empty()) add("not with " + names(option->get_excludes()));
+  if (value == "\n") value = "a line's end";
   if (!value.empty()) add("default " + value);
   return text.empty() ? "" : " (" + text + ")";
 }

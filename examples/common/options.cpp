@@ -1,6 +1,5 @@
 #include "ladon/examples/common/options.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace ladon::example {
@@ -34,12 +33,6 @@ CLI::Validator number_above(double low) {
 CLI::Validator name_of(const std::string& what) {
   return {[=](const std::string& text) { return text.empty() ? "needs the name of " + what : ""; },
           "", "name_of"};
-}
-
-void refuse_repeated(const std::string& option, const std::vector<std::string>& values) {
-  for (auto value = values.begin(); value != values.end(); ++value)
-    if (std::find(values.begin(), value, *value) != value)
-      throw CLI::ValidationError(option, *value + " stands twice in the list");
 }
 
 }  // namespace ladon::example

@@ -3,6 +3,7 @@
 // wrap below zero and are clipped above.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <limits>
@@ -30,9 +31,10 @@ CLI::Validator whole_number(T low, T high = std::numeric_limits<T>::max()) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole && value >= low && value <= high
-               ? ""
-               : join("needs a whole number ", range, ", got '", text, "'");
+    if (whole && value >= low && value <= high) return "";
+    const bool too_large = error == std::errc::result_out_of_range && text[0] != '-';
+    return join("needs a whole number ", too_large ? join("of at most ", high) : range, ", got '",
+                text, "'");
   };
   return {wrong, range, "whole_number"};
 }
@@ -45,6 +47,11 @@ CLI::Validator number_above(double low);
 CLI::Validator name_of(const std::string& what);
 
 /// Throws CLI::ValidationError if a value stands twice in the list given to `option`.
-void refuse_repeated(const std::string& option, const std::vector<std::string>& values);
+template <class T>
+void refuse_repeated(const std::string& option, const std::vector<T>& values) {
+  for (auto value = values.begin(); value != values.end(); ++value)
+    if (std::find(values.begin(), value, *value) != value)
+      throw CLI::ValidationError(option, join(*value, " stands twice in the list"));
+}
 
 }  // namespace ladon::example

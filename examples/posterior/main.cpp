@@ -76,7 +76,10 @@ void add_options(CLI::App& app, Settings& s) {
       "Scaling of logits: sqrt 1/sqrt(d_k), or linear 1/d_k, by which wide heads are all alike",
       "A control: every number of heads is then the Gaussian process")
       ->check(CLI::IsMember({"sqrt", "linear"}));
-  app.callback([&s] { refuse_repeated("--methods", s.methods); });
+  app.callback([&s] {
+    refuse_repeated("--methods", s.methods);
+    refuse_repeated("--heads", s.heads);
+  });
 }
 
 nlohmann::json settings_json(const Settings& s) {

@@ -44,6 +44,7 @@ TEST_F(PosteriorExample, BadUsageIsTwo) {
   };
   refuses("--heads 0", "--heads");
   refuses("--methods mcmc", "--methods");
+  refuses("--heads 1,1", "--heads");
   refuses("--members 1", "--members");
   refuses("--labels two", "--labels");
 }

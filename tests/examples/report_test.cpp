@@ -9,6 +9,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
 #include "ladon/examples/common/plot.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/tests/examples/program.h"
 
 namespace ladon {
@@ -142,6 +143,17 @@ TEST_P(EveryExample, SaysOfEveryOptionWhenOneWouldChangeIt) {
         << option;
 }
 
+TEST_P(EveryExample, HelpStaysWithinItsWidth) {
+  std::istringstream lines(run_bare("--help").out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(width(line), 90u) << line;
+}
+
+TEST_P(EveryExample, ASeedThatIsTooLargeIsToldTheLargest) {
+  const Run bad = run_bare("--seed 99999999999999999999999");
+  test::expect_bad_usage(bad.status, bad.error, "--seed");
+  EXPECT_NE(bad.error.find("at most 18446744073709551615"), std::string::npos) << bad.error;
+}
+
 TEST_P(EveryExample, NamesCommandsToTryAndWhatToWatch) {
   std::istringstream lines(run_bare("--help").out);
   std::string line;
@@ -151,6 +163,8 @@ TEST_P(EveryExample, NamesCommandsToTryAndWhatToWatch) {
   int commands = 0;
   while (std::getline(lines, line)) {
     if (!line.starts_with(begin)) continue;
+    for (std::string more; line.ends_with(" \\") && std::getline(lines, more);)
+      line = line.substr(0, line.size() - 1) + more;
     // The command is understood up to the folder without a name, which is refused.
     const Run refused = run_bare(line.substr(begin.size()) + " --out ''");
     test::expect_bad_usage(refused.status, refused.error, "--out");
