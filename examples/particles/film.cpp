@@ -112,22 +112,22 @@ std::string clock(const Settings& s, int y) {
 }  // namespace
 
 std::filesystem::path write_film(const Settings& s, const TargetStudy& study) {
-  const int rows = (static_cast<int>(study.outcomes.size()) + across - 1) / across;
+  const std::vector<Outcome> outcomes = typical_runs(study);
+  const std::string settings = settings_line(s) + seed_words(s, outcomes);
+  const int rows = (static_cast<int>(outcomes.size()) + across - 1) / across;
   const int below = top + rows * (high + heading + gap), all = below + 70;
   const std::string title = join("Where do they go? ", study.target.title);
   const Point start = seen(study.target.start, study.target.shown);
-  std::string svg =
-      join("<svg xmlns='http://www.w3.org/2000/svg' width='", page, "' height='", all,
-           "' viewBox='0 0 ", page, " ", all, "' font-family='sans-serif' fill='", letters_colour,
-           "'>\n<title>", title, "</title>\n<desc>", settings_line(s),
-           "</desc>\n<defs><g id='target' fill='none'><rect width='", wide, "' height='", high,
-           "' stroke='#bbbbbb' stroke-width='2'/><path stroke='", contour_colour,
-           "' stroke-width='1.5' d='", lines(contours_of(study), study.target.shown),
-           "'/><path stroke='", letters_colour, "' d='M", start.x - 6, " ", start.y,
-           "h12m-6 -6v12'/></g></defs>\n<rect width='", page, "' height='", all,
-           "' fill='white'/>\n", text(page / 2.0, 34, 24, "middle", title),
-           text(page / 2.0, 66, 18, "middle", settings_line(s)));
-  for (std::size_t i = 0; i < study.outcomes.size(); ++i) svg += panel(study.outcomes[i], study, i);
+  std::string svg = join(
+      "<svg xmlns='http://www.w3.org/2000/svg' width='", page, "' height='", all, "' viewBox='0 0 ",
+      page, " ", all, "' font-family='sans-serif' fill='", letters_colour, "'>\n<title>", title,
+      "</title>\n<desc>", settings, "</desc>\n<defs><g id='target' fill='none'><rect width='", wide,
+      "' height='", high, "' stroke='#bbbbbb' stroke-width='2'/><path stroke='", contour_colour,
+      "' stroke-width='1.5' d='", lines(contours_of(study), study.target.shown),
+      "'/><path stroke='", letters_colour, "' d='M", start.x - 6, " ", start.y,
+      "h12m-6 -6v12'/></g></defs>\n<rect width='", page, "' height='", all, "' fill='white'/>\n",
+      text(page / 2.0, 34, 24, "middle", title), text(page / 2.0, 66, 18, "middle", settings));
+  for (std::size_t i = 0; i < outcomes.size(); ++i) svg += panel(outcomes[i], study, i);
   svg += clock(s, below + 20) + "</svg>\n";
   const std::filesystem::path path = s.common.out / "particles_film.svg";
   write_atomically(path, svg);

@@ -49,7 +49,12 @@ std::string corner(const Tensor& places, const TargetStudy& study) {
 
 std::string settings_line(const Settings& s) {
   return join(s.particles, " particles, ", s.steps, " gradients each, rate ", s.rate,
-              ", α = ", s.alpha, ", seed ", s.common.seed);
+              ", α = ", s.alpha);
+}
+
+std::string seed_words(const Settings& s, const std::vector<Outcome>& shown) {
+  return join(", seed ", shown.front().seed,
+              s.seeds == 1 ? "" : join(", of ", s.seeds, " the nearest to the medians"));
 }
 
 }  // namespace ladon::example

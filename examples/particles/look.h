@@ -27,5 +27,7 @@ Line points_of(const Tensor& places);
 std::string corner(const Tensor& places, const TargetStudy& study);
 
 std::string settings_line(const Settings& settings);
+/// ", seed 3, of 8 the one nearest to the medians"
+std::string seed_words(const Settings& settings, const std::vector<Outcome>& shown);
 
 }  // namespace ladon::example

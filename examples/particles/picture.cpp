@@ -124,15 +124,20 @@ std::filesystem::path draw_ends(const Settings& s, const std::vector<TargetStudy
   const Grid grid(s);
   for (std::size_t i = 0; i < studies.size(); ++i) {
     const Stage stage(picture, grid, studies[i]);
-    for (std::size_t j = 0; j < studies[i].outcomes.size(); ++j) {
-      const Outcome& o = studies[i].outcomes[j];
+    const std::vector<Outcome> outcomes = typical_runs(studies[i]);
+    for (std::size_t j = 0; j < outcomes.size(); ++j) {
+      const Outcome& o = outcomes[j];
       picture.panel(
           grid.at(i, j), "",
           headings(o, i == 0, j == 0, studies[i].target.title) + stage.script(o, 0, last_frame));
     }
   }
   add_legend(picture, grid.below(studies.size()));
-  return picture.draw("Where do they go?", settings_line(s), page, grid.below(studies.size()) + 60);
+  return picture.draw("Where do they go?",
+                      settings_line(s) + (s.seeds == 1 ? join(", seed ", s.common.seed)
+                                                       : join("; of ", s.seeds,
+                                                              " seeds, each row the typical one")),
+                      page, grid.below(studies.size()) + 60);
 }
 
 /// One target in time: a row a step, a column a method.
@@ -141,14 +146,16 @@ std::filesystem::path draw_course(const Settings& s, const TargetStudy& study) {
   const std::vector<std::size_t> shown = {4, 8, 16, 28, last_frame};
   const Grid grid(s);
   const Stage stage(picture, grid, study);
+  const std::vector<Outcome> outcomes = typical_runs(study);
   for (std::size_t i = 0; i < shown.size(); ++i)
-    for (std::size_t j = 0; j < study.outcomes.size(); ++j)
+    for (std::size_t j = 0; j < outcomes.size(); ++j)
       picture.panel(grid.at(i, j), "",
-                    headings(study.outcomes[j], i == 0, j == 0,
+                    headings(outcomes[j], i == 0, j == 0,
                              join("step ", step_of(static_cast<std::int64_t>(shown[i]), s))) +
-                        stage.script(study.outcomes[j], i == 0 ? 0 : shown[i - 1], shown[i]));
+                        stage.script(outcomes[j], i == 0 ? 0 : shown[i - 1], shown[i]));
   add_legend(picture, grid.below(shown.size()));
-  return picture.draw(join("How do they get there? ", study.target.title), settings_line(s), page,
+  return picture.draw(join("How do they get there? ", study.target.title),
+                      settings_line(s) + seed_words(s, outcomes), page,
                       grid.below(shown.size()) + 60);
 }
 
@@ -174,7 +181,7 @@ std::filesystem::path draw_collapse(const Settings& s, const std::vector<Remaini
            series(picture, "automatic", all, &Remaining::automatic, "points " + kind(2).points(1),
                   "svgd, α = auto"),
            series(picture, "per_coordinate", all, &Remaining::per_coordinate,
-                  "points " + kind(3).points(1), "svgd, a kernel a coordinate"),
+                  "points " + kind(3).points(1), "svgd, one kernel per coordinate"),
            series(picture, "law", all, &Remaining::law, "lines " + Style{grey, 1, 0}.line(2),
                   "α·ln(M + 1)·(M − 1)/(M·D)"),
            series(picture, "svgd", all, &Remaining::svgd, "points " + kind(1).points(1), "svgd"),

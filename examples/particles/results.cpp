@@ -1,5 +1,7 @@
 #include "ladon/examples/particles/results.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "ladon/examples/common/text.h"
@@ -10,7 +12,9 @@ namespace {
 std::vector<Column> columns() {
   return {
       {"mean_error",
-       "distance of the particles' mean from the target's, in its standard deviations",
+       "distance of the particles' mean from the target's, in its standard deviations; mean over "
+       "seeds ± standard error, as all that follows; of independent draws the error that a mean "
+       "over as many sets of them would have",
        Better::lower},
       {"variance_ratio",
        "the particles' total variance over the target's: 1 where it is right, 0 where all sit at "
@@ -29,17 +33,34 @@ std::vector<Column> columns() {
       {"pooled_mode_mass", "as mode_mass, of the same"}};
 }
 
-Row row_of(const std::string& name, const Outcome& o) {
-  return {name,
-          {{o.end.mean_error},
-           {o.end.variance_ratio},
-           {o.end.inner_half},
-           {o.end.mode_mass},
-           {o.ksd},
-           {o.pooled.mean_error},
-           {o.pooled.variance_ratio},
-           {o.pooled.mode_mass}},
-          o.diverged_at != 0};
+/// Means over the runs, of which one that diverged makes the row a diverged one.
+Row row_of(const std::string& name, const std::vector<Outcome>& runs) {
+  Row row{name, {}, std::any_of(runs.begin(), runs.end(), [](const Outcome& o) {
+            return o.diverged_at != 0;
+          })};
+  const auto add = [&](const auto& figure) {
+    std::vector<double> values;
+    for (const Outcome& o : runs) values.push_back(figure(o));
+    row.figures.push_back(estimate(values));
+  };
+  const auto figures = {&Figures::mean_error, &Figures::variance_ratio, &Figures::inner_half,
+                        &Figures::mode_mass};
+  for (double Figures::*figure : figures) add([=](const Outcome& o) { return o.end.*figure; });
+  add([](const Outcome& o) { return o.ksd; });
+  for (double Figures::*figure :
+       {&Figures::mean_error, &Figures::variance_ratio, &Figures::mode_mass})
+    add([=](const Outcome& o) { return o.pooled.*figure; });
+  return row;
+}
+
+/// What chance alone gives: the mean over many sets of draws, and the standard error that a mean
+/// over as many sets as there are seeds would have.
+Row chance_row(const std::string& name, const std::vector<Outcome>& sets, std::size_t seeds) {
+  Row row = row_of(name, sets);
+  for (Measured& figure : row.figures)
+    figure.se *=
+        seeds > 1 ? std::sqrt(static_cast<double>(sets.size()) / static_cast<double>(seeds)) : NAN;
+  return row;
 }
 
 nlohmann::ordered_json as_json(const Figures& f) {
@@ -57,7 +78,7 @@ nlohmann::ordered_json as_json(const Tensor& places) {
 }
 
 nlohmann::ordered_json as_json(const TargetStudy& study, const Outcome& o, bool course) {
-  nlohmann::ordered_json run{{"target", study.target.name}, {"method", o.method}};
+  nlohmann::ordered_json run{{"target", study.target.name}, {"method", o.method}, {"seed", o.seed}};
   run.update(as_json(o.end));
   run["ksd"] = o.ksd;
   run["pooled"] = as_json(o.pooled);
@@ -74,8 +95,10 @@ nlohmann::ordered_json as_json(const TargetStudy& study, const Outcome& o, bool 
 Table table_of(const TargetStudy& study, bool with_target) {
   Table table(with_target ? "method" : study.target.name, columns());
   const std::string before = with_target ? study.target.name + ", " : "";
-  for (const Outcome& o : study.outcomes) table.add(row_of(before + o.method, o));
-  table.add(row_of(before + study.independent.method, study.independent));
+  for (const std::vector<Outcome>& runs : study.runs)
+    table.add(row_of(before + runs.front().method, runs));
+  table.add(chance_row(before + study.independent.front().method, study.independent,
+                       study.runs.front().size()));
   return table;
 }
 
@@ -83,7 +106,7 @@ Table collapse_table(const Settings& s, const std::vector<Remaining>& all) {
   const std::string m = std::to_string(s.collapse_particles);
   Table table(
       "dimension",
-      {{"svgd", join("variance a coordinate that ", m,
+      {{"svgd", join("variance per coordinate that ", m,
                      " particles keep of N(0, 1) in D dimensions, median rule; the target's is 1")},
        {"law", "α·ln(M + 1)(M - 1)/(M·D), where the particles are a regular simplex: D ≥ M - 1"},
        {"automatic", "the same with --alpha auto: α follows from the particles at every step"},
@@ -103,9 +126,10 @@ nlohmann::ordered_json details(const Settings& s, const std::vector<TargetStudy>
                                 {"variance", {m.variance_x, m.variance_y}},
                                 {"mode_mass", m.second_mode},
                                 {"h2", m.total_variance()}};
-    for (const Outcome& o : study.outcomes)
-      runs.push_back(as_json(study, o, study.target.name == s.course));
-    runs.push_back(as_json(study, study.independent, false));
+    const std::uint64_t shown = typical_runs(study).front().seed;
+    for (const std::vector<Outcome>& of_seeds : study.runs)
+      for (const Outcome& o : of_seeds)
+        runs.push_back(as_json(study, o, study.target.name == s.course && o.seed == shown));
   }
   return {{"truth", truth}, {"runs", runs}};
 }

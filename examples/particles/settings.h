@@ -14,6 +14,7 @@ struct Settings {
   std::vector<std::string> targets;  ///< As in target_names().
   std::vector<std::string> methods;  ///< As in method_names().
   std::string course;                ///< The target that is drawn in time; empty: the usual.
+  std::int64_t seeds = 8;            ///< Runs of each method on each target.
   std::int64_t particles = 50;       ///< M
   std::int64_t steps = 4000;         ///< Gradients of each particle.
   double rate = 0.02;                ///< Of a step on U = −ln p.

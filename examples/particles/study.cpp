@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "ladon/autograd/ops.h"
+#include "ladon/core/parallel.h"
+#include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/optim/samplers/discrepancy.h"
 
@@ -58,17 +60,29 @@ double ksd_of(const Tensor& places, const TargetStudy& study) {
   return std::sqrt(ksd(places, study.target.density, {.h2 = h2}).v);
 }
 
+/// What a seed draws for a target.
+Generator generator(const TargetStudy& study, std::uint64_t seed) {
+  const std::vector<std::string> names = target_names();
+  const auto place = std::find(names.begin(), names.end(), study.target.name) - names.begin();
+  return Generator(seed).split(static_cast<std::uint64_t>(place));
+}
+
 Outcome run_method(const std::string& method, const Settings& s, const TargetStudy& study,
-                   const Tensor& start, const Generator& rng, Progress& progress) {
-  Outcome outcome{method, {}, unknown, unknown, NAN};
+                   std::uint64_t seed) {
+  const Generator rng = generator(study, seed);
+  Generator of_start = rng.split(0);
+  const Point& at = study.target.start;
+  constexpr double spread = 0.3;
+  const Tensor start =
+      normal({s.particles, 2}, of_start, 0, spread, f64) + tensor({at.x, at.y}, f64);
+  Outcome outcome{method, seed, {}, unknown, unknown, NAN};
   Record record(s, start);
-  const std::string what = join(study.target.title, ", ", method);
-  constexpr std::int64_t told = 100;
   try {
-    move(method, study.target, s, start, rng, [&](std::int64_t step, const Tensor& places) {
-      record.see(step, places);
-      if (step % told == 0) progress.step(what, told * cost(method));
-    });
+    move(method, study.target, s, start, rng.split(2),
+         [&](std::int64_t step, const Tensor& places) {
+           stop_if_interrupted();
+           record.see(step, places);
+         });
     record.end();
     const Tensor end = record.frames().back().places;
     outcome.end = figures_of(end, study);
@@ -82,19 +96,28 @@ Outcome run_method(const std::string& method, const Settings& s, const TargetStu
 }
 
 /// What chance alone makes of so many particles.
-Outcome independent(const Settings& s, const TargetStudy& study, Generator rng) {
+std::vector<Outcome> independent(const Settings& s, const TargetStudy& study, Generator rng) {
   constexpr int sets = 200;
-  Outcome mean{"independent draws", {}, {0, 0, 0, 0}, unknown, 0};
+  std::vector<Outcome> all;
   for (int i = 0; i < sets; ++i) {
     const Tensor places = study.truth.draws(s.particles, rng);
-    const Figures f = figures_of(places, study);
-    mean.end.mean_error += f.mean_error / sets;
-    mean.end.variance_ratio += f.variance_ratio / sets;
-    mean.end.inner_half += f.inner_half / sets;
-    mean.end.mode_mass += f.mode_mass / sets;
-    mean.ksd += ksd_of(places, study) / sets;
+    all.push_back(
+        {"independent draws", 0, {}, figures_of(places, study), unknown, ksd_of(places, study)});
   }
-  return mean;
+  return all;
+}
+
+/// Adds to each seed's distance how far its figure is from the median, in units of the range.
+void add_distances(const std::vector<double>& figures, std::vector<double>& distances) {
+  std::vector<double> sorted = figures;
+  std::erase_if(sorted, [](double x) { return !std::isfinite(x); });
+  if (sorted.empty()) return;
+  std::sort(sorted.begin(), sorted.end());
+  const double range = sorted.back() - sorted.front();
+  const double median = (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
+  if (!(range > 0)) return;
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    distances[i] += std::isfinite(figures[i]) ? std::abs(figures[i] - median) / range : 1;
 }
 
 }  // namespace
@@ -113,24 +136,45 @@ Figures figures_of(const Tensor& places, const TargetStudy& study) {
           found.second_mode};
 }
 
+std::vector<Outcome> typical_runs(const TargetStudy& study) {
+  std::vector<double> distances(study.runs.front().size(), 0);
+  for (const std::vector<Outcome>& runs : study.runs)
+    for (double Figures::*figure :
+         {&Figures::variance_ratio, &Figures::inner_half, &Figures::mode_mass}) {
+      std::vector<double> values;
+      for (const Outcome& o : runs) values.push_back(o.end.*figure);
+      add_distances(values, distances);
+    }
+  const auto seed = std::min_element(distances.begin(), distances.end()) - distances.begin();
+  std::vector<Outcome> shown;
+  for (const std::vector<Outcome>& runs : study.runs)
+    shown.push_back(runs[static_cast<std::size_t>(seed)]);
+  return shown;
+}
+
 double work(const Settings& s) {
   double all = 0;
-  for (const std::string& method : s.methods) all += cost(method) * static_cast<double>(s.steps);
+  for (const std::string& method : s.methods)
+    all += cost(method) * static_cast<double>(s.steps * s.seeds);
   return all;
 }
 
 void run_methods(const Settings& s, TargetStudy& study, Progress& progress) {
-  const std::vector<std::string> names = target_names();
-  const auto place = std::find(names.begin(), names.end(), study.target.name) - names.begin();
-  const Generator rng = Generator(s.common.seed).split(static_cast<std::uint64_t>(place));
-  Generator of_start = rng.split(0);
-  const Point& at = study.target.start;
-  constexpr double spread = 0.3;
-  const Tensor start =
-      normal({s.particles, 2}, of_start, 0, spread, f64) + tensor({at.x, at.y}, f64);
-  study.independent = independent(s, study, rng.split(1));
-  for (const std::string& method : s.methods)
-    study.outcomes.push_back(run_method(method, s, study, start, rng.split(2), progress));
+  study.independent = independent(s, study, generator(study, s.common.seed).split(1));
+  for (const std::string& method : s.methods) {
+    std::vector<Outcome> runs;
+    parallel::in_order(
+        s.seeds, s.seeds,
+        [&](std::int64_t i) {
+          return run_method(method, s, study, s.common.seed + static_cast<std::uint64_t>(i));
+        },
+        [&](const Outcome& outcome) {
+          runs.push_back(outcome);
+          progress.step(join(study.target.title, ", ", method),
+                        cost(method) * static_cast<double>(s.steps));
+        });
+    study.runs.push_back(std::move(runs));
+  }
 }
 
 }  // namespace ladon::example

@@ -28,6 +28,7 @@ struct Figures {
 
 struct Outcome {
   std::string method;
+  std::uint64_t seed = 0;
   std::vector<Frame> frames;      ///< From the start on, ever further apart. The last is the end.
   Figures end = {}, pooled = {};  ///< Pooled: all places of the second half of the run.
   double ksd = 0;                 ///< Of the end.
@@ -40,10 +41,9 @@ struct TargetStudy {
 
   PlaneTarget target;
   Quadrature truth;
-  double inner;  ///< ln p on the border of the inner half.
-  std::vector<Outcome> outcomes;
-  Outcome independent =
-      {};  ///< What so many independent draws give, mean over many sets; no frames.
+  double inner;                            ///< ln p on the border of the inner half.
+  std::vector<std::vector<Outcome>> runs;  ///< Of each method that is finished, one per seed.
+  std::vector<Outcome> independent = {};  ///< Of many sets of as many independent draws; no frames.
 };
 
 /// Frame 0 is the start.
@@ -55,10 +55,14 @@ std::int64_t step_of(std::int64_t frame, const Settings& settings);
 /// Of places [n, 2].
 Figures figures_of(const Tensor& places, const TargetStudy& study);
 
+/// The runs to show, one per method, of the seed whose figures are nearest to the medians over seeds:
+/// in units of their range, summed over methods.
+std::vector<Outcome> typical_runs(const TargetStudy& study);
+
 /// Work of all methods on a target, in steps of Progress.
 double work(const Settings& settings);
 
-/// Adds outcomes to the study as they are finished. Throws Interrupted.
+/// Adds methods to the study as all seeds of them are finished. Throws Interrupted.
 void run_methods(const Settings& settings, TargetStudy& study, Progress& progress);
 
 }  // namespace ladon::example

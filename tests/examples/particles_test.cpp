@@ -28,19 +28,24 @@ class Particles : public test::Program {
       if (each.at("method") == name) return each;
     throw std::runtime_error("no row " + std::string(name));
   }
+  /// What independent draws have on average.
+  static double chance(const Run& run, const std::string& target, const char* figure) {
+    return row(run, target + ", independent draws").at(figure).at("mean");
+  }
   static bool has_gnuplot() { return std::system("gnuplot --version >/dev/null 2>&1") == 0; }
 
-  /// Where nothing is to be learned of many dimensions.
-  const std::string flat = " --dimensions 1 --collapse-particles 2 ";
+  /// One run of each method, and where nothing is to be learned of many dimensions.
+  const std::string flat = " --seeds 1 --dimensions 1 --collapse-particles 2 ";
 };
 
 TEST_F(Particles, HelpSaysWhatItTeaches) {
   const Run help = run("--help");
   EXPECT_EQ(help.status, 0);
   EXPECT_NE(help.out.find("falls as 1/D"), std::string::npos);
-  for (const char* option : {"--targets", "--methods", "--course", "--particles", "--steps",
-                             "--rate", "--alpha", "--noise", "--apart", "--dimensions",
-                             "--collapse-particles", "--threads", "--seed", "--out", "--json"})
+  for (const char* option :
+       {"--targets", "--methods", "--course", "--particles", "--steps", "--rate", "--alpha",
+        "--noise", "--apart", "--dimensions", "--collapse-particles", "--seeds", "--threads",
+        "--seed", "--out", "--json"})
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
 }
 
@@ -51,6 +56,7 @@ TEST_F(Particles, WhatAnOptionMayBeIsSaidInWords) {
                                       {"--methods", "svgd,svgd"},
                                       {"--course", "ring --targets modes"},
                                       {"--particles", "0"},
+                                      {"--seeds", "0"},
                                       {"--steps", "1e9"},
                                       {"--rate", "0"},
                                       {"--alpha", "automatic"},
@@ -82,7 +88,7 @@ TEST_F(Particles, TheTruthIsThatOfClosedForms) {
     EXPECT_NEAR(truth.at("variance").at(0), variance_x, 1e-5) << target;
     EXPECT_NEAR(truth.at("variance").at(1), variance_y, 1e-5) << target;
     // 200 sets of 50 draws: their inner half is known to 0.005, one standard error.
-    EXPECT_NEAR(of(result, target, "independent draws").at("inner_half"), 0.5, 0.02) << target;
+    EXPECT_NEAR(chance(result, target, "inner_half"), 0.5, 0.02) << target;
   };
   expect("gaussian", 0, 2, 1);
   expect("modes", 0, 0.36 + 1.5 * 1.5, 0.36);
@@ -91,7 +97,7 @@ TEST_F(Particles, TheTruthIsThatOfClosedForms) {
   expect("funnel", 0, 1.44, std::exp(0.72));
   EXPECT_NEAR(result.report.at("truth").at("modes").at("mode_mass"), 0.5, 1e-9);
   // Of 50 draws the variance, divided by 50, is 49/50 of the target's on average.
-  EXPECT_NEAR(of(result, "gaussian", "independent draws").at("variance_ratio"), 0.98, 0.04);
+  EXPECT_NEAR(chance(result, "gaussian", "variance_ratio"), 0.98, 0.04);
 }
 
 // Who climbs alone ends at the nearest mode. Repulsion carries some to the other; chains forget where they
@@ -123,7 +129,7 @@ TEST_F(Particles, TheDiscrepancyDoesNotMissAMode) {
   const auto& svgd = of(result, "modes", "svgd");
   EXPECT_EQ(svgd.at("mode_mass"), 0);
   EXPECT_GT(svgd.at("mean_error"), 0.8);
-  const double by_chance = of(result, "modes", "independent draws").at("ksd");
+  const double by_chance = chance(result, "modes", "ksd");
   EXPECT_LT(svgd.at("ksd"), by_chance);
   EXPECT_GT(of(result, "modes", "none").at("ksd"), by_chance);
 }
@@ -169,7 +175,7 @@ TEST_F(Particles, OnAGaussianChainsAreRightAndWgdIsALine) {
 // Variance α·ln(M + 1)(M − 1)/(M·D) for D ≥ M − 1; 1 with automatic α; and a kernel a coordinate makes of D
 // dimensions D times one.
 TEST_F(Particles, VarianceCollapsesAsTheLawSays) {
-  const std::string small = "--targets ring --methods none --steps 1 ";
+  const std::string small = "--seeds 1 --targets ring --methods none --steps 1 ";
   for (const auto& [m, alpha] : {std::pair(10, 1.0), {4, 2.5}}) {
     const Run result = run(small + detail::join("--alpha ", alpha, " --collapse-particles ", m,
                                                 " --dimensions 1,2,9,10,40,1000"));
@@ -213,12 +219,37 @@ TEST_F(Particles, EveryColumnIsExplained) {
 }
 
 TEST_F(Particles, SameBitsAtAnyNumberOfThreads) {
-  const std::string arguments = "--steps 60 --particles 20 --dimensions 1,30 ";
+  const std::string arguments = "--seeds 2 --steps 60 --particles 20 --dimensions 1,30 ";
   const Run one = run(arguments + "--threads 1"), three = run(arguments + "--threads 3");
   ASSERT_EQ(one.status, 0) << one.error;
   for (const char* what : {"rows", "runs", "truth"})
     EXPECT_EQ(one.report.at(what), three.report.at(what)) << what;
   EXPECT_NE(one.report.at("rows"), run(arguments + "--seed 2").report.at("rows"));
+}
+
+TEST_F(Particles, RowsAreMeansOverSeedsAndTheSeedShownIsOneOfThem) {
+  const std::string few =
+      "--targets modes --methods svgd,sgld --steps 200 --particles 10 "
+      "--dimensions 1 --collapse-particles 2 ";
+  const Run three = run(few + "--seed 4 --seeds 3"), last = run(few + "--seed 6 --seeds 1");
+  ASSERT_EQ(three.status, 0) << three.error;
+  std::vector<double> figures;
+  std::size_t shown = 0;
+  for (const auto& each : three.report.at("runs")) {
+    if (each.at("method") != "sgld") continue;
+    EXPECT_EQ(each.at("seed"), 4 + figures.size());
+    figures.push_back(each.at("variance_ratio"));
+    shown += each.contains("frames");
+  }
+  ASSERT_EQ(figures.size(), 3u);
+  EXPECT_EQ(shown, 1u);
+  const double mean = (figures[0] + figures[1] + figures[2]) / 3;
+  double squares = 0;
+  for (const double x : figures) squares += (x - mean) * (x - mean);
+  const auto& found = row(three, "modes, sgld").at("variance_ratio");
+  EXPECT_NEAR(found.at("mean"), mean, 1e-12);
+  EXPECT_NEAR(found.at("se"), std::sqrt(squares / 2 / 3), 1e-12);
+  EXPECT_EQ(of(last, "modes", "sgld").at("variance_ratio"), figures[2]) << "a seed alone differs";
 }
 
 /// How often `part` stands in the text.
@@ -288,7 +319,7 @@ TEST_F(Particles, WhoRunsAwayIsToldAndNotJudged) {
 }
 
 TEST_F(Particles, AnInterruptLeavesWhatIsFinished) {
-  const Run ended = interrupted("--particles 150 --steps 100000", SIGTERM);
+  const Run ended = interrupted("--seeds 1 --particles 150 --steps 100000", SIGTERM);
   EXPECT_EQ(ended.status, 130) << ended.error;
   ASSERT_FALSE(ended.report.is_null());
   EXPECT_EQ(ended.report.at("interrupted"), true);
