@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
@@ -78,6 +79,48 @@ std::vector<at::Tensor> values(const Named& parameters) {
   std::vector<at::Tensor> list;
   for (const auto& [name, value] : parameters) list.push_back(value);
   return list;
+}
+
+// The fused step on processors came with LibTorch 2.4.
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+PeerAdam::PeerAdam(std::vector<at::Tensor> parameters, const PeerAdamOptions& options)
+    : parameters_(std::move(parameters)), options_(options) {
+  for (const at::Tensor& p : parameters_) {
+    means_.push_back(at::zeros_like(p));
+    squares_.push_back(at::zeros_like(p));
+  }
+  steps_.assign(parameters_.size(), at::zeros({}, at::kFloat));  // one number for all
+}
+
+void PeerAdam::step() {
+  const at::NoGradGuard off;
+  std::vector<at::Tensor> gradients;
+  for (const at::Tensor& p : parameters_) gradients.push_back(p.grad());
+  steps_[0] += 1;
+  const auto fused = [&](auto update) {
+    update(parameters_, gradients, means_, squares_, at::TensorList(), steps_, options_.lr, 0.9,
+           0.999, options_.weight_decay, options_.eps, false, false);
+  };
+  options_.decoupled ? fused([](auto&&... of) { at::_fused_adamw_(of...); })
+                     : fused([](auto&&... of) { at::_fused_adam_(of...); });
+}
+#else
+PeerAdam::PeerAdam(std::vector<at::Tensor> parameters, const PeerAdamOptions& options)
+    : parameters_(std::move(parameters)), options_(options) {
+  const auto [lr, eps, decay, decoupled] = options_;
+  if (decoupled)
+    optimizer_ = std::make_shared<torch::optim::AdamW>(
+        parameters_, torch::optim::AdamWOptions(lr).eps(eps).weight_decay(decay));
+  else
+    optimizer_ = std::make_shared<torch::optim::Adam>(
+        parameters_, torch::optim::AdamOptions(lr).eps(eps).weight_decay(decay));
+}
+
+void PeerAdam::step() { optimizer_->step(); }
+#endif
+
+void PeerAdam::zero_grad() {
+  for (at::Tensor& p : parameters_) p.mutable_grad().reset();
 }
 
 at::Tensor peer_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

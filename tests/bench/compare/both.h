@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,25 @@ using Named = std::map<std::string, at::Tensor>;
 Named to_peer(const Module& model);
 double difference(const Module& ours, const Named& theirs);
 std::vector<at::Tensor> values(const Named& parameters);
+
+/// Adam, or with `decoupled` decay AdamW, by LibTorch's fused step, which it has from 2.4 on; before,
+/// by its C++ optimizer.
+struct PeerAdamOptions {
+  double lr = 1e-3, eps = 1e-8, weight_decay = 0;
+  bool decoupled = false;
+};
+class PeerAdam {
+ public:
+  PeerAdam(std::vector<at::Tensor> parameters, const PeerAdamOptions& options);
+  void zero_grad();
+  void step();
+
+ private:
+  std::vector<at::Tensor> parameters_;
+  PeerAdamOptions options_;
+  std::vector<at::Tensor> means_, squares_, steps_;     ///< Of the fused step.
+  std::shared_ptr<torch::optim::Optimizer> optimizer_;  ///< Null where there is a fused step.
+};
 
 /// softmax(q·kᵀ/√d + mask)·v. A boolean mask is true = may attend, here as there.
 at::Tensor peer_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "../machine.h"
@@ -103,16 +104,23 @@ std::string text(const Row& row, const Times& t) {
 }  // namespace
 
 Measured measure(const Sides& sides, int threads) {
-  std::vector<double> ours[2], theirs[2];
+  std::vector<int> peer_threads;
+  if (sides.theirs) peer_threads = threads > 1 ? std::vector{threads, 1} : std::vector{1};
+  std::vector<double> ours[2];
+  std::map<int, std::vector<double>> theirs[2];
   for (int round = 0; round < 2; ++round) {
     give_ours(threads);
     ours[round] = calls(sides.before_ours, sides.ours);
-    if (!sides.theirs) continue;
-    give_theirs(threads);
-    theirs[round] = calls([] {}, sides.theirs);
+    for (const int n : peer_threads) {
+      give_theirs(n);
+      theirs[round][n] = calls([] {}, sides.theirs);
+    }
   }
-  Measured m{summary(ours[0], ours[1]), {}};
-  if (sides.theirs) m.theirs = summary(theirs[0], theirs[1]);
+  Measured m{summary(ours[0], ours[1]), {}, 0};
+  for (const int n : peer_threads) {
+    const Times times = summary(theirs[0][n], theirs[1][n]);
+    if (m.peer_threads == 0 || times.median < m.theirs.median) m.theirs = times, m.peer_threads = n;
+  }
   return m;
 }
 
@@ -129,9 +137,10 @@ void print(const Row& row, int threads, const Measured& m) {
     std::snprintf(part, sizeof part, "%.0f%% %s", 100 * s, ceiling_name(row.ceiling));
   if (const double goal = goal_of(row, threads); goal > 0)
     std::snprintf(goal_text, sizeof goal_text, "%g %s", goal, met(row, goal, m) ? "met" : "missed");
+  const char* alone = m.peer_threads > 0 && m.peer_threads < threads ? "*" : "";
   std::printf("%-44s %7d %5s  %-24s %-24s %6s %-11s %-14s\n", row.name.c_str(), threads,
-              unit_name(row.unit), text(row, m.ours).c_str(), text(row, m.theirs).c_str(), ratio,
-              part, goal_text);
+              unit_name(row.unit), text(row, m.ours).c_str(), (text(row, m.theirs) + alone).c_str(),
+              ratio, part, goal_text);
   std::fflush(stdout);
 }
 
@@ -144,11 +153,13 @@ nlohmann::json to_json(const Row& row, int threads, const Measured& m) {
                          {"unit", unit_name(row.unit)},
                          {"ours", figure(row, m.ours.median)},
                          {"ours_range", range(m.ours)}};
-  for (const char* name : {"theirs", "theirs_range", "ratio", "share", "goal", "met"})
+  for (const char* name :
+       {"theirs", "theirs_range", "theirs_threads", "ratio", "share", "goal", "met"})
     line[name] = nullptr;
   if (m.theirs.median > 0) {
     line["theirs"] = figure(row, m.theirs.median);
     line["theirs_range"] = range(m.theirs);
+    line["theirs_threads"] = m.peer_threads;
     line["ratio"] = m.theirs.median / m.ours.median;
   }
   if (const double s = share(row, threads, m); s > 0) line["share"] = s;

@@ -12,18 +12,21 @@ struct Times {
   double median = 0, fastest = 0, slowest_round = 0;
 };
 
-/// What was measured of a row. `theirs` is 0 where there is no peer.
+/// What was measured of a row. `theirs` is 0 where there is no peer, and else of the number of threads
+/// with which it is faster.
 struct Measured {
   Times ours, theirs;
+  int peer_threads = 0;
 };
 
-/// Two rounds: ours, then theirs, 2 calls to warm up and at least 7 that count, for at least 0.1 s.
+/// Two rounds: ours, then theirs, on as many threads and on one, 2 calls to warm up and at least 7
+/// that count, for at least 0.1 s.
 Measured measure(const Sides& sides, int threads);
 
 void print_header();
 void print(const Row& row, int threads, const Measured& m);
-/// {"row", "threads", "unit", "ours", "theirs", "ours_range", "theirs_range", "ratio", "share", "goal",
-/// "met"}; what a row has not is null.
+/// {"row", "threads", "unit", "ours", "theirs", "ours_range", "theirs_range", "theirs_threads", "ratio",
+/// "share", "goal", "met"}; what a row has not is null.
 nlohmann::json to_json(const Row& row, int threads, const Measured& m);
 
 }  // namespace ladon::bench

@@ -65,7 +65,8 @@ It teaches where time goes: what is bound by arithmetic, what by memory, what by
 operation itself. Each row is computed by both on the same inputs. First the results must agree; then
 calls are timed in turns, two rounds of 2 warm and at least 7 timed calls each.
 
-  ours, theirs  median (fastest call .. slower round's median), in GF/s, ms or us
+  ours, theirs  median (fastest call .. slower round's median), in GF/s, ms or us; theirs* is
+                faster on one thread, and has one
   ratio         their time over ours: above 1 Ladon is faster
   share         of what this machine reaches: fused multiply-adds in f32, dgemm, memory
   goal          a speed to reach or a time to stay below, and whether it is met

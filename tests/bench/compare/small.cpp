@@ -78,8 +78,8 @@ Sides adam() {
   x.set_requires_grad();
   x.set_grad(g);
   const auto optimizer = std::make_shared<Adam>(std::vector<Tensor>{x});
-  const auto peer_optimizer = std::make_shared<torch::optim::Adam>(std::vector<at::Tensor>{peer_x},
-                                                                   torch::optim::AdamOptions(1e-3));
+  const auto peer_optimizer =
+      std::make_shared<PeerAdam>(std::vector<at::Tensor>{peer_x}, PeerAdamOptions{});
   return sides(
       [=] {
         optimizer->step();
@@ -109,7 +109,7 @@ std::vector<Row> small_rows() {
            .unit = Unit::microseconds,
            .amount = steps,
            .goal = {15, 0},
-           .make = [] { return mlp<Adam, torch::optim::Adam>(torch::optim::AdamOptions(1e-3)); }},
+           .make = [] { return mlp<Adam, PeerAdam>(PeerAdamOptions{}); }},
           {.name = "Adam 25 M",
            .goal = {12, 6.5},
            .ceiling = Ceiling::memory,

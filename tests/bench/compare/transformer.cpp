@@ -57,8 +57,9 @@ Sides training(const std::shared_ptr<Model>& model, const std::shared_ptr<Named>
                Ours ours, Theirs theirs) {
   auto adam = std::make_shared<AdamW>(model->parameters(),
                                       AdamWOptions{.lr = lr, .eps = eps, .weight_decay = decay});
-  auto peer_adam = std::make_shared<torch::optim::AdamW>(
-      values(*parameters), torch::optim::AdamWOptions(lr).eps(eps).weight_decay(decay));
+  auto peer_adam = std::make_shared<PeerAdam>(
+      values(*parameters),
+      PeerAdamOptions{.lr = lr, .eps = eps, .weight_decay = decay, .decoupled = true});
   const auto step = [=] {
     adam->zero_grad();
     backward(ours());
