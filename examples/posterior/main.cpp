@@ -13,7 +13,7 @@ namespace ladon::example {
 namespace {
 
 constexpr const char* summary = "What Bayesian means: the exact posterior, and methods beside it";
-constexpr const char* duration = "about 3 minutes on 2 cores";
+constexpr const char* duration = "about 5 minutes of processor time";
 constexpr const char* lesson =
     "A layer of attention with infinitely wide heads has a posterior that can be sampled exactly, "
     "for "
@@ -22,9 +22,8 @@ constexpr const char* lesson =
     "Gaussian process that it comes to as 1/H. Methods that move the weights of whole layers, from "
     "Hamiltonian Monte Carlo to SVGD and ensembles, are held against it: which find its mean, and "
     "which "
-    "its width? Samplers do; SVGD with α = 1, kde-WGD and ensembles are far too sure of "
-    "themselves, and "
-    "look calibrated only where they were stopped early.";
+    "its width? Samplers do; from a few heads on, SVGD with α = 1, kde-WGD and ensembles are far "
+    "too sure of themselves, the more so the longer they run.";
 const std::vector<Trial> trials = {
     {"posterior --heads 1 --labels one",
      "variance_ratio of gp: data of one head are not what infinitely many believe"},
@@ -96,7 +95,7 @@ void print(const std::string& question, const Table& table) {
 /// Whether it was not interrupted.
 bool teach(const Settings& s) {
   const auto start = std::chrono::steady_clock::now();
-  std::cout << s.draws << " data sets, " << s.members << " networks a method" << std::endl;
+  std::cout << s.draws << " data sets, " << s.members << " networks per method" << std::endl;
   const Study study = run_study(s);
   const Table approach = approach_table(study), methods = method_table(s, study, "finite_heads"),
               to_limit = method_table(s, study, "gp");
