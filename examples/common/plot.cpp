@@ -79,8 +79,8 @@ std::string letters(const std::string& text) {
   return std::regex_replace(text, marks, "");
 }
 
-/// How often each text stands in a drawing. Upright text that begins nearer to the left edge than it
-/// is high is cut there, and does not count.
+/// How often each text stands in a drawing. Upright text whose letters, four fifths of the font's size
+/// high, reach over the left edge is cut there, and does not count.
 std::map<std::string, int> texts_of(const std::string& svg) {
   static const std::regex tag("<[^>]*>"), place(R"(translate\(([-0-9.]+))"),
       size(R"(font-size="([0-9.]+))");
@@ -92,7 +92,8 @@ std::map<std::string, int> texts_of(const std::string& svg) {
     if (line.find("<g transform") != std::string::npos) group = line;
     if (line.find("<text") == std::string::npos) continue;
     if (group.find("rotate") != std::string::npos && std::regex_search(group, x, place)) {
-      if (std::regex_search(group, high, size) && std::stod(x[1]) < std::stod(high[1])) continue;
+      if (std::regex_search(group, high, size) && std::stod(x[1]) < 0.8 * std::stod(high[1]))
+        continue;
     }
     std::string words = std::regex_replace(line.substr(line.find("<text")), tag, "");
     for (const auto& [written, is] : {std::pair("&lt;", "<"), {"&gt;", ">"}, {"&amp;", "&"}})

@@ -106,7 +106,7 @@ TEST(Plot, LabelsOfTheScriptThatTheDrawingLacksAreNamed) {
     return testing::internal::GetCapturedStderr();
   };
   EXPECT_EQ(said(120), "");
-  for (const int narrow : {80, 70}) {  // gnuplot 5.4 cuts the label, or draws none
+  for (const int narrow : {75, 70}) {  // gnuplot 5.4 cuts the label, or draws none
     const std::string lines = said(narrow);
     EXPECT_NE(lines.find("lacks the label \"W_2 / sd\""), std::string::npos) << narrow << lines;
     EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1) << narrow << lines;
