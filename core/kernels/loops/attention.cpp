@@ -66,8 +66,9 @@ void multiply_rows(int64_t n, int64_t k, TileOperand<T> a, const T* b, int64_t b
 template <class T, int R = block_rows>
 void multiply(int64_t m, int64_t n, int64_t k, TileOperand<T> a, const T* b, int64_t b_row,
               const T* keep, T* c, int64_t c_row) {
+  constexpr int V = R < 4 ? 8 / R : block_vectors;
   for (; m >= R; m -= R) {
-    multiply_rows < T, R, R<4 ? 8 / R : block_vectors>(n, k, a, b, b_row, keep, c, c_row);
+    multiply_rows<T, R, V>(n, k, a, b, b_row, keep, c, c_row);
     a.data += R * a.row;
     c += R * c_row;
   }
