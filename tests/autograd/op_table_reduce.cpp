@@ -94,7 +94,7 @@ void add_sums(OpTable& t) {
   row.samples.push_back(
       value_only(sample("booleans", t.random_booleans({4, 5}), sum, 1, {1}, Dims::drop, total)));
   row.samples.push_back(
-      value_only(sample("long", t.random({70000}), sum, {}, {0}, Dims::drop, total)));
+      value_only(sample("long", t.random({70000}, 0, 1), sum, {}, {0}, Dims::drop, total)));
   t.add(row);
 
   row = reduction_row(t, "mean", mean, average);
