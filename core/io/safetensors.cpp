@@ -38,7 +38,8 @@ std::string read_header(InputFile& file) {
               " bytes long, but the length of the header alone takes 8");
   std::uint64_t length = 0;
   file.read(&length, sizeof(length));
-  check_foreign(path, {reinterpret_cast<const char*>(&length), sizeof length});
+  if (length > std::min(file.remaining(), largest_header))
+    check_foreign(path, {reinterpret_cast<const char*>(&length), sizeof length});
   LADON_CHECK(length <= file.remaining(), "load_safetensors", path, ": the header claims ", length,
               " bytes, but only ", file.remaining(), " are left; the file is truncated or damaged");
   LADON_CHECK(length <= largest_header, "load_safetensors", path, ": the header claims ", length,
@@ -56,7 +57,7 @@ void order_entries(const InputFile& file, std::vector<SafetensorsEntry>& entries
   const auto earlier = [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
   };
-  std::sort(entries.begin(), entries.end(), earlier);
+  std::stable_sort(entries.begin(), entries.end(), earlier);  // empty ones keep the header's order
   std::uint64_t next = 0;
   for (const SafetensorsEntry& entry : entries) {
     LADON_CHECK(entry.begin == next, "load_safetensors", file.path(), ": tensor '", entry.name,
