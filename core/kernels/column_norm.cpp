@@ -1,6 +1,7 @@
 // Batch norm: normalization over the rows of a matrix, in two passes over it forward beside its mean, and
 // two backward.
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -27,15 +28,21 @@ Tensor rstd_of(const Tensor& var, double eps) { return unary(Unary::rsqrt, plus(
 /// The rows of x; none where they have no elements, of which there may be very many.
 int64_t rows_of(const Tensor& x) { return x.size(1) == 0 ? 0 : x.size(0); }
 
-/// Two sums over rows [rows, n], [n] each: add(first row, count, sum, sum) adds those of a task.
+/// Two sums over rows [rows, n], [n] each: add(first row, count, sum, sum) adds those of a chunk. In
+/// f32 a sum of few rows is exact enough, and one of many is not: each row loses what is below its
+/// last digit.
 template <class T, class Add>
 std::array<Tensor, 2> sums_over_rows(int64_t rows, int64_t n, const Tensor& like, const Add& add) {
-  const int64_t grain = rows_per_task(n), tasks = (rows + grain - 1) / grain;
-  Tensor parts = zeros({tasks, 2, n}, like.dtype());
+  constexpr int64_t chunk = 64;
+  const int64_t chunks = (rows + chunk - 1) / chunk;
+  Tensor parts = zeros({chunks, 2, n}, like.dtype());
   T* to = parts.mutable_data<T>();
-  parallel::for_range(rows, grain, [&](int64_t begin, int64_t end) {
-    T* first = to + begin / grain * 2 * n;
-    add(begin, end - begin, first, first + n);
+  const int64_t grain = std::max<int64_t>(1, rows_per_task(n) / chunk);
+  parallel::for_range(chunks, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) {
+      T* first = to + c * 2 * n;
+      add(c * chunk, std::min(chunk, rows - c * chunk), first, first + n);
+    }
   });
   const Tensor sums = reduce(Reduce::sum, parts, {0}, false);
   return {view::select(sums, 0, 0), view::select(sums, 0, 1)};

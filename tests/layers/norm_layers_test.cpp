@@ -29,6 +29,18 @@ TEST(BatchNorm, NormalizesTheBatchAndKeepsItsStatistics) {
   EXPECT_EQ(layer.num_batches_tracked.item<std::int64_t>(), 1);
 }
 
+// ±0.1: a sum in f32 that took the 30,000 rows one after the other would lose the fifth digit.
+TEST(BatchNorm, KeepsItsDigitsOverManyRows) {
+  std::vector<float> rows;
+  for (int i = 0; i < 30000; ++i) rows.push_back(i % 2 ? 0.1f : -0.1f);
+  BatchNorm layer({.dim = 1, .momentum = 1});
+  const Tensor x = from_vector(rows, {30000, 1}).set_requires_grad();
+  backward(sum(layer(x) * x.detach()));
+  const double rstd = 1 / std::sqrt(0.01 + 1e-5);
+  EXPECT_NEAR(layer.running_var.item() / (0.01 * 30000 / 29999), 1, 2e-6);
+  EXPECT_NEAR(layer.weight.grad().item() / (30000 * 0.01 * rstd), 1, 2e-6);
+}
+
 TEST(BatchNorm, WithoutMomentumKeepsTheMeanOverBatches) {
   const BatchNorm layer({.dim = 1, .momentum = std::nullopt});
   for (const double mean : {1.0, 2.0, 6.0}) layer(column({mean - 1, mean + 1}));
