@@ -56,6 +56,10 @@ struct Call {
   std::uint64_t size = 0;    // of what this rank brings
   std::uint64_t detail = 0;  // Detail::value
   std::string_view name() const { return {operation, strnlen(operation, sizeof operation)}; }
+  /// As much of a name as a call sends.
+  static std::string_view name_of(std::string_view whole) {
+    return whole.substr(0, sizeof operation);
+  }
 };
 
 /// Of a rank whose session ends.
@@ -64,7 +68,7 @@ constexpr std::string_view ended = "the end";
 /// The calls of all ranks, in their order; empty where MPI fails.
 std::vector<Call> calls(std::string_view operation, std::uint64_t size, const Detail& detail) {
   Call own{.size = size, .detail = detail.value};
-  operation.copy(own.operation, sizeof own.operation);
+  Call::name_of(operation).copy(own.operation, sizeof own.operation);
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   std::vector<Call> all(static_cast<std::size_t>(ranks));
@@ -126,7 +130,7 @@ std::vector<std::uint64_t> meet(const char* operation, std::uint64_t size,
   for (std::size_t r = 0; r < all.size(); ++r) {
     LADON_CHECK(all[r].name() != ended, operation, "rank ", rank(), " makes this call, but rank ",
                 r, " has ended; all ranks make the same calls in the same order");
-    LADON_CHECK(all[r].name() == operation, operation, "rank ", rank(),
+    LADON_CHECK(all[r].name() == Call::name_of(operation), operation, "rank ", rank(),
                 " makes this call, but rank ", r, " calls ", all[r].name(),
                 "; all ranks make the same calls in the same order");
     sizes.push_back(all[r].size);

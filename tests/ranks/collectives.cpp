@@ -129,6 +129,7 @@ void order() {
       },
       "the same calls in the same order");
   expect([&] { ranks::barrier(first ? "barrier" : "Cholesky"); }, "the same order");
+  ranks::barrier("a_name_of_more_than_twenty_four_bytes");
   expect([&] { ranks::all_reduce(first ? x : y); }, "as the number of its dtype");
   expect([&] { ranks::broadcast(x, first ? 0 : 1); }, "as the source");
   expect([&] { ranks::gather_rows(zeros(first ? Shape{2, 3} : Shape{3, 2})); }, "rows");
