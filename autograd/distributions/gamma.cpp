@@ -121,10 +121,11 @@ Tensor log_normalizer(const Tensor& a) { return sum(lgamma(a), -1) - lgamma(sum(
 }  // namespace
 
 Tensor Dirichlet::log_prob(const Tensor& x) const {
-  const Tensor outside = logical_or(less(x, 0), greater(x, 1));
-  const Tensor terms =
-      on_support(x, outside, 1, [&](const Tensor& at) { return xlogy(concentration_ - 1, at); });
-  return sum(terms, -1) - log_normalizer(concentration_);
+  const Tensor outside = any(logical_or(less(x, 0), greater(x, 1)), -1, keep_dims);
+  const auto log_density = [&](const Tensor& at) {
+    return sum(xlogy(concentration_ - 1, at), -1, keep_dims);
+  };
+  return squeeze(on_support(x, outside, 1, log_density), -1) - log_normalizer(concentration_);
 }
 
 Tensor Dirichlet::mean() const { return concentration_ / sum(concentration_, -1, keep_dims); }

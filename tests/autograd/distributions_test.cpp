@@ -205,7 +205,9 @@ TEST(Distributions, OutsideOfTheSupportThereIsNoDensity) {
   backward(sum(beta));
   EXPECT_EQ(x.grad().to_vector(), (std::vector<double>{0, 1 / 0.5 - 2 / 0.5, 0}));
   EXPECT_EQ(Gamma(number(2), number(1)).log_prob(number(-1)).item(), -HUGE_VAL);
-  EXPECT_EQ(Dirichlet(f({2, 2})).log_prob(f({-0.5, 1.5})).item(), -HUGE_VAL);
+  for (const double a : {0.5, 1.0, 2.0})  // at a zero, too, where the density may be infinite
+    for (const Tensor& p : {f({-0.5, 1.5}), f({-1, 0}), f({0, 1.5})})
+      EXPECT_EQ(Dirichlet(full({2}, a, f64)).log_prob(p).item(), -HUGE_VAL) << a;
   EXPECT_TRUE(std::isnan(Beta(number(2), number(3)).log_prob(number(std::nan(""))).item()));
 }
 
