@@ -66,8 +66,8 @@ class Sweep final : GradientSink {
   void run_to_leaves() {
     for (Visit& visit : visits_)
       if (const Leaf* leaf = visit.leaf()) {
-        leaf->check_own_gradient("backward");
         visit.wanted = !leaf->frozen();
+        if (visit.wanted) leaf->check_own_gradient("backward");
       }
     run([this](Visit& visit) {
       call_hooks(visit);

@@ -105,14 +105,18 @@ std::vector<LeafUse> leaves_of(const Tensor& output) {
 
 // --- what Tensor itself knows of its history ---
 
+bool Tensor::requires_grad() const { return history_ && !history_->frozen(); }
+
 Tensor& Tensor::set_requires_grad(bool on) {
   LADON_CHECK(defined(), "set_requires_grad", "the tensor is undefined");
   LADON_CHECK(is_floating(dtype_), "set_requires_grad",
               "only floating-point tensors have gradients, got ", dtype_);
   LADON_CHECK(!history_ || Leaf::of(*this), "set_requires_grad", "the tensor is the result of `",
               history_->operation(), "`; only leaves can be switched; use detach()");
-  if (Leaf* leaf = Leaf::of(*this)) leaf->freeze(!on);
-  if (on != requires_grad()) history_ = on ? std::make_shared<Leaf>(*this) : nullptr;
+  if (Leaf* leaf = Leaf::of(*this))
+    leaf->freeze(!on);
+  else if (on)
+    history_ = std::make_shared<Leaf>(*this);
   return *this;
 }
 

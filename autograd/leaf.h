@@ -2,6 +2,7 @@
 // Leaves: the tensors that gradients are wanted for. Users see them through Tensor (grad, set_grad,
 // set_requires_grad); this is for those who write gradients or take them: optimizers, particles.
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -53,7 +54,7 @@ class Leaf final : public Node {
 
   /// A frozen leaf, whichever handle froze it, is given no gradient by backward().
   void freeze(bool on) { frozen_ = on; }
-  bool frozen() const { return frozen_; }
+  bool frozen() const override { return frozen_; }
 
   /// Says that another tensor stands in this one's place from now on ("Module::to(f64)").
   void replace(std::string by) { replaced_by_ = std::move(by); }
@@ -62,12 +63,12 @@ class Leaf final : public Node {
   void check_in_place(const char* operation) const;
 
  private:
-  mutable std::mutex mutex_;  // guards what follows, but for replaced_by_
+  std::atomic<bool> frozen_ = false;  // one thread may freeze what others record
+  std::string replaced_by_;
+  mutable std::mutex mutex_;  // guards what follows
   Tensor gradient_;
   bool used_ = false;
   std::unique_ptr<Rewrite> rewrite_;
-  std::string replaced_by_;
-  bool frozen_ = false;
 };
 
 /// A leaf that something depends on, and the operation that uses it.

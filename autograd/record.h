@@ -86,6 +86,8 @@ class Node : public std::enable_shared_from_this<Node> {
   std::uint64_t add_hook(std::function<Tensor(const Tensor& gradient)> hook);
   void remove_hook(std::uint64_t id) { hooks_->erase(id); }
 
+  /// Whether it is a leaf that no operation is recorded for.
+  virtual bool frozen() const { return false; }
   /// Nodes of the inputs; null for an input that needs no gradient.
   virtual std::span<std::shared_ptr<Node>> inputs() = 0;
   virtual void backward(const Tensor& gradient, GradientSink& sink) = 0;
@@ -169,6 +171,11 @@ RuleWithForward<Rule, Forward> with_forward(Rule rule, Forward forward) {
 }
 
 namespace detail {
+
+/// The node that a gradient of x goes to; null where none is wanted.
+inline std::shared_ptr<Node> node_of(const Tensor& x) {
+  return x.requires_grad() ? x.history() : nullptr;
+}
 
 template <class Rule>
 inline constexpr bool is_symmetric = false;
@@ -254,7 +261,7 @@ class RuleNode final : public LinkedNode<std::array<std::shared_ptr<Node>, sizeo
   static auto links(std::initializer_list<Input> inputs) {
     std::array<std::shared_ptr<Node>, sizeof...(Rules)> nodes;
     auto node = nodes.begin();
-    for (const Input& input : inputs) *node++ = input.tensor->history();
+    for (const Input& input : inputs) *node++ = node_of(*input.tensor);
     return nodes;
   }
   template <std::size_t... I>
@@ -352,7 +359,7 @@ template <class Rule>
 Tensor record_joint(const char* operation, Tensor y, std::span<const Tensor> inputs, Rule rule) {
   if (!recorded(inputs)) return y;
   std::vector<std::shared_ptr<Node>> links;
-  for (const Tensor& input : inputs) links.push_back(input.history());
+  for (const Tensor& input : inputs) links.push_back(detail::node_of(input));
   detail::attach(
       y, std::make_shared<detail::JointNode<Rule>>(operation, y, std::move(links), std::move(rule)),
       detail::origins(inputs));

@@ -32,9 +32,9 @@ struct Tangent;
 /// Threads. Different tensors may be used in different threads, and one tensor may be *read* by any
 /// number of them at once: operations on it, recorded or not, `grad()` and `backward()` included
 /// (a graph that two sweeps share needs retain_graph). backward() from several threads onto common
-/// leaves loses nothing, but the order of the sums, and so their last bits, are then those of chance. Whatever changes a tensor (mutable_data, the
-/// operations named with a trailing _, set_grad, set_requires_grad, set_history, hooks, an
-/// optimizer's step) must not run beside any other use of it.
+/// leaves loses nothing, but the last bits of the sums are then those of chance. Whatever changes a
+/// tensor (mutable_data, the operations named with a trailing _, set_grad, set_requires_grad,
+/// set_history, hooks, an optimizer's step) must not run beside any other use of it.
 class Tensor {
  public:
   Tensor() = default;
@@ -118,9 +118,9 @@ class Tensor {
   // by design, and the only place where core leans on a floor above it.
 
   /// Whether operations on this tensor are recorded.
-  bool requires_grad() const { return history_ != nullptr; }
-  /// Makes this tensor a leaf whose gradient `backward` accumulates; false detaches it, and no other
-  /// handle of the leaf is given a gradient. Error: integers, booleans, results of recorded operations.
+  bool requires_grad() const;
+  /// Makes this tensor a leaf whose gradient `backward` accumulates. False freezes the leaf, and true
+  /// thaws it, for all of its handles. Error: integers, booleans, results of recorded operations.
   Tensor& set_requires_grad(bool on = true);
   /// The accumulated gradient of a leaf; undefined before the first backward.
   Tensor grad() const;
@@ -129,6 +129,7 @@ class Tensor {
   void set_grad(Tensor grad);
   /// The same elements without history and tangent: a constant.
   Tensor detach() const;
+  /// Null for a constant; a frozen leaf keeps its own.
   const std::shared_ptr<Node>& history() const& { return history_; }
   std::shared_ptr<Node> history() && { return std::move(history_); }
   void set_history(std::shared_ptr<Node> history) { history_ = std::move(history); }

@@ -134,7 +134,7 @@ std::int64_t Module::parameter_count() const {
 
 void Module::zero_grad() {
   for (Tensor& x : parameters())
-    if (x.requires_grad()) x.set_grad(Tensor());
+    if (Leaf::of(x)) x.set_grad(Tensor());
 }
 
 StateDict Module::state_dict() const {
@@ -188,13 +188,13 @@ void Module::to(DType dtype) {
   walk.on_tensor = [&](const std::string&, Tensor& x, Walk::Kind kind) {
     if (kind == Walk::Kind::hyperparameter) return;
     if (!is_floating(x.dtype()) || x.dtype() == dtype) return;
-    if (!x.requires_grad()) {
+    if (!x.history()) {
       x = cast(x, dtype);
       return;
     }
     Tensor& y = converted[x.history()];
     if (!y.defined()) {
-      y = ladon::parameter(cast(x.detach(), dtype));
+      y = ladon::parameter(cast(x.detach(), dtype)).set_requires_grad(x.requires_grad());
       Leaf::of(x)->replace(detail::join("Module::to(", dtype, ")"));
     }
     x = y;
@@ -259,12 +259,12 @@ void detail::separate(Module& copy, std::uint64_t index) {
   Walk walk;
   walk.on_tensor = [&](const std::string&, Tensor& x, Walk::Kind) {
     const Tensor values = ladon::clone(x.detach());
-    if (!x.requires_grad()) {
+    if (!x.history()) {
       x = values;
       return;
     }
     Tensor& own = leaves[x.history()];
-    if (!own.defined()) own = parameter(values);
+    if (!own.defined()) own = parameter(values).set_requires_grad(x.requires_grad());
     x = own;
   };
   walk.on_generator = [&](const std::string&, Generator& rng) { rng = rng.split(index); };

@@ -13,7 +13,7 @@ void check_parameters(const std::vector<Tensor>& parameters) {
   std::map<const Node*, std::size_t> seen;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Tensor& x = parameters[i];
-    LADON_CHECK(x.defined() && x.requires_grad(), "optimizer", "parameter ", i,
+    LADON_CHECK(x.defined() && x.history(), "optimizer", "parameter ", i,
                 " requires no gradient; make it with parameter(x)");
     LADON_CHECK(x.contiguous(), "optimizer", "parameter ", i, " of shape ", x.shape(),
                 " is not contiguous (strides ", x.strides(), ")");

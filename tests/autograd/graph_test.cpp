@@ -209,13 +209,19 @@ TEST(RequiresGrad, IsForFloatingLeaves) {
 
 TEST(RequiresGrad, FalseHoldsForEveryHandleOfTheLeaf) {
   const Tensor x = leaf({3}), y = leaf({2});
-  Tensor(x).set_requires_grad(false);
-  backward(sum(x * y));
+  Tensor other = x;
+  const Tensor before = sum(x * y);
+  other.set_requires_grad(false);
+  EXPECT_FALSE(x.requires_grad());
+  EXPECT_FALSE((x * 2).requires_grad());
+  backward(before + sum(x * y));
   EXPECT_FALSE(x.grad().defined());
-  EXPECT_EQ(y.grad().item(), 3);
-  Tensor(x).set_requires_grad();
+  EXPECT_EQ(y.grad().item(), 6);
+  other.set_requires_grad();  // the handle that froze it thaws it
+  EXPECT_TRUE(x.requires_grad());
   backward(sum(x * y));
   EXPECT_EQ(x.grad().item(), 2);
+  EXPECT_EQ(other.grad().item(), 2);
 }
 
 TEST(GradMode, IsHandedOnToTheBackground) {

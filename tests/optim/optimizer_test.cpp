@@ -263,13 +263,14 @@ TEST(Optimizer, LeavesWhatIsFrozen) {
     backward(sum(square(layer(ones({3, 2})))));
     sgd.step();
   };
-  for (auto& [name, p] : layer.named_parameters())
+  auto parameters = layer.named_parameters();
+  for (auto& [name, p] : parameters)
     if (name == "weight") p.set_requires_grad(false);
   step();
   EXPECT_FALSE(layer.weight.grad().defined());
   EXPECT_TRUE(all_equal(layer.weight.detach(), weight));
   EXPECT_FALSE(all_equal(layer.bias.detach(), bias));
-  for (auto& p : layer.parameters()) p.set_requires_grad(true);
+  for (auto& [name, p] : parameters) p.set_requires_grad(true);
   step();
   EXPECT_FALSE(all_equal(layer.weight.detach(), weight));
 }
