@@ -34,7 +34,7 @@ infinite::Kernel normalized(const infinite::Kernel& k, bool centered, double eps
                             double beside) {
   const infinite::Law makes = k.law.after_trained_scale(trained && k.ntk.defined());
   infinite::Kernel result = infinite::map_pairs(k, makes, [&](const infinite::Pairs& inputs) {
-    const infinite::Pairs pairs = centered ? inputs.centered() : inputs;
+    const infinite::Pairs pairs = centered ? inputs.centered("LayerNorm", eps) : inputs;
     // At least the smallest number: zeros stay zeros even where eps = 0.
     const auto power = [&](const Tensor& variance) {
       return maximum(variance + eps, scalar(std::numeric_limits<double>::min(), f64));

@@ -76,9 +76,19 @@ Tensor Pairs::right_variance() const {
   return has_positions && entries == Entries::full ? unsqueeze(ladon::diagonal(right), -2) : right;
 }
 
-Pairs Pairs::centered() const {
+Pairs Pairs::centered(const char* operation, double eps) const {
   if (!left_mean.defined()) return *this;
   const bool tables = has_positions && entries == Entries::full;
+  const auto check_digits = [&](const Tensor& power, const Tensor& mean, const Tensor& mask) {
+    const Tensor of_each = tables ? ladon::diagonal(power.detach()) : power.detach();
+    const Tensor m2 = square(mean.detach()), spread = of_each - m2 + eps;
+    const Tensor lost = less(spread, 1e-12 * m2);
+    LADON_CHECK(!any(mask.defined() ? logical_and(lost, mask) : lost).item<bool>(), operation,
+                "the channels of an input have mean² up to ", amax(m2).item(),
+                " and a variance that rounding loses beside it; subtract a constant from the data");
+  };
+  check_digits(left, left_mean, left_mask);
+  check_digits(right, right_mean, right_mask);
   const auto product = [&](const Tensor& a, const Tensor& b) {
     return tables ? unsqueeze(a, -1) * unsqueeze(b, -2) : a * b;
   };

@@ -96,8 +96,9 @@ struct Pairs {
   Tensor left_variance() const;
   Tensor right_variance() const;
 
-  /// The pairs of channels less their means.
-  Pairs centered() const;
+  /// The pairs of channels less their means, to be divided by their variances + eps. Throws Error
+  /// where a visible token's mean is so large beside those that rounding leaves few digits.
+  Pairs centered(const char* operation, double eps) const;
 
   /// A block with zeros in the rows and columns of masked positions.
   Tensor visible(const Tensor& block) const;

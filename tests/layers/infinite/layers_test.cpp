@@ -184,6 +184,21 @@ TEST(LayerNormLimit, OfDataIsExact) {
   }
 }
 
+TEST(LayerNormLimit, OfDataTellsWhereItsMeansLeaveNoDigits) {
+  Generator rng(1);
+  const LayerNorm norm({.dim = 6, .affine = false});
+  const Tensor x = normal({3, 2, 6}, rng, 2, 1, f64);
+  test::expect_error([&] { limit(norm)(x + 1e9); }, "[LayerNorm] the channels");
+  test::expect_error([&] { limit(norm)(x, x + 1e9); }, "subtract a constant");
+  // What a masked token holds does not count.
+  const Tensor mask = tensor({1, 0, 1, 1, 0, 1}, {3, 2}, boolean);
+  const Tensor far = where(unsqueeze(mask, -1), x, scalar(1e9, f64));
+  const auto pooled = [&](const Tensor& values) {
+    return limit(Sequential(norm, MeanPool()))(Inputs(values, mask)).nngp;
+  };
+  EXPECT_TRUE(all_close(pooled(far), pooled(x), 1e-12, 1e-12));
+}
+
 TEST(LayerNormLimit, NeedsKnownMeans) {
   Generator rng(1);
   const Sequential net(dense(4, 8, rng), Activation(Nonlinearity::relu), LayerNorm({.dim = 8}));

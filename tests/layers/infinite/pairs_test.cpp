@@ -193,7 +193,6 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"layers/infinite/kernel/roots.cpp", "refuses second derivatives"},
       {"core/io/dlpack.cpp", "refuses to give away what is trained"},
       {"autograd/dot.cpp", "draws what was recorded"},
-      {"optim/parameters.cpp", "refuses parameters that are not trained"},
       {"optim/training_run.cpp", "refuses to save what is trained as a number of the run"},
       {"optim/particles/particles.cpp", "refuses parameters that are not trained"},
       {"optim/particles/kernel.cpp", "refuses profiles that have no slope"},
