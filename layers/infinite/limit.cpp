@@ -49,6 +49,7 @@ Limit Limit::with_pivots(const Inputs& x, int count) const {
   const NoGrad off;
   Limit y = *this;
   y.landmarks_ = landmarks(x);
+  y.pivots_.reset();  // those of an earlier call would be taken for found
   std::map<std::uint64_t, Pivots> found;
   for (int i = 0; i < count && draws(); ++i) {
     const std::uint64_t number = replicate_ + static_cast<std::uint64_t>(i);

@@ -43,6 +43,7 @@ std::string hash_of(const Layer& model) {
 
 /// The kernels of the first two inputs.
 std::string hash_of_kernels(const GramPlan& plan, Get get) {
+  if (plan.passes.empty()) return "none";  // of no inputs
   const GramTile first{0, 0, std::min<std::int64_t>(2, plan.a.count()),
                        std::min<std::int64_t>(2, plan.b.count())};
   const Kernel k = gram_tile(of_first(plan, first.rows, first.columns), first, get, 0);
@@ -61,7 +62,7 @@ Manifest manifest_of(const Limit& limit, const GramPlan& plan, Get get) {
            {"model", hash_of(limit.model())},
            {"kernels of the first inputs", hash_of_kernels(plan, get)},
            {"wanted", get == Get::ntk ? "ntk" : "nngp"},
-           {"replicates", detail::join(plan.replicates)}}};
+           {"replicates", detail::join(plan.replicates, " from ", limit.replicate())}}};
 }
 
 GramCheckpoint::GramCheckpoint(const Limit& limit, const GramPlan& plan, const GramOptions& options)

@@ -144,6 +144,16 @@ TEST_F(GramCheckpoint, RefusesTilesOfAnotherComputation) {
   refused(shallower, x_, stored(), "its \"model\" is");
 }
 
+TEST_F(GramCheckpoint, KnowsItsReplicates) {
+  run(stored());
+  test::expect_error([&] { gram(limit(net_).with_replicate(1), x_, stored()); },
+                     "its \"replicates\" is");
+}
+
+TEST_F(GramCheckpoint, OfNoInputsIsEmpty) {
+  EXPECT_EQ(gram(limit(net_), zeros({0, 50}), stored()).nngp.shape(), (Shape{0, 0}));
+}
+
 TEST_F(GramCheckpoint, IsForOneRunAtATime) {
   int refused = 0;
   const auto second = [&](const GramProgress& p) {

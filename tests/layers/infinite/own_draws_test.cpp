@@ -144,6 +144,7 @@ TEST(OwnDraws, WithPivotsThatExplainEachOtherHaveTheirLaw) {
   ASSERT_EQ(by.pivots().at(0).size(), 5u);  // four channels and the bias
   net.set_hyperparameter("layers.0.bias_std", scalar(0, f64));
   ASSERT_EQ(limit(net).with_pivots(x, 1).pivots().at(0).size(), 4u);
+  ASSERT_EQ(by.with_pivots(x, 1).pivots().at(0).size(), 4u);  // found anew
   const Tensor k = by(x).nngp, expected = limit(net)(x).nngp;
   EXPECT_TRUE(all_close(k, expected, 0.03, 0.03));
   EXPECT_LT(by.unexplained(x).at(0), 1e-10);
