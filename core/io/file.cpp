@@ -295,6 +295,9 @@ FolderLock::FolderLock(std::string_view operation, const std::string& folder) {
   fs::create_directories(folder, error);
   LADON_CHECK(!error, operation, "cannot make the folder ", folder, ": ", error.message());
   const std::string path = (fs::path(folder) / ".ladon-lock").native();
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  const std::string own = detail::join(holder, getpid(), " on ", host);
   // A link may lead to a file of anybody; a pipe would wait for its reader.
   descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   // Who cannot write in the folder may read what is there, and disturbs nobody.
@@ -313,9 +316,6 @@ FolderLock::FolderLock(std::string_view operation, const std::string& folder) {
   if (!names(path, descriptor_) || !(held.empty() || held.starts_with(holder)))
     refuse(path, ": is not a lock of Ladon's, which begins with \"", holder,
            "\"; move it away, or take another folder");
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  const std::string own = detail::join(holder, getpid(), " on ", host);
   const bool written =
       ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, own.data(), own.size(), 0) > 0;
   static_cast<void>(written);  // who holds it is only told, and the disk may be full
