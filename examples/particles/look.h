@@ -17,7 +17,7 @@ constexpr const char* contour_colour = "#b9c3d3";
 constexpr const char* letters_colour = "#444444";
 
 Style method_style(const std::string& method);
-/// "each alone", of none.
+/// A method's name as pictures write it: "each alone" for none.
 std::string method_words(const std::string& method);
 
 /// The particles' places as points of the plane.

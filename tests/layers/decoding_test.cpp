@@ -353,7 +353,7 @@ TEST(Transformer, TheSecondArgumentIsAttendedTo) {
   EXPECT_TRUE(all_equal(layer(x, memory), layer.forward(x, memory)));
   EXPECT_TRUE(all_equal(decoder(x, memory), decoder.forward(x, memory)));
   EXPECT_TRUE(all_equal(both(memory, x), both.forward(memory, x)));
-  expect_error([&] { decoder(x, ones({2, 3}, boolean)); }, "");
+  expect_error([&] { decoder(x, ones({2, 3}, boolean)); }, "must be [batch, T, width]");
 }
 
 }  // namespace
