@@ -16,14 +16,12 @@ constexpr const char* summary = "What Bayesian means: the exact posterior, and m
 constexpr const char* duration = "about 5 minutes of processor time";
 constexpr const char* lesson =
     "A layer of attention with infinitely wide heads has a posterior that can be sampled exactly, "
-    "for "
-    "any number H of heads: its bands are shown for few heads, many, and infinitely many, where it "
-    "is a "
-    "Gaussian process that it comes to as 1/H. Methods that move the weights of whole layers, from "
-    "Hamiltonian Monte Carlo to SVGD and ensembles, are held against it: which find its mean, and "
-    "which "
-    "its width? Samplers do; from a few heads on, SVGD with α = 1, kde-WGD and ensembles are far "
-    "too sure of themselves, the more so the longer they run.";
+    "for any number H of heads: its bands are shown for few heads, many, and infinitely many, "
+    "where "
+    "it is a Gaussian process that it comes to as 1/H. Methods that move the weights of whole "
+    "layers, from Hamiltonian Monte Carlo to SVGD and ensembles, are held against it: which find "
+    "its mean, and which its width? Samplers do; from a few heads on, SVGD in weights (α = 1), "
+    "kde-WGD and plain ensembles are far too sure of themselves, the more so the longer they run.";
 const std::vector<Trial> trials = {
     {"posterior --heads 1 --labels one",
      "variance_ratio of gp: data of one head are not what infinitely many believe"},
