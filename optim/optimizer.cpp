@@ -60,7 +60,7 @@ void Optimizer::step() {
   ++steps_;
   for (Item& item : items_) {
     const Tensor gradient = item.parameter.grad();
-    if (!gradient.defined()) continue;
+    if (!gradient.defined() || Leaf::of(item.parameter)->frozen()) continue;
     if (item.moments.empty())
       for (std::size_t i = 0; i < moment_names_.size(); ++i)
         item.moments.push_back(initial(i, item.parameter));

@@ -89,6 +89,8 @@ void ParticleMethod::check_ready() const {
     for (const Tensor& x : block.parameters()) {
       const Leaf& leaf = *Leaf::of(x);
       leaf.check_in_place("apply");
+      LADON_CHECK(!leaf.frozen(), "apply", "a parameter of block \"", block.name(),
+                  "\" is frozen, and a force would move it; thaw it, or leave its block out");
       const std::string by = leaf.rewrite().by;
       LADON_CHECK(by.empty(), "apply", "block \"", block.name(), "\" still has the gradients that ",
                   by, " wrote; call zero_grad() and backward() between two calls");

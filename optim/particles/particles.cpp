@@ -19,7 +19,7 @@ namespace ladon {
 namespace {
 
 void check_parameter(const std::string& block, const Tensor& x) {
-  LADON_CHECK(x.defined() && x.history(), "particles", "a parameter of block \"", block,
+  LADON_CHECK(x.defined() && x.requires_grad(), "particles", "a parameter of block \"", block,
               "\" requires no gradient; make it with parameter(x)");
   LADON_CHECK(Leaf::of(x), "particles", "a parameter of block \"", block, "\" is the result of `",
               x.history()->operation(), "`; only leaves keep a gradient");

@@ -96,6 +96,14 @@ TEST(ParticleMethod, TwoMethodsOnTheSameParticlesAreAnError) {
   EXPECT_EQ(spos.generator().position(), 0U);
 }
 
+TEST(ParticleMethod, RefusesToMoveWhatIsFrozen) {
+  TwoBlocks blocks;
+  Svgd svgd(blocks.both);
+  blocks.second.set_requires_grad(false);
+  blocks.expect_refusal(svgd, "block \"second\" is frozen, and a force would move it");
+  expect_error([&] { particles_of_rows(blocks.second); }, "requires no gradient");
+}
+
 TEST(ParticleMethod, HeadsOfAnEnsembleMemberMoveOnce) {
   Generator rng(1);
   MultiHeadAttention a({.dim = 4, .heads = 2}, rng), b({.dim = 4, .heads = 2}, rng);

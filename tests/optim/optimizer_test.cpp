@@ -273,6 +273,13 @@ TEST(Optimizer, LeavesWhatIsFrozen) {
   for (auto& [name, p] : parameters) p.set_requires_grad(true);
   step();
   EXPECT_FALSE(all_equal(layer.weight.detach(), weight));
+
+  // Frozen between backward() and step().
+  Sgd sgd(layer.parameters(), {.lr = 0.1});
+  const Tensor before = clone(layer.weight.detach());
+  Tensor(layer.weight).set_requires_grad(false);
+  sgd.step();
+  EXPECT_TRUE(all_equal(layer.weight.detach(), before));
 }
 
 TEST(Optimizer, RefusesBadParametersAndSettings) {
