@@ -42,8 +42,8 @@ Tensor unexpanded(Tensor index, int axis) {
   return index;
 }
 
-/// Checks that index fits x as gather needs it. One that is expanded stays so: its rows are moved as a
-/// whole.
+/// The index itself, once it is found to fit x as gather needs it; rules keep it by saved(). One that is
+/// expanded stays so: its rows are moved as a whole.
 Tensor places(const char* operation, const Tensor& x, int axis, const Tensor& index) {
   check_defined(operation, {index});
   LADON_CHECK(index.rank() == x.rank(), operation, "the index of shape ", index.shape(),
@@ -51,11 +51,7 @@ Tensor places(const char* operation, const Tensor& x, int axis, const Tensor& in
   for (int i = 0; i < x.rank(); ++i)
     LADON_CHECK(i == axis || index.shape()[i] <= x.shape()[i], operation, "the index of shape ",
                 index.shape(), " is larger than the tensor of shape ", x.shape(), " at axis ", i);
-  if (!index.mapped() && index.count() > 0) {
-    const Tensor one = unexpanded(index, axis);
-    if (one.count() < index.count() && all_inside(one, x.shape()[axis]))
-      return view::expand(kernels::clone(one), index.shape());
-  }
+  if (!index.mapped() && all_inside(unexpanded(index, axis), x.shape()[axis])) return index;
   return kernels::checked_indices(operation, index, x.shape()[axis]);
 }
 
@@ -86,8 +82,8 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   axis = normalize_axis("gather", axis, x.rank());
   const Tensor at = places("gather", x, axis, index);
   return record("gather", kernels::gather(x, axis, at), {x},
-                [axis, at, shape = x.shape()](const Tensor& g) {
-                  return scatter_add(zeros_of(shape, g.dtype()), axis, at, g);
+                [axis, at = saved(at), shape = x.shape()](const Tensor& g) {
+                  return scatter_add(zeros_of(shape, g.dtype()), axis, *at, g);
                 });
 }
 
@@ -100,7 +96,7 @@ Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor&
   kernels::scatter(kernels::Scatter::add, y, axis, at, source);
   return record(
       "scatter_add", y, {x, source}, [](const Tensor& g) { return g; },
-      [axis, at](const Tensor& g) { return gather(g, axis, at); });
+      [axis, at = saved(at)](const Tensor& g) { return gather(g, axis, *at); });
 }
 
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& source) {
@@ -112,15 +108,15 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
   kernels::scatter(kernels::Scatter::write, y, axis, at, source);
   return record(
       "scatter", y, {x, source},
-      [axis, at](const Tensor& g) {  // 0 where something was written
-        return scatter(g, axis, at, zeros_of(at.shape(), g.dtype()));
+      [axis, at = saved(at)](const Tensor& g) {  // 0 where something was written
+        return scatter(g, axis, *at, zeros_of(at->shape(), g.dtype()));
       },
-      [axis, at, shape = x.shape()](const Tensor& g) {
+      [axis, at = saved(at), shape = x.shape()](const Tensor& g) {
         // Of several writes to one place only the last one counts: the one found there.
-        const Tensor writes = reshape(arange(at.count()), at.shape());
-        const Tensor last = scatter(zeros_of(shape, i64), axis, at, writes);
-        const Tensor lost = not_equal(gather(last, axis, at), writes);
-        return masked_fill(gather(g, axis, at), lost, 0);
+        const Tensor writes = reshape(arange(at->count()), at->shape());
+        const Tensor last = scatter(zeros_of(shape, i64), axis, *at, writes);
+        const Tensor lost = not_equal(gather(last, axis, *at), writes);
+        return masked_fill(gather(g, axis, *at), lost, 0);
       });
 }
 
@@ -163,16 +159,16 @@ Tensor scattered_extreme(const Scattering& s, kernels::Scatter op) {
   const Tensor begin = s.include_self ? s.x : scatter(s.x, s.axis, s.index, s.source);
   Tensor y = mapped::room(kernels::clone(begin.detach()), {&s.index, &s.source});
   kernels::scatter(op, y, s.axis, s.index, s.source);
-  const auto rule = [x = saved(s.x), source = saved(s.source), index = s.index, axis = s.axis,
-                     alone](const Tensor& g, const Tensor& out, GradientSink& sink) {
+  const auto rule = [x = saved(s.x), source = saved(s.source), index = saved(s.index),
+                     axis = s.axis, alone](const Tensor& g, const Tensor& out, GradientSink& sink) {
     const Tensor extremes = out.detach();
     const Tensor own = logical_and(equal(x, extremes), logical_not(alone));
-    const Tensor theirs = equal(source, gather(extremes, axis, index));
-    const Tensor ties = scatter_add(cast(own, i64), axis, index, cast(theirs, i64));
+    const Tensor theirs = equal(source, gather(extremes, axis, *index));
+    const Tensor ties = scatter_add(cast(own, i64), axis, *index, cast(theirs, i64));
     const Tensor share = g / cast(ties, g.dtype());
     if (sink.needs(0)) sink.give(0, masked_fill(share, logical_not(own), 0));
     if (sink.needs(1))
-      sink.give(1, masked_fill(gather(share, axis, index), logical_not(theirs), 0));
+      sink.give(1, masked_fill(gather(share, axis, *index), logical_not(theirs), 0));
   };
   return record_joint("scatter_reduce", y, {s.x, s.source}, rule);
 }

@@ -257,6 +257,9 @@ TEST(Saved, AnEditIsReportedWithTheOperationThatNeedsTheTensor) {
   const Tensor y = x * factor;
   fill_(factor, 5);
   expect_error([&] { backward(sum(y)); }, "the gradient of `mul` needs a tensor of shape [2]");
+  const Tensor index = zeros({2}, i64), z = gather(x, 0, index);
+  fill_(index, 7);  // outside of x
+  expect_error([&] { backward(sum(z)); }, "the gradient of `gather` needs a tensor of shape [2]");
 }
 
 // --- hooks ---
