@@ -124,6 +124,7 @@ Conversion conversion(DType to, DType from) {
 
 /// y ← x, which broadcasts to its shape, in y's dtype; y is not expanded.
 void copy_into(Tensor& y, const Tensor& x) {
+  if (y.count() == 0) return;  // elements of none may stand at no address
   const Conversion loop = conversion(y.dtype(), x.dtype());
   const Operand to = Operand::output(y), from = Operand::input(x, y.shape());
   if (x.shape() == y.shape() && x.contiguous() && y.contiguous())
