@@ -26,9 +26,9 @@ Shape Shape::filled(int rank, std::int64_t size) {
 std::int64_t Shape::at(int axis) const { return sizes_[normalize_axis("shape", axis, rank_)]; }
 
 std::int64_t Shape::count() const {
-  std::int64_t n = 1;
-  for (std::int64_t size : *this) n *= size;
-  return n;
+  std::uint64_t n = 1;  // of a shape that no tensor can have the product wraps around
+  for (std::int64_t size : *this) n *= static_cast<std::uint64_t>(size);
+  return static_cast<std::int64_t>(n);
 }
 
 void Shape::append(std::int64_t size) { insert(rank_, size); }
