@@ -32,15 +32,20 @@ class Pushing {
 /// Keeps the gradients that a rule gives of the inputs which have tangents.
 class Gathered final : public GradientSink {
  public:
-  explicit Gathered(const std::vector<Tensor>& tangents)
-      : tangents_(tangents), gradients_(tangents.size()) {}
-  bool needs(std::size_t input) const override { return tangents_[input].defined(); }
+  Gathered(const char* operation, const std::vector<Tensor>& tangents)
+      : operation_(operation), tangents_(tangents), gradients_(tangents.size()) {}
+  bool needs(std::size_t input) const override {
+    LADON_CHECK(input < tangents_.size(), operation_, "its gradient asks for input ", input,
+                ", but it was recorded with ", tangents_.size());
+    return tangents_[input].defined();
+  }
   void give(std::size_t input, Tensor gradient) override {
     if (needs(input)) gradients_[input] = std::move(gradient);
   }
   const std::vector<Tensor>& gradients() const { return gradients_; }
 
  private:
+  const char* operation_;
   const std::vector<Tensor>& tangents_;
   std::vector<Tensor> gradients_;
 };
@@ -52,7 +57,7 @@ Tensor transposed(Node& node, const std::vector<Tensor>& tangents) {
   Tensor g = ones(node.shape(), node.dtype());
   if (node.mapped()) g = mapped::hide(mapped::spread(g, node.examples()));
   g.set_requires_grad();
-  Gathered sink(tangents);
+  Gathered sink(node.operation(), tangents);
   node.backward(g, sink);
   std::vector<Tensor> outputs, cotangents;
   for (std::size_t i = 0; i < tangents.size(); ++i) {

@@ -250,6 +250,12 @@ TEST(Recording, ARuleThatGivesWhatIsNotThereIsNamed) {
                "[doubled] its gradient asks for input 5, but it was recorded with 1");
   expect_error([&] { backward(sum(with(0, ones({3}, f64)))); },
                "[doubled] its gradient for input 0 has shape [3], the input [2]");
+  const auto forward = [&](const std::vector<Tensor>& at) {
+    return record_joint("doubled", at[0] * 2.0, {at[0]},
+                        [](const Tensor& g, GradientSink& sink) { sink.give(5, g); });
+  };
+  expect_error([&] { jvp(forward, {x.detach()}, {ones({2}, f64)}); },
+               "[doubled] its gradient asks for input 5, but it was recorded with 1");
 }
 
 TEST(Saved, AnEditIsReportedWithTheOperationThatNeedsTheTensor) {
