@@ -317,8 +317,13 @@ void Draw::keep(const Tensor& x) {
     pool_[static_cast<std::size_t>(below(pool_size))] = kept;
 }
 
+void Draw::adopt_leaves_of(const Tensor& x) {
+  for (LeafUse& use : leaves_of(x)) adopted_.push_back(std::move(use));
+}
+
 void Draw::clear_gradients() {
   for (Tensor& x : leaves_) x.set_grad({});
+  for (const LeafUse& use : adopted_) static_cast<Leaf&>(*use.leaf).set_gradient({});
 }
 
 }  // namespace ladon::test

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/random.h"
 #include "ladon/core/tensor.h"
@@ -110,6 +111,8 @@ class Draw {
   void keep(const Tensor& x);
   /// Counts leaves that were not drawn among those whose gradients are cleared.
   void adopt(const Tensors& leaves) { leaves_.insert(leaves_.end(), leaves.begin(), leaves.end()); }
+  /// The same of all leaves that x depends on: parameters of models that a call made.
+  void adopt_leaves_of(const Tensor& x);
   /// Breaks the knots that create_graph ties (a leaf's gradient holds the graph, and that the leaf).
   void clear_gradients();
 
@@ -126,6 +129,7 @@ class Draw {
   std::string words_;
   Tensor subject_;
   std::vector<Tensor> pool_, leaves_;
+  std::vector<LeafUse> adopted_;
 };
 
 /// "f32 [2, 3] in strides [1, 2], requires a gradient".
