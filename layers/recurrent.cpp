@@ -32,6 +32,8 @@ Recurrent::Recurrent(RecurrentCell which, const RecurrentOptions& o, Generator& 
               "sizes must be positive, got in = ", o.in, ", hidden = ", o.hidden,
               ", layers = ", o.layers);
   const std::int64_t gates = cell == RecurrentCell::lstm ? 4 : cell == RecurrentCell::gru ? 3 : 1;
+  const std::int64_t rows = checked_product(name_of(cell), gates, o.hidden),
+                     out = checked_product(name_of(cell), sides(), o.hidden);
   const double bound = 1 / std::sqrt(static_cast<double>(o.hidden));
   const auto draw = [&](const Shape& shape) {
     return parameter(uniform(shape, rng, -bound, bound));
@@ -39,9 +41,9 @@ Recurrent::Recurrent(RecurrentCell which, const RecurrentOptions& o, Generator& 
   for (std::int64_t l = 0; l < o.layers; ++l)
     for (int side = 0; side < sides(); ++side) {
       Direction d;
-      d.weight_ih = draw({gates * o.hidden, l == 0 ? o.in : sides() * o.hidden});
-      d.weight_hh = draw({gates * o.hidden, o.hidden});
-      if (o.bias) d.bias_ih = draw({gates * o.hidden}), d.bias_hh = draw({gates * o.hidden});
+      d.weight_ih = draw({rows, l == 0 ? o.in : out});
+      d.weight_hh = draw({rows, o.hidden});
+      if (o.bias) d.bias_ih = draw({rows}), d.bias_hh = draw({rows});
       directions.push_back(std::move(d));
     }
 }

@@ -59,7 +59,9 @@ Tensor residual(NormPlacement placement, const Layer& norm, const Dropout& dropo
 // --- the feed-forward block ---
 
 FeedForward::FeedForward(const Options& o, Generator& rng)
-    : expand(linear_options(o, o.dim, o.hidden > 0 ? o.hidden : 4 * o.dim), rng),
+    : expand(linear_options(o, o.dim,
+                            o.hidden > 0 ? o.hidden : checked_product("FeedForward", 4, o.dim)),
+             rng),
       contract(linear_options(o, expand.weight.size(0), o.dim), rng),
       activation(o.activation) {
   if (o.gated) gate.emplace(linear_options(o, o.dim, expand.weight.size(0)), rng);

@@ -25,6 +25,7 @@ Rows<T> rows_of(const Tensor& x, std::int64_t begin, std::int64_t end) {
 template <class T>
 Tensor symmetric(typename ParticleLoops<T>::Pairs loop, const Tensor& x) {
   const std::int64_t m = x.size(0), n = x.size(1);
+  Tensor out = empty({m, m}, f64);  // throws Error where so many pairs are too many
   const std::int64_t columns = std::max<std::int64_t>(8192, work / (m * m));
   const std::int64_t width = (m + pair_side - 1) / pair_side * pair_side;
   using Sums = std::vector<double>;
@@ -42,7 +43,6 @@ Tensor symmetric(typename ParticleLoops<T>::Pairs loop, const Tensor& x) {
   };
   const std::int64_t held = std::clamp<std::int64_t>((1 << 22) / (m * m), 1, 16);
   parallel::in_order((n + columns - 1) / columns, held, sums_of, add);
-  Tensor out = empty({m, m}, f64);
   double* y = out.mutable_data<double>();
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j <= i; ++j)

@@ -67,7 +67,7 @@ Tensor convolve_transposed(Draw& d) {
   const std::int64_t groups = d.chance(0.7) ? 1 : d.around(1, 3), out = d.below(3);
   const Tensor x = image(d, s), weight = d.near(s.with(taps(d, s), s.channels, out));
   return transposed_convolution(
-      x, weight, d.flag() ? d.near({out * groups}) : Tensor(),
+      x, weight, d.flag() ? d.near({checked_product("bias", out, groups)}) : Tensor(),
       {w.stride, w.before, w.after, w.dilation, numbers(d, s, 0, 1), groups});
 }
 
