@@ -54,9 +54,14 @@ Tensors few(Draw& d, DType dtype) {
 void add_sweeps(CallTable& table) {
   table.add(
       "grad_enabled", [](Draw&) { return grad_enabled(); }, 0.1);
-  table.add("backward", [](Draw& d) { backward(d.floating(), sweep_options(d)); });
   table.add("backward", [](Draw& d) {
     const Tensor y = d.floating();
+    d.adopt_leaves_of(y);
+    backward(y, sweep_options(d));
+  });
+  table.add("backward", [](Draw& d) {
+    const Tensor y = d.floating();
+    d.adopt_leaves_of(y);
     const Tensor cotangent = d.twin();
     backward(y, cotangent, sweep_options(d));
   });
