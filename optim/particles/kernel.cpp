@@ -117,7 +117,8 @@ KernelAt of_matrix(const Tensor& k, std::function<Tensor()> repel, double h2) {
 SteinKernel radial(std::string name, BandwidthOptions options,
                    std::function<Tensor(const Tensor& t)> profile) {
   LADON_CHECK(profile, "radial", "`", name, "` has no profile");
-  const auto [rule, h2_given] = options;
+  const Bandwidth rule = options.bandwidth;
+  const std::optional<double> h2_given = options.h2;
   LADON_CHECK(!h2_given || rule == Bandwidth::fixed, "radial", "`", name,
               "` has h² = ", h2_given.value_or(1), " and the rule `", to_string(rule),
               "`, which does not take it; add .bandwidth = Bandwidth::fixed");

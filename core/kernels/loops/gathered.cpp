@@ -131,10 +131,15 @@ LADON_INLINE Places<T> first_of_group(int64_t group) {
 /// Channels [j, j + V vectors) as each of them sees channel q of its group.
 template <bool grouped, class T>
 LADON_INLINE Row<T> seen(const T* x, Places<T> first, int64_t q) {
-  if constexpr (grouped)
-    return __builtin_shuffle(row_at(x), first + static_cast<typename PlacesOf<T>::Element>(q));
-  else
-    return row_at(x);
+  if constexpr (!grouped) return row_at(x);
+  const Places<T> at = first + static_cast<typename PlacesOf<T>::Element>(q);
+#ifdef __clang__  // has no permutation by a vector of places
+  Row<T> y = {};
+  for (int l = 0; l < row_lanes<T>; ++l) y[l] = x[at[l]];
+  return y;
+#else
+  return __builtin_shuffle(row_at(x), at);
+#endif
 }
 
 /// Outputs [j, j + V vectors) of R windows from i on.
