@@ -42,8 +42,8 @@ Tensor unexpanded(Tensor index, int axis) {
   return index;
 }
 
-/// The index itself, once it is found to fit x as gather needs it; rules keep it by saved(). One that is
-/// expanded stays so: its rows are moved as a whole.
+/// The index itself, found to fit x as gather needs it; rules keep it by saved(). If it is expanded it
+/// stays so: its rows are moved as a whole.
 Tensor places(const char* operation, const Tensor& x, int axis, const Tensor& index) {
   check_defined(operation, {index});
   LADON_CHECK(index.rank() == x.rank(), operation, "the index of shape ", index.shape(),

@@ -14,7 +14,7 @@ namespace ladon {
 Tensor index_select(const Tensor& x, int axis, const Tensor& index);
 
 /// out[i][j].. = x[index[i][j]..][j].. along `axis`; index has x's rank, and at most its sizes off
-/// the axis. The graph keeps it, as it does that of those below: an edit before backward() is an Error.
+/// the axis. The graph keeps the index, here and below: an edit before backward() is an Error.
 Tensor gather(const Tensor& x, int axis, const Tensor& index);
 
 /// x with source added at (or, for scatter, written to) the places that gather would read. With

@@ -28,9 +28,9 @@ Tensor rstd_of(const Tensor& var, double eps) { return unary(Unary::rsqrt, plus(
 /// The rows of x; none where they have no elements, of which there may be very many.
 int64_t rows_of(const Tensor& x) { return x.size(1) == 0 ? 0 : x.size(0); }
 
-/// Two sums over rows [rows, n], [n] each: add(first row, count, sum, sum) adds those of a chunk. In
-/// f32 a sum of few rows is exact enough, and one of many is not: each row loses what is below its
-/// last digit.
+/// Two sums over rows [rows, n], [n] each: add(first row, count, sum, sum) adds those of a chunk. A
+/// sum of few rows in f32 is exact enough; one of many is not, as each row that is added loses the
+/// digits below the last one of the sum.
 template <class T, class Add>
 std::array<Tensor, 2> sums_over_rows(int64_t rows, int64_t n, const Tensor& like, const Add& add) {
   constexpr int64_t chunk = 64;

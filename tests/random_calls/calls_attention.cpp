@@ -60,7 +60,6 @@ void add_attention_calls(CallTable& table) {
     Generator rng(d.seed());
     const MultiHeadAttentionOptions options = attention_options(d);
     MultiHeadAttention layer(options, rng);
-    d.adopt(layer.parameters());
     const std::int64_t n = d.below(3), tq = d.below(4), tk = d.below(4);
     const std::int64_t key_dim = options.key_dim > 0 ? options.key_dim : options.dim;
     const Tensor q = d.near({n, tq, options.dim}), k = d.near({n, tk, key_dim});
@@ -99,7 +98,6 @@ void add_attention_calls(CallTable& table) {
         options.norm = d.flag() ? NormPlacement::pre : NormPlacement::post;
         options.kv_heads = d.below(3);
         TransformerDecoder layer({.layer = options, .layers = d.below(3)}, rng);
-        d.adopt(layer.parameters());
         const std::int64_t n = d.below(3), t = d.below(4), s = d.below(4);
         const Tensor x = d.near({n, t, 4}), memory = d.near({n, s, 4});
         const AttentionMask seen = d.flag() ? padding(d.mask({n, s})) : AttentionMask{};
@@ -121,7 +119,6 @@ void add_attention_calls(CallTable& table) {
                      .encoder_layers = d.below(3),
                      .decoder_layers = d.below(3)}};
         const TranslationModel model(options, rng);
-        d.adopt(model.parameters());
         const std::int64_t n = d.below(3), t = d.below(4), s = d.below(4);
         const Tensor sources = d.indices({n, s}, options.vocabulary);
         const Tensor targets = d.indices({n, t}, options.vocabulary);

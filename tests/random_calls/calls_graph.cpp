@@ -56,12 +56,12 @@ void add_sweeps(CallTable& table) {
       "grad_enabled", [](Draw&) { return grad_enabled(); }, 0.1);
   table.add("backward", [](Draw& d) {
     const Tensor y = d.floating();
-    d.adopt_leaves_of(y);
+    d.adopt(y);
     backward(y, sweep_options(d));
   });
   table.add("backward", [](Draw& d) {
     const Tensor y = d.floating();
-    d.adopt_leaves_of(y);
+    d.adopt(y);
     const Tensor cotangent = d.twin();
     backward(y, cotangent, sweep_options(d));
   });

@@ -134,7 +134,6 @@ void add_recurrent_layers(CallTable& table) {
     if (d.chance(0.3)) options.dropout = d.fraction();
     Recurrent layer(cell(d), options, rng);
     if (d.chance(0.5)) return run_on_tokens(d, layer, options.in);
-    d.adopt(layer.parameters());
     const std::int64_t batch = d.below(3), count = d.below(5);
     const Shape state{static_cast<std::int64_t>(layer.directions.size()), batch, options.hidden};
     RecurrentInputs inputs{.state = {.h = d.near(state)}};

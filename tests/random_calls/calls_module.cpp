@@ -16,7 +16,6 @@ MultiHeadAttention small_attention(Draw& d, Generator& rng) {
   options.form.tied = d.chance(0.2);
   if (d.chance(0.3)) options.prior.parameterization = Parameterization::ntk;
   MultiHeadAttention layer(options, rng);
-  d.adopt(layer.parameters());
   return layer;
 }
 
@@ -62,7 +61,6 @@ void add_copies(CallTable& table) {
   table.add("Layer::register_forward_hook", [](Draw& d) {
     Generator rng(d.seed());
     Linear layer({.in = 2, .out = 2}, rng);
-    d.adopt(layer.parameters());
     const Tensor other = d.tensor();
     HookHandle handle = layer.register_forward_hook([other](const Tensor&) { return other; });
     const Tensor y = layer(d.near({3, 2}));

@@ -317,7 +317,7 @@ void Draw::keep(const Tensor& x) {
     pool_[static_cast<std::size_t>(below(pool_size))] = kept;
 }
 
-void Draw::adopt_leaves_of(const Tensor& x) {
+void Draw::adopt(const Tensor& x) {
   for (LeafUse& use : leaves_of(x)) adopted_.push_back(std::move(use));
 }
 

@@ -109,10 +109,9 @@ class Draw {
   // --- what lives on between the calls of an episode ---
 
   void keep(const Tensor& x);
-  /// Counts leaves that were not drawn among those whose gradients are cleared.
-  void adopt(const Tensors& leaves) { leaves_.insert(leaves_.end(), leaves.begin(), leaves.end()); }
-  /// The same of all leaves that x depends on: parameters of models that a call made.
-  void adopt_leaves_of(const Tensor& x);
+  /// Counts the leaves that x depends on, also those that were not drawn (parameters of models), among
+  /// those whose gradients are cleared.
+  void adopt(const Tensor& x);
   /// Breaks the knots that create_graph ties (a leaf's gradient holds the graph, and that the leaf).
   void clear_gradients();
 

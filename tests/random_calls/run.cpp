@@ -40,7 +40,7 @@ Tensors sweep(Draw& d, const Tensor& y) {
   Tensor cotangent = d.made(y.shape(), y.dtype());
   if (d.chance(0.8)) cotangent = cotangent.detach();
   const BackwardOptions options{.retain_graph = d.chance(0.7), .create_graph = d.chance(0.2)};
-  if (options.create_graph) d.adopt_leaves_of(y);
+  if (options.create_graph) d.adopt(y);
   d.say(options.create_graph ? "then backward with create_graph" : "then backward");
   backward(y, cotangent, options);
   return {};
