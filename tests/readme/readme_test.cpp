@@ -37,6 +37,7 @@ std::string all_of(const fs::path& folder, const std::string& name) {
 std::vector<std::smatch> found(const std::string& text, const std::regex& what) {
   return {std::sregex_iterator(text.begin(), text.end(), what), {}};
 }
+std::vector<std::smatch> found(std::string&&, const std::regex&) = delete;  // matches point into it
 
 /// Prose as it is read: without code, addresses and tags.
 std::string read_aloud(const std::string& prose) {
@@ -203,8 +204,9 @@ TEST(Readme, EveryFigureOfTheProseIsOneThatWasPrinted) {
   for (const Page& page : all) pages[page.path.lexically_normal().string()] = &page;
   for (const Page& page : all) {
     const std::vector<double> numbers = shown(page, pages);
+    const std::string prose = read_aloud(page.prose);
     for (const auto& figure :
-         found(read_aloud(page.prose), std::regex("(^|[^0-9A-Za-z.^])([0-9]+\\.[0-9]+)(?![0-9.])")))
+         found(prose, std::regex("(^|[^0-9A-Za-z.^])([0-9]+\\.[0-9]+)(?![0-9.])")))
       EXPECT_TRUE(is_rounded(figure.str(2), numbers))
           << page.name << ": no block shows what rounds to " << figure.str(2);
   }
