@@ -5,17 +5,23 @@
 
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 
 namespace ladon {
 namespace {
 
 using infinite::DualFunction;
 
-infinite::Kernel limit_of(const std::string& layer, const DualFunction& f,
-                          const infinite::Kernel& k) {
+infinite::KernelNode limit_of(const std::string& layer, const DualFunction& f, const infinite::KernelNode& k) {
   k.law.need_gaussian(layer);
-  return infinite::map_pairs(k, k.law.after_nonlinearity(), [&](const infinite::Pairs& pairs) {
+  const auto formula = [layer] {
+    return infinite::Formula{layer + " dual of $k: E[φ(u)·φ(v)] of (u, v) ~ N(0, $k)",
+                             "$t·E[φ'(u)·φ'(v)]"};
+  };
+  const infinite::Step step{.makes = k.law.after_nonlinearity(),
+                            .formula = formula,
+                            .needs = infinite::Needs::wanted};
+  return infinite::map_pairs(k, step, [f](const infinite::Pairs& pairs) {
     const infinite::DualResult e = infinite::dual(f, pairs.left_variance(), pairs.right_variance(),
                                                   pairs.nngp, pairs.ntk.defined());
     return infinite::PairKernels{e.value,
@@ -31,7 +37,7 @@ Activation::Activation(Nonlinearity f, std::optional<double> p) : function(f), p
   checked_parameter(f, p);  // throws
 }
 
-infinite::Kernel Activation::limit(const infinite::Kernel& k) const {
+infinite::KernelNode Activation::limit(const infinite::KernelNode& k) const {
   return function == Nonlinearity::identity ? k
                                             : limit_of(describe(), dual_of(function, parameter), k);
 }
@@ -77,7 +83,7 @@ Tensor Polynomial::forward(const Tensor& x) const {
   return b;
 }
 
-infinite::Kernel Polynomial::limit(const infinite::Kernel& k) const {
+infinite::KernelNode Polynomial::limit(const infinite::KernelNode& k) const {
   return limit_of(describe(), dual_function(), k);
 }
 
@@ -97,7 +103,7 @@ Elementwise::Elementwise(DualFunction d)
               "` does not hold its function; take an Activation, or DualFunction::closed");
 }
 
-infinite::Kernel Elementwise::limit(const infinite::Kernel& k) const {
+infinite::KernelNode Elementwise::limit(const infinite::KernelNode& k) const {
   return limit_of(describe(), dual, k);
 }
 

@@ -21,8 +21,7 @@ struct Activation : Layer {
   Tensor forward(const Tensor& x) const override { return apply(function, x, parameter); }
   bool per_position() const override { return true; }
   /// k' = E[φ(u)φ(v)], t' = t·E[φ'(u)φ'(v)], where (u, v) has the covariance k.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
 };
@@ -42,8 +41,7 @@ struct Polynomial : Layer {
 
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
 
@@ -68,8 +66,7 @@ struct Elementwise : Layer {
   explicit Elementwise(infinite::DualFunction dual);
   Tensor forward(const Tensor& x) const override { return function(x); }
   bool per_position() const override { return true; }
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override { return "Elementwise(" + title + ")"; }
 };

@@ -158,13 +158,12 @@ struct MultiHeadAttention : Layer {
   /// without bound), for weights without a Gaussian limit, for dropout in training mode, with a window,
   /// where
   /// queries, keys and values do not see one input, and for a hook that gives no limit.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   /// Cross-attention's, of the kernels of what queries see and of what keys and values see, of the same
   /// inputs: [N1, N2, Tq, Tq] and [N1, N2, Tk, Tk] → [N1, N2, Tq, Tq]. By the differentiable forms, so
   /// slower than self-attention's. Throws Error besides for tied queries and keys, positional
   /// encodings, hooks and finitely many heads, and where causal.
-  infinite::Kernel limit(const infinite::Kernel& queries, const infinite::Kernel& keys) const;
-  bool draws() const override;
+  infinite::KernelNode limit(const infinite::KernelNode& queries, const infinite::KernelNode& keys) const;
 
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -9,6 +9,7 @@
 #include "ladon/core/error.h"
 #include "ladon/layers/attention.h"
 #include "ladon/layers/infinite/attention/limit.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/infinite/kernel/roots.h"
 
 namespace ladon {
@@ -30,12 +31,6 @@ void check_has_limit(const MultiHeadAttention& layer) {
               "no limit is known of attention in a window, got window = ", layer.window);
   LADON_CHECK(layer.dropout == 0 || !layer.training(), where_from,
               "has no limit with dropout of the attention weights; call eval()");
-}
-
-void check_has_all_pairs(const infinite::Kernel& k) {
-  LADON_CHECK(k.entries == infinite::Entries::full, where_from,
-              "its limit needs all pairs of positions (Entries::full), and is given each position "
-              "with the same of the other input alone");
 }
 
 void check_sees_one_input(const MultiHeadAttention& layer) {
@@ -102,85 +97,108 @@ infinite::PairKernels AttentionHook::limit(const infinite::AttentionLimit&, cons
                "`, which gives none (AttentionHook::limit); estimate it: monte_carlo_kernel");
 }
 
-infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& k) const {
+namespace {
+
+/// Layer, with what is random of this walk.
+infinite::AttentionLimit with(infinite::AttentionLimit layer, const infinite::Drawn& drawn,
+                              std::uint64_t seed) {
+  layer.rng = Generator(seed).split(drawn.number).split(drawn.replicate);
+  layer.heads = drawn.heads;
+  return layer;
+}
+
+/// The formulas of infinite/attention/limit.h, for kernels $k of what queries and keys see and $k2 of what
+/// values see (of self-attention without positions both are one).
+infinite::Formula formula_of(const MultiHeadAttention& a, bool one_input, bool draws) {
+  const infinite::AttentionLimit layer = limit_of(a);
+  const std::string v = one_input ? "$k" : "$k2", u = one_input ? "$t" : "$t2";
+  const std::string ov = detail::join(square(layer.value_output).item(), "·"),
+                    qk = detail::join(square(layer.query_key).item(), "·"),
+                    bias = layer.bias_variance.item() == 0
+                               ? ""
+                               : detail::join(" + ", layer.bias_variance.item()),
+                    zeta = std::string(to_string(a.form.weighting)),
+                    causal = a.causal ? ", keys after the query masked" : "";
+  const std::string trained = detail::join(layer.value_output_trained, "·S"),
+                    constant = layer.bias_trained.item() == 0
+                                   ? ""
+                                   : detail::join(" + ", layer.bias_trained.item());
+  if (a.form.scaling == AttentionScaling::linear) {
+    const std::string logits =
+        a.form.tied ? detail::join(layer.query_key.item(), "·$k(x, x)") : "0";
+    return {detail::join(ov, "A·", v, "·A'ᵀ", bias, ", A = ", zeta, " of logits ", logits, causal),
+            detail::join(ov, "A·", u, "·A'ᵀ + ", trained, constant, ", S = ", ov, "A·", v, "·A'ᵀ")};
+  }
+  const std::string how =
+      draws ? detail::join("; E: average over ", layer.samples, " draws") : std::string("; E closed");
+  const std::string s = detail::join(ov, "Σ_ij ", v, "_ij·E[ζ_ai·ζ'_bj]");
+  return {detail::join(s, bias, ", ζ = ", zeta, " of Gaussian logits G with Cov(G_ai, G'_bj) = ", qk,
+                       "$k_ab·$k_ij", causal, how),
+          detail::join(ov, "Σ_ij ", u, "_ij·E[ζ_ai·ζ'_bj] + ", trained, constant, " + ", ov, "Σ_ij ", v,
+                       "_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G'_be]·D_ab,ce, S = ", s, ", D_ab,ce = ", qk,
+                       "(", layer.query_key_trained, "·$k_ab·$k_ce + $t_ab·$k_ce + $k_ab·$t_ce)")};
+}
+
+}  // namespace
+
+infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& k) const {
   k.need_positions(where_from);
-  check_has_all_pairs(k);
   check_has_limit(*this);
   check_sees_one_input(*this);
   k.law.need_channels(where_from, positions ? positions->in : query.size(2));
-  infinite::AttentionLimit layer = limit_of(*this);
-  infinite::Kernel inputs = k;
   // Scaled by the width of keys, wide heads are all alike.
   const bool finitely_many =
-      k.call && k.call->heads && form.scaling == AttentionScaling::sqrt && !form.tied;
+      k.finite_heads() && form.scaling == AttentionScaling::sqrt && !form.tied;
   LADON_CHECK(!finitely_many || !hook, where_from,
               "no law is known of finitely many heads with the hook `", hook->describe(), "`");
   LADON_CHECK(!finitely_many || kv_heads() == heads(), where_from,
               "no law is known of finitely many heads that share keys and values; this is ",
               describe());
-  if (finitely_many || infinite::draws(form, k.position_count())) {
-    const infinite::Kernel seen = positions ? positions->limit(k) : k;
-    if (!seen.root1.common.defined()) {
-      const infinite::Roots roots = infinite::common_roots(
-          where_from, seen, finitely_many ? infinite::all_coordinates : limit_draws.coordinates);
-      inputs.root1 = roots.one;
-      inputs.root2 = roots.two;
-    }
-    const infinite::Call& call = *k.call;
-    if (finitely_many) {
-      const Tensor& tokens = inputs.root1.common;
-      layer.heads = std::make_shared<infinite::HeadLatents>(call.heads(tokens.size(-1)));
-      if (call.maps) call.maps->push_back(infinite::head_map(layer, tokens, k.mask1));
-    }
-    layer.rng = Generator(limit_draws.seed).split(call.drawn).split(call.replicate);
-    if (call.found()) inputs = inputs.alone();
-  }
-  const infinite::Law makes = infinite::Law::random_linear();
-  return infinite::map_pairs(inputs, makes, [&](const infinite::Pairs& tokens) {
-    const infinite::Pairs seen = positions ? positions->limit(tokens) : tokens;
-    const infinite::Pairs& valued = values_see_positions ? seen : tokens;
-    return hook ? hook->limit(layer, seen, valued)
-                : infinite::attention_kernels(layer, seen, valued);
-  });
+  limit_of(*this);  // throws what is wrong before there are numbers
+  const infinite::KernelNode seen = positions ? positions->limit(k) : k;
+  const infinite::KernelNode valued = values_see_positions ? seen : k;
+  const bool draws = finitely_many || infinite::draws(form, seen.position_count());
+  infinite::Step step{.makes = infinite::Law::random_linear()};
+  step.formula = [this, draws, one = seen.step == valued.step] {
+    return formula_of(*this, one, draws);
+  };
+  if (draws)
+    step.draws = {.of = {0},
+                  .coordinates = finitely_many ? infinite::all_coordinates : limit_draws.coordinates,
+                  .head_map = [this](const infinite::Drawn& drawn, const Tensor& tokens,
+                                     const Tensor& mask) {
+                    return infinite::head_map(with(limit_of(*this), drawn, limit_draws.seed), tokens,
+                                              mask);
+                  }};
+  const auto map = [this](const infinite::Pairs& of_tokens, const infinite::Pairs& of_values) {
+    const auto layer = with(limit_of(*this), of_tokens.drawn, limit_draws.seed);
+    return hook ? hook->limit(layer, of_tokens, of_values)
+                : infinite::attention_kernels(layer, of_tokens, of_values);
+  };
+  return infinite::map_pairs(seen, valued, step, map);
 }
 
-infinite::Kernel MultiHeadAttention::limit(const infinite::Kernel& queries,
-                                           const infinite::Kernel& keys) const {
-  for (const infinite::Kernel* k : {&queries, &keys}) {
-    k->need_positions(where_from);
-    check_has_all_pairs(*k);
-  }
+infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& queries,
+                                         const infinite::KernelNode& keys) const {
+  for (const infinite::KernelNode* k : {&queries, &keys}) k->need_positions(where_from);
   check_has_limit(*this);
   LADON_CHECK(!form.tied && !positions && !hook && !causal, where_from,
               "no limit is known of cross-attention with tied queries and keys, positional "
               "encodings, a causal mask or a hook");
-  const infinite::Call* call = keys.call.get();
-  LADON_CHECK(!call || !call->heads || form.scaling == AttentionScaling::linear, where_from,
+  LADON_CHECK(!queries.finite_heads() || form.scaling == AttentionScaling::linear, where_from,
               "no law is known of finitely many heads of cross-attention");
   queries.law.need_channels(where_from, query.size(2));
   keys.law.need_channels(where_from, key.size(2));
-  infinite::AttentionLimit layer = limit_of(*this);
-  infinite::Kernel q = queries, k = keys;
-  if (infinite::draws(form, k.position_count())) {
-    for (infinite::Kernel* of : {&q, &k}) {
-      const infinite::Roots roots =
-          infinite::common_roots(where_from, *of, limit_draws.coordinates);
-      of->root1 = roots.one;
-      of->root2 = roots.two;
-    }
-    layer.rng = Generator(limit_draws.seed).split(call->drawn).split(call->replicate);
-    if (call->found()) {
-      q = q.alone();
-      k = k.alone();
-    }
-  }
-  return infinite::map_pairs(
-      q, k, infinite::Law::random_linear(),
-      [&](const infinite::Pairs& of_queries, const infinite::Pairs& of_keys) {
-        return infinite::attention_kernels(layer, {of_queries, of_keys}, of_keys);
-      });
+  limit_of(*this);
+  const bool draws = infinite::draws(form, keys.position_count());
+  infinite::Step step{.makes = infinite::Law::random_linear()};
+  step.formula = [this, draws] { return formula_of(*this, false, draws); };
+  if (draws) step.draws = {.of = {0, 1}, .coordinates = limit_draws.coordinates};
+  const auto map = [this](const infinite::Pairs& of_queries, const infinite::Pairs& of_keys) {
+    return infinite::attention_kernels(with(limit_of(*this), of_keys.drawn, limit_draws.seed),
+                                       {of_queries, of_keys}, of_keys);
+  };
+  return infinite::map_pairs(queries, keys, step, map);
 }
-
-bool MultiHeadAttention::draws() const { return infinite::draws(form, 3); }
 
 }  // namespace ladon

@@ -11,25 +11,17 @@
 namespace ladon {
 namespace {
 
-using infinite::Entries;
-using infinite::Kernel;
+using infinite::KernelNode;
 
 std::vector<infinite::Branch> branches_of(const Container& c) {
   std::vector<infinite::Branch> branches;
   for (const auto& layer : c.layers)
-    branches.push_back({layer->describe(), [&layer](const Kernel& k) { return (*layer)(k); }});
+    branches.push_back({layer->describe(), [&layer](const KernelNode& k) { return (*layer)(k); }});
   return branches;
 }
 
 std::string list_of(const char* what, const Container& c) {
   return detail::join(what, "(", c.layers.size(), c.layers.size() == 1 ? " layer)" : " layers)");
-}
-
-/// What the most demanding branch needs.
-Entries needs_of(const Container& c, Entries wanted) {
-  for (const auto& layer : c.layers)
-    if (layer->needs(wanted) == Entries::full) return Entries::full;
-  return wanted;
 }
 
 void check_branches(const Container& c) {
@@ -38,19 +30,7 @@ void check_branches(const Container& c) {
 
 }  // namespace
 
-infinite::Kernel limit_in_turn(const std::vector<const Layer*>& layers, const Kernel& k) {
-  std::vector<Entries> wanted(layers.size());  // of each layer's outputs
-  Entries next = k.wanted;
-  for (std::size_t i = layers.size(); i-- > 0; next = layers[i]->needs(next)) wanted[i] = next;
-  Kernel result = k;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    result.wanted = wanted[i];
-    result = (*layers[i])(result);
-  }
-  return result;
-}
-
-infinite::Kernel Identity::limit(const Kernel& k) const { return k; }
+KernelNode Identity::limit(const KernelNode& k) const { return k; }
 
 // --- Sequential ---
 
@@ -60,15 +40,10 @@ Tensor Sequential::forward_masked(const Tensor& x, const Tensor& mask) const {
   return y;
 }
 
-infinite::Kernel Sequential::limit(const Kernel& k) const {
-  std::vector<const Layer*> all;
-  for (const auto& layer : layers) all.push_back(&*layer);
-  return limit_in_turn(all, k);
-}
-
-Entries Sequential::needs(Entries wanted) const {
-  for (std::size_t i = layers.size(); i-- > 0;) wanted = layers[i]->needs(wanted);
-  return wanted;
+KernelNode Sequential::limit(const KernelNode& k) const {
+  KernelNode y = k;
+  for (const auto& layer : layers) y = (*layer)(y);
+  return y;
 }
 
 std::string Sequential::describe() const { return list_of("Sequential", *this); }
@@ -82,12 +57,10 @@ Tensor Sum::forward_masked(const Tensor& x, const Tensor& mask) const {
   return y;
 }
 
-infinite::Kernel Sum::limit(const Kernel& k) const {
+KernelNode Sum::limit(const KernelNode& k) const {
   check_branches(*this);
   return infinite::sum(describe(), k, branches_of(*this));
 }
-
-Entries Sum::needs(Entries wanted) const { return needs_of(*this, wanted); }
 
 std::string Sum::describe() const { return list_of("Sum", *this); }
 
@@ -100,12 +73,10 @@ Tensor Product::forward_masked(const Tensor& x, const Tensor& mask) const {
   return y;
 }
 
-infinite::Kernel Product::limit(const Kernel& k) const {
+KernelNode Product::limit(const KernelNode& k) const {
   check_branches(*this);
   return infinite::product(describe(), k, branches_of(*this));
 }
-
-Entries Product::needs(Entries wanted) const { return needs_of(*this, wanted); }
 
 std::string Product::describe() const { return list_of("Product", *this); }
 
@@ -138,7 +109,7 @@ Tensor Concatenate::forward_masked(const Tensor& x, const Tensor& mask) const {
   return concat(parts, -1);
 }
 
-infinite::Kernel Concatenate::limit(const Kernel& k) const {
+KernelNode Concatenate::limit(const KernelNode& k) const {
   check_widths(*this);
   std::vector<double> share;
   double total = 0;
@@ -146,8 +117,6 @@ infinite::Kernel Concatenate::limit(const Kernel& k) const {
   for (const std::int64_t width : widths) share.push_back(static_cast<double>(width) / total);
   return infinite::concatenation(k, branches_of(*this), share);
 }
-
-Entries Concatenate::needs(Entries wanted) const { return needs_of(*this, wanted); }
 
 std::string Concatenate::describe() const { return list_of("Concatenate", *this); }
 
@@ -162,13 +131,9 @@ Tensor Residual::forward_masked(const Tensor& x, const Tensor& mask) const {
   return std::sqrt(alpha) * x + std::sqrt(1 - alpha) * (*branch)(x, mask);
 }
 
-infinite::Kernel Residual::limit(const Kernel& k) const {
-  const auto inside = [this](const Kernel& x) { return (*branch)(x); };
+KernelNode Residual::limit(const KernelNode& k) const {
+  const auto inside = [this](const KernelNode& x) { return (*branch)(x); };
   return infinite::residual("Residual", k, alpha, {branch->describe(), inside});
-}
-
-Entries Residual::needs(Entries wanted) const {
-  return branch->needs(wanted) == Entries::full ? Entries::full : wanted;
 }
 
 std::string Residual::describe() const {

@@ -13,14 +13,10 @@ namespace ladon {
 struct Identity : Layer {
   Tensor forward(const Tensor& x) const override { return x; }
   bool per_position() const override { return true; }
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override { return "Identity"; }
 };
-
-/// The limit of layers one after the other; each is asked for what those after it need.
-infinite::Kernel limit_in_turn(const std::vector<const Layer*>& layers, const infinite::Kernel& k);
 
 /// Layers that are owned, given as values or as unique_ptr.
 struct Container : Layer {
@@ -39,8 +35,7 @@ struct Sequential : Container {
     (append(std::move(list)), ...);
   }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   std::string describe() const override;
 };
 
@@ -52,8 +47,7 @@ struct Sum : Container {
     (append(std::move(list)), ...);
   }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   std::string describe() const override;
 };
 
@@ -66,8 +60,7 @@ struct Product : Container {
     (append(std::move(list)), ...);
   }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   std::string describe() const override;
 };
 
@@ -84,8 +77,7 @@ struct Concatenate : Container {
     (append(std::move(list)), ...);
   }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   std::string describe() const override;
 };
 
@@ -100,8 +92,7 @@ struct Residual : Layer {
   Residual(double alpha, Owned<Layer> branch);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override { v("branch", branch); }
   std::string describe() const override;
 };

@@ -4,7 +4,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/infinite/kernel/windows.h"
 #include "ladon/layers/trace.h"
 
@@ -99,39 +99,45 @@ Tensor Conv::of_patches(const Surrounded& seen) const {
   return concat(parts, -1);
 }
 
-infinite::Kernel Conv::limit(const infinite::Kernel& k) const {
+infinite::KernelNode Conv::limit(const infinite::KernelNode& k) const {
   LADON_CHECK(groups == 1, name_,
               "has no limit in groups; estimate its kernel from finite networks "
               "with infinite::monte_carlo_kernel");
   const int axes = static_cast<int>(windows.size());
-  const Shape counts = window_counts(name_, windows, k.positions, k.mask1.defined());
+  const Shape before = k.positions;
+  const Shape counts = window_counts(name_, windows, before, k.masked);
   const std::int64_t taps = patch_size(windows, 1);
-  const infinite::Law makes = k.law.side_by_side(taps);
   // The taps of a 2-D window are all pairs of a row and a column: their sum separates.
-  const auto of_pairs = [&](const Tensor& block) {
-    Tensor sums = infinite::split_positions(block, k.positions);
+  const auto of_pairs = [=, this](const Tensor& block) {
+    Tensor sums = infinite::split_positions(block, before);
     for (int i = 0; i < axes; ++i)
       sums = infinite::joint_window_sums(sums, i - 2 * axes, i - axes,
                                          windows[static_cast<std::size_t>(i)]);
     return infinite::join_positions(sums, counts);
   };
-  const auto of_own = [&](const Tensor& block) {
+  const auto of_own = [=, this](const Tensor& block) {
     Shape split = block.shape().sub(0, block.rank() - 1);
-    for (const std::int64_t size : k.positions) split.append(size);
+    for (const std::int64_t size : before) split.append(size);
     Tensor sums = reshape(block, split);
     for (int i = 0; i < axes; ++i)
       sums = window_sums(sums, sums.rank() - axes + i, windows[static_cast<std::size_t>(i)]);
     return flatten(sums, -axes, -1);
   };
-  const auto patch_kernels =
-      infinite::map_pairs(k, makes, counts, [&](const infinite::Pairs& pairs) {
-        return pairs.each([&](const Tensor& block) {
-          const Tensor seen = pairs.visible(block);
-          const bool own = pairs.entries == infinite::Entries::diagonal;
-          return (own ? of_own(seen) : of_pairs(seen)) / static_cast<double>(taps);
-        });
-      });
-  return on_patches.limit(patch_kernels);
+  const auto formula = [taps] {
+    const std::string how = detail::join("mean over the ", taps, " taps o of ");
+    return infinite::Formula{how + "$k_{a+o, b+o}", how + "$t_{a+o, b+o}"};
+  };
+  const infinite::Step patches{.makes = k.law.side_by_side(taps),
+                               .formula = formula,
+                               .needs = infinite::Needs::wanted,
+                               .positions = counts};
+  return on_patches.limit(infinite::map_pairs(k, patches, [=](const infinite::Pairs& pairs) {
+    return pairs.each([&](const Tensor& block) {
+      const Tensor seen = pairs.visible(block);
+      const bool own = pairs.entries == infinite::Entries::diagonal;
+      return (own ? of_own(seen) : of_pairs(seen)) / static_cast<double>(taps);
+    });
+  }));
 }
 
 std::string Conv::describe() const {

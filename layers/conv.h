@@ -40,9 +40,8 @@ struct Conv : Layer {
   /// k_patch,ab = (1/taps)·Σ_o k_{a+o, b+o}, where terms outside are 0   (Novak et al. 2019; Arora
   /// et al. 2019, "On exact computation with an infinitely wide neural net"). Throws Error for groups:
   /// the channels of one need not have the mean kernel of all.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   /// Taps move jointly: where each position is wanted with the same one, so are its windows.
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
   void visit(Visitor& v) override { on_patches.visit(v); }
   std::string describe() const override;
 

@@ -4,7 +4,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 
 namespace ladon {
 
@@ -15,22 +15,25 @@ Dropout::Dropout(double probability, Generator& source)
 
 Tensor Dropout::forward(const Tensor& x) const { return training() ? dropout(x, p, rng) : x; }
 
-infinite::Kernel Dropout::limit(const infinite::Kernel& k) const {
+infinite::KernelNode Dropout::limit(const infinite::KernelNode& k) const {
   if (!training() || p == 0) return k;
-  infinite::Kernel y =
-      infinite::map_pairs(k, k.law.after_mixing(), [&](const infinite::Pairs& pairs) {
-        if (p == 1) return pairs.each([](const Tensor& block) { return zeros_like(block); });
-        if (!pairs.same.defined()) return pairs.each([](const Tensor& block) { return block; });
-        Tensor own = cast(pairs.same, f64);  // [P], or [P, T, T]: 1 where both are the same element
-        if (pairs.has_positions && pairs.entries == infinite::Entries::diagonal)
-          own = unsqueeze(own, -1);
-        else if (pairs.has_positions)
-          own = unsqueeze(unsqueeze(own, -1), -1) * eye(pairs.nngp.size(-1), f64);
-        const Tensor scale = 1 + (p / (1 - p)) * own;
-        return pairs.each([&](const Tensor& block) { return block * scale; });
-      });
-  if (p == 1) y.mean1 = y.mean2 = Tensor();  // nothing is left
-  return y;
+  infinite::Step step{.makes = k.law.after_mixing(), .needs = infinite::Needs::wanted};
+  step.formula = [p = p] {
+    const std::string own = detail::join(", times ", 1 / (1 - p), " where it is one element of one input");
+    return p == 1 ? infinite::Formula{"0", "0"} : infinite::Formula{"$k" + own, "$t" + own};
+  };
+  if (p == 1) step.means = infinite::MeanMap();  // nothing is left
+  return infinite::map_pairs(k, step, [p = p](const infinite::Pairs& pairs) {
+    if (p == 1) return pairs.each([](const Tensor& block) { return zeros_like(block); });
+    if (!pairs.same.defined()) return pairs.each([](const Tensor& block) { return block; });
+    Tensor own = cast(pairs.same, f64);  // [P], or [P, T, T]: 1 where both are the same element
+    if (pairs.has_positions && pairs.entries == infinite::Entries::diagonal)
+      own = unsqueeze(own, -1);
+    else if (pairs.has_positions)
+      own = unsqueeze(unsqueeze(own, -1), -1) * eye(pairs.nngp.size(-1), f64);
+    const Tensor scale = 1 + (p / (1 - p)) * own;
+    return pairs.each([&](const Tensor& block) { return block * scale; });
+  });
 }
 
 std::string Dropout::describe() const { return detail::join("Dropout(", p, ")"); }

@@ -19,8 +19,7 @@ struct Dropout : Layer {
   /// In training mode E[mask²]/(1 − p)² = 1/(1 − p) multiplies the entries of an element with
   /// itself: k_nn, or k_nn,aa, where the pairs are known to be the same input (Kernel::same). Masks
   /// of different elements are independent and change nothing. The identity in evaluation mode.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override { v.generator("rng", rng); }
   std::string describe() const override;
 };

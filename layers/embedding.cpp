@@ -8,7 +8,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/trace.h"
 
 namespace ladon {
@@ -40,17 +40,24 @@ Tensor Embedding::forward(const Tensor& index) const {
   return weight_std.defined() ? rows * weight_std.item() : rows;
 }
 
-infinite::Kernel Embedding::limit(const infinite::Kernel& k) const {
+infinite::KernelNode Embedding::limit(const infinite::KernelNode& k) const {
   const bool standard = !weight_std.defined();
-  const Tensor w = square(standard ? scalar(init_std, f64) : weight_std);
-  const infinite::Kernel each = k.diagonal();
-  for (const Tensor& own : {each.cov1, each.cov2})
-    LADON_CHECK(!own.defined() || all(equal(own, 1)).item<bool>(), "Embedding",
-                "its limit takes the kernel of indices, which is 1 for an index with itself");
-  const infinite::Law makes = infinite::Law::random_linear();
-  return infinite::map_pairs(k, makes, [&](const infinite::Pairs& pairs) {
-    const Tensor equals = padding_index < 0 ? pairs.nngp : pairs.visible(pairs.nngp);
-    infinite::PairKernels y{w * equals, {}};
+  const auto variance = [this, standard] {
+    return square(standard ? scalar(init_std, f64) : weight_std);
+  };
+  const auto formula = [=] {
+    return infinite::Formula{detail::join(variance().item(), "·$k"), standard ? "$k" : "$K"};
+  };
+  const infinite::Step step{.makes = infinite::Law::random_linear(),
+                            .formula = formula,
+                            .needs = infinite::Needs::wanted};
+  const bool padded = padding_index >= 0;
+  return infinite::map_pairs(k, step, [=](const infinite::Pairs& pairs) {
+    for (const Tensor& own : {pairs.left_variance(), pairs.right_variance()})
+      LADON_CHECK(all(equal(own, 1)).item<bool>(), "Embedding",
+                  "its limit takes the kernel of indices, which is 1 for an index with itself");
+    const Tensor equals = padded ? pairs.visible(pairs.nngp) : pairs.nngp;
+    infinite::PairKernels y{variance() * equals, {}};
     if (pairs.ntk.defined()) y.ntk = standard ? equals : y.nngp;
     return y;
   });

@@ -26,8 +26,7 @@ struct Embedding : Layer {
   bool per_position() const override { return true; }
   /// k' = σ²·1{i = i'}, of the kernel of indices (input_kernel); t' = 1{i = i'}, or k' in NTK
   /// parameterization. The limit does not see which index is the padding: mask those positions.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };

@@ -6,7 +6,7 @@
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/trace.h"
 
 namespace ladon {
@@ -53,19 +53,30 @@ Tensor Linear::forward(const Tensor& x) const {
   return y;
 }
 
-infinite::Kernel Linear::limit(const infinite::Kernel& k) const {
-  const bool standard = parameterization() == Parameterization::standard;
+infinite::KernelNode Linear::limit(const infinite::KernelNode& k) const {
   LADON_CHECK(!std::isnan(init_std), "Linear", "weights that are all one have no Gaussian limit");
-  const Tensor w = square(standard ? scalar(init_std, f64) : weight_std);
-  const Tensor b = standard || !bias.defined() ? scalar(0, f64) : square(bias_std);
-  const double fan_in = static_cast<double>(weight.size(1));
   k.law.need_channels("Linear", weight.size(1));
-  const infinite::Law makes = infinite::Law::random_linear();
-  return infinite::map_pairs(k, makes, [&](const infinite::Pairs& pairs) {
+  const bool standard = parameterization() == Parameterization::standard;
+  const double fan_in = static_cast<double>(weight.size(1)), biases = bias.defined() ? 1 : 0;
+  const auto variances = [this, standard] {
+    return std::pair(square(standard ? scalar(init_std, f64) : weight_std),
+                     standard || !bias.defined() ? scalar(0, f64) : square(bias_std));
+  };
+  const auto formula = [=] {
+    const auto [w, b] = variances();
+    infinite::Formula y{detail::join(w.item(), "·$k"), detail::join(w.item(), "·$t + $K")};
+    if (b.item() != 0) y.nngp += detail::join(" + ", b.item());
+    if (standard) y.ntk = detail::join(w.item(), "·$t + ", fan_in, "·$k + ", biases);
+    return y;
+  };
+  const infinite::Step step{.makes = infinite::Law::random_linear(),
+                            .formula = formula,
+                            .needs = infinite::Needs::wanted};
+  return infinite::map_pairs(k, step, [=](const infinite::Pairs& pairs) {
+    const auto [w, b] = variances();
     infinite::PairKernels y{w * pairs.nngp + b, {}};
     if (!pairs.ntk.defined()) return y;
-    y.ntk =
-        w * pairs.ntk + (standard ? fan_in * pairs.nngp + (bias.defined() ? 1.0 : 0.0) : y.nngp);
+    y.ntk = w * pairs.ntk + (standard ? fan_in * pairs.nngp + biases : y.nngp);
     return y;
   });
 }

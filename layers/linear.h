@@ -40,8 +40,7 @@ struct Linear : Layer {
   /// (without the 1 if there is no bias). At any depth, standard's NTK is that of a net whose other
   /// widths are in the same proportion to infinity. Weights that are not Gaussian (uniform,
   /// truncated, orthogonal) give it only where their inputs are many, as those of hidden layers.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };

@@ -16,7 +16,7 @@
 #include "ladon/autograd/profile.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/safetensors.h"
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 
 namespace ladon {
 namespace {
@@ -354,43 +354,20 @@ void Layer::Call::explain(const Error& error) const {
   throw Error(path.value_or(thrown_in) + ": " + error.what());
 }
 
-infinite::Kernel Layer::limit(const infinite::Kernel&) const {
+infinite::KernelNode Layer::limit(const infinite::KernelNode&) const {
   detail::fail("limit", describe() +
                             " has no limit in closed form; estimate its kernel from finite "
                             "networks with infinite::monte_carlo_kernel");
 }
 
-bool Layer::draws() const {
-  // A walk comes to all that is inside by itself: who is asked within one speaks of its own limit alone.
-  static thread_local bool walking = false;
-  if (walking) return false;
-  struct Walking {
-    Walking() { walking = true; }
-    ~Walking() { walking = false; }
-  } const now;
-  bool found = false;
-  Walk walk;
-  walk.on_module = [&](const std::string&, Module& inner) {
-    const auto* layer = dynamic_cast<const Layer*>(&inner);
-    found = found || (layer && layer->draws());
-  };
-  look(walk, *this);
-  return found;
-}
-
-infinite::Entries Layer::needs(infinite::Entries) const { return infinite::Entries::full; }
-
-infinite::Kernel Layer::operator()(const infinite::Kernel& inputs) const {
-  using infinite::Entries;
+infinite::KernelNode Layer::operator()(const infinite::KernelNode& inputs) const {
   const Call call(*this);
   try {
-    const bool narrow = needs(inputs.wanted) == Entries::diagonal;
-    LADON_CHECK(narrow || !inputs.has_positions() || inputs.entries == Entries::full, "limit",
-                describe(), " needs all pairs of positions, and is given each with the same one");
-    infinite::Kernel y = limit(narrow ? inputs.diagonal() : inputs);
-    y.check("limit");
-    y.wanted = inputs.wanted;
-    return y.wanted == Entries::diagonal ? y.diagonal() : y;
+    const std::shared_ptr<infinite::KernelGraph> graph = inputs.owner();
+    const std::size_t begin = graph->steps().size();
+    const infinite::KernelNode y = limit(inputs);
+    if (graph->steps().size() > begin) graph->name(begin, this, describe());
+    return y;
   } catch (const Error& error) {
     call.explain(error);
   }

@@ -39,8 +39,7 @@ namespace ladon {
 
 class Module;
 namespace infinite {
-struct Kernel;
-enum class Entries : int;
+struct KernelNode;
 }  // namespace infinite
 
 /// Receives a module's members. Undefined tensors (an absent bias) and null modules are passed
@@ -191,22 +190,12 @@ class Layer : public Module {
   /// no mask is needed.
   virtual bool per_position() const { return false; }
 
-  /// The layer at infinite width: the kernel of its outputs, given that of its inputs
-  /// (infinite/kernel/kernel.h). Throws Error where the layer has no closed form. Layers made of
-  /// layers call those as functions, layer(kernel): the kernel then has what the layer needs and the
-  /// result what inputs.wanted says, a number that is not finite is an Error, and an Error tells where
-  /// it arose. A limit must make the same maps (infinite::map_pairs), in the same order, in every pass
-  /// through the model, whatever is asked for and known in that pass: one that leaves maps out where
-  /// no NTK is wanted, say, is an Error.
-  virtual infinite::Kernel limit(const infinite::Kernel& inputs) const;
-  infinite::Kernel operator()(const infinite::Kernel& inputs) const;
-  /// Whether `limit` averages over draws (infinite/kernel/roots.h): by default, whether that of a layer
-  /// inside does.
-  virtual bool draws() const;
-  /// What `limit` needs of its inputs' positions to give `wanted` of its outputs'. By default all
-  /// pairs; a layer whose limit takes each position with the same one of the other input, and blocks
-  /// in either layout, returns `wanted`.
-  virtual infinite::Entries needs(infinite::Entries wanted) const;
+  /// The layer at infinite width: what its outputs' kernels are of those of its inputs, as steps of a graph
+  /// (infinite/kernel/graph.h). Called once, before there are numbers. Throws Error where the layer has no
+  /// closed form, or where its inputs have not the law that the derivation needs. Layers made of layers
+  /// call those as functions, layer(node): an Error then tells where it arose.
+  virtual infinite::KernelNode limit(const infinite::KernelNode& inputs) const;
+  infinite::KernelNode operator()(const infinite::KernelNode& inputs) const;
 
   using Module::summary;
   /// The table, and below it the trained tensors that layer(x) used and visit() does not list.

@@ -7,7 +7,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/trace.h"
 
 namespace ladon {
@@ -30,10 +30,22 @@ Tensor LayerNorm::forward(const Tensor& x) const {
 namespace {
 
 /// The kernel of inputs of unit power; where a weight is trained, it and `beside` are added to the NTK.
-infinite::Kernel normalized(const infinite::Kernel& k, bool centered, double eps, bool trained,
-                            double beside) {
-  const infinite::Law makes = k.law.after_trained_scale(trained && k.ntk.defined());
-  infinite::Kernel result = infinite::map_pairs(k, makes, [&](const infinite::Pairs& inputs) {
+infinite::KernelNode normalized(const infinite::KernelNode& k, bool centered, double eps, bool trained,
+                          double beside, const infinite::Law& makes) {
+  const auto formula = [=] {
+    const std::string variance = centered && k.has_means ? "Var" : "$k";
+    infinite::Formula y{(centered && k.has_means ? "Cov / √((Var(x, x) + " : "$k / √(($k(x, x) + ") +
+                            detail::join(eps, ")·(", variance, "(x', x') + ", eps, "))"),
+                        "$t / the same"};
+    if (centered && k.has_means) y.nngp += ", Cov = $k less the product of the channels' means";
+    if (trained) y.ntk += beside > 0 ? detail::join(" + $K + ", beside) : " + $K";
+    return y;
+  };
+  const infinite::Step step{.makes = makes,
+                            .formula = formula,
+                            .needs = infinite::Needs::wanted,
+                            .means = infinite::MeanMap()};
+  return infinite::map_pairs(k, step, [=](const infinite::Pairs& inputs) {
     const infinite::Pairs pairs = centered ? inputs.centered("LayerNorm", eps) : inputs;
     // At least the smallest number: zeros stay zeros even where eps = 0.
     const auto power = [&](const Tensor& variance) {
@@ -44,15 +56,14 @@ infinite::Kernel normalized(const infinite::Kernel& k, bool centered, double eps
     if (trained && y.ntk.defined()) y.ntk = y.ntk + y.nngp + beside;
     return y;
   });
-  result.mean1 = result.mean2 = Tensor();
-  return result;
 }
 
 }  // namespace
 
-infinite::Kernel LayerNorm::limit(const infinite::Kernel& k) const {
+infinite::KernelNode LayerNorm::limit(const infinite::KernelNode& k) const {
   k.law.need_means("LayerNorm");
-  return normalized(k, true, eps, weight.defined(), 1);
+  const bool trained = weight.defined();
+  return normalized(k, true, eps, trained, 1, k.law.after_trained_scale(trained && k.ntk()));
 }
 
 void LayerNorm::visit(Visitor& v) {
@@ -80,11 +91,11 @@ Tensor RMSNorm::forward(const Tensor& x) const {
   return y;
 }
 
-infinite::Kernel RMSNorm::limit(const infinite::Kernel& k) const {
-  infinite::Kernel y = normalized(k, false, eps, weight.defined(), 0);
-  if (k.mean1.defined())
-    y.law.zero_given = infinite::Law::nothing;  // it is divided by each input's power
-  return y;
+infinite::KernelNode RMSNorm::limit(const infinite::KernelNode& k) const {
+  const bool trained = weight.defined();
+  infinite::Law makes = k.law.after_trained_scale(trained && k.ntk());
+  if (k.has_means) makes.zero_given = infinite::Law::nothing;  // it is divided by each input's power
+  return normalized(k, false, eps, trained, 0, makes);
 }
 
 void RMSNorm::visit(Visitor& v) { v("weight", weight); }

@@ -25,8 +25,7 @@ struct LayerNorm : Layer {
   /// own; of random channels, as they grow in number, 0 (Yang 2019, "Tensor programs I"; Hron et al. 2020).
   /// A trained weight's part of the NTK, h_c·h'_c in channel c, is k' only on average over channels: what
   /// follows must be a random linear map then. Throws Error where m is not known, as behind an activation.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };
@@ -83,8 +82,7 @@ struct RMSNorm : Layer {
   bool per_position() const override { return true; }
   /// LayerNorm's, without centring, so that channels may have any mean, and without the + 1 of a bias. A
   /// mean that a fixed table of positions put there is divided by each input's power, and not known after.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };

@@ -9,13 +9,13 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/names.h"
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/infinite/kernel/windows.h"
 
 namespace ladon {
 
-using infinite::Entries;
-using infinite::Kernel;
+using infinite::Needs;
+using infinite::KernelNode;
 using infinite::Pairs;
 
 // --- functions ---
@@ -82,6 +82,13 @@ Tensor visible_count(const Tensor& mask, std::int64_t positions) {
   return maximum(count, scalar(1, f64));
 }
 
+/// The step of a layer that makes one vector of all pairs of positions.
+infinite::Step reduced(const KernelNode& k, const std::string& how) {
+  return {.makes = k.law,
+          .formula = [how] { return infinite::Formula{how + "$k_ab", how + "$t_ab"}; },
+          .positions = Shape{}};
+}
+
 /// The last axis is summed row by row, so that a pair's sum depends on its own T × T block alone.
 Tensor row_sums(const Tensor& x) { return sum(contiguous(x), -1); }
 
@@ -93,9 +100,9 @@ Tensor MeanPool::forward_masked(const Tensor& x, const Tensor& mask) const {
   return mean_pool(as_sequence("MeanPool", x), mask);
 }
 
-Kernel MeanPool::limit(const Kernel& k) const {
+KernelNode MeanPool::limit(const KernelNode& k) const {
   k.need_positions("MeanPool");
-  return infinite::map_pairs(k, k.law, {}, [](const Pairs& pairs) {
+  return infinite::map_pairs(k, reduced(k, "mean over visible a, b of "), [](const Pairs& pairs) {
     const Tensor count = visible_count(pairs.left_mask, pairs.nngp.size(-2)) *
                          visible_count(pairs.right_mask, pairs.nngp.size(-1));
     return pairs.each([&](const Tensor& block) {
@@ -108,9 +115,9 @@ Tensor SumPool::forward_masked(const Tensor& x, const Tensor& mask) const {
   return sum(as_sequence("SumPool", zero_masked("SumPool", x, mask)), 1);
 }
 
-Kernel SumPool::limit(const Kernel& k) const {
+KernelNode SumPool::limit(const KernelNode& k) const {
   k.need_positions("SumPool");
-  return infinite::map_pairs(k, k.law, {}, [](const Pairs& pairs) {
+  return infinite::map_pairs(k, reduced(k, "sum over visible a, b of "), [](const Pairs& pairs) {
     return pairs.each(
         [&](const Tensor& block) { return row_sums(flatten(pairs.visible(block), -2, -1)); });
   });
@@ -123,10 +130,13 @@ Tensor Flatten::forward_masked(const Tensor& x, const Tensor& mask) const {
   return flatten(as_sequence("Flatten", zero_masked("Flatten", x, mask)), 1, 2);
 }
 
-Kernel Flatten::limit(const Kernel& k) const {
+KernelNode Flatten::limit(const KernelNode& k) const {
   if (!k.has_positions()) return k;
-  const infinite::Law makes = k.law.side_by_side(k.position_count());
-  return infinite::map_pairs(k, makes, {}, [](const Pairs& pairs) {
+  infinite::Step step{.makes = k.law.side_by_side(std::max<std::int64_t>(0, k.position_count())),
+                      .needs = Needs::diagonal,
+                      .positions = Shape{}};
+  step.formula = [] { return infinite::Formula{"mean over a of $k_aa", "mean over a of $t_aa"}; };
+  return infinite::map_pairs(k, step, [](const Pairs& pairs) {
     return pairs.each([&](const Tensor& block) {
       const Tensor own = pairs.own(pairs.visible(block));  // [P, T]
       return row_sums(own) / static_cast<double>(std::max<std::int64_t>(own.size(-1), 1));
@@ -134,7 +144,6 @@ Kernel Flatten::limit(const Kernel& k) const {
   });
 }
 
-Entries Flatten::needs(Entries) const { return Entries::diagonal; }
 
 // --- FirstToken ---
 
@@ -142,23 +151,24 @@ Tensor FirstToken::forward(const Tensor& x) const {
   return first_token(as_sequence("FirstToken", x));
 }
 
-Kernel FirstToken::limit(const Kernel& k) const {
+KernelNode FirstToken::limit(const KernelNode& k) const {
   k.need_positions("FirstToken");
-  LADON_CHECK(k.position_count() > 0, "FirstToken", "the inputs have no positions");
-  return infinite::map_pairs(k, k.law, {}, [](const Pairs& pairs) {
+  LADON_CHECK(k.position_count() != 0, "FirstToken", "the inputs have no positions");
+  infinite::Step step{.makes = k.law, .needs = Needs::diagonal, .positions = Shape{}};
+  step.formula = [] { return infinite::Formula{"$k_00", "$t_00"}; };
+  return infinite::map_pairs(k, step, [](const Pairs& pairs) {
     return pairs.each([&](const Tensor& block) { return select(pairs.own(block), -1, 0); });
   });
 }
 
-Entries FirstToken::needs(Entries) const { return Entries::diagonal; }
 
 Tensor FlattenPositions::forward(const Tensor& x) const {
   return as_sequence("FlattenPositions", x);
 }
 
-Kernel FlattenPositions::limit(const Kernel& k) const {
+KernelNode FlattenPositions::limit(const KernelNode& k) const {
   k.need_positions("FlattenPositions");
-  Kernel result = k;
+  KernelNode result = k;
   result.positions = {k.position_count()};
   return result;
 }

@@ -35,7 +35,7 @@ Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask = {});
 struct MeanPool : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override { return "MeanPool"; }
 };
@@ -44,7 +44,7 @@ struct MeanPool : Layer {
 struct SumPool : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override { return "SumPool"; }
 };
@@ -55,8 +55,7 @@ struct SumPool : Layer {
 struct Flatten : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override { return "Flatten"; }
 };
@@ -65,8 +64,7 @@ struct Flatten : Layer {
 struct FirstToken : Layer {
   Tensor forward(const Tensor& x) const override;
   Tensor forward_masked(const Tensor& x, const Tensor&) const override { return forward(x); }
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override { return "FirstToken"; }
 };
@@ -76,8 +74,7 @@ struct FirstToken : Layer {
 struct FlattenPositions : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override { return "FlattenPositions"; }
 };

@@ -10,7 +10,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/lapack.h"
 #include "ladon/layers/infinite/dual/quadrature.h"
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/init.h"
 #include "ladon/layers/trace.h"
 
@@ -79,19 +79,23 @@ TableMeans table_means(std::int64_t length) {
 
 }  // namespace
 
-infinite::Kernel SinusoidalPositions::limit(const infinite::Kernel& k) const {
+infinite::KernelNode SinusoidalPositions::limit(const infinite::KernelNode& k) const {
   k.need_positions("SinusoidalPositions");
   LADON_CHECK(k.positions.rank() == 1, "SinusoidalPositions", "expects sequences, got positions ",
               k.positions);
   k.law.need_mean_zero("SinusoidalPositions");  // else x·P would not vanish
-  const TableMeans means = table_means(k.position_count());
-  infinite::Kernel y =
-      infinite::map_pairs(k, k.law.after_adding_fixed(), [&](const infinite::Pairs& p) {
-        const Tensor added = p.of_positions(means.products);
-        return infinite::PairKernels{p.nngp + added, p.ntk};
-      });
-  y.mean1 = y.mean2 = unsqueeze(means.own, 0);  // [1, T]
-  return y;
+  const TableMeans means = table_means(std::max<std::int64_t>(0, k.position_count()));
+  const Tensor own = unsqueeze(means.own, 0);  // [1, T]
+  const auto formula = [] {
+    return infinite::Formula{"$k_ab + mean over frequencies ω of cos(ω·(a − b)) / 2", "$t"};
+  };
+  const infinite::Step step{.makes = k.law.after_adding_fixed(),
+                            .formula = formula,
+                            .needs = infinite::Needs::wanted,
+                            .means = [own](const std::vector<Tensor>&) { return own; }};
+  return infinite::map_pairs(k, step, [products = means.products](const infinite::Pairs& p) {
+    return infinite::PairKernels{p.nngp + p.of_positions(products), p.ntk};
+  });
 }
 
 std::string SinusoidalPositions::describe() const { return "SinusoidalPositions"; }
@@ -111,13 +115,18 @@ Tensor LearnedPositions::forward(const Tensor& x) const {
   return y;
 }
 
-infinite::Kernel LearnedPositions::limit(const infinite::Kernel& k) const {
+infinite::KernelNode LearnedPositions::limit(const infinite::KernelNode& k) const {
   k.need_positions("LearnedPositions");
   k.law.need_channels("LearnedPositions", weight.size(1));
-  const Tensor eyes = eye(k.position_count(), f64);
-  return infinite::map_pairs(k, k.law, [&](const infinite::Pairs& pairs) {
-    const Tensor same = pairs.of_positions(eyes);
-    infinite::PairKernels y{pairs.nngp + init_std * init_std * same, {}};
+  const double variance = init_std * init_std;
+  const auto formula = [variance] {
+    return infinite::Formula{detail::join("$k_ab + ", variance, "·1{a = b}"), "$t_ab + 1{a = b}"};
+  };
+  const infinite::Step step{
+      .makes = k.law, .formula = formula, .needs = infinite::Needs::wanted};
+  return infinite::map_pairs(k, step, [variance](const infinite::Pairs& pairs) {
+    const Tensor same = pairs.of_positions(eye(pairs.nngp.size(-1), f64));
+    infinite::PairKernels y{pairs.nngp + variance * same, {}};
     if (pairs.ntk.defined()) y.ntk = pairs.ntk + same;
     return y;
   });
@@ -212,38 +221,35 @@ double RandomPositions::token_share() const {
   return merge == PositionMerge::sum ? 1 : width / (width + own);
 }
 
-infinite::Pairs RandomPositions::limit(const infinite::Pairs& tokens) const {
-  const std::int64_t length = tokens.nngp.size(-1);
-  LADON_CHECK(
-      tokens.has_positions && (grid.rank() == 1 ? length <= grid[0] : length == grid.count()),
-      "RandomPositions", "inputs of ", tokens.has_positions ? length : 0,
-      " positions do not fit positions ", grid);
-  const double share = token_share();
-  const double position_share = merge == PositionMerge::sum ? 1 : 1 - share;
-  const Slice used{.stop = length};
-  const Tensor table =
-      position_share * square(stddev) * slice(slice(correlation, 0, used), 1, used);
-  const Tensor r = tokens.of_positions(table);
-  const auto add = [&](const Tensor& k) { return share * k + r; };
-  infinite::Pairs y = tokens;
-  y.nngp = add(tokens.nngp);
-  y.left = add(tokens.left);
-  y.right = add(tokens.right);
-  if (tokens.ntk.defined()) y.ntk = add(tokens.ntk);
-  return y;
-}
-
-infinite::Kernel RandomPositions::limit(const infinite::Kernel& k) const {
+infinite::KernelNode RandomPositions::limit(const infinite::KernelNode& k) const {
   k.law.need_channels("RandomPositions", in);
   infinite::Law makes = merge == PositionMerge::concat ? k.law.after_mixing() : k.law;
   if (merge == PositionMerge::concat && makes.channels > 0) makes.channels += weight.size(1);
-  infinite::Kernel result = infinite::map_pairs(k, makes, [this](const infinite::Pairs& pairs) {
-    const infinite::Pairs y = limit(pairs);
-    return infinite::PairKernels{y.nngp, y.ntk};
+  const std::int64_t length = k.position_count();
+  LADON_CHECK(k.has_positions() &&
+                  (length < 0 || (grid.rank() == 1 ? length <= grid[0] : length == grid.count())),
+              "RandomPositions", "inputs of ", k.has_positions() ? length : 0,
+              " positions do not fit positions ", grid);
+  const double share = token_share();
+  const double position_share = merge == PositionMerge::sum ? 1 : 1 - share;
+  const auto formula = [=, this] {
+    const auto with = [&](const char* kernel) {
+      return detail::join(share == 1 ? "" : detail::join(share, "·"), kernel, "_ab + ",
+                          position_share * square(stddev).item(), "·R_ab");
+    };
+    return infinite::Formula{with("$k"), with("$t")};
+  };
+  // A sum of two tables is soon computed again.
+  infinite::Step step{
+      .makes = makes, .formula = formula, .needs = infinite::Needs::wanted, .kept = false};
+  if (k.has_means && makes.knows_means())
+    step.means = [share](const std::vector<Tensor>& means) { return share * means[0]; };
+  return infinite::map_pairs(k, step, [=, this](const infinite::Pairs& pairs) {
+    const Slice used{.stop = pairs.nngp.size(-1)};
+    const Tensor r = pairs.of_positions(position_share * square(stddev) *
+                                        slice(slice(correlation, 0, used), 1, used));
+    return pairs.each([&](const Tensor& block) { return share * block + r; });
   });
-  for (Tensor infinite::Kernel::*mean : {&infinite::Kernel::mean1, &infinite::Kernel::mean2})
-    if ((result.*mean).defined()) result.*mean = token_share() * (result.*mean);
-  return result;
 }
 
 void RandomPositions::visit(Visitor& v) {

@@ -21,8 +21,7 @@ struct SinusoidalPositions : Layer {
   /// The table is fixed: k'_ab = k_ab + P_a·P_b, the mean over the channels, ½·∫₀¹ cos((a − b)·10000⁻ˢ) ds,
   /// and t' = t. Throws Error unless the inputs' channels have mean zero: data have not, nor what has a
   /// table in it already, as the outputs. LayerNorm subtracts their means, an activation refuses them.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
 };
@@ -41,8 +40,7 @@ struct LearnedPositions : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
   /// As dim → ∞:  k' = k + stddev²·1{a = b},  t' = t + 1{a = b}.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };
@@ -88,10 +86,7 @@ struct RandomPositions : Layer {
   ///   k' = r·k + (1 − r or 1)·σ_p²·R,  t' = r·t + (1 − r or 1)·σ_p²·R.
   /// For concat this is the mean over channels, which differ: what follows must be a random linear
   /// map or an attention, not an activation.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
-  /// The same of a list of pairs.
-  infinite::Pairs limit(const infinite::Pairs& tokens) const;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 

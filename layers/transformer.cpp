@@ -3,6 +3,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/infinite/kernel/branches.h"
 
 namespace ladon {
 namespace {
@@ -46,12 +47,55 @@ Owned<Layer> final_norm_of(const TransformerEncoderOptions& o) {
                                                                    : Owned<Layer>();
 }
 
-/// x and what a branch makes of it, with the norm in its place.
+// What a layer is, once for tensors and for the nodes of its limit: both can be added, multiplied and
+// given to layers.
+
+/// x + branch(x).
 template <class F>
-Tensor residual(NormPlacement placement, const Layer& norm, const Dropout& dropout, const Tensor& x,
-                const F& branch) {
-  if (placement == NormPlacement::pre) return x + dropout(branch(norm(x)));
-  return norm(x + dropout(branch(x)));
+Tensor plus(const char*, const Tensor& x, const F& branch) {
+  return x + branch(x);
+}
+template <class F>
+infinite::KernelNode plus(const char* name, const infinite::KernelNode& x, const F& branch) {
+  return infinite::sum("TransformerEncoderLayer", x, {infinite::identity_branch(), {name, branch}});
+}
+
+/// a(x)·b(x), elementwise.
+template <class A, class B>
+Tensor times(const Tensor& x, const A& a, const B& b) {
+  return a(x) * b(x);
+}
+template <class A, class B>
+infinite::KernelNode times(const infinite::KernelNode& x, const A& a, const B& b) {
+  return infinite::product("FeedForward", x, {{"gate", a}, {"expand", b}});
+}
+
+Tensor applied(Nonlinearity f, const Tensor& x) { return apply(f, x); }
+infinite::KernelNode applied(Nonlinearity f, const infinite::KernelNode& x) { return Activation(f)(x); }
+
+/// x and what a branch makes of it, with the norm in its place.
+template <class X, class F>
+X residual(const char* name, NormPlacement placement, const Layer& norm, const Dropout& dropout,
+           const X& x, const F& branch) {
+  if (placement == NormPlacement::pre)
+    return plus(name, x, [&](const X& y) { return dropout(branch(norm(y))); });
+  return norm(plus(name, x, [&](const X& y) { return dropout(branch(y)); }));
+}
+
+template <class X>
+X fed_forward(const FeedForward& f, const X& x, const Dropout& dropout) {
+  const auto active = [&](const Linear& map) {
+    return [&](const X& y) { return applied(f.activation, map(y)); };
+  };
+  const auto expanded = [&](const X& y) { return f.expand(y); };
+  return f.contract(dropout(f.gate ? times(x, active(*f.gate), expanded) : active(f.expand)(x)));
+}
+
+template <class X, class Attend>
+X encoded(const TransformerEncoderLayer& l, const X& x, const Attend& attend) {
+  const X y = residual("attention", l.placement, *l.attention_norm, l.dropout, x, attend);
+  return residual("feedforward", l.placement, *l.feedforward_norm, l.dropout, y,
+                  [&](const X& seen) { return fed_forward(l.feedforward, seen, l.dropout); });
 }
 
 }  // namespace
@@ -68,8 +112,7 @@ FeedForward::FeedForward(const Options& o, Generator& rng)
 }
 
 Tensor FeedForward::operator()(const Tensor& x, const Dropout& dropout) const {
-  if (!gate) return contract(dropout(apply(activation, expand(x))));
-  return contract(dropout(apply(activation, (*gate)(x)) * expand(x)));
+  return fed_forward(*this, x, dropout);
 }
 
 void FeedForward::visit(Visitor& v) {
@@ -88,27 +131,24 @@ TransformerEncoderLayer::TransformerEncoderLayer(const Options& o, Generator& rn
       dropout(o.dropout, rng),
       placement(o.norm) {}
 
-Tensor TransformerEncoderLayer::around(const Tensor& x,
-                                       const std::function<Tensor(const Tensor&)>& attend) const {
-  const Tensor y = residual(placement, *attention_norm, dropout, x, attend);
-  return residual(placement, *feedforward_norm, dropout, y,
-                  [&](const Tensor& seen) { return feedforward(seen, dropout); });
-}
-
 Tensor TransformerEncoderLayer::forward(const Tensor& x, KeyValueCache& cache,
                                         const Tensor& tokens) const {
   const NoGrad no_grad;
-  return around(x, [&](const Tensor& seen) { return attention(seen, cache, tokens); });
+  return encoded(*this, x, [&](const Tensor& seen) { return attention(seen, cache, tokens); });
 }
 
 Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMask& mask) const {
-  return around(x, [&](const Tensor& seen) { return attention(seen, mask); });
+  return encoded(*this, x, [&](const Tensor& seen) { return attention(seen, mask); });
+}
+
+infinite::KernelNode TransformerEncoderLayer::limit(const infinite::KernelNode& k) const {
+  return encoded(*this, k, [&](const infinite::KernelNode& seen) { return attention(seen); });
 }
 
 AttentionResult TransformerEncoderLayer::forward_with_weights(const Tensor& x,
                                                               const AttentionMask& mask) const {
   AttentionResult result;
-  result.output = around(x, [&](const Tensor& seen) {
+  result.output = encoded(*this, x, [&](const Tensor& seen) {
     const auto details = attention.forward_with_weights(seen, seen, seen, mask);
     result.weights = details.weights;
     return details.output;
@@ -174,6 +214,12 @@ Tensor TransformerEncoder::forward(const Tensor& x, DecodingCache& cache,
   return final_norm ? (*final_norm)(y) : y;
 }
 
+infinite::KernelNode TransformerEncoder::limit(const infinite::KernelNode& k) const {
+  infinite::KernelNode y = k;
+  for (const TransformerEncoderLayer& layer : layers) y = layer(y);
+  return final_norm ? (*final_norm)(y) : y;
+}
+
 TransformerEncoder::Details TransformerEncoder::forward_with_weights(
     const Tensor& x, const AttentionMask& mask) const {
   return stack_with_weights(layers, final_norm, x, mask);
@@ -221,9 +267,9 @@ TransformerDecoderLayer::TransformerDecoderLayer(const Options& o, Generator& rn
 
 Tensor TransformerDecoderLayer::around(const Tensor& x, const Attend& attend,
                                        const Attend& look) const {
-  const Tensor y = residual(placement, *attention_norm, dropout, x, attend);
-  const Tensor z = residual(placement, *cross_attention_norm, dropout, y, look);
-  return residual(placement, *feedforward_norm, dropout, z,
+  const Tensor y = residual("attention", placement, *attention_norm, dropout, x, attend);
+  const Tensor z = residual("cross_attention", placement, *cross_attention_norm, dropout, y, look);
+  return residual("feedforward", placement, *feedforward_norm, dropout, z,
                   [&](const Tensor& seen) { return feedforward(seen, dropout); });
 }
 

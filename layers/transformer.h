@@ -95,12 +95,9 @@ struct TransformerEncoderLayer : Layer {
   AttentionResult forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
   /// That of its parts. Throws Error where the means of the inputs' channels are not known: those of data
   /// are, and behind a random linear map they are zero, but for a fixed table of positions.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
-
- private:
-  Tensor around(const Tensor& x, const std::function<Tensor(const Tensor&)>& attend) const;
 };
 
 struct TransformerEncoderOptions {
@@ -136,7 +133,7 @@ struct TransformerEncoder : Layer {
     std::vector<Tensor> weights;
   };
   Details forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };

@@ -7,15 +7,24 @@
 #include "ladon/autograd/ops/pooling.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/infinite/kernel/windows.h"
 
 namespace ladon {
 
-using infinite::Kernel;
+using infinite::KernelNode;
 using infinite::Pairs;
 
 namespace {
+
+/// The step of means over windows at a and at b.
+infinite::Step averaged(const KernelNode& k, const Shape& after) {
+  const auto formula = [] {
+    return infinite::Formula{"mean over i in window a, j in window b of $k_ij",
+                             "mean over i in window a, j in window b of $t_ij"};
+  };
+  return {.makes = k.law, .formula = formula, .positions = after};
+}
 
 std::vector<Window> checked_windows(const char* name, const PoolOptions& o) {
   return windows_of(name, {.size = o.window,
@@ -80,17 +89,18 @@ Tensor AveragePool::forward_masked(const Tensor& x, const Tensor& mask) const {
   return sums / cast(counts, x.dtype());
 }
 
-Kernel AveragePool::limit(const Kernel& k) const {
+KernelNode AveragePool::limit(const KernelNode& k) const {
   k.need_positions("AveragePool");
-  const Shape after = window_counts("AveragePool", windows, k.positions, k.mask1.defined());
-  return infinite::map_pairs(k, k.law, after, [&](const Pairs& pairs) {
+  const Shape before = k.positions;
+  const Shape after = window_counts("AveragePool", windows, before, k.masked);
+  return infinite::map_pairs(k, averaged(k, after), [this, before, after](const Pairs& pairs) {
     const auto seen = [&](const Tensor& mask) {
-      return maximum(counts_over(windows, mask, k.positions), 1);
+      return maximum(counts_over(windows, mask, before), 1);
     };
     const Tensor left = unsqueeze(seen(pairs.left_mask), -1);
     const Tensor right = unsqueeze(seen(pairs.right_mask), -2);
     return pairs.each([&](const Tensor& block) {
-      const Tensor parts = infinite::split_positions(pairs.visible(block), k.positions);
+      const Tensor parts = infinite::split_positions(pairs.visible(block), before);
       const int columns = parts.rank() - after.rank(), rows = columns - after.rank();
       const Tensor sums = sums_over(windows, sums_over(windows, parts, columns), rows);
       return infinite::join_positions(sums, after) / left / right;
@@ -147,24 +157,25 @@ Tensor AdaptiveAveragePool::forward_masked(const Tensor& x, const Tensor& mask) 
   return adaptive_average_pooling(zero_masked("AdaptiveAveragePool", x, mask), counts);
 }
 
-Kernel AdaptiveAveragePool::limit(const Kernel& k) const {
+KernelNode AdaptiveAveragePool::limit(const KernelNode& k) const {
   k.need_positions("AdaptiveAveragePool");
   LADON_CHECK(counts.rank() == k.positions.rank(), "AdaptiveAveragePool", "has counts for ",
               counts.rank(), " axes, the inputs have positions ", k.positions);
-  check_counts(counts, k.positions, k.mask1.defined());
+  const Shape before = k.positions, after = counts;
+  check_counts(after, before, k.masked);
   // The mean over pairs of windows, (row, column): one window on the axes of both.
-  Shape both = counts;
-  for (const std::int64_t count : counts) both.append(count);
-  return infinite::map_pairs(k, k.law, counts, [&](const Pairs& pairs) {
+  Shape both = after;
+  for (const std::int64_t count : after) both.append(count);
+  return infinite::map_pairs(k, averaged(k, after), [=](const Pairs& pairs) {
     return pairs.each([&](const Tensor& block) {
       const Shape leading = block.shape().sub(0, block.rank() - 2);
-      const Tensor parts = infinite::split_positions(pairs.visible(block), k.positions);
+      const Tensor parts = infinite::split_positions(pairs.visible(block), before);
       Shape flat = parts.shape().sub(leading.rank(), parts.rank()), shape = leading;
       flat.insert(0, leading.count());
       flat.append(1);
       for (const std::int64_t count : both) shape.append(count);
       return infinite::join_positions(
-          reshape(adaptive_average_pooling(reshape(parts, flat), both), shape), counts);
+          reshape(adaptive_average_pooling(reshape(parts, flat), both), shape), after);
     });
   });
 }

@@ -28,7 +28,7 @@ struct AveragePool : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   /// k' = A_n·k·A_mᵀ for the averages A_n of inputs n, as in pooling.h.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
 };
@@ -57,7 +57,7 @@ struct AdaptiveAveragePool : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   /// k'_ij is the mean of k_ab over a in window i and b in window j.
-  infinite::Kernel limit(const infinite::Kernel& k) const override;
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
 };

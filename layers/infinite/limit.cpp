@@ -4,27 +4,66 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/index.h"
+#include "ladon/core/error.h"
 
 namespace ladon::infinite {
 
 Kernel Limit::operator()(const Inputs& a, const Inputs& b, Get get, Entries wanted) const {
-  const Passes passes(*this, landmarks(b), wanted);
-  const Selves of_a = draws() ? passes.selves(a, a.count()) : Selves();
-  const Selves of_b = draws() ? passes.selves(b, b.count()) : Selves();
-  return passes.pairs({a, of_a, 0, a.count()}, {b, of_b, 0, b.count()}, get);
+  const auto described = graph(kind_of(a, b), get);
+  const bool drawn = described->draws();
+  const Passes passes(*this, described, drawn ? landmarks(b) : Inputs(), wanted);
+  const Selves of_a = drawn ? passes.selves(a, a.count()) : Selves();
+  const Selves of_b = drawn ? passes.selves(b, b.count()) : Selves();
+  return passes.pairs({a, of_a, 0, a.count()}, {b, of_b, 0, b.count()});
 }
 
 Kernel Limit::operator()(const Inputs& a, Get get, Entries wanted) const {
-  const Passes passes(*this, landmarks(a), wanted);
-  const Selves of_a = draws() ? passes.selves(a, a.count()) : Selves();
-  return passes.pairs({a, of_a, 0, a.count()}, get);
+  const auto described = graph(kind_of(a), get);
+  const bool drawn = described->draws();
+  const Passes passes(*this, described, drawn ? landmarks(a) : Inputs(), wanted);
+  const Selves of_a = drawn ? passes.selves(a, a.count()) : Selves();
+  return passes.pairs({a, of_a, 0, a.count()});
+}
+
+Kernel Limit::operator()(const Kernel& inputs) const {
+  const InputKind kind{.law = inputs.law,
+                       .positions = inputs.positions,
+                       .masked = inputs.mask1.defined(),
+                       .has_means = inputs.mean1.defined()};
+  return evaluate(*graph(kind, inputs.ntk.defined() ? Get::ntk : Get::nngp), inputs);
+}
+
+std::shared_ptr<const KernelGraph> Limit::graph(const InputKind& inputs, Get get,
+                                          bool finite_heads) const {
+  const Layer* model = model_;
+  return KernelGraph::of(
+      inputs, get, finite_heads, [model](const KernelNode& k) { return (*model)(k); },
+      [model](const Layer* inner) { return model->path_of(*inner); });
+}
+
+std::shared_ptr<const KernelGraph> Limit::graph(Get get) const {
+  const auto of = [&](const Shape& positions) {
+    return graph({.law = Law::data(), .positions = positions}, get);
+  };
+  const auto takes = [&](const Shape& positions) -> std::shared_ptr<const KernelGraph> {
+    try {
+      return of(positions);
+    } catch (const Error&) {
+      return nullptr;
+    }
+  };
+  if (auto vectors = takes({})) return vectors;
+  if (auto sequences = takes({-1})) return sequences;
+  if (auto images = takes({-1, -1})) return images;
+  return of({-1});  // what a user of attention is told
 }
 
 std::vector<double> Limit::unexplained(const Inputs& x) const {
   std::vector<Remainder> remainders;
   Selves selves;
-  if (draws())
-    Passes(*this, landmarks(x), Entries::full)
+  const auto described = graph(kind_of(x), Get::nngp);
+  if (described->draws())
+    Passes(*this, described, landmarks(x), Entries::full)
         .record(x, 0, x.count(), x.count(), selves, &remainders);
   std::vector<double> shares;
   for (const Remainder& of_layer : remainders) shares.push_back(of_layer.share());
@@ -51,9 +90,10 @@ Limit Limit::with_pivots(const Inputs& x, int count) const {
   y.landmarks_ = landmarks(x);
   y.pivots_.reset();  // those of an earlier call would be taken for found
   std::map<std::uint64_t, Pivots> found;
-  for (int i = 0; i < count && draws(); ++i) {
+  const auto described = graph(kind_of(x), Get::nngp);
+  for (int i = 0; i < count && described->draws(); ++i) {
     const std::uint64_t number = replicate_ + static_cast<std::uint64_t>(i);
-    const Passes passes(y.with_replicate(number), *y.landmarks_, Entries::full);
+    const Passes passes(y.with_replicate(number), described, *y.landmarks_, Entries::full);
     for (const RootFactor& factor : passes.landmarks()->factors)
       found[number].push_back(factor.pivots);
   }
@@ -69,7 +109,7 @@ Pivots Limit::pivots() const {
 // Some hundred tokens, of inputs that lie evenly among all.
 Inputs Limit::landmarks(const Inputs& x) const {
   if (landmarks_) return *landmarks_;
-  if (!draws() || !x.x.defined() || x.x.rank() == 0) return {};
+  if (!x.x.defined() || x.x.rank() == 0) return {};
   constexpr std::int64_t tokens = 512, least = 4, most = 64;
   const Shape& shape = x.x.shape();
   const int channels = x.x.dtype() == i64 ? 0 : 1;
@@ -82,45 +122,36 @@ Inputs Limit::landmarks(const Inputs& x) const {
   return {index_select(x.x, 0, index), x.mask.defined() ? index_select(x.mask, 0, index) : x.mask};
 }
 
-Passes::Passes(Limit limit, const Inputs& landmarks, Entries wanted)
-    : limit_(std::move(limit)), inputs_(landmarks), wanted_(wanted) {
-  if (!limit_.draws()) return;
-  landmarks_ = std::make_shared<Landmarks>();
-  landmarks_->pivots = limit_.pivots();
-  const KernelOptions asked = options(Call::Of::landmarks, Get::nngp);
-  asked.call->selves1 = std::make_shared<RecordSelves>(landmarks_->selves, 0, inputs_.count());
-  run(input_kernel(inputs_, asked));
+Passes::Passes(Limit limit, std::shared_ptr<const KernelGraph> graph, const Inputs& landmarks,
+               Entries wanted)
+    : limit_(std::move(limit)), graph_(std::move(graph)), inputs_(landmarks), wanted_(wanted) {
+  if (!graph_->draws()) return;
+  const auto made = std::make_shared<Landmarks>();
+  made->pivots = limit_.pivots();
+  Walk first = walk();
+  first.pairs = false;
+  first.found = made.get();
+  first.selves[0] = {.kept = &made->selves, .count = inputs_.count()};
+  evaluate(*graph_, inputs_, nullptr, first);
+  landmarks_ = made;
 }
 
-KernelOptions Passes::options(Call::Of of, Get get) const {
-  auto call = std::make_shared<Call>();
-  call->of = of;
-  call->replicate = limit_.replicate();
-  call->landmarks = landmarks_;
-  return {.get = get, .entries = limit_.model().needs(wanted_), .call = std::move(call)};
-}
-
-Kernel Passes::run(Kernel inputs) const {
-  inputs.wanted = wanted_;
-  Kernel y = limit_(inputs);
-  // The pass ends here; the second block of one over inputs may have ended before.
-  y.call = nullptr;
-  const Call& pass = *inputs.call;
-  if (pass.selves1) pass.selves1->finish();
-  if (pass.selves2 && y.cov2.defined()) pass.selves2->finish();
-  pass.check_drawn();
-  return y;
+Walk Passes::walk() const {
+  return {.wanted = wanted_, .get = graph_->get(), .replicate = limit_.replicate()};
 }
 
 Kernel Passes::record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
                       Selves& selves, std::vector<Remainder>* remainders) const {
-  const KernelOptions asked = options(Call::Of::inputs, Get::nngp);
-  asked.call->selves1 = std::make_shared<RecordSelves>(selves, begin, count);
-  asked.call->remainders = remainders;
+  Walk alone = walk();
+  alone.pairs = false;
+  alone.get = Get::nngp;
+  alone.selves[0] = {.begin = begin, .kept = &selves, .count = count};
+  alone.remainders = remainders;
   const Inputs rows = in.rows(begin, end);
-  if (!landmarks_) return run(input_selves(rows, asked));
-  asked.call->selves2 = std::make_shared<RecallSelves>(landmarks_->selves, 0, inputs_.count());
-  return run(input_kernel(rows, inputs_, asked));
+  if (!landmarks_) return evaluate(*graph_, rows, nullptr, alone);
+  alone.landmarks = landmarks_.get();
+  alone.selves[1] = {.known = &landmarks_->selves, .begin = 0, .end = inputs_.count()};
+  return evaluate(*graph_, rows, &inputs_, alone);
 }
 
 Selves Passes::selves(const Inputs& in, std::int64_t at_once,
@@ -135,21 +166,21 @@ Selves Passes::selves(const Inputs& in, std::int64_t at_once,
   return found;
 }
 
-Kernel Passes::pairs(const Rows& a, const Rows& b, Get get) const {
-  const KernelOptions asked = options(Call::Of::pairs, get);
-  const auto known = [](const Rows& rows) -> std::shared_ptr<SelfSteps> {
-    if (rows.selves.empty()) return nullptr;
-    return std::make_shared<RecallSelves>(rows.selves, rows.begin, rows.end);
+Kernel Passes::pairs(const Rows& a, const Rows& b) const {
+  Walk between = walk();
+  const auto known = [](const Rows& rows) -> SelfRows {
+    return {.known = rows.selves.empty() ? nullptr : &rows.selves,
+            .begin = rows.begin,
+            .end = rows.end};
   };
-  asked.call->selves1 = known(a);
-  asked.call->selves2 = known(b);
+  between.selves = {known(a), known(b)};
   const Inputs left = a.inputs.rows(a.begin, a.end);
-  const bool one_block = &a == &b;
-  return run(one_block ? input_kernel(left, asked)
-                       : input_kernel(left, b.inputs.rows(b.begin, b.end), asked));
+  if (&a == &b) return evaluate(*graph_, left, nullptr, between);
+  const Inputs right = b.inputs.rows(b.begin, b.end);
+  return evaluate(*graph_, left, &right, between);
 }
 
-Kernel Passes::pairs(const Rows& a, Get get) const { return pairs(a, a, get); }
+Kernel Passes::pairs(const Rows& a) const { return pairs(a, a); }
 
 Passes Passes::with(Landmarks landmarks) const {
   Passes y = *this;

@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "ladon/layers/infinite/kernel/inputs.h"
+#include "ladon/layers/infinite/kernel/evaluate.h"
 #include "ladon/layers/module.h"
 
 namespace ladon::infinite {
 
-/// Composes the layers' own limits. Holds a reference to the model (of a temporary: the model), whose
-/// hyper-parameters count as they are when it is called.
+/// Composes the layers' own limits into a graph. Holds a reference to the model (of a temporary: the
+/// model), whose hyper-parameters count as they are when it is called.
 class Limit {
  public:
   explicit Limit(const Layer& model) : model_(&model) {}
@@ -34,8 +34,16 @@ class Limit {
   Kernel operator()(const Inputs& a, const Inputs& b, Get get = Get::ntk,
                     Entries wanted = Entries::full) const;
   Kernel operator()(const Inputs& a, Get get = Get::ntk, Entries wanted = Entries::full) const;
-  /// Of any kernel of inputs.
-  Kernel operator()(const Kernel& inputs) const { return (*model_)(inputs); }
+  /// Of any kernel of inputs. Throws Error where a layer averages over draws.
+  Kernel operator()(const Kernel& inputs) const;
+
+  /// What the layers make of inputs of this kind, step by step, before there are numbers. Throws Error where
+  /// a layer has no closed form, or its inputs not the law that it needs. The model must outlive it.
+  std::shared_ptr<const KernelGraph> graph(const InputKind& inputs, Get get = Get::ntk,
+                                     bool finite_heads = false) const;
+  /// The same of data of unknown size: vectors, sequences or images, the first of these that the model
+  /// takes.
+  std::shared_ptr<const KernelGraph> graph(Get get = Get::ntk) const;
 
   /// For models that average over draws (draws()): kernels of one model are those of one Gaussian
   /// process only if the same tokens stand for all of them (kernel/roots.h). These are taken from x;
@@ -52,8 +60,9 @@ class Limit {
   /// the average is over draws of the layer's own law. Otherwise covariances between inputs lack up to
   /// that share, which more coordinates (LimitDraws) or landmarks like x make smaller.
   std::vector<double> unexplained(const Inputs& x) const;
-  /// Whether kernels are averages over draws.
-  bool draws() const { return model_->draws(); }
+  /// Whether kernels are averages over draws, of inputs of this kind; or of those of graph().
+  bool draws(const InputKind& inputs) const { return graph(inputs, Get::nngp)->draws(); }
+  bool draws() const { return graph(Get::nngp)->draws(); }
 
   const Layer& model() const { return *model_; }
   std::uint64_t replicate() const { return replicate_; }
@@ -74,15 +83,15 @@ inline Limit limit(const Layer& model) { return Limit(model); }
 template <std::derived_from<Layer> M>
 requires(!std::is_reference_v<M>) Limit limit(M&& model) { return Limit(std::move(model)); }
 
-/// The passes of one estimate: over the landmarks, if the model averages over draws; over inputs
-/// alone; and over pairs of them.
+/// The passes of one estimate, over one graph: over the landmarks, if the model averages over draws; over
+/// inputs alone; and over pairs of them.
 class Passes {
  public:
-  /// Runs the pass over the landmarks.
-  Passes(Limit limit, const Inputs& landmarks, Entries wanted);
+  /// Runs the pass over the landmarks. (Those of a graph that draws nothing may be empty.)
+  Passes(Limit limit, std::shared_ptr<const KernelGraph> graph, const Inputs& landmarks, Entries wanted);
 
-  /// Over inputs [begin, end): what layers make of them alone goes into rows of `selves`, which are
-  /// made for `count` inputs. Returns the kernels of the model's outputs. Layers that draw add what
+  /// Over inputs [begin, end): what steps make of them alone goes into rows of `selves`, which are
+  /// made for `count` inputs. Returns the kernels of the model's outputs. Steps that draw add what
   /// coordinates leave out of these inputs to `remainders`, if there are any.
   Kernel record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
                 Selves& selves, std::vector<Remainder>* remainders = nullptr) const;
@@ -97,19 +106,20 @@ class Passes {
     std::int64_t begin, end;
   };
   /// Over the pairs between two blocks, or of one with itself.
-  Kernel pairs(const Rows& a, const Rows& b, Get get) const;
-  Kernel pairs(const Rows& a, Get get) const;
+  Kernel pairs(const Rows& a, const Rows& b) const;
+  Kernel pairs(const Rows& a) const;
 
+  const KernelGraph& graph() const { return *graph_; }
   /// What the pass over landmarks made; null where nothing is drawn.
   const Landmarks* landmarks() const { return landmarks_.get(); }
   /// These passes with other numbers in the place of what that pass made.
   Passes with(Landmarks landmarks) const;
 
  private:
-  KernelOptions options(Call::Of of, Get get) const;
-  Kernel run(Kernel inputs) const;
+  Walk walk() const;
 
   Limit limit_;
+  std::shared_ptr<const KernelGraph> graph_;
   Inputs inputs_;  // the landmarks
   Entries wanted_;
   std::shared_ptr<Landmarks> landmarks_;  // null where nothing is drawn

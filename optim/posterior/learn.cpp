@@ -121,7 +121,7 @@ Learned ascend(Logarithms& at, const infinite::Limit& limit, const infinite::Inp
     adam->step();
   }
   at.set(best);
-  if (limit.draws()) {
+  if (limit.draws(infinite::kind_of(x))) {
     const auto fresh = static_cast<std::uint64_t>(gram.replicates);
     const Tensor kernel = infinite::gram(limit.with_replicate(fresh), x, gram).nngp;
     learned.best.log_likelihood =

@@ -19,9 +19,9 @@ struct LayerScale : Layer {
   }
   bool per_position() const override { return true; }
   // k' = λ²k, t' = λ²t + k. In channel c the last is x_c·x'_c, which is k on average alone.
-  infinite::Kernel limit(const infinite::Kernel& k) const override {
-    const infinite::Law makes = k.law.after_trained_scale(k.ntk.defined());
-    return infinite::map_pairs(k, makes, [this](const infinite::Pairs& pairs) {
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override {
+    const infinite::Step step{.makes = k.law.after_trained_scale(k.ntk())};
+    return infinite::map_pairs(k, step, [this](const infinite::Pairs& pairs) {
       auto y = pairs.each([this](const Tensor& block) { return lambda * lambda * block; });
       if (y.ntk.defined()) y.ntk = y.ntk + pairs.nngp;
       return y;

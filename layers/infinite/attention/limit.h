@@ -74,7 +74,7 @@ struct Seen {
 PairKernels attention_kernels(const AttentionLimit& layer, const Seen& seen, const Pairs& values);
 
 /// Whether attention_kernels draws: sqrt scaling with softmax over more than 2 keys. `seen` then holds
-/// the roots of what queries and keys see (common_roots).
+/// the roots of what queries and keys see (Draws).
 bool draws(const AttentionForm& form, std::int64_t keys);
 
 // --- the forms of sqrt scaling, each in its own file ---

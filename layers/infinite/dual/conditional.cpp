@@ -79,14 +79,14 @@ struct ExponentialUnit {
 
 /// E f(z) over a standard normal z as Σ weight·(f(x) + f(−x)): nodes from e⁻²⁶, below which less than
 /// 1e-11 is left of anything, to where the density ends. The step makes the rule exact to about 1e-13.
-struct Node {
+struct KernelNode {
   double x, weight;
 };
 constexpr int node_count = 177;
-const std::array<Node, node_count>& nodes() {
+const std::array<KernelNode, node_count>& nodes() {
   static const auto made = [] {
     constexpr double step = 0.16, last = 2.15;
-    std::array<Node, node_count> list;
+    std::array<KernelNode, node_count> list;
     for (int i = 0; i < node_count; ++i) {
       const double x = std::exp(last - step * i);
       list[static_cast<std::size_t>(i)] = {x, step * x * normal_density(x)};
@@ -105,7 +105,7 @@ EntryPair integrate(const ExponentialUnit& f, double p, double q, double c, cons
   // Below what the nodes resolve u is a multiple of v.
   const double tau = variance > 1e-20 * p ? std::sqrt(variance) : 0;
   EntryPair sum{0, 0};
-  for (const Node& node : nodes())
+  for (const KernelNode& node : nodes())
     for (const double x : {node.x, -node.x}) {
       const double v = q > 0 ? root * x : std::copysign(0.0, x);
       const auto g = f.means(slope * x, tau);

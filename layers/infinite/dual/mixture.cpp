@@ -39,17 +39,17 @@ double kolmogorov_density(double k) {
   return std::sqrt(2 * std::numbers::pi) * sum;
 }
 
-struct Node {
+struct KernelNode {
   double k, weight;
 };
 
 /// The trapezoidal rule in ln k, which decays doubly exponentially on both sides: with this step σ is
 /// wrong by 6e-14, and its derivative by 1e-13.
 constexpr int nodes = 23;
-const std::array<Node, nodes>& logistic_nodes() {
+const std::array<KernelNode, nodes>& logistic_nodes() {
   static const auto made = [] {
     constexpr double step = 0.14;
-    std::array<Node, nodes> list;
+    std::array<KernelNode, nodes> list;
     for (int i = 0; i < nodes; ++i) {
       const double k = 0.85 * std::exp(step * (i - 11));
       list[static_cast<std::size_t>(i)] = {k, step * k * kolmogorov_density(k)};
@@ -134,9 +134,9 @@ class MixtureRule final : public SlopedRule {
 
 std::shared_ptr<const DualRule> mixture(Dual base, const std::vector<double>& parameters,
                                         double constant, double small, const Pointwise& f,
-                                        Term (*term)(const Node&)) {
+                                        Term (*term)(const KernelNode&)) {
   std::vector<Term> terms;
-  for (const Node& node : logistic_nodes()) terms.push_back(term(node));
+  for (const KernelNode& node : logistic_nodes()) terms.push_back(term(node));
   return std::make_shared<MixtureRule>(DualForm{base, parameters}, std::move(terms), constant,
                                        small, expansion_of(f));
 }
@@ -147,7 +147,7 @@ DualFunction DualFunction::tanh() {
   const Pointwise f = [](const Tensor& x) { return ladon::tanh(x); };
   return {"tanh",
           mixture(Dual::erf, {}, 0, 1, f,
-                  [](const Node& n) {
+                  [](const KernelNode& n) {
                     return Term{n.weight, 1 / (std::numbers::sqrt2 * n.k), 0};
                   }),
           f};
@@ -157,7 +157,7 @@ DualFunction DualFunction::sigmoid() {
   const Pointwise f = [](const Tensor& x) { return ladon::sigmoid(x); };
   return {"sigmoid",
           mixture(Dual::erf, {}, 0.5, 4, f,
-                  [](const Node& n) {
+                  [](const KernelNode& n) {
                     return Term{n.weight / 2, 1 / (2 * std::numbers::sqrt2 * n.k), 0};
                   }),
           f};
@@ -167,7 +167,7 @@ DualFunction DualFunction::silu() {
   const Pointwise f = [](const Tensor& x) { return ladon::silu(x); };
   return {"silu",
           mixture(Dual::gelu, {}, 0, 4, f,
-                  [](const Node& n) {
+                  [](const KernelNode& n) {
                     return Term{n.weight * 2 * n.k, 1 / (2 * n.k), 0};
                   }),
           f};
@@ -177,7 +177,7 @@ DualFunction DualFunction::softplus() {
   const Pointwise f = [](const Tensor& x) { return ladon::softplus(x); };
   return {"softplus",
           mixture(Dual::rectifier, {0.25, 0.25}, 0, 4, f,
-                  [](const Node& n) {
+                  [](const KernelNode& n) {
                     return Term{n.weight, 1, 2 * n.k};
                   }),
           f};

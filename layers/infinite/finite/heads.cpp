@@ -87,19 +87,17 @@ HeadLatents FiniteHeads::draw_layer(std::int64_t rank, Generator rng) const {
   return z;
 }
 
-// The inputs are their own landmarks, of full rank, so that one pass is all.
+// The inputs are their own landmarks, of full rank, so that one walk is all.
 Kernel FiniteHeads::run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted,
                         std::vector<HeadMap>* maps) const {
-  auto call = std::make_shared<Call>();
-  call->of = Call::Of::landmarks;
-  call->landmarks = std::make_shared<Landmarks>();
-  call->heads = heads;
-  call->maps = maps;
-  Kernel in = input_kernel(x, {.get = get, .entries = limit_.model().needs(wanted), .call = call});
-  in.wanted = wanted;
-  Kernel y = limit_(in);
-  y.call = nullptr;
-  return y;
+  Landmarks found;
+  const auto graph = limit_.graph(kind_of(x), get, true);
+  return evaluate(*graph, x, nullptr,
+                  {.wanted = wanted,
+                   .get = get,
+                   .found = &found,
+                   .heads = heads,
+                   .head_maps = maps});
 }
 
 Latents FiniteHeads::draw(const Inputs& x, Generator& rng) const {

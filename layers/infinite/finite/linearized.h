@@ -60,7 +60,7 @@ struct TaylorExpansion : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   /// That of the network: wide networks are linear in their parameters.
-  Kernel limit(const Kernel& inputs) const override { return network->limit(inputs); }
+  KernelNode limit(const KernelNode& inputs) const override { return network->limit(inputs); }
   void visit(Visitor& v) override;
   std::string describe() const override;
 };

@@ -31,7 +31,7 @@ void check_cotangent(const Tensor& c, std::int64_t n) {
 }
 
 Tensor leaf_of(const Tensor& made) {
-  return made.requires_grad() ? made.detach().set_requires_grad() : made;
+  return made.defined() && made.requires_grad() ? made.detach().set_requires_grad() : made;
 }
 Inputs with_leaf(const Inputs& in) { return {leaf_of(in.x), in.mask}; }
 
@@ -39,7 +39,7 @@ Inputs with_leaf(const Inputs& in) { return {leaf_of(in.x), in.mask}; }
 void pull_back(const std::vector<Tensor>& made, const std::vector<Tensor>& leaves) {
   Tensor total = scalar(0, f64);
   for (std::size_t i = 0; i < made.size(); ++i)
-    if (made[i].requires_grad() && leaves[i].grad().defined())
+    if (made[i].defined() && made[i].requires_grad() && leaves[i].grad().defined())
       total = total + sum(made[i] * leaves[i].grad());
   if (total.requires_grad()) backward(total);
 }
@@ -65,7 +65,7 @@ struct Block {
 };
 
 /// One replicate, cut into tiles of `side` inputs.
-void backward_passes(const Passes& passes, const Inputs& x, std::int64_t side, Get get,
+void backward_passes(const Passes& passes, const Inputs& x, std::int64_t side,
                      const std::function<void(const Kernel&, const GramTile&)>& tile) {
   const auto made_of = [&](const Inputs& in) { return passes.selves(in, in.count()); };
   std::vector<Block> blocks;
@@ -79,7 +79,7 @@ void backward_passes(const Passes& passes, const Inputs& x, std::int64_t side, G
     for (std::size_t j = i; j < blocks.size(); ++j) {
       const Passes::Rows a = blocks[i].rows(), b = blocks[j].rows();
       tile(
-          i == j ? passes.pairs(a, get) : passes.pairs(a, b, get),
+          i == j ? passes.pairs(a) : passes.pairs(a, b),
           {static_cast<std::int64_t>(i) * side, static_cast<std::int64_t>(j) * side, a.end, b.end});
     }
   for (const Block& block : blocks) {
@@ -98,7 +98,9 @@ void backward_gram(const Limit& limit, const Inputs& x, const Tensor& nngp, cons
   LADON_CHECK(options.replicates >= 2, "backward_gram", "replicates must be at least 2, got ",
               options.replicates);
   const Get get = ntk.defined() ? Get::ntk : Get::nngp;
-  const int replicates = limit.draws() ? options.replicates : 1;
+  const auto graph = limit.graph(kind_of(x), get);
+  const bool drawn = graph->draws();
+  const int replicates = drawn ? options.replicates : 1;
   const auto tile = [&](const Kernel& k, const GramTile& at) {
     LADON_CHECK(!k.has_positions(), "backward_gram",
                 "the model ends with positions; end it in vectors");
@@ -116,15 +118,15 @@ void backward_gram(const Limit& limit, const Inputs& x, const Tensor& nngp, cons
   const EnableGrad on;
   for (int r = 0; r < replicates; ++r) {
     const Limit one = limit.with_replicate(limit.replicate() + static_cast<std::uint64_t>(r));
-    if (!limit.draws()) {
-      backward_passes(Passes(one, {}, Entries::full), x, side, get, tile);
+    if (!drawn) {
+      backward_passes(Passes(one, graph, {}, Entries::full), x, side, tile);
       continue;
     }
     const Inputs source = one.landmarks(x), inputs = with_leaf(source);
-    const Passes recorded(one, inputs, Entries::full);
+    const Passes recorded(one, graph, inputs, Entries::full);
     const Landmarks& made = *recorded.landmarks();
     const Landmarks leaves = with_leaves(made);
-    backward_passes(recorded.with(leaves), x, side, get, tile);
+    backward_passes(recorded.with(leaves), x, side, tile);
     pull_back(listed(made), listed(leaves));
     pull_back({source.x}, {inputs.x});
   }

@@ -42,11 +42,11 @@ std::string hash_of(const Layer& model) {
 }
 
 /// The kernels of the first two inputs.
-std::string hash_of_kernels(const GramPlan& plan, Get get) {
+std::string hash_of_kernels(const GramPlan& plan) {
   if (plan.passes.empty()) return "none";  // of no inputs
   const GramTile first{0, 0, std::min<std::int64_t>(2, plan.a.count()),
                        std::min<std::int64_t>(2, plan.b.count())};
-  const Kernel k = gram_tile(of_first(plan, first.rows, first.columns), first, get, 0);
+  const Kernel k = gram_tile(of_first(plan, first.rows, first.columns), first, 0);
   Checksum hash;
   for (const Tensor* x : {&k.nngp, &k.ntk}) add(hash, *x);
   return hash.text();
@@ -60,7 +60,7 @@ Manifest manifest_of(const Limit& limit, const GramPlan& plan, Get get) {
   return {{{"inputs", hash_of(plan.a)},
            {"other inputs", plan.symmetric ? "the same" : hash_of(plan.b)},
            {"model", hash_of(limit.model())},
-           {"kernels of the first inputs", hash_of_kernels(plan, get)},
+           {"kernels of the first inputs", hash_of_kernels(plan)},
            {"wanted", get == Get::ntk ? "ntk" : "nngp"},
            {"replicates", detail::join(plan.replicates, " from ", limit.replicate())}}};
 }

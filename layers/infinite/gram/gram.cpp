@@ -48,7 +48,7 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
     parallel::for_range(std::ssize(tiles), 1, [&](std::int64_t at, std::int64_t end) {
       for (; at < end; ++at) {
         const GramTile tile = plan.tiles[tiles[static_cast<std::size_t>(at)]];
-        store(result, compute_tile(plan, tile, options.get), tile);
+        store(result, compute_tile(plan, tile), tile);
         mirror(result, plan, tile);
         report.finished(tile);
       }
@@ -105,7 +105,7 @@ Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& optio
   LADON_CHECK(x.x.defined() && x.x.rank() > 0, "gram_diagonal", "the inputs are undefined");
   LADON_CHECK(options.replicates >= 2, "gram_diagonal", "replicates must be at least 2, got ",
               options.replicates);
-  const int replicates = limit.draws() ? options.replicates : 1;
+  const int replicates = limit.draws(kind_of(x)) ? options.replicates : 1;
   if (x.count() == 0) {
     const Kernel k = limit(x, options.get, options.entries);
     const auto none = [](const Tensor& block) {

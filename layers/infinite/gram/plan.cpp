@@ -62,7 +62,8 @@ double least_bytes(const Inputs& in, Entries entries, Get get) {
 
 double bytes_of(const Selves& selves) {
   double bytes = 0;
-  for (const Tensor& step : selves) bytes += 8 * static_cast<double>(step.count());
+  for (const Tensor& step : selves)
+    if (step.defined()) bytes += 8 * static_cast<double>(step.count());
   return bytes;
 }
 
@@ -95,7 +96,7 @@ Probe probe(const GramPlan& plan, Get get, double budget) {
           (processor_seconds() - start) / static_cast<double>(block.rows + block.columns);
     }
     start = processor_seconds();
-    gram_tile(part, block, get, 0);
+    gram_tile(part, block, 0);
     const double seconds = processor_seconds() - start;
     // The counters are the process's own: what other threads free meanwhile may be more.
     const auto peak = static_cast<double>(std::max(Storage::peak_bytes(), before) - before);
@@ -283,16 +284,19 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
     plan.shape = limit(a, b, Get::nngp, options.entries).nngp.shape();
     return plan;
   }
-  const double least = least_bytes(plan.a, limit.model().needs(plan.wanted), options.get);
+  // What the layers cannot do is said here, before there is work.
+  const auto graph = limit.graph(kind_of(a, b), options.get);
+  const double least =
+      least_bytes(plan.a, layouts(*graph, plan.wanted).front(), options.get);
   LADON_CHECK(least <= budget, "gram", "needs ", in_bytes(least),
               " for one pair of inputs, and more for a layer's temporaries, but there is ",
               in_bytes(budget), "; take fewer positions");
-  plan.estimate.sampled = limit.draws();
-  plan.replicates = limit.draws() ? options.replicates : 1;
-  const Inputs landmarks = limit.landmarks(b);
+  plan.estimate.sampled = graph->draws();
+  plan.replicates = graph->draws() ? options.replicates : 1;
+  const Inputs landmarks = graph->draws() ? limit.landmarks(b) : Inputs();
   for (int r = 0; r < plan.replicates; ++r)
     plan.passes.emplace_back(
-        limit.with_replicate(limit.replicate() + static_cast<std::uint64_t>(r)), landmarks,
+        limit.with_replicate(limit.replicate() + static_cast<std::uint64_t>(r)), graph, landmarks,
         plan.wanted);
   const Probe found = probe(plan, options.get, budget);
   const Sizes sizes(plan, found, options.get);
@@ -332,7 +336,7 @@ GramPlan of_first(const GramPlan& plan, std::int64_t rows, std::int64_t columns)
   return part;
 }
 
-Kernel gram_tile(const GramPlan& plan, const GramTile& tile, Get get, std::size_t replicate) {
+Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replicate) {
   const NoGrad off;  // the mode is a thread's own
   static const Selves none;
   const bool known = !plan.selves_a.empty();
@@ -341,8 +345,8 @@ Kernel gram_tile(const GramPlan& plan, const GramTile& tile, Get get, std::size_
   const Passes::Rows columns{plan.b, known ? plan.selves_b[replicate] : none, tile.column,
                              tile.column + tile.columns};
   return plan.symmetric && tile.row == tile.column
-             ? plan.passes[replicate].pairs(rows, get)
-             : plan.passes[replicate].pairs(rows, columns, get);
+             ? plan.passes[replicate].pairs(rows)
+             : plan.passes[replicate].pairs(rows, columns);
 }
 
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,

@@ -59,7 +59,7 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
 void compute_selves(GramPlan& plan);
 
 /// The kernels of one tile, by the replicate of that number.
-Kernel gram_tile(const GramPlan& plan, const GramTile& tile, Get get, std::size_t replicate);
+Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replicate);
 
 /// The plan for the first inputs of both blocks alone, by the first replicate.
 GramPlan of_first(const GramPlan& plan, std::int64_t rows, std::int64_t columns);

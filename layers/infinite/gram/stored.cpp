@@ -83,7 +83,7 @@ Tensor compute(const GramPlan& plan, const GramTile& tile, Get get) {
     for (; i < end; ++i) {
       const GramTile part = cut[i];
       const Gram k = compute_tile(
-          plan, {tile.row + part.row, tile.column + part.column, part.rows, part.columns}, get);
+          plan, {tile.row + part.row, tile.column + part.column, part.rows, part.columns});
       copy_(at(block, {Slice{part.row, part.row + part.rows},
                        Slice{part.column, part.column + part.columns}}),
             get == Get::ntk ? k.ntk : k.nngp);

@@ -23,15 +23,15 @@ Inputs prepared(const Inputs& in) {
   return {contiguous(in.x.dtype() == i64 ? in.x : cast(in.x, f64)), in.mask};
 }
 
-Gram compute_tile(const GramPlan& plan, const GramTile& tile, Get get) {
+Gram compute_tile(const GramPlan& plan, const GramTile& tile) {
   if (!plan.estimate.sampled) {
-    Kernel k = gram_tile(plan, tile, get, 0);
+    Kernel k = gram_tile(plan, tile, 0);
     return {.nngp = std::move(k.nngp), .ntk = std::move(k.ntk), .nngp_se = {}, .ntk_se = {}};
   }
   const NoGrad off;
   RunningMoments nngp, ntk;
   for (std::size_t r = 0; r < plan.passes.size(); ++r) {
-    const Kernel k = gram_tile(plan, tile, get, r);
+    const Kernel k = gram_tile(plan, tile, r);
     nngp.add(k.nngp);
     if (k.ntk.defined()) ntk.add(k.ntk);
   }

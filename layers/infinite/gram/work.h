@@ -15,7 +15,7 @@ Inputs prepared(const Inputs& in);
 
 /// The matrices' entries in one tile: means over replicates, and their standard errors, where a layer
 /// draws.
-Gram compute_tile(const GramPlan& plan, const GramTile& tile, Get get);
+Gram compute_tile(const GramPlan& plan, const GramTile& tile);
 
 /// Completes a symmetric matrix [N, N], [N, N, T] or [N, N, T, T] by what stands on and above the
 /// diagonal of one tile:  k[j, i, b, a] = k[i, j, a, b].

@@ -9,28 +9,34 @@
 namespace ladon::infinite {
 namespace {
 
-Kernel into_branch(const Kernel& k) {
-  Kernel inputs = k;
+KernelNode into_branch(const KernelNode& k) {
+  KernelNode inputs = k;
   inputs.law = k.law.into_branch(k.depth);
   ++inputs.depth;
   return inputs;
 }
 
-Kernel out_of_branch(Kernel k, const Kernel& inputs) {
+KernelNode out_of_branch(KernelNode k, const KernelNode& inputs) {
   k.depth = inputs.depth;
   k.law = k.law.out_of_branch(k.depth);
   return k;
 }
 
+std::vector<Law> laws_of(const std::vector<KernelNode>& branches) {
+  std::vector<Law> laws;
+  for (const KernelNode& k : branches) laws.push_back(k.law);
+  return laws;
+}
+
 /// Of branches that are uncorrelated given their common input. The one that ends in no random linear
 /// map (the identity of a residual block) may still pass on what is independent already.
-std::vector<Kernel> independent_outputs(const std::string& layer, const Kernel& k,
-                                        const std::vector<Branch>& branches) {
-  const Kernel inputs = into_branch(k);
-  std::vector<Kernel> outputs;
+std::vector<KernelNode> independent_outputs(const std::string& layer, const KernelNode& k,
+                                      const std::vector<Branch>& branches) {
+  const KernelNode inputs = into_branch(k);
+  std::vector<KernelNode> outputs;
   const Branch* other = nullptr;
   for (const Branch& branch : branches) {
-    const Kernel output = branch.limit(inputs);
+    const KernelNode output = branch.limit(inputs);
     outputs.push_back(out_of_branch(output, k));
     if (output.law.independent()) continue;
     LADON_CHECK(
@@ -42,48 +48,84 @@ std::vector<Kernel> independent_outputs(const std::string& layer, const Kernel& 
   return outputs;
 }
 
+/// Σ_i by[i]·part(i), of the parts that are defined.
+template <class Part>
+Tensor total(const std::vector<double>& by, const Part& part) {
+  Tensor y;
+  for (std::size_t i = 0; i < by.size(); ++i) {
+    const Tensor x = part(i);
+    if (!x.defined()) continue;
+    const Tensor term = by[i] == 1 ? x : by[i] * x;
+    y = y.defined() ? y + term : term;
+  }
+  return y;
+}
+
+/// "0.5·$k + 0.5·$k2", for symbols k or t.
+std::string sum_of(const std::vector<double>& by, char symbol) {
+  std::string text;
+  for (std::size_t i = 0; i < by.size(); ++i) {
+    const std::string factor = by[i] == 1 ? "" : detail::join(by[i], "·");
+    text += detail::join(i == 0 ? "" : " + ", factor, "$", symbol, i == 0 ? "" : detail::join(i + 1));
+  }
+  return text;
+}
+
 /// Σ_i weights[i]·k_i, of both kernels; the means of channels are Σ_i of_means[i]·mean_i.
-Kernel weighted_sum(const std::vector<Kernel>& kernels, const std::vector<double>& weights,
-                    const std::vector<double>& of_means, const Law& makes) {
-  const auto total = [](const std::vector<double>& by, const auto& part) {
-    Tensor y;
-    for (std::size_t i = 0; i < by.size(); ++i) {
-      const Tensor x = part(i);
-      if (!x.defined()) continue;
-      const Tensor term = by[i] == 1 ? x : by[i] * x;
-      y = y.defined() ? y + term : term;
-    }
-    return y;
-  };
-  Kernel result = combine(kernels, makes, [&](const std::vector<PairKernels>& all) {
+KernelNode weighted_sum(const std::vector<KernelNode>& kernels, const std::vector<double>& weights,
+                  const std::vector<double>& of_means, const Law& makes) {
+  Step step{.makes = makes, .needs = Needs::wanted, .means = MeanMap(), .kept = false};
+  step.formula = [weights] { return Formula{sum_of(weights, 'k'), sum_of(weights, 't')}; };
+  for (const KernelNode& k : kernels)
+    if (k.has_means && makes.knows_means())
+      step.means = [of_means](const std::vector<Tensor>& means) {
+        return total(of_means, [&](std::size_t i) { return means[i]; });
+      };
+  return combine(kernels, step, [weights](const std::vector<PairKernels>& all) {
     return PairKernels{total(weights, [&](std::size_t i) { return all[i].nngp; }),
                        total(weights, [&](std::size_t i) { return all[i].ntk; })};
   });
-  if (makes.knows_means())
-    for (Tensor Kernel::*mean : {&Kernel::mean1, &Kernel::mean2})
-      result.*mean = total(of_means, [&](std::size_t i) { return kernels[i].*mean; });
-  return result;
+}
+
+/// The NNGP kernels multiply; of the NTK the sum over i of t_i times the other factors' k.
+Formula product_formula(std::size_t count) {
+  Formula y;
+  const auto name = [](char symbol, std::size_t i) {
+    return detail::join("$", symbol, i == 0 ? "" : detail::join(i + 1));
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    y.nngp += (i == 0 ? "" : "·") + name('k', i);
+    y.ntk += (i == 0 ? "" : " + ") + name('t', i);
+    for (std::size_t j = 0; j < count; ++j)
+      if (j != i) y.ntk += "·" + name('k', j);
+  }
+  return y;
 }
 
 }  // namespace
 
 Branch identity_branch() {
-  return {"Identity",
-          [](const Kernel& k) { return k.wanted == Entries::diagonal ? k.diagonal() : k; }};
+  return {"Identity", [](const KernelNode& k) { return k; }};
 }
 
-Kernel sum(const std::string& layer, const Kernel& k, const std::vector<Branch>& branches) {
-  const std::vector<Kernel> kernels = independent_outputs(layer, k, branches);
+KernelNode sum(const std::string& layer, const KernelNode& k, const std::vector<Branch>& branches) {
+  const std::vector<KernelNode> kernels = independent_outputs(layer, k, branches);
   const std::vector<double> ones(kernels.size(), 1.0);
   return weighted_sum(kernels, ones, ones, Law::of_sum(laws_of(kernels)));
 }
 
-Kernel product(const std::string& layer, const Kernel& k, const std::vector<Branch>& branches) {
-  const std::vector<Kernel> kernels = independent_outputs(layer, k, branches);
+KernelNode product(const std::string& layer, const KernelNode& k, const std::vector<Branch>& branches) {
+  const std::vector<KernelNode> kernels = independent_outputs(layer, k, branches);
   Law makes = Law::of_product(laws_of(kernels));
-  for (const Kernel& factor : kernels)
-    if (factor.mean1.defined()) makes.zero_given = Law::nothing;  // the product's is not tracked
-  return combine(kernels, makes, [](const std::vector<PairKernels>& all) {
+  for (const KernelNode& factor : kernels)
+    if (factor.has_means) makes.zero_given = Law::nothing;  // the product's is not tracked
+  const std::size_t count = kernels.size();
+  const Step step{.makes = makes,
+                  .formula = [count] { return product_formula(count); },
+                  .needs = Needs::wanted,
+                  .means = MeanMap(),
+                  .kept = false};
+  return combine(kernels, step, [](const std::vector<PairKernels>& all) {
     PairKernels y = all[0];
     for (std::size_t i = 1; i < all.size(); ++i) {
       // (f·g)' = f'·g + f·g', and the two terms are uncorrelated.
@@ -94,18 +136,17 @@ Kernel product(const std::string& layer, const Kernel& k, const std::vector<Bran
   });
 }
 
-Kernel concatenation(const Kernel& k, const std::vector<Branch>& branches,
-                     const std::vector<double>& share) {
-  std::vector<Kernel> kernels;
+KernelNode concatenation(const KernelNode& k, const std::vector<Branch>& branches,
+                   const std::vector<double>& share) {
+  std::vector<KernelNode> kernels;
   for (const Branch& branch : branches) kernels.push_back(branch.limit(k));
   return weighted_sum(kernels, share, share, Law::of_concatenation(laws_of(kernels)));
 }
 
-Kernel residual(const std::string& layer, const Kernel& k, double alpha, const Branch& branch) {
-  const Kernel inside = branch.limit(into_branch(k));
+KernelNode residual(const std::string& layer, const KernelNode& k, double alpha, const Branch& branch) {
+  const KernelNode inside = branch.limit(into_branch(k));
   inside.law.need_independent(layer, branch.name);
-  const std::vector<Kernel> kernels = {k.wanted == Entries::diagonal ? k.diagonal() : k,
-                                       out_of_branch(inside, k)};
+  const std::vector<KernelNode> kernels = {k, out_of_branch(inside, k)};
   return weighted_sum(kernels, {alpha, 1 - alpha}, {std::sqrt(alpha), std::sqrt(1 - alpha)},
                       Law::of_sum(laws_of(kernels)));
 }

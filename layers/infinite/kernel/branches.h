@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 
 namespace ladon::infinite {
 
 /// One branch: its name in errors, and its limit.
 struct Branch {
   std::string name;
-  std::function<Kernel(const Kernel&)> limit;
+  std::function<KernelNode(const KernelNode&)> limit;
 };
 /// x as it is.
 Branch identity_branch();
@@ -20,14 +20,14 @@ Branch identity_branch();
 /// Of Σ_i branch_i(x): kernels add. Throws Error naming the branches, for `layer`, unless all but
 /// one end in random linear maps of their own: only then are products of different branches zero on
 /// average.
-Kernel sum(const std::string& layer, const Kernel& k, const std::vector<Branch>& branches);
+KernelNode sum(const std::string& layer, const KernelNode& k, const std::vector<Branch>& branches);
 /// Of Π_i branch_i(x), elementwise: kernels multiply, t' = Σ_i t_i Π_{j≠i} k_j. Errors as for sum.
-Kernel product(const std::string& layer, const Kernel& k, const std::vector<Branch>& branches);
+KernelNode product(const std::string& layer, const KernelNode& k, const std::vector<Branch>& branches);
 /// Of channels side by side: Σ_i share_i·k_i, and so for t. Branches may be correlated.
-Kernel concatenation(const Kernel& k, const std::vector<Branch>& branches,
+KernelNode concatenation(const KernelNode& k, const std::vector<Branch>& branches,
                      const std::vector<double>& share);
 /// Of sqrt(alpha)·x + sqrt(1 − alpha)·branch(x). Throws Error unless the branch ends in a random
 /// linear map.
-Kernel residual(const std::string& layer, const Kernel& k, double alpha, const Branch& branch);
+KernelNode residual(const std::string& layer, const KernelNode& k, double alpha, const Branch& branch);
 
 }  // namespace ladon::infinite

@@ -201,30 +201,16 @@ void check_mask(const Inputs& in, const Shape& positions) {
               wanted, ", got ", in.mask.dtype(), " ", in.mask.shape());
 }
 
-/// Kernels of the network's inputs, still without pairs.
-Kernel begun(const Inputs& a, const Shape& positions, const KernelOptions& options) {
-  const bool diagonal = options.entries == Entries::diagonal && positions.rank() > 0;
-  Kernel k;
-  k.positions = positions;
-  k.entries = diagonal ? Entries::diagonal : Entries::full;
-  k.law = a.x.dtype() == i64 ? Law() : Law::data(a.x.size(-1));
-  k.call = options.call;
-  return k;
-}
-
-/// [N], [N, T, T] or [N, T], unless it is known.
-Tensor self_of(const Kernel& k, std::shared_ptr<SelfSteps> Call::*side, const Rows& rows) {
-  const auto compute = [&] {
-    return fast_or_composed(
-        "input_selves", {rows.source},
-        [&] {
-          if (k.entries == Entries::diagonal) return diagonal_selves(rows);
-          const Tensor cov = self_products(rows);
-          return k.has_positions() && cov.rank() == 1 ? reshape(cov, {rows.n, 1, 1}) : cov;
-        },
-        [&] { return composed_selves(rows, k.has_positions(), k.entries); });
-  };
-  return once_an_input(k.call, side, compute);
+/// [N], [N, T, T] or [N, T].
+Tensor self_of(const Kernel& k, const Rows& rows) {
+  return fast_or_composed(
+      "input_selves", {rows.source},
+      [&] {
+        if (k.entries == Entries::diagonal) return diagonal_selves(rows);
+        const Tensor cov = self_products(rows);
+        return k.has_positions() && cov.rank() == 1 ? reshape(cov, {rows.n, 1, 1}) : cov;
+      },
+      [&] { return composed_selves(rows, k.has_positions(), k.entries); });
 }
 
 Tensor pairs_of(const Kernel& k, const Rows& a, const Rows& b) {
@@ -277,13 +263,6 @@ Tensor names_of(const Rows& rows, const Tensor& mask) {
   return names;
 }
 
-Shape checked_positions(const Inputs& in) {
-  LADON_CHECK(in.x.defined(), "input_kernel", "a block of inputs is undefined");
-  const Shape positions = positions_of(in);
-  check_mask(in, positions);
-  return positions;
-}
-
 }  // namespace
 
 Inputs Inputs::rows(std::int64_t begin, std::int64_t end) const {
@@ -291,53 +270,74 @@ Inputs Inputs::rows(std::int64_t begin, std::int64_t end) const {
   return {slice(x, 0, range), mask.defined() ? slice(mask, 0, range) : mask};
 }
 
-Kernel input_kernel(const Inputs& a, const Inputs& b, const KernelOptions& options) {
-  const Shape positions = checked_positions(a);
-  checked_positions(b);
+InputKind kind_of(const Inputs& a) {
+  LADON_CHECK(a.x.defined(), "input_kernel", "a block of inputs is undefined");
+  const Shape positions = positions_of(a);
+  check_mask(a, positions);
+  const bool indices = a.x.dtype() == i64;
+  return {.law = indices ? Law() : Law::data(a.x.size(-1)),
+          .positions = positions,
+          .masked = a.mask.defined(),
+          .has_means = !indices};
+}
+
+InputKind kind_of(const Inputs& a, const Inputs& b) {
+  InputKind kind = kind_of(a);
+  kind.masked = kind_of(b).masked || kind.masked;
   LADON_CHECK(a.x.shape().sub(1, a.x.rank()) == b.x.shape().sub(1, b.x.rank()) &&
                   (a.x.dtype() == i64) == (b.x.dtype() == i64),
               "input_kernel", "the blocks must agree in all but their number; got shapes ",
               a.x.shape(), " and ", b.x.shape());
-  const Rows rows1(a, positions), rows2(b, positions);
-  Kernel k = begun(a, positions, options);
-  k.nngp = pairs_of(k, rows1, rows2);
-  if (options.get == Get::ntk) k.ntk = zeros(k.nngp.shape(), f64);
-  k.cov1 = self_of(k, &Call::selves1, rows1);
-  k.cov2 = self_of(k, &Call::selves2, rows2);
-  k.mean1 = means_of(rows1, k.has_positions());
-  k.mean2 = means_of(rows2, k.has_positions());
-  if (k.call && k.call->landmarks) {
-    k.names1 = names_of(rows1, a.mask);
-    k.names2 = names_of(rows2, b.mask);
+  return kind;
+}
+
+Beginning begin(const Inputs& a, const Inputs* b, const BeginningOptions& options) {
+  const InputKind kind = b ? kind_of(a, *b) : kind_of(a);
+  const bool positions = kind.positions.rank() > 0;
+  Beginning y;
+  Kernel& k = y.kernel;
+  k.positions = kind.positions;
+  k.entries = positions ? options.entries : Entries::full;
+  k.law = kind.law;
+  const auto take = [&](const Inputs& in, int block, const Rows& rows) {
+    (block == 0 ? k.cov1 : k.cov2) =
+        options.cov[block].defined() ? options.cov[block] : self_of(k, rows);
+    (block == 0 ? k.mean1 : k.mean2) = means_of(rows, positions);
+    Tensor& mask = block == 0 ? k.mask1 : k.mask2;
+    mask = in.mask;
+    if (kind.masked && !mask.defined())  // the other block has padding
+      mask = ones({in.count(), kind.positions.count()}, boolean);
+    if (options.names) y.names[block] = names_of(rows, in.mask);
+    if (options.coordinates && !rows.indices()) y.coordinates[block] = coordinates_of(rows);
+  };
+  const Rows rows1(a, kind.positions);
+  take(a, 0, rows1);
+  if (b) {
+    const Rows rows2(*b, kind.positions);
+    take(*b, 1, rows2);
+    if (options.pairs) k.nngp = pairs_of(k, rows1, rows2);
+  } else {
+    k.cov2 = k.cov1;
+    k.mean2 = k.mean1;
+    k.mask2 = k.mask1;
+    y.names[1] = y.names[0];
+    y.coordinates[1] = y.coordinates[0];
+    if (options.pairs) {
+      k.nngp = pairs_of(k, rows1, rows1);
+      k.same = cast(eye(a.count(), f64), boolean);
+    }
   }
-  k.mask1 = a.mask;
-  k.mask2 = b.mask;
-  if (k.mask1.defined() != k.mask2.defined())  // one side has padding, the other none
-    (k.mask1.defined() ? k.mask2 : k.mask1) =
-        ones({(k.mask1.defined() ? b : a).count(), positions.count()}, boolean);
-  if (k.call && k.call->heads && k.has_positions() && a.x.dtype() != i64) {
-    k.root1.common = coordinates_of(rows1);
-    k.root2.common = coordinates_of(rows2);
-  }
-  k.check("input_kernel");
-  return k;
+  if (options.pairs && options.get == Get::ntk) k.ntk = zeros(k.nngp.shape(), f64);
+  k.check("input_kernel", a.count(), b ? b->count() : a.count());
+  return y;
+}
+
+Kernel input_kernel(const Inputs& a, const Inputs& b, const KernelOptions& options) {
+  return begin(a, &b, {.get = options.get, .entries = options.entries}).kernel;
 }
 
 Kernel input_kernel(const Inputs& a, const KernelOptions& options) {
-  Kernel k = input_kernel(a, a, options);
-  k.same = cast(eye(a.count(), f64), boolean);
-  return k;
-}
-
-Kernel input_selves(const Inputs& a, const KernelOptions& options) {
-  const Shape positions = checked_positions(a);
-  Kernel k = begun(a, positions, options);
-  const Rows rows(a, positions);
-  k.cov1 = self_of(k, &Call::selves1, rows);
-  k.mean1 = means_of(rows, k.has_positions());
-  k.mask1 = a.mask;
-  k.check("input_kernel");
-  return k;
+  return begin(a, nullptr, {.get = options.get, .entries = options.entries}).kernel;
 }
 
 }  // namespace ladon::infinite

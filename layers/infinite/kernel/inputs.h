@@ -4,10 +4,11 @@
 // Every pair of inputs is treated by the same instructions, whatever else is in the block: a Gram
 // matrix does not depend on how it is cut into blocks, bit for bit.
 
+#include <array>
 #include <cstdint>
 #include <utility>
 
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 
 namespace ladon::infinite {
 
@@ -28,15 +29,16 @@ struct Inputs {
 /// bits as one whole block. (Inputs with positions are multiplied one by one.)
 inline constexpr std::int64_t vector_unit = 128;
 
-/// Which kernels are computed; an NTK needs the NNGP kernel, but not the other way round.
-enum class Get { nngp, ntk };
-
-/// What a pass through a network computes of its inputs.
+/// What is computed of a network's inputs.
 struct KernelOptions {
   Get get = Get::ntk;
   Entries entries = Entries::full;
-  std::shared_ptr<Call> call = {};  ///< Kernel::call
 };
+
+/// What they are. Throws Error for shapes, types and masks that inputs do not have, and where blocks a and
+/// b disagree in all but N.
+InputKind kind_of(const Inputs& a);
+InputKind kind_of(const Inputs& a, const Inputs& b);
 
 /// k = x·x'ᵀ/d over the channels (for indices: 1 where they are equal), t = 0; differentiable by x.
 /// Throws Error where the blocks disagree in all but N, a mask does not fit, or a number is not
@@ -50,7 +52,21 @@ inline Kernel input_kernel(const Inputs& a, const Inputs& b, Get get = Get::ntk)
 inline Kernel input_kernel(const Inputs& a, Get get = Get::ntk) {
   return input_kernel(a, KernelOptions{.get = get});
 }
-/// Of each input with itself alone (options.get does not count): where a pass over inputs begins.
-Kernel input_selves(const Inputs& a, const KernelOptions& options);
+
+/// Where an evaluation begins, between inputs a and b, or (b null) of a with itself.
+struct Beginning {
+  Kernel kernel;
+  /// Of each block, where they are asked for: i64 [N], Root::names; and X/sqrt(d) [N, T, d], whose
+  /// products the kernel is (undefined of indices).
+  std::array<Tensor, 2> names, coordinates;
+};
+struct BeginningOptions {
+  Get get = Get::ntk;
+  Entries entries = Entries::full;
+  bool pairs = true;                ///< Otherwise nngp and ntk are undefined.
+  std::array<Tensor, 2> cov = {};   ///< Of inputs with themselves, where it is known.
+  bool names = false, coordinates = false;
+};
+Beginning begin(const Inputs& a, const Inputs* b, const BeginningOptions& options);
 
 }  // namespace ladon::infinite

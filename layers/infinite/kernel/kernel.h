@@ -4,20 +4,20 @@
 // As a layer grows wide, its output at initialization becomes a Gaussian process. The covariance of
 // one channel, E[f(x) f(x')], is the NNGP kernel (Neal 1994; Lee et al. 2018); ⟨∂f(x)/∂θ,
 // ∂f(x')/∂θ⟩, which becomes deterministic, is the neural tangent kernel, NTK (Jacot et al. 2018).
-// Each layer maps the kernels of its inputs to those of its outputs (Layer::limit); this file holds
-// what is mapped.
+// Each layer maps the kernels of its inputs to those of its outputs (Layer::limit, which describes the
+// maps as steps of a graph, graph.h); this file holds what is mapped.
 //
 // All of it is f64 and treats every pair of inputs by the same instructions, whatever else is in
 // the block: a Gram matrix does not depend on how it is cut into blocks, bit for bit.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "ladon/core/tensor.h"
-#include "ladon/layers/infinite/kernel/call.h"
+#include "ladon/layers/infinite/kernel/heads.h"
 #include "ladon/layers/infinite/kernel/law.h"
 
 namespace ladon::infinite {
@@ -29,25 +29,14 @@ enum class Entries : int {
   diagonal  ///< Each position with the same of the other input: blocks [T].
 };
 
-/// Coordinates of the tokens of a block of inputs, for layers that draw (roots.h).
-struct Root {
-  Tensor common;  ///< Φ [N, T, R], in the coordinates of all inputs
-  Tensor own;  ///< Ψ [N, T, T], in the input's own:  k(n, n) = Φ·Φᵀ + Ψ·Ψᵀ; undefined: 0
-  Tensor names;  ///< Kernel::names1, by which an input draws in its own; undefined where none draws
-};
-
 /// Kernels between two blocks of inputs of N1 and N2. An input is a vector, or has T positions
-/// (tokens, pixels), each with a vector: then every pair of inputs has a block of its positions. A
-/// pass over inputs alone (Selves) has no second block and no pairs: nngp, ntk and what ends in 2 are
-/// undefined.
+/// (tokens, pixels), each with a vector: then every pair of inputs has a block of its positions. Where
+/// only inputs alone are looked at, nngp, ntk and what ends in 2 are undefined.
 struct Kernel {
   Tensor nngp;          ///< [N1, N2]; with positions [N1, N2, T, T], or [N1, N2, T].
   Tensor ntk;           ///< As nngp; undefined where it is not wanted.
   Tensor cov1, cov2;    ///< NNGP of each input with itself: [N], [N, T, T] or [N, T].
   Tensor mask1, mask2;  ///< bool [N, T], true = token; undefined: all are.
-  /// i64 [N], never 0: numbers that stand for the network's inputs themselves, and so name what these
-  /// draw for themselves. Of a pass in which layers may draw; undefined otherwise.
-  Tensor names1, names2;
   Tensor mean1,
       mean2;        ///< [N] or [N, T], N = 1 where it is the same of all inputs: the mean over the
                     ///< channels, of data and of fixed tables; undefined: 0, or not known (law).
@@ -55,24 +44,31 @@ struct Kernel {
                     ///< once an input, as dropout); undefined: none is.
   Shape positions;  ///< {} for vectors, {T} for sequences, {H, W} for images (T = H·W).
   Entries entries = Entries::full;  ///< What blocks hold.
-  Entries wanted = Entries::full;   ///< What the next layer is asked for; it may give more.
   Law law;                          ///< What is known of the channels besides.
-  int depth = 0;                    ///< Branches (of sums, products) that this is computed within.
-  Root root1,
-      root2;  ///< While a layer draws; and of inputs as they are, where heads are finitely many.
-  std::shared_ptr<Call> call;  ///< The pass that this is part of; null: none in particular.
 
   bool has_positions() const { return positions.rank() > 0; }
   std::int64_t position_count() const { return positions.count(); }  ///< 1 for vectors
-  /// Throws Error unless inputs have positions; `layer` is named.
-  void need_positions(std::string_view layer) const;
-  /// Throws Error where shapes do not fit each other, and where a number is not finite: which, and
-  /// between which inputs.
-  void check(std::string_view layer) const;
-  /// The first block's inputs with themselves, without pairs.
-  Kernel alone() const;
+  /// Throws Error where what is defined is not of n1 and n2 inputs, and where a number is not finite: which,
+  /// and between which inputs; `operation` is named.
+  void check(std::string_view operation, std::int64_t n1, std::int64_t n2) const;
   /// Of blocks [T, T] their diagonals; anything else as it is.
   Kernel diagonal() const;
+};
+
+/// Coordinates of the tokens of a block of inputs, for layers that draw (roots.h).
+struct Root {
+  Tensor common;  ///< Φ [N, T, R], in the coordinates of all inputs
+  Tensor own;  ///< Ψ [N, T, T], in the input's own:  k(n, n) = Φ·Φᵀ + Ψ·Ψᵀ; undefined: 0
+  /// i64 [N], never 0: numbers that stand for the network's inputs themselves (input_names), and so
+  /// name what these draw in their own coordinates.
+  Tensor names;
+};
+
+/// What is random of a step that draws, beside the coordinates of the tokens.
+struct Drawn {
+  std::uint64_t number = 0;  ///< Which of the model's draws: another for each step.
+  std::uint64_t replicate = 0;  ///< Which of independent estimates.
+  std::shared_ptr<const HeadLatents> heads = {};  ///< Finitely many, given; null: infinitely many.
 };
 
 /// What a layer makes of pairs; ntk is undefined where they have none.
@@ -90,7 +86,8 @@ struct Pairs {
   Tensor left_mean, right_mean;  ///< [P] or [P, T], or undefined, as Kernel::mean1
   bool has_positions = false;
   Entries entries = Entries::full;
-  Root left_root, right_root;  ///< While a layer draws; their first axis as that of left and right.
+  Root left_root, right_root;  ///< Where draws need them; their first axis as that of left and right.
+  Drawn drawn = {};            ///< Of a step that draws.
 
   /// The variances p of x and q of x', in the layout of nngp: [P], [P, T, 1] and [P, 1, T], or [P, T].
   Tensor left_variance() const;
@@ -110,27 +107,9 @@ struct Pairs {
   PairKernels each(const std::function<Tensor(const Tensor&)>& map) const;
 };
 
-/// Applies a layer's map to the pairs between the blocks and to the pairs of each input with itself
-/// (once an input, where its call knows them already). The result has the law that the layer says it
-/// makes and k's masks, if it has positions. The layer leaves channels at their positions, and their
-/// means as they are.
-Kernel map_pairs(const Kernel& k, const Law& makes,
-                 const std::function<PairKernels(const Pairs&)>& layer);
-/// The same of a layer that mixes positions, into `positions`: means are not known behind it, unless
-/// they were 0.
-Kernel map_pairs(const Kernel& k, const Law& makes, const Shape& positions,
-                 const std::function<PairKernels(const Pairs&)>& layer);
-
-/// The same of a layer of two inputs, a and b of the same N1 and N2: the result has a's positions and
-/// masks. Throws Error where they are not of the same inputs.
-Kernel map_pairs(const Kernel& a, const Kernel& b, const Law& makes,
-                 const std::function<PairKernels(const Pairs&, const Pairs&)>& layer);
-
-/// Combines the kernels of several branches that see the same inputs, block by block. The result has
-/// no means.
-Kernel combine(const std::vector<Kernel>& branches, const Law& makes,
-               const std::function<PairKernels(const std::vector<PairKernels>&)>& rule);
-/// The laws of branches, in order.
-std::vector<Law> laws_of(const std::vector<Kernel>& branches);
+/// All pairs between the two blocks of k, and those of the inputs of block 0 or 1 with themselves. (The
+/// roots are of both blocks; undefined ones where nothing is drawn.)
+Pairs cross_pairs(const Kernel& k, const std::array<Root, 2>& roots = {});
+Pairs self_pairs(const Kernel& k, int block, const Root& root = {});
 
 }  // namespace ladon::infinite

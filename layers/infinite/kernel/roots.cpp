@@ -84,8 +84,12 @@ Tensor inverse_of(const Pivoted& factor) {
 /// The lower triangle of x with half of its diagonal: what dL = L·half(L⁻¹·dk·L⁻ᵀ) takes.
 Tensor half(const Tensor& x) { return 0.5 * (tril(x) + tril(x, -1)); }
 
-/// The factor of k over all tokens. With M = L⁻ᵀ and S = Mᵀ·dk·M, dM = −M·half(S)ᵀ.
-RootFactor factor_of(const Tensor& k, std::int64_t rank, const std::vector<std::int64_t>* given) {
+}  // namespace
+
+// With M = L⁻ᵀ and S = Mᵀ·dk·M, dM = −M·half(S)ᵀ.
+RootFactor root_factor(const Tensor& between, std::int64_t rank,
+                       const std::vector<std::int64_t>* given) {
+  const Tensor k = between_tokens(between);
   const Pivoted found = pivoted(k.detach(), rank, given);
   const Tensor index = from_vector(found.pivots, {static_cast<std::int64_t>(found.pivots.size())});
   const Tensor at_pivots = index_select(index_select(k, 0, index), 1, index);
@@ -97,7 +101,7 @@ RootFactor factor_of(const Tensor& k, std::int64_t rank, const std::vector<std::
   return {found.pivots, inverse};
 }
 
-/// Φ = k(tokens, pivots)·L⁻ᵀ: [N, T, R], one input at a time.
+// k(tokens, pivots)·L⁻ᵀ, one input at a time.
 Tensor coordinates(const Tensor& k, const RootFactor& factor) {
   const std::int64_t n = k.size(0), t = k.size(2);
   const auto r = static_cast<std::int64_t>(factor.pivots.size());
@@ -106,26 +110,9 @@ Tensor coordinates(const Tensor& k, const RootFactor& factor) {
   return contiguous(matmul(seen, factor.inverse));  // [N, T, R] · [R, R]
 }
 
-/// tr(Ψ·Ψᵀ) and tr k, over all inputs, are added to those of the layer of that number.
-void add_remainder(std::vector<Remainder>& all, std::size_t layer, const Tensor& own,
-                   const Tensor& cov) {
-  all.resize(std::max(all.size(), layer + 1));
-  all[layer].unexplained += sum(square(own.detach())).item();
-  all[layer].variance += sum(diagonal(cov.detach())).item();
+Tensor own_root(const Tensor& cov, const Tensor& common) {
+  return lower_root(cov - matmul(common, transpose(common)), cov);
 }
-
-Root root_of(const Kernel& seen, const Tensor& cov, const Tensor& names, const RootFactor& factor,
-             std::shared_ptr<SelfSteps> Call::*side) {
-  Root root;
-  root.names = names;
-  root.common = once_an_input(seen.call, side, [&] { return coordinates(seen.nngp, factor); });
-  root.own = once_an_input(seen.call, side, [&] {
-    return lower_root(cov - matmul(root.common, transpose(root.common)), cov);
-  });
-  return root;
-}
-
-}  // namespace
 
 void factorize(double* x, std::int64_t n, double scale) {
   for (std::int64_t j = 0; j < n; ++j) {
@@ -167,36 +154,6 @@ Tensor lower_root(const Tensor& x, const Tensor& cov) {
     const Tensor by_x = matmul(own, w) - matmul(matmul(transpose(w), q), w);
     return 0.5 * (by_x + transpose(by_x));
   });
-}
-
-void Call::check_drawn() const {
-  const std::size_t before = landmarks ? landmarks->factors.size() : drawn;
-  LADON_CHECK(drawn == before, "limit", drawn, " layers drew in a pass, but ", before,
-              " in the one over landmarks; a limit must make the same maps in every pass "
-              "(Layer::limit)");
-}
-
-Roots common_roots(const char* layer, const Kernel& seen, std::int64_t rank) {
-  LADON_CHECK(seen.call && seen.call->landmarks && seen.names1.defined(), layer,
-              "its limit averages over draws for all inputs together, and is given a kernel of "
-              "unknown ones; call infinite::limit(model)(inputs)");
-  Call& call = *seen.call;
-  std::vector<RootFactor>& factors = call.landmarks->factors;
-  const std::size_t index = call.drawn++;
-  if (call.of == Call::Of::landmarks) {
-    const Pivots& given = call.landmarks->pivots;
-    factors.push_back(
-        factor_of(between_tokens(seen.nngp), rank, index < given.size() ? &given[index] : nullptr));
-  }
-  if (index >= factors.size()) call.check_drawn();
-  const RootFactor& factor = factors[index];
-  Roots roots;
-  roots.one = root_of(seen, seen.cov1, seen.names1, factor, &Call::selves1);
-  roots.two = call.of == Call::Of::landmarks
-                  ? roots.one
-                  : root_of(seen, seen.cov2, seen.names2, factor, &Call::selves2);
-  if (call.remainders) add_remainder(*call.remainders, index, roots.one.own, seen.cov1);
-  return roots;
 }
 
 }  // namespace ladon::infinite

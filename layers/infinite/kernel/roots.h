@@ -17,21 +17,32 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
-#include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/core/tensor.h"
 
 namespace ladon::infinite {
 
 /// A rank that is never reached.
 inline constexpr std::int64_t all_coordinates = std::numeric_limits<std::int64_t>::max();
 
-/// Of the kernel that a layer which draws sees, the roots of both blocks' tokens, by the landmarks of
-/// its call, in at most `rank` coordinates. Throws Error, naming `layer`, where the call has none, and
-/// where the kernel was not begun by input_kernel() of that call, so that its inputs have no names.
-struct Roots {
-  Root one, two;
+/// A triangular root of a kernel over a few tokens, from which every other token gets coordinates.
+struct RootFactor {
+  std::vector<std::int64_t> pivots;  ///< Tokens of the landmarks, numbered over all of them.
+  Tensor inverse;                    ///< L⁻ᵀ of k(pivots, pivots) = L·Lᵀ: [R, R]
 };
-Roots common_roots(const char* layer, const Kernel& seen, std::int64_t rank);
+
+/// Pivots of each factor of a model, in the order of its draws.
+using Pivots = std::vector<std::vector<std::int64_t>>;
+
+/// The factor of a kernel of landmarks [N, N, T, T], in at most `rank` coordinates: those of the tokens
+/// `given`, or (null) always that of which most is not explained yet.
+RootFactor root_factor(const Tensor& k, std::int64_t rank,
+                       const std::vector<std::int64_t>* given = nullptr);
+/// Φ [N, T, R] of inputs whose kernel with the landmarks is k [N, landmarks, T, T].
+Tensor coordinates(const Tensor& k, const RootFactor& factor);
+/// Ψ [N, T, T] of inputs with cov [N, T, T], whose coordinates are `common`.
+Tensor own_root(const Tensor& cov, const Tensor& common);
 
 /// L with x = L·Lᵀ for positive semi-definite x [.., T, T], lower triangular: a column whose pivot is
 /// below 1e-12 of the largest variance in `cov` [.., T, T], lost in rounding, is zero. Differentiable

@@ -79,8 +79,8 @@ TEST(ActivationLimit, OnTheDiagonalIsExact) {
   const Tensor x = normal({70, 50}, rng, 0, 1, f64);  // more than a unit of products
   constexpr auto ntk = Parameterization::ntk;
   const Linear linear({.in = 50, .out = 4, .parameterization = ntk, .weight_std = 1.4}, rng);
-  const infinite::Kernel k = linear.limit(infinite::input_kernel(x));
-  const infinite::Kernel y = Activation(Nonlinearity::relu).limit(k);
+  const infinite::Kernel k = infinite::limit(linear)(infinite::input_kernel(x));
+  const infinite::Kernel y = infinite::limit(Activation(Nonlinearity::relu))(k);
   EXPECT_TRUE(all_close(diagonal(k.nngp), k.cov1, 0, 0));
   EXPECT_TRUE(all_close(diagonal(y.nngp), 0.5 * k.cov1, 1e-15, 0));
   EXPECT_TRUE(all_close(diagonal(y.ntk), 0.5 * diagonal(k.ntk), 1e-15, 0));
@@ -89,7 +89,7 @@ TEST(ActivationLimit, OnTheDiagonalIsExact) {
 TEST(ActivationLimit, OfTheIdentityIsItsInput) {
   const Tensor x = tensor({1, 2, 3, 4}, {2, 2}, f64);
   const infinite::Kernel k = infinite::input_kernel(x);
-  const infinite::Kernel same = Activation(Nonlinearity::identity).limit(k);
+  const infinite::Kernel same = infinite::limit(Activation(Nonlinearity::identity))(k);
   EXPECT_TRUE(all_close(same.nngp, k.nngp, 0, 0));
   EXPECT_TRUE(all_close(same.ntk, k.ntk, 0, 0));
 }

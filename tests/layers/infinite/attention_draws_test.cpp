@@ -317,7 +317,7 @@ TEST(DrawnAttention, DependsOnSeedReplicateAndLayer) {
 
 TEST(DrawnAttention, AsksForInputs) {
   const Blocks x = blocks();
-  test::expect_error([&] { layer_of(drawn(10)).limit(infinite::input_kernel(x.a, x.b)); },
+  test::expect_error([&] { limit(layer_of(drawn(10)))(infinite::input_kernel(x.a, x.b)); },
                      "call infinite::limit(model)(inputs)");
 }
 

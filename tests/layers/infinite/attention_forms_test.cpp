@@ -233,7 +233,7 @@ TEST(AttentionLimit, RefusesWhatHasNone) {
   const MultiHeadAttention layer(linear_tied(Weighting::softmax), rng);
   test::expect_error(
       [&] {
-        layer.limit(infinite::input_kernel(ones({2, 4})));
+        limit(layer)(ones({2, 4}));
       },
       "have no positions");
 }

@@ -9,22 +9,19 @@ namespace {
 
 using infinite::Inputs;
 using infinite::Kernel;
+using infinite::KernelNode;
 using infinite::limit;
 using test::ntk;
 
-/// Positions [begin, end) of a kernel of sequences.
-Kernel positions(const Kernel& k, std::int64_t begin, std::int64_t end) {
+/// Positions [begin, end) of sequences.
+KernelNode positions(const KernelNode& k, std::int64_t begin, std::int64_t end) {
   const Slice part{.start = begin, .stop = end};
-  const auto cut = [&](const Tensor& x) {
-    return x.defined() ? slice(slice(x, -1, part), -2, part) : x;
-  };
-  Kernel y = k;
-  for (Tensor Kernel::*block : {&Kernel::nngp, &Kernel::ntk, &Kernel::cov1, &Kernel::cov2})
-    y.*block = cut(y.*block);
-  for (Tensor Kernel::*mask : {&Kernel::mask1, &Kernel::mask2})
-    if ((y.*mask).defined()) y.*mask = slice(y.*mask, 1, part);
-  y.positions = {end - begin};
-  return y;
+  const infinite::Step step{.makes = k.law,
+                            .positions = Shape{end - begin},
+                            .mask = [part](const Tensor& mask) { return slice(mask, 1, part); }};
+  return infinite::map_pairs(k, step, [part](const infinite::Pairs& p) {
+    return p.each([&](const Tensor& x) { return slice(slice(x, -1, part), -2, part); });
+  });
 }
 
 /// Its first tokens attend to the others.
@@ -41,12 +38,21 @@ struct Attending : Layer {
     return attention(slice(x, 1, {.stop = queries}), keys, keys,
                      seen.defined() ? padding(seen) : AttentionMask{});
   }
-  Kernel limit(const Kernel& k) const override {
+  KernelNode limit(const KernelNode& k) const override {
     return attention.limit(positions(k, 0, queries), positions(k, queries, k.position_count()));
   }
-  bool draws() const override { return attention.draws(); }
   void visit(Visitor& v) override { v("attention", attention); }
   std::string describe() const override { return "Attending"; }
+};
+
+/// All tokens attend to all, by way of cross-attention.
+struct Across : Layer {
+  MultiHeadAttention attention;
+  explicit Across(MultiHeadAttention layer) : attention(std::move(layer)) {}
+  Tensor forward(const Tensor& x) const override { return attention(x); }
+  KernelNode limit(const KernelNode& k) const override { return attention.limit(k, k); }
+  void visit(Visitor& v) override { v("attention", attention); }
+  std::string describe() const override { return "Across"; }
 };
 
 infinite::NetworkFactory network(MultiHeadAttentionOptions options, std::int64_t queries) {
@@ -107,9 +113,8 @@ TEST(CrossAttention, OfTheSameTokensIsSelfAttention) {
     options.limit_draws.samples = 20000;
     Generator rng(1);
     const MultiHeadAttention layer(options, rng);
-    const Kernel in = infinite::input_kernel(x);
     if (zeta != Weighting::softmax) {
-      const Kernel cross = layer.limit(in, in), self = layer.limit(in);
+      const Kernel cross = limit(Across(layer))(x), self = limit(layer)(x);
       EXPECT_TRUE(all_close(cross.nngp, self.nngp, 1e-12, 1e-12)) << to_string(zeta);
       EXPECT_TRUE(all_close(cross.ntk, self.ntk, 1e-12, 1e-12)) << to_string(zeta);
       continue;
@@ -166,9 +171,8 @@ TEST(CrossAttention, WithARemainderIsDifferentiableByItsHyperparameters) {
 TEST(CrossAttention, RefusesWhatHasNone) {
   Generator rng(1);
   const Inputs x = sequences(2, 3, 1);
-  const Kernel in = infinite::input_kernel(x);
   const auto refuse = [&](const MultiHeadAttentionOptions& options, const std::string& why) {
-    test::expect_error([&] { MultiHeadAttention(options, rng).limit(in, in); }, why);
+    test::expect_error([&] { limit(Across(MultiHeadAttention(options, rng)))(x); }, why);
   };
   auto options = test::sqrt_untied(Weighting::identity);
   options.causal = true;
@@ -177,16 +181,10 @@ TEST(CrossAttention, RefusesWhatHasNone) {
   options = test::sqrt_untied(Weighting::identity);
   options.key_dim = 5;
   refuse(options, "5");
-  const Kernel diagonal = in.diagonal();
   const MultiHeadAttention layer(test::sqrt_untied(Weighting::relu), rng);
-  test::expect_error([&] { layer.limit(in, diagonal); }, "needs all pairs of positions");
-  test::expect_error([&] { layer.limit(diagonal); }, "needs all pairs of positions");
-  test::expect_error(
-      [&] {
-        MultiHeadAttention(test::sqrt_untied(Weighting::identity), rng)
-            .limit(in, infinite::input_kernel(sequences(3, 3, 1)));
-      },
-      "must be of the same");
+  const Kernel diagonal = infinite::input_kernel(x).diagonal();
+  test::expect_error([&] { limit(Across(layer))(diagonal); }, "needs all pairs of positions");
+  test::expect_error([&] { limit(layer)(diagonal); }, "needs all pairs of positions");
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ TEST(EveryLimit, HasTheSameDiagonalWhetherOrNotTheRestIsComputed) {
       expect_same(full.diagonal(), own, 0, 0);
       // Without its needs the network gets all pairs of positions.
       const Kernel inputs = infinite::input_kernel(c.a, c.b);
-      expect_same(full, (*network)(inputs), 0, 0);
+      expect_same(full, limit(*network)(inputs), 0, 0);
     }
 }
 
@@ -190,7 +190,9 @@ TEST(EveryLimit, TakesWhatIsKnownOfSingleInputs) {
     for (const auto& network : c.networks) {
       SCOPED_TRACE(network->summary());
       const Kernel whole = limit(*network)(c.a, c.b);
-      const infinite::Passes passes(limit(*network), {}, infinite::Entries::full);
+      const infinite::Limit by = limit(*network);
+      const infinite::Passes passes(by, by.graph(infinite::kind_of(c.a, c.b)), {},
+                                    infinite::Entries::full);
       const auto record = [&](const Inputs& in) {
         infinite::Selves selves;
         const std::int64_t n = in.count(), half = std::min(n, c.unit);
@@ -201,8 +203,7 @@ TEST(EveryLimit, TakesWhatIsKnownOfSingleInputs) {
         return selves;
       };
       const infinite::Selves of_a = record(c.a), of_b = record(c.b);
-      const Kernel k = passes.pairs({c.a, of_a, 0, c.a.count()}, {c.b, of_b, 0, c.b.count()},
-                                    infinite::Get::ntk);
+      const Kernel k = passes.pairs({c.a, of_a, 0, c.a.count()}, {c.b, of_b, 0, c.b.count()});
       expect_same(whole, k, 0, 0);
     }
 }

@@ -64,13 +64,13 @@ inline void expect_same_bits(const infinite::Gram& a, const infinite::Gram& b,
 /// A layer that estimates by sampling:  replicate r adds r to the kernels.
 struct Sampling : Layer {
   Tensor forward(const Tensor& x) const override { return x; }
-  infinite::Kernel limit(const infinite::Kernel& k) const override {
-    return infinite::map_pairs(k, k.law, [&](const infinite::Pairs& p) {
-      const auto r = static_cast<double>(k.call->replicate);
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override {
+    const infinite::Step step{.makes = k.law, .draws = infinite::Draws()};
+    return infinite::map_pairs(k, step, [](const infinite::Pairs& p) {
+      const auto r = static_cast<double>(p.drawn.replicate);
       return infinite::PairKernels{p.nngp + r, p.ntk.defined() ? p.ntk - 2 * r : Tensor()};
     });
   }
-  bool draws() const override { return true; }
   void visit(Visitor&) override {}
   std::string describe() const override { return "Sampling"; }
 };
@@ -78,8 +78,8 @@ struct Sampling : Layer {
 /// Doubles the variance of an input with itself only, as dropout does.
 struct Noise : Layer {
   Tensor forward(const Tensor& x) const override { return x; }
-  infinite::Kernel limit(const infinite::Kernel& k) const override {
-    return infinite::map_pairs(k, k.law, [](const infinite::Pairs& p) {
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override {
+    return infinite::map_pairs(k, {.makes = k.law}, [](const infinite::Pairs& p) {
       infinite::PairKernels y{p.nngp, p.ntk};
       if (p.same.defined()) y.nngp = where(p.same, 2 * p.nngp, p.nngp);
       return y;

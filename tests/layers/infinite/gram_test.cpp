@@ -118,8 +118,8 @@ TEST(Gram, ComputesEachInputOnceAlone) {
     std::shared_ptr<std::atomic<std::int64_t>> alone =
         std::make_shared<std::atomic<std::int64_t>>();
     Tensor forward(const Tensor& x) const override { return x; }
-    infinite::Kernel limit(const infinite::Kernel& k) const override {
-      return infinite::map_pairs(k, k.law, [this](const infinite::Pairs& p) {
+    infinite::KernelNode limit(const infinite::KernelNode& k) const override {
+      return infinite::map_pairs(k, {.makes = k.law}, [this](const infinite::Pairs& p) {
         if (p.nngp.rank() == 3) *alone += p.nngp.size(0);  // [N, T, T]
         return infinite::PairKernels{p.nngp, p.ntk};
       });

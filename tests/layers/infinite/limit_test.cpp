@@ -87,23 +87,30 @@ TEST(Limit, RefusesWhatIsNoNumberUnlessItIsMasked) {
   expect_equal({spoiled, mask}, {x, mask});
 }
 
+using infinite::KernelNode;
+using infinite::Needs;
+using infinite::Pairs;
+
 /// A layer that does what it is told.
 struct Doing : Layer {
-  std::function<infinite::Kernel(const infinite::Kernel&)> map;
-  bool any_entries = true;
-  explicit Doing(std::function<infinite::Kernel(const infinite::Kernel&)> f) : map(std::move(f)) {}
+  std::function<KernelNode(const KernelNode&)> map;
+  explicit Doing(std::function<KernelNode(const KernelNode&)> f) : map(std::move(f)) {}
   Tensor forward(const Tensor& x) const override { return x; }
-  infinite::Kernel limit(const infinite::Kernel& k) const override { return map(k); }
-  infinite::Entries needs(infinite::Entries wanted) const override {
-    return any_entries ? wanted : infinite::Entries::full;
-  }
+  KernelNode limit(const KernelNode& k) const override { return map(k); }
   void visit(Visitor&) override {}
   std::string describe() const override { return "Doing"; }
 };
 
+/// A step that leaves kernels as they are.
+KernelNode unchanged(const KernelNode& k, Needs needs = Needs::wanted) {
+  return infinite::map_pairs(k, {.makes = k.law, .needs = needs}, [](const Pairs& p) {
+    return p.each([](const Tensor& block) { return 1.0 * block; });
+  });
+}
+
 TEST(Limit, RefusesAKernelOfTheWrongShape) {
-  const Doing wrong([](const infinite::Kernel& k) {
-    return infinite::map_pairs(k, k.law, [](const infinite::Pairs& p) {
+  const Doing wrong([](const KernelNode& k) {
+    return infinite::map_pairs(k, {.makes = k.law, .needs = Needs::wanted}, [](const Pairs& p) {
       return p.each([](const Tensor& block) { return block + eye(4, f64); });  // of all pairs only
     });
   });
@@ -116,90 +123,99 @@ TEST(Limit, RefusesAKernelOfTheWrongShape) {
 TEST(Limit, GivesALayerWhatItNeeds) {
   using infinite::Entries;
   std::vector<Entries> seen;
-  const auto note = [&seen](const infinite::Kernel& k) {
-    seen.push_back(k.entries);
-    return k;
+  const auto noting = [&seen](Needs needs) {
+    return Doing([&seen, needs](const KernelNode& k) {
+      return infinite::map_pairs(k, {.makes = k.law, .needs = needs}, [&seen](const Pairs& p) {
+        if (p.ntk.defined()) seen.push_back(p.entries);
+        return infinite::PairKernels{p.nngp, p.ntk};
+      });
+    });
   };
-  Doing own(note), all(note);
-  all.any_entries = false;
+  const Doing own = noting(Needs::wanted), all = noting(Needs::full);
   const Tensor x = ones({2, 4, 3});
   limit(Sequential(own, all, own, Flatten()))(x);
   EXPECT_EQ(seen, (std::vector{Entries::full, Entries::full, Entries::diagonal}));
   seen.clear();
   limit(Sequential(own, MeanPool()))(x);
   EXPECT_EQ(seen, (std::vector{Entries::full}));
-  test::expect_error([&] { MeanPool()(infinite::input_kernel(x, {.entries = Entries::diagonal})); },
-                     "needs all pairs of positions");
+  const auto narrow = infinite::input_kernel(x, {.entries = Entries::diagonal});
+  test::expect_error([&] { limit(MeanPool())(narrow); }, "needs all pairs of positions");
+  const Doing wrong([](const KernelNode& k) { return unchanged(k, Needs::diagonal); });
+  test::expect_error([&] { limit(wrong)(x); }, "only one that ends them");
 }
 
-/// A limit that makes its map in some passes: of those that are asked for an NTK, or of the others.
-struct Odd : Layer {
-  Tensor forward(const Tensor& x) const override { return x; }
-  infinite::Kernel limit(const infinite::Kernel& k) const override {
-    if (k.ntk.defined() == skips_where_ntk) return k;
-    return infinite::map_pairs(k, k.law, [](const infinite::Pairs& p) {
-      return p.each([](const Tensor& block) { return 1.0 * block; });
-    });
-  }
-  infinite::Entries needs(infinite::Entries wanted) const override { return wanted; }
-  void visit(Visitor&) override {}
-  std::string describe() const override { return "Odd"; }
-  bool skips_where_ntk = true;
-};
+Linear dense(std::int64_t in) {
+  Generator rng(static_cast<std::uint64_t>(in));
+  return Linear({.in = in, .out = 8, .parameterization = Parameterization::ntk}, rng);
+}
 
-// Steps of a pass are told apart by their number: one that is left out must not shift the others.
-TEST(Limit, RefusesALayerThatMapsMoreOrLessOftenInOnePass) {
-  const auto dense = [](std::int64_t in) {
-    Generator rng(static_cast<std::uint64_t>(in));
-    return Linear({.in = in, .out = 8, .parameterization = Parameterization::ntk}, rng);
-  };
+// What a layer describes is described once, and what it makes of single inputs is stored by step: so a
+// layer may do one thing where an NTK is wanted and another where none is, or another at each call.
+TEST(Limit, OfALayerThatMapsAsOftenAsItLikes) {
   Generator rng(1);
   const Activation relu(Nonlinearity::relu);
-  for (const bool where_ntk : {true, false}) {
-    Odd odd;
-    odd.skips_where_ntk = where_ntk;
-    const char* wrong = where_ntk ? "a pass ended with step" : "a layer took step";
-    const Sequential vectors(dense(3), odd, dense(8), relu, dense(8));
-    const Tensor x = normal({4, 3}, rng, 0, 1, f64);
-    EXPECT_NO_THROW(limit(vectors)(x));  // one pass, and so nothing to shift
-    test::expect_error([&] { gram(limit(vectors), x); }, wrong);
-    EXPECT_NO_THROW(gram(limit(vectors), x, {.get = infinite::Get::nngp}));
-    // Where a layer draws, limit() too has several passes.
-    const Tensor tokens = normal({4, 5, 3}, rng, 0, 1, f64);
-    const MultiHeadAttention attention({.dim = 8, .heads = 1}, rng);
-    const Sequential net(dense(3), attention, MeanPool(), odd, dense(8), relu, dense(8));
-    test::expect_error([&] { limit(net)(tokens); }, wrong);
-    test::expect_error([&] { limit(net)(clone(tokens).set_requires_grad()); }, wrong);
-    test::expect_error([&] { gram(limit(net), tokens); }, wrong);
-    test::expect_error([&] { gram_diagonal(limit(net), tokens); }, wrong);
-    EXPECT_NO_THROW(limit(net)(tokens, infinite::Get::nngp));
-  }
+  const Tensor x = normal({4, 3}, rng, 0, 1, f64), tokens = normal({4, 5, 3}, rng, 0, 1, f64);
+  const MultiHeadAttention attention({.dim = 8, .heads = 1, .limit_draws = {.samples = 8}}, rng);
+  auto calls = std::make_shared<int>(0);
+  const std::vector<std::function<KernelNode(const KernelNode&)>> limits = {
+      [](const KernelNode& k) { return k.ntk() ? k : unchanged(k); },
+      [](const KernelNode& k) { return k.ntk() ? unchanged(unchanged(k)) : k; },
+      [](const KernelNode& k) {
+        unchanged(k);  // and lets it go
+        return unchanged(k);
+      },
+      [calls](const KernelNode& k) { return ++*calls % 2 == 0 ? k : unchanged(k); }};
+  for (const auto& odd : limits)
+    for (const auto get : {infinite::Get::nngp, infinite::Get::ntk}) {
+      const auto expect_equal = [&](const Layer& net, const Layer& plain, const Tensor& in) {
+        const auto by = limit(net).with_landmarks(in), of_plain = limit(plain).with_landmarks(in);
+        const auto k = by(in, get), expected = of_plain(in, get);
+        const auto g = gram(by, in, {.get = get, .tile = 2, .replicates = 2});
+        const auto whole = gram(of_plain, in, {.get = get, .tile = 2, .replicates = 2});
+        const auto own = gram_diagonal(by, in, {.get = get, .replicates = 2});
+        EXPECT_TRUE(all_equal(k.nngp, expected.nngp) && all_equal(g.nngp, whole.nngp));
+        EXPECT_TRUE(all_close(own.nngp, diagonal(g.nngp), 1e-13, 0));
+        if (get == infinite::Get::ntk) {
+          EXPECT_TRUE(all_equal(k.ntk, expected.ntk) && all_equal(g.ntk, whole.ntk));
+        }
+      };
+      expect_equal(Sequential(dense(3), Doing(odd), dense(8), relu, dense(8)),
+                   Sequential(dense(3), dense(8), relu, dense(8)), x);
+      expect_equal(
+          Sequential(dense(3), attention, MeanPool(), Doing(odd), dense(8), relu, dense(8)),
+          Sequential(dense(3), attention, MeanPool(), dense(8), relu, dense(8)), tokens);
+    }
 }
 
-/// Draws where no NTK is asked for.
-struct DrawsInOnePass : Odd {
-  explicit DrawsInOnePass(MultiHeadAttention layer) : attention(std::move(layer)) {}
-  infinite::Kernel limit(const infinite::Kernel& k) const override {
-    return k.ntk.defined() ? k : attention(k);
-  }
-  bool draws() const override { return true; }
-  infinite::Entries needs(infinite::Entries) const override { return infinite::Entries::full; }
-  MultiHeadAttention attention;
-};
+TEST(Limit, RefusesANodeThatWasKept) {
+  std::vector<KernelNode> kept;
+  const Doing stale([&](const KernelNode& k) {
+    kept.push_back(k);
+    return kept.front();
+  });
+  const Tensor x = ones({2, 3});
+  EXPECT_NO_THROW(limit(stale)(x));
+  test::expect_error([&] { limit(stale)(x); }, "not of one that was kept");
+  const Doing mixing([&](const KernelNode& k) {
+    return infinite::map_pairs(kept.front(), k, {.makes = k.law}, [](const Pairs& a, const Pairs&) {
+      return infinite::PairKernels{a.nngp, a.ntk};
+    });
+  });
+  test::expect_error([&] { limit(mixing)(x); }, "not of one that was kept");
+}
 
-TEST(Limit, RefusesALayerThatDrawsInOnePassAlone) {
-  Generator rng(1);
-  const DrawsInOnePass layer(MultiHeadAttention({.dim = 3, .heads = 1}, rng));
-  const Tensor x = normal({4, 5, 3}, rng, 0, 1, f64);
-  test::expect_error([&] { limit(layer)(x); }, "in every pass");
-  test::expect_error([&] { gram(limit(layer), x); }, "in every pass");
+// Laws are checked before there are numbers: of 10⁶ inputs no kernel is begun.
+TEST(Limit, IsRefusedBeforeAnythingIsComputed) {
+  const Sequential net(dense(3), Activation(Nonlinearity::relu), Activation(Nonlinearity::relu));
+  test::expect_error([&] { limit(net).graph({.positions = {-1}}); }, "layers.2: [Activation(relu)]");
+  EXPECT_EQ(limit(Sequential(dense(3), Flatten())).graph()->output().positions, Shape{});
 }
 
 // A branch was run a second time to learn whether it is independent, which doubled at each level.
 TEST(Limit, RunsEachBranchOnce) {
   Generator rng(1);
   int calls = 0;
-  const Doing counting([&calls](const infinite::Kernel& k) {
+  const Doing counting([&calls](const KernelNode& k) {
     ++calls;
     return k;
   });

@@ -89,9 +89,7 @@ TEST(OwnDraws, AreNamedByWhatIsSeenOfTheInput) {
   fill_(at(x.mask, {1, 2}), 0);
   fill_(at(x.x, {0, 0, 0}), 0);
   const auto names = [&](const Inputs& of) {
-    auto call = std::make_shared<infinite::Call>();
-    call->landmarks = std::make_shared<infinite::Landmarks>();
-    return infinite::input_kernel(of, {.call = call}).names1.to_vector<std::int64_t>();
+    return infinite::begin(of, nullptr, {.names = true}).names[0].to_vector<std::int64_t>();
   };
   Inputs same{clone(x.x), x.mask};
   fill_(at(same.x, {1, 2}), NAN);

@@ -112,9 +112,8 @@ TensorFunction window_sums(Padding padding, std::int64_t stride) {
 /// Of two blocks the kernel between them, of one that of each input with itself.
 TensorFunction inputs(infinite::Entries entries) {
   return [entries](const Tensors& x) {
-    const infinite::KernelOptions options{.entries = entries};
-    return x.size() > 1 ? infinite::input_kernel(x[0], x[1], options).nngp
-                        : infinite::input_selves(x[0], options).cov1;
+    if (x.size() > 1) return infinite::input_kernel(x[0], x[1], {.entries = entries}).nngp;
+    return infinite::begin(x[0], nullptr, {.entries = entries, .pairs = false}).kernel.cov1;
   };
 }
 

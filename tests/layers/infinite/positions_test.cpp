@@ -93,7 +93,7 @@ TEST(RandomPositions, BadOptionsAreNamed) {
   test::expect_error([&] { positions(ones({2, 4, 4})); }, "do not fit positions [3]");
   test::expect_error(
       [&] {
-        positions.limit(infinite::input_kernel(ones({2, 4, 4})));
+        infinite::limit(positions)(ones({2, 4, 4}));
       },
       "inputs of 4 positions do not fit positions [3]");
 }

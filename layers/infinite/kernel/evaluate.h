@@ -1,0 +1,69 @@
+#pragma once
+// Kernels out of a limit's graph: one walk over its steps, which computes what is asked for and nothing
+// else. What the model makes of each input alone, N kernels of an input with itself which every one of
+// the N² pairs needs, can be kept from one walk and read in others; it is stored by step.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ladon/layers/infinite/kernel/heads.h"
+#include "ladon/layers/infinite/kernel/inputs.h"
+#include "ladon/layers/infinite/kernel/roots.h"
+
+namespace ladon::infinite {
+
+/// What steps make of inputs alone, in the slots of the graph: kernels [N], [N, T, T] or [N, T], and of
+/// steps that draw the roots of tokens. Undefined where nothing asked for it. f64.
+using Selves = std::vector<Tensor>;
+
+/// Inputs whose tokens span the coordinates in which draws are made for all inputs (roots.h).
+struct Landmarks {
+  Pivots pivots;  ///< Where they are given; empty: each factor finds its own.
+  std::vector<RootFactor> factors;
+  Selves selves;
+};
+
+/// Of the tokens that a step draws for: the sum of their variances, and what the common coordinates
+/// do not explain of it.
+struct Remainder {
+  double unexplained = 0, variance = 0;
+  double share() const { return variance > 0 ? unexplained / variance : 0; }
+};
+
+/// Selves of one block: read from rows [begin, end) of `known`, or kept in rows [begin, ..) of `kept`,
+/// which is made for `count` inputs where it is not there yet; of all inputs at once with the graph of
+/// their gradients. With neither they are computed and dropped.
+struct SelfRows {
+  const Selves* known = nullptr;
+  std::int64_t begin = 0, end = 0;
+  Selves* kept = nullptr;
+  std::int64_t count = 0;
+};
+
+/// What one walk computes.
+struct Walk {
+  Entries wanted = Entries::full;  ///< Of the model's outputs, which may have positions.
+  Get get = Get::ntk;  ///< A graph of tangent kernels can be walked without.
+  bool pairs = true;   ///< Between the blocks; otherwise of inputs alone (cov1).
+  std::array<SelfRows, 2> selves = {};
+  const Landmarks* landmarks = nullptr;  ///< The second block, where coordinates are to be found.
+  Landmarks* found = nullptr;  ///< The inputs are landmarks: factors of steps that draw go here.
+  std::uint64_t replicate = 0;
+  std::vector<Remainder>* remainders = nullptr;  ///< Where each step that draws adds that of block 1.
+  HeadSource heads = {};  ///< Of a graph with finitely many heads: called step after step.
+  std::vector<HeadMap>* head_maps = nullptr;  ///< Where those steps put their maps; null: nowhere.
+};
+
+/// Between inputs a and b, or (b null) of a with itself. Throws Error naming the layer where a kernel is
+/// not finite or a map makes the wrong shape.
+Kernel evaluate(const KernelGraph& graph, const Inputs& a, const Inputs* b, const Walk& walk);
+/// Of any kernel of inputs that are of the graph's kind. Throws Error where a step draws.
+Kernel evaluate(const KernelGraph& graph, const Kernel& inputs);
+
+/// In which layout each step gives its kernels, if the last gives `wanted`: the diagonal wherever no later
+/// step needs more.
+std::vector<Entries> layouts(const KernelGraph& graph, Entries wanted);
+
+}  // namespace ladon::infinite

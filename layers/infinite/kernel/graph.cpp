@@ -1,0 +1,156 @@
+#include "ladon/layers/infinite/kernel/graph.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ladon/core/error.h"
+
+namespace ladon::infinite {
+
+std::int64_t KernelNode::position_count() const {
+  for (const std::int64_t size : positions)
+    if (size < 0) return -1;
+  return positions.count();
+}
+
+std::shared_ptr<KernelGraph> KernelNode::owner() const {
+  const std::shared_ptr<KernelGraph> alive = graph.lock();
+  LADON_CHECK(alive != nullptr, "limit",
+              "a node is used after its graph is gone; a layer's limit must be made of the node that "
+              "it is given, not of one that was kept");
+  return alive;
+}
+
+bool KernelNode::ntk() const { return owner()->get() == Get::ntk; }
+
+bool KernelNode::finite_heads() const { return owner()->finite_heads(); }
+
+void KernelNode::need_positions(std::string_view layer) const {
+  LADON_CHECK(has_positions(), layer,
+              "the inputs of its limit are vectors and have no positions; it expects "
+              "[N, T, d] or [N, H, W, d]");
+}
+
+int KernelGraph::Placed::root_count() const {
+  return draws() ? static_cast<int>(step.draws->of.size()) : 0;
+}
+
+int KernelGraph::Placed::slot_count() const { return (step.kept ? 1 : 0) + 2 * root_count(); }
+
+KernelNode KernelGraph::add(const std::vector<KernelNode>& inputs, const Step& step,
+                std::function<PairKernels(const std::vector<Pairs>&)> map) {
+  const KernelNode& first = inputs.front();
+  const std::shared_ptr<KernelGraph> graph = first.owner();
+  KernelNode y = first;
+  y.law = step.makes;
+  const bool passed = step.makes.knows_means() && !step.makes.independent();
+  if (step.means)
+    y.has_means = static_cast<bool>(*step.means);
+  else
+    y.has_means = first.has_means && passed && !step.positions && inputs.size() == 1;
+  if (step.positions) {
+    if (first.has_means && !step.makes.independent()) y.law.zero_given = Law::nothing;
+    y.positions = *step.positions;
+    y.masked = first.masked && y.has_positions();
+  }
+  Placed placed{.step = step,
+                .inputs = {},
+                .map = std::move(map),
+                .positions = y.positions,
+                .masked = y.masked};
+  for (const KernelNode& input : inputs) {
+    LADON_CHECK(input.owner() == graph, "limit",
+                "a step is made of nodes of two graphs; a layer's limit must be made of the node that "
+                "it is given, not of one that was kept");
+    placed.inputs.push_back(input.step);
+  }
+  // The law holds what is said of the means now.
+  placed.step.makes = y.law;
+  if (!step.means && y.has_means)
+    placed.step.means = [](const std::vector<Tensor>& means) { return means.front(); };
+  if (!y.has_means) placed.step.means = MeanMap();
+  const Placed& last = graph->steps_.back();
+  placed.slot = last.slot + last.slot_count();
+  placed.roots = last.roots + last.root_count();
+  placed.drawn = last.drawn + (step.draws ? std::max(1, placed.root_count()) : 0);
+  y.step = static_cast<int>(graph->steps_.size());
+  graph->steps_.push_back(std::move(placed));
+  return y;
+}
+
+KernelNode map_pairs(const KernelNode& k, const Step& step,
+               const std::function<PairKernels(const Pairs&)>& map) {
+  LADON_CHECK(step.needs != Needs::diagonal || (step.positions && step.positions->rank() == 0),
+              "limit", "a step that takes the diagonal of positions alone makes positions ",
+              step.positions.value_or(k.positions), "; only one that ends them can do so");
+  return KernelGraph::add({k}, step, [map](const std::vector<Pairs>& inputs) { return map(inputs[0]); });
+}
+
+KernelNode map_pairs(const KernelNode& a, const KernelNode& b, const Step& step,
+               const std::function<PairKernels(const Pairs&, const Pairs&)>& map) {
+  return KernelGraph::add({a, b}, step,
+               [map](const std::vector<Pairs>& inputs) { return map(inputs[0], inputs[1]); });
+}
+
+KernelNode combine(const std::vector<KernelNode>& branches, const Step& step,
+             const std::function<PairKernels(const std::vector<PairKernels>&)>& rule) {
+  LADON_CHECK(!branches.empty(), "combine", "there are no branches");
+  for (const KernelNode& k : branches)
+    LADON_CHECK(k.positions == branches[0].positions, "combine",
+                "branches end with positions ", branches[0].positions, " and ", k.positions);
+  return KernelGraph::add(branches, step, [rule](const std::vector<Pairs>& inputs) {
+    std::vector<PairKernels> kernels;
+    for (const Pairs& k : inputs) kernels.push_back({k.nngp, k.ntk});
+    return rule(kernels);
+  });
+}
+
+std::shared_ptr<const KernelGraph> KernelGraph::of(
+    const InputKind& inputs, Get get, bool finite_heads,
+    const std::function<KernelNode(const KernelNode&)>& model,
+    std::function<std::optional<std::string>(const Layer*)> path) {
+  const auto graph = std::make_shared<KernelGraph>();
+  graph->inputs_ = inputs;
+  graph->path_ = std::move(path);
+  graph->get_ = get;
+  graph->finite_heads_ = finite_heads;
+  graph->steps_.push_back({.step = {.makes = inputs.law, .needs = Needs::wanted},
+                           .inputs = {},
+                           .map = {},
+                           .positions = inputs.positions,
+                           .masked = inputs.masked});
+  KernelNode begin;
+  begin.law = inputs.law;
+  begin.positions = inputs.positions;
+  begin.masked = inputs.masked;
+  begin.has_means = inputs.has_means;
+  begin.graph = graph;
+  const KernelNode end = model(begin);
+  LADON_CHECK(end.owner() == graph, "limit",
+              "a limit returned a node that it was not given or made: one that was kept");
+  graph->output_ = end;
+  return graph;
+}
+
+bool KernelGraph::draws() const {
+  for (const Placed& step : steps_)
+    if (step.draws()) return true;
+  return false;
+}
+
+int KernelGraph::slots() const { return steps_.back().slot + steps_.back().slot_count(); }
+
+void KernelGraph::name(std::size_t begin, const Layer* layer, const std::string& description) {
+  for (std::size_t i = begin; i < steps_.size(); ++i) {
+    if (steps_[i].layer != nullptr) continue;
+    steps_[i].layer = layer;
+    steps_[i].described = description;
+  }
+}
+
+std::string KernelGraph::place(const Placed& step) const {
+  if (step.layer == nullptr) return "";
+  return path_(step.layer).value_or(step.described);
+}
+
+}  // namespace ladon::infinite
