@@ -12,15 +12,14 @@ namespace {
 
 using infinite::DualFunction;
 
-infinite::KernelNode limit_of(const std::string& layer, const DualFunction& f, const infinite::KernelNode& k) {
+infinite::KernelNode limit_of(const std::string& layer, const DualFunction& f,
+                              const infinite::KernelNode& k) {
   k.law.need_gaussian(layer);
   const auto formula = [layer] {
-    return infinite::Formula{layer + " dual of $k: E[φ(u)·φ(v)] of (u, v) ~ N(0, $k)",
-                             "$t·E[φ'(u)·φ'(v)]"};
+    return infinite::Formula{"E[φ(u)·φ(v)], (u, v) ~ N(0, $k), φ = " + layer, "$t·E[φ'(u)·φ'(v)]"};
   };
-  const infinite::Step step{.makes = k.law.after_nonlinearity(),
-                            .formula = formula,
-                            .needs = infinite::Needs::wanted};
+  const infinite::Step step{
+      .makes = k.law.after_nonlinearity(), .formula = formula, .needs = infinite::Needs::wanted};
   return infinite::map_pairs(k, step, [f](const infinite::Pairs& pairs) {
     const infinite::DualResult e = infinite::dual(f, pairs.left_variance(), pairs.right_variance(),
                                                   pairs.nngp, pairs.ntk.defined());

@@ -155,15 +155,16 @@ struct MultiHeadAttention : Layer {
   /// come near it. See infinite/attention/limit.h for what each form gives. In standard
   /// parameterization the NTK is its leading order in the widths, as Linear's. Only what is known to
   /// have a limit has one. Throws Error for sqrt scaling of tied queries and keys (the logits grow
-  /// without bound), for weights without a Gaussian limit, for dropout in training mode, with a window,
-  /// where
-  /// queries, keys and values do not see one input, and for a hook that gives no limit.
+  /// without bound), for weights without a Gaussian limit, for dropout in training mode, with a window and
+  /// sqrt scaling unless the weighting is softmax, where queries, keys and values do not see one input, and
+  /// for a hook that gives no limit.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   /// Cross-attention's, of the kernels of what queries see and of what keys and values see, of the same
   /// inputs: [N1, N2, Tq, Tq] and [N1, N2, Tk, Tk] → [N1, N2, Tq, Tq]. By the differentiable forms, so
   /// slower than self-attention's. Throws Error besides for tied queries and keys, positional
   /// encodings, hooks and finitely many heads, and where causal.
-  infinite::KernelNode limit(const infinite::KernelNode& queries, const infinite::KernelNode& keys) const;
+  infinite::KernelNode limit(const infinite::KernelNode& queries,
+                             const infinite::KernelNode& keys) const;
 
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -1,15 +1,10 @@
 #pragma once
 // Variants of attention from outside: rotary positions, ALiBi, relative biases, …
 
+#include "ladon/layers/infinite/attention/limit.h"
 #include "ladon/layers/module.h"
 
 namespace ladon {
-
-namespace infinite {
-struct AttentionLimit;
-struct Pairs;
-struct PairKernels;
-}  // namespace infinite
 
 /// Queries, keys and values of all heads, [batch, heads, T, width] each. Keys and values may have fewer
 /// heads, which queries share in groups.
@@ -33,11 +28,10 @@ struct AttentionHook : Module {
   /// Added to the logits: floating, broadcast to [batch, heads, Tq, Tk]; undefined: nothing. With a cache
   /// it is asked for the new queries and all keys.
   virtual Tensor bias(const AttentionHeads&) const { return {}; }
-  /// Attention's limit with this change, in place of infinite::attention_kernels (which see). Throws
-  /// Error unless a hook gives one: a variant has no limit before someone derived it.
-  virtual infinite::PairKernels limit(const infinite::AttentionLimit& layer,
-                                      const infinite::Pairs& seen,
-                                      const infinite::Pairs& values) const;
+  /// The limit of attention with this change: what it makes of pairs, as infinite::AttentionMap tells. Asked
+  /// for when a limit is described, for a layer of this form. Throws Error unless a hook gives one: a variant
+  /// has no limit before someone derived it.
+  virtual infinite::AttentionMap limit(const infinite::AttentionLimit& layer) const;
 };
 
 }  // namespace ladon

@@ -27,8 +27,6 @@ void check_has_limit(const MultiHeadAttention& layer) {
     LADON_CHECK(name.starts_with("hook.") ||  // the hook's own, whose limit it gives
                     std::find(accounted.begin(), accounted.end(), name) != accounted.end(),
                 where_from, "no limit is known of attention with `", name, "`");
-  LADON_CHECK(layer.window == 0, where_from,
-              "no limit is known of attention in a window, got window = ", layer.window);
   LADON_CHECK(layer.dropout == 0 || !layer.training(), where_from,
               "has no limit with dropout of the attention weights; call eval()");
 }
@@ -47,6 +45,7 @@ void check_sees_one_input(const MultiHeadAttention& layer) {
 infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
   infinite::AttentionLimit y{.form = a.form,
                              .causal = a.causal,
+                             .window = a.window,
                              .query_key = {},
                              .value_output = {},
                              .bias_variance = scalar(0, f64),
@@ -91,8 +90,7 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
 
 }  // namespace
 
-infinite::PairKernels AttentionHook::limit(const infinite::AttentionLimit&, const infinite::Pairs&,
-                                           const infinite::Pairs&) const {
+infinite::AttentionMap AttentionHook::limit(const infinite::AttentionLimit&) const {
   detail::fail(where_from, "no limit is known of attention with the hook `", describe(),
                "`, which gives none (AttentionHook::limit); estimate it: monte_carlo_kernel");
 }
@@ -110,33 +108,33 @@ infinite::AttentionLimit with(infinite::AttentionLimit layer, const infinite::Dr
 /// The formulas of infinite/attention/limit.h, for kernels $k of what queries and keys see and $k2 of what
 /// values see (of self-attention without positions both are one).
 infinite::Formula formula_of(const MultiHeadAttention& a, bool one_input, bool draws) {
+  using infinite::plus, infinite::times;
   const infinite::AttentionLimit layer = limit_of(a);
   const std::string v = one_input ? "$k" : "$k2", u = one_input ? "$t" : "$t2";
-  const std::string ov = detail::join(square(layer.value_output).item(), "·"),
-                    qk = detail::join(square(layer.query_key).item(), "·"),
-                    bias = layer.bias_variance.item() == 0
-                               ? ""
-                               : detail::join(" + ", layer.bias_variance.item()),
-                    zeta = std::string(to_string(a.form.weighting)),
-                    causal = a.causal ? ", keys after the query masked" : "";
-  const std::string trained = detail::join(layer.value_output_trained, "·S"),
-                    constant = layer.bias_trained.item() == 0
-                                   ? ""
-                                   : detail::join(" + ", layer.bias_trained.item());
+  const std::string zeta(to_string(a.form.weighting)),
+      causal = a.window > 0 ? detail::join(", of the last ", a.window, " keys up to the query")
+               : a.causal   ? ", of keys up to the query"
+                            : "",
+      bias = plus(layer.bias_variance.item()),
+      trained = " + " + times(layer.value_output_trained, "S") + plus(layer.bias_trained.item());
+  const double ov = square(layer.value_output).item(), qk = square(layer.query_key).item();
   if (a.form.scaling == AttentionScaling::linear) {
     const std::string logits =
-        a.form.tied ? detail::join(layer.query_key.item(), "·$k(x, x)") : "0";
-    return {detail::join(ov, "A·", v, "·A'ᵀ", bias, ", A = ", zeta, " of logits ", logits, causal),
-            detail::join(ov, "A·", u, "·A'ᵀ + ", trained, constant, ", S = ", ov, "A·", v, "·A'ᵀ")};
+        a.form.tied ? times(layer.query_key.item(), "$k(x, x)") : std::string("0");
+    return {detail::join("S", bias, ", S = ", times(ov, "A·"), v, "·A'ᵀ, A = ", zeta,
+                         " of the logits ", logits, causal),
+            times(ov, "A·") + u + "·A'ᵀ" + trained};
   }
   const std::string how =
-      draws ? detail::join("; E: average over ", layer.samples, " draws") : std::string("; E closed");
-  const std::string s = detail::join(ov, "Σ_ij ", v, "_ij·E[ζ_ai·ζ'_bj]");
-  return {detail::join(s, bias, ", ζ = ", zeta, " of Gaussian logits G with Cov(G_ai, G'_bj) = ", qk,
-                       "$k_ab·$k_ij", causal, how),
-          detail::join(ov, "Σ_ij ", u, "_ij·E[ζ_ai·ζ'_bj] + ", trained, constant, " + ", ov, "Σ_ij ", v,
-                       "_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G'_be]·D_ab,ce, S = ", s, ", D_ab,ce = ", qk,
-                       "(", layer.query_key_trained, "·$k_ab·$k_ce + $t_ab·$k_ce + $k_ab·$t_ce)")};
+      draws ? detail::join(", averaged over ", layer.samples, " draws of G") : std::string();
+  const std::string of_weights = "_ij·E[ζ_ai·ζ'_bj]";
+  return {
+      detail::join("S", bias, ", S = ", times(ov, "Σ_ij "), v, of_weights, ", ζ = ", zeta,
+                   " of Gaussian logits G", causal,
+                   ", Cov(G_ai, G'_bj) = ", times(qk, "$k_ab·$k_ij"), how),
+      detail::join(times(ov, "Σ_ij "), u, of_weights, trained, " + ", times(ov, "Σ_ij "), v,
+                   "_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G'_be]·D_ab,ce, D_ab,ce = ", times(qk, "("),
+                   times(layer.query_key_trained, "$k_ab·$k_ce"), " + $t_ab·$k_ce + $k_ab·$t_ce)")};
 }
 
 }  // namespace
@@ -154,32 +152,35 @@ infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& k) co
   LADON_CHECK(!finitely_many || kv_heads() == heads(), where_from,
               "no law is known of finitely many heads that share keys and values; this is ",
               describe());
-  limit_of(*this);  // throws what is wrong before there are numbers
+  const infinite::AttentionLimit layer = limit_of(*this);
+  const auto kernels_of = hook ? hook->limit(layer) : infinite::attention_map(layer);
   const infinite::KernelNode seen = positions ? positions->limit(k) : k;
   const infinite::KernelNode valued = values_see_positions ? seen : k;
   const bool draws = finitely_many || infinite::draws(form, seen.position_count());
   infinite::Step step{.makes = infinite::Law::random_linear()};
   step.formula = [this, draws, one = seen.step == valued.step] {
-    return formula_of(*this, one, draws);
+    if (!hook) return formula_of(*this, one, draws);
+    return infinite::Formula{
+        "attention with " + hook->describe() + ", of " + (one ? "$k" : "$k and $k2"),
+        "its tangent kernel"};
   };
   if (draws)
-    step.draws = {.of = {0},
-                  .coordinates = finitely_many ? infinite::all_coordinates : limit_draws.coordinates,
-                  .head_map = [this](const infinite::Drawn& drawn, const Tensor& tokens,
-                                     const Tensor& mask) {
-                    return infinite::head_map(with(limit_of(*this), drawn, limit_draws.seed), tokens,
-                                              mask);
-                  }};
-  const auto map = [this](const infinite::Pairs& of_tokens, const infinite::Pairs& of_values) {
-    const auto layer = with(limit_of(*this), of_tokens.drawn, limit_draws.seed);
-    return hook ? hook->limit(layer, of_tokens, of_values)
-                : infinite::attention_kernels(layer, of_tokens, of_values);
+    step.draws = {
+        .of = {0},
+        .coordinates = finitely_many ? infinite::all_coordinates : limit_draws.coordinates,
+        .head_map = [this](const infinite::Drawn& drawn, const Tensor& tokens, const Tensor& mask) {
+          return infinite::head_map(with(limit_of(*this), drawn, limit_draws.seed), tokens, mask);
+        }};
+  const auto map = [this, kernels_of](const infinite::Pairs& of_tokens,
+                                      const infinite::Pairs& of_values) {
+    return kernels_of(with(limit_of(*this), of_tokens.drawn, limit_draws.seed), of_tokens,
+                      of_values);
   };
   return infinite::map_pairs(seen, valued, step, map);
 }
 
 infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& queries,
-                                         const infinite::KernelNode& keys) const {
+                                               const infinite::KernelNode& keys) const {
   for (const infinite::KernelNode* k : {&queries, &keys}) k->need_positions(where_from);
   check_has_limit(*this);
   LADON_CHECK(!form.tied && !positions && !hook && !causal, where_from,
@@ -189,7 +190,7 @@ infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& queri
               "no law is known of finitely many heads of cross-attention");
   queries.law.need_channels(where_from, query.size(2));
   keys.law.need_channels(where_from, key.size(2));
-  limit_of(*this);
+  infinite::attention_map(limit_of(*this));
   const bool draws = infinite::draws(form, keys.position_count());
   infinite::Step step{.makes = infinite::Law::random_linear()};
   step.formula = [this, draws] { return formula_of(*this, false, draws); };

@@ -19,7 +19,8 @@ infinite::KernelNode Dropout::limit(const infinite::KernelNode& k) const {
   if (!training() || p == 0) return k;
   infinite::Step step{.makes = k.law.after_mixing(), .needs = infinite::Needs::wanted};
   step.formula = [p = p] {
-    const std::string own = detail::join(", times ", 1 / (1 - p), " where it is one element of one input");
+    const std::string own =
+        detail::join(", times ", 1 / (1 - p), " where it is one element of one input");
     return p == 1 ? infinite::Formula{"0", "0"} : infinite::Formula{"$k" + own, "$t" + own};
   };
   if (p == 1) step.means = infinite::MeanMap();  // nothing is left

@@ -46,7 +46,7 @@ infinite::KernelNode Embedding::limit(const infinite::KernelNode& k) const {
     return square(standard ? scalar(init_std, f64) : weight_std);
   };
   const auto formula = [=] {
-    return infinite::Formula{detail::join(variance().item(), "·$k"), standard ? "$k" : "$K"};
+    return infinite::Formula{infinite::times(variance().item(), "$k"), standard ? "$k" : "$K"};
   };
   const infinite::Step step{.makes = infinite::Law::random_linear(),
                             .formula = formula,

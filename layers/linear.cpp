@@ -64,10 +64,10 @@ infinite::KernelNode Linear::limit(const infinite::KernelNode& k) const {
   };
   const auto formula = [=] {
     const auto [w, b] = variances();
-    infinite::Formula y{detail::join(w.item(), "·$k"), detail::join(w.item(), "·$t + $K")};
-    if (b.item() != 0) y.nngp += detail::join(" + ", b.item());
-    if (standard) y.ntk = detail::join(w.item(), "·$t + ", fan_in, "·$k + ", biases);
-    return y;
+    const std::string moved =
+        standard ? infinite::times(fan_in, "$k") + infinite::plus(biases) : "$K";
+    return infinite::Formula{infinite::times(w.item(), "$k") + infinite::plus(b.item()),
+                             infinite::times(w.item(), "$t") + " + " + moved};
   };
   const infinite::Step step{.makes = infinite::Law::random_linear(),
                             .formula = formula,

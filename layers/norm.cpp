@@ -30,13 +30,14 @@ Tensor LayerNorm::forward(const Tensor& x) const {
 namespace {
 
 /// The kernel of inputs of unit power; where a weight is trained, it and `beside` are added to the NTK.
-infinite::KernelNode normalized(const infinite::KernelNode& k, bool centered, double eps, bool trained,
-                          double beside, const infinite::Law& makes) {
+infinite::KernelNode normalized(const infinite::KernelNode& k, bool centered, double eps,
+                                bool trained, double beside, const infinite::Law& makes) {
   const auto formula = [=] {
     const std::string variance = centered && k.has_means ? "Var" : "$k";
-    infinite::Formula y{(centered && k.has_means ? "Cov / √((Var(x, x) + " : "$k / √(($k(x, x) + ") +
-                            detail::join(eps, ")·(", variance, "(x', x') + ", eps, "))"),
-                        "$t / the same"};
+    infinite::Formula y{
+        (centered && k.has_means ? "Cov / √((Var(x, x) + " : "$k / √(($k(x, x) + ") +
+            detail::join(eps, ")·(", variance, "(x', x') + ", eps, "))"),
+        "$t / the same"};
     if (centered && k.has_means) y.nngp += ", Cov = $k less the product of the channels' means";
     if (trained) y.ntk += beside > 0 ? detail::join(" + $K + ", beside) : " + $K";
     return y;
@@ -94,7 +95,8 @@ Tensor RMSNorm::forward(const Tensor& x) const {
 infinite::KernelNode RMSNorm::limit(const infinite::KernelNode& k) const {
   const bool trained = weight.defined();
   infinite::Law makes = k.law.after_trained_scale(trained && k.ntk());
-  if (k.has_means) makes.zero_given = infinite::Law::nothing;  // it is divided by each input's power
+  if (k.has_means)
+    makes.zero_given = infinite::Law::nothing;  // it is divided by each input's power
   return normalized(k, false, eps, trained, 0, makes);
 }
 

@@ -14,8 +14,8 @@
 
 namespace ladon {
 
-using infinite::Needs;
 using infinite::KernelNode;
+using infinite::Needs;
 using infinite::Pairs;
 
 // --- functions ---
@@ -85,7 +85,10 @@ Tensor visible_count(const Tensor& mask, std::int64_t positions) {
 /// The step of a layer that makes one vector of all pairs of positions.
 infinite::Step reduced(const KernelNode& k, const std::string& how) {
   return {.makes = k.law,
-          .formula = [how] { return infinite::Formula{how + "$k_ab", how + "$t_ab"}; },
+          .formula =
+              [how] {
+                return infinite::Formula{how + "$k_ab", how + "$t_ab"};
+              },
           .positions = Shape{}};
 }
 
@@ -144,7 +147,6 @@ KernelNode Flatten::limit(const KernelNode& k) const {
   });
 }
 
-
 // --- FirstToken ---
 
 Tensor FirstToken::forward(const Tensor& x) const {
@@ -160,7 +162,6 @@ KernelNode FirstToken::limit(const KernelNode& k) const {
     return pairs.each([&](const Tensor& block) { return select(pairs.own(block), -1, 0); });
   });
 }
-
 
 Tensor FlattenPositions::forward(const Tensor& x) const {
   return as_sequence("FlattenPositions", x);

@@ -122,8 +122,7 @@ infinite::KernelNode LearnedPositions::limit(const infinite::KernelNode& k) cons
   const auto formula = [variance] {
     return infinite::Formula{detail::join("$k_ab + ", variance, "·1{a = b}"), "$t_ab + 1{a = b}"};
   };
-  const infinite::Step step{
-      .makes = k.law, .formula = formula, .needs = infinite::Needs::wanted};
+  const infinite::Step step{.makes = k.law, .formula = formula, .needs = infinite::Needs::wanted};
   return infinite::map_pairs(k, step, [variance](const infinite::Pairs& pairs) {
     const Tensor same = pairs.of_positions(eye(pairs.nngp.size(-1), f64));
     infinite::PairKernels y{pairs.nngp + variance * same, {}};
@@ -234,8 +233,8 @@ infinite::KernelNode RandomPositions::limit(const infinite::KernelNode& k) const
   const double position_share = merge == PositionMerge::sum ? 1 : 1 - share;
   const auto formula = [=, this] {
     const auto with = [&](const char* kernel) {
-      return detail::join(share == 1 ? "" : detail::join(share, "·"), kernel, "_ab + ",
-                          position_share * square(stddev).item(), "·R_ab");
+      return detail::join(infinite::times(share, kernel), "_ab + ",
+                          infinite::times(position_share * square(stddev).item(), "R_ab"));
     };
     return infinite::Formula{with("$k"), with("$t")};
   };

@@ -71,7 +71,9 @@ infinite::KernelNode times(const infinite::KernelNode& x, const A& a, const B& b
 }
 
 Tensor applied(Nonlinearity f, const Tensor& x) { return apply(f, x); }
-infinite::KernelNode applied(Nonlinearity f, const infinite::KernelNode& x) { return Activation(f)(x); }
+infinite::KernelNode applied(Nonlinearity f, const infinite::KernelNode& x) {
+  return Activation(f)(x);
+}
 
 /// x and what a branch makes of it, with the norm in its place.
 template <class X, class F>

@@ -93,7 +93,10 @@ Shape window_counts(std::string_view operation, const std::vector<Window>& windo
               windows.size(), " axes, the inputs have positions ", positions);
   Shape counts;
   for (std::size_t i = 0; i < windows.size(); ++i)
-    counts.append(windows[i].count(positions[static_cast<int>(i)]));
+    if (const std::int64_t n = positions[static_cast<int>(i)]; n < 0)
+      counts.append(-1);
+    else
+      counts.append(windows[i].count(n));
   LADON_CHECK(
       !masked || counts == positions, operation, "makes positions ", counts, " of ", positions,
       ", but the inputs have a mask, and later layers would need one for the new positions");

@@ -1,10 +1,12 @@
 #include "ladon/layers/infinite/limit.h"
 
 #include <algorithm>
+#include <ostream>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/index.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/infinite/kernel/derivation.h"
 
 namespace ladon::infinite {
 
@@ -34,7 +36,7 @@ Kernel Limit::operator()(const Kernel& inputs) const {
 }
 
 std::shared_ptr<const KernelGraph> Limit::graph(const InputKind& inputs, Get get,
-                                          bool finite_heads) const {
+                                                bool finite_heads) const {
   const Layer* model = model_;
   return KernelGraph::of(
       inputs, get, finite_heads, [model](const KernelNode& k) { return (*model)(k); },
@@ -120,6 +122,10 @@ Inputs Limit::landmarks(const Inputs& x) const {
   for (std::int64_t i = 0; i < count; ++i) rows.push_back(i * n / count);
   const Tensor index = from_vector(rows, {count});
   return {index_select(x.x, 0, index), x.mask.defined() ? index_select(x.mask, 0, index) : x.mask};
+}
+
+std::ostream& operator<<(std::ostream& out, const Limit& limit) {
+  return out << derivation(*limit.graph());
 }
 
 Passes::Passes(Limit limit, std::shared_ptr<const KernelGraph> graph, const Inputs& landmarks,

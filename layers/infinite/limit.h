@@ -6,6 +6,7 @@
 //   infinite::Kernel k = infinite::limit(net)(x, x_test);   // its Gaussian process
 
 #include <concepts>
+#include <iosfwd>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,7 +41,7 @@ class Limit {
   /// What the layers make of inputs of this kind, step by step, before there are numbers. Throws Error where
   /// a layer has no closed form, or its inputs not the law that it needs. The model must outlive it.
   std::shared_ptr<const KernelGraph> graph(const InputKind& inputs, Get get = Get::ntk,
-                                     bool finite_heads = false) const;
+                                           bool finite_heads = false) const;
   /// The same of data of unknown size: vectors, sequences or images, the first of these that the model
   /// takes.
   std::shared_ptr<const KernelGraph> graph(Get get = Get::ntk) const;
@@ -83,12 +84,16 @@ inline Limit limit(const Layer& model) { return Limit(model); }
 template <std::derived_from<Layer> M>
 requires(!std::is_reference_v<M>) Limit limit(M&& model) { return Limit(std::move(model)); }
 
+/// What the layers do to kernels, line by line (kernel/derivation.h):  std::cout << limit(model);
+std::ostream& operator<<(std::ostream& out, const Limit& limit);
+
 /// The passes of one estimate, over one graph: over the landmarks, if the model averages over draws; over
 /// inputs alone; and over pairs of them.
 class Passes {
  public:
   /// Runs the pass over the landmarks. (Those of a graph that draws nothing may be empty.)
-  Passes(Limit limit, std::shared_ptr<const KernelGraph> graph, const Inputs& landmarks, Entries wanted);
+  Passes(Limit limit, std::shared_ptr<const KernelGraph> graph, const Inputs& landmarks,
+         Entries wanted);
 
   /// Over inputs [begin, end): what steps make of them alone goes into rows of `selves`, which are
   /// made for `count` inputs. Returns the kernels of the model's outputs. Steps that draw add what

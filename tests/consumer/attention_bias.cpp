@@ -1,22 +1,41 @@
-// A variant of attention from outside: ALiBi (Press, Smith and Lewis 2022). Head h adds
-// −2^(−8h/H)·|a − b| to the logit of query a and key b, so that near keys weigh more.
+// Variants of attention from outside. ALiBi (Press, Smith and Lewis 2022): head h adds −2^(−8h/H)·|a − b|
+// to the logit of query a and key b, so that near keys weigh more. And one whose limit is known: with
+// linear scaling the logits of wide heads are their mean, which is the bias where it is one for all heads.
 
-#include "expect.h"
-#include "ladon/layers/infinite/limit.h"
-#include "ladon/layers/layers.h"
+#include "expect_limit.h"
 
 using namespace ladon;
 
+Tensor distances(std::int64_t queries, std::int64_t keys) {
+  return abs(unsqueeze(arange(queries), 1) - arange(keys));
+}
+
 struct Alibi : AttentionHook {
   Tensor bias(const AttentionHeads& h) const override {
-    const std::int64_t heads = h.q.size(1), queries = h.q.size(2), keys = h.k.size(2);
+    const std::int64_t heads = h.q.size(1);
     const Tensor number = arange(1.0, static_cast<double>(heads) + 1);
     const Tensor slopes = exp(std::log(2.0) * -8.0 / static_cast<double>(heads) * number);
-    const Tensor distance = abs(unsqueeze(arange(queries), 1) - arange(keys));
-    return cast(reshape(slopes, {heads, 1, 1}) * -distance, h.q.dtype());  // [heads, Tq, Tk]
+    const Tensor away = distances(h.q.size(2), h.k.size(2));
+    return cast(reshape(slopes, {heads, 1, 1}) * -away, h.q.dtype());  // [heads, Tq, Tk]
   }
   void visit(Visitor&) override {}
   std::string describe() const override { return "ALiBi"; }
+};
+
+struct OneSlope : AttentionHook {
+  Tensor bias(const AttentionHeads& h) const override {
+    return cast(-0.5 * distances(h.q.size(2), h.k.size(2)), h.q.dtype());
+  }
+  infinite::AttentionMap limit(const infinite::AttentionLimit&) const override {
+    return [](const auto& layer, const infinite::Pairs& seen, const infinite::Pairs& values) {
+      const std::int64_t t = seen.nngp.size(-1);
+      const Tensor logits = cast(-0.5 * distances(t, t), f64);
+      return infinite::given_weights(layer, weights_of(layer, logits, seen.left_mask),
+                                     weights_of(layer, logits, seen.right_mask), values);
+    };
+  }
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "OneSlope"; }
 };
 
 int main() {
@@ -37,4 +56,16 @@ int main() {
   }
   // It has no limit, since nobody gave it one, and says so.
   expect_error("hook `ALiBi`, which gives none", [&] { infinite::limit(layer)(x); });
+
+  // Padding, causality and a window are the layer's: the hook's limit does not see to them.
+  const Tensor mask = cast(tensor({1, 1, 1, 1, 1, 1, 1, 0}, {2, 4}), boolean);
+  for (const bool causal : {false, true}) {
+    MultiHeadAttentionOptions options{.dim = 512, .heads = 1, .head_dim = 512, .causal = causal};
+    options.window = causal ? 2 : 0;
+    options.form.scaling = AttentionScaling::linear;
+    options.hook = OneSlope();
+    options.prior.parameterization = Parameterization::ntk;
+    expect_limit([&] { return MultiHeadAttention(options, rng); },
+                 {normal({2, 4, 3}, rng, 0, 1, f64), mask}, 60);
+  }
 }

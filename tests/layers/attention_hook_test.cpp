@@ -121,9 +121,8 @@ TEST(AttentionHook, IsPartOfTheModule) {
 /// A change that changes nothing, and so knows its limit.
 struct Harmless : Shifted {
   AttentionHeads heads(const AttentionHeads& h) const override { return h; }
-  infinite::PairKernels limit(const infinite::AttentionLimit& layer, const infinite::Pairs& seen,
-                              const infinite::Pairs& values) const override {
-    return infinite::attention_kernels(layer, seen, values);
+  infinite::AttentionMap limit(const infinite::AttentionLimit& layer) const override {
+    return infinite::attention_map(layer);
   }
 };
 

@@ -43,7 +43,7 @@ Tensor slope_of(Weighting zeta, const Tensor& logits) {
 HeadWeights with_slopes(const AttentionLimit& layer, const Tensor& logits, const Tensor& mask) {
   const Tensor zeta = weights_of(layer, logits, mask);
   if (layer.form.weighting == Weighting::softmax) return {zeta, {}};
-  const Tensor may = visible(mask, logits.size(-2), logits.size(-1), layer.causal);
+  const Tensor may = visible(layer, mask, logits.size(-2), logits.size(-1));
   return {zeta, may * slope_of(layer.form.weighting, logits)};
 }
 
@@ -90,13 +90,6 @@ class SomeHeads {
 };
 
 }  // namespace
-
-Tensor weights_of(const AttentionLimit& layer, const Tensor& logits, const Tensor& mask) {
-  if (!mask.defined() && !layer.causal) return apply(layer.form.weighting, logits);
-  const Tensor may = visible(mask, logits.size(-2), logits.size(-1), layer.causal);
-  if (layer.form.weighting != Weighting::softmax) return may * apply(layer.form.weighting, logits);
-  return apply(Weighting::softmax, where(greater(may, 0), logits, scalar(-INFINITY, f64)));
-}
 
 AttentionMoments sum_over_heads(const AttentionLimit& layer, const Seen& seen, const Pairs& values,
                                 const Tensor& left, const Tensor& right, const Tensor& weights) {

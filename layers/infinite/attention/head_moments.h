@@ -10,7 +10,4 @@ namespace ladon::infinite {
 AttentionMoments sum_over_heads(const AttentionLimit& layer, const Seen& seen, const Pairs& values,
                                 const Tensor& left, const Tensor& right, const Tensor& weights);
 
-/// ζ of logits [S, P, Tq, Tk] where queries may attend, 0 elsewhere; of the keys' mask [P, Tk].
-Tensor weights_of(const AttentionLimit& layer, const Tensor& logits, const Tensor& mask);
-
 }  // namespace ladon::infinite

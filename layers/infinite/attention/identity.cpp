@@ -22,7 +22,7 @@ namespace {
 AttentionMoments composed(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
   const Tensor &k = seen.queries.nngp, &t = seen.queries.ntk, &keys = seen.keys.nngp;
   const auto may = [&](const Tensor& mask) {
-    return visible(mask, k.size(-1), keys.size(-1), layer.causal);
+    return visible(layer, mask, k.size(-1), keys.size(-1));
   };
   const Tensor left = may(seen.keys.left_mask), right = transpose(may(seen.keys.right_mask));
   const auto inner = [&](const Tensor& x, const Tensor& y) {

@@ -4,6 +4,7 @@
 
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/attention/pair_products.h"
@@ -11,25 +12,18 @@
 namespace ladon::infinite {
 namespace {
 
-// --- linear scaling ---
-
-/// A = ζ(E[G]), [P, T, T]: E[G] is QK·k(n, n) for tied queries and keys, 0 otherwise.
-Tensor mean_weights(const AttentionLimit& layer, const Tensor& queries, const Tensor& keys,
-                    const Tensor& mask) {
-  const Tensor logits =
-      layer.form.tied ? layer.query_key * keys : zeros({queries.size(-1), keys.size(-1)}, f64);
-  const Tensor may = visible(mask, queries.size(-1), keys.size(-1), layer.causal);
-  if (layer.form.weighting != Weighting::softmax) return apply(layer.form.weighting, logits) * may;
-  return softmax(where(greater(may, 0), logits, scalar(-INFINITY, f64)), -1);
+/// Values with what their trained biases add to the tangent kernel.
+Pairs with_bias(const AttentionLimit& layer, const Pairs& values) {
+  Pairs moved = values;
+  if (values.ntk.defined() && layer.value_bias_trained != 0)
+    moved.ntk = values.ntk + layer.value_bias_trained;
+  return moved;
 }
 
-/// NNGP = S + σ_b²;  NTK = OV²·A_n·u·A_mᵀ + 2·(NNGP − σ_b²) + σ_b²   with S = OV²·A_n·v·A_mᵀ.
-PairKernels linear_scaling(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
-  LADON_CHECK(seen.self() || !layer.form.tied, "MultiHeadAttention",
-              "no limit is known of cross-attention whose queries and keys share their weights");
-  const Pairs& k = seen.keys;
-  const Tensor left = mean_weights(layer, seen.queries.left, k.left, k.left_mask);
-  const Tensor right = mean_weights(layer, seen.queries.right, k.right, k.right_mask);
+// --- linear scaling ---
+
+PairKernels by_weights(const AttentionLimit& layer, const Tensor& left, const Tensor& right,
+                       const Pairs& values) {
   const Tensor ov = square(layer.value_output);
   PairKernels y{sandwich(left, values.nngp, right, {.scale = ov, .offset = layer.bias_variance}),
                 {}};
@@ -40,6 +34,20 @@ PairKernels linear_scaling(const AttentionLimit& layer, const Seen& seen, const 
                     .added = y.nngp,
                     .added_scale = layer.value_output_trained});
   return y;
+}
+
+/// Logits are their means: QK·k(n, n) for tied queries and keys, 0 otherwise.
+PairKernels linear_scaling(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
+  LADON_CHECK(seen.self() || !layer.form.tied, "MultiHeadAttention",
+              "no limit is known of cross-attention whose queries and keys share their weights");
+  const auto weights = [&](const Tensor& queries, const Tensor& keys, const Tensor& mask) {
+    const Tensor logits =
+        layer.form.tied ? layer.query_key * keys : zeros({queries.size(-1), keys.size(-1)}, f64);
+    return weights_of(layer, logits, mask);
+  };
+  const Pairs& k = seen.keys;
+  return by_weights(layer, weights(seen.queries.left, k.left, k.left_mask),
+                    weights(seen.queries.right, k.right, k.right_mask), values);
 }
 
 // --- sqrt scaling ---
@@ -85,21 +93,59 @@ constexpr KnownForm known_forms[] = {
 
 }  // namespace
 
-PairKernels attention_kernels(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
-  Pairs moved = values;
-  if (values.ntk.defined() && layer.value_bias_trained != 0)
-    moved.ntk = values.ntk + layer.value_bias_trained;
-  if (layer.heads) return sqrt_scaling<head_moments>(layer, seen, moved);
+namespace {
+
+/// Throws Error for a form that is not in the list.
+const KnownForm& known_form(const AttentionLimit& layer) {
+  LADON_CHECK(layer.window == 0 || layer.form.weighting == Weighting::softmax ||
+                  layer.form.scaling == AttentionScaling::linear,
+              "MultiHeadAttention", "no limit is known of attention in a window with ",
+              to_string(layer.form), ", got window = ", layer.window);
   for (const KnownForm& known : known_forms)
-    if (known.form == layer.form) return known.kernels(layer, seen, moved);
+    if (known.form == layer.form) return known;
   const bool unbounded = layer.form.tied && layer.form.scaling == AttentionScaling::sqrt;
   detail::fail("MultiHeadAttention", "no limit is known of attention with ", to_string(layer.form),
                unbounded ? ": the logits grow as sqrt(head_dim); use linear scaling, or untie them"
                          : "; estimate it: monte_carlo_kernel");
 }
 
+}  // namespace
+
+PairKernels attention_kernels(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
+  const Pairs moved = with_bias(layer, values);
+  if (layer.heads) return sqrt_scaling<head_moments>(layer, seen, moved);
+  return known_form(layer).kernels(layer, seen, moved);
+}
+
+AttentionMap attention_map(const AttentionLimit& layer) {
+  known_form(layer);
+  return [](const AttentionLimit& now, const Pairs& seen, const Pairs& values) {
+    return attention_kernels(now, seen, values);
+  };
+}
+
+PairKernels given_weights(const AttentionLimit& layer, const Tensor& left, const Tensor& right,
+                          const Pairs& values) {
+  return by_weights(layer, left, right, with_bias(layer, values));
+}
+
+Tensor visible(const AttentionLimit& layer, const Tensor& mask, std::int64_t queries,
+               std::int64_t keys) {
+  Tensor may = ones({queries, keys}, f64);
+  if (layer.causal) may = tril(may);
+  if (layer.window > 0) may = may - tril(may, -layer.window);
+  return mask.defined() ? may * cast(unsqueeze(mask, -2), f64) : may;
+}
+
+Tensor weights_of(const AttentionLimit& layer, const Tensor& logits, const Tensor& mask) {
+  if (!mask.defined() && !layer.causal) return apply(layer.form.weighting, logits);
+  const Tensor may = visible(layer, mask, logits.size(-2), logits.size(-1));
+  if (layer.form.weighting != Weighting::softmax) return may * apply(layer.form.weighting, logits);
+  return apply(Weighting::softmax, where(greater(may, 0), logits, scalar(-INFINITY, f64)));
+}
+
 bool draws(const AttentionForm& form, std::int64_t keys) {
-  return form == AttentionForm{} && keys > 2;
+  return form == AttentionForm{} && (keys < 0 || keys > 2);
 }
 
 }  // namespace ladon::infinite

@@ -30,6 +30,7 @@
 // Where a query may not attend ζ is 0 (softmax: its logit is −∞), whatever G.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "ladon/core/random.h"
@@ -43,6 +44,7 @@ namespace ladon::infinite {
 struct AttentionLimit {
   AttentionForm form;
   bool causal;
+  std::int64_t window = 0;  ///< > 0: a query sees the last `window` keys up to its own alone.
   Tensor query_key, value_output;  ///< QK and OV, rank 0
   Tensor bias_variance;            ///< σ_b², rank 0
   // The factors of what each group of weights adds to the NTK: 1 a tensor in ntk parameterization.
@@ -68,12 +70,33 @@ struct Seen {
   const Pairs &queries, &keys;
 };
 
+/// The kernels of attention, of what its queries and keys see and of what its values see: attention_kernels,
+/// or a variant's own (AttentionHook::limit), made of weights_of and given_weights, which see to masks,
+/// causality and the window.
+using AttentionMap =
+    std::function<PairKernels(const AttentionLimit& layer, const Pairs& seen, const Pairs& values)>;
+/// attention_kernels, of a layer that is known to have a limit. Throws Error for any other.
+AttentionMap attention_map(const AttentionLimit& layer);
 /// The kernels of the outputs for pairs whose queries and keys see `seen` and values `values`
 /// ([P, Tk, Tk]; masks are the keys'). ntk is undefined where `values` has none. Throws Error for a form
 /// that is not known to have a limit.
 PairKernels attention_kernels(const AttentionLimit& layer, const Seen& seen, const Pairs& values);
 
-/// Whether attention_kernels draws: sqrt scaling with softmax over more than 2 keys. `seen` then holds
+// --- for limits of one's own (AttentionHook::limit) ---
+
+/// 1 where query a may attend to key i (by the mask of the keys, causality and the window), else 0: f64
+/// [P, Tq, Tk] from the mask [P, Tk], or [Tq, Tk] where it is undefined.
+Tensor visible(const AttentionLimit& layer, const Tensor& mask, std::int64_t queries,
+               std::int64_t keys);
+/// ζ of logits [.., P, Tq, Tk], or broadcast to them, over what is visible; 0 elsewhere.
+Tensor weights_of(const AttentionLimit& layer, const Tensor& logits, const Tensor& mask);
+/// The kernels of attention whose weights are not random: A of x and A' of x', [P, Tq, Tk] or [Tq, Tk].
+///   NNGP = S + σ_b²,  NTK = OV²·A·u·A'ᵀ + 2·S + σ_b²,  S = OV²·A·v·A'ᵀ   (in ntk parameterization)
+PairKernels given_weights(const AttentionLimit& layer, const Tensor& left, const Tensor& right,
+                          const Pairs& values);
+
+/// Whether attention_kernels draws: sqrt scaling with softmax over more than 2 keys, or over a number of
+/// them that is not known yet (−1). `seen` then holds
 /// the roots of what queries and keys see (Draws).
 bool draws(const AttentionForm& form, std::int64_t keys);
 

@@ -16,8 +16,8 @@ BlockList::BlockList(const AttentionLimit& layer, const Pairs& seen, const Pairs
       u_(dense(values.ntk)),
       left_(dense(seen.left)),
       right_(dense(seen.right)),
-      left_may_(contiguous(visible(seen.left_mask, k_.size(-1), k_.size(-1), layer.causal))),
-      right_may_(contiguous(visible(seen.right_mask, k_.size(-1), k_.size(-1), layer.causal))),
+      left_may_(contiguous(visible(layer, seen.left_mask, k_.size(-1), k_.size(-1)))),
+      right_may_(contiguous(visible(layer, seen.right_mask, k_.size(-1), k_.size(-1)))),
       index_(k_) {}
 
 PairBlocks BlockList::operator[](std::int64_t pair) const {

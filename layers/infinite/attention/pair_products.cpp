@@ -81,10 +81,4 @@ Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
       [&] { return composed(left, x, right, terms); });
 }
 
-Tensor visible(const Tensor& mask, std::int64_t queries, std::int64_t keys, bool causal) {
-  Tensor may = ones({queries, keys}, f64);
-  if (causal) may = tril(may);
-  return mask.defined() ? may * cast(unsqueeze(mask, -2), f64) : may;
-}
-
 }  // namespace ladon::infinite

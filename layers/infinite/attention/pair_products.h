@@ -38,8 +38,4 @@ Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
 /// Pairs that make a task worth a thread, at `work` operations each.
 std::int64_t pairs_per_task(std::int64_t work);
 
-/// 1 where query a may attend to key i, else 0: f64 [P, Tq, Tk] from the keys' mask [P, Tk], or
-/// [Tq, Tk] where it is undefined.
-Tensor visible(const Tensor& mask, std::int64_t queries, std::int64_t keys, bool causal);
-
 }  // namespace ladon::infinite

@@ -67,7 +67,7 @@ AttentionMoments composed(const AttentionLimit& layer, const Seen& seen, const P
   const auto keys = [](const Tensor& x) { return unsqueeze(unsqueeze(x, -3), -3); };
   const Pairs &of_q = seen.queries, &of_k = seen.keys;
   const auto visible_keys = [&](const Tensor& mask) {
-    return visible(mask, of_q.nngp.size(-1), of_k.nngp.size(-1), layer.causal);
+    return visible(layer, mask, of_q.nngp.size(-1), of_k.nngp.size(-1));
   };
   const Tensor left = visible_keys(of_k.left_mask), right = visible_keys(of_k.right_mask);
   const Tensor may = unsqueeze(unsqueeze(left, -1), -3) * unsqueeze(unsqueeze(right, -2), -4);

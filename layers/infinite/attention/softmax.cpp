@@ -43,7 +43,7 @@ AttentionMoments of_two_keys(const AttentionLimit& layer, const Seen& seen, cons
   const Pairs &queries = seen.queries, &keys = seen.keys;
   const std::int64_t count = keys.nngp.size(-1);
   const auto view = [&](const Tensor& mask) {
-    return View(visible(mask, queries.nngp.size(-1), count, layer.causal));
+    return View(visible(layer, mask, queries.nngp.size(-1), count));
   };
   const View left = view(keys.left_mask), right = view(keys.right_mask);
   const auto mean_of = [&](const Tensor& x) {

@@ -92,12 +92,9 @@ Kernel FiniteHeads::run(const Inputs& x, const HeadSource& heads, Get get, Entri
                         std::vector<HeadMap>* maps) const {
   Landmarks found;
   const auto graph = limit_.graph(kind_of(x), get, true);
-  return evaluate(*graph, x, nullptr,
-                  {.wanted = wanted,
-                   .get = get,
-                   .found = &found,
-                   .heads = heads,
-                   .head_maps = maps});
+  return evaluate(
+      *graph, x, nullptr,
+      {.wanted = wanted, .get = get, .found = &found, .heads = heads, .head_maps = maps});
 }
 
 Latents FiniteHeads::draw(const Inputs& x, Generator& rng) const {

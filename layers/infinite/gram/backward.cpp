@@ -116,20 +116,20 @@ void backward_gram(const Limit& limit, const Inputs& x, const Tensor& nngp, cons
     if (total.requires_grad()) backward(total);
   };
   const EnableGrad on;
+  const Inputs source = drawn ? limit.landmarks(x) : Inputs(), landmarks = with_leaf(source);
   for (int r = 0; r < replicates; ++r) {
-    const Limit one = limit.with_replicate(limit.replicate() + static_cast<std::uint64_t>(r));
+    const Passes recorded(limit.with_replicate(limit.replicate() + static_cast<std::uint64_t>(r)),
+                          graph, landmarks, Entries::full);
     if (!drawn) {
-      backward_passes(Passes(one, graph, {}, Entries::full), x, side, tile);
+      backward_passes(recorded, x, side, tile);
       continue;
     }
-    const Inputs source = one.landmarks(x), inputs = with_leaf(source);
-    const Passes recorded(one, graph, inputs, Entries::full);
     const Landmarks& made = *recorded.landmarks();
     const Landmarks leaves = with_leaves(made);
     backward_passes(recorded.with(leaves), x, side, tile);
     pull_back(listed(made), listed(leaves));
-    pull_back({source.x}, {inputs.x});
   }
+  if (drawn) pull_back({source.x}, {landmarks.x});
 }
 
 }  // namespace ladon::infinite

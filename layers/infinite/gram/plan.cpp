@@ -286,8 +286,7 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   }
   // What the layers cannot do is said here, before there is work.
   const auto graph = limit.graph(kind_of(a, b), options.get);
-  const double least =
-      least_bytes(plan.a, layouts(*graph, plan.wanted).front(), options.get);
+  const double least = least_bytes(plan.a, layouts(*graph, plan.wanted).front(), options.get);
   LADON_CHECK(least <= budget, "gram", "needs ", in_bytes(least),
               " for one pair of inputs, and more for a layer's temporaries, but there is ",
               in_bytes(budget), "; take fewer positions");
@@ -344,9 +343,8 @@ Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replica
                           tile.row + tile.rows};
   const Passes::Rows columns{plan.b, known ? plan.selves_b[replicate] : none, tile.column,
                              tile.column + tile.columns};
-  return plan.symmetric && tile.row == tile.column
-             ? plan.passes[replicate].pairs(rows)
-             : plan.passes[replicate].pairs(rows, columns);
+  return plan.symmetric && tile.row == tile.column ? plan.passes[replicate].pairs(rows)
+                                                   : plan.passes[replicate].pairs(rows, columns);
 }
 
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,

@@ -31,7 +31,7 @@ std::vector<Law> laws_of(const std::vector<KernelNode>& branches) {
 /// Of branches that are uncorrelated given their common input. The one that ends in no random linear
 /// map (the identity of a residual block) may still pass on what is independent already.
 std::vector<KernelNode> independent_outputs(const std::string& layer, const KernelNode& k,
-                                      const std::vector<Branch>& branches) {
+                                            const std::vector<Branch>& branches) {
   const KernelNode inputs = into_branch(k);
   std::vector<KernelNode> outputs;
   const Branch* other = nullptr;
@@ -61,19 +61,22 @@ Tensor total(const std::vector<double>& by, const Part& part) {
   return y;
 }
 
-/// "0.5·$k + 0.5·$k2", for symbols k or t.
-std::string sum_of(const std::vector<double>& by, char symbol) {
+/// "$k" of the first input, "$k2" of the second, and so for t.
+std::string symbol_of(char kernel, std::size_t input) {
+  return detail::join("$", kernel, input == 0 ? "" : std::to_string(input + 1));
+}
+
+/// "0.5·$k + 0.5·$k2".
+std::string sum_of(const std::vector<double>& by, char kernel) {
   std::string text;
-  for (std::size_t i = 0; i < by.size(); ++i) {
-    const std::string factor = by[i] == 1 ? "" : detail::join(by[i], "·");
-    text += detail::join(i == 0 ? "" : " + ", factor, "$", symbol, i == 0 ? "" : detail::join(i + 1));
-  }
+  for (std::size_t i = 0; i < by.size(); ++i)
+    text += (i == 0 ? "" : " + ") + times(by[i], symbol_of(kernel, i));
   return text;
 }
 
 /// Σ_i weights[i]·k_i, of both kernels; the means of channels are Σ_i of_means[i]·mean_i.
 KernelNode weighted_sum(const std::vector<KernelNode>& kernels, const std::vector<double>& weights,
-                  const std::vector<double>& of_means, const Law& makes) {
+                        const std::vector<double>& of_means, const Law& makes) {
   Step step{.makes = makes, .needs = Needs::wanted, .means = MeanMap(), .kept = false};
   step.formula = [weights] { return Formula{sum_of(weights, 'k'), sum_of(weights, 't')}; };
   for (const KernelNode& k : kernels)
@@ -90,14 +93,11 @@ KernelNode weighted_sum(const std::vector<KernelNode>& kernels, const std::vecto
 /// The NNGP kernels multiply; of the NTK the sum over i of t_i times the other factors' k.
 Formula product_formula(std::size_t count) {
   Formula y;
-  const auto name = [](char symbol, std::size_t i) {
-    return detail::join("$", symbol, i == 0 ? "" : detail::join(i + 1));
-  };
   for (std::size_t i = 0; i < count; ++i) {
-    y.nngp += (i == 0 ? "" : "·") + name('k', i);
-    y.ntk += (i == 0 ? "" : " + ") + name('t', i);
+    y.nngp += (i == 0 ? "" : "·") + symbol_of('k', i);
+    y.ntk += (i == 0 ? "" : " + ") + symbol_of('t', i);
     for (std::size_t j = 0; j < count; ++j)
-      if (j != i) y.ntk += "·" + name('k', j);
+      if (j != i) y.ntk += "·" + symbol_of('k', j);
   }
   return y;
 }
@@ -114,7 +114,8 @@ KernelNode sum(const std::string& layer, const KernelNode& k, const std::vector<
   return weighted_sum(kernels, ones, ones, Law::of_sum(laws_of(kernels)));
 }
 
-KernelNode product(const std::string& layer, const KernelNode& k, const std::vector<Branch>& branches) {
+KernelNode product(const std::string& layer, const KernelNode& k,
+                   const std::vector<Branch>& branches) {
   const std::vector<KernelNode> kernels = independent_outputs(layer, k, branches);
   Law makes = Law::of_product(laws_of(kernels));
   for (const KernelNode& factor : kernels)
@@ -137,13 +138,14 @@ KernelNode product(const std::string& layer, const KernelNode& k, const std::vec
 }
 
 KernelNode concatenation(const KernelNode& k, const std::vector<Branch>& branches,
-                   const std::vector<double>& share) {
+                         const std::vector<double>& share) {
   std::vector<KernelNode> kernels;
   for (const Branch& branch : branches) kernels.push_back(branch.limit(k));
   return weighted_sum(kernels, share, share, Law::of_concatenation(laws_of(kernels)));
 }
 
-KernelNode residual(const std::string& layer, const KernelNode& k, double alpha, const Branch& branch) {
+KernelNode residual(const std::string& layer, const KernelNode& k, double alpha,
+                    const Branch& branch) {
   const KernelNode inside = branch.limit(into_branch(k));
   inside.law.need_independent(layer, branch.name);
   const std::vector<KernelNode> kernels = {k, out_of_branch(inside, k)};

@@ -22,12 +22,14 @@ Branch identity_branch();
 /// average.
 KernelNode sum(const std::string& layer, const KernelNode& k, const std::vector<Branch>& branches);
 /// Of Π_i branch_i(x), elementwise: kernels multiply, t' = Σ_i t_i Π_{j≠i} k_j. Errors as for sum.
-KernelNode product(const std::string& layer, const KernelNode& k, const std::vector<Branch>& branches);
+KernelNode product(const std::string& layer, const KernelNode& k,
+                   const std::vector<Branch>& branches);
 /// Of channels side by side: Σ_i share_i·k_i, and so for t. Branches may be correlated.
 KernelNode concatenation(const KernelNode& k, const std::vector<Branch>& branches,
-                     const std::vector<double>& share);
+                         const std::vector<double>& share);
 /// Of sqrt(alpha)·x + sqrt(1 − alpha)·branch(x). Throws Error unless the branch ends in a random
 /// linear map.
-KernelNode residual(const std::string& layer, const KernelNode& k, double alpha, const Branch& branch);
+KernelNode residual(const std::string& layer, const KernelNode& k, double alpha,
+                    const Branch& branch);
 
 }  // namespace ladon::infinite

@@ -52,7 +52,8 @@ class Evaluation {
   /// What is known of the network's inputs alone.
   Tensor known_input(int block) const {
     const SelfRows& rows = rows_of(block);
-    return rows.known ? slice((*rows.known)[0], 0, {.start = rows.begin, .stop = rows.end}) : Tensor();
+    return rows.known ? slice((*rows.known)[0], 0, {.start = rows.begin, .stop = rows.end})
+                      : Tensor();
   }
   bool needs_input_pairs() const { return demand_.pairs[0]; }
 
@@ -165,8 +166,7 @@ class Evaluation {
       for (std::size_t block : {0, 1}) roots[block].common = begin_.coordinates[block];
       return roots;
     }
-    LADON_CHECK(begin_.names[0].defined() && (finds_roots() || rows_of(0).known),
-                step.described,
+    LADON_CHECK(begin_.names[0].defined() && (finds_roots() || rows_of(0).known), step.described,
                 "its limit averages over draws for all inputs together, and is given a kernel of "
                 "unknown ones; call infinite::limit(model)(inputs)");
     const auto index = static_cast<std::size_t>(step.roots + number);
@@ -342,7 +342,8 @@ Kernel evaluate(const KernelGraph& graph, const Kernel& inputs) {
   const bool narrow = evaluation.input_layout() == Entries::diagonal;
   LADON_CHECK(narrow || !inputs.has_positions() || inputs.entries == Entries::full, "limit",
               "the model needs all pairs of positions, and is given each with the same one");
-  return evaluation.run({.kernel = narrow ? inputs.diagonal() : inputs, .names = {}, .coordinates = {}});
+  return evaluation.run(
+      {.kernel = narrow ? inputs.diagonal() : inputs, .names = {}, .coordinates = {}});
 }
 
 }  // namespace ladon::infinite

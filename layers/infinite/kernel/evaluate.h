@@ -45,13 +45,14 @@ struct SelfRows {
 /// What one walk computes.
 struct Walk {
   Entries wanted = Entries::full;  ///< Of the model's outputs, which may have positions.
-  Get get = Get::ntk;  ///< A graph of tangent kernels can be walked without.
-  bool pairs = true;   ///< Between the blocks; otherwise of inputs alone (cov1).
+  Get get = Get::ntk;              ///< A graph of tangent kernels can be walked without.
+  bool pairs = true;               ///< Between the blocks; otherwise of inputs alone (cov1).
   std::array<SelfRows, 2> selves = {};
   const Landmarks* landmarks = nullptr;  ///< The second block, where coordinates are to be found.
   Landmarks* found = nullptr;  ///< The inputs are landmarks: factors of steps that draw go here.
   std::uint64_t replicate = 0;
-  std::vector<Remainder>* remainders = nullptr;  ///< Where each step that draws adds that of block 1.
+  std::vector<Remainder>* remainders =
+      nullptr;            ///< Where each step that draws adds that of block 1.
   HeadSource heads = {};  ///< Of a graph with finitely many heads: called step after step.
   std::vector<HeadMap>* head_maps = nullptr;  ///< Where those steps put their maps; null: nowhere.
 };

@@ -7,6 +7,13 @@
 
 namespace ladon::infinite {
 
+std::string times(double factor, const std::string& kernel) {
+  if (factor == 0) return "0";
+  return factor == 1 ? kernel : detail::join(factor, "·", kernel);
+}
+
+std::string plus(double summand) { return summand == 0 ? "" : detail::join(" + ", summand); }
+
 std::int64_t KernelNode::position_count() const {
   for (const std::int64_t size : positions)
     if (size < 0) return -1;
@@ -15,9 +22,10 @@ std::int64_t KernelNode::position_count() const {
 
 std::shared_ptr<KernelGraph> KernelNode::owner() const {
   const std::shared_ptr<KernelGraph> alive = graph.lock();
-  LADON_CHECK(alive != nullptr, "limit",
-              "a node is used after its graph is gone; a layer's limit must be made of the node that "
-              "it is given, not of one that was kept");
+  LADON_CHECK(
+      alive != nullptr, "limit",
+      "a node is used after its graph is gone; a layer's limit must be made of the node that "
+      "it is given, not of one that was kept");
   return alive;
 }
 
@@ -38,7 +46,7 @@ int KernelGraph::Placed::root_count() const {
 int KernelGraph::Placed::slot_count() const { return (step.kept ? 1 : 0) + 2 * root_count(); }
 
 KernelNode KernelGraph::add(const std::vector<KernelNode>& inputs, const Step& step,
-                std::function<PairKernels(const std::vector<Pairs>&)> map) {
+                            std::function<PairKernels(const std::vector<Pairs>&)> map) {
   const KernelNode& first = inputs.front();
   const std::shared_ptr<KernelGraph> graph = first.owner();
   KernelNode y = first;
@@ -59,9 +67,10 @@ KernelNode KernelGraph::add(const std::vector<KernelNode>& inputs, const Step& s
                 .positions = y.positions,
                 .masked = y.masked};
   for (const KernelNode& input : inputs) {
-    LADON_CHECK(input.owner() == graph, "limit",
-                "a step is made of nodes of two graphs; a layer's limit must be made of the node that "
-                "it is given, not of one that was kept");
+    LADON_CHECK(
+        input.owner() == graph, "limit",
+        "a step is made of nodes of two graphs; a layer's limit must be made of the node that "
+        "it is given, not of one that was kept");
     placed.inputs.push_back(input.step);
   }
   // The law holds what is said of the means now.
@@ -79,25 +88,26 @@ KernelNode KernelGraph::add(const std::vector<KernelNode>& inputs, const Step& s
 }
 
 KernelNode map_pairs(const KernelNode& k, const Step& step,
-               const std::function<PairKernels(const Pairs&)>& map) {
+                     const std::function<PairKernels(const Pairs&)>& map) {
   LADON_CHECK(step.needs != Needs::diagonal || (step.positions && step.positions->rank() == 0),
               "limit", "a step that takes the diagonal of positions alone makes positions ",
               step.positions.value_or(k.positions), "; only one that ends them can do so");
-  return KernelGraph::add({k}, step, [map](const std::vector<Pairs>& inputs) { return map(inputs[0]); });
+  return KernelGraph::add({k}, step,
+                          [map](const std::vector<Pairs>& inputs) { return map(inputs[0]); });
 }
 
 KernelNode map_pairs(const KernelNode& a, const KernelNode& b, const Step& step,
-               const std::function<PairKernels(const Pairs&, const Pairs&)>& map) {
-  return KernelGraph::add({a, b}, step,
-               [map](const std::vector<Pairs>& inputs) { return map(inputs[0], inputs[1]); });
+                     const std::function<PairKernels(const Pairs&, const Pairs&)>& map) {
+  return KernelGraph::add(
+      {a, b}, step, [map](const std::vector<Pairs>& inputs) { return map(inputs[0], inputs[1]); });
 }
 
 KernelNode combine(const std::vector<KernelNode>& branches, const Step& step,
-             const std::function<PairKernels(const std::vector<PairKernels>&)>& rule) {
+                   const std::function<PairKernels(const std::vector<PairKernels>&)>& rule) {
   LADON_CHECK(!branches.empty(), "combine", "there are no branches");
   for (const KernelNode& k : branches)
-    LADON_CHECK(k.positions == branches[0].positions, "combine",
-                "branches end with positions ", branches[0].positions, " and ", k.positions);
+    LADON_CHECK(k.positions == branches[0].positions, "combine", "branches end with positions ",
+                branches[0].positions, " and ", k.positions);
   return KernelGraph::add(branches, step, [rule](const std::vector<Pairs>& inputs) {
     std::vector<PairKernels> kernels;
     for (const Pairs& k : inputs) kernels.push_back({k.nngp, k.ntk});

@@ -66,7 +66,8 @@ struct Draws {
   std::vector<int> of = {};
   std::int64_t coordinates = 0;  ///< At most that many.
   /// How its heads attend, where they are finitely many: of coordinates of tokens, and a mask.
-  std::function<HeadMap(const Drawn& drawn, const Tensor& tokens, const Tensor& mask)> head_map = {};
+  std::function<HeadMap(const Drawn& drawn, const Tensor& tokens, const Tensor& mask)> head_map =
+      {};
 };
 
 /// Formulas of a step, in which $k and $t stand for the NNGP kernel and the NTK of its input ($k2 and $t2
@@ -74,6 +75,10 @@ struct Draws {
 struct Formula {
   std::string nngp, ntk = {};
 };
+/// "0.5·$k"; of the factors 1 and 0 "$k" and "0".
+std::string times(double factor, const std::string& kernel);
+/// " + 0.1", for what follows a term; of 0 nothing.
+std::string plus(double summand);
 
 /// The means over channels behind a step, of those before it (undefined: 0).
 using MeanMap = std::function<Tensor(const std::vector<Tensor>&)>;
@@ -98,13 +103,13 @@ struct Step {
 /// needs, it holds by value (or by the layer's `this`). The result has k's masks, if it has positions.
 /// Throws Error where the step cannot give all pairs of its positions.
 KernelNode map_pairs(const KernelNode& k, const Step& step,
-               const std::function<PairKernels(const Pairs&)>& map);
+                     const std::function<PairKernels(const Pairs&)>& map);
 /// The same of two inputs, a and b, of the same network inputs: the result has a's positions and masks.
 KernelNode map_pairs(const KernelNode& a, const KernelNode& b, const Step& step,
-               const std::function<PairKernels(const Pairs&, const Pairs&)>& map);
+                     const std::function<PairKernels(const Pairs&, const Pairs&)>& map);
 /// Combines kernels of branches entry by entry. Throws Error where they differ in positions.
 KernelNode combine(const std::vector<KernelNode>& branches, const Step& step,
-             const std::function<PairKernels(const std::vector<PairKernels>&)>& rule);
+                   const std::function<PairKernels(const std::vector<PairKernels>&)>& rule);
 
 /// What a network's inputs are, beside their numbers.
 struct InputKind {
@@ -125,9 +130,9 @@ class KernelGraph {
     bool masked = false;
     const Layer* layer = nullptr;  ///< The innermost that it is part of, as a name: it may be gone.
     std::string described = {};    ///< What that layer said of itself.
-    int slot = 0;   ///< Of Selves, the first of slot_count().
-    int roots = 0;  ///< Inputs that steps before this one draw for.
-    int drawn = 0;  ///< Drawn::number of a step that draws.
+    int slot = 0;                  ///< Of Selves, the first of slot_count().
+    int roots = 0;                 ///< Inputs that steps before this one draw for.
+    int drawn = 0;                 ///< Drawn::number of a step that draws.
     bool draws() const { return step.draws.has_value(); }
     int root_count() const;
     int slot_count() const;
@@ -151,7 +156,7 @@ class KernelGraph {
 
   /// Adds a step whose inputs are of one graph. What it says of positions and means holds for the first.
   static KernelNode add(const std::vector<KernelNode>& inputs, const Step& step,
-                  std::function<PairKernels(const std::vector<Pairs>&)> map);
+                        std::function<PairKernels(const std::vector<Pairs>&)> map);
   /// The steps from `begin` on that are nobody's yet are this layer's.
   void name(std::size_t begin, const Layer* layer, const std::string& description);
   /// The path of a step's layer in the model ("layers.0.attention", "" for the model's own); its

@@ -63,8 +63,8 @@ struct Beginning {
 struct BeginningOptions {
   Get get = Get::ntk;
   Entries entries = Entries::full;
-  bool pairs = true;                ///< Otherwise nngp and ntk are undefined.
-  std::array<Tensor, 2> cov = {};   ///< Of inputs with themselves, where it is known.
+  bool pairs = true;               ///< Otherwise nngp and ntk are undefined.
+  std::array<Tensor, 2> cov = {};  ///< Of inputs with themselves, where it is known.
   bool names = false, coordinates = false;
 };
 Beginning begin(const Inputs& a, const Inputs* b, const BeginningOptions& options);

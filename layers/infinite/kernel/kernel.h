@@ -66,7 +66,7 @@ struct Root {
 
 /// What is random of a step that draws, beside the coordinates of the tokens.
 struct Drawn {
-  std::uint64_t number = 0;  ///< Which of the model's draws: another for each step.
+  std::uint64_t number = 0;     ///< Which of the model's draws: another for each step.
   std::uint64_t replicate = 0;  ///< Which of independent estimates.
   std::shared_ptr<const HeadLatents> heads = {};  ///< Finitely many, given; null: infinitely many.
 };
@@ -86,8 +86,9 @@ struct Pairs {
   Tensor left_mean, right_mean;  ///< [P] or [P, T], or undefined, as Kernel::mean1
   bool has_positions = false;
   Entries entries = Entries::full;
-  Root left_root, right_root;  ///< Where draws need them; their first axis as that of left and right.
-  Drawn drawn = {};            ///< Of a step that draws.
+  Root left_root,
+      right_root;    ///< Where draws need them; their first axis as that of left and right.
+  Drawn drawn = {};  ///< Of a step that draws.
 
   /// The variances p of x and q of x', in the layout of nngp: [P], [P, T, 1] and [P, 1, T], or [P, T].
   Tensor left_variance() const;

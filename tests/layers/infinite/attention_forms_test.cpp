@@ -231,11 +231,7 @@ TEST(AttentionLimit, RefusesWhatHasNone) {
   refuse({.dim = 4, .heads = 2, .value_dim = 5, .bias = false}, "this limit is of self-attention");
   refuse({.dim = 4, .heads = 2, .bias = false, .dropout = 0.1}, "call eval()");
   const MultiHeadAttention layer(linear_tied(Weighting::softmax), rng);
-  test::expect_error(
-      [&] {
-        limit(layer)(ones({2, 4}));
-      },
-      "have no positions");
+  test::expect_error([&] { limit(layer)(ones({2, 4})); }, "have no positions");
 }
 
 // Every form, with everything that a network may leave out of its limit.

@@ -96,7 +96,8 @@ TEST(BackwardGram, HoldsNoMoreThanItTells) {
     infinite::backward_gram(by, x, cotangent, {}, {.tile = 4, .replicates = 2});
     return Storage::peak_bytes() - before;
   };
-  const infinite::Passes passes(by, by.graph(infinite::kind_of(draw({1, 6, 20})), infinite::Get::nngp),
+  const infinite::Passes passes(by,
+                                by.graph(infinite::kind_of(draw({1, 6, 20})), infinite::Get::nngp),
                                 by.landmarks({}), infinite::Entries::full);
   std::size_t numbers = 0;  // of an input
   for (const Tensor& step : passes.selves(draw({1, 6, 20}), 1))

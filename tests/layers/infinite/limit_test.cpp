@@ -207,7 +207,8 @@ TEST(Limit, RefusesANodeThatWasKept) {
 // Laws are checked before there are numbers: of 10⁶ inputs no kernel is begun.
 TEST(Limit, IsRefusedBeforeAnythingIsComputed) {
   const Sequential net(dense(3), Activation(Nonlinearity::relu), Activation(Nonlinearity::relu));
-  test::expect_error([&] { limit(net).graph({.positions = {-1}}); }, "layers.2: [Activation(relu)]");
+  test::expect_error([&] { limit(net).graph({.positions = {-1}}); },
+                     "layers.2: [Activation(relu)]");
   EXPECT_EQ(limit(Sequential(dense(3), Flatten())).graph()->output().positions, Shape{});
 }
 
