@@ -16,7 +16,8 @@ infinite::KernelNode limit_of(const std::string& layer, const DualFunction& f,
                               const infinite::KernelNode& k) {
   k.law.need_gaussian(layer);
   const auto formula = [layer] {
-    return infinite::Formula{"E[φ(u)·φ(v)], (u, v) ~ N(0, $k), φ = " + layer, "$t·E[φ'(u)·φ'(v)]"};
+    return infinite::Formula{"E[φ(u)·φ(v)], (u, v) ~ N(0, $k of x and x'), φ = " + layer,
+                             "$t·E[φ'(u)·φ'(v)]"};
   };
   const infinite::Step step{
       .makes = k.law.after_nonlinearity(), .formula = formula, .needs = infinite::Needs::wanted};

@@ -105,36 +105,55 @@ infinite::AttentionLimit with(infinite::AttentionLimit layer, const infinite::Dr
   return layer;
 }
 
-/// The formulas of infinite/attention/limit.h, for kernels $k of what queries and keys see and $k2 of what
-/// values see (of self-attention without positions both are one).
-infinite::Formula formula_of(const MultiHeadAttention& a, bool one_input, bool draws) {
+/// What stands for the kernels of queries, keys and values in a formula: $k, or $k2.
+struct Symbols {
+  std::string q, k, v;
+  static Symbols of_self(bool one_input) { return {"", "", one_input ? "" : "2"}; }
+  static Symbols of_cross() { return {"", "2", "2"}; }
+};
+
+/// The formulas of infinite/attention/limit.h.
+infinite::Formula formula_of(const MultiHeadAttention& a, const Symbols& of, bool draws) {
   using infinite::plus, infinite::times;
   const infinite::AttentionLimit layer = limit_of(a);
-  const std::string v = one_input ? "$k" : "$k2", u = one_input ? "$t" : "$t2";
   const std::string zeta(to_string(a.form.weighting)),
+      v = "$k" + of.v,
       causal = a.window > 0 ? detail::join(", of the last ", a.window, " keys up to the query")
                : a.causal   ? ", of keys up to the query"
                             : "",
-      bias = plus(layer.bias_variance.item()),
-      trained = " + " + times(layer.value_output_trained, "S") + plus(layer.bias_trained.item());
+      bias = plus(layer.bias_variance.item());
+  const auto moved = [](const std::string& t, const std::string& index, double constant) {
+    const std::string entry = t + index;
+    return constant == 0 ? entry : "(" + entry + plus(constant) + ")";
+  };
   const double ov = square(layer.value_output).item(), qk = square(layer.query_key).item();
+  // From O and V: their factor times what the layer gives without its bias.
+  const std::string given = bias.empty() ? "$K" : "($K" + plus(-layer.bias_variance.item()) + ")",
+                    trained = " + " + times(layer.value_output_trained, given) +
+                              plus(layer.bias_trained.item());
   if (a.form.scaling == AttentionScaling::linear) {
     const std::string logits =
-        a.form.tied ? times(layer.query_key.item(), "$k(x, x)") : std::string("0");
-    return {detail::join("S", bias, ", S = ", times(ov, "A·"), v, "·A'ᵀ, A = ", zeta,
-                         " of the logits ", logits, causal),
-            times(ov, "A·") + u + "·A'ᵀ" + trained};
+        a.form.tied ? times(layer.query_key.item(), "$k" + of.k + "(x, x)") : std::string("0");
+    return {detail::join(times(ov, "A·"), v, "·A'ᵀ", bias, ", A = ", zeta, " of the logits ",
+                         logits, causal),
+            times(ov, "A·") + moved("$t" + of.v, "", layer.value_bias_trained) + "·A'ᵀ" + trained};
   }
   const std::string how =
-      draws ? detail::join(", averaged over ", layer.samples, " draws of G") : std::string();
-  const std::string of_weights = "_ij·E[ζ_ai·ζ'_bj]";
+      draws ? detail::join(", E the mean over ", layer.samples, " draws that all inputs share")
+            : "";
+  const std::string keys = "$k" + of.k, weights = "_ij·E[ζ_ai·ζ'_bj]";
+  // Moving all logits of a query alike does not move softmax.
+  const double key_bias = a.form.weighting == Weighting::softmax ? 0 : layer.key_bias_trained;
   return {
-      detail::join("S", bias, ", S = ", times(ov, "Σ_ij "), v, of_weights, ", ζ = ", zeta,
-                   " of Gaussian logits G", causal,
-                   ", Cov(G_ai, G'_bj) = ", times(qk, "$k_ab·$k_ij"), how),
-      detail::join(times(ov, "Σ_ij "), u, of_weights, trained, " + ", times(ov, "Σ_ij "), v,
-                   "_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G'_be]·D_ab,ce, D_ab,ce = ", times(qk, "("),
-                   times(layer.query_key_trained, "$k_ab·$k_ce"), " + $t_ab·$k_ce + $k_ab·$t_ce)")};
+      detail::join(times(ov, "Σ_ij "), v, weights, bias, ", ζ = ", zeta, " of Gaussian logits G",
+                   causal, ", Cov(G_ai, G'_bj) = ", times(qk, "$k" + of.q + "_ab·"), keys, "_ij",
+                   how),
+      detail::join(times(ov, "Σ_ij "), moved("$t" + of.v, "_ij", layer.value_bias_trained),
+                   "·E[ζ_ai·ζ'_bj]", trained, " + ", times(ov, "Σ_ij "), v,
+                   "_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G'_be]·D, D = ", qk == 1 ? "" : times(qk, "("),
+                   "(", times(layer.query_key_trained, "$k" + of.q + "_ab"), " + $t", of.q, "_ab",
+                   plus(layer.query_bias_trained), ")·", keys, "_ce + $k", of.q, "_ab·",
+                   moved("$t" + of.k, "_ce", key_bias), qk == 1 ? "" : ")")};
 }
 
 }  // namespace
@@ -159,7 +178,7 @@ infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& k) co
   const bool draws = finitely_many || infinite::draws(form, seen.position_count());
   infinite::Step step{.makes = infinite::Law::random_linear()};
   step.formula = [this, draws, one = seen.step == valued.step] {
-    if (!hook) return formula_of(*this, one, draws);
+    if (!hook) return formula_of(*this, Symbols::of_self(one), draws);
     return infinite::Formula{
         "attention with " + hook->describe() + ", of " + (one ? "$k" : "$k and $k2"),
         "its tangent kernel"};
@@ -193,7 +212,7 @@ infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& queri
   infinite::attention_map(limit_of(*this));
   const bool draws = infinite::draws(form, keys.position_count());
   infinite::Step step{.makes = infinite::Law::random_linear()};
-  step.formula = [this, draws] { return formula_of(*this, false, draws); };
+  step.formula = [this, draws] { return formula_of(*this, Symbols::of_cross(), draws); };
   if (draws) step.draws = {.of = {0, 1}, .coordinates = limit_draws.coordinates};
   const auto map = [this](const infinite::Pairs& of_queries, const infinite::Pairs& of_keys) {
     return infinite::attention_kernels(with(limit_of(*this), of_keys.drawn, limit_draws.seed),

@@ -366,7 +366,7 @@ infinite::KernelNode Layer::operator()(const infinite::KernelNode& inputs) const
     const std::shared_ptr<infinite::KernelGraph> graph = inputs.owner();
     const std::size_t begin = graph->steps().size();
     const infinite::KernelNode y = limit(inputs);
-    if (graph->steps().size() > begin) graph->name(begin, this, describe());
+    graph->name(begin, this);
     return y;
   } catch (const Error& error) {
     call.explain(error);

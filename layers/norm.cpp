@@ -32,14 +32,16 @@ namespace {
 /// The kernel of inputs of unit power; where a weight is trained, it and `beside` are added to the NTK.
 infinite::KernelNode normalized(const infinite::KernelNode& k, bool centered, double eps,
                                 bool trained, double beside, const infinite::Law& makes) {
+  const bool less_means = centered && k.has_means;
   const auto formula = [=] {
-    const std::string variance = centered && k.has_means ? "Var" : "$k";
-    infinite::Formula y{
-        (centered && k.has_means ? "Cov / √((Var(x, x) + " : "$k / √(($k(x, x) + ") +
-            detail::join(eps, ")·(", variance, "(x', x') + ", eps, "))"),
-        "$t / the same"};
-    if (centered && k.has_means) y.nngp += ", Cov = $k less the product of the channels' means";
-    if (trained) y.ntk += beside > 0 ? detail::join(" + $K + ", beside) : " + $K";
+    const auto power = [&](const char* x) {
+      const std::string mean = less_means ? detail::join(" − m(", x, ")²") : "";
+      return detail::join("($k(", x, ", ", x, ")", mean, infinite::plus(eps), ")");
+    };
+    infinite::Formula y{less_means ? "($k − m(x)·m(x'))/r" : "$k/r", "$t/r"};
+    y.nngp += ", r = √(" + power("x") + "·" + power("x'") + ")";
+    if (less_means) y.nngp += ", m(x) the mean of its channels";
+    if (trained) y.ntk += " + $K" + infinite::plus(beside);
     return y;
   };
   const infinite::Step step{.makes = makes,

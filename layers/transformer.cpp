@@ -72,7 +72,7 @@ infinite::KernelNode times(const infinite::KernelNode& x, const A& a, const B& b
 
 Tensor applied(Nonlinearity f, const Tensor& x) { return apply(f, x); }
 infinite::KernelNode applied(Nonlinearity f, const infinite::KernelNode& x) {
-  return Activation(f)(x);
+  return Activation(f).limit(x);
 }
 
 /// x and what a branch makes of it, with the norm in its place.

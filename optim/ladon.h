@@ -55,6 +55,7 @@
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/infinite/gram/stored.h"
 #include "ladon/layers/infinite/kernel/branches.h"
+#include "ladon/layers/infinite/kernel/derivation.h"
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 #include "ladon/layers/torch_layout.h"

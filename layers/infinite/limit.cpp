@@ -40,7 +40,12 @@ std::shared_ptr<const KernelGraph> Limit::graph(const InputKind& inputs, Get get
   const Layer* model = model_;
   return KernelGraph::of(
       inputs, get, finite_heads, [model](const KernelNode& k) { return (*model)(k); },
-      [model](const Layer* inner) { return model->path_of(*inner); });
+      [model](const Layer* inner) -> std::optional<LayerPlace> {
+        if (inner == nullptr) return {};
+        const auto path = model->path_of(*inner);  // compares addresses: inner may be gone
+        if (!path) return {};
+        return LayerPlace{*path, inner->describe()};
+      });
 }
 
 std::shared_ptr<const KernelGraph> Limit::graph(Get get) const {
@@ -136,6 +141,7 @@ Passes::Passes(Limit limit, std::shared_ptr<const KernelGraph> graph, const Inpu
   made->pivots = limit_.pivots();
   Walk first = walk();
   first.pairs = false;
+  first.get = Get::nngp;
   first.found = made.get();
   first.selves[0] = {.kept = &made->selves, .count = inputs_.count()};
   evaluate(*graph_, inputs_, nullptr, first);

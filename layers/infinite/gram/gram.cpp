@@ -105,33 +105,37 @@ Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& optio
   LADON_CHECK(x.x.defined() && x.x.rank() > 0, "gram_diagonal", "the inputs are undefined");
   LADON_CHECK(options.replicates >= 2, "gram_diagonal", "replicates must be at least 2, got ",
               options.replicates);
-  const int replicates = limit.draws(kind_of(x)) ? options.replicates : 1;
+  const auto graph = limit.graph(kind_of(x), options.get);
+  const bool drawn = graph->draws();
   if (x.count() == 0) {
     const Kernel k = limit(x, options.get, options.entries);
     const auto none = [](const Tensor& block) {
       if (!block.defined()) return block;
-      Shape shape = block.shape().sub(1, block.rank());
-      return zeros(shape, f64);
+      return zeros(block.shape().sub(1, block.rank()), f64);
     };
     return {none(k.nngp), none(k.ntk), {}, {}, {}};
   }
+  const Inputs landmarks = drawn ? limit.landmarks(x) : Inputs();
   RunningMoments nngp, ntk;
-  for (int r = 0; r < replicates; ++r) {
-    const Limit one = limit.with_replicate(limit.replicate() + static_cast<std::uint64_t>(r));
+  for (int r = 0; r < (drawn ? options.replicates : 1); ++r) {
+    const Passes passes(limit.with_replicate(limit.replicate() + static_cast<std::uint64_t>(r)),
+                        graph, landmarks, options.entries);
     std::vector<Tensor> ks(static_cast<std::size_t>(x.count())), ts = ks;
     parallel::for_range(x.count(), 1, [&](std::int64_t i, std::int64_t end) {
       for (; i < end; ++i) {
-        const Kernel k = one(x.rows(i, i + 1), options.get, options.entries);
-        const Shape own = k.nngp.shape().sub(2, k.nngp.rank());
-        ks[static_cast<std::size_t>(i)] = reshape(k.nngp, own);
-        if (k.ntk.defined()) ts[static_cast<std::size_t>(i)] = reshape(k.ntk, own);
+        const Inputs one = x.rows(i, i + 1);
+        const Selves own = drawn ? passes.selves(one, 1) : Selves();
+        const Kernel k = passes.pairs({one, own, 0, 1});
+        const Shape block = k.nngp.shape().sub(2, k.nngp.rank());
+        ks[static_cast<std::size_t>(i)] = reshape(k.nngp, block);
+        if (k.ntk.defined()) ts[static_cast<std::size_t>(i)] = reshape(k.ntk, block);
       }
     });
     nngp.add(stack(ks, 0));
     if (ts[0].defined()) ntk.add(stack(ts, 0));
   }
   Gram y{nngp.mean(), ntk.mean(), {}, {}, {}};
-  if (replicates > 1) {
+  if (drawn) {
     y.nngp_se = nngp.standard_error();
     if (ntk.count() > 0) y.ntk_se = ntk.standard_error();
   }

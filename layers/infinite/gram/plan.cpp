@@ -60,28 +60,20 @@ double least_bytes(const Inputs& in, Entries entries, Get get) {
   return 8 * block * (get == Get::ntk ? 4 : 3);
 }
 
-double bytes_of(const Selves& selves) {
-  double bytes = 0;
-  for (const Tensor& step : selves)
-    if (step.defined()) bytes += 8 * static_cast<double>(step.count());
-  return bytes;
-}
-
-/// What one input shows: what it takes to keep what layers make of it alone. Where draws need that it
-/// is kept whatever it takes.
-Probe probe_input(const GramPlan& plan, double budget) {
-  Selves selves;
-  const Kernel k = plan.passes[0].record(plan.a, 0, 1, 1, selves);
-  Probe found{.block = k.cov1.shape().sub(1, k.cov1.rank())};
-  const double bytes = bytes_of(selves) * plan.replicates;
-  if (plan.estimate.sampled || bytes * input_count(plan) <= budget / 4) found.self_bytes = bytes;
-  return found;
+/// What it takes to keep what layers make of an input alone: 0 if that is too much, unless draws need it.
+double kept_bytes(const GramPlan& plan, double budget) {
+  const Passes& passes = plan.passes[0];
+  const std::int64_t numbers = numbers_kept(passes.graph(), plan.wanted, passes.landmarks());
+  const double bytes = 8 * static_cast<double>(numbers) * plan.replicates;
+  return plan.estimate.sampled || bytes * input_count(plan) <= budget / 4 ? bytes : 0;
 }
 
 // A block of n × n inputs makes tensors of n², n or 1 times a constant; at n·c its peak is therefore
 // at most c² times as high. The larger the block, the less the bound exceeds the truth.
 Probe probe(const GramPlan& plan, Get get, double budget) {
-  Probe found = probe_input(plan, budget);
+  const KernelNode& end = plan.passes[0].graph().output();
+  Probe found{.block = block_of(end.positions, plan.wanted)};
+  found.self_bytes = kept_bytes(plan, budget);
   const std::int64_t most = std::max(plan.a.count(), plan.b.count());
   for (std::int64_t n = 1;; n *= 2) {
     const GramTile block{0, 0, std::min(n, plan.a.count()), std::min(n, plan.b.count())};

@@ -1,5 +1,6 @@
 #include "ladon/layers/infinite/kernel/derivation.h"
 
+#include <array>
 #include <cctype>
 
 #include "ladon/core/error.h"
@@ -9,9 +10,10 @@ namespace {
 
 /// "k₁₂".
 std::string numbered(char symbol, int number) {
+  constexpr std::array digits = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
   std::string y(1, symbol);
   for (const char digit : std::to_string(number))
-    y += std::string("\u2080").replace(2, 1, 1, static_cast<char>('\x80' + (digit - '0')));
+    y += digits[static_cast<std::size_t>(digit - '0')];
   return y;
 }
 
@@ -31,7 +33,10 @@ std::string filled(const std::string& formula, const KernelGraph::Placed& step, 
     std::size_t input = 0;
     while (i + 1 < formula.size() && std::isdigit(static_cast<unsigned char>(formula[i + 1])))
       input = 10 * input + static_cast<std::size_t>(formula[++i] - '0');
-    y += numbered(symbol, step.inputs.at(input == 0 ? 0 : input - 1));
+    const std::size_t at = input == 0 ? 0 : input - 1;
+    LADON_CHECK(at < step.inputs.size(), "derivation", "the formula ", formula, " names input ",
+                input, " of ", step.inputs.size());
+    y += numbered(symbol, step.inputs[at]);
   }
   return y;
 }
@@ -47,16 +52,7 @@ Formula formula_of(const KernelGraph& graph, int i) {
   return {filled(y.nngp, step, i), filled(y.ntk, step, i)};
 }
 
-std::vector<char> needed(const KernelGraph& graph) {
-  std::vector<char> alive(graph.steps().size());
-  alive[static_cast<std::size_t>(graph.output().step)] = true;
-  for (std::size_t i = alive.size(); i-- > 0;)
-    if (alive[i])
-      for (const int input : graph.steps()[i].inputs) alive[static_cast<std::size_t>(input)] = true;
-  return alive;
-}
-
-/// " for each pair of T × T positions".
+/// "sequences of T".
 std::string positions_of(const Shape& positions) {
   if (positions.rank() == 0) return "vectors";
   std::string y = positions.rank() == 1 ? "sequences of " : "images of ";
@@ -71,47 +67,55 @@ std::string positions_of(const Shape& positions) {
 std::string title_of(const KernelGraph& graph, std::size_t i) {
   const KernelGraph::Placed& step = graph.steps()[i];
   if (i == 0) return "inputs: " + positions_of(step.positions);
-  const std::string place = graph.place(step);
-  return place.empty() || place == step.described ? step.described : place + ": " + step.described;
+  const std::optional<LayerPlace> place = graph.place(step);
+  if (!place) return "a layer that the model does not list";
+  return place->path.empty() ? place->description : place->path + ": " + place->description;
 }
 
-/// Formulas as lines "k₁ = …".
-std::vector<std::string> lines_of(const KernelGraph& graph, std::size_t i) {
-  const int number = static_cast<int>(i);
-  const Formula formula = formula_of(graph, number);
-  std::vector<std::string> lines{numbered('k', number) + " = " + formula.nngp};
-  if (graph.get() == Get::ntk) lines.push_back(numbered('t', number) + " = " + formula.ntk);
+/// "k₁ = …", "t₁ = …".
+std::vector<std::string> lines_of(const DerivedStep& step) {
+  std::vector<std::string> lines{numbered('k', step.number) + " = " + step.nngp};
+  if (!step.ntk.empty()) lines.push_back(numbered('t', step.number) + " = " + step.ntk);
   return lines;
 }
 
 }  // namespace
 
-std::string derivation(const KernelGraph& graph) {
-  const std::vector<char> alive = needed(graph);
-  std::string text, title;
+std::vector<DerivedStep> derived_steps(const KernelGraph& graph) {
+  const std::vector<char> alive = graph.needed();
+  std::vector<DerivedStep> steps;
   for (std::size_t i = 0; i < alive.size(); ++i) {
     if (!alive[i]) continue;
-    if (const std::string own = title_of(graph, i); own != title) text += (title = own) + "\n";
-    for (const std::string& line : lines_of(graph, i)) text += "  " + line + "\n";
+    const int number = static_cast<int>(i);
+    const Formula formula = formula_of(graph, number);
+    steps.push_back({title_of(graph, i), number, formula.nngp,
+                     graph.get() == Get::ntk ? formula.ntk : std::string()});
+  }
+  return steps;
+}
+
+std::string derivation(const KernelGraph& graph) {
+  std::string text, title;
+  for (const DerivedStep& step : derived_steps(graph)) {
+    if (step.layer != title) text += (title = step.layer) + "\n";
+    for (const std::string& line : lines_of(step)) text += "  " + line + "\n";
   }
   return text;
 }
 
 std::string to_dot(const KernelGraph& graph) {
-  const std::vector<char> alive = needed(graph);
   const auto quoted = [](const std::string& text) {
     std::string y;
     for (const char c : text) y += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
     return y;
   };
   std::string dot = "digraph limit {\n  node [shape=box]\n";
-  for (std::size_t i = 0; i < alive.size(); ++i) {
-    if (!alive[i]) continue;
-    std::string label = quoted(title_of(graph, i));
-    for (const std::string& line : lines_of(graph, i)) label += "\\n" + quoted(line);
-    dot += detail::join("  s", i, " [label=\"", label, "\"]\n");
-    for (const int input : graph.steps()[i].inputs)
-      dot += detail::join("  s", input, " -> s", i, "\n");
+  for (const DerivedStep& step : derived_steps(graph)) {
+    std::string label = quoted(step.layer);
+    for (const std::string& line : lines_of(step)) label += "\\n" + quoted(line);
+    dot += detail::join("  s", step.number, " [label=\"", label, "\"]\n");
+    for (const int input : graph.steps()[static_cast<std::size_t>(step.number)].inputs)
+      dot += detail::join("  s", input, " -> s", step.number, "\n");
   }
   return dot + "}\n";
 }

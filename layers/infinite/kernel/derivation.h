@@ -2,14 +2,22 @@
 // A limit's graph as a text that a reader can follow on paper, and as a picture.
 
 #include <string>
+#include <vector>
 
 #include "ladon/layers/infinite/kernel/graph.h"
 
 namespace ladon::infinite {
 
-/// What the layers make of kernels, step by step: the layer's place and description, and below them the
-/// formulas of the NNGP kernel k and, where it is wanted, of the NTK t, numbered by step. Steps that the
-/// outputs do not depend on are left out.
+/// One step of a derivation, its kernels numbered: "k₃", "E[φ(u)·φ(v)], (u, v) ~ N(0, k₂), φ = …".
+struct DerivedStep {
+  std::string layer;  ///< The place of the layer in the model, and what it says of itself.
+  int number;
+  std::string nngp, ntk;  ///< Formulas; ntk is empty where none is wanted.
+};
+/// Those that the outputs depend on, in order.
+std::vector<DerivedStep> derived_steps(const KernelGraph& graph);
+
+/// The same as lines: a layer, and below it "k₃ = …" and "t₃ = …".
 std::string derivation(const KernelGraph& graph);
 
 /// The same steps in Graphviz's language, arrows from what is mapped to what is made:

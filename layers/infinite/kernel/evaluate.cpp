@@ -99,11 +99,7 @@ class Evaluation {
     const std::size_t n = steps.size();
     Demand all{std::vector<char>(n), {std::vector<char>(n), std::vector<char>(n)}};
     const auto last = static_cast<std::size_t>(graph_.output().step);
-    std::vector<char> alive(n);
-    alive[last] = true;
-    for (std::size_t i = n; i-- > 0;)
-      for (const int input : steps[i].inputs)
-        if (alive[i]) alive[static_cast<std::size_t>(input)] = true;
+    const std::vector<char> alive = graph_.needed();
     all.pairs[last] = walk_.pairs;
     for (int block = 0; block < blocks(); ++block) {
       std::vector<char>& own = all.own[static_cast<std::size_t>(block)];
@@ -166,8 +162,8 @@ class Evaluation {
       for (std::size_t block : {0, 1}) roots[block].common = begin_.coordinates[block];
       return roots;
     }
-    LADON_CHECK(begin_.names[0].defined() && (finds_roots() || rows_of(0).known), step.described,
-                "its limit averages over draws for all inputs together, and is given a kernel of "
+    LADON_CHECK(begin_.names[0].defined() && (finds_roots() || rows_of(0).known), "limit",
+                "it averages over draws for all inputs together, and is given a kernel of "
                 "unknown ones; call infinite::limit(model)(inputs)");
     const auto index = static_cast<std::size_t>(step.roots + number);
     const int slot = step.slot + (step.step.kept ? 1 : 0) + 2 * number;
@@ -288,10 +284,10 @@ class Evaluation {
 
   /// Rethrows, with the place of the step's layer before the message.
   [[noreturn]] void explain(const Error& error, const Placed& step) const {
-    const std::string place = graph_.place(step);
+    const std::optional<LayerPlace> place = graph_.place(step);
     // What is more than an Error keeps its type, and so its text.
-    if (place.empty() || typeid(error) != typeid(Error)) throw;
-    throw Error(place + ": " + error.what());
+    if (!place || place->path.empty() || typeid(error) != typeid(Error)) throw;
+    throw Error(place->path + ": " + error.what());
   }
 
   const KernelGraph& graph_;
@@ -309,20 +305,39 @@ class Evaluation {
 
 std::vector<Entries> layouts(const KernelGraph& graph, Entries wanted) {
   const std::vector<Placed>& steps = graph.steps();
+  const std::vector<char> needed = graph.needed();
   std::vector<Entries> layout(steps.size(), Entries::diagonal);
-  std::vector<char> alive(steps.size());
-  const auto last = static_cast<std::size_t>(graph.output().step);
-  layout[last] = wanted;
-  alive[last] = true;
-  for (std::size_t i = steps.size(); i-- > 0;) {
-    if (!alive[i]) continue;
-    for (const int input : steps[i].inputs) {
-      const auto at = static_cast<std::size_t>(input);
-      alive[at] = true;
-      if (asked_of_inputs(steps[i], layout[i]) == Entries::full) layout[at] = Entries::full;
+  layout[static_cast<std::size_t>(graph.output().step)] = wanted;
+  for (std::size_t i = steps.size(); i-- > 0;)
+    if (needed[i] && asked_of_inputs(steps[i], layout[i]) == Entries::full)
+      for (const int input : steps[i].inputs)
+        layout[static_cast<std::size_t>(input)] = Entries::full;
+  return layout;
+}
+
+Shape block_of(const Shape& positions, Entries layout) {
+  if (positions.rank() == 0) return {};
+  const std::int64_t t = positions.count();
+  return layout == Entries::full ? Shape{t, t} : Shape{t};
+}
+
+std::int64_t numbers_kept(const KernelGraph& graph, Entries wanted, const Landmarks* landmarks) {
+  const std::vector<Entries> layout = layouts(graph, wanted);
+  const std::vector<char> needed = graph.needed();
+  std::int64_t numbers = 0;
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    const Placed& step = graph.steps()[i];
+    if (!needed[i]) continue;
+    if (step.step.kept) numbers += block_of(step.positions, layout[i]).count();
+    for (int root = 0; root < step.root_count(); ++root) {
+      const int of = step.step.draws->of[static_cast<std::size_t>(root)];
+      const int input = step.inputs[static_cast<std::size_t>(of)];
+      const std::int64_t t = graph.steps()[static_cast<std::size_t>(input)].positions.count();
+      const auto factor = static_cast<std::size_t>(step.roots + root);
+      numbers += t * (landmarks->factors.at(factor).inverse.size(0) + t);
     }
   }
-  return layout;
+  return numbers;
 }
 
 Kernel evaluate(const KernelGraph& graph, const Inputs& a, const Inputs* b, const Walk& walk) {

@@ -66,5 +66,9 @@ Kernel evaluate(const KernelGraph& graph, const Kernel& inputs);
 /// In which layout each step gives its kernels, if the last gives `wanted`: the diagonal wherever no later
 /// step needs more.
 std::vector<Entries> layouts(const KernelGraph& graph, Entries wanted);
+/// What a block of a pair is in that layout: [T, T], [T], or [] of vectors.
+Shape block_of(const Shape& positions, Entries layout);
+/// How many numbers Selves hold of each input. `landmarks`, of steps that draw, may otherwise be null.
+std::int64_t numbers_kept(const KernelGraph& graph, Entries wanted, const Landmarks* landmarks);
 
 }  // namespace ladon::infinite

@@ -12,7 +12,10 @@ std::string times(double factor, const std::string& kernel) {
   return factor == 1 ? kernel : detail::join(factor, "·", kernel);
 }
 
-std::string plus(double summand) { return summand == 0 ? "" : detail::join(" + ", summand); }
+std::string plus(double summand) {
+  if (summand == 0) return "";
+  return summand > 0 ? detail::join(" + ", summand) : detail::join(" − ", -summand);
+}
 
 std::int64_t KernelNode::position_count() const {
   for (const std::int64_t size : positions)
@@ -118,10 +121,11 @@ KernelNode combine(const std::vector<KernelNode>& branches, const Step& step,
 std::shared_ptr<const KernelGraph> KernelGraph::of(
     const InputKind& inputs, Get get, bool finite_heads,
     const std::function<KernelNode(const KernelNode&)>& model,
-    std::function<std::optional<std::string>(const Layer*)> path) {
+    std::function<std::optional<LayerPlace>(const Layer*)> find) {
   const auto graph = std::make_shared<KernelGraph>();
   graph->inputs_ = inputs;
-  graph->path_ = std::move(path);
+  graph->find_ = std::move(find);
+  graph->steps_.reserve(64);
   graph->get_ = get;
   graph->finite_heads_ = finite_heads;
   graph->steps_.push_back({.step = {.makes = inputs.law, .needs = Needs::wanted},
@@ -148,19 +152,20 @@ bool KernelGraph::draws() const {
   return false;
 }
 
-int KernelGraph::slots() const { return steps_.back().slot + steps_.back().slot_count(); }
-
-void KernelGraph::name(std::size_t begin, const Layer* layer, const std::string& description) {
-  for (std::size_t i = begin; i < steps_.size(); ++i) {
-    if (steps_[i].layer != nullptr) continue;
-    steps_[i].layer = layer;
-    steps_[i].described = description;
-  }
+std::vector<char> KernelGraph::needed() const {
+  std::vector<char> needed(steps_.size());
+  needed[static_cast<std::size_t>(output_.step)] = true;
+  for (std::size_t i = needed.size(); i-- > 0;)
+    if (needed[i])
+      for (const int input : steps_[i].inputs) needed[static_cast<std::size_t>(input)] = true;
+  return needed;
 }
 
-std::string KernelGraph::place(const Placed& step) const {
-  if (step.layer == nullptr) return "";
-  return path_(step.layer).value_or(step.described);
+int KernelGraph::slots() const { return steps_.back().slot + steps_.back().slot_count(); }
+
+void KernelGraph::name(std::size_t begin, const Layer* layer) {
+  for (std::size_t i = begin; i < steps_.size(); ++i)
+    if (steps_[i].layer == nullptr) steps_[i].layer = layer;
 }
 
 }  // namespace ladon::infinite

@@ -77,7 +77,7 @@ struct Formula {
 };
 /// "0.5·$k"; of the factors 1 and 0 "$k" and "0".
 std::string times(double factor, const std::string& kernel);
-/// " + 0.1", for what follows a term; of 0 nothing.
+/// " + 0.1" or " − 0.1", for what follows a term; of 0 nothing.
 std::string plus(double summand);
 
 /// The means over channels behind a step, of those before it (undefined: 0).
@@ -119,6 +119,11 @@ struct InputKind {
   bool operator==(const InputKind&) const = default;
 };
 
+/// Where in a model a layer is ("layers.0.attention", "" for the model's own), and what it says of itself.
+struct LayerPlace {
+  std::string path, description;
+};
+
 class KernelGraph {
  public:
   /// A step as it stands in the graph. The first has no inputs: it is the network's.
@@ -129,7 +134,6 @@ class KernelGraph {
     Shape positions;
     bool masked = false;
     const Layer* layer = nullptr;  ///< The innermost that it is part of, as a name: it may be gone.
-    std::string described = {};    ///< What that layer said of itself.
     int slot = 0;                  ///< Of Selves, the first of slot_count().
     int roots = 0;                 ///< Inputs that steps before this one draw for.
     int drawn = 0;                 ///< Drawn::number of a step that draws.
@@ -138,12 +142,12 @@ class KernelGraph {
     int slot_count() const;
   };
 
-  /// What `model` makes of the node of inputs of this kind; it is called once. `path` tells where in the
+  /// What `model` makes of the node of inputs of this kind; it is called once. `find` tells where in the
   /// model a layer is, if it is in there.
   static std::shared_ptr<const KernelGraph> of(
       const InputKind& inputs, Get get, bool finite_heads,
       const std::function<KernelNode(const KernelNode&)>& model,
-      std::function<std::optional<std::string>(const Layer*)> path);
+      std::function<std::optional<LayerPlace>(const Layer*)> find);
 
   const std::vector<Placed>& steps() const { return steps_; }
   const InputKind& inputs() const { return inputs_; }
@@ -151,6 +155,8 @@ class KernelGraph {
   Get get() const { return get_; }
   bool finite_heads() const { return finite_heads_; }
   bool draws() const;
+  /// For each step, whether the output depends on it.
+  std::vector<char> needed() const;
   /// Of Selves.
   int slots() const;
 
@@ -158,16 +164,15 @@ class KernelGraph {
   static KernelNode add(const std::vector<KernelNode>& inputs, const Step& step,
                         std::function<PairKernels(const std::vector<Pairs>&)> map);
   /// The steps from `begin` on that are nobody's yet are this layer's.
-  void name(std::size_t begin, const Layer* layer, const std::string& description);
-  /// The path of a step's layer in the model ("layers.0.attention", "" for the model's own); its
-  /// description where the model does not list it.
-  std::string place(const Placed& step) const;
+  void name(std::size_t begin, const Layer* layer);
+  /// Of a step's layer; nothing where the model does not list it.
+  std::optional<LayerPlace> place(const Placed& step) const { return find_(step.layer); }
 
  private:
   std::vector<Placed> steps_;
   InputKind inputs_;
   KernelNode output_;
-  std::function<std::optional<std::string>(const Layer*)> path_;
+  std::function<std::optional<LayerPlace>(const Layer*)> find_;
   Get get_ = Get::ntk;
   bool finite_heads_ = false;
 };

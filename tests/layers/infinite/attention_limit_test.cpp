@@ -3,6 +3,7 @@
 #include "ladon/layers/infinite/attention/limit.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/tests/layers/infinite/attention_networks.h"
+#include "ladon/tests/support.h"
 
 namespace ladon {
 namespace {
@@ -51,6 +52,12 @@ TEST_P(LinearScaling, Causal) {
   options.causal = true;
   expect(options, blocks());
 }
+TEST_P(LinearScaling, InAWindow) {
+  auto options = linear_tied(GetParam());
+  options.causal = true;
+  options.window = 2;
+  expect(options, blocks());
+}
 TEST_P(LinearScaling, PaddedKeys) { expect(linear_tied(GetParam()), padded()); }
 TEST_P(LinearScaling, BehindALinearLayer) {
   auto options = linear_tied(GetParam());
@@ -79,6 +86,16 @@ TEST_P(SqrtScaling, Causal) {
   auto options = sqrt_untied(GetParam());
   options.causal = true;
   expect(options, blocks());
+}
+TEST_P(SqrtScaling, InAWindow) {
+  auto options = sqrt_untied(GetParam());
+  options.causal = true;
+  options.window = 2;
+  if (GetParam() == Weighting::softmax) return expect(options, blocks());
+  Generator rng(1);
+  const MultiHeadAttention layer(options, rng);
+  test::expect_error([&] { infinite::limit(layer)(blocks().a); },
+                     "no limit is known of attention in a window");
 }
 TEST_P(SqrtScaling, PaddedKeys) { expect(sqrt_untied(GetParam()), padded()); }
 
