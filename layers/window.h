@@ -51,8 +51,8 @@ struct WindowSizes {
 std::vector<Window> windows_of(std::string_view operation, const WindowSizes& sizes);
 /// The taps of each.
 Shape sizes_of(const std::vector<Window>& windows);
-/// The number of windows on each axis; −1 where that of the positions is not known (−1). Throws Error naming `operation` where the axes differ in
-/// number, and where positions are masked but do not stay: later layers would need a new mask.
+/// The number of windows on each axis; −1 where that of the positions is not known (−1). Throws
+/// Error naming `operation` where the axes differ in number, and where positions are masked but do not stay: later layers would need a new mask.
 Shape window_counts(std::string_view operation, const std::vector<Window>& windows,
                     const Shape& positions, bool masked);
 /// "[3, 3], stride [1, 1], same", and the dilation where there is one.

@@ -50,11 +50,7 @@ class Evaluation {
 
   Entries input_layout() const { return layout_[0]; }
   /// What is known of the network's inputs alone.
-  Tensor known_input(int block) const {
-    const SelfRows& rows = rows_of(block);
-    return rows.known ? slice((*rows.known)[0], 0, {.start = rows.begin, .stop = rows.end})
-                      : Tensor();
-  }
+  Tensor known_input(int block) const { return rows_of(block).known ? known(0, block) : Tensor(); }
   bool needs_input_pairs() const { return demand_.pairs[0]; }
 
   Kernel run(Beginning beginning) {
@@ -242,7 +238,6 @@ class Evaluation {
     Kernel y;
     y.positions = step.positions;
     y.entries = y.has_positions() ? asked : Entries::full;
-    y.law = step.step.makes;
     if (demand_.pairs[i]) {
       const PairKernels both =
           mapped([](const Kernel& k, const auto& root) { return cross_pairs(k, root); });

@@ -42,7 +42,7 @@ struct SelfRows {
   std::int64_t count = 0;
 };
 
-/// What one walk computes.
+/// Options of one walk.
 struct Walk {
   Entries wanted = Entries::full;  ///< Of the model's outputs, which may have positions.
   Get get = Get::ntk;              ///< A graph of tangent kernels can be walked without.

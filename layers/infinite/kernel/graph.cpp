@@ -147,8 +147,9 @@ std::shared_ptr<const KernelGraph> KernelGraph::of(
 }
 
 bool KernelGraph::draws() const {
-  for (const Placed& step : steps_)
-    if (step.draws()) return true;
+  const std::vector<char> counts = needed();
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] && steps_[i].draws()) return true;
   return false;
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 // The limit of a model as a graph of steps, described before there is a number.
 //
-// Layer::limit is to infinite width what forward is to finite width. It is called once, with a KernelNode
-// that stands for the kernels of the layer's inputs, and returns the KernelNode of its outputs; map_pairs()
-// and combine() add the steps in between, as operations of autograd add theirs to its graph. What a step
-// needs of the law of its inputs is checked there and then, before any kernel is computed. Evaluators
-// (evaluate.h) walk the steps with numbers, as often and in as many parts as they like, and a graph tells
-// its own derivation, line by line (derivation.h).
+// Layer::limit is to infinite width what forward is to finite width. It is called once, with a
+// KernelNode that stands for the kernels of the layer's inputs, and returns the KernelNode of its
+// outputs; map_pairs() and combine() add the steps in between, as operations of autograd add theirs to
+// its graph. What a step needs of the law of its inputs is checked there and then, before any kernel
+// is computed. Evaluators (evaluate.h) walk the steps with numbers, as often and in as many parts as
+// they like, and a graph tells its own derivation, line by line (derivation.h).
 
 #include <cstdint>
 #include <functional>
@@ -29,7 +29,7 @@ enum class Get { nngp, ntk };
 
 class KernelGraph;
 
-/// What stands behind a layer: the kernels of its outputs, before they are numbers.
+/// The kernels of a layer's outputs, before they are numbers.
 struct KernelNode {
   Law law;                 ///< What is known of the channels.
   Shape positions;         ///< {} for vectors, {T} or {H, W}; −1: not known yet.
@@ -70,8 +70,8 @@ struct Draws {
       {};
 };
 
-/// Formulas of a step, in which $k and $t stand for the NNGP kernel and the NTK of its input ($k2 and $t2
-/// of the second), and $K for its own NNGP kernel.
+/// Formulas of a step, in which $k and $t stand for the NNGP kernel and the NTK of its input ($k2 and
+/// $t2 of the second), and $K for its own NNGP kernel.
 struct Formula {
   std::string nngp, ntk = {};
 };
@@ -83,7 +83,7 @@ std::string plus(double summand);
 /// The means over channels behind a step, of those before it (undefined: 0).
 using MeanMap = std::function<Tensor(const std::vector<Tensor>&)>;
 
-/// What a layer says of a step, beside its map.
+/// A step as its layer describes it, beside the map.
 struct Step {
   Law makes;  ///< Of its outputs.
   std::function<Formula()> formula = {};
@@ -104,22 +104,22 @@ struct Step {
 /// Throws Error where the step cannot give all pairs of its positions.
 KernelNode map_pairs(const KernelNode& k, const Step& step,
                      const std::function<PairKernels(const Pairs&)>& map);
-/// The same of two inputs, a and b, of the same network inputs: the result has a's positions and masks.
+/// The same of two inputs, a and b, of the same network inputs: the result has a's positions and
+/// masks.
 KernelNode map_pairs(const KernelNode& a, const KernelNode& b, const Step& step,
                      const std::function<PairKernels(const Pairs&, const Pairs&)>& map);
 /// Combines kernels of branches entry by entry. Throws Error where they differ in positions.
 KernelNode combine(const std::vector<KernelNode>& branches, const Step& step,
                    const std::function<PairKernels(const std::vector<PairKernels>&)>& rule);
 
-/// What a network's inputs are, beside their numbers.
+/// Shape and law of a network's inputs, without their numbers.
 struct InputKind {
   Law law = Law::data();
   Shape positions = {};
   bool masked = false, has_means = true;
-  bool operator==(const InputKind&) const = default;
 };
 
-/// Where in a model a layer is ("layers.0.attention", "" for the model's own), and what it says of itself.
+/// A layer's path in a model ("layers.0.attention", "" for the model itself) and its description.
 struct LayerPlace {
   std::string path, description;
 };
@@ -154,6 +154,7 @@ class KernelGraph {
   const KernelNode& output() const { return output_; }
   Get get() const { return get_; }
   bool finite_heads() const { return finite_heads_; }
+  /// Whether a step that the output depends on draws.
   bool draws() const;
   /// For each step, whether the output depends on it.
   std::vector<char> needed() const;

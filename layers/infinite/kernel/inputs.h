@@ -35,7 +35,7 @@ struct KernelOptions {
   Entries entries = Entries::full;
 };
 
-/// What they are. Throws Error for shapes, types and masks that inputs do not have, and where blocks a and
+/// The kind of a block, or of two. Throws Error for shapes, types and masks that inputs do not have, and where blocks a and
 /// b disagree in all but N.
 InputKind kind_of(const Inputs& a);
 InputKind kind_of(const Inputs& a, const Inputs& b);
@@ -53,7 +53,7 @@ inline Kernel input_kernel(const Inputs& a, Get get = Get::ntk) {
   return input_kernel(a, KernelOptions{.get = get});
 }
 
-/// Where an evaluation begins, between inputs a and b, or (b null) of a with itself.
+/// The first kernel of an evaluation, between inputs a and b, or (b null) of a with itself.
 struct Beginning {
   Kernel kernel;
   /// Of each block, where they are asked for: i64 [N], Root::names; and X/sqrt(d) [N, T, d], whose

@@ -187,6 +187,22 @@ TEST(Limit, OfALayerThatMapsAsOftenAsItLikes) {
     }
 }
 
+// A step that the output does not depend on is not evaluated, and no average over draws.
+TEST(Limit, PassesOverStepsThatNothingNeeds) {
+  Generator rng(1);
+  const MultiHeadAttention attention({.dim = 8, .heads = 1, .limit_draws = {.samples = 8}}, rng);
+  const Doing dropped([&](const KernelNode& k) {
+    attention(k);
+    return k;
+  });
+  const Sequential net(dense(3), dropped, MeanPool(), dense(8)),
+      plain(dense(3), MeanPool(), dense(8));
+  const Tensor x = normal({4, 5, 3}, rng, 0, 1, f64);
+  EXPECT_FALSE(limit(net).draws());
+  EXPECT_TRUE(all_equal(limit(net)(x).ntk, limit(plain)(x).ntk));
+  EXPECT_TRUE(all_equal(gram(limit(net), x).ntk, gram(limit(plain), x).ntk));
+}
+
 TEST(Limit, RefusesANodeThatWasKept) {
   std::vector<KernelNode> kept;
   const Doing stale([&](const KernelNode& k) {
