@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <memory>
-#include <optional>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
@@ -12,8 +10,9 @@
 #include "ladon/examples/common/text.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/infinite/gram/stored.h"
+#include "ladon/optim/posterior/cg_solver.h"
 #include "ladon/optim/posterior/classification.h"
-#include "ladon/optim/posterior/iterative_gp.h"
+#include "ladon/optim/posterior/gp.h"
 #include "ladon/optim/posterior/stored_factor.h"
 
 namespace ladon::example {
@@ -24,57 +23,6 @@ using infinite::Gram;
 using infinite::Inputs;
 
 const Tensor& wanted(const Gram& gram, Get get) { return get == Get::ntk ? gram.ntk : gram.nngp; }
-
-/// Means [m, classes] and variances [m] of test inputs.
-struct Means {
-  Tensor mean, variance;
-};
-
-/// Predicts from a cross kernel [m, N] and its test inputs' own [m].
-class Solver {
- public:
-  virtual ~Solver() = default;
-  virtual Means predict(const Tensor& cross, const Tensor& own) = 0;
-  /// Of all predictions so far.
-  virtual std::optional<Iterated> iterated() const { return {}; }
-};
-
-class FactorOnDisk : public Solver {
- public:
-  FactorOnDisk(const infinite::StoredGram& gram, const Tensor& targets,
-               const std::filesystem::path& folder, const StoredFactorOptions& options)
-      : factor_(store_factor(gram, folder, options)), weights_(factor_.solve(targets)) {}
-  Means predict(const Tensor& cross, const Tensor& own) override {
-    const Tensor explained = sum(transpose(cross) * factor_.solve(transpose(cross)), 0);
-    return {matmul(cross, weights_), maximum(own - explained, 0)};
-  }
-
- private:
-  StoredFactor factor_;
-  Tensor weights_;
-};
-
-class Gradients : public Solver {
- public:
-  Gradients(const infinite::StoredGram& gram, const Tensor& targets,
-            const IterativeGpOptions& options)
-      : process_(kernel_map(gram), targets, options), scale_(mean(gram.diagonal()).item()) {
-    iterated_.iterations = process_.solved().iterations;
-  }
-  Means predict(const Tensor& cross, const Tensor& own) override {
-    const BoundedPrediction p = process_.predict(cross, own);
-    iterated_.mean_error = std::max(iterated_.mean_error, amax(p.mean_error).item());
-    iterated_.variance_error =
-        std::max(iterated_.variance_error, amax(p.variance_error).item() / scale_);
-    return {p.mean, p.variance};
-  }
-  std::optional<Iterated> iterated() const override { return iterated_; }
-
- private:
-  IterativeGaussianProcess process_;
-  double scale_;
-  Iterated iterated_;
-};
 
 /// One kernel's work, from its tiles to the probabilities.
 class Tiled {
@@ -100,10 +48,16 @@ class Tiled {
     const Choice choice = chosen();
     const infinite::StoredGram gram = stored();
     const double noise = choice.noise * mean(gram.diagonal()).item();
-    const auto solver = solved(gram, noise);
-    const Tensor probabilities = predicted(*solver, choice, noise);
+    const GaussianProcess process = solved(gram, noise);
+    TiledPrediction all{predicted(process, choice, noise), choice, 0, {}};
+    if (process.weights().iterations > 0) {
+      iterated_.iterations = process.weights().iterations;
+      iterated_.variance_error /= mean(gram.diagonal()).item();
+      all.iterated = iterated_;
+    }
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    return {probabilities, choice, spent.count(), solver->iterated()};
+    all.seconds = spent.count();
+    return all;
   }
 
  private:
@@ -143,38 +97,44 @@ class Tiled {
     return infinite::store_gram(limit(), train(), folder_ / "kernel", o);
   }
 
-  std::unique_ptr<Solver> solved(const infinite::StoredGram& gram, double noise) {
+  GaussianProcess solved(const infinite::StoredGram& gram, double noise) {
     const Tensor targets = classification_targets(task_.train.labels, task_.classes());
     if (settings_.solver == "direct") {
-      StoredFactorOptions o{.noise = noise, .memory_budget = share()};
+      StoredFactorOptions o{.memory_budget = share()};
       o.progress = [this, done = 0.0](const StoredFactorProgress& p) mutable {
         progress_.step(label_ + ", factor", steps_ / 3 * (p.share_done - done));
         done = p.share_done;
       };
-      return std::make_unique<FactorOnDisk>(gram, targets, folder_ / "factor", o);
+      return {store_factor(gram, folder_ / "factor", {.noise = noise}, o), targets};
     }
     // Ten copies: right sides, solutions, residuals, directions, their products and what is between.
     // Variances must be known well below the smallest noise: on digits 1e-3 leaves more than they are.
-    IterativeGpOptions o{.noise = noise,
-                         .test_tolerance = 1e-6,
-                         .at_once = std::min<std::int64_t>(256, at_once(10))};
+    CgSolverOptions o{.test_tolerance = 1e-6, .at_once = std::min<std::int64_t>(256, at_once(10))};
     o.progress = [this](const CgProgress&) { progress_.step(label_ + ", conjugate gradients", 0); };
-    auto solver = std::make_unique<Gradients>(gram, targets, o);
+    GaussianProcess process(CgSolver(kernel_map(gram), {.noise = noise}, o), targets);
     progress_.step(label_ + ", prediction", steps_ / 3);
-    return solver;
+    return process;
   }
 
-  Tensor predicted(Solver& solver, const Choice& choice, double noise) {
+  Tensor predicted(const GaussianProcess& process, const Choice& choice, double noise) {
     const Inputs& test = model_.inputs(task_.test);
-    const std::int64_t m = test.count(), rows = at_once(4);  // cross, transposed, solved, product
+    // Cross, transposed, solutions, residuals and two products.
+    const std::int64_t m = test.count(), rows = at_once(6);
     std::vector<Tensor> parts;
     for (std::int64_t begin = 0; begin < m; begin += rows) {
       const Inputs some = test.rows(begin, std::min(m, begin + rows));
       const infinite::GramOptions o{.get = get_, .memory_budget = share()};
       const Tensor cross = wanted(infinite::gram(limit(), some, train(), o), get_);
       const Gram own = infinite::gram_diagonal(limit().with_landmarks(train()), some, o);
-      const Means p = solver.predict(cross, wanted(own, get_));
-      parts.push_back(probabilities(p.mean, p.variance + noise, choice.amplitude));
+      const Prediction p = process.predict(cross, wanted(own, get_));
+      if (p.mean_error.defined()) {
+        const auto raise = [](double& most, const Tensor& errors) {
+          most = std::max(most, amax(errors).item());
+        };
+        raise(iterated_.mean_error, p.mean_error);
+        raise(iterated_.variance_error, p.covariance_error);
+      }
+      parts.push_back(probabilities(p.mean, p.variance() + noise, choice.amplitude));
       progress_.step(label_ + ", prediction", steps_ / 3 * double(some.count()) / double(m));
     }
     return concat(parts, 0);
@@ -190,6 +150,7 @@ class Tiled {
   std::filesystem::path folder_;
   double budget_;
   Sequential net_;
+  Iterated iterated_;
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/lapack.h"
 #include "ladon/core/parallel.h"
-#include "ladon/optim/posterior/solve.h"
+#include "ladon/optim/posterior/kernel_blocks.h"
 
 namespace ladon {
 namespace {
@@ -147,7 +147,6 @@ BeliefScore score_belief(const Belief& belief, const Belief& truth, double noise
   score.w2 = wasserstein(belief, truth) / std::sqrt(trace(truth.covariance));
   std::vector<BeliefScore> each(static_cast<std::size_t>(m));
   parallel::for_range(m, 1, [&](std::int64_t i, std::int64_t end) {
-    const NoGrad inner;
     for (; i < end; ++i) {
       const Mixture own(belief, i, noise), exact(truth, i, noise);
       BeliefScore& of = each[static_cast<std::size_t>(i)];

@@ -2,7 +2,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/optim/posterior/solve.h"
+#include "ladon/optim/posterior/kernel_blocks.h"
 
 namespace ladon {
 namespace {
@@ -18,8 +18,7 @@ std::int64_t block_side(std::int64_t tile) {
 
 }  // namespace
 
-DistributedFactor distribute_factor(const infinite::StoredGram& gram,
-                                    const DistributedFactorOptions& options) {
+DistributedFactor distribute_factor(const infinite::StoredGram& gram, const GpOptions& options) {
   const NoGrad off;
   const double ridge =
       kernel_blocks::ridge_of("distribute_factor", gram.diagonal(), options.noise, options.jitter)

@@ -6,17 +6,20 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
 #include "ladon/core/lapack.h"
-#include "ladon/optim/posterior/solve.h"
+#include "ladon/optim/posterior/kernel_blocks.h"
 
 namespace ladon {
 namespace {
 
-// ln N(Y | 0, A) over the columns of Y, from L and α = A⁻¹Y    (RW 2.30):
-//   −½ tr(Yᵀα) − O Σ_i ln L_ii − ½ N O ln 2π
-double log_density(const Tensor& factor, const Tensor& targets, const Tensor& weights) {
+constexpr const char* operation = "GaussianProcess";
+
+// ln N(Y | 0, A) over the columns of Y, from tr(YᵀA⁻¹Y) and ln det A    (RW 2.30):
+//   −½ tr(YᵀA⁻¹Y) − ½ O ln det A − ½ N O ln 2π
+double log_density(const Tensor& targets, double squares, double log_determinant) {
   const double n = static_cast<double>(targets.size(0)), outputs = targets.size(1);
-  return -0.5 * dot(targets, weights).item() - outputs * sum(log(diagonal(factor))).item() -
+  return -0.5 * squares - 0.5 * outputs * log_determinant -
          0.5 * n * outputs * std::log(2 * std::numbers::pi);
 }
 
@@ -30,7 +33,9 @@ Tensor inverse(const Tensor& a, const Tensor& factor) {
 //   dA = ½ (ααᵀ − O A⁻¹)    (RW 5.9),   dY = −α
 Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
   const Tensor weights = lapack::cholesky_solve(factor, y.detach());
-  const Tensor value = scalar(log_density(factor, y.detach(), weights), f64);
+  const Tensor value = scalar(log_density(y.detach(), dot(y.detach(), weights).item(),
+                                          2 * sum(log(diagonal(factor))).item()),
+                              f64);
   return record_joint(
       "log_marginal_likelihood", value, {a, y},
       [a = saved(a), y = saved(y), factor, weights](const Tensor& g, GradientSink& sink) {
@@ -46,61 +51,89 @@ Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
 
 }  // namespace
 
+Tensor Prediction::variance() const {
+  LADON_CHECK(covariance.defined(), "Prediction::variance",
+              "there is no covariance; give predict() the test inputs' own kernel");
+  return covariance.rank() == 1 ? covariance : clone(diagonal(covariance));
+}
+
 GaussianProcess::GaussianProcess(const Tensor& kernel, const Tensor& targets,
-                                 const GpOptions& options) {
-  constexpr std::string_view operation = "GaussianProcess";
-  const Tensor k = kernel_blocks::symmetric_block(operation, "the kernel", kernel);
-  targets_ = clone(kernel_blocks::target_block(operation, "the targets", targets, k.size(0)));
-  factor_ = kernel_blocks::factorize(
-      operation, k, kernel_blocks::ridge_of(operation, diagonal(k), options.noise, options.jitter));
-  weights_ = lapack::cholesky_solve(factor_, targets_);
+                                 const GpOptions& options)
+    : GaussianProcess(DenseFactor(kernel, options, operation), targets) {}
+
+GaussianProcess::GaussianProcess(std::shared_ptr<const Solver> solver, const Tensor& targets)
+    : solver_(std::move(solver)) {
+  LADON_CHECK(solver_, operation, "there is no solver");
+  targets_ = clone(kernel_blocks::target_block(operation, "the targets", targets, solver_->size()));
+  weights_ = solver_->solve(targets_);
 }
 
 // RW algorithm 2.1:  mean = K* α,  V = L⁻¹ K*ᵀ,  covariance = K** − VᵀV    (RW 2.25, 2.26)
 Prediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) const {
-  constexpr std::string_view operation = "GaussianProcess::predict";
+  constexpr std::string_view caller = "GaussianProcess::predict";
   const Tensor k =
-      kernel_blocks::cross_block(operation, "the cross kernel", cross, -1, targets_.size(0));
-  Prediction posterior{matmul(k, weights_), {}};  // [M, N] · [N, O] → [M, O]
+      kernel_blocks::cross_block(caller, "the cross kernel", cross, -1, targets_.size(0));
+  Prediction posterior{matmul(k, weights_.x)};  // [M, N] · [N, O] → [M, O]
   if (!test.defined()) return posterior;
-  const Tensor prior = kernel_blocks::test_block(operation, test, k.size(0));
-  const Tensor v = lapack::solve_triangular(factor_, transpose(k));  // [N, M]
-  const Tensor known = prior.rank() == 1 ? sum(square(v), 0) : matmul(transpose(v), v);
-  posterior.covariance = kernel_blocks::proper_covariance(prior - known);
+  const Tensor prior = kernel_blocks::test_block(caller, test, k.size(0));
+  const bool variances = prior.rank() == 1;
+  const Tensor columns = transpose(k);  // [N, M]
+  if (const Tensor v = solver_->half_solve(columns); v.defined()) {
+    const Tensor known = variances ? sum(square(v), 0) : matmul(transpose(v), v);
+    posterior.covariance = kernel_blocks::proper_covariance(prior - known);
+    return posterior;
+  }
+  const Solution z = solver_->solve_for_squares(columns);
+  if (z.residual.defined()) {
+    const Tensor unknown = unsqueeze(z.unknown, 1);  // [M, 1]
+    posterior.mean = posterior.mean + matmul(transpose(z.x), weights_.residual);
+    posterior.mean_error = sqrt(unknown * weights_.unknown);
+    if (!variances) posterior.covariance_error = sqrt(unknown * z.unknown);
+  }
+  if (variances) {
+    const Squares known = squares_of(columns, z);
+    posterior.covariance = kernel_blocks::proper_covariance(prior - known.value);
+    posterior.covariance_error = known.error;
+  } else {  // K*A⁻¹K*ᵀ = K*Z + ZᵀS + SᵀA⁻¹S
+    Tensor known = matmul(k, z.x);
+    if (z.residual.defined()) known = known + matmul(transpose(z.x), z.residual);
+    posterior.covariance = kernel_blocks::proper_covariance(prior - known);
+  }
   return posterior;
 }
 
 double GaussianProcess::log_marginal_likelihood() const {
-  return log_density(factor_, targets_, weights_);
+  return log_density(targets_, sum(squares_of(targets_, weights_).value).item(),
+                     solver_->log_determinant());
 }
 
 // With P = A⁻¹:  σ²_i = 1/P_ii,  μ_i = y_i − α_i/P_ii    (RW 5.12),
 //   ln p(y_i | the others) = −½ ln 2πσ²_i − (y_i − μ_i)²/(2σ²_i)    (RW 5.10)
 LeaveOneOut GaussianProcess::leave_one_out() const {
-  const Tensor variance = reciprocal(clone(diagonal(lapack::cholesky_inverse(factor_))));
-  const Tensor error = weights_ * unsqueeze(variance, 1);  // y_i − μ_i, [N, O]
+  const Tensor variance = reciprocal(solver_->inverse_diagonal());
+  const Tensor error = weights_.x * unsqueeze(variance, 1);  // y_i − μ_i, [N, O]
   const double outputs = static_cast<double>(targets_.size(1));
   const double log_density = -0.5 * (outputs * sum(log(variance * (2 * std::numbers::pi))).item() +
-                                     dot(error, weights_).item());
+                                     dot(error, weights_.x).item());
   return {targets_ - error, variance, log_density};
 }
 
 // ln N(y | 0, aA) = −yᵀA⁻¹y/(2a) − ½ N ln a + …  is largest at a = yᵀA⁻¹y/N.
 double GaussianProcess::amplitude() const {
-  return dot(targets_, weights_).item() / static_cast<double>(targets_.count());
+  return sum(squares_of(targets_, weights_).value).item() / static_cast<double>(targets_.count());
 }
 
 Tensor log_marginal_likelihood(const Tensor& kernel, const Tensor& targets, const Tensor& noise,
                                double jitter) {
-  constexpr const char* operation = "log_marginal_likelihood";
-  const Tensor k = kernel_blocks::symmetric_block(operation, "the kernel", kernel);
-  const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, k.size(0));
-  check_floating(operation, noise);
-  LADON_CHECK(noise.count() == 1, operation, "the noise must have one element, got shape ",
+  constexpr const char* caller = "log_marginal_likelihood";
+  const Tensor k = kernel_blocks::symmetric_block(caller, "the kernel", kernel);
+  const Tensor y = kernel_blocks::target_block(caller, "the targets", targets, k.size(0));
+  check_floating(caller, noise);
+  LADON_CHECK(noise.count() == 1, caller, "the noise must have one element, got shape ",
               noise.shape());
   const kernel_blocks::Ridge ridge =
-      kernel_blocks::ridge_of(operation, diagonal(k), noise.item(), jitter);
-  const Tensor factor = kernel_blocks::factorize(operation, k, ridge);
+      kernel_blocks::ridge_of(caller, diagonal(k), noise.item(), jitter);
+  const Tensor factor = kernel_blocks::factorize(caller, k, ridge);
   // A = K + (σ² + jitter·mean K_ii)·I, recorded; its factor is known already.
   const Tensor recorded = cast(kernel, f64);
   const Tensor on_diagonal = reshape(cast(noise, f64), {}) + mean(diagonal(recorded)) * jitter;

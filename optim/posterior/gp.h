@@ -8,19 +8,24 @@
 // Kernels come as plain matrices: K between the N training inputs, K* between M test inputs and
 // these, K** between the test inputs. Everything is computed in f64.
 
-#include "ladon/core/tensor.h"
+#include <concepts>
+#include <memory>
+#include <utility>
+
+#include "ladon/optim/posterior/solver.h"
 
 namespace ladon {
 
-struct GpOptions {
-  double noise = 0;      ///< Variance σ² of the noise on the targets.
-  double jitter = 1e-8;  ///< Added to the diagonal of K as well, times the mean of that diagonal.
-};
-
 /// A Gaussian belief about test outputs. Outputs share the covariance and are independent.
 struct Prediction {
-  Tensor mean;        ///< [M, O]
-  Tensor covariance;  ///< [M, M], or variances [M], as the test kernel was given; or undefined.
+  Tensor mean;  ///< [M, O]
+  Tensor covariance =
+      {};  ///< [M, M], or variances [M], as the test kernel was given; or undefined.
+  /// Each exact value is within these of what is given, but for rounding. Undefined where the solver is
+  /// exact, and of a mean alone.
+  Tensor mean_error = {}, covariance_error = {};
+
+  Tensor variance() const;  ///< [M]: the covariance's diagonal. Throws Error where there is none.
 };
 
 /// What a model without target i predicts of it, for every i. Variances include the noise.
@@ -30,19 +35,39 @@ struct LeaveOneOut {
   double log_density = 0;  ///< Σ ln p(y_io | the others), over targets and outputs.
 };
 
-/// The posterior of f ~ GP(0, K) given targets y = f + N(0, σ²). Several outputs share one kernel.
+/// The posterior of f ~ GP(0, K) given targets y = f + N(0, σ²), by a Solver of A = K + σ²·I. Several
+/// outputs share one kernel.
+///
+///   GaussianProcess(kernel, y, {.noise = 0.1});                                 // a matrix in memory
+///   GaussianProcess(store_factor(gram, folder, {.noise = 0.1}), y);             // on disk
+///   GaussianProcess(distribute_factor(gram, {.noise = 0.1}), y);                // of many ranks
+///   GaussianProcess(CgSolver(kernel_map(gram), {.noise = 0.1}), y);             // without a factor
+///
+/// A solver that is not exact bounds what it leaves. With A·x = y − r of the targets and A·z = k* − s of a
+/// test input both errors are products of two residuals,
+///
+///   k*ᵀA⁻¹y  = k*ᵀx + zᵀr + sᵀA⁻¹r,        |sᵀA⁻¹r| ≤ √(sᵀA⁻¹s · rᵀA⁻¹r);
+///   k*ᵀA⁻¹k* = (k* + s)ᵀz + sᵀA⁻¹s;
+///
+/// and a mean without z, k*ᵀx, errs by k*ᵀA⁻¹r: at most √(k** · rᵀA⁻¹r), for no posterior variance is
+/// negative.
 class GaussianProcess {
  public:
   /// kernel [N, N], targets [N] or [N, O]. Throws Error where shapes disagree, the kernel is not
   /// symmetric, a value is not finite, noise or jitter is negative, and where K + noise + jitter
   /// is not positive definite: then it names the smallest eigenvalue and the jitter that would do.
   GaussianProcess(const Tensor& kernel, const Tensor& targets, const GpOptions& options = {});
+  GaussianProcess(std::shared_ptr<const Solver> solver, const Tensor& targets);
+  template <std::derived_from<Solver> S>
+  GaussianProcess(S solver, const Tensor& targets)
+      : GaussianProcess(std::make_shared<const S>(std::move(solver)), targets) {}
 
   /// The belief about f (without noise) at test inputs. cross [M, N]; test [M, M] gives the
   /// covariance, [M] the variances, an undefined one the mean alone. Variances are never negative.
   Prediction predict(const Tensor& cross, const Tensor& test = {}) const;
 
-  /// ln p(Y) under the prior, summed over the outputs: how well the kernel explains the targets.
+  /// ln p(Y) under the prior, summed over the outputs: how well the kernel explains the targets. Throws
+  /// Error where the solver does not know its determinant.
   double log_marginal_likelihood() const;
 
   /// Every target predicted from all others, without refitting.
@@ -53,10 +78,13 @@ class GaussianProcess {
   /// targets.
   double amplitude() const;
 
+  /// A⁻¹Y [N, O], and how near it is.
+  const Solution& weights() const { return weights_; }
+
  private:
-  Tensor factor_;   // [N, N]: L with LLᵀ = A = K + (σ² + jitter·mean K_ii)·I
+  std::shared_ptr<const Solver> solver_;
   Tensor targets_;  // [N, O]
-  Tensor weights_;  // [N, O]: α = A⁻¹Y
+  Solution weights_;
 };
 
 /// The log marginal likelihood as a recorded operation: kernel [N, N], targets [N] or [N, O] and

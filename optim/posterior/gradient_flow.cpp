@@ -8,7 +8,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/lapack.h"
 #include "ladon/core/random.h"
-#include "ladon/optim/posterior/solve.h"
+#include "ladon/optim/posterior/kernel_blocks.h"
 
 namespace ladon {
 namespace {

@@ -12,7 +12,7 @@
 #include "ladon/core/lapack.h"
 #include "ladon/core/parallel.h"
 #include "ladon/optim/posterior/gp.h"
-#include "ladon/optim/posterior/solve.h"
+#include "ladon/optim/posterior/kernel_blocks.h"
 
 namespace ladon {
 namespace {
@@ -34,17 +34,11 @@ struct Whitened {
   }
 };
 
-/// m_z [M, O] and C_z [M, M] of a kernel [N + M, N + M]   (RW 2.25, 2.26).
-Prediction predict(const Tensor& kernel, const Tensor& y, double noise) {
-  const std::int64_t n = y.size(0);
-  const auto block = [&](Slice rows, Slice columns) {
-    return contiguous(slice(slice(kernel, 0, rows), 1, columns));
-  };
-  const Slice train{.stop = n}, test{.start = n};
-  const Whitened w(block(train, train), y, noise);
-  const Tensor v = lapack::solve_triangular(w.factor, block(train, test));  // [N, M]
-  return {matmul(transpose(v), w.targets),
-          kernel_blocks::proper_covariance(block(test, test) - matmul(transpose(v), v))};
+/// m_z [M, O] and C_z [M, M] of a kernel [N + M, N + M].
+Prediction posterior_of(const Tensor& kernel, const Tensor& y, double noise) {
+  const Slice train{.stop = y.size(0)}, test{.start = y.size(0)};
+  return GaussianProcess(at(kernel, {train, train}), y, {.noise = noise, .jitter = 0})
+      .predict(at(kernel, {test, train}), at(kernel, {test, test}));
 }
 
 /// Means over draws of m_z, C_z and m_z·m_zᵀ.
@@ -98,8 +92,7 @@ struct Problem {
       const Tensor z = slice(state.z, 0, {.start = start, .stop = start + held});
       const Tensor kernels = kernel.at(z, inputs);
       const auto make = [&](std::int64_t i) {
-        const NoGrad off;
-        return predict(select(kernels, 0, i), targets, noise);
+        return posterior_of(select(kernels, 0, i), targets, noise);
       };
       parallel::in_order(z.size(0), held, make, [&](const Prediction& one) {
         to.averages.add(one);
@@ -135,10 +128,10 @@ LogLikelihood latent_likelihood(const infinite::LatentKernel& kernel, const Tens
   const std::int64_t n = targets.size(0);
   const Tensor y = clone(kernel_blocks::target_block(operation, "the targets", targets, n));
   return [kernel, y, n, noise](const Tensor& z) {
+    const NoGrad off;
     const Tensor kernels = kernel.at(z, n);
     std::vector<double> values(static_cast<std::size_t>(z.size(0)));
     parallel::for_range(z.size(0), 16, [&](std::int64_t i, std::int64_t end) {
-      const NoGrad off;
       for (; i < end; ++i)
         values[static_cast<std::size_t>(i)] =
             Whitened(select(kernels, 0, i), y, noise).log_density();
@@ -161,7 +154,7 @@ Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
   const Generator source = rng.split(rng.reserve(1));
   std::vector<Tensor> functions;
   for (std::int64_t i = 0; i < latents.size(0); ++i) {
-    const Prediction given = predict(select(kernels, 0, i), y, noise);
+    const Prediction given = posterior_of(select(kernels, 0, i), y, noise);
     const auto [values, vectors] =
         lapack::eigh(given.covariance);  // of low rank: no Cholesky factor
     Generator own = source.split(static_cast<std::uint64_t>(i));

@@ -10,8 +10,8 @@
 #include "ladon/core/lapack.h"
 #include "ladon/core/machine.h"
 #include "ladon/optim/posterior/gradient_flow.h"
+#include "ladon/optim/posterior/kernel_blocks.h"
 #include "ladon/optim/posterior/search.h"
-#include "ladon/optim/posterior/solve.h"
 
 namespace ladon {
 namespace {
@@ -205,7 +205,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   if (!ntk) {
     const Prediction posterior = process.predict(across.nngp, self.nngp);
     result.mean = posterior.mean;
-    result.variance = a * posterior.covariance;
+    result.covariance = a * posterior.covariance;
     return result;
   }
   // Networks trained to the end: their mean is the regression by the NTK; where they began is a draw
@@ -217,7 +217,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   const GaussianProcess prior(among.nngp, y, {.noise = began, .jitter = options.jitter});
   result.mean = trained.mean;
   result.amplitude = prior.amplitude();
-  result.variance = result.amplitude * trained.covariance;
+  result.covariance = result.amplitude * trained.covariance;
   result.noise = result.amplitude * began;
   return result;
 }

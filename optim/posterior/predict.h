@@ -3,7 +3,7 @@
 //
 //   const Predicted y = predict(model, train, targets, test);
 //   y.mean;       // [M, O]
-//   y.variance;   // [M], of f; of a noisy target: + y.noise
+//   y.variance(); // [M], of f; of a noisy target: + y.noise
 //
 // The kernels of limit(model), their noise and amplitude chosen by the training set, and the
 // posterior. The model's σ's are learned before, by learn_hyperparameters(model, …) of learn.h.
@@ -35,9 +35,8 @@ struct PredictOptions {
   infinite::GramOptions gram = {};
 };
 
-struct Predicted {
-  Tensor mean;                         ///< [M, O]
-  Tensor variance;                     ///< [M], of f: multiplied by the amplitude.
+/// Of f; covariances are variances [M], multiplied by the amplitude.
+struct Predicted : Prediction {
   double noise = 0;                    ///< Variance of a target around f, with the amplitude.
   double relative_noise = 0;           ///< In units of the mean of the kernel's diagonal.
   double amplitude = 1;                ///< What the NNGP kernel is multiplied by.

@@ -13,7 +13,7 @@
 #include "ladon/core/io/parts.h"
 #include "ladon/core/machine.h"
 #include "ladon/core/ranks.h"
-#include "ladon/optim/posterior/solve.h"
+#include "ladon/optim/posterior/kernel_blocks.h"
 
 namespace ladon {
 namespace {
@@ -191,7 +191,10 @@ StoredFactor::~StoredFactor() = default;
 std::int64_t StoredFactor::size() const { return state_->n(); }
 double StoredFactor::log_determinant() const { return state_->log_determinant; }
 
-Tensor StoredFactor::solve(const Tensor& b) const {
+Solution StoredFactor::solve(const Tensor& b) const { return {passes(b, true)}; }
+Tensor StoredFactor::half_solve(const Tensor& b) const { return passes(b, false); }
+
+Tensor StoredFactor::passes(const Tensor& b, bool both) const {
   const NoGrad off;
   LADON_CHECK(b.defined() && is_floating(b.dtype()) && b.rank() == 2 && b.size(0) == size(),
               "StoredFactor::solve", "the right sides must be floating-point, [", size(),
@@ -229,13 +232,14 @@ Tensor StoredFactor::solve(const Tensor& b) const {
     });
   };
   pass(false);
+  if (!both) return x;
   std::reverse(order.begin(), order.end());
   pass(true);
   return x;
 }
 
 StoredFactor store_factor(const infinite::StoredGram& gram, const std::filesystem::path& folder,
-                          const StoredFactorOptions& options) {
+                          const GpOptions& options, const StoredFactorOptions& storing) {
   const NoGrad off;
   const double ridge =
       kernel_blocks::ridge_of(operation, gram.diagonal(), options.noise, options.jitter).total();
@@ -251,7 +255,7 @@ StoredFactor store_factor(const infinite::StoredGram& gram, const std::filesyste
                        {"added to the diagonal", exact_text(ridge)}}});
   // Among ranks the first makes it alone; they have distribute_factor() to work together.
   state->log_determinant = std::stod(ranks::from_first([&] {
-    Factorization(*state, gram, ridge, options).run();
+    Factorization(*state, gram, ridge, storing).run();
     return exact_text(state->log_determinant);
   }));
   return StoredFactor(std::move(state));

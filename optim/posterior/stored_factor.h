@@ -8,6 +8,7 @@
 
 #include "ladon/core/lapack.h"
 #include "ladon/layers/infinite/gram/stored.h"
+#include "ladon/optim/posterior/solver.h"
 
 namespace ladon {
 
@@ -19,8 +20,6 @@ struct StoredFactorProgress {
 };
 
 struct StoredFactorOptions {
-  double noise = 0;      ///< Variance σ² of the noise on the targets.
-  double jitter = 1e-8;  ///< Added to the diagonal as well, times the mean of that diagonal.
   /// Bytes of tiles that are held at a time, beside what the Gram matrix keeps. With fewer than for a
   /// column of tiles, some are read more often. 0: what the machine has free.
   std::uint64_t memory_budget = 0;
@@ -31,22 +30,24 @@ struct StoredFactorOptions {
 /// L of L·Lᵀ = A = K + (σ² + jitter·mean K_ii)·I, in a folder, whose lock it holds. Every tile that is
 /// read is checked; a damaged one is an Error, and store_factor() computes it again. To be used by one
 /// thread at a time.
-class StoredFactor {
+class StoredFactor : public Solver {
  public:
   StoredFactor(StoredFactor&&) noexcept;
   StoredFactor& operator=(StoredFactor&&) noexcept;
-  ~StoredFactor();
+  ~StoredFactor() override;
 
-  std::int64_t size() const;
-  double log_determinant() const;  ///< ln det A
-  /// A⁻¹·B, in two passes over the tiles.   [N, k] → [N, k], of any floating dtype → f64.
-  Tensor solve(const Tensor& b) const;
+  std::int64_t size() const override;
+  double log_determinant() const override;
+  /// In two passes over the tiles. B may be of any floating dtype.
+  Solution solve(const Tensor& b) const override;
+  Tensor half_solve(const Tensor& b) const override;  ///< In one.
 
  private:
   friend StoredFactor store_factor(const infinite::StoredGram&, const std::filesystem::path&,
-                                   const StoredFactorOptions&);
+                                   const GpOptions&, const StoredFactorOptions&);
   struct State;
   explicit StoredFactor(std::unique_ptr<State> state);
+  Tensor passes(const Tensor& b, bool both) const;
   std::unique_ptr<State> state_;
 };
 
@@ -60,6 +61,6 @@ class StoredFactor {
 /// budget does not hold six tiles, the disk has no room, the folder is of another factor, or another run
 /// is working in it.
 StoredFactor store_factor(const infinite::StoredGram& gram, const std::filesystem::path& folder,
-                          const StoredFactorOptions& options = {});
+                          const GpOptions& options = {}, const StoredFactorOptions& storing = {});
 
 }  // namespace ladon

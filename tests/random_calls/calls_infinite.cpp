@@ -8,15 +8,18 @@
 #include "ladon/layers/infinite/gram/backward.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/layers.h"
+#include "ladon/optim/posterior/cg_solver.h"
 #include "ladon/optim/posterior/classification.h"
 #include "ladon/optim/posterior/cross_entropy_flow.h"
+#include "ladon/optim/posterior/distributed_factor.h"
 #include "ladon/optim/posterior/first_order.h"
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/optim/posterior/gradient_flow.h"
-#include "ladon/optim/posterior/iterative_gp.h"
 #include "ladon/optim/posterior/learn.h"
 #include "ladon/optim/posterior/pivoted_cholesky.h"
 #include "ladon/optim/posterior/predict.h"
+#include "ladon/optim/posterior/stored_factor.h"
+#include "ladon/tests/temporary_folder.h"
 #include "table.h"
 
 namespace ladon::test {
@@ -168,6 +171,13 @@ void add_limits(CallTable& table) {
     for (Tensor& w : net.displacement) copy_(w.detach(), 0.1 * ones_like(w.detach()));
     return net(p.a.x.detach());
   });
+  table.add("Linearized", [](Draw& d) {
+    Problem p(d);
+    p.model->to(f64);
+    const infinite::Linearized net(std::move(p.model));
+    for (const Tensor& w : net.displacement) copy_(w.detach(), d.number() * ones_like(w.detach()));
+    return net(p.a.x.detach());
+  });
   table.add("empirical_kernel", [](Draw& d) {
     const Problem p(d);
     infinite::EmpiricalOptions options{.get = which(d), .channels = d.around(0, 2)};
@@ -227,6 +237,21 @@ struct Regression {
   }
 };
 
+/// A Gram matrix in a folder, and targets.
+struct Stored {
+  TemporaryFolder folder;
+  Generator rng;
+  Linear model;
+  infinite::StoredGram gram;
+  Tensor targets;
+  explicit Stored(Draw& d)
+      : rng(d.seed()),
+        model(dense(channels, rng)),
+        gram(infinite::store_gram(infinite::limit(model), d.near({d.below(4), channels}).detach(),
+                                  folder / "gram", {.get = which(d)})),
+        targets(d.near({gram.size(), 2}).detach()) {}
+};
+
 void add_predictions(CallTable& table) {
   table.add("GaussianProcess", [](Draw& d) {
     const Regression r(d);
@@ -261,16 +286,39 @@ void add_predictions(CallTable& table) {
     const LowRankPlusNoise near(d.chance(0.9) ? some.factor() : d.floating(), d.fraction());
     return Tensors{some.factor(), near.solve(r.targets), scalar(near.log_determinant(), f64)};
   });
-  table.add("IterativeGaussianProcess", [](Draw& d) {
+  table.add("CgSolver", [](Draw& d) {
     const Regression r(d);
-    const IterativeGaussianProcess gp(kernel_map(r.kernel), r.targets,
-                                      {.noise = d.fraction(),
-                                       .rank = d.around(0, 3),
-                                       .max_iterations = 20,
-                                       .at_once = d.around(1, 3)});
-    const auto y = d.flag() ? gp.predict(r.cross, r.test) : gp.predict_mean(r.cross, r.test);
-    return Tensors{y.mean, y.mean_error, y.variance, y.variance_error};
+    const GaussianProcess gp(
+        CgSolver(kernel_map(r.kernel), {.noise = d.fraction()},
+                 {.rank = d.around(0, 3), .max_iterations = 20, .at_once = d.around(1, 3)}),
+        r.targets);
+    const Prediction y = gp.predict(r.cross, r.test);
+    return Tensors{y.mean, y.mean_error, y.covariance, y.covariance_error, gp.leave_one_out().mean};
   });
+  table.add("DenseFactor", [](Draw& d) {
+    const Regression r(d);
+    const DenseFactor factor(r.kernel, {.noise = d.fraction(), .jitter = d.fraction()});
+    return Tensors{factor.solve(r.targets).x, factor.half_solve(r.targets),
+                   factor.inverse_diagonal(), scalar(factor.log_determinant(), f64)};
+  });
+  // These two wait for the disk.
+  table.add(
+      "StoredFactor",
+      [](Draw& d) {
+        const Stored s(d);
+        const GaussianProcess gp(store_factor(s.gram, s.folder / "factor", {.noise = d.fraction()}),
+                                 s.targets);
+        return Tensors{gp.weights().x, gp.leave_one_out().mean};
+      },
+      0.05);
+  table.add(
+      "DistributedFactor",
+      [](Draw& d) {
+        const Stored s(d);
+        const GaussianProcess gp(distribute_factor(s.gram, {.noise = d.fraction()}), s.targets);
+        return Tensors{gp.weights().x, gp.leave_one_out().mean};
+      },
+      0.05);
   table.add(
       "predict",
       [](Draw& d) {
@@ -282,7 +330,7 @@ void add_predictions(CallTable& table) {
         const std::int64_t n = p.a.x.size(0);
         const Tensor targets = d.chance(0.8) ? ones({n, 2}, f64) : d.floating();
         const auto y = predict(*p.model, p.a, targets, d.flag() ? p.a : p.b, options);
-        return Tensors{y.mean, y.variance, y.left_out.mean};
+        return Tensors{y.mean, y.covariance, y.left_out.mean};
       },
       0.5);
   table.add(

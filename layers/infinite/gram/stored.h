@@ -2,7 +2,7 @@
 // A Gram matrix that is never held in memory: its tiles lie in a folder.
 //
 // N inputs have N(N + 1)/2 pairs: 30,000 take 3.6 GB as f64, 100,000 take 40 GB. What is done with
-// such a matrix reads it tile by tile: products with a few vectors (optim/posterior/iterative_gp.h),
+// such a matrix reads it tile by tile: products with a few vectors (optim/posterior/cg_solver.h),
 // or a factor that is on disk as well (optim/posterior/stored_factor.h).
 
 #include <cstdint>

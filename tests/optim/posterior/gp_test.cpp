@@ -11,7 +11,7 @@
 #include "ladon/core/parallel.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon::infinite {
+namespace ladon {
 namespace {
 
 using test::expect_error;
@@ -306,4 +306,4 @@ TEST(GaussianProcess, IndefiniteKernelNamesEigenvalueAndJitter) {
 }
 
 }  // namespace
-}  // namespace ladon::infinite
+}  // namespace ladon

@@ -72,7 +72,7 @@ TEST(Predict, IsTheGaussianProcessOfTheLimit) {
   const GaussianProcess process(y.amplitude * k, d.targets, {.noise = y.noise});
   const Prediction expected = process.predict(y.amplitude * cross, y.amplitude * self);
   test::expect_near(y.mean, expected.mean, 1e-9);
-  test::expect_near(y.variance, expected.covariance, 1e-9);
+  test::expect_near(y.covariance, expected.covariance, 1e-9);
   EXPECT_NEAR(y.log_marginal_likelihood, process.log_marginal_likelihood(), 1e-8);
   const LeaveOneOut left = process.leave_one_out();
   test::expect_near(y.left_out.mean, left.mean, 1e-9);
@@ -109,7 +109,7 @@ TEST(Predict, WithTheNtkIsTheEndOfTraining) {
       flow.ensemble(infinite_time, cross.ntk, {k.nngp, cross.nngp, diagonal(test.nngp)});
   test::expect_near(y.mean, expected.mean, 1e-9);
   // In units of what explains the targets.
-  const Tensor ratio = y.variance / expected.covariance;
+  const Tensor ratio = y.variance() / expected.covariance;
   test::expect_near(ratio, expand(select(ratio, 0, 0), {3}), 1e-9);
 }
 
@@ -133,12 +133,13 @@ TEST(Predict, OfASingularKernelIsFinite) {
   const Tensor twice = concat({d.train, d.train}, 0), targets = concat({d.targets, d.targets}, 0);
   for (const Get kernel : {Get::nngp, Get::ntk}) {
     const Predicted y = predict(net, twice, targets, d.test, {.kernel = kernel, .noise = 0});
-    for (const Tensor& x : {y.mean, y.variance, y.left_out.variance}) EXPECT_TRUE(test::finite(x));
+    for (const Tensor& x : {y.mean, y.covariance, y.left_out.variance})
+      EXPECT_TRUE(test::finite(x));
     EXPECT_TRUE(std::isfinite(y.log_marginal_likelihood + y.left_out.log_density));
   }
   const Predicted none = predict(net, d.train, d.targets, slice(d.test, 0, {.stop = 0}));
   EXPECT_EQ(none.mean.shape(), (Shape{0, 1}));
-  EXPECT_EQ(none.variance.shape(), (Shape{0}));
+  EXPECT_EQ(none.covariance.shape(), (Shape{0}));
 }
 
 TEST(Predict, KeepsFinishedTiles) {

@@ -1,4 +1,4 @@
-#include "ladon/optim/posterior/solve.h"
+#include "ladon/optim/posterior/kernel_blocks.h"
 
 #include <algorithm>
 #include <cmath>

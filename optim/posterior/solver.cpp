@@ -1,0 +1,52 @@
+#include "ladon/optim/posterior/solver.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/lapack.h"
+#include "ladon/optim/posterior/kernel_blocks.h"
+
+namespace ladon {
+
+Tensor Solver::half_solve(const Tensor& /*b*/) const { return {}; }
+
+Tensor Solver::inverse_diagonal() const {
+  constexpr std::int64_t at_once = 256;  // columns of I
+  std::vector<Tensor> parts;
+  for (std::int64_t begin = 0; begin < size(); begin += at_once) {
+    const std::int64_t columns = std::min(at_once, size() - begin);
+    Tensor b = zeros({size(), columns}, f64);
+    copy_(slice(b, 0, {.start = begin, .stop = begin + columns}), eye(columns, f64));
+    const Tensor v = half_solve(b);
+    parts.push_back(v.defined() ? sum(square(v), 0) : squares_of(b, solve_for_squares(b)).value);
+  }
+  return concat(parts, 0);
+}
+
+// The middle of the interval that is left.
+Squares squares_of(const Tensor& b, const Solution& solution) {
+  if (!solution.residual.defined()) return {sum(b * solution.x, 0)};
+  return {sum((b + solution.residual) * solution.x, 0) + solution.unknown / 2,
+          solution.unknown / 2};
+}
+
+DenseFactor::DenseFactor(const Tensor& kernel, const GpOptions& options, const char* operation) {
+  const Tensor k = kernel_blocks::symmetric_block(operation, "the kernel", kernel);
+  factor_ = kernel_blocks::factorize(
+      operation, k, kernel_blocks::ridge_of(operation, diagonal(k), options.noise, options.jitter));
+}
+
+Solution DenseFactor::solve(const Tensor& b) const { return {lapack::cholesky_solve(factor_, b)}; }
+
+double DenseFactor::log_determinant() const { return 2 * sum(log(diagonal(factor_))).item(); }
+
+Tensor DenseFactor::half_solve(const Tensor& b) const {
+  return lapack::solve_triangular(factor_, b);
+}
+
+Tensor DenseFactor::inverse_diagonal() const {
+  return clone(diagonal(lapack::cholesky_inverse(factor_)));
+}
+
+}  // namespace ladon

@@ -1,0 +1,74 @@
+#pragma once
+// What an exact posterior asks of its kernel: linear systems with A = K + (σ² + jitter·mean K_ii)·I.
+//
+// A matrix in memory answers by its Cholesky factor (DenseFactor, below), one on disk by a factor on disk
+// (stored_factor.h) or in the memory of many ranks (distributed_factor.h), and one that can only be
+// multiplied by conjugate gradients (cg_solver.h), which know how far they are from the answer.
+
+#include <cstdint>
+
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// What is added to a kernel's diagonal.
+struct GpOptions {
+  double noise = 0;      ///< Variance σ² of the noise on the targets.
+  double jitter = 1e-8;  ///< As well, times the mean of the diagonal.
+};
+
+/// X ≈ A⁻¹·B for k right sides.
+struct Solution {
+  Tensor x;              ///< [N, k]
+  Tensor residual = {};  ///< R = B − A·X [N, k]; undefined where X is exact but for rounding.
+  Tensor unknown = {};   ///< At least rᵀA⁻¹r of each residual r, [k]; undefined as well.
+  int iterations = 0;    ///< Of what iterates.
+};
+
+/// Linear systems with one A [N, N], symmetric and positive definite. Right sides and results are f64
+/// matrices [N, k]. One of your own is size(), solve() and log_determinant().
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  virtual std::int64_t size() const = 0;  ///< N
+  virtual Solution solve(const Tensor& b) const = 0;
+  /// ln det A. Throws Error where it is not known.
+  virtual double log_determinant() const = 0;
+
+  /// L⁻¹·B of a factor A = L·Lᵀ: enough for bᵀA⁻¹b = |L⁻¹b|², by half the work of solve(). Undefined
+  /// where there is no factor.
+  virtual Tensor half_solve(const Tensor& b) const;
+  /// As solve(), where bᵀA⁻¹b is wanted: it errs by the square of the residual, so an iteration may end
+  /// sooner.
+  virtual Solution solve_for_squares(const Tensor& b) const { return solve(b); }
+  /// The diagonal of A⁻¹, [N]; by itself N solves.
+  virtual Tensor inverse_diagonal() const;
+};
+
+/// bᵀA⁻¹b of each column [k], within `error` of what is given where x is not exact:
+///   bᵀA⁻¹b = (b + r)ᵀx + rᵀA⁻¹r,   0 ≤ rᵀA⁻¹r ≤ unknown.
+struct Squares {
+  Tensor value, error = {};
+};
+Squares squares_of(const Tensor& b, const Solution& solution);
+
+/// A factor in memory (Golub and Van Loan 2013, §4.2).
+class DenseFactor : public Solver {
+ public:
+  /// kernel [N, N]. Throws Error for another shape, where it is not symmetric, a value is not finite, noise
+  /// or jitter is negative, and where A is not positive definite: then it names the smallest eigenvalue and
+  /// the jitter that would do. `operation` is what an Error names.
+  explicit DenseFactor(const Tensor& kernel, const GpOptions& options = {},
+                       const char* operation = "DenseFactor");
+
+  std::int64_t size() const override { return factor_.size(0); }
+  Solution solve(const Tensor& b) const override;
+  double log_determinant() const override;
+  Tensor half_solve(const Tensor& b) const override;
+  Tensor inverse_diagonal() const override;
+
+ private:
+  Tensor factor_;  // L, [N, N]
+};
+
+}  // namespace ladon

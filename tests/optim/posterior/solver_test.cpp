@@ -1,0 +1,108 @@
+// One posterior, whoever solves for it.
+
+#include "ladon/optim/posterior/solver.h"
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "ladon/optim/posterior/cg_solver.h"
+#include "ladon/optim/posterior/distributed_factor.h"
+#include "ladon/optim/posterior/gp.h"
+#include "ladon/optim/posterior/stored_factor.h"
+#include "ladon/tests/layers/infinite/gram_networks.h"
+#include "ladon/tests/optim/posterior/prediction.h"
+
+namespace ladon {
+namespace {
+
+using infinite::Get;
+using test::expect_near;
+
+/// A solver from outside: the inverse by elimination, and nothing that Solver does by itself.
+class Inverse : public Solver {
+ public:
+  Inverse(const Tensor& kernel, double noise)
+      : inverse_(test::invert(kernel + noise * eye(kernel.size(0), f64))) {}
+  std::int64_t size() const override { return inverse_.first.size(0); }
+  Solution solve(const Tensor& b) const override { return {matmul(inverse_.first, b)}; }
+  double log_determinant() const override { return inverse_.second; }
+
+ private:
+  std::pair<Tensor, double> inverse_;
+};
+
+class SolverTest : public testing::Test {
+ protected:
+  static constexpr double noise = 0.1;
+  Sequential net_ = test::relu_net(20);
+  infinite::Limit limit_ = infinite::limit(net_);
+  Tensor x_ = test::draw({290, 20}), z_ = test::draw({9, 20}, 3), y_ = test::gaussian({290, 2});
+  Tensor kernel_ = infinite::gram(limit_, x_, {.get = Get::nngp}).nngp,
+         cross_ = infinite::gram(limit_, z_, x_, {.get = Get::nngp}).nngp,
+         test_ = infinite::gram(limit_, z_, {.get = Get::nngp}).nngp;
+  test::TemporaryFolder folder_;
+  infinite::StoredGram gram_ =
+      infinite::store_gram(limit_, x_, folder_ / "gram", {.get = Get::nngp, .tile = 128});
+  const GpOptions options_{.noise = noise, .jitter = 0};
+
+  std::map<std::string, GaussianProcess> others() const {
+    std::map<std::string, GaussianProcess> all;
+    all.emplace("disk", GaussianProcess(store_factor(gram_, folder_ / "factor", options_), y_));
+    all.emplace("ranks", GaussianProcess(distribute_factor(gram_, options_), y_));
+    all.emplace("products",
+                GaussianProcess(CgSolver(kernel_map(gram_), options_,
+                                         {.rank = 30, .tolerance = 1e-13, .test_tolerance = 1e-9}),
+                                y_));
+    all.emplace("outside", GaussianProcess(Inverse(kernel_, noise), y_));
+    return all;
+  }
+};
+
+TEST_F(SolverTest, EveryOneGivesTheSamePosterior) {
+  const GaussianProcess dense(kernel_, y_, options_);
+  const Prediction whole = dense.predict(cross_, test_);
+  const LeaveOneOut left_out = dense.leave_one_out();
+  for (const auto& [name, gp] : others()) {
+    const testing::ScopedTrace trace(__FILE__, __LINE__, name);
+    expect_near(gp.weights().x, dense.weights().x, 1e-9);
+    const Prediction all = gp.predict(cross_, test_),
+                     variances = gp.predict(cross_, clone(diagonal(test_)));
+    expect_near(all.mean, whole.mean, 1e-10);
+    expect_near(all.covariance, whole.covariance, 1e-10);
+    expect_near(variances.mean, whole.mean, 1e-10);
+    expect_near(variances.covariance, whole.variance(), 1e-10);
+    EXPECT_EQ(variances.covariance_error.defined(), name == "products");
+    expect_near(gp.predict(cross_).mean, whole.mean, 1e-10);
+    const LeaveOneOut others = gp.leave_one_out();
+    expect_near(others.mean, left_out.mean, 1e-10);
+    expect_near(others.variance, left_out.variance, 1e-10);
+    EXPECT_NEAR(others.log_density, left_out.log_density, 1e-8);
+    EXPECT_NEAR(gp.amplitude(), dense.amplitude(), 1e-10 * dense.amplitude());
+    if (name == "products") continue;  // do not tell a determinant
+    EXPECT_NEAR(gp.log_marginal_likelihood(), dense.log_marginal_likelihood(), 1e-8);
+  }
+}
+
+TEST_F(SolverTest, HalfASolveIsHalfOfIt) {
+  const DenseFactor dense(kernel_, options_);
+  const Tensor half = dense.half_solve(y_);
+  expect_near(squares_of(y_, dense.solve(y_)).value, sum(square(half), 0), 1e-9);
+  expect_near(store_factor(gram_, folder_ / "half", options_).half_solve(y_), half, 1e-10);
+  EXPECT_FALSE(Inverse(kernel_, noise).half_solve(y_).defined());
+}
+
+TEST(DenseFactor, RefusesWhatHasNoFactor) {
+  test::expect_error([] { DenseFactor(ones({2, 3}, f64)); }, "[2, 3]");
+  test::expect_error([] { DenseFactor(-eye(2, f64)); }, "not positive definite");
+  test::expect_error([] { DenseFactor(eye(2, f64), {.noise = -1}); }, "(a variance) is -1");
+}
+
+TEST(Solver, MustBeThere) {
+  test::expect_error([] { GaussianProcess(std::shared_ptr<const Solver>(), ones({2}, f64)); },
+                     "no solver");
+  test::expect_error([] { Prediction{ones({1, 1}, f64)}.variance(); }, "there is no covariance");
+}
+
+}  // namespace
+}  // namespace ladon
