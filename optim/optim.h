@@ -29,6 +29,7 @@
 #include "ladon/optim/samplers/langevin.h"
 #include "ladon/optim/samplers/log_density.h"
 #include "ladon/optim/samplers/nuts.h"
+#include "ladon/optim/samplers/run.h"
 #include "ladon/optim/samplers/sampler.h"
 #include "ladon/optim/samplers/sghmc.h"
 #include "ladon/optim/samplers/smc.h"

@@ -101,8 +101,7 @@ forbid("${others}" "mpi\\.h")
 set(inner "^core/kernels/|^core/data/byte_alphabet\\.h|^core/(blas|lapack_operands|mapped|names|tridiagonal|view)\\.h"
           "^core/io/(crc|elements|json|npy_format|safetensors_header|safetensors_index|utf8|zip)\\.h"
           "^autograd/(elementwise|forms|leaf|operands|windows)\\.h|^layers/infinite/attention/"
-          "^layers/infinite/(dual/entries|dual/rule|gram/checkpoint|gram/exchange|gram/plan|gram/work|kernel/roots|kernel/windows)\\.h|^optim/(parameters|particles/(fair_alpha|rows))\\.h|^optim/posterior/search\\.h"
-          "^optim/samplers/(adaptation|hamiltonian|run)\\.h")
+          "^layers/infinite/(dual/entries|dual/rule|gram/checkpoint|gram/exchange|gram/plan|gram/work|kernel/roots|kernel/windows)\\.h|^optim/(parameters|particles/(fair_alpha|rows))\\.h|^optim/posterior/search\\.h")
 list(JOIN inner "|" inner)
 set(reached "")
 set(next optim/ladon.h)

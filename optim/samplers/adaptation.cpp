@@ -79,8 +79,8 @@ std::vector<double> Adaptation::group_means(const std::vector<double>& rows) con
   return means;
 }
 
-void Adaptation::find_steps(const LogDensity& density, Phase at, Numbers numbers) {
-  at.momentum = momenta(numbers.rows, tuning_.inverse_mass);
+void Adaptation::find_steps(const LogDensity& density, Phase at, RandomStreams streams) {
+  at.momentum = momenta(streams.rows, tuning_.inverse_mass);
   const Tensor before = energy(at, tuning_.inverse_mass);
   std::vector<int> direction(options_.groups);  // 1: doubles, −1: halves
   std::vector<bool> found(options_.groups);
@@ -105,7 +105,7 @@ void Adaptation::find_steps(const LogDensity& density, Phase at, Numbers numbers
 }
 
 void Adaptation::learn(std::int64_t t, const Moved& moved, const LogDensity& density,
-                       const Phase& at, const Numbers& numbers) {
+                       const Phase& at, const RandomStreams& streams) {
   if (options_.step > 0) return;
   const std::int64_t all = options_.warmup, tenth = all / 10;
   if (averaging_.empty())
@@ -124,7 +124,7 @@ void Adaptation::learn(std::int64_t t, const Moved& moved, const LogDensity& den
     variance_ = GroupVariance(options_.groups);
     for (std::size_t g = 0; g < steps_.size(); ++g) steps_[g] = averaging_[g].averaged();
     set_steps();
-    find_steps(density, at, numbers);
+    find_steps(density, at, streams);
     averaging_.clear();
   }
 }

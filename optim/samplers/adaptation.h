@@ -37,10 +37,11 @@ class GroupVariance {
 };
 
 struct AdaptationOptions {
-  std::int64_t groups = 1, warmup = 0;
-  double step = 0;  ///< Above 0: taken as it is, and nothing is adapted.
-  double target_accept = 0.8;
-  bool adapt_mass = true;
+  std::int64_t groups = 1;
+  std::int64_t warmup = 1000;  ///< Draws before those that count.
+  double step = 0;             ///< Above 0: taken as it is, and nothing is adapted.
+  double target_accept = 0.8;  ///< Mean probability of acceptance that the step is adapted to.
+  bool adapt_mass = true;      ///< Whether M⁻¹ becomes the draws' variances, or stays 1.
 };
 
 /// Steps of all groups by dual averaging on their mean acceptance, and M⁻¹ = the variances of θ over the
@@ -57,10 +58,10 @@ class Adaptation {
 
   /// A first step for each group: it is doubled, or halved, until one leapfrog step is accepted with
   /// probability ½ on average (Hoffman and Gelman 2014, algorithm 4). Throws Error where none is.
-  void find_steps(const LogDensity& density, Phase at, Numbers numbers);
+  void find_steps(const LogDensity& density, Phase at, RandomStreams streams);
   /// Learns from draw t of warm-up, which gave `moved`; at its end keeps what was learned.
   void learn(std::int64_t t, const Moved& moved, const LogDensity& density, const Phase& at,
-             const Numbers& numbers);
+             const RandomStreams& streams);
 
  private:
   void set_steps();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
@@ -43,25 +44,31 @@ void check_steps(const char* operation, std::int64_t steps) {
               "; it must be from 1 to 1,000,000");
 }
 
-Moved hmc_move(const LogDensity& density, Phase& at, const Tuning& tuning, std::int64_t steps,
-               Numbers& numbers) {
-  at.momentum = momenta(numbers.rows, tuning.inverse_mass);
-  Phase end = at;
-  for (std::int64_t left = 1 + numbers.shared.below(2 * steps - 1); left > 0; --left)
-    end = leapfrog(density, end, tuning);
-  const Tensor before = energy(at, tuning.inverse_mass), after = energy(end, tuning.inverse_mass);
+Moved metropolis(Phase& at, const Phase& end, std::vector<double> probability,
+                 RandomStreams& streams) {
   const std::int64_t rows = at.position.size(0);
-  Moved moved{acceptance(before, after), std::vector<bool>(rows), empty({rows}, boolean)};
+  Moved moved{std::move(probability), std::vector<bool>(rows), empty({rows}, boolean)};
   bool* accepted = moved.accepted.mutable_data<bool>();
-  for (std::int64_t r = 0; r < rows; ++r) {
-    accepted[r] = numbers.rows[r].uniform() < moved.acceptance[r];
-    moved.diverged[r] = !(after.data<double>()[r] - before.data<double>()[r] <= energy_bound);
-  }
+  for (std::int64_t r = 0; r < rows; ++r)
+    accepted[r] = streams.rows[r].uniform() < moved.acceptance[r];
   const Tensor column = unsqueeze(moved.accepted, 1);
   at = {where(column, end.position, at.position),
         where(column, end.momentum, at.momentum),
         {where(moved.accepted, end.score.value, at.score.value),
          where(column, end.score.gradient, at.score.gradient)}};
+  return moved;
+}
+
+Moved hmc_move(const LogDensity& density, Phase& at, const Tuning& tuning, std::int64_t steps,
+               RandomStreams& streams) {
+  at.momentum = momenta(streams.rows, tuning.inverse_mass);
+  Phase end = at;
+  for (std::int64_t left = 1 + streams.shared.below(2 * steps - 1); left > 0; --left)
+    end = leapfrog(density, end, tuning);
+  const Tensor before = energy(at, tuning.inverse_mass), after = energy(end, tuning.inverse_mass);
+  Moved moved = metropolis(at, end, acceptance(before, after), streams);
+  for (std::size_t r = 0; r < moved.diverged.size(); ++r)
+    moved.diverged[r] = !(after.data<double>()[r] - before.data<double>()[r] <= energy_bound);
   return moved;
 }
 

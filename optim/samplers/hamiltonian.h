@@ -34,8 +34,8 @@ Phase leapfrog(const LogDensity& density, const Phase& from, const Tuning& tunin
 /// A trajectory that lost more energy than this has left the true one.
 inline constexpr double energy_bound = 1000;
 
-/// The random numbers of one draw: a generator a row, and one for what all rows share.
-struct Numbers {
+/// The random numbers of one draw: a generator per row, and one for what all rows share.
+struct RandomStreams {
   std::vector<Generator> rows;
   Generator shared;
 };
@@ -43,15 +43,20 @@ struct Numbers {
 /// p ~ N(0, M), each row from its own generator.
 Tensor momenta(std::vector<Generator>& rows, const Tensor& inverse_mass);
 
-/// min(1, e^(H_before − H_after)) of each row; 0 unless H_after is finite.
+/// min(1, e^(H_before − H_after)) of each row [R]; 0 unless H_after is finite.
 std::vector<double> acceptance(const Tensor& before, const Tensor& after);
 
-/// What a move did to each row.
+/// What a transition did to each row.
 struct Moved {
   std::vector<double> acceptance;  ///< Its probability, or that of a trajectory's mean point.
   std::vector<bool> diverged;
-  Tensor accepted = {};  ///< bool [R], of hmc_move.
+  Tensor accepted = {};  ///< bool [R], of metropolis().
 };
+
+/// Each row goes to `end` with its probability, by a number of its own, or stays (Metropolis et al. 1953;
+/// Hastings 1970).
+Moved metropolis(Phase& at, const Phase& end, std::vector<double> probability,
+                 RandomStreams& streams);
 
 /// Throws Error unless 1 ≤ steps ≤ 1,000,000.
 void check_steps(const char* operation, std::int64_t steps);
@@ -59,6 +64,6 @@ void check_steps(const char* operation, std::int64_t steps);
 /// New momenta, a trajectory whose number of steps is uniform on 1 … 2·steps − 1, the same for all rows,
 /// and the decision of each row whether to stay at its end. The last score() is of the ends.
 Moved hmc_move(const LogDensity& density, Phase& at, const Tuning& tuning, std::int64_t steps,
-               Numbers& numbers);
+               RandomStreams& streams);
 
 }  // namespace ladon::samplers

@@ -165,12 +165,12 @@ Phase phase(const std::vector<const Point*>& points) {
 }
 
 Moved nuts_move(const LogDensity& density, Phase& at, const Tuning& tuning, int max_depth,
-                Numbers& numbers) {
-  at.momentum = momenta(numbers.rows, tuning.inverse_mass);
+                RandomStreams& streams) {
+  at.momentum = momenta(streams.rows, tuning.inverse_mass);
   const std::vector<double> energies = energy(at, tuning.inverse_mass).to_vector();
   std::vector<Trajectory> all;
   for (std::size_t c = 0; c < energies.size(); ++c)
-    all.emplace_back(point(at, std::int64_t(c)), energies[c], max_depth, numbers.rows[c]);
+    all.emplace_back(point(at, std::int64_t(c)), energies[c], max_depth, streams.rows[c]);
   std::vector<Trajectory*> growing;
   for (Trajectory& one : all) growing.push_back(&one);
   while (!growing.empty()) {
@@ -206,11 +206,13 @@ Chains nuts(const LogDensity& density, const Tensor& start, const NutsOptions& o
             Generator& rng) {
   LADON_CHECK(options.max_depth >= 1 && options.max_depth <= 24, "nuts", "max_depth is ",
               options.max_depth, "; it must be from 1 to 24");
-  Course course = course_of("nuts", options);
-  course.adaptation.step = options.step;
-  const Move move = [&](const LogDensity& scored, Phase& at, const Tuning& tuning, Numbers& numbers,
-                        bool) { return nuts_move(scored, at, tuning, options.max_depth, numbers); };
-  return run_chains(of_single_rows("nuts", density), start, course, move, rng).chains;
+  Schedule schedule = schedule_of("nuts", options);
+  schedule.adaptation.step = options.step;
+  const TransitionKernel kernel = [&](const LogDensity& scored, Phase& at, const Tuning& tuning,
+                                      RandomStreams& streams, bool) {
+    return nuts_move(scored, at, tuning, options.max_depth, streams);
+  };
+  return sample_chains(density, start, schedule, kernel, rng);
 }
 
 }  // namespace ladon

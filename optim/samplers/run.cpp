@@ -14,19 +14,19 @@
 namespace ladon::samplers {
 namespace {
 
-void check(const Course& course, const LogDensity& density, const Tensor& start) {
-  const char* operation = course.operation;
-  const AdaptationOptions& a = course.adaptation;
-  LADON_CHECK(course.draws >= 1 && a.warmup >= 0 && course.thin >= 1, operation,
-              "needs draws ≥ 1, warmup ≥ 0 and thin ≥ 1, got ", course.draws, ", ", a.warmup,
-              " and ", course.thin);
+void check(const Schedule& schedule, const LogDensity& density, const Tensor& start) {
+  const char* operation = schedule.operation;
+  const AdaptationOptions& a = schedule.adaptation;
+  LADON_CHECK(schedule.draws >= 1 && a.warmup >= 0 && schedule.thin >= 1, operation,
+              "needs draws ≥ 1, warmup ≥ 0 and thin ≥ 1, got ", schedule.draws, ", ", a.warmup,
+              " and ", schedule.thin);
   LADON_CHECK(
       a.warmup > 0 || a.step > 0, operation,
       "warmup is 0, in which a step would be found; give draws to it, or a `step` where the "
       "sampler takes one");
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
-  LADON_CHECK(course.thin <= most / course.draws && a.warmup <= most, operation,
-              "too many draws: ", a.warmup, " and ", course.draws, " times ", course.thin);
+  LADON_CHECK(schedule.thin <= most / schedule.draws && a.warmup <= most, operation,
+              "too many draws: ", a.warmup, " and ", schedule.draws, " times ", schedule.thin);
   LADON_CHECK(a.step >= 0 && std::isfinite(a.step), operation, "step is ", a.step,
               "; it must be finite and positive, or 0: found");
   LADON_CHECK(a.target_accept > 0 && a.target_accept < 1, operation, "target_accept is ",
@@ -64,11 +64,11 @@ class Sources {
       for (std::int64_t c = 0; c < chains; ++c)
         rows_.push_back(rng.split(std::uint64_t(1 + c)).split(std::uint64_t(g)));
   }
-  Numbers at(std::int64_t draw) const {
+  RandomStreams at(std::int64_t draw) const {
     const auto t = static_cast<std::uint64_t>(draw);
-    Numbers numbers{{}, shared_.split(t)};
-    for (const Generator& row : rows_) numbers.rows.push_back(row.split(t));
-    return numbers;
+    RandomStreams streams{{}, shared_.split(t)};
+    for (const Generator& row : rows_) streams.rows.push_back(row.split(t));
+    return streams;
   }
 
  private:
@@ -139,34 +139,34 @@ LogDensity of_single_rows(const char* operation, const LogDensity& density) {
   return LogDensity::of_scores(density.dim(), score);
 }
 
-Run run_chains(const LogDensity& density, const Tensor& start, const Course& course,
-               const Move& move, Generator& rng) {
-  check(course, density, start);
-  const std::int64_t chains = start.size(0), groups = course.adaptation.groups,
-                     all = course.adaptation.warmup + course.draws * course.thin;
-  Record record(chains, course.draws, density.dim());
+Run run_chains(const LogDensity& density, const Tensor& start, const Schedule& schedule,
+               const TransitionKernel& kernel, Generator& rng) {
+  check(schedule, density, start);
+  const std::int64_t chains = start.size(0), groups = schedule.adaptation.groups,
+                     all = schedule.adaptation.warmup + schedule.draws * schedule.thin;
+  Record record(chains, schedule.draws, density.dim());
   std::int64_t gradients = 0;
   const LogDensity counted = LogDensity::of_scores(density.dim(), [&](const Tensor& theta) {
     gradients += theta.size(0);
     const Score score = density.score(theta);
     return Score{contiguous(score.value.detach()), contiguous(score.gradient.detach())};
   });
-  Phase at = begin(course.operation, counted, start, groups);
+  Phase at = begin(schedule.operation, counted, start, groups);
   const Sources sources(rng.split(rng.reserve(1)), groups, chains);
-  Adaptation adaptation(course.operation, course.adaptation, groups * chains, density.dim());
-  if (course.adaptation.step == 0) adaptation.find_steps(counted, at, sources.at(all));
+  Adaptation adaptation(schedule.operation, schedule.adaptation, groups * chains, density.dim());
+  if (schedule.adaptation.step == 0) adaptation.find_steps(counted, at, sources.at(all));
   for (std::int64_t t = 0; t < all; ++t) {
-    Numbers numbers = sources.at(t);
-    const bool counts = t >= course.adaptation.warmup;
-    const Moved moved = move(counted, at, adaptation.tuning(), numbers, counts);
+    RandomStreams streams = sources.at(t);
+    const bool counts = t >= schedule.adaptation.warmup;
+    const Moved moved = kernel(counted, at, adaptation.tuning(), streams, counts);
     if (counts) {
       record.count(moved);
-      const std::int64_t s = t - course.adaptation.warmup + 1;
-      if (s % course.thin == 0) record.keep(at, s / course.thin - 1);
+      const std::int64_t s = t - schedule.adaptation.warmup + 1;
+      if (s % schedule.thin == 0) record.keep(at, s / schedule.thin - 1);
     } else {
-      adaptation.learn(t, moved, counted, at, numbers);
+      adaptation.learn(t, moved, counted, at, streams);
     }
-    if (course.progress) course.progress(t + 1, all);
+    if (schedule.progress) schedule.progress(t + 1, all);
   }
   Run run{record.finish(), {}};
   run.chains.gradients = gradients;
@@ -174,6 +174,12 @@ Run run_chains(const LogDensity& density, const Tensor& start, const Course& cou
   run.chains.inverse_mass = adaptation.inverse_mass(0);
   for (std::int64_t g = 0; g < groups; ++g) run.steps.push_back(adaptation.step(g));
   return run;
+}
+
+Chains sample_chains(const LogDensity& density, const Tensor& start, const Schedule& schedule,
+                     const TransitionKernel& kernel, Generator& rng) {
+  return run_chains(of_single_rows(schedule.operation, density), start, schedule, kernel, rng)
+      .chains;
 }
 
 }  // namespace ladon::samplers

@@ -1,5 +1,8 @@
 #pragma once
-// The course of a run, which samplers share: warm-up, draws, what is kept of them.
+// What samplers by transition kernels share: the schedule of a run, its warm-up, and what is kept of it.
+//
+// A sampler of one's own is a TransitionKernel (tests/consumer/mala.cpp): it moves all chains by one draw,
+// and sample_chains() finds its step and mass, checks the density, and keeps the draws.
 
 #include <cstdint>
 #include <functional>
@@ -10,15 +13,16 @@
 namespace ladon::samplers {
 
 /// What the options of all samplers have in common.
-struct Course {
-  const char* operation;
-  std::int64_t draws, thin;
-  AdaptationOptions adaptation;
-  std::function<void(std::int64_t done, std::int64_t of)> progress;
+struct Schedule {
+  const char* operation = "sample_chains";  ///< What an Error names.
+  std::int64_t draws = 1000;                ///< Kept of each chain.
+  std::int64_t thin = 1;                    ///< One of so many draws is kept.
+  AdaptationOptions adaptation = {};
+  std::function<void(std::int64_t done, std::int64_t of)> progress = {};
 };
 
 template <class Options>
-Course course_of(const char* operation, const Options& o) {
+Schedule schedule_of(const char* operation, const Options& o) {
   return {operation,
           o.draws,
           o.thin,
@@ -31,9 +35,10 @@ Course course_of(const char* operation, const Options& o) {
 /// not depend on the others.
 LogDensity of_single_rows(const char* operation, const LogDensity& density);
 
-/// Moves all rows by one draw; `counts`: after warm-up.
-using Move = std::function<Moved(const LogDensity& density, Phase& at, const Tuning& tuning,
-                                 Numbers& numbers, bool counts)>;
+/// Moves all rows by one draw, leaving their density invariant; `counts`: after warm-up.
+using TransitionKernel =
+    std::function<Moved(const LogDensity& density, Phase& at, const Tuning& tuning,
+                        RandomStreams& streams, bool counts)>;
 
 struct Run {
   Chains chains;              ///< Of the rows of group 0.
@@ -43,7 +48,11 @@ struct Run {
 /// Row g·C + c begins at start[c] (start [C, D] of any floating dtype) and is number c of group g. Chain
 /// c draws its numbers from generators of its own, split from one block of `rng`. Throws Error for bad
 /// options and where a start is not finite.
-Run run_chains(const LogDensity& density, const Tensor& start, const Course& course,
-               const Move& move, Generator& rng);
+Run run_chains(const LogDensity& density, const Tensor& start, const Schedule& schedule,
+               const TransitionKernel& kernel, Generator& rng);
+
+/// The same of one group, with a density that is checked by of_single_rows().
+Chains sample_chains(const LogDensity& density, const Tensor& start, const Schedule& schedule,
+                     const TransitionKernel& kernel, Generator& rng);
 
 }  // namespace ladon::samplers

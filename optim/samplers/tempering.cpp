@@ -138,10 +138,10 @@ class Tempering {
   }
 
   Moved move(const LogDensity& density, Phase& at, const Tuning& tuning, std::int64_t steps,
-             Numbers& numbers, bool counts) {
-    const Moved moved = hmc_move(density, at, tuning, steps, numbers);
+             RandomStreams& streams, bool counts) {
+    const Moved moved = hmc_move(density, at, tuning, steps, streams);
     parts_.accept(moved.accepted);
-    const Tensor order = swaps(numbers, counts);
+    const Tensor order = swaps(streams, counts);
     at.position = index_select(at.position, 0, order);
     at.score = parts_.permute(order);
     return moved;
@@ -163,7 +163,7 @@ class Tempering {
   }
 
   /// Decides the swaps of a draw: which row goes where.
-  Tensor swaps(Numbers& numbers, bool counts) {
+  Tensor swaps(RandomStreams& streams, bool counts) {
     std::vector<std::int64_t> order(betas_.size() * std::size_t(chains_));
     std::iota(order.begin(), order.end(), std::int64_t{0});
     for (std::size_t k = draws_++ % 2; k + 1 < betas_.size(); k += 2)
@@ -176,7 +176,7 @@ class Tempering {
           result_.swap_rates[k] += probability;
           attempts_[k] += 1;
         }
-        if (!(numbers.rows[cold].uniform() < probability)) continue;
+        if (!(streams.rows[cold].uniform() < probability)) continue;
         std::swap(order[cold], order[hot]);
         journeys_[c].swap(k);
       }
@@ -199,19 +199,19 @@ class Tempering {
 Tempered temper(const LogDensity* base, const LogDensity& likelihood, const Tensor& start,
                 const TemperingOptions& options, Generator& rng) {
   check_steps(operation, options.steps);
-  Course course = course_of(operation, options);
+  Schedule schedule = schedule_of(operation, options);
   const std::vector<double> betas = ladder(options);
   LADON_CHECK(base || betas.back() > 0, operation,
               "the last β is 0, and p⁰ is no density; give a base");
-  course.adaptation.groups = std::int64_t(betas.size());
+  schedule.adaptation.groups = std::int64_t(betas.size());
   const bool rows = start.defined() && start.rank() == 2;  // else run_chains says so
   Tempering tempering(base, likelihood, betas, rows ? start.size(0) : 1);
-  const Move move = [&](const LogDensity& scored, Phase& at, const Tuning& tuning, Numbers& numbers,
-                        bool counts) {
-    return tempering.move(scored, at, tuning, options.steps, numbers, counts);
+  const TransitionKernel kernel = [&](const LogDensity& scored, Phase& at, const Tuning& tuning,
+                                      RandomStreams& streams, bool counts) {
+    return tempering.move(scored, at, tuning, options.steps, streams, counts);
   };
   return tempering.result(
-      run_chains(tempering.density(likelihood.dim()), start, course, move, rng));
+      run_chains(tempering.density(likelihood.dim()), start, schedule, kernel, rng));
 }
 
 }  // namespace

@@ -101,9 +101,9 @@ TEST(Adaptation, FindsAStepForEachGroup) {
   });
   Adaptation adaptation("hmc", {.groups = 2}, 4, 3);
   const Tensor start = gaussian({4, 3}, 1) * scale;
-  Numbers numbers{{}, Generator(1)};
-  for (std::uint64_t r = 0; r < 4; ++r) numbers.rows.push_back(Generator(r));
-  adaptation.find_steps(density, at(density, start, start), numbers);
+  RandomStreams streams{{}, Generator(1)};
+  for (std::uint64_t r = 0; r < 4; ++r) streams.rows.push_back(Generator(r));
+  adaptation.find_steps(density, at(density, start, start), streams);
   EXPECT_GT(adaptation.step(0), 0.25);
   EXPECT_LT(adaptation.step(0), 8);
   EXPECT_GT(adaptation.step(1), 250);
