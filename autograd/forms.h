@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ladon/autograd/record.h"
+#include "ladon/core/modes.h"
 
 namespace ladon {
 
@@ -35,31 +36,20 @@ auto fast_or_composed(const char* name, std::initializer_list<Input> inputs, con
 
 /// While one is alive, every pair takes its composed form on this thread: to test the fast form
 /// against, and to see what it saves.
-class ComposedForms {
- public:
-  ComposedForms();
-  ~ComposedForms();
-  ComposedForms(const ComposedForms&) = delete;
-  ComposedForms& operator=(const ComposedForms&) = delete;
-
- private:
-  bool before_;
+struct ComposedForms : private detail::Scoped<bool> {
+  ComposedForms() : Scoped(detail::modes.composing, true) {}
 };
 
 /// Counts, while it is the last one alive on this thread, which forms were taken.
-class CountForms {
+class CountForms : private detail::Scoped<CountForms*> {
  public:
-  CountForms();
-  ~CountForms();
-  CountForms(const CountForms&) = delete;
-  CountForms& operator=(const CountForms&) = delete;
+  CountForms() : Scoped(detail::modes.watchers.counting, this) {}
 
   int fast(const std::string& name) const;
   int composed(const std::string& name) const;
 
  private:
   friend bool detail::take_fast(const char* name, std::initializer_list<Input> inputs);
-  CountForms* before_;
   std::map<std::string, int> fast_, composed_;
 };
 

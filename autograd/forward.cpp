@@ -11,22 +11,14 @@
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/reduce.h"
 #include "ladon/core/mapped.h"
+#include "ladon/core/modes.h"
 
 namespace ladon {
 namespace {
 
-thread_local bool pushing = false;
-
 /// Inside, dual numbers are plain: what finds a tangent has none itself.
-class Pushing {
- public:
-  Pushing() : before_(std::exchange(pushing, true)) {}
-  ~Pushing() { pushing = before_; }
-  Pushing(const Pushing&) = delete;
-  Pushing& operator=(const Pushing&) = delete;
-
- private:
-  bool before_;
+struct Pushing : private detail::Scoped<bool> {
+  Pushing() : Scoped(detail::modes.pushing, true) {}
 };
 
 /// Keeps the gradients that a rule gives of the inputs which have tangents.
@@ -105,7 +97,7 @@ Dual unpack_dual(const Tensor& x) {
 
 namespace detail {
 
-bool tangents_enabled() { return !pushing; }
+bool tangents_enabled() { return !modes.pushing; }
 
 std::uint64_t new_level() {
   static std::atomic<std::uint64_t> next{1};

@@ -22,24 +22,15 @@
 #include "ladon/core/modes.h"
 
 namespace ladon {
-namespace {
-
-thread_local const char* sweeping = "";  // the operation whose gradient this thread computes
-
-}  // namespace
 
 // --- grad mode ---
 
 bool grad_enabled() { return detail::modes.recording; }
-GradMode::GradMode(bool enabled) : before_(std::exchange(detail::modes.recording, enabled)) {}
-GradMode::~GradMode() { detail::modes.recording = before_; }
-DetectAnomaly::DetectAnomaly() : before_(std::exchange(detail::modes.detecting, true)) {}
-DetectAnomaly::~DetectAnomaly() { detail::modes.detecting = before_; }
 
 void Saved::throw_edited() const {
-  detail::fail("backward", "the gradient of `", sweeping, "` needs a tensor of shape ",
-               tensor_.shape(), " that was edited in place: version ", version_,
-               " was saved, version ", tensor_.storage().version(),
+  detail::fail("backward", "the gradient of `", detail::modes.sweeping,
+               "` needs a tensor of shape ", tensor_.shape(), " that was edited in place: version ",
+               version_, " was saved, version ", tensor_.storage().version(),
                " is there; edit a copy, or edit after backward");
 }
 
@@ -151,14 +142,15 @@ class Sweep final : GradientSink {
   template <class Arrived>
   void run(const Arrived& arrived) {
     const GradMode mode(create_graph_);
-    const Sweeping scope;
+    // names the operation in errors from inside, also where one sweep runs within another
+    const detail::Scoped scope(detail::modes.sweeping, "");
     for (const std::size_t i : order()) {
       Visit& visit = visits_[i];
       if (!visit.wanted || !visit.gradient.defined()) continue;
       arrived(visit);
       if (!visit.gradient.defined()) continue;
       current_ = &visit;
-      sweeping = visit.node->operation();
+      detail::modes.sweeping = visit.node->operation();
       {
         const Profile::Gradient timed(*visit.node);
         visit.node->backward(visit.gradient, *this);
@@ -229,12 +221,6 @@ class Sweep final : GradientSink {
                 current_->node->operation(), "` (shape ", current_->node->shape(),
                 ") contains NaN");
   }
-
-  /// Names the operation in errors from inside, also where one sweep runs within another.
-  struct Sweeping {
-    const char* before = sweeping;
-    ~Sweeping() { sweeping = before; }
-  };
 
   std::vector<Visit> visits_;
   std::vector<std::size_t> input_visits_;  // of all visits, one after the other

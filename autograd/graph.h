@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ladon/autograd/hook.h"
+#include "ladon/core/modes.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon {
@@ -16,15 +17,8 @@ namespace ladon {
 bool grad_enabled();
 
 /// Switches recording off (or on) on this thread until the end of the scope.
-class GradMode {
- public:
-  explicit GradMode(bool enabled);
-  ~GradMode();
-  GradMode(const GradMode&) = delete;
-  GradMode& operator=(const GradMode&) = delete;
-
- private:
-  bool before_;
+struct GradMode : private detail::Scoped<bool> {
+  explicit GradMode(bool enabled) : Scoped(detail::modes.recording, enabled) {}
 };
 struct NoGrad : GradMode {
   NoGrad() : GradMode(false) {}
@@ -35,15 +29,8 @@ struct EnableGrad : GradMode {
 
 /// While one is alive on this thread, the reverse sweep throws Error at the first operation whose
 /// gradient contains a NaN, and names it.
-class DetectAnomaly {
- public:
-  DetectAnomaly();
-  ~DetectAnomaly();
-  DetectAnomaly(const DetectAnomaly&) = delete;
-  DetectAnomaly& operator=(const DetectAnomaly&) = delete;
-
- private:
-  bool before_;
+struct DetectAnomaly : private detail::Scoped<bool> {
+  DetectAnomaly() : Scoped(detail::modes.detecting, true) {}
 };
 
 // --- the reverse sweep ---

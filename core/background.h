@@ -18,8 +18,8 @@ auto in_background(Make make) {
   // With both policies it is also made when asked for if no thread can be started.
   constexpr auto soon = std::launch::async | std::launch::deferred;
   return std::async(num_threads() > 1 ? soon : std::launch::deferred,
-                    [make = std::move(make), modes = detail::modes]() mutable {
-                      const detail::UnderModes scope(modes);
+                    [make = std::move(make), modes = detail::modes.of_task()]() mutable {
+                      const detail::Scoped scope(detail::modes, modes);
                       return make();
                     });
 }

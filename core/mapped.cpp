@@ -5,15 +5,6 @@
 #include "ladon/core/view.h"
 
 namespace ladon::mapped {
-namespace {
-
-thread_local int scopes = 0;
-
-}  // namespace
-
-Scope::Scope() { ++scopes; }
-Scope::~Scope() { --scopes; }
-bool active() { return scopes > 0; }
 
 Tensor hide(const Tensor& x) {
   if (!x.defined()) return x;

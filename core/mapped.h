@@ -16,19 +16,16 @@
 #include <initializer_list>
 #include <vector>
 
+#include "ladon/core/modes.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon::mapped {
 
 /// While one is alive on this thread, a function of one example is being computed for all.
-class Scope {
- public:
-  Scope();
-  ~Scope();
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
+struct Scope : private detail::Scoped<bool> {
+  Scope() : Scoped(detail::modes.mapping, true) {}
 };
-bool active();
+inline bool active() { return detail::modes.mapping; }
 
 /// [examples, shape..] as a mapped tensor of `shape`.
 Tensor hide(const Tensor& x);

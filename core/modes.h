@@ -1,30 +1,68 @@
 #pragma once
-// What is switched on for one thread.
+// The modes of a thread: how what it runs is computed, and what watches it.
+//
+// Each mode is set by a scope that users write (NoGrad, DetectAnomaly, ...), which is a Scoped of one
+// member. What runs in a thread's place on another one, a piece of a loop (parallel.h) or a task in the
+// background (background.h), has the same modes, without the watchers.
 
+#include <type_traits>
 #include <utility>
 
-namespace ladon::detail {
+namespace ladon {
 
-/// Each is set by a scope of its own, which users write, and handed on as a whole to what another thread
-/// does in this one's place (background.h).
+class CountForms;
+class RecordDraws;
+class ReplayDraws;
+class Trace;
+
+namespace detail {
+
 struct Modes {
-  bool recording = true;   ///< GradMode
-  bool detecting = false;  ///< DetectAnomaly
-  bool composing = false;  ///< ComposedForms
-  bool rowwise = false;    ///< RowwiseProducts
+  bool recording = true;      ///< GradMode
+  bool detecting = false;     ///< DetectAnomaly
+  bool composing = false;     ///< ComposedForms
+  bool rowwise = false;       ///< RowwiseProducts
+  bool mapping = false;       ///< mapped::Scope: a function of one example is computed for all.
+  bool pushing = false;       ///< A tangent is being found (forward.h); inside it there are none.
+  bool looking = false;       ///< LookThrough
+  const char* sweeping = "";  ///< The operation whose gradient is being computed.
+
+  /// What notes the calls of one thread, which no other may write to. A Profile, whose end need not be
+  /// that of a scope, stands in profile.cpp.
+  struct Watchers {
+    RecordDraws* recorder = nullptr;
+    ReplayDraws* player = nullptr;
+    CountForms* counting = nullptr;
+    Trace* trace = nullptr;
+  };
+  Watchers watchers = {};
+
+  /// Those of a task.
+  Modes of_task() const {
+    Modes modes = *this;
+    modes.watchers = {};
+    return modes;
+  }
 };
 inline constinit thread_local Modes modes;
 
-/// Those of another thread, while it is alive.
-class UnderModes {
+/// Sets a mode, or all of them, while it is alive; to be made and to end on one thread, in brackets.
+template <class T>
+class Scoped {
  public:
-  explicit UnderModes(const Modes& given) : before_(std::exchange(modes, given)) {}
-  ~UnderModes() { modes = before_; }
-  UnderModes(const UnderModes&) = delete;
-  UnderModes& operator=(const UnderModes&) = delete;
+  Scoped(T& mode, std::type_identity_t<T> value)
+      : mode_(mode), before_(std::exchange(mode, std::move(value))) {}
+  ~Scoped() { mode_ = std::move(before_); }
+  Scoped(const Scoped&) = delete;
+  Scoped& operator=(const Scoped&) = delete;
+
+ protected:
+  const T& before() const { return before_; }
 
  private:
-  Modes before_;
+  T& mode_;
+  T before_;
 };
 
-}  // namespace ladon::detail
+}  // namespace detail
+}  // namespace ladon

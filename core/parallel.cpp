@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "ladon/core/error.h"
+#include "ladon/core/modes.h"
 
 #ifdef LADON_TSAN
 extern "C" void __tsan_acquire(void*);
@@ -102,7 +103,8 @@ void for_range(std::int64_t n, std::int64_t grain,
   if (n <= 0) return;
   if (n <= grain) return body(0, n);
   const std::int64_t pieces = 1 + (n - 1) / grain;
-  const auto piece = [&](std::int64_t i) {
+  const auto piece = [&, modes = detail::modes.of_task()](std::int64_t i) {
+    const detail::Scoped scope(detail::modes, modes);
     body(i * grain, i == pieces - 1 ? n : (i + 1) * grain);
   };
   Pool& pool = Pool::instance();

@@ -20,8 +20,8 @@ int num_threads();
 namespace parallel {
 
 /// Calls body(begin, end) on consecutive pieces of [0, n), each of `grain` items (the last may be
-/// shorter), on all threads. Runs inline when there is one piece. Nesting is safe. An exception of
-/// a body is rethrown here.
+/// shorter), on all threads, each under the modes of this call (NoGrad holds there too; modes.h). Runs
+/// inline when there is one piece. Nesting is safe. An exception of a body is rethrown here.
 void for_range(std::int64_t n, std::int64_t grain,
                const std::function<void(std::int64_t, std::int64_t)>& body);
 

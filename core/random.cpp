@@ -111,22 +111,16 @@ Words Generator::block(std::uint64_t position) const {
       {low_word(seed_), high_word(seed_)});
 }
 
-namespace {
-
-thread_local RecordDraws* recorder = nullptr;
-thread_local ReplayDraws* player = nullptr;
-
-}  // namespace
-
 // A second run inside a second run draws from the innermost tape; all recorders note what it gave.
 std::uint64_t Generator::reserve(std::uint64_t blocks) {
   LADON_CHECK(!mapped::active(), "random",
               "numbers drawn inside vmap would be the same for every example; draw them outside, "
               "and pass them in");
+  const detail::Modes::Watchers& watchers = detail::modes.watchers;
   const std::uint64_t first =
-      player ? player->next(*this, blocks)
-             : std::atomic_ref(position_).fetch_add(blocks, std::memory_order_relaxed);
-  for (RecordDraws* r = recorder; r; r = r->outer_)
+      watchers.player ? watchers.player->next(*this, blocks)
+                      : std::atomic_ref(position_).fetch_add(blocks, std::memory_order_relaxed);
+  for (RecordDraws* r = watchers.recorder; r; r = r->before())
     r->tape_.draws.push_back({seed_, stream_, first, blocks});
   return first;
 }
@@ -139,14 +133,7 @@ void Generator::set_position(std::uint64_t blocks) {
   std::atomic_ref(position_).store(blocks, std::memory_order_relaxed);
 }
 
-RecordDraws::RecordDraws(DrawTape& tape) : tape_(tape), outer_(std::exchange(recorder, this)) {}
-RecordDraws::~RecordDraws() { recorder = outer_; }
-
-ReplayDraws::ReplayDraws(const char* operation, const DrawTape& tape)
-    : operation_(operation), tape_(tape), outer_(std::exchange(player, this)) {}
-ReplayDraws::~ReplayDraws() { player = outer_; }
-
-bool replaying() { return player != nullptr; }
+bool replaying() { return detail::modes.watchers.player != nullptr; }
 
 std::uint64_t ReplayDraws::next(const Generator& rng, std::uint64_t blocks) {
   if (used_ == tape_.draws.size()) fail();

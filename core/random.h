@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ladon/core/modes.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon {
@@ -77,28 +78,23 @@ struct DrawTape {
 };
 
 /// While one is alive on this thread, every reservation is noted on the tape.
-class RecordDraws {
+class RecordDraws : private detail::Scoped<RecordDraws*> {
  public:
-  explicit RecordDraws(DrawTape& tape);
-  ~RecordDraws();
-  RecordDraws(const RecordDraws&) = delete;
-  RecordDraws& operator=(const RecordDraws&) = delete;
+  explicit RecordDraws(DrawTape& tape)
+      : Scoped(detail::modes.watchers.recorder, this), tape_(tape) {}
 
  private:
   friend class Generator;
   DrawTape& tape_;
-  RecordDraws* outer_;
 };
 
 /// While one is alive on this thread, reservations give what the tape holds, in its order, and
 /// advance no generator. A reservation that differs from the tape's (another generator, another
 /// number of blocks, one too many) throws Error naming `operation`.
-class ReplayDraws {
+class ReplayDraws : private detail::Scoped<ReplayDraws*> {
  public:
-  ReplayDraws(const char* operation, const DrawTape& tape);
-  ~ReplayDraws();
-  ReplayDraws(const ReplayDraws&) = delete;
-  ReplayDraws& operator=(const ReplayDraws&) = delete;
+  ReplayDraws(const char* operation, const DrawTape& tape)
+      : Scoped(detail::modes.watchers.player, this), operation_(operation), tape_(tape) {}
   /// Throws Error unless all of the tape was drawn.
   void finish() const;
 
@@ -110,7 +106,6 @@ class ReplayDraws {
   const char* operation_;
   const DrawTape& tape_;
   std::size_t used_ = 0;
-  ReplayDraws* outer_;
 };
 
 /// Whether this thread is in such a second run: what counts its runs does not count this one.

@@ -1,21 +1,16 @@
 #pragma once
 // Products whose rows do not depend on each other, bit for bit.
 
+#include "ladon/core/modes.h"
+
 namespace ladon {
 
 /// While one is alive on this thread, products with matrices ([.., m, k] · [k, n], so every Linear) are
 /// summed row by row, in an order that depends on the matrix alone. Otherwise BLAS chooses the order by
 /// the number of rows, and the last bits of a row depend on how many stand beside it. So a token has the
 /// same logits alone, in a batch, and after a cache (layers/attention_cache.h).
-class RowwiseProducts {
- public:
-  RowwiseProducts();
-  ~RowwiseProducts();
-  RowwiseProducts(const RowwiseProducts&) = delete;
-  RowwiseProducts& operator=(const RowwiseProducts&) = delete;
-
- private:
-  bool before_;
+struct RowwiseProducts : private detail::Scoped<bool> {
+  RowwiseProducts() : Scoped(detail::modes.rowwise, true) {}
 };
 
 }  // namespace ladon

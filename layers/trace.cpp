@@ -6,22 +6,12 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 
-namespace ladon {
-namespace {
-
-thread_local Trace* innermost = nullptr;
-
-}  // namespace
-
-Trace::Trace() : outer_(std::exchange(innermost, this)) {}
-Trace::~Trace() { innermost = outer_; }
-Trace* Trace::active() { return innermost; }
-
-namespace trace {
+namespace ladon::trace {
 
 void product(const Tensor& x, const Tensor& y, double bias_scale) {
-  if (!innermost) return;
-  innermost->products.push_back({x.detach(), y});
+  Trace* trace = Trace::active();
+  if (!trace) return;
+  trace->products.push_back({x.detach(), y});
   if (bias_scale == 0) return;
   use(y, [bias_scale](const Tensor& delta) {  // [batch, .., out] → [batch, out]
     const Tensor rows = reshape(delta, {delta.size(0), -1, delta.size(-1)});
@@ -38,8 +28,7 @@ void affine(const Tensor& h, const Tensor& y) {
 }
 
 void use(const Tensor& y, std::function<Tensor(const Tensor& delta)> gradient) {
-  if (innermost) innermost->uses.push_back({y, std::move(gradient)});
+  if (Trace* trace = Trace::active()) trace->uses.push_back({y, std::move(gradient)});
 }
 
-}  // namespace trace
-}  // namespace ladon
+}  // namespace ladon::trace

@@ -9,12 +9,13 @@
 #include <functional>
 #include <vector>
 
+#include "ladon/core/modes.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon {
 
 /// While one is alive on this thread, layers record here each use of a trained tensor.
-class Trace {
+class Trace : private detail::Scoped<Trace*> {
  public:
   /// y = x·Wᵀ for a trained W:  input [batch, .., in], output [batch, .., out]. Axes between batch
   /// and channels are positions that share W. An input of i64 [batch, .., 1] stands for rows of the
@@ -29,19 +30,13 @@ class Trace {
     std::function<Tensor(const Tensor& delta)> gradient;
   };
 
-  Trace();
-  ~Trace();
-  Trace(const Trace&) = delete;
-  Trace& operator=(const Trace&) = delete;
+  Trace() : Scoped(detail::modes.watchers.trace, this) {}
 
   std::vector<Product> products;
   std::vector<Use> uses;
 
   /// The innermost trace of this thread, or null.
-  static Trace* active();
-
- private:
-  Trace* outer_;
+  static Trace* active() { return detail::modes.watchers.trace; }
 };
 
 namespace trace {

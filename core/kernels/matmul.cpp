@@ -272,10 +272,3 @@ Tensor affine(const Tensor& a, const Tensor& b, const Tensor& row) {
 }
 
 }  // namespace ladon::kernels
-
-namespace ladon {
-
-RowwiseProducts::RowwiseProducts() : before_(std::exchange(detail::modes.rowwise, true)) {}
-RowwiseProducts::~RowwiseProducts() { detail::modes.rowwise = before_; }
-
-}  // namespace ladon

@@ -21,8 +21,6 @@ auto located(const std::string& where, const F& f) {
   }
 }
 
-thread_local int lookers = 0;
-
 void check_finite_rows(const std::string& where, const char* what, const Tensor& x) {
   const std::vector<double> norms = rows::norms(x);
   for (std::size_t i = 0; i < norms.size(); ++i)
@@ -40,7 +38,7 @@ Tensor checked(const std::string& where, const char* what, const Shape& shape, D
   LADON_CHECK(x.defined(), "kernel", where, " gives no ", what, "; it must be ", expected);
   LADON_CHECK((x.dtype() == dtype || x.dtype() == f64) && x.shape() == shape, "kernel", where,
               " gives ", what, " as ", x.dtype(), " ", x.shape(), "; it must be ", expected);
-  if (lookers > 0) check_finite_rows(where, what, x);
+  if (detail::modes.looking) check_finite_rows(where, what, x);
   return contiguous(x.detach());
 }
 
@@ -69,9 +67,6 @@ ValueAndSlope of_profile(const std::function<Tensor(const Tensor&)>& profile, Te
 }
 
 }  // namespace
-
-LookThrough::LookThrough() { ++lookers; }
-LookThrough::~LookThrough() { --lookers; }
 
 KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const Tensor& theta,
                     Alpha alpha) {

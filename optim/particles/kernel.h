@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "ladon/core/modes.h"
 #include "ladon/optim/particles/alpha.h"
 #include "ladon/optim/particles/bandwidth.h"
 
@@ -50,12 +51,8 @@ KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const T
 /// While one lives, checked_at looks on this thread through all that kernels answer. A force that is not
 /// finite is then computed once more, so that the Error names its kernel: to look every time would cost as
 /// many passes over memory as the forces themselves.
-class LookThrough {
- public:
-  LookThrough();
-  ~LookThrough();
-  LookThrough(const LookThrough&) = delete;
-  LookThrough& operator=(const LookThrough&) = delete;
+struct LookThrough : private detail::Scoped<bool> {
+  LookThrough() : Scoped(detail::modes.looking, true) {}
 };
 
 /// K(θ_j, θ_i) = k_ij·I for a matrix k, f64 [M, M].

@@ -13,7 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "ladon/core/background.h"
 #include "ladon/core/error.h"
+#include "ladon/core/modes.h"
+#include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {
@@ -173,6 +176,49 @@ TEST_F(Parallel, AForkedChildFinishesItsLoopsOnOneThread) {
   int status = -1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+// Every mode that a thread has, in the pieces of its loops, in loops within them and in its tasks; and no
+// watcher, which two threads would write to.
+TEST_F(Parallel, PiecesAndTasksHaveTheModesOfTheirCaller) {
+  const auto are_ours = [](const detail::Modes& m) {
+    return !m.recording && m.detecting && m.composing && m.rowwise && m.mapping && m.pushing &&
+           m.looking && m.sweeping == std::string("softmax") && !m.watchers.recorder;
+  };
+  DrawTape tape;
+  for (const int threads : {1, 4}) {
+    set_num_threads(threads);
+    const detail::Modes before = detail::modes;
+    {
+      const detail::Scoped ours(detail::modes, {.recording = false,
+                                                .detecting = true,
+                                                .composing = true,
+                                                .rowwise = true,
+                                                .mapping = true,
+                                                .pushing = true,
+                                                .looking = true,
+                                                .sweeping = "softmax"});
+      const RecordDraws watching(tape);
+      std::atomic<int> wrong{0};
+      parallel::for_range(64, 1, [&](std::int64_t, std::int64_t) {
+        wrong += !are_ours(detail::modes);
+        const detail::Scoped own(detail::modes.rowwise, false);
+        parallel::for_range(4, 1, [&](std::int64_t, std::int64_t) {
+          wrong += detail::modes.rowwise || detail::modes.recording;
+        });
+        wrong += detail::modes.rowwise;
+      });
+      EXPECT_EQ(wrong, 0);
+      EXPECT_TRUE(parallel::in_background([&] { return are_ours(detail::modes); }).get());
+      EXPECT_TRUE(detail::modes.watchers.recorder == &watching);
+    }
+    EXPECT_EQ(detail::modes.recording, before.recording);
+    EXPECT_FALSE(detail::modes.rowwise || detail::modes.watchers.recorder);
+    std::atomic<int> left{0};  // on the threads that worked for us
+    parallel::for_range(64, 1,
+                        [&](std::int64_t, std::int64_t) { left += !detail::modes.recording; });
+    EXPECT_EQ(left, 0);
+  }
 }
 
 TEST_F(Parallel, MemoryIsAligned) {

@@ -160,9 +160,9 @@ using Kernels = std::function<Tensor(const Tensor& z, std::int64_t inputs)>;
 /// The same, `held` rows at a time, on all threads.
 Kernels in_pieces(Kernels kernels, std::int64_t held) {
   return [kernels = std::move(kernels), held](const Tensor& z, std::int64_t inputs) {
+    const NoGrad off;
     const Tensor all = empty({z.size(0), inputs, inputs}, f64);
     parallel::for_range(z.size(0), held, [&](std::int64_t begin, std::int64_t end) {
-      const NoGrad off;
       const Slice some{.start = begin, .stop = end};
       copy_(slice(all, 0, some), kernels(slice(z, 0, some), inputs));
     });

@@ -19,7 +19,6 @@ namespace ladon::infinite {
 namespace {
 
 void store(Gram& result, const Gram& part, const GramTile& tile) {
-  const NoGrad off;
   const std::vector<Index> window = {Slice{tile.row, tile.row + tile.rows},
                                      Slice{tile.column, tile.column + tile.columns}};
   for (const auto which : gram_matrices)

@@ -265,6 +265,7 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
               options.tile, ", ", options.checkpoint_seconds, " and ", options.replicates);
   const auto budget =
       static_cast<double>(options.memory_budget > 0 ? options.memory_budget : free_memory());
+  const NoGrad off;
   GramPlan plan;
   plan.a = a;
   plan.b = b;
@@ -272,7 +273,6 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   plan.wanted = options.entries;
   plan.held_bytes = held_bytes;
   if (a.count() == 0 || b.count() == 0) {
-    const NoGrad off;
     plan.shape = limit(a, b, Get::nngp, options.entries).nngp.shape();
     return plan;
   }
@@ -328,7 +328,6 @@ GramPlan of_first(const GramPlan& plan, std::int64_t rows, std::int64_t columns)
 }
 
 Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replicate) {
-  const NoGrad off;  // the mode is a thread's own
   static const Selves none;
   const bool known = !plan.selves_a.empty();
   const Passes::Rows rows{plan.a, known ? plan.selves_a[replicate] : none, tile.row,

@@ -79,7 +79,6 @@ Tensor compute(const GramPlan& plan, const GramTile& tile, Get get) {
   const GramTiles cut(tile.rows, tile.columns, plan.estimate.tile, diagonal);
   Tensor block = empty({tile.rows, tile.columns}, f64);
   parallel::for_range(cut.count(), 1, [&](std::int64_t i, std::int64_t end) {
-    const NoGrad off;
     for (; i < end; ++i) {
       const GramTile part = cut[i];
       const Gram k = compute_tile(

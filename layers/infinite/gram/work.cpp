@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/running_moments.h"
@@ -28,7 +27,6 @@ Gram compute_tile(const GramPlan& plan, const GramTile& tile) {
     Kernel k = gram_tile(plan, tile, 0);
     return {.nngp = std::move(k.nngp), .ntk = std::move(k.ntk), .nngp_se = {}, .ntk_se = {}};
   }
-  const NoGrad off;
   RunningMoments nngp, ntk;
   for (std::size_t r = 0; r < plan.passes.size(); ++r) {
     const Kernel k = gram_tile(plan, tile, r);
