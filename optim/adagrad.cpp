@@ -4,10 +4,7 @@
 #include "ladon/optim/parameters.h"
 
 namespace ladon {
-Adagrad::Adagrad(std::vector<Tensor> parameters, AdagradOptions options)
-    : Adagrad(one_group(std::move(parameters)), options) {}
-
-Adagrad::Adagrad(std::vector<ParameterGroup> groups, AdagradOptions options)
+Adagrad::Adagrad(ParameterGroups groups, AdagradOptions options)
     : Optimizer(std::move(groups), options.lr, options.weight_decay, {"sum_of_squares"}),
       options_(options) {
   detail::check_not_negative("adagrad", "lr_decay", options.lr_decay);

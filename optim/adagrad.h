@@ -17,8 +17,7 @@ struct AdagradOptions {
 /// (Duchi, Hazan and Singer 2011, with diagonal matrices; in torch's form)
 class Adagrad : public Optimizer {
  public:
-  explicit Adagrad(std::vector<Tensor> parameters, AdagradOptions options = {});
-  explicit Adagrad(std::vector<ParameterGroup> groups, AdagradOptions options = {});
+  explicit Adagrad(ParameterGroups groups, AdagradOptions options = {});
 
  protected:
   void update(Item& item, const Tensor& gradient, double lr) override;

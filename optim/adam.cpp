@@ -8,13 +8,10 @@
 
 namespace ladon {
 
-Adam::Adam(std::vector<Tensor> parameters, AdamOptions options)
-    : Adam(one_group(std::move(parameters)), options) {}
-
-Adam::Adam(std::vector<ParameterGroup> groups, AdamOptions options)
+Adam::Adam(ParameterGroups groups, AdamOptions options)
     : Adam(std::move(groups), options, Decay::coupled) {}
 
-Adam::Adam(std::vector<ParameterGroup> groups, const AdamOptions& options, Decay decay)
+Adam::Adam(ParameterGroups groups, const AdamOptions& options, Decay decay)
     : Optimizer(std::move(groups), options.lr, options.weight_decay,
                 options.amsgrad
                     ? std::vector<std::string>{"first_moment", "second_moment", "largest_second"}
@@ -40,10 +37,7 @@ void Adam::update(Item& item, const Tensor& gradient, double lr) {
                 options_.amsgrad ? item.moments[2] : Tensor(), step);
 }
 
-AdamW::AdamW(std::vector<Tensor> parameters, AdamWOptions options)
-    : AdamW(one_group(std::move(parameters)), options) {}
-
-AdamW::AdamW(std::vector<ParameterGroup> groups, AdamWOptions options)
+AdamW::AdamW(ParameterGroups groups, AdamWOptions options)
     : Adam(std::move(groups),
            {.lr = options.lr,
             .beta1 = options.beta1,

@@ -20,12 +20,11 @@ struct AdamOptions {
 /// (Kingma and Ba 2015)
 class Adam : public Optimizer {
  public:
-  explicit Adam(std::vector<Tensor> parameters, AdamOptions options = {});
-  explicit Adam(std::vector<ParameterGroup> groups, AdamOptions options = {});
+  explicit Adam(ParameterGroups groups, AdamOptions options = {});
 
  protected:
   enum class Decay { coupled, decoupled };
-  Adam(std::vector<ParameterGroup> groups, const AdamOptions& options, Decay decay);
+  Adam(ParameterGroups groups, const AdamOptions& options, Decay decay);
   void update(Item& item, const Tensor& gradient, double lr) override;
 
  private:
@@ -46,8 +45,7 @@ struct AdamWOptions {
 /// (Loshchilov and Hutter 2019)
 class AdamW : public Adam {
  public:
-  explicit AdamW(std::vector<Tensor> parameters, AdamWOptions options = {});
-  explicit AdamW(std::vector<ParameterGroup> groups, AdamWOptions options = {});
+  explicit AdamW(ParameterGroups groups, AdamWOptions options = {});
 };
 
 }  // namespace ladon

@@ -5,10 +5,7 @@
 
 namespace ladon {
 
-Lion::Lion(std::vector<Tensor> parameters, LionOptions options)
-    : Lion(one_group(std::move(parameters)), options) {}
-
-Lion::Lion(std::vector<ParameterGroup> groups, LionOptions options)
+Lion::Lion(ParameterGroups groups, LionOptions options)
     : Optimizer(std::move(groups), options.lr, options.weight_decay, {"momentum"}),
       options_(options) {
   detail::check_fraction("lion", "beta1", options.beta1);

@@ -18,8 +18,7 @@ struct LionOptions {
 /// (Chen et al. 2023, arXiv 2302.06675)
 class Lion : public Optimizer {
  public:
-  explicit Lion(std::vector<Tensor> parameters, LionOptions options = {});
-  explicit Lion(std::vector<ParameterGroup> groups, LionOptions options = {});
+  explicit Lion(ParameterGroups groups, LionOptions options = {});
 
  protected:
   void update(Item& item, const Tensor& gradient, double lr) override;

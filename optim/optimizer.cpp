@@ -17,7 +17,7 @@ std::string entry(std::size_t index, const std::string& name) {
 
 }  // namespace
 
-Optimizer::Optimizer(std::vector<ParameterGroup> groups, double lr, double weight_decay,
+Optimizer::Optimizer(ParameterGroups groups, double lr, double weight_decay,
                      std::vector<std::string> moment_names)
     : moment_names_(std::move(moment_names)) {
   set_lr(lr);
@@ -122,20 +122,16 @@ void Optimizer::load_state_dict(const StateDict& state) {
   lr_ = lr;
 }
 
-std::vector<ParameterGroup> one_group(std::vector<Tensor> parameters) {
-  return {ParameterGroup{.parameters = std::move(parameters)}};
-}
-
 bool bias_or_vector(const std::string& name, const Tensor& parameter) {
   return name.ends_with("bias") || parameter.rank() <= 1;
 }
 
-std::vector<ParameterGroup> decay_except(const Module& model, const ParameterChoice& spared) {
+ParameterGroups decay_except(const Module& model, const ParameterChoice& spared) {
   LADON_CHECK(static_cast<bool>(spared), "decay_except", "the choice is an empty function");
   ParameterGroup decayed, kept{.parameters = {}, .weight_decay = 0};
   for (const auto& [name, x] : model.named_parameters())
     (spared(name, x) ? kept : decayed).parameters.push_back(x);
-  std::vector<ParameterGroup> groups;
+  ParameterGroups groups;
   for (ParameterGroup& group : {std::ref(decayed), std::ref(kept)})
     if (!group.parameters.empty()) groups.push_back(std::move(group));
   return groups;

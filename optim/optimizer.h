@@ -18,8 +18,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ladon/core/tensor.h"
@@ -33,6 +35,16 @@ struct ParameterGroup {
   std::vector<Tensor> parameters;
   double lr_scale = 1;                      ///< Their rate is lr·lr_scale.
   std::optional<double> weight_decay = {};  ///< Instead of the optimizer's.
+};
+
+/// What an optimizer updates: groups of parameters. Tensors alone, as model.parameters(), are one group.
+struct ParameterGroups : std::vector<ParameterGroup> {
+  ParameterGroups() = default;
+  ParameterGroups(std::vector<ParameterGroup> groups) : vector(std::move(groups)) {}
+  ParameterGroups(std::initializer_list<ParameterGroup> groups) : vector(groups) {}
+  ParameterGroups(std::vector<Tensor> parameters) : vector{{.parameters = std::move(parameters)}} {}
+  ParameterGroups(std::initializer_list<Tensor> parameters)
+      : ParameterGroups(std::vector<Tensor>(parameters)) {}
 };
 
 class Optimizer {
@@ -80,7 +92,7 @@ class Optimizer {
 
   /// Throws Error if there is no parameter, one is not a contiguous leaf that requires a gradient,
   /// one comes twice, or a setting is negative or not finite.
-  Optimizer(std::vector<ParameterGroup> groups, double lr, double weight_decay,
+  Optimizer(ParameterGroups groups, double lr, double weight_decay,
             std::vector<std::string> moment_names);
 
   /// Updates one parameter with its (contiguous) gradient; `lr` already has the group's scale.
@@ -100,9 +112,6 @@ class Optimizer {
   std::int64_t steps_ = 0;
 };
 
-/// One group with default settings.
-std::vector<ParameterGroup> one_group(std::vector<Tensor> parameters);
-
 /// Chooses parameters of a module by their dotted name and value.
 using ParameterChoice = std::function<bool(const std::string& name, const Tensor& parameter)>;
 /// Biases (names that end in "bias") and what has at most one axis (the weights of norms).
@@ -110,7 +119,6 @@ bool bias_or_vector(const std::string& name, const Tensor& parameter);
 /// A model's parameters in two groups: first those that weight decay is for, then those it spares.
 /// A group that would be empty is left out. Throws Error if `spared` is empty.
 ///   AdamW adam(decay_except(model, [](auto& name, auto&) { return name == "embedding.weight"; }));
-std::vector<ParameterGroup> decay_except(const Module& model,
-                                         const ParameterChoice& spared = bias_or_vector);
+ParameterGroups decay_except(const Module& model, const ParameterChoice& spared = bias_or_vector);
 
 }  // namespace ladon

@@ -15,10 +15,7 @@ std::vector<std::string> moment_names(const RmspropOptions& options) {
 
 }  // namespace
 
-Rmsprop::Rmsprop(std::vector<Tensor> parameters, RmspropOptions options)
-    : Rmsprop(one_group(std::move(parameters)), options) {}
-
-Rmsprop::Rmsprop(std::vector<ParameterGroup> groups, RmspropOptions options)
+Rmsprop::Rmsprop(ParameterGroups groups, RmspropOptions options)
     : Optimizer(std::move(groups), options.lr, options.weight_decay, moment_names(options)),
       options_(options) {
   detail::check_fraction("rmsprop", "decay", options.decay);

@@ -20,8 +20,7 @@ struct RmspropOptions {
 /// (Tieleman and Hinton 2012; centered: Graves 2013, arXiv 1308.0850; in torch's form)
 class Rmsprop : public Optimizer {
  public:
-  explicit Rmsprop(std::vector<Tensor> parameters, RmspropOptions options = {});
-  explicit Rmsprop(std::vector<ParameterGroup> groups, RmspropOptions options = {});
+  explicit Rmsprop(ParameterGroups groups, RmspropOptions options = {});
 
  protected:
   void update(Item& item, const Tensor& gradient, double lr) override;

@@ -8,10 +8,7 @@
 
 namespace ladon {
 
-Sgd::Sgd(std::vector<Tensor> parameters, SgdOptions options)
-    : Sgd(one_group(std::move(parameters)), options) {}
-
-Sgd::Sgd(std::vector<ParameterGroup> groups, SgdOptions options)
+Sgd::Sgd(ParameterGroups groups, SgdOptions options)
     : Optimizer(
           std::move(groups), options.lr, options.weight_decay,
           options.momentum > 0 ? std::vector<std::string>{"momentum"} : std::vector<std::string>{}),

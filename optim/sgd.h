@@ -17,8 +17,7 @@ struct SgdOptions {
 /// x − lr·(g + μm), without momentum x − lr·g.   (Sutskever et al. 2013, in torch's form)
 class Sgd : public Optimizer {
  public:
-  explicit Sgd(std::vector<Tensor> parameters, SgdOptions options = {});
-  explicit Sgd(std::vector<ParameterGroup> groups, SgdOptions options = {});
+  explicit Sgd(ParameterGroups groups, SgdOptions options = {});
 
  protected:
   void update(Item& item, const Tensor& gradient, double lr) override;

@@ -8,10 +8,7 @@
 
 namespace ladon {
 
-Sgld::Sgld(std::vector<Tensor> parameters, SgldOptions options, Generator rng)
-    : Sgld(one_group(std::move(parameters)), options, rng) {}
-
-Sgld::Sgld(std::vector<ParameterGroup> groups, SgldOptions options, Generator rng)
+Sgld::Sgld(ParameterGroups groups, SgldOptions options, Generator rng)
     : Sampler(std::move(groups), options.lr, options.target, rng, {}) {}
 
 void Sgld::update(Item& item, const Tensor& gradient, double lr) {
@@ -19,10 +16,7 @@ void Sgld::update(Item& item, const Tensor& gradient, double lr) {
   add_noise(item.parameter, item, std::sqrt(2 * heat(lr)));
 }
 
-Psgld::Psgld(std::vector<Tensor> parameters, PsgldOptions options, Generator rng)
-    : Psgld(one_group(std::move(parameters)), options, rng) {}
-
-Psgld::Psgld(std::vector<ParameterGroup> groups, PsgldOptions options, Generator rng)
+Psgld::Psgld(ParameterGroups groups, PsgldOptions options, Generator rng)
     : Sampler(std::move(groups), options.lr, options.target, rng, {"second_moment"}),
       options_(options) {
   detail::check_fraction("psgld", "beta", options.beta);

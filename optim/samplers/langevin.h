@@ -17,8 +17,7 @@ struct SgldOptions {
 /// variance at rest is T/(Nκ)/(1 − rκ/2), too large by about rκ/2; from rκ = 2 on there is no rest.
 class Sgld : public Sampler {
  public:
-  Sgld(std::vector<Tensor> parameters, SgldOptions options, Generator rng);
-  Sgld(std::vector<ParameterGroup> groups, SgldOptions options, Generator rng);
+  Sgld(ParameterGroups groups, SgldOptions options, Generator rng);
 
  protected:
   void update(Item& item, const Tensor& gradient, double lr) override;
@@ -45,8 +44,7 @@ struct PsgldOptions {
 /// 1.11, 1.34 and 1.75 for r = 0.1, 0.01 and 0.001 (measured), and 2 for r → 0.
 class Psgld : public Sampler {
  public:
-  Psgld(std::vector<Tensor> parameters, PsgldOptions options, Generator rng);
-  Psgld(std::vector<ParameterGroup> groups, PsgldOptions options, Generator rng);
+  Psgld(ParameterGroups groups, PsgldOptions options, Generator rng);
 
  protected:
   void update(Item& item, const Tensor& gradient, double lr) override;

@@ -14,7 +14,7 @@ void check_temperature(double temperature) {
               temperature, "; it must be finite and at least 0");
 }
 
-std::vector<ParameterGroup> without_decay(std::vector<ParameterGroup> groups) {
+ParameterGroups without_decay(ParameterGroups groups) {
   for (const ParameterGroup& group : groups)
     LADON_CHECK(!group.weight_decay, "sampler", "a group has the weight_decay ",
                 group.weight_decay.value_or(0),
@@ -29,7 +29,7 @@ bool all_finite(const Tensor& x) {  // a finite sum has finite terms alone
 
 }  // namespace
 
-Sampler::Sampler(std::vector<ParameterGroup> groups, double lr, const Target& target, Generator rng,
+Sampler::Sampler(ParameterGroups groups, double lr, const Target& target, Generator rng,
                  std::vector<std::string> moment_names)
     : Optimizer(without_decay(std::move(groups)), lr, 0, std::move(moment_names)),
       target_(target),

@@ -15,10 +15,7 @@ void check_friction(const char* operation, double friction) {
 
 }  // namespace
 
-Sghmc::Sghmc(std::vector<Tensor> parameters, SghmcOptions options, Generator rng)
-    : Sghmc(one_group(std::move(parameters)), options, rng) {}
-
-Sghmc::Sghmc(std::vector<ParameterGroup> groups, SghmcOptions options, Generator rng)
+Sghmc::Sghmc(ParameterGroups groups, SghmcOptions options, Generator rng)
     : Sampler(std::move(groups), options.lr, options.target, rng, {"velocity"}),
       friction_(options.friction) {
   check_friction("sghmc", friction_);
@@ -32,10 +29,7 @@ void Sghmc::update(Item& item, const Tensor& gradient, double lr) {
   add_(item.parameter, v);
 }
 
-Sgnht::Sgnht(std::vector<Tensor> parameters, SgnhtOptions options, Generator rng)
-    : Sgnht(one_group(std::move(parameters)), options, rng) {}
-
-Sgnht::Sgnht(std::vector<ParameterGroup> groups, SgnhtOptions options, Generator rng)
+Sgnht::Sgnht(ParameterGroups groups, SgnhtOptions options, Generator rng)
     : Sampler(std::move(groups), options.lr, options.target, rng, {"velocity", "friction"}),
       friction_(options.friction),
       response_(options.response) {

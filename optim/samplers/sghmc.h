@@ -20,8 +20,7 @@ struct SghmcOptions {
 /// T/(Nκ)·(2 − a)/(2 − a − rκ/2); from rκ = 4 − 2a on there is no rest.
 class Sghmc : public Sampler {
  public:
-  Sghmc(std::vector<Tensor> parameters, SghmcOptions options, Generator rng);
-  Sghmc(std::vector<ParameterGroup> groups, SghmcOptions options, Generator rng);
+  Sghmc(ParameterGroups groups, SghmcOptions options, Generator rng);
 
  protected:
   void update(Item& item, const Tensor& gradient, double lr) override;
@@ -54,8 +53,7 @@ struct SgnhtOptions {
 /// negative for a while. At T = 0 or r = 0 the thermostat keeps its value.
 class Sgnht : public Sampler {
  public:
-  Sgnht(std::vector<Tensor> parameters, SgnhtOptions options, Generator rng);
-  Sgnht(std::vector<ParameterGroup> groups, SgnhtOptions options, Generator rng);
+  Sgnht(ParameterGroups groups, SgnhtOptions options, Generator rng);
 
  protected:
   void update(Item& item, const Tensor& gradient, double lr) override;

@@ -12,8 +12,8 @@ struct LionOptions {
 
 class Lion : public Optimizer {
  public:
-  explicit Lion(std::vector<Tensor> parameters, LionOptions options = {})
-      : Optimizer(one_group(std::move(parameters)), options.lr, options.weight_decay, {"momentum"}),
+  explicit Lion(ParameterGroups groups, LionOptions options = {})
+      : Optimizer(std::move(groups), options.lr, options.weight_decay, {"momentum"}),
         options_(options) {}
 
  protected:

@@ -11,10 +11,9 @@ using namespace ladon;
 
 class MassiveSgld : public Sampler {
  public:
-  MassiveSgld(std::vector<Tensor> parameters, std::vector<Tensor> masses, double lr,
-              const Target& target, Generator rng)
-      : Sampler(one_group(std::move(parameters)), lr, target, rng, {}),
-        masses_(std::move(masses)) {}
+  MassiveSgld(ParameterGroups groups, std::vector<Tensor> masses, double lr, const Target& target,
+              Generator rng)
+      : Sampler(std::move(groups), lr, target, rng, {}), masses_(std::move(masses)) {}
 
  protected:
   void update(Item& item, const Tensor& gradient, double lr) override {

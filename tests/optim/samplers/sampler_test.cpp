@@ -16,18 +16,18 @@ constexpr Target target{.count = 20, .prior_precision = 4, .temperature = 1.5};
 
 struct Case {
   std::string name;
-  std::function<std::unique_ptr<Sampler>(std::vector<ParameterGroup>, Generator rng)> make;
+  std::function<std::unique_ptr<Sampler>(ParameterGroups, Generator rng)> make;
   std::vector<double> after_five_steps;
   std::unique_ptr<Sampler> operator()(std::vector<Tensor> parameters,
                                       std::uint64_t seed = 11) const {
-    return make(one_group(std::move(parameters)), Generator(seed));
+    return make(std::move(parameters), Generator(seed));
   }
 };
 
 template <class S, class Options>
 Case sampler(const char* name, Options options, std::vector<double> expected) {
   return {name,
-          [=](std::vector<ParameterGroup> groups, Generator rng) {
+          [=](ParameterGroups groups, Generator rng) {
             return std::make_unique<S>(std::move(groups), options, rng);
           },
           std::move(expected)};
