@@ -44,6 +44,13 @@ void read_as(InputFile& file, Tensor& x, bool swap) {
   read_as<Raw>(file, to, x.count(), swap, [](Raw raw) { return static_cast<To>(raw); });
 }
 
+template <class Raw>
+void read_integers(InputFile& file, Tensor& x, bool swap) {
+  if (x.dtype() == f32) return read_as<Raw, float>(file, x, swap);
+  if (x.dtype() == f64) return read_as<Raw, double>(file, x, swap);
+  read_as<Raw, std::int64_t>(file, x, swap);
+}
+
 void read_unsigned(InputFile& file, Tensor& x, bool swap) {
   read_as<std::uint64_t>(
       file, x.mutable_data<std::int64_t>(), x.count(), swap, [&](std::uint64_t raw) {
@@ -113,33 +120,35 @@ std::uint64_t checked_bytes(std::string_view operation, const std::string& path,
   return empty ? 0 : static_cast<std::uint64_t>(bytes);
 }
 
-Tensor read_elements(InputFile& file, FileType type, const Shape& shape, bool big_endian) {
-  Tensor x = empty(shape, dtype_of(type));
+Tensor read_elements(InputFile& file, FileType type, const Shape& shape, bool big_endian,
+                     DType integers) {
+  const DType natural = dtype_of(type);
+  Tensor x = empty(shape, natural == i64 && item_size(type) <= 4 ? integers : natural);
   const bool swap = big_endian;
   switch (type) {
     case FileType::b1:
       read_as<std::uint8_t, bool>(file, x, swap);
       break;
     case FileType::i1:
-      read_as<std::int8_t, std::int64_t>(file, x, swap);
+      read_integers<std::int8_t>(file, x, swap);
       break;
     case FileType::i2:
-      read_as<std::int16_t, std::int64_t>(file, x, swap);
+      read_integers<std::int16_t>(file, x, swap);
       break;
     case FileType::i4:
-      read_as<std::int32_t, std::int64_t>(file, x, swap);
+      read_integers<std::int32_t>(file, x, swap);
       break;
     case FileType::i8:
       read_as<std::int64_t, std::int64_t>(file, x, swap);
       break;
     case FileType::u1:
-      read_as<std::uint8_t, std::int64_t>(file, x, swap);
+      read_integers<std::uint8_t>(file, x, swap);
       break;
     case FileType::u2:
-      read_as<std::uint16_t, std::int64_t>(file, x, swap);
+      read_integers<std::uint16_t>(file, x, swap);
       break;
     case FileType::u4:
-      read_as<std::uint32_t, std::int64_t>(file, x, swap);
+      read_integers<std::uint32_t>(file, x, swap);
       break;
     case FileType::u8:
       read_unsigned(file, x, swap);
