@@ -11,7 +11,7 @@ namespace ladon {
 
 /// One tensor of a model, and how it is called and laid out elsewhere.
 struct ForeignTensor {
-  std::string own, foreign;
+  std::string own = {}, foreign = {};
   std::function<Tensor(const Tensor& own)> out = {};  ///< To the foreign layout; empty: the same.
   std::function<Tensor(const Tensor& foreign)> in = {};  ///< And back.
   int axis = 0;  ///< Where parts > 1: the foreign tensor is that many own ones, side by side …

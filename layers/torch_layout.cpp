@@ -30,15 +30,36 @@ void check_torch_form(const MultiHeadAttention& layer) {
               layer.query.shape(), ", ", layer.key.shape(), ", ", layer.value.shape());
 }
 
-std::string renamed(const std::string& name,
-                    std::initializer_list<std::pair<const char*, const char*>> names) {
+using Names = std::initializer_list<std::pair<const char*, const char*>>;
+
+ForeignTensor renamed(const std::string& name, Names names) {
   for (const auto& [own, foreign] : names)
-    if (name == own) return foreign;
-  return name;
+    if (name == own) return {.foreign = foreign};
+  return {.foreign = name};
 }
 
-/// What PyTorch calls a member of a module.
-std::string torch_name(const Module& parent, const std::string& name) {
+/// [a, taps.., b] → [a, b, taps..], and back.
+Tensor channels_first(const Tensor& w) {
+  return w.rank() == 3 ? permute(w, {0, 2, 1}) : permute(w, {0, 3, 1, 2});
+}
+Tensor channels_last(const Tensor& w) {
+  return w.rank() == 3 ? permute(w, {0, 2, 1}) : permute(w, {0, 2, 3, 1});
+}
+
+ForeignTensor weight_of(const Conv& conv) {
+  const auto out = [taps = sizes_of(conv.windows)](const Tensor& w) {
+    Shape shape{w.size(0)};
+    for (int i = 0; i < taps.rank(); ++i) shape.append(taps[i]);
+    shape.append(w.size(1) / taps.count());
+    return channels_first(reshape(w, shape));
+  };
+  const auto in = [](const Tensor& w) { return flatten(channels_last(w), 1, -1); };
+  return {.foreign = "weight", .out = out, .in = in};
+}
+
+/// What PyTorch calls a member of a module, and how it lays it out.
+ForeignTensor form_of(const Module& parent, const std::string& name) {
+  if (const auto* own = dynamic_cast<const TorchForm*>(&parent)) return own->torch_form(name);
   if (dynamic_cast<const TransformerEncoderLayer*>(&parent))
     return renamed(name, {{"attention", "self_attn"},
                           {"attention_norm", "norm1"},
@@ -56,16 +77,13 @@ std::string torch_name(const Module& parent, const std::string& name) {
   if (dynamic_cast<const TransformerEncoder*>(&parent) ||
       dynamic_cast<const TransformerDecoder*>(&parent))
     return renamed(name, {{"final_norm", "norm"}});
-  if (dynamic_cast<const Sequential*>(&parent)) return name.substr(std::string("layers.").size());
-  return name;
-}
-
-/// [a, taps.., b] → [a, b, taps..], and back.
-Tensor channels_first(const Tensor& w) {
-  return w.rank() == 3 ? permute(w, {0, 2, 1}) : permute(w, {0, 3, 1, 2});
-}
-Tensor channels_last(const Tensor& w) {
-  return w.rank() == 3 ? permute(w, {0, 2, 1}) : permute(w, {0, 2, 3, 1});
+  if (dynamic_cast<const Sequential*>(&parent))
+    return {.foreign = name.substr(std::string("layers.").size())};
+  if (const auto* conv = dynamic_cast<const Conv*>(&parent); conv && name == "weight")
+    return weight_of(*conv);
+  if (dynamic_cast<const ConvTranspose*>(&parent) && name == "weight")
+    return {.foreign = name, .out = channels_first, .in = channels_last};
+  return {.foreign = name};
 }
 
 /// Lists the tensors of a model, keeping both names as it goes down.
@@ -79,21 +97,9 @@ class TorchNames final : public Visitor {
  protected:
   void parameter(std::string_view name, Tensor& x) override {
     if (!x.defined()) return;
-    ForeignTensor entry{own_ + std::string(name),
-                        foreign_ + torch_name(*parent_, std::string(name))};
-    if (const auto* conv = dynamic_cast<const Conv*>(parent_); conv && name == "weight") {
-      entry.out = [taps = sizes_of(conv->windows)](const Tensor& w) {
-        Shape shape{w.size(0)};
-        for (int i = 0; i < taps.rank(); ++i) shape.append(taps[i]);
-        shape.append(w.size(1) / taps.count());
-        return channels_first(reshape(w, shape));
-      };
-      entry.in = [](const Tensor& w) { return flatten(channels_last(w), 1, -1); };
-    }
-    if (dynamic_cast<const ConvTranspose*>(parent_) && name == "weight") {
-      entry.out = channels_first;
-      entry.in = channels_last;
-    }
+    ForeignTensor entry = form_of(*parent_, std::string(name));
+    entry.own = own_ + std::string(name);
+    entry.foreign = foreign_ + entry.foreign;
     list.push_back(std::move(entry));
   }
 
@@ -101,7 +107,7 @@ class TorchNames final : public Visitor {
     const std::string own = own_, foreign = foreign_;
     const Module* parent = parent_;
     own_ += std::string(name) + ".";
-    foreign_ += torch_name(*parent, std::string(name)) + ".";
+    foreign_ += form_of(*parent, std::string(name)).foreign + ".";
     visit(m);
     own_ = own;
     foreign_ = foreign;

@@ -17,8 +17,18 @@ namespace ladon {
 /// and eps are options, and are yours to match.)
 /// Throws Error where a layer has no form there: attention of another form, with shared keys, a hook,
 /// inputs of several widths, in ntk parameterization; a gated feed-forward block.
+/// A layer of your own says its names by TorchForm.
 StateDict to_torch(const Module& model);
 /// Copies such a state dict into the model, in any floating dtype. Errors besides as from_foreign's.
 void from_torch(Module& model, const StateDict& state);
+
+/// Base, beside Layer, of a layer of your own whose members PyTorch calls or lays out otherwise.
+class TorchForm {
+ public:
+  virtual ~TorchForm() = default;
+  /// A member, tensor or layer, by the name that visit() gives it: what it is called there and, of a
+  /// tensor, its layout. {.foreign = name} where nothing differs.
+  virtual ForeignTensor torch_form(const std::string& member) const = 0;
+};
 
 }  // namespace ladon
