@@ -41,8 +41,8 @@ struct LimitDraws {
 };
 
 struct MultiHeadAttentionOptions {
-  std::int64_t dim;  ///< Width of the queries and of the output.
-  std::int64_t heads;
+  std::int64_t dim = 0;  ///< Width of the queries and of the output; to be given, as are heads.
+  std::int64_t heads = 0;
   std::int64_t head_dim = 0;   ///< Width of a head; 0: dim/heads (Error if it does not divide).
   std::int64_t key_dim = 0;    ///< Width of the keys' input (cross-attention); 0: dim.
   std::int64_t value_dim = 0;  ///< Width of the values' input; 0: key_dim.
@@ -71,7 +71,7 @@ struct MultiHeadAttentionOptions {
 /// In ntk parameterization all weights are N(0, 1), and with d the width of each input
 ///   G_h = QK/(d·head_dim^p)·Q_h·K_hᵀ, p = ½ or 1;  out = OV/sqrt(value_head_dim·heads·d)·Σ_h … + σ_b·b
 /// (Hron, Bahri, Sohl-Dickstein and Novak 2020, "Infinite attention").
-struct MultiHeadAttention : Layer {
+struct MultiHeadAttention : Callable<MultiHeadAttention> {
   Tensor query;   ///< [heads, head_dim, dim]
   Tensor key;     ///< [kv_heads, head_dim, key_dim]; undefined when tied
   Tensor value;   ///< [kv_heads, value_head_dim, value_dim]
@@ -106,10 +106,6 @@ struct MultiHeadAttention : Layer {
   /// Self-attention:  [batch, T, dim] → [batch, T, out], or [batch, H, W, dim] → [batch, H, W, out].
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
   Tensor forward(const Tensor& x, const AttentionMask& mask) const;
-  using Layer::operator();
-  Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
-    return called([&] { return forward(x, mask); });
-  }
   /// Self-attention to the positions where mask (bool [batch, T]) is true.
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
     return forward(x, padding(mask));
@@ -118,28 +114,17 @@ struct MultiHeadAttention : Layer {
   /// value_dim] → [batch, Tq, out].
   Tensor forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
                  const AttentionMask& mask = {}) const;
-  Tensor operator()(const Tensor& queries, const Tensor& keys, const Tensor& values,
-                    const AttentionMask& mask = {}) const {
-    return called([&] { return forward(queries, keys, values, mask); });
-  }
 
   /// Self-attention of new positions x [batch, T, dim] to themselves and all that `cache` remembers, as
   /// one pass over all would give: to rounding, and bit for bit under RowwiseProducts, if weights are
   /// softmax's. tokens: bool [batch, T], false = padding. Not recorded. Throws Error unless causal, and with
   /// encodings that are added (`positions`).
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& tokens = {}) const;
-  Tensor operator()(const Tensor& x, KeyValueCache& cache, const Tensor& tokens = {}) const {
-    return called([&] { return forward(x, cache, tokens); });
-  }
   /// Cross-attention to a memory that is looked at many times: its keys and values, and what queries see
   /// of them. Throws Error with a hook or with `positions`.
   ProjectedMemory project_memory(const Tensor& keys, const Tensor& values) const;
   Tensor forward(const Tensor& queries, const ProjectedMemory& memory,
                  const AttentionMask& mask = {}) const;
-  Tensor operator()(const Tensor& queries, const ProjectedMemory& memory,
-                    const AttentionMask& mask = {}) const {
-    return called([&] { return forward(queries, memory, mask); });
-  }
 
   /// The same with the attention weights [batch, heads, Tq, Tk] and the heads' contexts
   /// [batch, heads, Tq, value_head_dim] (before the output projection).

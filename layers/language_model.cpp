@@ -32,9 +32,9 @@ LanguageModelOptions llama(std::int64_t vocabulary, std::int64_t layers, std::in
                     .hidden = hidden,
                     .dropout = 0,
                     .activation = Nonlinearity::silu,
-                    .projection_bias = false,
-                    .kv_heads = kv_heads,
-                    .hook = RotaryPositions({.base = rope_base}),
+                    .attention = {.kv_heads = kv_heads,
+                                  .projection_bias = false,
+                                  .hook = RotaryPositions({.base = rope_base})},
                     .normalization = Normalization::rms,
                     .norm_eps = norm_eps,
                     .gated = true,
@@ -47,7 +47,7 @@ LanguageModel::LanguageModel(LanguageModelOptions o, Generator& rng)
       dropout(o.layer.dropout, rng),
       body(
           [&] {
-            o.layer.causal = true;
+            o.layer.attention.causal = true;
             return TransformerEncoderOptions{o.layer, o.layers};
           }(),
           rng) {

@@ -29,7 +29,7 @@ LanguageModelOptions llama(std::int64_t vocabulary, std::int64_t layers, std::in
                            double rope_base = 10000, double norm_eps = 1e-5);
 
 /// Tokens i64 [batch, T] → logits of the tokens after them [batch, T, vocabulary].
-struct LanguageModel : Layer {
+struct LanguageModel : Callable<LanguageModel> {
   Embedding embedding;
   std::optional<LearnedPositions> positions;
   Dropout dropout;
@@ -39,13 +39,9 @@ struct LanguageModel : Layer {
   LanguageModel(LanguageModelOptions options, Generator& rng);
   Tensor forward(const Tensor& tokens) const override { return forward_masked(tokens, {}); }
   Tensor forward_masked(const Tensor& tokens, const Tensor& mask) const override;
-  using Layer::operator();
   /// New tokens after those that the cache remembers; mask: bool [batch, T], false = padding. Not
   /// recorded.
   Tensor forward(const Tensor& tokens, DecodingCache& cache, const Tensor& mask = {}) const;
-  Tensor operator()(const Tensor& tokens, DecodingCache& cache, const Tensor& mask = {}) const {
-    return called([&] { return forward(tokens, cache, mask); });
-  }
   void visit(Visitor& v) override;
   std::string describe() const override;
 

@@ -247,6 +247,22 @@ class Layer : public Module {
   Hooks hooks_;
 };
 
+/// Base of a layer that can be called with more than one tensor: every forward(...) of `Self` is also a
+/// call self(...), with what a call adds (where an Error arose, hooks). What no forward() takes is a call of
+/// Layer: layer(x, mask), layer(node).
+template <class Self>
+class Callable : public Layer {
+ public:
+  template <class... Arguments>
+  auto operator()(Arguments&&... arguments) const {
+    const auto& self = static_cast<const Self&>(*this);
+    if constexpr (requires { self.forward(std::forward<Arguments>(arguments)...); })
+      return called([&] { return self.forward(std::forward<Arguments>(arguments)...); });
+    else
+      return Layer::operator()(std::forward<Arguments>(arguments)...);
+  }
+};
+
 /// Marks a tensor as trained: the leaf that a parameter member holds.
 Tensor parameter(Tensor x);
 

@@ -120,7 +120,7 @@ LanguageModelConfig llama_config(const Fields& f) {
       llama(f.count("vocab_size"), f.count("num_hidden_layers"), f.count("hidden_size"), heads,
             f.count("num_key_value_heads", heads), f.count("intermediate_size"), rope_base(f),
             f.positive("rms_norm_eps", 1e-6));
-  options.layer.head_dim = f.count("head_dim", 0);
+  options.layer.attention.head_dim = f.count("head_dim", 0);
   options.tied = f.flag("tie_word_embeddings", false);
   return {options, f.count("max_position_embeddings", 2048), f.tokens("eos_token_id")};
 }
@@ -144,8 +144,8 @@ double weights_of(const LanguageModelOptions& o) {
   const TransformerEncoderLayerOptions& l = o.layer;
   const auto real = [](std::int64_t x) { return static_cast<double>(x); };
   const double dim = real(l.dim), heads = real(l.heads),
-               kv_heads = l.kv_heads > 0 ? real(l.kv_heads) : heads,
-               width = l.head_dim > 0 ? real(l.head_dim) : dim / heads,
+               kv_heads = l.attention.kv_heads > 0 ? real(l.attention.kv_heads) : heads,
+               width = l.attention.head_dim > 0 ? real(l.attention.head_dim) : dim / heads,
                hidden = l.hidden > 0 ? real(l.hidden) : 4 * dim;
   const double layer = dim * width * 2 * (heads + kv_heads) + (l.gated ? 3 : 2) * dim * hidden;
   return real(o.layers) * layer + dim * real(o.max_length) +

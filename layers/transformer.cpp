@@ -12,7 +12,7 @@ using Options = TransformerEncoderLayerOptions;
 
 LinearOptions linear_options(const Options& o, std::int64_t in, std::int64_t out) {
   LinearOptions options{
-      .in = in, .out = out, .bias = o.bias, .parameterization = o.prior.parameterization};
+      .in = in, .out = out, .bias = o.bias, .parameterization = o.attention.prior.parameterization};
   if (options.parameterization == Parameterization::ntk) {
     options.weight_std = o.weight_std;
     options.bias_std = o.bias_std;
@@ -21,20 +21,21 @@ LinearOptions linear_options(const Options& o, std::int64_t in, std::int64_t out
 }
 
 MultiHeadAttentionOptions attention_options(const Options& o) {
-  return {.dim = o.dim,
-          .heads = o.heads,
-          .head_dim = o.head_dim,
-          .bias = o.bias,
-          .causal = o.causal,
-          .dropout = o.attention_dropout,
-          .kv_heads = o.kv_heads,
-          .window = o.window,
-          .form = o.form,
-          .projection_bias = o.projection_bias,
-          .positions = o.positions,
-          .hook = o.hook,
-          .prior = o.prior,
-          .limit_draws = o.limit_draws};
+  const auto same = [](const char* what, std::int64_t given, std::int64_t layers) {
+    LADON_CHECK(given == 0 || given == layers, "TransformerEncoderLayer", "its attention has ",
+                what, " = ", given, ", the layer ", layers, "; give it to the layer alone");
+  };
+  MultiHeadAttentionOptions attention = o.attention;
+  same("heads", attention.heads, o.heads);
+  for (const auto& [what, width] : {std::pair("dim", attention.dim),
+                                    {"key_dim", attention.key_dim},
+                                    {"value_dim", attention.value_dim},
+                                    {"out", attention.out}})
+    same(what, width, o.dim);
+  attention.dim = o.dim;
+  attention.heads = o.heads;
+  attention.bias = attention.bias && o.bias;
+  return attention;
 }
 
 Owned<Layer> norm_of(const Options& o) {
@@ -174,17 +175,25 @@ std::string describe_layer(const char* name, NormPlacement placement, const Feed
                       f.expand.weight.size(0), ")");
 }
 
-/// One layer after the other, each seeing the same `others`.
+/// What `call` makes of one layer after the other, and the norm behind them; X as in encoded().
+template <class X, class Stack, class Call>
+X stacked(const Stack& layers, const Owned<Layer>& final_norm, const X& x, const Call& call) {
+  X y = x;
+  for (std::size_t i = 0; i < layers.size(); ++i) y = call(layers[i], y, i);
+  return final_norm ? (*final_norm)(y) : y;
+}
+
+/// The same with the weights of each layer, which sees the same `others`.
 template <class Stack, class... Others>
 TransformerEncoder::Details stack_with_weights(const Stack& layers, const Owned<Layer>& final_norm,
                                                const Tensor& x, const Others&... others) {
-  TransformerEncoder::Details details{x, {}};
-  for (const auto& layer : layers) {
-    const AttentionResult result = layer.forward_with_weights(details.output, others...);
-    details.output = result.output;
-    details.weights.push_back(result.weights);
-  }
-  if (final_norm) details.output = (*final_norm)(details.output);
+  TransformerEncoder::Details details;
+  details.output =
+      stacked(layers, final_norm, x, [&](const auto& layer, const Tensor& y, std::size_t) {
+        const AttentionResult result = layer.forward_with_weights(y, others...);
+        details.weights.push_back(result.weights);
+        return result.output;
+      });
   return details;
 }
 
@@ -202,24 +211,22 @@ TransformerEncoder::TransformerEncoder(const TransformerEncoderOptions& options,
 }
 
 Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMask& mask) const {
-  Tensor y = x;
-  for (const TransformerEncoderLayer& layer : layers) y = layer(y, mask);
-  return final_norm ? (*final_norm)(y) : y;
+  return stacked(layers, final_norm, x,
+                 [&](const auto& layer, const Tensor& y, std::size_t) { return layer(y, mask); });
 }
 
 Tensor TransformerEncoder::forward(const Tensor& x, DecodingCache& cache,
                                    const Tensor& tokens) const {
   const NoGrad no_grad;
   cache.prepare(layers.size());
-  Tensor y = x;
-  for (std::size_t i = 0; i < layers.size(); ++i) y = layers[i](y, cache.layers[i], tokens);
-  return final_norm ? (*final_norm)(y) : y;
+  return stacked(layers, final_norm, x, [&](const auto& layer, const Tensor& y, std::size_t i) {
+    return layer(y, cache.layers[i], tokens);
+  });
 }
 
 infinite::KernelNode TransformerEncoder::limit(const infinite::KernelNode& k) const {
-  infinite::KernelNode y = k;
-  for (const TransformerEncoderLayer& layer : layers) y = layer(y);
-  return final_norm ? (*final_norm)(y) : y;
+  return stacked(layers, final_norm, k,
+                 [](const auto& layer, const auto& y, std::size_t) { return layer(y); });
 }
 
 TransformerEncoder::Details TransformerEncoder::forward_with_weights(
@@ -242,16 +249,16 @@ std::string TransformerEncoder::describe() const {
 namespace {
 
 Options causal_of(Options o) {
-  o.causal = true;
+  o.attention.causal = true;
   return o;
 }
 
 /// What looks at a memory has no places of its own.
 Options cross_of(Options o) {
-  o.causal = false;
-  o.window = 0;
-  o.hook = {};
-  o.positions = {};
+  o.attention.causal = false;
+  o.attention.window = 0;
+  o.attention.hook = {};
+  o.attention.positions = {};
   return o;
 }
 
@@ -337,9 +344,9 @@ Tensor TransformerDecoder::forward(const Tensor&) const {
 
 Tensor TransformerDecoder::forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                                    const AttentionMask& memory_mask) const {
-  Tensor y = x;
-  for (const TransformerDecoderLayer& layer : layers) y = layer(y, memory, mask, memory_mask);
-  return final_norm ? (*final_norm)(y) : y;
+  return stacked(layers, final_norm, x, [&](const auto& layer, const Tensor& y, std::size_t) {
+    return layer(y, memory, mask, memory_mask);
+  });
 }
 
 TransformerDecoder::Details TransformerDecoder::forward_with_weights(
@@ -366,10 +373,9 @@ Tensor TransformerDecoder::forward(const Tensor& x, DecodingCache& cache,
               layers.size(), "; make it by remember(memory)");
   cache.prepare(layers.size());
   const AttentionMask memory_mask{.tokens = cache.memory_tokens};
-  Tensor y = x;
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    y = layers[i](y, cache.memory[i], cache.layers[i], tokens, memory_mask);
-  return final_norm ? (*final_norm)(y) : y;
+  return stacked(layers, final_norm, x, [&](const auto& layer, const Tensor& y, std::size_t i) {
+    return layer(y, cache.memory[i], cache.layers[i], tokens, memory_mask);
+  });
 }
 
 void TransformerDecoder::visit(Visitor& v) {
@@ -388,14 +394,15 @@ Transformer::Transformer(const TransformerOptions& o, Generator& rng)
     : encoder(
           [&] {
             TransformerEncoderOptions sees_all{o.layer, o.encoder_layers, o.final_norm};
-            sees_all.layer.causal = false;
+            sees_all.layer.attention.causal = false;
             return sees_all;
           }(),
           rng),
       decoder(
           [&] {
             TransformerEncoderOptions own{o.layer, o.decoder_layers, o.final_norm};
-            if (own.layer.hook) detail::separate(*own.layer.hook, 1);  // not the encoder's weights
+            if (own.layer.attention.hook)
+              detail::separate(*own.layer.attention.hook, 1);  // not the encoder's weights
             return own;
           }(),
           rng) {}

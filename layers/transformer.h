@@ -29,29 +29,20 @@ struct TransformerEncoderLayerOptions {
   std::int64_t heads;
   std::int64_t hidden = 0;  ///< Width of the feed-forward block; 0: 4·dim.
   double dropout = 0.1;     ///< After each branch and inside the feed-forward block.
-  double attention_dropout = 0;
   NormPlacement norm = NormPlacement::pre;
   Nonlinearity activation = Nonlinearity::gelu;
-  bool causal = false;
-  bool projection_bias = true;  ///< Of queries, keys and values.
-  AttentionForm form = {};      ///< Scaling of the logits, and what takes softmax's place.
-  std::optional<AttentionPositions> positions = {};  ///< Added, or set beside, inside attention.
-  AttentionPrior prior =
-      {};  ///< Of attention; its parameterization is also the feed-forward block's …
-  double weight_std = 1;  ///< … whose σ_w, and …
-  double bias_std = 0;    ///< … σ_b are these in ntk parameterization.
-  LimitDraws limit_draws = {};
-  std::int64_t head_dim = 0;  ///< As MultiHeadAttentionOptions', as the next three.
-  std::int64_t kv_heads = 0;
-  std::int64_t window = 0;
-  Owned<AttentionHook> hook =
-      {};  ///< What it trains is one set of weights for all layers of a stack.
+  /// All else of attention: {.causal = true, .kv_heads = 2}. Its dim and heads are the layer's, and so are
+  /// the widths of its inputs and output. Its parameterization is also the feed-forward block's; what its
+  /// hook trains is one set of weights for all layers of a stack.
+  MultiHeadAttentionOptions attention = {};
+  double weight_std = 1;  ///< σ_w of the feed-forward block, and …
+  double bias_std = 0;    ///< … its σ_b, in ntk parameterization.
   Normalization normalization = Normalization::layer;
   double norm_eps = 1e-5;
   /// contract(activation(gate(x)) ∘ expand(x)) in the feed-forward block (Shazeer 2020): SwiGLU with
   /// silu, GEGLU with gelu.
   bool gated = false;
-  bool bias = true;  ///< Of all linear maps (projection_bias: of queries, keys, values besides).
+  bool bias = true;  ///< Of all linear maps; attention's own too where its `bias` says so.
 };
 
 /// contract(activation(expand(x))), or with a gate:  [.., dim] → [.., dim].
@@ -69,28 +60,23 @@ struct FeedForward {
 
 /// Self-attention and a feed-forward block, each with dropout, residual and norm:
 /// [batch, T, dim] → [batch, T, dim].
-struct TransformerEncoderLayer : Layer {
+struct TransformerEncoderLayer : Callable<TransformerEncoderLayer> {
   MultiHeadAttention attention;
   Owned<Layer> attention_norm, feedforward_norm;
   FeedForward feedforward;
   Dropout dropout;
   NormPlacement placement;
 
+  /// Throws Error where the options' `attention` has another dim or heads, or inputs or an output of other
+  /// widths, and as its parts do.
   TransformerEncoderLayer(const TransformerEncoderLayerOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
   Tensor forward(const Tensor& x, const AttentionMask& mask) const;
-  using Layer::operator();
-  Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
-    return called([&] { return forward(x, mask); });
-  }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
     return forward(x, padding(mask));
   }
   /// New positions after those that the cache remembers, as MultiHeadAttention's.
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& tokens = {}) const;
-  Tensor operator()(const Tensor& x, KeyValueCache& cache, const Tensor& tokens = {}) const {
-    return called([&] { return forward(x, cache, tokens); });
-  }
   /// The same, and the attention weights [batch, heads, T, T].
   AttentionResult forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
   /// That of its parts. Throws Error where the means of the inputs' channels are not known: those of data
@@ -108,25 +94,18 @@ struct TransformerEncoderOptions {
 };
 
 /// A stack of encoder layers, and a final norm where there is one.
-struct TransformerEncoder : Layer {
+struct TransformerEncoder : Callable<TransformerEncoder> {
   std::vector<TransformerEncoderLayer> layers;
   Owned<Layer> final_norm;  ///< null: none
 
   TransformerEncoder(const TransformerEncoderOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
   Tensor forward(const Tensor& x, const AttentionMask& mask) const;
-  using Layer::operator();
-  Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
-    return called([&] { return forward(x, mask); });
-  }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
     return forward(x, padding(mask));
   }
   /// New positions after those that the cache remembers.
   Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& tokens = {}) const;
-  Tensor operator()(const Tensor& x, DecodingCache& cache, const Tensor& tokens = {}) const {
-    return called([&] { return forward(x, cache, tokens); });
-  }
   /// The same, and the attention weights [batch, heads, T, T] of each layer.
   struct Details {
     Tensor output;
@@ -144,7 +123,7 @@ struct TransformerEncoder : Layer {
 /// and a feed-forward block, each with dropout, residual and norm:  [batch, T, dim] → [batch, T, dim]. The options' `form` is of both
 /// attentions; hook, window and positions are of self-attention. No limit: the memory is an input of its
 /// own.
-struct TransformerDecoderLayer : Layer {
+struct TransformerDecoderLayer : Callable<TransformerDecoderLayer> {
   MultiHeadAttention attention, cross_attention;
   Owned<Layer> attention_norm, cross_attention_norm, feedforward_norm;
   FeedForward feedforward;
@@ -157,14 +136,6 @@ struct TransformerDecoderLayer : Layer {
   /// mask: of self-attention, beside the causal one; memory_mask: of attention to the memory.
   Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                  const AttentionMask& memory_mask = {}) const;
-  using Layer::operator();
-  Tensor operator()(const Tensor& x, const Tensor& memory) const {
-    return (*this)(x, memory, AttentionMask{});
-  }
-  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
-                    const AttentionMask& memory_mask = {}) const {
-    return called([&] { return forward(x, memory, mask, memory_mask); });
-  }
   /// The same, and the weights of attention to the memory [batch, heads, T, S].
   AttentionResult forward_with_weights(const Tensor& x, const Tensor& memory,
                                        const AttentionMask& mask,
@@ -172,10 +143,6 @@ struct TransformerDecoderLayer : Layer {
   /// New positions after those that the cache remembers.
   Tensor forward(const Tensor& x, const ProjectedMemory& memory, KeyValueCache& cache,
                  const Tensor& tokens = {}, const AttentionMask& memory_mask = {}) const;
-  Tensor operator()(const Tensor& x, const ProjectedMemory& memory, KeyValueCache& cache,
-                    const Tensor& tokens = {}, const AttentionMask& memory_mask = {}) const {
-    return called([&] { return forward(x, memory, cache, tokens, memory_mask); });
-  }
   void visit(Visitor& v) override;
   std::string describe() const override;
 
@@ -185,7 +152,7 @@ struct TransformerDecoderLayer : Layer {
 };
 
 /// A stack of decoder layers, and a final norm where there is one.
-struct TransformerDecoder : Layer {
+struct TransformerDecoder : Callable<TransformerDecoder> {
   std::vector<TransformerDecoderLayer> layers;
   Owned<Layer> final_norm;  ///< null: none
 
@@ -194,14 +161,6 @@ struct TransformerDecoder : Layer {
   Tensor forward(const Tensor& x) const override;
   Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                  const AttentionMask& memory_mask = {}) const;
-  using Layer::operator();
-  Tensor operator()(const Tensor& x, const Tensor& memory) const {
-    return (*this)(x, memory, AttentionMask{});
-  }
-  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
-                    const AttentionMask& memory_mask = {}) const {
-    return called([&] { return forward(x, memory, mask, memory_mask); });
-  }
   /// The same, and the weights of attention to the memory [batch, heads, T, S] of each layer.
   using Details = TransformerEncoder::Details;
   Details forward_with_weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
@@ -211,9 +170,6 @@ struct TransformerDecoder : Layer {
   DecodingCache remember(const Tensor& memory, const Tensor& tokens = {}) const;
   /// New positions after those that the cache remembers. Throws Error unless remember() made it.
   Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& tokens = {}) const;
-  Tensor operator()(const Tensor& x, DecodingCache& cache, const Tensor& tokens = {}) const {
-    return called([&] { return forward(x, cache, tokens); });
-  }
   void visit(Visitor& v) override;
   std::string describe() const override;
 };
@@ -226,7 +182,7 @@ struct TransformerOptions {
 
 /// Encoder and decoder:  sources [batch, S, dim], targets [batch, T, dim] → [batch, T, dim]. Embeddings,
 /// positions and the map to a vocabulary are the model's around it.
-struct Transformer : Layer {
+struct Transformer : Callable<Transformer> {
   TransformerEncoder encoder;
   TransformerDecoder decoder;
 
@@ -236,14 +192,6 @@ struct Transformer : Layer {
   /// source_tokens: bool [batch, S], false = padding; undefined: all are tokens.
   Tensor forward(const Tensor& sources, const Tensor& targets,
                  const Tensor& source_tokens = {}) const;
-  using Layer::operator();
-  Tensor operator()(const Tensor& sources, const Tensor& targets) const {
-    return (*this)(sources, targets, Tensor());
-  }
-  Tensor operator()(const Tensor& sources, const Tensor& targets,
-                    const Tensor& source_tokens) const {
-    return called([&] { return forward(sources, targets, source_tokens); });
-  }
   void visit(Visitor& v) override;
   std::string describe() const override;
 };

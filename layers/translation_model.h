@@ -20,7 +20,7 @@ struct TranslationModelOptions {
 /// One table E is the embedding of sources, that of targets, and the map to the logits (Press and Wolf 2017;
 /// Vaswani et al. 2017, section 3.4): x_t = sqrt(dim)·E[token_t] + P_t with the sinusoidal P and rows of E
 /// of length 1 at first; logits = y·Eᵀ. Texts may have any length.
-struct TranslationModel : Layer {
+struct TranslationModel : Callable<TranslationModel> {
   Embedding embedding;
   Dropout dropout;
   Transformer body;
@@ -32,13 +32,6 @@ struct TranslationModel : Layer {
   /// stands after their end sees them, and is not seen.
   Tensor forward(const Tensor& sources, const Tensor& targets,
                  const Tensor& source_mask = {}) const;
-  using Layer::operator();
-  Tensor operator()(const Tensor& sources, const Tensor& targets) const {
-    return (*this)(sources, targets, Tensor());
-  }
-  Tensor operator()(const Tensor& sources, const Tensor& targets, const Tensor& source_mask) const {
-    return called([&] { return forward(sources, targets, source_mask); });
-  }
   /// The same, and where the decoder looked: of each of its layers the weights [batch, heads, T, S].
   TransformerDecoder::Details forward_with_weights(const Tensor& sources, const Tensor& targets,
                                                    const Tensor& source_mask) const;
@@ -47,9 +40,6 @@ struct TranslationModel : Layer {
   /// New target tokens after those that the cache remembers; mask: bool [batch, T], false = padding. Not
   /// recorded. Throws Error unless remember() made the cache.
   Tensor forward(const Tensor& targets, DecodingCache& cache, const Tensor& mask = {}) const;
-  Tensor operator()(const Tensor& targets, DecodingCache& cache, const Tensor& mask = {}) const {
-    return called([&] { return forward(targets, cache, mask); });
-  }
   void visit(Visitor& v) override;
   std::string describe() const override;
 

@@ -38,7 +38,7 @@ Tensor in_pieces(const Model& model, const Tensor& x, Cache cache,
 }
 
 std::vector<std::pair<std::string, TransformerEncoderLayerOptions>> variants(Generator& rng) {
-  const TransformerEncoderLayerOptions plain{.dim = 48, .heads = 4, .causal = true};
+  const TransformerEncoderLayerOptions plain{.dim = 48, .heads = 4, .attention = {.causal = true}};
   std::vector<std::pair<std::string, TransformerEncoderLayerOptions>> all;
   const auto add = [&](const char* name, const auto& change) {
     all.emplace_back(name, plain);
@@ -46,25 +46,25 @@ std::vector<std::pair<std::string, TransformerEncoderLayerOptions>> variants(Gen
   };
   add("plain", [](auto&) {});
   add("post-norm", [](auto& o) { o.norm = NormPlacement::post; });
-  add("grouped", [](auto& o) { o.kv_heads = 2; });
-  add("one head of keys", [](auto& o) { o.kv_heads = 1; });
-  add("rotary", [](auto& o) { o.hook = RotaryPositions(); });
+  add("grouped", [](auto& o) { o.attention.kv_heads = 2; });
+  add("one head of keys", [](auto& o) { o.attention.kv_heads = 1; });
+  add("rotary", [](auto& o) { o.attention.hook = RotaryPositions(); });
   add("rotary, half, interleaved",
-      [](auto& o) { o.hook = RotaryPositions({.dim = 6, .interleaved = true}); });
-  add("alibi", [](auto& o) { o.hook = AlibiBias(4); });
+      [](auto& o) { o.attention.hook = RotaryPositions({.dim = 6, .interleaved = true}); });
+  add("alibi", [](auto& o) { o.attention.hook = AlibiBias(4); });
   add("relative", [&](auto& o) {
-    o.hook = RelativeBias(
+    o.attention.hook = RelativeBias(
         {.heads = 4, .buckets = 8, .max_distance = 16, .bidirectional = false, .stddev = 1}, rng);
   });
-  add("window", [](auto& o) { o.window = 5; });
-  add("relu weights", [](auto& o) { o.form.weighting = Weighting::relu; });
+  add("window", [](auto& o) { o.attention.window = 5; });
+  add("relu weights", [](auto& o) { o.attention.form.weighting = Weighting::relu; });
   add("llama", [](auto& o) {
-    o.kv_heads = 2;
-    o.hook = RotaryPositions();
+    o.attention.kv_heads = 2;
+    o.attention.hook = RotaryPositions();
     o.normalization = Normalization::rms;
     o.gated = true;
     o.activation = Nonlinearity::silu;
-    o.bias = o.projection_bias = false;
+    o.bias = false;
   });
   return all;
 }
@@ -72,8 +72,8 @@ std::vector<std::pair<std::string, TransformerEncoderLayerOptions>> variants(Gen
 /// Bit for bit, but for weights that are no softmax: those are composed of batched products.
 bool as_in_one_pass(const TransformerEncoderLayerOptions& options, const Tensor& a,
                     const Tensor& b) {
-  return options.form.weighting == Weighting::softmax ? same_bits(a, b)
-                                                      : all_close(a, b, 1e-4, 1e-5);
+  return options.attention.form.weighting == Weighting::softmax ? same_bits(a, b)
+                                                                : all_close(a, b, 1e-4, 1e-5);
 }
 
 TEST(Decoding, AfterACacheIsAsInOnePassBitForBit) {
@@ -97,7 +97,8 @@ TEST(Decoding, AfterACacheIsAsInOnePassBitForBit) {
 // Without the guard BLAS sums in an order that depends on the number of rows.
 TEST(Decoding, IsTheSameToRoundingInAnyProducts) {
   Generator rng(1);
-  const TransformerEncoderLayerOptions options{.dim = 48, .heads = 4, .dropout = 0, .causal = true};
+  const TransformerEncoderLayerOptions options{
+      .dim = 48, .heads = 4, .dropout = 0, .attention = {.causal = true}};
   TransformerEncoder model({options, 2}, rng);
   model.eval();
   const Tensor x = normal({2, 40, 48}, rng);
@@ -173,7 +174,7 @@ TEST(Decoding, AWindowCountsTokensNotPadding) {
 
 TEST(Decoding, CopiesAndChosenRowsGoTheirOwnWays) {
   Generator rng(5);
-  TransformerEncoder model({{.dim = 8, .heads = 2, .causal = true}, 2}, rng);
+  TransformerEncoder model({{.dim = 8, .heads = 2, .attention = {.causal = true}}, 2}, rng);
   model.eval();
   const NoGrad no_grad;
   const RowwiseProducts rowwise;
@@ -193,7 +194,8 @@ TEST(Decoding, CopiesAndChosenRowsGoTheirOwnWays) {
 TEST(Decoding, ADecoderRemembersItsMemory) {
   Generator rng(6);
   for (const NormPlacement norm : {NormPlacement::pre, NormPlacement::post}) {
-    TransformerDecoder model({{.dim = 16, .heads = 4, .norm = norm, .kv_heads = 2}, 2}, rng);
+    TransformerDecoder model(
+        {{.dim = 16, .heads = 4, .norm = norm, .attention = {.kv_heads = 2}}, 2}, rng);
     model.eval();
     const NoGrad no_grad;
     const RowwiseProducts rowwise;
@@ -214,7 +216,8 @@ TEST(Decoding, ADecoderRemembersItsMemory) {
 
 TEST(Decoding, MisuseIsAnError) {
   Generator rng(7);
-  const TransformerEncoderLayerOptions causal{.dim = 8, .heads = 2, .dropout = 0, .causal = true};
+  const TransformerEncoderLayerOptions causal{
+      .dim = 8, .heads = 2, .dropout = 0, .attention = {.causal = true}};
   TransformerEncoder model({causal, 2}, rng),
       sees_all({{.dim = 8, .heads = 2, .dropout = 0}, 2}, rng);
   TransformerEncoder deeper({causal, 3}, rng);

@@ -31,7 +31,11 @@ struct Model {
   Generator rng{3};
   Embedding embedding{{.count = 11, .dim = 24}, rng};
   TransformerEncoder body{
-      {{.dim = 24, .heads = 4, .causal = true, .kv_heads = 2, .hook = RotaryPositions()}, 2}, rng};
+      {{.dim = 24,
+        .heads = 4,
+        .attention = {.causal = true, .kv_heads = 2, .hook = RotaryPositions()}},
+       2},
+      rng};
   Model() { body.eval(); }
   NextToken next() const {
     return [this](const Tensor& tokens, DecodingCache& cache, const Tensor& mask) {

@@ -209,7 +209,7 @@ TEST(LanguageModel, AWrongStateChangesNothing) {
   state["lm_head.weight"] = 2 * state["wte.weight"];
   expect_error([&] { from_names(model, state); }, "`lm_head.weight` is not the embedding");
   LanguageModelOptions tied = gpt2(vocabulary, layers, dim, heads, 9);
-  tied.layer.form.tied = true;
+  tied.layer.attention.form.tied = true;
   LanguageModel without_keys(tied, rng);
   expect_error([&] { from_names(without_keys, drawn(gpt2_shapes(), 2)); },
                "has no tensor `body.layers.0.attention.key`");

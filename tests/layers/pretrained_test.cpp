@@ -28,7 +28,7 @@ const std::string llama_json = R"({"architectures": ["LlamaForCausalLM"], "model
 
 LanguageModelOptions llama_options() {
   LanguageModelOptions options = llama(11, 2, 12, 4, 2, 10, 500, 1e-3);
-  options.layer.head_dim = 6;
+  options.layer.attention.head_dim = 6;
   options.tied = true;
   return options;
 }
@@ -120,8 +120,8 @@ TEST(Pretrained, ReadsWhatElseAConfigurationSays) {
                 R"("num_key_value_heads": 2, "head_dim": 6,)", ""),
            R"("max_position_embeddings": 64,)", ""),
       "C");
-  EXPECT_EQ(newer.options.layer.kv_heads, 4);
-  EXPECT_EQ(newer.options.layer.head_dim, 0);
+  EXPECT_EQ(newer.options.layer.attention.kv_heads, 4);
+  EXPECT_EQ(newer.options.layer.attention.head_dim, 0);
   EXPECT_EQ(newer.max_length, 2048);
   Generator rng(1);
   const LanguageModel one(newer.options, rng), other(llama(11, 2, 12, 4, 4, 10, 500), rng);
@@ -216,7 +216,7 @@ TEST(Pretrained, MutatedConfigurationsAreReadOrRefused) {
 TEST(Pretrained, NamesOnlyWhatHasANameThere) {
   LanguageModelOptions options = llama_options();
   Generator rng(1);
-  options.layer.hook = RelativeBias({.heads = 4}, rng);
+  options.layer.attention.hook = RelativeBias({.heads = 4}, rng);
   expect_error([&] { to_names(LanguageModel(options, rng)); }, "has no name in Llama");
 }
 

@@ -219,6 +219,42 @@ TEST(TorchLayout, TransposedConvolutionsAreTurned) {
   EXPECT_TRUE(all_equal(to_torch(layer).at("weight"), w));
 }
 
+// A layer of a user's inside of the library's: x·A + b with A [in, out], which PyTorch's module keeps as
+// `weight` [out, in], and a norm called otherwise.
+struct Turned : Layer, TorchForm {
+  Tensor matrix;
+  LayerNorm inner_norm{{.dim = 3}};
+  Turned() : matrix(parameter(reshape(arange(0, 6, 1, f64), {2, 3}))) {}
+  Tensor forward(const Tensor& x) const override { return inner_norm(matmul(x, matrix)); }
+  void visit(Visitor& v) override {
+    v("matrix", matrix);
+    v("inner_norm", inner_norm);
+  }
+  std::string describe() const override { return "Turned"; }
+  ForeignTensor torch_form(const std::string& member) const override {
+    const auto turn = [](const Tensor& x) { return transpose(x); };
+    if (member == "matrix") return {.foreign = "weight", .out = turn, .in = turn};
+    return {.foreign = member == "inner_norm" ? "ln" : member};
+  }
+};
+
+TEST(TorchLayout, ALayerOfAUsersSaysItsOwnNames) {
+  Generator rng(1);
+  Sequential model(Turned(), Linear({.in = 3, .out = 1}, rng)),
+      other(Turned(), Linear({.in = 3, .out = 1}, rng));
+  StateDict state = to_torch(model);
+  ASSERT_TRUE(state.contains("0.weight") && state.contains("0.ln.weight") &&
+              state.contains("1.bias"));
+  EXPECT_EQ(state.size(), 5u);
+  EXPECT_TRUE(all_equal(state.at("0.weight"), tensor({0, 3, 1, 4, 2, 5}, {3, 2}, f64)));
+  state.at("0.weight") = tensor({1, 2, 3, 4, 5, 6}, {3, 2}, f64);
+  from_torch(other, state);
+  EXPECT_TRUE(
+      all_equal(other.state_dict().at("layers.0.matrix"), tensor({1, 3, 5, 2, 4, 6}, {2, 3}, f64)));
+  state.erase("0.ln.weight");
+  expect_error([&] { from_torch(other, state); }, "0.ln.weight");
+}
+
 TEST(TorchLayout, AFailedLoadChangesNothing) {
   Generator rng(3);
   Seq2Seq model(rng);

@@ -58,7 +58,7 @@ TEST(TranslationModel, IsATransformerBetweenOneTable) {
 TEST(TranslationModel, LearnsItsTableFromSourcesTargetsAndLogits) {
   const TranslationModel model = model_of();
   const Tensor source = full({1, 2}, 4, i64), target = full({1, 1}, 7, i64);
-  const Tensor logits = model(source, target, {});
+  const Tensor logits = model(source, target);
   backward(at(logits, {0, 0, 9}));
   const Tensor moved = sum(abs(model.embedding.weight.grad()), 1);
   for (std::int64_t row = 0; row < vocabulary; ++row)
@@ -73,7 +73,7 @@ TEST(TranslationModel, PaddingOfSourcesIsNotSeen) {
   const Tensor other = where(mask, sources, full({1}, 3, i64));
   EXPECT_TRUE(same_bits(model(sources, targets, mask), model(other, targets, mask)));
   const Tensor alone = slice(slice(sources, 0, {.start = 1}), 1, {.stop = 4});
-  EXPECT_TRUE(all_close(model(alone, slice(targets, 0, {.start = 1}), {}),
+  EXPECT_TRUE(all_close(model(alone, slice(targets, 0, {.start = 1})),
                         slice(model(sources, targets, mask), 0, {.start = 1}), 1e-5, 1e-5));
 }
 
@@ -154,10 +154,10 @@ TEST(TranslationModel, MisuseIsAnError) {
   expect_error([&] { model(sources); }, "call it as model(sources, targets, source_mask)");
   expect_error(
       [&] {
-        model(full({2, 3}, 11, i64), sources, {});
+        model(full({2, 3}, 11, i64), sources);
       },
       "index 11 at position 0 is outside [0, 11)");
-  expect_error([&] { model(flatten(sources), sources, {}); }, "tokens are [batch, T]");
+  expect_error([&] { model(flatten(sources), sources); }, "tokens are [batch, T]");
   DecodingCache none;
   expect_error([&] { model(sources, none); }, "make it by remember(memory)");
   DecodingCache cache = model.remember(sources);

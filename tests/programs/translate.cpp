@@ -14,7 +14,10 @@ struct Translator : Module {
   Translator(std::int64_t from, std::int64_t to, Generator& rng)
       : german({.count = from, .dim = 96, .stddev = 0.1}, rng),
         english({.count = to, .dim = 96, .stddev = 0.1}, rng),
-        transformer({.layer = {.dim = 96, .heads = 4, .hidden = 192, .hook = RotaryPositions()},
+        transformer({.layer = {.dim = 96,
+                               .heads = 4,
+                               .hidden = 192,
+                               .attention = {.hook = RotaryPositions()}},
                      .encoder_layers = 2,
                      .decoder_layers = 2},
                     rng) {}

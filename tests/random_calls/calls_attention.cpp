@@ -79,15 +79,73 @@ void add_attention_calls(CallTable& table) {
         TransformerEncoderLayerOptions options{.dim = d.around(1, 4), .heads = d.around(1, 2)};
         if (d.chance(0.5)) options.hidden = d.around(0, 5);
         options.dropout = d.fraction();
-        if (d.chance(0.2)) options.attention_dropout = d.fraction();
+        if (d.chance(0.2)) options.attention.dropout = d.fraction();
+        if (d.chance(0.1)) options.attention.dim = d.around(0, 4);
         options.norm = d.flag() ? NormPlacement::pre : NormPlacement::post;
-        options.causal = d.flag();
+        options.attention.causal = d.flag();
         options.normalization = d.flag() ? Normalization::layer : Normalization::rms;
         options.gated = d.flag();
         options.bias = d.flag();
-        if (d.chance(0.3)) options.hook = hook(d, options.heads);
+        if (d.chance(0.3)) options.attention.hook = hook(d, options.heads);
         TransformerEncoder layer({.layer = options, .layers = d.below(3)}, rng);
         return run_on_tokens(d, layer, options.dim);
+      },
+      0.5);
+  table.add(
+      "TransformerEncoderLayer",
+      [](Draw& d) {
+        Generator rng(d.seed());
+        TransformerEncoderLayerOptions options{.dim = d.around(1, 4), .heads = d.around(1, 2)};
+        options.dropout = d.fraction();
+        options.gated = d.flag();
+        if (d.chance(0.3)) options.attention.hook = hook(d, options.heads);
+        TransformerEncoderLayer layer(options, rng);
+        return run_on_tokens(d, layer, options.dim);
+      },
+      0.5);
+  table.add(
+      "TransformerDecoderLayer",
+      [](Draw& d) {
+        Generator rng(d.seed());
+        TransformerEncoderLayerOptions options{.dim = 4, .heads = d.around(1, 2), .dropout = 0};
+        options.norm = d.flag() ? NormPlacement::pre : NormPlacement::post;
+        const TransformerDecoderLayer layer(options, rng);
+        const std::int64_t n = d.below(3), t = d.below(4), s = d.below(4);
+        const Tensor x = d.near({n, t, 4}), memory = d.near({n, s, 4});
+        const AttentionMask mask = d.flag() ? padding(d.mask({n, t})) : AttentionMask{},
+                            seen = d.flag() ? padding(d.mask({n, s})) : AttentionMask{};
+        const AttentionResult y = layer.forward_with_weights(x, memory, mask, seen);
+        return Tensors{layer(x, memory, mask, seen), y.output, y.weights};
+      },
+      0.5);
+  table.add(
+      "Transformer",
+      [](Draw& d) {
+        Generator rng(d.seed());
+        const TransformerOptions options{.layer = {.dim = 4, .heads = d.around(1, 2), .dropout = 0},
+                                         .encoder_layers = d.below(3),
+                                         .decoder_layers = d.below(3)};
+        const Transformer model(options, rng);
+        const std::int64_t n = d.below(3), t = d.below(4), s = d.below(4);
+        const Tensor sources = d.near({n, s, 4}), targets = d.near({n, t, 4});
+        return model(sources, targets, d.flag() ? d.mask({n, s}) : Tensor());
+      },
+      0.5);
+  table.add(
+      "LanguageModel",
+      [](Draw& d) {
+        Generator rng(d.seed());
+        const std::int64_t vocabulary = d.around(1, 6), layers = d.below(3);
+        const LanguageModelOptions options =
+            d.flag() ? gpt2(vocabulary, layers, 4, d.around(1, 2), d.around(1, 6))
+                     : llama(vocabulary, layers, 4, 2, d.around(1, 2), d.around(1, 5));
+        LanguageModel model(options, rng);
+        model.eval();  // a cache and dropout do not go together
+        const std::int64_t n = d.below(3), t = d.below(4);
+        const Tensor tokens = d.indices({n, t}, vocabulary), mask = d.mask({n, t});
+        DecodingCache cache;
+        return Tensors{d.flag() ? model(tokens) : model(tokens, mask),
+                       model(tokens, cache, d.flag() ? mask : Tensor())};
       },
       0.5);
   table.add(
@@ -96,7 +154,7 @@ void add_attention_calls(CallTable& table) {
         Generator rng(d.seed());
         TransformerEncoderLayerOptions options{.dim = 4, .heads = d.around(1, 2), .dropout = 0};
         options.norm = d.flag() ? NormPlacement::pre : NormPlacement::post;
-        options.kv_heads = d.below(3);
+        options.attention.kv_heads = d.below(3);
         TransformerDecoder layer({.layer = options, .layers = d.below(3)}, rng);
         const std::int64_t n = d.below(3), t = d.below(4), s = d.below(4);
         const Tensor x = d.near({n, t, 4}), memory = d.near({n, s, 4});

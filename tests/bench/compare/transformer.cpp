@@ -126,7 +126,7 @@ Sides block(const Size& size) {
   Generator rng(1);
   const auto model = std::make_shared<TransformerEncoderLayer>(
       TransformerEncoderLayerOptions{
-          .dim = size.dim, .heads = size.heads, .dropout = 0, .causal = size.causal},
+          .dim = size.dim, .heads = size.heads, .dropout = 0, .attention = {.causal = size.causal}},
       rng);
   const auto p = std::make_shared<Named>(to_peer(*model));
   const Tensor x = size.draw(2), y = size.draw(3);
@@ -145,7 +145,6 @@ Sides gpt() {
   Generator rng(1);
   LanguageModelOptions options = gpt2(letters, depth, text.dim, text.heads, text.time);
   options.layer.dropout = 0;
-  options.layer.attention_dropout = 0;
   const auto model = std::make_shared<LanguageModel>(options, rng);
   const auto p = std::make_shared<Named>(to_peer(*model));
   const Tensor x = randint({text.batch, text.time}, rng, 0, letters);

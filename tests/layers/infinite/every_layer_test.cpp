@@ -49,6 +49,8 @@ Networks of_vectors() {
   add(all, dense(3, 8, rng), Residual(0.3, Sequential(relu(), dense(8, 8, rng))));
   add(all, dense(3, 8, rng), relu(), Dropout(0.3, rng), Concatenate({8, 8}, Identity(), Identity()),
       Product(dense(16, 8, rng), Sequential(dense(16, 8, rng), Activation(Nonlinearity::erf))));
+  add(all, dense(3, 8, rng), Polynomial::hermite(2), dense(8, 8, rng), norm(), dense(8, 8, rng),
+      Elementwise([](const Tensor& x) { return sin(x); }), dense(8, 8, rng));
   all.push_back(std::make_unique<Linear>(LinearOptions{.in = 3, .out = 8}, rng));
   return all;
 }
@@ -64,19 +66,38 @@ Networks of_sequences() {
   add(all, dense(3, 8, rng), relu(), Dropout(0.3, rng), dense(8, 8, rng));
   add(all, LearnedPositions({.max_length = 6, .dim = 3}, rng), dense(3, 8, rng), relu(),
       RandomPositions({.grid = {4}, .in = 8}, rng), dense(8, 8, rng), FirstToken());
+  add(all, dense(3, 8, rng), RMSNorm({.dim = 8}),
+      MultiHeadAttention({.dim = 8,
+                          .heads = 2,
+                          .form = {.weighting = Weighting::identity},
+                          .prior = {.parameterization = Parameterization::ntk}},
+                         rng),
+      relu(), MeanPool());
+  add(all, dense(3, 8, rng),
+      TransformerEncoder(
+          {.layer = {.dim = 8,
+                     .heads = 2,
+                     .dropout = 0,
+                     .activation = Nonlinearity::relu,
+                     .attention = {.form = {.weighting = Weighting::identity},
+                                   .prior = {.parameterization = Parameterization::ntk}}},
+           .layers = 1},
+          rng),
+      MeanPool(), dense(8, 8, rng));
   for (const NormPlacement norm : {NormPlacement::pre, NormPlacement::post})
     add(all, dense(3, 8, rng),
-        TransformerEncoderLayer({.dim = 8,
-                                 .heads = 2,
-                                 .dropout = 0,
-                                 .norm = norm,
-                                 .form = {.weighting = Weighting::identity},
-                                 .positions = AttentionPositions{.encoding = {.grid = {4}}},
-                                 .prior = {.parameterization = Parameterization::ntk,
-                                           .query_key_std = 1.2,
-                                           .bias_std = 0.1},
-                                 .bias_std = 0.2},
-                                rng),
+        TransformerEncoderLayer(
+            {.dim = 8,
+             .heads = 2,
+             .dropout = 0,
+             .norm = norm,
+             .attention = {.form = {.weighting = Weighting::identity},
+                           .positions = AttentionPositions{.encoding = {.grid = {4}}},
+                           .prior = {.parameterization = Parameterization::ntk,
+                                     .query_key_std = 1.2,
+                                     .bias_std = 0.1}},
+             .bias_std = 0.2},
+            rng),
         MeanPool(), dense(8, 8, rng));
   // shared keys, a gate and norms by power
   add(all, dense(3, 8, rng),
@@ -84,9 +105,9 @@ Networks of_sequences() {
                                .heads = 4,
                                .dropout = 0,
                                .activation = Nonlinearity::relu,
-                               .form = {.weighting = Weighting::identity},
-                               .prior = {.parameterization = Parameterization::ntk},
-                               .kv_heads = 2,
+                               .attention = {.kv_heads = 2,
+                                             .form = {.weighting = Weighting::identity},
+                                             .prior = {.parameterization = Parameterization::ntk}},
                                .normalization = Normalization::rms,
                                .gated = true},
                               rng),

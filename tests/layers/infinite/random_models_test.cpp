@@ -157,7 +157,31 @@ std::vector<Tensor> gradients(const std::vector<Tensor>& leaves) {
   return all;
 }
 
-void expect_agreement(Sequential& net, const Inputs& x) {
+/// With finitely many heads: given what is random of them, kernels are the same in any layout, and those
+/// of the limit where nothing is. Returns whether the model gives such kernels.
+bool expect_finite_heads(const Sequential& net, const Inputs& x, const infinite::Kernel& of_limit) {
+  const infinite::FiniteHeads heads = infinite::finite_heads(net, {.heads = 2});
+  Generator rng(3), again(3);
+  infinite::Latents z;
+  try {
+    z = heads.draw(x, rng);
+  } catch (const Error&) {
+    return false;
+  }
+  const infinite::Kernel whole = heads.kernel(x, z, Get::ntk);
+  expect_close(heads.kernel(x, z).nngp, whole.nngp, "finite heads without NTK");
+  const infinite::Kernel narrow = heads.kernel(x, z, Get::ntk, Entries::diagonal);
+  expect_close(narrow.nngp, whole.diagonal().nngp, "finite heads, positions with themselves, NNGP");
+  expect_close(narrow.ntk, whole.diagonal().ntk, "finite heads, positions with themselves, NTK");
+  heads.for_each(x, 1, again, Get::ntk, [&](const infinite::Kernel& first) {
+    expect_close(first.nngp, whole.nngp, "finite heads drawn one after the other");
+  });
+  if (z.empty()) expect_close(whole.nngp, of_limit.nngp, "heads that are all alike");
+  return true;
+}
+
+/// Returns whether the model also gives kernels of finitely many heads.
+bool expect_agreement(Sequential& net, const Inputs& x) {
   const auto by = limit(net).with_landmarks(x);
   const bool drawn = by.draws(infinite::kind_of(x));
   constexpr int replicates = 2;
@@ -177,7 +201,8 @@ void expect_agreement(Sequential& net, const Inputs& x) {
   expect_close(narrow.ntk, whole.diagonal().ntk, "positions with themselves, NTK");
   expect_close(by(x, Get::nngp).nngp, whole.nngp, "without NTK");
   expect_close(by(x, x).cov1, whole.cov1, "two blocks");
-  if (whole.has_positions()) return;
+  const bool heads = expect_finite_heads(net, x, whole);
+  if (whole.has_positions()) return heads;
 
   std::vector<Tensor> leaves;
   for (const auto& [path, value] : net.hyperparameters()) {
@@ -198,10 +223,11 @@ void expect_agreement(Sequential& net, const Inputs& x) {
     // Near tokens of correlation ±1 gradients of rectifiers are ill-conditioned.
     EXPECT_LT(amax(abs(in_tiles[i] - at_once[i])).item(), 1e-6 * (1 + amax(abs(at_once[i])).item()))
         << "gradient " << i << " of " << leaves.size();
+  return heads;
 }
 
 TEST(RandomModels, HaveTheSameKernelsHoweverTheyAreComputed) {
-  int known = 0, drawn = 0, refused = 0;
+  int known = 0, drawn = 0, refused = 0, with_heads = 0;
   for (std::uint64_t seed = 1; known < 500; ++seed) {
     Models models(seed);
     Sequential net = models.model();
@@ -220,13 +246,14 @@ TEST(RandomModels, HaveTheSameKernelsHoweverTheyAreComputed) {
       continue;
     }
     SCOPED_TRACE(detail::join("seed ", seed, "\n", net.summary()));
-    expect_agreement(net, x);
+    with_heads += expect_agreement(net, x);
     ++known;
     drawn += graph->draws();
     if (testing::Test::HasFailure()) break;
   }
   EXPECT_GT(drawn, 50);
   EXPECT_GT(refused, 100);
+  EXPECT_GT(with_heads, 250);
 }
 
 }  // namespace
