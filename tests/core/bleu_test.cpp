@@ -120,6 +120,7 @@ TEST(ParallelText, LinesStayTogether) {
   expect_error([&] { read_parallel(left, empty); }, empty + ": the file holds no text");
   EXPECT_EQ(read_text(left), "a b\r\n\nc\n d \n");
   EXPECT_EQ(read_text(test::write(folder, "\xe9", "latin1")), "\u00e9");
+  expect_error([&] { read_text(folder / "none"); }, "none: cannot open");
 }
 
 TEST(ParallelText, ReadsRealTranslations) {

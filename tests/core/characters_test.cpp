@@ -37,6 +37,7 @@ TEST(Characters, RoundTripAsAFile) {
   const CharacterVocabulary saved("to be\n\u2603");
   saved.save(path);
   EXPECT_EQ(CharacterVocabulary::load(path).codes(), saved.codes());
+  expect_error([&] { CharacterVocabulary::load(folder / "none"); }, "none: cannot open");
 }
 
 TEST(Characters, OfTheRealPlays) {

@@ -6,9 +6,11 @@
 #include "ladon/core/data/glove.h"
 #include "ladon/core/data/text.h"
 #include "ladon/core/data/vocabulary.h"
+#include "ladon/core/io/safetensors.h"
 #include "ladon/core/io/utf8.h"
 #include "ladon/layers/pretrained.h"
 #include "ladon/tests/fuzz/target.h"
+#include "ladon/tests/temporary_folder.h"
 
 namespace ladon::fuzz {
 
@@ -66,6 +68,14 @@ bool read_tokenizer_json(std::string_view bytes) {
 
 // The configuration of a model of no weights: what is read is then refused.
 bool read_model_config(std::string_view bytes) {
+  static const test::TemporaryFolder folder;  // of a model whose file of weights is empty
+  const std::string& path = file_of(bytes);
+  static const bool prepared = [&] {
+    std::filesystem::create_symlink(path, folder / "config.json");
+    save_safetensors(folder / "model.safetensors", {});
+    return true;
+  }();
+  require(prepared && !accepted([&] { load_language_model(folder.path()); }), "a model of nothing");
   return accepted([&] {
     const LanguageModelConfig config = parse_language_model_config(bytes, "config.json");
     require(!accepted([&] { make_language_model(config, {}); }), "a model of nothing");
@@ -86,7 +96,9 @@ bool read_utf8(std::string_view bytes) {
     length += word.size();
   }
   require(length == bytes.size(), "words are not all of the text");
-  const CharacterVocabulary characters(text);
+  const std::string& path = file_of(text);
+  require(ladon::read_text(path) == to_utf8(text), "a file of the text is another text");
+  const CharacterVocabulary characters = CharacterVocabulary::load(path);
   require(characters.decode(characters.encode(text)) == text, "characters do not come back");
   const Vocabulary vocabulary = Vocabulary::from_texts({text});
   for (const std::int64_t i : vocabulary.encode(text))

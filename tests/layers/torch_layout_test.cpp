@@ -224,7 +224,7 @@ TEST(TorchLayout, TransposedConvolutionsAreTurned) {
 struct Turned : Layer, TorchForm {
   Tensor matrix;
   LayerNorm inner_norm{{.dim = 3}};
-  Turned() : matrix(parameter(reshape(arange(0, 6, 1, f64), {2, 3}))) {}
+  explicit Turned(const Tensor& a) : matrix(parameter(clone(a))) {}
   Tensor forward(const Tensor& x) const override { return inner_norm(matmul(x, matrix)); }
   void visit(Visitor& v) override {
     v("matrix", matrix);
@@ -240,8 +240,9 @@ struct Turned : Layer, TorchForm {
 
 TEST(TorchLayout, ALayerOfAUsersSaysItsOwnNames) {
   Generator rng(1);
-  Sequential model(Turned(), Linear({.in = 3, .out = 1}, rng)),
-      other(Turned(), Linear({.in = 3, .out = 1}, rng));
+  const Tensor a = tensor({0, 1, 2, 3, 4, 5}, {2, 3}, f64);
+  Sequential model(Turned(a), Linear({.in = 3, .out = 1}, rng)),
+      other(Turned(a), Linear({.in = 3, .out = 1}, rng));
   StateDict state = to_torch(model);
   ASSERT_TRUE(state.contains("0.weight") && state.contains("0.ln.weight") &&
               state.contains("1.bias"));

@@ -242,6 +242,8 @@ TEST(SteinKernel, RepulsionIsTheDerivative) {
                      [](double d2, double, double h2) { return std::exp(-d2 / (2 * h2)); });
     expect_repulsion(imq(options),
                      [](double d2, double, double h2) { return 1 / std::sqrt(1 + d2 / h2); });
+    expect_repulsion(radial("cauchy", options, [](const Tensor& t) { return 1 / (1 + t); }),
+                     [](double d2, double, double h2) { return 1 / (1 + d2 / h2); });
     expect_repulsion(matern(0.5, options),
                      [](double d2, double, double h2) { return std::exp(-std::sqrt(d2 / h2)); });
     expect_repulsion(matern(1.5, options), [](double d2, double, double h2) {

@@ -143,6 +143,8 @@ std::vector<Kind> kinds() {
   return {applied<Svgd>("svgd", svgd(rbf())),
           applied<Svgd>("svgd_automatic", SvgdOptions{.alpha = automatic}),
           applied<Svgd>("svgd_without_smoothing", SvgdOptions{.smoothing = false}),
+          applied<Svgd>("svgd_radial",
+                        svgd(radial("cauchy", {}, [](const Tensor& t) { return 1 / (1 + t); }))),
           applied<Svgd>("svgd_per_coordinate", svgd(per_coordinate(rbf()))),
           applied<Svgd>("svgd_blocks", svgd(blocks(imq(), {1}))),
           applied<Svgd>("svgd_preconditioned", svgd(preconditioned(rbf(), 2.0 * eye(3, f64)))),

@@ -120,18 +120,28 @@ void add_simple_layers(CallTable& table) {
     Polynomial layer = d.flag() ? Polynomial::monomial(d.axis()) : Polynomial::hermite(d.axis());
     return run(d, layer, d.floating());
   });
+  table.add("Elementwise", [](Draw& d) {
+    const double power = d.number();
+    Elementwise layer([=](const Tensor& x) { return tanh(power * x); }, "mine", 16);
+    return run(d, layer, d.floating());
+  });
 }
 
 RecurrentCell cell(Draw& d) { return static_cast<RecurrentCell>(d.say(d.below(4))); }
 
+RecurrentOptions recurrent_options(Draw& d) {
+  RecurrentOptions options{.in = width(d), .hidden = width(d)};
+  if (d.chance(0.4)) options.layers = d.say(d.below(4));
+  options.bidirectional = d.flag();
+  options.bias = d.flag();
+  if (d.chance(0.3)) options.dropout = d.fraction();
+  return options;
+}
+
 void add_recurrent_layers(CallTable& table) {
   table.add("Recurrent", [](Draw& d) {
     Generator rng(d.seed());
-    RecurrentOptions options{.in = width(d), .hidden = width(d)};
-    if (d.chance(0.4)) options.layers = d.say(d.below(4));
-    options.bidirectional = d.flag();
-    options.bias = d.flag();
-    if (d.chance(0.3)) options.dropout = d.fraction();
+    const RecurrentOptions options = recurrent_options(d);
     Recurrent layer(cell(d), options, rng);
     if (d.chance(0.5)) return run_on_tokens(d, layer, options.in);
     const std::int64_t batch = d.below(3), count = d.below(5);
@@ -141,6 +151,22 @@ void add_recurrent_layers(CallTable& table) {
     if (d.chance(0.5)) inputs.mask = d.mask({batch, count});
     const auto [y, last] = layer.forward_with_state(d.near({batch, count, options.in}), inputs);
     return Tensors{y, last.h, last.c};
+  });
+  table.add("Lstm", [](Draw& d) {
+    Generator rng(d.seed());
+    Lstm layer(recurrent_options(d), rng);
+    return run_on_tokens(d, layer, layer.options.in);
+  });
+  table.add("Gru", [](Draw& d) {
+    Generator rng(d.seed());
+    Gru layer(recurrent_options(d), rng);
+    return run_on_tokens(d, layer, layer.options.in);
+  });
+  table.add("Rnn", [](Draw& d) {
+    Generator rng(d.seed());
+    const RecurrentOptions options = recurrent_options(d);
+    Rnn layer(options, rng, cell(d));
+    return run_on_tokens(d, layer, options.in);
   });
   table.add("StructuredAttention", [](Draw& d) {
     Generator rng(d.seed());
@@ -201,6 +227,14 @@ void add_windowed_layers(CallTable& table) {
     Flatten layer;
     return d.flag() ? run_on_tokens(d, layer, 2) : run_on_images(d, layer, 2);
   });
+  table.add("FirstToken", [](Draw& d) {
+    FirstToken layer;
+    return run_on_tokens(d, layer, 2);
+  });
+  table.add("FlattenPositions", [](Draw& d) {
+    FlattenPositions layer;
+    return d.flag() ? run_on_tokens(d, layer, 2) : run_on_images(d, layer, 2);
+  });
   table.add("pool", [](Draw& d) {
     const auto kind = static_cast<Pooling>(d.say(d.below(3)));
     const Tensor x = d.floating();
@@ -230,6 +264,16 @@ void add_containers(CallTable& table) {
   });
   table.add("Sum", [](Draw& d) {
     Sum layer{Identity(), MeanPool()};
+    return run_on_tokens(d, layer, 2);
+  });
+  table.add("Identity", [](Draw& d) {
+    Identity layer;
+    return run(d, layer, d.floating());
+  });
+  table.add("Residual", [](Draw& d) {
+    Generator rng(d.seed());
+    const double alpha = d.fraction();
+    Residual layer(alpha, Linear({.in = 2, .out = d.around(2, 2)}, rng));
     return run_on_tokens(d, layer, 2);
   });
   table.add("initialize", [](Draw& d) {

@@ -54,6 +54,11 @@ TEST(PoolingLimit, MeanOverPositions) {
   test::expect_sharp_limit(pooled(MeanPool()), data.images[0], data.images[1]);
 }
 
+TEST(PoolingLimit, OfTheFirstToken) {
+  const Data data;
+  test::expect_sharp_limit(pooled(FirstToken()), data.sequences[0], data.sequences[1]);
+}
+
 TEST(PoolingLimit, SumOverPositions) {
   const Data data;
   test::expect_sharp_limit(pooled(SumPool()), data.sequences[0], data.sequences[1]);

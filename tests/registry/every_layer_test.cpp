@@ -1,0 +1,173 @@
+// What holds of every layer: it is saved and loaded, copied and called as a user expects, and says of its
+// limit what the table says.
+
+#include "ladon/tests/registry/every_layer.h"
+
+#include <sstream>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/io/safetensors.h"
+#include "ladon/layers/infinite/limit.h"
+#include "ladon/layers/layers.h"
+#include "ladon/tests/support.h"
+
+namespace ladon::test {
+namespace {
+
+/// The row's layer in evaluation mode, from a seed.
+std::unique_ptr<Layer> make(const LayerRow& row, std::uint64_t seed) {
+  Generator rng(seed);
+  std::unique_ptr<Layer> layer = row.make(rng);
+  layer->eval();
+  return layer;
+}
+
+/// Moves every trained tensor, also those that begin at 0 or 1.
+void disturb(Module& layer, std::uint64_t seed) {
+  StateDict state = layer.state_dict();
+  for (const auto& [name, x] : layer.named_parameters())
+    state[name] = x.detach() + cast(gaussian(x.shape(), seed++), x.dtype());
+  layer.load_state_dict(state);
+}
+
+/// The first tensor in which two states differ, by its name.
+std::string difference(const StateDict& a, const StateDict& b) {
+  for (const auto& [name, x] : a)
+    if (!b.contains(name) || !all_equal(x, b.at(name))) return name;
+  return a.size() == b.size() ? "" : "the number of tensors";
+}
+
+StateDict values_of(const Module& layer) {
+  StateDict values;
+  for (const auto& [name, x] : layer.state_dict()) values[name] = clone(x.detach());
+  return values;
+}
+
+/// Tries every row, without recording.
+void every(const std::function<void(const LayerRow&)>& test) {
+  const NoGrad off;
+  for (const LayerRow& row : every_layer()) {
+    SCOPED_TRACE(row.name);
+    try {
+      test(row);
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+}
+
+TEST(EveryLayer, IsSavedAndLoaded) {
+  every([](const LayerRow& row) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "state.safetensors";
+    const auto saved = make(row, 1), loaded = make(row, 2);
+    disturb(*saved, 3);
+    saved->train();
+    row.call(*saved);  // statistics of batches are state, too
+    saved->eval();
+    const Tensor y = row.call(*saved);
+    if (!saved->parameters().empty()) {
+      EXPECT_FALSE(all_equal(row.call(*loaded), y)) << "nothing is left to be loaded";
+    }
+    save_safetensors(path, saved->state_dict());
+    loaded->load_state_dict(load_safetensors(path));
+    EXPECT_EQ(difference(saved->state_dict(), loaded->state_dict()), "");
+    EXPECT_TRUE(all_equal(row.call(*loaded), y)) << "the output needs what no state has";
+  });
+}
+
+TEST(EveryLayer, IsItsFormula) {
+  every([](const LayerRow& row) {
+    if (!row.formula) return;
+    const auto layer = make(row, 1);
+    disturb(*layer, 4);
+    const Tensor y = row.call(*layer), expected = row.formula(*layer);
+    ASSERT_EQ(y.shape(), expected.shape());
+    EXPECT_TRUE(all_close(y, expected, 1e-5, 1e-5)) << y << expected;
+  });
+}
+
+TEST(EveryLayer, IsCalledAsItIsWritten) {
+  every([](const LayerRow& row) {
+    const auto layer = make(row, 1);
+    EXPECT_FALSE(layer->describe().empty());
+    const Tensor y = row.call(*layer);
+    EXPECT_TRUE(all(isfinite(y)).item<bool>());
+    EXPECT_TRUE(all_equal(y, row.forward(*layer)));
+  });
+}
+
+TEST(EveryLayer, IsInEvaluationWhatItWasBeforeTraining) {
+  every([](const LayerRow& row) {
+    const auto layer = make(row, 1);
+    const Tensor y = row.call(*layer);
+    layer->train();
+    EXPECT_TRUE(layer->training());
+    layer->eval();
+    EXPECT_FALSE(layer->training());
+    EXPECT_TRUE(all_equal(row.call(*layer), y));
+  });
+}
+
+TEST(EveryLayer, HasCopiesThatAreTheirOwn) {
+  int without = 0;
+  every([&](const LayerRow& row) {
+    if (!row.copy) {
+      ++without;
+      return;
+    }
+    const auto layer = make(row, 1), copy = row.copy(*layer);
+    const Tensor y = row.call(*layer);
+    const StateDict before = values_of(*layer);
+    EXPECT_TRUE(all_equal(row.call(*copy), y));
+    disturb(*copy, 5);
+    EXPECT_EQ(difference(before, layer->state_dict()), "");
+    EXPECT_TRUE(all_equal(row.call(*layer), y));
+    if (!layer->parameters().empty()) {
+      EXPECT_FALSE(all_equal(row.call(*copy), y));
+    }
+  });
+  EXPECT_EQ(without, 2) << "TaylorExpansion and Linearized own their network";
+}
+
+/// The row's limit of the row's input, and what is printed of it.
+std::string derived(const LayerRow& row, std::unique_ptr<Layer> layer) {
+  const bool numbers = is_floating(row.input.dtype());
+  infinite::Inputs input(numbers ? cast(row.input, f64) : row.input);
+  const std::int64_t width = row.input.size(-1);
+  if (row.limit == Ends::behind_linear) {
+    Generator rng(6);
+    layer = std::make_unique<Sequential>(
+        Linear({.in = width, .out = width, .parameterization = Parameterization::ntk}, rng),
+        std::move(layer));
+  }
+  const infinite::Limit limit = infinite::limit(*layer);
+  const infinite::Kernel k = limit(input);
+  for (const Tensor& x : {k.nngp, k.ntk, k.cov1}) EXPECT_TRUE(all(isfinite(x)).item<bool>());
+  EXPECT_TRUE(any(not_equal(k.nngp, 0)).item<bool>()) << "the outputs do not depend on the inputs";
+  std::ostringstream text;
+  text << limit;
+  return text.str();
+}
+
+TEST(EveryLayer, HasTheLimitOrTheRefusalThatItsRowSays) {
+  every([](const LayerRow& row) {
+    const std::string name = make(row, 1)->describe();
+    if (row.limit != Ends::in_a_refusal) {
+      EXPECT_NE(derived(row, make(row, 1)).find("k₀"), std::string::npos);
+      return;
+    }
+    try {
+      derived(row, make(row, 1));
+      ADD_FAILURE() << "has a limit now: say so in its row";
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      EXPECT_TRUE(message.find(name) != message.npos || message.find(row.name) != message.npos)
+          << "a refusal that does not name " << name << " or " << row.name << ": " << message;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace ladon::test

@@ -1,0 +1,243 @@
+#pragma once
+// What the headers have of a kind, and where the rows of each must be. A row is a call or an entry of a
+// table of another test; what stands in a comment is none.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "ladon/tests/declared_functions.h"
+#include "ladon/tests/sources.h"
+
+namespace ladon::test {
+
+namespace fs = std::filesystem;
+inline const fs::path source = LADON_SOURCE_DIR;
+
+// --- what there is ---
+
+struct Found {
+  std::string header;
+  std::vector<std::string> spelled;  ///< How rows may call it: its name, or that of what makes one.
+};
+using Names = std::map<std::string, Found>;
+
+/// A source without comments and without what stands in namespace detail.
+inline std::string text_of_file(const fs::path& path) {
+  std::ifstream in(path);
+  std::string text;
+  bool internal = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line == "namespace detail {") internal = true;
+    if (!internal) text += line.substr(0, line.find("//")) + '\n';
+    if (line == "}  // namespace detail") internal = false;
+  }
+  return text;
+}
+
+/// Headers by their paths.
+inline const std::map<std::string, std::string>& headers() {
+  static const auto all = [] {
+    std::map<std::string, std::string> texts;
+    for (const auto& [path, text] : sources())
+      if (path.ends_with(".h")) texts[path] = text_of_file(source / path);
+    return texts;
+  }();
+  return all;
+}
+
+struct Class {
+  std::string header, body;
+  std::vector<std::string> bases;
+};
+
+/// By their names, which different namespaces may share.
+inline const std::multimap<std::string, Class>& classes() {
+  static const auto all = [] {
+    std::multimap<std::string, Class> found;
+    const std::regex head("\\n *(?:class|struct) (\\w+)(?: final)?\\s*(?::\\s*([^{};]+))?\\{");
+    for (const auto& [header, text] : headers())
+      for (std::sregex_iterator i(text.begin(), text.end(), head), end; i != end; ++i) {
+        Class c{.header = header, .body = {}, .bases = {}};
+        const auto from = static_cast<std::size_t>(i->position() + i->length());
+        c.body = text.substr(from, text.find("\n};", from) - from);
+        std::istringstream bases((*i)[2].str());
+        for (std::string base; std::getline(bases, base, ',');) {
+          base = base.substr(0, base.find('<'));
+          const auto names = matches(base, "(\\w+)");
+          if (!names.empty()) c.bases.push_back(names.back());
+        }
+        found.emplace((*i)[1], c);
+      }
+    return found;
+  }();
+  return all;
+}
+
+inline bool derives(const Class& c, const std::string& base);
+inline bool derives(const std::string& name, const std::string& base) {
+  const auto [begin, end] = classes().equal_range(name);
+  return std::any_of(begin, end, [&base](const auto& each) { return derives(each.second, base); });
+}
+inline bool derives(const Class& c, const std::string& base) {
+  return std::any_of(c.bases.begin(), c.bases.end(),
+                     [&](const std::string& b) { return b == base || derives(b, base); });
+}
+
+/// Classes derived from `base`, but for those that are bases themselves.
+inline Names derived(const std::string& base, const std::set<std::string>& bases = {}) {
+  Names names;
+  for (const auto& [name, c] : classes())
+    if (derives(c, base) && !bases.contains(name)) names[name] = {c.header, {name}};
+  for (const std::string& each : bases)
+    EXPECT_TRUE(derives(each, base)) << each << " is no base of a " << base << " any more";
+  return names;
+}
+
+/// Functions that headers below `folder` declare, by the type that they return.
+inline Names returning(const std::string& type, const std::string& folder) {
+  Names names;
+  for (const auto& [header, text] : headers())
+    if (header.starts_with(folder))
+      for (const std::string& name : matches(text, "\\n(?:" + type + ") (\\w+)\\("))
+        names[name] = {header, {name}};
+  return names;
+}
+
+/// Headers that users include: those that the umbrella headers list.
+inline std::set<std::string> offered() {
+  std::set<std::string> paths;
+  for (const char* umbrella : {"optim/ladon.h", "optim/optim.h", "layers/layers.h"})
+    for (const std::string& path : matches(headers().at(umbrella), "#include \"ladon/([^\"]+)\""))
+      paths.insert(path);
+  return paths;
+}
+
+/// Functions that read files: read_… and load_… by a path, parse_… of bytes; Class::load and ::parse.
+inline Names readers() {
+  Names names;
+  for (const std::string& header : offered()) {
+    for (const std::string& name : declared_functions(source / header))
+      if (matches(name, "^((?:read|parse|load)_)").size() == 1) names[name] = {header, {name}};
+    for (const std::string& name :
+         matches(headers().at(header), "\\n  static (\\w+ (?:load|parse))\\(")) {
+      const std::size_t space = name.find(' ');
+      const std::string member = name.substr(0, space) + "::" + name.substr(space + 1);
+      names[member] = {header, {member}};
+    }
+  }
+  names.erase("read_file");  // hands over the bytes as they are
+  return names;
+}
+
+// --- where its rows are ---
+
+/// A place for a row: a file, or a folder's sources; in it the part that begins so and ends with its
+/// brace. The row is a regular expression, with NAME for the name.
+struct Place {
+  std::string path, part, row;
+  std::string with = {};  ///< Of a folder only files that contain this.
+};
+
+struct Row {
+  std::string what;
+  std::vector<Place> places;           ///< One of them is enough.
+  std::set<std::string> excused = {};  ///< Names that have none.
+};
+
+struct Kind {
+  std::string name;   ///< As the cards call it: "| samplers | `Sgld`, … |".
+  std::size_t least;  ///< So many there are at least: fewer, and the walk has lost its way.
+  Names found;
+  std::vector<Row> rows;
+};
+
+inline const std::string& text_of(const Place& place) {
+  static std::map<std::pair<std::string, std::string>, std::string> known;
+  const auto [entry, fresh] = known.try_emplace({place.path, place.with});
+  std::string& text = entry->second;
+  if (!fresh) return text;
+  const fs::path path = source / place.path;
+  if (!fs::is_directory(path)) return text = text_of_file(path);
+  for (const auto& each : fs::recursive_directory_iterator(path)) {
+    if (each.path().extension() != ".cpp") continue;
+    const std::string file = text_of_file(each.path());
+    if (file.find(place.with) != file.npos) text += file;
+  }
+  return text;
+}
+
+inline std::string part_of(const Place& place) {
+  const std::string& text = text_of(place);
+  const std::size_t begin = place.part.empty() ? 0 : text.find(place.part);
+  EXPECT_FALSE(text.empty() || begin == text.npos)
+      << place.path << " has no `" << place.part
+      << "` any more: tell registry_test.cpp where its rows are";
+  if (begin == text.npos || place.part.empty()) return text;
+  return text.substr(begin, text.find("\n}", begin) - begin);
+}
+
+inline std::string pattern(const Place& place, const std::string& name) {
+  return std::regex_replace(place.row, std::regex("NAME"), name);
+}
+
+inline bool has_row(const Place& place, const std::string& name) {
+  const std::string text = part_of(place);
+  const std::regex row(pattern(place, name));
+  // Around each occurrence alone: long texts are too much for a regular expression.
+  for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    const std::size_t begin = at < 250 ? 0 : at - 250;
+    const std::string around = text.substr(begin, at + name.size() + 80 - begin);
+    if (std::regex_search(around, row)) return true;
+  }
+  return false;
+}
+
+/// The card of a header's room: the nearest README.md above it.
+inline fs::path card_of(const std::string& header) {
+  fs::path folder = fs::path(header).parent_path();
+  while (!fs::exists(source / folder / "README.md")) folder = folder.parent_path();
+  return folder / "README.md";
+}
+
+/// What a card lists of a kind.
+inline std::vector<std::string> listed(const fs::path& card, const std::string& kind) {
+  std::ifstream in(source / card);
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("| " + kind + " |")) return matches(line, "`([\\w:]+)`");
+  return {};
+}
+
+inline void expect_rows(const Kind& kind) {
+  EXPECT_GE(kind.found.size(), kind.least) << "the walk does not find the " << kind.name;
+  std::set<fs::path> cards;
+  for (const auto& [name, found] : kind.found) {
+    const std::string who = "`" + name + "` (" + found.header + "), of the " + kind.name + ", ";
+    for (const Row& row : kind.rows) {
+      bool has = row.excused.contains(name);
+      std::string where;
+      for (const Place& place : row.places) {
+        for (const std::string& spelled : found.spelled) has = has || has_row(place, spelled);
+        where += "\n  " + place.path + (place.part.empty() ? "" : ", " + place.part) + ": " +
+                 pattern(place, name);
+      }
+      if (!has)
+        ADD_FAILURE() << who << "has no " << row.what << ". Add one where this is looked for"
+                      << (row.places.size() > 1 ? " (one is enough):" : ":") << where;
+    }
+    const fs::path card = card_of(found.header);
+    cards.insert(card);
+    const auto names = listed(card, kind.name);
+    if (!std::count(names.begin(), names.end(), name))
+      ADD_FAILURE() << who << "is not in the card of its room. Add it in " << card.string()
+                    << " to the line \"| " << kind.name << " | … |\"";
+  }
+  for (const fs::path& card : cards)
+    for (const std::string& name : listed(card, kind.name))
+      EXPECT_TRUE(kind.found.contains(name)) << card << " lists `" << name << "` among the "
+                                             << kind.name << ": there is none any more";
+}
+
+}  // namespace ladon::test
