@@ -223,8 +223,8 @@ TEST(TorchLayout, TransposedConvolutionsAreTurned) {
 // `weight` [out, in], and a norm called otherwise.
 struct Turned : Layer, TorchForm {
   Tensor matrix;
-  LayerNorm inner_norm{{.dim = 3}};
-  explicit Turned(const Tensor& a) : matrix(parameter(clone(a))) {}
+  LayerNorm inner_norm;
+  explicit Turned(const Tensor& a) : matrix(parameter(clone(a))), inner_norm({.dim = 3}) {}
   Tensor forward(const Tensor& x) const override { return inner_norm(matmul(x, matrix)); }
   void visit(Visitor& v) override {
     v("matrix", matrix);
