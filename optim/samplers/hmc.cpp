@@ -10,13 +10,13 @@ using namespace samplers;
 Chains hmc(const LogDensity& density, const Tensor& start, const HmcOptions& options,
            Generator& rng) {
   check_steps("hmc", options.steps);
-  Schedule schedule = schedule_of("hmc", options);
-  schedule.adaptation.step = options.step;
+  ChainOptions run = chain_options("hmc", options);
+  run.adaptation.step = options.step;
   const TransitionKernel kernel = [&](const LogDensity& scored, Phase& at, const Tuning& tuning,
                                       RandomStreams& streams, bool) {
     return hmc_move(scored, at, tuning, options.steps, streams);
   };
-  return sample_chains(density, start, schedule, kernel, rng);
+  return sample_chains(density, start, run, kernel, rng);
 }
 
 }  // namespace ladon

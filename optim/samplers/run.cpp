@@ -14,19 +14,19 @@
 namespace ladon::samplers {
 namespace {
 
-void check(const Schedule& schedule, const LogDensity& density, const Tensor& start) {
-  const char* operation = schedule.operation;
-  const AdaptationOptions& a = schedule.adaptation;
-  LADON_CHECK(schedule.draws >= 1 && a.warmup >= 0 && schedule.thin >= 1, operation,
-              "needs draws ≥ 1, warmup ≥ 0 and thin ≥ 1, got ", schedule.draws, ", ", a.warmup,
-              " and ", schedule.thin);
+void check(const ChainOptions& options, const LogDensity& density, const Tensor& start) {
+  const char* operation = options.operation;
+  const AdaptationOptions& a = options.adaptation;
+  LADON_CHECK(options.draws >= 1 && a.warmup >= 0 && options.thin >= 1, operation,
+              "needs draws ≥ 1, warmup ≥ 0 and thin ≥ 1, got ", options.draws, ", ", a.warmup,
+              " and ", options.thin);
   LADON_CHECK(
       a.warmup > 0 || a.step > 0, operation,
       "warmup is 0, in which a step would be found; give draws to it, or a `step` where the "
       "sampler takes one");
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
-  LADON_CHECK(schedule.thin <= most / schedule.draws && a.warmup <= most, operation,
-              "too many draws: ", a.warmup, " and ", schedule.draws, " times ", schedule.thin);
+  LADON_CHECK(options.thin <= most / options.draws && a.warmup <= most, operation,
+              "too many draws: ", a.warmup, " and ", options.draws, " times ", options.thin);
   LADON_CHECK(a.step >= 0 && std::isfinite(a.step), operation, "step is ", a.step,
               "; it must be finite and positive, or 0: found");
   LADON_CHECK(a.target_accept > 0 && a.target_accept < 1, operation, "target_accept is ",
@@ -139,34 +139,34 @@ LogDensity of_single_rows(const char* operation, const LogDensity& density) {
   return LogDensity::of_scores(density.dim(), score);
 }
 
-Run run_chains(const LogDensity& density, const Tensor& start, const Schedule& schedule,
+Run run_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                const TransitionKernel& kernel, Generator& rng) {
-  check(schedule, density, start);
-  const std::int64_t chains = start.size(0), groups = schedule.adaptation.groups,
-                     all = schedule.adaptation.warmup + schedule.draws * schedule.thin;
-  Record record(chains, schedule.draws, density.dim());
+  check(options, density, start);
+  const std::int64_t chains = start.size(0), groups = options.adaptation.groups,
+                     all = options.adaptation.warmup + options.draws * options.thin;
+  Record record(chains, options.draws, density.dim());
   std::int64_t gradients = 0;
   const LogDensity counted = LogDensity::of_scores(density.dim(), [&](const Tensor& theta) {
     gradients += theta.size(0);
     const Score score = density.score(theta);
     return Score{contiguous(score.value.detach()), contiguous(score.gradient.detach())};
   });
-  Phase at = begin(schedule.operation, counted, start, groups);
+  Phase at = begin(options.operation, counted, start, groups);
   const Sources sources(rng.split(rng.reserve(1)), groups, chains);
-  Adaptation adaptation(schedule.operation, schedule.adaptation, groups * chains, density.dim());
-  if (schedule.adaptation.step == 0) adaptation.find_steps(counted, at, sources.at(all));
+  Adaptation adaptation(options.operation, options.adaptation, groups * chains, density.dim());
+  if (options.adaptation.step == 0) adaptation.find_steps(counted, at, sources.at(all));
   for (std::int64_t t = 0; t < all; ++t) {
     RandomStreams streams = sources.at(t);
-    const bool counts = t >= schedule.adaptation.warmup;
+    const bool counts = t >= options.adaptation.warmup;
     const Moved moved = kernel(counted, at, adaptation.tuning(), streams, counts);
     if (counts) {
       record.count(moved);
-      const std::int64_t s = t - schedule.adaptation.warmup + 1;
-      if (s % schedule.thin == 0) record.keep(at, s / schedule.thin - 1);
+      const std::int64_t s = t - options.adaptation.warmup + 1;
+      if (s % options.thin == 0) record.keep(at, s / options.thin - 1);
     } else {
       adaptation.learn(t, moved, counted, at, streams);
     }
-    if (schedule.progress) schedule.progress(t + 1, all);
+    if (options.progress) options.progress(t + 1, all);
   }
   Run run{record.finish(), {}};
   run.chains.gradients = gradients;
@@ -176,10 +176,9 @@ Run run_chains(const LogDensity& density, const Tensor& start, const Schedule& s
   return run;
 }
 
-Chains sample_chains(const LogDensity& density, const Tensor& start, const Schedule& schedule,
+Chains sample_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                      const TransitionKernel& kernel, Generator& rng) {
-  return run_chains(of_single_rows(schedule.operation, density), start, schedule, kernel, rng)
-      .chains;
+  return run_chains(of_single_rows(options.operation, density), start, options, kernel, rng).chains;
 }
 
 }  // namespace ladon::samplers

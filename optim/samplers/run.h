@@ -1,5 +1,5 @@
 #pragma once
-// What samplers by transition kernels share: the schedule of a run, its warm-up, and what is kept of it.
+// What samplers by transition kernels share: the options of a run, its warm-up, and what is kept of it.
 //
 // A sampler of one's own is a TransitionKernel (tests/consumer/mala.cpp): it moves all chains by one draw,
 // and sample_chains() finds its step and mass, checks the density, and keeps the draws.
@@ -13,7 +13,7 @@
 namespace ladon::samplers {
 
 /// What the options of all samplers have in common.
-struct Schedule {
+struct ChainOptions {
   const char* operation = "sample_chains";  ///< What an Error names.
   std::int64_t draws = 1000;                ///< Kept of each chain.
   std::int64_t thin = 1;                    ///< One of so many draws is kept.
@@ -22,7 +22,7 @@ struct Schedule {
 };
 
 template <class Options>
-Schedule schedule_of(const char* operation, const Options& o) {
+ChainOptions chain_options(const char* operation, const Options& o) {
   return {operation,
           o.draws,
           o.thin,
@@ -48,11 +48,11 @@ struct Run {
 /// Row g·C + c begins at start[c] (start [C, D] of any floating dtype) and is number c of group g. Chain
 /// c draws its numbers from generators of its own, split from one block of `rng`. Throws Error for bad
 /// options and where a start is not finite.
-Run run_chains(const LogDensity& density, const Tensor& start, const Schedule& schedule,
+Run run_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                const TransitionKernel& kernel, Generator& rng);
 
 /// The same of one group, with a density that is checked by of_single_rows().
-Chains sample_chains(const LogDensity& density, const Tensor& start, const Schedule& schedule,
+Chains sample_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                      const TransitionKernel& kernel, Generator& rng);
 
 }  // namespace ladon::samplers

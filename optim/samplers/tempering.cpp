@@ -199,19 +199,18 @@ class Tempering {
 Tempered temper(const LogDensity* base, const LogDensity& likelihood, const Tensor& start,
                 const TemperingOptions& options, Generator& rng) {
   check_steps(operation, options.steps);
-  Schedule schedule = schedule_of(operation, options);
+  ChainOptions run = chain_options(operation, options);
   const std::vector<double> betas = ladder(options);
   LADON_CHECK(base || betas.back() > 0, operation,
               "the last β is 0, and p⁰ is no density; give a base");
-  schedule.adaptation.groups = std::int64_t(betas.size());
+  run.adaptation.groups = std::int64_t(betas.size());
   const bool rows = start.defined() && start.rank() == 2;  // else run_chains says so
   Tempering tempering(base, likelihood, betas, rows ? start.size(0) : 1);
   const TransitionKernel kernel = [&](const LogDensity& scored, Phase& at, const Tuning& tuning,
                                       RandomStreams& streams, bool counts) {
     return tempering.move(scored, at, tuning, options.steps, streams, counts);
   };
-  return tempering.result(
-      run_chains(tempering.density(likelihood.dim()), start, schedule, kernel, rng));
+  return tempering.result(run_chains(tempering.density(likelihood.dim()), start, run, kernel, rng));
 }
 
 }  // namespace

@@ -21,10 +21,10 @@ Moved mala_move(const LogDensity& density, Phase& at, const Tuning& tuning,
   return metropolis(at, end, acceptance(-log_p_q(at, end), -log_p_q(end, at)), streams);
 }
 
-Chains mala(const LogDensity& density, const Tensor& start, const Schedule& schedule,
+Chains mala(const LogDensity& density, const Tensor& start, const ChainOptions& options,
             Generator& rng) {
   return sample_chains(
-      density, start, schedule,
+      density, start, options,
       [](const LogDensity& scored, Phase& at, const Tuning& tuning, RandomStreams& streams, bool) {
         return mala_move(scored, at, tuning, streams);
       },
@@ -36,11 +36,11 @@ int main() {  // of N(0, diag(1, 100)), from both sides
     return sum(square(x) / tensor({1, 100}, {2}, f64), 1) / -2;
   });
   Generator rng(1);
-  const Schedule schedule{.draws = 4000, .adaptation = {.warmup = 1000, .target_accept = 0.6}};
-  const Chains chains = mala(density, tensor({-3, -30, 3, 30}, {2, 2}, f64), schedule, rng);
+  const ChainOptions options{.draws = 4000, .adaptation = {.warmup = 1000, .target_accept = 0.6}};
+  const Chains chains = mala(density, tensor({-3, -30, 3, 30}, {2, 2}, f64), options, rng);
   for (const int i : {0, 1}) {
     const Measured variance = chain_mean(square(select(chains.draws, 2, i)));
-    expect_near("the variance", variance.mean, i == 0 ? 1 : 100, 4 * variance.se);
+    expect_near("the variance", variance.value, i == 0 ? 1 : 100, 4 * variance.se);
     expect_near("R̂", at(split_rhat(chains.draws), {i}).item(), 1, 0.01);
   }
 }
