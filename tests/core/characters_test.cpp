@@ -61,6 +61,7 @@ TEST(Utf8, CharactersAreReadAndWritten) {
       ASSERT_EQ(character_at(text.substr(0, length), 0).code, -1) << "cut: " << code;
   }
   EXPECT_EQ(character_at("\xed\xa0\x80", 0).code, -1) << "a surrogate";
+  EXPECT_EQ(character_at("\xed\xbf\xbf", 0).code, -1) << "the last surrogate";
   EXPECT_EQ(character_at("\xc0\x80", 0).code, -1) << "overlong";
   EXPECT_EQ(character_at("\xf4\x90\x80\x80", 0).code, -1) << "above U+10FFFF";
 }

@@ -247,6 +247,18 @@ TEST(KernelsScan, CumsumRunsAlongAnyAxis) {
   EXPECT_THROW(cumsum(sample({3}), 1), Error);
 }
 
+// Behind a coefficient of 0 nothing is left of what came before, not even 0·∞ or 0·NaN.
+TEST(KernelsScan, ARecurrenceForgetsWhatIsNotFinite) {
+  for (const DType dtype : {f32, f64})
+    for (const double before : {INFINITY, -INFINITY, NAN}) {
+      const Tensor a = tensor({2, 3, 0, 2}, dtype), b = tensor({before, 1, 5, 1}, dtype);
+      const std::vector<double> h = linear_recurrence(a, b, 0).to_vector();
+      EXPECT_FALSE(std::isfinite(h[1]));
+      EXPECT_EQ(h[2], 5);
+      EXPECT_EQ(h[3], 11);
+    }
+}
+
 TEST(KernelsScan, ArgsortIsStableBothWays) {
   for (DType dtype : {f32, f64, i64, boolean})
     for (const Tensor& x : layouts(sample({3, 5, 34}, dtype)))

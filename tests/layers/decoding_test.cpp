@@ -214,6 +214,26 @@ TEST(Decoding, ADecoderRemembersItsMemory) {
   }
 }
 
+// A window is of the decoder's own positions: its first sees as much of the memory as without one.
+TEST(Decoding, ADecodersWindowEndsBeforeTheMemory) {
+  const auto make = [](std::int64_t window) {
+    Generator rng(8);
+    return TransformerDecoder(
+        {{.dim = 16, .heads = 2, .dropout = 0, .attention = {.causal = true, .window = window}}, 1},
+        rng);
+  };
+  const TransformerDecoder narrow = make(2), plain = make(0);
+  EXPECT_EQ(narrow.layers[0].attention.window, 2);
+  EXPECT_EQ(narrow.layers[0].cross_attention.window, 0);
+  Generator rng(9);
+  const Tensor x = normal({2, 4, 16}, rng), memory = normal({2, 5, 16}, rng);
+  const NoGrad no_grad;
+  const Tensor seen = narrow(x, memory, AttentionMask{}, AttentionMask{}),
+               all = plain(x, memory, AttentionMask{}, AttentionMask{});
+  EXPECT_TRUE(all_close(rows_of(seen, 0, 2), rows_of(all, 0, 2), 1e-5, 1e-5));
+  EXPECT_FALSE(all_close(rows_of(seen, 2, 4), rows_of(all, 2, 4), 1e-3, 1e-3));
+}
+
 TEST(Decoding, MisuseIsAnError) {
   Generator rng(7);
   const TransformerEncoderLayerOptions causal{

@@ -131,6 +131,20 @@ TEST(Generate, LengthsAreWeighedByThePenalty) {
   EXPECT_NEAR(best(3).log_probability, std::log(.35 * .35 * .4), 1e-6);
 }
 
+// A text that ends takes no open one's place. The first token is 0, the end, with .4, 1 with .35, 2 with
+// .25; after 2 the text ends for certain, after 1 with .2. By token 2 0 is best, −.69 against −.92 of 0.
+TEST(Generate, ABeamHoldsAsManyTextsBesideThoseThatEnd) {
+  const NextToken next = [](const Tensor& tokens, DecodingCache&, const Tensor&) {
+    const Tensor p = tensor({.4, .35, .25, .2, .4, .4, 1, 0, 0, .4, .35, .25}, {4, 3});
+    return reshape(log(index_select(p, 0, flatten(tokens))), {tokens.size(0), tokens.size(1), 3});
+  };
+  Generator rng(1);
+  const auto best =
+      generate(next, row({0}), {.length = 2, .stop = {0}, .beams = 2, .length_penalty = 1}, rng)[0];
+  EXPECT_EQ(best.tokens, (Tokens{2, 0}));
+  EXPECT_NEAR(best.log_probability, std::log(.25), 1e-6);
+}
+
 /// χ² of 20,000 draws from logits against these probabilities.
 double chi_square(const GenerateOptions& options, const std::vector<double>& expected) {
   const Tensor logits = tensor({0, 1, 2, -INFINITY, 2.5}, {5});

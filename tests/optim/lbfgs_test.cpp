@@ -54,6 +54,19 @@ TEST(StrongWolfe, FulfilsBothConditions) {
   }
 }
 
+// A trial that is no better than the one before has passed a good point, even where the line falls again:
+// beyond t = 6 this one falls ever faster, and no point is good.
+TEST(StrongWolfe, SearchesBetweenTrialsThatDoNotImprove) {
+  const Line phi = [](double t) {
+    return LinePoint{t, -t - 0.05 * t * t + 0.375 * (1 - std::cos(4 * t)),
+                     -1 - 0.1 * t + 1.5 * std::sin(4 * t)};
+  };
+  const LinePoint p = strong_wolfe(phi, phi(0), 0.8, {.curvature = 0.1});
+  EXPECT_LT(p.t, 6);
+  EXPECT_LT(p.value, -1e-4 * p.t);
+  EXPECT_LE(std::abs(p.slope), 0.1);
+}
+
 TEST(StrongWolfe, StaysWhereNothingIsBetter) {
   const Line up = [](double t) { return LinePoint{t, t, 1}; };  // though the slope says otherwise
   EXPECT_EQ(strong_wolfe(up, {0, 0, -1}, 1).t, 0);

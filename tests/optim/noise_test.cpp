@@ -121,6 +121,20 @@ TEST(Noise, IsAddedOnceByHand) {
   rows.apply();
 }
 
+// A step by hand is of U/T as one of an optimizer is: its noise is that of ε = rate·T/N.
+TEST(Noise, ByHandCountsTheTemperature) {
+  Tensor x = leaf(random_rows(3, 5, 1));
+  Spos spos(particles_of_rows(x),
+            {.svgd = {.target = {.count = 8, .temperature = 4}}, .diffusion = b}, Generator(7));
+  x.set_grad(random_rows(3, 5, 2));
+  spos.apply();
+  const Tensor before = clone(x.detach());
+  spos.diffuse(0.1);
+  Generator same(7);
+  EXPECT_TRUE(
+      same_bits(x.detach(), before + normal({3, 5}, same, 0, std::sqrt(2 * b * 0.05), f64)));
+}
+
 TEST(Noise, ThatWasNotAddedIsAnErrorOfTheNextApply) {
   Rows rows;
   rows.apply();

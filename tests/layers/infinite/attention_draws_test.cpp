@@ -144,6 +144,19 @@ TEST(DrawnAttention, IsTheDefinitionAtThreeAndFourTokens) {
 // --- the numbers ---
 
 // Every matrix is standard normal by itself, and orthogonal to the others of its group of R².
+// Trained biases count in the loops over pairs as in the composed operations, which recorded inputs take.
+TEST(DrawnAttention, WithTrainedBiasesIsTheDefinition) {
+  for (const bool causal : {false, true}) {
+    const MultiHeadAttention layer =
+        layer_of({.dim = 4, .heads = 2, .causal = causal, .limit_draws = {.samples = 6}});
+    ASSERT_TRUE(layer.query_bias.defined() && layer.key_bias.defined());
+    const Tensor x = blocks(4).a.x, recorded = clone(x).set_requires_grad();
+    const Kernel fast = limit(layer)(x), composed = limit(layer)(recorded);
+    EXPECT_TRUE(composed.ntk.requires_grad());
+    EXPECT_TRUE(all_close(fast.ntk, composed.ntk.detach(), 1e-12, 1e-12));
+  }
+}
+
 TEST(SharedDraws, AreOrthogonalInGroups) {
   constexpr std::int64_t r = 3, size = r * r, draws = 300 * size;
   infinite::SharedDraws shared(Generator(4), r);
@@ -300,6 +313,21 @@ TEST(DrawnAttention, ChoosesByThePairAlone) {
   };
   const Tensor whole = run(100);
   for (const std::int64_t tile : {1, 2, 4}) EXPECT_TRUE(all_equal(run(tile), whole));
+}
+
+// Of a token all but 4e-13 of whose variance the coordinates explain, the rest still has a covariance of
+// 6e-7 with one that lies outside of them: the pair's NNGP kernel is that which its NTK is computed with.
+TEST(DrawnAttention, LeavesOutNoCovarianceOfWhatIsNearlyExplained) {
+  Generator rng(6);
+  const Tensor x = normal({5, 4, 4}, rng, 0, 1, f64);
+  fill_(slice(slice(x, 0, {.stop = 4}), 2, {.start = 2}), 0);  // four inputs in two dimensions
+  fill_(at(x, {3, all_of, 2}), 1e-6);
+  MultiHeadAttentionOptions options = drawn(20);
+  options.limit_draws.coordinates = 2;
+  const auto by = limit(layer_of(options)).with_landmarks(slice(x, 0, {.stop = 3}));
+  const Inputs near = slice(x, 0, {.start = 3, .stop = 4}), far = slice(x, 0, {.start = 4});
+  for (const auto& [a, b] : {std::pair(near, far), std::pair(far, near)})
+    EXPECT_TRUE(all_close(by(a, b, infinite::Get::nngp).nngp, by(a, b).nngp, 1e-12, 1e-12));
 }
 
 TEST(DrawnAttention, DependsOnSeedReplicateAndLayer) {

@@ -65,6 +65,33 @@ TEST(Compare, LinearNetworksConvergeLikeTheRootOfWidth) {
   EXPECT_GT(c.rows[0].gaussianity.kurtosis.value, 4 * c.rows[0].gaussianity.kurtosis.se);
 }
 
+// A limit that is a mean over draws has an error of its own, which counts beside that of the networks.
+TEST(Compare, CountsTheErrorOfALimitOverDraws) {
+  const auto make = [](const NetworkSize& size, Generator& rng) -> std::unique_ptr<Layer> {
+    return std::make_unique<Sequential>(
+        MultiHeadAttention({.dim = 3,
+                            .heads = 2,
+                            .head_dim = size.width,
+                            .out = 4,
+                            .prior = {.parameterization = Parameterization::ntk},
+                            .limit_draws = {.samples = 2}},
+                           rng),
+        MeanPool());
+  };
+  const Tensor x = gaussian({2, 3, 3}, 1);
+  const NetworkSize size{.width = 4};
+  Generator rng(3), same(3);
+  const auto row =
+      compare(make, x, {{.size = size, .draws = 5}}, rng, {.limit = {.replicates = 2}}).rows[0];
+  const MonteCarloKernel networks =
+      monte_carlo_kernel([&](Generator& own) { return make(size, own); }, x, x, same, {.draws = 5});
+  const Gram drawn = gram(limit(*make(size, rng)), x, {.replicates = 2});
+  const auto both = [](const Tensor& a, const Tensor& b) { return sqrt(square(a) + square(b)); };
+  EXPECT_GT(amax(drawn.nngp_se / networks.nngp_se).item(), 0.1);
+  EXPECT_TRUE(all_close(row.nngp.se, both(networks.nngp_se, drawn.nngp_se), 1e-12, 0));
+  EXPECT_TRUE(all_close(row.ntk.se, both(networks.ntk_se, drawn.ntk_se), 1e-12, 0));
+}
+
 TEST(Compare, IsTheSameAtAnyNumberOfThreads) {
   const Tensor x = gaussian({2, 3}, 1);
   const auto with_threads = [&](int n) {

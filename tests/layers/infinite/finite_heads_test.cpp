@@ -182,6 +182,23 @@ TEST(FiniteHeads, AreTheLimitOnAverage) {
     }
 }
 
+// On average over heads, biases of queries and keys add to the tangent kernel what they add in the limit.
+TEST(FiniteHeads, TrainTheirBiases) {
+  for (const Weighting zeta : {Weighting::identity, Weighting::relu}) {
+    Generator rng(2);
+    const Sequential net = pooled(MultiHeadAttention({.dim = 4,
+                                                      .heads = 2,
+                                                      .head_dim = 4,
+                                                      .form = {.weighting = zeta},
+                                                      .prior = {.init = Init::kaiming_normal}},
+                                                     rng));
+    const Inputs x = test::blocks().a;
+    const auto m = finite_heads(net, {.heads = 2}).moments(x, 2000, rng, Get::ntk);
+    EXPECT_LT(largest_z(m.ntk.mean, limit(net)(x).ntk, m.ntk.se), 4.5) << to_string(zeta);
+    EXPECT_LT(amax(m.ntk.se / abs(m.ntk.mean)).item(), 0.05);
+  }
+}
+
 // Masked tokens are no tokens.
 TEST(FiniteHeads, SeeNoMaskedTokens) {
   Generator rng(3);

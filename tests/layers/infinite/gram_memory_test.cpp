@@ -63,6 +63,26 @@ TEST(GramEstimate, BoundsTheMemoryOfDraws) {
       expect_bound(net, draw({inputs, 6, 20}), {.tile = tile, .replicates = 2});
 }
 
+// What is told to be kept of an input is what is kept: kernels, and roots of tokens.
+TEST(GramEstimate, TellsHowManyNumbersAreKept) {
+  Generator rng(1);
+  const Sequential net(Linear(random_linear(20), rng), Activation(Nonlinearity::relu),
+                       MultiHeadAttention({.dim = 2,
+                                           .heads = 1,
+                                           .prior = {.parameterization = Parameterization::ntk},
+                                           .limit_draws = {.samples = 2}},
+                                          rng),
+                       MeanPool());
+  const Inputs x = draw({5, 6, 20});
+  const auto by = limit(net);
+  const auto graph = by.graph(kind_of(x));
+  const infinite::Passes passes(by, graph, by.landmarks(x), infinite::Entries::full);
+  std::int64_t kept = 0;
+  for (const Tensor& step : passes.selves(x, 5))
+    if (step.defined()) kept += step.count();
+  EXPECT_EQ(5 * numbers_kept(*graph, infinite::Entries::full, passes.landmarks()), kept);
+}
+
 #ifndef LADON_SANITIZED  // sanitizers have memory of their own
 
 /// The most memory that the process has had resident, in bytes (Linux).

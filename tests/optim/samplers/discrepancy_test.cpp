@@ -118,6 +118,28 @@ TEST(Ksd, IsUnbiasedAndKnowsItsError) {
   }
 }
 
+// The error is that of Efron's jackknife: of the estimates that leave out one sample each.
+TEST(Ksd, HasTheErrorOfItsEstimatesWithoutASample) {
+  constexpr std::int64_t m = 6;
+  Generator rng(4);
+  const Tensor x = normal({m, 2}, rng, 0, 1, f64), score = normal({m, 2}, rng, 0, 1, f64);
+  for (const DiscrepancyKernel kernel : {DiscrepancyKernel::imq, DiscrepancyKernel::rbf}) {
+    const DiscrepancyOptions options{.kernel = kernel, .h2 = 1.5};
+    std::vector<double> left_out;
+    for (std::int64_t i = 0; i < m; ++i) {
+      std::vector<std::int64_t> others;
+      for (std::int64_t j = 0; j < m; ++j)
+        if (j != i) others.push_back(j);
+      const Tensor rows = from_vector(others, {m - 1});
+      left_out.push_back(ksd(index_select(x, 0, rows), index_select(score, 0, rows), options).u);
+    }
+    const Tensor u = from_vector(left_out, {m});
+    const SteinDiscrepancy all = ksd(x, score, options);
+    EXPECT_NEAR(mean(u).item(), all.u, 1e-12);
+    EXPECT_NEAR(all.se, std::sqrt(double(m - 1) / m * sum(square(u - mean(u))).item()), 1e-12);
+  }
+}
+
 TEST(Ksd, TellsExactSamplesFromDisplacedOnes) {
   Generator rng(4);
   const Tensor x = normal({300, 5}, rng, 0, 1, f64);
