@@ -48,16 +48,20 @@ TEST(GramEstimate, BoundsTheMemoryOfTensors) {
     for (const std::int64_t tile : {0, 3, 128}) expect_bound(net, x, {.tile = tile});
 }
 
+Sequential drawing_net() {
+  Generator rng(1);
+  return Sequential(Linear(random_linear(20), rng), Activation(Nonlinearity::relu),
+                    MultiHeadAttention({.dim = 2,
+                                        .heads = 1,
+                                        .prior = {.parameterization = Parameterization::ntk},
+                                        .limit_draws = {.samples = 4}},
+                                       rng),
+                    MeanPool());
+}
+
 // Where layers draw, it is more for each tile, and less for each pair.
 TEST(GramEstimate, BoundsTheMemoryOfDraws) {
-  Generator rng(1);
-  const Sequential net(Linear(random_linear(20), rng), Activation(Nonlinearity::relu),
-                       MultiHeadAttention({.dim = 2,
-                                           .heads = 1,
-                                           .prior = {.parameterization = Parameterization::ntk},
-                                           .limit_draws = {.samples = 4}},
-                                          rng),
-                       MeanPool());
+  const Sequential net = drawing_net();
   for (const std::int64_t inputs : {1, 5, 40})
     for (const std::int64_t tile : {0, 1, 7, 40})
       expect_bound(net, draw({inputs, 6, 20}), {.tile = tile, .replicates = 2});
@@ -65,14 +69,7 @@ TEST(GramEstimate, BoundsTheMemoryOfDraws) {
 
 // What is told to be kept of an input is what is kept: kernels, and roots of tokens.
 TEST(GramEstimate, TellsHowManyNumbersAreKept) {
-  Generator rng(1);
-  const Sequential net(Linear(random_linear(20), rng), Activation(Nonlinearity::relu),
-                       MultiHeadAttention({.dim = 2,
-                                           .heads = 1,
-                                           .prior = {.parameterization = Parameterization::ntk},
-                                           .limit_draws = {.samples = 2}},
-                                          rng),
-                       MeanPool());
+  const Sequential net = drawing_net();
   const Inputs x = draw({5, 6, 20});
   const auto by = limit(net);
   const auto graph = by.graph(kind_of(x));
