@@ -38,11 +38,11 @@ struct Block {
         T* to = c + i * c_row + at;
         const T* more = plus ? plus + i * plus_row + at : plus;
         if (columns - at >= row_lanes<T>) {
-          row_at(to) = more ? sum[i][j] + row_at(more) : sum[i][j];
+          set_row(to, more ? sum[i][j] + row_at(more) : sum[i][j]);
           continue;
         }
         T part[row_lanes<T>];
-        row_at(part) = sum[i][j];
+        set_row(part, sum[i][j]);
         for (int64_t l = 0; l < columns - at; ++l) to[l] = part[l] + (more ? more[l] : T(0));
       }
   }
@@ -163,7 +163,7 @@ LADON_INLINE void channels_block(int64_t i, int64_t j, int64_t n, int64_t group,
   for (int r = 0; r < R; ++r)
     for (int v = 0; v < V; ++v) {
       const int64_t at = j + v * lanes;
-      row_at(c + (i + r) * c_row + at) = row ? sum[r][v] + row_at(row + at) : sum[r][v];
+      set_row(c + (i + r) * c_row + at, row ? sum[r][v] + row_at(row + at) : sum[r][v]);
     }
 }
 
@@ -229,7 +229,10 @@ LADON_INLINE void add_channels(int64_t m, int64_t n, int64_t group, const Gather
     }
   }
   for (int r = 0; r < R; ++r)
-    for (int v = 0; v < V; ++v) row_at(c + r * group * n + v * lanes) += sum[r][v];
+    for (int v = 0; v < V; ++v) {
+      T* to = c + r * group * n + v * lanes;
+      set_row(to, row_at(to) + sum[r][v]);
+    }
 }
 
 template <bool grouped, class T>

@@ -68,11 +68,11 @@ LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T b
   for (int i = 0; i < block_rows; ++i)
 #pragma GCC unroll 2
     for (int j = 0; j < block_vectors; ++j) {
-      Row<T>& to = row_at(c + i * c_row + j * lanes);
+      T* to = c + i * c_row + j * lanes;
       if (row)
-        to = alpha * sum[i][j] + row_at(row + j * lanes);
+        set_row(to, alpha * sum[i][j] + row_at(row + j * lanes));
       else
-        to = beta == T(0) ? alpha * sum[i][j] : alpha * sum[i][j] + beta * to;
+        set_row(to, beta == T(0) ? alpha * sum[i][j] : alpha * sum[i][j] + beta * row_at(to));
     }
 }
 

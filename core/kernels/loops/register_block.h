@@ -22,13 +22,15 @@ struct RegisterRow {
 template <class T>
 using Row = typename RegisterRow<T>::Type;
 
+/// From and to memory of any alignment. (By value: clang takes what a reference to a Row refers to for
+/// aligned to the whole vector.)
 template <class T>
-LADON_INLINE const Row<T>& row_at(const T* x) {
-  return *reinterpret_cast<const Row<T>*>(x);
+LADON_INLINE Row<T> row_at(const T* x) {
+  return load<Row<T>>(x);
 }
 template <class T>
-LADON_INLINE Row<T>& row_at(T* x) {
-  return *reinterpret_cast<Row<T>*>(x);
+LADON_INLINE void set_row(T* x, Row<T> row) {
+  __builtin_memcpy(x, &row, sizeof row);
 }
 
 template <int n>

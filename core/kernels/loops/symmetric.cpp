@@ -42,7 +42,7 @@ void multiply(const T* a, int64_t stride, int64_t first, int64_t last, const T* 
         own[r] += of_a * of_x;
         of_y += of_a * factor[r];
       }
-      row_at(y + j) = of_y;
+      set_row(y + j, of_y);
     }
     for (int r = 0; r < R; ++r) {
       T sum = sum_of<T>(own[r]);
@@ -84,7 +84,7 @@ void add_rows(int64_t rows, int64_t n, const T* c, const T* p, int64_t stride, T
       Row<T> of_y = row_at(y + j);
 #pragma GCC unroll 4
       for (int r = 0; r < R; ++r) of_y += row_at(row + r * stride + j) * factor[r];
-      row_at(y + j) = of_y;
+      set_row(y + j, of_y);
     }
     for (; j < n; ++j)
       for (int r = 0; r < R; ++r) y[j] += row[r * stride + j] * factor[r];
