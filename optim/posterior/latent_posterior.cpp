@@ -38,7 +38,7 @@ struct Whitened {
 Prediction posterior_of(const Tensor& kernel, const Tensor& y, double noise) {
   const Slice train{.stop = y.size(0)}, test{.start = y.size(0)};
   return GaussianProcess(at(kernel, {train, train}), y, {.noise = noise, .jitter = 0})
-      .predict(at(kernel, {test, train}), at(kernel, {test, test}));
+      .predict(transpose(at(kernel, {train, test})), at(kernel, {test, test}));
 }
 
 /// Means over draws of m_z, C_z and m_z·m_zᵀ.
@@ -128,8 +128,8 @@ LogLikelihood latent_likelihood(const infinite::LatentKernel& kernel, const Tens
   const std::int64_t n = targets.size(0);
   const Tensor y = clone(kernel_blocks::target_block(operation, "the targets", targets, n));
   return [kernel, y, n, noise](const Tensor& z) {
-    const NoGrad off;
     const Tensor kernels = kernel.at(z, n);
+    const NoGrad off;
     std::vector<double> values(static_cast<std::size_t>(z.size(0)));
     parallel::for_range(z.size(0), 16, [&](std::int64_t i, std::int64_t end) {
       for (; i < end; ++i)
