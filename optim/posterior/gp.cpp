@@ -78,16 +78,17 @@ Prediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) con
   const Tensor prior = kernel_blocks::test_block(caller, test, k.size(0));
   const bool variances = prior.rank() == 1;
   const Tensor columns = transpose(k);  // [N, M]
-  if (const Tensor v = solver_->half_solve(columns); v.defined()) {
+  const bool exact_weights = !weights_.residual.defined();
+  if (const Tensor v = exact_weights ? solver_->half_solve(columns) : Tensor(); v.defined()) {
     const Tensor known = variances ? sum(square(v), 0) : matmul(transpose(v), v);
     posterior.covariance = kernel_blocks::proper_covariance(prior - known);
     return posterior;
   }
   const Solution z = solver_->solve_for_squares(columns);
+  if (!exact_weights) posterior.mean = posterior.mean + matmul(transpose(z.x), weights_.residual);
   if (z.residual.defined()) {
     const Tensor unknown = unsqueeze(z.unknown, 1);  // [M, 1]
-    posterior.mean = posterior.mean + matmul(transpose(z.x), weights_.residual);
-    posterior.mean_error = sqrt(unknown * weights_.unknown);
+    if (!exact_weights) posterior.mean_error = sqrt(unknown * weights_.unknown);
     if (!variances) posterior.covariance_error = sqrt(unknown * z.unknown);
   }
   if (variances) {

@@ -47,13 +47,15 @@ void check_steps(const char* operation, std::int64_t steps) {
 Moved metropolis(Phase& at, const Phase& end, std::vector<double> probability,
                  RandomStreams& streams) {
   const std::int64_t rows = at.position.size(0);
+  LADON_CHECK(static_cast<std::int64_t>(probability.size()) == rows, "metropolis", "got ",
+              probability.size(), " probabilities for ", rows, " rows");
   Moved moved{std::move(probability), std::vector<bool>(rows), empty({rows}, boolean)};
   bool* accepted = moved.accepted.mutable_data<bool>();
   for (std::int64_t r = 0; r < rows; ++r)
     accepted[r] = streams.rows[r].uniform() < moved.acceptance[r];
   const Tensor column = unsqueeze(moved.accepted, 1);
   at = {where(column, end.position, at.position),
-        where(column, end.momentum, at.momentum),
+        end.momentum.defined() ? where(column, end.momentum, at.momentum) : Tensor(),
         {where(moved.accepted, end.score.value, at.score.value),
          where(column, end.score.gradient, at.score.gradient)}};
   return moved;

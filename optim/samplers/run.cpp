@@ -20,6 +20,7 @@ void check(const ChainOptions& options, const LogDensity& density, const Tensor&
   LADON_CHECK(options.draws >= 1 && a.warmup >= 0 && options.thin >= 1, operation,
               "needs draws ≥ 1, warmup ≥ 0 and thin ≥ 1, got ", options.draws, ", ", a.warmup,
               " and ", options.thin);
+  LADON_CHECK(a.groups >= 1, operation, "groups is ", a.groups, "; it must be at least 1");
   LADON_CHECK(
       a.warmup > 0 || a.step > 0, operation,
       "warmup is 0, in which a step would be found; give draws to it, or a `step` where the "
@@ -75,6 +76,21 @@ class Sources {
   Generator shared_;
   std::vector<Generator> rows_;
 };
+
+/// Throws Error unless a transition gave what is read of it.
+void check(const char* operation, const Moved& moved, const Phase& at, const Shape& positions) {
+  const auto rows = static_cast<std::size_t>(positions[0]);
+  LADON_CHECK(moved.acceptance.size() == rows && moved.diverged.size() == rows, operation,
+              "the transition kernel gave ", moved.acceptance.size(), " acceptances and ",
+              moved.diverged.size(), " divergences for ", rows, " rows");
+  const auto is = [](const Tensor& x, const Shape& shape) {
+    return x.defined() && x.dtype() == f64 && x.shape() == shape && x.contiguous();
+  };
+  LADON_CHECK(is(at.position, positions) && is(at.score.value, {positions[0]}) &&
+                  is(at.score.gradient, positions),
+              operation, "the transition kernel must leave positions and gradients of shape ",
+              positions, " and a value for each row, contiguous f64");
+}
 
 /// Collects the draws of group 0.
 class Record {
@@ -142,6 +158,7 @@ LogDensity of_single_rows(const char* operation, const LogDensity& density) {
 Run run_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                const TransitionKernel& kernel, Generator& rng) {
   check(options, density, start);
+  LADON_CHECK(kernel, options.operation, "there is no transition kernel");
   const std::int64_t chains = start.size(0), groups = options.adaptation.groups,
                      all = options.adaptation.warmup + options.draws * options.thin;
   Record record(chains, options.draws, density.dim());
@@ -159,6 +176,7 @@ Run run_chains(const LogDensity& density, const Tensor& start, const ChainOption
     RandomStreams streams = sources.at(t);
     const bool counts = t >= options.adaptation.warmup;
     const Moved moved = kernel(counted, at, adaptation.tuning(), streams, counts);
+    check(options.operation, moved, at, {groups * chains, density.dim()});
     if (counts) {
       record.count(moved);
       const std::int64_t s = t - options.adaptation.warmup + 1;
@@ -178,6 +196,8 @@ Run run_chains(const LogDensity& density, const Tensor& start, const ChainOption
 
 Chains sample_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                      const TransitionKernel& kernel, Generator& rng) {
+  LADON_CHECK(options.adaptation.groups == 1, options.operation, "groups is ",
+              options.adaptation.groups, "; chains alone are one group (run_chains takes more)");
   return run_chains(of_single_rows(options.operation, density), start, options, kernel, rng).chains;
 }
 

@@ -17,7 +17,6 @@ Moved mala_move(const LogDensity& density, Phase& at, const Tuning& tuning,
   Phase end{
       mean(at) + sqrt(variance) * momenta(streams.rows, ones({1, density.dim()}, f64)), {}, {}};
   end.score = density.score(end.position);
-  end.momentum = at.momentum = zeros_like(at.position);  // there is none
   return metropolis(at, end, acceptance(-log_p_q(at, end), -log_p_q(end, at)), streams);
 }
 

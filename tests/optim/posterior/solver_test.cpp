@@ -98,6 +98,43 @@ TEST(DenseFactor, RefusesWhatHasNoFactor) {
   test::expect_error([] { DenseFactor(eye(2, f64), {.noise = -1}); }, "(a variance) is -1");
 }
 
+/// A solver that errs by a known amount in one of its two solves, with the residual that leaves.
+class Inexact : public Solver {
+ public:
+  Inexact(const Tensor& kernel, double noise, bool weights, bool tests)
+      : a_(kernel + noise * eye(kernel.size(0), f64)), weights_(weights), tests_(tests) {}
+  std::int64_t size() const override { return a_.size(0); }
+  Solution solve(const Tensor& b) const override { return solved(b, weights_); }
+  Solution solve_for_squares(const Tensor& b) const override { return solved(b, tests_); }
+  double log_determinant() const override { return 0; }
+
+ private:
+  Solution solved(const Tensor& b, bool errs) const {
+    const Tensor x = matmul(test::invert(a_).first, b);
+    if (!errs) return {x};
+    const Tensor near = 0.99 * x, r = b - matmul(a_, near);
+    return {near, r, sum(r * matmul(test::invert(a_).first, r), 0)};
+  }
+  Tensor a_;
+  bool weights_, tests_;
+};
+
+TEST(Solver, MayBeInexactInOneOfItsSolves) {
+  const test::Problem p{12, 4, 2};
+  const Prediction exact =
+      GaussianProcess(p.train, p.targets, {.noise = 0.1, .jitter = 0}).predict(p.cross, p.test);
+  for (const bool weights : {false, true})
+    for (const bool tests : {false, true}) {
+      const Prediction y = GaussianProcess(Inexact(p.train, 0.1, weights, tests), p.targets)
+                               .predict(p.cross, p.test);
+      EXPECT_EQ(y.mean_error.defined(), weights && tests);
+      EXPECT_EQ(y.covariance_error.defined(), tests);
+      expect_near(y.mean, exact.mean, weights && tests ? amax(y.mean_error).item() : 1e-10);
+      expect_near(y.covariance, exact.covariance,
+                  tests ? amax(y.covariance_error).item() + 1e-12 : 1e-10);
+    }
+}
+
 TEST(Solver, MustBeThere) {
   test::expect_error([] { GaussianProcess(std::shared_ptr<const Solver>(), ones({2}, f64)); },
                      "no solver");

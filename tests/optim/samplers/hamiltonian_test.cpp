@@ -3,6 +3,7 @@
 #include "ladon/optim/samplers/hamiltonian.h"
 
 #include "ladon/optim/samplers/adaptation.h"
+#include "ladon/optim/samplers/run.h"
 #include "ladon/tests/optim/samplers/densities.h"
 
 namespace ladon::test {
@@ -124,6 +125,41 @@ TEST(GroupVariance, IsThatOfEachGroupsRows) {
   GroupVariance still(1);
   still.add(ones({4, 2}, f64));
   expect_values(still.shrunk_to(full({1, 2}, 7, f64)), {7, 7}, 0);
+}
+
+// A transition kernel from outside is asked for what is read of it.
+TEST(SampleChains, RefuseWhatATransitionMustNotLeave) {
+  const LogDensity density(2, [](const Tensor& x) { return sum(square(x), 1) / -2; });
+  const Tensor start = zeros({3, 2}, f64);
+  Generator rng(1);
+  const auto run = [&](const TransitionKernel& kernel, std::int64_t groups = 1) {
+    sample_chains(density, start, {.draws = 2, .adaptation = {.groups = groups, .warmup = 2}},
+                  kernel, rng);
+  };
+  const auto stays = [](const LogDensity&, Phase& at, const Tuning&, RandomStreams& streams, bool) {
+    return metropolis(at, at, {1, 1, 1}, streams);  // without momenta
+  };
+  run(stays);
+  expect_error([&] { run({}); }, "there is no transition kernel");
+  expect_error([&] { run(stays, 0); }, "groups is 0");
+  expect_error([&] { run(stays, 2); }, "groups is 2");
+  expect_error([&] { run([](auto&&...) { return Moved{}; }); }, "0 acceptances");
+  expect_error(
+      [&] {
+        run([&](const auto& p, Phase& at, const auto& t, RandomStreams& streams, bool counts) {
+          const Moved moved = stays(p, at, t, streams, counts);
+          at.position = zeros({2, 2}, f64);
+          return moved;
+        });
+      },
+      "must leave positions");
+  expect_error(
+      [&] {
+        run([](const auto&, Phase& at, const auto&, RandomStreams& streams, bool) {
+          return metropolis(at, at, {1}, streams);
+        });
+      },
+      "1 probabilities for 3 rows");
 }
 
 }  // namespace
