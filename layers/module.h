@@ -248,8 +248,8 @@ class Layer : public Module {
 };
 
 /// Base of a layer that can be called with more than one tensor: every forward(...) of `Self` is also a
-/// call self(...), with what a call adds (where an Error arose, hooks). What no forward() takes is a call of
-/// Layer: layer(x, mask), layer(node).
+/// call self(...), with what a call adds (where an Error arose, hooks). Arguments that no forward() accepts go
+/// to Layer's: layer(x, mask), layer(node). Braces need a type: AttentionMask{.causal = true}.
 template <class Self>
 class Callable : public Layer {
  public:

@@ -42,7 +42,7 @@ struct TransformerEncoderLayerOptions {
   /// contract(activation(gate(x)) ∘ expand(x)) in the feed-forward block (Shazeer 2020): SwiGLU with
   /// silu, GEGLU with gelu.
   bool gated = false;
-  bool bias = true;  ///< Of all linear maps; attention's own too where its `bias` says so.
+  bool bias = true;  ///< Of all linear maps; of attention's only where attention.bias is set too.
 };
 
 /// contract(activation(expand(x))), or with a gate:  [.., dim] → [.., dim].

@@ -15,7 +15,7 @@ namespace ladon {
 ///
 /// Throws Error, naming `name` and both values, for anything else: another start, element type or
 /// number of axes, or a size that differs from what the header says. All of that is settled before
-/// memory for the elements is taken. Throws Error also for other `integers`.
+/// memory for the elements is taken. Throws Error also unless `integers` is i64, f32 or f64.
 Tensor parse_idx(std::string_view bytes, const std::string& name, DType integers = i64);
 
 /// The same for a file, which may be compressed (read_maybe_gzip).

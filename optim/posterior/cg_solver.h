@@ -35,7 +35,7 @@ struct CgSolverOptions {
   std::function<void(const CgProgress&)> progress = {};
 };
 
-/// Of the residual r of a solution is known that rᵀA⁻¹r ≤ rᵀP⁻¹r: a pivoted Cholesky factor, the
+/// The residual r of a solution satisfies rᵀA⁻¹r ≤ rᵀP⁻¹r: a pivoted Cholesky factor, the
 /// preconditioner P = LLᵀ + s·I, leaves a positive semi-definite rest of A = K + s·I, so P ⪯ A.
 class CgSolver : public Solver {
  public:

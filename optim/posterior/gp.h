@@ -19,10 +19,11 @@ namespace ladon {
 /// A Gaussian belief about test outputs. Outputs share the covariance and are independent.
 struct Prediction {
   Tensor mean;  ///< [M, O]
-  Tensor covariance =
-      {};  ///< [M, M], or variances [M], as the test kernel was given; or undefined.
-  /// Each exact value is within these of what is given, but for rounding. Undefined where the solver is
-  /// exact, and of a mean alone.
+  /// [M, M], or variances [M], as the test kernel was given; or undefined.
+  Tensor covariance = {};
+  /// Bounds on |exact − given|, elementwise and up to rounding. Undefined where the solver is exact, and
+  /// for a mean alone. (Variances are the middle of the interval that is left, covariances its upper end,
+  /// which keeps the matrix positive semi-definite.)
   Tensor mean_error = {}, covariance_error = {};
 
   Tensor variance() const;  ///< [M]: the covariance's diagonal. Throws Error where there is none.
@@ -49,14 +50,16 @@ struct LeaveOneOut {
 ///   k*ᵀA⁻¹y  = k*ᵀx + zᵀr + sᵀA⁻¹r,        |sᵀA⁻¹r| ≤ √(sᵀA⁻¹s · rᵀA⁻¹r);
 ///   k*ᵀA⁻¹k* = (k* + s)ᵀz + sᵀA⁻¹s;
 ///
-/// and a mean without z, k*ᵀx, errs by k*ᵀA⁻¹r: at most √(k** · rᵀA⁻¹r), for no posterior variance is
-/// negative.
+/// A mean alone is k*ᵀx, without z, and has no bound here: it errs by k*ᵀA⁻¹r, at most √(k** · rᵀA⁻¹r),
+/// where weights().unknown bounds rᵀA⁻¹r. leave_one_out(), amplitude() and the evidence are as accurate as
+/// the solver's tolerances.
 class GaussianProcess {
  public:
   /// kernel [N, N], targets [N] or [N, O]. Throws Error where shapes disagree, the kernel is not
   /// symmetric, a value is not finite, noise or jitter is negative, and where K + noise + jitter
   /// is not positive definite: then it names the smallest eigenvalue and the jitter that would do.
   GaussianProcess(const Tensor& kernel, const Tensor& targets, const GpOptions& options = {});
+  /// The solver is shared, and limits from which threads the process may be used.
   GaussianProcess(std::shared_ptr<const Solver> solver, const Tensor& targets);
   template <std::derived_from<Solver> S>
   GaussianProcess(S solver, const Tensor& targets)

@@ -26,7 +26,7 @@ struct Solution {
 };
 
 /// Linear systems with one A [N, N], symmetric and positive definite. Right sides and results are f64
-/// matrices [N, k]. One of your own is size(), solve() and log_determinant().
+/// matrices [N, k]. To write one, override size(), solve() and log_determinant().
 class Solver {
  public:
   virtual ~Solver() = default;

@@ -54,7 +54,7 @@ struct Moved {
 };
 
 /// Each row goes to `end` with its probability, by a number of its own, or stays (Metropolis et al. 1953;
-/// Hastings 1970).
+/// Hastings 1970). Momenta may be undefined. Throws Error unless there is a probability for each row.
 Moved metropolis(Phase& at, const Phase& end, std::vector<double> probability,
                  RandomStreams& streams);
 
