@@ -10,13 +10,11 @@ using namespace samplers;
 Chains hmc(const LogDensity& density, const Tensor& start, const HmcOptions& options,
            Generator& rng) {
   check_steps("hmc", options.steps);
-  ChainOptions run = chain_options("hmc", options);
-  run.adaptation.step = options.step;
   const TransitionKernel kernel = [&](const LogDensity& scored, Phase& at, const Tuning& tuning,
                                       RandomStreams& streams, bool) {
     return hmc_move(scored, at, tuning, options.steps, streams);
   };
-  return sample_chains(density, start, run, kernel, rng);
+  return sample_chains(density, start, chain_options("hmc", options), kernel, rng);
 }
 
 }  // namespace ladon

@@ -206,13 +206,11 @@ Chains nuts(const LogDensity& density, const Tensor& start, const NutsOptions& o
             Generator& rng) {
   LADON_CHECK(options.max_depth >= 1 && options.max_depth <= 24, "nuts", "max_depth is ",
               options.max_depth, "; it must be from 1 to 24");
-  ChainOptions run = chain_options("nuts", options);
-  run.adaptation.step = options.step;
   const TransitionKernel kernel = [&](const LogDensity& scored, Phase& at, const Tuning& tuning,
                                       RandomStreams& streams, bool) {
     return nuts_move(scored, at, tuning, options.max_depth, streams);
   };
-  return sample_chains(density, start, run, kernel, rng);
+  return sample_chains(density, start, chain_options("nuts", options), kernel, rng);
 }
 
 }  // namespace ladon

@@ -23,11 +23,15 @@ struct ChainOptions {
 
 template <class Options>
 ChainOptions chain_options(const char* operation, const Options& o) {
-  return {operation,
-          o.draws,
-          o.thin,
-          {.warmup = o.warmup, .target_accept = o.target_accept, .adapt_mass = o.adapt_mass},
-          o.progress};
+  ChainOptions run{
+      operation,
+      o.draws,
+      o.thin,
+      {.warmup = o.warmup, .target_accept = o.target_accept, .adapt_mass = o.adapt_mass},
+      o.progress};
+  if constexpr (requires { o.step; })
+    run.adaptation.step = o.step;  // tempering finds one per level
+  return run;
 }
 
 /// The same density, which must outlive it. At the first score of rows that differ it scores as
