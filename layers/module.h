@@ -26,6 +26,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -252,11 +253,17 @@ class Layer : public Module {
 /// to Layer's: layer(x, mask), layer(node). Braces need a type: AttentionMask{.causal = true}.
 template <class Self>
 class Callable : public Layer {
+  template <class... Arguments>
+  static constexpr bool forwards = requires(const Self& self, Arguments&&... arguments) {
+    self.forward(std::forward<Arguments>(arguments)...);
+  };
+
  public:
   template <class... Arguments>
-  auto operator()(Arguments&&... arguments) const {
+  auto operator()(Arguments&&... arguments) const
+      requires(forwards<Arguments...> || std::is_invocable_v<const Layer&, Arguments...>) {
     const auto& self = static_cast<const Self&>(*this);
-    if constexpr (requires { self.forward(std::forward<Arguments>(arguments)...); })
+    if constexpr (forwards<Arguments...>)
       return called([&] { return self.forward(std::forward<Arguments>(arguments)...); });
     else
       return Layer::operator()(std::forward<Arguments>(arguments)...);

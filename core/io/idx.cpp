@@ -1,6 +1,7 @@
 #include "ladon/core/io/idx.h"
 
 #include <string>
+#include <utility>
 
 #include "ladon/core/error.h"
 #include "ladon/core/io/elements.h"
@@ -55,9 +56,7 @@ Header parse_header(std::string_view bytes, const std::string& name) {
   return {type, shape, length};
 }
 
-}  // namespace
-
-Tensor parse_idx(std::string_view bytes, const std::string& name, DType integers) {
+Tensor parsed(std::string bytes, const std::string& name, DType integers) {
   LADON_CHECK(integers == i64 || integers == f32 || integers == f64, "read_idx", name,
               ": integers are read as i64, f32 or f64, not ", integers);
   const Header header = parse_header(bytes, name);
@@ -65,13 +64,19 @@ Tensor parse_idx(std::string_view bytes, const std::string& name, DType integers
   LADON_CHECK(needed == bytes.size() - header.bytes, "read_idx", name, ": shape ", header.shape,
               " with ", item_size(header.type), " bytes an element needs ", needed, " bytes, but ",
               bytes.size() - header.bytes, " follow the header");
-  InputFile file(name, std::string(bytes));
+  InputFile file(name, std::move(bytes));
   file.select(header.bytes, file.size());
   return read_elements(file, header.type, header.shape, true, integers);
 }
 
+}  // namespace
+
+Tensor parse_idx(std::string_view bytes, const std::string& name, DType integers) {
+  return parsed(std::string(bytes), name, integers);
+}
+
 Tensor read_idx(const std::string& path, DType integers) {
-  return parse_idx(read_maybe_gzip(path), path, integers);
+  return parsed(read_maybe_gzip(path), path, integers);
 }
 
 }  // namespace ladon

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <type_traits>
 
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
@@ -156,6 +157,13 @@ TEST(Threads, TrainOneModelTogether) {
   EXPECT_TRUE(all_close(static_cast<const LayerNorm&>(*model.final_norm).bias.grad(),
                         one * double(4 * sweeps), 1e-4, 1e-3));
 }
+
+// What neither a forward() nor Layer takes is no call at all, as overloads and concepts may ask.
+static_assert(
+    std::is_invocable_r_v<Tensor, const MultiHeadAttention&, const Tensor&, AttentionMask>);
+static_assert(std::is_invocable_r_v<Tensor, const MultiHeadAttention&, const Tensor&, Tensor&>);
+static_assert(!std::is_invocable_v<const MultiHeadAttention&, int>);
+static_assert(!std::is_invocable_v<const TransformerDecoder&, const Tensor&, AttentionMask>);
 
 }  // namespace
 }  // namespace ladon
