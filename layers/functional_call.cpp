@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -10,58 +11,58 @@
 namespace ladon {
 namespace {
 
-/// Where the parameters stand, each with the value for it. A parameter may have several places.
-class Places final : public Visitor {
+/// Where the parameters of a set stand, each with the value for it. One may have several places.
+class Places {
  public:
-  explicit Places(const std::vector<Tensor>& values) : values_(values) {}
+  Places(Module& module, const ParameterSet& set, const std::vector<Tensor>& values) {
+    LADON_CHECK(values.size() == set.size(), "functional_call", "got ", values.size(),
+                " values for ", set.size(), " parameters");
+    std::map<std::shared_ptr<Node>, std::size_t> which;
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      check(set[i].first, set[i].second, values[i]);
+      which.emplace(set[i].second.history(), i);
+    }
+    std::set<std::size_t> found;
+    detail::for_each_parameter(module, [&](const std::string&, Tensor& x) {
+      const auto at = which.find(x.history());
+      if (at == which.end()) return;
+      places_.emplace_back(&x, values[at->second]);
+      found.insert(at->second);
+    });
+    for (std::size_t i = 0; i < set.size(); ++i)
+      LADON_CHECK(found.contains(i), "functional_call", "`", set[i].first,
+                  "` is no parameter of the module (any more)");
+    swap();
+  }
+  ~Places() { swap(); }
+  Places(const Places&) = delete;
+  Places& operator=(const Places&) = delete;
 
-  void buffer(std::string_view, Tensor&) override {}
-  std::size_t parameters() const { return which_.size(); }
+ private:
+  static void check(const std::string& name, const Tensor& x, const Tensor& value) {
+    LADON_CHECK(value.defined(), "functional_call", "the value for `", name, "` is undefined");
+    LADON_CHECK(value.shape() == x.shape() && value.dtype() == x.dtype(), "functional_call", "`",
+                name, "` is ", x.dtype(), " of shape ", x.shape(), "; the value is ", value.dtype(),
+                " of shape ", value.shape());
+  }
   void swap() {
     for (auto& [place, value] : places_) std::swap(*place, value);
   }
 
- private:
-  void parameter(std::string_view name, Tensor& x) override {
-    const std::string path = prefix_ + std::string(name);
-    const std::size_t i = which_.emplace(x.history(), which_.size()).first->second;
-    LADON_CHECK(i < values_.size(), "functional_call", "got ", values_.size(),
-                " values, and none is left for `", path, "`");
-    const Tensor& value = values_[i];
-    LADON_CHECK(value.defined(), "functional_call", "the value for `", path, "` is undefined");
-    LADON_CHECK(value.shape() == x.shape() && value.dtype() == x.dtype(), "functional_call", "`",
-                path, "` is ", x.dtype(), " of shape ", x.shape(), "; the value is ", value.dtype(),
-                " of shape ", value.shape());
-    places_.emplace_back(&x, value);
-  }
-  void module(std::string_view name, Module& m) override {
-    const std::string outer = prefix_;
-    prefix_ += std::string(name) + ".";
-    m.visit(*this);
-    prefix_ = outer;
-  }
-
-  const std::vector<Tensor>& values_;
-  std::string prefix_;
-  std::map<std::shared_ptr<Node>, std::size_t> which_;
   std::vector<std::pair<Tensor*, Tensor>> places_;
 };
 
 }  // namespace
 
+Tensor functional_call(Module& module, const ParameterSet& set, const std::vector<Tensor>& values,
+                       const std::function<Tensor()>& f) {
+  const Places until_the_end(module, set, values);
+  return f();
+}
+
 Tensor functional_call(Module& module, const std::vector<Tensor>& values,
                        const std::function<Tensor()>& f) {
-  Places places(values);
-  module.visit(places);
-  LADON_CHECK(places.parameters() == values.size(), "functional_call", "got ", values.size(),
-              " values for ", places.parameters(), " parameters");
-  struct Exchange {
-    explicit Exchange(Places& p) : places(p) { places.swap(); }
-    ~Exchange() { places.swap(); }
-    Places& places;
-  };
-  const Exchange until_the_end(places);
-  return f();
+  return functional_call(module, module.named_parameters(), values, f);
 }
 
 }  // namespace ladon

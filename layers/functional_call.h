@@ -8,15 +8,18 @@
 
 namespace ladon {
 
-/// f() with `values` in the places of the module's parameters, in the order of parameters(); what was
-/// there is put back when f returns or throws. So derivatives are taken by parameters as by inputs: jvp
+/// f() with `values` in the places of the parameters of a set, in its order; what was there is put back
+/// when f returns or throws. So derivatives are taken by parameters as by inputs: jvp
 /// along a direction of all weights, vmap over a stack of them (an ensemble in one pass), a step of
-/// learning that is itself differentiated. The values have the parameters' shapes and dtypes (else
-/// Error). Not while another thread uses the module.
+/// learning that is itself differentiated. Throws Error where a value has another shape or dtype than its
+/// parameter, and where one is not the module's. Not while another thread uses the module.
 ///
 ///   const Tensor scores = vmap([&](const std::vector<Tensor>& weights) {
 ///     return functional_call(model, weights, [&] { return model.forward(x); });
-///   }, stacked);   // each [members, shape of the parameter..]
+///   }, stack_parameters(members));   // each [members, shape of the parameter..]
+Tensor functional_call(Module& module, const ParameterSet& set, const std::vector<Tensor>& values,
+                       const std::function<Tensor()>& f);
+/// Of all its parameters, in visiting order.
 Tensor functional_call(Module& module, const std::vector<Tensor>& values,
                        const std::function<Tensor()>& f);
 

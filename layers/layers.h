@@ -20,6 +20,7 @@
 #include "ladon/layers/module.h"
 #include "ladon/layers/nonlinearity.h"
 #include "ladon/layers/norm.h"
+#include "ladon/layers/parameter_set.h"
 #include "ladon/layers/pooling.h"
 #include "ladon/layers/positional.h"
 #include "ladon/layers/pretrained.h"

@@ -74,8 +74,8 @@ std::string padded(const std::string& text, std::size_t to) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, Tensor>> Module::named_parameters() const {
-  std::vector<std::pair<std::string, Tensor>> found;
+ParameterSet Module::named_parameters() const {
+  ParameterSet found;
   std::set<const Node*> seen;
   Walk walk;
   walk.on_tensor = [&](const std::string& path, Tensor& x, Walk::Kind kind) {
@@ -86,10 +86,28 @@ std::vector<std::pair<std::string, Tensor>> Module::named_parameters() const {
   return found;
 }
 
-std::vector<Tensor> Module::parameters() const {
-  std::vector<Tensor> found;
-  for (auto& [path, x] : named_parameters()) found.push_back(x);
-  return found;
+std::vector<Tensor> Module::parameters() const { return named_parameters().tensors(); }
+
+ParameterSet Module::choose(const std::string& pattern) const {
+  return named_parameters().choose(pattern);
+}
+
+ParameterSet Module::choose(const ParameterChoice& choice) const {
+  return named_parameters().choose(choice);
+}
+
+ParameterSet Module::choose(const std::function<bool(const Module&)>& choice) const {
+  LADON_CHECK(static_cast<bool>(choice), "choose", "the choice is an empty function");
+  std::vector<std::string> chosen;  // prefixes
+  Walk walk;
+  walk.on_module = [&](const std::string& path, Module& m) {
+    if (choice(m)) chosen.push_back(path.empty() ? "" : path + ".");
+  };
+  look(walk, *this);
+  return choose([&](const std::string& name, const Tensor&) {
+    return std::any_of(chosen.begin(), chosen.end(),
+                       [&](const std::string& prefix) { return name.starts_with(prefix); });
+  });
 }
 
 std::vector<std::pair<std::string, Tensor>> Module::hyperparameters() const {
@@ -126,16 +144,8 @@ std::vector<std::pair<std::string, Generator*>> Module::generators() {
   return found;
 }
 
-std::int64_t Module::parameter_count() const {
-  std::int64_t count = 0;
-  for (const Tensor& x : parameters()) count += x.count();
-  return count;
-}
-
-void Module::zero_grad() {
-  for (Tensor& x : parameters())
-    if (Leaf::of(x)) x.set_grad(Tensor());
-}
+std::int64_t Module::parameter_count() const { return named_parameters().count(); }
+void Module::zero_grad() { named_parameters().zero_grad(); }
 
 StateDict Module::state_dict() const {
   StateDict state;
@@ -148,37 +158,14 @@ StateDict Module::state_dict() const {
   return state;
 }
 
-void Module::load_state_dict(const StateDict& state) {
-  StateDict mine = state_dict();
-  for (const auto& [path, x] : mine) {
-    const auto found = state.find(path);
-    LADON_CHECK(found != state.end(), "load_state_dict", "`", path, "` (shape ", x.shape(),
-                ") is missing from the state");
-    LADON_CHECK(found->second.defined() && found->second.shape() == x.shape(), "load_state_dict",
-                "`", path, "` has shape ", found->second.shape(), " in the state and ", x.shape(),
-                " in the module");
-    const DType given = found->second.dtype();
-    LADON_CHECK(given == x.dtype() || (!is_whole(given) && !is_whole(x.dtype())), "load_state_dict",
-                "`", path, "` is ", given, " in the state and ", x.dtype(),
-                " in the module; floating dtypes and halves are converted, others are not");
-  }
-  for (const auto& [path, x] : state)
-    LADON_CHECK(mine.contains(path), "load_state_dict", "the state has `", path, "` (shape ",
-                x.shape(), "), which the module does not have");
-  for (auto& [path, x] : mine) copy_(x, state.at(path).detach());
+LoadReport Module::load_state_dict(const StateDict& state, const LoadOptions& options) {
+  return detail::load_state(state_dict(), state, options);
 }
 
 void Module::save(const std::filesystem::path& path) const { save_safetensors(path, state_dict()); }
-void Module::load(const std::filesystem::path& path) {
-  std::map<std::string, std::string> metadata;
-  const StateDict state = load_safetensors(path, &metadata);
-  LADON_CHECK(!metadata.contains("ladon"), "load", path.native(), ": is a ", metadata["ladon"],
-              "; load it with TrainingRun::load");
-  try {
-    load_state_dict(state);
-  } catch (const Error& error) {
-    detail::fail("load", path.native(), ": ", error.what());
-  }
+
+LoadReport Module::load(const std::filesystem::path& path, const LoadOptions& options) {
+  return detail::load_state(state_dict(), path, options);
 }
 
 void Module::to(DType dtype) {
@@ -252,6 +239,22 @@ std::optional<std::string> Module::path_of(const Module& inner) const {
   };
   look(walk, *this);
   return found;
+}
+
+void detail::for_each_parameter(Module& module,
+                                const std::function<void(const std::string&, Tensor&)>& f) {
+  Walk walk;
+  walk.on_tensor = [&](const std::string& path, Tensor& x, Walk::Kind kind) {
+    if (kind == Walk::Kind::parameter) f(path, x);
+  };
+  walk.run(module);
+}
+
+void detail::for_each_module(Module& module,
+                             const std::function<void(const std::string&, Module&)>& f) {
+  Walk walk;
+  walk.on_module = f;
+  walk.run(module);
 }
 
 void detail::separate(Module& copy, std::uint64_t index) {

@@ -35,6 +35,7 @@
 #include "ladon/core/state.h"
 #include "ladon/core/tensor.h"
 #include "ladon/layers/owned.h"
+#include "ladon/layers/parameter_set.h"
 
 namespace ladon {
 
@@ -96,8 +97,20 @@ class Module {
 
   /// Trained tensors in visiting order; a tensor that several members share comes once.
   std::vector<Tensor> parameters() const;
-  std::vector<std::pair<std::string, Tensor>> named_parameters() const;
+  ParameterSet named_parameters() const;
+  /// A part of them, as ParameterSet::choose: by a pattern, such as "*.attention.query"; by a function of
+  /// name and tensor; by one of the modules that they stand in; by its kind, choose<LayerNorm>().
+  ParameterSet choose(const std::string& pattern) const;
+  ParameterSet choose(const ParameterChoice& choice) const;
+  ParameterSet choose(const std::function<bool(const Module&)>& choice) const;
+  template <std::derived_from<Module> Kind>
+  ParameterSet choose() const {
+    return choose([](const Module& m) { return dynamic_cast<const Kind*>(&m) != nullptr; });
+  }
   std::int64_t parameter_count() const;
+  /// Takes all parameters out of training, or into it again (ParameterSet::freeze).
+  void freeze() { named_parameters().freeze(); }
+  void thaw() { named_parameters().thaw(); }
   /// What sets the prior of the trained tensors (f64 numbers; only layers in NTK parameterization
   /// list them). A limit is differentiable by them once they require gradients.
   std::vector<std::pair<std::string, Tensor>> hyperparameters() const;
@@ -113,13 +126,14 @@ class Module {
   /// Parameters and buffers by name; they share storage with the module.
   StateDict state_dict() const;
   /// Copies values into the module's tensors. Floating numbers and halves (a bf16 checkpoint) are cast
-  /// to their dtype; names, shapes and all other dtypes must agree exactly. Otherwise throws Error
-  /// naming the first that does not, and the module stays as it was.
-  void load_state_dict(const StateDict& state);
+  /// to their dtype; names, shapes and all other dtypes must agree exactly, unless the options are not
+  /// strict. Otherwise throws Error naming the first that does not, and the module stays as it was.
+  ///   std::cout << model.load("old.safetensors", {.strict = false});   // and what did not fit
+  LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {});
   /// Writes (reads) the state dict as a safetensors file. Errors as for the file functions and
   /// load_state_dict.
   void save(const std::filesystem::path& path) const;
-  void load(const std::filesystem::path& path);
+  LoadReport load(const std::filesystem::path& path, const LoadOptions& options = {});
 
   /// Converts parameters and floating buffers. Do this before an optimizer or a particle method
   /// takes the parameters: they become new leaves, and whoever holds the old ones gets an Error at
@@ -147,6 +161,12 @@ class Module {
 };
 
 namespace detail {
+/// Calls f with each place of a trained tensor; a shared one has several.
+void for_each_parameter(Module& module,
+                        const std::function<void(const std::string& path, Tensor& place)>& f);
+/// Calls f with each module, from the outermost on, whose path is "".
+void for_each_module(Module& module,
+                     const std::function<void(const std::string& path, Module& inner)>& f);
 /// Puts tensors of their own in the places of a copy's, and splits its generators by `index`.
 void separate(Module& copy, std::uint64_t index);
 }  // namespace detail

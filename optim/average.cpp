@@ -9,8 +9,8 @@
 
 namespace ladon {
 
-Average::Average(const Module& model, AverageOptions options)
-    : parameters_(model.named_parameters()), options_(options) {
+Average::Average(const ParameterSet& parameters, AverageOptions options)
+    : parameters_(parameters), options_(options) {
   LADON_CHECK(options.decay >= 0 && options.decay <= 1, "average", "decay is ", options.decay,
               "; it must be in [0, 1]");
   LADON_CHECK(!parameters_.empty(), "average", "the model has no parameter");
@@ -31,14 +31,13 @@ void Average::update() {
     add_(means_[i], cast(parameters_[i].second.detach(), f64) - means_[i], weight);
 }
 
-void Average::write_to(Named parameters) const {
+void Average::write_to(const ParameterSet& parameters) const {
   LADON_CHECK(updates_ > 0, "average", "there is no average before the first update()");
   const NoGrad no_grad;
-  for (std::size_t i = 0; i < means_.size(); ++i) copy_(parameters[i].second, means_[i]);
+  for (std::size_t i = 0; i < means_.size(); ++i) copy_(parameters[i].second.detach(), means_[i]);
 }
 
-void Average::copy_to(Module& model) const {
-  const Named theirs = model.named_parameters();
+void Average::copy_to(const ParameterSet& theirs) const {
   LADON_CHECK(theirs.size() == parameters_.size(), "average", "the model has ", theirs.size(),
               " parameters, the average ", parameters_.size());
   for (std::size_t i = 0; i < theirs.size(); ++i) {
@@ -50,18 +49,16 @@ void Average::copy_to(Module& model) const {
   write_to(theirs);
 }
 
-Average::Scope::Scope(const Average& average) {
+Average::Scope::Scope(const Average& average) : parameters_(average.parameters_) {
   average.check_in_place();
-  for (const auto& [name, x] : average.parameters_) {
-    parameters_.push_back(x);
-    before_.push_back(clone(x.detach()));
-  }
+  for (const auto& [name, x] : parameters_) before_.push_back(clone(x.detach()));
   average.write_to(average.parameters_);
 }
 
 Average::Scope::~Scope() {
   const NoGrad no_grad;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) copy_(parameters_[i], before_[i]);
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    copy_(parameters_[i].second.detach(), before_[i]);
 }
 
 Average::Scope Average::apply() const { return Scope(*this); }

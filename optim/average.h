@@ -29,9 +29,9 @@ struct AverageOptions {
 /// Buffers (statistics of batch norm) are not averaged: the model keeps its own.
 class Average {
  public:
-  /// Takes the parameters that the model has now. Throws Error unless decay is in [0, 1], and where there
+  /// Of a model's parameters as they are now, or of a part of them. Throws Error unless decay is in [0, 1], and where there
   /// is no parameter.
-  explicit Average(const Module& model, AverageOptions options = {});
+  explicit Average(const ParameterSet& parameters, AverageOptions options = {});
   Average(const Average&) = delete;
   Average& operator=(const Average&) = delete;
 
@@ -40,9 +40,9 @@ class Average {
   void update();
   std::int64_t updates() const { return updates_; }
 
-  /// Writes the average into a model's parameters of the same names and shapes: a clone's, mostly. Throws
-  /// Error, and changes nothing, where names or shapes differ, or before the first update.
-  void copy_to(Module& model) const;
+  /// Writes the average into parameters of the same names and shapes: a clone's, mostly. Throws Error, and
+  /// changes nothing, where names or shapes differ, or before the first update.
+  void copy_to(const ParameterSet& others) const;
 
   /// Gives the parameters back what they had before, as it ends.
   class Scope {
@@ -54,7 +54,8 @@ class Average {
    private:
     friend class Average;
     explicit Scope(const Average& average);
-    std::vector<Tensor> parameters_, before_;
+    ParameterSet parameters_;
+    std::vector<Tensor> before_;
   };
   /// The model itself with the average in place of its parameters, for as long as the result lives. Do
   /// not train or update meanwhile. Throws Error before the first update, and where Module::to replaced
@@ -68,10 +69,9 @@ class Average {
 
  private:
   void check_in_place() const;
-  using Named = std::vector<std::pair<std::string, Tensor>>;
-  void write_to(Named parameters) const;
+  void write_to(const ParameterSet& parameters) const;
 
-  Named parameters_;
+  ParameterSet parameters_;
   std::vector<Tensor> means_;
   AverageOptions options_;
   std::int64_t updates_ = 0;

@@ -34,27 +34,27 @@ double sum_of_squares(const Tensor& x) {
 
 }  // namespace
 
-double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, ClipOptions options) {
+double clip_grad_norm(const ParameterSet& parameters, double max_norm, ClipOptions options) {
   LADON_CHECK(max_norm > 0, "clip_grad_norm", "max_norm is ", max_norm, "; it must be positive");
   NoGrad no_grad;
   double sum = 0;
-  for (const Tensor& x : parameters)
+  for (const auto& [name, x] : parameters)
     if (const Tensor g = x.grad(); g.defined()) sum += sum_of_squares(g.detach());
   const double norm = std::sqrt(sum);
   LADON_CHECK(std::isfinite(norm) || !options.error_if_nonfinite, "clip_grad_norm",
               "the norm of the gradients is ", norm,
               "; find the operation with DetectAnomaly, or pass error_if_nonfinite = false");
   if (std::isfinite(norm) && norm > max_norm)
-    for (const Tensor& x : parameters)
+    for (const auto& [name, x] : parameters)
       if (const Tensor g = x.grad(); g.defined()) scale_(g, max_norm / norm);
   return norm;
 }
 
-void clip_grad_value(const std::vector<Tensor>& parameters, double max_value) {
+void clip_grad_value(const ParameterSet& parameters, double max_value) {
   LADON_CHECK(max_value > 0, "clip_grad_value", "max_value is ", max_value,
               "; it must be positive");
   NoGrad no_grad;
-  for (const Tensor& x : parameters)
+  for (const auto& [name, x] : parameters)
     if (const Tensor g = x.grad(); g.defined()) copy_(g, clamp(g, -max_value, max_value));
 }
 

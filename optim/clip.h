@@ -1,9 +1,7 @@
 #pragma once
 // Clipping of gradients, in place, between backward() and step().
 
-#include <vector>
-
-#include "ladon/core/tensor.h"
+#include "ladon/layers/parameter_set.h"
 
 namespace ladon {
 
@@ -16,11 +14,10 @@ struct ClipOptions {
 /// Scales all gradients by max_norm/norm if their common Euclidean norm, computed in f64, is above
 /// max_norm. Returns the norm before. Parameters without gradient are passed over. Throws Error
 /// unless max_norm > 0.
-double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm,
-                      ClipOptions options = {});
+double clip_grad_norm(const ParameterSet& parameters, double max_norm, ClipOptions options = {});
 
 /// Limits every entry of the gradients to [−max_value, max_value]; NaN stays NaN. Throws Error
 /// unless max_value > 0.
-void clip_grad_value(const std::vector<Tensor>& parameters, double max_value);
+void clip_grad_value(const ParameterSet& parameters, double max_value);
 
 }  // namespace ladon

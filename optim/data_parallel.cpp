@@ -11,9 +11,9 @@ namespace {
 constexpr std::int64_t message_elements = std::int64_t{1} << 23;
 
 /// Which parameters have a gradient in some rank.
-std::vector<bool> with_gradient(const std::vector<Tensor>& parameters) {
+std::vector<bool> with_gradient(const ParameterSet& parameters) {
   std::vector<std::byte> own;
-  for (const Tensor& p : parameters) own.push_back(std::byte(p.grad().defined()));
+  for (const auto& [name, p] : parameters) own.push_back(std::byte(p.grad().defined()));
   const auto all = ranks::all_gather(own);
   std::vector<bool> any(parameters.size(), false);
   for (std::size_t r = 0; r < all.size(); ++r) {
@@ -41,7 +41,7 @@ void sum_together(const std::vector<Tensor>& parameters) {
 
 }  // namespace
 
-void sum_gradients(const std::vector<Tensor>& parameters) {
+void sum_gradients(const ParameterSet& parameters) {
   if (ranks::count() == 1) return;
   const NoGrad off;
   const std::vector<bool> any = with_gradient(parameters);
@@ -54,7 +54,7 @@ void sum_gradients(const std::vector<Tensor>& parameters) {
   };
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (!any[i]) continue;
-    const Tensor& p = parameters[i];
+    const Tensor& p = parameters[i].second;
     if (!message.empty() && message[0].dtype() != p.dtype()) send();
     message.push_back(p);
     elements += p.count();

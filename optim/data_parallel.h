@@ -16,7 +16,6 @@
 
 #include <vector>
 
-#include "ladon/core/tensor.h"
 #include "ladon/layers/module.h"
 
 namespace ladon {
@@ -25,7 +24,7 @@ namespace ladon {
 /// backward() and before whatever reads gradients: particle methods, clipping, step(). One that a rank
 /// lacks counts as zeros there; one that all lack stays so. Throws Error where ranks bring different
 /// numbers of parameters, or parameters of different sizes.
-void sum_gradients(const std::vector<Tensor>& parameters);
+void sum_gradients(const ParameterSet& parameters);
 
 /// Parameters and buffers ← those of rank `from`. Throws Error where ranks hold tensors of other sizes.
 void broadcast_state(const Module& model, int from = 0);

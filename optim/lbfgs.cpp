@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/optim/parameters.h"
@@ -15,19 +14,12 @@ namespace {
 double inner(const Tensor& a, const Tensor& b) { return sum(a * b).item(); }
 double largest(const Tensor& x) { return x.count() > 0 ? amax(abs(x)).item() : 0; }
 
-/// [n] of them, one after the other, in f64.
-Tensor flat(const std::vector<Tensor>& list) {
-  std::vector<Tensor> parts;
-  for (const Tensor& x : list) parts.push_back(cast(reshape(x.detach(), {x.count()}), f64));
-  return concat(parts, 0);
-}
-
 }  // namespace
 
-Lbfgs::Lbfgs(std::vector<Tensor> parameters, LbfgsOptions options)
+Lbfgs::Lbfgs(ParameterSet parameters, LbfgsOptions options)
     : parameters_(std::move(parameters)), options_(options) {
   detail::check_parameters(parameters_);
-  for (const Tensor& x : parameters_) count_ += x.count();
+  count_ = parameters_.count();
   LADON_CHECK(std::isfinite(options.lr) && options.lr > 0, "lbfgs", "lr is ", options.lr,
               "; it must be finite and positive");
   LADON_CHECK(options.iterations >= 1 && options.history >= 1, "lbfgs",
@@ -41,15 +33,14 @@ Lbfgs::Lbfgs(std::vector<Tensor> parameters, LbfgsOptions options)
 
 double Lbfgs::step(const std::function<Tensor()>& loss) {
   LADON_CHECK(static_cast<bool>(loss), "lbfgs", "the loss is an empty function");
-  for (const Tensor& x : parameters_) Leaf::of(x)->check_in_place("step");
   const NoGrad no_grad;
   const State before = state_;
-  const Tensor start = values();
+  const Tensor start = parameters_.to_row();
   try {
     return run(loss);
   } catch (...) {
     state_ = before;
-    set_values(start);
+    parameters_.assign_row(start);
     throw;
   }
 }
@@ -59,23 +50,23 @@ double Lbfgs::run(const std::function<Tensor()>& loss) {
   LADON_CHECK(std::isfinite(now.value) && std::isfinite(inner(now.gradient, now.gradient)), "lbfgs",
               "the loss is ", now.value, ", or its gradient is not finite, at the start of a step");
   for (std::int64_t i = 0; i < options_.iterations; ++i) {
-    const Tensor g = now.gradient, x = values();
+    const Tensor g = now.gradient, x = parameters_.to_row();
     if (largest(g) <= options_.gradient_tolerance) break;
     const Tensor d = direction(g);
     const double slope = inner(g, d), length = sum(abs(g)).item();
     if (!(slope < 0) || !std::isfinite(slope)) break;  // rounding has the last word
     const double first = options_.lr * (state_.pairs.empty() ? std::min(1.0, 1 / length) : 1);
     const Line phi = [&](double t) {
-      set_values(x + t * d);
+      parameters_.assign_row(x + t * d);
       LinePoint p = evaluate(loss);
       return LinePoint{t, p.value, inner(p.gradient, d), p.gradient};
     };
     const LinePoint start{0, now.value, slope, g};
     LinePoint next =
         options_.line_search ? strong_wolfe(phi, start, first, options_.wolfe) : phi(first);
-    set_values(x + next.t * d);
-    if (next.t == 0) break;         // no length decreases the loss
-    const Tensor s = values() - x;  // rounded as the parameters are
+    parameters_.assign_row(x + next.t * d);
+    if (next.t == 0) break;                     // no length decreases the loss
+    const Tensor s = parameters_.to_row() - x;  // rounded as the parameters are
     ++state_.iterations;
     remember(s, next.gradient - g);
     const double change = std::abs(next.value - now.value);
@@ -92,10 +83,9 @@ LinePoint Lbfgs::evaluate(const std::function<Tensor()>& loss) const {
   LADON_CHECK(value.defined() && value.count() == 1, "lbfgs",
               "the loss must have one element, got shape ",
               value.defined() ? value.shape() : Shape());
-  std::vector<Tensor> gradients = grad({value}, parameters_, {.allow_unused = true});
-  for (std::size_t i = 0; i < gradients.size(); ++i)
-    if (!gradients[i].defined()) gradients[i] = zeros_like(parameters_[i].detach());
-  return {0, value.detach().item(), 0, flat(gradients)};
+  const std::vector<Tensor> gradients =
+      grad({value}, parameters_.tensors(), {.allow_unused = true});
+  return {0, value.detach().item(), 0, parameters_.to_row(gradients)};
 }
 
 // The two loops of algorithm 7.4: H·g without H.
@@ -124,17 +114,6 @@ void Lbfgs::remember(const Tensor& s, const Tensor& y) {
   if (static_cast<std::int64_t>(state_.pairs.size()) == options_.history)
     state_.pairs.erase(state_.pairs.begin());
   state_.pairs.push_back({s, y});
-}
-
-Tensor Lbfgs::values() const { return flat(parameters_); }
-
-void Lbfgs::set_values(const Tensor& flat_values) {
-  std::int64_t from = 0;
-  for (Tensor& x : parameters_) {
-    const Tensor part = slice(flat_values, 0, {.start = from, .stop = from + x.count()});
-    copy_(x, reshape(part, x.shape()));
-    from += x.count();
-  }
 }
 
 StateDict Lbfgs::state_dict() const {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ladon/core/state.h"
-#include "ladon/core/tensor.h"
+#include "ladon/layers/parameter_set.h"
 #include "ladon/optim/line_search.h"
 
 namespace ladon {
@@ -34,7 +34,7 @@ struct LbfgsOptions {
 class Lbfgs {
  public:
   /// Throws Error as an Optimizer does for its parameters, and for a setting out of range.
-  explicit Lbfgs(std::vector<Tensor> parameters, LbfgsOptions options = {});
+  explicit Lbfgs(ParameterSet parameters, LbfgsOptions options = {});
   Lbfgs(const Lbfgs&) = delete;
   Lbfgs& operator=(const Lbfgs&) = delete;
 
@@ -64,10 +64,8 @@ class Lbfgs {
   Tensor direction(const Tensor& gradient) const;
   double run(const std::function<Tensor()>& loss);
   void remember(const Tensor& s, const Tensor& y);
-  Tensor values() const;
-  void set_values(const Tensor& flat);
 
-  std::vector<Tensor> parameters_;
+  ParameterSet parameters_;
   std::int64_t count_ = 0;  ///< n
   LbfgsOptions options_;
   State state_;

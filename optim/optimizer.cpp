@@ -22,14 +22,14 @@ Optimizer::Optimizer(ParameterGroups groups, double lr, double weight_decay,
     : moment_names_(std::move(moment_names)) {
   set_lr(lr);
   detail::check_not_negative("optimizer", "weight_decay", weight_decay);
-  std::vector<Tensor> all;
+  ParameterSet all;
   for (const ParameterGroup& group : groups) {
     detail::check_not_negative("optimizer", "lr_scale", group.lr_scale);
     const double decay = group.weight_decay.value_or(weight_decay);
     detail::check_not_negative("optimizer", "a group's weight_decay", decay);
-    for (const Tensor& x : group.parameters) {
-      items_.push_back({items_.size(), x, group.lr_scale, decay});
-      all.push_back(x);
+    for (const auto& [name, x] : group.parameters) {
+      items_.push_back({items_.size(), name, x, group.lr_scale, decay});
+      all.emplace_back(name, x);
     }
   }
   detail::check_parameters(all);
@@ -105,7 +105,7 @@ void Optimizer::load_state_dict(const StateDict& state) {
   std::vector<Item> items;
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Item& present = items_[i];
-    Item item{i, present.parameter, present.lr_scale, present.weight_decay};
+    Item item{i, present.name, present.parameter, present.lr_scale, present.weight_decay};
     if (reader.has(entry(i, "steps"))) {
       item.steps = reader.count(entry(i, "steps"));
       for (std::size_t j = 0; j < moment_names_.size(); ++j) {
@@ -126,14 +126,12 @@ bool bias_or_vector(const std::string& name, const Tensor& parameter) {
   return name.ends_with("bias") || parameter.rank() <= 1;
 }
 
-ParameterGroups decay_except(const Module& model, const ParameterChoice& spared) {
+ParameterGroups decay_except(const ParameterSet& parameters, const ParameterChoice& spared) {
   LADON_CHECK(static_cast<bool>(spared), "decay_except", "the choice is an empty function");
-  ParameterGroup decayed, kept{.parameters = {}, .weight_decay = 0};
-  for (const auto& [name, x] : model.named_parameters())
-    (spared(name, x) ? kept : decayed).parameters.push_back(x);
+  const ParameterSet kept = parameters.choose(spared), decayed = parameters.except(kept);
   ParameterGroups groups;
-  for (ParameterGroup& group : {std::ref(decayed), std::ref(kept)})
-    if (!group.parameters.empty()) groups.push_back(std::move(group));
+  if (!decayed.empty()) groups.push_back({.parameters = decayed});
+  if (!kept.empty()) groups.push_back({.parameters = kept, .weight_decay = 0});
   return groups;
 }
 

@@ -32,19 +32,22 @@ namespace ladon {
 
 /// Parameters with settings of their own.
 struct ParameterGroup {
-  std::vector<Tensor> parameters;
+  ParameterSet parameters;
   double lr_scale = 1;                      ///< Their rate is lr·lr_scale.
   std::optional<double> weight_decay = {};  ///< Instead of the optimizer's.
 };
 
-/// What an optimizer updates: groups of parameters. Tensors alone, as model.parameters(), are one group.
+/// What an optimizer updates: groups of parameters. A set of a model's, or tensors alone as
+/// model.parameters(), are one group.
 struct ParameterGroups : std::vector<ParameterGroup> {
   ParameterGroups() = default;
   ParameterGroups(std::vector<ParameterGroup> groups) : vector(std::move(groups)) {}
   ParameterGroups(std::initializer_list<ParameterGroup> groups) : vector(groups) {}
-  ParameterGroups(std::vector<Tensor> parameters) : vector{{.parameters = std::move(parameters)}} {}
+  ParameterGroups(ParameterSet parameters) : vector{{.parameters = std::move(parameters)}} {}
+  ParameterGroups(const std::vector<Tensor>& parameters)
+      : ParameterGroups(ParameterSet(parameters)) {}
   ParameterGroups(std::initializer_list<Tensor> parameters)
-      : ParameterGroups(std::vector<Tensor>(parameters)) {}
+      : ParameterGroups(ParameterSet(parameters)) {}
 };
 
 class Optimizer {
@@ -53,7 +56,7 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Updates every parameter that has a gradient, in place; the others stay as they are. Gradients
+  /// Updates every parameter that has a gradient and is not frozen, in place; the others stay. Gradients
   /// are kept. Then does what was left with a gradient for the step that uses it: a sampler's noise
   /// (particles/spos.h), once. Throws Error, and changes nothing, if no parameter has a gradient, or
   /// one was replaced by Module::to.
@@ -83,6 +86,7 @@ class Optimizer {
  protected:
   struct Item {
     std::size_t index;  ///< Its place among the parameters of all groups.
+    std::string name;   ///< In its set.
     Tensor parameter;
     double lr_scale;
     double weight_decay;
@@ -112,13 +116,12 @@ class Optimizer {
   std::int64_t steps_ = 0;
 };
 
-/// Chooses parameters of a module by their dotted name and value.
-using ParameterChoice = std::function<bool(const std::string& name, const Tensor& parameter)>;
 /// Biases (names that end in "bias") and what has at most one axis (the weights of norms).
 bool bias_or_vector(const std::string& name, const Tensor& parameter);
-/// A model's parameters in two groups: first those that weight decay is for, then those it spares.
+/// Parameters, of a model or of a part of it, in two groups: first those that weight decay is for, then those it spares.
 /// A group that would be empty is left out. Throws Error if `spared` is empty.
 ///   AdamW adam(decay_except(model, [](auto& name, auto&) { return name == "embedding.weight"; }));
-ParameterGroups decay_except(const Module& model, const ParameterChoice& spared = bias_or_vector);
+ParameterGroups decay_except(const ParameterSet& parameters,
+                             const ParameterChoice& spared = bias_or_vector);
 
 }  // namespace ladon

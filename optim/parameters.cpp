@@ -2,25 +2,25 @@
 
 #include <cmath>
 #include <map>
+#include <string>
 
 #include "ladon/autograd/leaf.h"
 #include "ladon/core/error.h"
 
 namespace ladon::detail {
 
-void check_parameters(const std::vector<Tensor>& parameters) {
+void check_parameters(const ParameterSet& parameters) {
   LADON_CHECK(!parameters.empty(), "optimizer", "there is no parameter to optimize");
-  std::map<const Node*, std::size_t> seen;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const Tensor& x = parameters[i];
-    LADON_CHECK(x.defined() && x.history(), "optimizer", "parameter ", i,
+  std::map<const Node*, std::string> seen;
+  for (const auto& [name, x] : parameters) {
+    LADON_CHECK(x.defined() && x.history(), "optimizer", "parameter ", name,
                 " requires no gradient; make it with parameter(x)");
-    LADON_CHECK(x.contiguous(), "optimizer", "parameter ", i, " of shape ", x.shape(),
+    LADON_CHECK(x.contiguous(), "optimizer", "parameter ", name, " of shape ", x.shape(),
                 " is not contiguous (strides ", x.strides(), ")");
-    LADON_CHECK(Leaf::of(x), "optimizer", "parameter ", i, " is the result of `",
+    LADON_CHECK(Leaf::of(x), "optimizer", "parameter ", name, " is the result of `",
                 x.history()->operation(), "`; only leaves keep a gradient");
-    const auto [first, is_new] = seen.emplace(x.history().get(), i);
-    LADON_CHECK(is_new, "optimizer", "parameters ", first->second, " and ", i,
+    const auto [first, is_new] = seen.emplace(x.history().get(), name);
+    LADON_CHECK(is_new, "optimizer", "parameters ", first->second, " and ", name,
                 " are the same tensor; it would be updated twice a step");
   }
 }

@@ -1,15 +1,13 @@
 #pragma once
 // What every optimizer asks of the tensors that it is to change, and of its settings.
 
-#include <vector>
-
-#include "ladon/core/tensor.h"
+#include "ladon/layers/parameter_set.h"
 
 namespace ladon::detail {
 
 /// Throws Error if there is no parameter, one is not a contiguous leaf that requires a gradient, or
 /// one comes twice.
-void check_parameters(const std::vector<Tensor>& parameters);
+void check_parameters(const ParameterSet& parameters);
 
 /// Throw Error of the operation unless the value of that name is finite and at least 0, or in [0, 1).
 void check_not_negative(const char* operation, const char* name, double value);

@@ -53,7 +53,8 @@ class Memory {
 
 // --- one block ---
 
-ParticleBlock ParticleBlock::stacked(std::string name, std::vector<Tensor> parameters) {
+ParticleBlock ParticleBlock::stacked(std::string name, const ParameterSet& set) {
+  std::vector<Tensor> parameters = set.tensors();
   LADON_CHECK(!parameters.empty(), "particles", "block \"", name, "\" has no parameter");
   for (const Tensor& x : parameters) {
     check_parameter(name, x);
@@ -65,8 +66,7 @@ ParticleBlock ParticleBlock::stacked(std::string name, std::vector<Tensor> param
   return ParticleBlock(std::move(name), std::move(parameters), parts, true);
 }
 
-ParticleBlock ParticleBlock::gathered(std::string name,
-                                      const std::vector<std::vector<Tensor>>& rows) {
+ParticleBlock ParticleBlock::gathered(std::string name, const std::vector<ParameterSet>& rows) {
   LADON_CHECK(!rows.empty() && !rows[0].empty(), "particles", "block \"", name,
               "\" has no parameter");
   std::vector<Tensor> parameters;
@@ -74,11 +74,11 @@ ParticleBlock ParticleBlock::gathered(std::string name,
     for (std::size_t i = 0; i < rows.size(); ++i) {
       LADON_CHECK(rows[i].size() == rows[0].size(), "particles", "block \"", name, "\": row 0 has ",
                   rows[0].size(), " parameters, row ", i, " has ", rows[i].size());
-      const Tensor& x = rows[i][part];
+      const Tensor& x = rows[i][part].second;
       check_parameter(name, x);
-      LADON_CHECK(x.shape() == rows[0][part].shape(), "particles", "block \"", name,
-                  "\": parameter ", part, " is ", rows[0][part].shape(), " in row 0 and ",
-                  x.shape(), " in row ", i);
+      LADON_CHECK(x.shape() == rows[0][part].second.shape(), "particles", "block \"", name,
+                  "\": parameter ", rows[0][part].first, " is ", rows[0][part].second.shape(),
+                  " in row 0 and ", x.shape(), " in row ", i);
       parameters.push_back(x);
     }
   const auto parts = static_cast<std::int64_t>(rows[0].size());
@@ -207,36 +207,27 @@ Particles::Particles(std::vector<ParticleBlock> blocks) : blocks_(std::move(bloc
 
 namespace {
 
-/// Gathers the attention layers below a module, with their dotted names.
-class FindAttention final : public Visitor {
- public:
-  std::vector<std::pair<std::string, MultiHeadAttention*>> found;
+using NamedAttention = std::pair<std::string, const MultiHeadAttention*>;
 
-  void enter(const std::string& name, Module& m) {
-    if (auto* attention = dynamic_cast<MultiHeadAttention*>(&m)) {
-      const bool again = std::any_of(found.begin(), found.end(),
-                                     [&](const auto& f) { return same(*f.second, *attention); });
-      if (!again) found.emplace_back(name, attention);
-    }
-    const std::string outer = std::exchange(prefix_, name.empty() ? "" : name + ".");
-    m.visit(*this);
-    prefix_ = outer;
-  }
-  void buffer(std::string_view, Tensor&) override {}
+/// The same layer, or a copy of it: copies share their parameters.
+bool same(const MultiHeadAttention& a, const MultiHeadAttention& b) {
+  return a.query.history() == b.query.history() && a.key.history() == b.key.history() &&
+         a.value.history() == b.value.history() && a.output.history() == b.output.history();
+}
 
- protected:
-  void parameter(std::string_view, Tensor&) override {}
-  void module(std::string_view name, Module& m) override { enter(prefix_ + std::string(name), m); }
-
- private:
-  /// The same layer, or a copy of it: copies share their parameters.
-  static bool same(const MultiHeadAttention& a, const MultiHeadAttention& b) {
-    return a.query.history() == b.query.history() && a.key.history() == b.key.history() &&
-           a.value.history() == b.value.history() && a.output.history() == b.output.history();
-  }
-
-  std::string prefix_;
-};
+/// The attention layers in a module, with their dotted names.
+std::vector<NamedAttention> attentions_in(Module& model) {
+  std::vector<NamedAttention> found;
+  detail::for_each_module(model, [&](const std::string& name, Module& m) {
+    const auto* attention = dynamic_cast<const MultiHeadAttention*>(&m);
+    if (!attention) return;
+    const bool again = std::any_of(found.begin(), found.end(), [&](const NamedAttention& f) {
+      return same(*f.second, *attention);
+    });
+    if (!again) found.emplace_back(name, attention);
+  });
+  return found;
+}
 
 struct NamedPart {
   const char* name;
@@ -264,41 +255,49 @@ Particles particles(Module& model, const ParticleOptions& options) {
   LADON_CHECK(
       std::set(options.include.begin(), options.include.end()).size() == options.include.size(),
       "particles", "`include` names a part of a head twice");
-  FindAttention visitor;
-  visitor.enter("", model);
+  const std::vector<NamedAttention> found = attentions_in(model);
   std::vector<ParticleBlock> blocks;
-  for (const auto& [name, attention] : visitor.found) {
+  for (const auto& [name, attention] : found) {
     if (options.select && !options.select(name)) continue;
-    std::vector<Tensor> joint;
+    ParameterSet joint;
     for (const HeadPart part : options.include) {
       const NamedPart p = part_of(*attention, part);
       if (!p.parameter.defined()) continue;  // tied: the queries' weights are the keys'
       LADON_CHECK(options.space == HeadSpace::separate || joint.empty() ||
-                      joint[0].size(0) == p.parameter.size(0),
+                      joint[0].second.size(0) == p.parameter.size(0),
                   "particles", "`", name, "` has ", attention->heads(), " heads of queries and ",
                   attention->kv_heads(),
                   " of keys; use HeadSpace::separate, or include parts of one number");
       if (options.space == HeadSpace::joint)
-        joint.push_back(p.parameter);
+        joint.emplace_back(p.name, p.parameter);
       else
         blocks.push_back(
             ParticleBlock::stacked(name.empty() ? p.name : name + "." + p.name, {p.parameter}));
     }
-    if (options.space == HeadSpace::joint)
-      blocks.push_back(ParticleBlock::stacked(name, std::move(joint)));
+    if (options.space == HeadSpace::joint) blocks.push_back(ParticleBlock::stacked(name, joint));
   }
-  LADON_CHECK(!blocks.empty(), "particles", "the model has ", visitor.found.size(),
+  LADON_CHECK(!blocks.empty(), "particles", "the model has ", found.size(),
               " attention layers, of which none was selected");
   return Particles(std::move(blocks));
 }
 
+Particles particles_of_members(const std::vector<ParameterSet>& members) {
+  return Particles({ParticleBlock::gathered("models", members)});
+}
+
 Particles particles(const std::vector<Module*>& models) {
-  std::vector<std::vector<Tensor>> rows;
+  std::vector<ParameterSet> members;
   for (Module* model : models) {
-    LADON_CHECK(model != nullptr, "particles", "model ", rows.size(), " is null");
-    rows.push_back(model->parameters());
+    LADON_CHECK(model != nullptr, "particles", "model ", members.size(), " is null");
+    members.push_back(model->named_parameters());
   }
-  return Particles({ParticleBlock::gathered("models", rows)});
+  return particles_of_members(members);
+}
+
+Particles particles_of_rows(const ParameterSet& set) {
+  std::vector<ParticleBlock> blocks;
+  for (const auto& [name, x] : set) blocks.push_back(ParticleBlock::stacked(name, {x}));
+  return Particles(std::move(blocks));
 }
 
 Particles particles_of_rows(const Tensor& parameter, std::string name) {

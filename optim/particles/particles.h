@@ -19,9 +19,9 @@ namespace ladon {
 class ParticleBlock {
  public:
   /// Row i is the concatenation of parameters[..][i], flattened: each [M, ...].
-  static ParticleBlock stacked(std::string name, std::vector<Tensor> parameters);
+  static ParticleBlock stacked(std::string name, const ParameterSet& parameters);
   /// Row i is the concatenation of rows[i][..], flattened; rows of equal shapes.
-  static ParticleBlock gathered(std::string name, const std::vector<std::vector<Tensor>>& rows);
+  static ParticleBlock gathered(std::string name, const std::vector<ParameterSet>& rows);
   // Both throw Error for parameters that are no contiguous leaves with gradients, of different
   // dtypes, that share memory, or whose shapes do not fit; and for no row or no column.
 
@@ -103,9 +103,10 @@ struct ParticleOptions {
 /// [RA]: An et al., "Repulsive Attention", EMNLP 2020.
 Particles particles(Module& model, const ParticleOptions& options = {});
 
-/// Row i is all parameters of models[i], in visiting order: an ensemble. One block, "models".
-/// Throws Error where the parameters' shapes differ between models. Each model's gradient must be
-/// that of its own loss: sum the losses, do not average them.
+/// Row i is all parameters of members[i]: an ensemble, of whole models or of a part of each, such as their
+/// adapters, model.choose("lora.*"). One block, "models". Throws Error where the parameters' shapes differ
+/// between members. Each one's gradient must be that of its own loss: sum the losses, do not average them.
+Particles particles_of_members(const std::vector<ParameterSet>& members);
 Particles particles(const std::vector<Module*>& models);
 
 /// Where each rank (core/ranks.h) has run backward() for its own particles of a block, those of
@@ -117,7 +118,10 @@ Particles particles(const std::vector<Module*>& models);
 ///   repulsion.apply();
 void share_gradients(const Particles& particles);
 
-/// Row i is parameter[i]: for instance the rows of a Linear's weight. One block.
+/// Each parameter of the set is a block, called as it is, whose row i is parameter[i]: the heads of
+/// model.choose("*.attention.output"), the rows of a Linear's weight.
+Particles particles_of_rows(const ParameterSet& set);
+/// Of one parameter.
 Particles particles_of_rows(const Tensor& parameter, std::string name = "rows");
 
 }  // namespace ladon

@@ -53,11 +53,11 @@ RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& in
 
 RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& targets,
                             double noise) {
-  const std::vector<Tensor> parameters = model.parameters();
-  const std::int64_t dim = parameters_to_row(model).count();
+  const ParameterSet parameters = model;
+  LADON_CHECK(!parameters.empty(), operation, "the model has no parameters");
   // f of each row, and Jᵀ of its cotangent by running it once more.
-  const auto run = [&model](const Tensor& row, const Tensor& some) {
-    row_to_parameters(row, model);
+  const auto run = [&model, parameters](const Tensor& row, const Tensor& some) {
+    parameters.assign_row(row);
     const Tensor y = model(some);
     LADON_CHECK(y.count() == some.size(0), operation, "of ", some.size(0),
                 " inputs the model gives ", y.shape(), "; it must give one number each");
@@ -80,18 +80,15 @@ RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& ta
               for (std::int64_t i = 0; i < in[0].size(0); ++i) {
                 const EnableGrad recording;
                 const Tensor y = run(select(in[0].detach(), 0, i), some);
-                std::vector<Tensor> row;
-                for (const Tensor& x :
-                     grad({y}, parameters,
-                          {.cotangents = {cast(select(g.detach(), 0, i), y.dtype())}}))
-                  row.push_back(cast(flatten(x), f64));
-                slopes.push_back(concat(row, 0));
+                slopes.push_back(parameters.to_row(
+                    grad({y}, parameters.tensors(),
+                         {.cotangents = {cast(select(g.detach(), 0, i), y.dtype())}})));
               }
               return std::vector<Tensor>{stack(slopes, 0)};
             }};
     return rows({theta});
   };
-  return make(dim, functions, inputs, targets, noise);
+  return make(parameters.count(), functions, inputs, targets, noise);
 }
 
 Tensor misfit(const RegressionTask& task, const Tensor& functions, const Tensor& targets) {

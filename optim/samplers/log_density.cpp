@@ -47,86 +47,80 @@ Score LogDensity::score(const Tensor& theta) const {
   return score;
 }
 
-Tensor parameters_to_row(Module& model) {
-  std::vector<Tensor> parts;
-  for (const Tensor& x : model.parameters()) parts.push_back(cast(flatten(x.detach()), f64));
-  LADON_CHECK(!parts.empty(), "parameters_to_row", "the model has no parameters");
-  return concat(parts, 0);
-}
-
-void row_to_parameters(const Tensor& row, Module& model) {
-  const std::vector<Tensor> parameters = model.parameters();
-  std::int64_t count = 0;
-  for (const Tensor& x : parameters) count += x.count();
-  LADON_CHECK(row.defined() && row.shape() == Shape{count}, "row_to_parameters", "the model has ",
-              count, " parameters, the row is ", row.defined() ? row.shape() : Shape{});
-  std::int64_t start = 0;
-  for (const Tensor& x : parameters) {
-    const Tensor part = slice(row.detach(), 0, {.start = start, .stop = start + x.count()});
-    copy_(x.detach(), reshape(part, x.shape()));
-    start += x.count();
-  }
-}
-
 namespace {
 
-/// A model's parameters, put back at the end of the scope.
+/// Parameters that are put back at the end of the scope.
 class Borrowed {
  public:
-  explicit Borrowed(Module& model) : model_(model), row_(parameters_to_row(model)) {}
-  ~Borrowed() { row_to_parameters(row_, model_); }
+  explicit Borrowed(const ParameterSet& set) : set_(set), row_(set.to_row()) {}
+  ~Borrowed() { set_.assign_row(row_); }
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
 
  private:
-  Module& model_;
+  const ParameterSet& set_;
   Tensor row_;
 };
 
 /// ln p and its gradient with the parameters as they stand: −(N·loss + ½λ|θ|²)/T.
-Score at_present(const std::vector<Tensor>& parameters, const std::function<Tensor()>& loss,
+Score at_present(const ParameterSet& set, const std::function<Tensor()>& loss,
                  const Target& target) {
   const EnableGrad recording;
   const Tensor value = loss();
   LADON_CHECK(value.defined() && value.count() == 1, "log_posterior",
               "the loss must be one number, got ", value.defined() ? value.shape() : Shape{});
-  const std::vector<Tensor> gradients = grad({value}, parameters, {.allow_unused = true});
+  const Tensor slope = set.to_row(grad({value}, set.tensors(), {.allow_unused = true}));
   const NoGrad off;
-  std::vector<Tensor> rows, slopes;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const Tensor x = parameters[i].detach();
-    rows.push_back(cast(flatten(x), f64));
-    slopes.push_back(gradients[i].defined() ? cast(flatten(gradients[i]), f64)
-                                            : zeros({x.count()}, f64));
-  }
-  const Tensor theta = concat(rows, 0);
+  const Tensor theta = set.to_row();
   const double energy =
       target.count * value.item() + 0.5 * target.prior_precision * sum(square(theta)).item();
-  return {scalar(-energy / target.temperature, f64),
-          -target_gradient(target, theta, concat(slopes, 0))};
+  return {scalar(-energy / target.temperature, f64), -target_gradient(target, theta, slope)};
+}
+
+Score at_rows(const ParameterSet& set, const std::function<Tensor()>& loss, const Target& target,
+              const Tensor& theta) {
+  const Borrowed borrowed(set);
+  std::vector<Tensor> values, gradients;
+  for (std::int64_t i = 0; i < theta.size(0); ++i) {
+    set.assign_row(select(theta, 0, i));
+    const Score one = at_present(set, loss, target);
+    values.push_back(one.value);
+    gradients.push_back(one.gradient);
+  }
+  return {stack(values, 0), stack(gradients, 0)};
+}
+
+void check_posterior(const ParameterSet& set, const std::function<Tensor()>& loss,
+                     const Target& target) {
+  check_target("log_posterior", target);
+  LADON_CHECK(loss, "log_posterior", "there is no loss");
+  LADON_CHECK(!set.empty(), "log_posterior", "there is no parameter");
 }
 
 }  // namespace
 
-LogDensity log_posterior(Module& model, std::function<Tensor()> loss, const Target& target) {
-  check_target("log_posterior", target);
-  LADON_CHECK(loss, "log_posterior", "there is no loss");
-  const std::int64_t dim = parameters_to_row(model).count();
-  return LogDensity::of_scores(dim, [&model, loss = std::move(loss), target](const Tensor& theta) {
-    LADON_CHECK(!model.training(), "log_posterior",
-                "the model is in training mode, in which its loss may be random or depend on the "
-                "batch; call eval()");
-    const Borrowed borrowed(model);
-    const std::vector<Tensor> parameters = model.parameters();
-    std::vector<Tensor> values, gradients;
-    for (std::int64_t i = 0; i < theta.size(0); ++i) {
-      row_to_parameters(select(theta, 0, i), model);
-      const Score one = at_present(parameters, loss, target);
-      values.push_back(one.value);
-      gradients.push_back(one.gradient);
-    }
-    return Score{stack(values, 0), stack(gradients, 0)};
+LogDensity log_posterior(const ParameterSet& set, std::function<Tensor()> loss,
+                         const Target& target) {
+  check_posterior(set, loss, target);
+  return LogDensity::of_scores(set.count(), [=, loss = std::move(loss)](const Tensor& theta) {
+    return at_rows(set, loss, target, theta);
   });
+}
+
+LogDensity log_posterior(Module& model, std::function<Tensor()> loss, const Target& target) {
+  check_posterior(model, loss, target);
+  return LogDensity::of_scores(
+      model.parameter_count(), [=, &model, loss = std::move(loss)](const Tensor& theta) {
+        LADON_CHECK(!model.training(), "log_posterior",
+                    "the model is in training mode, in which its loss may be random or depend on "
+                    "the batch; call eval()");
+        return at_rows(model, loss, target, theta);
+      });
+}
+
+Tensor parameters_to_row(Module& model) { return model.named_parameters().to_row(); }
+void row_to_parameters(const Tensor& row, Module& model) {
+  model.named_parameters().assign_row(row);
 }
 
 }  // namespace ladon

@@ -46,16 +46,20 @@ class LogDensity {
   std::function<Score(const Tensor& theta)> score_;
 };
 
-/// ln p(θ | data) = −U(θ)/T of a model's parameters, U of target.h: θ is their concatenation in visiting
-/// order, flattened. `loss` computes the mean loss with the parameters as they stand (of all data, for
-/// an exact posterior). score() writes each row into the model, and puts its own parameters and
-/// gradients back. Throws Error for a bad target, a model without parameters, and as loss() does;
-/// score() also for a model in training mode: it must have no randomness of its own.
+/// ln p(θ | data) = −U(θ)/T of parameters, U of target.h: a row θ is what set.to_row() gives. All others
+/// stand still, so that a last layer, one block or its heads are sampled alone:
+///   const ParameterSet head = model.choose("head.*");
+///   hmc(log_posterior(head, loss), unsqueeze(head.to_row(), 0), {…}, rng);
+/// `loss` computes the mean loss with the parameters as they stand (of all data, for an exact posterior),
+/// and must have no randomness of its own (eval()). score() writes each row into the parameters, and puts
+/// their values back. Throws Error for a bad target, an empty set, and as loss() does.
+LogDensity log_posterior(const ParameterSet& set, std::function<Tensor()> loss,
+                         const Target& target = {});
+/// Of all parameters of a model. score() throws Error while it is in training mode.
 LogDensity log_posterior(Module& model, std::function<Tensor()> loss, const Target& target = {});
 
-/// A model's parameters as such a row, f64 [D].
-Tensor parameters_to_row(Module& model);
-/// Writes a row [D] (of any floating dtype, cast) into them. Throws Error for another shape.
-void row_to_parameters(const Tensor& row, Module& model);
+[[deprecated("model.named_parameters().to_row()")]] Tensor parameters_to_row(Module& model);
+[[deprecated("model.named_parameters().assign_row(row)")]] void row_to_parameters(const Tensor& row,
+                                                                                  Module& model);
 
 }  // namespace ladon

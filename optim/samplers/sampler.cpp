@@ -64,14 +64,14 @@ void Sampler::load_state_dict(const StateDict& state) {
 }
 
 void Sampler::check(const Item& item, const Tensor& gradient) const {
-  LADON_CHECK(all_finite(gradient), "step", "the gradient of parameter ", item.index, " (",
+  LADON_CHECK(all_finite(gradient), "step", "the gradient of parameter ", item.name, " (",
               item.parameter.dtype(), " ", item.parameter.shape(),
               ") is not finite, and nothing was changed; DetectAnomaly finds the operation");
   const Rewrite rewrite = Leaf::of(item.parameter)->rewrite();
   LADON_CHECK(!rewrite.at_step || temperature() == 0, "step", rewrite.by,
-              " adds noise of its own to parameter ", item.index,
+              " adds noise of its own to parameter ", item.name,
               ", to which the sampler's would come; use Sgd after it, or temperature 0");
-  LADON_CHECK(!rewrite.prior || target_.prior_precision == 0, "step", "parameter ", item.index,
+  LADON_CHECK(!rewrite.prior || target_.prior_precision == 0, "step", "parameter ", item.name,
               " has the prior of ", rewrite.by, ", and the sampler's of precision ",
               target_.prior_precision, "; give it to one of the two, or it counts twice");
 }

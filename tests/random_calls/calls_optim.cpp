@@ -128,7 +128,7 @@ void add_optimizers(CallTable& table) {
                   model, d.chance(0.1) ? ParameterChoice() : [&](auto&&...) { return d.flag(); });
     Tensors list;
     for (const ParameterGroup& group : groups)
-      list.insert(list.end(), group.parameters.begin(), group.parameters.end());
+      for (const auto& [name, x] : group.parameters) list.push_back(x);
     return list;
   });
   table.add("AdamW", [](Draw& d) {
@@ -315,10 +315,10 @@ void add_particles(CallTable& table) {
   });
   table.add("ParticleBlock", [](Draw& d) {
     const Tensors list = parameters(d);
-    std::vector<Tensors> rows(1, list);
+    std::vector<ParameterSet> rows(1, list);
     rows.push_back(parameters(d));
-    const auto block =
-        d.flag() ? ParticleBlock::stacked("block", list) : ParticleBlock::gathered("block", rows);
+    const auto block = d.flag() ? ParticleBlock::stacked("block", ParameterSet(list))
+                                : ParticleBlock::gathered("block", rows);
     const Shape shape{block.count(), block.dim()};
     const bool fitting = d.flag();  // else too few of 100,000 calls give a result
     block.set_gradients(fitting ? ones(shape) : d.near(shape));

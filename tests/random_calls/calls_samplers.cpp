@@ -109,13 +109,17 @@ void add_densities(CallTable& table) {
     const LogDensity p = log_posterior(
         model, [&] { return mean(square(model(x))); }, target);
     const Score score = p.score(d.near({d.below(3), 3}));
-    return Tensors{score.value, score.gradient, parameters_to_row(model)};
+    return Tensors{score.value, score.gradient, model.named_parameters().to_row()};
   });
-  table.add("row_to_parameters", [](Draw& d) {
+  table.add("ParameterSet", [](Draw& d) {
     Generator rng(d.seed());
     Linear model({.in = 2, .out = 1}, rng);
-    row_to_parameters(d.near({3}), model);
-    return parameters_to_row(model);
+    const ParameterSet set = d.flag() ? model : model.choose(d.flag() ? "w*" : "*[st]");
+    if (d.flag()) set.freeze();
+    set.assign_row(d.near({set.count()}));
+    set.perturb(d.fraction(), rng);
+    const Tensors pieces = set.pieces(d.near({2, set.count()}));
+    return Tensors{set.to_row(), scalar(set.norm()), stack_parameters({set, set})[0], pieces[0]};
   });
 }
 

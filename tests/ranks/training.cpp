@@ -85,11 +85,8 @@ void gradients_that_lack() {
   require(!p[2].grad().defined(), "what all lack stays so");
   require(same_bits(p[3].grad(), full({3}, 5, f32)), "what one has, all get");
   if (n > 1)
-    require_error(
-        [&] {
-          sum_gradients({p.begin(), p.begin() + 1 + r});
-        },
-        "parameters, rank", "numbers of parameters must agree");
+    require_error([&] { sum_gradients(std::vector<Tensor>(p.begin(), p.begin() + 1 + r)); },
+                  "parameters, rank", "numbers of parameters must agree");
 }
 
 /// make(particles) is the method that moves the members.

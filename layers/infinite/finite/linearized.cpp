@@ -19,7 +19,8 @@ std::vector<Tensor> or_zeros(std::vector<Tensor> gradients, const std::vector<Te
 
 }  // namespace
 
-TangentMap::TangentMap(Layer& network, const Inputs& inputs) : parameters_(network.parameters()) {
+TangentMap::TangentMap(Layer& network, const Inputs& inputs, const ParameterSet& set)
+    : parameters_(set.empty() ? network.parameters() : set.tensors()) {
   LADON_CHECK(!parameters_.empty(), "TangentMap", network.describe(), " has no parameters");
   const DType dtype = parameters_[0].dtype();
   const Tensor x = inputs.x.dtype() == i64 ? inputs.x : cast(inputs.x.detach(), dtype);
@@ -113,7 +114,7 @@ struct Expanded {
 
 Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& mask) {
   Expanded y;
-  y.parameters = t.network->parameters();
+  y.parameters = t.network->choose(t.pattern).tensors();
   const EnableGrad on;
   const Trace unread;  // what the layers report belongs to this pass alone
   const DType dtype = y.parameters[0].dtype();
@@ -139,16 +140,22 @@ Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& 
 
 }  // namespace
 
-TaylorExpansion::TaylorExpansion(std::unique_ptr<Layer> given, int of_order)
-    : network(std::move(given)), order(of_order) {
+TaylorExpansion::TaylorExpansion(std::unique_ptr<Layer> given, int of_order, std::string names)
+    : network(std::move(given)), pattern(std::move(names)), order(of_order) {
   LADON_CHECK(network != nullptr, "TaylorExpansion", "there is no network");
   LADON_CHECK(order >= 1 && order <= 8, "TaylorExpansion", "the order is ", order,
               "; it must be at least 1 and at most 8");
   LADON_CHECK(!network->parameters().empty(), "TaylorExpansion", network->describe(),
               " has no parameters");
   network->eval();
-  for (const Tensor& p : network->parameters())
-    displacement.push_back(parameter(zeros_like(p.detach())));
+  for (const auto& [name, x] : network->choose(pattern))
+    displacement.push_back(parameter(zeros_like(x.detach())));
+}
+
+KernelNode TaylorExpansion::limit(const KernelNode& inputs) const {
+  LADON_CHECK(pattern == "*", "limit", describe(), " trains the parameters `", pattern,
+              "` alone; the tangent kernel of a part of a network's is not known");
+  return network->limit(inputs);
 }
 
 Tensor TaylorExpansion::forward_masked(const Tensor& x, const Tensor& mask) const {

@@ -21,11 +21,12 @@ namespace ladon::infinite {
 /// later changes of its parameters in place are an Error.
 class TangentMap {
  public:
-  /// Throws Error if the network has no parameters.
-  TangentMap(Layer& network, const Inputs& inputs);
+  /// By the parameters of `set`, which are the network's; of all where it is empty. Throws Error if there
+  /// are none.
+  TangentMap(Layer& network, const Inputs& inputs, const ParameterSet& set = {});
 
   Tensor output() const { return output_; }  ///< f, without history.
-  /// J·v for v shaped as the parameters (in visiting order; undefined: zero): shaped as the output.
+  /// J·v for v shaped as the parameters (in the set's order; undefined: zero): shaped as the output.
   Tensor times(const std::vector<Tensor>& tangents) const;
   /// Jᵀ·c for c shaped as the output: shaped as the parameters.
   std::vector<Tensor> transposed_times(const Tensor& cotangent) const;
@@ -46,28 +47,30 @@ Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v);
 
 /// The Taylor expansion of a network around its parameters θ0,
 ///   y = Σ_{k ≤ order} 1/k!·Dᵏf(x; θ0)[w, …, w],
-/// where w, one tensor a parameter of the network, begins at zero and is what is trained: w stands for
-/// θ − θ0. The network stays as it was given, in evaluation mode. At w = 0 its tangent kernel is the
+/// where w, one tensor a parameter of the network (or of the part of them that is chosen by name), begins at
+/// zero and is what is trained: w stands for θ − θ0. The network stays as it was given, in evaluation mode. At w = 0 its tangent kernel is the
 /// network's. Each order costs two sweeps more, and its operations need as many derivatives. Inputs
 /// get no gradient (Error).
 struct TaylorExpansion : Layer {
   std::unique_ptr<Layer> network;
-  std::vector<Tensor> displacement;  ///< w, in the order of network->parameters().
+  std::string pattern;               ///< Which parameters (ParameterSet::choose).
+  std::vector<Tensor> displacement;  ///< w, in their order.
   int order;
 
-  /// Throws Error unless 1 ≤ order ≤ 8, and where the network has no parameters.
-  TaylorExpansion(std::unique_ptr<Layer> network, int order);
+  /// Throws Error unless 1 ≤ order ≤ 8, and where the network has no parameters of such names.
+  TaylorExpansion(std::unique_ptr<Layer> network, int order, std::string pattern = "*");
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  /// That of the network: wide networks are linear in their parameters.
-  KernelNode limit(const KernelNode& inputs) const override { return network->limit(inputs); }
+  /// That of the network: wide networks are linear in their parameters. Throws Error for a part of them.
+  KernelNode limit(const KernelNode& inputs) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };
 
 /// Of order 1, f(x; θ0) + J(x)·w: its tangent kernel is at any w the one the network has at θ0.
 struct Linearized : TaylorExpansion {
-  explicit Linearized(std::unique_ptr<Layer> given) : TaylorExpansion(std::move(given), 1) {}
+  explicit Linearized(std::unique_ptr<Layer> given, std::string names = "*")
+      : TaylorExpansion(std::move(given), 1, std::move(names)) {}
   std::string describe() const override;
 };
 

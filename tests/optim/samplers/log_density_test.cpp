@@ -42,7 +42,7 @@ TEST(LogDensity, OfAModelIsItsPosterior) {
   const LogDensity p = log_posterior(
       model, [&] { return mean(square(model(x) - t)); }, target);
   ASSERT_EQ(p.dim(), 3);
-  const Tensor before = parameters_to_row(model);
+  const Tensor before = model.named_parameters().to_row();
   backward(sum(model(x)));
   const Tensor gradient = clone(model.parameters()[0].grad());
   const LogDensity formula(3, [&](const Tensor& theta) {
@@ -53,22 +53,22 @@ TEST(LogDensity, OfAModelIsItsPosterior) {
   const Tensor theta = normal({4, 3}, rng, 0, 1, f64);
   expect_near(p.score(theta).value, formula.score(theta).value, 1e-12);
   expect_near(p.score(theta).gradient, formula.score(theta).gradient, 1e-12);
-  EXPECT_TRUE(same_bits(parameters_to_row(model), before));
+  EXPECT_TRUE(same_bits(model.named_parameters().to_row(), before));
   EXPECT_TRUE(same_bits(model.parameters()[0].grad(), gradient));
 }
 
 TEST(LogDensity, LeavesTheModelAsItWasWhereTheLossFails) {
   Generator rng(1);
   Linear model({.in = 2, .out = 1}, rng);
-  const Tensor before = parameters_to_row(model);
+  const Tensor before = model.named_parameters().to_row();
   const LogDensity p = log_posterior(model, [&] { return model(zeros({1, 3})); });
   expect_error([&] { p.score(ones({1, 3}, f64)); }, "the model is in training mode");
   model.eval();
   expect_error([&] { p.score(ones({1, 3}, f64)); }, "[1, 3]");
-  EXPECT_TRUE(same_bits(parameters_to_row(model), before));
+  EXPECT_TRUE(same_bits(model.named_parameters().to_row(), before));
   expect_error([&] { log_posterior(model, {}); }, "no loss");
   expect_error([&] { log_posterior(model, [] { return scalar(0); }, {.count = 0}); }, "N is 0");
-  expect_error([&] { row_to_parameters(ones({2}), model); }, "has 3 parameters");
+  expect_error([&] { model.named_parameters().assign_row(ones({2})); }, "have 3 numbers");
 }
 
 }  // namespace

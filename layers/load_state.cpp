@@ -1,0 +1,121 @@
+#include "ladon/layers/load_state.h"
+
+#include <map>
+#include <ostream>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/inplace.h"
+#include "ladon/core/error.h"
+#include "ladon/core/io/safetensors.h"
+
+namespace ladon {
+namespace {
+
+bool converts(DType from, DType to) { return from == to || (!is_whole(from) && !is_whole(to)); }
+
+/// The entries under a prefix, without it.
+StateDict under(const std::string& prefix, const StateDict& state) {
+  if (prefix.empty()) return state;
+  StateDict inner;
+  for (const auto& [name, x] : state)
+    if (name.starts_with(prefix)) inner.emplace(name.substr(prefix.size()), x);
+  LADON_CHECK(!inner.empty(), "load_state_dict", "none of the state's ", state.size(),
+              " names begins with `", prefix, "`",
+              state.empty() ? "" : "; the first is `" + state.begin()->first + "`");
+  return inner;
+}
+
+LoadReport compare(const StateDict& own, const StateDict& state) {
+  LoadReport report;
+  for (const auto& [name, x] : own) {
+    const auto found = state.find(name);
+    if (found == state.end())
+      report.missing.push_back(name);
+    else if (!found->second.defined() || found->second.shape() != x.shape() ||
+             !converts(found->second.dtype(), x.dtype()))
+      report.misfits.push_back(
+          {name, found->second.shape(), x.shape(), found->second.dtype(), x.dtype()});
+    else
+      report.loaded.push_back(name);
+  }
+  for (const auto& [name, x] : state)
+    if (!own.contains(name)) report.surplus.push_back(name);
+  return report;
+}
+
+/// Where each missing name stands in the state behind one and the same prefix: that prefix.
+std::string common_prefix(const LoadReport& report, const StateDict& state) {
+  for (const auto& [name, x] : state)
+    if (!report.missing.empty() && name.ends_with("." + report.missing[0])) {
+      const std::string prefix = name.substr(0, name.size() - report.missing[0].size());
+      bool all = true;
+      for (const std::string& missing : report.missing)
+        all = all && state.contains(prefix + missing);
+      if (all) return prefix;
+    }
+  return {};
+}
+
+std::string hint(const LoadReport& report, const StateDict& state) {
+  if (const std::string prefix = common_prefix(report, state); !prefix.empty())
+    return "; the state has it behind `" + prefix + "`: load with .prefix = \"" + prefix + "\"";
+  return "; strict = false loads what fits";
+}
+
+void check_strict(const LoadReport& report, const StateDict& own, const StateDict& state) {
+  const char* operation = "load_state_dict";
+  if (!report.missing.empty())
+    detail::fail(operation, "`", report.missing[0], "` (shape ", own.at(report.missing[0]).shape(),
+                 ") is missing from the state", hint(report, state));
+  for (const LoadReport::Misfit& x : report.misfits) {
+    LADON_CHECK(state.at(x.name).defined() && x.given == x.expected, operation, "`", x.name,
+                "` has shape ", x.given, " in the state and ", x.expected, " in the module");
+    detail::fail(operation, "`", x.name, "` is ", x.given_dtype, " in the state and ",
+                 x.expected_dtype,
+                 " in the module; floating dtypes and halves are converted, others are not");
+  }
+  if (!report.surplus.empty())
+    detail::fail(operation, "the state has `", report.surplus[0], "` (shape ",
+                 state.at(report.surplus[0]).shape(), "), which the module does not have",
+                 hint(report, state));
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const LoadReport& report) {
+  out << report.loaded.size() << " loaded\n";
+  for (const std::string& name : report.missing) out << "missing    " << name << '\n';
+  for (const std::string& name : report.surplus) out << "surplus    " << name << '\n';
+  for (const LoadReport::Misfit& x : report.misfits)
+    out << "misfit     " << x.name << ": " << x.given_dtype << ' ' << x.given << " for "
+        << x.expected_dtype << ' ' << x.expected << '\n';
+  return out;
+}
+
+LoadReport detail::load_state(const StateDict& own, const StateDict& state,
+                              const LoadOptions& options) {
+  const StateDict given = under(options.prefix, state);
+  LoadReport report = compare(own, given);
+  if (options.strict) check_strict(report, own, given);
+  LADON_CHECK(!report.loaded.empty() || own.empty() || given.empty(), "load_state_dict",
+              "nothing of the state fits: it begins with `", given.begin()->first,
+              "`, the module with `", own.begin()->first, "`", hint(report, given));
+  const NoGrad no_grad;
+  for (const std::string& name : report.loaded) copy_(own.at(name), given.at(name).detach());
+  return report;
+}
+
+LoadReport detail::load_state(const StateDict& own, const std::filesystem::path& path,
+                              const LoadOptions& options) {
+  std::map<std::string, std::string> metadata;
+  const StateDict state = load_safetensors(path, &metadata);
+  LADON_CHECK(!metadata.contains("ladon"), "load", path.native(), ": is a ", metadata["ladon"],
+              "; load it with TrainingRun::load");
+  try {
+    return load_state(own, state, options);
+  } catch (const Error& error) {
+    fail("load", path.native(), ": ", error.what());
+  }
+}
+
+}  // namespace ladon

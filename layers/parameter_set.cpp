@@ -1,0 +1,246 @@
+#include "ladon/layers/parameter_set.h"
+
+#include <fnmatch.h>
+
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/leaf.h"
+#include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
+#include "ladon/core/io/safetensors.h"
+#include "ladon/layers/module.h"
+
+namespace ladon {
+namespace {
+
+bool matches(const std::string& pattern, const std::string& name) {
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+/// What makes two handles one parameter.
+const void* identity(const Tensor& x) {
+  if (x.history()) return x.history().get();
+  return &x.storage();
+}
+
+/// The shape of rows of a set: [.., n] without the last axis, and `shape` after it.
+Shape after(const Shape& rows, const Shape& shape) {
+  Shape y;
+  for (int axis = 0; axis + 1 < rows.rank(); ++axis) y.append(rows[axis]);
+  for (const std::int64_t size : shape) y.append(size);
+  return y;
+}
+
+}  // namespace
+
+ParameterSet::ParameterSet(const Module& model) : ParameterSet(model.named_parameters()) {}
+
+ParameterSet::ParameterSet(const std::vector<Tensor>& tensors) {
+  for (const Tensor& x : tensors) emplace_back(std::to_string(size()), x);
+}
+
+std::vector<Tensor> ParameterSet::tensors() const {
+  std::vector<Tensor> tensors;
+  for (const auto& [name, x] : *this) tensors.push_back(x);
+  return tensors;
+}
+
+// --- which ---
+
+ParameterSet ParameterSet::choose(const ParameterChoice& choice) const {
+  LADON_CHECK(static_cast<bool>(choice), "choose", "the choice is an empty function");
+  ParameterSet chosen;
+  for (const auto& [name, x] : *this)
+    if (choice(name, x)) chosen.emplace_back(name, x);
+  return chosen;
+}
+
+ParameterSet ParameterSet::choose(const std::string& pattern) const {
+  ParameterSet chosen =
+      choose([&](const std::string& name, const Tensor&) { return matches(pattern, name); });
+  LADON_CHECK(!chosen.empty(), "choose", "none of the ", size(), " parameters is called `", pattern,
+              "`", empty() ? "" : "; the first is `" + front().first + "`");
+  return chosen;
+}
+
+ParameterSet ParameterSet::except(const std::string& pattern) const {
+  return choose([&](const std::string& name, const Tensor&) { return !matches(pattern, name); });
+}
+
+ParameterSet ParameterSet::except(const ParameterSet& others) const {
+  std::set<const void*> known;
+  for (const auto& [name, x] : others) known.insert(identity(x));
+  return choose([&](const std::string&, const Tensor& x) { return !known.contains(identity(x)); });
+}
+
+ParameterSet ParameterSet::trained() const {
+  return choose([](const std::string&, const Tensor& x) { return x.requires_grad(); });
+}
+
+ParameterSet ParameterSet::operator|(const ParameterSet& others) const {
+  ParameterSet both = *this;
+  for (const auto& [name, x] : others.except(*this)) both.emplace_back(name, x);
+  return both;
+}
+
+// --- training ---
+
+void ParameterSet::set_frozen(bool frozen) const {
+  check_in_place(frozen ? "freeze" : "thaw");
+  for (auto [name, x] : *this) x.set_requires_grad(!frozen);
+}
+
+void ParameterSet::zero_grad() const {
+  for (auto [name, x] : *this)
+    if (Leaf::of(x)) x.set_grad(Tensor());
+}
+
+// --- numbers ---
+
+void ParameterSet::check_in_place(const char* operation) const {
+  for (const auto& [name, x] : *this)
+    if (const Leaf* leaf = Leaf::of(x)) leaf->check_in_place(operation);
+}
+
+std::int64_t ParameterSet::count() const {
+  std::int64_t count = 0;
+  for (const auto& [name, x] : *this) count += x.count();
+  return count;
+}
+
+double ParameterSet::norm() const {
+  const NoGrad off;
+  double squares = 0;
+  for (const auto& [name, x] : *this) squares += sum(square(cast(x.detach(), f64))).item();
+  return std::sqrt(squares);
+}
+
+Tensor ParameterSet::to_row() const {
+  check_in_place("to_row");
+  return to_row(tensors());
+}
+
+Tensor ParameterSet::to_row(const std::vector<Tensor>& values) const {
+  LADON_CHECK(!empty() && values.size() == size(), "to_row", "there are ", size(),
+              " parameters and ", values.size(), " values");
+  std::vector<Tensor> parts;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const auto& [name, x] = (*this)[i];
+    LADON_CHECK(!values[i].defined() || values[i].shape() == x.shape(), "to_row", "the value of `",
+                name, "` has shape ", values[i].shape(), ", it has ", x.shape());
+    parts.push_back(values[i].defined() ? cast(flatten(values[i].detach()), f64)
+                                        : zeros({x.count()}, f64));
+  }
+  return concat(parts, 0);
+}
+
+std::vector<Tensor> ParameterSet::pieces(const Tensor& rows) const {
+  const std::int64_t columns = count();
+  LADON_CHECK(rows.defined() && rows.rank() >= 1 && rows.size(-1) == columns, "pieces", "the ",
+              size(), " parameters have ", columns, " numbers, the rows are ",
+              rows.defined() ? rows.shape() : Shape{});
+  std::vector<Tensor> pieces;
+  std::int64_t start = 0;
+  for (const auto& [name, x] : *this) {
+    const Tensor part = slice(rows, -1, {.start = start, .stop = start + x.count()});
+    pieces.push_back(cast(reshape(part, after(rows.shape(), x.shape())), x.dtype()));
+    start += x.count();
+  }
+  return pieces;
+}
+
+void ParameterSet::assign_row(const Tensor& row) const {
+  check_in_place("assign_row");
+  LADON_CHECK(row.defined() && row.shape() == Shape{count()}, "assign_row", "the ", size(),
+              " parameters have ", count(), " numbers, the row is ",
+              row.defined() ? row.shape() : Shape{});
+  const std::vector<Tensor> values = pieces(row.detach());
+  for (std::size_t i = 0; i < size(); ++i) copy_((*this)[i].second.detach(), values[i]);
+}
+
+void ParameterSet::perturb(double stddev, Generator& rng) const {
+  check_in_place("perturb");
+  LADON_CHECK(std::isfinite(stddev) && stddev >= 0, "perturb", "the standard deviation is ", stddev,
+              "; it must be finite and at least 0");
+  for (const auto& [name, x] : *this)
+    add_(x.detach(), normal(x.shape(), rng, 0, stddev, x.dtype()));
+}
+
+// --- elsewhere ---
+
+void ParameterSet::share_with(Module& model) const {
+  check_in_place("share_with");
+  std::vector<std::pair<Tensor*, Tensor>> places;
+  for (const auto& [name, x] : *this) {
+    const std::size_t before = places.size();
+    detail::for_each_parameter(
+        model, [&, &own = name, &x = x](const std::string& path, Tensor& place) {
+          if (path != own) return;
+          LADON_CHECK(place.shape() == x.shape() && place.dtype() == x.dtype(), "share_with", "`",
+                      path, "` is ", place.dtype(), " ", place.shape(), " in the other model and ",
+                      x.dtype(), " ", x.shape(), " here");
+          places.emplace_back(&place, x);
+        });
+    LADON_CHECK(places.size() > before, "share_with", "the other model has no parameter `", name,
+                "`");
+  }
+  for (auto& [place, x] : places) {
+    if (Leaf* leaf = Leaf::of(*place); leaf && place->history() != x.history())
+      leaf->replace("share_with");
+    *place = x;
+  }
+}
+
+StateDict ParameterSet::state_dict() const {
+  StateDict state;
+  for (const auto& [name, x] : *this)
+    LADON_CHECK(state.emplace(name, x.detach()).second, "state_dict", "two parameters are named `",
+                name, "`");
+  return state;
+}
+
+LoadReport ParameterSet::load_state_dict(const StateDict& state, const LoadOptions& options) const {
+  check_in_place("load_state_dict");
+  return detail::load_state(state_dict(), state, options);
+}
+
+void ParameterSet::save(const std::filesystem::path& path) const {
+  save_safetensors(path, state_dict());
+}
+
+LoadReport ParameterSet::load(const std::filesystem::path& path, const LoadOptions& options) const {
+  check_in_place("load");
+  return detail::load_state(state_dict(), path, options);
+}
+
+std::vector<Tensor> stack_parameters(const std::vector<ParameterSet>& members) {
+  LADON_CHECK(!members.empty(), "stack_parameters", "there is no member");
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    LADON_CHECK(members[i].size() == members[0].size(), "stack_parameters", "member 0 has ",
+                members[0].size(), " parameters, member ", i, " has ", members[i].size());
+    for (std::size_t k = 0; k < members[0].size(); ++k) {
+      const auto& [name, x] = members[i][k];
+      const auto& [first_name, first] = members[0][k];
+      LADON_CHECK(name == first_name && x.shape() == first.shape() && x.dtype() == first.dtype(),
+                  "stack_parameters", "member ", i, " has `", name, "` (", x.dtype(), " ",
+                  x.shape(), ") where member 0 has `", first_name, "` (", first.dtype(), " ",
+                  first.shape(), ")");
+    }
+  }
+  const NoGrad off;
+  std::vector<Tensor> side_by_side;
+  for (std::size_t k = 0; k < members[0].size(); ++k) {
+    std::vector<Tensor> column;
+    for (const ParameterSet& member : members) column.push_back(member[k].second.detach());
+    side_by_side.push_back(stack(column, 0));
+  }
+  return side_by_side;
+}
+
+}  // namespace ladon

@@ -1,0 +1,114 @@
+#pragma once
+// Parameters as one value: of a model, of a part of it, or tensors of no model at all.
+//
+//   model.freeze();                                       // all of it …
+//   const ParameterSet head = model.choose("head.*");     // … but its head
+//   head.thaw();
+//   AdamW adam(head, {.lr = 1e-3});
+//   …
+//   head.save("head.safetensors");
+//
+// A set holds the tensors themselves: what is done to it is done to the model. So whatever acts on
+// parameters takes a set: optimizers and averages, rows of samplers and particles, functional_call.
+// Take it after Module::to(dtype), which replaces tensors (an Error of what is done to it later).
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ladon/core/random.h"
+#include "ladon/core/state.h"
+#include "ladon/core/tensor.h"
+#include "ladon/layers/load_state.h"
+
+namespace ladon {
+
+class Module;
+
+/// Chooses parameters by their dotted name and value.
+using ParameterChoice = std::function<bool(const std::string& name, const Tensor& parameter)>;
+
+/// Named tensors in order, each once in what a model or choose() gives:
+///   for (auto& [name, x] : model.named_parameters()) x.set_requires_grad(false);
+class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
+ public:
+  ParameterSet() = default;
+  ParameterSet(std::initializer_list<value_type> named) : vector(named) {}
+  /// All parameters of a model, in visiting order.
+  ParameterSet(const Module& model);
+  /// Tensors of no model, named "0", "1", ….
+  ParameterSet(const std::vector<Tensor>& tensors);
+  ParameterSet(std::initializer_list<Tensor> tensors) : ParameterSet(std::vector(tensors)) {}
+
+  std::vector<Tensor> tensors() const;
+
+  // --- which ---
+
+  /// Those whose names match a pattern as a shell's: * is any text, with or without dots, ? one character,
+  /// [ab] one of them. Throws Error where none does: a misspelt name would freeze nothing in silence.
+  ParameterSet choose(const std::string& pattern) const;
+  /// Those that the function chooses, which may be none. Throws Error for an empty function.
+  ParameterSet choose(const ParameterChoice& choice) const;
+  /// All but those. (None need match a pattern: nothing is lost then.)
+  ParameterSet except(const std::string& pattern) const;
+  ParameterSet except(const ParameterSet& others) const;
+  /// Those that are not frozen.
+  ParameterSet trained() const;
+  /// These, and those of `others` that are not among them.
+  ParameterSet operator|(const ParameterSet& others) const;
+
+  // --- training ---
+
+  /// A frozen parameter has no gradient, costs no backward, and is passed over by optimizers. It stays a
+  /// parameter: it is saved, copied and counted. What was recorded before gives it none either.
+  void freeze() const { set_frozen(true); }
+  void thaw() const { set_frozen(false); }
+  void zero_grad() const;
+
+  // --- numbers ---
+
+  std::int64_t count() const;  ///< Of numbers, in all.
+  double norm() const;         ///< The Euclidean norm of them all.
+  /// All numbers in a row, f64 [count()], without history; and a row (any floating dtype, cast) written
+  /// into the parameters. Throws Error for another shape.
+  Tensor to_row() const;
+  void assign_row(const Tensor& row) const;
+  /// The same of one tensor a parameter, of its shape; undefined: zeros. Of gradients, mostly.
+  Tensor to_row(const std::vector<Tensor>& values) const;
+  /// Rows [.., count()] cut as the parameters are: a tensor [.., shape..] each, of its dtype. What
+  /// functional_call() takes; recorded, so that gradients by a row exist.
+  std::vector<Tensor> pieces(const Tensor& rows) const;
+  /// x ← x + stddev·ξ, ξ ~ N(0, 1), drawn in order.
+  void perturb(double stddev, Generator& rng) const;
+
+  // --- elsewhere ---
+
+  /// Puts these tensors in the places of the parameters of the same names in another model, which from then
+  /// on are one and the same: tied. Throws Error, and changes nothing, where a name is not there, or has
+  /// another shape or dtype.
+  void share_with(Module& model) const;
+
+  /// By name, sharing storage.
+  StateDict state_dict() const;
+  /// Copies values in; errors as Module::load_state_dict's.
+  LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {}) const;
+  /// As a safetensors file.
+  void save(const std::filesystem::path& path) const;
+  LoadReport load(const std::filesystem::path& path, const LoadOptions& options = {}) const;
+
+ private:
+  void set_frozen(bool frozen) const;
+  /// Throws Error of the operation where Module::to replaced a tensor.
+  void check_in_place(const char* operation) const;
+};
+
+/// The members of an ensemble side by side:  [members, shape..] of each parameter, without history. With
+/// vmap and functional_call all are run in one pass. Throws Error where names or shapes differ.
+std::vector<Tensor> stack_parameters(const std::vector<ParameterSet>& members);
+
+}  // namespace ladon
