@@ -272,7 +272,7 @@ Tensor MultiHeadAttention::forward(const Tensor& queries, const Tensor& keys, co
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
-                                   const Tensor& tokens) const {
+                                   const Tensor& mask) const {
   LADON_CHECK(
       causal && !positions, "MultiHeadAttention",
       "a cache is for causal attention, without encodings of positions that are added; this is ",
@@ -281,10 +281,10 @@ Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
               "is in training mode, and dropout would draw at every step; call eval() before");
   const NoGrad no_grad;
   AttentionHeads h = project(x, x, x);
-  h.q_positions = h.k_positions = cache.next_positions(x.size(0), x.size(1), tokens);
-  const KeyValueCache::Seen seen = cache.append(changed(h), tokens, window);
-  const AttentionMask mask{.allowed = seen.allowed};
-  return combine(attend(seen.heads, mask, false, seen.offset).output);
+  h.q_positions = h.k_positions = cache.next_positions(x.size(0), x.size(1), mask);
+  const KeyValueCache::Seen seen = cache.append(changed(h), mask, window);
+  const AttentionMask visible{.allowed = seen.allowed};
+  return combine(attend(seen.heads, visible, false, seen.offset).output);
 }
 
 ProjectedMemory MultiHeadAttention::project_memory(const Tensor& keys, const Tensor& values) const {

@@ -117,9 +117,9 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
 
   /// Self-attention of new positions x [batch, T, dim] to themselves and all that `cache` remembers, as
   /// one pass over all would give: to rounding, and bit for bit under RowwiseProducts, if weights are
-  /// softmax's. tokens: bool [batch, T], false = padding. Not recorded. Throws Error unless causal, and with
+  /// softmax's. mask: bool [batch, T], false = padding. Not recorded. Throws Error unless causal, and with
   /// encodings that are added (`positions`).
-  Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& tokens = {}) const;
+  Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
   /// Cross-attention to a memory that is looked at many times: its keys and values, and what queries see
   /// of them. Throws Error with a hook or with `positions`.
   ProjectedMemory project_memory(const Tensor& keys, const Tensor& values) const;

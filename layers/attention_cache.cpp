@@ -17,13 +17,13 @@ namespace {
 // Slots are given up in whole tiles of attention's loops, so that sums over keys keep their order.
 constexpr std::int64_t step = 64;
 
-/// tokens [batch, count] by rows; all true where they are undefined.
-std::vector<bool> token_flags(std::int64_t batch, std::int64_t count, const Tensor& tokens) {
-  if (!tokens.defined()) return std::vector<bool>(static_cast<std::size_t>(batch * count), true);
-  LADON_CHECK(tokens.dtype() == boolean && tokens.shape() == Shape({batch, count}), "KeyValueCache",
-              "tokens must be bool [", batch, ", ", count, "], got ", tokens.dtype(), " ",
-              tokens.shape());
-  const std::vector<double> values = tokens.to_vector();
+/// mask [batch, count] by rows; all true where they are undefined.
+std::vector<bool> token_flags(std::int64_t batch, std::int64_t count, const Tensor& mask) {
+  if (!mask.defined()) return std::vector<bool>(static_cast<std::size_t>(batch * count), true);
+  LADON_CHECK(mask.dtype() == boolean && mask.shape() == Shape({batch, count}), "KeyValueCache",
+              "the mask must be bool [", batch, ", ", count, "], got ", mask.dtype(), " ",
+              mask.shape());
+  const std::vector<double> values = mask.to_vector();
   return {values.begin(), values.end()};
 }
 
@@ -62,11 +62,11 @@ KeyValueCache& KeyValueCache::operator=(KeyValueCache other) noexcept {
 }
 
 Tensor KeyValueCache::next_positions(std::int64_t batch, std::int64_t count,
-                                     const Tensor& tokens) const {
+                                     const Tensor& mask) const {
   const auto rows = static_cast<std::size_t>(batch);
   LADON_CHECK(lengths_.empty() || lengths_.size() == rows, "KeyValueCache", "remembers a batch of ",
               lengths_.size(), ", and is given ", batch, "; make one for each batch");
-  const std::vector<bool> flags = token_flags(batch, count, tokens);
+  const std::vector<bool> flags = token_flags(batch, count, mask);
   std::vector<std::int64_t> positions;
   for (std::size_t b = 0; b < rows; ++b) {
     std::int64_t next = lengths_.empty() ? 0 : lengths_[b];
@@ -105,7 +105,7 @@ bool KeyValueCache::regular() const {
                                  [this](std::int64_t length) { return length == slots_; });
 }
 
-KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor& tokens,
+KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor& mask,
                                           std::int64_t window) {
   const std::int64_t batch = h.k.size(0), count = h.k.size(2);
   LADON_CHECK(!keys_.defined() || (same_but_length(keys_, h.k) && same_but_length(values_, h.v)),
@@ -113,9 +113,8 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
               values_.shape(), ", and is given ", h.k.shape(), " and ", h.v.shape(),
               "; make one for each batch and model");
   const NoGrad no_grad;
-  const Tensor asked =
-      h.q_positions.defined() ? h.q_positions : next_positions(batch, count, tokens);
-  const std::vector<bool> flags = token_flags(batch, count, tokens);
+  const Tensor asked = h.q_positions.defined() ? h.q_positions : next_positions(batch, count, mask);
+  const std::vector<bool> flags = token_flags(batch, count, mask);
   make_room(h, window);
   const Slice here{.start = slots_, .stop = slots_ + count};
   copy_(slice(keys_, 2, here), h.k.detach());
@@ -161,16 +160,16 @@ void KeyValueCache::select(const Tensor& rows) {
 }
 
 Tensor DecodingCache::next_positions(std::int64_t batch, std::int64_t count,
-                                     const Tensor& tokens) const {
-  return layers.empty() ? KeyValueCache().next_positions(batch, count, tokens)
-                        : layers[0].next_positions(batch, count, tokens);
+                                     const Tensor& mask) const {
+  return layers.empty() ? KeyValueCache().next_positions(batch, count, mask)
+                        : layers[0].next_positions(batch, count, mask);
 }
 
 void DecodingCache::select(const Tensor& rows) {
   for (KeyValueCache& layer : layers) layer.select(rows);
   for (ProjectedMemory& m : memory)
     m = {index_select(m.keys, 0, rows), index_select(m.values, 0, rows)};
-  if (memory_tokens.defined()) memory_tokens = index_select(memory_tokens, 0, rows);
+  if (memory_mask.defined()) memory_mask = index_select(memory_mask, 0, rows);
 }
 
 void DecodingCache::prepare(std::size_t count) {

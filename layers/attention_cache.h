@@ -21,10 +21,10 @@ class KeyValueCache {
 
   /// Positions that row b has seen, tokens and not padding: i64 [batch]. Empty before the first.
   const std::vector<std::int64_t>& lengths() const { return lengths_; }
-  /// The positions that the next tokens will have: i64 [batch, count]. tokens (bool [batch, count], true =
+  /// The positions that the next tokens will have: i64 [batch, count]. mask (bool [batch, count], true =
   /// token; undefined: all are): padding takes the position of the token after it, and counts for nothing.
   /// Throws Error for a batch of another size than that which is remembered.
-  Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& tokens = {}) const;
+  Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
 
   /// What the queries of the new positions see.
   struct Seen {
@@ -34,7 +34,7 @@ class KeyValueCache {
   };
   /// Appends h.k and h.v [batch, heads, T, width]. window > 0: a query sees the last `window` positions
   /// alone, itself among them. Throws Error unless batch, heads, widths and dtype are those of before.
-  Seen append(const AttentionHeads& h, const Tensor& tokens = {}, std::int64_t window = 0);
+  Seen append(const AttentionHeads& h, const Tensor& mask = {}, std::int64_t window = 0);
 
   /// Row i becomes what row rows[i] (i64 [n]) was: beams, and sentences that are done.
   void select(const Tensor& rows);
@@ -63,10 +63,10 @@ struct ProjectedMemory {
 struct DecodingCache {
   std::vector<KeyValueCache> layers;
   std::vector<ProjectedMemory> memory;  ///< Of decoder layers; empty elsewhere.
-  Tensor memory_tokens = {};  ///< bool [batch, S], false = padding; undefined: all are tokens.
+  Tensor memory_mask = {};  ///< bool [batch, S], false = padding; undefined: all are tokens.
 
   /// As KeyValueCache's.
-  Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& tokens = {}) const;
+  Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
   void select(const Tensor& rows);
   /// Makes it one of `count` layers if it is new. Throws Error if it is another model's, or if an Error
   /// broke off a pass half way: its layers then have seen different positions.

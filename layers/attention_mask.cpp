@@ -18,12 +18,12 @@ Tensor both(const Tensor& a, const Tensor& b) {
 
 Tensor AttentionMask::merged(std::int64_t batch, std::int64_t keys) const {
   Tensor may = allowed;
-  if (tokens.defined()) {
+  if (key_mask.defined()) {
     const Shape expected{batch, keys};
-    LADON_CHECK(tokens.dtype() == boolean && tokens.shape() == expected, "attention",
-                "the mask of tokens must be bool ", expected, ", got ", tokens.dtype(), " ",
-                tokens.shape());
-    may = both(may, unsqueeze(unsqueeze(tokens, 1), 1));  // [B, 1, 1, Tk]
+    LADON_CHECK(key_mask.dtype() == boolean && key_mask.shape() == expected, "attention",
+                "the mask of keys must be bool ", expected, ", got ", key_mask.dtype(), " ",
+                key_mask.shape());
+    may = both(may, unsqueeze(unsqueeze(key_mask, 1), 1));  // [B, 1, 1, Tk]
   }
   if (!bias.defined()) return may;
   return may.defined() ? where(may, bias, scalar(-INFINITY, bias.dtype())) : bias;
@@ -31,7 +31,7 @@ Tensor AttentionMask::merged(std::int64_t batch, std::int64_t keys) const {
 
 AttentionMask causal() { return {.causal = true}; }
 
-AttentionMask padding(const Tensor& tokens) { return {.tokens = tokens}; }
+AttentionMask padding(const Tensor& mask) { return {.key_mask = mask}; }
 
 AttentionMask allowed(const Tensor& mask) {
   LADON_CHECK(mask.defined() && mask.dtype() == boolean, "allowed", "the mask must be bool, got ",
@@ -41,7 +41,7 @@ AttentionMask allowed(const Tensor& mask) {
 }
 
 AttentionMask operator&(const AttentionMask& a, const AttentionMask& b) {
-  AttentionMask y{.tokens = both(a.tokens, b.tokens),
+  AttentionMask y{.key_mask = both(a.key_mask, b.key_mask),
                   .allowed = both(a.allowed, b.allowed),
                   .bias = a.bias.defined() ? a.bias : b.bias,
                   .causal = a.causal || b.causal};

@@ -1,7 +1,7 @@
 #pragma once
 // Which keys a query may attend to, and what is added to its logits:
 //
-//   attention(x, (causal() & padding(tokens)) + bias)
+//   attention(x, (causal() & padding(mask)) + bias)
 
 #include "ladon/core/tensor.h"
 
@@ -9,20 +9,20 @@ namespace ladon {
 
 /// Its parts restrict attention together; what is undefined restricts nothing.
 struct AttentionMask {
-  Tensor tokens = {};   ///< bool [batch, Tk]: which keys are tokens (false = padding).
-  Tensor allowed = {};  ///< bool, broadcast to [batch, heads, Tq, Tk]: true = may attend.
-  Tensor bias = {};     ///< Floating, broadcast likewise: added to the logits, −∞ forbids.
-  bool causal = false;  ///< A query attends to no later key.
+  Tensor key_mask = {};  ///< bool [batch, Tk]: which keys are tokens (false = padding).
+  Tensor allowed = {};   ///< bool, broadcast to [batch, heads, Tq, Tk]: true = may attend.
+  Tensor bias = {};      ///< Floating, broadcast likewise: added to the logits, −∞ forbids.
+  bool causal = false;   ///< A query attends to no later key.
 
-  /// allowed, tokens and bias as one: bool, or floating where there is a bias; undefined where there
-  /// is none of them. Throws Error unless tokens are bool [batch, keys].
+  /// allowed, key_mask and bias as one: bool, or floating where there is a bias; undefined where there
+  /// is none of them. Throws Error unless key_mask is bool [batch, keys].
   Tensor merged(std::int64_t batch, std::int64_t keys) const;
 };
 
 /// No query attends to a later key.
 AttentionMask causal();
-/// Keys that are padding are not attended to. tokens: bool [batch, Tk], true = token.
-AttentionMask padding(const Tensor& tokens);
+/// Keys that are padding are not attended to. mask: bool [batch, Tk], true = token.
+AttentionMask padding(const Tensor& mask);
 /// bool, broadcast to [batch, heads, Tq, Tk]: true = may attend. Throws Error for another dtype.
 AttentionMask allowed(const Tensor& mask);
 

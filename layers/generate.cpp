@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "ladon/autograd/graph.h"
@@ -29,8 +30,14 @@ void check_options(const GenerateOptions& o) {
               "temperature and top_k must not be negative, and top_p lie in (0, 1]; got ",
               o.temperature, ", ", o.top_k, " and ", o.top_p);
   LADON_CHECK(o.beams >= 0, "generate", "beams must not be negative, got ", o.beams);
-  LADON_CHECK(o.beams == 0 || (o.temperature == 1 && o.top_k == 0 && o.top_p == 1), "generate",
-              "beams draw nothing; leave temperature, top_k and top_p alone");
+  LADON_CHECK(o.min_p >= 0 && o.min_p <= 1 && o.repetition_penalty > 0, "generate",
+              "min_p must lie in [0, 1], and repetition_penalty be positive; got ", o.min_p,
+              " and ", o.repetition_penalty);
+  LADON_CHECK(o.beams == 0 || (o.temperature == 1 && o.top_k == 0 && o.top_p == 1 && o.min_p == 0 &&
+                               o.repetition_penalty == 1 && !o.on_token),
+              "generate",
+              "beams draw nothing; leave temperature, top_k, top_p, min_p, repetition_penalty and "
+              "on_token alone");
 }
 
 /// ln p of every token: f64 [vocabulary]. Throws Error for a NaN, and where no token is possible.
@@ -46,6 +53,18 @@ Tensor log_probabilities(const Tensor& logits) {
   LADON_CHECK(std::isfinite(top), "generate", "the largest logit is ", top,
               "; a token must be possible");
   return log_softmax(x, 0);
+}
+
+/// Logits [vocabulary], in f64, where tokens of the text are less likely.
+Tensor penalized(const Tensor& logits, const Tokens& text, double penalty) {
+  Tensor x = clone(contiguous(cast(logits, f64)));
+  double* values = x.mutable_data<double>();
+  for (const std::int64_t token : std::set(text.begin(), text.end())) {
+    LADON_CHECK(token >= 0 && token < x.count(), "generate", "the text has token ", token,
+                ", the model's logits are of ", x.count());
+    values[token] = values[token] > 0 ? values[token] / penalty : values[token] * penalty;
+  }
+  return x;
 }
 
 /// Tokens by falling ln p, the first of equal ones before; sorted as far as it is asked for.
@@ -106,9 +125,11 @@ std::int64_t draw(const Tensor& p, const GenerateOptions& o, Generator& rng) {
   const double* values = p.data<double>();
   const double* top = std::max_element(values, values + count);
   if (o.temperature == 0) return top - values;
-  const Tensor masses = exp((p - *top) / o.temperature);
-  const double* mass = masses.data<double>();
+  Tensor masses = exp((p - *top) / o.temperature);  // of the likeliest 1
+  double* mass = masses.mutable_data<double>();
   double total = 0;
+  if (o.min_p > 0)
+    for (std::size_t i = 0; i < count; ++i) mass[i] = mass[i] < o.min_p ? 0 : mass[i];
   if (o.top_k == 0 && o.top_p == 1) {
     total = std::accumulate(mass, mass + count, 0.0);
     return draw_by_mass(
@@ -155,6 +176,8 @@ class Writer {
 
   /// Logits of the token after each row.
   const std::vector<Tensor>& logits() const { return logits_; }
+  /// A row with its prompt.
+  const Tokens& text(std::size_t row) const { return texts_[row]; }
 
   /// Row i becomes row rows[i] with tokens[i] after it.
   void go_on(const Tokens& rows, const Tokens& tokens) {
@@ -236,11 +259,16 @@ std::vector<Generated> write_by_drawing(Writer& writer, std::size_t batch, const
     std::vector<std::size_t> next;
     for (std::size_t i = 0; i < open.size(); ++i) {
       const std::size_t b = open[i];
-      const Tensor p = log_probabilities(writer.logits()[i]);
-      const std::int64_t token = draw(p, o, generators[b]);
+      const Tensor& logits = writer.logits()[i];
+      const Tensor p = log_probabilities(logits);
+      const double penalty = o.repetition_penalty;
+      const std::int64_t token =
+          draw(penalty == 1 ? p : log_probabilities(penalized(logits, writer.text(i), penalty)), o,
+               generators[b]);
       texts[b].tokens.push_back(token);
       texts[b].log_probability += p.data<double>()[token];
-      if (stops(o, token)) continue;
+      const bool wanted = !o.on_token || o.on_token(static_cast<std::int64_t>(b), token);
+      if (!wanted || stops(o, token)) continue;
       rows.push_back(static_cast<std::int64_t>(i));
       tokens.push_back(token);
       next.push_back(b);

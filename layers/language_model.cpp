@@ -56,21 +56,21 @@ LanguageModel::LanguageModel(LanguageModelOptions o, Generator& rng)
   if (o.max_length > 0)
     positions.emplace(LearnedPositionsOptions{o.max_length, o.layer.dim, o.init_std}, rng);
   if (!o.tied)
-    head.emplace(LinearOptions{.in = o.layer.dim,
-                               .out = o.vocabulary,
-                               .bias = false,
-                               .init = Init::normal,
-                               .gain = o.init_std},
-                 rng);
+    head = Linear({.in = o.layer.dim,
+                   .out = o.vocabulary,
+                   .bias = false,
+                   .init = Init::normal,
+                   .gain = o.init_std},
+                  rng);
 }
 
 Tensor LanguageModel::logits(const Tensor& y) const {
-  return head ? (*head)(y) : linear(y, embedding.weight);
+  return head ? head(y) : linear(y, embedding.weight);
 }
 
 Tensor LanguageModel::forward_masked(const Tensor& tokens, const Tensor& mask) const {
   const Tensor x = embedding(tokens);
-  return logits(body(dropout(positions ? (*positions)(x) : x), AttentionMask{.tokens = mask}));
+  return logits(body(dropout(positions ? (*positions)(x) : x), AttentionMask{.key_mask = mask}));
 }
 
 Tensor LanguageModel::forward(const Tensor& tokens, DecodingCache& cache,

@@ -34,7 +34,7 @@ struct LanguageModel : Callable<LanguageModel> {
   std::optional<LearnedPositions> positions;
   Dropout dropout;
   TransformerEncoder body;
-  std::optional<Linear> head;  ///< Where logits are not tied.
+  Part<Linear> head;  ///< Where logits are not tied.
 
   LanguageModel(LanguageModelOptions options, Generator& rng);
   Tensor forward(const Tensor& tokens) const override { return forward_masked(tokens, {}); }

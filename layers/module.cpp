@@ -28,6 +28,7 @@ class Walk final : public Visitor {
   std::function<void(const std::string&, Tensor&, Kind)> on_tensor = [](auto&&...) {};
   std::function<void(const std::string&, Module&)> on_module = [](auto&&...) {};
   std::function<void(const std::string&, Generator&)> on_generator = [](auto&&...) {};
+  std::function<void(const std::string&, Owned<Layer>&)> on_place = [](auto&&...) {};
 
   void run(Module& root) {
     on_module("", root);
@@ -35,6 +36,9 @@ class Walk final : public Visitor {
   }
   void generator(std::string_view name, Generator& rng) override {
     on_generator(prefix_ + std::string(name), rng);
+  }
+  void place(std::string_view name, Owned<Layer>& layer) override {
+    on_place(prefix_ + std::string(name), layer);
   }
   void buffer(std::string_view name, Tensor& x) override {
     if (x.defined()) on_tensor(prefix_ + std::string(name), x, Kind::buffer);
@@ -98,16 +102,14 @@ ParameterSet Module::choose(const ParameterChoice& choice) const {
 
 ParameterSet Module::choose(const std::function<bool(const Module&)>& choice) const {
   LADON_CHECK(static_cast<bool>(choice), "choose", "the choice is an empty function");
-  std::vector<std::string> chosen;  // prefixes
+  ParameterSet inside;
   Walk walk;
-  walk.on_module = [&](const std::string& path, Module& m) {
-    if (choice(m)) chosen.push_back(path.empty() ? "" : path + ".");
+  walk.on_module = [&](const std::string&, Module& m) {
+    if (choice(m)) inside = inside | m.named_parameters();
   };
   look(walk, *this);
-  return choose([&](const std::string& name, const Tensor&) {
-    return std::any_of(chosen.begin(), chosen.end(),
-                       [&](const std::string& prefix) { return name.starts_with(prefix); });
-  });
+  const ParameterSet all = named_parameters();
+  return all.except(all.except(inside));  // by their names here
 }
 
 std::vector<std::pair<std::string, Tensor>> Module::hyperparameters() const {
@@ -254,6 +256,13 @@ void detail::for_each_module(Module& module,
                              const std::function<void(const std::string&, Module&)>& f) {
   Walk walk;
   walk.on_module = f;
+  walk.run(module);
+}
+
+void detail::for_each_place(Module& module,
+                            const std::function<void(const std::string&, Owned<Layer>&)>& f) {
+  Walk walk;
+  walk.on_place = f;
   walk.run(module);
 }
 

@@ -39,7 +39,10 @@
 
 namespace ladon {
 
+class Layer;
 class Module;
+template <class Kind>
+class Part;
 namespace infinite {
 struct KernelNode;
 }  // namespace infinite
@@ -68,8 +71,16 @@ class Visitor {
   }
   template <class M>
   void operator()(std::string_view name, Owned<M>& m) {
-    if (m) module(name, *m);
+    if (!m) return;
+    if constexpr (std::is_same_v<M, Layer>) place(name, m);
+    module(name, *m);
   }
+  template <class Kind>
+  void operator()(std::string_view name, Part<Kind>& part) {
+    (*this)(name, part.place());
+  }
+  /// Where another layer may stand (replace.h).
+  virtual void place(std::string_view, Owned<Layer>&) {}
   template <class M>
   void operator()(std::string_view name, std::optional<M>& m) {
     if (m) module(name, *m);
@@ -167,6 +178,9 @@ void for_each_parameter(Module& module,
 /// Calls f with each module, from the outermost on, whose path is "".
 void for_each_module(Module& module,
                      const std::function<void(const std::string& path, Module& inner)>& f);
+/// Calls f with each place where another layer may stand, whether or not one does.
+void for_each_place(Module& module,
+                    const std::function<void(const std::string& path, Owned<Layer>& place)>& f);
 /// Puts tensors of their own in the places of a copy's, and splits its generators by `index`.
 void separate(Module& copy, std::uint64_t index);
 }  // namespace detail

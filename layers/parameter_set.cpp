@@ -19,10 +19,6 @@
 namespace ladon {
 namespace {
 
-bool matches(const std::string& pattern, const std::string& name) {
-  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-}
-
 /// What makes two handles one parameter.
 const void* identity(const Tensor& x) {
   if (x.history()) return x.history().get();
@@ -38,6 +34,10 @@ Shape after(const Shape& rows, const Shape& shape) {
 }
 
 }  // namespace
+
+bool matches_name(const std::string& pattern, const std::string& name) {
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
 
 ParameterSet::ParameterSet(const Module& model) : ParameterSet(model.named_parameters()) {}
 
@@ -63,14 +63,15 @@ ParameterSet ParameterSet::choose(const ParameterChoice& choice) const {
 
 ParameterSet ParameterSet::choose(const std::string& pattern) const {
   ParameterSet chosen =
-      choose([&](const std::string& name, const Tensor&) { return matches(pattern, name); });
+      choose([&](const std::string& name, const Tensor&) { return matches_name(pattern, name); });
   LADON_CHECK(!chosen.empty(), "choose", "none of the ", size(), " parameters is called `", pattern,
               "`", empty() ? "" : "; the first is `" + front().first + "`");
   return chosen;
 }
 
 ParameterSet ParameterSet::except(const std::string& pattern) const {
-  return choose([&](const std::string& name, const Tensor&) { return !matches(pattern, name); });
+  return choose(
+      [&](const std::string& name, const Tensor&) { return !matches_name(pattern, name); });
 }
 
 ParameterSet ParameterSet::except(const ParameterSet& others) const {

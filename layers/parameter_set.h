@@ -30,6 +30,10 @@ namespace ladon {
 
 class Module;
 
+/// Whether a dotted name matches a pattern as a shell's: * is any text, with or without dots, ? one character,
+/// [ab] one of them.
+bool matches_name(const std::string& pattern, const std::string& name);
+
 /// Chooses parameters by their dotted name and value.
 using ParameterChoice = std::function<bool(const std::string& name, const Tensor& parameter)>;
 
@@ -49,8 +53,8 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
   // --- which ---
 
-  /// Those whose names match a pattern as a shell's: * is any text, with or without dots, ? one character,
-  /// [ab] one of them. Throws Error where none does: a misspelt name would freeze nothing in silence.
+  /// Those whose names match a pattern (matches_name). Throws Error where none does: a misspelt name would
+  /// freeze nothing in silence.
   ParameterSet choose(const std::string& pattern) const;
   /// Those that the function chooses, which may be none. Throws Error for an empty function.
   ParameterSet choose(const ParameterChoice& choice) const;

@@ -87,11 +87,32 @@ X residual(const char* name, NormPlacement placement, const Layer& norm, const D
 
 template <class X>
 X fed_forward(const FeedForward& f, const X& x, const Dropout& dropout) {
-  const auto active = [&](const Linear& map) {
+  if (f.whole) return (*f.whole)(x);
+  const auto active = [&](const Part<Linear>& map) {
     return [&](const X& y) { return applied(f.activation, map(y)); };
   };
   const auto expanded = [&](const X& y) { return f.expand(y); };
-  return f.contract(dropout(f.gate ? times(x, active(*f.gate), expanded) : active(f.expand)(x)));
+  return f.contract(dropout(f.gate ? times(x, active(f.gate), expanded) : active(f.expand)(x)));
+}
+
+// Self-attention by what stands in its place: a layer that is not MultiHeadAttention hears of padding alone.
+
+Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, const AttentionMask& mask) {
+  if (const MultiHeadAttention* attention = part.kind()) return (*attention)(x, mask);
+  LADON_CHECK(!mask.causal && !mask.allowed.defined() && !mask.bias.defined(), "forward",
+              part.layer().describe(),
+              " stands in the place of attention and is told of padding alone; what else restricts "
+              "it, it must do by itself");
+  return part(x, mask.key_mask);
+}
+
+Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, KeyValueCache& cache,
+              const Tensor& mask) {
+  if (const MultiHeadAttention* attention = part.kind()) return (*attention)(x, cache, mask);
+  LADON_CHECK(
+      part.layer().per_position(), "forward", part.layer().describe(),
+      " stands in the place of attention and knows no cache; generate with .cached = false");
+  return part(x, mask);
 }
 
 template <class X, class Attend>
@@ -105,13 +126,11 @@ X encoded(const TransformerEncoderLayer& l, const X& x, const Attend& attend) {
 
 // --- the feed-forward block ---
 
-FeedForward::FeedForward(const Options& o, Generator& rng)
-    : expand(linear_options(o, o.dim,
-                            o.hidden > 0 ? o.hidden : checked_product("FeedForward", 4, o.dim)),
-             rng),
-      contract(linear_options(o, expand.weight.size(0), o.dim), rng),
-      activation(o.activation) {
-  if (o.gated) gate.emplace(linear_options(o, o.dim, expand.weight.size(0)), rng);
+FeedForward::FeedForward(const Options& o, Generator& rng) : activation(o.activation) {
+  const std::int64_t hidden = o.hidden > 0 ? o.hidden : checked_product("FeedForward", 4, o.dim);
+  expand = Linear(linear_options(o, o.dim, hidden), rng);
+  contract = Linear(linear_options(o, hidden, o.dim), rng);
+  if (o.gated) gate = Linear(linear_options(o, o.dim, hidden), rng);
 }
 
 Tensor FeedForward::operator()(const Tensor& x, const Dropout& dropout) const {
@@ -119,6 +138,8 @@ Tensor FeedForward::operator()(const Tensor& x, const Dropout& dropout) const {
 }
 
 void FeedForward::visit(Visitor& v) {
+  if (whole) return v("feedforward", whole);
+  v.place("feedforward", whole);
   v("expand", expand);
   v("gate", gate);
   v("contract", contract);
@@ -127,7 +148,7 @@ void FeedForward::visit(Visitor& v) {
 // --- encoder ---
 
 TransformerEncoderLayer::TransformerEncoderLayer(const Options& o, Generator& rng)
-    : attention(attention_options(o), rng),
+    : attention(MultiHeadAttention(attention_options(o), rng)),
       attention_norm(norm_of(o)),
       feedforward_norm(norm_of(o)),
       feedforward(o, rng),
@@ -135,13 +156,14 @@ TransformerEncoderLayer::TransformerEncoderLayer(const Options& o, Generator& rn
       placement(o.norm) {}
 
 Tensor TransformerEncoderLayer::forward(const Tensor& x, KeyValueCache& cache,
-                                        const Tensor& tokens) const {
+                                        const Tensor& mask) const {
   const NoGrad no_grad;
-  return encoded(*this, x, [&](const Tensor& seen) { return attention(seen, cache, tokens); });
+  return encoded(*this, x,
+                 [&](const Tensor& seen) { return attend(attention, seen, cache, mask); });
 }
 
 Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMask& mask) const {
-  return encoded(*this, x, [&](const Tensor& seen) { return attention(seen, mask); });
+  return encoded(*this, x, [&](const Tensor& seen) { return attend(attention, seen, mask); });
 }
 
 infinite::KernelNode TransformerEncoderLayer::limit(const infinite::KernelNode& k) const {
@@ -152,7 +174,7 @@ AttentionResult TransformerEncoderLayer::forward_with_weights(const Tensor& x,
                                                               const AttentionMask& mask) const {
   AttentionResult result;
   result.output = encoded(*this, x, [&](const Tensor& seen) {
-    const auto details = attention.forward_with_weights(seen, seen, seen, mask);
+    const auto details = attention->forward_with_weights(seen, seen, seen, mask);
     result.weights = details.weights;
     return details.output;
   });
@@ -170,9 +192,12 @@ void TransformerEncoderLayer::visit(Visitor& v) {
 namespace {
 
 std::string describe_layer(const char* name, NormPlacement placement, const FeedForward& f) {
-  return detail::join(name, "(", placement == NormPlacement::pre ? "pre" : "post", "-norm, ",
-                      to_string(f.activation), f.gate ? " gate" : "", ", hidden ",
-                      f.expand.weight.size(0), ")");
+  const char* norm = placement == NormPlacement::pre ? "pre" : "post";
+  if (f.whole) return detail::join(name, "(", norm, "-norm, ", f.whole->describe(), ")");
+  const Linear* expand = f.expand.kind();
+  return detail::join(
+      name, "(", norm, "-norm, ", to_string(f.activation), f.gate ? " gate" : "", ", ",
+      expand ? detail::join("hidden ", expand->weight.size(0)) : f.expand.layer().describe(), ")");
 }
 
 /// What `call` makes of one layer after the other, and the norm behind them; X as in encoded().
@@ -216,11 +241,11 @@ Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMask& mask) c
 }
 
 Tensor TransformerEncoder::forward(const Tensor& x, DecodingCache& cache,
-                                   const Tensor& tokens) const {
+                                   const Tensor& mask) const {
   const NoGrad no_grad;
   cache.prepare(layers.size());
   return stacked(layers, final_norm, x, [&](const auto& layer, const Tensor& y, std::size_t i) {
-    return layer(y, cache.layers[i], tokens);
+    return layer(y, cache.layers[i], mask);
   });
 }
 
@@ -265,7 +290,7 @@ Options cross_of(Options o) {
 }  // namespace
 
 TransformerDecoderLayer::TransformerDecoderLayer(const Options& o, Generator& rng)
-    : attention(attention_options(causal_of(o)), rng),
+    : attention(MultiHeadAttention(attention_options(causal_of(o)), rng)),
       cross_attention(attention_options(cross_of(o)), rng),
       attention_norm(norm_of(o)),
       cross_attention_norm(norm_of(o)),
@@ -290,7 +315,7 @@ Tensor TransformerDecoderLayer::forward(const Tensor& x, const Tensor& memory,
                                         const AttentionMask& mask,
                                         const AttentionMask& memory_mask) const {
   return around(
-      x, [&](const Tensor& seen) { return attention(seen, mask); },
+      x, [&](const Tensor& seen) { return attend(attention, seen, mask); },
       [&](const Tensor& seen) { return cross_attention(seen, memory, memory, memory_mask); });
 }
 
@@ -304,16 +329,16 @@ AttentionResult TransformerDecoderLayer::forward_with_weights(
     return details.output;
   };
   result.output = around(
-      x, [&](const Tensor& seen) { return attention(seen, mask); }, look);
+      x, [&](const Tensor& seen) { return attend(attention, seen, mask); }, look);
   return result;
 }
 
 Tensor TransformerDecoderLayer::forward(const Tensor& x, const ProjectedMemory& memory,
-                                        KeyValueCache& cache, const Tensor& tokens,
+                                        KeyValueCache& cache, const Tensor& mask,
                                         const AttentionMask& memory_mask) const {
   const NoGrad no_grad;
   return around(
-      x, [&](const Tensor& seen) { return attention(seen, cache, tokens); },
+      x, [&](const Tensor& seen) { return attend(attention, seen, cache, mask); },
       [&](const Tensor& seen) { return cross_attention(seen, memory, memory_mask); });
 }
 
@@ -355,10 +380,10 @@ TransformerDecoder::Details TransformerDecoder::forward_with_weights(
   return stack_with_weights(layers, final_norm, x, memory, mask, memory_mask);
 }
 
-DecodingCache TransformerDecoder::remember(const Tensor& memory, const Tensor& tokens) const {
+DecodingCache TransformerDecoder::remember(const Tensor& memory, const Tensor& mask) const {
   const NoGrad no_grad;
   DecodingCache cache;
-  cache.memory_tokens = tokens;
+  cache.memory_mask = mask;
   cache.prepare(layers.size());
   for (const TransformerDecoderLayer& layer : layers)
     cache.memory.push_back(layer.cross_attention.project_memory(memory, memory));
@@ -366,15 +391,15 @@ DecodingCache TransformerDecoder::remember(const Tensor& memory, const Tensor& t
 }
 
 Tensor TransformerDecoder::forward(const Tensor& x, DecodingCache& cache,
-                                   const Tensor& tokens) const {
+                                   const Tensor& mask) const {
   const NoGrad no_grad;
   LADON_CHECK(cache.memory.size() == layers.size(), "TransformerDecoder",
               "the cache remembers the memory of ", cache.memory.size(), " layers, not of ",
               layers.size(), "; make it by remember(memory)");
   cache.prepare(layers.size());
-  const AttentionMask memory_mask{.tokens = cache.memory_tokens};
+  const AttentionMask memory_mask{.key_mask = cache.memory_mask};
   return stacked(layers, final_norm, x, [&](const auto& layer, const Tensor& y, std::size_t i) {
-    return layer(y, cache.memory[i], cache.layers[i], tokens, memory_mask);
+    return layer(y, cache.memory[i], cache.layers[i], mask, memory_mask);
   });
 }
 
@@ -408,12 +433,12 @@ Transformer::Transformer(const TransformerOptions& o, Generator& rng)
           rng) {}
 
 Tensor Transformer::forward(const Tensor&) const {
-  detail::fail("Transformer", "needs targets; call it as model(sources, targets, source_tokens)");
+  detail::fail("Transformer", "needs targets; call it as model(sources, targets, source_mask)");
 }
 
 Tensor Transformer::forward(const Tensor& sources, const Tensor& targets,
-                            const Tensor& source_tokens) const {
-  const AttentionMask mask{.tokens = source_tokens};
+                            const Tensor& source_mask) const {
+  const AttentionMask mask{.key_mask = source_mask};
   return decoder(targets, encoder(sources, mask), AttentionMask{}, mask);
 }
 

@@ -11,6 +11,7 @@
 #include "ladon/layers/dropout.h"
 #include "ladon/layers/linear.h"
 #include "ladon/layers/norm.h"
+#include "ladon/layers/part.h"
 
 namespace ladon {
 
@@ -47,10 +48,9 @@ struct TransformerEncoderLayerOptions {
 
 /// contract(activation(expand(x))), or with a gate:  [.., dim] → [.., dim].
 struct FeedForward {
-  Linear expand;
-  std::optional<Linear> gate;
-  Linear contract;
+  Part<Linear> expand, gate, contract;
   Nonlinearity activation;
+  Owned<Layer> whole;  ///< Stands for all of it, where replace() put one.
 
   FeedForward(const TransformerEncoderLayerOptions& options, Generator& rng);
   /// `dropout` is of what is contracted.
@@ -61,7 +61,7 @@ struct FeedForward {
 /// Self-attention and a feed-forward block, each with dropout, residual and norm:
 /// [batch, T, dim] → [batch, T, dim].
 struct TransformerEncoderLayer : Callable<TransformerEncoderLayer> {
-  MultiHeadAttention attention;
+  Part<MultiHeadAttention> attention;
   Owned<Layer> attention_norm, feedforward_norm;
   FeedForward feedforward;
   Dropout dropout;
@@ -76,7 +76,7 @@ struct TransformerEncoderLayer : Callable<TransformerEncoderLayer> {
     return forward(x, padding(mask));
   }
   /// New positions after those that the cache remembers, as MultiHeadAttention's.
-  Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& tokens = {}) const;
+  Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
   /// The same, and the attention weights [batch, heads, T, T].
   AttentionResult forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
   /// That of its parts. Throws Error where the means of the inputs' channels are not known: those of data
@@ -105,7 +105,7 @@ struct TransformerEncoder : Callable<TransformerEncoder> {
     return forward(x, padding(mask));
   }
   /// New positions after those that the cache remembers.
-  Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& tokens = {}) const;
+  Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& mask = {}) const;
   /// The same, and the attention weights [batch, heads, T, T] of each layer.
   struct Details {
     Tensor output;
@@ -124,7 +124,8 @@ struct TransformerEncoder : Callable<TransformerEncoder> {
 /// attentions; hook, window and positions are of self-attention. No limit: the memory is an input of its
 /// own.
 struct TransformerDecoderLayer : Callable<TransformerDecoderLayer> {
-  MultiHeadAttention attention, cross_attention;
+  Part<MultiHeadAttention> attention;
+  MultiHeadAttention cross_attention;
   Owned<Layer> attention_norm, cross_attention_norm, feedforward_norm;
   FeedForward feedforward;
   Dropout dropout;
@@ -142,7 +143,7 @@ struct TransformerDecoderLayer : Callable<TransformerDecoderLayer> {
                                        const AttentionMask& memory_mask = {}) const;
   /// New positions after those that the cache remembers.
   Tensor forward(const Tensor& x, const ProjectedMemory& memory, KeyValueCache& cache,
-                 const Tensor& tokens = {}, const AttentionMask& memory_mask = {}) const;
+                 const Tensor& mask = {}, const AttentionMask& memory_mask = {}) const;
   void visit(Visitor& v) override;
   std::string describe() const override;
 
@@ -166,10 +167,10 @@ struct TransformerDecoder : Callable<TransformerDecoder> {
   Details forward_with_weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                                const AttentionMask& memory_mask = {}) const;
   /// A cache that has seen nothing yet but this memory, whose keys and values each layer has projected.
-  /// tokens: bool [batch, S], false = padding; undefined: all are.
-  DecodingCache remember(const Tensor& memory, const Tensor& tokens = {}) const;
+  /// mask: bool [batch, S], false = padding; undefined: all are.
+  DecodingCache remember(const Tensor& memory, const Tensor& mask = {}) const;
   /// New positions after those that the cache remembers. Throws Error unless remember() made it.
-  Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& tokens = {}) const;
+  Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& mask = {}) const;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };
@@ -189,9 +190,9 @@ struct Transformer : Callable<Transformer> {
   Transformer(const TransformerOptions& options, Generator& rng);
   /// Throws Error: it needs targets.
   Tensor forward(const Tensor& sources) const override;
-  /// source_tokens: bool [batch, S], false = padding; undefined: all are tokens.
+  /// source_mask: bool [batch, S], false = padding; undefined: all are tokens.
   Tensor forward(const Tensor& sources, const Tensor& targets,
-                 const Tensor& source_tokens = {}) const;
+                 const Tensor& source_mask = {}) const;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };

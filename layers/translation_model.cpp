@@ -37,7 +37,7 @@ Tensor TranslationModel::embedded(const Tensor& tokens) const {
 }
 
 Tensor TranslationModel::encoded(const Tensor& sources, const Tensor& source_mask) const {
-  return body.encoder(embedded(sources), AttentionMask{.tokens = source_mask});
+  return body.encoder(embedded(sources), AttentionMask{.key_mask = source_mask});
 }
 
 Tensor TranslationModel::forward(const Tensor&) const {
@@ -53,7 +53,7 @@ Tensor TranslationModel::forward(const Tensor& sources, const Tensor& targets,
 TransformerDecoder::Details TranslationModel::forward_with_weights(
     const Tensor& sources, const Tensor& targets, const Tensor& source_mask) const {
   auto details = body.decoder.forward_with_weights(embedded(targets), encoded(sources, source_mask),
-                                                   {}, {.tokens = source_mask});
+                                                   {}, {.key_mask = source_mask});
   details.output = linear(details.output, embedding.weight);
   return details;
 }

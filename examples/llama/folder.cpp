@@ -12,22 +12,22 @@ namespace {
 nlohmann::ordered_json config_of(const LanguageModel& model, const BytePairTokenizer& tokenizer,
                                  std::int64_t context) {
   const TransformerEncoderLayer& layer = model.body.layers.at(0);
-  const auto& positions = dynamic_cast<const RotaryPositions&>(*layer.attention.hook);
+  const auto& positions = dynamic_cast<const RotaryPositions&>(*layer.attention->hook);
   const auto& norm = dynamic_cast<const RMSNorm&>(*layer.attention_norm);
   return {{"architectures", {"LlamaForCausalLM"}},
           {"model_type", "llama"},
           {"vocab_size", model.embedding.weight.size(0)},
           {"hidden_size", model.embedding.weight.size(1)},
           {"num_hidden_layers", model.body.layers.size()},
-          {"num_attention_heads", layer.attention.heads()},
-          {"num_key_value_heads", layer.attention.kv_heads()},
-          {"head_dim", layer.attention.head_dim()},
-          {"intermediate_size", layer.feedforward.expand.weight.size(0)},
+          {"num_attention_heads", layer.attention->heads()},
+          {"num_key_value_heads", layer.attention->kv_heads()},
+          {"head_dim", layer.attention->head_dim()},
+          {"intermediate_size", layer.feedforward.expand->weight.size(0)},
           {"hidden_act", "silu"},
           {"rms_norm_eps", norm.eps},
           {"rope_theta", positions.options.base},
           {"max_position_embeddings", context},
-          {"tie_word_embeddings", !model.head.has_value()},
+          {"tie_word_embeddings", !model.head},
           {"attention_bias", false},
           {"mlp_bias", false},
           {"eos_token_id", tokenizer.special()},

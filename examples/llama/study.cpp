@@ -36,7 +36,7 @@ void train(const Settings& s, const Tensor& text, LanguageModel& model, const Ge
     backward(loss);
     clip_grad_norm(model.parameters(), 1);
     adam.step();
-    progress.step(join("training with ", model.body.layers[0].attention.kv_heads(),
+    progress.step(join("training with ", model.body.layers[0].attention->kv_heads(),
                        " key heads, loss ", loss.item()));
   }
   model.eval();

@@ -55,13 +55,13 @@ Tensor Classifier::embed(const Batch& batch) const {
 }
 
 Tensor Classifier::logits(const Batch& batch) const {
-  const Tensor h = encoder.forward(embed(batch), {.tokens = batch.mask});
+  const Tensor h = encoder.forward(embed(batch), {.key_mask = batch.mask});
   const Tensor y = readout(feature_dropout(pool(pooling, h, batch.mask)));
   return reshape(y, {y.size(0), questions, y.size(1) / questions});
 }
 
 std::vector<Tensor> Classifier::attention_maps(const Batch& batch) const {
-  return encoder.forward_with_weights(embed(batch), {.tokens = batch.mask}).weights;
+  return encoder.forward_with_weights(embed(batch), {.key_mask = batch.mask}).weights;
 }
 
 void Classifier::visit(Visitor& v) {

@@ -69,7 +69,7 @@ TEST(AttentionForms, MaskedWeightsAreZero) {
     for (const bool causal : {false, true}) {
       const auto layer =
           drawn({.dim = 4, .heads = 2, .causal = causal, .form = {.weighting = zeta}});
-      const auto details = layer.forward_with_weights(x, x, x, {.tokens = mask});
+      const auto details = layer.forward_with_weights(x, x, x, {.key_mask = mask});
       EXPECT_TRUE(all_equal(details.output, layer.forward_masked(x, mask)));
       EXPECT_TRUE(all_equal(details.weights * cast(logical_not(reshape(mask, {2, 1, 1, 3})), f64),
                             zeros({2, 2, 3, 3}, f64)));
@@ -88,7 +88,7 @@ TEST(AttentionForms, MaskedWeightsAreZero) {
 TEST(AttentionForms, ForwardMaskedIsAKeyMask) {
   const auto layer = drawn({.dim = 4, .heads = 2});
   const Tensor x = some({2, 3, 4}), mask = cast(tensor({1, 1, 0, 0, 1, 1}, {2, 3}), boolean);
-  EXPECT_TRUE(all_equal(layer(x, mask), layer.forward(x, {.tokens = mask})));
+  EXPECT_TRUE(all_equal(layer(x, mask), layer.forward(x, {.key_mask = mask})));
 }
 
 TEST(AttentionForms, ImagesAreSequencesOfPixels) {

@@ -64,7 +64,7 @@ TEST(MultiHeadAttention, MasksOfAllKindsAgree) {
   const Tensor key_mask = cast(tensor({1, 1, 0, 1, 0, 0}, {2, 3}), boolean);
   const Tensor visible = expand(unsqueeze(unsqueeze(key_mask, 1), 1), {2, 1, 3, 3});
   const Tensor additive = where(visible, zeros({1}, f64), full({1}, -INFINITY, f64));
-  const Tensor y = layer.forward(x, {.tokens = key_mask});
+  const Tensor y = layer.forward(x, {.key_mask = key_mask});
   EXPECT_TRUE(all_close(layer.forward(x, allowed(visible)), y, 1e-12, 1e-12));
   EXPECT_TRUE(all_close(layer.forward(x, AttentionMask() + additive), y, 1e-12, 1e-12));
   const Tensor both = layer.forward(x, padding(key_mask) + zeros({3, 3}, f64));
@@ -77,7 +77,7 @@ TEST(MultiHeadAttention, PaddingChangesNothing) {
   const Tensor x = normal({1, 3, 4}, rng, 0, 1, f64);
   const Tensor padded = pad(x, {0, 0, 0}, {0, 2, 0}, 9);
   const Tensor key_mask = cast(tensor({1, 1, 1, 0, 0}, {1, 5}), boolean);
-  const Tensor y = layer.forward(padded, {.tokens = key_mask});
+  const Tensor y = layer.forward(padded, {.key_mask = key_mask});
   EXPECT_TRUE(all_close(slice(y, 1, {.stop = 3}), layer(x), 1e-12, 1e-12));
 }
 
@@ -93,7 +93,7 @@ TEST(MultiHeadAttention, AFullyMaskedQueryGivesTheBias) {
   Generator rng(6);
   const auto layer = layer_f64({.dim = 4, .heads = 2}, rng);
   const Tensor x = normal({1, 3, 4}, rng, 0, 1, f64).set_requires_grad();
-  const Tensor y = layer.forward(x, {.tokens = zeros({1, 3}, boolean)});
+  const Tensor y = layer.forward(x, {.key_mask = zeros({1, 3}, boolean)});
   EXPECT_TRUE(all_equal(y, expand(layer.output_bias, {1, 3, 4})));
   backward(sum(square(y)));
   EXPECT_TRUE(all_equal(x.grad(), zeros({1, 3, 4}, f64)));
@@ -147,7 +147,7 @@ TEST(MultiHeadAttention, GradientsAreRight) {
     for (Tensor* part : {&probe.query, &probe.key, &probe.value, &probe.output, &probe.query_bias,
                          &probe.key_bias, &probe.value_bias, &probe.output_bias})
       *part = in[i++];
-    return probe.forward(in[i], {.tokens = key_mask});
+    return probe.forward(in[i], {.key_mask = key_mask});
   };
   EXPECT_TRUE(gradcheck(f, inputs));
 }
@@ -186,9 +186,9 @@ TEST(MultiHeadAttention, BadInputIsNamed) {
   test::expect_error([&] { layer.forward(x, x, ones({2, 4, 4})); }, "must agree");
   test::expect_error(
       [&] {
-        layer.forward(x, {.tokens = ones({2, 4}, boolean)});
+        layer.forward(x, {.key_mask = ones({2, 4}, boolean)});
       },
-      "the mask of tokens must be bool [2, 3], got bool [2, 4]");
+      "the mask of keys must be bool [2, 3], got bool [2, 4]");
 }
 
 // The output sums over heads and their widths, and so do the fans of its weights, however many

@@ -38,9 +38,9 @@ TEST(Mask, IsNotDroppedInSilence) {
 TEST(Errors, TellWhereInTheModelTheyAroseByItsNames) {
   Generator rng(1);
   TransformerEncoder encoder({.layer = {.dim = 8, .heads = 2}, .layers = 2}, rng);
-  encoder.layers[1].feedforward.contract.weight = parameter(zeros({8, 5}));
+  encoder.layers[1].feedforward.contract->weight = parameter(zeros({8, 5}));
   test::expect_error([&] { encoder(ones({1, 3, 8})); }, "layers.1.contract: [linear] ");
-  encoder.layers[0].attention.key_bias = parameter(zeros({7}));
+  encoder.layers[0].attention->key_bias = parameter(zeros({7}));
   test::expect_error([&] { encoder(ones({1, 3, 8})); }, "layers.0.attention: [");
   Linear alone({.in = 4, .out = 3}, rng);
   try {

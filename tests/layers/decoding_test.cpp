@@ -223,7 +223,7 @@ TEST(Decoding, ADecodersWindowEndsBeforeTheMemory) {
         rng);
   };
   const TransformerDecoder narrow = make(2), plain = make(0);
-  EXPECT_EQ(narrow.layers[0].attention.window, 2);
+  EXPECT_EQ(narrow.layers[0].attention->window, 2);
   EXPECT_EQ(narrow.layers[0].cross_attention.window, 0);
   Generator rng(9);
   const Tensor x = normal({2, 4, 16}, rng), memory = normal({2, 5, 16}, rng);
@@ -252,7 +252,7 @@ TEST(Decoding, MisuseIsAnError) {
       "remembers a batch of 2, and is given 3");
   DecodingCache fresh;
   expect_error([&] { sees_all(x, fresh); }, "a cache is for causal attention");
-  expect_error([&] { model(x, fresh, ones({2, 2}, boolean)); }, "tokens must be bool [2, 3]");
+  expect_error([&] { model(x, fresh, ones({2, 2}, boolean)); }, "the mask must be bool [2, 3]");
   DecodingCache broken = cache;
   broken.layers[1] = KeyValueCache();
   expect_error([&] { model(x, broken); }, "its layers have seen different positions");

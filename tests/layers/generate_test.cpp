@@ -180,6 +180,12 @@ TEST(Generate, DrawsByTheRulesOfItsOptions) {
   EXPECT_LT(chi_square({.top_p = 0.9}, shares({0, e, e * e, 0, std::exp(2.5)})), 21.1);
   EXPECT_LT(chi_square({.top_k = 2, .top_p = 0.5}, {0, 0, 0, 0, 1}), 21.1);
   EXPECT_LT(chi_square({.temperature = 0}, {0, 0, 0, 0, 1}), 21.1);
+  // Beside the likeliest the others have .607, .223, .082; at temperature 2 roots of it: .779, .472, .287.
+  EXPECT_LT(chi_square({.min_p = 0.1}, shares({0, e, e * e, 0, std::exp(2.5)})), 21.1);
+  EXPECT_LT(chi_square({.temperature = 2, .min_p = 0.5}, shares({0, 0, e, 0, std::exp(1.25)})),
+            21.1);
+  EXPECT_LT(chi_square({.top_k = 2, .min_p = 0.1}, shares({0, 0, e * e, 0, std::exp(2.5)})), 21.1);
+  EXPECT_LT(chi_square({.min_p = 1}, {0, 0, 0, 0, 1}), 21.1);
 }
 
 /// The rules of draw_token() on a list that is sorted as a whole.
@@ -230,6 +236,43 @@ TEST(Generate, EndsAtAStopToken) {
   }
 }
 
+// Logits 2, 1.5, −1, −1.2 whatever is there: what the text has is halved where positive, doubled where not.
+TEST(Generate, RepetitionIsPenalized) {
+  const NextToken constant = [](const Tensor& tokens, DecodingCache&, const Tensor&) {
+    return expand(tensor({2, 1.5, -1, -1.2}, {4}), {tokens.size(0), tokens.size(1), 4});
+  };
+  Generator rng(1);
+  const GenerateOptions o{.length = 3, .temperature = 0, .repetition_penalty = 2};
+  const auto texts = generate(constant, tensor({3, 0}, {2, 1}, i64), o, rng);
+  // Row 0: 2; then 1 against 1.5; then 1 against .75. Row 1 has token 0 from its prompt: 1 against 1.5 …
+  EXPECT_EQ(texts[0].tokens, (Tokens{0, 1, 0}));
+  EXPECT_EQ(texts[1].tokens, (Tokens{1, 0, 0}));
+  const Tensor p = log_softmax(tensor({2, 1.5, -1, -1.2}, {4}, f64), 0);
+  EXPECT_NEAR(texts[0].log_probability, 2 * at(p, {0}).item() + at(p, {1}).item(), 1e-6);
+  const GenerateOptions strong{.length = 1, .temperature = 0, .repetition_penalty = 100};
+  // 2/100, 1.5/100 and −100 against −1.2.
+  EXPECT_EQ(generate(constant, tensor({0, 1, 2}, {1, 3}, i64), strong, rng)[0].tokens, (Tokens{0}));
+}
+
+TEST(Generate, TellsOfEachTokenAndMayBeEnded) {
+  const Model model;
+  Generator one(1), two(1);
+  std::vector<Tokens> heard(2);
+  const GenerateOptions quiet{.length = 6};
+  GenerateOptions told = quiet;
+  told.on_token = [&](std::int64_t row, std::int64_t token) {
+    heard[static_cast<std::size_t>(row)].push_back(token);
+    return row == 0 || heard[1].size() < 3;
+  };
+  const Tensor prompt = tensor({1, 2}, {2, 1}, i64);
+  const auto texts = generate(model.next(), prompt, told, one);
+  const auto all = generate(model.next(), prompt, quiet, two);
+  EXPECT_EQ(heard[0], texts[0].tokens);
+  EXPECT_EQ(heard[1], texts[1].tokens);
+  EXPECT_EQ(texts[0].tokens, all[0].tokens);
+  EXPECT_EQ(texts[1].tokens, Tokens(all[1].tokens.begin(), all[1].tokens.begin() + 3));
+}
+
 TEST(Generate, MisuseIsAnError) {
   const Model model;
   Generator rng(1);
@@ -240,6 +283,9 @@ TEST(Generate, MisuseIsAnError) {
   expect_error(write({.temperature = -1}, row({1})), "must not be negative");
   expect_error(write({.top_p = 0}, row({1})), "top_p lie in (0, 1]");
   expect_error(write({.top_k = 3, .beams = 2}, row({1})), "beams draw nothing");
+  expect_error(write({.min_p = 2}, row({1})), "min_p must lie in [0, 1]");
+  expect_error(write({.repetition_penalty = 0}, row({1})), "repetition_penalty be positive");
+  expect_error(write({.min_p = 0.1, .beams = 2}, row({1})), "beams draw nothing");
   expect_error(write({}, tensor({1}, {1})), "the prompt must be i64 [batch, T]");
   expect_error(write({}, zeros({1, 0}, i64)), "with T > 0");
   expect_error(

@@ -177,8 +177,8 @@ TEST(LanguageModel, LoadsGpt2ByItsNames) {
     LanguageModel again(gpt2(vocabulary, layers, dim, heads, 9), rng);
     again.to(f64);
     from_names(again, to_names(model));
-    EXPECT_TRUE(same_bits(again.body.layers[1].attention.key.detach(),
-                          model.body.layers[1].attention.key.detach()));
+    EXPECT_TRUE(same_bits(again.body.layers[1].attention->key.detach(),
+                          model.body.layers[1].attention->key.detach()));
   }
 }
 

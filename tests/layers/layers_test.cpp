@@ -157,7 +157,7 @@ TEST_P(Placement, EncoderGradientsAreRight) {
   const Tensor x = normal({2, 3, 4}, rng, 0, 1, f64).set_requires_grad();
   const Tensor key_mask = cast(tensor({1, 1, 1, 1, 1, 0}, {2, 3}), boolean);
   EXPECT_TRUE(gradcheck(
-      [&](const std::vector<Tensor>& in) { return encoder.forward(in[0], {.tokens = key_mask}); },
+      [&](const std::vector<Tensor>& in) { return encoder.forward(in[0], {.key_mask = key_mask}); },
       {x}));
 }
 
@@ -169,7 +169,7 @@ TEST_P(Placement, PaddingChangesNothing) {
   encoder.eval();
   const Tensor x = normal({1, 3, 4}, rng, 0, 1, f64);
   const Tensor key_mask = cast(tensor({1, 1, 1, 0, 0}, {1, 5}), boolean);
-  const Tensor y = encoder.forward(pad(x, {0, 0, 0}, {0, 2, 0}, 5), {.tokens = key_mask});
+  const Tensor y = encoder.forward(pad(x, {0, 0, 0}, {0, 2, 0}, 5), {.key_mask = key_mask});
   EXPECT_TRUE(all_close(slice(y, 1, {.stop = 3}), encoder(x), 1e-10, 1e-10));
 }
 
@@ -197,8 +197,8 @@ TEST(Transformer, PostNormEndsNormalizedAndPreNormKeepsTheStream) {
   // With both branches silenced pre-norm is the identity.
   TransformerEncoderLayer pre({.dim = 8, .heads = 2, .norm = NormPlacement::pre}, rng);
   pre.eval();
-  fill_(pre.attention.output.detach(), 0);
-  fill_(pre.feedforward.contract.weight.detach(), 0);
+  fill_(pre.attention->output.detach(), 0);
+  fill_(pre.feedforward.contract->weight.detach(), 0);
   EXPECT_TRUE(all_equal(pre(x), x));
 }
 

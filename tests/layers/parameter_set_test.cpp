@@ -102,11 +102,11 @@ TEST(ParameterSet, FrozenParametersAreSavedCopiedAndConverted) {
   TransformerEncoder model = encoder(1);
   model.choose("layers.0.*").freeze();
   const TransformerEncoder copy = clone(model);
-  EXPECT_FALSE(copy.layers[0].attention.query.requires_grad());
-  EXPECT_TRUE(copy.layers[1].attention.query.requires_grad());
+  EXPECT_FALSE(copy.layers[0].attention->query.requires_grad());
+  EXPECT_TRUE(copy.layers[1].attention->query.requires_grad());
   EXPECT_EQ(model.state_dict().size(), model.parameters().size());
   model.to(f32);
-  EXPECT_FALSE(model.layers[0].attention.query.requires_grad());
+  EXPECT_FALSE(model.layers[0].attention->query.requires_grad());
 }
 
 // --- rows ---
@@ -192,7 +192,7 @@ TEST(ParameterSet, IsSharedWithAnotherModel) {
     EXPECT_EQ(other.choose(name)[0].second.history(), x.history()) << name;
   Generator rng(4);
   backward(sum(square(other(normal({2, 3, 8}, rng, 0, 1, f64)))));
-  EXPECT_TRUE(model.layers[0].attention.query.grad().defined());
+  EXPECT_TRUE(model.layers[0].attention->query.grad().defined());
   expect_error([&] { stale.to_row(); }, "was replaced by share_with");
 }
 

@@ -125,8 +125,8 @@ TEST(Pretrained, ReadsWhatElseAConfigurationSays) {
   EXPECT_EQ(newer.max_length, 2048);
   Generator rng(1);
   const LanguageModel one(newer.options, rng), other(llama(11, 2, 12, 4, 4, 10, 500), rng);
-  EXPECT_EQ(one.body.layers[0].attention.hook->describe(),
-            other.body.layers[0].attention.hook->describe());
+  EXPECT_EQ(one.body.layers[0].attention->hook->describe(),
+            other.body.layers[0].attention->hook->describe());
 }
 
 TEST(Pretrained, RefusesWhatItWouldComputeWrongly) {

@@ -128,7 +128,7 @@ TEST(TorchFigures, DecoderLayer) {
       gelu(published(Nonlinearity::gelu), rng);
   for (auto* layer : {&relu, &gelu}) {
     fill_by_cosines(*layer);
-    layer->attention.causal = false;  // no mask there
+    layer->attention->causal = false;  // no mask there
   }
   const AttentionMask none;
   const Tensor one = figures(1, 1, {20, 30, 40, 50}), ones = figures(1, 1, {60, 70, 80, 90});

@@ -159,7 +159,7 @@ void add_attention_calls(CallTable& table) {
         const std::int64_t n = d.below(3), t = d.below(4), s = d.below(4);
         const Tensor x = d.near({n, t, 4}), memory = d.near({n, s, 4});
         const AttentionMask seen = d.flag() ? padding(d.mask({n, s})) : AttentionMask{};
-        DecodingCache cache = layer.remember(memory, seen.tokens);
+        DecodingCache cache = layer.remember(memory, seen.key_mask);
         const Tensor first = layer(x, cache, d.flag() ? d.mask({n, t}) : Tensor());
         cache.select(d.indices({d.below(3)}, n));
         return Tensors{layer(x, memory, AttentionMask{}, seen), first,
@@ -212,6 +212,9 @@ void add_attention_calls(CallTable& table) {
         if (d.chance(0.4)) options.stop = {d.below(5)};
         if (d.chance(0.4)) options.beams = d.around(0, 4);
         if (d.chance(0.2)) options.length_penalty = d.number();
+        if (d.chance(0.2)) options.min_p = d.fraction();
+        if (d.chance(0.2)) options.repetition_penalty = d.number();
+        if (d.chance(0.2)) options.on_token = [&](auto, auto) { return d.flag(); };
         options.cached = d.flag();
         const NextToken next = [&](const Tensor& tokens, DecodingCache&, const Tensor&) {
           return d.near({tokens.size(0), tokens.size(1), vocabulary});

@@ -276,6 +276,12 @@ void add_containers(CallTable& table) {
     Residual layer(alpha, Linear({.in = 2, .out = d.around(2, 2)}, rng));
     return run_on_tokens(d, layer, 2);
   });
+  table.add("LowRank", [](Draw& d) {
+    Generator rng(d.seed());
+    LowRank layer(Linear({.in = 2, .out = 1 + d.below(3)}, rng),
+                  {.rank = d.below(4), .alpha = d.number(), .stabilized = d.flag()}, rng);
+    return run_on_tokens(d, layer, 2);
+  });
   table.add("initialize", [](Draw& d) {
     Generator rng(d.seed());
     const Shape shape = d.shape();

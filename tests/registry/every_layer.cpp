@@ -138,6 +138,12 @@ void add_containers(Table& t) {
   t.add<Residual>(
       "Residual", x, limit, [](Generator& rng) { return Residual(0.3, dense(rng)); },
       [x](const Residual& l) { return std::sqrt(0.3) * x + std::sqrt(0.7) * (*l.branch)(x); });
+  t.add<LowRank>(
+      "LowRank", x, limit,
+      [](Generator& rng) { return LowRank(dense(rng), {.rank = 2, .alpha = 3}, rng); },
+      [x](const LowRank& l) {
+        return l.base(x) + 1.5 * matmul(matmul(x, transpose(l.lora_A)), transpose(l.lora_B));
+      });
 }
 
 void add_windows(Table& t) {

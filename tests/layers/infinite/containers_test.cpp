@@ -54,6 +54,17 @@ TEST(SumLimit, OfThreeBranches) {
   });
 }
 
+// Of any rank: A is averaged over, and B has the gradient.
+TEST(LowRankLimit, IsTheMeanOverItsDraws) {
+  for (const bool stabilized : {false, true})
+    expect([=](Generator& rng) {
+      return std::make_unique<Sequential>(
+          dense(4, width, rng), relu(),
+          LowRank(dense(width, width, rng), {.rank = 4, .alpha = 3, .stabilized = stabilized}, rng),
+          relu(), MeanPool(), dense(width, 64, rng));
+    });
+}
+
 TEST(SumLimit, RefusesCorrelatedBranches) {
   Generator rng(1);
   const Data data;

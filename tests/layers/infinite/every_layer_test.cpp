@@ -47,6 +47,7 @@ Networks of_vectors() {
   add(all, dense(3, 8, rng), relu(), dense(8, 8, rng), norm());
   add(all, dense(3, 8, rng), Sum(Identity(), Sequential(norm(), dense(8, 8, rng))));
   add(all, dense(3, 8, rng), Residual(0.3, Sequential(relu(), dense(8, 8, rng))));
+  add(all, dense(3, 8, rng), relu(), LowRank(dense(8, 8, rng), {.rank = 2}, rng), norm());
   add(all, dense(3, 8, rng), relu(), Dropout(0.3, rng), Concatenate({8, 8}, Identity(), Identity()),
       Product(dense(16, 8, rng), Sequential(dense(16, 8, rng), Activation(Nonlinearity::erf))));
   add(all, dense(3, 8, rng), Polynomial::hermite(2), dense(8, 8, rng), norm(), dense(8, 8, rng),

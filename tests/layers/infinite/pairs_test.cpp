@@ -183,6 +183,7 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"autograd/ops/recurrent.cpp", "runs again by operands that only forward mode wants"},
       {"autograd/ops/inplace.cpp", "refuses edits that the graph would lose"},
       {"layers/module.cpp", "tells trained tensors from others"},
+      {"layers/parameter_set.cpp", "tells frozen parameters from trained ones"},
       {"layers/infinite/dual/closed.cpp", "differentiates a user's function, recorded or not"},
       {"layers/infinite/dual/dual.cpp", "refuses second derivatives"},
       {"layers/infinite/dual/numeric.cpp",

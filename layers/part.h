@@ -1,0 +1,60 @@
+#pragma once
+// Parts of a block: made as layers of one kind, and replaced by any other (replace.h).
+
+#include <type_traits>
+#include <utility>
+
+#include "ladon/core/error.h"
+#include "ladon/layers/module.h"
+
+namespace ladon {
+
+/// A layer that was made as a Kind. As long as it is one, its members are at hand: layer.attention->query.
+template <class Kind>
+class Part {
+ public:
+  Part() = default;  ///< Absent.
+  Part(Kind made) : place_(std::move(made)) {}
+
+  explicit operator bool() const { return static_cast<bool>(place_); }
+  /// Whatever stands there.
+  const Layer& layer() const { return *place_; }
+  Layer& layer() { return *place_; }
+  /// Calls it: as any layer with x, (x, mask) or a node of a limit, and with what else a Kind takes. Throws
+  /// Error where that is asked of another kind.
+  template <class... Arguments>
+  auto operator()(Arguments&&... arguments) const {
+    if constexpr (std::is_invocable_v<const Layer&, Arguments...>)
+      return layer()(std::forward<Arguments>(arguments)...);
+    else
+      return checked(*this)(std::forward<Arguments>(arguments)...);
+  }
+  /// Null where it is absent or of another kind.
+  const Kind* kind() const { return dynamic_cast<const Kind*>(place_.get()); }
+  Kind* kind() { return dynamic_cast<Kind*>(place_.get()); }
+
+  /// Throw Error where it is absent or of another kind.
+  const Kind& operator*() const { return checked(*this); }
+  Kind& operator*() { return checked(*this); }
+  const Kind* operator->() const { return &checked(*this); }
+  Kind* operator->() { return &checked(*this); }
+  operator const Kind&() const { return checked(*this); }
+  operator Kind&() { return checked(*this); }
+
+  /// For visit() and replace().
+  Owned<Layer>& place() { return place_; }
+
+ private:
+  template <class Self>
+  static auto& checked(Self& self) {
+    LADON_CHECK(self.place_, "Part", "there is no such part");
+    auto* part = self.kind();
+    LADON_CHECK(part, "Part", "the part was replaced by ", self.place_->describe(),
+                ", which has no such members; layer() is what stands there");
+    return *part;
+  }
+
+  Owned<Layer> place_;
+};
+
+}  // namespace ladon
