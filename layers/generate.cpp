@@ -160,14 +160,13 @@ class Writer {
          const DecodingCache& start, bool cached)
       : next_(next), start_(start), cache_(start), cached_(cached) {
     const std::int64_t batch = prompt.size(0), length = prompt.size(1);
-    const std::vector<double> tokens = prompt.to_vector();
+    const Tokens tokens = prompt.to_vector<std::int64_t>();
     const std::vector<double> flags = mask.defined() ? mask.to_vector() : std::vector<double>();
     for (std::int64_t b = 0; b < batch; ++b) {
       texts_.emplace_back();
       for (std::int64_t t = 0; t < length; ++t) {
         const auto at = static_cast<std::size_t>(b * length + t);
-        if (flags.empty() || flags[at] != 0)
-          texts_.back().push_back(static_cast<std::int64_t>(tokens[at]));
+        if (flags.empty() || flags[at] != 0) texts_.back().push_back(tokens[at]);
       }
       LADON_CHECK(!texts_.back().empty(), "generate", "prompt ", b, " has no tokens");
     }

@@ -11,7 +11,7 @@ struct Fused {
   template <class T>
   LADON_INLINE static void add(int64_t k, const T* a, const T* b, Sums<T>& sum) {
     for (int64_t p = 0; p < k; ++p) {
-      Row<T> of_b[block_vectors];
+      alignas(vector_bytes) Row<T> of_b[block_vectors];
 #pragma GCC unroll 2
       for (int j = 0; j < block_vectors; ++j)
         of_b[j] = row_at(b + p * block_columns<T> + j * row_lanes<T>);

@@ -58,7 +58,7 @@ template <class Products, class T>
 LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T beta, const T* row,
                                  T* c, int64_t c_row) {
   constexpr int lanes = row_lanes<T>;
-  Sums<T> sum;
+  alignas(vector_bytes) Sums<T> sum;
 #pragma GCC unroll 8
   for (int i = 0; i < block_rows; ++i)
 #pragma GCC unroll 2

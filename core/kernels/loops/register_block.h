@@ -23,7 +23,7 @@ template <class T>
 using Row = typename RegisterRow<T>::Type;
 
 /// From and to memory of any alignment. (By value: clang takes what a reference to a Row refers to for
-/// aligned to the whole vector.)
+/// aligned to the whole vector, and so arrays of rows, which are passed by reference, are aligned so.)
 template <class T>
 LADON_INLINE Row<T> row_at(const T* x) {
   return load<Row<T>>(x);
