@@ -34,6 +34,11 @@ KernelNode Identity::limit(const KernelNode& k) const { return k; }
 
 // --- Sequential ---
 
+bool Container::per_position() const {
+  return std::all_of(layers.begin(), layers.end(),
+                     [](const Owned<Layer>& layer) { return layer->per_position(); });
+}
+
 Tensor Sequential::forward_masked(const Tensor& x, const Tensor& mask) const {
   Tensor y = x;
   for (const auto& layer : layers) y = (*layer)(y, mask);

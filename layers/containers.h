@@ -25,6 +25,7 @@ struct Container : Layer {
   /// Adds a layer at the end.
   void append(Owned<Layer> layer) { layers.push_back(std::move(layer)); }
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  bool per_position() const override;  ///< Whether all of them are.
   void visit(Visitor& v) override { v("layers", layers); }
 };
 
@@ -92,6 +93,7 @@ struct Residual : Layer {
   Residual(double alpha, Owned<Layer> branch);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  bool per_position() const override { return branch->per_position(); }
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override { v("branch", branch); }
   std::string describe() const override;

@@ -20,27 +20,27 @@ struct GenerateOptions {
   double temperature = 1;     ///< Logits are divided by it; 0: the likeliest token (greedy).
   std::int64_t top_k = 0;     ///< > 0: draw among so many likeliest tokens (Fan et al. 2018).
   double top_p = 1;           ///< Among the likeliest with that much mass (Holtzman et al. 2020).
+  std::vector<std::int64_t> stop = {};  ///< Tokens after which a text ends; they are its last.
+  /// > 0: beam search by the sum of log-probabilities over lengthᵖ, p = length_penalty (Wu et al. 2016
+  /// without their constants); nothing is drawn, and what is for drawing must be left alone.
+  std::int64_t beams = 0;
+  double length_penalty = 1;
+  /// false: look at the whole text again for each token. The same bits, slower: to check a model's cache.
+  bool cached = true;
   double min_p =
-      0;  ///< First, among those so likely at least beside the likeliest (Nguyen et al. 2024).
+      0;  ///< First of all, among those that likely beside the likeliest (Nguyen et al. 2024).
   /// > 1: logits of tokens that the text has, its prompt included, are divided by it where they are positive
   /// and multiplied where not (Keskar et al. 2019, "CTRL").
   double repetition_penalty = 1;
   /// Told of each token as it is written, in row `row`: to show a text while it grows. Where it returns false,
   /// the text of that row ends.
   std::function<bool(std::int64_t row, std::int64_t token)> on_token = {};
-  std::vector<std::int64_t> stop = {};  ///< Tokens after which a text ends; they are its last.
-  /// > 0: beam search by the sum of log-probabilities over lengthᵖ, p = length_penalty (Wu et al. 2016
-  /// without their constants); nothing is drawn, and all that is above but length and stop must be left alone.
-  std::int64_t beams = 0;
-  double length_penalty = 1;
-  /// false: look at the whole text again for each token. The same bits, slower: to check a model's cache.
-  bool cached = true;
 };
 
 struct Generated {
   std::vector<std::int64_t> tokens;  ///< Without the prompt; with the stop token, if there was one.
   double log_probability =
-      0;  ///< Σ ln p of these tokens under the model, at temperature 1, without penalty.
+      0;  ///< Σ ln p of these tokens under the model, without temperature or penalty.
 };
 
 /// A text for each row of `prompt` (i64 [batch, T], T > 0; mask as above for prompts of unequal length,

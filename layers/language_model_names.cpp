@@ -79,7 +79,6 @@ std::vector<ForeignTensor> llama_names(const LanguageModel& model) {
   names.add_affine("head", "lm_head");
   for (std::size_t i = 0; i < model.body.layers.size(); ++i) {
     const MultiHeadAttention* attention = model.body.layers[i].attention.kind();
-    if (!attention) continue;  // replaced: what stands there has no names elsewhere
     const std::string own = detail::join("body.layers.", i, "."),
                       foreign = detail::join("model.layers.", i, ".");
     const auto project = [&](const char* name, const char* elsewhere, std::int64_t heads) {
@@ -88,14 +87,16 @@ std::vector<ForeignTensor> llama_names(const LanguageModel& model) {
       names.add(own + "attention." + name + "_bias", to + ".bias", heads_joined,
                 heads_apart(heads));
     };
-    project("query", "q_proj", attention->heads());
-    project("key", "k_proj", attention->kv_heads());
-    project("value", "v_proj", attention->kv_heads());
-    names.add(
-        own + "attention.output", foreign + "self_attn.o_proj.weight",
-        [](const Tensor& x) { return transpose(heads_joined(x)); },
-        [back = heads_apart(attention->heads())](const Tensor& x) { return back(transpose(x)); });
-    names.add(own + "attention.output_bias", foreign + "self_attn.o_proj.bias");
+    if (attention) {  // not replaced: what stands there then has no names elsewhere
+      project("query", "q_proj", attention->heads());
+      project("key", "k_proj", attention->kv_heads());
+      project("value", "v_proj", attention->kv_heads());
+      names.add(
+          own + "attention.output", foreign + "self_attn.o_proj.weight",
+          [](const Tensor& x) { return transpose(heads_joined(x)); },
+          [back = heads_apart(attention->heads())](const Tensor& x) { return back(transpose(x)); });
+      names.add(own + "attention.output_bias", foreign + "self_attn.o_proj.bias");
+    }
     names.add_affine(own + "attention_norm", foreign + "input_layernorm");
     names.add_affine(own + "feedforward_norm", foreign + "post_attention_layernorm");
     names.add_affine(own + "gate", foreign + "mlp.gate_proj");

@@ -56,17 +56,20 @@ std::string common_prefix(const LoadReport& report, const StateDict& state) {
   return {};
 }
 
-std::string hint(const LoadReport& report, const StateDict& state) {
-  if (const std::string prefix = common_prefix(report, state); !prefix.empty())
+std::string hint(const LoadReport& report, const StateDict& state, const LoadOptions& options) {
+  if (const std::string inner = common_prefix(report, state); !inner.empty()) {
+    const std::string prefix = options.prefix + inner;
     return "; the state has it behind `" + prefix + "`: load with .prefix = \"" + prefix + "\"";
-  return "; strict = false loads what fits";
+  }
+  return options.strict ? "; strict = false loads what fits" : "";
 }
 
-void check_strict(const LoadReport& report, const StateDict& own, const StateDict& state) {
+void check_strict(const LoadReport& report, const StateDict& own, const StateDict& state,
+                  const LoadOptions& options) {
   const char* operation = "load_state_dict";
   if (!report.missing.empty())
     detail::fail(operation, "`", report.missing[0], "` (shape ", own.at(report.missing[0]).shape(),
-                 ") is missing from the state", hint(report, state));
+                 ") is missing from the state", hint(report, state, options));
   for (const LoadReport::Misfit& x : report.misfits) {
     LADON_CHECK(state.at(x.name).defined() && x.given == x.expected, operation, "`", x.name,
                 "` has shape ", x.given, " in the state and ", x.expected, " in the module");
@@ -77,7 +80,7 @@ void check_strict(const LoadReport& report, const StateDict& own, const StateDic
   if (!report.surplus.empty())
     detail::fail(operation, "the state has `", report.surplus[0], "` (shape ",
                  state.at(report.surplus[0]).shape(), "), which the module does not have",
-                 hint(report, state));
+                 hint(report, state, options));
 }
 
 }  // namespace
@@ -96,10 +99,10 @@ LoadReport detail::load_state(const StateDict& own, const StateDict& state,
                               const LoadOptions& options) {
   const StateDict given = under(options.prefix, state);
   LoadReport report = compare(own, given);
-  if (options.strict) check_strict(report, own, given);
+  if (options.strict) check_strict(report, own, given, options);
   LADON_CHECK(!report.loaded.empty() || own.empty() || given.empty(), "load_state_dict",
               "nothing of the state fits: it begins with `", given.begin()->first,
-              "`, the module with `", own.begin()->first, "`", hint(report, given));
+              "`, the module with `", own.begin()->first, "`", hint(report, given, options));
   const NoGrad no_grad;
   for (const std::string& name : report.loaded) copy_(own.at(name), given.at(name).detach());
   return report;

@@ -42,10 +42,11 @@ LowRank::LowRank(Linear given, const LowRankOptions& o, Generator& rng)
 
 Tensor LowRank::forward(const Tensor& x) const {
   const Tensor y = base(x);
-  const Tensor z = linear(x, lora_A) * scale;  // [.., in] · [rank, in]ᵀ
-  trace::product(x * scale, z, 0);
+  const Tensor seen = linear(x, lora_A);  // [.., in] · [rank, in]ᵀ
+  trace::product(x, seen);
+  const Tensor z = seen * scale;
   const Tensor added = linear(z, lora_B);  // [.., rank] · [out, rank]ᵀ
-  trace::product(z, added, 0);
+  trace::product(z, added);
   return y + added;
 }
 
@@ -112,6 +113,7 @@ std::vector<Tensor> LowRankUpdate::values() const {
 
 void LowRankUpdate::merge() const {
   const NoGrad off;
+  set.check_in_place("merge");
   const std::vector<Tensor> merged = values();
   for (std::size_t i = 0; i < set.size(); ++i) {
     copy_(set[i].second.detach(), merged[i]);
@@ -135,7 +137,7 @@ ParameterSet add_low_rank(Module& model, const std::string& pattern, const LowRa
 
 std::map<std::string, LowRank> merge_low_rank(Module& model) {
   std::map<std::string, LowRank> apart;
-  detail::for_each_place(model, [&](const std::string& path, Owned<Layer>& place) {
+  detail::for_each_place(model, [&](const std::string& path, Owned<Layer>& place, bool) {
     if (const auto* adapted = dynamic_cast<const LowRank*>(place.get()))
       apart.emplace(path, *adapted);
   });

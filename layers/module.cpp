@@ -28,17 +28,18 @@ class Walk final : public Visitor {
   std::function<void(const std::string&, Tensor&, Kind)> on_tensor = [](auto&&...) {};
   std::function<void(const std::string&, Module&)> on_module = [](auto&&...) {};
   std::function<void(const std::string&, Generator&)> on_generator = [](auto&&...) {};
-  std::function<void(const std::string&, Owned<Layer>&)> on_place = [](auto&&...) {};
+  std::function<void(const std::string&, Owned<Layer>&, bool)> on_place = [](auto&&...) {};
 
   void run(Module& root) {
     on_module("", root);
+    current_ = &root;
     root.visit(*this);
   }
   void generator(std::string_view name, Generator& rng) override {
     on_generator(prefix_ + std::string(name), rng);
   }
   void place(std::string_view name, Owned<Layer>& layer) override {
-    on_place(prefix_ + std::string(name), layer);
+    on_place(prefix_ + std::string(name), layer, current_->training());
   }
   void buffer(std::string_view name, Tensor& x) override {
     if (x.defined()) on_tensor(prefix_ + std::string(name), x, Kind::buffer);
@@ -54,13 +55,16 @@ class Walk final : public Visitor {
   void module(std::string_view name, Module& m) override {
     const std::string outer = prefix_;
     on_module(prefix_ + std::string(name), m);
+    const Module* around = std::exchange(current_, &m);
     prefix_ += std::string(name) + ".";
     m.visit(*this);
     prefix_ = outer;
+    current_ = around;
   }
 
  private:
   std::string prefix_;
+  const Module* current_ = nullptr;
 };
 
 /// A walk that only looks: callbacks change nothing of the module.
@@ -94,6 +98,10 @@ std::vector<Tensor> Module::parameters() const { return named_parameters().tenso
 
 ParameterSet Module::choose(const std::string& pattern) const {
   return named_parameters().choose(pattern);
+}
+
+ParameterSet Module::choose(std::initializer_list<const char*> patterns) const {
+  return named_parameters().choose(patterns);
 }
 
 ParameterSet Module::choose(const ParameterChoice& choice) const {
@@ -260,7 +268,7 @@ void detail::for_each_module(Module& module,
 }
 
 void detail::for_each_place(Module& module,
-                            const std::function<void(const std::string&, Owned<Layer>&)>& f) {
+                            const std::function<void(const std::string&, Owned<Layer>&, bool)>& f) {
   Walk walk;
   walk.on_place = f;
   walk.run(module);

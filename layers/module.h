@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -112,6 +113,7 @@ class Module {
   /// A part of them, as ParameterSet::choose: by a pattern, such as "*.attention.query"; by a function of
   /// name and tensor; by one of the modules that they stand in; by its kind, choose<LayerNorm>().
   ParameterSet choose(const std::string& pattern) const;
+  ParameterSet choose(std::initializer_list<const char*> patterns) const;  ///< Any of them.
   ParameterSet choose(const ParameterChoice& choice) const;
   ParameterSet choose(const std::function<bool(const Module&)>& choice) const;
   template <std::derived_from<Module> Kind>
@@ -178,9 +180,11 @@ void for_each_parameter(Module& module,
 /// Calls f with each module, from the outermost on, whose path is "".
 void for_each_module(Module& module,
                      const std::function<void(const std::string& path, Module& inner)>& f);
-/// Calls f with each place where another layer may stand, whether or not one does.
-void for_each_place(Module& module,
-                    const std::function<void(const std::string& path, Owned<Layer>& place)>& f);
+/// Calls f with each place where another layer may stand, and the mode of the module that it is in. Empty are
+/// those that stand for several parts ("feedforward").
+void for_each_place(
+    Module& module,
+    const std::function<void(const std::string& path, Owned<Layer>& place, bool training)>& f);
 /// Puts tensors of their own in the places of a copy's, and splits its generators by `index`.
 void separate(Module& copy, std::uint64_t index);
 }  // namespace detail

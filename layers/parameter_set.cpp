@@ -3,6 +3,8 @@
 #include <fnmatch.h>
 
 #include <cmath>
+#include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -69,6 +71,12 @@ ParameterSet ParameterSet::choose(const std::string& pattern) const {
   return chosen;
 }
 
+ParameterSet ParameterSet::choose(std::initializer_list<const char*> patterns) const {
+  ParameterSet chosen;
+  for (const char* pattern : patterns) chosen = chosen | choose(std::string(pattern));
+  return except(except(chosen));  // in the order that they have here
+}
+
 ParameterSet ParameterSet::except(const std::string& pattern) const {
   return choose(
       [&](const std::string& name, const Tensor&) { return !matches_name(pattern, name); });
@@ -94,6 +102,10 @@ ParameterSet ParameterSet::operator|(const ParameterSet& others) const {
 
 void ParameterSet::set_frozen(bool frozen) const {
   check_in_place(frozen ? "freeze" : "thaw");
+  for (const auto& [name, x] : *this)
+    LADON_CHECK(Leaf::of(x), frozen ? "freeze" : "thaw", "`", name,
+                "` is no trained tensor; make it with parameter(x)");
+  if (frozen) zero_grad();
   for (auto [name, x] : *this) x.set_requires_grad(!frozen);
 }
 
@@ -116,6 +128,7 @@ std::int64_t ParameterSet::count() const {
 }
 
 double ParameterSet::norm() const {
+  check_in_place("norm");
   const NoGrad off;
   double squares = 0;
   for (const auto& [name, x] : *this) squares += sum(square(cast(x.detach(), f64))).item();
@@ -177,28 +190,32 @@ void ParameterSet::perturb(double stddev, Generator& rng) const {
 
 void ParameterSet::share_with(Module& model) const {
   check_in_place("share_with");
-  std::vector<std::pair<Tensor*, Tensor>> places;
-  for (const auto& [name, x] : *this) {
-    const std::size_t before = places.size();
-    detail::for_each_parameter(
-        model, [&, &own = name, &x = x](const std::string& path, Tensor& place) {
-          if (path != own) return;
-          LADON_CHECK(place.shape() == x.shape() && place.dtype() == x.dtype(), "share_with", "`",
-                      path, "` is ", place.dtype(), " ", place.shape(), " in the other model and ",
-                      x.dtype(), " ", x.shape(), " here");
-          places.emplace_back(&place, x);
-        });
-    LADON_CHECK(places.size() > before, "share_with", "the other model has no parameter `", name,
+  const std::map<std::string, Tensor> given(begin(), end());
+  std::map<std::shared_ptr<Node>, Tensor> instead;  // of leaves there
+  std::set<std::string> found;
+  detail::for_each_parameter(model, [&](const std::string& path, Tensor& place) {
+    const auto mine = given.find(path);
+    if (mine == given.end()) return;
+    const Tensor& x = mine->second;
+    LADON_CHECK(place.shape() == x.shape() && place.dtype() == x.dtype(), "share_with", "`", path,
+                "` is ", place.dtype(), " ", place.shape(), " in the other model and ", x.dtype(),
+                " ", x.shape(), " here");
+    instead.emplace(place.history(), x);
+    found.insert(path);
+  });
+  for (const auto& [name, x] : *this)
+    LADON_CHECK(found.contains(name), "share_with", "the other model has no parameter `", name,
                 "`");
-  }
-  for (auto& [place, x] : places) {
-    if (Leaf* leaf = Leaf::of(*place); leaf && place->history() != x.history())
-      leaf->replace("share_with");
-    *place = x;
-  }
+  detail::for_each_parameter(model, [&](const std::string&, Tensor& place) {
+    const auto at = instead.find(place.history());
+    if (at == instead.end() || place.history() == at->second.history()) return;
+    if (Leaf* leaf = Leaf::of(place)) leaf->replace("share_with");
+    place = at->second;
+  });
 }
 
 StateDict ParameterSet::state_dict() const {
+  check_in_place("state_dict");
   StateDict state;
   for (const auto& [name, x] : *this)
     LADON_CHECK(state.emplace(name, x.detach()).second, "state_dict", "two parameters are named `",
@@ -207,7 +224,6 @@ StateDict ParameterSet::state_dict() const {
 }
 
 LoadReport ParameterSet::load_state_dict(const StateDict& state, const LoadOptions& options) const {
-  check_in_place("load_state_dict");
   return detail::load_state(state_dict(), state, options);
 }
 
@@ -216,13 +232,13 @@ void ParameterSet::save(const std::filesystem::path& path) const {
 }
 
 LoadReport ParameterSet::load(const std::filesystem::path& path, const LoadOptions& options) const {
-  check_in_place("load");
   return detail::load_state(state_dict(), path, options);
 }
 
 std::vector<Tensor> stack_parameters(const std::vector<ParameterSet>& members) {
   LADON_CHECK(!members.empty(), "stack_parameters", "there is no member");
   for (std::size_t i = 0; i < members.size(); ++i) {
+    members[i].check_in_place("stack_parameters");
     LADON_CHECK(members[i].size() == members[0].size(), "stack_parameters", "member 0 has ",
                 members[0].size(), " parameters, member ", i, " has ", members[i].size());
     for (std::size_t k = 0; k < members[0].size(); ++k) {

@@ -43,6 +43,7 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
  public:
   ParameterSet() = default;
   ParameterSet(std::initializer_list<value_type> named) : vector(named) {}
+  ParameterSet(std::vector<value_type> named) : vector(std::move(named)) {}
   /// All parameters of a model, in visiting order.
   ParameterSet(const Module& model);
   /// Tensors of no model, named "0", "1", ….
@@ -56,6 +57,8 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   /// Those whose names match a pattern (matches_name). Throws Error where none does: a misspelt name would
   /// freeze nothing in silence.
   ParameterSet choose(const std::string& pattern) const;
+  /// Those that match any of the patterns, each of which must match one.
+  ParameterSet choose(std::initializer_list<const char*> patterns) const;
   /// Those that the function chooses, which may be none. Throws Error for an empty function.
   ParameterSet choose(const ParameterChoice& choice) const;
   /// All but those. (None need match a pattern: nothing is lost then.)
@@ -68,11 +71,15 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
   // --- training ---
 
-  /// A frozen parameter has no gradient, costs no backward, and is passed over by optimizers. It stays a
-  /// parameter: it is saved, copied and counted. What was recorded before gives it none either.
+  /// A frozen parameter has no gradient (the one that it had is cleared), costs no backward, and is passed over
+  /// by optimizers. It stays a parameter: it is saved, copied and counted. What was recorded before gives it
+  /// none either. Throws Error for what is no leaf: make it with parameter(x).
   void freeze() const { set_frozen(true); }
   void thaw() const { set_frozen(false); }
   void zero_grad() const;
+
+  /// Throws Error of the operation where Module::to, or share_with, put another tensor in one's place.
+  void check_in_place(const char* operation) const;
 
   // --- numbers ---
 
@@ -92,8 +99,8 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
   // --- elsewhere ---
 
-  /// Puts these tensors in the places of the parameters of the same names in another model, which from then
-  /// on are one and the same: tied. Throws Error, and changes nothing, where a name is not there, or has
+  /// Puts these tensors in the places of the parameters of the same names in another model (in all places of
+  /// those that are tied there), which from then on are one and the same. Throws Error, and changes nothing, where a name is not there, or has
   /// another shape or dtype.
   void share_with(Module& model) const;
 
@@ -107,8 +114,6 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
  private:
   void set_frozen(bool frozen) const;
-  /// Throws Error of the operation where Module::to replaced a tensor.
-  void check_in_place(const char* operation) const;
 };
 
 /// The members of an ensemble side by side:  [members, shape..] of each parameter, without history. With

@@ -17,9 +17,12 @@ class Part {
   Part(Kind made) : place_(std::move(made)) {}
 
   explicit operator bool() const { return static_cast<bool>(place_); }
-  /// Whatever stands there.
-  const Layer& layer() const { return *place_; }
-  Layer& layer() { return *place_; }
+  /// Whatever stands there. Throws Error where it is absent.
+  const Layer& layer() const {
+    LADON_CHECK(place_, "Part", "there is no such part");
+    return *place_;
+  }
+  Layer& layer() { return const_cast<Layer&>(std::as_const(*this).layer()); }
   /// Calls it: as any layer with x, (x, mask) or a node of a limit, and with what else a Kind takes. Throws
   /// Error where that is asked of another kind.
   template <class... Arguments>

@@ -85,14 +85,25 @@ X residual(const char* name, NormPlacement placement, const Layer& norm, const D
   return norm(plus(name, x, [&](const X& y) { return dropout(branch(y)); }));
 }
 
+/// What a part makes of x, told which positions are padding.
+template <class P>
+Tensor told(const P& part, const Tensor& x, const Tensor& mask) {
+  return part(x, mask);
+}
+template <class P>
+infinite::KernelNode told(const P& part, const infinite::KernelNode& x, const Tensor&) {
+  return part(x);
+}
+
 template <class X>
-X fed_forward(const FeedForward& f, const X& x, const Dropout& dropout) {
-  if (f.whole) return (*f.whole)(x);
+X fed_forward(const FeedForward& f, const X& x, const Dropout& dropout, const Tensor& mask) {
+  if (f.whole) return told(*f.whole, x, mask);
   const auto active = [&](const Part<Linear>& map) {
-    return [&](const X& y) { return applied(f.activation, map(y)); };
+    return [&](const X& y) { return applied(f.activation, told(map, y, mask)); };
   };
-  const auto expanded = [&](const X& y) { return f.expand(y); };
-  return f.contract(dropout(f.gate ? times(x, active(f.gate), expanded) : active(f.expand)(x)));
+  const auto expanded = [&](const X& y) { return told(f.expand, y, mask); };
+  const X y = dropout(f.gate ? times(x, active(f.gate), expanded) : active(f.expand)(x));
+  return told(f.contract, y, mask);
 }
 
 // Self-attention by what stands in its place: a layer that is not MultiHeadAttention hears of padding alone.
@@ -109,17 +120,30 @@ Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, const Atten
 Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, KeyValueCache& cache,
               const Tensor& mask) {
   if (const MultiHeadAttention* attention = part.kind()) return (*attention)(x, cache, mask);
-  LADON_CHECK(
-      part.layer().per_position(), "forward", part.layer().describe(),
-      " stands in the place of attention and knows no cache; generate with .cached = false");
-  return part(x, mask);
+  detail::fail(
+      "forward", part.layer().describe(),
+      " stands in the place of attention and knows no cache; generate by a NextToken that calls "
+      "model(tokens, mask), with .cached = false");
+}
+
+/// Throws Error where what stands in the block mixes positions, of which a cache shows the new ones alone.
+void check_cached(const FeedForward& f) {
+  const auto check = [](const Layer& part) {
+    LADON_CHECK(
+        part.per_position(), "forward", part.describe(),
+        " stands in a feed-forward block and mixes positions (per_position() says so): it knows "
+        "no cache");
+  };
+  if (f.whole) return check(*f.whole);
+  for (const Part<Linear>* part : {&f.expand, &f.gate, &f.contract})
+    if (*part) check(part->layer());
 }
 
 template <class X, class Attend>
-X encoded(const TransformerEncoderLayer& l, const X& x, const Attend& attend) {
+X encoded(const TransformerEncoderLayer& l, const X& x, const Tensor& mask, const Attend& attend) {
   const X y = residual("attention", l.placement, *l.attention_norm, l.dropout, x, attend);
   return residual("feedforward", l.placement, *l.feedforward_norm, l.dropout, y,
-                  [&](const X& seen) { return fed_forward(l.feedforward, seen, l.dropout); });
+                  [&](const X& seen) { return fed_forward(l.feedforward, seen, l.dropout, mask); });
 }
 
 }  // namespace
@@ -133,8 +157,8 @@ FeedForward::FeedForward(const Options& o, Generator& rng) : activation(o.activa
   if (o.gated) gate = Linear(linear_options(o, o.dim, hidden), rng);
 }
 
-Tensor FeedForward::operator()(const Tensor& x, const Dropout& dropout) const {
-  return fed_forward(*this, x, dropout);
+Tensor FeedForward::operator()(const Tensor& x, const Dropout& dropout, const Tensor& mask) const {
+  return fed_forward(*this, x, dropout, mask);
 }
 
 void FeedForward::visit(Visitor& v) {
@@ -158,22 +182,24 @@ TransformerEncoderLayer::TransformerEncoderLayer(const Options& o, Generator& rn
 Tensor TransformerEncoderLayer::forward(const Tensor& x, KeyValueCache& cache,
                                         const Tensor& mask) const {
   const NoGrad no_grad;
-  return encoded(*this, x,
+  check_cached(feedforward);
+  return encoded(*this, x, mask,
                  [&](const Tensor& seen) { return attend(attention, seen, cache, mask); });
 }
 
 Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMask& mask) const {
-  return encoded(*this, x, [&](const Tensor& seen) { return attend(attention, seen, mask); });
+  return encoded(*this, x, mask.key_mask,
+                 [&](const Tensor& seen) { return attend(attention, seen, mask); });
 }
 
 infinite::KernelNode TransformerEncoderLayer::limit(const infinite::KernelNode& k) const {
-  return encoded(*this, k, [&](const infinite::KernelNode& seen) { return attention(seen); });
+  return encoded(*this, k, {}, [&](const infinite::KernelNode& seen) { return attention(seen); });
 }
 
 AttentionResult TransformerEncoderLayer::forward_with_weights(const Tensor& x,
                                                               const AttentionMask& mask) const {
   AttentionResult result;
-  result.output = encoded(*this, x, [&](const Tensor& seen) {
+  result.output = encoded(*this, x, mask.key_mask, [&](const Tensor& seen) {
     const auto details = attention->forward_with_weights(seen, seen, seen, mask);
     result.weights = details.weights;
     return details.output;
@@ -299,12 +325,12 @@ TransformerDecoderLayer::TransformerDecoderLayer(const Options& o, Generator& rn
       dropout(o.dropout, rng),
       placement(o.norm) {}
 
-Tensor TransformerDecoderLayer::around(const Tensor& x, const Attend& attend,
+Tensor TransformerDecoderLayer::around(const Tensor& x, const Tensor& mask, const Attend& attend,
                                        const Attend& look) const {
   const Tensor y = residual("attention", placement, *attention_norm, dropout, x, attend);
   const Tensor z = residual("cross_attention", placement, *cross_attention_norm, dropout, y, look);
   return residual("feedforward", placement, *feedforward_norm, dropout, z,
-                  [&](const Tensor& seen) { return feedforward(seen, dropout); });
+                  [&](const Tensor& seen) { return feedforward(seen, dropout, mask); });
 }
 
 Tensor TransformerDecoderLayer::forward(const Tensor&) const {
@@ -315,7 +341,7 @@ Tensor TransformerDecoderLayer::forward(const Tensor& x, const Tensor& memory,
                                         const AttentionMask& mask,
                                         const AttentionMask& memory_mask) const {
   return around(
-      x, [&](const Tensor& seen) { return attend(attention, seen, mask); },
+      x, mask.key_mask, [&](const Tensor& seen) { return attend(attention, seen, mask); },
       [&](const Tensor& seen) { return cross_attention(seen, memory, memory, memory_mask); });
 }
 
@@ -329,7 +355,7 @@ AttentionResult TransformerDecoderLayer::forward_with_weights(
     return details.output;
   };
   result.output = around(
-      x, [&](const Tensor& seen) { return attend(attention, seen, mask); }, look);
+      x, mask.key_mask, [&](const Tensor& seen) { return attend(attention, seen, mask); }, look);
   return result;
 }
 
@@ -337,8 +363,9 @@ Tensor TransformerDecoderLayer::forward(const Tensor& x, const ProjectedMemory& 
                                         KeyValueCache& cache, const Tensor& mask,
                                         const AttentionMask& memory_mask) const {
   const NoGrad no_grad;
+  check_cached(feedforward);
   return around(
-      x, [&](const Tensor& seen) { return attend(attention, seen, cache, mask); },
+      x, mask, [&](const Tensor& seen) { return attend(attention, seen, cache, mask); },
       [&](const Tensor& seen) { return cross_attention(seen, memory, memory_mask); });
 }
 

@@ -53,8 +53,8 @@ struct FeedForward {
   Owned<Layer> whole;  ///< Stands for all of it, where replace() put one.
 
   FeedForward(const TransformerEncoderLayerOptions& options, Generator& rng);
-  /// `dropout` is of what is contracted.
-  Tensor operator()(const Tensor& x, const Dropout& dropout) const;
+  /// `dropout` is of what is contracted; mask: bool [batch, T], false = padding, for parts that mix positions.
+  Tensor operator()(const Tensor& x, const Dropout& dropout, const Tensor& mask = {}) const;
   void visit(Visitor& v);  ///< Members stand beside the layer's own.
 };
 
@@ -149,7 +149,8 @@ struct TransformerDecoderLayer : Callable<TransformerDecoderLayer> {
 
  private:
   using Attend = std::function<Tensor(const Tensor&)>;
-  Tensor around(const Tensor& x, const Attend& attend, const Attend& look) const;
+  Tensor around(const Tensor& x, const Tensor& mask, const Attend& attend,
+                const Attend& look) const;
 };
 
 /// A stack of decoder layers, and a final norm where there is one.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 
@@ -17,14 +16,9 @@ Average::Average(const ParameterSet& parameters, AverageOptions options)
   for (const auto& [name, x] : parameters_) means_.push_back(zeros(x.shape(), f64));
 }
 
-void Average::check_in_place() const {
-  for (const auto& [name, x] : parameters_)
-    if (const Leaf* leaf = Leaf::of(x)) leaf->check_in_place("average");
-}
-
 void Average::update() {
   const NoGrad no_grad;
-  check_in_place();
+  parameters_.check_in_place("average");
   ++updates_;
   const double weight = std::max(1 - options_.decay, 1 / static_cast<double>(updates_));
   for (std::size_t i = 0; i < means_.size(); ++i)
@@ -38,6 +32,7 @@ void Average::write_to(const ParameterSet& parameters) const {
 }
 
 void Average::copy_to(const ParameterSet& theirs) const {
+  theirs.check_in_place("average");
   LADON_CHECK(theirs.size() == parameters_.size(), "average", "the model has ", theirs.size(),
               " parameters, the average ", parameters_.size());
   for (std::size_t i = 0; i < theirs.size(); ++i) {
@@ -50,7 +45,7 @@ void Average::copy_to(const ParameterSet& theirs) const {
 }
 
 Average::Scope::Scope(const Average& average) : parameters_(average.parameters_) {
-  average.check_in_place();
+  parameters_.check_in_place("average");
   for (const auto& [name, x] : parameters_) before_.push_back(clone(x.detach()));
   average.write_to(average.parameters_);
 }

@@ -68,7 +68,6 @@ class Average {
   void load_state_dict(const StateDict& state);
 
  private:
-  void check_in_place() const;
   void write_to(const ParameterSet& parameters) const;
 
   ParameterSet parameters_;

@@ -13,6 +13,14 @@
 namespace ladon {
 namespace {
 
+/// Gradients of those that are trained.
+std::vector<Tensor> gradients_of(const ParameterSet& parameters) {
+  std::vector<Tensor> gradients;
+  for (const auto& [name, x] : parameters.trained())
+    if (const Tensor g = x.grad(); g.defined()) gradients.push_back(g);
+  return gradients;
+}
+
 constexpr std::int64_t grain = 1 << 16;
 
 double sum_of_squares(const Tensor& x) {
@@ -38,15 +46,14 @@ double clip_grad_norm(const ParameterSet& parameters, double max_norm, ClipOptio
   LADON_CHECK(max_norm > 0, "clip_grad_norm", "max_norm is ", max_norm, "; it must be positive");
   NoGrad no_grad;
   double sum = 0;
-  for (const auto& [name, x] : parameters)
-    if (const Tensor g = x.grad(); g.defined()) sum += sum_of_squares(g.detach());
+  const std::vector<Tensor> gradients = gradients_of(parameters);
+  for (const Tensor& g : gradients) sum += sum_of_squares(g.detach());
   const double norm = std::sqrt(sum);
   LADON_CHECK(std::isfinite(norm) || !options.error_if_nonfinite, "clip_grad_norm",
               "the norm of the gradients is ", norm,
               "; find the operation with DetectAnomaly, or pass error_if_nonfinite = false");
   if (std::isfinite(norm) && norm > max_norm)
-    for (const auto& [name, x] : parameters)
-      if (const Tensor g = x.grad(); g.defined()) scale_(g, max_norm / norm);
+    for (const Tensor& g : gradients) scale_(g, max_norm / norm);
   return norm;
 }
 
@@ -54,8 +61,7 @@ void clip_grad_value(const ParameterSet& parameters, double max_value) {
   LADON_CHECK(max_value > 0, "clip_grad_value", "max_value is ", max_value,
               "; it must be positive");
   NoGrad no_grad;
-  for (const auto& [name, x] : parameters)
-    if (const Tensor g = x.grad(); g.defined()) copy_(g, clamp(g, -max_value, max_value));
+  for (const Tensor& g : gradients_of(parameters)) copy_(g, clamp(g, -max_value, max_value));
 }
 
 }  // namespace ladon

@@ -12,7 +12,7 @@ struct ClipOptions {
 };
 
 /// Scales all gradients by max_norm/norm if their common Euclidean norm, computed in f64, is above
-/// max_norm. Returns the norm before. Parameters without gradient are passed over. Throws Error
+/// max_norm. Returns the norm before. Parameters that are frozen, or without gradient, are passed over. Throws Error
 /// unless max_norm > 0.
 double clip_grad_norm(const ParameterSet& parameters, double max_norm, ClipOptions options = {});
 

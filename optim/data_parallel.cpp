@@ -13,7 +13,8 @@ constexpr std::int64_t message_elements = std::int64_t{1} << 23;
 /// Which parameters have a gradient in some rank.
 std::vector<bool> with_gradient(const ParameterSet& parameters) {
   std::vector<std::byte> own;
-  for (const auto& [name, p] : parameters) own.push_back(std::byte(p.grad().defined()));
+  for (const auto& [name, p] : parameters)
+    own.push_back(std::byte(p.requires_grad() && p.grad().defined()));
   const auto all = ranks::all_gather(own);
   std::vector<bool> any(parameters.size(), false);
   for (std::size_t r = 0; r < all.size(); ++r) {

@@ -83,9 +83,7 @@ LinePoint Lbfgs::evaluate(const std::function<Tensor()>& loss) const {
   LADON_CHECK(value.defined() && value.count() == 1, "lbfgs",
               "the loss must have one element, got shape ",
               value.defined() ? value.shape() : Shape());
-  const std::vector<Tensor> gradients =
-      grad({value}, parameters_.tensors(), {.allow_unused = true});
-  return {0, value.detach().item(), 0, parameters_.to_row(gradients)};
+  return {0, value.detach().item(), 0, detail::gradient_row(value, parameters_)};
 }
 
 // The two loops of algorithm 7.4: H·g without H.

@@ -39,7 +39,7 @@ void Optimizer::check_ready() const {
   bool any = false;
   for (const Item& item : items_) {
     Leaf::of(item.parameter)->check_in_place("step");
-    any = any || item.parameter.grad().defined();
+    any = any || (item.parameter.requires_grad() && item.parameter.grad().defined());
   }
   LADON_CHECK(
       any, "step", "none of the ", items_.size(),

@@ -37,12 +37,12 @@ struct ParameterGroup {
   std::optional<double> weight_decay = {};  ///< Instead of the optimizer's.
 };
 
-/// What an optimizer updates: groups of parameters. A set of a model's, or tensors alone as
-/// model.parameters(), are one group.
+/// What an optimizer updates: groups of parameters. A model's, a set of them, or tensors alone are one group.
 struct ParameterGroups : std::vector<ParameterGroup> {
   ParameterGroups() = default;
   ParameterGroups(std::vector<ParameterGroup> groups) : vector(std::move(groups)) {}
   ParameterGroups(std::initializer_list<ParameterGroup> groups) : vector(groups) {}
+  ParameterGroups(const Module& model) : ParameterGroups(ParameterSet(model)) {}
   ParameterGroups(ParameterSet parameters) : vector{{.parameters = std::move(parameters)}} {}
   ParameterGroups(const std::vector<Tensor>& parameters)
       : ParameterGroups(ParameterSet(parameters)) {}

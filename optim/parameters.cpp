@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
 #include "ladon/core/error.h"
 
@@ -23,6 +24,23 @@ void check_parameters(const ParameterSet& parameters) {
     LADON_CHECK(is_new, "optimizer", "parameters ", first->second, " and ", name,
                 " are the same tensor; it would be updated twice a step");
   }
+}
+
+Tensor gradient_row(const Tensor& value, const ParameterSet& set, const Tensor& cotangent) {
+  std::vector<Tensor> gradients(set.size()), trained;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < set.size(); ++i)
+    if (set[i].second.requires_grad()) {
+      trained.push_back(set[i].second);
+      places.push_back(i);
+    }
+  GradOptions options{.allow_unused = true};
+  if (cotangent.defined()) options.cotangents = {cotangent};
+  const std::vector<Tensor> found = trained.empty() || !value.requires_grad()
+                                        ? std::vector<Tensor>(trained.size())
+                                        : grad({value}, trained, options);
+  for (std::size_t k = 0; k < places.size(); ++k) gradients[places[k]] = found[k];
+  return set.to_row(gradients);
 }
 
 void check_not_negative(const char* operation, const char* name, double value) {

@@ -8,6 +8,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/optim/parameters.h"
 #include "ladon/optim/posterior/kernel_blocks.h"
 
 namespace ladon {
@@ -80,9 +81,8 @@ RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& ta
               for (std::int64_t i = 0; i < in[0].size(0); ++i) {
                 const EnableGrad recording;
                 const Tensor y = run(select(in[0].detach(), 0, i), some);
-                slopes.push_back(parameters.to_row(
-                    grad({y}, parameters.tensors(),
-                         {.cotangents = {cast(select(g.detach(), 0, i), y.dtype())}})));
+                slopes.push_back(
+                    detail::gradient_row(y, parameters, cast(select(g.detach(), 0, i), y.dtype())));
               }
               return std::vector<Tensor>{stack(slopes, 0)};
             }};

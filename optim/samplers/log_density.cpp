@@ -6,6 +6,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/optim/parameters.h"
 
 namespace ladon {
 
@@ -53,7 +54,12 @@ namespace {
 class Borrowed {
  public:
   explicit Borrowed(const ParameterSet& set) : set_(set), row_(set.to_row()) {}
-  ~Borrowed() { set_.assign_row(row_); }
+  ~Borrowed() {
+    try {
+      set_.assign_row(row_);
+    } catch (const Error&) {  // the loss replaced them, and who did has them
+    }
+  }
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
 
@@ -69,7 +75,7 @@ Score at_present(const ParameterSet& set, const std::function<Tensor()>& loss,
   const Tensor value = loss();
   LADON_CHECK(value.defined() && value.count() == 1, "log_posterior",
               "the loss must be one number, got ", value.defined() ? value.shape() : Shape{});
-  const Tensor slope = set.to_row(grad({value}, set.tensors(), {.allow_unused = true}));
+  const Tensor slope = detail::gradient_row(value, set);
   const NoGrad off;
   const Tensor theta = set.to_row();
   const double energy =
@@ -107,7 +113,7 @@ LogDensity log_posterior(const ParameterSet& set, std::function<Tensor()> loss,
   });
 }
 
-LogDensity log_posterior(Module& model, std::function<Tensor()> loss, const Target& target) {
+LogDensity log_posterior(const Module& model, std::function<Tensor()> loss, const Target& target) {
   check_posterior(model, loss, target);
   return LogDensity::of_scores(
       model.parameter_count(), [=, &model, loss = std::move(loss)](const Tensor& theta) {

@@ -55,8 +55,11 @@ class LogDensity {
 /// their values back. Throws Error for a bad target, an empty set, and as loss() does.
 LogDensity log_posterior(const ParameterSet& set, std::function<Tensor()> loss,
                          const Target& target = {});
-/// Of all parameters of a model. score() throws Error while it is in training mode.
-LogDensity log_posterior(Module& model, std::function<Tensor()> loss, const Target& target = {});
+/// Of all parameters of a model, which must outlive it. score() throws Error while it is in training mode.
+LogDensity log_posterior(const Module& model, std::function<Tensor()> loss,
+                         const Target& target = {});
+LogDensity log_posterior(const Module&& model, std::function<Tensor()> loss,
+                         const Target& target = {}) = delete;
 
 [[deprecated("model.named_parameters().to_row()")]] Tensor parameters_to_row(Module& model);
 [[deprecated("model.named_parameters().assign_row(row)")]] void row_to_parameters(const Tensor& row,

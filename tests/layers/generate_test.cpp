@@ -285,7 +285,7 @@ TEST(Generate, MisuseIsAnError) {
   expect_error(write({.top_k = 3, .beams = 2}, row({1})), "beams draw nothing");
   expect_error(write({.min_p = 2}, row({1})), "min_p must lie in [0, 1]");
   expect_error(write({.repetition_penalty = 0}, row({1})), "repetition_penalty be positive");
-  expect_error(write({.min_p = 0.1, .beams = 2}, row({1})), "beams draw nothing");
+  expect_error(write({.beams = 2, .min_p = 0.1}, row({1})), "beams draw nothing");
   expect_error(write({}, tensor({1}, {1})), "the prompt must be i64 [batch, T]");
   expect_error(write({}, zeros({1, 0}, i64)), "with T > 0");
   expect_error(

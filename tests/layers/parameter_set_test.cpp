@@ -45,6 +45,9 @@ TEST(ParameterSet, IsChosenByNameFunctionAndKind) {
   EXPECT_EQ(model.choose(large).count(), model.choose("*[dt].weight").except("*norm*").count() +
                                              model.choose("*.attention.*").choose(large).count());
   EXPECT_TRUE(model.choose([](auto&, auto&) { return false; }).empty());
+  EXPECT_EQ(
+      names(model.choose({"*.key", "layers.0.*.query"})),
+      (Names{"layers.0.attention.query", "layers.0.attention.key", "layers.1.attention.key"}));
 }
 
 TEST(ParameterSet, AMisspeltNameIsAnError) {
@@ -52,6 +55,7 @@ TEST(ParameterSet, AMisspeltNameIsAnError) {
   expect_error([&] { model.choose("*.atention.query"); },
                "none of the 34 parameters is called `*.atention.query`; the first is "
                "`layers.0.attention.query`");
+  expect_error([&] { model.choose({"*.query", "*.qery"}); }, "is called `*.qery`");
   expect_error([&] { model.choose(ParameterChoice()); }, "empty function");
   expect_error([&] { model.choose(std::function<bool(const Module&)>()); }, "empty function");
 }
@@ -196,6 +200,31 @@ TEST(ParameterSet, IsSharedWithAnotherModel) {
   expect_error([&] { stale.to_row(); }, "was replaced by share_with");
 }
 
+// One tensor has several places there, and one name here.
+TEST(ParameterSet, IsSharedWithAllPlacesOfATiedOne) {
+  Generator rng(2);
+  const Linear map({.in = 2, .out = 2}, rng);
+  const Sequential model(map, map);
+  Sequential other = clone(model);
+  ParameterSet(model).share_with(other);
+  EXPECT_EQ(other.parameters().size(), 2u);
+  EXPECT_EQ(other.parameters()[0].history(), map.weight.history());
+}
+
+TEST(ParameterSet, WhatIsNoLeafIsNotThawed) {
+  const ParameterSet plain({zeros({2}), ones({2})});
+  expect_error([&] { plain.thaw(); }, "`0` is no trained tensor; make it with parameter(x)");
+}
+
+TEST(ParameterSet, FreezingClearsGradients) {
+  TransformerEncoder model = encoder(1);
+  Generator rng(2);
+  backward(sum(square(model(normal({2, 3, 8}, rng, 0, 1, f64)))));
+  model.choose("*.query").freeze();
+  for (const auto& [name, x] : model.choose("*.query")) EXPECT_FALSE(x.grad().defined()) << name;
+  for (const auto& [name, x] : model.choose("*.value")) EXPECT_TRUE(x.grad().defined()) << name;
+}
+
 TEST(ParameterSet, SharingThatFailsChangesNothing) {
   TransformerEncoder model = encoder(1);
   Generator rng(2);
@@ -214,6 +243,7 @@ TEST(ParameterSet, TakenBeforeAConversionIsAnError) {
   model.to(f32);
   for (const auto& act : std::vector<std::function<void()>>{
            [&] { set.freeze(); }, [&] { set.to_row(); }, [&] { set.assign_row(zeros({128})); },
+           [&] { set.norm(); }, [&] { set.state_dict(); }, [&] { stack_parameters({set}); },
            [&] { set.load_state_dict(set.state_dict()); }, [&] { set.share_with(model); }})
     expect_error(act, "was replaced by Module::to(f32)");
 }
@@ -273,6 +303,10 @@ TEST(LoadReport, APrefixIsTakenOffAndHintedAt) {
                "none of the state's 35 names begins with `decoder.`");
   expect_error([&] { model.load_state_dict(whole, {.strict = false}); },
                "nothing of the state fits");
+  StateDict deeper;
+  for (const auto& [name, x] : whole) deeper["model." + name] = x;
+  expect_error([&] { model.load_state_dict(deeper, {.prefix = "model."}); },
+               "load with .prefix = \"model.encoder.\"");
 }
 
 }  // namespace

@@ -220,7 +220,41 @@ TEST(Replace, KeepsTheMode) {
   TransformerEncoder model = encoder();
   model.eval();
   replace(model, "final_norm", Halved());
-  EXPECT_FALSE(dynamic_cast<Halved&>(*model.final_norm).training());
+  replace(model, "layers.0.feedforward", Halved());
+  EXPECT_FALSE(model.final_norm->training());
+  EXPECT_FALSE(model.layers[0].feedforward.whole->training());
+}
+
+// Inner parts before those that they are in, each once; what fails at the last leaves all as it was.
+TEST(Replace, OfPartsInParts) {
+  Generator rng(3);
+  Sequential model(Sequential(Linear({.in = 2, .out = 2}, rng)), Linear({.in = 2, .out = 2}, rng));
+  const std::string before = model.summary();
+  std::vector<std::string> seen;
+  const auto wrap = [&](Owned<Layer> part) -> Owned<Layer> {
+    seen.push_back(part->describe());
+    if (seen.size() == 3) detail::fail("test", "on purpose");
+    return Sequential(std::move(part), Identity());
+  };
+  expect_error([&] { replace_each(model, "*", wrap); }, "on purpose");
+  EXPECT_EQ(model.summary(), before);
+  seen = {"", "", "", ""};
+  EXPECT_EQ(replace_each(model, "*", wrap),
+            (std::vector<std::string>{"layers.0", "layers.0.layers.0", "layers.1"}));
+  EXPECT_EQ(seen.size(), 7u);
+  EXPECT_EQ(model.parameters().size(), 4u);
+  EXPECT_EQ(model.choose("layers.0.layers.0.layers.0.layers.0.*").size(), 2u);
+}
+
+// A block that mixes positions is told of padding.
+TEST(Replace, AFeedForwardBlockHearsOfPadding) {
+  TransformerEncoder model = encoder();
+  Generator rng(3);
+  replace(model, "layers.0.feedforward", MultiHeadAttention({.dim = 8, .heads = 2}, rng));
+  const Tensor x = normal({1, 3, 8}, rng), mask = tensor({1, 1, 0}, {1, 3}, boolean);
+  const Tensor other = concat({slice(x, 1, {.stop = 2}), normal({1, 1, 8}, rng)}, 1);
+  const auto seen = [&](const Tensor& in) { return slice(model(in, mask), 1, {.stop = 2}); };
+  EXPECT_TRUE(all_equal(seen(x), seen(other)));
 }
 
 TEST(Replace, TellsWhatStandsThere) {
@@ -236,6 +270,12 @@ TEST(Replace, TellsWhatStandsThere) {
   DecodingCache cache;
   expect_error([&] { model(x, cache); },
                "RunningMean stands in the place of attention and knows no cache");
+  DecodingCache other;
+  TransformerEncoder mixing = encoder();
+  for (TransformerEncoderLayer& layer : mixing.layers) layer.attention->causal = true;
+  replace(mixing, "layers.1.feedforward", RunningMean(8, rng));
+  expect_error([&] { mixing(x, other); }, "RunningMean stands in a feed-forward block");
+  expect_error([&] { (void)model.layers[0].feedforward.gate(x); }, "there is no such part");
   EXPECT_NE(model.summary().find("OwnMap"), std::string::npos);
   const Tensor mask = tensor({1, 1, 1, 1, 1, 0}, {2, 3}, boolean);
   EXPECT_EQ(model(x, mask).shape(), x.shape());
@@ -366,8 +406,12 @@ TEST(LowRank, RefusesWhatItCannotAdapt) {
   expect_error([&] { add_low_rank(model, "*.expand", {.rank = 9}, rng); },
                "the rank is 9; it must be at least 1 and at most min(in, out) = 8");
   expect_error([&] { add_low_rank(model, "layers.0.*", {.rank = 2}, rng); },
-               "adapts Linear; `layers.0.*` is also that of MultiHeadAttention");
+               "adapts Linear; `layers.0.*` is also that of LayerNorm");
   EXPECT_EQ(model.summary(), before);
+  Sequential mixed(Linear({.in = 4, .out = 4}, rng), Activation(Nonlinearity::relu));
+  expect_error([&] { add_low_rank(mixed, "layers.*", {.rank = 2}, rng); },
+               "also that of Activation");
+  EXPECT_NE(dynamic_cast<Linear*>(mixed.layers[0].get()), nullptr);
   Sequential one(LowRank(Linear({.in = 4, .out = 4}, rng), {.rank = 2}, rng));
   one.choose("*.lora_B").perturb(1, rng);
   expect_error(

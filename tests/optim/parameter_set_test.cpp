@@ -93,5 +93,35 @@ TEST(ParameterSet, NamesParametersInAnOptimizersErrors) {
                "parameters layers.0.attention.query and layers.0.attention.query are the same");
 }
 
+// Half of a model: what is frozen stays, for methods that take all gradients at once, too.
+TEST(ParameterSet, HalfFrozenIsTakenByAll) {
+  Generator rng(1);
+  Sequential model(Linear({.in = 2, .out = 3}, rng), Activation(Nonlinearity::tanh),
+                   Linear({.in = 3, .out = 1}, rng));
+  model.to(f64);
+  model.eval();
+  const Tensor x = normal({5, 2}, rng, 0, 1, f64), y = normal({5, 1}, rng, 0, 1, f64);
+  const auto loss = [&] { return mse_loss(model(x), y); };
+  backward(loss());
+  const ParameterSet frozen = model.choose("layers.0.*");
+  frozen.freeze();
+  const Tensor before = frozen.to_row();
+  const double norm = clip_grad_norm(model.choose("layers.2.*"), 1e-3);
+  EXPECT_GT(norm, 1e-3);
+  EXPECT_NEAR(clip_grad_norm(model, 1), 1e-3, 1e-12);
+  Lbfgs lbfgs(model);
+  const double first = loss().item();
+  EXPECT_LT(lbfgs.step(loss), first);
+  EXPECT_TRUE(same_bits(frozen.to_row(), before));
+  const LogDensity p = log_posterior(model, loss);
+  const Tensor row = unsqueeze(ParameterSet(model).to_row(), 0);
+  EXPECT_TRUE(
+      all_equal(slice(p.score(row).gradient, 1, {.stop = 9}), -slice(row, 1, {.stop = 9})) ||
+      all_equal(slice(p.score(row).gradient, 1, {.stop = 9}), zeros({1, 9}, f64)));
+  model.freeze();
+  AdamW adam(model, {});
+  expect_error([&] { adam.step(); }, "has a gradient");
+}
+
 }  // namespace
 }  // namespace ladon::test

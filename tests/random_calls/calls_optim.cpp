@@ -314,9 +314,13 @@ void add_particles(CallTable& table) {
     return Tensors{rows[0].values(), rows[0].gradients(), cosine_penalty(rows).detach()};
   });
   table.add("ParticleBlock", [](Draw& d) {
-    const Tensors list = parameters(d);
+    const bool plain = d.chance(0.3);
+    const auto some = [&] {
+      return plain ? Tensors{parameter(full({2, 3}, d.number()))} : parameters(d);
+    };
+    const Tensors list = some();
     std::vector<ParameterSet> rows(1, list);
-    rows.push_back(parameters(d));
+    rows.push_back(some());
     const auto block = d.flag() ? ParticleBlock::stacked("block", ParameterSet(list))
                                 : ParticleBlock::gathered("block", rows);
     const Shape shape{block.count(), block.dim()};

@@ -19,9 +19,13 @@ std::vector<Tensor> or_zeros(std::vector<Tensor> gradients, const std::vector<Te
 
 }  // namespace
 
+TangentMap::TangentMap(Layer& network, const Inputs& inputs)
+    : TangentMap(network, inputs, network) {}
+
 TangentMap::TangentMap(Layer& network, const Inputs& inputs, const ParameterSet& set)
-    : parameters_(set.empty() ? network.parameters() : set.tensors()) {
-  LADON_CHECK(!parameters_.empty(), "TangentMap", network.describe(), " has no parameters");
+    : parameters_(set.trained().tensors()) {
+  LADON_CHECK(!parameters_.empty(), "TangentMap", network.describe(),
+              " has no parameters that are chosen and not frozen");
   const DType dtype = parameters_[0].dtype();
   const Tensor x = inputs.x.dtype() == i64 ? inputs.x : cast(inputs.x.detach(), dtype);
   const EnableGrad on;
@@ -114,7 +118,7 @@ struct Expanded {
 
 Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& mask) {
   Expanded y;
-  y.parameters = t.network->choose(t.pattern).tensors();
+  y.parameters = t.network->choose(t.pattern).trained().tensors();
   const EnableGrad on;
   const Trace unread;  // what the layers report belongs to this pass alone
   const DType dtype = y.parameters[0].dtype();
@@ -148,7 +152,7 @@ TaylorExpansion::TaylorExpansion(std::unique_ptr<Layer> given, int of_order, std
   LADON_CHECK(!network->parameters().empty(), "TaylorExpansion", network->describe(),
               " has no parameters");
   network->eval();
-  for (const auto& [name, x] : network->choose(pattern))
+  for (const auto& [name, x] : network->choose(pattern).trained())
     displacement.push_back(parameter(zeros_like(x.detach())));
 }
 
@@ -215,7 +219,8 @@ void TaylorExpansion::visit(Visitor& v) {
 }
 
 std::string TaylorExpansion::describe() const {
-  return detail::join("TaylorExpansion(", network->describe(), ", order ", order, ")");
+  return detail::join("TaylorExpansion(", network->describe(), ", order ", order,
+                      pattern == "*" ? "" : " in " + pattern, ")");
 }
 
 std::string Linearized::describe() const {

@@ -21,9 +21,10 @@ namespace ladon::infinite {
 /// later changes of its parameters in place are an Error.
 class TangentMap {
  public:
-  /// By the parameters of `set`, which are the network's; of all where it is empty. Throws Error if there
-  /// are none.
-  TangentMap(Layer& network, const Inputs& inputs, const ParameterSet& set = {});
+  /// By those of the network's parameters that are not frozen, or of a set of them. Throws Error if there are
+  /// none.
+  TangentMap(Layer& network, const Inputs& inputs);
+  TangentMap(Layer& network, const Inputs& inputs, const ParameterSet& set);
 
   Tensor output() const { return output_; }  ///< f, without history.
   /// J·v for v shaped as the parameters (in the set's order; undefined: zero): shaped as the output.
@@ -49,7 +50,7 @@ Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v);
 ///   y = Σ_{k ≤ order} 1/k!·Dᵏf(x; θ0)[w, …, w],
 /// where w, one tensor a parameter of the network (or of the part of them that is chosen by name), begins at
 /// zero and is what is trained: w stands for θ − θ0. The network stays as it was given, in evaluation mode. At w = 0 its tangent kernel is the
-/// network's. Each order costs two sweeps more, and its operations need as many derivatives. Inputs
+/// network's by these parameters. Each order costs two sweeps more, and its operations need as many derivatives. Inputs
 /// get no gradient (Error).
 struct TaylorExpansion : Layer {
   std::unique_ptr<Layer> network;
