@@ -68,13 +68,14 @@ int main() {
   TransformerEncoder model(
       {.layer = {.dim = 16, .heads = 4, .attention = {.hook = FirstComes()}}, .layers = 1}, rng);
   replace(model, "final_norm", Loudness());
+  model.eval();
+  const Tensor text = normal({8, 6, 16}, rng), wanted = normal({8, 6, 16}, rng);
   try {
-    infinite::limit(model);
+    infinite::limit(model)(text);
+    expect(false, "a hook without a limit has one");
   } catch (const Error& refused) {
     std::cout << refused.what() << '\n';
   }
-  model.eval();
-  const Tensor text = normal({8, 6, 16}, rng), wanted = normal({8, 6, 16}, rng);
   const auto trained = [&](auto& m, bool repel) {
     Svgd svgd(particles(m), {.target = {.count = 8}});
     Adam adam(m.parameters(), {.lr = 1e-2});
