@@ -71,9 +71,9 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
   // --- training ---
 
-  /// A frozen parameter has no gradient (the one that it had is cleared), costs no backward, and is passed over
-  /// by optimizers. It stays a parameter: it is saved, copied and counted. What was recorded before gives it
-  /// none either. Throws Error for what is no leaf: make it with parameter(x).
+  /// A frozen parameter has no gradient (the one that it had is cleared), costs no backward, and is passed
+  /// over by optimizers. It stays a parameter: it is saved, copied and counted. What was recorded before
+  /// gives it none either. Throws Error for what is no leaf: make it with parameter(x).
   void freeze() const { set_frozen(true); }
   void thaw() const { set_frozen(false); }
   void zero_grad() const;
@@ -99,9 +99,9 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
   // --- elsewhere ---
 
-  /// Puts these tensors in the places of the parameters of the same names in another model (in all places of
-  /// those that are tied there), which from then on are one and the same. Throws Error, and changes nothing, where a name is not there, or has
-  /// another shape or dtype.
+  /// Puts these tensors in the places of the parameters of the same names in another model (in all places
+  /// of those that are tied there), which from then on are one and the same. Throws Error, and changes
+  /// nothing, where a name is not there, or has another shape or dtype.
   void share_with(Module& model) const;
 
   /// By name, sharing storage.
