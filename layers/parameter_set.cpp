@@ -35,6 +35,22 @@ Shape after(const Shape& rows, const Shape& shape) {
   return y;
 }
 
+/// Cuts rows of the parameters [begin, end) of a set, by halves: each slice's gradient is as wide as what it was
+/// cut from.
+void cut(const ParameterSet& set, std::size_t begin, std::size_t end, const Tensor& rows,
+         std::vector<Tensor>& pieces) {
+  if (end - begin == 1) {
+    const Tensor& x = set[begin].second;
+    pieces.push_back(cast(reshape(rows, after(rows.shape(), x.shape())), x.dtype()));
+    return;
+  }
+  const std::size_t middle = (begin + end) / 2;
+  std::int64_t left = 0;
+  for (std::size_t i = begin; i < middle; ++i) left += set[i].second.count();
+  cut(set, begin, middle, slice(rows, -1, {.stop = left}), pieces);
+  cut(set, middle, end, slice(rows, -1, {.start = left}), pieces);
+}
+
 }  // namespace
 
 bool matches_name(const std::string& pattern, const std::string& name) {
@@ -160,12 +176,7 @@ std::vector<Tensor> ParameterSet::pieces(const Tensor& rows) const {
               size(), " parameters have ", columns, " numbers, the rows are ",
               rows.defined() ? rows.shape() : Shape{});
   std::vector<Tensor> pieces;
-  std::int64_t start = 0;
-  for (const auto& [name, x] : *this) {
-    const Tensor part = slice(rows, -1, {.start = start, .stop = start + x.count()});
-    pieces.push_back(cast(reshape(part, after(rows.shape(), x.shape())), x.dtype()));
-    start += x.count();
-  }
+  if (!empty()) cut(*this, 0, size(), rows, pieces);
   return pieces;
 }
 
