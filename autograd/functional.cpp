@@ -14,6 +14,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/random.h"
 
 namespace ladon {
@@ -27,10 +28,75 @@ Tensor as_leaf(const Tensor& x) {
   return leaf;
 }
 
-std::vector<Tensor> as_leaves(const std::vector<Tensor>& inputs) {
-  std::vector<Tensor> leaves;
-  for (const Tensor& x : inputs) leaves.push_back(as_leaf(x));
-  return leaves;
+/// What a function took from its surroundings: the tensors that `output` depends on and that were
+/// there before node `first`, parameters and results alike. (A leaf counts as such however young it
+/// is.) Each comes as a stand-in that has the tensor's place in the graph; `known` are left out.
+std::vector<Tensor> captured_by(const Tensor& output, const std::vector<Tensor>& known,
+                                std::uint64_t first) {
+  std::unordered_set<const detail::Node*> seen;
+  for (const Tensor& x : known) seen.insert(x.history().get());
+  std::vector<Tensor> captured;
+  std::vector<std::shared_ptr<detail::Node>> stack{output.history()};
+  while (!stack.empty()) {
+    const std::shared_ptr<detail::Node> node = std::move(stack.back());
+    stack.pop_back();
+    if (!node || !seen.insert(node.get()).second) continue;
+    const auto inputs = node->inputs();
+    if (node->number() >= first && !inputs.empty()) {
+      stack.insert(stack.end(), inputs.begin(), inputs.end());
+      continue;
+    }
+    captured.push_back(empty({}, node->dtype()));
+    captured.back().set_history(node);
+  }
+  return captured;
+}
+
+/// x at a new place in the graph, so that a sweep that ends there does not go on through x to
+/// another input that x depends on.
+Tensor alias(const Tensor& x) {
+  return record("alias", x.detach(), {x}, [](const Tensor& g) { return g; });
+}
+
+/// A function inside a derivative. What is found of it is recorded as the result of an operation is: where
+/// an input, or what the function captures, requires a gradient, and so does what they carry as tangents.
+class Inner {
+ public:
+  /// To be made before gradients are enabled for the inside.
+  explicit Inner(const std::vector<Tensor>& inputs)
+      : outer_(grad_enabled()), first_(as_leaf(empty({})).history()->number()) {
+    for (const Tensor& x : inputs) {
+      const bool more = outer_ && x.defined() && x.requires_grad();
+      wanted_ = wanted_ || more;
+      at.push_back(more ? alias(x) : as_leaf(x));
+    }
+  }
+  bool recorded(const Tensor& output, const Tensor& cotangent = {}) const {
+    if (!outer_) return false;
+    return wanted_ || (cotangent.defined() && cotangent.requires_grad()) || depends(output);
+  }
+
+  std::vector<Tensor> at;  ///< The inputs, where a sweep ends.
+
+ private:
+  /// Whether y, or a tangent of it, depends on more than the inputs.
+  bool depends(const Tensor& y) const {
+    if (!captured_by(y, at, first_).empty()) return true;
+    for (auto t = detail::visible(y); t; t = t->below)
+      if (depends(t->value)) return true;
+    return false;
+  }
+
+  bool outer_, wanted_ = false;
+  std::uint64_t first_;
+};
+
+/// y without its history, unless it is to be recorded; still a dual number where it is one.
+Tensor result_of(const Tensor& y, bool recorded) {
+  if (recorded) return y;
+  Tensor plain = y.detach();
+  plain.set_tangent(y.tangent());
+  return plain;
 }
 
 /// Gradients of ⟨cotangent, output⟩ by the inputs, zeros where the output does not depend on one;
@@ -64,10 +130,12 @@ Tensor flat(const Tensor& x) { return reshape(x.detach(), {-1}); }
 // --- derivatives ---
 
 VjpResult vjp(const TensorFunction& f, const std::vector<Tensor>& inputs, const Tensor& cotangent) {
+  const Inner inner(inputs);
   const EnableGrad enable_grad;
-  const std::vector<Tensor> leaves = as_leaves(inputs);
-  const Tensor output = f(leaves);
-  return {output.detach(), gradients_or_zeros(output, leaves, cotangent, {})};
+  const Tensor output = f(inner.at);
+  const bool recorded = inner.recorded(output, cotangent);
+  return {result_of(output, recorded),
+          gradients_or_zeros(output, inner.at, cotangent, {.create_graph = recorded})};
 }
 
 JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& inputs,
@@ -80,36 +148,44 @@ JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& inputs,
     duals.push_back(is_floating(inputs[i].dtype())
                         ? detail::make_dual("jvp", inputs[i], tangents[i], level)
                         : inputs[i]);
-  const auto [output, tangent] = unpack_dual(f(duals));
+  const auto of_duals = [&] {
+    const detail::AtLevel inside(level);
+    return f(duals);
+  };
+  const auto [output, tangent] = detail::unpack_dual(of_duals(), level);
   return {output, tangent.defined() ? tangent : zeros_like(output)};
 }
 
 namespace {
 
 /// The Jacobian by each input that requires a gradient, as rows: [output count, input count].
-std::vector<Tensor> jacobian_rows(const Tensor& output, const std::vector<Tensor>& inputs) {
-  std::vector<Tensor> rows(inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].requires_grad())
-      rows[i] = zeros({output.count(), inputs[i].count()}, inputs[i].dtype());
+std::vector<Tensor> jacobian_rows(const Tensor& output, const std::vector<Tensor>& inputs,
+                                  bool recorded = false) {
+  std::vector<std::vector<Tensor>> rows(inputs.size());
+  const Tensor units = eye(output.count(), output.dtype());
   for (std::int64_t m = 0; m < output.count(); ++m) {
-    Tensor unit = zeros({output.count()}, output.dtype());
-    kernels::fill(select(unit, 0, m), 1);
     const std::vector<Tensor> gradients =
-        gradients_or_zeros(output, inputs, reshape(unit, output.shape()), {.retain_graph = true});
+        gradients_or_zeros(output, inputs, reshape(select(units, 0, m), output.shape()),
+                           {.retain_graph = true, .create_graph = recorded});
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (rows[i].defined()) kernels::copy(select(rows[i], 0, m), flat(gradients[i]));
+      if (gradients[i].defined()) rows[i].push_back(reshape(gradients[i], {-1}));
   }
-  return rows;
+  std::vector<Tensor> result(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].requires_grad()) continue;
+    result[i] = rows[i].empty() ? zeros({0, inputs[i].count()}, inputs[i].dtype())
+                                : result_of(stack(rows[i], 0), recorded);
+  }
+  return result;
 }
 
 }  // namespace
 
 std::vector<Tensor> jacobian(const TensorFunction& f, const std::vector<Tensor>& inputs) {
+  const Inner inner(inputs);
   const EnableGrad enable_grad;
-  const std::vector<Tensor> leaves = as_leaves(inputs);
-  const Tensor output = f(leaves);
-  std::vector<Tensor> result = jacobian_rows(output, leaves);
+  const Tensor output = f(inner.at);
+  std::vector<Tensor> result = jacobian_rows(output, inner.at, inner.recorded(output));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!result[i].defined()) continue;
     Shape shape = output.shape();
@@ -120,13 +196,15 @@ std::vector<Tensor> jacobian(const TensorFunction& f, const std::vector<Tensor>&
 }
 
 Tensor hvp(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const Tensor& v) {
+  const Inner inner({x});
   const EnableGrad enable_grad;
-  const Tensor leaf = as_leaf(x);
-  const Tensor value = f(leaf);
+  const Tensor value = f(inner.at[0]);
   LADON_CHECK(value.count() == 1, "hvp", "f must give one element, got shape ", value.shape());
+  const bool recorded = inner.recorded(value, v);
   const Tensor gradient =
-      gradients_or_zeros(value, {leaf}, ones_like(value), {.create_graph = true})[0];
-  return gradients_or_zeros(gradient, {leaf}, v, {})[0].detach();
+      gradients_or_zeros(value, inner.at, ones_like(value), {.create_graph = true})[0];
+  return result_of(gradients_or_zeros(gradient, inner.at, v, {.create_graph = recorded})[0],
+                   recorded);
 }
 
 // --- checks of gradients ---
@@ -216,53 +294,19 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 
 // --- recomputation ---
 
-namespace {
-
-/// What a function took from its surroundings: the tensors that `output` depends on and that were
-/// there before node `first`, parameters and results alike. (A leaf counts as such however young it
-/// is.) Each comes as a stand-in that has the tensor's place in the graph; `known` are left out.
-std::vector<Tensor> captured_by(const Tensor& output, const std::vector<Tensor>& known,
-                                std::uint64_t first) {
-  std::unordered_set<const Node*> seen;
-  for (const Tensor& x : known) seen.insert(x.history().get());
-  std::vector<Tensor> captured;
-  std::vector<std::shared_ptr<Node>> stack{output.history()};
-  while (!stack.empty()) {
-    const std::shared_ptr<Node> node = std::move(stack.back());
-    stack.pop_back();
-    if (!node || !seen.insert(node.get()).second) continue;
-    const auto inputs = node->inputs();
-    if (node->number() >= first && !inputs.empty()) {
-      stack.insert(stack.end(), inputs.begin(), inputs.end());
-      continue;
-    }
-    captured.push_back(empty({}, node->dtype()));
-    captured.back().set_history(node);
-  }
-  return captured;
-}
-
-/// x at a new place in the graph, so that a sweep that ends there does not go on through x to
-/// another input that x depends on.
-Tensor alias(const Tensor& x) {
-  return record("checkpoint", x.detach(), {x}, [](const Tensor& g) { return g; });
-}
-
-}  // namespace
-
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
   if (!grad_enabled()) return f(inputs);
   const std::uint64_t first = as_leaf(empty({})).history()->number();
   std::vector<Tensor> leaves, sources = inputs;
   for (const Tensor& x : inputs) leaves.push_back(x.requires_grad() ? as_leaf(x) : x);
-  DrawTape tape;
+  detail::DrawTape tape;
   Tensor output;
   {
-    const RecordDraws recording(tape);
+    const detail::RecordDraws recording(tape);
     output = f(leaves);  // recorded to see what f captures; the record goes at return
   }
-  if (output.tangent()) {  // forward mode has no use for keeping less
-    ReplayDraws replay("checkpoint", tape);
+  if (detail::visible(output)) {  // forward mode has no use for keeping less
+    detail::ReplayDraws replay("checkpoint", tape);
     const Tensor y = f(inputs);
     replay.finish();
     return y;
@@ -273,11 +317,13 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
 
   return record_joint(
       "checkpoint", output.detach(), sources,
-      [f, kept, captured, tape](const Tensor& g, GradientSink& sink) {
+      [f, kept, captured, tape, examples = mapped::running()](const Tensor& g,
+                                                              detail::GradientSink& sink) {
         const bool higher = grad_enabled();
         const EnableGrad enable_grad;
         const auto second_run = [&](const std::vector<Tensor>& x) {
-          ReplayDraws replay("checkpoint", tape);
+          const mapped::Scope scope(examples);  // of the vmap that the first run was in
+          detail::ReplayDraws replay("checkpoint", tape);
           const Tensor y = f(x);
           replay.finish();
           return y;
@@ -320,21 +366,22 @@ Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
   const char* operation = interned(name);
   check_defined(operation, {output});
   const std::vector<Saved> kept(inputs.begin(), inputs.end());
-  return record_joint(
-      operation, output, inputs,
-      [operation, rule = gradient, kept](const Tensor& g, const Tensor& y, GradientSink& sink) {
-        const std::vector<Tensor> saved_inputs(kept.begin(), kept.end());
-        const std::vector<Tensor> gradients = rule(g, saved_inputs, y);
-        LADON_CHECK(gradients.size() == kept.size(), operation, "its gradient gave ",
-                    gradients.size(), " tensors for ", kept.size(), " inputs");
-        for (std::size_t i = 0; i < kept.size(); ++i) {
-          const Tensor& gi = gradients[i];
-          LADON_CHECK(!gi.defined() || gi.shape() == kept[i]->shape(), operation,
-                      "its gradient for input ", i, " has shape ", gi.shape(), ", the input ",
-                      kept[i]->shape());
-          sink.give(i, gi);
-        }
-      });
+  return record_joint(operation, output, inputs,
+                      [operation, rule = gradient, kept](const Tensor& g, const Tensor& y,
+                                                         detail::GradientSink& sink) {
+                        const std::vector<Tensor> saved_inputs(kept.begin(), kept.end());
+                        const std::vector<Tensor> gradients = rule(g, saved_inputs, y);
+                        LADON_CHECK(gradients.size() == kept.size(), operation,
+                                    "its gradient gave ", gradients.size(), " tensors for ",
+                                    kept.size(), " inputs");
+                        for (std::size_t i = 0; i < kept.size(); ++i) {
+                          const Tensor& gi = gradients[i];
+                          LADON_CHECK(!gi.defined() || gi.shape() == kept[i]->shape(), operation,
+                                      "its gradient for input ", i, " has shape ", gi.shape(),
+                                      ", the input ", kept[i]->shape());
+                          sink.give(i, gi);
+                        }
+                      });
 }
 
 }  // namespace ladon

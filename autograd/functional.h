@@ -12,6 +12,10 @@ namespace ladon {
 /// A function of tensors. One that is passed here must be deterministic.
 using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
+// Derivatives nest, in any order: what one of them returns is recorded, as the result of an operation is,
+// where its inputs, or what f captures, require a gradient, and carries tangents where they do. Under
+// NoGrad nothing of f's inside is kept.
+
 /// Value and cotangentᵀ·J, one gradient an input.
 struct VjpResult {
   Tensor output;
@@ -20,9 +24,7 @@ struct VjpResult {
 VjpResult vjp(const TensorFunction& f, const std::vector<Tensor>& inputs, const Tensor& cotangent);
 
 /// Value and J·tangents, by forward mode (forward.h): f runs once, on dual numbers. Tangents have their
-/// inputs' shapes and dtypes; that of an integer input may be undefined. Both results are recorded where
-/// the inputs, or what f captures, require gradients: under NoGrad nothing of f's inside is kept. Throws
-/// Error if an input is a dual number already.
+/// inputs' shapes and dtypes; that of an integer input may be undefined.
 struct JvpResult {
   Tensor output, tangent;
 };

@@ -15,16 +15,16 @@ std::atomic<std::uint64_t> next_number{0};
 
 // The nodes of this thread that wait to be destroyed, if any. Without a destructor of its own: a
 // static tensor may go after the thread's other variables.
-thread_local std::vector<std::shared_ptr<Node>>* graveyard = nullptr;
+thread_local std::vector<std::shared_ptr<detail::Node>>* graveyard = nullptr;
 thread_local bool draining = false;
 
 bool differentiated(const Tensor& x) {
-  return (x.requires_grad() && grad_enabled()) || (x.tangent() && detail::tangents_enabled());
+  return (x.requires_grad() && grad_enabled()) || detail::visible(x) != nullptr;
 }
 
 }  // namespace
 
-Node::Node(const char* operation, const Tensor& output)
+detail::Node::Node(const char* operation, const Tensor& output)
     : operation_(operation),
       number_(next_number.fetch_add(1, std::memory_order_relaxed)),
       examples_(output.examples()),
@@ -34,9 +34,9 @@ Node::Node(const char* operation, const Tensor& output)
     profile->record(*this, output);
 }
 
-Node::~Node() { drain(); }
+detail::Node::~Node() { drain(); }
 
-std::uint64_t Node::add_hook(std::function<Tensor(const Tensor&)> hook) {
+std::uint64_t detail::Node::add_hook(std::function<Tensor(const Tensor&)> hook) {
   if (!hooks_) hooks_ = std::make_unique<Hooks>();
   static std::atomic<std::uint64_t> next{0};  // never used again, so that a handle stays its hook's
   const std::uint64_t id = next.fetch_add(1, std::memory_order_relaxed);
@@ -44,34 +44,34 @@ std::uint64_t Node::add_hook(std::function<Tensor(const Tensor&)> hook) {
   return id;
 }
 
-void Node::bury(std::span<std::shared_ptr<Node>> nodes) {
+void detail::Node::bury(std::span<std::shared_ptr<detail::Node>> nodes) {
   for (auto& node : nodes) {
     if (!node) continue;
     if (node.use_count() > 1) {  // not destroyed yet
       node.reset();
       continue;
     }
-    if (!graveyard) graveyard = new std::vector<std::shared_ptr<Node>>;
+    if (!graveyard) graveyard = new std::vector<std::shared_ptr<detail::Node>>;
     graveyard->push_back(std::move(node));
   }
 }
 
-void Node::drain() {
+void detail::Node::drain() {
   if (!graveyard || draining) return;
   draining = true;
   while (!graveyard->empty()) {
-    const std::shared_ptr<Node> node = std::move(graveyard->back());
+    const std::shared_ptr<detail::Node> node = std::move(graveyard->back());
     graveyard->pop_back();
   }
   delete std::exchange(graveyard, nullptr);
   draining = false;
 }
 
-Tensor Node::forward(std::size_t, const Tensor&) { return Tensor(); }
+Tensor detail::Node::forward(std::size_t, const Tensor&) { return Tensor(); }
 
-bool recorded(std::initializer_list<Input> inputs) {
+bool recorded(std::initializer_list<detail::Input> inputs) {
   return std::any_of(inputs.begin(), inputs.end(),
-                     [](const Input& input) { return differentiated(*input.tensor); });
+                     [](const detail::Input& input) { return differentiated(*input.tensor); });
 }
 
 bool recorded(std::span<const Tensor> inputs) {
@@ -80,13 +80,13 @@ bool recorded(std::span<const Tensor> inputs) {
 
 namespace detail {
 
-Tensor SavedOutput::attached(Node& node) const {
+Tensor SavedOutput::attached(detail::Node& node) const {
   Tensor y = *saved_;
   const auto inputs = node.inputs();  // none recorded: the node is there for the tangent alone
   const bool recorded =
       std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return input != nullptr; });
   if (recorded && grad_enabled()) y.set_history(node.shared_from_this());
-  if (tangents_enabled()) y.set_tangent(push_forward(node, node.tangents()));
+  y.set_tangent(push_forward(node, node.tangents()));
   return y;
 }
 

@@ -43,6 +43,8 @@
 
 namespace ladon {
 
+namespace detail {
+
 /// What a node hands its results to: tells which inputs want a gradient, and takes it. A gradient
 /// of broadcast shape is summed to its input's shape and cast to its dtype here, once for all
 /// operations.
@@ -55,11 +57,13 @@ class GradientSink {
   ~GradientSink() = default;
 };
 
-/// A derivative along one direction, which a dual number carries. Those of different levels (of
-/// nested calls of jvp) do not mix.
+/// A derivative along one direction, which a dual number carries: one for each of the nested calls of jvp
+/// that it depends on, the innermost first. The value may be a dual number of the levels below.
 struct Tangent {
   Tensor value;
   std::uint64_t level = 0;
+  std::shared_ptr<const Tangent> below =
+      {};  ///< That of the next lower level; null: there is none.
 };
 /// Of each input of an operation; null for one that has none.
 using Tangents = std::vector<std::shared_ptr<const Tangent>>;
@@ -116,6 +120,8 @@ class Node : public std::enable_shared_from_this<Node> {
   DType dtype_;
 };
 
+}  // namespace detail
+
 /// A tensor kept for backward. Reading it throws Error if it was edited in place since.
 class Saved {
  public:
@@ -140,33 +146,42 @@ inline Saved saved_for(const Tensor& input, const Tensor& x) {
   return input.requires_grad() || input.tangent() ? Saved(x) : Saved();
 }
 
+namespace detail {
+
 /// Reference to an input of an operation.
 struct Input {
   Input(const Tensor& x) : tensor(&x) {}  // NOLINT: implicit, so that inputs read {a, b}
   const Tensor* tensor;
 };
 
+}  // namespace detail
+
 /// Whether the derivatives of what is computed from these inputs are wanted: gradients are on, and one
 /// of them needs one, or one is a dual number. An undefined tensor needs none.
-bool recorded(std::initializer_list<Input> inputs);
+bool recorded(std::initializer_list<detail::Input> inputs);
 bool recorded(std::span<const Tensor> inputs);
+
+namespace detail {
+
+template <class Rule>
+struct SymmetricRule : Rule {};
+template <class Rule, class Forward>
+struct RuleWithForward : Rule {
+  Forward forward;
+};
+
+}  // namespace detail
 
 /// A rule g ↦ Jᵀ·g of a symmetric J, which so is the rule of tangents too: of an elementwise operation,
 /// say. Another shape is another element: the tangent comes expanded to the output's.
 template <class Rule>
-struct SymmetricRule : Rule {};
-template <class Rule>
-SymmetricRule<Rule> symmetric(Rule rule) {
+detail::SymmetricRule<Rule> symmetric(Rule rule) {
   return {std::move(rule)};
 }
 
 /// A rule with another, t ↦ J·t, that saves forward mode the transposition.
 template <class Rule, class Forward>
-struct RuleWithForward : Rule {
-  Forward forward;
-};
-template <class Rule, class Forward>
-RuleWithForward<Rule, Forward> with_forward(Rule rule, Forward forward) {
+detail::RuleWithForward<Rule, Forward> with_forward(Rule rule, Forward forward) {
   return {std::move(rule), std::move(forward)};
 }
 
@@ -343,7 +358,7 @@ class JointNode final : public LinkedNode<std::vector<std::shared_ptr<Node>>> {
 ///                 [b = saved(b)](const Tensor& g) { return g * b; },
 ///                 [a = saved(a)](const Tensor& g) { return g * a; });
 template <class... Rules>
-Tensor record(const char* operation, Tensor y, std::initializer_list<Input> inputs,
+Tensor record(const char* operation, Tensor y, std::initializer_list<detail::Input> inputs,
               Rules... rules) {
   detail::require(inputs.size() == sizeof...(Rules), "an operation records one rule an input");
   if (!recorded(inputs)) return y;
@@ -358,7 +373,7 @@ Tensor record(const char* operation, Tensor y, std::initializer_list<Input> inpu
 template <class Rule>
 Tensor record_joint(const char* operation, Tensor y, std::span<const Tensor> inputs, Rule rule) {
   if (!recorded(inputs)) return y;
-  std::vector<std::shared_ptr<Node>> links;
+  std::vector<std::shared_ptr<detail::Node>> links;
   for (const Tensor& input : inputs) links.push_back(detail::node_of(input));
   detail::attach(
       y, std::make_shared<detail::JointNode<Rule>>(operation, y, std::move(links), std::move(rule)),

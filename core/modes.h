@@ -5,27 +5,30 @@
 // member. What runs in a thread's place on another one, a piece of a loop (parallel.h) or a task in the
 // background (background.h), has the same modes, without the watchers.
 
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
 namespace ladon {
 
 class CountForms;
-class RecordDraws;
-class ReplayDraws;
-class Trace;
+class ParameterUses;
 
 namespace detail {
 
+class RecordDraws;
+class ReplayDraws;
+
 struct Modes {
-  bool recording = true;      ///< GradMode
-  bool detecting = false;     ///< DetectAnomaly
-  bool composing = false;     ///< ComposedForms
-  bool rowwise = false;       ///< RowwiseProducts
-  bool mapping = false;       ///< mapped::Scope: a function of one example is computed for all.
-  bool pushing = false;       ///< A tangent is being found (forward.h); inside it there are none.
-  bool looking = false;       ///< LookThrough
-  const char* sweeping = "";  ///< The operation whose gradient is being computed.
+  bool recording = true;             ///< GradMode
+  bool detecting = false;            ///< DetectAnomaly
+  bool composing = false;            ///< ComposedForms
+  bool rowwise = false;              ///< RowwiseProducts
+  bool pushing = false;              ///< A tangent is being found (forward.h).
+  std::uint64_t tangents_below = 2;  ///< Tangents of this level and above are not seen (forward.h).
+  std::int64_t mapped_examples = -1;  ///< mapped::Scope
+  bool looking = false;               ///< LookThrough
+  const char* sweeping = "";          ///< The operation whose gradient is being computed.
 
   /// What notes the calls of one thread, which no other may write to. A Profile, whose end need not be
   /// that of a scope, stands in profile.cpp.
@@ -33,7 +36,7 @@ struct Modes {
     RecordDraws* recorder = nullptr;
     ReplayDraws* player = nullptr;
     CountForms* counting = nullptr;
-    Trace* trace = nullptr;
+    ParameterUses* uses = nullptr;
   };
   Watchers watchers = {};
 

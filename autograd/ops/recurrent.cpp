@@ -87,7 +87,11 @@ Tensor composed(const Form& f, const Operands& x) {
 /// x at a new place in the graph, where a sweep may end.
 Tensor alias(const Tensor& x) {
   if (!x.defined()) return x;
-  if (!x.requires_grad()) return x.detach().set_requires_grad();
+  if (!x.requires_grad()) {
+    Tensor leaf = x.detach();
+    leaf.set_tangent(x.tangent());
+    return leaf.set_requires_grad();
+  }
   return record("recurrence", x.detach(), {x}, [](const Tensor& g) { return g; });
 }
 
@@ -167,7 +171,7 @@ Tensor recurrence(RecurrentCell cell, const Tensor& input_gates, const Tensor& w
   return record_joint(
       "recurrence", kernels::recurrence(of(f, x)), x,
       [cell, reverse = options.reverse, mask = saved(options.mask), kept](
-          const Tensor& g, const Tensor& states, GradientSink& sink) {
+          const Tensor& g, const Tensor& states, detail::GradientSink& sink) {
         const Form form{cell, *mask, reverse};
         const Operands in{*kept[0], *kept[1], *kept[2], *kept[3]};
         const std::array wanted{sink.needs(0), sink.needs(1), sink.needs(2), sink.needs(3)};

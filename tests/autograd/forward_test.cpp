@@ -37,7 +37,7 @@ TEST(ForwardMode, AgreesWithReverseMode) {
 
 TEST(ForwardMode, CarriesTangentsByHand) {
   const Tensor x = random({3}, 1), t = random({3}, 2);
-  const Dual y = unpack_dual(exp(2 * make_dual(x, t)));
+  const UnpackedDual y = unpack_dual(exp(2 * make_dual(x, t)));
   EXPECT_TRUE(all_close(y.primal, exp(2 * x)));
   EXPECT_TRUE(all_close(y.tangent, 2 * t * exp(2 * x)));
   EXPECT_FALSE(unpack_dual(exp(x)).tangent.defined());
@@ -137,17 +137,76 @@ TEST(ForwardMode, RefusesAGradientThatItCannotTranspose) {
                "the gradient of `doubled` is not written");
 }
 
-TEST(ForwardMode, RefusesToNest) {
-  const Tensor x = random({2}, 1), t = random({2}, 2);
-  const auto square_of = [](const std::vector<Tensor>& in) { return square(in[0]); };
-  const auto again = [&](const std::vector<Tensor>& in) { return jvp(square_of, in, {t}).tangent; };
-  expect_error([&] { jvp(again, {x}, {t}); }, "does not nest");
-  // A dual number that is taken from outside is noticed where the two meet.
-  const auto captures = [&](const std::vector<Tensor>& in) {
-    const auto product = [&](const std::vector<Tensor>& inner) { return inner[0] * in[0]; };
-    return jvp(product, {x}, {t}).tangent;
+TEST(ForwardMode, Nests) {
+  // x⁴ along ones, three times: 24x.
+  const Tensor x = random({3}, 1), one = ones({3}, f64);
+  const auto along = [&](const TensorFunction& f) -> TensorFunction {
+    return [f, one](const std::vector<Tensor>& in) { return jvp(f, in, {one}).tangent; };
   };
-  expect_error([&] { jvp(captures, {x}, {t}); }, "two nested derivatives");
+  const TensorFunction fourth = [](const std::vector<Tensor>& in) { return square(square(in[0])); };
+  EXPECT_TRUE(all_close(along(along(fourth))({x}), 12 * square(x)));
+  EXPECT_TRUE(all_close(along(along(along(fourth)))({x}), 24 * x));
+  const TensorFunction wave = [](const std::vector<Tensor>& in) { return softmax(sin(in[0])); };
+  const double h = 1e-4;
+  const TensorFunction slope = along(wave);
+  const Tensor difference = (slope({x + h}) - slope({x - h})) / (2 * h);
+  EXPECT_TRUE(all_close(along(slope)({x}), difference, 1e-6, 1e-7));
+}
+
+// d/dx of x·(d/dy of x + y) is 1, and 2 where the two derivatives are taken for one.
+TEST(ForwardMode, KeepsTheTangentsOfNestedCallsApart) {
+  const Tensor x = scalar(3, f64), one = scalar(1, f64);
+  const auto f = [&](const std::vector<Tensor>& outer) {
+    const auto sum_with = [&](const std::vector<Tensor>& in) { return outer[0] + in[0]; };
+    return outer[0] * jvp(sum_with, {one}, {one}).tangent;
+  };
+  EXPECT_EQ(jvp(f, {x}, {one}).tangent.item(), 1);
+  const auto g = [&](const std::vector<Tensor>& outer) {  // x·(d/dy of x·y²) at y = x: 2x³
+    const auto product = [&](const std::vector<Tensor>& in) { return outer[0] * square(in[0]); };
+    return outer[0] * jvp(product, {outer[0]}, {one}).tangent;
+  };
+  EXPECT_EQ(jvp(g, {x}, {one}).tangent.item(), 6 * 9);
+}
+
+TEST(ForwardMode, NestsAroundGradientsAndDualNumbersByHand) {
+  const Tensor x = random({3}, 1), t = random({3}, 2), u = random({3}, 3);
+  const auto cube = [](const Tensor& y) { return y * y * y; };
+  const auto hessian_along_t = [&](const std::vector<Tensor>& in) {
+    const auto gradient = [&](const std::vector<Tensor>& at) {
+      return vjp([&](const auto& leaf) { return sum(cube(leaf[0]) * in[0]); }, at, scalar(1, f64))
+          .gradients[0];  // 3·y²·x
+    };
+    return jvp(gradient, in, {t}).tangent;  // 6·y·x·t at y = x
+  };
+  EXPECT_TRUE(all_close(jvp(hessian_along_t, {x}, {u}).tangent, 12 * x * t * u));
+
+  // Each call has its own level of make_dual, and leaves that of outside alone.
+  const Tensor dual = make_dual(x, u);
+  const auto by_hand = [&](const std::vector<Tensor>& in) {
+    return unpack_dual(cube(make_dual(in[0], t))).tangent;  // 3·x²·t
+  };
+  EXPECT_TRUE(all_close(jvp(by_hand, {x}, {u}).tangent, 6 * x * t * u));
+  const UnpackedDual outer = unpack_dual(by_hand({x}));
+  EXPECT_FALSE(outer.tangent.defined());
+  const auto squared = [](const std::vector<Tensor>& in) { return square(in[0]); };
+  const UnpackedDual inside = unpack_dual(jvp(squared, {dual}, {t}).tangent);
+  EXPECT_TRUE(all_close(inside.primal, 2 * x * t));
+  EXPECT_TRUE(all_close(inside.tangent, 2 * u * t));
+}
+
+// What requires gradients keeps the graph of a call that has ended, whose tangents are of no more use.
+TEST(ForwardMode, LeavesNoTangentsBehind) {
+  const Tensor w = random({3}, 1).set_requires_grad(), t = random({3}, 2);
+  const auto f = [](const std::vector<Tensor>& in) { return exp(square(in[0])); };
+  const Tensor gradient = grad(sum(jvp(f, {w}, {t}).tangent), w);
+  EXPECT_FALSE(unpack_dual(gradient).tangent.defined());
+  const auto scaled = [&](const std::vector<Tensor>& in) { return gradient * in[0]; };
+  EXPECT_TRUE(all_equal(jvp(scaled, {ones({3}, f64)}, {t}).tangent, gradient * t));
+}
+
+TEST(ForwardMode, RefusesASecondTangentOfOneLevel) {
+  const Tensor x = random({2}, 1), dual = make_dual(x, x);
+  expect_error([&] { make_dual(dual, x); }, "is a dual number already");
 }
 
 TEST(ForwardMode, RefusesWhatIsNoTangent) {

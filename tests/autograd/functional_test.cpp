@@ -5,6 +5,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/autograd/vmap.h"
 #include "ladon/core/storage.h"
 #include "ladon/tests/support.h"
 
@@ -382,6 +383,65 @@ TEST(CustomFunctionTest, IsNamedInErrorsOfItsGraph) {
   }
   backward(y);
   expect_error([&] { backward(y); }, "a_name_that_outlives_its_function");
+}
+
+/// f = Σ w·x³ in four ways of a derivative: 3·w·x², the same, 3·w·x²·t, 6·w·x·t.
+struct Derivatives {
+  Tensor w, t;
+  TensorFunction f = [w = w](const std::vector<Tensor>& in) {
+    return sum(w * in[0] * in[0] * in[0]);
+  };
+  TensorFunction by_vjp = [f = f](const std::vector<Tensor>& in) {
+    return vjp(f, in, scalar(1, f64)).gradients[0];
+  };
+  TensorFunction by_jacobian = [f = f](const auto& in) { return jacobian(f, in)[0]; };
+  TensorFunction by_jvp = [f = f, t = t](const auto& in) { return jvp(f, in, {t}).tangent; };
+  TensorFunction by_hvp = [f = f, t = t](const auto& in) {
+    return hvp([f](const Tensor& x) { return f({x}); }, in[0], t);
+  };
+};
+
+TEST(Functional, DerivativesNestInAnyOrder) {
+  Generator rng(3);
+  const Tensor x = normal({3}, rng, f64), t = normal({3}, rng, f64), u = normal({3}, rng, f64);
+  const Derivatives d{.w = ones({3}, f64), .t = t};
+  const auto diagonal_of = [](const Tensor& v) { return eye(3, f64) * v; };
+  for (const TensorFunction& gradient : {d.by_vjp, d.by_jacobian}) {
+    EXPECT_TRUE(all_close(jacobian(gradient, {x})[0], diagonal_of(6 * x)));
+    EXPECT_TRUE(all_close(vjp(gradient, {x}, u).gradients[0], 6 * x * u));
+    EXPECT_TRUE(all_close(jvp(gradient, {x}, {u}).tangent, 6 * x * u));
+    const auto norm = [&](const Tensor& at) { return sum(square(gradient({at}))); };  // Σ 9·x⁴
+    EXPECT_TRUE(all_close(hvp(norm, x, u), 108 * square(x) * u));
+  }
+  EXPECT_TRUE(all_close(jacobian(d.by_jvp, {x})[0], 6 * x * t));
+  EXPECT_TRUE(all_close(jacobian(d.by_hvp, {x})[0], diagonal_of(6 * t)));
+  EXPECT_TRUE(all_close(vjp(d.by_hvp, {x}, u).gradients[0], 6 * t * u));
+  EXPECT_TRUE(all_close(jvp(d.by_hvp, {x}, {u}).tangent, 6 * t * u));
+  const auto third = [&](const std::vector<Tensor>& in) { return jacobian(d.by_vjp, in)[0]; };
+  EXPECT_TRUE(all_close(jvp(third, {x}, {u}).tangent, diagonal_of(6 * u)));
+  EXPECT_TRUE(
+      all_close(vmap([&](const auto& in) { return jacobian(d.by_vjp, in)[0]; }, {stack({x, t}, 0)}),
+                stack({diagonal_of(6 * x), diagonal_of(6 * t)}, 0)));
+}
+
+TEST(Functional, DerivativesAreRecordedForWhatTheFunctionCaptures) {
+  Generator rng(3);
+  const Tensor x = normal({3}, rng, f64), t = normal({3}, rng, f64);
+  Tensor w = normal({3}, rng, f64).set_requires_grad();
+  const Derivatives d{.w = w, .t = t};
+  const Tensor of_w = w.detach();
+  const auto check = [&](const TensorFunction& derivative, const Tensor& want) {
+    EXPECT_TRUE(all_close(grad(sum(square(derivative({x}))), w), want));
+    const NoGrad no_grad;
+    EXPECT_FALSE(derivative({x}).requires_grad());
+  };
+  check(d.by_vjp, 18 * of_w * square(square(x)));
+  check(d.by_jacobian, 18 * of_w * square(square(x)));
+  check(d.by_hvp, 72 * of_w * square(x * t));
+  // Nothing is kept where nothing else is differentiated.
+  const Derivatives constant{.w = of_w, .t = t};
+  for (const TensorFunction& f : {constant.by_vjp, constant.by_jacobian, constant.by_hvp})
+    EXPECT_FALSE(f({x}).requires_grad());
 }
 
 }  // namespace

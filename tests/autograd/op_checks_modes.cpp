@@ -13,8 +13,8 @@ namespace ladon::test {
 namespace {
 
 /// Fixed tangents of the floating inputs.
-std::vector<Tensor> tangents_of(const std::vector<Tensor>& inputs) {
-  Generator rng(78);
+std::vector<Tensor> tangents_of(const std::vector<Tensor>& inputs, std::uint64_t seed = 78) {
+  Generator rng(seed);
   std::vector<Tensor> tangents;
   for (const Tensor& x : inputs)
     tangents.push_back(is_floating(x.dtype()) ? kernels::cast(normal(x.shape(), rng), f64)
@@ -37,25 +37,24 @@ Tensor joined(const std::vector<Tensor>& parts) {
   return concat(flat, 0);
 }
 
-/// Three examples near the sample's inputs, along a leading axis.
-Tensor examples_of(const Tensor& x) {
+/// Examples near the sample's inputs, along a leading axis: three, or as many as factors.
+Tensor examples_of(const Tensor& x, const std::vector<double>& factors = {1.0, 0.99, 0.97}) {
   std::vector<Tensor> all;
-  for (const double factor : {1.0, 0.99, 0.97})
-    all.push_back(is_floating(x.dtype()) ? x * factor : x);
+  for (const double factor : factors) all.push_back(is_floating(x.dtype()) ? x * factor : x);
   return stack(all, 0);
 }
 
-/// Whether one of them has as many axes as a tensor may have, and none left for examples.
-bool beyond_rank(const std::vector<Tensor>& inputs) {
+/// Whether one of them has so many axes that not `more` are left for examples.
+bool beyond_rank(const std::vector<Tensor>& inputs, int more = 1) {
   return std::any_of(inputs.begin(), inputs.end(),
-                     [](const Tensor& x) { return x.rank() >= Shape::max_rank; });
+                     [=](const Tensor& x) { return x.rank() + more > Shape::max_rank; });
 }
 
 /// f of each example alone, stacked.
 Tensor looped(const TensorFunction& f, const std::vector<Tensor>& inputs,
-              const std::vector<MappedAxis>& axes) {
+              const std::vector<MappedAxis>& axes, std::int64_t examples = 3) {
   std::vector<Tensor> results;
-  for (std::int64_t i = 0; i < 3; ++i) {
+  for (std::int64_t i = 0; i < examples; ++i) {
     std::vector<Tensor> one;
     for (std::size_t k = 0; k < inputs.size(); ++k)
       one.push_back(axes[k] ? select(inputs[k], 0, i) : inputs[k]);
@@ -71,6 +70,34 @@ bool refuses(const OpSample& sample, const std::vector<Tensor>& inputs) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("vmap"), std::string::npos) << error.what();
     return true;
+  }
+}
+
+/// vmap in vmap: two examples of three each, and the inputs that the one or the other maps.
+void check_nested_vmap(const OpRow& row, const OpSample& sample) {
+  const std::size_t count = sample.inputs.size();
+  if (count == 0 || beyond_rank(sample.inputs, 2)) return;
+  const auto maps = [count](std::size_t input, int apart, int level) {  // apart 0: both map all
+    return apart == 0 || (input + level) % 2 == static_cast<std::size_t>(apart - 1);
+  };
+  for (int apart = 0; apart < (count > 1 ? 3 : 1); ++apart) {
+    std::vector<Tensor> inputs = copies(sample.inputs);
+    std::vector<MappedAxis> outer(count), inner(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      if (maps(k, apart, 0)) inner[k] = 0;
+      if (maps(k, apart, 1)) outer[k] = 0;
+      if (inner[k]) inputs[k] = examples_of(inputs[k]);
+      if (outer[k]) inputs[k] = examples_of(inputs[k], {1.0, 0.98});
+    }
+    OpSample mapped = sample, looped_twice = sample;
+    mapped.apply = [&](const auto& x) {
+      return vmap([&](const auto& one) { return vmap(sample.apply, one, inner); }, x, outer);
+    };
+    looped_twice.apply = [&](const auto& x) {
+      return looped([&](const auto& one) { return looped(sample.apply, one, inner); }, x, outer, 2);
+    };
+    expect_same(evaluate(mapped, inputs), evaluate(looped_twice, inputs), 10 * row.rtol,
+                detail::join(sample.note, ", vmap in vmap ", apart));
   }
 }
 
@@ -99,8 +126,8 @@ void check_forward(const OpRow& row) {
   }
 }
 
-/// The second derivative of φ = ⟨c, f⟩ along t in three ways: reverse over reverse, forward over
-/// reverse, reverse over forward.
+/// The second derivative of φ = ⟨c, f⟩ along t in four ways: reverse over reverse, forward over
+/// reverse, reverse over forward, and along u forward over forward.
 void check_mixed_modes(const OpRow& row) {
   for (const OpSample& sample : row.samples) {
     if (!sample.differentiable || !sample.twice_differentiable) continue;
@@ -130,11 +157,26 @@ void check_mixed_modes(const OpRow& row) {
     const Tensor directional = sum(jvp(sample.apply, leaves, tangents).tangent * c);
     expect_near(Dense(derivatives(directional)), Dense(want), 1000 * row.rtol,
                 sample.note + ", reverse over forward");
+    const std::vector<Tensor> other = tangents_of(inputs, 79);
+    const auto along_t = [&](const std::vector<Tensor>& x) {
+      return jvp(sample.apply, x, tangents).tangent;
+    };
+    std::vector<Tensor> u;
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+      if (leaves[i].requires_grad()) u.push_back(other[i]);
+    const Tensor products = want * joined(u);
+    const double scale = sum(abs(products)).item();
+    EXPECT_NEAR(sum(jvp(along_t, inputs, other).tangent * c).item(), sum(products).item(),
+                1000 * row.rtol * std::max(scale, 1.0))
+        << sample.note << ", forward over forward";
   }
 }
 
 void check_vmap(const OpRow& row) {
+  if (row.draws) return;
   int refused = 0;
+  if (row.maps)
+    for (const OpSample& sample : row.samples) check_nested_vmap(row, sample);
   for (const OpSample& sample : row.samples)
     for (std::size_t alone = 0; alone <= sample.inputs.size(); ++alone) {
       std::vector<Tensor> inputs = copies(sample.inputs);

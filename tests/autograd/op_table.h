@@ -79,8 +79,9 @@ struct OpError {
 };
 
 struct OpRow {
-  std::string name;  ///< As declared.
-  bool maps = true;  ///< Inside vmap; else it is an Error there.
+  std::string name;    ///< As declared.
+  bool maps = true;    ///< Inside vmap; else it is an Error there.
+  bool draws = false;  ///< Random numbers, inside vmap each example its own: not as a loop's.
   std::vector<OpSample> samples;
   std::vector<OpSample> empty = {};  ///< Samples whose inputs have no elements, where that is
                                      ///< allowed.

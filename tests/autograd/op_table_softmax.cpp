@@ -72,7 +72,7 @@ void add_dropout(OpTable& t) {
                         }};
   };
   t.add({.name = "dropout",
-         .maps = false,
+         .draws = true,
          .samples = {sample("half", {4, 5}, 0.5), sample("few", {30}, 0.1), sample("all", {6}, 1),
                      sample("none", {6}, 0)},
          .empty = {sample("nothing", {0, 3}, 0.5)},
@@ -107,18 +107,22 @@ OpSample edited(const std::string& note, const Tensor& x, const Tensor& y, const
 }
 
 void add_edit(OpTable& t, const char* name, const Edit& edit,
-              std::function<double(double, double)> reference, bool has_source) {
+              std::function<double(double, double)> reference, bool has_source,
+              const std::vector<OpSample>& more = {}) {
   const auto recorded = [edit] {
     Tensor x = ones({2});
     edit(x.set_requires_grad(), ones({2}));
   };
+  std::vector<OpSample> samples = {
+      edited("equal shapes", t.random({3, 4}), t.random({3, 4}), edit, reference),
+      edited("row", t.random({3, 4}), t.random({4}), edit, reference),
+      edited("scalar", t.random({2, 3}), t.random({}), edit, reference),
+      edited("integers", t.random_integers({5}, -9, 9), t.random_integers({5}, -9, 9), edit,
+             reference)};
+  samples.insert(samples.end(), more.begin(), more.end());
   t.add({.name = name,
          .maps = !has_source,  // of each example's values one stays
-         .samples = {edited("equal shapes", t.random({3, 4}), t.random({3, 4}), edit, reference),
-                     edited("row", t.random({3, 4}), t.random({4}), edit, reference),
-                     edited("scalar", t.random({2, 3}), t.random({}), edit, reference),
-                     edited("integers", t.random_integers({5}, -9, 9),
-                            t.random_integers({5}, -9, 9), edit, reference)},
+         .samples = std::move(samples),
          .empty = {edited("nothing", zeros({0, 2}), ones({2}), edit, reference)},
          .errors = {{"records history", recorded},
                     {"undefined", [edit] { edit(Tensor(), ones({2})); }}}});
@@ -133,13 +137,14 @@ void add_edits(OpTable& t) {
   add_edit(
       t, "add_", plus, [](double a, double b) { return a + 3 * b; }, true);
   add_edit(
-      t, "mul_", times, [](double a, double b) { return a * b; }, true);
-  add_edit(
       t, "fill_", [](const Tensor& x, const Tensor&) { fill_(x, -4); },
       [](double, double) { return -4; }, false);
-  add_edit(
-      t, "scale_", [](const Tensor& x, const Tensor&) { scale_(x, -2); },
-      [](double a, double) { return -2 * a; }, false);
+  const Edit doubles = [](const Tensor& x, const Tensor&) { mul_(x, -2); };
+  const auto doubled = [](double a, double) { return -2 * a; };
+  add_edit(t, "mul_", times, [](double a, double b) { return a * b; }, true,
+           {edited("by a number", t.random({3, 4}), t.random({3, 4}), doubles, doubled),
+            edited("integers by a number", t.random_integers({5}, -9, 9),
+                   t.random_integers({5}, -9, 9), doubles, doubled)});
 }
 
 void add_softmax_rows(OpTable& t) {

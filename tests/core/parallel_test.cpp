@@ -182,10 +182,11 @@ TEST_F(Parallel, AForkedChildFinishesItsLoopsOnOneThread) {
 // watcher, which two threads would write to.
 TEST_F(Parallel, PiecesAndTasksHaveTheModesOfTheirCaller) {
   const auto are_ours = [](const detail::Modes& m) {
-    return !m.recording && m.detecting && m.composing && m.rowwise && m.mapping && m.pushing &&
-           m.looking && m.sweeping == std::string("softmax") && !m.watchers.recorder;
+    return !m.recording && m.detecting && m.composing && m.rowwise && m.pushing &&
+           m.tangents_below == 5 && m.mapped_examples == 3 && m.looking &&
+           m.sweeping == std::string("softmax") && !m.watchers.recorder;
   };
-  DrawTape tape;
+  detail::DrawTape tape;
   for (const int threads : {1, 4}) {
     set_num_threads(threads);
     const detail::Modes before = detail::modes;
@@ -194,11 +195,12 @@ TEST_F(Parallel, PiecesAndTasksHaveTheModesOfTheirCaller) {
                                                 .detecting = true,
                                                 .composing = true,
                                                 .rowwise = true,
-                                                .mapping = true,
                                                 .pushing = true,
+                                                .tangents_below = 5,
+                                                .mapped_examples = 3,
                                                 .looking = true,
                                                 .sweeping = "softmax"});
-      const RecordDraws watching(tape);
+      const detail::RecordDraws watching(tape);
       std::atomic<int> wrong{0};
       parallel::for_range(64, 1, [&](std::int64_t, std::int64_t) {
         wrong += !are_ours(detail::modes);
