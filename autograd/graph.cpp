@@ -40,7 +40,7 @@ namespace {
 
 /// One pass over the graph: gathers the nodes below the outputs, sorts them by number so that users
 /// come before inputs, and passes gradients down.
-class Sweep final : GradientSink {
+class Sweep final : detail::GradientSink {
  public:
   /// Nodes numbered below `lowest` are left out.
   Sweep(bool retain_graph, bool create_graph, std::uint64_t lowest = 0)
@@ -69,7 +69,7 @@ class Sweep final : GradientSink {
   /// Sweeps to `targets` only and returns their gradients (undefined where none arrives). What
   /// `ends` there goes no further, to targets below, and calls no hooks of them.
   std::vector<Tensor> run_to(const std::vector<Tensor>& targets, bool ends = false) {
-    std::unordered_map<const Node*, Tensor> found;
+    std::unordered_map<const detail::Node*, Tensor> found;
     for (const Tensor& target : targets) found[target.history().get()];
     mark_paths_to(found);
     run([&](Visit& visit) {
@@ -86,7 +86,7 @@ class Sweep final : GradientSink {
   static constexpr std::size_t none = -1;
 
   struct Visit {
-    std::shared_ptr<Node> node;
+    std::shared_ptr<detail::Node> node;
     Tensor gradient;
     std::size_t first_input = 0;  // in input_visits_
     bool wanted = true;
@@ -97,7 +97,7 @@ class Sweep final : GradientSink {
 
   /// Visits all nodes from `root` down, breadth first: visits_ itself is the queue. Returns the
   /// root's place in it.
-  std::size_t gather(const std::shared_ptr<Node>& root) {
+  std::size_t gather(const std::shared_ptr<detail::Node>& root) {
     std::size_t next = visits_.size();
     const std::size_t place = enter(root);
     for (; next < visits_.size(); ++next) {
@@ -108,7 +108,7 @@ class Sweep final : GradientSink {
     return place;
   }
 
-  std::size_t enter(const std::shared_ptr<Node>& node) {
+  std::size_t enter(const std::shared_ptr<detail::Node>& node) {
     const auto [at, entered] = index_.try_emplace(node.get(), visits_.size());
     if (entered) visits_.emplace_back().node = node;
     return at->second;
@@ -127,7 +127,7 @@ class Sweep final : GradientSink {
     return order;
   }
 
-  void mark_paths_to(const std::unordered_map<const Node*, Tensor>& targets) {
+  void mark_paths_to(const std::unordered_map<const detail::Node*, Tensor>& targets) {
     const std::vector<std::size_t> from_users = order();
     for (auto i = from_users.rbegin(); i != from_users.rend(); ++i) {
       Visit& visit = visits_[*i];
@@ -162,11 +162,11 @@ class Sweep final : GradientSink {
 
   static void call_hooks(Visit& visit) {
     if (!visit.node->has_hooks()) return;
-    const Node::Hooks hooks = visit.node->hooks();  // one may add another
+    const detail::Node::Hooks hooks = visit.node->hooks();  // one may add another
     for (const auto& [id, hook] : hooks) {
       const Tensor replaced = hook(visit.gradient);
       if (!replaced.defined()) continue;
-      const Node& node = *visit.node;
+      const detail::Node& node = *visit.node;
       LADON_CHECK(replaced.shape() == node.shape() && replaced.dtype() == node.dtype(), "hook",
                   "returned a gradient of ", replaced.dtype(), " ", replaced.shape(),
                   " for a tensor of ", node.dtype(), " ", node.shape());
@@ -192,8 +192,7 @@ class Sweep final : GradientSink {
       check_sums_to(gradient.shape(), input, visit.node->shape());
       gradient = sum_to(gradient, visit.node->shape());
     }
-    if (gradient.mapped() && !visit.node->mapped() && !mapped::active())
-      gradient = sum(detail::list_examples(gradient, gradient.examples()), 0);
+    if (gradient.mapped()) gradient = detail::sum_examples(gradient, visit.node->examples());
     accumulate(visit, std::move(gradient));
   }
 
@@ -224,7 +223,7 @@ class Sweep final : GradientSink {
 
   std::vector<Visit> visits_;
   std::vector<std::size_t> input_visits_;  // of all visits, one after the other
-  std::unordered_map<const Node*, std::size_t> index_;
+  std::unordered_map<const detail::Node*, std::size_t> index_;
   Visit* current_ = nullptr;
   std::uint64_t lowest_;
   bool retain_graph_, create_graph_;
@@ -309,15 +308,15 @@ std::vector<Tensor> detail::grad_up_to(const std::vector<Tensor>& ends, const Te
 namespace {
 
 /// Whether a hook holds x's place in the graph: a copy of the hook then holds it once more.
-bool captures(const Hook& hook, const std::shared_ptr<Node>& node) {
+bool captures(const GradientHook& hook, const std::shared_ptr<detail::Node>& node) {
   const long before = node.use_count();
-  const Hook copy = hook;
+  const GradientHook copy = hook;
   return node.use_count() > before;
 }
 
 }  // namespace
 
-HookHandle register_hook(const Tensor& x, Hook hook) {
+HookHandle register_hook(const Tensor& x, GradientHook hook) {
   LADON_CHECK(x.requires_grad(), "register_hook", "the tensor records no history");
   LADON_CHECK(static_cast<bool>(hook), "register_hook", "the hook is empty");
   LADON_CHECK(!captures(hook, x.history()), "register_hook",

@@ -3,6 +3,7 @@
 // Who writes an operation reads record.h.
 
 #include <functional>
+#include <initializer_list>
 #include <vector>
 
 #include "ladon/autograd/hook.h"
@@ -63,6 +64,11 @@ struct GradOptions {
 /// leaf's gradient.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& options = {});
+inline std::vector<Tensor> grad(std::initializer_list<Tensor> outputs,  // grad({y}, {x}) is a list
+                                std::initializer_list<Tensor> inputs,
+                                const GradOptions& options = {}) {
+  return grad(std::vector(outputs), std::vector(inputs), options);
+}
 Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& options = {});
 
 // --- hooks ---
@@ -71,7 +77,7 @@ Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& option
 /// result replaces the gradient (same shape and dtype). Throws Error if x records no history, and
 /// if the hook captures x itself, which would then own itself: capture x.detach(). (A hook that
 /// captures what was computed from x ties the same knot, and is not noticed.)
-using Hook = std::function<Tensor(const Tensor& gradient)>;
-HookHandle register_hook(const Tensor& x, Hook hook);
+using GradientHook = std::function<Tensor(const Tensor& gradient)>;
+HookHandle register_hook(const Tensor& x, GradientHook hook);
 
 }  // namespace ladon

@@ -2,6 +2,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/mapped.h"
 
@@ -26,7 +27,7 @@ Batch read_batch(const std::vector<Tensor>& inputs, const std::vector<MappedAxis
     batch.inputs.push_back(x);
     if (!axis) continue;
     check_defined("vmap", {x});
-    const int a = normalize_axis("vmap", *axis, x.rank());
+    const int a = detail::normalize_axis("vmap", *axis, x.rank());
     const std::int64_t n = x.shape()[a];
     LADON_CHECK(batch.examples < 0 || batch.examples == n, "vmap", "input ", i, " has ", n,
                 " examples along axis ", a, " of shape ", x.shape(), ", others have ",
@@ -45,33 +46,41 @@ Batch read_batch(const std::vector<Tensor>& inputs, const std::vector<MappedAxis
 
 namespace detail {
 
-Tensor map_examples(const Tensor& x) {
-  return record("vmap", mapped::hide(x.detach()), {x},
-                [n = x.size(0)](const Tensor& g) { return list_examples(g, n); });
+Tensor map_examples(const Tensor& x, const mapped::Nest& nest) {
+  return record("vmap", mapped::merge(x.detach(), nest), {x},
+                [nest](const Tensor& g) { return list_examples(g, nest); });
 }
 
-Tensor list_examples(const Tensor& x, std::int64_t examples) {
-  if (x.mapped())
-    return record("vmap", mapped::show(x.detach()), {x},
-                  [](const Tensor& g) { return map_examples(g); });
+Tensor list_examples(const Tensor& x, const mapped::Nest& nest) {
+  if (x.mapped() && x.examples() == nest.all())
+    return record("vmap", mapped::divide(x.detach(), nest), {x},
+                  [nest](const Tensor& g) { return map_examples(g, nest); });
   Shape shape = x.shape();
-  shape.insert(0, examples);
+  shape.insert(0, nest.inner);
   return expand(unsqueeze(x, 0), shape);
+}
+
+Tensor sum_examples(const Tensor& gradient, std::int64_t examples) {
+  const std::int64_t all = gradient.examples(),
+                     kept = mapped::innermost(examples, mapped::running());
+  if (all == kept || mapped::innermost(all, kept) == kept) return gradient;
+  return sum(list_examples(gradient, {kept, kept > 0 ? all / kept : all}), 0);
 }
 
 }  // namespace detail
 
 std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& inputs,
                          const std::vector<MappedAxis>& axes) {
-  LADON_CHECK(!mapped::active(), "vmap", "does not nest; give the inner function a batch axis");
   const Batch batch = read_batch(inputs, axes);
-  const mapped::Scope scope;
+  const mapped::Nest nest{mapped::running(), batch.examples};
+  const mapped::Scope scope(nest.all());
   std::vector<Tensor> arguments, results;
   for (std::size_t i = 0; i < batch.inputs.size(); ++i)
-    arguments.push_back(batch.mapped[i] ? detail::map_examples(batch.inputs[i]) : batch.inputs[i]);
+    arguments.push_back(batch.mapped[i] ? detail::map_examples(batch.inputs[i], nest)
+                                        : batch.inputs[i]);
   for (const Tensor& y : f(arguments)) {
     check_defined("vmap", {y});
-    results.push_back(detail::list_examples(y, batch.examples));
+    results.push_back(detail::list_examples(y, nest));
   }
   return results;
 }

@@ -8,13 +8,16 @@
 // Inside, tensors have the shapes of one example. Operations that broadcast, reduce or multiply do all
 // examples in one call; convolution, pooling, recurrence and gradients of normalization go from one
 // example to the next inside the operation. An Error tells what cannot be mapped: what reads elements
-// (item, to_vector, masked_select), or draws random numbers, which would be the same for every example.
+// (item, to_vector, masked_select), or draws a single number for all of them (rng.normal()). Tensors of
+// random numbers are each example's own: those of the i-th come from split(i) of a split of the generator,
+// whatever the number of examples, so that the same loop over examples draws the same.
 
 #include <functional>
 #include <optional>
 #include <vector>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon {
@@ -28,8 +31,9 @@ inline constexpr std::nullopt_t unmapped = std::nullopt;
 
 /// f of each example, [B, shape..] of results of `shape`. `axes` has an entry for each input; by default
 /// all examples stand along axis 0. A result that depends on no example is repeated. Gradients flow
-/// through it, tangents too, and grad() and jvp() may be taken inside. Throws Error if no input is
-/// mapped, if numbers of examples differ, if it is called inside another vmap, and for what f cannot do.
+/// through it, tangents too, and grad(), jvp() and vmap() may be taken inside: a vmap of b examples in one
+/// of B computes B·b at once, for which what the inner one maps, but the outer one does not, is copied B
+/// times. Throws Error if no input is mapped, if numbers of examples differ, and for what f cannot do.
 Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& inputs,
             const std::vector<MappedAxis>& axes = {});
 std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& inputs,
@@ -46,9 +50,13 @@ std::vector<Tensor> per_example_gradients(const TensorFunction& loss,
 
 namespace detail {
 
-/// x [B, shape..] as a mapped tensor; and back, where one that is not mapped is repeated. Recorded.
-Tensor map_examples(const Tensor& x);
-Tensor list_examples(const Tensor& x, std::int64_t examples);
+/// As mapped::merge and divide, recorded; what is not mapped by the inner examples is repeated by
+/// list_examples.
+Tensor map_examples(const Tensor& x, const mapped::Nest& nest);
+Tensor list_examples(const Tensor& x, const mapped::Nest& nest);
+/// The gradient of an input that has so many examples (−1: is not mapped) from one that has more: their
+/// sum, but for those that are being mapped now, each of which has a gradient of its own.
+Tensor sum_examples(const Tensor& gradient, std::int64_t examples);
 
 }  // namespace detail
 

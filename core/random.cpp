@@ -79,8 +79,17 @@ Tensor fill(Tensor out, Generator& rng, const Draw& draw) {
 }
 
 Tensor empty_checked(std::string_view operation, const Shape& shape, DType dtype) {
-  checked_count(operation, shape);
+  detail::checked_count(operation, shape);
   return empty(shape, dtype);
+}
+
+/// A tensor that is filled so; in vmap one for each example.
+template <int PerBlock, class T, class Draw>
+Tensor filled(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
+              const Draw& draw) {
+  return mapped::drawn(shape, dtype, rng, [&](Generator& own, std::int64_t) {
+    return fill<PerBlock, T>(empty_checked(operation, shape, dtype), own, draw);
+  });
 }
 
 }  // namespace
@@ -114,13 +123,13 @@ Words Generator::block(std::uint64_t position) const {
 // A second run inside a second run draws from the innermost tape; all recorders note what it gave.
 std::uint64_t Generator::reserve(std::uint64_t blocks) {
   LADON_CHECK(!mapped::active(), "random",
-              "numbers drawn inside vmap would be the same for every example; draw them outside, "
-              "and pass them in");
+              "a number drawn inside vmap would be the same for every example; draw a tensor, or "
+              "draw it outside and pass it in");
   const detail::Modes::Watchers& watchers = detail::modes.watchers;
   const std::uint64_t first =
       watchers.player ? watchers.player->next(*this, blocks)
                       : std::atomic_ref(position_).fetch_add(blocks, std::memory_order_relaxed);
-  for (RecordDraws* r = watchers.recorder; r; r = r->before())
+  for (detail::RecordDraws* r = watchers.recorder; r; r = r->before())
     r->tape_.draws.push_back({seed_, stream_, first, blocks});
   return first;
 }
@@ -133,20 +142,20 @@ void Generator::set_position(std::uint64_t blocks) {
   std::atomic_ref(position_).store(blocks, std::memory_order_relaxed);
 }
 
-bool replaying() { return detail::modes.watchers.player != nullptr; }
+bool detail::replaying() { return detail::modes.watchers.player != nullptr; }
 
-std::uint64_t ReplayDraws::next(const Generator& rng, std::uint64_t blocks) {
+std::uint64_t detail::ReplayDraws::next(const Generator& rng, std::uint64_t blocks) {
   if (used_ == tape_.draws.size()) fail();
-  const DrawTape::Draw& draw = tape_.draws[used_++];
+  const detail::DrawTape::Draw& draw = tape_.draws[used_++];
   if (draw.seed != rng.seed() || draw.stream != rng.stream() || draw.blocks != blocks) fail();
   return draw.first;
 }
 
-void ReplayDraws::finish() const {
+void detail::ReplayDraws::finish() const {
   if (used_ != tape_.draws.size()) fail();
 }
 
-void ReplayDraws::fail() const {
+void detail::ReplayDraws::fail() const {
   detail::fail(operation_, "the second run draws other random numbers than the first (after ",
                used_, " of ", tape_.draws.size(),
                " draws): was the model switched between train() and eval() since?");
@@ -178,11 +187,10 @@ Tensor uniform(const Shape& shape, Generator& rng, double low, double high, DTyp
     LADON_CHECK(from < to && std::isfinite(width), "uniform",
                 "needs finite low < high that differ as ", dtype, ", got ", low, " and ", high);
     const T last = std::nextafter(to, from);  // from + u·width may round up to `to`
-    return fill<per_block<T>, T>(empty_checked("uniform", shape, dtype), rng,
-                                 [=](const std::uint32_t* w, T* values, std::int64_t n) {
-                                   kernels::loops().of<T>().draw.uniform(w, from, width, last,
-                                                                         values, n);
-                                 });
+    return filled<per_block<T>, T>(
+        "uniform", shape, dtype, rng, [=](const std::uint32_t* w, T* values, std::int64_t n) {
+          kernels::loops().of<T>().draw.uniform(w, from, width, last, values, n);
+        });
   });
 }
 
@@ -191,10 +199,10 @@ Tensor normal(const Shape& shape, Generator& rng, double mean, double stddev, DT
               "needs a finite mean and a finite stddev of at least 0, got ", mean, " and ", stddev);
   return visit_floating("normal", dtype, [&]<class T>() {
     const T m = static_cast<T>(mean), s = static_cast<T>(stddev);
-    return fill<per_block<T>, T>(empty_checked("normal", shape, dtype), rng,
-                                 [=](const std::uint32_t* w, T* values, std::int64_t n) {
-                                   kernels::loops().of<T>().draw.normal(w, m, s, values, n);
-                                 });
+    return filled<per_block<T>, T>("normal", shape, dtype, rng,
+                                   [=](const std::uint32_t* w, T* values, std::int64_t n) {
+                                     kernels::loops().of<T>().draw.normal(w, m, s, values, n);
+                                   });
   });
 }
 
@@ -207,8 +215,8 @@ Tensor truncated_normal(const Shape& shape, Generator& rng, double mean, double 
   // P(|z| ≤ x) = erf(x/√2), so z = √2 erf⁻¹(u·erf(bound/√2)) for u uniform in (−1, 1).
   const double mass = std::erf(bound / std::numbers::sqrt2);
   return visit_floating("truncated_normal", dtype, [&]<class T>() {
-    return fill<per_block<T>, T>(
-        empty_checked("truncated_normal", shape, dtype), rng,
+    return filled<per_block<T>, T>(
+        "truncated_normal", shape, dtype, rng,
         [=](const std::uint32_t* w, T* values, std::int64_t n) {
           double u[at_once * per_block<T>];
           kernels::loops().of<T>().draw.centred(w, u, n);
@@ -223,34 +231,39 @@ Tensor truncated_normal(const Shape& shape, Generator& rng, double mean, double 
 Tensor bernoulli(const Shape& shape, Generator& rng, double p) {
   LADON_CHECK(p >= 0 && p <= 1, "bernoulli", "needs a probability in [0, 1], got ", p);
   const auto threshold = static_cast<std::uint64_t>(std::llround(p * 0x1p32));
-  return fill<4, bool>(empty_checked("bernoulli", shape, boolean), rng,
-                       [=](const std::uint32_t* w, bool* values, std::int64_t n) {
-                         kernels::loops().random.bernoulli(w, threshold, values, n);
-                       });
+  return filled<4, bool>("bernoulli", shape, boolean, rng,
+                         [=](const std::uint32_t* w, bool* values, std::int64_t n) {
+                           kernels::loops().random.bernoulli(w, threshold, values, n);
+                         });
 }
 
 Tensor randint(const Shape& shape, Generator& rng, std::int64_t low, std::int64_t high) {
   LADON_CHECK(low < high, "randint", "needs low < high, got ", low, " and ", high);
   const auto base = static_cast<std::uint64_t>(low);
   const std::uint64_t n = static_cast<std::uint64_t>(high) - base;  // may exceed 2⁶³
-  return fill<1, std::int64_t>(
-      empty_checked("randint", shape, i64), rng,
-      [=, key = key_of(rng)](const std::uint32_t* w, std::int64_t* values, std::int64_t blocks) {
-        for (std::int64_t b = 0; b < blocks; ++b, w += 4)
-          values[b] = static_cast<std::int64_t>(base + below(n, {w[0], w[1], w[2], w[3]}, key));
-      });
+  return mapped::drawn(shape, i64, rng, [&](Generator& own, std::int64_t) {
+    const auto key = key_of(own);
+    return fill<1, std::int64_t>(
+        empty_checked("randint", shape, i64), own,
+        [=](const std::uint32_t* w, std::int64_t* values, std::int64_t blocks) {
+          for (std::int64_t b = 0; b < blocks; ++b, w += 4)
+            values[b] = static_cast<std::int64_t>(base + below(n, {w[0], w[1], w[2], w[3]}, key));
+        });
+  });
 }
 
 Tensor permutation(std::int64_t n, Generator& rng) {
   LADON_CHECK(n >= 0, "permutation", "needs n of at least 0, got ", n);
-  Tensor order = arange(n);
-  std::int64_t* p = order.mutable_data<std::int64_t>();
-  const std::uint64_t start = rng.reserve(static_cast<std::uint64_t>(n));
-  for (std::int64_t i = n - 1; i > 0; --i) {
-    const auto index = static_cast<std::uint64_t>(i);
-    std::swap(p[i], p[below(index + 1, rng.block(start + index), key_of(rng))]);
-  }
-  return order;
+  return mapped::drawn({n}, i64, rng, [n](Generator& own, std::int64_t) {
+    Tensor order = arange(n);
+    std::int64_t* p = order.mutable_data<std::int64_t>();
+    const std::uint64_t start = own.reserve(static_cast<std::uint64_t>(n));
+    for (std::int64_t i = n - 1; i > 0; --i) {
+      const auto index = static_cast<std::uint64_t>(i);
+      std::swap(p[i], p[below(index + 1, own.block(start + index), key_of(own))]);
+    }
+    return order;
+  });
 }
 
 }  // namespace ladon

@@ -66,6 +66,8 @@ class Generator {
   std::uint64_t seed_, stream_, position_ = 0;
 };
 
+namespace detail {
+
 // Drawing again what was drawn before, from whatever generators: how a computation that is run a
 // second time (autograd/functional.h, checkpoint) sees the same numbers.
 
@@ -78,28 +80,27 @@ struct DrawTape {
 };
 
 /// While one is alive on this thread, every reservation is noted on the tape.
-class RecordDraws : private detail::Scoped<RecordDraws*> {
+class RecordDraws : private Scoped<RecordDraws*> {
  public:
-  explicit RecordDraws(DrawTape& tape)
-      : Scoped(detail::modes.watchers.recorder, this), tape_(tape) {}
+  explicit RecordDraws(DrawTape& tape) : Scoped(modes.watchers.recorder, this), tape_(tape) {}
 
  private:
-  friend class Generator;
+  friend class ladon::Generator;
   DrawTape& tape_;
 };
 
 /// While one is alive on this thread, reservations give what the tape holds, in its order, and
 /// advance no generator. A reservation that differs from the tape's (another generator, another
 /// number of blocks, one too many) throws Error naming `operation`.
-class ReplayDraws : private detail::Scoped<ReplayDraws*> {
+class ReplayDraws : private Scoped<ReplayDraws*> {
  public:
   ReplayDraws(const char* operation, const DrawTape& tape)
-      : Scoped(detail::modes.watchers.player, this), operation_(operation), tape_(tape) {}
+      : Scoped(modes.watchers.player, this), operation_(operation), tape_(tape) {}
   /// Throws Error unless all of the tape was drawn.
   void finish() const;
 
  private:
-  friend class Generator;
+  friend class ladon::Generator;
   std::uint64_t next(const Generator& rng, std::uint64_t blocks);
   [[noreturn]] void fail() const;
 
@@ -111,6 +112,8 @@ class ReplayDraws : private detail::Scoped<ReplayDraws*> {
 /// Whether this thread is in such a second run: what counts its runs does not count this one.
 bool replaying();
 
+}  // namespace detail
+
 // Tensors of independent draws. Throw Error where the dtype is not floating, a size is negative or
 // a parameter is outside what is stated.
 
@@ -120,6 +123,13 @@ Tensor uniform(const Shape& shape, Generator& rng, double low = 0, double high =
 /// N(mean, stddev²), stddev ≥ 0. Always finite: |z| < 6.8 in f32, 8.7 in f64 (times stddev).
 Tensor normal(const Shape& shape, Generator& rng, double mean = 0, double stddev = 1,
               DType dtype = f32);
+/// The same with numbers left out: normal({2, 3}, rng, f64).
+inline Tensor uniform(const Shape& shape, Generator& rng, DType dtype) {
+  return uniform(shape, rng, 0, 1, dtype);
+}
+inline Tensor normal(const Shape& shape, Generator& rng, DType dtype) {
+  return normal(shape, rng, 0, 1, dtype);
+}
 /// N(mean, stddev²) conditioned on |z − mean| ≤ bound·stddev, bound > 0, by the inverse
 /// distribution function.
 Tensor truncated_normal(const Shape& shape, Generator& rng, double mean = 0, double stddev = 1,

@@ -209,7 +209,7 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
                                       const Tensor& v, const AttentionOutput& forward,
                                       const AttentionSettings& settings) {
   if (mapped::any(g, q, k, v, settings.mask)) {
-    const MappedAttention all(q, k, v, settings);
+    const MappedAttention all(q, k, v, settings, g);
     const AttentionOutput kept{all(forward.output), all(forward.log_sum)};
     const AttentionGradients d =
         attention_backward(all(g), all(q), all(k), all(v), kept, all.settings);

@@ -51,11 +51,12 @@ struct Problem {
 
 /// The operands of mapped attention, each with the examples before all leading axes.
 struct MappedAttention {
-  MappedAttention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionSettings of_one)
-      : examples(mapped::examples({&q, &k, &v, &of_one.mask})),
+  MappedAttention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionSettings of_one,
+                  const Tensor& g = {})
+      : examples(mapped::examples({&q, &k, &v, &of_one.mask, &g})),
         rank(std::max({q.rank(), k.rank(), v.rank()})),
         settings(std::move(of_one)) {
-    settings.mask = mapped::show(settings.mask, rank);
+    settings.mask = mapped::show(mapped::repeat(settings.mask, examples), rank);
   }
   Tensor operator()(const Tensor& x) const { return mapped::spread(x, examples, rank); }
 

@@ -29,7 +29,7 @@ To convert(From x) {
 }
 
 template <class T>
-concept Half = Stored<T> && !Element<T>;
+concept Half = StoredElement<T> && !ComputedElement<T>;
 
 /// n halves → f32, exactly, and back to the nearest halves.
 void widen(const Float16* x, float* y, std::int64_t n) { loops().half.widen_f16(&x->bits, y, n); }
@@ -99,10 +99,9 @@ void check_broadcasts_to(std::string_view operation, const Tensor& x, const Shap
 
 /// What differs between examples cannot be written to what they share.
 void check_room(std::string_view operation, const Tensor& x, const Tensor& y) {
-  mapped::examples({&x, &y});
-  LADON_CHECK(x.mapped() || !y.mapped(), operation, "the values differ between the ", y.examples(),
-              " examples of vmap, the tensor ", x.shape(),
-              " that they are written to is shared by all; compute a new one");
+  LADON_CHECK(mapped::examples({&x, &y}) == x.examples(), operation,
+              "the values differ between the ", y.examples(), " examples of vmap, the tensor ",
+              x.shape(), " that they are written to is shared by all; compute a new one");
 }
 
 /// y, or a copy of it if writing x would change elements of y that are still to be read.
@@ -164,7 +163,8 @@ void copy(Tensor destination, const Tensor& source) {
   check_broadcasts_to("copy", source, destination.shape());
   if (mapped::any(destination, source)) {
     check_room("copy", destination, source);
-    return copy(mapped::show(destination), mapped::show(source, destination.rank()));
+    return copy(mapped::show(destination),
+                mapped::show(mapped::repeat(source, destination.examples()), destination.rank()));
   }
   check_not_expanded("copy", destination);
   const Tensor from = apart_from(destination, source);
@@ -197,7 +197,7 @@ void axpby(double a, Tensor x, double b, const Tensor& y) {
   check_broadcasts_to("axpby", y, x.shape());
   if (mapped::any(x, y)) {
     check_room("axpby", x, y);
-    return axpby(a, mapped::show(x), b, mapped::show(y, x.rank()));
+    return axpby(a, mapped::show(x), b, mapped::show(mapped::repeat(y, x.examples()), x.rank()));
   }
   check_not_expanded("axpby", x);
   const Tensor from = apart_from(x, y);

@@ -12,6 +12,7 @@
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/parallel.h"
+#include "ladon/core/view.h"
 
 namespace ladon::kernels {
 namespace {
@@ -224,7 +225,9 @@ double log_gamma_slope(double log_x, double alpha) {
   return sum;
 }
 
-Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
+namespace {
+
+Tensor log_gamma_draws_of_one(const Tensor& alpha, Generator& rng) {
   const Generator own = rng.split(rng.reserve(1));
   const Tensor dense = contiguous(alpha);
   Tensor draws = empty(alpha.shape(), f64);
@@ -236,9 +239,23 @@ Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
   return draws;
 }
 
-Tensor exp_of_draws(const Tensor& draws) { return each("exp_of_draws", draws, exp_of); }
+}  // namespace
+
+Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
+  const bool apart = mapped::active();  // each example's own are drawn
+  const Tensor all = apart ? mapped::spread(alpha, mapped::running()) : alpha;
+  return mapped::drawn(alpha.shape(), f64, rng, [&](Generator& own, std::int64_t i) {
+    return log_gamma_draws_of_one(apart ? view::select(all, 0, i) : all, own);
+  });
+}
+
+Tensor exp_of_draws(const Tensor& draws) {
+  if (draws.mapped()) return mapped::broadcast(exp_of_draws, draws);
+  return each("exp_of_draws", draws, exp_of);
+}
 
 Tensor softmax_of_draws(const Tensor& draws) {
+  if (draws.mapped()) return mapped::broadcast(softmax_of_draws, draws);
   const Tensor dense = contiguous(draws);
   Tensor shares = empty(draws.shape(), f64);
   const std::int64_t n = draws.size(-1);
@@ -257,6 +274,7 @@ Tensor softmax_of_draws(const Tensor& draws) {
 }
 
 Tensor log_gamma_slopes(const Tensor& draws, const Tensor& alpha) {
+  if (mapped::any(draws, alpha)) return mapped::batched(log_gamma_slopes, draws, alpha);
   const Tensor l = contiguous(draws), a = contiguous(alpha);
   Tensor slopes = empty(l.shape(), f64);
   const double *at = l.data<double>(), *shape = a.data<double>();
