@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* operation = "load_language_model";
+constexpr const char* operation = "read_language_model_config";
 constexpr std::uint64_t largest_config = 1'000'000;
 
 /// The values of one object, each checked for its kind. What is null counts as left out.
@@ -40,9 +40,9 @@ class Fields {
       all.push_back(whole(key, token, 0));
     return all;
   }
-  double positive(const char* key, double otherwise) const {
-    const json* x = given(key, true);
-    if (!x) return otherwise;
+  double positive(const char* key, std::optional<double> otherwise = {}) const {
+    const json* x = given(key, otherwise.has_value());
+    if (!x) return *otherwise;
     const double value = x->is_number() ? x->get<double>() : 0;
     LADON_CHECK(value > 0, operation, where_, ": ", key, " must be a positive number, got ",
                 shown(*x));
@@ -60,8 +60,10 @@ class Fields {
     const json& x = json_at(object_, key);
     const bool ok = x.is_null() || std::find(allowed.begin(), allowed.end(), x) != allowed.end();
     LADON_CHECK(ok, operation, where_, ": ", key, " is ", shown(x), ", and only ",
-                shown(*allowed.begin()), " is supported");
+                allowed.size() == 1 ? shown(*allowed.begin()) : shown(json(allowed)),
+                " is supported");
   }
+  bool is(const char* key, const char* value) const { return json_at(object_, key) == value; }
   void either(const char* key, const char* other) const {
     LADON_CHECK(!json_at(object_, key).is_null() || !json_at(object_, other).is_null(), operation,
                 where_, ": needs ", key, ", or ", other, " as it was called");
@@ -98,18 +100,20 @@ class Fields {
 };
 
 /// It stands in the configuration, or in an object of what else is said of rotary positions.
-double rope_base(const Fields& f) {
-  double base = f.positive("rope_theta", 10000);
+RotaryOptions rotary(const Fields& f) {
+  RotaryOptions options{.base = f.positive("rope_theta", 10000)};
   for (const char* key : {"rope_scaling", "rope_parameters"})
     if (const std::optional<Fields> rope = f.inside(key)) {
       rope->either("rope_type", "type");
-      rope->only("rope_type", {"default"});
-      rope->only("type", {"default"});
-      base = rope->positive("rope_theta", base);
+      rope->only("rope_type", {"default", "linear"});
+      rope->only("type", {"default", "linear"});
+      options.base = rope->positive("rope_theta", options.base);
+      if (rope->is("rope_type", "linear") || rope->is("type", "linear"))
+        options.scale = rope->positive("factor");
     }
   f.only("partial_rotary_factor", {1});
   f.only("rope_interleaved", {false});
-  return base;
+  return options;
 }
 
 LanguageModelConfig llama_config(const Fields& f) {
@@ -118,8 +122,9 @@ LanguageModelConfig llama_config(const Fields& f) {
   const std::int64_t heads = f.count("num_attention_heads");
   LanguageModelOptions options =
       llama(f.count("vocab_size"), f.count("num_hidden_layers"), f.count("hidden_size"), heads,
-            f.count("num_key_value_heads", heads), f.count("intermediate_size"), rope_base(f),
-            f.positive("rms_norm_eps", 1e-6));
+            f.count("num_key_value_heads", heads), f.count("intermediate_size"));
+  options.layer.norm_eps = f.positive("rms_norm_eps", 1e-6);
+  options.layer.attention.hook = RotaryPositions(rotary(f));
   options.layer.attention.head_dim = f.count("head_dim", 0);
   options.tied = f.flag("tie_word_embeddings", false);
   return {options, f.count("max_position_embeddings", 2048), f.tokens("eos_token_id")};
@@ -171,8 +176,8 @@ LanguageModel make_language_model(const LanguageModelConfig& config, const State
   const double needed = weights_of(config.options);
   double held = 0;
   for (const auto& [name, x] : state) held += static_cast<double>(x.count());
-  LADON_CHECK(needed <= held, operation, "the configuration is of a model of at least ", needed,
-              " weights, and there are ", held, " in the checkpoint");
+  LADON_CHECK(needed <= held, "make_language_model", "the configuration is of a model of at least ",
+              needed, " weights, and there are ", held, " in the checkpoint");
   Generator rng(0);
   LanguageModel model(config.options, rng);
   from_names(model, state);

@@ -23,7 +23,8 @@ struct LanguageModelConfig {
 /// Reads the configuration of a model of type "llama" or "gpt2", of at most 1 MB; what it leaves out is as in
 /// Hugging Face's. Keys that change nothing of what the model computes are passed over. Throws Error, naming
 /// the path and the key, for a text that is not JSON, a value that is missing, of a wrong kind or out of
-/// range, another type of model, and for what is not read: scaled rotary positions, other activations than
+/// range, another type of model, and for what is not read: rotary positions
+/// scaled otherwise than linearly, other activations than
 /// silu (Llama) and gelu_new (GPT-2), biases of Llama's maps, and GPT-2's other scalings of attention.
 /// `parse_…` takes the text and its name.
 LanguageModelConfig read_language_model_config(const std::string& path);

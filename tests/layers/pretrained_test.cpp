@@ -124,6 +124,15 @@ TEST(Pretrained, ReadsWhatElseAConfigurationSays) {
   EXPECT_EQ(newer.options.layer.attention.head_dim, 0);
   EXPECT_EQ(newer.max_length, 2048);
   Generator rng(1);
+  const auto linear =
+      parse_language_model_config(with(llama_json, R"("rope_scaling": null)",
+                                       R"("rope_scaling": {"type": "linear", "factor": 4})"),
+                                  "C");
+  const LanguageModel stretched(linear.options, rng);
+  const auto& hook =
+      dynamic_cast<const RotaryPositions&>(*stretched.body.layers[0].attention->hook);
+  EXPECT_EQ(hook.options.scale, 4);
+  EXPECT_EQ(hook.options.base, 500);
   const LanguageModel one(newer.options, rng), other(llama(11, 2, 12, 4, 4, 10, 500), rng);
   EXPECT_EQ(one.body.layers[0].attention->hook->describe(),
             other.body.layers[0].attention->hook->describe());
@@ -141,7 +150,9 @@ TEST(Pretrained, RefusesWhatItWouldComputeWrongly) {
          "C: attention_bias is true, and only false is supported");
   refuse(llama_with("\"mlp_bias\": false", "\"mlp_bias\": true"), "C: mlp_bias is true");
   refuse(llama_with("\"rope_scaling\": null", R"("rope_scaling": {"type": "linear"})"),
-         R"(C: rope_scaling: type is "linear", and only "default" is supported)");
+         "C: rope_scaling: needs factor");
+  refuse(llama_with("\"rope_scaling\": null", R"("rope_scaling": {"type": "dynamic"})"),
+         R"(C: rope_scaling: type is "dynamic", and only ["default","linear"] is supported)");
   refuse(llama_with("\"rope_scaling\": null", R"("rope_scaling": {"rope_type": "llama3"})"),
          R"(C: rope_scaling: rope_type is "llama3")");
   for (const char* untyped : {R"({"factor": 8.0})", R"({"rope_type": null})", "{}"})
