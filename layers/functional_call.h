@@ -15,12 +15,16 @@ namespace ladon {
 /// parameter, and where one is not the module's. Not while another thread uses the module.
 ///
 ///   const Tensor scores = vmap([&](const std::vector<Tensor>& weights) {
-///     return functional_call(model, weights, [&] { return model.forward(x); });
+///     return functional_call(model, weights, x);
 ///   }, stack_parameters(members));   // each [members, shape of the parameter..]
 Tensor functional_call(Module& module, const ParameterSet& set, const std::vector<Tensor>& values,
                        const std::function<Tensor()>& f);
 /// Of all its parameters, in visiting order.
 Tensor functional_call(Module& module, const std::vector<Tensor>& values,
                        const std::function<Tensor()>& f);
+/// The same of f() = layer(x).
+inline Tensor functional_call(Layer& layer, const std::vector<Tensor>& values, const Tensor& x) {
+  return functional_call(layer, values, [&] { return layer(x); });
+}
 
 }  // namespace ladon

@@ -9,8 +9,8 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/branches.h"
+#include "ladon/layers/parameter_uses.h"
 #include "ladon/layers/replace.h"
-#include "ladon/layers/trace.h"
 
 namespace ladon {
 
@@ -43,10 +43,10 @@ LowRank::LowRank(Linear given, const LowRankOptions& o, Generator& rng)
 Tensor LowRank::forward(const Tensor& x) const {
   const Tensor y = base(x);
   const Tensor seen = linear(x, lora_A);  // [.., in] · [rank, in]ᵀ
-  trace::product(x, seen);
+  ParameterUses::report_product(x, seen);
   const Tensor z = seen * scale;
   const Tensor added = linear(z, lora_B);  // [.., rank] · [out, rank]ᵀ
-  trace::product(z, added);
+  ParameterUses::report_product(z, added);
   return y + added;
 }
 
@@ -123,6 +123,14 @@ void LowRankUpdate::merge() const {
 
 ParameterSet add_low_rank(Module& model, const std::string& pattern, const LowRankOptions& options,
                           Generator& rng) {
+  bool any = false;
+  detail::for_each_place(model, [&](const std::string& path, Owned<Layer>& place, bool) {
+    any = any || (place && matches_name(pattern, path));
+  });
+  LADON_CHECK(any, "add_low_rank", model.describe(), " has no Linear in a place `", pattern,
+              "`; other weights, as the queries of attention, are adapted by "
+              "LowRankUpdate(model.choose(\"",
+              pattern, "\"), …)");
   const auto paths = replace_each(model, pattern, [&](Owned<Layer> part) -> Owned<Layer> {
     const auto* linear = dynamic_cast<const Linear*>(part.get());
     LADON_CHECK(linear, "add_low_rank", "adapts Linear; `", pattern, "` is also that of ",

@@ -12,8 +12,8 @@
 // parameters takes a set: optimizers and averages, rows of samplers and particles, functional_call.
 // Take it after Module::to(dtype), which replaces tensors (an Error of what is done to it later).
 
+#include <concepts>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <string>
@@ -109,8 +109,8 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   /// Copies values in; errors as Module::load_state_dict's.
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {}) const;
   /// As a safetensors file.
-  void save(const std::filesystem::path& path) const;
-  LoadReport load(const std::filesystem::path& path, const LoadOptions& options = {}) const;
+  void save(const std::string& path) const;
+  LoadReport load(const std::string& path, const LoadOptions& options = {}) const;
 
  private:
   void set_frozen(bool frozen) const;
@@ -119,5 +119,10 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 /// The members of an ensemble side by side:  [members, shape..] of each parameter, without history. With
 /// vmap and functional_call all are run in one pass. Throws Error where names or shapes differ.
 std::vector<Tensor> stack_parameters(const std::vector<ParameterSet>& members);
+template <class Model>
+requires std::derived_from<Model, Module> std::vector<Tensor> stack_parameters(
+    const std::vector<Model>& members) {
+  return stack_parameters(std::vector<ParameterSet>(members.begin(), members.end()));
+}
 
 }  // namespace ladon

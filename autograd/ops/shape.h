@@ -3,6 +3,7 @@
 
 #include <climits>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -46,17 +47,18 @@ struct Ellipsis {};
 inline constexpr Ellipsis ellipsis{};
 /// An entry of at(): an integer, a range {start, stop} or {start, stop, step}, a Slice, `all_of`, or
 /// `ellipsis`.
-struct Index {
-  Index(std::int64_t position) : entry(position) {}  // NOLINT: reads at(x, {1, -1})
-  Index(Slice range) : entry(range) {}               // NOLINT
-  Index(Ellipsis rest) : entry(rest) {}              // NOLINT
-  Index(std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step = 1)
+struct AxisIndex {
+  AxisIndex(std::int64_t position) : entry(position) {}  // NOLINT: reads at(x, {1, -1})
+  AxisIndex(Slice range) : entry(range) {}               // NOLINT
+  AxisIndex(Ellipsis rest) : entry(rest) {}              // NOLINT
+  AxisIndex(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+            std::int64_t step = 1)
       : entry(Slice{.start = start, .stop = stop, .step = step}) {}
   std::variant<std::int64_t, Slice, Ellipsis> entry;
 };
 /// (view) NumPy-style basic indexing, an entry an axis from the left: an integer selects, a range cuts.
 ///   at(x, {0, {1, 3}, -1});   at(x, {ellipsis, 0});   at(x, {{1, 3}});   at(x, {Slice{.start = 1}})
-Tensor at(const Tensor& x, const std::vector<Index>& indices);
+Tensor at(const Tensor& x, const std::vector<AxisIndex>& indices);
 
 /// Joined along an axis; other sizes must agree.
 Tensor concat(const std::vector<Tensor>& parts, int axis);
@@ -65,6 +67,10 @@ Tensor stack(const std::vector<Tensor>& parts, int axis = 0);
 /// (views) Cut into pieces of the given sizes, or of `size` each (the last may be shorter).
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis = 0);
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, int axis = 0);
+inline std::vector<Tensor> split(const Tensor& x, std::initializer_list<std::int64_t> sizes,
+                                 int axis = 0) {  // split(x, {2}) is a list of one size
+  return split(x, std::vector(sizes), axis);
+}
 /// (view) Reversed order along the axes.
 Tensor flip(const Tensor& x, const std::vector<int>& axes);
 /// x with each element moved `shift` places along an axis, those beyond its end back to its beginning.

@@ -39,11 +39,11 @@ class Spectrum {
   }
 
   /// The best amplitude a for K + noise, times the targets' scale, and the density that it gives.
-  NoiseChoice judge(double noise, Evidence by) const {
+  NoiseChoice judge(double noise, NoiseCriterion by) const {
     const Tensor inverse = reciprocal(values_ + noise);
     const double n = static_cast<double>(turned_.size(0)), o = static_cast<double>(turned_.size(1));
     double squares = 0, logs = 0;  // of residuals in their own deviations, and of the variances
-    if (by == Evidence::marginal_likelihood) {
+    if (by == NoiseCriterion::marginal_likelihood) {
       squares = sum(square(turned_) * unsqueeze(inverse, 1)).item();
       logs = -o * sum(log(inverse)).item();
     } else {  // σ²_i = 1/P_ii and y_i − μ_i = α_i/P_ii with P = U(Λ + noise)⁻¹Uᵀ (RW 5.12)
@@ -70,7 +70,7 @@ double checked(const char* caller, double noise, double amplitude) {
   return amplitude;
 }
 
-NoiseChoice chosen(const Spectrum& spectrum, Evidence by) {
+NoiseChoice chosen(const Spectrum& spectrum, NoiseCriterion by) {
   constexpr double low = 1e-6, high = 1e3;
   constexpr int steps = 36;  // of the grid, beside whose best the search goes on
   const double ratio = std::log(high / low) / steps;
@@ -80,7 +80,7 @@ NoiseChoice chosen(const Spectrum& spectrum, Evidence by) {
     const NoiseChoice next = at(std::log(low) + i * ratio);
     if (next.log_density > best.log_density) best = next;
   }
-  const double center = std::log(best.noise);
+  const double center = std::log(best.relative_noise);
   const double log_noise =
       smallest(std::max(std::log(low), center - ratio), std::min(std::log(high), center + ratio),
                1e-3, [&](double x) { return -at(x).log_density; })
@@ -106,7 +106,7 @@ infinite::GramOptions options_within(const PredictOptions& options, double taken
                                      const char* name = "") {
   infinite::GramOptions o = options.gram;
   o.get = options.kernel;
-  if (!o.checkpoint.empty()) o.checkpoint /= name;
+  if (!o.checkpoint.empty()) o.checkpoint += std::string("/") + name;
   o.memory_budget =
       static_cast<std::uint64_t>(std::max(1.0, static_cast<double>(budget_of(options)) - taken));
   return o;
@@ -117,19 +117,20 @@ void check_model(const Layer& model, const infinite::Inputs& x, const infinite::
               "there are no training inputs");
   LADON_CHECK(test.x.defined() && test.x.rank() > 0, operation, "the test inputs are undefined");
   const infinite::Kernel k = infinite::limit(model)(x.rows(0, 1), infinite::Get::nngp);
-  LADON_CHECK(!k.has_positions(), operation,
-              "the model ends with positions; end it in vectors (MeanPool, Flatten, FirstToken)");
+  LADON_CHECK(
+      !k.has_positions(), operation,
+      "the model ends with positions; end it in vectors (MeanPositions, Flatten, FirstToken)");
 }
 
 }  // namespace
 
-NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, Evidence by) {
+NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, NoiseCriterion by) {
   const NoGrad off;
   const Tensor k = kernel_blocks::symmetric_block("choose_noise", "the kernel", kernel);
   const Tensor y = kernel_blocks::target_block("choose_noise", "the targets", targets, k.size(0));
   check_not_zero("choose_noise", k, y);
   const NoiseChoice choice = chosen(Spectrum(k, y, 0), by);
-  checked("choose_noise", choice.noise, choice.amplitude);
+  checked("choose_noise", choice.relative_noise, choice.amplitude);
   return choice;
 }
 
@@ -163,8 +164,8 @@ PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& tra
 Predicted predict(const Layer& model, const infinite::Inputs& train, const Tensor& targets,
                   const infinite::Inputs& test, const PredictOptions& options) {
   const NoGrad off;
-  LADON_CHECK(!options.noise || *options.noise >= 0, operation, "the noise is ",
-              options.noise.value_or(0), "; it must not be negative");
+  LADON_CHECK(!options.relative_noise || *options.relative_noise >= 0, operation, "the noise is ",
+              options.relative_noise.value_or(0), "; it must not be negative");
   estimate_predict(model, train, test, options);
   const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, train.count());
   const infinite::Limit limit = infinite::limit(model).with_landmarks(train);
@@ -181,13 +182,14 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   Predicted result;
   result.unexplained = test.count() > 0 ? across.unexplained : among.unexplained;
   result.relative_noise =
-      options.noise ? *options.noise
-                    : chosen(Spectrum(kernel, y, options.jitter), options.choose_by).noise;
+      options.relative_noise
+          ? *options.relative_noise
+          : chosen(Spectrum(kernel, y, options.jitter), options.choose_by).relative_noise;
   const GaussianProcess process(kernel, y,
                                 {.noise = result.relative_noise * unit, .jitter = options.jitter});
   result.left_out = process.leave_one_out();
   const Tensor alone = unsqueeze(result.left_out.variance, 1);
-  const double amplitude = options.choose_by == Evidence::marginal_likelihood
+  const double amplitude = options.choose_by == NoiseCriterion::marginal_likelihood
                                ? process.amplitude()
                                : mean(square(y - result.left_out.mean) / alone).item();
   result.amplitude = checked(operation, result.relative_noise, amplitude);
@@ -203,7 +205,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   result.log_marginal_likelihood =
       process.log_marginal_likelihood() + 0.5 * squares - 0.5 * (squares / a + count * std::log(a));
   if (!ntk) {
-    const Prediction posterior = process.predict(across.nngp, self.nngp);
+    const GpPrediction posterior = process.predict(across.nngp, self.nngp);
     result.mean = posterior.mean;
     result.covariance = a * posterior.covariance;
     return result;
@@ -211,7 +213,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   // Networks trained to the end: their mean is the regression by the NTK; where they began is a draw
   // from the NNGP kernel, in the units that explain the targets.
   const GradientFlow flow(among.ntk, y, {.jitter = options.jitter + result.relative_noise});
-  const Prediction trained =
+  const GpPrediction trained =
       flow.ensemble(infinite_time, across.ntk, {among.nngp, across.nngp, self.nngp});
   const double began = result.relative_noise * mean(diagonal(among.nngp)).item();
   const GaussianProcess prior(among.nngp, y, {.noise = began, .jitter = options.jitter});

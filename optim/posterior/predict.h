@@ -19,7 +19,7 @@ namespace ladon {
 
 /// By what noise and amplitude are chosen: ln p(targets) (RW 5.8) or Σ ln p(target | all others)
 /// (RW 5.11), the amplitude being the best for each noise.
-enum class Evidence { leave_one_out, marginal_likelihood };
+enum class NoiseCriterion { leave_one_out, marginal_likelihood };
 
 struct PredictOptions {
   /// nngp: the posterior of the network as a Bayesian model. ntk: the mean and the spread of networks
@@ -27,8 +27,8 @@ struct PredictOptions {
   /// standing for a pull of the weights towards their beginning.
   infinite::Get kernel = infinite::Get::nngp;
   /// In units of the mean of the kernel's diagonal; none: chosen between 1e-6 and 1e3.
-  std::optional<double> noise = {};
-  Evidence choose_by = Evidence::leave_one_out;
+  std::optional<double> relative_noise = {};
+  NoiseCriterion choose_by = NoiseCriterion::leave_one_out;
   double jitter = 1e-8;
   /// How kernels are computed. Its memory_budget counts all of predict(): Gram matrices, factors and
   /// what they are computed with. In its checkpoint the folders "train" and "test" are made.
@@ -36,7 +36,7 @@ struct PredictOptions {
 };
 
 /// Of f; covariances are variances [M], multiplied by the amplitude.
-struct Predicted : Prediction {
+struct Predicted : GpPrediction {
   double noise = 0;                    ///< Variance of a target around f, with the amplitude.
   double relative_noise = 0;           ///< In units of the mean of the kernel's diagonal.
   double amplitude = 1;                ///< What the NNGP kernel is multiplied by.
@@ -65,8 +65,8 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
 /// The noise, in units of the mean of the diagonal, and amplitude that explain targets [N, O] best by
 /// a kernel [N, N]: a search by golden sections in ln noise, of one eigendecomposition.
 struct NoiseChoice {
-  double noise = 0, amplitude = 1, log_density = 0;
+  double relative_noise = 0, amplitude = 1, log_density = 0;
 };
-NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, Evidence by);
+NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, NoiseCriterion by);
 
 }  // namespace ladon

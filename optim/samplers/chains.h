@@ -2,7 +2,7 @@
 // What samplers return, and the figures that tell whether to believe it.
 //
 //   const Chains chains = nuts(density, start, {}, rng);
-//   amax(split_rhat(chains.draws)).item();                     // below 1.01?
+//   amax(split_rhat(chains)).item();                     // below 1.01?
 //   const Measured first = chain_mean(select(chains.draws, 2, 0));  // a mean and its standard error
 
 #include <cstdint>
@@ -51,6 +51,11 @@ Tensor split_rhat(const Tensor& draws, ChainScale scale = ChainScale::ranks);
 /// they are positive, and made to fall (Geyer 1992, initial monotone sequence). At most n·log₁₀ n. On
 /// ranks it is the "bulk" effective sample size; on values, what the standard error of a mean needs.
 Tensor effective_sample_size(const Tensor& draws, ChainScale scale = ChainScale::ranks);
+
+inline Tensor split_rhat(const Chains& chains) { return split_rhat(chains.draws); }
+inline Tensor effective_sample_size(const Chains& chains) {
+  return effective_sample_size(chains.draws);
+}
 
 /// Of each chain about its own mean, at lags 0 … lags:  [C, S, D] → f64 [C, lags + 1, D], or [C, S] →
 /// [C, lags + 1].  Σ_s (x_s − x̄)(x_s+t − x̄)/Σ_s (x_s − x̄)²; NaN for a constant chain. Throws Error also

@@ -407,6 +407,8 @@ TEST(LowRank, RefusesWhatItCannotAdapt) {
                "the rank is 9; it must be at least 1 and at most min(in, out) = 8");
   expect_error([&] { add_low_rank(model, "layers.0.*", {.rank = 2}, rng); },
                "adapts Linear; `layers.0.*` is also that of LayerNorm");
+  expect_error([&] { add_low_rank(model, "*.attention.query", {.rank = 2}, rng); },
+               "as the queries of attention, are adapted by LowRankUpdate(model.choose(");
   EXPECT_EQ(model.summary(), before);
   Sequential mixed(Linear({.in = 4, .out = 4}, rng), Activation(Nonlinearity::relu));
   expect_error([&] { add_low_rank(mixed, "layers.*", {.rank = 2}, rng); },

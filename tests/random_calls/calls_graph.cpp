@@ -76,6 +76,10 @@ void add_sweeps(CallTable& table) {
     const Tensor x = d.floating(), y = d.chance(0.7) ? sum(x * x) : d.floating();
     return grad(y, x, {.retain_graph = true, .create_graph = d.flag(), .allow_unused = d.flag()});
   });
+  table.add("grad", [](Draw& d) {
+    const Tensor x = d.floating(), y = d.chance(0.7) ? sum(x * x) : d.floating();
+    return grad({y}, {x, d.floating()}, {.retain_graph = true, .allow_unused = d.chance(0.8)});
+  });
   table.add("DetectAnomaly", [](Draw& d) {
     const DetectAnomaly watch;
     const Tensor x = d.floating();
@@ -107,16 +111,18 @@ void add_recording(CallTable& table) {
     const Tensor x = d.floating();
     const std::size_t place = static_cast<std::size_t>(d.say(d.chance(0.7) ? 0 : d.below(6)));
     const Tensor other = d.chance(0.8) ? x.detach() : d.tensor();
-    return record_joint("mine", x * 2.0, {x}, [place, other](const Tensor& g, GradientSink& sink) {
-      if (sink.needs(place)) sink.give(place, g * other);
-    });
+    return record_joint("mine", x * 2.0, {x},
+                        [place, other](const Tensor& g, detail::GradientSink& sink) {
+                          if (sink.needs(place)) sink.give(place, g * other);
+                        });
   });
   table.add("record_joint", [](Draw& d) {
     const Tensors inputs = d.several(0, 3);
     const std::size_t place = static_cast<std::size_t>(d.say(d.below(4)));
     const Tensor y = d.floating();
-    return record_joint("mine", y.detach(), std::span(inputs),
-                        [place](const Tensor& g, GradientSink& sink) { sink.give(place, g); });
+    return record_joint(
+        "mine", y.detach(), std::span(inputs),
+        [place](const Tensor& g, detail::GradientSink& sink) { sink.give(place, g); });
   });
   table.add("saved", [](Draw& d) { return *saved(d.tensor()); });
   table.add("saved_for", [](Draw& d) {
@@ -151,7 +157,11 @@ void add_functions(CallTable& table) {
     const Tensors x = few(d, d.floating_dtype());
     Tensors tangents;
     for (const Tensor& t : x) tangents.push_back(d.chance(0.9) ? ones_like(t) : d.tensor());
-    const JvpResult r = jvp(f, x, tangents);
+    const bool nested = d.flag();
+    const auto along = [&](const Tensors& in) {
+      return nested ? jvp(f, in, tangents).tangent : f(in);
+    };
+    const JvpResult r = jvp(along, x, tangents);
     return Tensors{r.output, r.tangent};
   });
   table.add("make_dual", [](Draw& d) {
@@ -169,10 +179,14 @@ void add_functions(CallTable& table) {
   });
   table.add("vmap", [](Draw& d) {
     const TensorFunction f = some_function(d);
-    const std::int64_t kind = d.say(d.below(3));
+    const std::int64_t kind = d.say(d.below(5));
     const TensorsFunction several = [&](const Tensors& x) {
       if (kind == 0) return Tensors{};
-      return kind == 1 ? Tensors{f(x), x[0]} : Tensors{vjp(f, x, ones_like(f(x))).gradients};
+      if (kind == 1) return Tensors{f(x), x[0]};
+      if (kind == 2) return Tensors{vjp(f, x, ones_like(f(x))).gradients};
+      if (kind == 3) return Tensors{vmap(f, x)};
+      Generator rng(1);
+      return Tensors{f(x) + normal(x[0].shape(), rng, x[0].dtype())};
     };
     return vmap(several, few(d, d.floating_dtype()));
   });

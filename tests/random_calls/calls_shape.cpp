@@ -15,8 +15,8 @@ Slice range(Draw& d) {
   return s;
 }
 
-std::vector<Index> index_list(Draw& d) {
-  std::vector<Index> list;
+std::vector<AxisIndex> index_list(Draw& d) {
+  std::vector<AxisIndex> list;
   const int rank = d.subject().defined() ? d.subject().rank() : 2;
   const std::int64_t n = d.chance(0.05) ? d.below(10) : d.below(rank + 1);
   for (std::int64_t i = 0; i < n; ++i) {
@@ -119,6 +119,12 @@ void add_shape_calls(CallTable& table) {
   table.add(
       "split", [](const Tensor& x, std::int64_t n, int a) { return split(x, n, a); }, perhaps_giant,
       size, axis);
+  table.add(
+      "split",
+      [](const Tensor& x, std::int64_t n, int a) {
+        return split(x, {n, 1}, a);
+      },
+      perhaps_giant, size, axis);
   table.add("tile", tile, perhaps_giant, count_list);
   table.add("pad", padded);
   table.add("tril", tril, perhaps_giant, integer);

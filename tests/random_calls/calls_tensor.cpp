@@ -128,19 +128,6 @@ void add_members(CallTable& table) {
 }
 
 void add_shapes(CallTable& table) {
-  table.add("contiguous_strides", [](Draw& d) { contiguous_strides(d.small_shape()); });
-  table.add(
-      "checked_count", [](const Shape& s) { return checked_count("random", s); }, any_shape);
-  table.add(
-      "checked_sum", [](std::int64_t a, std::int64_t b) { return checked_sum("random", a, b); },
-      integer, integer);
-  table.add(
-      "checked_product",
-      [](std::int64_t a, std::int64_t b) { return checked_product("random", a, b); }, integer,
-      integer);
-  table.add("normalize_axis", [](Draw& d) {
-    return normalize_axis("random", d.axis(), static_cast<int>(d.below(9)));
-  });
   table.add(
       "broadcast_shapes", [](const Shape& a, const Shape& b) { broadcast_shapes("random", a, b); },
       any_shape, any_shape);
@@ -167,7 +154,6 @@ void add_tensor_calls(CallTable& table) {
 }
 
 void add_random_calls(CallTable& table) {
-  table.add("replaying", [](Draw&) { return replaying(); });
   const auto draws = [&](const char* name, auto draw) {
     table.add(name, [draw](Draw& d) {
       Generator rng(d.seed());
@@ -185,6 +171,8 @@ void add_random_calls(CallTable& table) {
     const double mean = d.number(), stddev = d.number();
     return normal(shape, rng, mean, stddev, d.dtype());
   });
+  draws("uniform", [](Draw& d, Generator& rng) { return uniform(d.shape(), rng, d.dtype()); });
+  draws("normal", [](Draw& d, Generator& rng) { return normal(d.shape(), rng, d.dtype()); });
   draws("truncated_normal", [](Draw& d, Generator& rng) {
     const Shape shape = d.shape();
     const double mean = d.number(), stddev = d.number(), bound = d.number();

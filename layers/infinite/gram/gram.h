@@ -13,7 +13,6 @@
 // result: all call it with the same arguments. A checkpoint then stands on a file system that all see.
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -54,7 +53,7 @@ struct GramOptions {
   /// A folder (made if it is missing) that finished tiles are stored in. A later call with the same
   /// inputs, model and options takes up what is there, also after the process was killed. One run
   /// at a time: a second one in the same folder is an Error. The caller removes it. Empty: none.
-  std::filesystem::path checkpoint = {};
+  std::string checkpoint = {};
   double checkpoint_seconds = 10;  ///< Work that a file holds, about; 0: a tile.
   /// Called by one thread at a time. What it throws ends the computation and comes out of gram().
   std::function<void(const GramProgress&)> progress = {};
@@ -98,6 +97,14 @@ Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, const GramOption
 /// result is symmetric exactly; on and above the diagonal it has the bits of gram(limit, a, a)
 /// (save for layers that tell whether two inputs are the same: Kernel::same).
 Gram gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});
+
+/// The kernels that `get` names alone.
+inline Gram gram(const Limit& limit, const Inputs& a, Get get) {
+  return gram(limit, a, GramOptions{.get = get});
+}
+inline Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, Get get) {
+  return gram(limit, a, b, GramOptions{.get = get});
+}
 
 /// Each input with itself: the diagonals of gram(limit, x), [N] (or [N, T, T] …), in time that grows
 /// with N. Where the model draws, name the landmarks that the other matrices have

@@ -45,7 +45,7 @@ Sequential transformer(Weighting zeta, double query_key = 1.2,
                                     .bias_std = 0.1},
                           .limit_draws = draws},
                          rng),
-      MeanPool(), Linear({.in = 8, .out = 1, .parameterization = in_ntk}, rng));
+      MeanPositions(), Linear({.in = 8, .out = 1, .parameterization = in_ntk}, rng));
 }
 
 struct Data {
@@ -62,7 +62,7 @@ struct Data {
 TEST(Predict, IsTheGaussianProcessOfTheLimit) {
   const Sequential net = transformer(Weighting::identity);
   const Data d(9, 4, 2);
-  const Predicted y = predict(net, d.train, d.targets, d.test, {.noise = 0.2});
+  const Predicted y = predict(net, d.train, d.targets, d.test, {.relative_noise = 0.2});
   const Tensor k = limit(net)(d.train, Get::nngp).nngp;
   const Tensor cross = limit(net)(d.test, d.train, Get::nngp).nngp;
   const Tensor self = diagonal(limit(net)(d.test, Get::nngp).nngp);
@@ -70,7 +70,7 @@ TEST(Predict, IsTheGaussianProcessOfTheLimit) {
   EXPECT_EQ(y.relative_noise, 0.2);
   EXPECT_NEAR(y.noise, 0.2 * unit * y.amplitude, 1e-14);
   const GaussianProcess process(y.amplitude * k, d.targets, {.noise = y.noise});
-  const Prediction expected = process.predict(y.amplitude * cross, y.amplitude * self);
+  const GpPrediction expected = process.predict(y.amplitude * cross, y.amplitude * self);
   test::expect_near(y.mean, expected.mean, 1e-9);
   test::expect_near(y.covariance, expected.covariance, 1e-9);
   EXPECT_NEAR(y.log_marginal_likelihood, process.log_marginal_likelihood(), 1e-8);
@@ -83,15 +83,16 @@ TEST(Predict, IsTheGaussianProcessOfTheLimit) {
 // The best noise with the best amplitude: as good as any that a fine search of refits finds.
 TEST(Predict, ChoosesNoiseAndAmplitude) {
   const test::Problem p(14, 1, 2);
-  for (const Evidence by : {Evidence::leave_one_out, Evidence::marginal_likelihood}) {
+  for (const NoiseCriterion by :
+       {NoiseCriterion::leave_one_out, NoiseCriterion::marginal_likelihood}) {
     const NoiseChoice choice = choose_noise(3 * p.train, p.targets, by);
     const auto density = [&](double noise, double amplitude) {
       const GaussianProcess process(amplitude * p.train, p.targets,
                                     {.noise = amplitude * noise, .jitter = 0});
-      return by == Evidence::leave_one_out ? process.leave_one_out().log_density
-                                           : process.log_marginal_likelihood();
+      return by == NoiseCriterion::leave_one_out ? process.leave_one_out().log_density
+                                                 : process.log_marginal_likelihood();
     };
-    EXPECT_NEAR(choice.log_density, density(choice.noise, choice.amplitude), 1e-8);
+    EXPECT_NEAR(choice.log_density, density(choice.relative_noise, choice.amplitude), 1e-8);
     for (double noise = 1e-5; noise < 10; noise *= 1.2)
       for (const double factor : {0.8, 1.0, 1.25})
         EXPECT_LE(density(noise, factor * choice.amplitude), choice.log_density + 1e-5);
@@ -101,11 +102,12 @@ TEST(Predict, ChoosesNoiseAndAmplitude) {
 TEST(Predict, WithTheNtkIsTheEndOfTraining) {
   const Sequential net = transformer(Weighting::identity);
   const Data d(8, 3, 1);
-  const Predicted y = predict(net, d.train, d.targets, d.test, {.kernel = Get::ntk, .noise = 0.1});
+  const Predicted y =
+      predict(net, d.train, d.targets, d.test, {.kernel = Get::ntk, .relative_noise = 0.1});
   const infinite::Kernel k = limit(net)(d.train), cross = limit(net)(d.test, d.train),
                          test = limit(net)(d.test);
   const GradientFlow flow(k.ntk, d.targets, {.jitter = 0.1 + 1e-8});
-  const Prediction expected =
+  const GpPrediction expected =
       flow.ensemble(infinite_time, cross.ntk, {k.nngp, cross.nngp, diagonal(test.nngp)});
   test::expect_near(y.mean, expected.mean, 1e-9);
   // In units of what explains the targets.
@@ -132,7 +134,8 @@ TEST(Predict, OfASingularKernelIsFinite) {
   const Sequential net = transformer(Weighting::identity);
   const Tensor twice = concat({d.train, d.train}, 0), targets = concat({d.targets, d.targets}, 0);
   for (const Get kernel : {Get::nngp, Get::ntk}) {
-    const Predicted y = predict(net, twice, targets, d.test, {.kernel = kernel, .noise = 0});
+    const Predicted y =
+        predict(net, twice, targets, d.test, {.kernel = kernel, .relative_noise = 0});
     for (const Tensor& x : {y.mean, y.covariance, y.left_out.variance})
       EXPECT_TRUE(test::finite(x));
     EXPECT_TRUE(std::isfinite(y.log_marginal_likelihood + y.left_out.log_density));
@@ -147,7 +150,7 @@ TEST(Predict, KeepsFinishedTiles) {
   const Sequential net = transformer(Weighting::identity);
   const auto folder =
       std::filesystem::temp_directory_path() / ("ladon_predict_" + std::to_string(getpid()));
-  PredictOptions options{.noise = 0.1};
+  PredictOptions options{.relative_noise = 0.1};
   const Predicted plain = predict(net, d.train, d.targets, d.test, options);
   options.gram.checkpoint = folder;
   for (int run = 0; run < 2; ++run)
@@ -166,15 +169,15 @@ TEST(Predict, RefusesWhatDoesNotFit) {
   test::expect_error([&] { predict(net, d.train, zeros({5}, f64), d.test); }, "targets are 0");
   test::expect_error([&] { predict(net, d.train, 1e200 * d.targets, d.test); }, "no amplitude");
   test::expect_error([&] { predict(net, d.train, d.targets, {}); }, "test inputs are undefined");
-  Sequential plain(MeanPool(), Linear({.in = 3, .out = 1, .parameterization = in_ntk}, rng));
+  Sequential plain(MeanPositions(), Linear({.in = 3, .out = 1, .parameterization = in_ntk}, rng));
   test::expect_error(
       [&] {
         predict(plain, zeros({5, 4, 3}, f64), d.targets, d.test);
       },
       "mean of the kernel's diagonal is 0");
-  test::expect_error([&] { choose_noise(-eye(3, f64), ones({3}, f64), Evidence::leave_one_out); },
-                     "is -1");
-  test::expect_error([&] { predict(net, d.train, d.targets, d.test, {.noise = -1}); },
+  test::expect_error(
+      [&] { choose_noise(-eye(3, f64), ones({3}, f64), NoiseCriterion::leave_one_out); }, "is -1");
+  test::expect_error([&] { predict(net, d.train, d.targets, d.test, {.relative_noise = -1}); },
                      "must not be negative");
 }
 
@@ -269,7 +272,7 @@ TEST(LearnHyperparameters, ExplainTargetsAsWellAsTheTruth) {
   Sequential net = transformer(Weighting::identity, 0.4);
   int told = 0;
   const NoGrad off;  // the gradients are its own affair
-  const Learned learned = learn_hyperparameters(
+  const LearnedHyperparameters learned = learn_hyperparameters(
       net, x, y, {.steps = 60, .progress = [&](const LearningStep&) { ++told; }});
   EXPECT_EQ(told, 61);
   EXPECT_LT(learned.steps.front().log_likelihood, expected - 10);
@@ -293,7 +296,7 @@ TEST(LearnHyperparameters, TellHowLikelyTheBestIsWithoutBias) {
   for (std::uint64_t run = 0; run < 24; ++run) {
     LimitDraws draws{.samples = 2, .coordinates = 3, .seed = run};
     Sequential net = transformer(Weighting::softmax, 3, draws);
-    const Learned learned =
+    const LearnedHyperparameters learned =
         learn_hyperparameters(net, d.train, d.targets, {.steps = 12, .gram = {.replicates = 2}});
     EXPECT_EQ(learned.steps.at(static_cast<std::size_t>(learned.best.step)).noise,
               learned.best.noise);
@@ -315,7 +318,7 @@ TEST(LearnHyperparameters, LeaveTheModelAsItWasWhereTheyFail) {
   for (std::size_t i = 0; i < before.size(); ++i)
     EXPECT_EQ(before[i].second.item(), after[i].second.item());
   Generator rng(1);
-  Sequential plain(MeanPool(), Linear({.in = 3, .out = 1}, rng));
+  Sequential plain(MeanPositions(), Linear({.in = 3, .out = 1}, rng));
   test::expect_error([&] { learn_hyperparameters(plain, d.train, d.targets); },
                      "no hyper-parameter");
 }
