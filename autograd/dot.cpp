@@ -11,11 +11,11 @@ namespace ladon {
 namespace {
 
 /// All nodes that `output` depends on, itself included, by their number: inputs before users.
-std::map<std::uint64_t, Node*> nodes_of(const Tensor& output) {
-  std::map<std::uint64_t, Node*> found;
-  std::vector<Node*> stack{output.history().get()};
+std::map<std::uint64_t, detail::Node*> nodes_of(const Tensor& output) {
+  std::map<std::uint64_t, detail::Node*> found;
+  std::vector<detail::Node*> stack{output.history().get()};
   while (!stack.empty()) {
-    Node* node = stack.back();
+    detail::Node* node = stack.back();
     stack.pop_back();
     if (!found.emplace(node->number(), node).second) continue;
     for (const auto& input : node->inputs())
@@ -41,11 +41,11 @@ std::string quoted(const std::string& text) {
 std::string to_dot(const Tensor& output, const std::vector<std::pair<std::string, Tensor>>& names) {
   LADON_CHECK(output.requires_grad(), "to_dot",
               "the tensor records no history; there is no graph to draw");
-  std::map<const Node*, std::string> name_of;
+  std::map<const detail::Node*, std::string> name_of;
   for (const auto& [name, x] : names)
     if (x.requires_grad()) name_of.emplace(x.history().get(), name);
-  const std::map<std::uint64_t, Node*> nodes = nodes_of(output);
-  std::map<const Node*, std::size_t> place;
+  const std::map<std::uint64_t, detail::Node*> nodes = nodes_of(output);
+  std::map<const detail::Node*, std::size_t> place;
   for (const auto& [number, node] : nodes) place.emplace(node, place.size());
 
   std::ostringstream dot;

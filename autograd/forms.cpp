@@ -14,7 +14,7 @@ int count(const std::map<std::string, int>& counts, const std::string& name) {
 
 }  // namespace
 
-bool detail::take_fast(const char* name, std::initializer_list<Input> inputs) {
+bool detail::take_fast(const char* name, std::initializer_list<detail::Input> inputs) {
   const bool fast = !detail::modes.composing && !recorded(inputs);
   if (CountForms* counting = detail::modes.watchers.counting)
     ++(fast ? counting->fast_ : counting->composed_)[name];

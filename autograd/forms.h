@@ -29,8 +29,8 @@ bool take_fast(const char* name, std::initializer_list<Input> inputs);
 ///
 /// Each name has a row in tests/layers/infinite/pairs_table.cpp; a test holds the two forms together.
 template <class Fast, class Composed>
-auto fast_or_composed(const char* name, std::initializer_list<Input> inputs, const Fast& fast,
-                      const Composed& composed) {
+auto fast_or_composed(const char* name, std::initializer_list<detail::Input> inputs,
+                      const Fast& fast, const Composed& composed) {
   return detail::take_fast(name, inputs) ? fast() : composed();
 }
 
@@ -49,7 +49,7 @@ class CountForms : private detail::Scoped<CountForms*> {
   int composed(const std::string& name) const;
 
  private:
-  friend bool detail::take_fast(const char* name, std::initializer_list<Input> inputs);
+  friend bool detail::take_fast(const char* name, std::initializer_list<detail::Input> inputs);
   std::map<std::string, int> fast_, composed_;
 };
 

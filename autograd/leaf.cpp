@@ -91,7 +91,7 @@ void Leaf::check_in_place(const char* operation) const {
 }
 
 std::vector<LeafUse> leaves_of(const Tensor& output) {
-  std::unordered_set<const Node*> seen;
+  std::unordered_set<const detail::Node*> seen;
   std::vector<LeafUse> leaves, stack{{output.history(), ""}};
   while (!stack.empty()) {
     const LeafUse at = std::move(stack.back());

@@ -25,11 +25,11 @@ struct Rewrite {
 };
 
 /// A leaf has no inputs, and keeps its gradient. Its gradient may be added to by several threads.
-class Leaf final : public Node {
+class Leaf final : public detail::Node {
  public:
   explicit Leaf(const Tensor& x) : Node("leaf", x) {}
-  std::span<std::shared_ptr<Node>> inputs() override { return {}; }
-  void backward(const Tensor&, GradientSink&) override {}
+  std::span<std::shared_ptr<detail::Node>> inputs() override { return {}; }
+  void backward(const Tensor&, detail::GradientSink&) override {}
   void release() override {}
 
   /// The leaf that x is, or null.
@@ -73,7 +73,7 @@ class Leaf final : public Node {
 
 /// A leaf that something depends on, and the operation that uses it.
 struct LeafUse {
-  std::shared_ptr<Node> leaf;
+  std::shared_ptr<detail::Node> leaf;
   const char* used_by;
 };
 /// The leaves that `output` depends on, each once; none for a tensor without history.

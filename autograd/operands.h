@@ -14,8 +14,9 @@
 namespace ladon {
 
 /// Throws Error where an operand is an undefined tensor.
-inline void check_defined(std::string_view operation, std::initializer_list<Input> operands) {
-  for (const Input& x : operands)
+inline void check_defined(std::string_view operation,
+                          std::initializer_list<detail::Input> operands) {
+  for (const detail::Input& x : operands)
     LADON_CHECK(x.tensor->defined(), operation, "an operand is undefined");
 }
 

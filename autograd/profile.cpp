@@ -85,7 +85,7 @@ std::size_t Profile::row_of(const std::vector<std::string>& module, const char* 
 }
 
 // What the rules of a gradient record belongs to that gradient.
-void Profile::record(const Node& node, const Tensor& result) {
+void Profile::record(const detail::Node& node, const Tensor& result) {
   if (gradients_ > 0 || node.operation() == std::string_view("leaf")) return;
   const std::vector<std::string> outside;
   const std::size_t at =
@@ -111,7 +111,7 @@ void Profile::leave(int depth) {
   last_ = Clock::now();
 }
 
-Profile::Gradient::Gradient(const Node& node) {
+Profile::Gradient::Gradient(const detail::Node& node) {
   if (!profiled_) return;
   const std::shared_ptr<Profile> profile = latest();
   profile_ = profile;

@@ -15,7 +15,9 @@
 
 namespace ladon {
 
+namespace detail {
 class Node;
+}  // namespace detail
 
 /// While one is alive, the operations that are recorded on this thread are counted and timed, and
 /// their gradients where backward() or grad() computes them on this thread:
@@ -58,7 +60,7 @@ class Profile {
 
   /// The one that counts on this thread, or null.
   static Profile* current() { return profiled_ ? latest().get() : nullptr; }
-  void record(const Node& node, const Tensor& result);
+  void record(const detail::Node& node, const Tensor& result);
   /// A layer is called inside of `depth` others; its call ends.
   void enter(int depth, std::vector<std::string> module);
   void leave(int depth);
@@ -66,7 +68,7 @@ class Profile {
   /// Times one gradient while it is alive; nothing without a profile.
   class Gradient {
    public:
-    explicit Gradient(const Node& node);
+    explicit Gradient(const detail::Node& node);
     ~Gradient();
     Gradient(const Gradient&) = delete;
     Gradient& operator=(const Gradient&) = delete;

@@ -30,7 +30,7 @@ kernels::Windows windows_on(std::string_view operation, const Shape& positions, 
                           ? w.before
                           : one_an_axis(operation, "after", numbers.after, axes, 0, 0);
   for (int a = 0; a < axes; ++a) {
-    const std::int64_t room = checked_sum(operation, positions[a], w.before[a] + after[a]);
+    const std::int64_t room = detail::checked_sum(operation, positions[a], w.before[a] + after[a]);
     const std::int64_t extent = (w.size[a] - 1) * w.dilation[a] + 1;
     LADON_CHECK(extent <= room, operation, "a window of ", w.size[a],
                 w.dilation[a] == 1 ? "" : " (dilated)", " does not fit on ", positions[a],

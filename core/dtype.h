@@ -61,15 +61,16 @@ struct BFloat16 {
 
 /// The C++ types of elements that are computed with …
 template <class T>
-concept Element = std::is_same_v<T, bool> || std::is_same_v<T, std::int64_t> ||
+concept ComputedElement = std::is_same_v<T, bool> || std::is_same_v<T, std::int64_t> ||
     std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 /// … and of all that a tensor stores.
 template <class T>
-concept Stored = Element<T> || std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+concept StoredElement =
+    ComputedElement<T> || std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
 /// The DType of a C++ type.
-template <Stored T>
+template <StoredElement T>
 constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, bool>) return DType::boolean;
   if constexpr (std::is_same_v<T, std::int64_t>) return DType::i64;

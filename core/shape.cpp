@@ -23,7 +23,9 @@ Shape Shape::filled(int rank, std::int64_t size) {
   return shape;
 }
 
-std::int64_t Shape::at(int axis) const { return sizes_[normalize_axis("shape", axis, rank_)]; }
+std::int64_t Shape::at(int axis) const {
+  return sizes_[detail::normalize_axis("shape", axis, rank_)];
+}
 
 std::int64_t Shape::count() const {
   std::uint64_t n = 1;  // of a shape that no tensor can have the product wraps around
@@ -66,7 +68,7 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape) {
   return out << ']';
 }
 
-Shape contiguous_strides(const Shape& shape) {
+Shape detail::contiguous_strides(const Shape& shape) {
   Shape strides = shape;
   std::int64_t step = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
@@ -76,7 +78,7 @@ Shape contiguous_strides(const Shape& shape) {
   return strides;
 }
 
-std::int64_t checked_count(std::string_view operation, const Shape& shape) {
+std::int64_t detail::checked_count(std::string_view operation, const Shape& shape) {
   std::int64_t n = 1;
   for (const std::int64_t size : shape) {
     LADON_CHECK(size >= 0, operation, "a size is negative in shape ", shape);
@@ -87,7 +89,7 @@ std::int64_t checked_count(std::string_view operation, const Shape& shape) {
   return shape.count();
 }
 
-std::int64_t checked_sum(std::string_view operation, std::int64_t a, std::int64_t b) {
+std::int64_t detail::checked_sum(std::string_view operation, std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   const bool overflow = __builtin_add_overflow(a, b, &sum);
   LADON_CHECK(!overflow && sum <= max_count && sum >= -max_count, operation, "a size of ", a, " + ",
@@ -95,7 +97,7 @@ std::int64_t checked_sum(std::string_view operation, std::int64_t a, std::int64_
   return sum;
 }
 
-std::int64_t checked_product(std::string_view operation, std::int64_t a, std::int64_t b) {
+std::int64_t detail::checked_product(std::string_view operation, std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   const bool overflow = __builtin_mul_overflow(a, b, &product);
   LADON_CHECK(!overflow && product <= max_count && product >= -max_count, operation, "a size of ",
@@ -103,7 +105,7 @@ std::int64_t checked_product(std::string_view operation, std::int64_t a, std::in
   return product;
 }
 
-int normalize_axis(std::string_view operation, int axis, int rank) {
+int detail::normalize_axis(std::string_view operation, int axis, int rank) {
   LADON_CHECK(axis >= -rank && axis < rank, operation, "axis ", axis,
               " is out of range for a tensor of ", rank, rank == 1 ? " axis" : " axes");
   return axis < 0 ? axis + rank : axis;

@@ -53,14 +53,20 @@ class Shape {
 /// "[2, 3]".
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
+namespace detail {
+
 /// Row-major strides, in elements.
 Shape contiguous_strides(const Shape& shape);
+
+}  // namespace detail
 
 // Sizes that come from outside (a file, a user) go through these three before anything is computed
 // with them. What they let pass can be multiplied, in elements or in bytes, without a second look.
 
 /// The most elements a tensor may have: 2⁶⁰ − 1, so that bytes fit in 63 bits.
 inline constexpr std::int64_t max_count = (std::int64_t{1} << 60) - 1;
+
+namespace detail {
 
 /// Element count of a shape. Throws Error on a negative size, or where the product of the sizes that
 /// are not 0 is above max_count: strides of an empty tensor must fit too.
@@ -72,6 +78,8 @@ std::int64_t checked_product(std::string_view operation, std::int64_t a, std::in
 
 /// Maps an axis in [−rank, rank) to [0, rank); throws Error otherwise.
 int normalize_axis(std::string_view operation, int axis, int rank);
+
+}  // namespace detail
 
 /// The shape two operands broadcast to (NumPy's rule: aligned at the right, 1 stretches).
 /// Throws Error naming both shapes where they do not fit.

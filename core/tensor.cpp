@@ -30,7 +30,7 @@ Tensor::Tensor(Storage storage, DType dtype, const Shape& shape, const Shape& st
   LADON_CHECK(shape.rank() == strides.rank(), "tensor", "shape ", shape, " and strides ", strides,
               " have different numbers of axes");
   bool fits = std::all_of(shape.begin(), shape.end(), [](std::int64_t n) { return n >= 0; });
-  const bool empty = fits && checked_count("tensor", shape) == 0;
+  const bool empty = fits && detail::checked_count("tensor", shape) == 0;
   std::int64_t first = offset, last = offset;
   for (int i = 0; i < shape.rank(); ++i) {
     std::int64_t span = 0, &end = strides[i] < 0 ? first : last;
@@ -163,8 +163,8 @@ template std::vector<float> Tensor::to_vector<float>() const;
 template std::vector<double> Tensor::to_vector<double>() const;
 
 Tensor empty(const Shape& shape, DType dtype) {
-  const auto count = static_cast<std::size_t>(checked_count("empty", shape));
-  return Tensor(Storage(count * item_size(dtype)), dtype, shape, contiguous_strides(shape));
+  const auto count = static_cast<std::size_t>(detail::checked_count("empty", shape));
+  return Tensor(Storage(count * item_size(dtype)), dtype, shape, detail::contiguous_strides(shape));
 }
 
 namespace {
@@ -257,16 +257,25 @@ Tensor tensor(std::initializer_list<double> values, DType dtype) {
   return tensor(values, {static_cast<std::int64_t>(values.size())}, dtype);
 }
 
+namespace {
+
+void check_count(const char* operation, const Shape& shape, std::size_t given) {
+  LADON_CHECK(detail::checked_count(operation, shape) == static_cast<std::int64_t>(given),
+              operation, "shape ", shape, " holds ", shape.count(), " elements, but ", given,
+              " were given");
+}
+
+}  // namespace
+
 Tensor tensor(std::initializer_list<double> values, const Shape& shape, DType dtype) {
+  check_count("tensor", shape, values.size());
   for (const double value : values) check_holds("tensor", dtype, value);
   return kernels::cast(from_vector(std::vector<double>(values), shape), dtype);
 }
 
-template <Element T>
+template <ComputedElement T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape) {
-  LADON_CHECK(checked_count("tensor", shape) == static_cast<std::int64_t>(values.size()), "tensor",
-              "shape ", shape, " holds ", shape.count(), " elements, but ", values.size(),
-              " were given");
+  check_count("from_vector", shape, values.size());
   Tensor x = empty(shape, dtype_of<T>());
   std::copy(values.begin(), values.end(), x.mutable_data<T>());
   return x;

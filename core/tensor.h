@@ -20,8 +20,10 @@ namespace ladon {
 
 // A tensor's place in the autograd graph, and its tangent in forward mode (autograd/record.h). Core
 // never looks inside.
+namespace detail {
 class Node;
 struct Tangent;
+}  // namespace detail
 
 /// An n-dimensional array. Copying a Tensor copies the handle: both see the same elements. Views
 /// (slices, transposes, expansions) share storage too; element (i, j, …) stands at
@@ -130,12 +132,14 @@ class Tensor {
   /// The same elements without history and tangent: a constant.
   Tensor detach() const;
   /// Null for a constant; a frozen leaf keeps its own.
-  const std::shared_ptr<Node>& history() const& { return history_; }
-  std::shared_ptr<Node> history() && { return std::move(history_); }
-  void set_history(std::shared_ptr<Node> history) { history_ = std::move(history); }
+  const std::shared_ptr<detail::Node>& history() const& { return history_; }
+  std::shared_ptr<detail::Node> history() && { return std::move(history_); }
+  void set_history(std::shared_ptr<detail::Node> history) { history_ = std::move(history); }
   /// Null but for a dual number (autograd/forward.h).
-  const std::shared_ptr<const Tangent>& tangent() const { return tangent_; }
-  void set_tangent(std::shared_ptr<const Tangent> tangent) { tangent_ = std::move(tangent); }
+  const std::shared_ptr<const detail::Tangent>& tangent() const { return tangent_; }
+  void set_tangent(std::shared_ptr<const detail::Tangent> tangent) {
+    tangent_ = std::move(tangent);
+  }
 
  private:
   void check_dtype(DType wanted) const;
@@ -149,8 +153,8 @@ class Tensor {
   double number_item() const;
 
   Storage storage_;
-  std::shared_ptr<Node> history_;
-  std::shared_ptr<const Tangent> tangent_;
+  std::shared_ptr<detail::Node> history_;
+  std::shared_ptr<const detail::Tangent> tangent_;
   Shape shape_;
   Shape strides_;
   std::int64_t offset_ = 0;
@@ -188,7 +192,7 @@ Tensor eye(std::int64_t n, DType dtype = f32);
 Tensor tensor(std::initializer_list<double> values, DType dtype = f32);
 Tensor tensor(std::initializer_list<double> values, const Shape& shape, DType dtype = f32);
 /// From a vector of bool, std::int64_t, float or double; the dtype follows T.
-template <Element T>
+template <ComputedElement T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape);
 
 namespace detail {

@@ -38,7 +38,7 @@ Tensor transpose(const Tensor& x, int a, int b) {
 // straddle two groups cannot be a view.
 Tensor try_reshape(const Tensor& x, const Shape& shape) {
   if (x.contiguous() || x.count() == 0)
-    return window(x, shape, contiguous_strides(shape), x.offset());
+    return window(x, shape, detail::contiguous_strides(shape), x.offset());
   Shape sizes, steps;
   for (int i = 0; i < x.rank(); ++i) {
     if (x.shape()[i] == 1) continue;

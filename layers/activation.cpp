@@ -34,7 +34,7 @@ infinite::KernelNode limit_of(const std::string& layer, const DualFunction& f,
 // --- activations ---
 
 Activation::Activation(Nonlinearity f, std::optional<double> p) : function(f), parameter(p) {
-  checked_parameter(f, p);  // throws
+  detail::checked_parameter(f, p);  // throws
 }
 
 infinite::KernelNode Activation::limit(const infinite::KernelNode& k) const {
@@ -43,9 +43,10 @@ infinite::KernelNode Activation::limit(const infinite::KernelNode& k) const {
 }
 
 std::string Activation::describe() const {
-  return has_parameter(function) ? detail::join("Activation(", to_string(function), ", ",
-                                                checked_parameter(function, parameter), ")")
-                                 : detail::join("Activation(", to_string(function), ")");
+  return detail::has_parameter(function)
+             ? detail::join("Activation(", to_string(function), ", ",
+                            detail::checked_parameter(function, parameter), ")")
+             : detail::join("Activation(", to_string(function), ")");
 }
 
 // --- polynomials ---

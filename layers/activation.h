@@ -18,7 +18,7 @@ struct Activation : Layer {
 
   /// Throws Error for a parameter beside a function that has none.
   explicit Activation(Nonlinearity f, std::optional<double> parameter = {});
-  Tensor forward(const Tensor& x) const override { return apply(function, x, parameter); }
+  Tensor forward(const Tensor& x) const override { return activate(function, x, parameter); }
   bool per_position() const override { return true; }
   /// k' = E[φ(u)φ(v)], t' = t·E[φ'(u)φ'(v)], where (u, v) has the covariance k.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;

@@ -10,7 +10,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
 namespace {
@@ -22,7 +22,7 @@ Tensor product(const Tensor& x, double scale, const Tensor& weight, const Tensor
   const Tensor flat_bias = bias.defined() ? reshape(bias, {all}) : bias;
   const Tensor in = scale == 1 ? x : x * scale;
   const Tensor y = linear(in, flat_weight, flat_bias);  // [B,T,in] · [H·d,in]ᵀ → [B,T,H·d]
-  trace::product(in, y, bias.defined() ? 1 : 0);
+  ParameterUses::report_product(in, y, bias.defined() ? 1 : 0);
   return y;
 }
 
@@ -96,13 +96,13 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Gener
   const std::int64_t shared = o.kv_heads > 0 ? o.kv_heads : o.heads;
   const auto projection = [&](std::int64_t heads, std::int64_t rows, std::int64_t in,
                               std::int64_t more, bool output_of = false) {
-    const Shape shape{checked_product("MultiHeadAttention", heads, rows),
-                      checked_sum("MultiHeadAttention", in, more)};
+    const Shape shape{detail::checked_product("MultiHeadAttention", heads, rows),
+                      detail::checked_sum("MultiHeadAttention", in, more)};
     // The output sums over its rows, all others over their columns.
     const double drawn = init_stddev(init, shape);
     const double gain =
         output_of && drawn > 0 ? init_stddev(init, {shape[1], shape[0]}) / drawn : 1;
-    const Tensor matrix = initialize(init, shape, source, {.gain = gain}).detach();
+    const Tensor matrix = initialize(init, shape, {.gain = gain}, source).detach();
     return parameter(reshape(matrix, {heads, rows, shape[1]}));
   };
   query = projection(o.heads, width, o.dim, beside);
@@ -232,7 +232,7 @@ AttentionResult MultiHeadAttention::weigh(const AttentionHeads& h, const Attenti
   // [B,H,Tq,d] · [B,H,Tk,d]ᵀ → [B,H,Tq,Tk]
   const std::int64_t group = heads() / kv_heads();
   const Tensor logits = matmul(h.q * *o.scale, transpose(repeat_heads(h.k, group)));
-  Tensor weights = apply(form.weighting, bias.defined() ? logits + bias : logits);
+  Tensor weights = attention_weights(form.weighting, bias.defined() ? logits + bias : logits);
   if (o.mask.defined()) {
     LADON_CHECK(o.mask.dtype() == boolean, "MultiHeadAttention",
                 "an additive mask needs softmax weights; pass a boolean one");
@@ -255,7 +255,7 @@ Tensor MultiHeadAttention::combine(const Tensor& contexts) const {
   }
   const Tensor product = matmul(joined, reshape(output, {all, output.size(2)}));
   const Tensor y = bias.defined() ? product + bias : product;
-  trace::product(joined, y, bias_scale);
+  ParameterUses::report_product(joined, y, bias_scale);
   return y;
 }
 

@@ -37,7 +37,7 @@ std::string to_string(const AttentionForm& form) {
                       form.tied ? ", tied" : "");
 }
 
-Tensor apply(Weighting weighting, const Tensor& logits) {
+Tensor attention_weights(Weighting weighting, const Tensor& logits) {
   switch (weighting) {
     case Weighting::softmax:
       return softmax(logits, -1);

@@ -24,7 +24,7 @@ std::string_view to_string(Weighting weighting);
 /// "softmax", "identity", "relu" or "abs"; throws Error listing them otherwise.
 Weighting weighting_from_name(std::string_view name);
 /// ζ of logits [.., Tq, Tk]; softmax is over the last axis, and zero where all are −∞.
-Tensor apply(Weighting weighting, const Tensor& logits);
+Tensor attention_weights(Weighting weighting, const Tensor& logits);
 
 struct AttentionForm {
   AttentionScaling scaling = AttentionScaling::sqrt;

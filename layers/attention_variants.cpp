@@ -83,7 +83,7 @@ RelativeBias::RelativeBias(const RelativeBiasOptions& o, Generator& rng) : optio
               "RelativeBias", "needs heads, a multiple of ", 2 * sides,
               " buckets, and max_distance beyond half a direction's; got ", o.heads, ", ",
               o.buckets, ", ", o.max_distance);
-  weight = initialize(Init::normal, {o.buckets, o.heads}, rng, {.gain = o.stddev});
+  weight = initialize(Init::normal, {o.buckets, o.heads}, {.gain = o.stddev}, rng);
 }
 
 std::int64_t RelativeBias::bucket(std::int64_t ahead) const {

@@ -11,7 +11,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/random.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
 
@@ -58,8 +58,10 @@ Tensor BatchNorm::forward_masked(const Tensor& x, const Tensor& mask) const {
     return {batch_norm(x, centre, spread, w, b, eps), centre, spread};
   };
   const NormalizedBatch batch = normalized(weight, bias);
-  if (Trace::active() && weight.defined()) trace::affine(normalized({}, {}).y, batch.y);
-  if (training() && tracked && !replaying()) count(batch.mean.detach(), batch.var.detach(), n);
+  if (ParameterUses::active() && weight.defined())
+    ParameterUses::report_affine(normalized({}, {}).y, batch.y);
+  if (training() && tracked && !detail::replaying())
+    count(batch.mean.detach(), batch.var.detach(), n);
   return batch.y;
 }
 
@@ -70,9 +72,9 @@ void BatchNorm::count(const Tensor& centre, const Tensor& spread, std::int64_t n
   add_(num_batches_tracked, scalar(1, i64));
   const double newest = momentum.value_or(1 / num_batches_tracked.item());
   const double unbiased = static_cast<double>(n) / static_cast<double>(n - 1);
-  scale_(running_mean, 1 - newest);
+  mul_(running_mean, 1 - newest);
   add_(running_mean, cast(centre, running_mean.dtype()), newest);
-  scale_(running_var, 1 - newest);
+  mul_(running_var, 1 - newest);
   add_(running_var, cast(spread, running_var.dtype()), newest * unbiased);
 }
 

@@ -13,18 +13,18 @@ namespace {
 
 using infinite::KernelNode;
 
-std::vector<infinite::Branch> branches_of(const Container& c) {
+std::vector<infinite::Branch> branches_of(const LayerContainer& c) {
   std::vector<infinite::Branch> branches;
   for (const auto& layer : c.layers)
     branches.push_back({layer->describe(), [&layer](const KernelNode& k) { return (*layer)(k); }});
   return branches;
 }
 
-std::string list_of(const char* what, const Container& c) {
+std::string list_of(const char* what, const LayerContainer& c) {
   return detail::join(what, "(", c.layers.size(), c.layers.size() == 1 ? " layer)" : " layers)");
 }
 
-void check_branches(const Container& c) {
+void check_branches(const LayerContainer& c) {
   LADON_CHECK(!c.layers.empty(), c.describe(), "has no branches");
 }
 
@@ -34,7 +34,7 @@ KernelNode Identity::limit(const KernelNode& k) const { return k; }
 
 // --- Sequential ---
 
-bool Container::per_position() const {
+bool LayerContainer::per_position() const {
   return std::all_of(layers.begin(), layers.end(),
                      [](const Owned<Layer>& layer) { return layer->per_position(); });
 }
@@ -55,56 +55,56 @@ std::string Sequential::describe() const { return list_of("Sequential", *this); 
 
 // --- Sum ---
 
-Tensor Sum::forward_masked(const Tensor& x, const Tensor& mask) const {
+Tensor SumBranches::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_branches(*this);
   Tensor y = (*layers[0])(x, mask);
   for (std::size_t i = 1; i < layers.size(); ++i) y = y + (*layers[i])(x, mask);
   return y;
 }
 
-KernelNode Sum::limit(const KernelNode& k) const {
+KernelNode SumBranches::limit(const KernelNode& k) const {
   check_branches(*this);
   return infinite::sum(describe(), k, branches_of(*this));
 }
 
-std::string Sum::describe() const { return list_of("Sum", *this); }
+std::string SumBranches::describe() const { return list_of("SumBranches", *this); }
 
 // --- Product ---
 
-Tensor Product::forward_masked(const Tensor& x, const Tensor& mask) const {
+Tensor MultiplyBranches::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_branches(*this);
   Tensor y = (*layers[0])(x, mask);
   for (std::size_t i = 1; i < layers.size(); ++i) y = y * (*layers[i])(x, mask);
   return y;
 }
 
-KernelNode Product::limit(const KernelNode& k) const {
+KernelNode MultiplyBranches::limit(const KernelNode& k) const {
   check_branches(*this);
   return infinite::product(describe(), k, branches_of(*this));
 }
 
-std::string Product::describe() const { return list_of("Product", *this); }
+std::string MultiplyBranches::describe() const { return list_of("MultiplyBranches", *this); }
 
-// --- Concatenate ---
+// --- ConcatenateBranches ---
 
 namespace {
 
 /// Throws Error unless y has the width that branch i is said to have.
-void check_width(const Concatenate& c, std::size_t i, const Tensor& y) {
-  LADON_CHECK(y.rank() > 0 && y.size(-1) == c.widths[i], "Concatenate", "branch ", i, ", ",
+void check_width(const ConcatenateBranches& c, std::size_t i, const Tensor& y) {
+  LADON_CHECK(y.rank() > 0 && y.size(-1) == c.widths[i], "ConcatenateBranches", "branch ", i, ", ",
               c.layers[i]->describe(), ", should give ", c.widths[i], " channels, got shape ",
               y.shape());
 }
 
-void check_widths(const Concatenate& c) {
+void check_widths(const ConcatenateBranches& c) {
   check_branches(c);
-  LADON_CHECK(c.widths.size() == c.layers.size(), "Concatenate", "has ", c.layers.size(),
+  LADON_CHECK(c.widths.size() == c.layers.size(), "ConcatenateBranches", "has ", c.layers.size(),
               " branches, but ", c.widths.size(), " widths");
 }
 
 }  // namespace
 
-Tensor Concatenate::forward_masked(const Tensor& x, const Tensor& mask) const {
+Tensor ConcatenateBranches::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_widths(*this);
   std::vector<Tensor> parts;
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -114,7 +114,7 @@ Tensor Concatenate::forward_masked(const Tensor& x, const Tensor& mask) const {
   return concat(parts, -1);
 }
 
-KernelNode Concatenate::limit(const KernelNode& k) const {
+KernelNode ConcatenateBranches::limit(const KernelNode& k) const {
   check_widths(*this);
   std::vector<double> share;
   double total = 0;
@@ -123,7 +123,7 @@ KernelNode Concatenate::limit(const KernelNode& k) const {
   return infinite::concatenation(k, branches_of(*this), share);
 }
 
-std::string Concatenate::describe() const { return list_of("Concatenate", *this); }
+std::string ConcatenateBranches::describe() const { return list_of("ConcatenateBranches", *this); }
 
 // --- Residual ---
 

@@ -19,7 +19,7 @@ struct Identity : Layer {
 };
 
 /// Layers that are owned, given as values or as unique_ptr.
-struct Container : Layer {
+struct LayerContainer : Layer {
   std::vector<Owned<Layer>> layers;
 
   /// Adds a layer at the end.
@@ -30,7 +30,7 @@ struct Container : Layer {
 };
 
 /// One after the other:  Sequential net(Linear({.in = 4, .out = 64}, rng), Activation(…));
-struct Sequential : Container {
+struct Sequential : LayerContainer {
   template <class... L>
   explicit Sequential(L... list) {
     (append(std::move(list)), ...);
@@ -40,11 +40,11 @@ struct Sequential : Container {
   std::string describe() const override;
 };
 
-/// y = Σ_i branch_i(x):  a residual block is Sum(Identity(), Sequential(…)). The limit adds kernels,
+/// y = Σ_i branch_i(x):  a residual block is SumBranches(Identity(), Sequential(…)). The limit adds kernels,
 /// which holds where all branches but one end in random linear maps of their own (Error if not).
-struct Sum : Container {
+struct SumBranches : LayerContainer {
   template <class... L>
-  explicit Sum(L... list) {
+  explicit SumBranches(L... list) {
     (append(std::move(list)), ...);
   }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
@@ -55,9 +55,9 @@ struct Sum : Container {
 /// y = Π_i branch_i(x), elementwise: gates. The limit multiplies kernels, t' = Σ_i t_i Π_{j≠i} k_j,
 /// under the same condition as Sum's. The product is not Gaussian: a random linear map must stand
 /// between it and an activation.
-struct Product : Container {
+struct MultiplyBranches : LayerContainer {
   template <class... L>
-  explicit Product(L... list) {
+  explicit MultiplyBranches(L... list) {
     (append(std::move(list)), ...);
   }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
@@ -65,15 +65,15 @@ struct Product : Container {
   std::string describe() const override;
 };
 
-/// The channels of branches side by side:  Concatenate({8, 4}, branch_of_8, branch_of_4). The mean
+/// The channels of branches side by side:  ConcatenateBranches({8, 4}, branch_of_8, branch_of_4). The mean
 /// over channels of their kernels is the limit: k' = Σ_i (d_i/Σ_j d_j)·k_i, and so for t. Branches
 /// may be correlated; but what follows must be a random linear map, since the channels of different
 /// branches do not share one law.
-struct Concatenate : Container {
+struct ConcatenateBranches : LayerContainer {
   std::vector<std::int64_t> widths;  ///< d_i, the channels each branch gives (Error where not so).
 
   template <class... L>
-  explicit Concatenate(std::vector<std::int64_t> channels, L... list)
+  explicit ConcatenateBranches(std::vector<std::int64_t> channels, L... list)
       : widths(std::move(channels)) {
     (append(std::move(list)), ...);
   }

@@ -6,35 +6,35 @@
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/infinite/kernel/windows.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
 namespace {
 
 /// Elements of a patch: its taps, `channels` each.
-std::int64_t patch_size(const std::vector<Window>& windows, std::int64_t channels) {
+std::int64_t patch_size(const std::vector<SlidingWindow>& windows, std::int64_t channels) {
   std::int64_t size = channels;
-  for (const Window& w : windows) size = checked_product("Conv", size, w.size);
+  for (const SlidingWindow& w : windows) size = detail::checked_product("Conv", size, w.size);
   return size;
 }
 
 /// The windows of a layer with `axes` axes of positions.
-std::vector<Window> checked_windows(const char* name, int axes, const ConvOptions& o) {
+std::vector<SlidingWindow> checked_windows(const char* name, int axes, const ConvOptions& o) {
   LADON_CHECK(o.window.rank() == axes, name, "needs ", axes, " window size", axes == 1 ? "" : "s",
               ", got ", o.window);
   LADON_CHECK(o.in > 0 && o.out > 0, name, "sizes must be positive, got in = ", o.in,
               ", out = ", o.out);
   LADON_CHECK(o.groups > 0 && o.in % o.groups == 0 && o.out % o.groups == 0, name, o.groups,
               " groups do not share ", o.in, " channels and ", o.out, " outputs evenly");
-  return windows_of(name, {.size = o.window,
-                           .stride = o.stride,
-                           .padding = o.padding,
-                           .dilation = o.dilation,
-                           .before = o.before,
-                           .after = o.after});
+  return detail::windows_of(name, {.size = o.window,
+                                   .stride = o.stride,
+                                   .padding = o.padding,
+                                   .dilation = o.dilation,
+                                   .before = o.before,
+                                   .after = o.after});
 }
 
-LinearOptions on_patches_options(const ConvOptions& o, const std::vector<Window>& windows) {
+LinearOptions on_patches_options(const ConvOptions& o, const std::vector<SlidingWindow>& windows) {
   return {.in = patch_size(windows, o.in / o.groups),
           .out = o.out,
           .bias = o.bias,
@@ -67,11 +67,11 @@ Tensor Conv::forward_masked(const Tensor& x, const Tensor& mask) const {
   const int axes = static_cast<int>(windows.size());
   LADON_CHECK(x.rank() == axes + 2 && x.size(-1) == in(), name_, "expects [N, ",
               axes == 1 ? "T, " : "H, W, ", in(), "], got shape ", x.shape());
-  window_counts(name_, windows, x.shape().sub(1, x.rank() - 1), mask.defined());
-  const Surrounded seen = surround(zero_masked(name_, x, mask), windows);
-  if (Trace::active()) return of_patches(seen);
+  detail::window_counts(name_, windows, x.shape().sub(1, x.rank() - 1), mask.defined());
+  const detail::Surrounded seen = detail::surround(detail::zero_masked(name_, x, mask), windows);
+  if (ParameterUses::active()) return of_patches(seen);
   const bool standard = on_patches.parameterization() == Parameterization::standard;
-  Shape weight = sizes_of(windows);
+  Shape weight = detail::sizes_of(windows);
   weight.insert(0, on_patches.weight.size(0));
   weight.append(in() / groups);
   const WindowOptions& o = seen.options;
@@ -81,8 +81,8 @@ Tensor Conv::forward_masked(const Tensor& x, const Tensor& mask) const {
 }
 
 /// The same with patches and products that stand in the graph, for a trace: each group is a Linear.
-Tensor Conv::of_patches(const Surrounded& seen) const {
-  const Tensor patches = unfold(seen.x, sizes_of(windows), seen.options);
+Tensor Conv::of_patches(const detail::Surrounded& seen) const {
+  const Tensor patches = unfold(seen.x, detail::sizes_of(windows), seen.options);
   if (groups == 1) return on_patches(patches);
   Shape by_tap = patches.shape();
   by_tap[by_tap.rank() - 1] = patch_size(windows, 1);
@@ -94,7 +94,7 @@ Tensor Conv::of_patches(const Surrounded& seen) const {
     const Tensor x = flatten(share(taps, -1, i, groups), -2, -1);
     parts.push_back(linear(x, share(on_patches.weight, 0, i, groups),
                            bias.defined() ? share(bias, 0, i, groups) : bias));
-    trace::product(x, parts.back(), on_patches.bias_scale());
+    ParameterUses::report_product(x, parts.back(), on_patches.bias_scale());
   }
   return concat(parts, -1);
 }
@@ -105,7 +105,7 @@ infinite::KernelNode Conv::limit(const infinite::KernelNode& k) const {
               "with infinite::monte_carlo_kernel");
   const int axes = static_cast<int>(windows.size());
   const Shape before = k.positions;
-  const Shape counts = window_counts(name_, windows, before, k.masked);
+  const Shape counts = detail::window_counts(name_, windows, before, k.masked);
   const std::int64_t taps = patch_size(windows, 1);
   // The taps of a 2-D window are all pairs of a row and a column: their sum separates.
   const auto of_pairs = [=, this](const Tensor& block) {
@@ -120,7 +120,8 @@ infinite::KernelNode Conv::limit(const infinite::KernelNode& k) const {
     for (const std::int64_t size : before) split.append(size);
     Tensor sums = reshape(block, split);
     for (int i = 0; i < axes; ++i)
-      sums = window_sums(sums, sums.rank() - axes + i, windows[static_cast<std::size_t>(i)]);
+      sums =
+          detail::window_sums(sums, sums.rank() - axes + i, windows[static_cast<std::size_t>(i)]);
     return flatten(sums, -axes, -1);
   };
   const auto formula = [taps] {

@@ -30,7 +30,7 @@ struct ConvOptions {
 /// order, their channels side by side, zeros outside and at masked positions. With a mask the number
 /// of positions must stay (Error).
 struct Conv : Layer {
-  std::vector<Window> windows;
+  std::vector<SlidingWindow> windows;
   std::int64_t groups;
   Linear on_patches;  ///< weight [out, taps·in/groups], bias [out]
 
@@ -50,7 +50,7 @@ struct Conv : Layer {
 
  private:
   std::int64_t in() const;
-  Tensor of_patches(const Surrounded& seen) const;
+  Tensor of_patches(const detail::Surrounded& seen) const;
   const char* name_;
 };
 

@@ -6,7 +6,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
 
@@ -22,12 +22,13 @@ ConvTranspose::ConvTranspose(const char* name, int axes, const ConvTransposeOpti
   std::int64_t taps = 1;
   for (const std::int64_t size : o.window) {
     LADON_CHECK(size > 0, name, "window sizes must be positive, got ", o.window);
-    taps = checked_product(name, taps, size);
+    taps = detail::checked_product(name, taps, size);
   }
   // Drawn as [out, taps·in/groups], for the fans; then each group's is turned around.
   const std::int64_t in = o.in / o.groups, out = o.out / o.groups;
   const Tensor drawn =
-      initialize(o.init, {o.out, checked_product(name, taps, in)}, rng, {.gain = o.gain}).detach();
+      initialize(o.init, {o.out, detail::checked_product(name, taps, in)}, {.gain = o.gain}, rng)
+          .detach();
   Shape shape = o.window;
   shape.insert(0, o.in);
   shape.append(out);
@@ -43,7 +44,7 @@ Tensor ConvTranspose::forward(const Tensor& x) const {
   const ConvTransposeOptions& o = options;
   const Tensor y = transposed_convolution(
       x, weight, bias, {o.stride, o.before, o.after, o.dilation, o.output_padding, o.groups});
-  if (Trace::active()) report(x.detach(), y);
+  if (ParameterUses::active()) report(x.detach(), y);
   return y;
 }
 
@@ -51,7 +52,7 @@ Tensor ConvTranspose::forward(const Tensor& x) const {
 //   ∂/∂w[c, tap, o] = Σ_i x_ic·patches(δ)[i, tap, o] for c and o of one group,  ∂/∂b = Σ_i δ_i.
 void ConvTranspose::report(const Tensor& x, const Tensor& y) const {
   const ConvTransposeOptions& o = options;
-  trace::use(y, [x, o](const Tensor& delta) {
+  ParameterUses::report(y, [x, o](const Tensor& delta) {
     const std::int64_t n = delta.size(0), taps = o.window.count(), groups = o.groups;
     Tensor seen = unfold(delta, o.window, {o.stride, o.before, o.after, o.dilation});
     for (int a = 1; a + 1 < x.rank(); ++a)  // windows on output padding alone have no position in x
@@ -68,7 +69,7 @@ void ConvTranspose::report(const Tensor& x, const Tensor& y) const {
     return concat(parts, 1);
   });
   if (!bias.defined()) return;
-  trace::use(y, [](const Tensor& delta) { return sum(flatten(delta, 1, -2), 1); });
+  ParameterUses::report(y, [](const Tensor& delta) { return sum(flatten(delta, 1, -2), 1); });
 }
 
 void ConvTranspose::visit(Visitor& v) {

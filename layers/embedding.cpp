@@ -9,11 +9,11 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/graph.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
 
-Embedding::Embedding(const EmbeddingLayerOptions& o, Generator& rng)
+Embedding::Embedding(const EmbeddingOptions& o, Generator& rng)
     : padding_index(o.padding_index), init_std(o.stddev) {
   LADON_CHECK(o.count > 0 && o.dim > 0, "Embedding",
               "sizes must be positive, got count = ", o.count, ", dim = ", o.dim);
@@ -30,12 +30,12 @@ Embedding::Embedding(const EmbeddingLayerOptions& o, Generator& rng)
 
 Tensor Embedding::forward(const Tensor& index) const {
   const Tensor rows = embedding(weight, index, {.padding_index = padding_index});
-  if (Trace::active()) {
+  if (ParameterUses::active()) {
     const Tensor trained =
         padding_index < 0
             ? index
             : where(equal(index, static_cast<double>(padding_index)), scalar(-1, i64), index);
-    trace::product(unsqueeze(trained, -1), rows);
+    ParameterUses::report_product(unsqueeze(trained, -1), rows);
   }
   return weight_std.defined() ? rows * weight_std.item() : rows;
 }

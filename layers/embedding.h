@@ -5,7 +5,7 @@
 
 namespace ladon {
 
-struct EmbeddingLayerOptions {
+struct EmbeddingOptions {
   std::int64_t count, dim;
   std::int64_t padding_index = -1;  ///< ≥ 0: a row that is zero and gets no gradient.
   double stddev = 1;                ///< σ: rows are N(0, σ²).
@@ -21,7 +21,7 @@ struct Embedding : Layer {
   std::int64_t padding_index;
   double init_std;  ///< σ in standard parameterization.
 
-  Embedding(const EmbeddingLayerOptions& options, Generator& rng);
+  Embedding(const EmbeddingOptions& options, Generator& rng);
   Tensor forward(const Tensor& index) const override;
   bool per_position() const override { return true; }
   /// k' = σ²·1{i = i'}, of the kernel of indices (input_kernel); t' = 1{i = i'}, or k' in NTK

@@ -17,7 +17,7 @@ class Places {
   Places(Module& module, const ParameterSet& set, const std::vector<Tensor>& values) {
     LADON_CHECK(values.size() == set.size(), "functional_call", "got ", values.size(),
                 " values for ", set.size(), " parameters");
-    std::map<std::shared_ptr<Node>, std::size_t> which;
+    std::map<std::shared_ptr<detail::Node>, std::size_t> which;
     for (std::size_t i = 0; i < set.size(); ++i) {
       check(set[i].first, set[i].second, values[i]);
       which.emplace(set[i].second.history(), i);

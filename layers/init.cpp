@@ -90,8 +90,8 @@ Init init_from_name(std::string_view name) {
   return static_cast<Init>(index_of_name("init", name, init_names));
 }
 
-Tensor initialize(Init init, const Shape& shape, Generator& rng, InitOptions options) {
-  checked_count("initialize", shape);
+Tensor initialize(Init init, const Shape& shape, InitOptions options, Generator& rng) {
+  detail::checked_count("initialize", shape);
   NoGrad no_grad;
   return parameter(draw(init, shape, rng, options.gain, options.dtype));
 }

@@ -32,7 +32,10 @@ struct InitOptions {
 };
 /// A new trained tensor of the given shape. Xavier, kaiming, lecun and orthogonal need at least two
 /// axes (Error).
-Tensor initialize(Init init, const Shape& shape, Generator& rng, InitOptions options = {});
+Tensor initialize(Init init, const Shape& shape, InitOptions options, Generator& rng);
+inline Tensor initialize(Init init, const Shape& shape, Generator& rng) {
+  return initialize(init, shape, {}, rng);
+}
 
 /// The standard deviation of an element that `initialize` draws.
 double init_stddev(Init init, const Shape& shape, double gain = 1);

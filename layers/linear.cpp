@@ -7,7 +7,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/graph.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
 
@@ -24,7 +24,7 @@ Linear::Linear(const LinearOptions& o, Generator& rng) {
     if (o.bias && o.bias_std > 0) bias = initialize(Init::normal, {o.out}, rng);
     return;
   }
-  weight = initialize(o.init, {o.out, o.in}, rng, {.gain = o.gain});
+  weight = initialize(o.init, {o.out, o.in}, {.gain = o.gain}, rng);
   init_std = o.init == Init::ones ? std::numeric_limits<double>::quiet_NaN()
                                   : std::sqrt(static_cast<double>(o.in)) *
                                         init_stddev(o.init, weight.shape(), o.gain);
@@ -49,7 +49,7 @@ Tensor Linear::scaled_bias() const {
 Tensor Linear::forward(const Tensor& x) const {
   const Tensor scaled = parameterization() == Parameterization::standard ? x : x * scale();
   const Tensor y = linear(scaled, weight, scaled_bias());
-  trace::product(scaled, y, bias_scale());
+  ParameterUses::report_product(scaled, y, bias_scale());
   return y;
 }
 

@@ -100,7 +100,10 @@ LoadReport detail::load_state(const StateDict& own, const StateDict& state,
   const StateDict given = under(options.prefix, state);
   LoadReport report = compare(own, given);
   if (options.strict) check_strict(report, own, given, options);
-  LADON_CHECK(!report.loaded.empty() || own.empty() || given.empty(), "load_state_dict",
+  LADON_CHECK(own.empty() || !given.empty(), "load_state_dict", "the state holds no tensor",
+              options.prefix.empty() ? "" : " behind `" + options.prefix + "`",
+              "; the module begins with `", own.begin()->first, "`");
+  LADON_CHECK(!report.loaded.empty() || own.empty(), "load_state_dict",
               "nothing of the state fits: it begins with `", given.begin()->first,
               "`, the module with `", own.begin()->first, "`", hint(report, given, options));
   const NoGrad no_grad;
@@ -108,16 +111,16 @@ LoadReport detail::load_state(const StateDict& own, const StateDict& state,
   return report;
 }
 
-LoadReport detail::load_state(const StateDict& own, const std::filesystem::path& path,
+LoadReport detail::load_state(const StateDict& own, const std::string& path,
                               const LoadOptions& options) {
   std::map<std::string, std::string> metadata;
   const StateDict state = load_safetensors(path, &metadata);
-  LADON_CHECK(!metadata.contains("ladon"), "load", path.native(), ": is a ", metadata["ladon"],
+  LADON_CHECK(!metadata.contains("ladon"), "load", path, ": is a ", metadata["ladon"],
               "; load it with TrainingRun::load");
   try {
     return load_state(own, state, options);
   } catch (const Error& error) {
-    fail("load", path.native(), ": ", error.what());
+    fail("load", path, ": ", error.what());
   }
 }
 

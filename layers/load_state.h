@@ -1,7 +1,6 @@
 #pragma once
 // Restoring tensors by name, wholly or in part.
 
-#include <filesystem>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -42,8 +41,7 @@ namespace detail {
 /// entry has the prefix; and where nothing at all could be loaded though there was something to load.
 LoadReport load_state(const StateDict& own, const StateDict& state, const LoadOptions& options);
 /// From a safetensors file that holds a state dict: a saved TrainingRun is an Error. Errors name the file.
-LoadReport load_state(const StateDict& own, const std::filesystem::path& path,
-                      const LoadOptions& options);
+LoadReport load_state(const StateDict& own, const std::string& path, const LoadOptions& options);
 
 }  // namespace detail
 }  // namespace ladon

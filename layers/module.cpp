@@ -84,7 +84,7 @@ std::string padded(const std::string& text, std::size_t to) {
 
 ParameterSet Module::named_parameters() const {
   ParameterSet found;
-  std::set<const Node*> seen;
+  std::set<const detail::Node*> seen;
   Walk walk;
   walk.on_tensor = [&](const std::string& path, Tensor& x, Walk::Kind kind) {
     if (kind == Walk::Kind::parameter && (!x.history() || seen.insert(x.history().get()).second))
@@ -172,15 +172,15 @@ LoadReport Module::load_state_dict(const StateDict& state, const LoadOptions& op
   return detail::load_state(state_dict(), state, options);
 }
 
-void Module::save(const std::filesystem::path& path) const { save_safetensors(path, state_dict()); }
+void Module::save(const std::string& path) const { save_safetensors(path, state_dict()); }
 
-LoadReport Module::load(const std::filesystem::path& path, const LoadOptions& options) {
+LoadReport Module::load(const std::string& path, const LoadOptions& options) {
   return detail::load_state(state_dict(), path, options);
 }
 
 void Module::to(DType dtype) {
   LADON_CHECK(is_floating(dtype), "to", "a module computes in f32 or f64, not in ", dtype);
-  std::map<std::shared_ptr<Node>, Tensor> converted;  // what members share stays shared
+  std::map<std::shared_ptr<detail::Node>, Tensor> converted;  // what members share stays shared
   Walk walk;
   walk.on_tensor = [&](const std::string&, Tensor& x, Walk::Kind kind) {
     if (kind == Walk::Kind::hyperparameter) return;
@@ -229,7 +229,7 @@ std::string Module::summary() const {
 
 std::vector<std::string> Module::unlisted(const Tensor& output,
                                           const std::vector<Tensor>& known) const {
-  std::set<const Node*> listed;
+  std::set<const detail::Node*> listed;
   for (const Tensor& x : parameters()) listed.insert(x.history().get());
   for (const auto& [path, x] : hyperparameters()) listed.insert(x.history().get());
   for (const Tensor& x : known) listed.insert(x.history().get());
@@ -275,7 +275,7 @@ void detail::for_each_place(Module& module,
 }
 
 void detail::separate(Module& copy, std::uint64_t index) {
-  std::map<std::shared_ptr<Node>, Tensor> leaves;  // what members share stays shared
+  std::map<std::shared_ptr<detail::Node>, Tensor> leaves;  // what members share stays shared
   Walk walk;
   walk.on_tensor = [&](const std::string&, Tensor& x, Walk::Kind) {
     const Tensor values = ladon::clone(x.detach());

@@ -19,7 +19,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -145,8 +144,8 @@ class Module {
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {});
   /// Writes (reads) the state dict as a safetensors file. Errors as for the file functions and
   /// load_state_dict.
-  void save(const std::filesystem::path& path) const;
-  LoadReport load(const std::filesystem::path& path, const LoadOptions& options = {});
+  void save(const std::string& path) const;
+  LoadReport load(const std::string& path, const LoadOptions& options = {});
 
   /// Converts parameters and floating buffers. Do this before an optimizer or a particle method
   /// takes the parameters: they become new leaves, and whoever holds the old ones gets an Error at

@@ -79,22 +79,22 @@ Nonlinearity nonlinearity_from_name(std::string_view name) {
   return static_cast<Nonlinearity>(index_of_name("nonlinearity", name, names));
 }
 
-bool has_parameter(Nonlinearity f) { return !std::isnan(row(f).parameter); }
+bool detail::has_parameter(Nonlinearity f) { return !std::isnan(row(f).parameter); }
 
-double checked_parameter(Nonlinearity f, std::optional<double> parameter) {
-  LADON_CHECK(!parameter || has_parameter(f), "Activation", to_string(f), " has no parameter, got ",
-              parameter.value_or(0));
+double detail::checked_parameter(Nonlinearity f, std::optional<double> parameter) {
+  LADON_CHECK(!parameter || detail::has_parameter(f), "Activation", to_string(f),
+              " has no parameter, got ", parameter.value_or(0));
   LADON_CHECK(f != Nonlinearity::rbf || parameter.value_or(1) >= 0, "Activation", "rbf's γ is ",
               parameter.value_or(1), "; it must not be negative");
   return parameter.value_or(row(f).parameter);
 }
 
-Tensor apply(Nonlinearity f, const Tensor& x, std::optional<double> parameter) {
-  return row(f).apply(x, checked_parameter(f, parameter));
+Tensor activate(Nonlinearity f, const Tensor& x, std::optional<double> parameter) {
+  return row(f).apply(x, detail::checked_parameter(f, parameter));
 }
 
 DualFunction dual_of(Nonlinearity f, std::optional<double> parameter) {
-  return row(f).dual(checked_parameter(f, parameter));
+  return row(f).dual(detail::checked_parameter(f, parameter));
 }
 
 }  // namespace ladon

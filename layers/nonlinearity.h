@@ -38,13 +38,17 @@ std::string_view to_string(Nonlinearity f);
 
 /// f(x) elementwise. The parameter is leaky_relu's slope (default 0.01) or rbf's γ (default 1);
 /// Error for one beside any other function.
-Tensor apply(Nonlinearity f, const Tensor& x, std::optional<double> parameter = {});
+Tensor activate(Nonlinearity f, const Tensor& x, std::optional<double> parameter = {});
 
-/// What f does to the kernels of wide networks. The parameter is as in apply.
+/// What f does to the kernels of wide networks. The parameter is as in activate().
 infinite::DualFunction dual_of(Nonlinearity f, std::optional<double> parameter = {});
+namespace detail {
+
 /// The parameter, or f's default. Throws Error for one beside a function that has none, and where
 /// rbf's γ is negative.
 double checked_parameter(Nonlinearity f, std::optional<double> parameter);
 bool has_parameter(Nonlinearity f);
+
+}  // namespace detail
 
 }  // namespace ladon

@@ -8,7 +8,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/graph.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
 
@@ -23,7 +23,8 @@ Tensor LayerNorm::forward(const Tensor& x) const {
   LADON_CHECK(x.rank() > 0 && x.size(-1) == dim, "LayerNorm", "expects [.., ", dim, "], got shape ",
               x.shape());
   const Tensor y = layer_norm(x, weight, bias, eps);
-  if (Trace::active() && weight.defined()) trace::affine(layer_norm(x, {}, {}, eps), y);
+  if (ParameterUses::active() && weight.defined())
+    ParameterUses::report_affine(layer_norm(x, {}, {}, eps), y);
   return y;
 }
 
@@ -76,25 +77,25 @@ void LayerNorm::visit(Visitor& v) {
 
 std::string LayerNorm::describe() const { return detail::join("LayerNorm(", dim, ")"); }
 
-// --- RMSNorm ---
+// --- RmsNorm ---
 
-RMSNorm::RMSNorm(const RMSNormOptions& options) : dim(options.dim), eps(options.eps) {
-  LADON_CHECK(dim > 0, "RMSNorm", "dim must be positive, got ", dim);
+RmsNorm::RmsNorm(const RmsNormOptions& options) : dim(options.dim), eps(options.eps) {
+  LADON_CHECK(dim > 0, "RmsNorm", "dim must be positive, got ", dim);
   if (options.affine) weight = parameter(ones({dim}));
 }
 
-Tensor RMSNorm::forward(const Tensor& x) const {
-  LADON_CHECK(x.rank() > 0 && x.size(-1) == dim, "RMSNorm", "expects [.., ", dim, "], got shape ",
+Tensor RmsNorm::forward(const Tensor& x) const {
+  LADON_CHECK(x.rank() > 0 && x.size(-1) == dim, "RmsNorm", "expects [.., ", dim, "], got shape ",
               x.shape());
   const Tensor y = rms_norm(x, weight, eps);
-  if (Trace::active() && weight.defined())
-    trace::use(y, [h = rms_norm(x.detach(), {}, eps), d = dim](const Tensor& delta) {
+  if (ParameterUses::active() && weight.defined())
+    ParameterUses::report(y, [h = rms_norm(x.detach(), {}, eps), d = dim](const Tensor& delta) {
       return sum(reshape(h * delta, {delta.size(0), -1, d}), 1);  // ∂/∂w = Σ_t h_t ∘ δ_t
     });
   return y;
 }
 
-infinite::KernelNode RMSNorm::limit(const infinite::KernelNode& k) const {
+infinite::KernelNode RmsNorm::limit(const infinite::KernelNode& k) const {
   const bool trained = weight.defined();
   infinite::Law makes = k.law.after_trained_scale(trained && k.ntk());
   if (k.has_means)
@@ -102,9 +103,9 @@ infinite::KernelNode RMSNorm::limit(const infinite::KernelNode& k) const {
   return normalized(k, false, eps, trained, 0, makes);
 }
 
-void RMSNorm::visit(Visitor& v) { v("weight", weight); }
+void RmsNorm::visit(Visitor& v) { v("weight", weight); }
 
-std::string RMSNorm::describe() const { return detail::join("RMSNorm(", dim, ")"); }
+std::string RmsNorm::describe() const { return detail::join("RmsNorm(", dim, ")"); }
 
 // --- over positions ---
 
@@ -120,7 +121,8 @@ Tensor GroupNorm::forward(const Tensor& x) const {
   LADON_CHECK(x.rank() > 1 && x.size(-1) == dim, "GroupNorm", "expects [N, .., ", dim,
               "], got shape ", x.shape());
   const Tensor y = group_norm(x, groups, weight, bias, eps);
-  if (Trace::active() && weight.defined()) trace::affine(group_norm(x, groups, {}, {}, eps), y);
+  if (ParameterUses::active() && weight.defined())
+    ParameterUses::report_affine(group_norm(x, groups, {}, {}, eps), y);
   return y;
 }
 

@@ -65,19 +65,19 @@ struct InstanceNorm : GroupNorm {
   std::string describe() const override;
 };
 
-struct RMSNormOptions {
+struct RmsNormOptions {
   std::int64_t dim;
   double eps = 1e-5;
   bool affine = true;  ///< Trained weight (from 1).
 };
 
 /// x/sqrt(mean x² + ε)·weight over the last axis:  [.., dim] → [.., dim]   (Zhang and Sennrich 2019).
-struct RMSNorm : Layer {
+struct RmsNorm : Layer {
   Tensor weight;  ///< [dim]; undefined when affine = false
   std::int64_t dim;
   double eps;
 
-  explicit RMSNorm(const RMSNormOptions& options);
+  explicit RmsNorm(const RmsNormOptions& options);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
   /// LayerNorm's, without centring, so that channels may have any mean, and without the + 1 of a bias. A

@@ -202,7 +202,7 @@ void ParameterSet::perturb(double stddev, Generator& rng) const {
 void ParameterSet::share_with(Module& model) const {
   check_in_place("share_with");
   const std::map<std::string, Tensor> given(begin(), end());
-  std::map<std::shared_ptr<Node>, Tensor> instead;  // of leaves there
+  std::map<std::shared_ptr<detail::Node>, Tensor> instead;  // of leaves there
   std::set<std::string> found;
   detail::for_each_parameter(model, [&](const std::string& path, Tensor& place) {
     const auto mine = given.find(path);
@@ -238,11 +238,9 @@ LoadReport ParameterSet::load_state_dict(const StateDict& state, const LoadOptio
   return detail::load_state(state_dict(), state, options);
 }
 
-void ParameterSet::save(const std::filesystem::path& path) const {
-  save_safetensors(path, state_dict());
-}
+void ParameterSet::save(const std::string& path) const { save_safetensors(path, state_dict()); }
 
-LoadReport ParameterSet::load(const std::filesystem::path& path, const LoadOptions& options) const {
+LoadReport ParameterSet::load(const std::string& path, const LoadOptions& options) const {
   return detail::load_state(state_dict(), path, options);
 }
 

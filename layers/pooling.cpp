@@ -40,14 +40,14 @@ Pooling pooling_from_name(std::string_view name) {
   return static_cast<Pooling>(index_of_name("pooling", name, pooling_names));
 }
 
-Tensor mean_pool(const Tensor& x, const Tensor& mask) {
-  const Tensor visible = column_mask("mean_pool", x, mask);
+Tensor mean_positions(const Tensor& x, const Tensor& mask) {
+  const Tensor visible = column_mask("mean_positions", x, mask);
   const Tensor count = maximum(sum(cast(visible, x.dtype()), 1), scalar(1, x.dtype()));  // [B, 1]
   return sum(masked_fill(x, logical_not(visible), 0), 1) / count;
 }
 
-Tensor max_pool(const Tensor& x, const Tensor& mask) {
-  const Tensor visible = column_mask("max_pool", x, mask);
+Tensor max_positions(const Tensor& x, const Tensor& mask) {
+  const Tensor visible = column_mask("max_positions", x, mask);
   const Tensor largest = amax(masked_fill(x, logical_not(visible), -INFINITY), 1);
   return masked_fill(largest, logical_not(any(visible, 1)), 0);
 }
@@ -59,8 +59,8 @@ Tensor first_token(const Tensor& x) {
 }
 
 Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask) {
-  if (kind == Pooling::mean) return mean_pool(x, mask);
-  if (kind == Pooling::max) return max_pool(x, mask);
+  if (kind == Pooling::mean) return mean_positions(x, mask);
+  if (kind == Pooling::max) return max_positions(x, mask);
   return first_token(x);
 }
 
@@ -97,14 +97,14 @@ Tensor row_sums(const Tensor& x) { return sum(contiguous(x), -1); }
 
 }  // namespace
 
-// --- MeanPool and SumPool ---
+// --- MeanPositions and SumPositions ---
 
-Tensor MeanPool::forward_masked(const Tensor& x, const Tensor& mask) const {
-  return mean_pool(as_sequence("MeanPool", x), mask);
+Tensor MeanPositions::forward_masked(const Tensor& x, const Tensor& mask) const {
+  return mean_positions(as_sequence("MeanPositions", x), mask);
 }
 
-KernelNode MeanPool::limit(const KernelNode& k) const {
-  k.need_positions("MeanPool");
+KernelNode MeanPositions::limit(const KernelNode& k) const {
+  k.need_positions("MeanPositions");
   return infinite::map_pairs(k, reduced(k, "mean over visible a, b of "), [](const Pairs& pairs) {
     const Tensor count = visible_count(pairs.left_mask, pairs.nngp.size(-2)) *
                          visible_count(pairs.right_mask, pairs.nngp.size(-1));
@@ -114,23 +114,29 @@ KernelNode MeanPool::limit(const KernelNode& k) const {
   });
 }
 
-Tensor SumPool::forward_masked(const Tensor& x, const Tensor& mask) const {
-  return sum(as_sequence("SumPool", zero_masked("SumPool", x, mask)), 1);
+Tensor SumPositions::forward_masked(const Tensor& x, const Tensor& mask) const {
+  return sum(as_sequence("SumPositions", detail::zero_masked("SumPositions", x, mask)), 1);
 }
 
-KernelNode SumPool::limit(const KernelNode& k) const {
-  k.need_positions("SumPool");
+KernelNode SumPositions::limit(const KernelNode& k) const {
+  k.need_positions("SumPositions");
   return infinite::map_pairs(k, reduced(k, "sum over visible a, b of "), [](const Pairs& pairs) {
     return pairs.each(
         [&](const Tensor& block) { return row_sums(flatten(pairs.visible(block), -2, -1)); });
   });
 }
 
+// --- MaxPositions ---
+
+Tensor MaxPositions::forward_masked(const Tensor& x, const Tensor& mask) const {
+  return max_positions(as_sequence("MaxPositions", x), mask);
+}
+
 // --- Flatten and FlattenPositions ---
 
 Tensor Flatten::forward_masked(const Tensor& x, const Tensor& mask) const {
   if (x.rank() == 2) return x;
-  return flatten(as_sequence("Flatten", zero_masked("Flatten", x, mask)), 1, 2);
+  return flatten(as_sequence("Flatten", detail::zero_masked("Flatten", x, mask)), 1, 2);
 }
 
 KernelNode Flatten::limit(const KernelNode& k) const {

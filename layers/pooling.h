@@ -22,8 +22,9 @@ enum class Pooling { mean, max, first };
 /// The pooling of that name ("mean"). Throws Error listing the names otherwise.
 Pooling pooling_from_name(std::string_view name);
 
-Tensor mean_pool(const Tensor& x, const Tensor& mask = {});
-Tensor max_pool(const Tensor& x, const Tensor& mask = {});
+Tensor mean_positions(const Tensor& x, const Tensor& mask = {});
+/// −∞ where there are no positions.
+Tensor max_positions(const Tensor& x, const Tensor& mask = {});
 /// The first position's vector, whatever the mask.
 Tensor first_token(const Tensor& x);
 Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask = {});
@@ -32,21 +33,30 @@ Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask = {});
 
 /// The mean over all positions:  [N, T, d] or [N, H, W, d] → [N, d].  k' = mean of k_ab over the
 /// visible a and b.
-struct MeanPool : Layer {
+struct MeanPositions : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
-  std::string describe() const override { return "MeanPool"; }
+  std::string describe() const override { return "MeanPositions"; }
 };
 
-/// The sum over all positions, as MeanPool.  k' = Σ k_ab over the visible a and b.
-struct SumPool : Layer {
+/// The sum over all positions, as MeanPositions.  k' = Σ k_ab over the visible a and b.
+struct SumPositions : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
-  std::string describe() const override { return "SumPool"; }
+  std::string describe() const override { return "SumPositions"; }
+};
+
+/// The largest element of each channel over all positions, as max_positions():  [N, T, d] or
+/// [N, H, W, d] → [N, d].  It has no limit: the largest of correlated Gaussians is none.
+struct MaxPositions : Layer {
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "MaxPositions"; }
 };
 
 /// All positions side by side, masked ones as zeros:  [N, T, d] or [N, H, W, d] → [N, T·d]. Vectors

@@ -12,7 +12,7 @@
 #include "ladon/layers/infinite/dual/quadrature.h"
 #include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/init.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
 namespace {
@@ -101,7 +101,7 @@ infinite::KernelNode SinusoidalPositions::limit(const infinite::KernelNode& k) c
 std::string SinusoidalPositions::describe() const { return "SinusoidalPositions"; }
 
 LearnedPositions::LearnedPositions(const LearnedPositionsOptions& o, Generator& rng)
-    : weight(initialize(Init::normal, {o.max_length, o.dim}, rng, {.gain = o.stddev})),
+    : weight(initialize(Init::normal, {o.max_length, o.dim}, {.gain = o.stddev}, rng)),
       init_std(o.stddev) {}
 
 Tensor LearnedPositions::forward(const Tensor& x) const {
@@ -109,7 +109,7 @@ Tensor LearnedPositions::forward(const Tensor& x) const {
   LADON_CHECK(x.size(-2) <= weight.size(0), "LearnedPositions", "the sequence has ", x.size(-2),
               " positions, the table ", weight.size(0), "; truncate it or raise max_length");
   const Tensor y = x + slice(weight, 0, {.stop = x.size(-2)});
-  trace::use(y, [missing = weight.size(0) - x.size(-2)](const Tensor& delta) {
+  ParameterUses::report(y, [missing = weight.size(0) - x.size(-2)](const Tensor& delta) {
     return pad(delta, {0, 0, 0}, {0, missing, 0});
   });
   return y;
@@ -183,8 +183,9 @@ std::function<double(double)> decaying_correlation(double decay) {
 
 RandomPositions::RandomPositions(const RandomPositionsOptions& o, Generator& rng)
     : stddev(scalar(o.stddev, f64)), grid(o.grid), in(o.in), merge(o.merge) {
-  LADON_CHECK((grid.rank() == 1 || grid.rank() == 2) && checked_count("RandomPositions", grid) > 0,
-              "RandomPositions", "the grid must be {T} or {H, W}, got ", grid);
+  LADON_CHECK(
+      (grid.rank() == 1 || grid.rank() == 2) && detail::checked_count("RandomPositions", grid) > 0,
+      "RandomPositions", "the grid must be {T} or {H, W}, got ", grid);
   const std::int64_t width = merge == PositionMerge::sum ? in : o.channels;
   LADON_CHECK(in > 0 && width > 0, "RandomPositions", "widths must be positive, got in = ", in,
               ", channels = ", o.channels);
@@ -207,7 +208,7 @@ Tensor RandomPositions::forward(const Tensor& x) const {
   shape[x.rank() - 1] = p.size(1);
   const Tensor spread = expand(reshape(p, shape.sub(1, x.rank())), shape);
   const Tensor y = merge == PositionMerge::sum ? x + spread : concat({x, spread}, -1);
-  trace::use(y, [map, own = p.size(1)](const Tensor& delta) {  // [n, T] · [batch, T, c]
+  ParameterUses::report(y, [map, own = p.size(1)](const Tensor& delta) {  // [n, T] · [batch, T, c]
     const Tensor flat = reshape(delta, {delta.size(0), map.size(0), delta.size(-1)});
     const Tensor mine = slice(flat, 2, {.start = flat.size(2) - own});
     return matmul(transpose(map), mine);

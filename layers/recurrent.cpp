@@ -8,7 +8,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/recurrent.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
 namespace {
@@ -32,8 +32,8 @@ Recurrent::Recurrent(RecurrentCell which, const RecurrentOptions& o, Generator& 
               "sizes must be positive, got in = ", o.in, ", hidden = ", o.hidden,
               ", layers = ", o.layers);
   const std::int64_t gates = cell == RecurrentCell::lstm ? 4 : cell == RecurrentCell::gru ? 3 : 1;
-  const std::int64_t rows = checked_product(name_of(cell), gates, o.hidden),
-                     out = checked_product(name_of(cell), sides(), o.hidden);
+  const std::int64_t rows = detail::checked_product(name_of(cell), gates, o.hidden),
+                     out = detail::checked_product(name_of(cell), sides(), o.hidden);
   const double bound = 1 / std::sqrt(static_cast<double>(o.hidden));
   const auto draw = [&](const Shape& shape) {
     return parameter(uniform(shape, rng, -bound, bound));
@@ -86,8 +86,8 @@ Tensor Recurrent::run(const Tensor& x, const RecurrentInputs& inputs, std::int64
                               .reverse = index % sides() == 1};
   const Tensor gates = linear(x, d.weight_ih, d.bias_ih);
   const Tensor states = recurrence(cell, gates, d.weight_hh, how);
-  if (Trace::active()) {
-    trace::product(x, gates, d.bias_ih.defined() ? 1 : 0);
+  if (ParameterUses::active()) {
+    ParameterUses::report_product(x, gates, d.bias_ih.defined() ? 1 : 0);
     report(gates, d.weight_hh, how, states);
   }
   return states;
@@ -100,7 +100,7 @@ void Recurrent::report(const Tensor& gates, const Tensor& weight, const Recurren
   kernels::Recurrence r{cell,        gates.detach(), weight.detach(), how.bias,
                         how.initial, how.mask,       how.reverse};
   if (!r.initial.defined()) r.initial = zeros({states.size(0), states.size(2)}, states.dtype());
-  trace::use(states, [r, y = states.detach()](const Tensor& delta) {
+  ParameterUses::report(states, [r, y = states.detach()](const Tensor& delta) {
     const kernels::RecurrenceGradients d = kernels::recurrence_backward(r, y, delta);
     const Tensor by_weight = matmul(transpose(d.hidden_gates), d.hidden);  // [batch, G, n]
     const Tensor flat = reshape(by_weight, {y.size(0), by_weight.size(1) * by_weight.size(2)});

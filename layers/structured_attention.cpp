@@ -8,7 +8,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/error.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
 
@@ -36,9 +36,9 @@ StructuredAttention::Details StructuredAttention::forward_with_weights(const Ten
   const Tensor h = mask.defined() ? masked_fill(x, absent, 0) : x;  // whatever stood there
   const Tensor mapped = linear(h, inner), features = tanh(mapped);  // [batch, T, hidden]
   const Tensor scores = linear(features, outer);                    // [batch, T, hops]
-  if (Trace::active()) {
-    trace::product(h, mapped);
-    trace::product(features, scores);
+  if (ParameterUses::active()) {
+    ParameterUses::report_product(h, mapped);
+    ParameterUses::report_product(features, scores);
   }
   const Tensor seen = mask.defined() ? masked_fill(scores, absent, -HUGE_VAL) : scores;
   const Tensor weights = softmax(transpose(seen), -1);

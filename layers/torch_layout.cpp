@@ -47,7 +47,7 @@ Tensor channels_last(const Tensor& w) {
 }
 
 ForeignTensor weight_of(const Conv& conv) {
-  const auto out = [taps = sizes_of(conv.windows)](const Tensor& w) {
+  const auto out = [taps = detail::sizes_of(conv.windows)](const Tensor& w) {
     Shape shape{w.size(0)};
     for (int i = 0; i < taps.rank(); ++i) shape.append(taps[i]);
     shape.append(w.size(1) / taps.count());

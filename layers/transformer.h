@@ -22,7 +22,7 @@ enum class NormPlacement {
 
 enum class Normalization {
   layer,  ///< LayerNorm
-  rms     ///< RMSNorm
+  rms     ///< RmsNorm
 };
 
 struct TransformerEncoderLayerOptions {
@@ -30,7 +30,7 @@ struct TransformerEncoderLayerOptions {
   std::int64_t heads;
   std::int64_t hidden = 0;  ///< Width of the feed-forward block; 0: 4·dim.
   double dropout = 0.1;     ///< After each branch and inside the feed-forward block.
-  NormPlacement norm = NormPlacement::pre;
+  NormPlacement norm_placement = NormPlacement::pre;
   Nonlinearity activation = Nonlinearity::gelu;
   /// All else of attention: {.causal = true, .kv_heads = 2}. Its dim and heads are the layer's, and so are
   /// the widths of its inputs and output. Its parameterization is also the feed-forward block's; what its
@@ -93,6 +93,9 @@ struct TransformerEncoderOptions {
   std::optional<bool> final_norm = {};
 };
 
+using TransformerDecoderLayerOptions = TransformerEncoderLayerOptions;
+using TransformerDecoderOptions = TransformerEncoderOptions;
+
 /// A stack of encoder layers, and a final norm where there is one.
 struct TransformerEncoder : Callable<TransformerEncoder> {
   std::vector<TransformerEncoderLayer> layers;
@@ -131,7 +134,7 @@ struct TransformerDecoderLayer : Callable<TransformerDecoderLayer> {
   Dropout dropout;
   NormPlacement placement;
 
-  TransformerDecoderLayer(const TransformerEncoderLayerOptions& options, Generator& rng);
+  TransformerDecoderLayer(const TransformerDecoderLayerOptions& options, Generator& rng);
   /// Throws Error: it needs a memory.
   Tensor forward(const Tensor& x) const override;
   /// mask: of self-attention, beside the causal one; memory_mask: of attention to the memory.
@@ -158,7 +161,7 @@ struct TransformerDecoder : Callable<TransformerDecoder> {
   std::vector<TransformerDecoderLayer> layers;
   Owned<Layer> final_norm;  ///< null: none
 
-  TransformerDecoder(const TransformerEncoderOptions& options, Generator& rng);
+  TransformerDecoder(const TransformerDecoderOptions& options, Generator& rng);
   /// Throws Error: it needs a memory.
   Tensor forward(const Tensor& x) const override;
   Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},

@@ -38,7 +38,8 @@ Tensor wide_heads(const Tensor& x, const Tensor& query_key, const Tensor& value_
     const bool softmax = options.weighting == Weighting::softmax;
     logits = masked_fill(logits, logical_not(unsqueeze(mask, 1)), softmax ? -INFINITY : 0);
   }
-  const Tensor contexts = reshape(matmul(apply(options.weighting, logits), x), {n, s, t, d});
+  const Tensor contexts =
+      reshape(matmul(attention_weights(options.weighting, logits), x), {n, s, t, d});
   // [S, N·T, d] · [S, d, out]
   const Tensor each = matmul(reshape(permute(contexts, {1, 0, 2, 3}), {s, n * t, d}),
                              reshape(value_output, {s, d, options.out}));

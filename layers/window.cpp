@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 3> padding_names = {"valid", "same", "circular"};
 
 /// What the last of the windows lacks, of n positions.
-std::int64_t lacking(const Window& w, std::int64_t n) {
+std::int64_t lacking(const SlidingWindow& w, std::int64_t n) {
   const std::int64_t behind = n - (w.count(n) - 1) * w.stride;  // from the last window on
   return std::max<std::int64_t>(w.extent() - behind, 0);
 }
@@ -41,26 +41,27 @@ std::string_view to_string(Padding padding) {
   return padding_names[static_cast<std::size_t>(padding)];
 }
 
-std::int64_t Window::extent() const {
-  return dilation == 1 ? size : checked_product("window", size - 1, dilation) + 1;
+std::int64_t SlidingWindow::extent() const {
+  return dilation == 1 ? size : detail::checked_product("window", size - 1, dilation) + 1;
 }
 
-std::int64_t Window::count(std::int64_t n) const {
-  const std::int64_t room = checked_sum("window", n, checked_sum("window", in_front, behind));
+std::int64_t SlidingWindow::count(std::int64_t n) const {
+  const std::int64_t room =
+      detail::checked_sum("window", n, detail::checked_sum("window", in_front, behind));
   LADON_CHECK(n > 0 && (padding == Padding::same || extent() <= room), "window", "a window of ",
               size, " does not fit on ", n, " positions");
   return padding == Padding::valid ? (room - extent()) / stride + 1 : (n - 1) / stride + 1;
 }
 
-std::int64_t Window::before(std::int64_t n) const {
+std::int64_t SlidingWindow::before(std::int64_t n) const {
   return padding == Padding::valid ? in_front : lacking(*this, n) / 2;
 }
 
-std::int64_t Window::after(std::int64_t n) const {
+std::int64_t SlidingWindow::after(std::int64_t n) const {
   return padding == Padding::valid ? behind : lacking(*this, n) - before(n);
 }
 
-std::vector<Window> windows_of(std::string_view operation, const WindowSizes& s) {
+std::vector<SlidingWindow> detail::windows_of(std::string_view operation, const WindowSizes& s) {
   const int axes = s.size.rank();
   LADON_CHECK(axes > 0, operation, "needs the size of a window for each axis of positions");
   check_list(operation, "sizes", s.size, axes, 1);
@@ -70,7 +71,7 @@ std::vector<Window> windows_of(std::string_view operation, const WindowSizes& s)
   check_list(operation, "zeros after", s.after, axes, 0);
   const bool numbers = s.before.rank() > 0 || s.after.rank() > 0;
   const Shape& after = s.after.rank() > 0 ? s.after : s.before;
-  std::vector<Window> windows;
+  std::vector<SlidingWindow> windows;
   for (int i = 0; i < axes; ++i)
     windows.push_back({.size = s.size[i],
                        .stride = s.stride.rank() == 0 ? 1 : s.stride[i],
@@ -81,14 +82,14 @@ std::vector<Window> windows_of(std::string_view operation, const WindowSizes& s)
   return windows;
 }
 
-Shape sizes_of(const std::vector<Window>& windows) {
+Shape detail::sizes_of(const std::vector<SlidingWindow>& windows) {
   Shape sizes;
-  for (const Window& w : windows) sizes.append(w.size);
+  for (const SlidingWindow& w : windows) sizes.append(w.size);
   return sizes;
 }
 
-Shape window_counts(std::string_view operation, const std::vector<Window>& windows,
-                    const Shape& positions, bool masked) {
+Shape detail::window_counts(std::string_view operation, const std::vector<SlidingWindow>& windows,
+                            const Shape& positions, bool masked) {
   LADON_CHECK(positions.rank() == static_cast<int>(windows.size()), operation, "has windows over ",
               windows.size(), " axes, the inputs have positions ", positions);
   Shape counts;
@@ -103,9 +104,9 @@ Shape window_counts(std::string_view operation, const std::vector<Window>& windo
   return counts;
 }
 
-std::string describe(const std::vector<Window>& windows) {
+std::string describe(const std::vector<SlidingWindow>& windows) {
   Shape sizes, strides, dilations, before, after;
-  for (const Window& w : windows) {
+  for (const SlidingWindow& w : windows) {
     sizes.append(w.size);
     strides.append(w.stride);
     dilations.append(w.dilation);
@@ -119,8 +120,8 @@ std::string describe(const std::vector<Window>& windows) {
   return dilations == ones ? text : detail::join(text, ", dilation ", dilations);
 }
 
-Tensor surround(const Tensor& x, int axis, const Window& window) {
-  const int a = normalize_axis("surround", axis, x.rank());
+Tensor detail::surround(const Tensor& x, int axis, const SlidingWindow& window) {
+  const int a = detail::normalize_axis("surround", axis, x.rank());
   const std::int64_t n = x.size(a), before = window.before(n), after = window.after(n);
   if (before + after == 0) return x;
   if (window.padding == Padding::circular)
@@ -131,30 +132,30 @@ Tensor surround(const Tensor& x, int axis, const Window& window) {
   return pad(x, front, back);
 }
 
-Surrounded surround(const Tensor& x, const std::vector<Window>& windows) {
-  Surrounded s{x, {}};
+detail::Surrounded detail::surround(const Tensor& x, const std::vector<SlidingWindow>& windows) {
+  detail::Surrounded s{x, {}};
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    const Window& w = windows[i];
+    const SlidingWindow& w = windows[i];
     const int axis = 1 + static_cast<int>(i);
     const bool ring = w.padding == Padding::circular;
     s.options.stride.append(w.stride);
     s.options.dilation.append(w.dilation);
     s.options.before.append(ring ? 0 : w.before(x.size(axis)));
     s.options.after.append(ring ? 0 : w.after(x.size(axis)));
-    if (ring) s.x = surround(s.x, axis, w);
+    if (ring) s.x = detail::surround(s.x, axis, w);
   }
   return s;
 }
 
-Tensor tap(const Tensor& x, int axis, const Window& window, std::int64_t count,
-           std::int64_t index) {
+Tensor detail::tap(const Tensor& x, int axis, const SlidingWindow& window, std::int64_t count,
+                   std::int64_t index) {
   const std::int64_t start = index * window.dilation;
   return slice(
       x, axis,
       {.start = start, .stop = start + (count - 1) * window.stride + 1, .step = window.stride});
 }
 
-Tensor spread_mask(std::string_view operation, const Tensor& x, const Tensor& mask) {
+Tensor detail::spread_mask(std::string_view operation, const Tensor& x, const Tensor& mask) {
   const Shape wanted = {x.size(0), x.shape().sub(1, x.rank() - 1).count()};
   LADON_CHECK(mask.dtype() == boolean && mask.shape() == wanted, operation, "mask must be bool ",
               wanted, ", got ", mask.dtype(), " ", mask.shape());
@@ -163,14 +164,14 @@ Tensor spread_mask(std::string_view operation, const Tensor& x, const Tensor& ma
   return reshape(mask, spread);
 }
 
-Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask) {
+Tensor detail::zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask) {
   if (!mask.defined()) return x;
-  return masked_fill(x, logical_not(spread_mask(operation, x, mask)), 0);
+  return masked_fill(x, logical_not(detail::spread_mask(operation, x, mask)), 0);
 }
 
-Tensor window_sums(const Tensor& x, int axis, const Window& window) {
+Tensor detail::window_sums(const Tensor& x, int axis, const SlidingWindow& window) {
   const std::int64_t n = x.size(axis), count = window.count(n), before = window.before(n);
-  const Tensor around = surround(x, axis, window);
+  const Tensor around = detail::surround(x, axis, window);
   // Taps at which no window sees a position have nothing to add.
   const auto taps_within = [&](std::int64_t distance) {
     return distance <= 0 ? 0 : (distance - 1) / window.dilation + 1;

@@ -21,7 +21,7 @@ enum class Padding {
 Padding padding_from_name(std::string_view name);
 std::string_view to_string(Padding padding);
 
-struct Window {
+struct SlidingWindow {
   std::int64_t size = 1, stride = 1;
   Padding padding = Padding::valid;
   std::int64_t dilation = 1;
@@ -46,30 +46,33 @@ struct WindowSizes {
   Shape before = {},
         after = {};  ///< Zeros put around, in place of `padding`; no `after`: as before.
 };
+/// "[3, 3], stride [1, 1], same", and the dilation where there is one.
+std::string describe(const std::vector<SlidingWindow>& windows);
+
+namespace detail {
+
 /// One window an axis. Throws Error naming `operation` where a number is not positive (of zeros:
 /// negative) or lists differ in length.
-std::vector<Window> windows_of(std::string_view operation, const WindowSizes& sizes);
+std::vector<SlidingWindow> windows_of(std::string_view operation, const WindowSizes& sizes);
 /// The taps of each.
-Shape sizes_of(const std::vector<Window>& windows);
+Shape sizes_of(const std::vector<SlidingWindow>& windows);
 /// The number of windows on each axis; −1 where that of the positions is not known (−1). Throws
 /// Error naming `operation` where the axes differ in number, and where positions are masked but do not stay: later layers would need a new mask.
-Shape window_counts(std::string_view operation, const std::vector<Window>& windows,
+Shape window_counts(std::string_view operation, const std::vector<SlidingWindow>& windows,
                     const Shape& positions, bool masked);
-/// "[3, 3], stride [1, 1], same", and the dilation where there is one.
-std::string describe(const std::vector<Window>& windows);
-
 /// x with what its windows lack put around an axis: zeros, or the other end of the ring.
-Tensor surround(const Tensor& x, int axis, const Window& window);
+Tensor surround(const Tensor& x, int axis, const SlidingWindow& window);
 /// What windows see of x [N, positions.., C], as operations take it (autograd/ops/convolution.h): rings
 /// are put around x, zeros are left to the operation.
 struct Surrounded {
   Tensor x;
   WindowOptions options;
 };
-Surrounded surround(const Tensor& x, const std::vector<Window>& windows);
+Surrounded surround(const Tensor& x, const std::vector<SlidingWindow>& windows);
 /// (view) What each window sees at one of its `size` taps, for x that surround() gave and `count`
 /// windows.
-Tensor tap(const Tensor& x, int axis, const Window& window, std::int64_t count, std::int64_t index);
+Tensor tap(const Tensor& x, int axis, const SlidingWindow& window, std::int64_t count,
+           std::int64_t index);
 /// A mask (bool [N, positions]) as it stands on x [N, .., d]: [N, .., 1]. Throws Error naming `operation` for
 /// one that does not fit.
 Tensor spread_mask(std::string_view operation, const Tensor& x, const Tensor& mask);
@@ -77,6 +80,8 @@ Tensor spread_mask(std::string_view operation, const Tensor& x, const Tensor& ma
 /// a mask. Throws Error naming `operation` for a mask that does not fit.
 Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask);
 /// Σ over each window:  [.., n, ..] → [.., count, ..].
-Tensor window_sums(const Tensor& x, int axis, const Window& window);
+Tensor window_sums(const Tensor& x, int axis, const SlidingWindow& window);
+
+}  // namespace detail
 
 }  // namespace ladon

@@ -26,33 +26,34 @@ infinite::Step averaged(const KernelNode& k, const Shape& after) {
   return {.makes = k.law, .formula = formula, .positions = after};
 }
 
-std::vector<Window> checked_windows(const char* name, const PoolOptions& o) {
-  return windows_of(name, {.size = o.window,
-                           .stride = o.stride.rank() > 0 ? o.stride : o.window,
-                           .padding = o.padding,
-                           .dilation = o.dilation,
-                           .before = o.before,
-                           .after = o.after});
+std::vector<SlidingWindow> checked_windows(const char* name, const PoolOptions& o) {
+  return detail::windows_of(name, {.size = o.window,
+                                   .stride = o.stride.rank() > 0 ? o.stride : o.window,
+                                   .padding = o.padding,
+                                   .dilation = o.dilation,
+                                   .before = o.before,
+                                   .after = o.after});
 }
 
 /// The number of windows on each axis of x, which must have as many axes of positions.
-Shape counts_on(const char* name, const std::vector<Window>& windows, const Tensor& x,
+Shape counts_on(const char* name, const std::vector<SlidingWindow>& windows, const Tensor& x,
                 const Tensor& mask) {
   LADON_CHECK(x.rank() == 2 + static_cast<int>(windows.size()), name, "has windows over ",
               windows.size(), " axes, got shape ", x.shape());
-  return window_counts(name, windows, x.shape().sub(1, x.rank() - 1), mask.defined());
+  return detail::window_counts(name, windows, x.shape().sub(1, x.rank() - 1), mask.defined());
 }
 
 /// Σ over each window of the axes from `first` on.
-Tensor sums_over(const std::vector<Window>& windows, const Tensor& x, int first) {
+Tensor sums_over(const std::vector<SlidingWindow>& windows, const Tensor& x, int first) {
   Tensor y = x;
   for (std::size_t i = 0; i < windows.size(); ++i)
-    y = window_sums(y, first + static_cast<int>(i), windows[i]);
+    y = detail::window_sums(y, first + static_cast<int>(i), windows[i]);
   return y;
 }
 
 /// How many positions each window sees:  mask [.., T] (or none) → [.., T'].
-Tensor counts_over(const std::vector<Window>& windows, const Tensor& mask, const Shape& positions) {
+Tensor counts_over(const std::vector<SlidingWindow>& windows, const Tensor& mask,
+                   const Shape& positions) {
   Tensor visible = ones(positions, f64);
   const Shape leading = mask.defined() ? mask.shape().sub(0, mask.rank() - 1) : Shape();
   if (mask.defined()) {
@@ -64,8 +65,8 @@ Tensor counts_over(const std::vector<Window>& windows, const Tensor& mask, const
 }
 
 /// The same as it stands on the windows of x:  [N or 1, counts of windows.., 1].
-Tensor counts_on_windows(const std::vector<Window>& windows, const Tensor& x, const Tensor& mask,
-                         const Shape& after) {
+Tensor counts_on_windows(const std::vector<SlidingWindow>& windows, const Tensor& x,
+                         const Tensor& mask, const Shape& after) {
   Shape broadcast = {mask.defined() ? x.size(0) : 1};
   for (const std::int64_t size : after) broadcast.append(size);
   broadcast.append(1);
@@ -76,15 +77,16 @@ Tensor counts_on_windows(const std::vector<Window>& windows, const Tensor& x, co
 
 // --- AveragePool ---
 
-AveragePool::AveragePool(const AveragePoolOptions& o)
-    : windows(checked_windows("AveragePool", o)) {}
+AveragePool::AveragePool(const PoolOptions& o) : windows(checked_windows("AveragePool", o)) {}
 
 Tensor AveragePool::forward_masked(const Tensor& x, const Tensor& mask) const {
   const Shape after = counts_on("AveragePool", windows, x, mask);
-  const Surrounded seen = surround(zero_masked("AveragePool", x, mask), windows);
+  const detail::Surrounded seen =
+      detail::surround(detail::zero_masked("AveragePool", x, mask), windows);
   const WindowOptions& o = seen.options;
-  const Tensor sums = average_pooling(
-      seen.x, sizes_of(windows), {o.stride, o.before, o.after, o.dilation, true, /*divisor=*/1.0});
+  const Tensor sums =
+      average_pool(seen.x, detail::sizes_of(windows),
+                   {o.stride, o.before, o.after, o.dilation, true, /*divisor=*/1.0});
   const Tensor counts = maximum(counts_on_windows(windows, x, mask, after), 1);
   return sums / cast(counts, x.dtype());
 }
@@ -92,7 +94,7 @@ Tensor AveragePool::forward_masked(const Tensor& x, const Tensor& mask) const {
 KernelNode AveragePool::limit(const KernelNode& k) const {
   k.need_positions("AveragePool");
   const Shape before = k.positions;
-  const Shape after = window_counts("AveragePool", windows, before, k.masked);
+  const Shape after = detail::window_counts("AveragePool", windows, before, k.masked);
   return infinite::map_pairs(k, averaged(k, after), [this, before, after](const Pairs& pairs) {
     const auto seen = [&](const Tensor& mask) {
       return maximum(counts_over(windows, mask, before), 1);
@@ -120,9 +122,9 @@ Tensor MaxPool::forward_masked(const Tensor& x, const Tensor& mask) const {
   const Shape after = counts_on("MaxPool", windows, x, mask);
   Tensor visible = x;
   if (mask.defined())
-    visible = masked_fill(x, logical_not(spread_mask("MaxPool", x, mask)), -INFINITY);
-  const Surrounded seen = surround(visible, windows);
-  const Tensor y = max_pooling(seen.x, sizes_of(windows), seen.options);
+    visible = masked_fill(x, logical_not(detail::spread_mask("MaxPool", x, mask)), -INFINITY);
+  const detail::Surrounded seen = detail::surround(visible, windows);
+  const Tensor y = max_pool(seen.x, detail::sizes_of(windows), seen.options);
   return masked_fill(y, equal(counts_on_windows(windows, x, mask, after), 0), 0);
 }
 
@@ -154,7 +156,7 @@ Tensor AdaptiveAveragePool::forward_masked(const Tensor& x, const Tensor& mask) 
   LADON_CHECK(x.rank() == 2 + counts.rank(), "AdaptiveAveragePool", "has counts for ",
               counts.rank(), " axes, got shape ", x.shape());
   check_counts(counts, x.shape().sub(1, x.rank() - 1), mask.defined());
-  return adaptive_average_pooling(zero_masked("AdaptiveAveragePool", x, mask), counts);
+  return adaptive_average_pool(detail::zero_masked("AdaptiveAveragePool", x, mask), counts);
 }
 
 KernelNode AdaptiveAveragePool::limit(const KernelNode& k) const {
@@ -175,7 +177,7 @@ KernelNode AdaptiveAveragePool::limit(const KernelNode& k) const {
       flat.append(1);
       for (const std::int64_t count : both) shape.append(count);
       return infinite::join_positions(
-          reshape(adaptive_average_pooling(reshape(parts, flat), both), shape), after);
+          reshape(adaptive_average_pool(reshape(parts, flat), both), shape), after);
     });
   });
 }

@@ -15,16 +15,14 @@ struct PoolOptions {
   Shape dilation = {};            ///< Empty: 1 on every axis.
 };
 
-using AveragePoolOptions = PoolOptions;
-
 /// The mean over each window:  [N, T, d] → [N, T', d], or [N, H, W, d] → [N, H', W', d]. Counts only
 /// positions that are there and visible: neither padding nor masked ones. With a mask the number of
 /// positions must stay (Error).
 struct AveragePool : Layer {
-  std::vector<Window> windows;
+  std::vector<SlidingWindow> windows;
 
   /// Throws Error for sizes that are not positive, or lists that differ in length.
-  explicit AveragePool(const AveragePoolOptions& options);
+  explicit AveragePool(const PoolOptions& options);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   /// k' = A_n·k·A_mᵀ for the averages A_n of inputs n, as in pooling.h.
@@ -36,7 +34,7 @@ struct AveragePool : Layer {
 /// The largest element of each window, as AveragePool; a window that sees no visible position gives 0.
 /// It has no limit: the largest of correlated Gaussians is none.
 struct MaxPool : Layer {
-  std::vector<Window> windows;
+  std::vector<SlidingWindow> windows;
 
   /// Throws Error for sizes that are not positive, or lists that differ in length.
   explicit MaxPool(const PoolOptions& options);

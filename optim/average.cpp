@@ -8,7 +8,7 @@
 
 namespace ladon {
 
-Average::Average(const ParameterSet& parameters, AverageOptions options)
+WeightAverage::WeightAverage(const ParameterSet& parameters, WeightAverageOptions options)
     : parameters_(parameters), options_(options) {
   LADON_CHECK(options.decay >= 0 && options.decay <= 1, "average", "decay is ", options.decay,
               "; it must be in [0, 1]");
@@ -16,7 +16,7 @@ Average::Average(const ParameterSet& parameters, AverageOptions options)
   for (const auto& [name, x] : parameters_) means_.push_back(zeros(x.shape(), f64));
 }
 
-void Average::update() {
+void WeightAverage::update() {
   const NoGrad no_grad;
   parameters_.check_in_place("average");
   ++updates_;
@@ -25,13 +25,13 @@ void Average::update() {
     add_(means_[i], cast(parameters_[i].second.detach(), f64) - means_[i], weight);
 }
 
-void Average::write_to(const ParameterSet& parameters) const {
+void WeightAverage::write_to(const ParameterSet& parameters) const {
   LADON_CHECK(updates_ > 0, "average", "there is no average before the first update()");
   const NoGrad no_grad;
   for (std::size_t i = 0; i < means_.size(); ++i) copy_(parameters[i].second.detach(), means_[i]);
 }
 
-void Average::copy_to(const ParameterSet& theirs) const {
+void WeightAverage::copy_to(const ParameterSet& theirs) const {
   theirs.check_in_place("average");
   LADON_CHECK(theirs.size() == parameters_.size(), "average", "the model has ", theirs.size(),
               " parameters, the average ", parameters_.size());
@@ -44,28 +44,28 @@ void Average::copy_to(const ParameterSet& theirs) const {
   write_to(theirs);
 }
 
-Average::Scope::Scope(const Average& average) : parameters_(average.parameters_) {
+WeightAverage::Scope::Scope(const WeightAverage& average) : parameters_(average.parameters_) {
   parameters_.check_in_place("average");
   for (const auto& [name, x] : parameters_) before_.push_back(clone(x.detach()));
   average.write_to(average.parameters_);
 }
 
-Average::Scope::~Scope() {
+WeightAverage::Scope::~Scope() {
   const NoGrad no_grad;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     copy_(parameters_[i].second.detach(), before_[i]);
 }
 
-Average::Scope Average::apply() const { return Scope(*this); }
+WeightAverage::Scope WeightAverage::apply() const { return Scope(*this); }
 
-StateDict Average::state_dict() const {
+StateDict WeightAverage::state_dict() const {
   StateDict state{{"updates", detail::state_of(updates_)}};
   for (std::size_t i = 0; i < means_.size() && updates_ > 0; ++i)
     state["parameter." + parameters_[i].first] = clone(means_[i]);
   return state;
 }
 
-void Average::load_state_dict(const StateDict& state) {
+void WeightAverage::load_state_dict(const StateDict& state) {
   detail::StateReader reader(state);
   const std::int64_t updates = reader.count("updates");
   std::vector<Tensor> means;

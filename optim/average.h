@@ -1,10 +1,10 @@
 #pragma once
 // Averages of a model's parameters over training, which often generalize better than the last ones.
 //
-//   Average average(model, {.decay = 0.999});
+//   WeightAverage average(model, {.decay = 0.999});
 //   for (…) { …; adam.step(); average.update(); }
 //   {
-//     const Average::Scope averaged = average.apply();  // the model has the average …
+//     const WeightAverage::Scope averaged = average.apply();  // the model has the average …
 //     evaluate(model);
 //   }                                                   // … and here its own parameters again
 
@@ -18,7 +18,7 @@
 
 namespace ladon {
 
-struct AverageOptions {
+struct WeightAverageOptions {
   /// In [0, 1]. Below 1 an exponential moving average, with a memory of 1/(1 − decay) updates (EMA);
   /// 1: the mean of all updates, of equal weight (SWA: Izmailov et al. 2018, arXiv 1803.05407).
   double decay = 0.999;
@@ -27,13 +27,13 @@ struct AverageOptions {
 /// a ← a + w·(x − a) at update n = 1, 2, …, with w = max(1 − decay, 1/n): the plain mean until that is as
 /// long as the memory, so that the start x₁ counts no more than what comes after it. Kept in f64.
 /// Buffers (statistics of batch norm) are not averaged: the model keeps its own.
-class Average {
+class WeightAverage {
  public:
   /// Of a model's parameters as they are now, or of a part of them. Throws Error unless decay is in [0, 1], and where there
   /// is no parameter.
-  explicit Average(const ParameterSet& parameters, AverageOptions options = {});
-  Average(const Average&) = delete;
-  Average& operator=(const Average&) = delete;
+  explicit WeightAverage(const ParameterSet& parameters, WeightAverageOptions options = {});
+  WeightAverage(const WeightAverage&) = delete;
+  WeightAverage& operator=(const WeightAverage&) = delete;
 
   /// Takes the parameters' present values in. Throws Error, and changes nothing, if one was replaced by
   /// Module::to.
@@ -52,8 +52,8 @@ class Average {
     Scope& operator=(const Scope&) = delete;
 
    private:
-    friend class Average;
-    explicit Scope(const Average& average);
+    friend class WeightAverage;
+    explicit Scope(const WeightAverage& average);
     ParameterSet parameters_;
     std::vector<Tensor> before_;
   };
@@ -72,7 +72,7 @@ class Average {
 
   ParameterSet parameters_;
   std::vector<Tensor> means_;
-  AverageOptions options_;
+  WeightAverageOptions options_;
   std::int64_t updates_ = 0;
 };
 

@@ -53,7 +53,7 @@ double clip_grad_norm(const ParameterSet& parameters, double max_norm, ClipOptio
               "the norm of the gradients is ", norm,
               "; find the operation with DetectAnomaly, or pass error_if_nonfinite = false");
   if (std::isfinite(norm) && norm > max_norm)
-    for (const Tensor& g : gradients) scale_(g, max_norm / norm);
+    for (const Tensor& g : gradients) mul_(g, max_norm / norm);
   return norm;
 }
 

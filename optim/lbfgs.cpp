@@ -28,7 +28,7 @@ Lbfgs::Lbfgs(ParameterSet parameters, LbfgsOptions options)
   LADON_CHECK(options.gradient_tolerance >= 0 && options.change_tolerance >= 0, "lbfgs",
               "the tolerances are ", options.gradient_tolerance, " and ", options.change_tolerance,
               "; they must be at least 0");
-  check_wolfe(options.wolfe);
+  detail::check_wolfe(options.wolfe);
 }
 
 double Lbfgs::step(const std::function<Tensor()>& loss) {
@@ -56,7 +56,7 @@ double Lbfgs::run(const std::function<Tensor()>& loss) {
     const double slope = inner(g, d), length = sum(abs(g)).item();
     if (!(slope < 0) || !std::isfinite(slope)) break;  // rounding has the last word
     const double first = options_.lr * (state_.pairs.empty() ? std::min(1.0, 1 / length) : 1);
-    const Line phi = [&](double t) {
+    const LineFunction phi = [&](double t) {
       parameters_.assign_row(x + t * d);
       LinePoint p = evaluate(loss);
       return LinePoint{t, p.value, inner(p.gradient, d), p.gradient};

@@ -19,7 +19,7 @@ double cubic_minimum(const LinePoint& a, const LinePoint& b) {
 
 class Search {
  public:
-  Search(const Line& phi, const LinePoint& start, const WolfeOptions& options)
+  Search(const LineFunction& phi, const LinePoint& start, const WolfeOptions& options)
       : phi_(phi), start_(start), options_(options), left_(options.evaluations) {}
 
   /// Lengthens the step until it is good, or an interval holds a good one (algorithm 3.5).
@@ -70,7 +70,7 @@ class Search {
     return low;
   }
 
-  const Line& phi_;
+  const LineFunction& phi_;
   const LinePoint& start_;
   const WolfeOptions& options_;
   std::int64_t left_;
@@ -78,7 +78,7 @@ class Search {
 
 }  // namespace
 
-void check_wolfe(const WolfeOptions& options) {
+void detail::check_wolfe(const WolfeOptions& options) {
   LADON_CHECK(0 < options.decrease && options.decrease < options.curvature && options.curvature < 1,
               "strong_wolfe", "decrease and curvature are ", options.decrease, " and ",
               options.curvature, "; they must be between 0 and 1, in this order");
@@ -86,7 +86,7 @@ void check_wolfe(const WolfeOptions& options) {
               "; it must be at least 1");
 }
 
-LinePoint strong_wolfe(const Line& phi, const LinePoint& start, double first,
+LinePoint strong_wolfe(const LineFunction& phi, const LinePoint& start, double first,
                        const WolfeOptions& options) {
   LADON_CHECK(static_cast<bool>(phi), "strong_wolfe", "the function is empty");
   LADON_CHECK(
@@ -95,7 +95,7 @@ LinePoint strong_wolfe(const Line& phi, const LinePoint& start, double first,
       start.slope, "; t must be 0, both finite, and the slope negative");
   LADON_CHECK(first > 0 && std::isfinite(first), "strong_wolfe", "the first trial is ", first,
               "; it must be finite and positive");
-  check_wolfe(options);
+  detail::check_wolfe(options);
   return Search(phi, start, options).run(first);
 }
 

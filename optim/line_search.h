@@ -13,7 +13,7 @@ struct LinePoint {
   double t, value, slope;  ///< t, φ(t), φ′(t)
   Tensor gradient = {};    ///< What φ wants to find again at the chosen point: ∇f there.
 };
-using Line = std::function<LinePoint(double t)>;
+using LineFunction = std::function<LinePoint(double t)>;
 
 struct WolfeOptions {
   double decrease = 1e-4;         ///< c₁
@@ -21,8 +21,12 @@ struct WolfeOptions {
   std::int64_t evaluations = 25;  ///< Most calls of φ.
 };
 
+namespace detail {
+
 /// Throws Error unless 0 < c₁ < c₂ < 1 and evaluations ≥ 1.
 void check_wolfe(const WolfeOptions& options);
+
+}  // namespace detail
 
 /// A t > 0 with φ(t) ≤ φ(0) + c₁·t·φ′(0) and |φ′(t)| ≤ c₂·|φ′(0)|, of which the first trial is
 /// `first`: it is left alone where it is good. A value that is not finite counts as too large. Where
@@ -30,7 +34,7 @@ void check_wolfe(const WolfeOptions& options);
 /// which is `start` where none does. Throws Error unless start.t = 0, start.value is finite,
 /// start.slope < 0, first > 0, 0 < c₁ < c₂ < 1 and evaluations ≥ 1.
 /// (Nocedal and Wright, Numerical Optimization, 2nd edition, algorithms 3.5 and 3.6)
-LinePoint strong_wolfe(const Line& phi, const LinePoint& start, double first,
+LinePoint strong_wolfe(const LineFunction& phi, const LinePoint& start, double first,
                        const WolfeOptions& options = {});
 
 }  // namespace ladon

@@ -12,7 +12,7 @@ namespace ladon::detail {
 
 void check_parameters(const ParameterSet& parameters) {
   LADON_CHECK(!parameters.empty(), "optimizer", "there is no parameter to optimize");
-  std::map<const Node*, std::string> seen;
+  std::map<const detail::Node*, std::string> seen;
   for (const auto& [name, x] : parameters) {
     LADON_CHECK(x.defined() && x.history(), "optimizer", "parameter ", name,
                 " requires no gradient; make it with parameter(x)");

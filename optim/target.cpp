@@ -7,7 +7,7 @@
 
 namespace ladon {
 
-void check_target(const char* operation, const Target& target) {
+void detail::check_target(const char* operation, const TargetDensity& target) {
   LADON_CHECK(std::isfinite(target.count) && target.count > 0, operation, "N is ", target.count,
               "; it must be positive and finite");
   LADON_CHECK(std::isfinite(target.prior_precision) && target.prior_precision >= 0, operation,
@@ -17,12 +17,12 @@ void check_target(const char* operation, const Target& target) {
               "the temperature is ", target.temperature, "; it must be positive and finite");
 }
 
-Tensor mean_gradient(const Target& target, const Tensor& theta, const Tensor& g) {
+Tensor mean_gradient(const TargetDensity& target, const Tensor& theta, const Tensor& g) {
   if (target.prior_precision == 0) return g;  // keeps −0, and one pass
   return g + theta * (target.prior_precision / target.count);
 }
 
-Tensor target_gradient(const Target& target, const Tensor& theta, const Tensor& g) {
+Tensor target_gradient(const TargetDensity& target, const Tensor& theta, const Tensor& g) {
   const double weight = target.count / target.temperature;
   const Tensor mean = mean_gradient(target, theta, g);
   return weight == 1 ? mean : mean * weight;

@@ -113,18 +113,18 @@ void TrainingRun::add_part(const std::string& name, Part part) {
               "there is a part named `", name, "` already");
 }
 
-void TrainingRun::save(const std::filesystem::path& path) const {
+void TrainingRun::save(const std::string& path) const {
   StateDict all;
   for (const auto& [name, part] : parts_)
     for (const auto& [entry, x] : part.state()) all[name + "/" + entry] = x;
   save_safetensors(path, all, {{mark, marked}});
 }
 
-StateDict TrainingRun::saved(const std::filesystem::path& path, const std::string& name) {
+StateDict TrainingRun::saved(const std::string& path, const std::string& name) {
   StateDict part;
   for (const auto& [entry, x] : entries(path))
     if (entry.starts_with(name + "/")) part[entry.substr(name.size() + 1)] = x;
-  LADON_CHECK(!part.empty(), "training_run", path.string(), ": has no part `", name, "`");
+  LADON_CHECK(!part.empty(), "training_run", path, ": has no part `", name, "`");
   return part;
 }
 
@@ -141,7 +141,7 @@ std::map<std::string, StateDict> TrainingRun::read(const std::string& path) cons
   return states;
 }
 
-void TrainingRun::load(const std::filesystem::path& path) {
+void TrainingRun::load(const std::string& path) {
   const std::map<std::string, StateDict> states = read(path);
   std::map<std::string, StateDict> before;
   for (const auto& [name, part] : parts_) before[name] = copy(part.state());
@@ -158,7 +158,7 @@ void TrainingRun::load(const std::filesystem::path& path) {
   } catch (const Error& error) {
     const std::string name = at->first;
     undo();
-    detail::fail("training_run", path.native(), ": the part `", name, "`: ", error.what());
+    detail::fail("training_run", path, ": the part `", name, "`: ", error.what());
   } catch (...) {
     undo();
     throw;

@@ -19,7 +19,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -30,7 +29,7 @@
 
 namespace ladon {
 
-/// What saves and restores itself: optimizers, samplers, Lbfgs, Plateau, Average, Loader, Collect, a class
+/// What saves and restores itself: optimizers, samplers, Lbfgs, Plateau, WeightAverage, Loader, Collect, a class
 /// of one's own. load_state_dict must check all before it changes anything.
 template <class T>
 concept Stateful = requires(T& part, const StateDict& state) {
@@ -60,15 +59,15 @@ class TrainingRun {
   /// Writes all parts into a safetensors file, in which entry "x" of the part "model" is "model/x". The
   /// file appears whole or not at all: a full disk or a folder that cannot be written in is an Error, and
   /// an old file of that name is left as it was.
-  void save(const std::filesystem::path& path) const;
+  void save(const std::string& path) const;
   /// Puts all parts where they were. Throws Error, and changes nothing, if the file is none that save
   /// wrote, has other parts than this run, or one of them does not fit: also another dtype.
-  void load(const std::filesystem::path& path);
+  void load(const std::string& path);
   /// One part of a run that was saved, for who uses what was trained without training on: the state that
   /// its load_state_dict takes (of a tensor or a number: its one entry). Throws Error if the file is none
   /// that save wrote, or has no such part.
   ///   average.load_state_dict(TrainingRun::saved(path, "average"));
-  static StateDict saved(const std::filesystem::path& path, const std::string& name);
+  static StateDict saved(const std::string& path, const std::string& name);
 
  private:
   struct Part {

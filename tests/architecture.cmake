@@ -11,7 +11,7 @@ set(rooms
     "core/io|^core/io/"
     "core/data|^core/data/"
     "autograd|^autograd/"
-    "layers/parts|^layers/(window|attention_form|owned|trace)\\."
+    "layers/parts|^layers/(window|attention_form|owned|parameter_uses)\\."
     "layers/infinite/kernel|^layers/infinite/kernel/"
     "layers/infinite/dual|^layers/infinite/dual/"
     "layers/infinite/attention|^layers/infinite/attention/"
@@ -99,8 +99,8 @@ forbid("${others}" "mpi\\.h")
 
 # optim/ladon.h brings every header but these, which are for the library itself.
 set(inner "^core/kernels/|^core/data/byte_alphabet\\.h|^core/(blas|lapack_operands|mapped|names|tridiagonal|view)\\.h"
-          "^core/io/(crc|elements|json|npy_format|safetensors_header|safetensors_index|utf8|zip)\\.h"
-          "^autograd/(elementwise|forms|leaf|operands|windows)\\.h|^layers/infinite/attention/"
+          "^core/io/(crc|elements|json|npy_format|parts|safetensors_header|safetensors_index|utf8|zip)\\.h"
+          "^autograd/(elementwise|forms|leaf|operands|windows)\\.h|^layers/transformer_block\\.h|^layers/infinite/attention/"
           "^layers/infinite/(dual/entries|dual/rule|gram/checkpoint|gram/exchange|gram/plan|gram/work|kernel/roots|kernel/windows)\\.h|^optim/(parameters|particles/(fair_alpha|rows))\\.h|^optim/posterior/search\\.h")
 list(JOIN inner "|" inner)
 set(reached "")

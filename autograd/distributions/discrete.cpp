@@ -129,7 +129,7 @@ Tensor multinomial(const Tensor& probabilities, std::int64_t count, Generator& r
   LADON_CHECK(all(logical_and(isfinite(total), greater(total, 0))).item<bool>(), "multinomial",
               "the weights of a row sum to 0 or to infinity");
   shape.append(count);
-  checked_count("multinomial", shape);
+  detail::checked_count("multinomial", shape);
   return reshape(draw_classes(weights, count, rng, replacement), shape);
 }
 
@@ -151,7 +151,7 @@ Tensor Categorical::sample(const Shape& shape, Generator& rng) const {
   const NoGrad no_grad;
   const Tensor p = exp(cast(log_p_, f64));
   const Tensor rows = ladon::contiguous(reshape(p, {batch_shape().count(), p.size(-1)}));
-  const Tensor classes = draw_classes(rows, checked_count("Categorical", shape), rng, true);
+  const Tensor classes = draw_classes(rows, detail::checked_count("Categorical", shape), rng, true);
   return reshape(transpose(classes), detail::draw_shape(shape, *this));
 }
 

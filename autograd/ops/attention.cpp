@@ -162,7 +162,7 @@ Tensor fused(const Inputs& in, const AttentionOptions& options) {
       "scaled_dot_product_attention", f.output, {in.q, in.k, in.v},
       [q = saved(in.q), k = saved(in.k), v = saved(in.v), mask = saved(settings.mask), settings,
        log_sum = f.log_sum, group = in.group,
-       options](const Tensor& g, const Tensor& y, GradientSink& sink) {
+       options](const Tensor& g, const Tensor& y, detail::GradientSink& sink) {
         const Inputs kept{*q, *k, *v, *mask, group, settings.scale};  // none was edited since
         const kernels::AttentionGradients d = fast_or_composed(
             "attention_gradient", {g, kept.q, kept.k, kept.v},

@@ -102,7 +102,7 @@ Tensor transposed_convolution(const Tensor& x, const Tensor& weight, const Tenso
   LADON_CHECK(x.size(-1) == weight.size(0), name, "the input has ", x.size(-1),
               " channels, the weight has shape ", weight.shape(),
               "; its first axis must be as many");
-  const std::int64_t out = checked_product(name, weight.size(-1), o.groups);
+  const std::int64_t out = detail::checked_product(name, weight.size(-1), o.groups);
   check_bias(name, bias, out);
   const int axes = x.rank() - 2;
   Windows w;
@@ -117,9 +117,10 @@ Tensor transposed_convolution(const Tensor& x, const Tensor& weight, const Tenso
   for (int a = 0; a < axes; ++a) {
     LADON_CHECK(more[a] < std::max(w.stride[a], w.dilation[a]), name, "output_padding ", more,
                 " must be smaller than the stride ", w.stride, " or the dilation ", w.dilation);
-    const std::int64_t steps = checked_product(name, w.counts[a] - 1, w.stride[a]);
-    const std::int64_t n = checked_sum(name, steps, (w.size[a] - 1) * w.dilation[a] + more[a] + 1) -
-                           w.before[a] - after[a];
+    const std::int64_t steps = detail::checked_product(name, w.counts[a] - 1, w.stride[a]);
+    const std::int64_t n =
+        detail::checked_sum(name, steps, (w.size[a] - 1) * w.dilation[a] + more[a] + 1) -
+        w.before[a] - after[a];
     LADON_CHECK(n >= 0, name, "of ", w.counts[a], " positions, cut by ", w.before[a], " and ",
                 after[a], ", nothing remains (", n, ")");
     w.positions.append(n);
@@ -156,13 +157,13 @@ Tensor unfold(const Tensor& x, const Shape& window, const WindowOptions& o) {
 Tensor fold(const Tensor& patches, const Shape& positions, const Shape& window,
             const WindowOptions& o) {
   check_floating("fold", patches);
-  checked_count("fold", positions);
+  detail::checked_count("fold", positions);
   const Windows w =
       windows_on("fold", positions, window, {o.stride, o.before, o.after, o.dilation});
   LADON_CHECK(patches.rank() >= 3 && inner_axes(patches) == w.counts, "fold",
               "the windows on positions ", positions, " are ", w.counts,
               ", the patches have shape ", patches.shape());
-  const std::int64_t taps = checked_count("fold", window);
+  const std::int64_t taps = detail::checked_count("fold", window);
   LADON_CHECK(patches.size(-1) % taps == 0, "fold", "patches of ", patches.size(-1),
               " elements have no ", taps, " taps");
   return folded(patches, w);

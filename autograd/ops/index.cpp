@@ -67,7 +67,7 @@ void check_source(const char* operation, const Tensor& x, const Tensor& index,
 
 Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
   check_defined("index_select", {x, index});
-  axis = normalize_axis("index_select", axis, x.rank());
+  axis = detail::normalize_axis("index_select", axis, x.rank());
   LADON_CHECK(index.rank() == 1, "index_select", "the index has one axis, got shape ",
               index.shape());
   const Tensor rows = kernels::checked_indices("index_select", index, x.shape()[axis]);
@@ -79,7 +79,7 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   check_defined("gather", {x, index});
-  axis = normalize_axis("gather", axis, x.rank());
+  axis = detail::normalize_axis("gather", axis, x.rank());
   const Tensor at = places("gather", x, axis, index);
   return record("gather", kernels::gather(x, axis, at), {x},
                 [axis, at = saved(at), shape = x.shape()](const Tensor& g) {
@@ -89,7 +89,7 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index) {
 
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& source) {
   check_defined("scatter_add", {x, index, source});
-  axis = normalize_axis("scatter_add", axis, x.rank());
+  axis = detail::normalize_axis("scatter_add", axis, x.rank());
   check_source("scatter_add", x, index, source);
   const Tensor at = places("scatter_add", x, axis, index);
   Tensor y = mapped::room(kernels::clone(x), {&at, &source});
@@ -101,7 +101,7 @@ Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor&
 
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& source) {
   check_defined("scatter", {x, index, source});
-  axis = normalize_axis("scatter", axis, x.rank());
+  axis = detail::normalize_axis("scatter", axis, x.rank());
   check_source("scatter", x, index, source);
   const Tensor at = places("scatter", x, axis, index);
   Tensor y = mapped::room(kernels::clone(x), {&at, &source});
@@ -160,7 +160,8 @@ Tensor scattered_extreme(const Scattering& s, kernels::Scatter op) {
   Tensor y = mapped::room(kernels::clone(begin.detach()), {&s.index, &s.source});
   kernels::scatter(op, y, s.axis, s.index, s.source);
   const auto rule = [x = saved(s.x), source = saved(s.source), index = saved(s.index),
-                     axis = s.axis, alone](const Tensor& g, const Tensor& out, GradientSink& sink) {
+                     axis = s.axis,
+                     alone](const Tensor& g, const Tensor& out, detail::GradientSink& sink) {
     const Tensor extremes = out.detach();
     const Tensor own = logical_and(equal(x, extremes), logical_not(alone));
     const Tensor theirs = equal(source, gather(extremes, axis, *index));
@@ -179,7 +180,7 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
                       Scattered by, bool include_self) {
   constexpr const char* operation = "scatter_reduce";
   check_defined(operation, {x, index, source});
-  axis = normalize_axis(operation, axis, x.rank());
+  axis = detail::normalize_axis(operation, axis, x.rank());
   check_source(operation, x, index, source);
   LADON_CHECK(x.dtype() != boolean, operation, "of booleans; convert them with cast(x, i64)");
   const Scattering s{x, places(operation, x, axis, index), source, axis, include_self};
@@ -201,7 +202,7 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
   detail::fail(operation, "there is no such reduction");
 }
 
-Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingOptions options) {
+Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingLookupOptions options) {
   check_defined("embedding", {weight, index});
   LADON_CHECK(weight.rank() == 2, "embedding", "the table has shape [n, d], got ", weight.shape());
   const std::int64_t n = weight.shape()[0], d = weight.shape()[1];
@@ -243,10 +244,10 @@ Tensor nonzero(const Tensor& x) {
   return kernels::nonzero(x);
 }
 
-Unique unique(const Tensor& x, std::optional<int> axis) {
+UniqueElements unique(const Tensor& x, std::optional<int> axis) {
   check_defined("unique", {x});
   const Tensor list = axis ? x : reshape(x, {x.count()});
-  const int a = axis ? normalize_axis("unique", *axis, x.rank()) : 0;
+  const int a = axis ? detail::normalize_axis("unique", *axis, x.rank()) : 0;
   const std::int64_t n = list.size(a);
   const Tensor front = transpose(list, 0, a);
   const Tensor rows = reshape(front.detach(), {n, front.shape().sub(1, front.rank()).count()});

@@ -31,10 +31,10 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
 
 /// Rows of a table:  weight [n, d], index [..] → [.., d]. `padding_index` ≥ 0: that row gets no
 /// gradient. Throws Error for a token outside [0, n).
-struct EmbeddingOptions {
+struct EmbeddingLookupOptions {
   std::int64_t padding_index = -1;
 };
-Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingOptions options = {});
+Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingLookupOptions options = {});
 
 /// [..] → [.., classes]: 1 at the index, 0 elsewhere.
 Tensor one_hot(const Tensor& index, std::int64_t classes, DType dtype = f32);
@@ -46,12 +46,12 @@ Tensor nonzero(const Tensor& x);
 
 /// The different elements of x in ascending order, NaN last, each as itself; or its different slices along
 /// an axis, in lexicographic order. Gradients of `values` go to the first of the equal ones.
-struct Unique {
+struct UniqueElements {
   Tensor values;   ///< [k]; or x's shape with k along the axis.
   Tensor first;    ///< [k]: the first place of each, in row-major order.
   Tensor inverse;  ///< x's shape, or [n] along an axis: which of them each one is.
   Tensor counts;   ///< [k]: how many there are of each. All three i64.
 };
-Unique unique(const Tensor& x, std::optional<int> axis = {});
+UniqueElements unique(const Tensor& x, std::optional<int> axis = {});
 
 }  // namespace ladon

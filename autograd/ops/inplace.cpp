@@ -105,9 +105,9 @@ void add_(Tensor x, const Tensor& y, double alpha) {
   kernels::axpby(1, x, alpha, source("add_", x, y));
 }
 
-void scale_(Tensor x, double s) {
-  check_editable("scale_", x);
-  check_number("scale_", x, s);
+void mul_(Tensor x, double s) {
+  check_editable("mul_", x);
+  check_number("mul_", x, s);
   kernels::axpby(s, x, 0, scalar(0, x.dtype()));
 }
 

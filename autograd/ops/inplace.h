@@ -14,10 +14,10 @@ void fill_(Tensor x, double value);
 void copy_(Tensor x, const Tensor& y);
 /// x ← x + alpha·y, y broadcast.
 void add_(Tensor x, const Tensor& y, double alpha = 1);
-/// x ← s·x.
-void scale_(Tensor x, double s);
 /// x ← x∘y, y broadcast.
 void mul_(Tensor x, const Tensor& y);
+/// x ← s·x.
+void mul_(Tensor x, double s);
 
 /// x ← x + y and so on, y broadcast to x's shape; x keeps its dtype (Error for a floating result in an
 /// integer). Where nothing is recorded the elements are edited in place, as whoever shares them sees:

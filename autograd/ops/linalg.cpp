@@ -105,7 +105,7 @@ Tensor triangular(const Tensor& a, const Tensor& b, bool upper, bool transposed)
                                     transposed != upper);
   };
   const auto rule = [a = saved(a), upper, transposed](const Tensor& g, const Tensor& x,
-                                                      GradientSink& sink) {
+                                                      detail::GradientSink& sink) {
     const Tensor by_b = triangular(a, g, upper, !transposed);  // op(A)⁻ᵀ·g
     if (sink.needs(1)) sink.give(1, by_b);
     if (!sink.needs(0)) return;
@@ -125,7 +125,7 @@ Tensor solve_general(const Tensor& a, const Tensor& b) {
                   " is 0");
     return lapack::lu_solve(lu, side);
   };
-  const auto rule = [a = saved(a)](const Tensor& g, const Tensor& x, GradientSink& sink) {
+  const auto rule = [a = saved(a)](const Tensor& g, const Tensor& x, detail::GradientSink& sink) {
     const Tensor by_b = solve_general(transpose(a), g);  // A⁻ᵀ·g
     if (sink.needs(1)) sink.give(1, by_b);
     if (sink.needs(0)) sink.give(0, -matmul(by_b, transpose(x)));  // dX = −A⁻¹·dA·X

@@ -217,7 +217,8 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps)
   LADON_CHECK(eps > 0, "cosine_similarity", "eps is ", eps, "; it must be positive");
   const Shape shape = broadcast_shapes("cosine_similarity", a.shape(), b.shape());
   const int last = shape.rank();
-  const int k = normalize_axis("cosine_similarity", axis, last) - last;  // counted from the end
+  const int k =
+      detail::normalize_axis("cosine_similarity", axis, last) - last;  // counted from the end
   const auto unit = [&](const Tensor& x) {
     LADON_CHECK(x.rank() >= -k, "cosine_similarity", "axis ", axis, " of shapes ", a.shape(),
                 " and ", b.shape(), " is not in both");

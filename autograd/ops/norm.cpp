@@ -68,7 +68,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
   const kernels::LayerNormResult f = kernels::layer_norm(x, w, b, eps);
   return record_joint("layer_norm", f.y, {x, w, b},
                       [x = saved(x), w = saved(w), b = b.defined(), mu = f.mean, r = f.rstd, eps](
-                          const Tensor& g, GradientSink& sink) {
+                          const Tensor& g, detail::GradientSink& sink) {
                         const kernels::LayerNormGradients d = fast_or_composed(
                             "layer_norm_gradient", {g, *x, *w},
                             [&] { return kernels::layer_norm_backward(g, *x, mu, r, *w, b); },
@@ -136,7 +136,7 @@ NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight, const Ten
   const Tensor rows = reshape(x, {x.shape().sub(0, x.rank() - 1).count(), x.size(-1)});
   const auto [normalized, f] = kernels::column_norm(rows, w, b, eps);
   const auto rule = [x = saved(rows), w = saved(w), b = b.defined(), f = f, eps](
-                        const Tensor& g, GradientSink& sink) {
+                        const Tensor& g, detail::GradientSink& sink) {
     const auto composed = [&] {
       const Tensor r = kernels::unary(Unary::rsqrt, kernels::binary(Binary::add, f.var, eps));
       return norm_gradients(g, *x, unsqueeze(f.mean, 0), unsqueeze(r, 0), *w, eps, 0);

@@ -39,7 +39,7 @@ PoolingAxes even_axes(const char* operation, const Tensor& x, const Shape& count
   for (int a = 0; a < counts.rank(); ++a) {
     LADON_CHECK(counts[a] > 0 && positions[a] > 0, operation,
                 "counts and positions must be positive, got ", counts, " and ", positions);
-    checked_product(operation, counts[a], positions[a]);
+    detail::checked_product(operation, counts[a], positions[a]);
     axes.push_back({.positions = positions[a], .count = counts[a]});
   }
   return axes;
@@ -90,23 +90,23 @@ Tensor by_sizes(const Tensor& total, const PoolingAxes& axes) {
 
 }  // namespace
 
-Tensor max_pooling(const Tensor& x, const Shape& window, const WindowOptions& o) {
-  return largest("max_pooling", x, axes_of("max_pooling", x, window, o)).values;
+Tensor max_pool(const Tensor& x, const Shape& window, const WindowOptions& o) {
+  return largest("max_pool", x, axes_of("max_pool", x, window, o)).values;
 }
 
-ValuesAndIndices max_pooling_with_indices(const Tensor& x, const Shape& window,
-                                          const WindowOptions& o) {
-  const char* name = "max_pooling_with_indices";
+ValuesAndIndices max_pool_with_indices(const Tensor& x, const Shape& window,
+                                       const WindowOptions& o) {
+  const char* name = "max_pool_with_indices";
   ValuesAndIndices y = largest(name, x, axes_of(name, x, window, o));
   y.indices = clone(y.indices);  // what the gradient reads stays out of reach
   return y;
 }
 
-Tensor average_pooling(const Tensor& x, const Shape& window, const AveragePoolingOptions& o) {
+Tensor average_pool(const Tensor& x, const Shape& window, const AveragePoolOptions& o) {
   const PoolingAxes axes =
-      axes_of("average_pooling", x, window, {o.stride, o.before, o.after, o.dilation});
+      axes_of("average_pool", x, window, {o.stride, o.before, o.after, o.dilation});
   if (o.divisor) {
-    LADON_CHECK(*o.divisor != 0, "average_pooling", "the divisor is 0");
+    LADON_CHECK(*o.divisor != 0, "average_pool", "the divisor is 0");
     return sums(x, axes) / *o.divisor;
   }
   if (!o.count_padding) return by_sizes(sums(x, axes), axes);
@@ -115,13 +115,13 @@ Tensor average_pooling(const Tensor& x, const Shape& window, const AveragePoolin
   return sums(x, axes) / taps;
 }
 
-Tensor adaptive_max_pooling(const Tensor& x, const Shape& counts) {
-  const char* name = "adaptive_max_pooling";
+Tensor adaptive_max_pool(const Tensor& x, const Shape& counts) {
+  const char* name = "adaptive_max_pool";
   return largest(name, x, even_axes(name, x, counts)).values;
 }
 
-Tensor adaptive_average_pooling(const Tensor& x, const Shape& counts) {
-  const PoolingAxes axes = even_axes("adaptive_average_pooling", x, counts);
+Tensor adaptive_average_pool(const Tensor& x, const Shape& counts) {
+  const PoolingAxes axes = even_axes("adaptive_average_pool", x, counts);
   return by_sizes(sums(x, axes), axes);
 }
 

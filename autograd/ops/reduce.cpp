@@ -23,7 +23,7 @@ namespace ladon {
 std::vector<int> Axes::normalized(std::string_view operation, int rank) const {
   std::vector<int> axes(all_ ? rank : 0);
   std::iota(axes.begin(), axes.end(), 0);
-  for (const int axis : axes_) axes.push_back(normalize_axis(operation, axis, rank));
+  for (const int axis : axes_) axes.push_back(detail::normalize_axis(operation, axis, rank));
   std::sort(axes.begin(), axes.end());
   const auto twice = std::adjacent_find(axes.begin(), axes.end());
   if (twice != axes.end()) detail::fail(operation, "axis ", *twice, " is named twice");
@@ -242,7 +242,7 @@ namespace {
 
 int checked_axis(const char* operation, const Tensor& x, int axis) {
   check_defined(operation, {x});
-  const int a = normalize_axis(operation, axis, x.rank());
+  const int a = detail::normalize_axis(operation, axis, x.rank());
   LADON_CHECK(x.size(a) > 0, operation, "axis ", a, " of shape ", x.shape(), " is empty");
   return a;
 }
@@ -276,14 +276,14 @@ Tensor argmin(const Tensor& x, int axis, Dims dims) {
 
 ValuesAndIndices sort(const Tensor& x, SortOptions options) {
   check_defined("sort", {x});
-  const int a = normalize_axis("sort", options.axis, x.rank());
+  const int a = detail::normalize_axis("sort", options.axis, x.rank());
   const Tensor order = kernels::argsort(x, a, options.descending);
   return {gather(x, a, order), order};
 }
 
 ValuesAndIndices topk(const Tensor& x, std::int64_t k, TopkOptions options) {
   check_defined("topk", {x});
-  const int a = normalize_axis("topk", options.axis, x.rank());
+  const int a = detail::normalize_axis("topk", options.axis, x.rank());
   LADON_CHECK(k >= 0 && k <= x.size(a), "topk", "k = ", k, " is outside [0, ", x.size(a),
               "], the size of axis ", a, " of shape ", x.shape());
   const Tensor order = kernels::argsort_first(x, a, options.largest, k);

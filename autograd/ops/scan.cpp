@@ -10,7 +10,7 @@ namespace ladon {
 
 Tensor cumsum(const Tensor& x, int axis) {
   check_defined("cumsum", {x});
-  const int a = normalize_axis("cumsum", axis, x.rank());
+  const int a = detail::normalize_axis("cumsum", axis, x.rank());
   return record("cumsum", kernels::cumsum(x, a), {x}, [a](const Tensor& g) {
     return flip(cumsum(flip(g, {a}), a), {a});  // ∂y_i/∂x_j = [j ≤ i]
   });
@@ -37,7 +37,7 @@ Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis) {
   check_defined("linear_recurrence", {a, b});
   LADON_CHECK(a.shape() == b.shape(), "linear_recurrence", "shapes differ: ", a.shape(), " and ",
               b.shape());
-  const int along = normalize_axis("linear_recurrence", axis, a.rank());
+  const int along = detail::normalize_axis("linear_recurrence", axis, a.rank());
   const auto compute = [along](const Tensor& u, const Tensor& v) {
     return kernels::linear_recurrence(u, v, along);
   };
@@ -52,7 +52,7 @@ Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis) {
 
 Tensor cumprod(const Tensor& x, int axis) {
   check_defined("cumprod", {x});
-  const int a = normalize_axis("cumprod", axis, x.rank());
+  const int a = detail::normalize_axis("cumprod", axis, x.rank());
   const Tensor y = kernels::cumprod(x, a);
   if (x.size(a) == 0) return record("cumprod", y, {x}, zeros_like);
   return record("cumprod", y, {x}, [a, x = saved(x)](const Tensor& g, const Tensor& out) {

@@ -21,7 +21,7 @@ Shape resolve(const Tensor& x, const Shape& shape) {
     inferred = i;
     to[i] = 1;
   }
-  const std::int64_t known = checked_count("reshape", to);
+  const std::int64_t known = detail::checked_count("reshape", to);
   if (inferred >= 0) {
     LADON_CHECK(known != 0, "reshape", "the −1 in ", shape,
                 " cannot be inferred beside a size of 0; write the size");
@@ -55,8 +55,8 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
 Tensor flatten(const Tensor& x, int first, int last) {
   check_defined("flatten", {x});
   if (x.rank() == 0) return reshape(x, {1});
-  first = normalize_axis("flatten", first, x.rank());
-  last = normalize_axis("flatten", last, x.rank());
+  first = detail::normalize_axis("flatten", first, x.rank());
+  last = detail::normalize_axis("flatten", last, x.rank());
   LADON_CHECK(first <= last, "flatten", "axis ", first, " stands after axis ", last);
   Shape to = x.shape().sub(0, first);
   to.append(x.shape().sub(first, last + 1).count());
@@ -70,7 +70,7 @@ Tensor permute(const Tensor& x, const std::vector<int>& order) {
               " axes for a tensor of shape ", x.shape());
   std::vector<int> to(order.size()), inverse(order.size(), -1);
   for (int i = 0; i < x.rank(); ++i) {
-    to[i] = normalize_axis("permute", order[i], x.rank());
+    to[i] = detail::normalize_axis("permute", order[i], x.rank());
     LADON_CHECK(inverse[to[i]] < 0, "permute", "axis ", to[i], " is named twice");
     inverse[to[i]] = i;
   }
@@ -80,8 +80,8 @@ Tensor permute(const Tensor& x, const std::vector<int>& order) {
 
 Tensor transpose(const Tensor& x, int a, int b) {
   check_defined("transpose", {x});
-  a = normalize_axis("transpose", a, x.rank());
-  b = normalize_axis("transpose", b, x.rank());
+  a = detail::normalize_axis("transpose", a, x.rank());
+  b = detail::normalize_axis("transpose", b, x.rank());
   return record("transpose", view::transpose(x, a, b), {x},
                 [a, b](const Tensor& g) { return transpose(g, a, b); });
 }
@@ -97,21 +97,21 @@ Tensor expand(const Tensor& x, const Shape& shape) {
     LADON_CHECK(to[i] >= 0 && (size == to[i] || size == 1), "expand", "shape ", x.shape(),
                 " does not expand to ", shape, ": only axes of size 1 stretch");
   }
-  checked_count("expand", to);
+  detail::checked_count("expand", to);
   return record("expand", view::expand(x, to), {x},
                 [](const Tensor& g) { return g; });  // the sweep sums it to x's shape
 }
 
 Tensor unsqueeze(const Tensor& x, int axis) {
   check_defined("unsqueeze", {x});
-  axis = normalize_axis("unsqueeze", axis, x.rank() + 1);
+  axis = detail::normalize_axis("unsqueeze", axis, x.rank() + 1);
   return record("unsqueeze", view::unsqueeze(x, axis), {x},
                 [axis](const Tensor& g) { return squeeze(g, axis); });
 }
 
 Tensor squeeze(const Tensor& x, int axis) {
   check_defined("squeeze", {x});
-  axis = normalize_axis("squeeze", axis, x.rank());
+  axis = detail::normalize_axis("squeeze", axis, x.rank());
   LADON_CHECK(x.shape()[axis] == 1, "squeeze", "axis ", axis, " of shape ", x.shape(), " has size ",
               x.shape()[axis], ", not 1");
   return record("squeeze", view::squeeze(x, axis), {x},
@@ -122,7 +122,7 @@ Tensor squeeze(const Tensor& x, int axis) {
 
 Tensor slice(const Tensor& x, int axis, Slice range) {
   check_defined("slice", {x});
-  axis = normalize_axis("slice", axis, x.rank());
+  axis = detail::normalize_axis("slice", axis, x.rank());
   const std::int64_t n = x.shape()[axis], step = range.step;
   LADON_CHECK(step != 0, "slice", "the step along axis ", axis, " is 0");
   // Positions run in [0, n) forwards and (−1, n−1] backwards; a bound beyond them is clipped.
@@ -159,7 +159,7 @@ std::int64_t position(const char* operation, const Shape& shape, int axis, std::
 
 Tensor select(const Tensor& x, int axis, std::int64_t index) {
   check_defined("select", {x});
-  axis = normalize_axis("select", axis, x.rank());
+  axis = detail::normalize_axis("select", axis, x.rank());
   index = position("select", x.shape(), axis, index);
   return record("select", view::select(x, axis, index), {x},
                 [axis, index, shape = x.shape()](const Tensor& g) {
@@ -168,9 +168,9 @@ Tensor select(const Tensor& x, int axis, std::int64_t index) {
                 });
 }
 
-Tensor at(const Tensor& x, const std::vector<Index>& indices) {
+Tensor at(const Tensor& x, const std::vector<AxisIndex>& indices) {
   check_defined("at", {x});
-  const auto ellipses = std::count_if(indices.begin(), indices.end(), [](const Index& index) {
+  const auto ellipses = std::count_if(indices.begin(), indices.end(), [](const AxisIndex& index) {
     return std::holds_alternative<Ellipsis>(index.entry);
   });
   const int rest = x.rank() - static_cast<int>(indices.size() - ellipses);
@@ -179,7 +179,7 @@ Tensor at(const Tensor& x, const std::vector<Index>& indices) {
               x.shape());
   Tensor y = x;
   int axis = 0, of_x = 0;
-  for (const Index& index : indices) {
+  for (const AxisIndex& index : indices) {
     if (const auto* i = std::get_if<std::int64_t>(&index.entry)) {
       y = select(y, axis, position("at", x.shape(), of_x++, *i));
     } else if (const auto* range = std::get_if<Slice>(&index.entry)) {
@@ -195,8 +195,8 @@ Tensor at(const Tensor& x, const std::vector<Index>& indices) {
 
 Tensor diagonal(const Tensor& x, std::int64_t offset, int axis1, int axis2) {
   check_defined("diagonal", {x});
-  axis1 = normalize_axis("diagonal", axis1, x.rank());
-  axis2 = normalize_axis("diagonal", axis2, x.rank());
+  axis1 = detail::normalize_axis("diagonal", axis1, x.rank());
+  axis2 = detail::normalize_axis("diagonal", axis2, x.rank());
   LADON_CHECK(axis1 != axis2, "diagonal", "both axes are ", axis1);
   offset = std::clamp(offset, -x.shape()[axis1], x.shape()[axis2]);
   return record("diagonal", view::diagonal(x, offset, axis1, axis2), {x},
@@ -212,7 +212,7 @@ Tensor flip(const Tensor& x, const std::vector<int>& axes) {
   std::vector<bool> seen(static_cast<std::size_t>(x.rank()));
   Tensor y = x.detach();
   for (int axis : axes) {
-    axis = normalize_axis("flip", axis, x.rank());
+    axis = detail::normalize_axis("flip", axis, x.rank());
     LADON_CHECK(!seen[axis], "flip", "axis ", axis, " is named twice");
     seen[axis] = true;
     y = view::slice(y, axis, y.shape()[axis] - 1, y.shape()[axis], -1);
@@ -227,14 +227,14 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
   for (const Tensor& part : parts) check_defined("concat", {part});
   Shape shape = parts[0].shape();
   DType dtype = parts[0].dtype();
-  axis = normalize_axis("concat", axis, shape.rank());
+  axis = detail::normalize_axis("concat", axis, shape.rank());
   shape[axis] = 0;
   for (const Tensor& part : parts) {
     bool fits = part.rank() == shape.rank();
     for (int i = 0; fits && i < shape.rank(); ++i) fits = i == axis || part.shape()[i] == shape[i];
     LADON_CHECK(fits, "concat", "shapes ", parts[0].shape(), " and ", part.shape(),
                 " differ off axis ", axis);
-    shape[axis] = checked_sum("concat", shape[axis], part.shape()[axis]);
+    shape[axis] = detail::checked_sum("concat", shape[axis], part.shape()[axis]);
     dtype = promote(dtype, part.dtype());
   }
   Tensor y = empty(shape, dtype);
@@ -247,10 +247,11 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
     ranges.push_back({.start = start, .stop = start + size});
     start += size;
   }
-  return record_joint("concat", y, parts, [axis, ranges](const Tensor& g, GradientSink& sink) {
-    for (std::size_t i = 0; i < ranges.size(); ++i)
-      if (sink.needs(i)) sink.give(i, slice(g, axis, ranges[i]));
-  });
+  return record_joint("concat", y, parts,
+                      [axis, ranges](const Tensor& g, detail::GradientSink& sink) {
+                        for (std::size_t i = 0; i < ranges.size(); ++i)
+                          if (sink.needs(i)) sink.give(i, slice(g, axis, ranges[i]));
+                      });
 }
 
 Tensor stack(const std::vector<Tensor>& parts, int axis) {
@@ -266,12 +267,12 @@ Tensor stack(const std::vector<Tensor>& parts, int axis) {
 
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis) {
   check_defined("split", {x});
-  axis = normalize_axis("split", axis, x.rank());
+  axis = detail::normalize_axis("split", axis, x.rank());
   std::int64_t total = 0;
   for (const std::int64_t size : sizes) {
     LADON_CHECK(size >= 0 && size <= x.shape()[axis], "split", "a piece of size ", size,
                 " of axis ", axis, ", which has ", x.shape()[axis]);
-    total = checked_sum("split", total, size);
+    total = detail::checked_sum("split", total, size);
   }
   LADON_CHECK(total == x.shape()[axis], "split", "the sizes sum to ", total, ", axis ", axis,
               " of shape ", x.shape(), " has ", x.shape()[axis]);
@@ -299,7 +300,7 @@ std::vector<Tensor> split(const Tensor& x, std::int64_t size, int axis) {
 
 Tensor roll(const Tensor& x, std::int64_t shift, int axis) {
   check_defined("roll", {x});
-  axis = normalize_axis("roll", axis, x.rank());
+  axis = detail::normalize_axis("roll", axis, x.rank());
   const std::int64_t n = x.shape()[axis];
   if (n == 0) return x;
   const std::int64_t first = n - ((shift % n) + n) % n;  // which comes to stand at 0
@@ -318,8 +319,8 @@ Tensor tile(const Tensor& x, const std::vector<std::int64_t>& counts) {
     if (count == 1) continue;
     const std::int64_t outer = shape.sub(0, i).count();
     const std::int64_t block = shape.sub(i, shape.rank()).count();
-    checked_count("tile", {outer, count, block});
-    shape[i] = checked_product("tile", shape[i], count);
+    detail::checked_count("tile", {outer, count, block});
+    shape[i] = detail::checked_product("tile", shape[i], count);
     y = reshape(expand(reshape(y, {outer, 1, block}), {outer, count, block}), shape);
   }
   return y;
@@ -338,7 +339,7 @@ Tensor pad(const Tensor& x, const std::vector<std::int64_t>& before,
     const std::int64_t n = shape[i], low = before[i], high = after[i];
     LADON_CHECK(low >= -n && high >= -n, "pad", "counts ", low, " and ", high,
                 " crop more than there is along axis ", i, " of shape ", x.shape());
-    shape[i] = checked_sum("pad", checked_sum("pad", n, low), high);
+    shape[i] = detail::checked_sum("pad", detail::checked_sum("pad", n, low), high);
     LADON_CHECK(shape[i] >= 0, "pad", "counts ", low, " and ", high, " around axis ", i,
                 " of shape ", x.shape(), " give no size");
     const std::int64_t from = std::max<std::int64_t>(0, -low);

@@ -13,7 +13,7 @@ namespace ladon {
 
 Tensor softmax(const Tensor& x, int axis) {
   check_floating("softmax", x);
-  const int a = normalize_axis("softmax", axis, x.rank());
+  const int a = detail::normalize_axis("softmax", axis, x.rank());
   const auto rule = [a](const Tensor& g, const Tensor& y) {  // J = diag y − y·yᵀ
     return fast_or_composed(
         "softmax_gradient", {g, y}, [&] { return kernels::softmax_backward(g, y, a); },
@@ -24,7 +24,7 @@ Tensor softmax(const Tensor& x, int axis) {
 
 Tensor log_softmax(const Tensor& x, int axis) {
   check_floating("log_softmax", x);
-  const int a = normalize_axis("log_softmax", axis, x.rank());
+  const int a = detail::normalize_axis("log_softmax", axis, x.rank());
   const auto rule = [a](const Tensor& g, const Tensor& y) {
     return fast_or_composed(
         "log_softmax_gradient", {g, y}, [&] { return kernels::log_softmax_backward(g, y, a); },

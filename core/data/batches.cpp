@@ -7,7 +7,8 @@
 
 namespace ladon {
 
-Batches::Batches(const TextDataset& data, const Vocabulary& vocabulary, const BatchOptions& options)
+TextBatches::TextBatches(const TextDataset& data, const Vocabulary& vocabulary,
+                         const TextBatchOptions& options)
     : labels_(data.labels), options_(options) {
   LADON_CHECK(options.batch_size >= 1, "batches", "batch_size must be at least 1, got ",
               options.batch_size);
@@ -20,46 +21,46 @@ Batches::Batches(const TextDataset& data, const Vocabulary& vocabulary, const Ba
   for (std::size_t i = 0; i < data.texts.size(); ++i) {
     LADON_CHECK(labels_[i] >= 0 && labels_[i] < classes, "batches", "text ", i, " has label ",
                 labels_[i], ", outside the ", classes, " label names");
-    Sequence tokens = vocabulary.encode(data.texts[i]);
+    TokenSequence tokens = vocabulary.encode(data.texts[i]);
     if (tokens.empty()) tokens.push_back(Vocabulary::unknown);
     tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(options.max_length)));
     encoded_.push_back(std::move(tokens));
   }
 }
 
-std::int64_t Batches::size() const { return (texts() - 1) / options_.batch_size + 1; }
+std::int64_t TextBatches::size() const { return (texts() - 1) / options_.batch_size + 1; }
 
-std::vector<Batch> Batches::in_order() const {
-  std::vector<Batch> batches;
-  for (const Items& items : ordered_batches(texts(), options_.batch_size))
+std::vector<TextBatch> TextBatches::in_order() const {
+  std::vector<TextBatch> batches;
+  for (const ItemIndices& items : ordered_batches(texts(), options_.batch_size))
     batches.push_back(make_batch(items));
   return batches;
 }
 
-std::vector<Batch> Batches::shuffled(Generator& rng) const {
-  std::vector<Batch> batches;
-  for (const Items& items : random_batches(texts(), options_.batch_size, rng, lengths()))
+std::vector<TextBatch> TextBatches::shuffled(Generator& rng) const {
+  std::vector<TextBatch> batches;
+  for (const ItemIndices& items : random_batches(texts(), options_.batch_size, rng, lengths()))
     batches.push_back(make_batch(items));
   return batches;
 }
 
-Loader<Batch> Batches::loader(Generator& rng) const {
+Loader<TextBatch> TextBatches::loader(Generator& rng) const {
   const LoaderOptions options{.batch_size = options_.batch_size, .by_length = options_.by_length};
-  const auto texts = std::make_shared<const Batches>(*this);
+  const auto texts = std::make_shared<const TextBatches>(*this);
   return {BatchPlan(this->texts(), options, rng, lengths()),
-          [texts](const Items& items, Generator&) { return texts->make_batch(items); }};
+          [texts](const ItemIndices& items, Generator&) { return texts->make_batch(items); }};
 }
 
 // None where batches are not made by length.
-std::vector<std::int64_t> Batches::lengths() const {
+std::vector<std::int64_t> TextBatches::lengths() const {
   std::vector<std::int64_t> lengths;
   if (options_.by_length)
-    for (const Sequence& tokens : encoded_) lengths.push_back(std::ssize(tokens));
+    for (const TokenSequence& tokens : encoded_) lengths.push_back(std::ssize(tokens));
   return lengths;
 }
 
-Batch Batches::make_batch(const Items& items) const {
-  std::vector<Sequence> sequences;
+TextBatch TextBatches::make_batch(const ItemIndices& items) const {
+  std::vector<TokenSequence> sequences;
   std::vector<std::int64_t> labels;
   for (const std::int64_t i : items) {
     sequences.push_back(encoded_[static_cast<std::size_t>(i)]);

@@ -14,13 +14,13 @@
 namespace ladon {
 
 /// B texts, padded to the longest of them, T tokens.
-struct Batch {
+struct TextBatch {
   Tensor tokens;  ///< i64 [B, T], Vocabulary::pad after a text's end
   Tensor mask;    ///< bool [B, T], true where a token stands
   Tensor labels;  ///< i64 [B]
 };
 
-struct BatchOptions {
+struct TextBatchOptions {
   std::int64_t batch_size = 32;
   std::int64_t max_length = 256;  ///< tokens beyond it are cut off
   bool by_length = false;         ///< batches of similar lengths when shuffled (see LoaderOptions)
@@ -28,29 +28,30 @@ struct BatchOptions {
 
 /// A dataset, encoded once, that is cut into batches as often as wanted. The last batch of a pass
 /// may be smaller; none is dropped. A text without tokens counts as a single <unk>.
-class Batches {
+class TextBatches {
  public:
   /// Throws Error for a dataset without texts, with labels of another number, or with a label
   /// outside label_names, and for a batch_size or max_length below 1.
-  Batches(const TextDataset& data, const Vocabulary& vocabulary, const BatchOptions& options = {});
+  TextBatches(const TextDataset& data, const Vocabulary& vocabulary,
+              const TextBatchOptions& options = {});
 
   /// Number of texts, and of batches in a pass.
   std::int64_t texts() const { return static_cast<std::int64_t>(encoded_.size()); }
   std::int64_t size() const;
   /// Every text once, in the dataset's order.
-  std::vector<Batch> in_order() const;
+  std::vector<TextBatch> in_order() const;
   /// Every text once, in a random order that depends on the generator alone.
-  std::vector<Batch> shuffled(Generator& rng) const;
+  std::vector<TextBatch> shuffled(Generator& rng) const;
   /// Shuffled passes without end, batch by batch, from any position on.
-  Loader<Batch> loader(Generator& rng) const;
+  Loader<TextBatch> loader(Generator& rng) const;
 
  private:
-  Batch make_batch(const Items& items) const;
+  TextBatch make_batch(const ItemIndices& items) const;
   std::vector<std::int64_t> lengths() const;
 
-  std::vector<Sequence> encoded_;
+  std::vector<TokenSequence> encoded_;
   std::vector<std::int64_t> labels_;
-  BatchOptions options_;
+  TextBatchOptions options_;
 };
 
 }  // namespace ladon

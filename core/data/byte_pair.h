@@ -119,7 +119,7 @@ class BytePairTokenizer {
   std::vector<std::string> tokens_;
   std::vector<Merge> merges_;
   std::vector<std::int64_t> special_, special_by_bytes_;  // the second in the order of their bytes
-  TextMap<std::int64_t> index_;
+  detail::TextMap<std::int64_t> index_;
   std::unordered_map<std::uint64_t, Made> made_;  // by the pair
 };
 

@@ -19,7 +19,7 @@ class EncoderReader : public nlohmann::json_sax<json> {
  public:
   explicit EncoderReader(const std::string& name) : name_(name) {}
 
-  TextMap<std::int64_t> numbers;
+  detail::TextMap<std::int64_t> numbers;
 
   bool start_object(std::size_t) override {
     check(!open_);
@@ -65,7 +65,7 @@ class EncoderReader : public nlohmann::json_sax<json> {
 };
 
 // Tokens as the file writes them, by number. They point into the map.
-std::vector<const std::string*> in_order(const TextMap<std::int64_t>& numbers,
+std::vector<const std::string*> in_order(const detail::TextMap<std::int64_t>& numbers,
                                          const std::string& name) {
   std::vector<const std::string*> written(numbers.size(), nullptr);
   for (const auto& [token, number] : numbers) {
@@ -104,7 +104,7 @@ void for_each_merge(std::string_view text, const std::string& name, F merge) {
 class Written {
  public:
   /// `numbers` and `name` must outlive it.
-  Written(const TextMap<std::int64_t>& numbers, const std::string& name)
+  Written(const detail::TextMap<std::int64_t>& numbers, const std::string& name)
       : numbers_(numbers),
         name_(name),
         written_(in_order(numbers, name)),
@@ -139,7 +139,7 @@ class Written {
   }
 
  private:
-  const TextMap<std::int64_t>& numbers_;
+  const detail::TextMap<std::int64_t>& numbers_;
   const std::string& name_;
   std::vector<const std::string*> written_;
   std::vector<bool> made_;
@@ -201,7 +201,7 @@ void check_added(const json& added, const std::string& name) {
 }
 
 // Adds {"token": number, …}, or [{"content": token, "id": number}, …].
-void add_numbers(TextMap<std::int64_t>& numbers, const std::string& name, const json& token,
+void add_numbers(detail::TextMap<std::int64_t>& numbers, const std::string& name, const json& token,
                  const json& number) {
   LADON_CHECK(token.is_string() && number.is_number_unsigned() &&
                   number.get<std::uint64_t>() < std::uint64_t{1} << 31,
@@ -213,12 +213,12 @@ void add_numbers(TextMap<std::int64_t>& numbers, const std::string& name, const 
               shortened(entry->first), "' stands twice, as ", entry->second, " and ", value);
 }
 
-TextMap<std::int64_t> numbers_of(const json& all, const std::string& name) {
+detail::TextMap<std::int64_t> numbers_of(const json& all, const std::string& name) {
   const json &model = json_at(all, "model"), &vocabulary = json_at(model, "vocab"),
              &added = json_at(all, "added_tokens");
   LADON_CHECK(vocabulary.is_object() && (added.is_null() || added.is_array()), "byte_pair", name,
               ": needs model.vocab, an object, and added_tokens, a list or nothing");
-  TextMap<std::int64_t> numbers;
+  detail::TextMap<std::int64_t> numbers;
   for (const auto& [token, number] : vocabulary.items()) add_numbers(numbers, name, token, number);
   check_added(added, name);
   for (const json& token : added)
@@ -258,7 +258,7 @@ BytePairTokenizer BytePairTokenizer::parse(std::string_view encoder,
 BytePairTokenizer BytePairTokenizer::parse(std::string_view text, const std::string& name) {
   const json all = parse_json("byte_pair", name, text);
   check_byte_level(all, name);
-  const TextMap<std::int64_t> numbers = numbers_of(all, name);
+  const detail::TextMap<std::int64_t> numbers = numbers_of(all, name);
   const json& merges = json_at(json_at(all, "model"), "merges");
   LADON_CHECK(merges.is_array(), "byte_pair", name, ": needs model.merges, a list");
   Written written(numbers, name);
@@ -282,7 +282,7 @@ std::vector<std::string> BytePairTokenizer::written() const {
   for (const std::string& token : tokens_) written.push_back(to_byte_letters(token));
   for (const std::int64_t i : special_)
     written[static_cast<std::size_t>(i)] = tokens_[static_cast<std::size_t>(i)];
-  TextMap<std::size_t> numbers;
+  detail::TextMap<std::size_t> numbers;
   for (std::size_t i = 0; i < written.size(); ++i) {
     const auto [entry, fresh] = numbers.emplace(written[i], i);
     LADON_CHECK(fresh, "byte_pair", "tokens ", entry->second, " and ", i,

@@ -123,7 +123,7 @@ BytePairTokenizer BytePairTokenizer::train(const std::vector<std::string>& texts
   LADON_CHECK(options.min_count >= 1, "byte_pair", "min_count must be at least 1, got ",
               options.min_count);
   std::vector<std::string> tokens = byte_tokens();
-  TextMap<std::int64_t> index;
+  detail::TextMap<std::int64_t> index;
   for (const std::string& token : tokens)
     index.emplace(token, static_cast<std::int64_t>(index.size()));
 

@@ -25,16 +25,16 @@ class Builder {
 
   void add(double value) {
     const auto narrow = static_cast<float>(value);
-    LADON_CHECK(std::isfinite(narrow), "load_glove", path_, ": word '", word_, "' has the number ",
+    LADON_CHECK(std::isfinite(narrow), "read_glove", path_, ": word '", word_, "' has the number ",
                 value, ", which is not finite in f32");
     values_.push_back(narrow);
   }
 
   void end() {
     const std::size_t length = values_.size() - start_;
-    LADON_CHECK(length > 0, "load_glove", path_, ": word '", word_, "' has no numbers");
+    LADON_CHECK(length > 0, "read_glove", path_, ": word '", word_, "' has no numbers");
     if (glove_.words.empty()) dimension_ = length;
-    LADON_CHECK(length == dimension_, "load_glove", path_, ": word '", word_, "' has ", length,
+    LADON_CHECK(length == dimension_, "read_glove", path_, ": word '", word_, "' has ", length,
                 " numbers, but the first word, '",
                 glove_.words.empty() ? word_ : glove_.words.front(), "', has ", dimension_);
     if (seen_.emplace(word_, true).second) {
@@ -46,7 +46,7 @@ class Builder {
   }
 
   Glove finish() {
-    LADON_CHECK(!glove_.words.empty(), "load_glove", path_, ": holds 0 word vectors");
+    LADON_CHECK(!glove_.words.empty(), "read_glove", path_, ": holds 0 word vectors");
     glove_.vectors = from_vector(values_, {static_cast<std::int64_t>(glove_.words.size()),
                                            static_cast<std::int64_t>(dimension_)});
     return std::move(glove_);
@@ -87,7 +87,7 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
   bool string(string_t&) override { return expect(false); }
   bool binary(binary_t&) override { return expect(false); }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
-    detail::fail("load_glove", path_, ": is not JSON: ", std::string(e.what()).substr(0, 200));
+    detail::fail("read_glove", path_, ": is not JSON: ", std::string(e.what()).substr(0, 200));
   }
 
  private:
@@ -97,7 +97,7 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool expect(bool ok) const {
-    LADON_CHECK(ok, "load_glove", path_,
+    LADON_CHECK(ok, "read_glove", path_,
                 ": needs {\"word\": [numbers], …}, but has something else at ",
                 word_.empty() ? "its start" : "word '" + word_ + "'");
     return true;
@@ -132,7 +132,7 @@ void read_text_line(const std::string& path, std::int64_t number, std::string_vi
   while (!value) {
     at = std::find(skip_spaces(at, end), end, ' ');
     word = line.substr(0, static_cast<std::size_t>(at - line.data()));
-    LADON_CHECK(at != end && !word.starts_with(' '), "load_glove", path, ":", number,
+    LADON_CHECK(at != end && !word.starts_with(' '), "read_glove", path, ":", number,
                 ": needs 'word v1 … vd', got '", line.substr(0, 40), "'");
     at = skip_spaces(at, end);
     value = parse_number(at, end);
@@ -141,7 +141,7 @@ void read_text_line(const std::string& path, std::int64_t number, std::string_vi
   builder.add(*value);
   while ((at = skip_spaces(at, end)) != end) {
     value = parse_number(at, end);
-    LADON_CHECK(value.has_value(), "load_glove", path, ":", number, ": '",
+    LADON_CHECK(value.has_value(), "read_glove", path, ":", number, ": '",
                 line.substr(static_cast<std::size_t>(at - line.data()), 20),
                 "' is not a number within the range of f64");
     builder.add(*value);
@@ -176,7 +176,7 @@ double root_mean_square(const std::vector<float>& values) {
 
 }  // namespace
 
-Glove load_glove(const std::string& path) {
+Glove read_glove(const std::string& path) {
   const std::string text = read_maybe_gzip(path, std::uint64_t{1} << 34, std::uint64_t{1} << 34);
   Builder builder(path);
   if (looks_like_json(text)) {

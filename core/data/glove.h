@@ -23,7 +23,7 @@ struct Glove {
 /// stands twice keeps its first vector. Words keep the file's order. Throws Error, naming path, word
 /// or line and both values, for a file without vectors, vectors of different lengths, or a number
 /// that is not finite in f32.
-Glove load_glove(const std::string& path);
+Glove read_glove(const std::string& path);
 
 struct EmbeddingTable {
   Tensor weights;      ///< f32 [vocabulary.size(), d]

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int64_t run_length = 32;  // batches that are sorted by length together
 
-std::vector<Items> cut(const Items& order, std::int64_t batch_size) {
-  std::vector<Items> batches;
+std::vector<ItemIndices> cut(const ItemIndices& order, std::int64_t batch_size) {
+  std::vector<ItemIndices> batches;
   const auto n = std::ssize(order);
   for (std::int64_t from = 0; from < n;) {
     const std::int64_t to = from + std::min(batch_size, n - from);
@@ -21,7 +21,7 @@ std::vector<Items> cut(const Items& order, std::int64_t batch_size) {
   return batches;
 }
 
-Items random_order(std::int64_t n, Generator& rng) {
+ItemIndices random_order(std::int64_t n, Generator& rng) {
   return permutation(n, rng).to_vector<std::int64_t>();
 }
 
@@ -49,17 +49,17 @@ Generator own_generator(Generator& rng) {
 
 }  // namespace
 
-std::vector<Items> ordered_batches(std::int64_t n, std::int64_t batch_size) {
+std::vector<ItemIndices> ordered_batches(std::int64_t n, std::int64_t batch_size) {
   LADON_CHECK(n >= 0 && batch_size >= 1, "ordered_batches", n, " items in batches of ", batch_size);
   return cut(arange(n).to_vector<std::int64_t>(), batch_size);
 }
 
-std::vector<Items> random_batches(std::int64_t n, std::int64_t batch_size, Generator& rng,
-                                  const std::vector<std::int64_t>& lengths) {
+std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size, Generator& rng,
+                                        const std::vector<std::int64_t>& lengths) {
   LADON_CHECK(n >= 0 && batch_size >= 1, "random_batches", n, " items in batches of ", batch_size);
   LADON_CHECK(lengths.empty() || std::ssize(lengths) == n, "random_batches", n, " items have ",
               lengths.size(), " lengths");
-  Items order = random_order(n, rng);
+  ItemIndices order = random_order(n, rng);
   if (lengths.empty()) return cut(order, batch_size);
   const std::int64_t run = batch_size > n / run_length ? n : run_length * batch_size;
   for (std::int64_t from = 0; from < n; from += run)
@@ -69,8 +69,8 @@ std::vector<Items> random_batches(std::int64_t n, std::int64_t batch_size, Gener
                               lengths[static_cast<std::size_t>(b)];
                      });
   // Otherwise every run would go from short items to long ones.
-  const std::vector<Items> sorted = cut(order, batch_size);
-  std::vector<Items> batches;
+  const std::vector<ItemIndices> sorted = cut(order, batch_size);
+  std::vector<ItemIndices> batches;
   for (const std::int64_t i : random_order(std::ssize(sorted), rng))
     batches.push_back(sorted[static_cast<std::size_t>(i)]);
   return batches;
@@ -84,18 +84,19 @@ BatchPlan::BatchPlan(std::int64_t items, const LoaderOptions& options, Generator
       rng_(own_generator(rng)),
       lengths_(std::move(lengths)) {}
 
-std::vector<Items> BatchPlan::epoch(std::int64_t epoch) const {
+std::vector<ItemIndices> BatchPlan::epoch(std::int64_t epoch) const {
   if (!options_.shuffle) {
-    std::vector<Items> batches = ordered_batches(items_, options_.batch_size);
+    std::vector<ItemIndices> batches = ordered_batches(items_, options_.batch_size);
     batches.resize(static_cast<std::size_t>(size_));
     return batches;
   }
   Generator rng = rng_.split(static_cast<std::uint64_t>(epoch));
-  std::vector<Items> batches =
+  std::vector<ItemIndices> batches =
       random_batches(items_, options_.batch_size, rng,
                      options_.by_length ? lengths_ : std::vector<std::int64_t>());
   if (options_.drop_last)
-    std::erase_if(batches, [&](const Items& b) { return std::ssize(b) < options_.batch_size; });
+    std::erase_if(batches,
+                  [&](const ItemIndices& b) { return std::ssize(b) < options_.batch_size; });
   return batches;
 }
 
@@ -147,7 +148,8 @@ Loader<std::vector<Tensor>> tensor_loader(const std::vector<Tensor>& tensors,
                 "; their first sizes must be equal");
     plain.push_back(x.detach());
   }
-  return {BatchPlan(tensors[0].size(0), options, rng), [plain](const Items& items, Generator&) {
+  return {BatchPlan(tensors[0].size(0), options, rng),
+          [plain](const ItemIndices& items, Generator&) {
             const Tensor rows = from_vector(items, {std::ssize(items)});
             std::vector<Tensor> batch;
             for (const Tensor& x : plain) batch.push_back(kernels::take_rows(x, 0, rows));

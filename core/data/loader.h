@@ -39,13 +39,13 @@ struct DataPosition {
 };
 
 /// The numbers of some items.
-using Items = std::vector<std::int64_t>;
+using ItemIndices = std::vector<std::int64_t>;
 
 /// The items 0 … n−1 in batches, the last of them of what is left: in order, or in an order that
 /// depends on the generator alone, by `lengths` (one an item) unless that is empty.
-std::vector<Items> ordered_batches(std::int64_t n, std::int64_t batch_size);
-std::vector<Items> random_batches(std::int64_t n, std::int64_t batch_size, Generator& rng,
-                                  const std::vector<std::int64_t>& lengths = {});
+std::vector<ItemIndices> ordered_batches(std::int64_t n, std::int64_t batch_size);
+std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size, Generator& rng,
+                                        const std::vector<std::int64_t>& lengths = {});
 
 /// Which items each batch of each epoch has.
 class BatchPlan {
@@ -57,7 +57,7 @@ class BatchPlan {
 
   /// Number of batches in an epoch.
   std::int64_t size() const { return size_; }
-  std::vector<Items> epoch(std::int64_t epoch) const;
+  std::vector<ItemIndices> epoch(std::int64_t epoch) const;
   /// A generator for one batch alone, for what is drawn as it is made.
   Generator generator(const DataPosition& position) const;
   /// Throws Error unless there is such a batch.
@@ -84,7 +84,7 @@ class Loader {
  public:
   using Batch = T;
   /// Makes the batch of these items; what it draws comes from the generator given.
-  using Make = std::function<Batch(const Items& items, Generator& rng)>;
+  using Make = std::function<Batch(const ItemIndices& items, Generator& rng)>;
 
   Loader(BatchPlan plan, Make make) : plan_(std::move(plan)), make_(std::move(make)) {}
 
@@ -120,7 +120,7 @@ class Loader {
   BatchPlan plan_;
   Make make_;
   DataPosition position_;
-  std::vector<Items> batches_;  // of the epoch `planned_`
+  std::vector<ItemIndices> batches_;  // of the epoch `planned_`
   std::int64_t planned_ = -1;
 };
 

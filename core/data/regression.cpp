@@ -20,7 +20,7 @@ Numbers checked(const char* operation, const char* what, const Tensor& x, const 
   return values;
 }
 
-std::int64_t checked_count(const char* operation, const Tensor& targets) {
+std::int64_t checked_targets(const char* operation, const Tensor& targets) {
   LADON_CHECK(targets.defined() && targets.rank() == 1 && targets.count() > 0, operation,
               "targets are [N] with N > 0, got shape ", targets.shape());
   return targets.size(0);
@@ -29,7 +29,7 @@ std::int64_t checked_count(const char* operation, const Tensor& targets) {
 struct Gaussians {
   Gaussians(const char* operation, const Tensor& mean_, const Tensor& variance_,
             const Tensor& targets)
-      : count(checked_count(operation, targets)),
+      : count(checked_targets(operation, targets)),
         y(checked(operation, "targets", targets, {count})),
         mean(checked(operation, "mean", mean_, {count})),
         variance(checked(operation, "variance", variance_, {count})) {
@@ -50,7 +50,7 @@ struct Gaussians {
 /// Each target with its draws in ascending order.
 struct Sorted {
   Sorted(const char* operation, const Tensor& draws_, const Tensor& targets)
-      : count(checked_count(operation, targets)),
+      : count(checked_targets(operation, targets)),
         y(checked(operation, "targets", targets, {count})) {
     LADON_CHECK(draws_.defined() && draws_.rank() == 2 && draws_.size(0) > 0, operation,
                 "draws are [S, N] with S > 0, got shape ", draws_.shape());

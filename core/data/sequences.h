@@ -10,7 +10,7 @@
 
 namespace ladon {
 
-using Sequence = std::vector<std::int64_t>;
+using TokenSequence = std::vector<std::int64_t>;
 
 /// B sequences as rows, padded to the longest of them, T tokens.
 struct PaddedSequences {
@@ -18,13 +18,13 @@ struct PaddedSequences {
   Tensor mask;    ///< bool [B, T], true where a token stands
 };
 
-PaddedSequences pad_sequences(const std::vector<Sequence>& sequences, std::int64_t pad = 0);
+PaddedSequences pad_sequences(const std::vector<TokenSequence>& sequences, std::int64_t pad = 0);
 
 /// What a Vocabulary, a CharacterVocabulary or a BytePairTokenizer makes of each of the texts.
 template <class Tokenizer>
-std::vector<Sequence> encode_all(const Tokenizer& tokenizer,
-                                 const std::vector<std::string>& texts) {
-  std::vector<Sequence> sequences;
+std::vector<TokenSequence> encode_all(const Tokenizer& tokenizer,
+                                      const std::vector<std::string>& texts) {
+  std::vector<TokenSequence> sequences;
   for (const std::string& text : texts) sequences.push_back(tokenizer.encode(text));
   return sequences;
 }
@@ -46,14 +46,14 @@ struct PairTokens {
 
 /// Sources stay as they are. Throws Error unless there are as many targets, every source has a
 /// token, and bos, eos and pad are not negative.
-PairBatch pad_pairs(const std::vector<Sequence>& sources, const std::vector<Sequence>& targets,
-                    const PairTokens& tokens);
+PairBatch pad_pairs(const std::vector<TokenSequence>& sources,
+                    const std::vector<TokenSequence>& targets, const PairTokens& tokens);
 
 /// Batches of pairs; with `by_length` of similar sums of both lengths. Throws Error as pad_pairs and
 /// BatchPlan do.
-Loader<PairBatch> pair_loader(std::vector<Sequence> sources, std::vector<Sequence> targets,
-                              const PairTokens& tokens, const LoaderOptions& options,
-                              Generator& rng);
+Loader<PairBatch> pair_loader(std::vector<TokenSequence> sources,
+                              std::vector<TokenSequence> targets, const PairTokens& tokens,
+                              const LoaderOptions& options, Generator& rng);
 
 /// B windows of one long text, for a model that says at each token which is next.
 struct WindowBatch {
@@ -64,7 +64,7 @@ struct WindowBatch {
 /// Batches of the windows of `length` tokens that begin at 0, stride, 2·stride, … and have a token
 /// after them. With stride = length none overlap; with 1 all places are begun at. Throws Error if
 /// length or stride is below 1, if there is no window, and as BatchPlan does.
-Loader<WindowBatch> window_loader(Sequence tokens, std::int64_t length, std::int64_t stride,
+Loader<WindowBatch> window_loader(TokenSequence tokens, std::int64_t length, std::int64_t stride,
                                   const LoaderOptions& options, Generator& rng);
 
 }  // namespace ladon

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace ladon {
+namespace ladon::detail {
 
 struct TextHash {
   using is_transparent = void;
@@ -19,4 +19,4 @@ struct TextHash {
 template <class Value>
 using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
 
-}  // namespace ladon
+}  // namespace ladon::detail

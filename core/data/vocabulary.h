@@ -59,7 +59,7 @@ class Vocabulary {
   std::string add(const std::string& word);
 
   std::vector<std::string> words_;
-  TextMap<std::int64_t> index_;
+  detail::TextMap<std::int64_t> index_;
 };
 
 }  // namespace ladon

@@ -289,7 +289,7 @@ void write_atomically(const std::string& path, std::string_view bytes) {
   write_atomically(path, [&](OutputFile& file) { file.write(bytes); });
 }
 
-FolderLock::FolderLock(std::string_view operation, const std::string& folder) {
+detail::FolderLock::FolderLock(std::string_view operation, const std::string& folder) {
   check_path(operation, folder);
   std::error_code error;
   fs::create_directories(folder, error);
@@ -321,7 +321,7 @@ FolderLock::FolderLock(std::string_view operation, const std::string& folder) {
   static_cast<void>(written);  // who holds it is only told, and the disk may be full
 }
 
-FolderLock::~FolderLock() {
+detail::FolderLock::~FolderLock() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 

@@ -64,6 +64,8 @@ class OutputFile {
 void write_atomically(const std::string& path, const std::function<void(OutputFile&)>& writer);
 void write_atomically(const std::string& path, std::string_view bytes);
 
+namespace detail {
+
 /// Claims a folder, which is made if it is missing, for one process at a time. The claim is a lock
 /// on the file `.ladon-lock` in it, which ends with the process, however that ends; the file stays, with
 /// the process and its machine written in it. Nothing is claimed on file systems without locks, nor
@@ -80,5 +82,7 @@ class FolderLock {
  private:
   int descriptor_;
 };
+
+}  // namespace detail
 
 }  // namespace ladon

@@ -51,11 +51,11 @@ void take_stream(std::string_view operation, const std::string& where, int kind,
 
 }  // namespace
 
-bool has_gzip() { return true; }
+bool detail::has_gzip() { return true; }
 
 #else
 
-bool has_gzip() { return false; }
+bool detail::has_gzip() { return false; }
 
 #endif
 
@@ -75,8 +75,9 @@ std::string read_maybe_gzip(const std::string& path, std::uint64_t limit,
 #endif
 }
 
-std::string inflate(std::string_view operation, const std::string& where,
-                    [[maybe_unused]] std::string_view bytes, [[maybe_unused]] std::uint64_t size) {
+std::string detail::inflate(std::string_view operation, const std::string& where,
+                            [[maybe_unused]] std::string_view bytes,
+                            [[maybe_unused]] std::uint64_t size) {
 #ifdef LADON_ZLIB
   constexpr std::uint64_t limit = std::uint64_t{1} << 30, densest = 1032;
   LADON_CHECK(size <= limit && size / densest <= bytes.size(), operation, where, ": ", bytes.size(),

@@ -7,8 +7,12 @@
 
 namespace ladon {
 
+namespace detail {
+
 /// Whether this build of Ladon can decompress: CMake found zlib.
 bool has_gzip();
+
+}  // namespace detail
 
 /// The bytes of a file, decompressed if it is a gzip file (RFC 1952, also of several members), else
 /// as they are. Throws Error, naming the path, for a stream that is truncated or corrupt, where the
@@ -17,10 +21,14 @@ bool has_gzip();
 std::string read_maybe_gzip(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 32,
                             std::uint64_t unpacked_limit = std::uint64_t{1} << 30);
 
+namespace detail {
+
 /// What a bare deflate stream (RFC 1951: a compressed member of a zip file) holds. Throws Error, naming
 /// `where`, unless it is whole and holds `size` bytes, which are at most 2^30 and no more than deflate
 /// packs in so few; and where has_gzip() is false.
 std::string inflate(std::string_view operation, const std::string& where, std::string_view bytes,
                     std::uint64_t size);
+
+}  // namespace detail
 
 }  // namespace ladon

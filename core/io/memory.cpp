@@ -18,7 +18,7 @@ Reach reach(const Shape& shape, const Shape& strides) {
   LADON_CHECK(shape.rank() == strides.rank(), "from_blob", "shape ", shape, " and strides ",
               strides, " have different numbers of axes");
   Reach r;
-  if (checked_count("from_blob", shape) == 0) return r;
+  if (detail::checked_count("from_blob", shape) == 0) return r;
   bool fits = true;
   for (int i = 0; i < shape.rank(); ++i) {
     std::int64_t span = 0, &end = strides[i] < 0 ? r.first : r.last;
@@ -45,8 +45,8 @@ void check_booleans(const std::byte* data, const Shape& shape, const Shape& stri
 }  // namespace
 
 Tensor from_blob(void* data, const Shape& shape, DType dtype, std::function<void(void*)> release) {
-  checked_count("from_blob", shape);
-  return from_blob(data, shape, contiguous_strides(shape), dtype, std::move(release));
+  detail::checked_count("from_blob", shape);
+  return from_blob(data, shape, detail::contiguous_strides(shape), dtype, std::move(release));
 }
 
 Tensor from_blob(void* data, const Shape& shape, const Shape& strides, DType dtype,
@@ -71,7 +71,7 @@ Tensor from_blob(void* data, const Shape& shape, const Shape& strides, DType dty
 }
 
 Tensor from_bytes(std::string_view bytes, const Shape& shape, DType dtype) {
-  const auto count = static_cast<std::size_t>(checked_count("from_bytes", shape));
+  const auto count = static_cast<std::size_t>(detail::checked_count("from_bytes", shape));
   LADON_CHECK(bytes.size() / item_size(dtype) == count && bytes.size() % item_size(dtype) == 0,
               "from_bytes", "shape ", shape, " of ", dtype, " takes ", count, " elements of ",
               item_size(dtype), " bytes, but ", bytes.size(), " bytes were given");

@@ -29,7 +29,8 @@ std::map<std::string, Tensor> load_npz(const std::string& path) {
   for (const ZipMember& member : members) {
     LADON_CHECK(member.name.ends_with(ending), "load_npz", path, ": member '", member.name,
                 "' is no array: its name does not end in ", ending);
-    LADON_CHECK(member.method == 0 || has_gzip(), "load_npz", path, ": member '", member.name,
+    LADON_CHECK(member.method == 0 || detail::has_gzip(), "load_npz", path, ": member '",
+                member.name,
                 "' is deflated, and this build of Ladon has no zlib; save it with numpy.savez, not "
                 "savez_compressed");
   }

@@ -9,7 +9,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/ranks.h"
 
-namespace ladon {
+namespace ladon::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -215,4 +215,4 @@ void PartFolder::write(std::int64_t part, std::uint64_t payload,
   });
 }
 
-}  // namespace ladon
+}  // namespace ladon::detail

@@ -17,7 +17,7 @@
 
 #include "ladon/core/io/file.h"
 
-namespace ladon {
+namespace ladon::detail {
 
 /// One multiplication and one shift a word, by which any change of a word changes all later states.
 class Checksum {
@@ -119,4 +119,4 @@ class PartFolder {
   std::uint64_t identity_ = 0;
 };
 
-}  // namespace ladon
+}  // namespace ladon::detail

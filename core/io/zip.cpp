@@ -308,8 +308,9 @@ void read_member(std::string_view operation, InputFile& file, const ZipMember& m
   }
   std::string packed(file.remaining(), '\0');
   file.read(packed.data(), packed.size());
-  InputFile content(file.path(), inflate(operation, file.path() + ": member '" + member.name + "'",
-                                         packed, member.size));
+  InputFile content(file.path(),
+                    detail::inflate(operation, file.path() + ": member '" + member.name + "'",
+                                    packed, member.size));
   check_content(operation, content, member);
   content.select(0, content.size());
   read(content);

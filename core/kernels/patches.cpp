@@ -201,8 +201,9 @@ Tensor unfold(const Tensor& x, const Windows& w) {
     return mapped::each({x}, alone)[0];
   }
   const std::int64_t n = x.size(0), channels = x.size(-1);
-  const std::int64_t taps = checked_count("unfold", w.size);
-  Tensor y = empty(image_shape(n, w.counts, checked_product("unfold", taps, channels)), x.dtype());
+  const std::int64_t taps = detail::checked_count("unfold", w.size);
+  Tensor y =
+      empty(image_shape(n, w.counts, detail::checked_product("unfold", taps, channels)), x.dtype());
   if (y.count() == 0) return y;
   const Tensor source = contiguous(x);
   const PatchRows rows(w);
@@ -225,7 +226,7 @@ Tensor fold(const Tensor& patches, const Windows& w) {
     const auto alone = [&](const auto& of) { return std::vector{fold(of[0], w)}; };
     return mapped::each({patches}, alone)[0];
   }
-  const std::int64_t n = patches.size(0), taps = checked_count("fold", w.size);
+  const std::int64_t n = patches.size(0), taps = detail::checked_count("fold", w.size);
   const std::int64_t patch = patches.size(-1), channels = patch / taps;
   Tensor y = zeros(image_shape(n, w.positions, channels), patches.dtype());
   if (patches.count() == 0 || y.count() == 0) return y;

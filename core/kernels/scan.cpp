@@ -20,7 +20,7 @@ bool is_nan(T x) {
 
 // The extreme value is found by the vector loop, then its first place.
 Tensor arg_extreme(Reduce op, std::string_view operation, const Tensor& x, int axis, bool keep) {
-  const int a = normalize_axis(operation, axis, x.rank());
+  const int a = detail::normalize_axis(operation, axis, x.rank());
   LADON_CHECK(x.shape()[a] > 0, operation, "axis ", axis, " of shape ", x.shape(), " is empty");
   if (x.dtype() == boolean) return arg_extreme(op, operation, cast(x, i64), axis, keep);
   const Tensor y = along_axis(
@@ -104,7 +104,7 @@ Tensor scan(int axis, int start, const Step& step, const Tensor& x, const More&.
 Tensor cumsum(const Tensor& x, int axis) {
   if (x.mapped())
     return mapped::batched([=](const Tensor& u) { return cumsum(u, mapped::next(axis)); }, x);
-  const int a = normalize_axis("cumsum", axis, x.rank());
+  const int a = detail::normalize_axis("cumsum", axis, x.rank());
   if (x.dtype() == boolean) return cumsum(cast(x, i64), axis);
   return scan(
       a, 0, [](auto sum, auto value) { return sum + value; }, x);
@@ -113,7 +113,7 @@ Tensor cumsum(const Tensor& x, int axis) {
 Tensor cumprod(const Tensor& x, int axis) {
   if (x.mapped())
     return mapped::batched([=](const Tensor& u) { return cumprod(u, mapped::next(axis)); }, x);
-  const int a = normalize_axis("cumprod", axis, x.rank());
+  const int a = detail::normalize_axis("cumprod", axis, x.rank());
   if (x.dtype() == boolean) return cumprod(cast(x, i64), axis);
   return scan(
       a, 1, [](auto product, auto value) { return product * value; }, x);
@@ -127,7 +127,7 @@ Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis) {
     return mapped::batched(of_all, a, b);
   }
   const auto step = [](auto h, auto u, auto v) { return u == 0 ? v : u * h + v; };
-  return scan(normalize_axis("linear_recurrence", axis, a.rank()), 0, step, a, b);
+  return scan(detail::normalize_axis("linear_recurrence", axis, a.rank()), 0, step, a, b);
 }
 
 }  // namespace ladon::kernels

@@ -26,7 +26,7 @@ Tensor map_rows(std::string_view operation, const Tensor& x, int axis, Pick pick
     });
     return y;
   };
-  return along_axis(normalize_axis(operation, axis, x.rank()), along_last, x);
+  return along_axis(detail::normalize_axis(operation, axis, x.rank()), along_last, x);
 }
 
 /// The same for gradients: rows of g and y.
@@ -46,7 +46,7 @@ Tensor map_rows(std::string_view operation, const Tensor& g, const Tensor& y, in
     });
     return dx;
   };
-  return along_axis(normalize_axis(operation, axis, g.rank()), along_last, g, y);
+  return along_axis(detail::normalize_axis(operation, axis, g.rank()), along_last, g, y);
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ Tensor logsumexp(const Tensor& x, int axis) {
     });
     return y;
   };
-  return along_axis(normalize_axis("logsumexp", axis, x.rank()), along_last, x);
+  return along_axis(detail::normalize_axis("logsumexp", axis, x.rank()), along_last, x);
 }
 
 }  // namespace ladon::kernels

@@ -135,7 +135,7 @@ Tensor argsort(const Tensor& x, int axis, bool descending) {
     const auto of_all = [=](const Tensor& u) { return argsort(u, mapped::next(axis), descending); };
     return mapped::batched(of_all, x);
   }
-  const int a = normalize_axis("argsort", axis, x.rank());
+  const int a = detail::normalize_axis("argsort", axis, x.rank());
   const int64_t n = x.size(a);
   return for_sorted_rows(x, a, n, [=]<class T>(const T* row, int64_t* out, int64_t rows) {
     std::vector<Keyed> pairs(static_cast<std::size_t>(2 * n));
@@ -154,7 +154,7 @@ Tensor argsort_first(const Tensor& x, int axis, bool descending, int64_t k) {
     };
     return mapped::batched(of_all, x);
   }
-  const int a = normalize_axis("argsort", axis, x.rank());
+  const int a = detail::normalize_axis("argsort", axis, x.rank());
   const int64_t n = x.size(a), room = std::max<int64_t>(64, 4 * k);
   if (n <= room || k == 0) return contiguous(view::slice(argsort(x, a, descending), a, 0, k, 1));
   return for_sorted_rows(x, a, k, [=]<class T>(const T* row, int64_t* out, int64_t rows) {

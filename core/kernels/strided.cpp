@@ -135,7 +135,7 @@ Pieces::Pieces(const Shape& shape, std::initializer_list<Operand> operands) {
   const int last = sizes_.rank() - 1;
   columns_ = sizes_[last];
   for (int axis = 0; axis < last; ++axis) rows_ *= sizes_[axis];
-  const Shape dense = contiguous_strides(sizes_);
+  const Shape dense = detail::contiguous_strides(sizes_);
   for (int i = 0; i < operand_count_; ++i) {
     const Operand& operand = operands_[i];
     dense_[i] = operand.strides == in_bytes(dense, operand.item);

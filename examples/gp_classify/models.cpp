@@ -56,14 +56,14 @@ class Builder {
     return *this;
   }
   /// Images: patches side by side. Reviews, of unequal length: the mean of the tokens.
-  Builder& read_out() { return task_.images() ? flatten() : mean_pool(); }
+  Builder& read_out() { return task_.images() ? flatten() : mean_positions(); }
   Builder& flatten() {
     net_.append(Flatten());
     in_ *= task_.rows * task_.columns;
     return *this;
   }
-  Builder& mean_pool() {
-    net_.append(MeanPool());
+  Builder& mean_positions() {
+    net_.append(MeanPositions());
     return *this;
   }
   Sequential classes() {
@@ -101,7 +101,7 @@ constexpr Entry entries[] = {
      }},
     {"pool", "the mean of the tokens", true, true, true,
      [](Builder& build, const Settings&) -> Builder& {
-       return build.hidden().hidden().mean_pool().hidden();
+       return build.hidden().hidden().mean_positions().hidden();
      }},
     {"attention", "attention, then patches side by side (or the mean of the words)", true, true,
      true,

@@ -61,7 +61,7 @@ std::string noise_in_words(double noise) {
 }
 
 Tensor predict(const Fit& fit, const Kernels& kernels) {
-  const Prediction posterior = fit.process.predict(kernels.cross, kernels.test);
+  const GpPrediction posterior = fit.process.predict(kernels.cross, kernels.test);
   const Tensor variance = posterior.covariance + fit.choice.noise * mean_diagonal(kernels);
   return probabilities(posterior.mean, variance, fit.choice.amplitude);
 }

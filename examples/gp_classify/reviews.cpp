@@ -91,7 +91,7 @@ Task::Bar naive_bayes(const TextDataset& train, const TextDataset& test) {
 Task review_task(const Settings& s) {
   const TextDataset train = read(s.reviews[0], s.train, {});
   const TextDataset test = read(s.reviews[1], s.test, train.label_names);
-  Glove glove = load_glove(s.glove);
+  Glove glove = read_glove(s.glove);
   // Together to mean 0 and variance 1: no direction that all words share outweighs the others.
   const Tensor mean_vector = mean(glove.vectors, 0, keep_dims);
   glove.vectors = (glove.vectors - mean_vector) / stddev(glove.vectors, 0, keep_dims);

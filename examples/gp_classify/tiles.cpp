@@ -126,7 +126,7 @@ class Tiled {
       const infinite::GramOptions o{.get = get_, .memory_budget = share()};
       const Tensor cross = wanted(infinite::gram(limit(), some, train(), o), get_);
       const Gram own = infinite::gram_diagonal(limit().with_landmarks(train()), some, o);
-      const Prediction p = process.predict(cross, wanted(own, get_));
+      const GpPrediction p = process.predict(cross, wanted(own, get_));
       if (p.mean_error.defined()) {
         const auto raise = [](double& most, const Tensor& errors) {
           most = std::max(most, amax(errors).item());

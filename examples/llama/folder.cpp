@@ -13,7 +13,7 @@ nlohmann::ordered_json config_of(const LanguageModel& model, const BytePairToken
                                  std::int64_t context) {
   const TransformerEncoderLayer& layer = model.body.layers.at(0);
   const auto& positions = dynamic_cast<const RotaryPositions&>(*layer.attention->hook);
-  const auto& norm = dynamic_cast<const RMSNorm&>(*layer.attention_norm);
+  const auto& norm = dynamic_cast<const RmsNorm&>(*layer.attention_norm);
   return {{"architectures", {"LlamaForCausalLM"}},
           {"model_type", "llama"},
           {"vocab_size", model.embedding.weight.size(0)},

@@ -30,7 +30,7 @@ std::unique_ptr<Layer> AttentionNetwork::operator()(const NetworkSize& size, Gen
   options.prior.bias_std = 0.5;
   return std::make_unique<Sequential>(
       Linear({.in = in, .out = width, .parameterization = ntk}, rng),
-      MultiHeadAttention(options, rng), Activation(Nonlinearity::relu), MeanPool(),
+      MultiHeadAttention(options, rng), Activation(Nonlinearity::relu), MeanPositions(),
       Linear({.in = width, .out = 1, .parameterization = ntk}, rng));
 }
 

@@ -62,8 +62,8 @@ Measured law(const Settings& s, AttentionScaling scaling, const Tensor& x,
         continue;
       }
       const Measured m = infinite::head_kurtosis(
-          [weighting](const Tensor& logits) { return apply(weighting, logits); }, 1, k, k,
-          select(eye(tokens, f64), 0, a), widths.heads, samples, rng);
+          [weighting](const Tensor& logits) { return attention_weights(weighting, logits); }, 1, k,
+          k, select(eye(tokens, f64), 0, a), widths.heads, samples, rng);
       mean += m.value;
       variance += m.se * m.se;
     }
@@ -93,7 +93,7 @@ class Comparing {
     complete_ =
         complete_ && ran_to_the_end([&] {
           for (const SweepPoint& point : plan.sweep)
-            all.rows.push_back(infinite::compare(plan.network, x_, {point}, rng_, options).rows[0]);
+            all.rows.push_back(infinite::compare(plan.network, x_, {point}, options, rng_).rows[0]);
         });
     all.nngp_slope = slope(all.rows, &ComparisonRow::nngp);
     if (options.networks.kernel.get == infinite::Get::ntk)

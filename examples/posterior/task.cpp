@@ -50,7 +50,7 @@ Sequential limit_model(const Settings& settings) {
                                                   .query_key_std = options.query_key_std,
                                                   .value_output_std = options.value_output_std}},
                                        rng),
-                    MeanPool());
+                    MeanPositions());
 }
 
 Tensor limit_kernel(const Settings& settings) {

@@ -40,8 +40,8 @@ Sequences draw(std::int64_t n, bool unfamiliar, Generator& rng) {
   return s;
 }
 
-std::vector<Batch> batches(const Sequences& s, const Tensor& order, std::int64_t batch_size) {
-  std::vector<Batch> cut;
+std::vector<TextBatch> batches(const Sequences& s, const Tensor& order, std::int64_t batch_size) {
+  std::vector<TextBatch> cut;
   for (const Tensor& rows : split(order, batch_size)) {
     const Tensor tokens = index_select(s.tokens, 0, rows);
     cut.push_back(
@@ -51,7 +51,7 @@ std::vector<Batch> batches(const Sequences& s, const Tensor& order, std::int64_t
 }
 
 /// The place of each rule's key, which stands once in a sequence.
-Tensor right_tokens(const Batch& batch) {
+Tensor right_tokens(const TextBatch& batch) {
   const Tensor keys = select(batch.tokens, 2, 0);  // [B, T]
   std::vector<Tensor> places;
   for (std::int64_t r = 0; r < rules; ++r)

@@ -22,7 +22,7 @@ struct BatchMaps {
 };
 
 /// Only the queries that are read count: the first where the first is pooled, else every token.
-BatchMaps maps_of(Classifier& model, const Batch& batch) {
+BatchMaps maps_of(Classifier& model, const TextBatch& batch) {
   BatchMaps maps{model.attention_maps(batch), batch.mask};
   if (model.pooling != Pooling::first) return maps;
   for (Tensor& weights : maps.weights) weights = slice(weights, 2, {.stop = 1});
@@ -77,13 +77,13 @@ double unfamiliar_auroc(const Predictions& familiar, const Predictions& unfamili
   return metrics::auroc(entropy(unfamiliar), entropy(familiar));
 }
 
-std::int64_t answers(const std::vector<Batch>& batches) {
+std::int64_t answers(const std::vector<TextBatch>& batches) {
   std::int64_t count = 0;
-  for (const Batch& batch : batches) count += batch.labels.count();
+  for (const TextBatch& batch : batches) count += batch.labels.count();
   return count;
 }
 
-double mean_over_blocks(const Particles& heads, Spread (*spread)(const Tensor&)) {
+double mean_over_blocks(const Particles& heads, PairSpread (*spread)(const Tensor&)) {
   double total = 0;
   for (const ParticleBlock& block : heads)
     total += spread(block.values()).mean / static_cast<double>(heads.size());
@@ -110,11 +110,11 @@ HeadMaps head_maps(Classifier& model, const Task& task) {
   return {similarity(batches), task.right_tokens ? on_right_tokens(batches, task) : Tensor()};
 }
 
-Predictions predict(Classifier& model, const std::vector<Batch>& batches) {
+Predictions predict(Classifier& model, const std::vector<TextBatch>& batches) {
   NoGrad no_grad;
   model.eval();
   std::vector<Tensor> probabilities, labels;
-  for (const Batch& batch : batches) {
+  for (const TextBatch& batch : batches) {
     probabilities.push_back(flatten(softmax(model.logits(batch)), 0, 1));
     labels.push_back(flatten(batch.labels));
   }

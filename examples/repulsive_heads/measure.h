@@ -23,7 +23,7 @@ HeadMaps head_maps(Classifier& model, const Task& task);
 struct Predictions {
   Tensor probabilities, labels;
 };
-Predictions predict(Classifier& model, const std::vector<Batch>& batches);
+Predictions predict(Classifier& model, const std::vector<TextBatch>& batches);
 
 /// Mean distance between two heads' parameters: of the blocks W_q, W_k, W_v of all layers.
 double head_distance(const Particles& heads);

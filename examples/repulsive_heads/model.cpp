@@ -44,7 +44,7 @@ Classifier::Classifier(const Settings& s, const Task& task, Generator& source)
     embedding.weight = parameter(with_word_vectors(task.word_vectors, s.dim, source));
 }
 
-Tensor Classifier::embed(const Batch& batch) const {
+Tensor Classifier::embed(const TextBatch& batch) const {
   Tensor tokens = batch.tokens;
   if (training() && word_dropout > 0) {
     const Tensor dropped = logical_and(bernoulli(tokens.shape(), rng, word_dropout), batch.mask);
@@ -54,13 +54,13 @@ Tensor Classifier::embed(const Batch& batch) const {
   return embedding_dropout(positions(vectors.rank() == 4 ? sum(vectors, 2) : vectors));
 }
 
-Tensor Classifier::logits(const Batch& batch) const {
+Tensor Classifier::logits(const TextBatch& batch) const {
   const Tensor h = encoder.forward(embed(batch), {.key_mask = batch.mask});
   const Tensor y = readout(feature_dropout(pool(pooling, h, batch.mask)));
   return reshape(y, {y.size(0), questions, y.size(1) / questions});
 }
 
-std::vector<Tensor> Classifier::attention_maps(const Batch& batch) const {
+std::vector<Tensor> Classifier::attention_maps(const TextBatch& batch) const {
   return encoder.forward_with_weights(embed(batch), {.key_mask = batch.mask}).weights;
 }
 

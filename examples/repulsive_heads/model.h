@@ -23,14 +23,14 @@ struct Classifier : Module {
   mutable Generator rng;
 
   Classifier(const Settings& settings, const Task& task, Generator& rng);
-  Tensor logits(const Batch& batch) const;
+  Tensor logits(const TextBatch& batch) const;
   /// Attention weights [B, heads, T, T] of each layer.
-  std::vector<Tensor> attention_maps(const Batch& batch) const;
+  std::vector<Tensor> attention_maps(const TextBatch& batch) const;
   void visit(Visitor& v) override;
   std::string describe() const override { return "Classifier"; }
 
  private:
-  Tensor embed(const Batch& batch) const;
+  Tensor embed(const TextBatch& batch) const;
 };
 
 }  // namespace ladon::example

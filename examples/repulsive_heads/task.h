@@ -19,13 +19,13 @@ struct Task {
   std::string unfamiliar_kind;  ///< What makes the unfamiliar sequences so.
   std::int64_t vocabulary, questions, classes, max_length, train_items;
   Tensor word_vectors;  ///< [vocabulary, width]; undefined: learned from scratch
-  std::function<std::vector<Batch>(Generator&)> training;  ///< One pass, shuffled.
-  std::vector<Batch> test;
-  std::vector<Batch>
+  std::function<std::vector<TextBatch>(Generator&)> training;  ///< One pass, shuffled.
+  std::vector<TextBatch> test;
+  std::vector<TextBatch>
       unfamiliar;  ///< Unlike the training data: a model should be less sure of these.
   /// Where in each sequence the answer to each question stands, i64 [B, questions]: the token that
   /// a head should look at. Empty where nobody knows.
-  std::function<Tensor(const Batch&)> right_tokens;
+  std::function<Tensor(const TextBatch&)> right_tokens;
 };
 
 /// Several independent "find the token that …" rules over one sequence. A token is a key with a

@@ -21,18 +21,19 @@ TextDataset read(const Settings& s, const std::vector<std::string>& files,
   return read_tsv(files[0], columns, names);
 }
 
-std::vector<Batch> with_one_question(std::vector<Batch> batches) {
-  for (Batch& batch : batches) batch.labels = unsqueeze(batch.labels, 1);
+std::vector<TextBatch> with_one_question(std::vector<TextBatch> batches) {
+  for (TextBatch& batch : batches) batch.labels = unsqueeze(batch.labels, 1);
   return batches;
 }
 
 /// Each token replaced by one of the training set's tokens, drawn as often as it occurs there.
-std::vector<Batch> redrawn(std::vector<Batch> batches, const Batches& train, Generator& rng) {
+std::vector<TextBatch> redrawn(std::vector<TextBatch> batches, const TextBatches& train,
+                               Generator& rng) {
   std::vector<Tensor> seen;
-  for (const Batch& batch : train.in_order())
+  for (const TextBatch& batch : train.in_order())
     seen.push_back(masked_select(batch.tokens, batch.mask));
   const Tensor words = concat(seen, 0);
-  for (Batch& batch : batches) {
+  for (TextBatch& batch : batches) {
     const Tensor drawn =
         index_select(words, 0, randint({batch.tokens.count()}, rng, 0, words.count()));
     batch.tokens = where(batch.mask, reshape(drawn, batch.tokens.shape()), batch.tokens);
@@ -56,11 +57,11 @@ Vocabulary known_words(const TextDataset& train, const Glove& glove) {
 Task text_task(const Settings& s, Generator rng) {
   const TextDataset train_texts = read(s, s.train, {});
   const TextDataset test_texts = read(s, s.test, train_texts.label_names);
-  const Glove glove = s.glove.empty() ? Glove{} : load_glove(s.glove);
+  const Glove glove = s.glove.empty() ? Glove{} : read_glove(s.glove);
   const Vocabulary vocabulary = known_words(train_texts, glove);
-  const BatchOptions options{
+  const TextBatchOptions options{
       .batch_size = s.batch_size, .max_length = max_length, .by_length = true};
-  const Batches train(train_texts, vocabulary, options), test(test_texts, vocabulary, options);
+  const TextBatches train(train_texts, vocabulary, options), test(test_texts, vocabulary, options);
   std::string description =
       join(train.texts(), " training and ", test.texts(), " test sentences, ",
            train_texts.label_names.size(), " classes, ", vocabulary.size(), " words");
@@ -70,7 +71,7 @@ Task text_task(const Settings& s, Generator rng) {
     word_vectors = table.weights;
     description += join(", ", table.found, " with vectors of width ", word_vectors.size(1));
   }
-  const std::vector<Batch> test_batches = with_one_question(test.in_order());
+  const std::vector<TextBatch> test_batches = with_one_question(test.in_order());
   return {
       .description = description,
       .unfamiliar_kind = "sentences whose every word is redrawn from the training set's",

@@ -80,8 +80,8 @@ void fit_and_measure(const Task& task, const Settings& s, const std::string& met
   for (int epoch = 0; epoch < s.epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
     double total = 0;
-    const std::vector<Batch> batches = task.training(order);
-    for (const Batch& batch : batches) {
+    const std::vector<TextBatch> batches = task.training(order);
+    for (const TextBatch& batch : batches) {
       stop_if_interrupted();
       adam.zero_grad();
       const Tensor loss =

@@ -72,14 +72,14 @@ PairTokens Tokens::ends() const {
   return {.bos = tokenizer_.at(bos), .eos = tokenizer_.at(eos), .pad = tokenizer_.at(pad)};
 }
 
-std::vector<Sequence> Tokens::encode(const std::vector<std::string>& texts) const {
-  std::vector<Sequence> all;
+std::vector<TokenSequence> Tokens::encode(const std::vector<std::string>& texts) const {
+  std::vector<TokenSequence> all;
   for (const std::string& text : texts) all.push_back(encode(text));
   return all;
 }
 
-std::string Tokens::decode(const Sequence& tokens) const {
-  Sequence inner;
+std::string Tokens::decode(const TokenSequence& tokens) const {
+  TokenSequence inner;
   const auto& special = tokenizer_.special();
   for (const std::int64_t token : tokens)
     if (std::find(special.begin(), special.end(), token) == special.end()) inner.push_back(token);

@@ -33,10 +33,10 @@ class Tokens {
 
   const BytePairTokenizer& tokenizer() const { return tokenizer_; }
   PairTokens ends() const;
-  Sequence encode(const std::string& text) const { return tokenizer_.encode(" " + text); }
-  std::vector<Sequence> encode(const std::vector<std::string>& texts) const;
+  TokenSequence encode(const std::string& text) const { return tokenizer_.encode(" " + text); }
+  std::vector<TokenSequence> encode(const std::vector<std::string>& texts) const;
   /// Without what stands at the ends.
-  std::string decode(const Sequence& tokens) const;
+  std::string decode(const TokenSequence& tokens) const;
   /// Whether a word begins with this token.
   bool begins_word(std::int64_t token) const;
 

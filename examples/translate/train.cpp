@@ -84,9 +84,10 @@ double loss_of(const Translator& t, const ParallelText& pairs, std::int64_t coun
   const auto sources = t.tokens.encode(first_of(pairs.sources, count)),
              targets = t.tokens.encode(first_of(pairs.targets, count));
   double sum = 0, tokens = 0;
-  for (const Items& items : ordered_batches(std::ssize(sources), at_once)) {
-    const auto of = [&](const std::vector<Sequence>& all) {
-      return std::vector<Sequence>(all.begin() + items.front(), all.begin() + items.back() + 1);
+  for (const ItemIndices& items : ordered_batches(std::ssize(sources), at_once)) {
+    const auto of = [&](const std::vector<TokenSequence>& all) {
+      return std::vector<TokenSequence>(all.begin() + items.front(),
+                                        all.begin() + items.back() + 1);
     };
     const PairBatch batch = pad_pairs(of(sources), of(targets), t.tokens.ends());
     const double here = ladon::sum(cast(batch.target_mask, f64)).item();
@@ -106,7 +107,7 @@ Course train(const Settings& s, const Corpus& corpus, Translator& translator) {
   Adam adam(model.parameters(), {.lr = s.rate, .beta2 = 0.98});
   adam.set_schedule(schedule::cosine({.steps = s.steps, .warmup = s.steps / 10, .floor = 0.02}));
   // The memory is a twentieth of the run.
-  Average average(model, {.decay = std::max(0.0, 1 - 20 / static_cast<double>(s.steps))});
+  WeightAverage average(model, {.decay = std::max(0.0, 1 - 20 / static_cast<double>(s.steps))});
   BytePairTokenizer tokenizer = translator.tokens.tokenizer();
   Tensor sizes = from_vector(std::vector{s.layers, s.heads, s.dim}, {3}), seen = tensor_of({}),
          first = zeros({0});
@@ -147,7 +148,7 @@ Course train(const Settings& s, const Corpus& corpus, Translator& translator) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     model.eval();
     {
-      const Average::Scope averaged = average.apply();
+      const WeightAverage::Scope averaged = average.apply();
       Look look = look_at(translator, corpus);
       look.step = adam.steps();
       look.speed = tokens / seconds;

@@ -22,7 +22,7 @@ TranslationModelOptions options_of(std::int64_t vocabulary, std::int64_t layers,
 }
 
 /// For each token the number of the word that it is in, and the words.
-std::vector<std::string> words_of(const Tokens& tokens, const Sequence& text,
+std::vector<std::string> words_of(const Tokens& tokens, const TokenSequence& text,
                                   std::vector<std::int64_t>& word) {
   std::vector<std::string> words;
   for (const std::int64_t token : text) {
@@ -64,7 +64,7 @@ Translator saved_translator(const std::filesystem::path& run) {
               "translate", run.string(), ": is of ", s.layers, " layers of width ", s.dim,
               ", and has not the weights of these");
   Translator translator = new_translator(s, Tokens(TrainingRun::saved(run, "tokenizer")));
-  Average average(translator.model);
+  WeightAverage average(translator.model);
   average.load_state_dict(averaged);
   average.copy_to(translator.model);
   translator.model.eval();
@@ -77,7 +77,7 @@ std::vector<std::string> translate(const Translator& translator,
   constexpr std::int64_t at_once = 50;
   const auto& [tokens, model] = translator;
   const PairTokens ends = tokens.ends();
-  const std::vector<Sequence> all = tokens.encode(sources);
+  const std::vector<TokenSequence> all = tokens.encode(sources);
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -87,7 +87,7 @@ std::vector<std::string> translate(const Translator& translator,
   for (auto first = order.begin(); first != order.end();) {
     stop_if_interrupted();
     const auto end = first + std::min<std::int64_t>(at_once, order.end() - first);
-    std::vector<Sequence> some;
+    std::vector<TokenSequence> some;
     for (auto i = first; i != end; ++i) some.push_back(all[*i]);
     const PaddedSequences batch = pad_sequences(some, ends.pad);
     const auto written =
@@ -107,7 +107,7 @@ Attention attention_of(const Translator& translator, const std::string& source,
                        const std::string& target) {
   const auto& [tokens, model] = translator;
   const NoGrad no_grad;
-  const Sequence from = tokens.encode(source), to = tokens.encode(target);
+  const TokenSequence from = tokens.encode(source), to = tokens.encode(target);
   const PairBatch pair = pad_pairs({from}, {to}, tokens.ends());
   const Tensor last = model.forward_with_weights(pair.source, pair.target_in, {}).weights.back();
   // Row i is of the token that comes after the i-th, the last one of the end.

@@ -30,7 +30,7 @@ Tensor columns(const Tensor& x, std::int64_t begin, std::int64_t end) {
 
 }  // namespace
 
-SteinKernel blocks(SteinKernel kernel, std::vector<std::int64_t> cuts) {
+SteinKernel per_block(SteinKernel kernel, std::vector<std::int64_t> cuts) {
   check("blocks", kernel);
   const std::string name = detail::join("blocks of ", kernel.name);
   return {name, [kernel = std::move(kernel), cuts = std::move(cuts)](const Tensor& theta) {
@@ -70,7 +70,7 @@ SteinKernel per_coordinate(SteinKernel kernel) {
                         "particles have no coordinates: ", theta.shape());
             std::vector<std::int64_t> cuts(static_cast<std::size_t>(theta.size(1) - 1));
             std::iota(cuts.begin(), cuts.end(), 1);
-            return blocks(kernel, cuts).at(theta);
+            return per_block(kernel, cuts).at(theta);
           }};
 }
 

@@ -12,9 +12,9 @@ namespace ladon {
 /// repel each other there, whatever they do elsewhere. Group g has the coordinates from cuts[g−1] (0)
 /// to cuts[g] (D), so that {} is the kernel itself. K is block diagonal. ("Graphical" kernels: Wang, Zeng
 /// and Liu 2018; Zhuo et al. 2018.) `at` throws Error unless 0 < cuts[0] < cuts[1] < … < D.
-SteinKernel blocks(SteinKernel kernel, std::vector<std::int64_t> cuts);
+SteinKernel per_block(SteinKernel kernel, std::vector<std::int64_t> cuts);
 
-/// blocks() of one coordinate each. Takes D kernels: for few dimensions.
+/// per_block() of one coordinate each. Takes D kernels: for few dimensions.
 SteinKernel per_coordinate(SteinKernel kernel);
 
 /// K(x, y) = Q⁻¹·k(Lᵀx, Lᵀy) for a precision Q = L·Lᵀ [D, D], such as a Hessian's: under Q the target

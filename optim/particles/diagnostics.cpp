@@ -18,10 +18,10 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Over the entries above the diagonal of figure(i, j).
 template <class F>
-Spread over_pairs(std::int64_t m, const F& figure) {
+PairSpread over_pairs(std::int64_t m, const F& figure) {
   if (m < 2) return {nan, nan, nan};
-  Spread spread{0, std::numeric_limits<double>::infinity(),
-                -std::numeric_limits<double>::infinity()};
+  PairSpread spread{0, std::numeric_limits<double>::infinity(),
+                    -std::numeric_limits<double>::infinity()};
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = i + 1; j < m; ++j) {
       const double value = figure(i, j);
@@ -59,14 +59,14 @@ Tally query_redundancy(const T* row, std::int64_t heads, std::int64_t stride, st
 
 }  // namespace
 
-Spread pairwise_distance(const Tensor& theta) {
+PairSpread pairwise_distance(const Tensor& theta) {
   const Tensor d2 = rows::squared_distances(theta);
   const std::int64_t m = theta.size(0);
   const double* d = d2.data<double>();
   return over_pairs(m, [=](auto i, auto j) { return std::sqrt(d[i * m + j]); });
 }
 
-Spread pairwise_cosine(const Tensor& theta) {
+PairSpread pairwise_cosine(const Tensor& theta) {
   const Tensor inner = rows::inner_products(theta);
   const std::int64_t m = theta.size(0);
   const double* g = inner.data<double>();
@@ -76,7 +76,7 @@ Spread pairwise_cosine(const Tensor& theta) {
   });
 }
 
-Spread off_diagonal(const Tensor& matrix) {
+PairSpread off_diagonal(const Tensor& matrix) {
   LADON_CHECK(matrix.defined() && matrix.rank() == 2 && matrix.size(0) == matrix.size(1),
               "off_diagonal", "the matrix must be [M, M], got ", matrix.shape());
   const std::vector<double> values = matrix.detach().to_vector();

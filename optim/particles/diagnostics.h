@@ -6,18 +6,18 @@
 namespace ladon {
 
 /// Mean, smallest and largest of something over pairs. Without a pair all three are NaN.
-struct Spread {
+struct PairSpread {
   double mean, min, max;
 };
 
 /// Euclidean distances between the rows of Θ [M, D], over pairs i < j.
-Spread pairwise_distance(const Tensor& theta);
+PairSpread pairwise_distance(const Tensor& theta);
 /// Cosines θ_i·θ_j/(‖θ_i‖‖θ_j‖) over pairs i < j; 0 where a row is zero.
-Spread pairwise_cosine(const Tensor& theta);
+PairSpread pairwise_cosine(const Tensor& theta);
 
 /// The entries above the diagonal of [M, M]: what a matrix of similarities (similarity.h) says of
 /// pairs. Throws Error for other shapes.
-Spread off_diagonal(const Tensor& matrix);
+PairSpread off_diagonal(const Tensor& matrix);
 
 /// Redundancy of attention maps [B, H, Tq, Tk]: the cosine between the rows A_h[b, t, :] and
 /// A_g[b, t, :], averaged over pairs of heads h < g, examples b and queries t. 1: all heads attend

@@ -65,15 +65,15 @@ struct ParticleMethod::PendingNoise {
   }
 };
 
-ParticleMethod::ParticleMethod(Particles particles, const Target& target, double max_ratio)
+ParticleMethod::ParticleMethod(Particles particles, const TargetDensity& target, double max_ratio)
     : particles_(std::move(particles)), target_(target), max_ratio_(max_ratio) {
-  check_target("particles", target);
+  detail::check_target("particles", target);
   LADON_CHECK(max_ratio >= 1, "particles", "max_ratio is ", max_ratio,
               "; it must be at least 1, the ratio of the forces where particles rest");
 }
 
-void ParticleMethod::set_target(const Target& target) {
-  check_target("particles", target);
+void ParticleMethod::set_target(const TargetDensity& target) {
+  detail::check_target("particles", target);
   target_ = target;
 }
 

@@ -47,8 +47,8 @@ struct BlockReport {
   /// The α that gives particles, where they stand now, the target's energy (alpha.h); NaN where α is 0, for a
   /// method without, for one particle, and where they do not repel. α/α* is the temperature that they show.
   double fair_alpha;
-  Spread distance, cosine;    ///< Between particles, as they stand now.
-  std::vector<double> norms;  ///< ‖θ_i‖, as they stand now.
+  PairSpread distance, cosine;  ///< Between particles, as they stand now.
+  std::vector<double> norms;    ///< ‖θ_i‖, as they stand now.
 };
 
 /// Rewrites gradients so that particles follow the forces of a method: one that sums up to a driving
@@ -108,10 +108,10 @@ class ParticleMethod {
   const Particles& particles() const& { return particles_; }
   Particles particles() && { return std::move(particles_); }
 
-  const Target& target() const& { return target_; }
-  Target target() && { return target_; }
+  const TargetDensity& target() const& { return target_; }
+  TargetDensity target() && { return target_; }
   /// From the next step on: annealing. Throws Error for a target that is none.
-  void set_target(const Target& target);
+  void set_target(const TargetDensity& target);
 
  protected:
   /// −φ = scale·(driving − alpha·repulsive), in units of ∇U/T. Both forces are [M, D], in the particles'
@@ -132,7 +132,8 @@ class ParticleMethod {
 
   /// Throws Error for a target that is none (N ≤ 0, λ < 0, T ≤ 0), and unless max_ratio ≥ 1
   /// (infinity: no bound).
-  explicit ParticleMethod(Particles particles, const Target& target = {}, double max_ratio = 100);
+  explicit ParticleMethod(Particles particles, const TargetDensity& target = {},
+                          double max_ratio = 100);
 
   /// `gradient` is ∇U/T at `theta`; both [M, D] in the particles' dtype, finite, and to be read only.
   /// What is returned may be one of them. `block` is a name for errors.
@@ -165,7 +166,7 @@ class ParticleMethod {
   void write(const ParticleBlock& block, Tensor gradient, const Noise& noise);
 
   Particles particles_;
-  Target target_;
+  TargetDensity target_;
   double max_ratio_;
   std::vector<Last> last_;
   std::vector<Acted> acted_;

@@ -13,7 +13,7 @@ struct SvgdOptions {
   /// Whether particles share their scores. In high dimension the median rule gives k_ij ≈ 1/(M+1)
   /// between particles, so that sharing weakens what is particular to one of them.
   bool smoothing = true;
-  Target target = {};
+  TargetDensity target = {};
   double max_ratio = 100;  ///< Bounds the repulsion by the driving force: see ParticleMethod.
 
   /// As published: N = 1, no prior, T = 1 (so α is also a temperature), rbf with the lower median,

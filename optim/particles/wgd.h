@@ -10,7 +10,7 @@ namespace ladon {
 struct WgdOptions {
   SteinKernel kernel = rbf();
   Alpha alpha = 1;  ///< α ≥ 0: weight of the repulsion; or `automatic`.
-  Target target = {};
+  TargetDensity target = {};
   double max_ratio = 100;  ///< Bounds the repulsion by the driving force: see ParticleMethod.
 };
 

@@ -114,7 +114,7 @@ Belief belief_of_draws(const Tensor& values) {
           zeros(x.shape(), f64)};
 }
 
-Belief belief_of(const Prediction& prediction, std::int64_t output) {
+Belief belief_of(const GpPrediction& prediction, std::int64_t output) {
   const NoGrad off;
   LADON_CHECK(prediction.covariance.defined() && prediction.covariance.rank() == 2, "belief_of",
               "the prediction has no covariance [M, M]");

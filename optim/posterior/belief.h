@@ -21,7 +21,7 @@ struct Belief {
 /// divisor S − 1. Throws Error for other shapes, and unless all is finite.
 Belief belief_of_draws(const Tensor& values);
 /// Of a Gaussian process: covariance [M, M] needed.
-Belief belief_of(const Prediction& prediction, std::int64_t output = 0);
+Belief belief_of(const GpPrediction& prediction, std::int64_t output = 0);
 /// Of finitely many heads. Keeps at most 2,000 of its draws as components, evenly chosen.
 Belief belief_of(const LatentPosterior& posterior, std::int64_t output = 0);
 

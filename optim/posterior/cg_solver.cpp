@@ -44,7 +44,7 @@ CgSolver::CgSolver(KernelMap kernel, const GpOptions& options, const CgSolverOpt
   near_ = std::make_shared<LowRankPlusNoise>(some.factor(), ridge_);
 }
 
-Solution CgSolver::solve(const Tensor& b, double tolerance) const {
+LinearSolution CgSolver::solve(const Tensor& b, double tolerance) const {
   const NoGrad off;
   const CgResult y =
       conjugate_gradients([this](const Tensor& v) { return kernel_.multiply(v) + ridge_ * v; }, b,
@@ -55,15 +55,15 @@ Solution CgSolver::solve(const Tensor& b, double tolerance) const {
   return {y.x, y.residual, maximum(sum(y.residual * near_->solve(y.residual), 0), 0), y.iterations};
 }
 
-Solution CgSolver::solve(const Tensor& b) const { return solve(b, options_.tolerance); }
+LinearSolution CgSolver::solve(const Tensor& b) const { return solve(b, options_.tolerance); }
 
-Solution CgSolver::solve_for_squares(const Tensor& b) const {
+LinearSolution CgSolver::solve_for_squares(const Tensor& b) const {
   const NoGrad off;
   const std::int64_t k = b.size(1);
-  Solution all{empty({size(), k}, f64), empty({size(), k}, f64), empty({k}, f64)};
+  LinearSolution all{empty({size(), k}, f64), empty({size(), k}, f64), empty({k}, f64)};
   for (std::int64_t begin = 0; begin < k; begin += options_.at_once) {
     const Slice some{begin, std::min(k, begin + options_.at_once)};
-    const Solution part = solve(contiguous(slice(b, 1, some)), options_.test_tolerance);
+    const LinearSolution part = solve(contiguous(slice(b, 1, some)), options_.test_tolerance);
     copy_(slice(all.x, 1, some), part.x);
     copy_(slice(all.residual, 1, some), part.residual);
     copy_(slice(all.unknown, 0, some), part.unknown);

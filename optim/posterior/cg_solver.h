@@ -45,8 +45,8 @@ class CgSolver : public Solver {
                     const CgSolverOptions& solver = {});
 
   std::int64_t size() const override { return kernel_.diagonal.size(0); }
-  Solution solve(const Tensor& b) const override;
-  Solution solve_for_squares(
+  LinearSolution solve(const Tensor& b) const override;
+  LinearSolution solve_for_squares(
       const Tensor& b) const override;  ///< By test_tolerance, at_once columns.
   /// Throws Error: products with A do not tell it.
   double log_determinant() const override;
@@ -54,7 +54,7 @@ class CgSolver : public Solver {
   std::int64_t rank() const { return rank_; }  ///< Of the preconditioner.
 
  private:
-  Solution solve(const Tensor& b, double tolerance) const;
+  LinearSolution solve(const Tensor& b, double tolerance) const;
 
   KernelMap kernel_;
   CgSolverOptions options_;

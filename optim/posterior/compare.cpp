@@ -41,7 +41,7 @@ struct Work {
 
   double count() const { return static_cast<double>(task.targets.size(0)); }
   /// N items of mean loss `misfit/N`, prior N(0, 1).
-  Target target() const { return {.count = count(), .prior_precision = 1}; }
+  TargetDensity target() const { return {.count = count(), .prior_precision = 1}; }
   Particles particles() const { return particles_of_rows(theta, "networks"); }
   Tensor functions() const { return test_functions(task, theta.detach()); }
   Tensor at_training_inputs() const { return task.functions(theta, task.targets.size(0)); }

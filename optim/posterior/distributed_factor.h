@@ -21,7 +21,7 @@ class DistributedFactor : public Solver {
   std::int64_t size() const override { return factor_.size(); }
   double log_determinant() const override { return factor_.log_determinant(); }
   /// In all ranks, of the same B in all, of any floating dtype.
-  Solution solve(const Tensor& b) const override { return {factor_.solve(b)}; }
+  LinearSolution solve(const Tensor& b) const override { return {factor_.solve(b)}; }
 
  private:
   friend DistributedFactor distribute_factor(const infinite::StoredGram&, const GpOptions&);

@@ -76,14 +76,14 @@ FirstOrderCoefficients FirstOrder::coefficients() const {
           between_.standard_error()};
 }
 
-Prediction FirstOrder::predict(double heads) const {
+GpPrediction FirstOrder::predict(double heads) const {
   const NoGrad off;
   LADON_CHECK(heads > 0, operation, "heads must be positive, got ", heads);
   const std::int64_t n = targets_.size(0);
   // [−K*A⁻¹, I]·K·[0, I]ᵀ = K** − K*A⁻¹K*ᵀ
-  Prediction y{matmul(slice(kernel_, 0, {.start = n}),
-                      concat({weights_, zeros({kernel_.size(0) - n, targets_.size(1)}, f64)}, 0)),
-               matmul(to_test_, slice(kernel_, 1, {.start = n}))};
+  GpPrediction y{matmul(slice(kernel_, 0, {.start = n}),
+                        concat({weights_, zeros({kernel_.size(0) - n, targets_.size(1)}, f64)}, 0)),
+                 matmul(to_test_, slice(kernel_, 1, {.start = n}))};
   if (std::isfinite(heads)) {
     const FirstOrderCoefficients c = coefficients();
     y.mean = y.mean + c.mean / heads;

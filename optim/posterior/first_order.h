@@ -49,7 +49,7 @@ class FirstOrder {
   FirstOrderCoefficients coefficients() const;
   /// The prediction at M test inputs and the evidence of that many heads, to this order; heads may be
   /// infinite. The covariance is that within and between of the first output.
-  Prediction predict(double heads) const;
+  GpPrediction predict(double heads) const;
   double log_marginal_likelihood(double heads) const;
 
  private:

@@ -38,7 +38,7 @@ Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
                               f64);
   return record_joint(
       "log_marginal_likelihood", value, {a, y},
-      [a = saved(a), y = saved(y), factor, weights](const Tensor& g, GradientSink& sink) {
+      [a = saved(a), y = saved(y), factor, weights](const Tensor& g, detail::GradientSink& sink) {
         if (!grad_enabled() && !sink.needs(0)) return sink.give(1, -(g * weights));
         const Tensor a_inverse = inverse(a, factor);
         const Tensor alpha = grad_enabled() ? matmul(a_inverse, y) : weights;
@@ -51,8 +51,8 @@ Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
 
 }  // namespace
 
-Tensor Prediction::variance() const {
-  LADON_CHECK(covariance.defined(), "Prediction::variance",
+Tensor GpPrediction::variance() const {
+  LADON_CHECK(covariance.defined(), "GpPrediction::variance",
               "there is no covariance; give predict() the test inputs' own kernel");
   return covariance.rank() == 1 ? covariance : clone(diagonal(covariance));
 }
@@ -69,11 +69,11 @@ GaussianProcess::GaussianProcess(std::shared_ptr<const Solver> solver, const Ten
 }
 
 // RW algorithm 2.1:  mean = K* α,  V = L⁻¹ K*ᵀ,  covariance = K** − VᵀV    (RW 2.25, 2.26)
-Prediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) const {
+GpPrediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) const {
   constexpr std::string_view caller = "GaussianProcess::predict";
   const Tensor k =
       kernel_blocks::cross_block(caller, "the cross kernel", cross, -1, targets_.size(0));
-  Prediction posterior{matmul(k, weights_.x)};  // [M, N] · [N, O] → [M, O]
+  GpPrediction posterior{matmul(k, weights_.x)};  // [M, N] · [N, O] → [M, O]
   if (!test.defined()) return posterior;
   const Tensor prior = kernel_blocks::test_block(caller, test, k.size(0));
   const bool variances = prior.rank() == 1;
@@ -84,7 +84,7 @@ Prediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) con
     posterior.covariance = kernel_blocks::proper_covariance(prior - known);
     return posterior;
   }
-  const Solution z = solver_->solve_for_squares(columns);
+  const LinearSolution z = solver_->solve_for_squares(columns);
   if (!exact_weights) posterior.mean = posterior.mean + matmul(transpose(z.x), weights_.residual);
   if (z.residual.defined()) {
     const Tensor unknown = unsqueeze(z.unknown, 1);  // [M, 1]
@@ -92,7 +92,7 @@ Prediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) con
     if (!variances) posterior.covariance_error = sqrt(unknown * z.unknown);
   }
   if (variances) {
-    const Squares known = squares_of(columns, z);
+    const QuadraticForms known = quadratic_forms(columns, z);
     posterior.covariance = kernel_blocks::proper_covariance(prior - known.value);
     posterior.covariance_error = known.error;
   } else {  // K*A⁻¹K*ᵀ = K*Z + ZᵀS + SᵀA⁻¹S
@@ -104,7 +104,7 @@ Prediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) con
 }
 
 double GaussianProcess::log_marginal_likelihood() const {
-  return log_density(targets_, sum(squares_of(targets_, weights_).value).item(),
+  return log_density(targets_, sum(quadratic_forms(targets_, weights_).value).item(),
                      solver_->log_determinant());
 }
 
@@ -121,7 +121,8 @@ LeaveOneOut GaussianProcess::leave_one_out() const {
 
 // ln N(y | 0, aA) = −yᵀA⁻¹y/(2a) − ½ N ln a + …  is largest at a = yᵀA⁻¹y/N.
 double GaussianProcess::amplitude() const {
-  return sum(squares_of(targets_, weights_).value).item() / static_cast<double>(targets_.count());
+  return sum(quadratic_forms(targets_, weights_).value).item() /
+         static_cast<double>(targets_.count());
 }
 
 Tensor log_marginal_likelihood(const Tensor& kernel, const Tensor& targets, const Tensor& noise,

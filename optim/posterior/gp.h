@@ -17,7 +17,7 @@
 namespace ladon {
 
 /// A Gaussian belief about test outputs. Outputs share the covariance and are independent.
-struct Prediction {
+struct GpPrediction {
   Tensor mean;  ///< [M, O]
   /// [M, M], or variances [M], as the test kernel was given; or undefined.
   Tensor covariance = {};
@@ -67,7 +67,7 @@ class GaussianProcess {
 
   /// The belief about f (without noise) at test inputs. cross [M, N]; test [M, M] gives the
   /// covariance, [M] the variances, an undefined one the mean alone. Variances are never negative.
-  Prediction predict(const Tensor& cross, const Tensor& test = {}) const;
+  GpPrediction predict(const Tensor& cross, const Tensor& test = {}) const;
 
   /// ln p(Y) under the prior, summed over the outputs: how well the kernel explains the targets. Throws
   /// Error where the solver does not know its determinant.
@@ -82,12 +82,12 @@ class GaussianProcess {
   double amplitude() const;
 
   /// A⁻¹Y [N, O], and how near it is.
-  const Solution& weights() const { return weights_; }
+  const LinearSolution& weights() const { return weights_; }
 
  private:
   std::shared_ptr<const Solver> solver_;
   Tensor targets_;  // [N, O]
-  Solution weights_;
+  LinearSolution weights_;
 };
 
 /// The log marginal likelihood as a recorded operation: kernel [N, N], targets [N] or [N, O] and

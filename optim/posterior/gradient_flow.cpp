@@ -156,7 +156,7 @@ Tensor GradientFlow::test(double t, const Tensor& cross, const InitialOutputs& i
 // f_t = f_0(x) + S (y − f_0(X)) with S = Θ* Φ_t [M, N] is linear in f_0 ~ GP(0, K), so that
 //   mean = S y,   covariance = K** − S K*ᵀ − K* Sᵀ + S K Sᵀ,
 // the symmetric part of K** + (S K − 2 K*) Sᵀ.
-Prediction GradientFlow::ensemble(double t, const Tensor& cross, const NngpBlocks& nngp) const {
+GpPrediction GradientFlow::ensemble(double t, const Tensor& cross, const NngpBlocks& nngp) const {
   check_time(t);
   const std::int64_t n = targets_.size(0);
   const Tensor theta = kernel_blocks::cross_block(name, "the cross NTK", cross, -1, n);

@@ -64,7 +64,7 @@ class GradientFlow {
   /// (Lee et al. 2019, corollary 1). With cross = ntk and all of `nngp` equal to nngp.train: of the
   /// training outputs. With ntk = nngp only the last layer is trained, and the end is the posterior
   /// of Bayesian inference.
-  Prediction ensemble(double t, const Tensor& cross, const NngpBlocks& nngp) const;
+  GpPrediction ensemble(double t, const Tensor& cross, const NngpBlocks& nngp) const;
 
  private:
   struct Decompositions;

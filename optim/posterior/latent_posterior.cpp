@@ -35,7 +35,7 @@ struct Whitened {
 };
 
 /// m_z [M, O] and C_z [M, M] of a kernel [N + M, N + M].
-Prediction posterior_of(const Tensor& kernel, const Tensor& y, double noise) {
+GpPrediction posterior_of(const Tensor& kernel, const Tensor& y, double noise) {
   const Slice train{.stop = y.size(0)}, test{.start = y.size(0)};
   return GaussianProcess(at(kernel, {train, train}), y, {.noise = noise, .jitter = 0})
       .predict(transpose(at(kernel, {train, test})), at(kernel, {test, test}));
@@ -44,7 +44,7 @@ Prediction posterior_of(const Tensor& kernel, const Tensor& y, double noise) {
 /// Means over draws of m_z, C_z and m_z·m_zᵀ.
 class Averages {
  public:
-  void add(const Prediction& one) {
+  void add(const GpPrediction& one) {
     const Tensor m = transpose(one.mean);  // [O, M]
     const Tensor products = unsqueeze(m, 2) * unsqueeze(m, 1);
     if (count_++ == 0) {
@@ -94,7 +94,7 @@ struct Problem {
       const auto make = [&](std::int64_t i) {
         return posterior_of(select(kernels, 0, i), targets, noise);
       };
-      parallel::in_order(z.size(0), held, make, [&](const Prediction& one) {
+      parallel::in_order(z.size(0), held, make, [&](const GpPrediction& one) {
         to.averages.add(one);
         to.means.push_back(one.mean);
         to.variances.push_back(clone(diagonal(one.covariance)));
@@ -154,7 +154,7 @@ Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
   const Generator source = rng.split(rng.reserve(1));
   std::vector<Tensor> functions;
   for (std::int64_t i = 0; i < latents.size(0); ++i) {
-    const Prediction given = posterior_of(select(kernels, 0, i), y, noise);
+    const GpPrediction given = posterior_of(select(kernels, 0, i), y, noise);
     const auto [values, vectors] =
         lapack::eigh(given.covariance);  // of low rank: no Cholesky factor
     Generator own = source.split(static_cast<std::uint64_t>(i));

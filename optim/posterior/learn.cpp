@@ -59,8 +59,8 @@ class Logarithms {
       model_.set_hyperparameter(paths_[i], before_[i]);
   }
 
-  std::vector<Learned::Parameter> change(const std::vector<double>& after) const {
-    std::vector<Learned::Parameter> all;
+  std::vector<LearnedHyperparameters::Parameter> change(const std::vector<double>& after) const {
+    std::vector<LearnedHyperparameters::Parameter> all;
     for (std::size_t i = 0; i < paths_.size(); ++i)
       all.push_back({paths_[i], before_[i].item(), after[i]});
     return all;
@@ -94,13 +94,14 @@ double descend(const Logarithms& at, const infinite::Limit& limit, const infinit
   return value.item();
 }
 
-Learned ascend(Logarithms& at, const infinite::Limit& limit, const infinite::Inputs& x,
-               const Tensor& targets, const LearnOptions& options) {
+LearnedHyperparameters ascend(Logarithms& at, const infinite::Limit& limit,
+                              const infinite::Inputs& x, const Tensor& targets,
+                              const LearnOptions& options) {
   infinite::GramOptions gram = options.gram;
   gram.get = infinite::Get::nngp;
   gram.checkpoint.clear();
   gram.progress = {};
-  Learned learned;
+  LearnedHyperparameters learned;
   learned.best.log_likelihood = -std::numeric_limits<double>::infinity();
   std::vector<double> best;
   std::unique_ptr<Adam> adam;
@@ -134,8 +135,8 @@ Learned ascend(Logarithms& at, const infinite::Limit& limit, const infinite::Inp
 
 }  // namespace
 
-Learned learn_hyperparameters(Layer& model, const infinite::Inputs& x, const Tensor& targets,
-                              const LearnOptions& options) {
+LearnedHyperparameters learn_hyperparameters(Layer& model, const infinite::Inputs& x,
+                                             const Tensor& targets, const LearnOptions& options) {
   LADON_CHECK(options.steps >= 0 && options.noise > 0, "learn_hyperparameters",
               "needs steps ≥ 0 and a positive noise, got ", options.steps, " and ", options.noise);
   Logarithms at(model);

@@ -31,7 +31,7 @@ struct LearnOptions {
 /// Where layers draw, all steps are by the same draws, in the coordinates that the first step found, so
 /// that steps differ by their hyper-parameters alone. The best of them suits its own draws; how likely it
 /// makes the targets is therefore told by as many others, and so without a bias from that choice.
-struct Learned {
+struct LearnedHyperparameters {
   struct Parameter {
     std::string path;
     double before, after;
@@ -48,7 +48,8 @@ struct Learned {
 /// (infinite::backward_gram). Throws Error as gram() and log_marginal_likelihood() do, where there is no
 /// hyper-parameter, and where one is negative; the model is as before then. What was learned requires
 /// no gradient.
-Learned learn_hyperparameters(Layer& model, const infinite::Inputs& x, const Tensor& targets,
-                              const LearnOptions& options = {});
+LearnedHyperparameters learn_hyperparameters(Layer& model, const infinite::Inputs& x,
+                                             const Tensor& targets,
+                                             const LearnOptions& options = {});
 
 }  // namespace ladon

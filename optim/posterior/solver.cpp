@@ -19,13 +19,14 @@ Tensor Solver::inverse_diagonal() const {
     Tensor b = zeros({size(), columns}, f64);
     copy_(slice(b, 0, {.start = begin, .stop = begin + columns}), eye(columns, f64));
     const Tensor v = half_solve(b);
-    parts.push_back(v.defined() ? sum(square(v), 0) : squares_of(b, solve_for_squares(b)).value);
+    parts.push_back(v.defined() ? sum(square(v), 0)
+                                : quadratic_forms(b, solve_for_squares(b)).value);
   }
   return concat(parts, 0);
 }
 
 // The middle of the interval that is left.
-Squares squares_of(const Tensor& b, const Solution& solution) {
+QuadraticForms quadratic_forms(const Tensor& b, const LinearSolution& solution) {
   if (!solution.residual.defined()) return {sum(b * solution.x, 0)};
   return {sum((b + solution.residual) * solution.x, 0) + solution.unknown / 2,
           solution.unknown / 2};
@@ -37,7 +38,9 @@ DenseFactor::DenseFactor(const Tensor& kernel, const GpOptions& options, const c
       operation, k, kernel_blocks::ridge_of(operation, diagonal(k), options.noise, options.jitter));
 }
 
-Solution DenseFactor::solve(const Tensor& b) const { return {lapack::cholesky_solve(factor_, b)}; }
+LinearSolution DenseFactor::solve(const Tensor& b) const {
+  return {lapack::cholesky_solve(factor_, b)};
+}
 
 double DenseFactor::log_determinant() const { return 2 * sum(log(diagonal(factor_))).item(); }
 

@@ -18,7 +18,7 @@ struct GpOptions {
 };
 
 /// X ≈ A⁻¹·B for k right sides.
-struct Solution {
+struct LinearSolution {
   Tensor x;              ///< [N, k]
   Tensor residual = {};  ///< R = B − A·X [N, k]; undefined where X is exact but for rounding.
   Tensor unknown = {};   ///< At least rᵀA⁻¹r of each residual r, [k]; undefined as well.
@@ -31,7 +31,7 @@ class Solver {
  public:
   virtual ~Solver() = default;
   virtual std::int64_t size() const = 0;  ///< N
-  virtual Solution solve(const Tensor& b) const = 0;
+  virtual LinearSolution solve(const Tensor& b) const = 0;
   /// ln det A. Throws Error where it is not known.
   virtual double log_determinant() const = 0;
 
@@ -40,17 +40,17 @@ class Solver {
   virtual Tensor half_solve(const Tensor& b) const;
   /// As solve(), where bᵀA⁻¹b is wanted: it errs by the square of the residual, so an iteration may end
   /// sooner.
-  virtual Solution solve_for_squares(const Tensor& b) const { return solve(b); }
+  virtual LinearSolution solve_for_squares(const Tensor& b) const { return solve(b); }
   /// The diagonal of A⁻¹, [N]; by itself N solves.
   virtual Tensor inverse_diagonal() const;
 };
 
 /// bᵀA⁻¹b of each column [k], within `error` of what is given where x is not exact:
 ///   bᵀA⁻¹b = (b + r)ᵀx + rᵀA⁻¹r,   0 ≤ rᵀA⁻¹r ≤ unknown.
-struct Squares {
+struct QuadraticForms {
   Tensor value, error = {};
 };
-Squares squares_of(const Tensor& b, const Solution& solution);
+QuadraticForms quadratic_forms(const Tensor& b, const LinearSolution& solution);
 
 /// A factor in memory (Golub and Van Loan 2013, §4.2).
 class DenseFactor : public Solver {
@@ -62,7 +62,7 @@ class DenseFactor : public Solver {
                        const char* operation = "DenseFactor");
 
   std::int64_t size() const override { return factor_.size(0); }
-  Solution solve(const Tensor& b) const override;
+  LinearSolution solve(const Tensor& b) const override;
   double log_determinant() const override;
   Tensor half_solve(const Tensor& b) const override;
   Tensor inverse_diagonal() const override;

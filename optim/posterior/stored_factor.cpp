@@ -42,7 +42,7 @@ std::string exact_text(double x) {
 // On disk lies U = Lᵀ in tiles [rows of i, rows of j], i ≤ j, row after row, so that both passes of a
 // solve read in order; of the diagonal ones L itself.
 struct StoredFactor::State {
-  State(const infinite::StoredGram& gram, const std::filesystem::path& folder)
+  State(const infinite::StoredGram& gram, const std::string& folder)
       : parts(operation, title, folder) {
     for (std::int64_t i = 0; i <= gram.across(); ++i) first.push_back(gram.first(i));
   }
@@ -61,7 +61,7 @@ struct StoredFactor::State {
   /// Undefined if it is not there or damaged.
   Tensor read(std::int64_t i, std::int64_t j) const {
     Tensor tile;
-    const bool whole = parts.read(index(i, j), payload(i, j), [&](PartReader& from) {
+    const bool whole = parts.read(index(i, j), payload(i, j), [&](detail::PartReader& from) {
       tile = empty({rows(i), rows(j)}, f64);
       from.read(tile.strided_bytes(), payload(i, j));
     });
@@ -75,11 +75,11 @@ struct StoredFactor::State {
   }
   void write(std::int64_t i, std::int64_t j, const Tensor& tile) const {
     parts.write(index(i, j), payload(i, j),
-                [&](PartWriter& to) { to.write(tile.strided_bytes(), payload(i, j)); });
+                [&](detail::PartWriter& to) { to.write(tile.strided_bytes(), payload(i, j)); });
   }
 
   std::vector<std::int64_t> first;  // input of each tile row; the last is N
-  PartFolder parts;
+  detail::PartFolder parts;
   double log_determinant = 0;
 };
 
@@ -191,7 +191,7 @@ StoredFactor::~StoredFactor() = default;
 std::int64_t StoredFactor::size() const { return state_->n(); }
 double StoredFactor::log_determinant() const { return state_->log_determinant; }
 
-Solution StoredFactor::solve(const Tensor& b) const { return {passes(b, true)}; }
+LinearSolution StoredFactor::solve(const Tensor& b) const { return {passes(b, true)}; }
 Tensor StoredFactor::half_solve(const Tensor& b) const { return passes(b, false); }
 
 Tensor StoredFactor::passes(const Tensor& b, bool both) const {
@@ -238,7 +238,7 @@ Tensor StoredFactor::passes(const Tensor& b, bool both) const {
   return x;
 }
 
-StoredFactor store_factor(const infinite::StoredGram& gram, const std::filesystem::path& folder,
+StoredFactor store_factor(const infinite::StoredGram& gram, const std::string& folder,
                           const GpOptions& options, const StoredFactorOptions& storing) {
   const NoGrad off;
   const double ridge =
@@ -247,7 +247,7 @@ StoredFactor store_factor(const infinite::StoredGram& gram, const std::filesyste
   for (std::int64_t i = 0; i < gram.across(); ++i)
     bytes += 8 * static_cast<std::uint64_t>((gram.first(i + 1) - gram.first(i)) *
                                             (gram.size() - gram.first(i)));
-  PartFolder::check_room(operation, folder, bytes);
+  detail::PartFolder::check_room(operation, folder, bytes);
   auto state = std::make_unique<StoredFactor::State>(gram, folder);
   state->parts.begin({{{"kernel", detail::join(gram.identity())},
                        {"inputs", detail::join(gram.size())},

@@ -2,9 +2,9 @@
 // The Cholesky factor of a Gram matrix on disk, on disk as well.
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "ladon/core/lapack.h"
 #include "ladon/layers/infinite/gram/stored.h"
@@ -39,11 +39,11 @@ class StoredFactor : public Solver {
   std::int64_t size() const override;
   double log_determinant() const override;
   /// In two passes over the tiles. B may be of any floating dtype.
-  Solution solve(const Tensor& b) const override;
+  LinearSolution solve(const Tensor& b) const override;
   Tensor half_solve(const Tensor& b) const override;  ///< In one.
 
  private:
-  friend StoredFactor store_factor(const infinite::StoredGram&, const std::filesystem::path&,
+  friend StoredFactor store_factor(const infinite::StoredGram&, const std::string&,
                                    const GpOptions&, const StoredFactorOptions&);
   struct State;
   explicit StoredFactor(std::unique_ptr<State> state);
@@ -60,7 +60,7 @@ class StoredFactor : public Solver {
 /// given all rows before, and its jitter, added to the noise, is enough up to there. Throws Error if the
 /// budget does not hold six tiles, the disk has no room, the folder is of another factor, or another run
 /// is working in it.
-StoredFactor store_factor(const infinite::StoredGram& gram, const std::filesystem::path& folder,
+StoredFactor store_factor(const infinite::StoredGram& gram, const std::string& folder,
                           const GpOptions& options = {}, const StoredFactorOptions& storing = {});
 
 }  // namespace ladon

@@ -203,8 +203,8 @@ SampleMmd sample_mmd(const Tensor& x, const Tensor& y, const DiscrepancyOptions&
   return TwoSets("sample_mmd", x, y, options).given();
 }
 
-double mmd_p_value(const Tensor& x, const Tensor& y, std::int64_t permutations, Generator& rng,
-                   const DiscrepancyOptions& options) {
+double mmd_p_value(const Tensor& x, const Tensor& y, std::int64_t permutations,
+                   const DiscrepancyOptions& options, Generator& rng) {
   const TwoSets sets("mmd_p_value", x, y, options);
   LADON_CHECK(sets.first > 1 && sets.count - sets.first > 1, "mmd_p_value",
               "two samples of each set are needed, got ", sets.first, " and ",

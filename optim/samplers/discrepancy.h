@@ -68,7 +68,11 @@ SampleMmd sample_mmd(const Tensor& x, const Tensor& y, const DiscrepancyOptions&
 /// 0, and under that hypothesis at most α with probability at most α, for every α (Phipson and
 /// Smyth 2010). Samples of a Markov chain are not independent: thin them first. Throws Error for a
 /// set of one and unless there are 1 to 1,000,000 permutations.
-double mmd_p_value(const Tensor& x, const Tensor& y, std::int64_t permutations, Generator& rng,
-                   const DiscrepancyOptions& options = {});
+double mmd_p_value(const Tensor& x, const Tensor& y, std::int64_t permutations,
+                   const DiscrepancyOptions& options, Generator& rng);
+inline double mmd_p_value(const Tensor& x, const Tensor& y, std::int64_t permutations,
+                          Generator& rng) {
+  return mmd_p_value(x, y, permutations, {}, rng);
+}
 
 }  // namespace ladon

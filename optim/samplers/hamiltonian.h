@@ -16,7 +16,7 @@ namespace ladon::samplers {
 /// Points of phase space, a row each.
 struct Phase {
   Tensor position, momentum;  ///< θ, p  [R, D]
-  Score score;                ///< ln p and its gradient at θ.
+  DensityScore score;         ///< ln p and its gradient at θ.
 };
 
 /// How rows move.

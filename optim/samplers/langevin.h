@@ -7,7 +7,7 @@ namespace ladon {
 
 struct SgldOptions {
   double lr = 1e-4;
-  Target target = {};
+  TargetDensity target = {};
 };
 
 /// θ ← θ − r·(g + (λ/N)θ) + sqrt(2rT/N)·ξ,  ξ ~ N(0, 1).
@@ -27,7 +27,7 @@ struct PsgldOptions {
   double lr = 1e-4;
   double beta = 0.99;  ///< Of the running mean of g², in [0, 1).
   double eps = 1e-5;   ///< > 0: the largest element of G is 1/eps.
-  Target target = {};
+  TargetDensity target = {};
 };
 
 /// V ← βV + (1−β)g²,  G = 1/(eps + sqrt V),

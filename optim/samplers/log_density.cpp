@@ -11,7 +11,7 @@
 namespace ladon {
 
 LogDensity LogDensity::of_scores(std::int64_t dim,
-                                 std::function<Score(const Tensor& theta)> score) {
+                                 std::function<DensityScore(const Tensor& theta)> score) {
   LADON_CHECK(dim >= 1, "LogDensity", "the dimension is ", dim, "; it must be at least 1");
   LADON_CHECK(score, "LogDensity", "there is no function");
   LogDensity density;
@@ -22,7 +22,7 @@ LogDensity LogDensity::of_scores(std::int64_t dim,
 
 LogDensity::LogDensity(std::int64_t dim, std::function<Tensor(const Tensor& theta)> f) {
   LADON_CHECK(f, "LogDensity", "there is no function");
-  *this = of_scores(dim, [f = std::move(f)](const Tensor& theta) -> Score {
+  *this = of_scores(dim, [f = std::move(f)](const Tensor& theta) -> DensityScore {
     const EnableGrad recording;
     const Tensor x = parameter(clone(theta));
     const Tensor value = f(x);
@@ -35,10 +35,10 @@ LogDensity::LogDensity(std::int64_t dim, std::function<Tensor(const Tensor& thet
   });
 }
 
-Score LogDensity::score(const Tensor& theta) const {
+DensityScore LogDensity::score(const Tensor& theta) const {
   LADON_CHECK(theta.defined() && theta.rank() == 2 && theta.size(1) == dim_, "LogDensity",
               "Θ must be [M, ", dim_, "], got ", theta.defined() ? theta.shape() : Shape{});
-  const Score score = score_(cast(theta.detach(), f64));
+  const DensityScore score = score_(cast(theta.detach(), f64));
   const Shape values{theta.size(0)};
   LADON_CHECK(score.value.defined() && score.value.dtype() == f64 && score.value.shape() == values,
               "LogDensity", "the values must be f64 ", values);
@@ -69,8 +69,8 @@ class Borrowed {
 };
 
 /// ln p and its gradient with the parameters as they stand: −(N·loss + ½λ|θ|²)/T.
-Score at_present(const ParameterSet& set, const std::function<Tensor()>& loss,
-                 const Target& target) {
+DensityScore at_present(const ParameterSet& set, const std::function<Tensor()>& loss,
+                        const TargetDensity& target) {
   const EnableGrad recording;
   const Tensor value = loss();
   LADON_CHECK(value.defined() && value.count() == 1, "log_posterior",
@@ -83,13 +83,13 @@ Score at_present(const ParameterSet& set, const std::function<Tensor()>& loss,
   return {scalar(-energy / target.temperature, f64), -target_gradient(target, theta, slope)};
 }
 
-Score at_rows(const ParameterSet& set, const std::function<Tensor()>& loss, const Target& target,
-              const Tensor& theta) {
+DensityScore at_rows(const ParameterSet& set, const std::function<Tensor()>& loss,
+                     const TargetDensity& target, const Tensor& theta) {
   const Borrowed borrowed(set);
   std::vector<Tensor> values, gradients;
   for (std::int64_t i = 0; i < theta.size(0); ++i) {
     set.assign_row(select(theta, 0, i));
-    const Score one = at_present(set, loss, target);
+    const DensityScore one = at_present(set, loss, target);
     values.push_back(one.value);
     gradients.push_back(one.gradient);
   }
@@ -97,8 +97,8 @@ Score at_rows(const ParameterSet& set, const std::function<Tensor()>& loss, cons
 }
 
 void check_posterior(const ParameterSet& set, const std::function<Tensor()>& loss,
-                     const Target& target) {
-  check_target("log_posterior", target);
+                     const TargetDensity& target) {
+  detail::check_target("log_posterior", target);
   LADON_CHECK(loss, "log_posterior", "there is no loss");
   LADON_CHECK(!set.empty(), "log_posterior", "there is no parameter");
 }
@@ -106,14 +106,15 @@ void check_posterior(const ParameterSet& set, const std::function<Tensor()>& los
 }  // namespace
 
 LogDensity log_posterior(const ParameterSet& set, std::function<Tensor()> loss,
-                         const Target& target) {
+                         const TargetDensity& target) {
   check_posterior(set, loss, target);
   return LogDensity::of_scores(set.count(), [=, loss = std::move(loss)](const Tensor& theta) {
     return at_rows(set, loss, target, theta);
   });
 }
 
-LogDensity log_posterior(const Module& model, std::function<Tensor()> loss, const Target& target) {
+LogDensity log_posterior(const Module& model, std::function<Tensor()> loss,
+                         const TargetDensity& target) {
   check_posterior(model, loss, target);
   return LogDensity::of_scores(
       model.parameter_count(), [=, &model, loss = std::move(loss)](const Tensor& theta) {

@@ -135,7 +135,7 @@ bool alike(const Tensor& a, const Tensor& b) {
 
 LogDensity of_single_rows(const char* operation, const LogDensity& density) {
   const auto score = [operation, &density, judged = false](const Tensor& theta) mutable {
-    Score all = density.score(theta);
+    DensityScore all = density.score(theta);
     const auto row = [](const Tensor& x, std::int64_t i) {
       return slice(x.detach(), 0, {.start = i, .stop = i + 1});
     };
@@ -143,7 +143,7 @@ LogDensity of_single_rows(const char* operation, const LogDensity& density) {
     const Tensor value = row(all.value, 0), gradient = row(all.gradient, 0);
     if (!std::isfinite(value.item())) return all;
     judged = true;
-    const Score equal = density.score(contiguous(expand(row(theta, 0), theta.shape())));
+    const DensityScore equal = density.score(contiguous(expand(row(theta, 0), theta.shape())));
     LADON_CHECK(
         alike(value, row(equal.value, 0)) && alike(gradient, row(equal.gradient, 0)), operation,
         "row 0 of ", theta.shape(), " has ln p ", value.item(), ", and ",
@@ -165,8 +165,8 @@ Run run_chains(const LogDensity& density, const Tensor& start, const ChainOption
   std::int64_t gradients = 0;
   const LogDensity counted = LogDensity::of_scores(density.dim(), [&](const Tensor& theta) {
     gradients += theta.size(0);
-    const Score score = density.score(theta);
-    return Score{contiguous(score.value.detach()), contiguous(score.gradient.detach())};
+    const DensityScore score = density.score(theta);
+    return DensityScore{contiguous(score.value.detach()), contiguous(score.gradient.detach())};
   });
   Phase at = begin(options.operation, counted, start, groups);
   const Sources sources(rng.split(rng.reserve(1)), groups, chains);

@@ -16,10 +16,11 @@ void check_temperature(double temperature) {
 
 ParameterGroups without_decay(ParameterGroups groups) {
   for (const ParameterGroup& group : groups)
-    LADON_CHECK(!group.weight_decay, "sampler", "a group has the weight_decay ",
-                group.weight_decay.value_or(0),
-                "; a sampler's prior is in its target (Target::prior_precision), any other belongs "
-                "in the loss");
+    LADON_CHECK(
+        !group.weight_decay, "sampler", "a group has the weight_decay ",
+        group.weight_decay.value_or(0),
+        "; a sampler's prior is in its target (TargetDensity::prior_precision), any other belongs "
+        "in the loss");
   return groups;
 }
 
@@ -29,12 +30,13 @@ bool all_finite(const Tensor& x) {  // a finite sum has finite terms alone
 
 }  // namespace
 
-Sampler::Sampler(ParameterGroups groups, double lr, const Target& target, Generator rng,
+Sampler::Sampler(ParameterGroups groups, double lr, const TargetDensity& target, Generator rng,
                  std::vector<std::string> moment_names)
     : Optimizer(without_decay(std::move(groups)), lr, 0, std::move(moment_names)),
       target_(target),
       rng_(rng) {
-  check_target("sampler", {.count = target.count, .prior_precision = target.prior_precision});
+  detail::check_target("sampler",
+                       {.count = target.count, .prior_precision = target.prior_precision});
   check_temperature(target.temperature);
 }
 

@@ -54,7 +54,7 @@ class Sampler : public Optimizer {
   /// Throws Error as Optimizer does, for a target that is none (T may be 0), and where a group has
   /// a weight_decay: the prior is in the target. (Another prior than N(0, 1/λ) belongs in the loss,
   /// as −ln p(θ)/N.)
-  Sampler(ParameterGroups groups, double lr, const Target& target, Generator rng,
+  Sampler(ParameterGroups groups, double lr, const TargetDensity& target, Generator rng,
           std::vector<std::string> moment_names);
 
   /// Refuses gradients that are not finite, and those of a particle method with which noise or
@@ -70,7 +70,7 @@ class Sampler : public Optimizer {
   void add_noise(Tensor x, const Item& item, double stddev, const Tensor& scale = {}) const;
 
  private:
-  Target target_;
+  TargetDensity target_;
   Generator rng_;
 };
 

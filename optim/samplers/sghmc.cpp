@@ -23,7 +23,7 @@ Sghmc::Sghmc(ParameterGroups groups, SghmcOptions options, Generator rng)
 
 void Sghmc::update(Item& item, const Tensor& gradient, double lr) {
   const Tensor& v = item.moments[0];
-  scale_(v, 1 - friction_);
+  mul_(v, 1 - friction_);
   add_(v, slope(item, gradient), -lr);
   add_noise(v, item, std::sqrt(2 * friction_ * heat(lr)));
   add_(item.parameter, v);
@@ -45,7 +45,7 @@ Tensor Sgnht::initial(std::size_t which, const Tensor& parameter) const {
 
 void Sgnht::update(Item& item, const Tensor& gradient, double lr) {
   const Tensor &v = item.moments[0], &friction = item.moments[1];
-  scale_(v, 1 - friction.item());
+  mul_(v, 1 - friction.item());
   add_(v, slope(item, gradient), -lr);
   add_noise(v, item, std::sqrt(2 * friction_ * heat(lr)));
   add_(item.parameter, v);

@@ -9,7 +9,7 @@ namespace ladon {
 struct SghmcOptions {
   double lr = 1e-4;
   double friction = 0.1;  ///< a in (0, 1]: one minus the momentum.
-  Target target = {};
+  TargetDensity target = {};
 };
 
 /// v ← (1−a)v − r·(g + (λ/N)θ) + sqrt(2arT/N)·ξ,  θ ← θ + v,  ξ ~ N(0, 1).
@@ -36,7 +36,7 @@ struct SgnhtOptions {
   /// η > 0: how fast the friction answers. Around a²/2 it does so soonest without overshooting; the
   /// publication's thermal mass of 1 is η = rT/N.
   double response = 0.005;
-  Target target = {};
+  TargetDensity target = {};
 };
 
 /// v ← (1−a)v − r·(g + (λ/N)θ) + sqrt(2a₀rT/N)·ξ,  θ ← θ + v,  a ← a + η·(|v|²/(n·rT/N) − 1).

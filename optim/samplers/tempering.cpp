@@ -45,7 +45,7 @@ class Parts {
       : base_density_(base), likelihood_density_(likelihood), betas_(row_betas) {}
 
   /// Of the rows θ, which are then the latest.
-  Score score(const Tensor& theta) {
+  DensityScore score(const Tensor& theta) {
     latest_.likelihood = likelihood_density_.score(theta);
     if (base_density_) latest_.base = base_density_->score(theta);
     if (!current_.likelihood.value.defined()) current_ = latest_;
@@ -54,7 +54,7 @@ class Parts {
   /// The rows that moved to what was scored last.
   void accept(const Tensor& accepted) {
     const Tensor column = unsqueeze(accepted, 1);
-    const auto choose = [&](Score& current, const Score& latest) {
+    const auto choose = [&](DensityScore& current, const DensityScore& latest) {
       if (!latest.value.defined()) return;
       current = {where(accepted, latest.value, current.value),
                  where(column, latest.gradient, current.gradient)};
@@ -63,8 +63,8 @@ class Parts {
     choose(current_.base, latest_.base);
   }
   /// Gives row r what row rows[r] had; returns the scores there.
-  Score permute(const Tensor& rows) {
-    for (Score* score : {&current_.likelihood, &current_.base})
+  DensityScore permute(const Tensor& rows) {
+    for (DensityScore* score : {&current_.likelihood, &current_.base})
       if (score->value.defined())
         *score = {index_select(score->value, 0, rows), index_select(score->gradient, 0, rows)};
     return combined(current_);
@@ -82,13 +82,13 @@ class Parts {
 
  private:
   struct Pair {
-    Score base, likelihood;
+    DensityScore base, likelihood;
   };
-  Score combined(const Pair& at) const {
+  DensityScore combined(const Pair& at) const {
     const Tensor none = scalar(0, f64), positive = greater(betas_, 0);  // 0·(−∞) is 0 here
     const Tensor gradient = unsqueeze(betas_, 1) * at.likelihood.gradient;
-    Score all{where(positive, betas_ * at.likelihood.value, none),
-              where(unsqueeze(positive, 1), gradient, none)};
+    DensityScore all{where(positive, betas_ * at.likelihood.value, none),
+                     where(unsqueeze(positive, 1), gradient, none)};
     if (at.base.value.defined()) all = {all.value + at.base.value, all.gradient + at.base.gradient};
     return all;
   }

@@ -370,7 +370,7 @@ TEST(Distributions, RefuseWhatTheyCannot) {
 std::string bits_of_draws(DType dtype) {
   Generator rng(1);
   const Tensor a = cast(f({1e-3, 0.1, 0.7, 1, 3, 40, 1e6}), dtype), b = flip(a, {0});
-  Checksum all;
+  detail::Checksum all;
   for (const Tensor& x :
        {Gamma(a, b).sample({300}, rng), Beta(a, b).sample({300}, rng),
         Dirichlet(a).sample({300}, rng), Dirichlet(cast(full({300}, 0.5), dtype)).sample({3}, rng)})

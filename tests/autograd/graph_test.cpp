@@ -243,8 +243,9 @@ TEST(GradMode, IsHandedOnToTheBackground) {
 TEST(Recording, ARuleThatGivesWhatIsNotThereIsNamed) {
   const Tensor x = leaf({1, 2});
   const auto with = [&](std::size_t input, const Tensor& gradient) {
-    return record_joint("doubled", x * 2.0, {x},
-                        [=](const Tensor&, GradientSink& sink) { sink.give(input, gradient); });
+    return record_joint("doubled", x * 2.0, {x}, [=](const Tensor&, detail::GradientSink& sink) {
+      sink.give(input, gradient);
+    });
   };
   expect_error([&] { backward(sum(with(5, ones({2}, f64)))); },
                "[doubled] its gradient asks for input 5, but it was recorded with 1");
@@ -252,7 +253,7 @@ TEST(Recording, ARuleThatGivesWhatIsNotThereIsNamed) {
                "[doubled] its gradient for input 0 has shape [3], the input [2]");
   const auto forward = [&](const std::vector<Tensor>& at) {
     return record_joint("doubled", at[0] * 2.0, {at[0]},
-                        [](const Tensor& g, GradientSink& sink) { sink.give(5, g); });
+                        [](const Tensor& g, detail::GradientSink& sink) { sink.give(5, g); });
   };
   expect_error([&] { jvp(forward, {x.detach()}, {ones({2}, f64)}); },
                "[doubled] its gradient asks for input 5, but it was recorded with 1");

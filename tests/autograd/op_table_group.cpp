@@ -140,7 +140,7 @@ void add_unique(OpTable& t) {
                     .inputs = {x},
                     .apply =
                         [=](const auto& in) {
-                          const Unique u = rows ? unique(in[0], 0) : unique(in[0]);
+                          const UniqueElements u = rows ? unique(in[0], 0) : unique(in[0]);
                           return part == Part::values    ? u.values
                                  : part == Part::first   ? u.first
                                  : part == Part::inverse ? u.inverse

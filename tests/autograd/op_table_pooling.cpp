@@ -94,8 +94,8 @@ const Seen uneven_windows = windows({3, 2}, {2, 1}, {1, 1}, {1, 2});
 const Seen pairs = windows({2}, {2}, {0}, {1});
 
 void add_max(OpTable& t) {
-  const auto side_by_side = [](const Inputs& in) { return max_pooling(in[0], {2}); };
-  t.add({.name = "max_pooling",
+  const auto side_by_side = [](const Inputs& in) { return max_pool(in[0], {2}); };
+  t.add({.name = "max_pool",
          .samples = {{.note = "side by side, the last one left out",
                       .inputs = {t.random({2, 5, 3})},
                       .apply = side_by_side,
@@ -104,14 +104,14 @@ void add_max(OpTable& t) {
                       .inputs = {t.random({2, 5, 4, 2})},
                       .apply =
                           [](const Inputs& in) {
-                            return max_pooling(in[0], {3, 2}, uneven);
+                            return max_pool(in[0], {3, 2}, uneven);
                           },
                       .reference = pooled({2, 4}, uneven_windows, largest)},
                      {.note = "three axes",
                       .inputs = {t.random({1, 2, 3, 2, 2})},
                       .apply =
                           [](const Inputs& in) {
-                            return max_pooling(in[0], {2, 2, 1}, {.stride = {1, 1, 1}});
+                            return max_pool(in[0], {2, 2, 1}, {.stride = {1, 1, 1}});
                           },
                       .reference = pooled(
                           {1, 2, 2}, windows({2, 2, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}), largest)},
@@ -119,8 +119,8 @@ void add_max(OpTable& t) {
                       .inputs = {t.random({1, 1, 2})},
                       .apply =
                           [](const Inputs& in) {
-                            return max_pooling(in[0], {2},
-                                               {.stride = {1}, .before = {1}, .dilation = {2}});
+                            return max_pool(in[0], {2},
+                                            {.stride = {1}, .before = {1}, .dilation = {2}});
                           },
                       .reference = pooled({1}, windows({2}, {1}, {1}, {2}), largest),
                       .differentiable = false}},
@@ -132,27 +132,26 @@ void add_max(OpTable& t) {
                     .inputs = {t.random({2, 5, 0})},
                     .apply = side_by_side,
                     .reference = pooled({2}, pairs, largest)}},
-         .errors = {
-             {"expects [N, positions.., channels]", [] { max_pooling(ones({2, 5}), {2}); }},
-             {"a window of 6 does not fit", [] { max_pooling(ones({2, 5, 1}), {6}); }},
-             {"have 2 axes", [] { max_pooling(ones({2, 5, 1}), {2, 2}); }},
-             {"window [0] must have numbers from 1", [] { max_pooling(ones({2, 5, 1}), {0}); }},
-             {"i64", [] {
-                max_pooling(ones({2, 5, 1}, i64), {2});
-              }}}});
-  t.add({.name = "max_pooling_with_indices",
+         .errors = {{"expects [N, positions.., channels]", [] { max_pool(ones({2, 5}), {2}); }},
+                    {"a window of 6 does not fit", [] { max_pool(ones({2, 5, 1}), {6}); }},
+                    {"have 2 axes", [] { max_pool(ones({2, 5, 1}), {2, 2}); }},
+                    {"window [0] must have numbers from 1", [] { max_pool(ones({2, 5, 1}), {0}); }},
+                    {"i64", [] {
+                       max_pool(ones({2, 5, 1}, i64), {2});
+                     }}}});
+  t.add({.name = "max_pool_with_indices",
          .samples = {{.note = "values",
                       .inputs = {t.random({2, 5, 4, 2})},
                       .apply =
                           [](const Inputs& in) {
-                            return max_pooling_with_indices(in[0], {3, 2}, uneven).values;
+                            return max_pool_with_indices(in[0], {3, 2}, uneven).values;
                           },
                       .reference = pooled({2, 4}, uneven_windows, largest)},
                      {.note = "indices",
                       .inputs = {t.random({2, 5, 4, 2})},
                       .apply =
                           [](const Inputs& in) {
-                            return max_pooling_with_indices(in[0], {3, 2}, uneven).indices;
+                            return max_pool_with_indices(in[0], {3, 2}, uneven).indices;
                           },
                       .reference = pooled({2, 4}, uneven_windows, place_of_largest),
                       .differentiable = false},
@@ -162,25 +161,25 @@ void add_max(OpTable& t) {
                           [](const Inputs& in) {
                             const WindowOptions apart{
                                 .stride = {1}, .before = {1}, .dilation = {2}};
-                            return max_pooling_with_indices(in[0], {2}, apart).indices;
+                            return max_pool_with_indices(in[0], {2}, apart).indices;
                           },
                       .reference = pooled({1}, windows({2}, {1}, {1}, {2}), place_of_largest),
                       .differentiable = false}},
          .errors = {{"a window of 6 does not fit", [] {
-                       max_pooling_with_indices(ones({2, 5, 1}), {6});
+                       max_pool_with_indices(ones({2, 5, 1}), {6});
                      }}}});
 }
 
 void add_average(OpTable& t) {
-  const auto with = [](const AveragePoolingOptions& o) {
-    return [o](const Inputs& in) { return average_pooling(in[0], {3, 2}, o); };
+  const auto with = [](const AveragePoolOptions& o) {
+    return [o](const Inputs& in) { return average_pool(in[0], {3, 2}, o); };
   };
-  AveragePoolingOptions all{.stride = uneven.stride,
-                            .before = uneven.before,
-                            .after = uneven.after,
-                            .dilation = uneven.dilation};
-  AveragePoolingOptions inside = all, summed = all;
-  inside.count_padding = false;
+  AveragePoolOptions all{.stride = uneven.stride,
+                         .before = uneven.before,
+                         .after = uneven.after,
+                         .dilation = uneven.dilation};
+  AveragePoolOptions inside = all, summed = all;
+  all.count_padding = true;
   summed.divisor = 2;
   const auto over = [](double n) {
     return [n](const std::vector<double>& x, const std::vector<std::int64_t>& at) {
@@ -188,10 +187,10 @@ void add_average(OpTable& t) {
     };
   };
   const Tensor x = t.random({2, 5, 4, 2});
-  t.add({.name = "average_pooling",
+  t.add({.name = "average_pool",
          .samples = {{.note = "side by side",
                       .inputs = {t.random({2, 5, 3})},
-                      .apply = [](const Inputs& in) { return average_pooling(in[0], {2}); },
+                      .apply = [](const Inputs& in) { return average_pool(in[0], {2}); },
                       .reference = pooled({2}, pairs, average)},
                      {.note = "padding counts",
                       .inputs = {x},
@@ -211,10 +210,10 @@ void add_average(OpTable& t) {
                     .reference = pooled({2, 4}, uneven_windows, average)}},
          .errors = {{"the divisor is 0",
                      [] {
-                       average_pooling(ones({2, 5, 1}), {2}, {.divisor = 0});
+                       average_pool(ones({2, 5, 1}), {2}, {.divisor = 0});
                      }},
                     {"stride [1, 1] has 2 numbers", [] {
-                       average_pooling(ones({2, 5, 1}), {2}, {.stride = {1, 1}});
+                       average_pool(ones({2, 5, 1}), {2}, {.stride = {1, 1}});
                      }}}});
 }
 
@@ -253,8 +252,8 @@ OpRow adaptive(OpTable& t, const std::string& name,
 void add_pooling_rows(OpTable& table) {
   add_max(table);
   add_average(table);
-  table.add(adaptive<adaptive_max_pooling>(table, "adaptive_max_pooling", largest));
-  table.add(adaptive<adaptive_average_pooling>(table, "adaptive_average_pooling", average));
+  table.add(adaptive<adaptive_max_pool>(table, "adaptive_max_pool", largest));
+  table.add(adaptive<adaptive_average_pool>(table, "adaptive_average_pool", average));
 }
 
 const Family family(add_pooling_rows);

@@ -63,7 +63,7 @@ TEST(GradientAt, TiesIsShared) {
 
 // Each column would be sorted, and there are 2^34 of them.
 TEST(Unique, OfNoRowsLooksAtNoColumn) {
-  const Unique none = unique(zeros({1 << 17, 1 << 17, 0}), 2);
+  const UniqueElements none = unique(zeros({1 << 17, 1 << 17, 0}), 2);
   EXPECT_EQ(none.values.shape(), Shape({1 << 17, 1 << 17, 0}));
   EXPECT_EQ(none.counts.count(), 0);
 }
@@ -143,7 +143,7 @@ TEST(InPlaceEdits, WorkOnViewsAndOverlappingSources) {
   EXPECT_TRUE(all_equal(x, flip(before, {0})));
   add_(slice(x, 0, {.step = 2}), ones({}, f64), 10);
   EXPECT_EQ(x.to_vector(), (Values{15, 4, 13, 2, 11, 0}));
-  scale_(select(x, 0, -2), -1);
+  mul_(select(x, 0, -2), -1);
   EXPECT_EQ(x.to_vector(), (Values{15, 4, 13, 2, -11, 0}));
   expect_error([&] { mul_(expand(ones({1}, f64), {6}), x); }, "expanded");
 }
@@ -159,7 +159,7 @@ TEST(InPlaceEdits, CountAsVersions) {
   EXPECT_TRUE(edited());
   add_(x, ones({2}));
   EXPECT_TRUE(edited());
-  scale_(x, 2);
+  mul_(x, 2);
   EXPECT_TRUE(edited());
   mul_(x, ones({2}));
   EXPECT_TRUE(edited());
@@ -168,10 +168,10 @@ TEST(InPlaceEdits, CountAsVersions) {
 TEST(InPlaceEdits, AreRefusedWhereTheGraphWouldLoseThem) {
   Tensor parameter = ones({2});
   parameter.set_requires_grad();
-  expect_error([&] { scale_(parameter, 2); }, "NoGrad");
+  expect_error([&] { mul_(parameter, 2); }, "NoGrad");
   expect_error([&] { copy_(ones({2}), parameter); }, "source records history");
   const NoGrad no_grad;
-  scale_(parameter, 2);
+  mul_(parameter, 2);
   EXPECT_EQ(parameter.to_vector(), (Values{2, 2}));
 }
 

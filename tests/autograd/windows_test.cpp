@@ -81,7 +81,7 @@ TEST(Convolution, HasTheSameBitsAtAnyNumberOfThreads) {
   const Tensor w = normal({8, 3, 3, 4}, rng).set_requires_grad();
   const auto all = [&] {
     const Tensor y = convolution(x, w, {}, {.stride = {1, 2}, .groups = 2});
-    const Tensor z = average_pooling(max_pooling(y, {3, 3}, {.stride = {1, 1}}), {2, 2});
+    const Tensor z = average_pool(max_pool(y, {3, 3}, {.stride = {1, 1}}), {2, 2});
     std::vector<Tensor> results = grad({sum(z * z)}, {x, w});
     results.push_back(z);
     return results;
@@ -108,29 +108,29 @@ TEST(Convolution, RefusesNumbersThatAreTooLarge) {
   expect_error([&] { convolution(x, w, {}, {.before = {huge}}); }, "to 2^31");
   expect_error([&] { convolution(x, w, {}, {.dilation = {huge}}); }, "to 2^31");
   expect_error([&] { unfold(x, {huge}); }, "to 2^31");
-  expect_error([&] { adaptive_max_pooling(x, {huge}); }, "adaptive_max_pooling");
+  expect_error([&] { adaptive_max_pool(x, {huge}); }, "adaptive_max_pool");
 }
 
 TEST(MaxPooling, OfEqualElementsTakesTheFirst) {
   const Tensor x = tensor({1, 2, 2, 0}, {1, 4, 1}).set_requires_grad();
-  const ValuesAndIndices y = max_pooling_with_indices(x, {4});
+  const ValuesAndIndices y = max_pool_with_indices(x, {4});
   EXPECT_EQ(y.indices.item<std::int64_t>(), 1);
   EXPECT_TRUE(all_equal(grad(y.values, x), tensor({0, 1, 0, 0}, {1, 4, 1})));
 }
 
 TEST(MaxPooling, PropagatesNaNAndTakesInfinities) {
   const Tensor x = tensor({1, NAN, 5, NAN, -INFINITY, -INFINITY}, {1, 6, 1});
-  const ValuesAndIndices y = max_pooling_with_indices(x, {4}, {.stride = {2}});
+  const ValuesAndIndices y = max_pool_with_indices(x, {4}, {.stride = {2}});
   EXPECT_TRUE(std::isnan(y.values.to_vector()[0]) && std::isnan(y.values.to_vector()[1]));
   EXPECT_TRUE(all_equal(y.indices, tensor({1, 3}, {1, 2, 1}, i64)));
-  const ValuesAndIndices low = max_pooling_with_indices(slice(x, 1, {.start = 4}), {2});
+  const ValuesAndIndices low = max_pool_with_indices(slice(x, 1, {.start = 4}), {2});
   EXPECT_EQ(low.values.item(), -INFINITY);
   EXPECT_EQ(low.indices.item<std::int64_t>(), 0);
 }
 
 TEST(AveragePooling, WithoutPaddingOfNothingIsNaN) {
   const auto apart = [](bool count_padding) {
-    return average_pooling(
+    return average_pool(
         ones({1, 1, 1}), {2},
         {.stride = {1}, .before = {1}, .dilation = {2}, .count_padding = count_padding});
   };
@@ -141,9 +141,9 @@ TEST(AveragePooling, WithoutPaddingOfNothingIsNaN) {
 TEST(AdaptivePooling, OfOneWindowIsTheWhole) {
   Generator rng(7);
   const Tensor x = normal({2, 5, 4, 3}, rng, 0, 1, f64);
-  EXPECT_TRUE(near(adaptive_average_pooling(x, {1, 1}), mean(x, {1, 2}, keep_dims)));
-  EXPECT_TRUE(all_equal(adaptive_max_pooling(x, {1, 1}), amax(x, {1, 2}, keep_dims)));
-  EXPECT_TRUE(all_equal(adaptive_average_pooling(x, {5, 4}), x));
+  EXPECT_TRUE(near(adaptive_average_pool(x, {1, 1}), mean(x, {1, 2}, keep_dims)));
+  EXPECT_TRUE(all_equal(adaptive_max_pool(x, {1, 1}), amax(x, {1, 2}, keep_dims)));
+  EXPECT_TRUE(all_equal(adaptive_average_pool(x, {5, 4}), x));
 }
 
 }  // namespace

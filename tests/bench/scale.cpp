@@ -65,7 +65,7 @@ Sequential text_net() {
   Generator rng(1);
   Sequential net(ntk_linear(channels, rng), Activation(Nonlinearity::relu));
   net.append(attention_layer(1, Weighting::softmax));
-  net.append(MeanPool());
+  net.append(MeanPositions());
   net.append(ntk_linear(1, rng));
   return net;
 }

@@ -23,7 +23,7 @@ void expect_limit(const MakeLayer& make_layer, const ladon::infinite::Inputs& x,
   const infinite::Kernel k = infinite::limit(*make(rng))(x);
   // 32 outputs make the NNGP kernel's estimate sharp; the NTK of one will do.
   const auto sampled =
-      infinite::monte_carlo_kernel(make, x, x, rng, {.draws = networks, .kernel = {.channels = 1}});
+      infinite::monte_carlo_kernel(make, x, x, {.draws = networks, .kernel = {.channels = 1}}, rng);
   Tensor seen = ones_like(k.nngp);
   if (x.mask.defined()) {  // [N1, N2, T, T]
     const Tensor mask = cast(x.mask, f64);

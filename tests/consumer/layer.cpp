@@ -2,7 +2,7 @@
 // transformers"), y = s ∘ x for a trained s that begins at λ in every channel.
 
 #include "expect_limit.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 using namespace ladon;
 
 struct LayerScale : Layer {
@@ -12,9 +12,10 @@ struct LayerScale : Layer {
 
   Tensor forward(const Tensor& x) const override {
     const Tensor y = x * scale;
-    trace::use(y, [x = x.detach()](const Tensor& delta) {  // ∂/∂s = Σ_t x_t ∘ δ_t: [batch, dim]
-      return sum(reshape(x * delta, {x.size(0), -1, x.size(-1)}), 1);
-    });
+    ParameterUses::report(
+        y, [x = x.detach()](const Tensor& delta) {  // ∂/∂s = Σ_t x_t ∘ δ_t: [batch, dim]
+          return sum(reshape(x * delta, {x.size(0), -1, x.size(-1)}), 1);
+        });
     return y;
   }
   bool per_position() const override { return true; }

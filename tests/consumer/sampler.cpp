@@ -11,8 +11,8 @@ using namespace ladon;
 
 class MassiveSgld : public Sampler {
  public:
-  MassiveSgld(ParameterGroups groups, std::vector<Tensor> masses, double lr, const Target& target,
-              Generator rng)
+  MassiveSgld(ParameterGroups groups, std::vector<Tensor> masses, double lr,
+              const TargetDensity& target, Generator rng)
       : Sampler(std::move(groups), lr, target, rng, {}), masses_(std::move(masses)) {}
 
  protected:

@@ -16,7 +16,7 @@ class FeatureSolver : public Solver {
         noise_(noise),
         small_(matmul(transpose(features_), features_), {.noise = noise, .jitter = 0}) {}
   std::int64_t size() const override { return features_.size(0); }
-  Solution solve(const Tensor& b) const override {
+  LinearSolution solve(const Tensor& b) const override {
     const Tensor inner = small_.solve(matmul(transpose(features_), b)).x;  // [D, k]
     return {(b - matmul(features_, inner)) / noise_};
   }

@@ -26,28 +26,28 @@ TextDataset numbered(int n) {
   return data;
 }
 
-Indices labels_of(const std::vector<Batch>& batches) {
+Indices labels_of(const std::vector<TextBatch>& batches) {
   Indices labels;
-  for (const Batch& batch : batches) {
+  for (const TextBatch& batch : batches) {
     for (const std::int64_t label : batch.labels.to_vector<std::int64_t>()) labels.push_back(label);
   }
   return labels;
 }
 
-std::int64_t padding(const std::vector<Batch>& batches) {
+std::int64_t padding(const std::vector<TextBatch>& batches) {
   std::int64_t n = 0;
-  for (const Batch& batch : batches) {
+  for (const TextBatch& batch : batches) {
     for (const bool token : batch.mask.to_vector<bool>()) n += !token;
   }
   return n;
 }
 
-TEST(Batches, PadsToTheLongestOfABatch) {
+TEST(TextBatches, PadsToTheLongestOfABatch) {
   const TextDataset data{{"a b a", "b", "", "zebra a"}, {0, 1, 0, 1}, {"no", "yes"}};
-  const Batches batches(data, Vocabulary({"a", "b"}), {.batch_size = 3});
+  const TextBatches batches(data, Vocabulary({"a", "b"}), {.batch_size = 3});
   EXPECT_EQ(batches.texts(), 4);
   EXPECT_EQ(batches.size(), 2);
-  const std::vector<Batch> pass = batches.in_order();
+  const std::vector<TextBatch> pass = batches.in_order();
   ASSERT_EQ(pass.size(), 2u);
   expect_same(pass[0].tokens, tensor({2, 3, 2, 3, 0, 0, 1, 0, 0}, {3, 3}, i64));
   expect_same(pass[0].mask, tensor({1, 1, 1, 1, 0, 0, 1, 0, 0}, {3, 3}, boolean));
@@ -57,23 +57,23 @@ TEST(Batches, PadsToTheLongestOfABatch) {
   expect_same(pass[1].labels, tensor({1}, i64));
 }
 
-TEST(Batches, CutsAtTheLengthAsked) {
+TEST(TextBatches, CutsAtTheLengthAsked) {
   const TextDataset data{{"a b a b", "b"}, {0, 0}, {"only"}};
   const Vocabulary vocabulary({"a", "b"});
-  const Batch cut = Batches(data, vocabulary, {.max_length = 2}).in_order().at(0);
+  const TextBatch cut = TextBatches(data, vocabulary, {.max_length = 2}).in_order().at(0);
   expect_same(cut.tokens, tensor({2, 3, 3, 0}, {2, 2}, i64));
-  const Batch whole = Batches(data, vocabulary, {.max_length = 4}).in_order().at(0);
+  const TextBatch whole = TextBatches(data, vocabulary, {.max_length = 4}).in_order().at(0);
   EXPECT_EQ(whole.tokens.shape(), Shape({2, 4}));
 }
 
-TEST(Batches, AShuffledPassHoldsEveryTextOnce) {
+TEST(TextBatches, AShuffledPassHoldsEveryTextOnce) {
   const TextDataset data = numbered(103);
   const Vocabulary vocabulary = Vocabulary::from_texts(data.texts);
   for (const bool by_length : {false, true}) {
     SCOPED_TRACE(by_length);
-    const Batches batches(data, vocabulary, {.batch_size = 10, .by_length = by_length});
+    const TextBatches batches(data, vocabulary, {.batch_size = 10, .by_length = by_length});
     Generator rng(5);
-    const std::vector<Batch> first = batches.shuffled(rng), second = batches.shuffled(rng);
+    const std::vector<TextBatch> first = batches.shuffled(rng), second = batches.shuffled(rng);
     EXPECT_NE(labels_of(first), labels_of(second));
     for (const auto& pass : {first, second}) {
       Indices labels = labels_of(pass);
@@ -81,7 +81,7 @@ TEST(Batches, AShuffledPassHoldsEveryTextOnce) {
       std::sort(labels.begin(), labels.end());
       EXPECT_EQ(labels, data.labels);
       std::multiset<std::int64_t> sizes;
-      for (const Batch& batch : pass) {
+      for (const TextBatch& batch : pass) {
         sizes.insert(batch.tokens.size(0));
         const auto tokens = batch.tokens.to_vector<std::int64_t>();
         const auto mask = batch.mask.to_vector<bool>();
@@ -98,12 +98,12 @@ TEST(Batches, AShuffledPassHoldsEveryTextOnce) {
   }
 }
 
-TEST(Batches, DependOnTheGeneratorAlone) {
+TEST(TextBatches, DependOnTheGeneratorAlone) {
   const TextDataset data = numbered(1000);
   const Vocabulary vocabulary = Vocabulary::from_texts(data.texts);
   const int threads = num_threads();
   for (const bool by_length : {false, true}) {
-    const Batches batches(data, vocabulary, {.batch_size = 7, .by_length = by_length});
+    const TextBatches batches(data, vocabulary, {.batch_size = 7, .by_length = by_length});
     std::vector<Indices> passes;
     for (const int n : {1, 2, 2}) {
       set_num_threads(n);
@@ -118,27 +118,31 @@ TEST(Batches, DependOnTheGeneratorAlone) {
   set_num_threads(threads);
 }
 
-TEST(Batches, SortingByLengthSavesPadding) {
+TEST(TextBatches, SortingByLengthSavesPadding) {
   const TextDataset data = numbered(600);
   const Vocabulary vocabulary = Vocabulary::from_texts(data.texts);
   Generator rng(1), same(1);
-  const auto plain = Batches(data, vocabulary, {.batch_size = 8}).shuffled(rng);
+  const auto plain = TextBatches(data, vocabulary, {.batch_size = 8}).shuffled(rng);
   const auto sorted =
-      Batches(data, vocabulary, {.batch_size = 8, .by_length = true}).shuffled(same);
+      TextBatches(data, vocabulary, {.batch_size = 8, .by_length = true}).shuffled(same);
   EXPECT_LT(5 * padding(sorted), padding(plain));
   EXPECT_EQ(sorted.size(), plain.size());
 }
 
-TEST(Batches, RefuseWhatCannotBeCut) {
+TEST(TextBatches, RefuseWhatCannotBeCut) {
   const Vocabulary vocabulary({"a"});
   const TextDataset good{{"a"}, {0}, {"x"}};
-  expect_error([&] { Batches({}, vocabulary); }, "the dataset is empty: it has 0 texts");
-  expect_error([&] { Batches({{"a", "a"}, {0}, {"x"}}, vocabulary); }, "2 texts but 1 labels");
-  expect_error([&] { Batches({{"a"}, {1}, {"x"}}, vocabulary); }, "label 1, outside the 1 label");
-  expect_error([&] { Batches({{"a"}, {-1}, {"x"}}, vocabulary); }, "text 0 has label -1");
-  expect_error([&] { Batches(good, vocabulary, {.batch_size = 0}); }, "at least 1, got 0");
-  expect_error([&] { Batches(good, vocabulary, {.max_length = -3}); }, "at least 1, got -3");
-  EXPECT_EQ(Batches(good, vocabulary, {.batch_size = INT64_MAX}).in_order().size(), 1u);
+  expect_error([&] { TextBatches({}, vocabulary); }, "the dataset is empty: it has 0 texts");
+  expect_error([&] { TextBatches({{"a", "a"}, {0}, {"x"}}, vocabulary); }, "2 texts but 1 labels");
+  expect_error(
+      [&] {
+        TextBatches({{"a"}, {1}, {"x"}}, vocabulary);
+      },
+      "label 1, outside the 1 label");
+  expect_error([&] { TextBatches({{"a"}, {-1}, {"x"}}, vocabulary); }, "text 0 has label -1");
+  expect_error([&] { TextBatches(good, vocabulary, {.batch_size = 0}); }, "at least 1, got 0");
+  expect_error([&] { TextBatches(good, vocabulary, {.max_length = -3}); }, "at least 1, got -3");
+  EXPECT_EQ(TextBatches(good, vocabulary, {.batch_size = INT64_MAX}).in_order().size(), 1u);
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ TEST(ParallelText, LinesStayTogether) {
 
 TEST(ParallelText, ReadsRealTranslations) {
   const auto folder = test::shared_data() / "multi30k";
-  if (!has_gzip() || !std::filesystem::exists(folder))
+  if (!detail::has_gzip() || !std::filesystem::exists(folder))
     GTEST_SKIP() << "no zlib, or no real data at " << folder;
   const ParallelText train = read_parallel(folder / "train.en.gz", folder / "train.de.gz");
   EXPECT_EQ(train.sources.size(), 29'000u);

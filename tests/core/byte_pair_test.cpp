@@ -386,7 +386,7 @@ std::uint64_t hash(const Indices& tokens) {
 TEST_F(Gpt2, EncodesWholeFiles) {
   const auto expect = [&](const char* name, std::size_t count, std::uint64_t of_tokens) {
     const std::string path = test::shared_data() / name;
-    if (!std::filesystem::exists(path) || (path.ends_with("gz") && !has_gzip())) return;
+    if (!std::filesystem::exists(path) || (path.ends_with("gz") && !detail::has_gzip())) return;
     const std::string text = read_maybe_gzip(path);
     const Indices tokens = tokenizer().encode(text);
     EXPECT_EQ(tokens.size(), count) << name;

@@ -215,7 +215,7 @@ TEST(File, APathWithANulIsAnError) {
       [&] { read_file(path); },
       [&] { InputFile file(path); },
       [&] { write_atomically(path, "x"); },
-      [&] { FolderLock lock("test", path); },
+      [&] { detail::FolderLock lock("test", path); },
       [&] { save_npy(path, ones({1})); },
       [&] { load_npy(path); },
       [&] { save_safetensors(path, {}); },
@@ -224,7 +224,7 @@ TEST(File, APathWithANulIsAnError) {
       [&] { read_mnist(path, path); },
       [&] { read_cifar10(path); },
       [&] { read_cifar100(path); },
-      [&] { load_glove(path); },
+      [&] { read_glove(path); },
       [&] { read_trec(path); },
       [&] { read_lines({path}); },
       [&] { read_tsv(path); },
@@ -242,12 +242,12 @@ TEST(FolderLock, IsHeldOnceUntilItsEnd) {
   const TemporaryFolder folder;
   const std::string path = folder / "new/folder";
   for (int i = 0; i < 2; ++i) {
-    const FolderLock lock("test", path);
+    const detail::FolderLock lock("test", path);
     expect_error(
-        [&] { FolderLock second("test", path); },
+        [&] { detail::FolderLock second("test", path); },
         detail::join("[test] the folder ", path, " is in use by process ", getpid(), " on "));
     const int status = status_of_child([&] {
-      expect_error([&] { FolderLock second("test", path); }, path);
+      expect_error([&] { detail::FolderLock second("test", path); }, path);
       _exit(testing::Test::HasFailure() ? 1 : 0);
     });
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -257,26 +257,26 @@ TEST(FolderLock, IsHeldOnceUntilItsEnd) {
 TEST(FolderLock, EndsWithTheProcess) {
   const TemporaryFolder folder;
   const int status = status_of_child([&] {
-    const FolderLock lock("test", folder.path());
+    const detail::FolderLock lock("test", folder.path());
     kill(getpid(), SIGKILL);
   });
   EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_TRUE(fs::exists(folder / ".ladon-lock"));
-  EXPECT_NO_THROW(FolderLock("test", folder.path()));
+  EXPECT_NO_THROW(detail::FolderLock("test", folder.path()));
   write_atomically(folder / "file", "x");
-  expect_error([&] { FolderLock("test", folder / "file"); },
+  expect_error([&] { detail::FolderLock("test", folder / "file"); },
                "cannot make the folder " + (folder / "file").native());
 }
 
 TEST(FolderLock, LeavesFilesOfOthersAlone) {
   const TemporaryFolder folder;
   std::ofstream(folder / "lock") << "my notes";
-  EXPECT_NO_THROW(FolderLock("test", folder.path()));
+  EXPECT_NO_THROW(detail::FolderLock("test", folder.path()));
   EXPECT_EQ(read_file(folder / "lock"), "my notes");
 
   const fs::path lock = folder / ".ladon-lock";
   const auto refused = [&](const std::string& why) {
-    expect_error([&] { FolderLock("test", folder.path()); },
+    expect_error([&] { detail::FolderLock("test", folder.path()); },
                  "[test] " + lock.string() + ": " + why);
   };
   std::ofstream(lock) << "my notes";

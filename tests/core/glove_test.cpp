@@ -16,7 +16,7 @@ using Strings = std::vector<std::string>;
 
 Glove load(const std::string& bytes) {
   const TemporaryFolder folder;
-  return load_glove(write(folder, bytes));
+  return read_glove(write(folder, bytes));
 }
 
 TEST(Glove, ReadsBothFormats) {
@@ -50,7 +50,7 @@ TEST(Glove, RefusesMalformedText) {
   const TemporaryFolder folder;
   const auto refuse = [&](const std::string& bytes, const std::string& fragment) {
     const std::string path = write(folder, bytes);
-    expect_error([&] { load_glove(path); }, path + fragment);
+    expect_error([&] { read_glove(path); }, path + fragment);
   };
   refuse("", ": holds 0 word vectors");
   refuse("a 1 2\nb 3\n", ": word 'b' has 1 numbers, but the first word, 'a', has 2");
@@ -66,14 +66,14 @@ TEST(Glove, RefusesMalformedText) {
   refuse("a 1 inf\n", ": word 'a' has the number inf, which is not finite");
   refuse("a 1 1e39\n", ": word 'a' has the number 1e+39, which is not finite in f32");
   const std::string missing = folder / "missing";
-  expect_error([&] { load_glove(missing); }, missing + ": cannot open");
+  expect_error([&] { read_glove(missing); }, missing + ": cannot open");
 }
 
 TEST(Glove, RefusesMalformedJson) {
   const TemporaryFolder folder;
   const auto refuse = [&](const std::string& bytes, const std::string& fragment) {
     const std::string path = write(folder, bytes);
-    expect_error([&] { load_glove(path); }, path + fragment);
+    expect_error([&] { read_glove(path); }, path + fragment);
   };
   refuse("{}", ": holds 0 word vectors");
   refuse("{", ": is not JSON");
@@ -97,9 +97,9 @@ TEST(Glove, RefusesMalformedJson) {
 
 TEST(Glove, TruncationsAndMutationsAreReadOrRefused) {
   const std::string bytes = "{\"the\": [0.5, -1], \"of\": [2e-1, 3]}";
-  test::expect_truncations_fail(bytes, [](const std::string& path) { load_glove(path); });
+  test::expect_truncations_fail(bytes, [](const std::string& path) { read_glove(path); });
   const auto read = [](const std::string& path) {
-    const Glove glove = load_glove(path);
+    const Glove glove = read_glove(path);
     EXPECT_EQ(glove.vectors.size(0), static_cast<std::int64_t>(glove.words.size()));
     for (const double value : glove.vectors.to_vector()) EXPECT_TRUE(std::isfinite(value));
   };
@@ -156,7 +156,7 @@ TEST(EmbeddingTable, HandlesNoOverlapAndRefusesMismatches) {
 TEST(Glove, ReadsTheRealFile) {
   const auto path = test::shared_data() / "glove" / "glove-50d-5k.json";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no word vectors at " << path;
-  const Glove glove = load_glove(path);
+  const Glove glove = read_glove(path);
   EXPECT_EQ(glove.vectors.shape(), Shape({5050, 50}));
   EXPECT_EQ(glove.words[0], "the");
   EXPECT_FLOAT_EQ(glove.vectors.data<float>()[1], 0.24968f);

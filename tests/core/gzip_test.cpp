@@ -67,11 +67,11 @@ TEST(Gzip, ReadsManySmallMembers) {
 
 TEST(Gzip, InflatesBareStreams) {
   for (const std::string& content : {std::string(), std::string("abc"), noise(700'000)})
-    EXPECT_TRUE(inflate("test", "x", compress(content, -15), content.size()) == content);
+    EXPECT_TRUE(detail::inflate("test", "x", compress(content, -15), content.size()) == content);
   const std::string content(5000, 'x'), packed = compress(content, -15);
   const auto refuse = [](const std::string& bytes, std::uint64_t size, const std::string& why) {
-    expect_error([&] { inflate("test", "the file", bytes, size); }, "[test] the file: ");
-    expect_error([&] { inflate("test", "the file", bytes, size); }, why);
+    expect_error([&] { detail::inflate("test", "the file", bytes, size); }, "[test] the file: ");
+    expect_error([&] { detail::inflate("test", "the file", bytes, size); }, why);
   };
   refuse(packed, 4999, "the limit of 4999");
   refuse(packed, 5001, "holds 5000 bytes of the 5001");
@@ -83,7 +83,7 @@ TEST(Gzip, InflatesBareStreams) {
 }
 
 TEST(Gzip, ReadersTakeCompressedFiles) {
-  EXPECT_TRUE(has_gzip());
+  EXPECT_TRUE(detail::has_gzip());
   const TemporaryFolder folder;
   const auto compressed = [&](const std::string& bytes, const char* name) {
     return write(folder, compress(bytes), name);
@@ -96,7 +96,7 @@ TEST(Gzip, ReadersTakeCompressedFiles) {
   EXPECT_EQ(read_cifar10(cifar).labels.item(), 3);
   EXPECT_EQ(read_lines({compressed("a b\r\nc\n", "lines")}).texts,
             (std::vector<std::string>{"a b", "c"}));
-  EXPECT_EQ(load_glove(compressed("the 1 2\n", "glove")).words.size(), 1u);
+  EXPECT_EQ(read_glove(compressed("the 1 2\n", "glove")).words.size(), 1u);
 }
 
 TEST(Gzip, RefusesTruncatedAndCorruptStreams) {
@@ -143,7 +143,7 @@ TEST(Gzip, ReadsTheRealDigits) {
 #else
 
 TEST(Gzip, IsRefusedWithoutZlib) {
-  EXPECT_FALSE(has_gzip());
+  EXPECT_FALSE(detail::has_gzip());
   const TemporaryFolder folder;
   const std::string path = write(folder, "\x1f\x8b\x08");
   expect_error([&] { read_maybe_gzip(path); },

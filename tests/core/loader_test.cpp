@@ -14,13 +14,13 @@ using test::expect_same;
 
 /// Loads the items' numbers, and one drawn number a batch.
 struct Numbered {
-  Items items;
+  ItemIndices items;
   double drawn;
   bool operator==(const Numbered&) const = default;
 };
 
 Loader<Numbered> numbered(std::int64_t n, const LoaderOptions& options, Generator& rng) {
-  return {BatchPlan(n, options, rng), [](const Items& items, Generator& own) {
+  return {BatchPlan(n, options, rng), [](const ItemIndices& items, Generator& own) {
             return Numbered{items, own.uniform()};
           }};
 }
@@ -46,7 +46,7 @@ TEST(Loader, AnEpochHasEveryItemOnce) {
           std::int64_t count = 0;
           for (std::int64_t b = 0; b < loader.size(); ++b) {
             EXPECT_EQ(loader.position(), (DataPosition{epoch, b}));
-            const Items items = loader.next().items;
+            const ItemIndices items = loader.next().items;
             EXPECT_EQ(std::ssize(items), std::min<std::int64_t>(3, n - 3 * b));
             seen.insert(items.begin(), items.end());
             count += std::ssize(items);
@@ -88,7 +88,7 @@ TEST(Loader, GoesOnFromAnySavedPosition) {
       for (int i = 0; i < 23; ++i) lengths.push_back(i * 7 % 11);
       const LoaderOptions options{.batch_size = 4, .by_length = by_length};
       return Loader<Numbered>(BatchPlan(23, options, rng, lengths),
-                              [](const Items& items, Generator& own) {
+                              [](const ItemIndices& items, Generator& own) {
                                 return Numbered{items, own.uniform()};
                               });
     };
@@ -141,10 +141,11 @@ TEST(Loader, IsSavedAndRestoredWithItsGenerator) {
 TEST(Loader, KeepsItsPositionWhereMakingABatchFails) {
   Generator rng(1);
   bool broken = true;
-  Loader<Items> loader(BatchPlan(4, {.batch_size = 2}, rng), [&](const Items& items, Generator&) {
-    if (broken) throw Error("broken");
-    return items;
-  });
+  Loader<ItemIndices> loader(BatchPlan(4, {.batch_size = 2}, rng),
+                             [&](const ItemIndices& items, Generator&) {
+                               if (broken) throw Error("broken");
+                               return items;
+                             });
   EXPECT_THROW(loader.next(), Error);
   EXPECT_EQ(loader.position(), DataPosition());
   broken = false;
@@ -210,18 +211,18 @@ TEST(TensorLoader, TakesAnyLayoutAndNoHistory) {
   expect_error([&] { tensor_loader({zeros({0, 2})}, {}, rng); }, "needs at least one item");
 }
 
-TEST(Batches, LoadAsTheyShuffle) {
+TEST(TextBatches, LoadAsTheyShuffle) {
   TextDataset data;
   for (int i = 0; i < 37; ++i) {
     data.texts.push_back(std::string(static_cast<std::size_t>(2 * (i % 5)), 'a') + " b c");
     data.labels.push_back(i);
     data.label_names.push_back(std::to_string(i));
   }
-  const Batches batches(data, Vocabulary::from_texts(data.texts), {.batch_size = 5});
+  const TextBatches batches(data, Vocabulary::from_texts(data.texts), {.batch_size = 5});
   Generator rng(1);
-  Loader<Batch> loader = batches.loader(rng);
+  Loader<TextBatch> loader = batches.loader(rng);
   EXPECT_EQ(loader.size(), batches.size());
-  const std::vector<Batch> all = batches.in_order();
+  const std::vector<TextBatch> all = batches.in_order();
   std::set<std::int64_t> seen;
   while (loader.position().epoch < 1)
     for (const std::int64_t label : loader.next().labels.to_vector<std::int64_t>())

@@ -32,7 +32,7 @@ TEST(PadPairs, ShiftTheTargetByOne) {
 }
 
 TEST(PairLoader, KeepsPairsTogetherAndSavesPaddingByLength) {
-  std::vector<Sequence> sources, targets;
+  std::vector<TokenSequence> sources, targets;
   for (int i = 0; i < 300; ++i) {
     sources.emplace_back(1 + i * 37 % 23, 10 + i);
     targets.emplace_back(1 + i * 37 % 23 / 2, 10 + i);
@@ -61,7 +61,7 @@ TEST(PairLoader, KeepsPairsTogetherAndSavesPaddingByLength) {
 }
 
 TEST(WindowLoader, TargetsAreOneLater) {
-  const Sequence text = {10, 11, 12, 13, 14, 15, 16};
+  const TokenSequence text = {10, 11, 12, 13, 14, 15, 16};
   const LoaderOptions options{.batch_size = 2, .shuffle = false};
   Generator rng(1);
   auto apart = window_loader(text, 3, 3, options, rng);
@@ -83,7 +83,8 @@ TEST(WindowLoader, TargetsAreOneLater) {
 
 TEST(Sequences, AreWhatATokenizerMakes) {
   const Vocabulary vocabulary({"a", "b"});
-  EXPECT_EQ(encode_all(vocabulary, {"b a", "", "c"}), (std::vector<Sequence>{{3, 2}, {}, {1}}));
+  EXPECT_EQ(encode_all(vocabulary, {"b a", "", "c"}),
+            (std::vector<TokenSequence>{{3, 2}, {}, {1}}));
 }
 
 }  // namespace

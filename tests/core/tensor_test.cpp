@@ -29,7 +29,7 @@ TEST(Shape, KnowsItsSizes) {
   EXPECT_EQ(shape.at(-1), 4);
   EXPECT_EQ(Shape{}.count(), 1);
   EXPECT_EQ((Shape{2, 0}).count(), 0);
-  EXPECT_EQ(contiguous_strides(shape), (Shape{12, 4, 1}));
+  EXPECT_EQ(detail::contiguous_strides(shape), (Shape{12, 4, 1}));
   EXPECT_EQ(detail::join(shape), "[2, 3, 4]");
   expect_error([&] { shape.at(3); }, "axis 3 is out of range for a tensor of 3 axes");
   expect_error([] { Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }, "at most 8 axes, got 9");
@@ -62,11 +62,11 @@ TEST(Shape, BroadcastsAsNumPyDoes) {
 TEST(Shape, CountsFromOutsideAreChecked) {
   expect_error(
       [] {
-        checked_count("load", {2, -1});
+        detail::checked_count("load", {2, -1});
       },
       "[load] a size is negative in shape [2, -1]");
   const std::int64_t huge = std::int64_t{1} << 40;
-  expect_error([=] { checked_count("load", {huge, huge}); }, "more than 2^60 elements");
+  expect_error([=] { detail::checked_count("load", {huge, huge}); }, "more than 2^60 elements");
   expect_error([] { empty({std::numeric_limits<std::int64_t>::max()}); },
                "more than 2^60 elements");
   expect_error([] { empty({std::int64_t{1} << 58}); }, "out of memory");
@@ -151,10 +151,11 @@ TEST(Tensor, OfHugeSizesAreRefusedEvenIfEmpty) {
   expect_error([=] { zeros({big, big, 0}); }, "more than 2^60 elements");
   expect_error([] { zeros({3, -1}); }, "a size is negative");
   EXPECT_EQ(zeros({0, std::int64_t{1} << 59}).count(), 0);
-  EXPECT_EQ(checked_sum("s", max_count, 0), max_count);
-  expect_error([] { checked_sum("s", max_count, 1); }, "[s] a size of");
-  expect_error([=] { checked_sum("s", big, big); }, "more than 2^60");
-  expect_error([] { checked_product("s", std::int64_t{1} << 30, std::int64_t{1} << 30); }, "2^60");
+  EXPECT_EQ(detail::checked_sum("s", max_count, 0), max_count);
+  expect_error([] { detail::checked_sum("s", max_count, 1); }, "[s] a size of");
+  expect_error([=] { detail::checked_sum("s", big, big); }, "more than 2^60");
+  expect_error([] { detail::checked_product("s", std::int64_t{1} << 30, std::int64_t{1} << 30); },
+               "2^60");
 }
 
 TEST(Tensor, LikeNothingIsRefused) {

@@ -16,7 +16,7 @@ namespace ladon::fuzz {
 
 bool read_glove(std::string_view bytes) {
   const std::string& path = file_of(bytes);
-  return accepted([&] { load_glove(path); });
+  return accepted([&] { ladon::read_glove(path); });
 }
 
 bool read_text(std::string_view bytes) {

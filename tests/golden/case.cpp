@@ -169,7 +169,7 @@ bool Case::flag(const std::string& attribute, bool otherwise) const {
   return integer(attribute, otherwise ? 1 : 0) != 0;
 }
 int Case::axis(const std::string& attribute, std::int64_t otherwise, int rank) const {
-  return normalize_axis(op_, to_axes({integer(attribute, otherwise)})[0], rank);
+  return detail::normalize_axis(op_, to_axes({integer(attribute, otherwise)})[0], rank);
 }
 double Case::number(const std::string& attribute, double otherwise) const {
   return attributes_.value(attribute, otherwise);

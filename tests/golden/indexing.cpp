@@ -129,7 +129,7 @@ Tensors compress(const Case& c) {
 Tensors unique_case(const Case& c) {
   std::optional<int> axis;
   if (c.has("axis")) axis = c.axis("axis", 0, c.in(0).rank());
-  const Unique u = unique(c.in(0), axis);
+  const UniqueElements u = unique(c.in(0), axis);
   const Tensor which = flatten(u.inverse);
   if (c.flag("sorted", true)) return {u.values, u.first, which, u.counts};
   const Tensor seen = sort(u.first, {.axis = 0}).indices;  // place in the new order → in the old

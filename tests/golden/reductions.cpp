@@ -51,7 +51,7 @@ Tensors arg(const Case& c) {
 
 Tensors running_sum(const Case& c) {
   const int axis =
-      normalize_axis("CumSum", to_axes({c.in(1).item<std::int64_t>()})[0], c.in(0).rank());
+      detail::normalize_axis("CumSum", to_axes({c.in(1).item<std::int64_t>()})[0], c.in(0).rank());
   const bool reverse = c.flag("reverse", false);
   Tensor y = reverse ? flip(c.in(0), {axis}) : c.in(0);
   y = cumsum(y, axis);

@@ -17,7 +17,7 @@ Shape to_shape(const Sizes& sizes) { return Shape(std::span(sizes.data(), sizes.
 /// Axes in [0, rank), ascending.
 std::vector<int> ascending_axes(const std::string& op, const Sizes& axes, int rank) {
   std::vector<int> out;
-  for (const int axis : to_axes(axes)) out.push_back(normalize_axis(op, axis, rank));
+  for (const int axis : to_axes(axes)) out.push_back(detail::normalize_axis(op, axis, rank));
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -159,7 +159,7 @@ Tensors pad_case(const Case& c) {
   Sizes before(rank), after(rank);
   Shape shape = x.shape();
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const int axis = normalize_axis("Pad", axes[i], x.rank());
+    const int axis = detail::normalize_axis("Pad", axes[i], x.rank());
     before[axis] = (*pads)[i];
     after[axis] = (*pads)[i + axes.size()];
     shape[axis] = x.size(axis) + before[axis] + after[axis];
@@ -229,7 +229,7 @@ Tensors center_crop_pad(const Case& c) {
   Shape shape = x.shape();
   Sizes before(static_cast<std::size_t>(x.rank())), after = before;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const int a = normalize_axis("CenterCropPad", axes[i], x.rank());
+    const int a = detail::normalize_axis("CenterCropPad", axes[i], x.rank());
     const std::int64_t more = wanted[i] - x.size(a);
     before[a] = more < 0 ? -(-more / 2) : more / 2;
     after[a] = more - before[a];

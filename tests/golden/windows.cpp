@@ -181,8 +181,8 @@ Tensor counted_over_all(const Case& c, const Tensor& indices) {
 Tensors max_pool(const Case& c) {
   const Tensor x = input_with_positions(c);
   const Window w = pooling_window(c, x);
-  const ValuesAndIndices y = max_pooling_with_indices(
-      x, w.size, {w.stride, w.before, sum_of(w.after, w.extra), w.dilation});
+  const ValuesAndIndices y =
+      max_pool_with_indices(x, w.size, {w.stride, w.before, sum_of(w.after, w.extra), w.dilation});
   return {cast(channels_first(y.values), c.in(0).dtype()),
           c.wants(1) ? counted_over_all(c, channels_first(y.indices)) : Tensor()};
 }
@@ -200,18 +200,18 @@ void skip_printed(const Tensor& y, const Array& expected) {
 /// Where padding counts, what ceil_mode adds behind it does not: of windows that see some of that, the
 /// elements are counted as those of ones are.
 Tensor averages(const Tensor& x, const Window& w, bool count_padding) {
-  AveragePoolingOptions options{w.stride, w.before, sum_of(w.after, w.extra), w.dilation,
-                                count_padding};
+  AveragePoolOptions options{w.stride, w.before, sum_of(w.after, w.extra), w.dilation,
+                             count_padding};
   if (!count_padding || w.extra == Shape::filled(w.size.rank(), 0))
-    return average_pooling(x, w.size, options);
+    return average_pool(x, w.size, options);
   options.divisor = 1;
-  const Tensor sums = average_pooling(x, w.size, options);
+  const Tensor sums = average_pool(x, w.size, options);
   Shape around = sum_of(inner_axes(x), sum_of(w.before, w.after));
   around.insert(0, 1);
   around.append(1);
   options.before = Shape::filled(w.size.rank(), 0);
   options.after = w.extra;
-  return sums / average_pooling(ones(around, x.dtype()), w.size, options);
+  return sums / average_pool(ones(around, x.dtype()), w.size, options);
 }
 
 Tensors average_pool(const Case& c) {

@@ -40,7 +40,7 @@ int train(const fs::path& file, std::int64_t every) {
                    Dropout(0.3, rng), Linear({.in = 16, .out = 1}, rng));
   Adam adam(model.parameters(), {.lr = 0.01});
   adam.set_schedule(schedule::one_cycle({.steps = steps}));
-  Average average(model, {.decay = 0.9});
+  WeightAverage average(model, {.decay = 0.9});
   Generator order = rng.split(0);
   auto data = tensor_loader({x, y}, {.batch_size = 8}, order);
   double losses = 0;

@@ -46,7 +46,7 @@ TEST(Activation, ParametersBelongToTheirFunctions) {
   EXPECT_EQ(Activation(Nonlinearity::leaky_relu).describe(), "Activation(leaky_relu, 0.01)");
   EXPECT_EQ(Activation(Nonlinearity::rbf, 0.5).describe(), "Activation(rbf, 0.5)");
   test::expect_error([] { Activation(Nonlinearity::relu, 0.1); }, "relu has no parameter");
-  test::expect_error([] { apply(Nonlinearity::tanh, points, 1); }, "tanh has no parameter");
+  test::expect_error([] { activate(Nonlinearity::tanh, points, 1); }, "tanh has no parameter");
   test::expect_error([] { Activation(Nonlinearity::rbf, -1); }, "negative");
 }
 

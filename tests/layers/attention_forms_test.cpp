@@ -6,8 +6,8 @@
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/layers/attention.h"
+#include "ladon/layers/parameter_uses.h"
 #include "ladon/layers/torch_layout.h"
-#include "ladon/layers/trace.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {
@@ -35,7 +35,8 @@ Tensor by_definition(const MultiHeadAttention& a, const Tensor& x, double power)
     const Tensor keys = times(a.form.tied ? a.query : a.key);
     const Tensor g = matmul(times(a.query), transpose(keys)) *
                      (a.query_key_std.item() / (d * std::pow(dk, power)));
-    out = out + matmul(matmul(apply(a.form.weighting, g), times(a.value)), select(a.output, 0, h));
+    out = out + matmul(matmul(attention_weights(a.form.weighting, g), times(a.value)),
+                       select(a.output, 0, h));
   }
   return out * (a.value_output_std.item() / std::sqrt(all * d)) + a.bias_std.item() * a.output_bias;
 }
@@ -118,10 +119,10 @@ TEST(AttentionForms, ReportsEachWeightOnce) {
   for (const bool tied : {false, true})
     for (const bool cross : {false, true}) {
       const auto layer = drawn({.dim = 4, .heads = 2, .form = {.tied = tied}});
-      const Trace trace;
+      const ParameterUses reported;
       cross ? layer.forward(x, y, y) : layer(x);
-      EXPECT_EQ(trace.products.size(), tied ? 3u : 4u);
-      EXPECT_EQ(trace.uses.size(), tied ? 3u : 4u);
+      EXPECT_EQ(reported.products.size(), tied ? 3u : 4u);
+      EXPECT_EQ(reported.uses.size(), tied ? 3u : 4u);
     }
 }
 

@@ -25,29 +25,29 @@ Filter adding(Shape window, Padding padding, Shape stride = {}) {
                 rng);
 }
 
-TEST(Window, CountsPositions) {
-  EXPECT_EQ((Window{3, 1, Padding::valid}.count(5)), 3);
-  EXPECT_EQ((Window{3, 2, Padding::valid}.count(6)), 2);
-  EXPECT_EQ((Window{3, 2, Padding::same}.count(6)), 3);
-  EXPECT_EQ((Window{3, 1, Padding::same}.before(6)), 1);
-  EXPECT_EQ((Window{2, 1, Padding::same}.before(6)), 0);
-  EXPECT_EQ((Window{4, 1, Padding::same}.before(6)), 1);
-  EXPECT_EQ((Window{3, 2, Padding::same}.before(6)), 0);  // one position is lacking, behind
-  EXPECT_EQ((Window{5, 1, Padding::same}.count(2)), 2);
+TEST(SlidingWindow, CountsPositions) {
+  EXPECT_EQ((SlidingWindow{3, 1, Padding::valid}.count(5)), 3);
+  EXPECT_EQ((SlidingWindow{3, 2, Padding::valid}.count(6)), 2);
+  EXPECT_EQ((SlidingWindow{3, 2, Padding::same}.count(6)), 3);
+  EXPECT_EQ((SlidingWindow{3, 1, Padding::same}.before(6)), 1);
+  EXPECT_EQ((SlidingWindow{2, 1, Padding::same}.before(6)), 0);
+  EXPECT_EQ((SlidingWindow{4, 1, Padding::same}.before(6)), 1);
+  EXPECT_EQ((SlidingWindow{3, 2, Padding::same}.before(6)), 0);  // one position is lacking, behind
+  EXPECT_EQ((SlidingWindow{5, 1, Padding::same}.count(2)), 2);
   test::expect_error(
       [] {
-        Window{5, 1, Padding::valid}.count(4);
+        SlidingWindow{5, 1, Padding::valid}.count(4);
       },
       "a window of 5 does not fit on 4");
-  test::expect_error([] { Window{5, 1, Padding::circular}.count(4); }, "does not fit on 4");
+  test::expect_error([] { SlidingWindow{5, 1, Padding::circular}.count(4); }, "does not fit on 4");
   EXPECT_EQ(padding_from_name("circular"), Padding::circular);
   test::expect_error([] { padding_from_name("full"); }, "valid, same, circular");
 }
 
-TEST(Window, OfAnySizeAndStrideIsCounted) {
+TEST(SlidingWindow, OfAnySizeAndStrideIsCounted) {
   constexpr std::int64_t most = INT64_MAX;
-  EXPECT_EQ((Window{3, most, Padding::same}.count(5)), 1);
-  EXPECT_EQ((Window{most, 1, Padding::same}.before(5)), (most - 1) / 2);
+  EXPECT_EQ((SlidingWindow{3, most, Padding::same}.count(5)), 1);
+  EXPECT_EQ((SlidingWindow{most, 1, Padding::same}.before(5)), (most - 1) / 2);
 }
 
 TEST(Conv1d, SeesItsWindow) {
@@ -146,9 +146,7 @@ TEST(Conv, ChecksOptionsAndShapes) {
 
 TEST(AveragePool, CountsWhatIsThere) {
   const Tensor x = ramp({1, 4, 1});  // 1 2 3 4
-  const auto pooled = [&](const AveragePoolOptions& options) {
-    return flatten(AveragePool(options)(x));
-  };
+  const auto pooled = [&](const PoolOptions& options) { return flatten(AveragePool(options)(x)); };
   EXPECT_TRUE(all_equal(pooled({.window = {2}}), tensor({1.5, 3.5})));
   EXPECT_TRUE(all_equal(pooled({.window = {3}, .stride = {1}, .padding = Padding::same}),
                         tensor({1.5, 2, 3, 3.5})));
@@ -168,18 +166,18 @@ TEST(AveragePool, CountsWhatIsThere) {
 TEST(Pooling, LayersTakeSequencesAndImages) {
   const Tensor x = ramp({1, 2, 2, 2});
   const Tensor mask = cast(tensor({1, 0, 0, 1}, {1, 4}), boolean);
-  EXPECT_TRUE(all_equal(MeanPool()(x), tensor({4, 5}, {1, 2})));
-  EXPECT_TRUE(all_equal(MeanPool()(x, mask), tensor({4, 5}, {1, 2})));
-  EXPECT_TRUE(all_equal(SumPool()(x), tensor({16, 20}, {1, 2})));
-  EXPECT_TRUE(all_equal(SumPool()(x, mask), tensor({8, 10}, {1, 2})));
+  EXPECT_TRUE(all_equal(MeanPositions()(x), tensor({4, 5}, {1, 2})));
+  EXPECT_TRUE(all_equal(MeanPositions()(x, mask), tensor({4, 5}, {1, 2})));
+  EXPECT_TRUE(all_equal(SumPositions()(x), tensor({16, 20}, {1, 2})));
+  EXPECT_TRUE(all_equal(SumPositions()(x, mask), tensor({8, 10}, {1, 2})));
   EXPECT_TRUE(all_equal(Flatten()(x), ramp({1, 8})));
   EXPECT_TRUE(all_equal(Flatten()(x, mask), tensor({1, 2, 0, 0, 0, 0, 7, 8}, {1, 8})));
   EXPECT_TRUE(all_equal(Flatten()(ramp({3, 2})), ramp({3, 2})));
   EXPECT_TRUE(all_equal(FlattenPositions()(x), ramp({1, 4, 2})));
   const Tensor none = zeros({1, 4}, boolean);
-  EXPECT_TRUE(all_equal(MeanPool()(x, none), zeros({1, 2})));
-  EXPECT_TRUE(all_equal(SumPool()(x, none), zeros({1, 2})));
-  test::expect_error([&] { MeanPool()(ramp({3, 2})); }, "got shape [3, 2]");
+  EXPECT_TRUE(all_equal(MeanPositions()(x, none), zeros({1, 2})));
+  EXPECT_TRUE(all_equal(SumPositions()(x, none), zeros({1, 2})));
+  test::expect_error([&] { MeanPositions()(ramp({3, 2})); }, "got shape [3, 2]");
 }
 
 }  // namespace

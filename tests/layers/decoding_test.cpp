@@ -45,7 +45,7 @@ std::vector<std::pair<std::string, TransformerEncoderLayerOptions>> variants(Gen
     change(all.back().second);
   };
   add("plain", [](auto&) {});
-  add("post-norm", [](auto& o) { o.norm = NormPlacement::post; });
+  add("post-norm", [](auto& o) { o.norm_placement = NormPlacement::post; });
   add("grouped", [](auto& o) { o.attention.kv_heads = 2; });
   add("one head of keys", [](auto& o) { o.attention.kv_heads = 1; });
   add("rotary", [](auto& o) { o.attention.hook = RotaryPositions(); });
@@ -195,7 +195,7 @@ TEST(Decoding, ADecoderRemembersItsMemory) {
   Generator rng(6);
   for (const NormPlacement norm : {NormPlacement::pre, NormPlacement::post}) {
     TransformerDecoder model(
-        {{.dim = 16, .heads = 4, .norm = norm, .attention = {.kv_heads = 2}}, 2}, rng);
+        {{.dim = 16, .heads = 4, .norm_placement = norm, .attention = {.kv_heads = 2}}, 2}, rng);
     model.eval();
     const NoGrad no_grad;
     const RowwiseProducts rowwise;

@@ -78,19 +78,23 @@ TEST(Positions, LearnedTableHasAnEnd) {
 TEST(Pooling, LeavesPaddingOut) {
   const Tensor x = tensor({1, -8, 3, -6, 5, -1, 7, 9}, {2, 2, 2});
   const Tensor mask = cast(tensor({1, 1, 0, 0}, {2, 2}), boolean);
-  EXPECT_TRUE(all_equal(mean_pool(x, mask), tensor({2, -7, 0, 0}, {2, 2})));
-  EXPECT_TRUE(all_equal(max_pool(x, mask), tensor({3, -6, 0, 0}, {2, 2})));
-  EXPECT_TRUE(all_equal(max_pool(x), tensor({3, -6, 7, 9}, {2, 2})));
+  EXPECT_TRUE(all_equal(mean_positions(x, mask), tensor({2, -7, 0, 0}, {2, 2})));
+  EXPECT_TRUE(all_equal(max_positions(x, mask), tensor({3, -6, 0, 0}, {2, 2})));
+  EXPECT_TRUE(all_equal(max_positions(x), tensor({3, -6, 7, 9}, {2, 2})));
   EXPECT_TRUE(all_equal(first_token(x), tensor({1, -8, 5, -1}, {2, 2})));
-  EXPECT_TRUE(all_equal(pool(pooling_from_name("max"), x), max_pool(x)));
-  test::expect_error([&] { mean_pool(x, ones({2, 3}, boolean)); }, "bool [2, 2], got bool [2, 3]");
+  EXPECT_TRUE(all_equal(pool(pooling_from_name("max"), x), max_positions(x)));
+  test::expect_error(
+      [&] {
+        mean_positions(x, ones({2, 3}, boolean));
+      },
+      "bool [2, 2], got bool [2, 3]");
   test::expect_error([&] { pooling_from_name("median"); }, "mean, max, first");
 }
 
 TEST(Pooling, AnEmptySequenceHasZeroGradient) {
   const Tensor x = ones({1, 3, 2}).set_requires_grad();
   const Tensor none = zeros({1, 3}, boolean);
-  backward(sum(mean_pool(x, none) + max_pool(x, none)));
+  backward(sum(mean_positions(x, none) + max_positions(x, none)));
   EXPECT_TRUE(all_equal(x.grad(), zeros({1, 3, 2})));
 }
 
@@ -106,11 +110,11 @@ void expect_moments(const Tensor& x, double variance) {
 TEST(Init, VariancesFollowTheFans) {
   Generator rng(1);
   const Shape shape{200, 300};
-  expect_moments(initialize(Init::normal, shape, rng, {.gain = 2}), 4);
+  expect_moments(initialize(Init::normal, shape, {.gain = 2}, rng), 4);
   expect_moments(initialize(Init::xavier_uniform, shape, rng), 2.0 / 500);
   expect_moments(initialize(Init::xavier_normal, shape, rng), 2.0 / 500);
   expect_moments(initialize(Init::kaiming_uniform, shape, rng), 1.0 / 300);
-  expect_moments(initialize(Init::kaiming_normal, shape, rng, {.gain = std::sqrt(2.0)}), 2.0 / 300);
+  expect_moments(initialize(Init::kaiming_normal, shape, {.gain = std::sqrt(2.0)}, rng), 2.0 / 300);
   expect_moments(initialize(Init::lecun_normal, shape, rng), 1.0 / 300);
   expect_moments(initialize(Init::kaiming_normal, {20, 30, 7, 7}, rng), 1.0 / (30 * 49));
   EXPECT_LE(amax(abs(initialize(Init::truncated_normal, shape, rng))).item(), 2.0);
@@ -129,8 +133,8 @@ TEST(Init, HugeShapesAreAnError) {
 
 TEST(Init, OrthogonalHasOrthonormalSides) {
   Generator rng(1);
-  const Tensor wide = initialize(Init::orthogonal, {3, 5}, rng, {.dtype = f64});
-  const Tensor tall = initialize(Init::orthogonal, {5, 3}, rng, {.gain = 2, .dtype = f64});
+  const Tensor wide = initialize(Init::orthogonal, {3, 5}, {.dtype = f64}, rng);
+  const Tensor tall = initialize(Init::orthogonal, {5, 3}, {.gain = 2, .dtype = f64}, rng);
   EXPECT_TRUE(all_close(matmul(wide, transpose(wide)), eye(3, f64), 1e-12, 1e-12));
   EXPECT_TRUE(all_close(matmul(transpose(tall), tall), eye(3, f64) * 4.0, 1e-12, 1e-12));
 }
@@ -151,7 +155,8 @@ class Placement : public testing::TestWithParam<NormPlacement> {};
 TEST_P(Placement, EncoderGradientsAreRight) {
   Generator rng(1);
   TransformerEncoder encoder(
-      {.layer = {.dim = 4, .heads = 2, .hidden = 6, .norm = GetParam()}, .layers = 2}, rng);
+      {.layer = {.dim = 4, .heads = 2, .hidden = 6, .norm_placement = GetParam()}, .layers = 2},
+      rng);
   encoder.to(f64);
   encoder.eval();
   const Tensor x = normal({2, 3, 4}, rng, 0, 1, f64).set_requires_grad();
@@ -163,8 +168,8 @@ TEST_P(Placement, EncoderGradientsAreRight) {
 
 TEST_P(Placement, PaddingChangesNothing) {
   Generator rng(2);
-  TransformerEncoder encoder({.layer = {.dim = 4, .heads = 2, .norm = GetParam()}, .layers = 2},
-                             rng);
+  TransformerEncoder encoder(
+      {.layer = {.dim = 4, .heads = 2, .norm_placement = GetParam()}, .layers = 2}, rng);
   encoder.to(f64);
   encoder.eval();
   const Tensor x = normal({1, 3, 4}, rng, 0, 1, f64);
@@ -175,8 +180,8 @@ TEST_P(Placement, PaddingChangesNothing) {
 
 TEST_P(Placement, WeightsComeFromTheSameRun) {
   Generator rng(4);
-  TransformerEncoder encoder({.layer = {.dim = 4, .heads = 2, .norm = GetParam()}, .layers = 2},
-                             rng);
+  TransformerEncoder encoder(
+      {.layer = {.dim = 4, .heads = 2, .norm_placement = GetParam()}, .layers = 2}, rng);
   encoder.eval();
   const Tensor x = normal({2, 3, 4}, rng);
   const auto details = encoder.forward_with_weights(x, {});
@@ -190,12 +195,12 @@ INSTANTIATE_TEST_SUITE_P(Transformer, Placement,
 
 TEST(Transformer, PostNormEndsNormalizedAndPreNormKeepsTheStream) {
   Generator rng(3);
-  TransformerEncoderLayer post({.dim = 8, .heads = 2, .norm = NormPlacement::post}, rng);
+  TransformerEncoderLayer post({.dim = 8, .heads = 2, .norm_placement = NormPlacement::post}, rng);
   post.eval();
   const Tensor x = normal({2, 3, 8}, rng, 5, 3);
   EXPECT_TRUE(all_close(mean(post(x), -1), zeros({2, 3}), 0, 1e-5));
   // With both branches silenced pre-norm is the identity.
-  TransformerEncoderLayer pre({.dim = 8, .heads = 2, .norm = NormPlacement::pre}, rng);
+  TransformerEncoderLayer pre({.dim = 8, .heads = 2, .norm_placement = NormPlacement::pre}, rng);
   pre.eval();
   fill_(pre.attention->output.detach(), 0);
   fill_(pre.feedforward.contract->weight.detach(), 0);
@@ -207,7 +212,7 @@ TEST(Transformer, LeavesPaddingOutInASequential) {
   Generator rng(3);
   Sequential net(
       TransformerEncoder({.layer = {.dim = 8, .heads = 2, .dropout = 0}, .layers = 2}, rng),
-      MeanPool());
+      MeanPositions());
   const Tensor x = normal({1, 5, 8}, rng);
   const Tensor mask = cast(tensor({1, 1, 1, 0, 0}, {1, 5}), boolean);
   EXPECT_TRUE(all_close(net(x, mask), net(slice(x, 1, {.stop = 3})), 1e-5, 1e-6));

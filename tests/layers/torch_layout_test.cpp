@@ -25,7 +25,7 @@ TransformerEncoderLayerOptions published(Nonlinearity activation) {
           .heads = 2,
           .hidden = 16,
           .dropout = 0,
-          .norm = NormPlacement::post,
+          .norm_placement = NormPlacement::post,
           .activation = activation};
 }
 

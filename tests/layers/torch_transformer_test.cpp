@@ -137,15 +137,16 @@ struct Seq2Seq : Module {
   Seq2Seq(bool norm_first, Generator& rng)
       : source({.count = source_words, .dim = dim}, rng),
         target({.count = target_words, .dim = dim}, rng),
-        transformer({.layer = {.dim = dim,
-                               .heads = heads,
-                               .hidden = hidden,
-                               .norm = norm_first ? NormPlacement::pre : NormPlacement::post,
-                               .activation = norm_first ? Nonlinearity::gelu : Nonlinearity::relu},
-                     .encoder_layers = 2,
-                     .decoder_layers = 2,
-                     .final_norm = true},
-                    rng),
+        transformer(
+            {.layer = {.dim = dim,
+                       .heads = heads,
+                       .hidden = hidden,
+                       .norm_placement = norm_first ? NormPlacement::pre : NormPlacement::post,
+                       .activation = norm_first ? Nonlinearity::gelu : Nonlinearity::relu},
+             .encoder_layers = 2,
+             .decoder_layers = 2,
+             .final_norm = true},
+            rng),
         out({.in = dim, .out = target_words}, rng) {}
   Tensor forward(const Tensor& x, const Tensor& y, const Tensor& tokens) const {
     return out(transformer(source(x), target(y), tokens));

@@ -124,7 +124,8 @@ TEST(TranslationModel, GeneratesByTheLogitsOfOnePass) {
 TEST(TranslationModel, SaysWhereTheDecoderLooks) {
   for (const NormPlacement norm : {NormPlacement::pre, NormPlacement::post}) {
     Generator rng(10);
-    TransformerDecoder decoder({{.dim = 8, .heads = 2, .dropout = 0, .norm = norm}, 2}, rng);
+    TransformerDecoder decoder({{.dim = 8, .heads = 2, .dropout = 0, .norm_placement = norm}, 2},
+                               rng);
     const NoGrad no_grad;
     const Tensor x = normal({2, 4, 8}, rng), memory = normal({2, 5, 8}, rng), mask = padded(5, 2);
     const auto seen = decoder.forward_with_weights(x, memory, {}, padding(mask));

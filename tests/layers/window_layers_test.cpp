@@ -5,7 +5,7 @@
 
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {
@@ -24,15 +24,15 @@ Conv1d adding(ConvOptions o) {
   return Conv1d(o, rng);
 }
 
-TEST(Window, OfDilationAndZerosByNumber) {
-  const Window w{.size = 3, .stride = 2, .dilation = 2, .in_front = 1, .behind = 2};
+TEST(SlidingWindow, OfDilationAndZerosByNumber) {
+  const SlidingWindow w{.size = 3, .stride = 2, .dilation = 2, .in_front = 1, .behind = 2};
   EXPECT_EQ(w.extent(), 5);
   EXPECT_EQ(w.count(6), 3);  // (6 + 3 − 5)/2 + 1
   EXPECT_EQ(w.before(6), 1);
   EXPECT_EQ(w.after(6), 2);
   // same: 4 taps apart by 2 are 7 positions, of which 6 are lacking
-  EXPECT_EQ((Window{4, 1, Padding::same, 2}.before(5)), 3);
-  test::expect_error([] { Window{3, 1, Padding::valid, 3}.count(6); }, "does not fit on 6");
+  EXPECT_EQ((SlidingWindow{4, 1, Padding::same, 2}.before(5)), 3);
+  test::expect_error([] { SlidingWindow{3, 1, Padding::valid, 3}.count(6); }, "does not fit on 6");
   EXPECT_EQ(describe({w}), "[3], stride [2], zeros [1] and [2], dilation [2]");
 }
 
@@ -95,9 +95,9 @@ TEST(Conv2d, GivesTheSameWhileItIsTraced) {
                          rng);
       const Tensor x = normal({2, 6, 5, 4}, rng);
       const Tensor y = layer(x);
-      const Trace trace;
+      const ParameterUses reported;
       EXPECT_TRUE(all_close(layer(x), y, 1e-5, 1e-5));
-      EXPECT_EQ(trace.products.size(), 2u);
+      EXPECT_EQ(reported.products.size(), 2u);
     }
 }
 

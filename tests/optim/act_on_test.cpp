@@ -83,7 +83,7 @@ TEST(ActOn, FunctionSpaceEndsAtTheGaussianProcess) {
                                            .form = {.weighting = Weighting::relu},
                                            .prior = {.parameterization = Parameterization::ntk}},
                                           rng),
-                       MeanPool());
+                       MeanPositions());
   const std::int64_t n = 5, train = 3, m = 12;
   const Tensor inputs = normal({n, 2, 8}, rng, 0, 1, f64);
   const Tensor kernel = infinite::limit(net)(inputs, infinite::Get::nngp).nngp;
@@ -104,7 +104,7 @@ TEST(ActOn, FunctionSpaceEndsAtTheGaussianProcess) {
     sgd.step();
   }
   const Slice first{.stop = train};
-  const Prediction exact =
+  const GpPrediction exact =
       GaussianProcess(slice(slice(kernel, 0, first), 1, first), y, {.noise = noise, .jitter = 0})
           .predict(slice(kernel, 1, first), kernel);
   const Tensor f = matmul(theta.detach(), transpose(phi));

@@ -54,7 +54,7 @@ TEST(Alpha, VirialLawHoldsForATargetThatIsNotNormal) {
   Tensor x = leaf(normal({m, d}, rng, 0, 0.5, f64));
   Svgd svgd(particles_of_rows(x), {.alpha = 20});
   descend(x, svgd, gradient, 0.3, 4000);
-  const Spread distance = svgd.report()[0].distance;
+  const PairSpread distance = svgd.report()[0].distance;
   const double unequal = distance.max / distance.min - 1;
   EXPECT_LT(unequal, 0.1);
   EXPECT_NEAR(virial(x.detach(), gradient) / (20 * collapse(m)), 1, unequal);
@@ -132,7 +132,7 @@ TEST(Alpha, ZeroLetsParticlesMerge) {
 // N, λ and T stay apart: automatic α knows the temperature, as scores do.
 TEST(Alpha, AutomaticFollowsTheTarget) {
   const std::int64_t m = 4, d = 12;
-  const Target target{.count = 50, .prior_precision = 10, .temperature = 3};
+  const TargetDensity target{.count = 50, .prior_precision = 10, .temperature = 3};
   Generator rng(5);
   Tensor x = leaf(normal({m, d}, rng, 0, 1, f64));
   Svgd svgd(particles_of_rows(x), {.alpha = automatic, .target = target});

@@ -17,17 +17,19 @@ class AverageTest : public ::testing::Test {
     fill_(model.weight, weight);
     fill_(model.bias, bias);
   }
-  void take(Average& average, const std::vector<double>& weights) {
+  void take(WeightAverage& average, const std::vector<double>& weights) {
     for (const double weight : weights) {
       set(weight, -weight);
       average.update();
     }
   }
-  double mean(const Average& average) { return average.state_dict().at("parameter.weight").item(); }
+  double mean(const WeightAverage& average) {
+    return average.state_dict().at("parameter.weight").item();
+  }
 };
 
 TEST_F(AverageTest, IsTheMeanOfAllWithoutForgetting) {
-  Average average(model, {.decay = 1});
+  WeightAverage average(model, {.decay = 1});
   take(average, {1, 2, 6, 7});
   EXPECT_NEAR(mean(average), 4, 1e-15);
   EXPECT_EQ(average.updates(), 4);
@@ -36,27 +38,27 @@ TEST_F(AverageTest, IsTheMeanOfAllWithoutForgetting) {
 
 // Of decay 0.75 the weights are 1, 1/2, 1/3, 1/4, 1/4, …: 1 → 1.5 → 3 → 4 → 4 + (8 − 4)/4.
 TEST_F(AverageTest, ForgetsOnceItsMemoryIsFull) {
-  Average average(model, {.decay = 0.75});
+  WeightAverage average(model, {.decay = 0.75});
   take(average, {1, 2, 6, 7, 8});
   EXPECT_NEAR(mean(average), 5, 1e-14);
-  Average last(model, {.decay = 0});
+  WeightAverage last(model, {.decay = 0});
   take(last, {1, 2, 6});
   EXPECT_EQ(mean(last), 6);
 }
 
 // In f32 the sum of 0.1·10⁵ would be off by 1e-4 of itself or so; in f64 the mean of one value is that value.
 TEST_F(AverageTest, IsKeptInDoublePrecision) {
-  Average average(model, {.decay = 1});
+  WeightAverage average(model, {.decay = 1});
   set(0.1);
   for (int i = 0; i < 20000; ++i) average.update();
   EXPECT_NEAR(mean(average), double(0.1f), 1e-15);
 }
 
 TEST_F(AverageTest, StandsInForTheParametersWhileItsScopeLives) {
-  Average average(model, {.decay = 1});
+  WeightAverage average(model, {.decay = 1});
   take(average, {1, 4});
   {
-    const Average::Scope scope = average.apply();
+    const WeightAverage::Scope scope = average.apply();
     EXPECT_EQ(model(ones({1, 1})).item(), 0);  // 2.5 − 2.5
     EXPECT_EQ(model.weight.item(), 2.5);
   }
@@ -66,7 +68,7 @@ TEST_F(AverageTest, StandsInForTheParametersWhileItsScopeLives) {
 }
 
 TEST_F(AverageTest, CopiesToAModelOfTheSameNames) {
-  Average average(model, {.decay = 1});
+  WeightAverage average(model, {.decay = 1});
   take(average, {1, 4});
   Linear copy = clone(model);
   average.copy_to(copy);
@@ -82,14 +84,14 @@ TEST_F(AverageTest, CopiesToAModelOfTheSameNames) {
 TEST_F(AverageTest, ResumesBitForBit) {
   TemporaryFolder folder;
   const std::string path = (folder / "average.safetensors").string();
-  Average average(model, {.decay = 0.8});
+  WeightAverage average(model, {.decay = 0.8});
   save_safetensors(path, average.state_dict());
-  Average fresh(model, {.decay = 0.8});
+  WeightAverage fresh(model, {.decay = 0.8});
   fresh.load_state_dict(load_safetensors(path));
   EXPECT_EQ(fresh.updates(), 0);
   take(average, {0.1, 0.7, 0.3});
   save_safetensors(path, average.state_dict());
-  Average resumed(model, {.decay = 0.8});
+  WeightAverage resumed(model, {.decay = 0.8});
   resumed.load_state_dict(load_safetensors(path));
   for (const double weight : {0.9, 0.4, 0.2, 0.6}) {
     set(weight);
@@ -101,8 +103,8 @@ TEST_F(AverageTest, ResumesBitForBit) {
 }
 
 TEST_F(AverageTest, RefusesWhatDoesNotFitAndKeepsItsOwn) {
-  expect_error([&] { Average average(model, {.decay = 1.5}); }, "decay is 1.5");
-  Average average(model, {.decay = 1});
+  expect_error([&] { WeightAverage average(model, {.decay = 1.5}); }, "decay is 1.5");
+  WeightAverage average(model, {.decay = 1});
   expect_error([&] { average.copy_to(model); }, "no average before the first update()");
   expect_error([&] { static_cast<void>(average.apply()); }, "no average before the first");
   take(average, {1, 4});

@@ -66,14 +66,14 @@ double distance2(const Row& a, const Row& b, std::size_t begin, std::size_t end)
 const BandwidthOptions given{Bandwidth::fixed, 0.7};
 
 TEST(ComposedKernels, BlocksAndCoordinatesAreWhatTheirFormulaSays) {
-  expect_kernel(blocks(rbf(given), {2}), 5, diagonal_of(5, [](auto& a, auto& b, std::size_t c) {
+  expect_kernel(per_block(rbf(given), {2}), 5, diagonal_of(5, [](auto& a, auto& b, std::size_t c) {
                   return std::exp(-(c < 2 ? distance2(a, b, 0, 2) : distance2(a, b, 2, 5)) / 1.4);
                 }));
   expect_kernel(per_coordinate(rbf(given)), 3, diagonal_of(3, [](auto& a, auto& b, std::size_t c) {
                   return std::exp(-distance2(a, b, c, c + 1) / 1.4);
                 }));
   const Tensor theta = random_rows(5, 3, 3), s = random_rows(5, 3, 4);
-  EXPECT_TRUE(all_equal(blocks(rbf(), {}).at(theta).share(s), rbf().at(theta).share(s)));
+  EXPECT_TRUE(all_equal(per_block(rbf(), {}).at(theta).share(s), rbf().at(theta).share(s)));
 }
 
 // Q = [[2, .5], [.5, 1]]: Q⁻¹ = [[1, −.5], [−.5, 2]]/1.75, and |Lᵀ(a − b)|² = (a − b)ᵀQ(a − b).
@@ -147,8 +147,8 @@ TEST(ComposedKernels, PerCoordinateKeepsTheVarianceInHighDimension) {
 TEST(ComposedKernels, RefuseWhatDoesNotFit) {
   const Tensor x = random_rows(3, 2, 1), g = random_rows(3, 2, 2);
   const auto use = [&](const SteinKernel& k) { rewritten<Svgd>(x, g, SvgdOptions{.kernel = k}); };
-  expect_error([&] { use(blocks(rbf(), {3})); }, "a block from 0 to 3 of 2 coordinates");
-  expect_error([&] { use(blocks(rbf(), {1, 1})); }, "a block from 1 to 1");
+  expect_error([&] { use(per_block(rbf(), {3})); }, "a block from 0 to 3 of 2 coordinates");
+  expect_error([&] { use(per_block(rbf(), {1, 1})); }, "a block from 1 to 1");
   expect_error([&] { preconditioned(rbf(), -eye(2, f64)); }, "not positive definite");
   expect_error([&] { use(preconditioned(rbf(), eye(3, f64))); }, "particles of 2 numbers");
   expect_error([&] { mixture({rbf()}, {1, 2}); }, "2 weights for 1 kernels");
@@ -156,7 +156,7 @@ TEST(ComposedKernels, RefuseWhatDoesNotFit) {
   expect_error([&] { hybrid(rbf(), {"mine", {}}); }, "`mine` has no function `at`");
   const SteinKernel silent{"mine", [](const Tensor&) { return KernelAt{}; }};
   expect_error([&] { use(mixture({rbf(), silent}, {1, 1})); }, "has no function `share`");
-  expect_error([&] { rewritten<Wgd>(x, g, WgdOptions{.kernel = blocks(rbf(), {1})}); },
+  expect_error([&] { rewritten<Wgd>(x, g, WgdOptions{.kernel = per_block(rbf(), {1})}); },
                "has no density");
 }
 

@@ -11,11 +11,11 @@ namespace {
 
 TEST(Diagnostics, DistancesAndCosinesOfPairs) {
   const Tensor x = tensor({3, 4, 0, 0, -4, 3}, {3, 2});
-  const Spread d = pairwise_distance(x);
+  const PairSpread d = pairwise_distance(x);
   EXPECT_NEAR(d.mean, (5 + std::sqrt(50) + 5) / 3, 1e-14);
   EXPECT_EQ(d.min, 5);
   EXPECT_NEAR(d.max, std::sqrt(50), 1e-14);
-  const Spread c = pairwise_cosine(tensor({1, 0, 2, 0, -1, 1}, {3, 2}));
+  const PairSpread c = pairwise_cosine(tensor({1, 0, 2, 0, -1, 1}, {3, 2}));
   EXPECT_NEAR(c.mean, (1 - 2 * std::sqrt(0.5)) / 3, 1e-15);
   EXPECT_NEAR(c.min, -std::sqrt(0.5), 1e-15);
   EXPECT_EQ(c.max, 1);

@@ -18,7 +18,7 @@ Tensor rosenbrock(const Tensor& x) {
 // cubic through values and slopes is φ itself.
 TEST(StrongWolfe, TakesAGoodFirstTrialOrInterpolates) {
   int calls = 0;
-  const Line phi = [&](double t) {
+  const LineFunction phi = [&](double t) {
     ++calls;
     return LinePoint{t, (t - 3) * (t - 3), 2 * (t - 3)};
   };
@@ -39,7 +39,7 @@ TEST(StrongWolfe, FulfilsBothConditions) {
     Generator rng(seed);
     const double a = 3 * rng.uniform(), w = 1 + 5 * rng.uniform(), cliff = 2 + 5 * rng.uniform();
     const bool nan = seed % 2 == 0;
-    const Line phi = [&](double t) {
+    const LineFunction phi = [&](double t) {
       if (t > cliff) return LinePoint{t, nan ? std::nan("") : INFINITY, std::nan("")};
       return LinePoint{t, 0.1 * t * t - t - a * std::sin(w * t) / w,
                        0.2 * t - 1 - a * std::cos(w * t)};
@@ -57,7 +57,7 @@ TEST(StrongWolfe, FulfilsBothConditions) {
 // A trial that is no better than the one before has passed a good point, even where the line falls again:
 // beyond t = 6 this one falls ever faster, and no point is good.
 TEST(StrongWolfe, SearchesBetweenTrialsThatDoNotImprove) {
-  const Line phi = [](double t) {
+  const LineFunction phi = [](double t) {
     return LinePoint{t, -t - 0.05 * t * t + 0.375 * (1 - std::cos(4 * t)),
                      -1 - 0.1 * t + 1.5 * std::sin(4 * t)};
   };
@@ -68,11 +68,13 @@ TEST(StrongWolfe, SearchesBetweenTrialsThatDoNotImprove) {
 }
 
 TEST(StrongWolfe, StaysWhereNothingIsBetter) {
-  const Line up = [](double t) { return LinePoint{t, t, 1}; };  // though the slope says otherwise
+  const LineFunction up = [](double t) {
+    return LinePoint{t, t, 1};
+  };  // though the slope says otherwise
   EXPECT_EQ(strong_wolfe(up, {0, 0, -1}, 1).t, 0);
   expect_error([&] { strong_wolfe(up, {0, 0, 1}, 1); }, "the slope negative");
   expect_error([&] { strong_wolfe(up, {0, 0, -1}, 0); }, "the first trial is 0");
-  expect_error([&] { strong_wolfe(Line(), {0, 0, -1}, 1); }, "the function is empty");
+  expect_error([&] { strong_wolfe(LineFunction(), {0, 0, -1}, 1); }, "the function is empty");
   expect_error(
       [&] {
         strong_wolfe(up, {0, 0, -1}, 1, {.decrease = 0.9, .curvature = 0.5});

@@ -21,8 +21,8 @@ std::string name(DType) { return "a dtype"; }
 std::string join(const char* a, const char* b) { return std::string(a) + b; }
 
 // What a particle method samples, and what a Gaussian process says, have names of their own.
-const Target target{.count = 100};
-using Said = Prediction;
+const TargetDensity target{.count = 100};
+using Said = GpPrediction;
 
 template <class T>
 concept JoinsOneTensor = requires(const T& x) {

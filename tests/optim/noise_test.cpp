@@ -170,7 +170,7 @@ TEST(Noise, IsMissedWhereTheOptimizerDoesNotHoldAllParticles) {
 
 TEST(Noise, OutlivesItsMethodAndHoldsNoLeaf) {
   Tensor x = leaf(random_rows(3, 5, 1));
-  const std::weak_ptr<Node> node = x.history();
+  const std::weak_ptr<detail::Node> node = x.history();
   const auto apply = [&] {
     x.set_grad(zeros({3, 5}, f64));
     Spos spos(particles_of_rows(x), {.svgd = {.alpha = 0}, .diffusion = b}, Generator(7));

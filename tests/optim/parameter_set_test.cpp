@@ -76,7 +76,7 @@ TEST(ParameterSet, IsWhatParticlesAre) {
 
 TEST(ParameterSet, IsWhatAnAverageKeeps) {
   TransformerEncoder model = encoder(1), copy = encoder(2);
-  Average average(model.choose("final_norm.*"), {.decay = 1});
+  WeightAverage average(model.choose("final_norm.*"), {.decay = 1});
   average.update();
   model.choose("final_norm.*").assign_row(zeros({16}));
   average.update();

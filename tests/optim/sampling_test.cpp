@@ -74,7 +74,7 @@ TEST(Svgd, CollapsesInHighDimension) {
     Tensor x = leaf(normal({m, d}, rng, 0, 0.3, f64));
     Svgd svgd(particles_of_rows(x), {.alpha = alpha});
     descend(x, svgd, standard_normal, 0.5, 4000);
-    const Spread distance = svgd.report()[0].distance;
+    const PairSpread distance = svgd.report()[0].distance;
     const double expected = std::sqrt(2 * alpha * std::log(double(m) + 1));
     EXPECT_NEAR(distance.min, expected, 1e-9) << d;
     EXPECT_NEAR(distance.max, expected, 1e-9) << d;

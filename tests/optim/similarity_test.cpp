@@ -89,7 +89,7 @@ TEST(HeadCka, ComparesHeadsOverTokens) {
         EXPECT_NEAR(at(cka, {h, g}).item(), linear_cka(features(h, masked), features(g, masked)),
                     1e-14);
   }
-  const Spread redundancy = off_diagonal(head_cka(contexts));
+  const PairSpread redundancy = off_diagonal(head_cka(contexts));
   EXPECT_NEAR(redundancy.mean,
               (linear_cka(features(0, false), features(1, false)) +
                linear_cka(features(0, false), features(2, false)) +

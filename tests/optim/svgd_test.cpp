@@ -140,12 +140,12 @@ TEST(Svgd, SeparatesHeadsWithoutLossGradient) {
 namespace both {
 using namespace ladon;
 using namespace ladon::infinite;
-static_assert(!std::is_same_v<Target, Prediction>);
+static_assert(!std::is_same_v<TargetDensity, GpPrediction>);
 }  // namespace both
 
-TEST(Target, ScalesLossPriorAndTemperature) {
+TEST(TargetDensity, ScalesLossPriorAndTemperature) {
   const Tensor x = tensor({2, -1}, {1, 2}, f64), g = tensor({0.5, 3}, {1, 2}, f64);
-  const Target target{.count = 100, .prior_precision = 4, .temperature = 2};
+  const TargetDensity target{.count = 100, .prior_precision = 4, .temperature = 2};
   // g + (λ/N)·θ: in units of the mean loss, whatever the temperature
   const std::vector<double> expected = {0.5 + 0.08, 3 - 0.04};
   expect_values(rewritten<Svgd>(x, g, SvgdOptions{.target = target}), expected, 1e-13);

@@ -60,7 +60,7 @@ struct Parts {
   Generator rng;
   Sequential model;
   Adam adam;
-  Average average;
+  WeightAverage average;
   Generator order;
   Loader<std::vector<Tensor>> data;
   Plateau plateau{{.patience = 5}};

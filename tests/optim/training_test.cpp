@@ -15,7 +15,7 @@ struct Classifier : Module {
   Classifier(std::int64_t heads, Generator& rng)
       : encoder({.dim = 8, .heads = heads, .hidden = 16, .dropout = 0.1}, rng),
         head({.in = 8, .out = 3}, rng) {}
-  Tensor forward(const Tensor& x) const { return head(mean_pool(encoder(x))); }
+  Tensor forward(const Tensor& x) const { return head(mean_positions(encoder(x))); }
   void visit(Visitor& v) override {
     v("encoder", encoder);
     v("head", head);

@@ -146,7 +146,7 @@ std::vector<Kind> kinds() {
           applied<Svgd>("svgd_radial",
                         svgd(radial("cauchy", {}, [](const Tensor& t) { return 1 / (1 + t); }))),
           applied<Svgd>("svgd_per_coordinate", svgd(per_coordinate(rbf()))),
-          applied<Svgd>("svgd_blocks", svgd(blocks(imq(), {1}))),
+          applied<Svgd>("svgd_blocks", svgd(per_block(imq(), {1}))),
           applied<Svgd>("svgd_preconditioned", svgd(preconditioned(rbf(), 2.0 * eye(3, f64)))),
           applied<Svgd>("svgd_mixture", svgd(mixture({rbf(), matern(1.5)}, {0.5, 1}))),
           applied<Svgd>("svgd_hybrid", svgd(hybrid(linear_kernel(), rbf()))),

@@ -20,7 +20,7 @@ struct Classifier : Layer {
         head({.in = 128, .out = classes}, rng) {}
   Tensor forward(const Tensor& tokens) const override { return forward_masked(tokens, {}); }
   Tensor forward_masked(const Tensor& tokens, const Tensor& mask) const override {
-    return head(dropout(max_pool(gru(dropout(words(tokens)), mask), mask)));
+    return head(dropout(max_positions(gru(dropout(words(tokens)), mask), mask)));
   }
   void visit(Visitor& v) override {
     v("words", words);
@@ -38,9 +38,9 @@ int main(int, char** argv) {
   Generator rng(1);
   Classifier model(vocabulary.size(), std::ssize(questions.label_names), rng);
   Adam adam(model.parameters(), {.lr = 5e-3});
-  auto train = Batches(questions, vocabulary, {.by_length = true}).loader(rng);
+  auto train = TextBatches(questions, vocabulary, {.by_length = true}).loader(rng);
   while (train.position().epoch < 5) {
-    const Batch batch = train.next();
+    const TextBatch batch = train.next();
     adam.zero_grad();
     backward(cross_entropy(model(batch.tokens, batch.mask), batch.labels));
     adam.step();
@@ -48,7 +48,7 @@ int main(int, char** argv) {
 
   model.eval();
   const NoGrad no_grad;
-  const Batch test = Batches(unseen, vocabulary, {.batch_size = 500}).in_order()[0];
+  const TextBatch test = TextBatches(unseen, vocabulary, {.batch_size = 500}).in_order()[0];
   const double accuracy = metrics::accuracy(softmax(model(test.tokens, test.mask)), test.labels);
   std::cout << "unseen questions: " << accuracy << " (before: 0.886; naive Bayes: 0.742)\n";
   expect(accuracy > 0.86, "it learned too little");

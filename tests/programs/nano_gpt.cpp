@@ -11,7 +11,7 @@ using namespace ladon;
 int main(int, char** argv) {
   const std::string text = read_text(data_file(argv, "tinyshakespeare/input.txt"));
   const CharacterVocabulary characters(text);
-  const Sequence all = characters.encode(text);
+  const TokenSequence all = characters.encode(text);
   const auto unseen = all.begin() + static_cast<std::ptrdiff_t>(all.size() * 9 / 10);
 
   Generator rng(1);

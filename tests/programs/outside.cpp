@@ -14,7 +14,7 @@ struct Loudness : Layer {
   Tensor s = parameter(ones({1}));
   Tensor forward(const Tensor& x) const override {
     const Tensor y = x * s;
-    trace::use(y, [x = x.detach()](const Tensor& delta) {
+    ParameterUses::report(y, [x = x.detach()](const Tensor& delta) {
       return reshape(sum(flatten(x * delta, 1, -1), 1), {x.size(0), 1});
     });
     return y;
@@ -58,7 +58,7 @@ int main() {
   };
   Generator rng(1);
   const Tensor x = normal({3, 5}, rng, 0, 1, f64);
-  const auto networks = infinite::monte_carlo_kernel(wide, x, x, rng, {.draws = 200});
+  const auto networks = infinite::monte_carlo_kernel(wide, x, x, {.draws = 200}, rng);
   const infinite::Kernel limit = infinite::limit(*wide(rng))(x);
   const double nngp = amax(abs(networks.nngp - limit.nngp) / networks.nngp_se).item(),
                ntk = amax(abs(networks.ntk - limit.ntk) / networks.ntk_se).item();

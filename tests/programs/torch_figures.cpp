@@ -29,7 +29,7 @@ int main() {
                                          .heads = 2,
                                          .hidden = 16,
                                          .dropout = 0,
-                                         .norm = NormPlacement::post,
+                                         .norm_placement = NormPlacement::post,
                                          .activation = Nonlinearity::relu};
   const Tensor x = tensor({20, 30, 40, 50}, {1, 1, 4}),
                memory = tensor({60, 70, 80, 90}, {1, 1, 4});

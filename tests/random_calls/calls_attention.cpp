@@ -81,7 +81,7 @@ void add_attention_calls(CallTable& table) {
         options.dropout = d.fraction();
         if (d.chance(0.2)) options.attention.dropout = d.fraction();
         if (d.chance(0.1)) options.attention.dim = d.around(0, 4);
-        options.norm = d.flag() ? NormPlacement::pre : NormPlacement::post;
+        options.norm_placement = d.flag() ? NormPlacement::pre : NormPlacement::post;
         options.attention.causal = d.flag();
         options.normalization = d.flag() ? Normalization::layer : Normalization::rms;
         options.gated = d.flag();
@@ -108,7 +108,7 @@ void add_attention_calls(CallTable& table) {
       [](Draw& d) {
         Generator rng(d.seed());
         TransformerEncoderLayerOptions options{.dim = 4, .heads = d.around(1, 2), .dropout = 0};
-        options.norm = d.flag() ? NormPlacement::pre : NormPlacement::post;
+        options.norm_placement = d.flag() ? NormPlacement::pre : NormPlacement::post;
         const TransformerDecoderLayer layer(options, rng);
         const std::int64_t n = d.below(3), t = d.below(4), s = d.below(4);
         const Tensor x = d.near({n, t, 4}), memory = d.near({n, s, 4});
@@ -153,7 +153,7 @@ void add_attention_calls(CallTable& table) {
       [](Draw& d) {
         Generator rng(d.seed());
         TransformerEncoderLayerOptions options{.dim = 4, .heads = d.around(1, 2), .dropout = 0};
-        options.norm = d.flag() ? NormPlacement::pre : NormPlacement::post;
+        options.norm_placement = d.flag() ? NormPlacement::pre : NormPlacement::post;
         options.attention.kv_heads = d.below(3);
         TransformerDecoder layer({.layer = options, .layers = d.below(3)}, rng);
         const std::int64_t n = d.below(3), t = d.below(4), s = d.below(4);

@@ -24,15 +24,15 @@ std::vector<std::string> texts(Draw& d) {
   return list;
 }
 
-Sequence sequence(Draw& d) {
-  Sequence tokens(d.below(5));
+TokenSequence sequence(Draw& d) {
+  TokenSequence tokens(d.below(5));
   for (std::int64_t& token : tokens) token = d.chance(0.95) ? d.below(6) : d.integer();
   return tokens;
 }
 
-std::vector<Sequence> sequences(Draw& d, std::int64_t n) {
-  std::vector<Sequence> list(d.chance(0.9) ? n : d.below(5));
-  for (Sequence& one : list) one = sequence(d);
+std::vector<TokenSequence> sequences(Draw& d, std::int64_t n) {
+  std::vector<TokenSequence> list(d.chance(0.9) ? n : d.below(5));
+  for (TokenSequence& one : list) one = sequence(d);
   return list;
 }
 
@@ -66,7 +66,7 @@ void add_loaders(CallTable& table) {
     return Tensors{batch.source, batch.source_mask, batch.target_out};
   });
   table.add("window_loader", [](Draw& d) {
-    const Sequence tokens = sequence(d);
+    const TokenSequence tokens = sequence(d);
     const std::int64_t length = d.around(1, 3), stride = d.around(1, 3);
     Generator rng(d.seed());
     const auto batch = some_batch(d, window_loader(tokens, length, stride, options(d), rng));
@@ -85,7 +85,7 @@ void add_loaders(CallTable& table) {
     Generator rng(d.seed());
     const std::int64_t n = d.around(0, 9), size = d.around(1, 4);
     if (d.flag()) return ordered_batches(n, size).size();
-    return random_batches(n, size, rng, d.chance(0.5) ? sequence(d) : Sequence()).size();
+    return random_batches(n, size, rng, d.chance(0.5) ? sequence(d) : TokenSequence()).size();
   });
 }
 

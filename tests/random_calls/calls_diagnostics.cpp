@@ -106,7 +106,7 @@ void add_samples(CallTable& table) {
     const Tensor x = tame(d, {d.below(6), dim}), y = tame(d, {d.below(6), dim});
     Generator rng(d.seed());
     const std::int64_t permutations = std::min<std::int64_t>(d.around(1, 9), 2'000'000);
-    return mmd_p_value(x, y, permutations, rng, discrepancy(d));
+    return mmd_p_value(x, y, permutations, discrepancy(d), rng);
   });
   table.add("RankHistogram", [](Draw& d) {
     const std::int64_t quantities = d.around(1, 3), draws = d.around(1, 5);

@@ -54,7 +54,7 @@ void add_index_calls(CallTable& table) {
   });
   table.add("unique", [](Draw& d) {
     const Tensor x = d.tensor();
-    const Unique u = d.flag() ? unique(x) : unique(x, d.axis());
+    const UniqueElements u = d.flag() ? unique(x) : unique(x, d.axis());
     return Tensors{u.values, u.first, u.inverse, u.counts};
   });
   table.add("embedding", [](Draw& d) {

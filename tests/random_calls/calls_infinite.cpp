@@ -68,12 +68,13 @@ std::unique_ptr<Layer> network(Draw& d, Generator& rng) {
     layers->append(Conv2d({.in = 2, .out = 2, .window = {window, 2}, .padding = padding}, rng));
   if (kind == 4) layers->append(AveragePool({.window = {window}, .padding = padding}));
   if (kind == 5) layers->append(Residual(d.fraction(), attention(d, rng)));
-  if (kind == 6) layers->append(Sum(Identity(), Sequential(LayerNorm({.dim = 2}), dense(2, rng))));
+  if (kind == 6)
+    layers->append(SumBranches(Identity(), Sequential(LayerNorm({.dim = 2}), dense(2, rng))));
   if (kind == 7) layers->append(Dropout(d.fraction(), rng));
   if (kind == 8) layers->append(Polynomial::hermite(d.axis()));
-  if (d.chance(0.3)) layers->append(MeanPool());
+  if (d.chance(0.3)) layers->append(MeanPositions());
   if (d.chance(0.2)) layers->append(Flatten());
-  if (d.chance(0.1)) layers->append(SumPool());
+  if (d.chance(0.1)) layers->append(SumPositions());
   return layers;
 }
 
@@ -194,7 +195,7 @@ void add_limits(CallTable& table) {
           return std::make_unique<Sequential>(dense(channels, rng), Activation(Nonlinearity::relu));
         };
         const auto k =
-            infinite::monte_carlo_kernel(make, p.a, p.b, p.rng, {.draws = 1 + d.below(3)});
+            infinite::monte_carlo_kernel(make, p.a, p.b, {.draws = 1 + d.below(3)}, p.rng);
         return Tensors{k.nngp, k.ntk, k.nngp_se};
       },
       0.3);
@@ -292,7 +293,7 @@ void add_predictions(CallTable& table) {
         CgSolver(kernel_map(r.kernel), {.noise = d.fraction()},
                  {.rank = d.around(0, 3), .max_iterations = 20, .at_once = d.around(1, 3)}),
         r.targets);
-    const Prediction y = gp.predict(r.cross, r.test);
+    const GpPrediction y = gp.predict(r.cross, r.test);
     return Tensors{y.mean, y.mean_error, y.covariance, y.covariance_error, gp.leave_one_out().mean};
   });
   table.add("DenseFactor", [](Draw& d) {
@@ -324,8 +325,8 @@ void add_predictions(CallTable& table) {
       [](Draw& d) {
         const Problem p(d);
         PredictOptions options{.kernel = which(d)};
-        if (d.chance(0.3)) options.noise = d.number();
-        if (d.flag()) options.choose_by = Evidence::marginal_likelihood;
+        if (d.chance(0.3)) options.relative_noise = d.number();
+        if (d.flag()) options.choose_by = NoiseCriterion::marginal_likelihood;
         options.gram.replicates = 2;
         const std::int64_t n = p.a.x.size(0);
         const Tensor targets = d.chance(0.8) ? ones({n, 2}, f64) : d.floating();
@@ -349,14 +350,15 @@ void add_predictions(CallTable& table) {
   table.add("choose_noise", [](Draw& d) {
     const Regression r(d);
     const NoiseChoice c = choose_noise(
-        r.kernel, r.targets, d.flag() ? Evidence::leave_one_out : Evidence::marginal_likelihood);
-    return scalar(c.noise + c.amplitude, f64);
+        r.kernel, r.targets,
+        d.flag() ? NoiseCriterion::leave_one_out : NoiseCriterion::marginal_likelihood);
+    return scalar(c.relative_noise + c.amplitude, f64);
   });
   table.add("FirstOrder", [](Draw& d) {
     const Regression r(d);
     FirstOrder first(r.kernel, d.near({d.below(4)}), {.noise = d.fraction()});
     for (int i = 0; i < 2; ++i) first.add(d.chance(0.9) ? r.kernel * d.fraction() : d.floating());
-    const Prediction y = first.predict(d.number());
+    const GpPrediction y = first.predict(d.number());
     return Tensors{y.mean, y.covariance, first.coefficients().between};
   });
   table.add("cross_entropy_flow", [](Draw& d) {

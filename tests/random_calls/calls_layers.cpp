@@ -73,15 +73,15 @@ void add_simple_layers(CallTable& table) {
   });
   table.add("Embedding", [](Draw& d) {
     Generator rng(d.seed());
-    EmbeddingLayerOptions options{.count = d.around(1, 5), .dim = width(d)};
+    EmbeddingOptions options{.count = d.around(1, 5), .dim = width(d)};
     if (d.chance(0.4)) options.padding_index = d.around(-1, 4);
     if (d.chance(0.2)) options.stddev = d.number();
     Embedding layer(options, rng);
     return run(d, layer, d.indices({d.below(3), d.below(4)}, options.count));
   });
-  table.add("RMSNorm", [](Draw& d) {
+  table.add("RmsNorm", [](Draw& d) {
     const std::int64_t dim = width(d);
-    RMSNorm layer({.dim = dim, .eps = d.fraction(), .affine = d.flag()});
+    RmsNorm layer({.dim = dim, .eps = d.fraction(), .affine = d.flag()});
     return run_on_tokens(d, layer, dim);
   });
   table.add("LayerNorm", [](Draw& d) {
@@ -215,12 +215,16 @@ void add_windowed_layers(CallTable& table) {
     AdaptiveAveragePool layer(window(d, axes));
     return axes == 1 ? run_on_tokens(d, layer, 2) : run_on_images(d, layer, 2);
   });
-  table.add("MeanPool", [](Draw& d) {
-    MeanPool layer;
+  table.add("MeanPositions", [](Draw& d) {
+    MeanPositions layer;
     return d.flag() ? run_on_tokens(d, layer, 2) : run_on_images(d, layer, 2);
   });
-  table.add("SumPool", [](Draw& d) {
-    SumPool layer;
+  table.add("MaxPositions", [](Draw& d) {
+    MaxPositions layer;
+    return d.flag() ? run_on_tokens(d, layer, 2) : run_on_images(d, layer, 2);
+  });
+  table.add("SumPositions", [](Draw& d) {
+    SumPositions layer;
     return d.flag() ? run_on_tokens(d, layer, 2) : run_on_images(d, layer, 2);
   });
   table.add("Flatten", [](Draw& d) {
@@ -253,17 +257,17 @@ void add_containers(CallTable& table) {
     if (d.chance(0.2)) layer = clone(layer);
     return run_on_tokens(d, layer, n);
   });
-  table.add("Concatenate", [](Draw& d) {
+  table.add("ConcatenateBranches", [](Draw& d) {
     Generator rng(d.seed());
-    Concatenate layer({d.around(2, 2), 3}, Identity(), Linear({.in = 2, .out = 3}, rng));
+    ConcatenateBranches layer({d.around(2, 2), 3}, Identity(), Linear({.in = 2, .out = 3}, rng));
     return run_on_tokens(d, layer, 2);
   });
-  table.add("Product", [](Draw& d) {
-    Product layer{Identity(), Activation(Nonlinearity::sigmoid)};
+  table.add("MultiplyBranches", [](Draw& d) {
+    MultiplyBranches layer{Identity(), Activation(Nonlinearity::sigmoid)};
     return run_on_tokens(d, layer, 2);
   });
-  table.add("Sum", [](Draw& d) {
-    Sum layer{Identity(), MeanPool()};
+  table.add("SumBranches", [](Draw& d) {
+    SumBranches layer{Identity(), MeanPositions()};
     return run_on_tokens(d, layer, 2);
   });
   table.add("Identity", [](Draw& d) {
@@ -286,7 +290,7 @@ void add_containers(CallTable& table) {
     Generator rng(d.seed());
     const Shape shape = d.shape();
     const Init kind = init(d);
-    return initialize(kind, shape, rng, {.gain = d.number(), .dtype = d.dtype()}).detach();
+    return initialize(kind, shape, {.gain = d.number(), .dtype = d.dtype()}, rng).detach();
   });
 }
 

@@ -107,7 +107,7 @@ void add_optimizers(CallTable& table) {
   });
   table.add("strong_wolfe", [](Draw& d) {
     const double a = d.number(), b = d.number(), slope = d.chance(0.9) ? -1 : d.number();
-    const Line phi = [=](double t) {
+    const LineFunction phi = [=](double t) {
       return LinePoint{t, slope * t + a * t * t + b * std::sin(t), slope + 2 * a * t};
     };
     const WolfeOptions options{.decrease = d.fraction(), .curvature = d.fraction()};
@@ -162,16 +162,16 @@ void add_optimizers(CallTable& table) {
 }
 
 void add_training(CallTable& table) {
-  table.add("Average", [](Draw& d) {
+  table.add("WeightAverage", [](Draw& d) {
     Generator rng(d.seed());
     Linear model({.in = 2, .out = 1 + d.below(3)}, rng),
         other({.in = 2, .out = 1 + d.below(3)}, rng);
-    Average average(model, {.decay = d.fraction()});
+    WeightAverage average(model, {.decay = d.fraction()});
     for (std::int64_t n = d.below(3); n > 0; --n) average.update();
     average.load_state_dict(average.state_dict());
     Tensors list = other.parameters();
     {
-      const Average::Scope scope = average.apply();
+      const WeightAverage::Scope scope = average.apply();
       list.push_back(clone(model.weight.detach()));
     }
     average.copy_to(other);
@@ -199,8 +199,8 @@ void add_training(CallTable& table) {
 }
 
 /// A target, often one that is none.
-Target target(Draw& d) {
-  Target target{.count = d.chance(0.2) ? d.number() : d.say(20)};
+TargetDensity target(Draw& d) {
+  TargetDensity target{.count = d.chance(0.2) ? d.number() : d.say(20)};
   if (d.chance(0.3)) target.prior_precision = d.number();
   if (d.chance(0.2)) target.temperature = d.number();
   return target;
@@ -215,7 +215,7 @@ void add_samplers(CallTable& table) {
   table.add("Sgld", [](Draw& d) {
     const Tensors list = parameters(d);
     const double lr = rate(d);
-    const Target posterior = target(d);
+    const TargetDensity posterior = target(d);
     Sgld sgld(list, {.lr = lr, .target = posterior}, Generator(d.seed()));
     use_sampler(d, sgld);
   });

@@ -108,8 +108,8 @@ void add_edits(CallTable& table) {
   table.add("fill_", fill_, any_tensor, number);
   table.add("copy_", copy_, any_tensor, partner);
   table.add("add_", add_, any_tensor, partner, number);
-  table.add("scale_", scale_, any_tensor, number);
-  table.add("mul_", mul_, any_tensor, partner);
+  table.add("mul_", static_cast<void (*)(Tensor, const Tensor&)>(mul_), any_tensor, partner);
+  table.add("mul_", static_cast<void (*)(Tensor, double)>(mul_), any_tensor, number);
   using Assign = Tensor& (*)(Tensor&, const Tensor&);
   using AssignNumber = Tensor& (*)(Tensor&, double);
   const std::vector<std::tuple<const char*, Assign, AssignNumber>> assignments{

@@ -61,7 +61,7 @@ struct Heads {
          .prior = {.parameterization = Parameterization::ntk, .query_key_std = 2}},
         rng);
     if (d.chance(0.8))
-      model = std::make_unique<Sequential>(attention, MeanPool());
+      model = std::make_unique<Sequential>(attention, MeanPositions());
     else
       model = std::make_unique<Sequential>(attention);
     inputs = d.near({2 + d.below(3), 1 + d.below(3), 2}).detach();
@@ -198,7 +198,7 @@ void add_particles(CallTable& table) {
     const auto kernel = [&]() -> SteinKernel {
       switch (d.say(d.below(5))) {
         case 0:
-          return blocks(rbf(), {d.around(1, 2)});
+          return per_block(rbf(), {d.around(1, 2)});
         case 1:
           return per_coordinate(imq());
         case 2:

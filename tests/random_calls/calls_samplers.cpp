@@ -19,7 +19,9 @@ LogDensity density(Draw& d, std::int64_t dim) {
       return LogDensity(dim, [=](const Tensor& x) { return sum(0 * x + a, 1); });
     case 3: {
       const Tensor value = d.near({2}), gradient = d.near({2, dim});
-      return LogDensity::of_scores(dim, [=](const Tensor&) { return Score{value, gradient}; });
+      return LogDensity::of_scores(dim, [=](const Tensor&) {
+        return DensityScore{value, gradient};
+      });
     }
   }
   return LogDensity(dim, [=](const Tensor& x) { return -a * sum(square(x), 1); });
@@ -85,8 +87,11 @@ Tensor draws(Draw& d) {
 ChainScale scale(Draw& d) { return d.flag() ? ChainScale::ranks : ChainScale::values; }
 
 void add_diagnostics(CallTable& table) {
-  table.add("split_rhat", split_rhat, draws, scale);
-  table.add("effective_sample_size", effective_sample_size, draws, scale);
+  table.add("split_rhat", static_cast<Tensor (*)(const Tensor&, ChainScale)>(split_rhat), draws,
+            scale);
+  table.add("effective_sample_size",
+            static_cast<Tensor (*)(const Tensor&, ChainScale)>(effective_sample_size), draws,
+            scale);
   table.add("autocorrelation", autocorrelation, draws, size);
   table.add("chain_mean", [](Draw& d) {
     const Measured m = chain_mean(draws(d));
@@ -97,7 +102,7 @@ void add_diagnostics(CallTable& table) {
 void add_densities(CallTable& table) {
   table.add("LogDensity", [](Draw& d) {
     const std::int64_t dim = d.below(4);
-    const Score score = density(d, dim).score(d.near({d.below(4), dim}));
+    const DensityScore score = density(d, dim).score(d.near({d.below(4), dim}));
     return Tensors{score.value, score.gradient};
   });
   table.add("log_posterior", [](Draw& d) {
@@ -105,10 +110,10 @@ void add_densities(CallTable& table) {
     Linear model({.in = 2, .out = 1}, rng);
     if (!d.chance(0.05)) model.eval();
     const Tensor x = d.near({3, 2}).detach();
-    const Target target{.count = d.number(), .prior_precision = d.fraction()};
+    const TargetDensity target{.count = d.number(), .prior_precision = d.fraction()};
     const LogDensity p = log_posterior(
         model, [&] { return mean(square(model(x))); }, target);
-    const Score score = p.score(d.near({d.below(3), 3}));
+    const DensityScore score = p.score(d.near({d.below(3), 3}));
     return Tensors{score.value, score.gradient, model.named_parameters().to_row()};
   });
   table.add("ParameterSet", [](Draw& d) {

@@ -67,7 +67,7 @@ Tensor convolve_transposed(Draw& d) {
   const std::int64_t groups = d.chance(0.7) ? 1 : d.around(1, 3), out = d.below(3);
   const Tensor x = image(d, s), weight = d.near(s.with(taps(d, s), s.channels, out));
   return transposed_convolution(
-      x, weight, d.flag() ? d.near({checked_product("bias", out, groups)}) : Tensor(),
+      x, weight, d.flag() ? d.near({detail::checked_product("bias", out, groups)}) : Tensor(),
       {w.stride, w.before, w.after, w.dilation, numbers(d, s, 0, 1), groups});
 }
 
@@ -91,28 +91,28 @@ void add_window_calls(CallTable& table) {
     const Tensor x = d.near(s.with(counts, s.n, taps * s.channels));
     return fold(x, positions, s.window, d.chance(0.7) ? WindowOptions() : window_options(d, s));
   });
-  table.add("max_pooling", [](Draw& d) {
+  table.add("max_pool", [](Draw& d) {
     const Sizes s(d);
-    return max_pooling(image(d, s), s.window, window_options(d, s));
+    return max_pool(image(d, s), s.window, window_options(d, s));
   });
-  table.add("max_pooling_with_indices", [](Draw& d) {
+  table.add("max_pool_with_indices", [](Draw& d) {
     const Sizes s(d);
-    return max_pooling_with_indices(image(d, s), s.window, window_options(d, s));
+    return max_pool_with_indices(image(d, s), s.window, window_options(d, s));
   });
-  table.add("average_pooling", [](Draw& d) {
+  table.add("average_pool", [](Draw& d) {
     const Sizes s(d);
     const WindowOptions w = window_options(d, s);
-    AveragePoolingOptions o{w.stride, w.before, w.after, w.dilation, d.flag()};
+    AveragePoolOptions o{w.stride, w.before, w.after, w.dilation, d.flag()};
     if (d.chance(0.2)) o.divisor = d.number();
-    return average_pooling(image(d, s), s.window, o);
+    return average_pool(image(d, s), s.window, o);
   });
-  table.add("adaptive_max_pooling", [](Draw& d) {
+  table.add("adaptive_max_pool", [](Draw& d) {
     const Sizes s(d);
-    return adaptive_max_pooling(image(d, s), s.window);
+    return adaptive_max_pool(image(d, s), s.window);
   });
-  table.add("adaptive_average_pooling", [](Draw& d) {
+  table.add("adaptive_average_pool", [](Draw& d) {
     const Sizes s(d);
-    return adaptive_average_pooling(image(d, s), s.window);
+    return adaptive_average_pool(image(d, s), s.window);
   });
 }
 

@@ -19,7 +19,7 @@ constexpr std::int64_t most_read = 1 << 16;
 void check_tensor(const Tensor& x) {
   if (!x.defined()) return;
   detail::require(x.rank() <= Shape::max_rank && x.strides().rank() == x.rank(), "ranks");
-  checked_count("result", x.shape());
+  detail::checked_count("result", x.shape());
   std::int64_t first = x.offset(), last = x.offset();
   for (int i = 0; i < x.rank(); ++i)
     if (x.count() > 0) (x.strides()[i] < 0 ? first : last) += (x.size(i) - 1) * x.strides()[i];

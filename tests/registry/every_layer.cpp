@@ -100,9 +100,9 @@ void add_norms(Table& t) {
     return (x - mean(x, axes, keep_dims)) / sqrt(var(x, axes, keep_dims, 0) + 1e-5);
   };
   t.add<LayerNorm>("LayerNorm", sequences, behind_linear, [] { return LayerNorm({.dim = 4}); });
-  t.add<RMSNorm>(
-      "RMSNorm", sequences, behind_linear, [] { return RMSNorm({.dim = 4}); },
-      [](const RMSNorm& l) {
+  t.add<RmsNorm>(
+      "RmsNorm", sequences, behind_linear, [] { return RmsNorm({.dim = 4}); },
+      [](const RmsNorm& l) {
         return sequences / sqrt(mean(square(sequences), -1, keep_dims) + 1e-5) * l.weight;
       });
   t.add<BatchNorm>("BatchNorm", sequences, refusal, [] { return BatchNorm({.dim = 4}); });
@@ -121,18 +121,19 @@ void add_containers(Table& t) {
   t.add<Sequential>(
       "Sequential", x, limit, [](Generator& rng) { return Sequential(dense(rng), relu()); },
       [x](const Sequential& l) { return (*l.layers[1])((*l.layers[0])(x)); });
-  t.add<Sum>(
-      "Sum", x, limit, [](Generator& rng) { return Sum(Identity(), dense(rng)); },
-      [x](const Sum& l) { return x + (*l.layers[1])(x); });
-  t.add<Product>(
-      "Product", x, limit, [](Generator& rng) { return Product(dense(rng), dense(rng)); },
-      [x](const Product& l) { return (*l.layers[0])(x) * (*l.layers[1])(x); });
-  t.add<Concatenate>(
-      "Concatenate", x, limit,
+  t.add<SumBranches>(
+      "SumBranches", x, limit, [](Generator& rng) { return SumBranches(Identity(), dense(rng)); },
+      [x](const SumBranches& l) { return x + (*l.layers[1])(x); });
+  t.add<MultiplyBranches>(
+      "MultiplyBranches", x, limit,
+      [](Generator& rng) { return MultiplyBranches(dense(rng), dense(rng)); },
+      [x](const MultiplyBranches& l) { return (*l.layers[0])(x) * (*l.layers[1])(x); });
+  t.add<ConcatenateBranches>(
+      "ConcatenateBranches", x, limit,
       [](Generator& rng) {
-        return Concatenate({4, 4}, dense(rng), dense(rng));
+        return ConcatenateBranches({4, 4}, dense(rng), dense(rng));
       },
-      [x](const Concatenate& l) {
+      [x](const ConcatenateBranches& l) {
         return concat({(*l.layers[0])(x), (*l.layers[1])(x)}, -1);
       });
   t.add<Residual>(
@@ -172,10 +173,15 @@ void add_windows(Table& t) {
 
 void add_pools(Table& t) {
   const Tensor& x = sequences;
-  t.add<MeanPool>(
-      "MeanPool", x, limit, [] { return MeanPool(); }, [x](const MeanPool&) { return mean(x, 1); });
-  t.add<SumPool>(
-      "SumPool", x, limit, [] { return SumPool(); }, [x](const SumPool&) { return sum(x, 1); });
+  t.add<MeanPositions>(
+      "MeanPositions", x, limit, [] { return MeanPositions(); },
+      [x](const MeanPositions&) { return mean(x, 1); });
+  t.add<SumPositions>(
+      "SumPositions", x, limit, [] { return SumPositions(); },
+      [x](const SumPositions&) { return sum(x, 1); });
+  t.add<MaxPositions>(
+      "MaxPositions", x, refusal, [] { return MaxPositions(); },
+      [x](const MaxPositions&) { return amax(x, 1); });
   t.add<Flatten>(
       "Flatten", x, limit, [] { return Flatten(); },
       [x](const Flatten&) {
@@ -275,7 +281,7 @@ const TransformerEncoderLayerOptions narrow{
 template <class L>
 Tensor with_feedforward(const L& l, const Tensor& x) {
   const Tensor expanded = l.feedforward.expand((*l.feedforward_norm)(x));
-  return x + l.feedforward.contract(apply(l.feedforward.activation, expanded));
+  return x + l.feedforward.contract(activate(l.feedforward.activation, expanded));
 }
 
 /// The last of the calls of a stack of two layers, and its norm.

@@ -9,7 +9,7 @@ namespace {
 
 Row random_call() { return {"random call", {{"tests/random_calls", "", "add\\(\\s*\"NAME\""}}}; }
 
-Names layers() { return derived("Layer", {"Callable", "Container", "Conv", "ConvTranspose"}); }
+Names layers() { return derived("Layer", {"Callable", "LayerContainer", "Conv", "ConvTranspose"}); }
 Names hooks() { return derived("AttentionHook"); }
 
 TEST(Registry, EveryLayerHasItsRows) {
@@ -170,7 +170,7 @@ TEST(Registry, EveryPosteriorHasItsRows) {
                 "optim/posterior/");
   for (const auto& [name, c] : classes())
     if (c.header.starts_with("optim/posterior/") &&
-        !matches(c.body, "\\n  (Prediction) \\w+\\(").empty())
+        !matches(c.body, "\\n  (GpPrediction) \\w+\\(").empty())
       found[name] = {c.header, {name}};
   const std::string folder = "tests/optim/posterior";
   expect_rows({"posteriors",

@@ -138,10 +138,12 @@ Tensor visible(const AttentionLimit& layer, const Tensor& mask, std::int64_t que
 }
 
 Tensor weights_of(const AttentionLimit& layer, const Tensor& logits, const Tensor& mask) {
-  if (!mask.defined() && !layer.causal) return apply(layer.form.weighting, logits);
+  if (!mask.defined() && !layer.causal) return attention_weights(layer.form.weighting, logits);
   const Tensor may = visible(layer, mask, logits.size(-2), logits.size(-1));
-  if (layer.form.weighting != Weighting::softmax) return may * apply(layer.form.weighting, logits);
-  return apply(Weighting::softmax, where(greater(may, 0), logits, scalar(-INFINITY, f64)));
+  if (layer.form.weighting != Weighting::softmax)
+    return may * attention_weights(layer.form.weighting, logits);
+  return attention_weights(Weighting::softmax,
+                           where(greater(may, 0), logits, scalar(-INFINITY, f64)));
 }
 
 bool draws(const AttentionForm& form, std::int64_t keys) {

@@ -51,7 +51,7 @@ Tensor SlopedRule::record_by(const char* name, const Tensor& value, const Tensor
   return record_joint(
       name, value, {p, q, c},
       [self = std::static_pointer_cast<const SlopedRule>(shared_from_this()), rule, p = saved(p),
-       q = saved(q), c = saved(c)](const Tensor& g, GradientSink& sink) {
+       q = saved(q), c = saved(c)](const Tensor& g, detail::GradientSink& sink) {
         LADON_CHECK(!grad_enabled(), "dual", "a dual activation has no second derivatives");
         const auto slopes_at = [&](const Tensor& left, const Tensor& right) {
           return (*self.*rule)(unstretched(left), unstretched(right), c);

@@ -114,7 +114,7 @@ ComparisonRow compare_point(const SizedFactory& make_network, const Inputs& x,
     return network;
   };
   std::vector<Tensor> outputs;
-  for_each_network(make, x, x, rng, networks, [&](const EmpiricalKernel& k) {
+  for_each_network(make, x, x, networks, rng, [&](const EmpiricalKernel& k) {
     LADON_CHECK(k.nngp.shape() == nngp.limit.shape(), "compare", "networks have kernels of shape ",
                 k.nngp.shape(), ", the limit ", nngp.limit.shape());
     nngp.add(k.nngp);
@@ -170,8 +170,8 @@ Slope fit_slope(const std::vector<double>& widths, const std::vector<Measured>& 
 }
 
 Comparison compare(const SizedFactory& make_network, const Inputs& x,
-                   const std::vector<SweepPoint>& sweep, Generator& rng,
-                   const CompareOptions& options) {
+                   const std::vector<SweepPoint>& sweep, const CompareOptions& options,
+                   Generator& rng) {
   LADON_CHECK(!sweep.empty(), "compare", "the sweep has no points");
   LADON_CHECK(!options.networks.kernel.full, "compare",
               "compares kernels averaged over channels; full = true gives others");

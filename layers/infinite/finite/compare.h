@@ -92,7 +92,11 @@ struct CompareOptions {
 /// is run once; the same bits at any number of threads. The limit must not depend on the number of
 /// heads, or no comparison is meant. Throws Error as limit() and empirical_kernel() do.
 Comparison compare(const SizedFactory& make_network, const Inputs& x,
-                   const std::vector<SweepPoint>& sweep, Generator& rng,
-                   const CompareOptions& options = {});
+                   const std::vector<SweepPoint>& sweep, const CompareOptions& options,
+                   Generator& rng);
+inline Comparison compare(const SizedFactory& make_network, const Inputs& x,
+                          const std::vector<SweepPoint>& sweep, Generator& rng) {
+  return compare(make_network, x, sweep, {}, rng);
+}
 
 }  // namespace ladon::infinite

@@ -13,7 +13,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/random.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 
 namespace ladon::infinite {
 namespace {
@@ -22,8 +22,8 @@ namespace {
 struct Pass {
   Tensor output;  // [N, S, O], S = 1 where outputs have no positions
   bool positions;
-  std::vector<Trace::Product> products;
-  std::vector<Trace::Use> uses;
+  std::vector<ParameterUses::Product> products;
+  std::vector<ParameterUses::Use> uses;
 };
 
 Pass run(Layer& network, const Inputs& in) {
@@ -31,7 +31,7 @@ Pass run(Layer& network, const Inputs& in) {
   LADON_CHECK(!parameters.empty(), "empirical_kernel", network.describe(), " has no parameters");
   const Tensor x = in.x.dtype() == i64 ? in.x : cast(in.x, parameters[0].dtype());
   const EnableGrad on;
-  Trace trace;
+  ParameterUses reported;
   const Tensor y = network(x, in.mask);
   LADON_CHECK(y.rank() >= 2 && y.size(0) == x.size(0), "empirical_kernel",
               "the network must give [N, O] or [N, .., O] for ", x.size(0), " inputs, got shape ",
@@ -41,8 +41,8 @@ Pass run(Layer& network, const Inputs& in) {
               "the network's outputs have no positions or no channels: shape ", y.shape());
   return {.output = reshape(y, {y.size(0), positions, y.size(-1)}),
           .positions = y.rank() > 2,
-          .products = std::move(trace.products),
-          .uses = std::move(trace.uses)};
+          .products = std::move(reported.products),
+          .uses = std::move(reported.uses)};
 }
 
 /// Which outputs the rows of a Jacobian belong to: every position of channels [first, last).
@@ -106,7 +106,7 @@ Tensor positions_merged(const Tensor& x, int leading) {
 struct Side {
   bool indices;  // x is [N, t, 1]: numbers of rows of the identity, −1 for zeros
   Tensor x, delta;
-  Side(const Trace::Product& product, const Tensor& d)
+  Side(const ParameterUses::Product& product, const Tensor& d)
       : indices(product.input.dtype() == i64),
         x(positions_merged(product.input, 1)),
         delta(positions_merged(d, 2)) {}
@@ -142,7 +142,7 @@ Tensor product_part(const Side& a, const Side& b) {
 }
 
 /// A reported use's gradient for each example and row, [N·R, P].
-Tensor use_gradients(const Trace::Use& use, const Tensor& delta) {
+Tensor use_gradients(const ParameterUses::Use& use, const Tensor& delta) {
   std::vector<Tensor> rows;
   for (std::int64_t r = 0; r < delta.size(1); ++r) {
     const Tensor g = use.gradient(select(delta, 1, r));
@@ -188,12 +188,12 @@ void verify_reports(Layer& network, const Pass& pass) {
   const double found =
       reports == 0 ? 0 : sum(inner_products(pass, gradients, pass, gradients)).item();
   const double tolerance = pass.output.dtype() == f64 ? 1e-8 : 1e-4;
-  LADON_CHECK(
-      std::abs(found - wanted) <= tolerance * wanted, "empirical_kernel",
-      "the layers' reports make up ", found, " of a squared gradient of ", wanted, ": ",
-      network.describe(),
-      " has a trained tensor that no layer reports (layers/trace.h), or that two layers share; "
-      "use NtkMethod::jacobian");
+  LADON_CHECK(std::abs(found - wanted) <= tolerance * wanted, "empirical_kernel",
+              "the layers' reports make up ", found, " of a squared gradient of ", wanted, ": ",
+              network.describe(),
+              " has a trained tensor that no layer reports (layers/parameter_uses.h), or that two "
+              "layers share; "
+              "use NtkMethod::jacobian");
 }
 
 // --- the two methods ---

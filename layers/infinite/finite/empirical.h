@@ -39,7 +39,7 @@ struct EmpiricalKernel {
 /// its own (dropout in evaluation mode, no batch statistics). Floating inputs are cast to the dtype
 /// of the parameters.
 ///
-/// Layerwise, every layer with trained tensors must report them (layers/trace.h), and no tensor may
+/// Layerwise, every layer with trained tensors must report them (layers/parameter_uses.h), and no tensor may
 /// be shared by two layers: Error where the reports do not add up (if options.verify).
 /// A block with itself, which is also what two handles to the same tensors are, goes through the
 /// network once.

@@ -148,8 +148,9 @@ Tensor by_passes(const FiniteHeads& heads, const Inputs& x, const Latents& like,
   std::vector<Tensor> all;
   for (std::int64_t i = 0; i < z.size(0); ++i) {
     const Kernel k = heads.kernel(x, latents_of_row(select(z, 0, i), like));
-    LADON_CHECK(!k.has_positions(), operation,
-                "the model ends with positions; end it with vectors (MeanPool, FirstToken, …)");
+    LADON_CHECK(
+        !k.has_positions(), operation,
+        "the model ends with positions; end it with vectors (MeanPositions, FirstToken, …)");
     all.push_back(slice(slice(k.nngp, 0, {.stop = inputs}), 1, {.stop = inputs}));
   }
   return stack(all, 0);

@@ -27,7 +27,7 @@ struct LatentKernel {
 /// Where the kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b, u_h the weights of head h averaged over the
 /// queries, or those of the first query, or of all, times the tokens, it is computed so: a hundred times
 /// faster than by passing kernels through the model. So it is with one attention layer on inputs as they
-/// are, or behind a Linear, followed by MeanPool, FirstToken or Flatten and then at most a Linear.
+/// are, or behind a Linear, followed by MeanPositions, FirstToken or Flatten and then at most a Linear.
 /// Whether it is so is found by comparing the two at two draws of latents.
 /// Throws Error where a model has no layer with random logits, and where it ends with positions.
 LatentKernel latent_kernel(const FiniteHeads& heads, const Inputs& x);

@@ -6,7 +6,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 
 namespace ladon::infinite {
 namespace {
@@ -29,7 +29,7 @@ TangentMap::TangentMap(Layer& network, const Inputs& inputs, const ParameterSet&
   const DType dtype = parameters_[0].dtype();
   const Tensor x = inputs.x.dtype() == i64 ? inputs.x : cast(inputs.x.detach(), dtype);
   const EnableGrad on;
-  const Trace unread;  // what the layers report belongs to this pass alone
+  const ParameterUses unread;  // what the layers report belongs to this pass alone
   recorded_ = network(x, inputs.mask);
   output_ = recorded_.detach();
   u_ = zeros_like(output_);
@@ -120,7 +120,7 @@ Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& 
   Expanded y;
   y.parameters = t.network->choose(t.pattern).trained().tensors();
   const EnableGrad on;
-  const Trace unread;  // what the layers report belongs to this pass alone
+  const ParameterUses unread;  // what the layers report belongs to this pass alone
   const DType dtype = y.parameters[0].dtype();
   Tensor term = (*t.network)(x.dtype() == i64 ? x : cast(x.detach(), dtype), mask);
   y.lower = term;
@@ -166,12 +166,12 @@ Tensor TaylorExpansion::forward_masked(const Tensor& x, const Tensor& mask) cons
   LADON_CHECK(!x.requires_grad(), "TaylorExpansion", "gives its inputs no gradient; detach them");
   const auto expanded = std::make_shared<Expanded>(expand_around(*this, x, mask));
   const Tensor y = record_joint("taylor_expansion", expanded->value, displacement,
-                                [expanded](const Tensor& g, GradientSink& sink) {
+                                [expanded](const Tensor& g, detail::GradientSink& sink) {
                                   const auto gradients = expanded->transposed_times(g);
                                   for (std::size_t i = 0; i < gradients.size(); ++i)
                                     if (sink.needs(i)) sink.give(i, gradients[i]);
                                 });
-  trace::use(y, [expanded](const Tensor& delta) {  // example by example, [batch, P]
+  ParameterUses::report(y, [expanded](const Tensor& delta) {  // example by example, [batch, P]
     std::vector<Tensor> rows;
     for (std::int64_t n = 0; n < delta.size(0); ++n) {
       Tensor alone = zeros_like(delta);

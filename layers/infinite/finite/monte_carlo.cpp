@@ -9,8 +9,8 @@
 
 namespace ladon::infinite {
 
-void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs& b, Generator& rng,
-                      const MonteCarloOptions& options,
+void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs& b,
+                      const MonteCarloOptions& options, Generator& rng,
                       const std::function<void(const EmpiricalKernel&)>& use) {
   LADON_CHECK(options.draws >= 1, "for_each_network", "needs at least one draw, got ",
               options.draws);
@@ -30,10 +30,10 @@ void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs&
 }
 
 std::vector<EmpiricalKernel> sample_kernels(const NetworkFactory& make, const Inputs& a,
-                                            const Inputs& b, Generator& rng,
-                                            const MonteCarloOptions& options) {
+                                            const Inputs& b, const MonteCarloOptions& options,
+                                            Generator& rng) {
   std::vector<EmpiricalKernel> kernels;
-  for_each_network(make, a, b, rng, options,
+  for_each_network(make, a, b, options, rng,
                    [&](const EmpiricalKernel& k) { kernels.push_back(k); });
   return kernels;
 }
@@ -65,9 +65,9 @@ MonteCarloKernel monte_carlo_kernel(const std::vector<EmpiricalKernel>& draws) {
 }
 
 MonteCarloKernel monte_carlo_kernel(const NetworkFactory& make, const Inputs& a, const Inputs& b,
-                                    Generator& rng, const MonteCarloOptions& options) {
+                                    const MonteCarloOptions& options, Generator& rng) {
   KernelMoments moments;
-  for_each_network(make, a, b, rng, options, [&](const EmpiricalKernel& k) { moments.add(k); });
+  for_each_network(make, a, b, options, rng, [&](const EmpiricalKernel& k) { moments.add(k); });
   return moments.result();
 }
 

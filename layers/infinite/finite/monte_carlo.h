@@ -23,13 +23,13 @@ struct MonteCarloOptions {
 /// The empirical kernels of `draws` networks, each drawn from its own split of `rng` (which
 /// advances by one block), on all threads. `use` gets them one after the other, in order, so what
 /// it adds up is the same at any number of threads; at most a few dozen are held at a time.
-void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs& b, Generator& rng,
-                      const MonteCarloOptions& options,
+void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs& b,
+                      const MonteCarloOptions& options, Generator& rng,
                       const std::function<void(const EmpiricalKernel&)>& use);
 /// The same as a list.
 std::vector<EmpiricalKernel> sample_kernels(const NetworkFactory& make, const Inputs& a,
-                                            const Inputs& b, Generator& rng,
-                                            const MonteCarloOptions& options = {});
+                                            const Inputs& b, const MonteCarloOptions& options,
+                                            Generator& rng);
 
 /// Means over networks, f64, and the standard errors of those means.
 struct MonteCarloKernel {
@@ -38,6 +38,10 @@ struct MonteCarloKernel {
 };
 MonteCarloKernel monte_carlo_kernel(const std::vector<EmpiricalKernel>& draws);
 MonteCarloKernel monte_carlo_kernel(const NetworkFactory& make, const Inputs& a, const Inputs& b,
-                                    Generator& rng, const MonteCarloOptions& options = {});
+                                    const MonteCarloOptions& options, Generator& rng);
+inline MonteCarloKernel monte_carlo_kernel(const NetworkFactory& make, const Inputs& a,
+                                           const Inputs& b, Generator& rng) {
+  return monte_carlo_kernel(make, a, b, {}, rng);
+}
 
 }  // namespace ladon::infinite

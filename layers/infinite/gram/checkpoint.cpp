@@ -14,7 +14,7 @@
 namespace ladon::infinite {
 namespace {
 
-void add(Checksum& hash, const Tensor& x) {
+void add(detail::Checksum& hash, const Tensor& x) {
   if (!x.defined()) return;
   hash.add(detail::join(x.dtype(), x.shape()));
   const Tensor all = contiguous(x);
@@ -22,7 +22,7 @@ void add(Checksum& hash, const Tensor& x) {
 }
 
 std::string hash_of(const Inputs& in) {
-  Checksum hash;
+  detail::Checksum hash;
   add(hash, in.x);
   add(hash, in.mask);
   return hash.text();
@@ -32,7 +32,7 @@ std::string hash_of(const Inputs& in) {
 std::string hash_of(const Layer& model) {
   // Listing its members does not change a model, though visit() would allow it.
   Layer& listed = const_cast<Layer&>(model);
-  Checksum hash;
+  detail::Checksum hash;
   hash.add(listed.summary());
   for (const auto& [name, value] : listed.hyperparameters()) {
     hash.add(name);
@@ -47,7 +47,7 @@ std::string hash_of_kernels(const GramPlan& plan) {
   const GramTile first{0, 0, std::min<std::int64_t>(2, plan.a.count()),
                        std::min<std::int64_t>(2, plan.b.count())};
   const Kernel k = gram_tile(of_first(plan, first.rows, first.columns), first, 0);
-  Checksum hash;
+  detail::Checksum hash;
   for (const Tensor* x : {&k.nngp, &k.ntk}) add(hash, *x);
   return hash.text();
 }
@@ -56,7 +56,7 @@ constexpr const char* title = "Ladon Gram matrix 1";
 
 }  // namespace
 
-Manifest manifest_of(const Limit& limit, const GramPlan& plan, Get get) {
+detail::Manifest manifest_of(const Limit& limit, const GramPlan& plan, Get get) {
   return {{{"inputs", hash_of(plan.a)},
            {"other inputs", plan.symmetric ? "the same" : hash_of(plan.b)},
            {"model", hash_of(limit.model())},
@@ -67,9 +67,9 @@ Manifest manifest_of(const Limit& limit, const GramPlan& plan, Get get) {
 
 GramCheckpoint::GramCheckpoint(const Limit& limit, const GramPlan& plan, const GramOptions& options)
     : plan_(plan), folder_("gram", title, options.checkpoint) {
-  Manifest wanted = manifest_of(limit, plan, options.get);
+  detail::Manifest wanted = manifest_of(limit, plan, options.get);
   wanted.entries.emplace_back("tile", detail::join(plan.estimate.tile));
-  const Manifest& stored = folder_.stored();
+  const detail::Manifest& stored = folder_.stored();
   part_tiles_ = stored.number("tiles a part");
   if (stored.entries.empty()) {
     const double seconds =
@@ -85,8 +85,8 @@ GramCheckpoint::GramCheckpoint(const Limit& limit, const GramPlan& plan, const G
   folder_.begin(wanted);
 }
 
-std::int64_t GramCheckpoint::stored_tile(const std::filesystem::path& folder) {
-  return PartFolder::manifest("gram", title, folder).number("tile");
+std::int64_t GramCheckpoint::stored_tile(const std::string& folder) {
+  return detail::PartFolder::manifest("gram", title, folder).number("tile");
 }
 
 std::int64_t GramCheckpoint::first_of(std::int64_t part) const {
@@ -108,13 +108,13 @@ std::uint64_t GramCheckpoint::payload_of(std::int64_t part, const Gram& result) 
 }
 
 bool GramCheckpoint::read(std::int64_t part, Gram& result) const {
-  return folder_.read(part, payload_of(part, result), [&](PartReader& reader) {
+  return folder_.read(part, payload_of(part, result), [&](detail::PartReader& reader) {
     for_each(part, result, [&](double* row, std::size_t bytes) { reader.read(row, bytes); });
   });
 }
 
 void GramCheckpoint::write(std::int64_t part, const Gram& result) const {
-  folder_.write(part, payload_of(part, result), [&](PartWriter& writer) {
+  folder_.write(part, payload_of(part, result), [&](detail::PartWriter& writer) {
     for_each(part, result, [&](const double* row, std::size_t bytes) { writer.write(row, bytes); });
   });
 }

@@ -8,7 +8,7 @@
 namespace ladon::infinite {
 
 /// What tells a symmetric or other Gram matrix from that of other inputs or another model.
-Manifest manifest_of(const Limit& limit, const GramPlan& plan, Get get);
+detail::Manifest manifest_of(const Limit& limit, const GramPlan& plan, Get get);
 
 class GramCheckpoint {
  public:
@@ -24,7 +24,7 @@ class GramCheckpoint {
   void write(std::int64_t part, const Gram& result) const;
 
   /// The side of the tiles in a folder; 0 if it holds none.
-  static std::int64_t stored_tile(const std::filesystem::path& folder);
+  static std::int64_t stored_tile(const std::string& folder);
 
  private:
   /// The first tile of a part.
@@ -35,7 +35,7 @@ class GramCheckpoint {
   std::uint64_t payload_of(std::int64_t part, const Gram& result) const;
 
   const GramPlan& plan_;
-  PartFolder folder_;
+  detail::PartFolder folder_;
   std::int64_t part_tiles_ = 0;
 };
 

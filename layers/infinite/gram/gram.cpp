@@ -19,8 +19,8 @@ namespace ladon::infinite {
 namespace {
 
 void store(Gram& result, const Gram& part, const GramTile& tile) {
-  const std::vector<Index> window = {Slice{tile.row, tile.row + tile.rows},
-                                     Slice{tile.column, tile.column + tile.columns}};
+  const std::vector<AxisIndex> window = {Slice{tile.row, tile.row + tile.rows},
+                                         Slice{tile.column, tile.column + tile.columns}};
   for (const auto which : gram_matrices)
     if ((part.*which).defined()) copy_(at(result.*which, window), part.*which);
 }

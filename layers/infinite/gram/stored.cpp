@@ -39,7 +39,7 @@ std::int64_t tile_side(std::int64_t n, std::int64_t wanted, double budget) {
   return std::clamp(side / vector_unit * vector_unit, vector_unit, most);
 }
 
-StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::filesystem::path& folder,
+StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& folder,
                        const StoredGramOptions& options) {
   LADON_CHECK(options.dtype == f64 || options.dtype == f32, operation,
               "tiles are stored as f64 or f32, not as ", options.dtype);
@@ -49,9 +49,9 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::filesyste
   StoredPlan plan;
   plan.budget =
       static_cast<double>(options.memory_budget > 0 ? options.memory_budget : free_memory());
-  const std::int64_t wanted = options.tile > 0
-                                  ? options.tile
-                                  : PartFolder::manifest(operation, title, folder).number("tile");
+  const std::int64_t wanted =
+      options.tile > 0 ? options.tile
+                       : detail::PartFolder::manifest(operation, title, folder).number("tile");
   std::int64_t side = tile_side(n, wanted, plan.budget);
   ranks::broadcast(std::as_writable_bytes(std::span(&side, 1)),
                    0);  // ranks have budgets of their own
@@ -102,7 +102,7 @@ std::string StoredGramEstimate::describe() const {
 
 struct StoredGram::State {
   State(std::int64_t count, GramTiles cut, const StoredGramEstimate& taken, DType type,
-        double free_bytes, const std::filesystem::path& folder)
+        double free_bytes, const std::string& folder)
       : n(count),
         tiles(std::move(cut)),
         estimate(taken),
@@ -119,15 +119,16 @@ struct StoredGram::State {
   Tensor read(std::int64_t index) const {
     const GramTile t = tiles[index];
     Tensor block;
-    const bool whole = parts.read(index, payload(t), [&](PartReader& from) {
+    const bool whole = parts.read(index, payload(t), [&](detail::PartReader& from) {
       block = empty({t.rows, t.columns}, dtype);
       from.read(block.strided_bytes(), payload(t));
     });
     return whole ? block : Tensor();
   }
   void write(std::int64_t index, const Tensor& block) const {
-    parts.write(index, payload(tiles[index]),
-                [&](PartWriter& to) { to.write(block.strided_bytes(), payload(tiles[index])); });
+    parts.write(index, payload(tiles[index]), [&](detail::PartWriter& to) {
+      to.write(block.strided_bytes(), payload(tiles[index]));
+    });
   }
   /// Tiles that fit are kept, the first ones first: a pass over all of them finds these again.
   void keep(std::int64_t index, const Tensor& block) {
@@ -170,7 +171,7 @@ struct StoredGram::State {
   StoredGramEstimate estimate;
   DType dtype;
   double room;  // bytes that may still be kept
-  PartFolder parts;
+  detail::PartFolder parts;
   std::vector<Tensor> kept;
   Tensor diagonal;
 };
@@ -256,24 +257,24 @@ Tensor StoredGram::multiply(const Tensor& v) const {
 }
 
 StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
-                                        const std::filesystem::path& folder,
+                                        const std::string& folder,
                                         const StoredGramOptions& options) {
   const ranks::Alone asked;
   return plan_stored(limit, x, folder, options).estimate;
 }
 
-StoredGram store_gram(const Limit& limit, const Inputs& x, const std::filesystem::path& folder,
+StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& folder,
                       const StoredGramOptions& options) {
   const NoGrad off;
   StoredPlan plan = plan_stored(limit, x, folder, options);
-  PartFolder::check_room(operation, folder, plan.estimate.disk_bytes,
-                         options.dtype == f64 ? "; as f32 they take half" : "");
+  detail::PartFolder::check_room(operation, folder, plan.estimate.disk_bytes,
+                                 options.dtype == f64 ? "; as f32 they take half" : "");
   GramPlan& gram = plan.gram;
   gram.a = gram.b = prepared(x);
   auto state = std::make_unique<StoredGram::State>(
       x.count(), gram.tiles, plan.estimate, options.dtype,
       plan.budget - static_cast<double>(plan.estimate.memory_bytes), folder);
-  Manifest manifest = manifest_of(limit, gram, options.get);
+  detail::Manifest manifest = manifest_of(limit, gram, options.get);
   manifest.entries.emplace_back("tile", detail::join(plan.estimate.tile));
   manifest.entries.emplace_back("dtype", detail::join(options.dtype));
   state->parts.begin(manifest);

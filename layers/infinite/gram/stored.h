@@ -6,7 +6,6 @@
 // or a factor that is on disk as well (optim/posterior/stored_factor.h).
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -79,7 +78,7 @@ class StoredGram {
   Tensor tile(std::int64_t i, std::int64_t j) const;
 
  private:
-  friend StoredGram store_gram(const Limit&, const Inputs&, const std::filesystem::path&,
+  friend StoredGram store_gram(const Limit&, const Inputs&, const std::string&,
                                const StoredGramOptions&);
   struct State;
   explicit StoredGram(std::unique_ptr<State> state);
@@ -90,7 +89,7 @@ class StoredGram {
 /// it. Throws Error as
 /// store_gram() does for inputs, model and budget.
 StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
-                                        const std::filesystem::path& folder,
+                                        const std::string& folder,
                                         const StoredGramOptions& options = {});
 
 /// Computes the Gram matrix of x, with the bits of gram(limit, x, …) (as f32: rounded), into `folder`,
@@ -99,7 +98,7 @@ StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
 /// that all of them see. The caller removes the folder. Throws Error if the model ends with
 /// positions, the memory needed is over the budget, the disk has no room for the tiles, the folder is
 /// of another computation, or another run is working in it.
-StoredGram store_gram(const Limit& limit, const Inputs& x, const std::filesystem::path& folder,
+StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& folder,
                       const StoredGramOptions& options = {});
 
 }  // namespace ladon::infinite

@@ -24,11 +24,11 @@ Tensor join_positions(const Tensor& k, const Shape& positions) {
 
 namespace {
 
-Tensor composed(const Tensor& k, int axis1, int axis2, const Window& window) {
+Tensor composed(const Tensor& k, int axis1, int axis2, const SlidingWindow& window) {
   const std::int64_t count = window.count(k.size(axis1));
-  const Tensor around = surround(surround(k, axis1, window), axis2, window);
+  const Tensor around = detail::surround(detail::surround(k, axis1, window), axis2, window);
   const auto both_taps = [&](std::int64_t o) {
-    return tap(tap(around, axis1, window, count, o), axis2, window, count, o);
+    return detail::tap(detail::tap(around, axis1, window, count, o), axis2, window, count, o);
   };
   Tensor y = both_taps(0);
   for (std::int64_t o = 1; o < window.size; ++o) y = y + both_taps(o);
@@ -42,11 +42,11 @@ struct Run {
 
 /// Where the taps of the windows on n positions fall.
 struct Taps {
-  Window window;
+  SlidingWindow window;
   std::int64_t n, count, before;
   std::vector<std::vector<Run>> runs;  // for each tap
 
-  Taps(const Window& w, std::int64_t positions)
+  Taps(const SlidingWindow& w, std::int64_t positions)
       : window(w), n(positions), count(w.count(positions)), before(w.before(positions)) {
     for (std::int64_t o = 0; o < window.size; ++o) runs.push_back(runs_of(o));
   }
@@ -106,7 +106,7 @@ void sum_taps(const Taps& taps, const Layout& layout, const double* k, std::int6
   }
 }
 
-Tensor run_by_run(const Tensor& k, int first, int second, const Window& window) {
+Tensor run_by_run(const Tensor& k, int first, int second, const SlidingWindow& window) {
   const Taps taps(window, k.size(first));
   const Layout layout = {.outer = k.shape().sub(0, first).count(),
                          .between = k.shape().sub(first + 1, second).count(),
@@ -129,9 +129,9 @@ Tensor run_by_run(const Tensor& k, int first, int second, const Window& window) 
 
 }  // namespace
 
-Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const Window& window) {
-  const int first = normalize_axis("joint_window_sums", axis1, k.rank());
-  const int second = normalize_axis("joint_window_sums", axis2, k.rank());
+Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const SlidingWindow& window) {
+  const int first = detail::normalize_axis("joint_window_sums", axis1, k.rank());
+  const int second = detail::normalize_axis("joint_window_sums", axis2, k.rank());
   LADON_CHECK(first < second && k.size(first) == k.size(second) && k.dtype() == f64,
               "joint_window_sums", "needs two axes of one length, in order, in f64; got axes ",
               axis1, " and ", axis2, " of shape ", k.shape());

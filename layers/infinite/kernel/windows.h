@@ -14,6 +14,6 @@ Tensor join_positions(const Tensor& k, const Shape& positions);
 /// the same on both:
 ///   y[.., i, .., j, ..] = Σ_o k[.., i·stride − before + o·dilation, .., j·stride − before + o·dilation, ..]
 /// Outside the positions k is 0. Both axes have the same length.
-Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const Window& window);
+Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const SlidingWindow& window);
 
 }  // namespace ladon::infinite

@@ -63,7 +63,7 @@ TEST(AttentionCompare, KurtosisFollowsTheSixOverHeadsLaw) {
   for (const std::int64_t heads : {1, 2, 4, 8, 16})
     sweep.push_back({{.heads = heads, .width = width}, 2000});
   const Comparison c =
-      compare(Attention{AttentionScaling::sqrt, 12}, tokens(), sweep, rng, outputs_only());
+      compare(Attention{AttentionScaling::sqrt, 12}, tokens(), sweep, outputs_only(), rng);
   for (const ComparisonRow& row : c.rows) {
     const Measured k = row.gaussianity.kurtosis;
     const std::int64_t heads = row.point.size.heads;
@@ -91,7 +91,7 @@ TEST(AttentionCompare, OneHeadOfSqrtScalingDoesNotConverge) {
     for (const std::int64_t root : {4, 8, 16})
       sweep.push_back(
           {{.heads = std::max<std::int64_t>(1, root * heads_per_root), .width = root * root}, 100});
-    return compare(Attention{scaling}, tokens(), sweep, rng, options);
+    return compare(Attention{scaling}, tokens(), sweep, options, rng);
   };
   // The negative control: sixteen times the width brings one head no nearer, in either kernel.
   const Comparison one = run(AttentionScaling::sqrt, 0);
@@ -116,8 +116,8 @@ TEST(AttentionCompare, OneWideHeadOfLinearScalingIsGaussian) {
   Generator rng(7);
   const Comparison c =
       compare(Attention{AttentionScaling::linear, 4}, tokens(),
-              {{{.heads = 1, .width = 16}, 1500}, {{.heads = 1, .width = 1024}, 1500}}, rng,
-              outputs_only());
+              {{{.heads = 1, .width = 16}, 1500}, {{.heads = 1, .width = 1024}, 1500}},
+              outputs_only(), rng);
   const Measured narrow = c.rows[0].gaussianity.kurtosis, wide = c.rows[1].gaussianity.kurtosis;
   EXPECT_GT(narrow.value, 4 * narrow.se);
   EXPECT_LT(wide.value, 0.05 + 3 * wide.se);

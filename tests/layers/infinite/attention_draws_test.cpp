@@ -47,7 +47,7 @@ Sequential deep_net(const MultiHeadAttentionOptions& options) {
         rng);
   };
   const Activation relu(Nonlinearity::relu);
-  return Sequential(dense(4, 8), relu, MultiHeadAttention(inner, rng), relu, MeanPool(),
+  return Sequential(dense(4, 8), relu, MultiHeadAttention(inner, rng), relu, MeanPositions(),
                     dense(64, 1));
 }
 
@@ -274,7 +274,7 @@ TEST(DrawnAttention, GramTellsWhatCoordinatesLeaveOut) {
   options.limit_draws.coordinates = 3;
   options.out = 4;
   const Activation relu(Nonlinearity::relu);
-  const Sequential net(layer_of(options), relu, layer_of(options), MeanPool());
+  const Sequential net(layer_of(options), relu, layer_of(options), MeanPositions());
   const auto by = limit(net).with_landmarks(x);
   std::vector<double> shares(2);
   for (const std::uint64_t r : {0, 1, 2}) {

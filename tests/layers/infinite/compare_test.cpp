@@ -45,7 +45,7 @@ TEST(Compare, LinearNetworksConvergeLikeTheRootOfWidth) {
                                {{.size = {.width = 8}, .draws = 200},
                                 {.size = {.width = 32}, .draws = 200},
                                 {.size = {.width = 128}, .draws = 100}},
-                               rng, options);
+                               options, rng);
   ASSERT_EQ(c.rows.size(), 3u);
   EXPECT_EQ(told, 500);
   for (const ComparisonRow& row : c.rows) {
@@ -76,15 +76,15 @@ TEST(Compare, CountsTheErrorOfALimitOverDraws) {
                             .prior = {.parameterization = Parameterization::ntk},
                             .limit_draws = {.samples = 2}},
                            rng),
-        MeanPool());
+        MeanPositions());
   };
   const Tensor x = gaussian({2, 3, 3}, 1);
   const NetworkSize size{.width = 4};
   Generator rng(3), same(3);
   const auto row =
-      compare(make, x, {{.size = size, .draws = 5}}, rng, {.limit = {.replicates = 2}}).rows[0];
+      compare(make, x, {{.size = size, .draws = 5}}, {.limit = {.replicates = 2}}, rng).rows[0];
   const MonteCarloKernel networks =
-      monte_carlo_kernel([&](Generator& own) { return make(size, own); }, x, x, same, {.draws = 5});
+      monte_carlo_kernel([&](Generator& own) { return make(size, own); }, x, x, {.draws = 5}, same);
   const Gram drawn = gram(limit(*make(size, rng)), x, {.replicates = 2});
   const auto both = [](const Tensor& a, const Tensor& b) { return sqrt(square(a) + square(b)); };
   EXPECT_GT(amax(drawn.nngp_se / networks.nngp_se).item(), 0.1);
@@ -118,7 +118,7 @@ TEST(Compare, SaysWhatIsWrong) {
                      "3 draws");
   CompareOptions full;
   full.networks.kernel.full = true;
-  test::expect_error([&] { compare(linear_network, x, {{.size = {.width = 4}}}, rng, full); },
+  test::expect_error([&] { compare(linear_network, x, {{.size = {.width = 4}}}, full, rng); },
                      "full");
 }
 

@@ -39,9 +39,9 @@ void expect(const infinite::NetworkFactory& make, std::int64_t draws = 400) {
 TEST(SumLimit, OfAResidualBlock) {
   expect([](Generator& rng) {
     return std::make_unique<Sequential>(
-        dense(4, width, rng), Sum(Identity(), Sequential(relu(), dense(width, width, rng))),
-        Sum(Sequential(relu(), dense(width, width, rng)), Identity()), relu(), MeanPool(),
-        dense(width, 64, rng));
+        dense(4, width, rng), SumBranches(Identity(), Sequential(relu(), dense(width, width, rng))),
+        SumBranches(Sequential(relu(), dense(width, width, rng)), Identity()), relu(),
+        MeanPositions(), dense(width, 64, rng));
   });
 }
 
@@ -49,7 +49,7 @@ TEST(SumLimit, OfThreeBranches) {
   expect([](Generator& rng) {
     return std::make_unique<Sequential>(
         dense(4, width, rng),
-        Sum(relu(), dense(width, width, rng), Sequential(relu(), dense(width, width, rng))),
+        SumBranches(relu(), dense(width, width, rng), Sequential(relu(), dense(width, width, rng))),
         dense(width, 64, rng));
   });
 }
@@ -61,18 +61,18 @@ TEST(LowRankLimit, IsTheMeanOverItsDraws) {
       return std::make_unique<Sequential>(
           dense(4, width, rng), relu(),
           LowRank(dense(width, width, rng), {.rank = 4, .alpha = 3, .stabilized = stabilized}, rng),
-          relu(), MeanPool(), dense(width, 64, rng));
+          relu(), MeanPositions(), dense(width, 64, rng));
     });
 }
 
 TEST(SumLimit, RefusesCorrelatedBranches) {
   Generator rng(1);
   const Data data;
-  const Sequential net(dense(4, 8, rng), Sum(Identity(), relu()));
+  const Sequential net(dense(4, 8, rng), SumBranches(Identity(), relu()));
   test::expect_error([&] { limit(net)(data.a); }, "end all but one branch in a Linear");
-  const Sequential product(dense(4, 8, rng), Product(Identity(), relu()));
+  const Sequential product(dense(4, 8, rng), MultiplyBranches(Identity(), relu()));
   test::expect_error([&] { limit(product)(data.a); }, "their outputs are correlated");
-  test::expect_error([&] { limit(Sum())(data.a); }, "has no branches");
+  test::expect_error([&] { limit(SumBranches())(data.a); }, "has no branches");
 }
 
 // The identity of a residual block passes on that its channels have mean zero, as LayerNorm needs.
@@ -80,25 +80,28 @@ TEST(SumLimit, KnowsWhatIsOfMeanZero) {
   Generator rng(1);
   const Data data;
   const auto k = [&](const Layer& layer) { return limit(layer)(data.a); };
-  EXPECT_TRUE(k(Sequential(dense(4, 8, rng), Sum(Identity(), dense(8, 8, rng)))).law.independent());
-  EXPECT_TRUE(k(Sum(dense(4, 8, rng), dense(4, 8, rng))).law.independent());
-  EXPECT_FALSE(k(Sum(Identity(), dense(4, 4, rng))).law.independent());
-  EXPECT_FALSE(k(Sequential(dense(4, 8, rng), Sum(relu(), dense(8, 8, rng)))).law.independent());
+  EXPECT_TRUE(
+      k(Sequential(dense(4, 8, rng), SumBranches(Identity(), dense(8, 8, rng)))).law.independent());
+  EXPECT_TRUE(k(SumBranches(dense(4, 8, rng), dense(4, 8, rng))).law.independent());
+  EXPECT_FALSE(k(SumBranches(Identity(), dense(4, 4, rng))).law.independent());
+  EXPECT_FALSE(
+      k(Sequential(dense(4, 8, rng), SumBranches(relu(), dense(8, 8, rng)))).law.independent());
 }
 
 TEST(ProductLimit, OfAGate) {
   expect([](Generator& rng) {
     return std::make_unique<Sequential>(
         dense(4, width, rng), relu(),
-        Product(Sequential(dense(width, width, rng), Activation(Nonlinearity::sigmoid)),
-                dense(width, width, rng)),
+        MultiplyBranches(Sequential(dense(width, width, rng), Activation(Nonlinearity::sigmoid)),
+                         dense(width, width, rng)),
         dense(width, 64, rng));
   });
 }
 
 TEST(ProductLimit, OfThreeFactors) {
   expect([](Generator& rng) {
-    return std::make_unique<Product>(dense(4, 64, rng), dense(4, 64, rng), dense(4, 64, rng));
+    return std::make_unique<MultiplyBranches>(dense(4, 64, rng), dense(4, 64, rng),
+                                              dense(4, 64, rng));
   });
 }
 
@@ -128,7 +131,8 @@ TEST(ResidualLimit, AroundNormalization) {
           return Sequential(LayerNorm({.dim = wide, .eps = 0.1}), dense(wide, wide, rng), relu(),
                             dense(wide, wide, rng));
         };
-        auto net = std::make_unique<Sequential>(dense(4, wide, rng), Sum(Identity(), block()));
+        auto net =
+            std::make_unique<Sequential>(dense(4, wide, rng), SumBranches(Identity(), block()));
         net->append(Residual(0.4, block()));
         net->append(LayerNorm({.dim = wide, .eps = 0.1}));
         net->append(dense(wide, 64, rng));
@@ -155,10 +159,11 @@ TEST(ResidualLimit, OfATransformer) {
         constexpr std::int64_t wide = 256;
         const auto norm = [] { return LayerNorm({.dim = wide, .eps = 0.1}); };
         return std::make_unique<Sequential>(
-            dense(4, wide, rng), Sum(Identity(), Sequential(norm(), attention(wide, wide, rng))),
-            Sum(Identity(),
-                Sequential(norm(), dense(wide, wide, rng), relu(), dense(wide, wide, rng))),
-            MeanPool(), relu(), dense(wide, 64, rng));
+            dense(4, wide, rng),
+            SumBranches(Identity(), Sequential(norm(), attention(wide, wide, rng))),
+            SumBranches(Identity(),
+                        Sequential(norm(), dense(wide, wide, rng), relu(), dense(wide, wide, rng))),
+            MeanPositions(), relu(), dense(wide, 64, rng));
       },
       200);
 }
@@ -173,8 +178,8 @@ TEST(ConcatenateLimit, WeighsBranchesByTheirChannels) {
   const infinite::NetworkFactory make = [](Generator& rng) {
     return std::make_unique<Sequential>(
         dense(4, width, rng),
-        Concatenate({width, width / 2, width}, relu(),
-                    Sequential(dense(width, width / 2, rng), relu()), Identity()),
+        ConcatenateBranches({width, width / 2, width}, relu(),
+                            Sequential(dense(width, width / 2, rng), relu()), Identity()),
         dense(5 * width / 2, 64, rng));
   };
   expect(make);
@@ -183,20 +188,20 @@ TEST(ConcatenateLimit, WeighsBranchesByTheirChannels) {
 TEST(ConcatenateLimit, ChecksWidths) {
   Generator rng(1);
   const Data data;
-  const Concatenate wrong({8, 4}, dense(4, 8, rng), dense(4, 8, rng));
+  const ConcatenateBranches wrong({8, 4}, dense(4, 8, rng), dense(4, 8, rng));
   test::expect_error([&] { wrong(data.a); }, "branch 1, Linear(4 → 8), should give 4 channels");
-  const Concatenate few({8}, dense(4, 8, rng), dense(4, 8, rng));
+  const ConcatenateBranches few({8}, dense(4, 8, rng), dense(4, 8, rng));
   test::expect_error([&] { limit(few)(data.a); }, "has 2 branches, but 1 widths");
-  const Concatenate right({8, 4}, dense(4, 8, rng), Identity());
+  const ConcatenateBranches right({8, 4}, dense(4, 8, rng), Identity());
   EXPECT_EQ(right(data.a).shape(), (Shape{2, 3, 12}));
 }
 
 TEST(ContainersLimit, LayerwiseIsTheContractionOfJacobians) {
   Generator rng(6);
   const Data data;
-  Sequential net(dense(4, 5, rng), Sum(Identity(), Sequential(relu(), dense(5, 5, rng))),
-                 Concatenate({5, 3}, Identity(), dense(5, 3, rng)),
-                 Product(dense(8, 4, rng), Sequential(dense(8, 4, rng), relu())),
+  Sequential net(dense(4, 5, rng), SumBranches(Identity(), Sequential(relu(), dense(5, 5, rng))),
+                 ConcatenateBranches({5, 3}, Identity(), dense(5, 3, rng)),
+                 MultiplyBranches(dense(8, 4, rng), Sequential(dense(8, 4, rng), relu())),
                  Residual(0.3, Sequential(relu(), dense(4, 4, rng))));
   test::expect_layerwise(net, data.a, data.b);
 }

@@ -100,7 +100,7 @@ TEST(ConvLimit, OfImagesPooledToTokens) {
         return std::make_unique<Sequential>(Conv2d(filter(2, width, {3, 3}, Padding::same), rng),
                                             Activation(Nonlinearity::relu), FlattenPositions(),
                                             Conv1d(filter(width, width, {2}, Padding::valid), rng),
-                                            MeanPool(), readout(width, rng));
+                                            MeanPositions(), readout(width, rng));
       },
       data.images[0], data.images[1]);
 }
@@ -111,9 +111,10 @@ TEST(ConvLimit, ReadsMaskedPositionsAsZeros) {
   fill_(at(mask, {1, Slice{.start = 2}}), 0);
   test::expect_sharp_limit(
       [](Generator& rng) {
-        return std::make_unique<Sequential>(
-            Conv1d(filter(2, width, {3}, Padding::same), rng), Activation(Nonlinearity::relu),
-            Conv1d(filter(width, width, {3}, Padding::same), rng), MeanPool(), readout(width, rng));
+        return std::make_unique<Sequential>(Conv1d(filter(2, width, {3}, Padding::same), rng),
+                                            Activation(Nonlinearity::relu),
+                                            Conv1d(filter(width, width, {3}, Padding::same), rng),
+                                            MeanPositions(), readout(width, rng));
       },
       Inputs(data.sequences[0], mask), Inputs(data.sequences[1], mask));
 }
@@ -139,7 +140,7 @@ TEST(ConvLimit, OfDilatedWindowsAmongZeros) {
         wide.before = {1};
         wide.after = {2};
         return std::make_unique<Sequential>(Conv1d(wide, rng), Activation(Nonlinearity::relu),
-                                            MeanPool(), readout(width, rng));
+                                            MeanPositions(), readout(width, rng));
       },
       data.sequences[0], data.sequences[1]);
   test::expect_sharp_limit(
@@ -147,7 +148,7 @@ TEST(ConvLimit, OfDilatedWindowsAmongZeros) {
         ConvOptions wide = filter(2, width, {2, 2}, Padding::same);
         wide.dilation = {1, 2};
         return std::make_unique<Sequential>(Conv2d(wide, rng), Activation(Nonlinearity::relu),
-                                            MeanPool(), readout(width, rng));
+                                            MeanPositions(), readout(width, rng));
       },
       data.images[0], data.images[1]);
 }
@@ -199,7 +200,7 @@ TEST(JointWindowSums, AreThoseOfTensorOperations) {
   for (const Padding padding : {Padding::valid, Padding::same, Padding::circular})
     for (const std::int64_t size : {1, 2, 3, 5})
       for (const std::int64_t stride : {1, 2, 3}) {
-        const Window w = {size, stride, padding, /*dilation=*/size == 3 ? 2 : 1};
+        const SlidingWindow w = {size, stride, padding, /*dilation=*/size == 3 ? 2 : 1};
         const auto sums = [&] { return infinite::joint_window_sums(k, 1, 3, w); };
         const auto composed_sums = [&] {
           const ComposedForms composed;
@@ -208,7 +209,7 @@ TEST(JointWindowSums, AreThoseOfTensorOperations) {
         EXPECT_TRUE(all_equal(sums(), composed_sums()))
             << to_string(padding) << ' ' << size << ' ' << stride;
       }
-  const Window w = {3, 1, Padding::same};
+  const SlidingWindow w = {3, 1, Padding::same};
   EXPECT_TRUE(all_equal(infinite::joint_window_sums(k, -4, -2, w),
                         infinite::joint_window_sums(k, 1, 3, w)));
   test::expect_error([&] { infinite::joint_window_sums(k, 0, 1, w); }, "two axes of one length");
@@ -218,7 +219,7 @@ TEST(ConvLimit, IsDifferentiableByItsHyperParameters) {
   const Data data;
   Generator rng(4);
   Sequential net(Conv1d(filter(2, 3, {3}, Padding::same), rng), Activation(Nonlinearity::relu),
-                 Conv1d(filter(3, 3, {3}, Padding::same), rng), MeanPool());
+                 Conv1d(filter(3, 3, {3}, Padding::same), rng), MeanPositions());
   const auto value = [&](const std::vector<Tensor>& stds) {
     net.set_hyperparameter("layers.0.weight_std", stds[0]);
     net.set_hyperparameter("layers.2.bias_std", stds[1]);

@@ -73,8 +73,8 @@ TEST(Derivation, OfImagesAndOfWhatItIsGiven) {
   const auto graph = limit(net).graph({.positions = {5, 7}});
   EXPECT_TRUE(derivation(*graph).starts_with("inputs: images of 5 × 7\n"));
   const MultiHeadAttention attention({.dim = 4, .heads = 1}, rng);
-  const Sequential wrong(attention, MeanPool(), MeanPool());
-  test::expect_error([&] { limit(wrong).graph(); }, "layers.2: [MeanPool]");
+  const Sequential wrong(attention, MeanPositions(), MeanPositions());
+  test::expect_error([&] { limit(wrong).graph(); }, "layers.2: [MeanPositions]");
 }
 
 }  // namespace

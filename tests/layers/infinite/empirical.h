@@ -1,5 +1,5 @@
 #pragma once
-// The test of every layer's report (layers/trace.h): without Jacobians as with them.
+// The test of every layer's report (layers/parameter_uses.h): without Jacobians as with them.
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include "ladon/core/parallel.h"
 #include "ladon/layers/infinite/finite/monte_carlo.h"
 #include "ladon/layers/layers.h"
-#include "ladon/layers/trace.h"
+#include "ladon/layers/parameter_uses.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {
@@ -153,7 +153,7 @@ struct Shift : Layer {
   Shift(std::int64_t width, bool report) : table(parameter(ones({width}, f64))), reports(report) {}
   Tensor forward(const Tensor& x) const override {
     const Tensor y = x + table;
-    if (reports) trace::use(y, [](const Tensor& delta) { return delta; });
+    if (reports) ParameterUses::report(y, [](const Tensor& delta) { return delta; });
     return y;
   }
   void visit(Visitor& v) override { v("table", table); }
@@ -194,7 +194,7 @@ TEST(MonteCarlo, IsTheSameAtAnyNumberOfThreads) {
     const int before = num_threads();
     set_num_threads(n);
     Generator rng(9);
-    const auto k = infinite::monte_carlo_kernel(make, x, x, rng, {.draws = 70});
+    const auto k = infinite::monte_carlo_kernel(make, x, x, {.draws = 70}, rng);
     set_num_threads(before);
     return k;
   };
@@ -205,7 +205,7 @@ TEST(MonteCarlo, IsTheSameAtAnyNumberOfThreads) {
   // The moments are those of the list of kernels.
   Generator rng(9);
   std::vector<Tensor> all;
-  for (const auto& k : infinite::sample_kernels(make, x, x, rng, {.draws = 70}))
+  for (const auto& k : infinite::sample_kernels(make, x, x, {.draws = 70}, rng))
     all.push_back(k.ntk);
   EXPECT_TRUE(all_close(mean(stack(all), 0), one.ntk, 1e-12, 1e-14));
   EXPECT_TRUE(all_close(stddev(stack(all), 0) / std::sqrt(70), one.ntk_se, 1e-10, 1e-14));

@@ -45,11 +45,13 @@ Networks of_vectors() {
   Generator rng(1);
   Networks all;
   add(all, dense(3, 8, rng), relu(), dense(8, 8, rng), norm());
-  add(all, dense(3, 8, rng), Sum(Identity(), Sequential(norm(), dense(8, 8, rng))));
+  add(all, dense(3, 8, rng), SumBranches(Identity(), Sequential(norm(), dense(8, 8, rng))));
   add(all, dense(3, 8, rng), Residual(0.3, Sequential(relu(), dense(8, 8, rng))));
   add(all, dense(3, 8, rng), relu(), LowRank(dense(8, 8, rng), {.rank = 2}, rng), norm());
-  add(all, dense(3, 8, rng), relu(), Dropout(0.3, rng), Concatenate({8, 8}, Identity(), Identity()),
-      Product(dense(16, 8, rng), Sequential(dense(16, 8, rng), Activation(Nonlinearity::erf))));
+  add(all, dense(3, 8, rng), relu(), Dropout(0.3, rng),
+      ConcatenateBranches({8, 8}, Identity(), Identity()),
+      MultiplyBranches(dense(16, 8, rng),
+                       Sequential(dense(16, 8, rng), Activation(Nonlinearity::erf))));
   add(all, dense(3, 8, rng), Polynomial::hermite(2), dense(8, 8, rng), norm(), dense(8, 8, rng),
       Elementwise([](const Tensor& x) { return sin(x); }), dense(8, 8, rng));
   all.push_back(std::make_unique<Linear>(LinearOptions{.in = 3, .out = 8}, rng));
@@ -60,20 +62,20 @@ Networks of_vectors() {
 Networks of_sequences() {
   Generator rng(1);
   Networks all;
-  add(all, Conv1d(filter(3, {3}, Padding::same), rng), relu(), MeanPool());
-  add(all, Conv1d(filter(3, {2}, Padding::circular), rng), norm(), SumPool());
+  add(all, Conv1d(filter(3, {3}, Padding::same), rng), relu(), MeanPositions());
+  add(all, Conv1d(filter(3, {2}, Padding::circular), rng), norm(), SumPositions());
   add(all, dense(3, 8, rng), AveragePool({.window = {3}, .stride = {1}, .padding = Padding::same}));
   add(all, dense(3, 8, rng), relu(), Flatten(), dense(32, 8, rng));
   add(all, dense(3, 8, rng), relu(), Dropout(0.3, rng), dense(8, 8, rng));
   add(all, LearnedPositions({.max_length = 6, .dim = 3}, rng), dense(3, 8, rng), relu(),
       RandomPositions({.grid = {4}, .in = 8}, rng), dense(8, 8, rng), FirstToken());
-  add(all, dense(3, 8, rng), RMSNorm({.dim = 8}),
+  add(all, dense(3, 8, rng), RmsNorm({.dim = 8}),
       MultiHeadAttention({.dim = 8,
                           .heads = 2,
                           .form = {.weighting = Weighting::identity},
                           .prior = {.parameterization = Parameterization::ntk}},
                          rng),
-      relu(), MeanPool());
+      relu(), MeanPositions());
   add(all, dense(3, 8, rng),
       TransformerEncoder(
           {.layer = {.dim = 8,
@@ -84,14 +86,14 @@ Networks of_sequences() {
                                    .prior = {.parameterization = Parameterization::ntk}}},
            .layers = 1},
           rng),
-      MeanPool(), dense(8, 8, rng));
+      MeanPositions(), dense(8, 8, rng));
   for (const NormPlacement norm : {NormPlacement::pre, NormPlacement::post})
     add(all, dense(3, 8, rng),
         TransformerEncoderLayer(
             {.dim = 8,
              .heads = 2,
              .dropout = 0,
-             .norm = norm,
+             .norm_placement = norm,
              .attention = {.form = {.weighting = Weighting::identity},
                            .positions = AttentionPositions{.encoding = {.grid = {4}}},
                            .prior = {.parameterization = Parameterization::ntk,
@@ -99,7 +101,7 @@ Networks of_sequences() {
                                      .bias_std = 0.1}},
              .bias_std = 0.2},
             rng),
-        MeanPool(), dense(8, 8, rng));
+        MeanPositions(), dense(8, 8, rng));
   // shared keys, a gate and norms by power
   add(all, dense(3, 8, rng),
       TransformerEncoderLayer({.dim = 8,
@@ -112,7 +114,7 @@ Networks of_sequences() {
                                .normalization = Normalization::rms,
                                .gated = true},
                               rng),
-      MeanPool(), dense(8, 8, rng));
+      MeanPositions(), dense(8, 8, rng));
   return all;
 }
 
@@ -121,14 +123,14 @@ Networks of_images() {
   Generator rng(1);
   Networks all;
   add(all, Conv2d(filter(2, {3, 3}, Padding::same), rng), relu(),
-      Conv2d(filter(8, {2, 2}, Padding::valid, {2, 1}), rng), MeanPool());
+      Conv2d(filter(8, {2, 2}, Padding::valid, {2, 1}), rng), MeanPositions());
   add(all, Conv2d(filter(2, {2, 3}, Padding::circular), rng), AveragePool({.window = {2, 1}}));
   add(all, FlattenPositions(), Conv1d(filter(2, {5}, Padding::same, {3}), rng));
   add(all, dense(2, 8, rng), AdaptiveAveragePool({2, 2}), Flatten(), dense(32, 8, rng));
   add(all, Conv2d(filter(2, {3, 3}, Padding::same), rng), relu(),
       Conv2d(filter(8, {2, 3}, Padding::circular, {2, 1}), rng),
-      Sum(Identity(), Sequential(norm(), dense(8, 8, rng), relu(), dense(8, 8, rng))), Flatten(),
-      dense(48, 8, rng));
+      SumBranches(Identity(), Sequential(norm(), dense(8, 8, rng), relu(), dense(8, 8, rng))),
+      Flatten(), dense(48, 8, rng));
   return all;
 }
 
@@ -136,7 +138,7 @@ Networks of_images() {
 Networks of_indices() {
   Generator rng(1);
   Networks all;
-  add(all, Embedding({.count = 5, .dim = 8}, rng), relu(), MeanPool());
+  add(all, Embedding({.count = 5, .dim = 8}, rng), relu(), MeanPositions());
   add(all, Embedding({.count = 5, .dim = 8, .padding_index = 0}, rng), norm(), dense(8, 8, rng));
   add(all, Embedding({.count = 5, .dim = 8}, rng), SinusoidalPositions(), dense(8, 8, rng), relu(),
       Flatten(), dense(32, 8, rng));
@@ -322,8 +324,8 @@ TEST(EveryLimit, WithoutTokensIsZeroAfterPooling) {
     const Tensor y = net(cast(in.x, f32), in.mask);
     EXPECT_TRUE(all_equal(at(y, {1}), zeros({y.size(-1)})));
   };
-  expect_zeros(Sequential(dense(3, 8, rng), MeanPool()));
-  expect_zeros(Sequential(dense(3, 8, rng), SumPool()));
+  expect_zeros(Sequential(dense(3, 8, rng), MeanPositions()));
+  expect_zeros(Sequential(dense(3, 8, rng), SumPositions()));
   expect_zeros(Sequential(dense(3, 8, rng), Flatten()));
 }
 

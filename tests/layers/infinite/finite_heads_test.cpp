@@ -36,7 +36,7 @@ MultiHeadAttention attention(Weighting zeta, std::int64_t dim, double query_key,
 }
 
 /// The layer and a readout of its mean over positions.
-Sequential pooled(const MultiHeadAttention& layer) { return Sequential(layer, MeanPool()); }
+Sequential pooled(const MultiHeadAttention& layer) { return Sequential(layer, MeanPositions()); }
 
 // Of two given heads on four sequences of three tokens, by an independent program.
 struct Given {
@@ -267,7 +267,7 @@ Judged judge(std::int64_t heads, std::int64_t width, std::int64_t networks) {
              .out = 1,
              .prior = {.parameterization = test::ntk, .query_key_std = 4, .value_output_std = 2}},
             rng),
-        MeanPool());
+        MeanPositions());
   };
   Generator rng(6);
   std::vector<double> outputs;
@@ -325,7 +325,7 @@ TEST(FiniteHeads, OfTwoLayersHaveLatentsEach) {
   auto second = options;
   second.dim = 64;
   const Sequential net(MultiHeadAttention(options, rng), MultiHeadAttention(second, rng),
-                       MeanPool());
+                       MeanPositions());
   const FiniteHeads heads = finite_heads(net, {.heads = 3});
   const Tensor x = test::blocks().a.x;
   Generator one(8), two(8);

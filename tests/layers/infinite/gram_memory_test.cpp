@@ -56,7 +56,7 @@ Sequential drawing_net() {
                                         .prior = {.parameterization = Parameterization::ntk},
                                         .limit_draws = {.samples = 4}},
                                        rng),
-                    MeanPool());
+                    MeanPositions());
 }
 
 // Where layers draw, it is more for each tile, and less for each pair.
@@ -101,7 +101,7 @@ TEST(BackwardGram, HoldsNoMoreThanItTells) {
                                      .prior = {.parameterization = Parameterization::ntk},
                                      .limit_draws = {.samples = 2}},
                                     rng),
-                 MeanPool());
+                 MeanPositions());
   for (const auto& [path, value] : net.hyperparameters())
     net.set_hyperparameter(path, clone(value).detach().set_requires_grad());
   const auto by = limit(net).with_landmarks(draw({4, 6, 20}, 3));

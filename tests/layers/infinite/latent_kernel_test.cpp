@@ -71,9 +71,9 @@ TEST(LatentKernel, IsThatOfFiniteHeads) {
     for (const bool masked : {false, true}) {
       const Inputs x = sequences(masked);
       const MultiHeadAttention a = attention(zeta);
-      expect_same(Sequential(a, MeanPool()), {.heads = 3}, x);
+      expect_same(Sequential(a, MeanPositions()), {.heads = 3}, x);
       expect_same(Sequential(a, FirstToken(), wide()), {.heads = 2, .key_width = 2}, x);
-      expect_same(Sequential(attention(zeta, true), MeanPool(), wide()),
+      expect_same(Sequential(attention(zeta, true), MeanPositions(), wide()),
                   {.heads = 2, .value_width = 3}, x);
     }
   expect_same(Sequential(attention(Weighting::softmax), Flatten()), {.heads = 2}, sequences(false));
@@ -83,15 +83,16 @@ TEST(LatentKernel, IsThatOfFiniteHeads) {
 TEST(LatentKernel, GoesThroughAnyModel) {
   const Inputs x = sequences(false);
   const MultiHeadAttention a = attention(Weighting::softmax);
-  expect_same(Sequential(wide(), Activation(Nonlinearity::relu), a, MeanPool()), {.heads = 2}, x);
-  expect_same(Sequential(a, MeanPool(), wide(), Activation(Nonlinearity::relu), wide()),
+  expect_same(Sequential(wide(), Activation(Nonlinearity::relu), a, MeanPositions()), {.heads = 2},
+              x);
+  expect_same(Sequential(a, MeanPositions(), wide(), Activation(Nonlinearity::relu), wide()),
               {.heads = 2}, x);
-  expect_same(Sequential(a, a, MeanPool()), {.heads = 2}, x);
+  expect_same(Sequential(a, a, MeanPositions()), {.heads = 2}, x);
 }
 
 // Heads come one after the other in a row: the same head twice is one head.
 TEST(LatentKernel, CutsARowIntoHeads) {
-  const Sequential net(attention(Weighting::softmax), MeanPool());
+  const Sequential net(attention(Weighting::softmax), MeanPositions());
   const Inputs x = sequences(false);
   const LatentKernel one = latent_kernel(finite_heads(net, {.heads = 1, .value_width = 2}), x);
   const LatentKernel two = latent_kernel(finite_heads(net, {.heads = 2, .value_width = 2}), x);
@@ -104,7 +105,7 @@ TEST(LatentKernel, RefusesWhatHasNone) {
   const Inputs x = sequences(false);
   test::expect_error([&] { latent_kernel(finite_heads(attention(Weighting::softmax)), x); },
                      "ends with positions");
-  test::expect_error([&] { latent_kernel(finite_heads(Sequential(wide(), MeanPool())), x); },
+  test::expect_error([&] { latent_kernel(finite_heads(Sequential(wide(), MeanPositions())), x); },
                      "no attention layer with random logits");
   test::expect_error([] { infinite::row_of_latents({}); }, "there are no latents");
   test::expect_error(

@@ -120,7 +120,7 @@ TEST(EmbeddingLimit, PaddingIsZero) {
   const infinite::NetworkFactory make = [](Generator& rng) {
     return std::make_unique<Sequential>(
         Embedding({.count = 5, .dim = 96, .padding_index = 0, .parameterization = ntk}, rng),
-        dense(96, 96, rng), Activation(Nonlinearity::relu), MeanPool(), dense(96, 64, rng));
+        dense(96, 96, rng), Activation(Nonlinearity::relu), MeanPositions(), dense(96, 64, rng));
   };
   test::expect_sharp_limit(make, padded(data.indices[0]), padded(data.indices[1]));
   test::expect_sharp_limit(every_position, padded(data.indices[0]), padded(data.indices[1]));
@@ -194,7 +194,7 @@ TEST(LayerNormLimit, OfDataTellsWhereItsMeansLeaveNoDigits) {
   const Tensor mask = tensor({1, 0, 1, 1, 0, 1}, {3, 2}, boolean);
   const Tensor far = where(unsqueeze(mask, -1), x, scalar(1e9, f64));
   const auto pooled = [&](const Tensor& values) {
-    return limit(Sequential(norm, MeanPool()))(Inputs(values, mask)).nngp;
+    return limit(Sequential(norm, MeanPositions()))(Inputs(values, mask)).nngp;
   };
   EXPECT_TRUE(all_close(pooled(far), pooled(x), 1e-12, 1e-12));
 }
@@ -214,7 +214,7 @@ TEST(RMSNormLimit, NormalizesPowers) {
     return [affine](Generator& rng) {
       constexpr std::int64_t width = 384;
       return std::make_unique<Sequential>(dense(4, width, rng), Activation(Nonlinearity::relu),
-                                          RMSNorm({.dim = width, .eps = 0.1, .affine = affine}),
+                                          RmsNorm({.dim = width, .eps = 0.1, .affine = affine}),
                                           dense(width, 64, rng));
     };
   };
@@ -227,7 +227,7 @@ TEST(RMSNormLimit, NormalizesPowers) {
 TEST(RMSNormLimit, BeforeALayerNormChangesNothing) {
   Generator rng(1);
   const auto norm = [] { return LayerNorm({.dim = 8, .eps = 0, .affine = false}); };
-  const auto power = [] { return RMSNorm({.dim = 8, .eps = 0, .affine = false}); };
+  const auto power = [] { return RmsNorm({.dim = 8, .eps = 0, .affine = false}); };
   const Tensor x = Data().tokens[0];
   const Sequential plain(dense(4, 8, rng), norm()), both(dense(4, 8, rng), power(), norm());
   EXPECT_TRUE(all_close(limit(both)(x).nngp, limit(plain)(x).nngp, 1e-12, 1e-12));
@@ -267,7 +267,7 @@ TEST(DropoutLimit, OfTrainingMode) {
   const Tensor x = Data().tokens[0];
   const auto make = [](Generator& rng) {
     Sequential net(dense(4, 96, rng), Activation(Nonlinearity::relu), Dropout(0.4, rng),
-                   dense(96, 96, rng), Activation(Nonlinearity::relu), MeanPool(),
+                   dense(96, 96, rng), Activation(Nonlinearity::relu), MeanPositions(),
                    Dropout(0.2, rng), dense(96, 64, rng));
     return net;
   };
@@ -291,7 +291,7 @@ TEST(DropoutLimit, OfTrainingMode) {
   const infinite::Kernel still = limit(net)(x);
   EXPECT_GT(test::largest_z(still.nngp, estimate.nngp, estimate.nngp_se), 4);
   const Sequential without(dense(4, 8, rng), Activation(Nonlinearity::relu), dense(8, 8, rng),
-                           Activation(Nonlinearity::relu), MeanPool(), dense(8, 4, rng));
+                           Activation(Nonlinearity::relu), MeanPositions(), dense(8, 4, rng));
   EXPECT_TRUE(all_equal(still.nngp, limit(without)(x).nngp));
 }
 
@@ -313,8 +313,8 @@ TEST(ActivationLimit, NeedsGaussianInputs) {
   refused(Sequential(dense(4, 8, rng), LayerNorm({.dim = 8}), relu));
   refused(Sequential(dense(4, 8, rng), Flatten(), relu));
   refused(Sequential(dense(4, 8, rng), Dropout(0.1, rng), relu));
-  refused(Sequential(Concatenate({4, 8}, Identity(), dense(4, 8, rng)), relu));
-  refused(Sequential(Product(dense(4, 8, rng), dense(4, 8, rng)), relu));
+  refused(Sequential(ConcatenateBranches({4, 8}, Identity(), dense(4, 8, rng)), relu));
+  refused(Sequential(MultiplyBranches(dense(4, 8, rng), dense(4, 8, rng)), relu));
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST(Limit, TellsWhichLayerOverflows) {
 
 TEST(Limit, RefusesWhatIsNoNumberUnlessItIsMasked) {
   Generator rng(1);
-  const Sequential net(Linear({.in = 3, .out = 8}, rng), MeanPool());
+  const Sequential net(Linear({.in = 3, .out = 8}, rng), MeanPositions());
   const Tensor x = normal({2, 4, 3}, rng, 0, 1, f64);
   Tensor spoiled = clone(x);
   fill_(at(spoiled, {1, 2}), NAN);
@@ -136,10 +136,10 @@ TEST(Limit, GivesALayerWhatItNeeds) {
   limit(Sequential(own, all, own, Flatten()))(x);
   EXPECT_EQ(seen, (std::vector{Entries::full, Entries::full, Entries::diagonal}));
   seen.clear();
-  limit(Sequential(own, MeanPool()))(x);
+  limit(Sequential(own, MeanPositions()))(x);
   EXPECT_EQ(seen, (std::vector{Entries::full}));
   const auto narrow = infinite::input_kernel(x, {.entries = Entries::diagonal});
-  test::expect_error([&] { limit(MeanPool())(narrow); }, "needs all pairs of positions");
+  test::expect_error([&] { limit(MeanPositions())(narrow); }, "needs all pairs of positions");
   const Doing wrong([](const KernelNode& k) { return unchanged(k, Needs::diagonal); });
   test::expect_error([&] { limit(wrong)(x); }, "only one that ends them");
 }
@@ -182,8 +182,8 @@ TEST(Limit, OfALayerThatMapsAsOftenAsItLikes) {
       expect_equal(Sequential(dense(3), Doing(odd), dense(8), relu, dense(8)),
                    Sequential(dense(3), dense(8), relu, dense(8)), x);
       expect_equal(
-          Sequential(dense(3), attention, MeanPool(), Doing(odd), dense(8), relu, dense(8)),
-          Sequential(dense(3), attention, MeanPool(), dense(8), relu, dense(8)), tokens);
+          Sequential(dense(3), attention, MeanPositions(), Doing(odd), dense(8), relu, dense(8)),
+          Sequential(dense(3), attention, MeanPositions(), dense(8), relu, dense(8)), tokens);
     }
 }
 
@@ -195,8 +195,8 @@ TEST(Limit, PassesOverStepsThatNothingNeeds) {
     attention(k);
     return k;
   });
-  const Sequential net(dense(3), dropped, MeanPool(), dense(8)),
-      plain(dense(3), MeanPool(), dense(8));
+  const Sequential net(dense(3), dropped, MeanPositions(), dense(8)),
+      plain(dense(3), MeanPositions(), dense(8));
   const Tensor x = normal({4, 5, 3}, rng, 0, 1, f64);
   EXPECT_FALSE(limit(net).draws());
   EXPECT_TRUE(all_equal(limit(net)(x).ntk, limit(plain)(x).ntk));
@@ -239,7 +239,7 @@ TEST(Limit, RunsEachBranchOnce) {
   Sequential net(counting);
   for (int i = 0; i < 12; ++i) {
     Sequential outer(Linear({.in = 3, .out = 3}, rng));
-    outer.append(Sum(std::move(net), Linear({.in = 3, .out = 3}, rng)));
+    outer.append(SumBranches(std::move(net), Linear({.in = 3, .out = 3}, rng)));
     net = std::move(outer);
   }
   limit(net)(ones({2, 3}));

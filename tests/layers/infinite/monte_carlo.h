@@ -38,7 +38,7 @@ struct LimitCheck {
 inline void expect_limit(const infinite::NetworkFactory& make, const infinite::Inputs& a,
                          const infinite::Inputs& b, const LimitCheck& check = {}) {
   Generator rng(check.seed);
-  const auto estimate = infinite::monte_carlo_kernel(make, a, b, rng, check.options);
+  const auto estimate = infinite::monte_carlo_kernel(make, a, b, check.options, rng);
   Generator any(7);
   const auto network = make(any);
   network->eval();  // as the networks sampled

@@ -32,7 +32,7 @@ Sequential net_with_remainder(std::int64_t samples = 8, std::int64_t coordinates
   const Activation relu(Nonlinearity::relu);
   return Sequential(dense(4, 8), relu,
                     attention(8, {.samples = samples, .coordinates = coordinates}), relu,
-                    MeanPool(), dense(64, 1));
+                    MeanPositions(), dense(64, 1));
 }
 
 Tensor kernels_of(const infinite::Limit& by, const Inputs& x) {
@@ -137,7 +137,7 @@ TEST(OwnDraws, WithPivotsThatExplainEachOtherHaveTheirLaw) {
   Generator rng(5);
   const Tensor x = normal({5, 4, 4}, rng, 0, 1, f64);
   Sequential net(Linear({.in = 4, .out = 4, .parameterization = test::ntk, .bias_std = 1}, rng),
-                 attention(4, {.samples = 2000}), MeanPool());
+                 attention(4, {.samples = 2000}), MeanPositions());
   const auto by = limit(net).with_pivots(x, 1);
   ASSERT_EQ(by.pivots().at(0).size(), 5u);  // four channels and the bias
   net.set_hyperparameter("layers.0.bias_std", scalar(0, f64));

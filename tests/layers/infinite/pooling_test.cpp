@@ -50,8 +50,8 @@ Tensor mask(std::int64_t n, std::int64_t second) {
 
 TEST(PoolingLimit, MeanOverPositions) {
   const Data data;
-  test::expect_sharp_limit(pooled(MeanPool()), data.sequences[0], data.sequences[1]);
-  test::expect_sharp_limit(pooled(MeanPool()), data.images[0], data.images[1]);
+  test::expect_sharp_limit(pooled(MeanPositions()), data.sequences[0], data.sequences[1]);
+  test::expect_sharp_limit(pooled(MeanPositions()), data.images[0], data.images[1]);
 }
 
 TEST(PoolingLimit, OfTheFirstToken) {
@@ -61,14 +61,14 @@ TEST(PoolingLimit, OfTheFirstToken) {
 
 TEST(PoolingLimit, SumOverPositions) {
   const Data data;
-  test::expect_sharp_limit(pooled(SumPool()), data.sequences[0], data.sequences[1]);
+  test::expect_sharp_limit(pooled(SumPositions()), data.sequences[0], data.sequences[1]);
 }
 
 TEST(PoolingLimit, OverVisiblePositions) {
   const Data data;
   const Inputs a(data.sequences[0], mask(4, 1)), b(data.sequences[1], mask(4, 3));
-  test::expect_sharp_limit(pooled(MeanPool()), a, b);
-  test::expect_sharp_limit(pooled(SumPool()), a, b);
+  test::expect_sharp_limit(pooled(MeanPositions()), a, b);
+  test::expect_sharp_limit(pooled(SumPositions()), a, b);
   test::expect_sharp_limit(pooled(Flatten(), 4), a, b);
   test::expect_sharp_limit(
       pooled(AveragePool({.window = {3}, .stride = {1}, .padding = Padding::same})), a, b);

@@ -185,7 +185,7 @@ TEST(SinusoidalLimit, OfNetworks) {
       constexpr std::int64_t wide = 256;
       auto net = std::make_unique<Sequential>(dense(4, wide, rng), SinusoidalPositions());
       if (kind == 1) net->append(Residual(0.3, dense(wide, wide, rng)));
-      if (kind == 2) net->append(Sum(dense(wide, wide, rng), Identity()));
+      if (kind == 2) net->append(SumBranches(dense(wide, wide, rng), Identity()));
       net->append(LayerNorm({.dim = wide}));
       net->append(dense(wide, 16, rng));
       return net;

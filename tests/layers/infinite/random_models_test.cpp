@@ -46,11 +46,11 @@ class Models {
   Owned<Layer> pooling() {
     switch (below(4)) {
       case 0:
-        return MeanPool();
+        return MeanPositions();
       case 1:
         return FirstToken();
       case 2:
-        return SumPool();
+        return SumPositions();
       default:
         return Sequential(Flatten(), dense(channels * tokens));
     }
@@ -95,20 +95,20 @@ class Models {
       case 4:
         return LayerNorm({.dim = channels, .affine = flip()});
       case 5:
-        return RMSNorm({.dim = channels});
+        return RmsNorm({.dim = channels});
       case 6:
         return Dropout(0.2, rng_);
       case 7:
       case 8:
         return attention();
       case 9: {
-        Sum sum;
+        SumBranches sum;
         sum.append(Identity());
         sum.append(branch(depth));
         return sum;
       }
       case 10: {
-        Product product;
+        MultiplyBranches product;
         product.append(branch(depth));
         product.append(branch(depth));
         return product;

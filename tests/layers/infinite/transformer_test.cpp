@@ -19,7 +19,7 @@ infinite::NetworkFactory transformer(NormPlacement norm) {
                                               .heads = 8,
                                               .hidden = 128,
                                               .dropout = 0,
-                                              .norm = norm,
+                                              .norm_placement = norm,
                                               .activation = Nonlinearity::relu},
                                     .layers = 1},
                                    rng));
@@ -64,7 +64,7 @@ infinite::NetworkFactory on_data(NormPlacement norm) {
   return [norm](Generator& rng) {
     auto net = std::make_unique<TransformerEncoder>(
         TransformerEncoderOptions{
-            .layer = {.dim = 128, .heads = 8, .hidden = 128, .dropout = 0, .norm = norm},
+            .layer = {.dim = 128, .heads = 8, .hidden = 128, .dropout = 0, .norm_placement = norm},
             .layers = 2},
         rng);
     net->eval();
@@ -92,7 +92,8 @@ Tensor padding_of(const infinite::Inputs& x) {
 TEST(TransformerLimit, OfDataIsOneInAllWaysOfAsking) {
   for (const auto norm : {NormPlacement::pre, NormPlacement::post}) {
     Generator rng(1);
-    TransformerEncoder encoder({.layer = {.dim = 8, .heads = 2, .norm = norm}, .layers = 2}, rng);
+    TransformerEncoder encoder(
+        {.layer = {.dim = 8, .heads = 2, .norm_placement = norm}, .layers = 2}, rng);
     encoder.eval();
     const infinite::Limit of = infinite::limit(encoder);
     infinite::Inputs x = with_means(5, 2, 8);
@@ -151,11 +152,11 @@ infinite::NetworkFactory default_encoder(std::int64_t heads, NormPlacement norm)
         Embedding({.count = 6, .dim = width}, rng), SinusoidalPositions(),
         TransformerEncoder({.layer = {.dim = width,
                                       .heads = heads,
-                                      .norm = norm,
+                                      .norm_placement = norm,
                                       .attention = {.limit_draws = {.samples = 1024}}},
                             .layers = 2},
                            rng),
-        MeanPool(), Linear({.in = width, .out = 32}, rng));
+        MeanPositions(), Linear({.in = width, .out = 32}, rng));
     net->eval();
     return net;
   };
@@ -170,7 +171,7 @@ Deviation deviation(std::int64_t heads, NormPlacement norm, const infinite::Inpu
   const auto make = default_encoder(heads, norm);
   Generator rng(11), any(5);
   const auto networks =
-      infinite::monte_carlo_kernel(make, x, x, rng, {.draws = 1000, .kernel = {.channels = 1}});
+      infinite::monte_carlo_kernel(make, x, x, {.draws = 1000, .kernel = {.channels = 1}}, rng);
   const auto network = make(any);
   const infinite::Gram k = infinite::gram(infinite::limit(*network), x, x, {.replicates = 4});
   const auto in_diagonals = [](const Tensor& y, const Tensor& of) {
@@ -260,8 +261,8 @@ TEST(AttentionBiases, AddClosedTermsToTheTangentKernel) {
     // Networks of one seed have the same weights, with and without.
     const auto networks = [&](bool has_biases) {
       Generator rng(3);
-      return infinite::sample_kernels(make(form, has_biases), x.a, x.b, rng,
-                                      {.draws = 100, .kernel = {.channels = 1}});
+      return infinite::sample_kernels(make(form, has_biases), x.a, x.b,
+                                      {.draws = 100, .kernel = {.channels = 1}}, rng);
     };
     const auto without = networks(false), all = networks(true);
     RunningMoments added;

@@ -12,7 +12,7 @@ namespace {
 
 /// N(mean, covariance) as a belief.
 Belief normal_belief(const Tensor& mean, const Tensor& covariance) {
-  return belief_of(Prediction{unsqueeze(mean, 1), covariance});
+  return belief_of(GpPrediction{unsqueeze(mean, 1), covariance});
 }
 
 double phi(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
@@ -92,7 +92,7 @@ TEST(Belief, RefusesWhatDoesNotFit) {
   test::expect_error([&] { score_belief(one, one, 0); }, "the noise is 0");
   test::expect_error([] { belief_of_draws(ones({1, 2}, f64)); }, "[S ≥ 2, M], got [1, 2]");
   test::expect_error([] { belief_of_draws(full({2, 2}, NAN, f64)); }, "finite");
-  test::expect_error([] { belief_of(Prediction{ones({1, 1}, f64), {}}); }, "has no covariance");
+  test::expect_error([] { belief_of(GpPrediction{ones({1, 1}, f64), {}}); }, "has no covariance");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ struct LinearTask {
                       .targets = draws({5}, 2),
                       .noise = 0.2};
   Tensor kernel = matmul(phi, transpose(phi));
-  Prediction exact = [this] {
+  GpPrediction exact = [this] {
     const Slice train{.stop = 5}, test{.start = 5};
     const Tensor rows = slice(kernel, 0, test);
     const GaussianProcess gp(slice(slice(kernel, 0, train), 1, train), task.targets,
@@ -156,7 +156,7 @@ TEST(RegressionTask, OfWideHeadsIsThatLayer) {
   const Tensor row =
       flatten(concat({flatten(layer.query_key, 1, -1), flatten(layer.value_output, 1, -1)}, 1));
   const Tensor f = task.functions(stack({row, 2.0 * row}, 0).detach(), 6);
-  EXPECT_TRUE(all_close(select(f, 0, 0), flatten(mean_pool(layer(x))).detach(), 1e-12, 1e-14));
+  EXPECT_TRUE(all_close(select(f, 0, 0), flatten(mean_positions(layer(x))).detach(), 1e-12, 1e-14));
   EXPECT_TRUE(all_equal(task.functions(reshape(row.detach(), {1, 24}), 4),
                         slice(task.functions(reshape(row.detach(), {1, 24}), 6), 1, {.stop = 4})));
 }
@@ -168,14 +168,14 @@ TEST(RegressionTask, OfANetworkHasItsGradient) {
                                      .bias = false,
                                      .prior = {.parameterization = Parameterization::ntk}},
                                     rng),
-                 MeanPool(),
+                 MeanPositions(),
                  Linear({.in = 2, .out = 1, .parameterization = Parameterization::ntk}, rng));
   net.to(f64);
   const RegressionTask task = network_task(net, draws({5, 3, 2}, 9), draws({3}, 10), 0.1);
   EXPECT_TRUE(gradcheck([&](const std::vector<Tensor>& in) { return task.functions(in[0], 5); },
                         {parameter(draws({3, task.dim}, 11))}));
   const Tensor theta = draws({2, task.dim}, 12);
-  const Score score = log_posterior(task).score(theta);
+  const DensityScore score = log_posterior(task).score(theta);
   const Tensor f = task.functions(theta, 3);
   test::expect_near(score.value,
                     -0.5 * sum(square(theta), 1) - sum(square(f - task.targets), 1) / 0.2, 1e-10);

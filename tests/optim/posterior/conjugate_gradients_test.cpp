@@ -164,7 +164,7 @@ class CgSolverTest : public testing::Test {
   }
   static constexpr double noise = 0.05;
   Problem p_{200, 30, 3};
-  Prediction exact_ =
+  GpPrediction exact_ =
       GaussianProcess(p_.train, p_.targets, {.noise = noise}).predict(p_.cross, p_.test);
   Tensor own_ = clone(diagonal(p_.test));
 };
@@ -174,7 +174,7 @@ TEST_F(CgSolverTest, MeansAloneAreWithinWhatTheWeightsLeave) {
   for (const std::int64_t rank : {0, 5, 40})
     for (const double tolerance : {0.3, 1e-2, 1e-4, 1e-8}) {
       const GaussianProcess gp = process(tolerance, rank);
-      const Prediction y = gp.predict(p_.cross);
+      const GpPrediction y = gp.predict(p_.cross);
       EXPECT_FALSE(y.covariance.defined());
       EXPECT_FALSE(y.mean_error.defined());
       const Tensor bound = sqrt(unsqueeze(own_, 1) * gp.weights().unknown);
@@ -190,7 +190,7 @@ TEST_F(CgSolverTest, VariancesAndCorrectedMeansAreWithinTheirBounds) {
   for (const std::int64_t rank : {0, 5, 40})
     for (const double tolerance : {0.3, 1e-2, 1e-4}) {
       const GaussianProcess gp = process(tolerance, rank);
-      const Prediction y = gp.predict(p_.cross, own_);
+      const GpPrediction y = gp.predict(p_.cross, own_);
       share(y.mean, exact_.mean, y.mean_error);
       EXPECT_GT(share(y.covariance, exact_.variance(), y.covariance_error), 1e-3);
       EXPECT_LT(amax(y.mean_error).item(), 0.2 * std::sqrt(amax(gp.weights().unknown).item()))
@@ -199,7 +199,7 @@ TEST_F(CgSolverTest, VariancesAndCorrectedMeansAreWithinTheirBounds) {
 }
 
 TEST_F(CgSolverTest, CovariancesAreWithinTheirBounds) {
-  const Prediction y = process(1e-4, 5).predict(p_.cross, p_.test);
+  const GpPrediction y = process(1e-4, 5).predict(p_.cross, p_.test);
   EXPECT_GT(share(y.covariance, exact_.covariance, y.covariance_error), 1e-3);
   expect_near(y.covariance, transpose(y.covariance), 0);
 }
@@ -214,14 +214,14 @@ TEST_F(CgSolverTest, TakesAKernelFromTheDisk) {
                own = infinite::gram_diagonal(limit, z, {.get = infinite::Get::nngp}).nngp;
   const auto stored =
       infinite::store_gram(limit, x, folder / "k", {.get = infinite::Get::nngp, .tile = 128});
-  const Prediction exact = GaussianProcess(k, y, {.noise = 0.1}).predict(cross, own);
+  const GpPrediction exact = GaussianProcess(k, y, {.noise = 0.1}).predict(cross, own);
   std::vector<Tensor> results;
   for (const int threads : {1, 2}) {
     set_num_threads(threads);
     const CgSolver solver(kernel_map(stored), {.noise = 0.1},
                           {.rank = 30, .tolerance = 1e-12, .test_tolerance = 1e-8});
     EXPECT_EQ(solver.rank(), 30);
-    const Prediction predicted = GaussianProcess(solver, y).predict(cross, own);
+    const GpPrediction predicted = GaussianProcess(solver, y).predict(cross, own);
     expect_near(predicted.mean, exact.mean, 1e-10);
     expect_near(predicted.covariance, exact.covariance, 1e-10);
     results.push_back(concat({predicted.mean, unsqueeze(predicted.covariance, 1)}, 1));

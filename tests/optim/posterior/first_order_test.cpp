@@ -47,7 +47,7 @@ TEST(FirstOrder, IsTheExactIntegralOverOneHead) {
 
 TEST(FirstOrder, EndsAtTheGaussianProcess) {
   const FirstOrder first = of_draws(10);
-  const Prediction limit = first.predict(std::numeric_limits<double>::infinity());
+  const GpPrediction limit = first.predict(std::numeric_limits<double>::infinity());
   test::expect_near(limit.mean, tensor({-1.23963930917, 0.785612059552}, {2, 1}, f64), 1e-9);
   test::expect_near(
       limit.covariance,
@@ -56,7 +56,7 @@ TEST(FirstOrder, EndsAtTheGaussianProcess) {
   EXPECT_NEAR(first.log_marginal_likelihood(std::numeric_limits<double>::infinity()), -3.190529832,
               1e-8);
   const FirstOrderCoefficients c = first.coefficients();
-  const Prediction eight = first.predict(8);
+  const GpPrediction eight = first.predict(8);
   test::expect_near(eight.mean, limit.mean + c.mean / 8, 1e-13);
   test::expect_near(diagonal(eight.covariance),
                     diagonal(limit.covariance + (c.within + select(c.between, 0, 0)) / 8), 1e-13);

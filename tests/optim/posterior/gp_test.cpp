@@ -23,7 +23,7 @@ const double log_2pi = std::log(2 * std::numbers::pi);
 // K = 2, σ² = ½, y = 3, k* = 1, k** = 4:  mean 3/2.5, variance 4 − 1/2.5.
 TEST(GaussianProcess, OnePointByHand) {
   const GaussianProcess gp(tensor({2}, {1, 1}, f64), tensor({3}, f64), {.noise = 0.5, .jitter = 0});
-  const Prediction p = gp.predict(tensor({1}, {1, 1}, f64), tensor({4}, {1, 1}, f64));
+  const GpPrediction p = gp.predict(tensor({1}, {1, 1}, f64), tensor({4}, {1, 1}, f64));
   EXPECT_NEAR(p.mean.item(), 1.2, 1e-15);
   EXPECT_NEAR(p.covariance.item(), 3.6, 1e-15);
   EXPECT_NEAR(gp.log_marginal_likelihood(), -0.5 * (9 / 2.5 + std::log(2.5) + log_2pi), 1e-15);
@@ -38,7 +38,7 @@ TEST(GaussianProcess, OnePointByHand) {
 TEST(GaussianProcess, TwoPointsByHand) {
   const GaussianProcess gp(tensor({2, 1, 1, 2}, {2, 2}, f64), tensor({1, 0}, f64), {.jitter = 0});
   const Tensor cross = tensor({1, 1, 0, 1.5}, {2, 2}, f64);
-  const Prediction p = gp.predict(cross, tensor({3, 0.5, 0.5, 2}, {2, 2}, f64));
+  const GpPrediction p = gp.predict(cross, tensor({3, 0.5, 0.5, 2}, {2, 2}, f64));
   expect_near(p.mean, tensor({1.0 / 3, -0.5}, {2, 1}, f64), 1e-15);
   // (1, 1)·K⁻¹ = (1, 1)/3;  (0, 1.5)·K⁻¹ = (−0.5, 1)
   expect_near(p.covariance, tensor({3 - 2.0 / 3, 0, 0, 0.5}, {2, 2}, f64), 1e-15);
@@ -63,7 +63,7 @@ TEST(GaussianProcess, AgreesWithTheExplicitInverse) {
   const double noise = 0.01;
   const auto [inverse, log_determinant] = test::invert(p.train + eye(14, f64) * noise);
   const GaussianProcess gp(p.train, p.targets, {.noise = noise, .jitter = 0});
-  const Prediction posterior = gp.predict(p.cross, p.test);
+  const GpPrediction posterior = gp.predict(p.cross, p.test);
   expect_near(posterior.mean, matmul(matmul(p.cross, inverse), p.targets), 1e-11);
   expect_near(posterior.covariance, p.test - matmul(matmul(p.cross, inverse), transpose(p.cross)),
               1e-12);
@@ -84,7 +84,7 @@ TEST(GaussianProcess, LeaveOneOutIsEveryRefit) {
     const GaussianProcess others(test::without(p.train, i, true),
                                  test::without(p.targets, i, false), options);
     const Tensor cross = test::without(select(p.train, 0, i), i, false);
-    const Prediction refit = others.predict(unsqueeze(cross, 0), ones({1}, f64));
+    const GpPrediction refit = others.predict(unsqueeze(cross, 0), ones({1}, f64));
     const double variance = refit.covariance.item() + options.noise;
     EXPECT_NEAR(at(loo.variance, {i}).item(), variance, 1e-12);
     expect_near(unsqueeze(select(loo.mean, 0, i), 0), refit.mean, 1e-11);
@@ -107,7 +107,7 @@ TEST(GaussianProcess, LikelihoodIsTheProductOfItsPredictions) {
     if (i > 0) {
       const Slice before{.stop = i};
       const GaussianProcess gp(at(p.train, {before, before}), slice(p.targets, 0, before), options);
-      const Prediction next =
+      const GpPrediction next =
           gp.predict(at(p.train, {Slice{.start = i, .stop = i + 1}, before}), ones({1}, f64));
       mean = next.mean.item();
       variance = next.covariance.item() + options.noise;
@@ -122,7 +122,7 @@ TEST(GaussianProcess, InterpolatesWithoutNoise) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Problem p(5, 1, 2, seed);
     const GaussianProcess gp(p.train, p.targets, {.jitter = 0});
-    const Prediction posterior = gp.predict(p.train, p.train);
+    const GpPrediction posterior = gp.predict(p.train, p.train);
     expect_near(posterior.mean, p.targets, 1e-8);
     expect_near(posterior.covariance, zeros({5, 5}, f64), 1e-11);
     EXPECT_GE(amin(diagonal(posterior.covariance)).item(), 0);  // where rounding goes below
@@ -144,7 +144,7 @@ TEST(GaussianProcess, CovariancesAreSymmetricAndVariancesNotNegative) {
 TEST(GaussianProcess, DuplicatesAndZerosGiveNoNaN) {
   // Two equal inputs with targets 1 and 2: their mean is predicted.
   const GaussianProcess twins(ones({2, 2}, f64), tensor({1, 2}, f64));
-  const Prediction p = twins.predict(ones({1, 2}, f64), ones({1}, f64));
+  const GpPrediction p = twins.predict(ones({1, 2}, f64), ones({1}, f64));
   EXPECT_NEAR(p.mean.item(), 1.5, 1e-7);
   EXPECT_GE(p.covariance.item(), 0);
   EXPECT_TRUE(std::isfinite(twins.log_marginal_likelihood()));
@@ -158,7 +158,7 @@ TEST(GaussianProcess, NothingToPredictIsNoError) {
   const GaussianProcess gp(eye(2, f64), ones({2, 3}, f64));
   EXPECT_TRUE((gp.predict(zeros({0, 2}, f64)).mean.shape() == Shape{0, 3}));
   EXPECT_TRUE((gp.predict(zeros({0, 2}, f64), zeros({0}, f64)).covariance.shape() == Shape{0}));
-  const Prediction p = gp.predict(zeros({0, 2}, f64), zeros({0, 0}, f64));
+  const GpPrediction p = gp.predict(zeros({0, 2}, f64), zeros({0, 0}, f64));
   EXPECT_TRUE((p.covariance.shape() == Shape{0, 0}));
 }
 
@@ -180,7 +180,7 @@ TEST(GaussianProcess, SameBitsAtAnyNumberOfThreads) {
   const auto run = [&](int n) {
     set_num_threads(n);
     const GaussianProcess gp(p.train, p.targets, {.noise = 0.1});
-    const Prediction posterior = gp.predict(p.cross, p.test);
+    const GpPrediction posterior = gp.predict(p.cross, p.test);
     auto all = posterior.mean.to_vector();
     for (const Tensor& x : {posterior.covariance, gp.leave_one_out().mean})
       for (const double v : x.to_vector()) all.push_back(v);
@@ -194,7 +194,7 @@ TEST(GaussianProcess, SameBitsAtAnyNumberOfThreads) {
 TEST(GaussianProcess, SinglePrecisionIsTakenAndComputedInDouble) {
   const Problem p(5, 2, 1);
   const GaussianProcess gp(cast(p.train, f32), cast(p.targets, f32), {.noise = 0.1});
-  const Prediction single = gp.predict(cast(p.cross, f32), cast(p.test, f32));
+  const GpPrediction single = gp.predict(cast(p.cross, f32), cast(p.test, f32));
   EXPECT_EQ(single.mean.dtype(), f64);
   expect_near(single.mean,
               GaussianProcess(p.train, p.targets, {.noise = 0.1}).predict(p.cross).mean, 1e-5);

@@ -167,7 +167,7 @@ TEST(GradientFlow, EnsembleIsTheTrainingOfEveryInitialNetwork) {
   // Column by column: 9 outputs, trained towards 0, with the rate of one.
   const GradientFlow each(p.train, zeros({5, 9}, f64), {.learning_rate = 9});
   for (const double t : {0.0, 2.0, 50.0, infinite_time}) {
-    const Prediction ensemble = flow.ensemble(t, p.cross, nngp);
+    const GpPrediction ensemble = flow.ensemble(t, p.cross, nngp);
     const Tensor trained = each.test(t, p.cross, {b_train, b_test});  // [3, 9]
     expect_near(ensemble.mean, flow.test(t, p.cross), 1e-12);
     expect_near(ensemble.covariance, matmul(trained, transpose(trained)), 1e-9);
@@ -175,7 +175,7 @@ TEST(GradientFlow, EnsembleIsTheTrainingOfEveryInitialNetwork) {
     expect_near(flow.ensemble(t, p.cross, variances).covariance, diagonal(ensemble.covariance),
                 1e-9);
     // The training inputs as test inputs.
-    const Prediction train = flow.ensemble(t, p.train, {nngp.train, nngp.train, nngp.train});
+    const GpPrediction train = flow.ensemble(t, p.train, {nngp.train, nngp.train, nngp.train});
     const Tensor after = each.train(t, b_train);
     expect_near(train.mean, flow.train(t), 1e-6);
     expect_near(train.covariance, matmul(after, transpose(after)), 1e-6);
@@ -186,9 +186,9 @@ TEST(GradientFlow, EnsembleIsTheTrainingOfEveryInitialNetwork) {
 // is Bayes' posterior.
 TEST(GradientFlow, LastLayerTrainingIsBayesian) {
   const Problem p(6, 4, 2);
-  const Prediction flow =
+  const GpPrediction flow =
       GradientFlow(p.train, p.targets).ensemble(infinite_time, p.cross, {p.train, p.cross, p.test});
-  const Prediction bayes = GaussianProcess(p.train, p.targets).predict(p.cross, p.test);
+  const GpPrediction bayes = GaussianProcess(p.train, p.targets).predict(p.cross, p.test);
   expect_near(flow.mean, bayes.mean, 1e-9);
   expect_near(flow.covariance, bayes.covariance, 1e-7);  // the jitter: once here, as noise there
 }

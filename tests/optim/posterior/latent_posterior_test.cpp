@@ -99,7 +99,7 @@ TEST(LatentPosterior, WithoutLatentsIsTheGaussianProcess) {
   const LatentPosterior sampled = sample_posterior(
       constant(joint), 8, p.targets, {.noise = 0.1, .smc = {.particles = 4}, .replicates = 2}, rng);
   const GaussianProcess gp(p.train, p.targets, {.noise = 0.1, .jitter = 0});
-  const Prediction exact = gp.predict(p.cross, p.test);
+  const GpPrediction exact = gp.predict(p.cross, p.test);
   test::expect_near(sampled.mean, exact.mean, 1e-12);
   test::expect_near(sampled.within, exact.covariance, 1e-12);
   test::expect_near(sampled.between, zeros({2, 3, 3}, f64), 1e-12);
@@ -118,7 +118,7 @@ TEST(LatentPosterior, DrawsFunctions) {
   const std::int64_t n = 4000;
   const Tensor f =
       select(draw_functions(constant(joint), 8, p.targets, 0.1, zeros({n, 2}, f64), rng), 2, 0);
-  const Prediction exact =
+  const GpPrediction exact =
       GaussianProcess(p.train, p.targets, {.noise = 0.1, .jitter = 0}).predict(p.cross, p.test);
   const Tensor c = exact.covariance, variances = diagonal(c);
   const Tensor error = mean(f, 0) - select(exact.mean, 1, 0);

@@ -28,7 +28,7 @@ inline Sequential network() {
                                                   .query_key_std = 1.5,
                                                   .value_output_std = 1.2}},
                                        rng),
-                    MeanPool());
+                    MeanPositions());
 }
 
 /// Of infinitely many heads.

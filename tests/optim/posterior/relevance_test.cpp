@@ -27,7 +27,7 @@ Tensor two_heads() {
                                                      .query_key_std = 2,
                                                      .value_output_std = 1.5}},
                                           rng),
-                       MeanPool());
+                       MeanPositions());
   const Tensor x = tensor({0.5, -1.0, 1.2,  0.3,  -0.7, 0.8,  -0.4, 0.9, 0.1, -1.5, 1.0, 1.0,
                            1.5, 0.2,  -0.3, -0.6, 0.4,  -0.2, -1.1, 0.5, 0.6, 0.7,  0.2, -0.9},
                           {4, 3, 2}, f64);

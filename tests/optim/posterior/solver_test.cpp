@@ -25,7 +25,7 @@ class Inverse : public Solver {
   Inverse(const Tensor& kernel, double noise)
       : inverse_(test::invert(kernel + noise * eye(kernel.size(0), f64))) {}
   std::int64_t size() const override { return inverse_.first.size(0); }
-  Solution solve(const Tensor& b) const override { return {matmul(inverse_.first, b)}; }
+  LinearSolution solve(const Tensor& b) const override { return {matmul(inverse_.first, b)}; }
   double log_determinant() const override { return inverse_.second; }
 
  private:
@@ -61,13 +61,13 @@ class SolverTest : public testing::Test {
 
 TEST_F(SolverTest, EveryOneGivesTheSamePosterior) {
   const GaussianProcess dense(kernel_, y_, options_);
-  const Prediction whole = dense.predict(cross_, test_);
+  const GpPrediction whole = dense.predict(cross_, test_);
   const LeaveOneOut left_out = dense.leave_one_out();
   for (const auto& [name, gp] : others()) {
     const testing::ScopedTrace trace(__FILE__, __LINE__, name);
     expect_near(gp.weights().x, dense.weights().x, 1e-9);
-    const Prediction all = gp.predict(cross_, test_),
-                     variances = gp.predict(cross_, clone(diagonal(test_)));
+    const GpPrediction all = gp.predict(cross_, test_),
+                       variances = gp.predict(cross_, clone(diagonal(test_)));
     expect_near(all.mean, whole.mean, 1e-10);
     expect_near(all.covariance, whole.covariance, 1e-10);
     expect_near(variances.mean, whole.mean, 1e-10);
@@ -87,7 +87,7 @@ TEST_F(SolverTest, EveryOneGivesTheSamePosterior) {
 TEST_F(SolverTest, HalfASolveIsHalfOfIt) {
   const DenseFactor dense(kernel_, options_);
   const Tensor half = dense.half_solve(y_);
-  expect_near(squares_of(y_, dense.solve(y_)).value, sum(square(half), 0), 1e-9);
+  expect_near(quadratic_forms(y_, dense.solve(y_)).value, sum(square(half), 0), 1e-9);
   expect_near(store_factor(gram_, folder_ / "half", options_).half_solve(y_), half, 1e-10);
   EXPECT_FALSE(Inverse(kernel_, noise).half_solve(y_).defined());
 }
@@ -104,12 +104,12 @@ class Inexact : public Solver {
   Inexact(const Tensor& kernel, double noise, bool weights, bool tests)
       : a_(kernel + noise * eye(kernel.size(0), f64)), weights_(weights), tests_(tests) {}
   std::int64_t size() const override { return a_.size(0); }
-  Solution solve(const Tensor& b) const override { return solved(b, weights_); }
-  Solution solve_for_squares(const Tensor& b) const override { return solved(b, tests_); }
+  LinearSolution solve(const Tensor& b) const override { return solved(b, weights_); }
+  LinearSolution solve_for_squares(const Tensor& b) const override { return solved(b, tests_); }
   double log_determinant() const override { return 0; }
 
  private:
-  Solution solved(const Tensor& b, bool errs) const {
+  LinearSolution solved(const Tensor& b, bool errs) const {
     const Tensor x = matmul(test::invert(a_).first, b);
     if (!errs) return {x};
     const Tensor near = 0.99 * x, r = b - matmul(a_, near);
@@ -121,12 +121,12 @@ class Inexact : public Solver {
 
 TEST(Solver, MayBeInexactInOneOfItsSolves) {
   const test::Problem p{12, 4, 2};
-  const Prediction exact =
+  const GpPrediction exact =
       GaussianProcess(p.train, p.targets, {.noise = 0.1, .jitter = 0}).predict(p.cross, p.test);
   for (const bool weights : {false, true})
     for (const bool tests : {false, true}) {
-      const Prediction y = GaussianProcess(Inexact(p.train, 0.1, weights, tests), p.targets)
-                               .predict(p.cross, p.test);
+      const GpPrediction y = GaussianProcess(Inexact(p.train, 0.1, weights, tests), p.targets)
+                                 .predict(p.cross, p.test);
       EXPECT_EQ(y.mean_error.defined(), weights && tests);
       EXPECT_EQ(y.covariance_error.defined(), tests);
       expect_near(y.mean, exact.mean, weights && tests ? amax(y.mean_error).item() : 1e-10);
@@ -138,7 +138,7 @@ TEST(Solver, MayBeInexactInOneOfItsSolves) {
 TEST(Solver, MustBeThere) {
   test::expect_error([] { GaussianProcess(std::shared_ptr<const Solver>(), ones({2}, f64)); },
                      "no solver");
-  test::expect_error([] { Prediction{ones({1, 1}, f64)}.variance(); }, "there is no covariance");
+  test::expect_error([] { GpPrediction{ones({1, 1}, f64)}.variance(); }, "there is no covariance");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ Sequential network() {
                                                .query_key_std = 2,
                                                .value_output_std = 1.5}},
                                     rng),
-                 MeanPool());
+                 MeanPositions());
   net.to(f64);
   return net;
 }

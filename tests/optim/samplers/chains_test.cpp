@@ -178,7 +178,7 @@ TEST(ChainDiagnostics, SayNaNWhereThereIsNothingToTell) {
 
 TEST(ChainDiagnostics, RefuseOtherShapes) {
   expect_error([] { split_rhat(ones({5}, f64)); }, "must be [C, S, D] or [C, S]");
-  expect_error([] { split_rhat({}); }, "[split_rhat]");
+  expect_error([] { split_rhat(Tensor()); }, "[split_rhat]");
   expect_error([] { effective_sample_size(ones({0, 5, 2}, f64)); }, "at least one chain");
   expect_error([] { effective_sample_size(ones({2, 5, 0}, f64)); }, "[effective_sample_size]");
   expect_error([] { split_rhat(ones({2, 5}, i64)); }, "[split_rhat]");

@@ -46,7 +46,7 @@ struct Correlated {
   LogDensity density() const {
     return LogDensity::of_scores(mean.count(), [*this](const Tensor& theta) {
       const Tensor x = theta - mean, slope = matmul(x, precision);
-      return Score{-0.5 * sum(x * slope, 1), -slope};
+      return DensityScore{-0.5 * sum(x * slope, 1), -slope};
     });
   }
   Tensor mean, precision;  // [D], [D, D]

@@ -245,7 +245,7 @@ TEST(MmdPValue, IsSmallWhereLawsDiffer) {
   EXPECT_EQ(mmd_p_value(x, normal({60, 2}, rng, 1, 1, f64), 199, rng), 1.0 / 200);
   EXPECT_EQ(mmd_p_value(x, normal({60, 2}, rng, 0, 3, f64), 199, rng), 1.0 / 200);
   // Equal samples: every deal is as large as the observed one.
-  EXPECT_EQ(mmd_p_value(ones({5, 2}), ones({4, 2}), 99, rng, {.h2 = 1}), 1);
+  EXPECT_EQ(mmd_p_value(ones({5, 2}), ones({4, 2}), 99, {.h2 = 1}, rng), 1);
 }
 
 TEST(MmdPValue, RefusesBadInput) {

@@ -98,7 +98,7 @@ TEST(Adaptation, FindsAStepForEachGroup) {
   // Normals of standard deviation 1 and 1000 in groups of two rows: a scale, and so a step, apart.
   const Tensor scale = tensor({1, 1, 1000, 1000}, {4, 1}, f64);
   const LogDensity density = LogDensity::of_scores(3, [&](const Tensor& x) {
-    return Score{-0.5 * sum(square(x / scale), 1), -x / square(scale)};
+    return DensityScore{-0.5 * sum(square(x / scale), 1), -x / square(scale)};
   });
   Adaptation adaptation("hmc", {.groups = 2}, 4, 3);
   const Tensor start = gaussian({4, 3}, 1) * scale;

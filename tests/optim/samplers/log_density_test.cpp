@@ -14,7 +14,7 @@ namespace {
 
 TEST(LogDensity, ScoresEveryRowByItself) {
   const LogDensity p(2, [](const Tensor& x) { return -sum(square(square(x)), 1); });
-  const Score score = p.score(tensor({1, 2, -1, 0.5}, {2, 2}, f32));
+  const DensityScore score = p.score(tensor({1, 2, -1, 0.5}, {2, 2}, f32));
   expect_values(score.value, {-17, -1.0625}, 1e-12);
   expect_values(score.gradient, {-4, -32, 4, -0.5}, 1e-12);
   EXPECT_EQ(score.value.dtype(), f64);
@@ -38,7 +38,7 @@ TEST(LogDensity, OfAModelIsItsPosterior) {
   model.to(f64);
   model.eval();
   const Tensor x = tensor({1, 2, -1, 0}, {2, 2}, f64), t = tensor({1, -1}, {2, 1}, f64);
-  const Target target{.count = 10, .prior_precision = 3, .temperature = 2};
+  const TargetDensity target{.count = 10, .prior_precision = 3, .temperature = 2};
   const LogDensity p = log_posterior(
       model, [&] { return mean(square(model(x) - t)); }, target);
   ASSERT_EQ(p.dim(), 3);

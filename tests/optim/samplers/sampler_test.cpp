@@ -12,7 +12,7 @@
 namespace ladon::test {
 namespace {
 
-constexpr Target target{.count = 20, .prior_precision = 4, .temperature = 1.5};
+constexpr TargetDensity target{.count = 20, .prior_precision = 4, .temperature = 1.5};
 
 struct Case {
   std::string name;
@@ -309,7 +309,7 @@ TEST(Samplers, RefuseBadSettings) {
   expect_error([&] { Sgnht s(x, {.response = 0}, rng); }, "response is 0");
   expect_error(
       [&] { Sgld s(std::vector<ParameterGroup>{{.parameters = x, .weight_decay = 0}}, {}, rng); },
-      "a sampler's prior is in its target (Target::prior_precision)");
+      "a sampler's prior is in its target (TargetDensity::prior_precision)");
   Sgld sgld(x, {}, rng);
   expect_error([&] { sgld.set_temperature(-1); }, "temperature is -1");
   expect_error([&] { sgld.set_temperature(HUGE_VAL); }, "temperature is inf");

@@ -102,7 +102,7 @@ TEST(Samplers, TellWhatTheyDid) {
     EXPECT_EQ(chains.acceptance.size(), 2U);
     EXPECT_GT(chains.step, 0);
     ASSERT_EQ(chains.inverse_mass.shape(), Shape({3}));
-    const Score there = p.score(reshape(chains.draws, {100, 3}));
+    const DensityScore there = p.score(reshape(chains.draws, {100, 3}));
     expect_values(reshape(chains.log_density, {100}), there.value.to_vector(), 1e-12);
   });
 }
@@ -200,7 +200,7 @@ TEST(Samplers, RefuseStartsAndDensitiesThatWillNotDo) {
     const LogDensity flat(1, [](const Tensor& x) { return sum(0.0 * x, 1); });
     refused(flat, zeros({1, 1}), "the density is flat");
     const LogDensity wrong = LogDensity::of_scores(1, [](const Tensor& x) {
-      return Score{zeros({x.size(0)}, f64), full(x.shape(), 1e200, f64)};
+      return DensityScore{zeros({x.size(0)}, f64), full(x.shape(), 1e200, f64)};
     });
     refused(wrong, zeros({1, 1}), "no step is accepted");
     const LogDensity one(2, [](const Tensor& x) { return sum(x); });
@@ -214,7 +214,7 @@ TEST(Samplers, RefuseDensitiesThatMixRows) {
       2, [](const Tensor& x) { return -0.5 * sum(square(x - mean(x, 0, Dims::keep)), 1); });
   const LogDensity wrong_axis(4, [](const Tensor& x) { return -0.5 * sum(square(x), 0); });
   const LogDensity wrong_slope = LogDensity::of_scores(2, [](const Tensor& x) {
-    return Score{-0.5 * sum(square(x), 1), mean(x, 0, Dims::keep) - x};
+    return DensityScore{-0.5 * sum(square(x), 1), mean(x, 0, Dims::keep) - x};
   });
   every([&](const Sampler& sampler) {
     const auto refused = [&](const LogDensity& p, const Tensor& start, const char* fragment) {

@@ -12,7 +12,7 @@
 namespace ladon::test {
 namespace {
 
-constexpr Target target{.count = 50, .prior_precision = 20, .temperature = 2};
+constexpr TargetDensity target{.count = 50, .prior_precision = 20, .temperature = 2};
 constexpr double kappa_loss = 1.5, kappa = kappa_loss + 20.0 / 50, heat = 2.0 / 50;  // T/N
 constexpr std::int64_t chains = 1 << 14;
 

@@ -58,7 +58,7 @@ TEST(Tempering, GoesFromTheBaseToThePosterior) {
     expect_converged(found.chains.draws);
     expect_mean(x, 1.6);
     expect_mean(square(x - 1.6), 0.2);
-    const Score there = likelihood.score(reshape(x, {8 * 2500, 1}));
+    const DensityScore there = likelihood.score(reshape(x, {8 * 2500, 1}));
     const Tensor expected = there.value + base(reshape(x, {8 * 2500, 1}));
     expect_values(reshape(found.chains.log_density, {8 * 2500}), expected.to_vector(), 1e-12);
   }

@@ -15,7 +15,7 @@
 namespace ladon {
 
 /// While one is alive on this thread, layers record here each use of a trained tensor.
-class Trace : private detail::Scoped<Trace*> {
+class ParameterUses : private detail::Scoped<ParameterUses*> {
  public:
   /// y = x·Wᵀ for a trained W:  input [batch, .., in], output [batch, .., out]. Axes between batch
   /// and channels are positions that share W. An input of i64 [batch, .., 1] stands for rows of the
@@ -30,23 +30,22 @@ class Trace : private detail::Scoped<Trace*> {
     std::function<Tensor(const Tensor& delta)> gradient;
   };
 
-  Trace() : Scoped(detail::modes.watchers.trace, this) {}
+  ParameterUses() : Scoped(detail::modes.watchers.uses, this) {}
 
   std::vector<Product> products;
   std::vector<Use> uses;
 
-  /// The innermost trace of this thread, or null.
-  static Trace* active() { return detail::modes.watchers.trace; }
+  /// The innermost one of this thread, or null.
+  static ParameterUses* active() { return detail::modes.watchers.uses; }
+
+  // What layers say of themselves; nothing where none is active.
+
+  /// y = x·Wᵀ + b for trained W and, where `bias_scale` is not zero, y = … + bias_scale·b.
+  static void report_product(const Tensor& x, const Tensor& y, double bias_scale = 0);
+  /// y = w ∘ h + b for trained w and b, one per channel.
+  static void report_affine(const Tensor& h, const Tensor& y);
+  /// Another use of a trained tensor.
+  static void report(const Tensor& y, std::function<Tensor(const Tensor& delta)> gradient);
 };
 
-namespace trace {
-
-/// Reports y = x·Wᵀ + b for trained W and, where `bias_scale` is not zero, y = … + bias_scale·b.
-void product(const Tensor& x, const Tensor& y, double bias_scale = 0);
-/// Reports y = w ∘ h + b for trained w and b, one a channel.
-void affine(const Tensor& h, const Tensor& y);
-/// Reports another use.
-void use(const Tensor& y, std::function<Tensor(const Tensor& delta)> gradient);
-
-}  // namespace trace
 }  // namespace ladon
