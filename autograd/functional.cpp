@@ -28,7 +28,7 @@ Tensor as_leaf(const Tensor& x) {
   return leaf;
 }
 
-/// What a function took from its surroundings: the tensors that `output` depends on and that were
+/// Captured tensors of a function: those that `output` depends on and that were
 /// there before node `first`, parameters and results alike. (A leaf counts as such however young it
 /// is.) Each comes as a stand-in that has the tensor's place in the graph; `known` are left out.
 std::vector<Tensor> captured_by(const Tensor& output, const std::vector<Tensor>& known,

@@ -1,6 +1,6 @@
 #pragma once
 // Gradients, for users: when operations are recorded, and the reverse sweep over what was recorded.
-// Who writes an operation reads record.h.
+// For authors of operations: record.h.
 
 #include <functional>
 #include <initializer_list>

@@ -1,5 +1,5 @@
 #pragma once
-// What one gets for a function that was registered.
+// Handle of a registered hook.
 
 #include <functional>
 #include <memory>

@@ -13,12 +13,12 @@
 
 namespace ladon {
 
-/// What someone other than backward() has written in a gradient's place. It travels with that
+/// Rewritten gradient: written in a gradient's place by another than backward(). It travels with that
 /// gradient, until the gradient is cleared or replaced: to add to it or to write it anew would mix
 /// two things, and is an Error.
 struct Rewrite {
   std::string by = {};  ///< "svgd"; empty: nobody.
-  /// What the step that uses this gradient does once more, after its update and with the rate that
+  /// Action of the step that uses this gradient, once, after its update and with the rate that
   /// it took: a sampler's noise. May be empty.
   std::function<void(double rate)> at_step = {};
   bool prior = false;  ///< Whether it has the gradient of a prior in it.
@@ -44,7 +44,7 @@ class Leaf final : public detail::Node {
 
   /// Marks the present gradient as rewritten. Throws Error if it already is.
   void set_rewrite(Rewrite rewrite);
-  /// Who rewrote it, and how.
+  /// The rewrite of the present gradient: its author and action.
   Rewrite rewrite() const;
   /// For a step that uses the present gradient: marks it as used, and hands out the rewrite's
   /// `at_step`, once.

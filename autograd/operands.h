@@ -1,5 +1,5 @@
 #pragma once
-// What operations check of their operands, and how they bring them to one dtype. Gradients need
+// Checks of operands, and their promotion to one dtype. Gradients need
 // nothing of it: the reverse sweep casts and sums them back (record.h).
 
 #include <cmath>

@@ -84,7 +84,7 @@ std::size_t Profile::row_of(const std::vector<std::string>& module, const char* 
   return place->second;
 }
 
-// What the rules of a gradient record belongs to that gradient.
+// Operations that the rules of a gradient record belong to that gradient.
 void Profile::record(const detail::Node& node, const Tensor& result) {
   if (gradients_ > 0 || node.operation() == std::string_view("leaf")) return;
   const std::vector<std::string> outside;

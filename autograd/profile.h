@@ -1,5 +1,5 @@
 #pragma once
-// Where the time goes: operations by name, inside the modules that called them.
+// Profiler: time of operations by name, inside the modules that called them.
 
 #include <chrono>
 #include <cstddef>
@@ -40,7 +40,7 @@ class Profile {
   Profile& operator=(const Profile&) = delete;
 
   struct Row {
-    /// Who called it: the layer that was called first, as it describes itself, then the names of
+    /// Path of the caller: the layer that was called first, as it describes itself, then the names of
     /// members down to the one that called the operation ({"Pair", "first"}); none outside of layers.
     std::vector<std::string> module;
     std::string operation;

@@ -1,5 +1,5 @@
 #pragma once
-// How an operation is written and recorded.
+// Recording of operations: how one is written.
 //
 // Compute the value with kernels, which know no gradient, and hand it to `record` with the inputs
 // and one rule an input. A rule takes the gradient g of the value y and returns that of its input,
@@ -45,7 +45,7 @@ namespace ladon {
 
 namespace detail {
 
-/// What a node hands its results to: tells which inputs want a gradient, and takes it. A gradient
+/// Receiver of a node's gradients: tells which inputs want one, and takes it. A gradient
 /// of broadcast shape is summed to its input's shape and cast to its dtype here, once for all
 /// operations.
 class GradientSink {
@@ -83,7 +83,7 @@ class Node : public std::enable_shared_from_this<Node> {
   std::int64_t examples() const { return examples_; }
   /// Nodes are numbered as they are made: an input's number is smaller than its user's.
   std::uint64_t number() const { return number_; }
-  /// What register_hook (graph.h) put here, in the order in which it came.
+  /// Hooks of register_hook (graph.h), in the order of their registration.
   using Hooks = std::map<std::uint64_t, std::function<Tensor(const Tensor& gradient)>>;
   const Hooks& hooks() const { return *hooks_; }
   bool has_hooks() const { return hooks_ && !hooks_->empty(); }
@@ -200,7 +200,7 @@ inline constexpr bool is_symmetric<SymmetricRule<Rule>> = true;
 /// t as a tangent of the node's output: in its shape and dtype.
 Tensor as_output(const Node& node, const Tensor& t);
 
-/// What the inputs of an operation have to do with derivatives.
+/// Derivatives that the inputs of an operation ask for.
 struct Origins {
   bool recorded = false;  ///< One of them needs a gradient, and gradients are on.
   Tangents tangents;      ///< Empty if none has one.

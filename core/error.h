@@ -23,7 +23,7 @@ class InternalError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-// What Ladon is written with, kept out of its users' names.
+// Internals, kept out of users' names.
 namespace detail {
 
 /// As `out << part`, but a NaN has no sign.

@@ -77,7 +77,7 @@ void getrs(bool transposed, int n, int k, const T* lu, const int* swaps, T* b) {
     dgetrs_(&t, &n, &k, lu, &n, swaps, b, &n, &info, 1);
 }
 
-// How many of k right sides a task solves for: more share the packing of L, fewer leave work for all
+// Right sides, of k, per task: more share the packing of L, fewer leave work for all
 // threads.
 std::int64_t strip_of(std::int64_t k) { return std::clamp<std::int64_t>(k / 1024 * 64, 64, 256); }
 
@@ -130,7 +130,7 @@ struct Factorization {
   }
 };
 
-// What to tell the caller of a matrix that is not positive definite.
+// Error message for a matrix that is not positive definite.
 template <class T>
 [[noreturn]] void fail_indefinite(const Tensor& a, std::int64_t minor) {
   const std::int64_t n = a.shape()[0];

@@ -12,7 +12,7 @@
 
 namespace ladon::lapack {
 
-/// What cholesky throws of a matrix that is not positive definite.
+/// Error of cholesky for a matrix that is not positive definite.
 class NotPositiveDefinite : public Error {
  public:
   NotPositiveDefinite(const std::string& message, double eigenvalue, double enough)

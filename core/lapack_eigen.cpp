@@ -112,7 +112,7 @@ bool moderate(std::int64_t n, const T* a) {
   return size < far && size > 1 / far;
 }
 
-// What LAPACK's driver does, in three steps, of which all threads share the first and the last. The result
+// The three steps of LAPACK's driver, of which all threads share the first and the last. The result
 // are eigenvectors as rows.
 template <class T>
 int eigen_by_steps(int n, T* a, T* values, Tensor& rows) {

@@ -1,5 +1,5 @@
 #pragma once
-// What lapack.cpp reads: checked, and row-major where it was not. Internal to core/lapack.cpp.
+// Operands of lapack.cpp: checked, and copied to row-major order where they were not. Internal to core/lapack.cpp.
 
 #include <algorithm>
 #include <atomic>
@@ -41,7 +41,7 @@ void check_diagonal(std::string_view operation, std::int64_t n, const T* l) {
                 "] is 0: the matrix is singular");
 }
 
-// What is read of a matrix: all of it, the lower triangle (of a copy the upper one is 0), or all, to be
+// Part of a matrix that is read: all of it, the lower triangle (of a copy the upper one is 0), or all, to be
 // held by its columns.
 enum class Holds { rows, lower, columns };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the machine offers.
+// Properties of the machine.
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 #pragma once
-// How exact large products of f32 are.
+// Precision of large products of f32.
 
 namespace ladon {
 

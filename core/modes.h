@@ -30,7 +30,7 @@ struct Modes {
   bool looking = false;               ///< LookThrough
   const char* sweeping = "";          ///< The operation whose gradient is being computed.
 
-  /// What notes the calls of one thread, which no other may write to. A Profile, whose end need not be
+  /// Watchers of the calls of one thread, which no other may write to. A Profile, whose end need not be
   /// that of a scope, stands in profile.cpp.
   struct Watchers {
     RecordDraws* recorder = nullptr;

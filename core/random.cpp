@@ -25,7 +25,7 @@ constexpr std::uint64_t pair(std::uint32_t low, std::uint32_t high) {
   return low | std::uint64_t{high} << 32;
 }
 
-// How many elements a block has of a dtype.
+// Elements of a dtype per block.
 template <class T>
 constexpr int per_block = sizeof(T) == 4 ? 4 : 2;
 

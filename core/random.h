@@ -71,7 +71,7 @@ namespace detail {
 // Drawing again what was drawn before, from whatever generators: how a computation that is run a
 // second time (autograd/functional.h, checkpoint) sees the same numbers.
 
-/// What one thread reserved, in order.
+/// Reservations of one thread, in order.
 struct DrawTape {
   struct Draw {
     std::uint64_t seed, stream, first, blocks;

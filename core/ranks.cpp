@@ -50,7 +50,7 @@ void check(int status, const char* operation) {
   detail::fail(operation, "MPI says: ", text);
 }
 
-/// What ranks tell one another before each call.
+/// Header that ranks exchange before each call.
 struct Call {
   char operation[24] = {};
   std::uint64_t size = 0;    // of what this rank brings

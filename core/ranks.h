@@ -60,22 +60,22 @@ class Alone {
 /// This process among them, from 0, and how many there are.
 int rank();
 int count();
-/// How many of them run on this machine, and share its memory.
+/// Number of ranks that run on this machine, and share its memory.
 int neighbours();
 
 /// Waits for all. Throws Error, in all, where another rank is in another call; `of` tells barriers apart.
 void barrier(const char* of = "barrier");
 
-/// What each rank contributes, one after the other in the order of ranks; lengths may differ.
+/// Contributions of all ranks, in their order; lengths may differ.
 std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own);
 
-/// What rank `from` holds, in all. Of another length or `from` there it is an Error in all.
+/// Copies the bytes of rank `from` to all. Another length or `from` in one of them is an Error in all.
 void broadcast(std::span<std::byte> bytes, int from);
 /// The same of a tensor's elements. Of any dtype, contiguous, with as many bytes everywhere; throws Error
 /// otherwise.
 void broadcast(Tensor x, int from);
 
-/// What make() says in rank 0, which alone calls it, in all. An Error there is an Error in all.
+/// Result of make() in rank 0, which alone calls it, for all. An Error there is an Error in all.
 std::string from_first(const std::function<std::string()>& make);
 
 /// make(0), …, make(n − 1), in all ranks: task i is done by rank i mod count(), Alone. So seeds and arms

@@ -33,7 +33,7 @@ class StateReader {
   /// An f64 of rank 0, and an i64 of rank 0 that is not negative.
   double number(const std::string& name);
   std::int64_t count(const std::string& name);
-  /// What state_of makes of a generator.
+  /// The generator that state_of saved.
   Generator generator(const std::string& name);
   /// Throws Error unless each entry of the state was read; `who` reads it ("this optimizer").
   void finish(const std::string& who) const;

@@ -67,7 +67,7 @@ class Reduction {
     std::copy_n(row(i), i, v(k));
     std::copy_n(row(i), i, v(2 * panel + k));
     multiply(i, v(k), w(k));
-    // What the panel has not yet subtracted from A.
+    // The part of the update that the panel has not yet subtracted from A.
     loop.dots(k, i, w(0), n_, v(k), coefficients);
     loop.dots(k, i, v(0), n_, v(k), coefficients + k);
     for (T& c : coefficients) c = -c;

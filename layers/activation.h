@@ -28,7 +28,7 @@ struct Activation : Layer {
 
 /// A polynomial, applied elementwise.
 struct Polynomial : Layer {
-  /// What the coefficients count: powers xⁿ, or orthonormal Hermite polynomials He_n(x)/√n!.
+  /// Basis of the coefficients: powers xⁿ, or orthonormal Hermite polynomials He_n(x)/√n!.
   enum class Basis { power, hermite };
   std::vector<double> coefficients;  ///< Of degree 0, 1, …
   Basis basis;

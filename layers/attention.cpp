@@ -126,7 +126,7 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Gener
   output_bias = parameter(zeros({out}));
 }
 
-/// What one projection makes of x:  [B, T, in] → [B, heads, T, width].
+/// One projection of x:  [B, T, in] → [B, heads, T, width].
 Tensor MultiHeadAttention::projected(const Tensor& x, const Tensor& weight,
                                      const Tensor& bias) const {
   const bool ntk = parameterization() == Parameterization::ntk;

@@ -21,7 +21,7 @@ struct AttentionPositions {
   bool values = false;              ///< Whether values see them too.
 };
 
-/// What the weights are before training.
+/// Prior of the weights: their law before training.
 struct AttentionPrior {
   /// standard parameterization: of each projection, seen as one matrix [heads·head_dim, dim].
   Init init = Init::xavier_uniform;
@@ -32,7 +32,7 @@ struct AttentionPrior {
   double bias_std = 0;          ///< σ_b; 0: no bias.
 };
 
-/// How `limit` estimates where it has no closed form (infinite/kernel/roots.h).
+/// Draws by which `limit` estimates what has no closed form (infinite/kernel/roots.h).
 struct LimitDraws {
   std::int64_t samples = 256;  ///< Draws for one estimate, at least 2.
   /// In which all inputs draw together, at most; what they leave out: infinite::Limit::unexplained.

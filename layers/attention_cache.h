@@ -1,5 +1,5 @@
 #pragma once
-// What attention remembers of the positions it has seen, so that a model that writes one token after the
+// Caches of attention: keys and values of the positions it has seen, so that a model that writes one token after the
 // other looks at each only once.
 
 #include <vector>
@@ -26,7 +26,7 @@ class KeyValueCache {
   /// Throws Error for a batch of another size than that which is remembered.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
 
-  /// What the queries of the new positions see.
+  /// Keys and values that the queries of the new positions see.
   struct Seen {
     AttentionHeads heads;     ///< q as given; k and v of all positions, with their positions.
     Tensor allowed = {};      ///< bool [batch, 1, Tq, Tk]; undefined: causal says all.

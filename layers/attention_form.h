@@ -8,7 +8,7 @@
 
 namespace ladon {
 
-/// What the logits ⟨q, k⟩ are divided by.
+/// Divisor of the logits ⟨q, k⟩.
 enum class AttentionScaling {
   sqrt,   ///< sqrt(head_dim) (Vaswani et al. 2017): they stay random however wide the head is.
   linear  ///< head_dim (Hron et al. 2020): they have a limit, their mean.
@@ -17,7 +17,7 @@ std::string_view to_string(AttentionScaling scaling);
 /// "sqrt" or "linear"; throws Error listing them otherwise.
 AttentionScaling attention_scaling_from_name(std::string_view name);
 
-/// What turns logits into weights, ζ in Hron et al. 2020. Where a query may not attend, the weight
+/// Map of logits to weights, ζ in Hron et al. 2020. Where a query may not attend, the weight
 /// is 0.
 enum class Weighting { softmax, identity, relu, abs };
 std::string_view to_string(Weighting weighting);

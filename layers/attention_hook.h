@@ -10,11 +10,11 @@ namespace ladon {
 /// heads, which queries share in groups.
 struct AttentionHeads {
   Tensor q, k, v;
-  /// Where in the sequence they stand: i64 [T], or [batch, T]. Given to a hook, and not taken from it.
+  /// Positions in the sequence: i64 [T], or [batch, T]. Given to a hook, and not taken from it.
   Tensor q_positions = {}, k_positions = {};
 };
 
-/// What a variant changes of MultiHeadAttention, which holds it as a part (option `hook`): it may own
+/// Variant of MultiHeadAttention, which holds it as a part (option `hook`): it may own
 /// trained tensors, which visit() lists as any module's.
 ///
 ///   struct Alibi : AttentionHook {

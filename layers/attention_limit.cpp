@@ -105,7 +105,7 @@ infinite::AttentionLimit with(infinite::AttentionLimit layer, const infinite::Dr
   return layer;
 }
 
-/// What stands for the kernels of queries, keys and values in a formula: $k, or $k2.
+/// Symbols of the kernels of queries, keys and values in a formula: $k, or $k2.
 struct Symbols {
   std::string q, k, v;
   static Symbols of_self(bool one_input) { return {"", "", one_input ? "" : "2"}; }

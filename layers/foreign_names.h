@@ -14,7 +14,7 @@ struct ForeignTensor {
   std::string own = {}, foreign = {};
   std::function<Tensor(const Tensor& own)> out = {};  ///< To the foreign layout; empty: the same.
   std::function<Tensor(const Tensor& foreign)> in = {};  ///< And back.
-  int axis = 0;  ///< Where parts > 1: the foreign tensor is that many own ones, side by side …
+  int axis = 0;  ///< If parts > 1: the foreign tensor is that many own ones, side by side …
   int part = 0, parts = 1;  ///< … of which this is one. They follow each other in the list.
 };
 

@@ -11,7 +11,7 @@
 namespace ladon {
 namespace {
 
-/// Where the parameters of a set stand, each with the value for it. One may have several places.
+/// Places of the parameters of a set, each with the value for it. One may have several places.
 class Places {
  public:
   Places(Module& module, const ParameterSet& set, const std::vector<Tensor>& values) {

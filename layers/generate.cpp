@@ -220,7 +220,7 @@ class Writer {
     take(next_(from_vector(all, shape), cache_, mask), last);
   }
 
-  /// What stands at position last[b] of row b, or alone.
+  /// Takes the logits at position last[b] of row b, or those of the only position.
   void take(const Tensor& logits, const Tokens& last) {
     LADON_CHECK(
         logits.defined() && is_floating(logits.dtype()) && logits.rank() == 3 &&

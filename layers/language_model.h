@@ -34,7 +34,7 @@ struct LanguageModel : Callable<LanguageModel> {
   std::optional<LearnedPositions> positions;
   Dropout dropout;
   TransformerEncoder body;
-  Part<Linear> head;  ///< Where logits are not tied.
+  Part<Linear> head;  ///< Of untied logits.
 
   LanguageModel(LanguageModelOptions options, Generator& rng);
   Tensor forward(const Tensor& tokens) const override { return forward_masked(tokens, {}); }

@@ -43,7 +43,7 @@ LoadReport compare(const StateDict& own, const StateDict& state) {
   return report;
 }
 
-/// Where each missing name stands in the state behind one and the same prefix: that prefix.
+/// Prefix behind which each missing name stands in the state, if it is one and the same.
 std::string common_prefix(const LoadReport& report, const StateDict& state) {
   for (const auto& [name, x] : state)
     if (!report.missing.empty() && name.ends_with("." + report.missing[0])) {

@@ -18,7 +18,7 @@ struct LoadOptions {
   std::string prefix = {};
 };
 
-/// What a load did, entry by entry. Printed: a line each that says something.
+/// Report of a load, entry by entry. Printed: a line for each that was not loaded.
 struct LoadReport {
   struct Misfit {
     std::string name;

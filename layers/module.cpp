@@ -368,7 +368,7 @@ void Layer::Call::explain(const Error& error) const {
   }
   if (depth > 1) throw;
   thrown = nullptr;
-  // What is more than an Error keeps its type, and so its text.
+  // A class derived from Error keeps its type, and so its text.
   if (thrown_by == &layer_ || typeid(error) != typeid(Error)) throw;
   const std::optional<std::string> path = layer_.path_of(*thrown_by);
   throw Error(path.value_or(thrown_in) + ": " + error.what());

@@ -79,7 +79,7 @@ class Visitor {
   void operator()(std::string_view name, Part<Kind>& part) {
     (*this)(name, part.place());
   }
-  /// Where another layer may stand (replace.h).
+  /// Place of a layer that another may take (replace.h).
   virtual void place(std::string_view, Owned<Layer>&) {}
   template <class M>
   void operator()(std::string_view name, std::optional<M>& m) {
@@ -123,7 +123,7 @@ class Module {
   /// Takes all parameters out of training, or into it again (ParameterSet::freeze).
   void freeze() { named_parameters().freeze(); }
   void thaw() { named_parameters().thaw(); }
-  /// What sets the prior of the trained tensors (f64 numbers; only layers in NTK parameterization
+  /// Hyper-parameters of the prior of the trained tensors (f64 numbers; only layers in NTK parameterization
   /// list them). A limit is differentiable by them once they require gradients.
   std::vector<std::pair<std::string, Tensor>> hyperparameters() const;
   /// Puts `value` (f64, rank 0; a leaf or a function of leaves) in the place of a hyper-parameter.
@@ -200,7 +200,7 @@ M clone(const M& module, std::uint64_t index = 0) {
   return copy;
 }
 
-/// How trained tensors are scaled. Both give the same functions at initialization; gradient descent
+/// Scaling of trained tensors. Both give the same functions at initialization; gradient descent
 /// moves them differently.
 enum class Parameterization {
   standard,  ///< The variance is in the weights: W_ij ~ N(0, σ_w²/in), y = x·Wᵀ + b.

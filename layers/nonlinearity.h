@@ -40,7 +40,7 @@ std::string_view to_string(Nonlinearity f);
 /// Error for one beside any other function.
 Tensor activate(Nonlinearity f, const Tensor& x, std::optional<double> parameter = {});
 
-/// What f does to the kernels of wide networks. The parameter is as in activate().
+/// Dual of f: its map of the kernels of wide networks. The parameter is as in activate().
 infinite::DualFunction dual_of(Nonlinearity f, std::optional<double> parameter = {});
 namespace detail {
 

@@ -21,7 +21,7 @@
 namespace ladon {
 namespace {
 
-/// What makes two handles one parameter.
+/// Identity of a parameter, which two handles share.
 const void* identity(const Tensor& x) {
   if (x.history()) return x.history().get();
   return &x.storage();

@@ -1,5 +1,5 @@
 #pragma once
-// How trained tensors enter an output: what the empirical tangent kernel needs of a network
+// Uses of trained tensors in an output, which the empirical tangent kernel needs of a network
 // (infinite/finite/empirical.h), reported by the layers as they run.
 //
 // The tangent kernel Σ_θ ⟨∂f(x)/∂θ, ∂f(x')/∂θ⟩ needs no Jacobian where it is known how θ acts. For
@@ -38,7 +38,7 @@ class ParameterUses : private detail::Scoped<ParameterUses*> {
   /// The innermost one of this thread, or null.
   static ParameterUses* active() { return detail::modes.watchers.uses; }
 
-  // What layers say of themselves; nothing where none is active.
+  // Reports of layers, which do nothing where none is active.
 
   /// y = x·Wᵀ + b for trained W and, where `bias_scale` is not zero, y = … + bias_scale·b.
   static void report_product(const Tensor& x, const Tensor& y, double bias_scale = 0);

@@ -45,7 +45,7 @@ struct LearnedPositions : Layer {
   std::string describe() const override;
 };
 
-/// How encodings meet tokens.
+/// Combination of encodings and tokens.
 enum class PositionMerge {
   sum,    ///< x + P: encodings as wide as tokens.
   concat  ///< [x, P]: channels of their own.

@@ -13,7 +13,7 @@
 
 namespace ladon {
 
-/// What a config.json says.
+/// Configuration of a language model: the content of a config.json.
 struct LanguageModelConfig {
   LanguageModelOptions options;
   std::int64_t max_length = 0;         ///< Tokens of a text that the model was trained to see.

@@ -29,7 +29,7 @@ struct RecurrentState {
   Tensor h = {}, c = {};
 };
 
-/// Where it begins (undefined: zeros), and which positions are tokens (undefined: all).
+/// Initial state (undefined: zeros), and which positions are tokens (undefined: all).
 struct RecurrentInputs {
   RecurrentState state = {};
   Tensor mask = {};  ///< bool [batch, T].

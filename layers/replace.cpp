@@ -59,7 +59,7 @@ std::vector<std::string> replace_each(Module& model, const std::string& pattern,
       paths.push_back(place.path);
     }
   if (matched.empty()) fail_without(model, pattern, taken);
-  // What is replaced is held until all is done: the places of inner parts are in it.
+  // Replaced layers are held until all is done: the places of inner parts are in them.
   std::vector<Owned<Layer>> before(matched.size());
   std::size_t next = matched.size();
   try {

@@ -57,7 +57,7 @@ ForeignTensor weight_of(const Conv& conv) {
   return {.foreign = "weight", .out = out, .in = in};
 }
 
-/// What PyTorch calls a member of a module, and how it lays it out.
+/// PyTorch's name of a module's member, and its layout there.
 ForeignTensor form_of(const Module& parent, const std::string& name) {
   if (const auto* own = dynamic_cast<const TorchForm*>(&parent)) return own->torch_form(name);
   if (dynamic_cast<const TransformerEncoderLayer*>(&parent))

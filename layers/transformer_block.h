@@ -1,5 +1,5 @@
 #pragma once
-// What layers of a Transformer are made of, for encoder and decoder alike; users see transformer.h.
+// Parts of the layers of a Transformer, for encoder and decoder alike; users see transformer.h.
 
 #include <string>
 
@@ -24,7 +24,7 @@ void check_cached(const FeedForward& f);
 
 std::string describe_layer(const char* name, NormPlacement placement, const FeedForward& f);
 
-// What a layer is, once for tensors and for the nodes of its limit: both can be added, multiplied and
+// A layer's computation, once for tensors and for the nodes of its limit: both can be added, multiplied and
 // given to layers.
 
 /// x + branch(x).
@@ -61,7 +61,7 @@ X residual(const char* name, NormPlacement placement, const Layer& norm, const D
   return norm(plus(name, x, [&](const X& y) { return dropout(branch(y)); }));
 }
 
-/// What a part makes of x, told which positions are padding.
+/// Output of a part that is told which positions are padding.
 template <class P>
 Tensor told(const P& part, const Tensor& x, const Tensor& mask) {
   return part(x, mask);
@@ -82,7 +82,7 @@ X fed_forward(const FeedForward& f, const X& x, const Dropout& dropout, const Te
   return told(f.contract, y, mask);
 }
 
-/// What `call` makes of one layer after the other, and the norm behind them; X: tensors, or nodes of a limit.
+/// Output of one layer after the other, each by `call`, and the norm behind them; X: tensors, or nodes of a limit.
 template <class X, class Stack, class Call>
 X stacked(const Stack& layers, const Owned<Layer>& final_norm, const X& x, const Call& call) {
   X y = x;

@@ -15,7 +15,7 @@ Options causal_of(Options o) {
   return o;
 }
 
-/// What looks at a memory has no places of its own.
+/// Attention to a memory has no positions of its own.
 Options cross_of(Options o) {
   o.attention.causal = false;
   o.attention.window = 0;

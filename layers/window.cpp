@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> padding_names = {"valid", "same", "circular"};
 
-/// What the last of the windows lacks, of n positions.
+/// Positions that the last of the windows lacks, of n.
 std::int64_t lacking(const SlidingWindow& w, std::int64_t n) {
   const std::int64_t behind = n - (w.count(n) - 1) * w.stride;  // from the last window on
   return std::max<std::int64_t>(w.extent() - behind, 0);

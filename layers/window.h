@@ -62,7 +62,7 @@ Shape window_counts(std::string_view operation, const std::vector<SlidingWindow>
                     const Shape& positions, bool masked);
 /// x with what its windows lack put around an axis: zeros, or the other end of the ring.
 Tensor surround(const Tensor& x, int axis, const SlidingWindow& window);
-/// What windows see of x [N, positions.., C], as operations take it (autograd/ops/convolution.h): rings
+/// Operand x [N, positions.., C] of windows, as operations take it (autograd/ops/convolution.h): rings
 /// are put around x, zeros are left to the operation.
 struct Surrounded {
   Tensor x;

@@ -51,7 +51,7 @@ Tensor sums_over(const std::vector<SlidingWindow>& windows, const Tensor& x, int
   return y;
 }
 
-/// How many positions each window sees:  mask [.., T] (or none) → [.., T'].
+/// Number of positions in each window:  mask [.., T] (or none) → [.., T'].
 Tensor counts_over(const std::vector<SlidingWindow>& windows, const Tensor& mask,
                    const Shape& positions) {
   Tensor visible = ones(positions, f64);

@@ -8,7 +8,7 @@
 namespace ladon {
 namespace {
 
-/// Where the cubic through values and slopes of both points is least (equation 3.59); their middle
+/// Minimum of the cubic through values and slopes of both points (equation 3.59); their middle
 /// where it has no minimum, or one of them is not finite.
 double cubic_minimum(const LinePoint& a, const LinePoint& b) {
   const double d1 = a.slope + b.slope - 3 * (a.value - b.value) / (a.t - b.t);

@@ -1,5 +1,5 @@
 #pragma once
-// How far to go along a line: the strong Wolfe conditions.
+// Line search by the strong Wolfe conditions.
 
 #include <cstdint>
 #include <functional>
@@ -11,7 +11,7 @@ namespace ladon {
 /// A point of φ(t) = f(x + t·d).
 struct LinePoint {
   double t, value, slope;  ///< t, φ(t), φ′(t)
-  Tensor gradient = {};    ///< What φ wants to find again at the chosen point: ∇f there.
+  Tensor gradient = {};    ///< ∇f there, kept for the chosen point.
 };
 using LineFunction = std::function<LinePoint(double t)>;
 

@@ -37,7 +37,7 @@ struct ParameterGroup {
   std::optional<double> weight_decay = {};  ///< Instead of the optimizer's.
 };
 
-/// What an optimizer updates: groups of parameters. A model's, a set of them, or tensors alone are one group.
+/// Groups of parameters that an optimizer updates. A model's, a set of them, or tensors alone are one group.
 struct ParameterGroups : std::vector<ParameterGroup> {
   ParameterGroups() = default;
   ParameterGroups(std::vector<ParameterGroup> groups) : vector(std::move(groups)) {}

@@ -1,5 +1,5 @@
 #pragma once
-// What every optimizer asks of the tensors that it is to change, and of its settings.
+// Checks of every optimizer: of the tensors that it is to change, and of its settings.
 
 #include "ladon/layers/parameter_set.h"
 

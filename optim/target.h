@@ -1,5 +1,5 @@
 #pragma once
-// What samplers and particles are to sample.
+// Target density of samplers and particles.
 
 #include "ladon/core/tensor.h"
 

@@ -29,7 +29,7 @@
 
 namespace ladon {
 
-/// What saves and restores itself: optimizers, samplers, Lbfgs, Plateau, WeightAverage, Loader, Collect, a class
+/// Part of a run that saves and restores itself: optimizers, samplers, Lbfgs, Plateau, WeightAverage, Loader, Collect, a class
 /// of one's own. load_state_dict must check all before it changes anything.
 template <class T>
 concept Stateful = requires(T& part, const StateDict& state) {

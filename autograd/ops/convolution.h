@@ -42,7 +42,7 @@ struct WindowOptions {
   Shape before = {}, after = {};  ///< 0
   Shape dilation = {};            ///< 1
 };
-/// What each window sees ("im2col"):  x [N, positions.., C] → [N, counts.., taps·C], the taps of a window
+/// Elements of each window ("im2col"):  x [N, positions.., C] → [N, counts.., taps·C], the taps of a window
 /// in row-major order, their channels side by side. So convolution is a product with the flattened
 /// weight: linear(unfold(x, window), reshape(weight, {out, -1})).
 Tensor unfold(const Tensor& x, const Shape& window, const WindowOptions& options = {});

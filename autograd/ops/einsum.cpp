@@ -210,7 +210,7 @@ Term contract(const Term& a, const Term& b, const Labels& kept) {
   return {reshape(matmul(x, y), to), all};
 }
 
-/// How many products contracting two terms takes: one for each index of all their labels.
+/// Number of products that contracting two terms takes: one for each index of all their labels.
 double products(const Term& a, const Term& b) {
   double count = 1;
   for (const char label : a.labels)

@@ -122,13 +122,13 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
 
 namespace {
 
-/// Where something is scattered to, and what.
+/// Operands of a scatter operation: destination, index, source.
 struct Scattering {
   Tensor x, index, source;
   int axis;
   bool include_self;
 
-  /// How many source elements come to each element of x (i64).
+  /// Number of source elements per element of x (i64).
   Tensor counts() const {
     return scatter_add(zeros(x.shape(), i64), axis, index, ones(index.shape(), i64));
   }

@@ -144,7 +144,7 @@ Tensor reduce(const Tensor& losses, Reduction reduction) {
   return reduction == Reduction::mean ? mean(losses) : sum(losses);
 }
 
-/// What stands on each element of `losses` may not make more of them.
+/// A weight of each element of `losses` may not broadcast them to more.
 void check_weight(const char* operation, const char* what, const Tensor& weight,
                   const Tensor& losses) {
   if (!weight.defined()) return;

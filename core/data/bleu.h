@@ -9,7 +9,7 @@
 
 namespace ladon::metrics {
 
-/// What a corpus scores, and of what that is made.
+/// BLEU score of a corpus, and its factors.
 struct Bleu {
   double score;  ///< in [0, 100]: 100·brevity_penalty·(p_1 p_2 p_3 p_4)^(1/4)
   /// p_n in [0, 1]: of the hypotheses' n-grams, the share that stand in a reference; each counts at

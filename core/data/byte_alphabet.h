@@ -15,7 +15,7 @@ int byte_of_letter(std::int32_t code);
 
 /// Bytes as the files write them.
 std::string to_byte_letters(std::string_view bytes);
-/// What is written; nothing if a character is none of the 256.
+/// Bytes that the letters stand for; nothing if a character is none of the 256.
 std::optional<std::string> from_byte_letters(std::string_view letters);
 
 }  // namespace ladon

@@ -203,7 +203,7 @@ void BytePairTokenizer::encode_word(std::string_view word, Scratch& s,
 
 void BytePairTokenizer::encode_words(std::string_view text, std::vector<std::int64_t>& out) const {
   Scratch scratch;
-  // Where in `out` the tokens of a word stand that has come before.
+  // Positions in `out` of the tokens of words that have come before.
   std::unordered_map<std::string_view, std::pair<std::size_t, std::size_t>> known;
   for (const std::string_view word : byte_pair_words(text)) {
     const std::size_t start = out.size();

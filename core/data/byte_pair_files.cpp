@@ -161,7 +161,7 @@ void check_one_of(const std::string& name, const json& value, std::initializer_l
               "; what is read is byte-level BPE of GPT-2's words");
 }
 
-// What may stand in a tokenizer.json, where it would change what tokens a text has.
+// Values that a tokenizer.json may have where others would change a text's tokens.
 void check_byte_level(const json& all, const std::string& name) {
   const json &model = json_at(all, "model"), &words = json_at(all, "pre_tokenizer");
   const auto check = [&](const json& value, std::initializer_list<json> allowed, const char* what) {

@@ -25,7 +25,7 @@ struct Members {
   const double* row(std::int64_t s, std::int64_t i) const {
     return values.data() + (s * rows + i) * classes;
   }
-  /// How many members have their largest probability at each label.
+  /// Number of members whose largest probability is at each label.
   std::vector<std::int64_t> votes(std::int64_t i) const {
     std::vector<std::int64_t> votes(classes);
     for (std::int64_t s = 0; s < count; ++s)

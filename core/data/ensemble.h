@@ -1,10 +1,10 @@
 #pragma once
-// What the members of an ensemble say together, and how far they differ: particles, draws of a
+// Joint predictions of the members of an ensemble, and their disagreement: particles, draws of a
 // sampler, networks of several seeds. Members' probabilities are floating [S, N, C] (or a list of
 // [N, C] stacked so), rows summing to 1. No gradients; in f64. All throw Error for other shapes and
 // dtypes and where S, N or C is 0.
 //
-// What the mean prediction does not know is of two kinds: its entropy is the members' mean entropy
+// The uncertainty of the mean prediction is of two kinds: its entropy is the members' mean entropy
 // (noise of the data, which every member sees) plus the mutual information of the label and the
 // member (what the members do not agree about, and more data would settle).
 

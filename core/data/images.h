@@ -49,7 +49,7 @@ ImageDataset take(const ImageDataset& data, std::int64_t first, std::int64_t cou
 /// floating dtype. Throws Error unless `size` divides H and W.
 Tensor patches(const Tensor& images, std::int64_t size);
 
-/// What values are standardized together: all, those of a channel, or those of a pixel's channel.
+/// Values that are standardized together: all, those of a channel, or those of a pixel's channel.
 enum class Grouping { all, channel, pixel };
 
 /// x ↦ (x − mean)/deviation, with the mean and standard deviation of a training set. A group of

@@ -31,7 +31,7 @@ struct LoaderOptions {
   bool by_length = false;
 };
 
-/// Where a loader stands: the batch that it gives next.
+/// Position of a loader: the batch that it gives next.
 struct DataPosition {
   std::int64_t epoch = 0;  ///< from 0 on
   std::int64_t batch = 0;  ///< in the epoch, in [0, size())

@@ -43,7 +43,7 @@ struct ParallelText {
 /// Throws Error naming both files unless they have the same number of lines.
 ParallelText read_parallel(const std::string& sources, const std::string& targets);
 
-/// Where a line of a label-TSV file holds what. Columns count from zero; others are ignored.
+/// Columns of a label-TSV file. They count from zero; others are ignored.
 ///   {}                                       label<TAB>text
 ///   {.label_column = 1, .text_column = 0}    text<TAB>label
 ///   {.columns = 4, .text_column = 3}         label<TAB>…<TAB>…<TAB>text

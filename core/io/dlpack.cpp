@@ -64,7 +64,7 @@ Tensor take(Given* given, bool copy) {
   return x;
 }
 
-/// What is given away, and what it points to.
+/// The exported structure, and the arrays that it points to.
 template <class Given>
 struct Export {
   Given given;

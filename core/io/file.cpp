@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 // Linux transfers at most this many bytes in one call.
 constexpr std::size_t largest_transfer = 0x7ffff000;
 
-// What stands in a lock begins so.
+// First word of a lock file.
 constexpr std::string_view holder = "process ";
 
 [[noreturn]] void fail_with_errno(std::string_view operation, const std::string& path,
@@ -40,7 +40,7 @@ void check_path(std::string_view operation, const std::string& path) {
               "\\0…: the path holds a NUL, at its byte ", path.find('\0'));
 }
 
-// Where a write to `path` ends up: renaming over a link, a device or a pipe would destroy it. Links
+// Destination of a write to `path`: renaming over a link, a device or a pipe would destroy it. Links
 // are followed one by one, as the last may lead to a name that does not exist.
 fs::path resolve(const std::string& path) {
   check_path("write_atomically", path);
@@ -300,7 +300,7 @@ detail::FolderLock::FolderLock(std::string_view operation, const std::string& fo
   const std::string own = detail::join(holder, getpid(), " on ", host);
   // A link may lead to a file of anybody; a pipe would wait for its reader.
   descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-  // Who cannot write in the folder may read what is there, and disturbs nobody.
+  // A process that cannot write in the folder may read what is there, and disturbs nobody.
   if (descriptor_ < 0 && (errno == EACCES || errno == EROFS)) return;
   if (descriptor_ < 0) fail_with_errno(operation, path, "cannot be opened as the folder's lock");
   const auto refuse = [&](const auto&... what) {

@@ -14,7 +14,7 @@ class InputFile {
  public:
   /// Throws Error if the file is missing, unreadable, or not a regular file (a folder, a pipe).
   explicit InputFile(std::string path);
-  /// What is already in memory (a part of a file, decompressed), read in the same way; `path` names it.
+  /// Bytes that are in memory already (a part of a file, decompressed), read in the same way; `path` names them.
   InputFile(std::string path, std::string bytes);
   ~InputFile();
   InputFile(const InputFile&) = delete;

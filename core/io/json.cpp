@@ -46,7 +46,7 @@ class ValueReader : public nlohmann::json_sax<json> {
   }
 
  private:
-  // Where the next value stands.
+  // Place of the next value.
   json& place() {
     if (open_.empty()) return value;
     if (open_.back()->is_object()) return *member_;

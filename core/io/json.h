@@ -13,7 +13,7 @@ namespace ladon {
 /// text (but for the search of keys).
 nlohmann::json parse_json(const char* operation, const std::string& path, std::string_view text);
 
-/// What stands under the key; null where there is no such key, or `object` is none.
+/// Value of the key; null where there is no such key, or `object` is none.
 const nlohmann::json& json_at(const nlohmann::json& object, const char* key);
 
 }  // namespace ladon

@@ -1,5 +1,5 @@
 #pragma once
-// What stands in an .npy file, for files that hold several. Internal to npy.cpp and npz.cpp.
+// The .npy format, for files that hold several arrays. Internal to npy.cpp and npz.cpp.
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@ namespace ladon {
 /// The array in all that is left of the file. Errors as for load_npy, naming `where`.
 Tensor read_npy(InputFile& file, const std::string& where);
 
-/// What stands before the elements of x, written row-major and little-endian. Errors as for
+/// Header of an .npy file of x, whose elements follow row-major and little-endian. Errors as for
 /// save_npy, naming `where`.
 std::string npy_header(std::string_view operation, const std::string& where, const Tensor& x);
 

@@ -44,7 +44,7 @@ struct Manifest {
   void check_same_in_all_ranks(const std::string& operation) const;
 };
 
-/// What the bytes of a part come from and go to.
+/// Source and destination of the bytes of a part.
 class PartReader {
  public:
   void read(void* to, std::size_t bytes) {
@@ -80,7 +80,7 @@ class PartFolder {
   /// than `title`.
   PartFolder(std::string operation, std::string title, std::filesystem::path folder);
 
-  /// What the folder's manifest said when it was claimed; no entries if there was none.
+  /// The folder's manifest when it was claimed; no entries if there was none.
   const Manifest& stored() const { return stored_; }
   /// Writes the manifest, or compares it with the one stored, and removes parts that are not of it.
   /// Throws Error if they disagree, naming the difference, if it cannot be written, or if ranks want

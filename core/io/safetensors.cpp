@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t largest_header = 100'000'000;  // the reference implementation's limit
 
-// What else a file of arrays may be, by its first bytes.
+// Recognizes other formats of arrays by their first bytes.
 void check_foreign(const std::string& path, std::string_view first) {
   for (const auto& [magic, what] : {std::pair("\x93NUMPY", "a .npy file; read it with load_npy()"),
                                     std::pair("PK\3\4", "a .npz file; read it with load_npz()")})

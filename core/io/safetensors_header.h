@@ -17,7 +17,7 @@ inline constexpr const char* safetensors_metadata = "__metadata__";
 /// the CRC-32 of "name dtype shape" and its elements: as of "weight F32 [2, 3]" and 24 bytes.
 inline constexpr const char* safetensors_checksums = "ladon.crc32";
 
-/// What the header says of one tensor: the bytes [begin, end) of the elements are its own, and as
+/// Entry of the header for one tensor: the bytes [begin, end) of the elements are its own, and as
 /// many as its shape needs.
 struct SafetensorsEntry {
   std::string name;

@@ -44,7 +44,7 @@ class Fields {
   std::string_view bytes_;
 };
 
-// What stands of a member in the directory, and again before its bytes.
+// Entry of a member in the directory, which stands before its bytes again.
 struct Entry {
   std::uint64_t flags, method, crc, packed, size, offset = 0;
   std::string_view name;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace tiles;
 
-/// What a task works in: queries [width, n], a tile [keys, n], output [value_width, n], and one
+/// Work space of a task: queries [width, n], a tile [keys, n], output [value_width, n], and one
 /// number a query.
 template <class T>
 struct ForwardBuffers {
@@ -68,7 +68,7 @@ void forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
                     output.data + query * output.row, output.row);
 }
 
-/// What a task of few queries works in, where keys lie along the vectors: queries [Tq, width];
+/// Work space of a task of few queries, where keys lie along the vectors: queries [Tq, width];
 /// logits [Tq, n], output [Tq, v_lanes], one number a query, and a tile of keys or values that do not stand
 /// in whole rows.
 template <class T>

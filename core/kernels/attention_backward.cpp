@@ -26,7 +26,7 @@ Ranges cut_keys(int64_t rows, int64_t keys) {
   return {std::max<int64_t>(1, blocks(keys, std::max<int64_t>(1, length))), length};
 }
 
-/// What a task works in. Of a block of queries: queries and gradients dO, both transposed and as
+/// Work space of a task. Of a block of queries: queries and gradients dO, both transposed and as
 /// they are, dQ transposed, and one number a query; two tiles; of the range: dK and dV.
 template <class T>
 struct BackwardBuffers {

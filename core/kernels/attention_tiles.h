@@ -1,5 +1,5 @@
 #pragma once
-// What the forward and the backward kernel of attention share: where heads stand, and the logits of
+// Shared by the forward and the backward kernel of attention: addresses of heads, and the logits of
 // one tile. Private to core/kernels/attention*.cpp.
 
 #include <algorithm>

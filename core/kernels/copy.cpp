@@ -97,7 +97,7 @@ void check_broadcasts_to(std::string_view operation, const Tensor& x, const Shap
               x.shape(), " does not broadcast to the destination's ", shape);
 }
 
-/// What differs between examples cannot be written to what they share.
+/// Values that differ between examples cannot be written to a tensor that they share.
 void check_room(std::string_view operation, const Tensor& x, const Tensor& y) {
   LADON_CHECK(mapped::examples({&x, &y}) == x.examples(), operation,
               "the values differ between the ", y.examples(), " examples of vmap, the tensor ",

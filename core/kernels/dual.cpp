@@ -31,7 +31,7 @@ class Entries {
   const double* p() const { return p_.x.strided_data<double>(); }
   const double* q() const { return q_.x.strided_data<double>(); }
 
-  /// Where p (q) stands beside a piece of a row: at the elements from `at` on, or that one alone.
+  /// Elements of p (q) beside a piece of a row: those from `at` on, or that one alone.
   struct Piece {
     int64_t at;
     bool constant;

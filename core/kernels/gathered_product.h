@@ -21,7 +21,7 @@ class GatheredProduct {
   void operator()(std::int64_t m, const T* const* at, const T* row, blas::Matrix<T> c) const;
 
  private:
-  /// What of A's rows meets the rows of B from `row` on, in one go.
+  /// Part of A's rows that is multiplied by the rows of B from `row` on, in one call.
   struct Span {
     std::int64_t piece, pieces, first, length, row;
   };

@@ -124,7 +124,7 @@ struct Lines {
     length = shape[axis];
     off_axis.erase(axis);
   }
-  /// Where line `i` starts in a tensor of these strides.
+  /// Offset of line `i` in a tensor of these strides.
   std::int64_t start(std::int64_t i, Shape strides) const {
     strides.erase(axis);
     std::int64_t offset = 0;

@@ -42,7 +42,7 @@ void for_range(On on, int64_t n, int64_t grain, const Body& body) {
   body(int64_t{0}, n);
 }
 
-/// How C is cut into tasks: stripes of rows by groups of columns, 16 of them where that leaves
+/// Division of C into tasks: stripes of rows by groups of columns, 16 of them where that leaves
 /// enough to each.
 struct Cut {
   Cut(int64_t m, int64_t n, int64_t row_unit, int64_t column_unit)

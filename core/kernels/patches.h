@@ -11,7 +11,7 @@
 
 namespace ladon::kernels {
 
-/// How windows stand on positions, one number an axis: window i sees, at tap o, the position
+/// Geometry of windows on positions, one number per axis: window i sees, at tap o, the position
 /// i·stride − before + o·dilation, which may be outside.
 struct Windows {
   Shape positions, counts;  ///< Of the positions, and of the windows.
@@ -81,7 +81,7 @@ class PatchRows {
   }
   /// Windows [first, second) of a line see all `taps` taps from `tap` on.
   std::pair<std::int64_t, std::int64_t> whole(std::int64_t tap, std::int64_t taps) const;
-  /// What the first window of a line sees at `tap`, from the line's beginning: also outside.
+  /// Position of the first window of a line at `tap`, from the line's beginning: also outside.
   std::int64_t first_position(std::int64_t tap) const {
     return tap * dilation_ - windows_.before[last_];
   }

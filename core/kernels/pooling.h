@@ -28,7 +28,7 @@ using PoolingAxes = std::vector<PoolingAxis>;
 Tensor window_sums(const Tensor& x, const PoolingAxes& axes);
 /// The adjoint: [N, counts.., C] → [N, positions.., C].
 Tensor spread_window_sums(const Tensor& g, const PoolingAxes& axes);
-/// How many positions each window sees:  f64 [counts..].
+/// Number of positions in each window:  f64 [counts..].
 Tensor window_sizes(const PoolingAxes& axes);
 
 /// The largest element of each window, and the first position that has it (row-major, of all; i64):
@@ -37,7 +37,7 @@ struct WindowMaxima {
   Tensor values, indices;
 };
 WindowMaxima window_maxima(const Tensor& x, const PoolingAxes& axes);
-/// What x [N, positions.., C] has at such indices, 0 at −1; and the adjoint.
+/// Elements of x [N, positions.., C] at such indices, 0 at −1; and the adjoint.
 Tensor pick_at(const Tensor& x, const Tensor& indices);
 Tensor add_at(const Tensor& g, const Tensor& indices, const Shape& positions);
 

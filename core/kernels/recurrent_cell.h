@@ -3,7 +3,7 @@
 
 namespace ladon {
 
-/// How the next state follows from a (what the input says to the gates), b (what the state before
+/// The cell: how the next state follows from a (the input's part of the gates), b (the part of the state before
 /// says) and that state; gates stand side by side in a and b, [.., gates·n].
 enum class RecurrentCell {
   tanh,  ///< h' = tanh(a + b)

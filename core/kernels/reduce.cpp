@@ -37,7 +37,7 @@ struct Axes {
   }
   int rank() const { return sizes.rank(); }
   std::int64_t count() const { return sizes.count(); }
-  /// Where element `index`, counted in row-major order, stands.
+  /// Offset of element `index`, counted in row-major order.
   std::int64_t offset(std::int64_t index) const {
     std::int64_t offset = 0;
     for (int axis = rank() - 1; axis > 0; --axis) {
@@ -49,7 +49,7 @@ struct Axes {
   Axes without_last() const { return {sizes.sub(0, rank() - 1), strides.sub(0, rank() - 1)}; }
 };
 
-/// How partial results of a reduction combine.
+/// Reduction by which partial results are combined.
 Reduce merging(Reduce op) {
   return op == Reduce::sum_squares || op == Reduce::sum_abs ? Reduce::sum : op;
 }

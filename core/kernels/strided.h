@@ -70,7 +70,7 @@ class Pieces {
   void merge_axes(const Shape& shape);
   void cut();
   Piece at(std::int64_t index) const;
-  /// Where a piece of an operand stands, if it is contiguous there; else nullptr.
+  /// Address of a piece of an operand if it is contiguous there; else nullptr.
   std::byte* direct(int operand, const Piece& piece) const;
   template <bool gather>
   void transfer(const Operand& operand, const Piece& piece, std::byte* buffer) const;

@@ -38,7 +38,7 @@ class Limit {
   /// Of any kernel of inputs. Throws Error where a layer averages over draws.
   Kernel operator()(const Kernel& inputs) const;
 
-  /// What the layers make of inputs of this kind, step by step, before there are numbers. Throws Error where
+  /// Graph of the layers on inputs of this kind, step by step, before there are numbers. Throws Error where
   /// a layer has no closed form, or its inputs not the law that it needs. The model must outlive it.
   std::shared_ptr<const KernelGraph> graph(const InputKind& inputs, Get get = Get::ntk,
                                            bool finite_heads = false) const;
@@ -84,7 +84,7 @@ inline Limit limit(const Layer& model) { return Limit(model); }
 template <std::derived_from<Layer> M>
 requires(!std::is_reference_v<M>) Limit limit(M&& model) { return Limit(std::move(model)); }
 
-/// What the layers do to kernels, line by line (kernel/derivation.h):  std::cout << limit(model);
+/// Derivation of the limit, layer by layer (kernel/derivation.h):  std::cout << limit(model);
 std::ostream& operator<<(std::ostream& out, const Limit& limit);
 
 /// The passes of one estimate, over one graph: over the landmarks, if the model averages over draws; over
@@ -115,7 +115,7 @@ class Passes {
   Kernel pairs(const Rows& a) const;
 
   const KernelGraph& graph() const { return *graph_; }
-  /// What the pass over landmarks made; null where nothing is drawn.
+  /// Landmarks; null where nothing is drawn.
   const Landmarks* landmarks() const { return landmarks_.get(); }
   /// These passes with other numbers in the place of what that pass made.
   Passes with(Landmarks landmarks) const;

@@ -1,11 +1,11 @@
 #pragma once
-// How strongly particles repel each other.
+// Weight of the repulsion between particles.
 
 namespace ladon {
 
 /// The weight α of the repulsion: a number, or `automatic`.
 ///
-/// What α does in high dimension can be said exactly. Where M particles are all equally far from each
+/// The effect of α in high dimension is known exactly. Where M particles are all equally far from each
 /// other (d ≫ ln M), the median rule gives k_ij = 1/(M+1), and where SVGD's forces balance,
 ///   mean_i (θ_i − θ̄)·∇U(θ_i)/T = α·ln(M+1)·(M−1)/M,                                            (1)
 /// for any U: multiply the balance Σ_j k_ij s_j + α·R_i = 0 by θ_i − θ̄ and sum over i. Under the target
@@ -21,7 +21,7 @@ namespace ladon {
 /// where S is what sharing makes of Θ − θ̄ (c = 1 without smoothing): α* under the median rule with d ≫
 /// ln M, and 1 where particles are many and dense. Exact for N(m, σ²·1), for whatever kernel.
 ///
-/// What no α gives is every variance: with D > M − 1 the particles lie in M − 1 directions, and settle in
+/// No α gives every variance: with D > M − 1 the particles lie in M − 1 directions, and settle in
 /// those of least curvature; all others are empty. Under N(0, Σ) with λ the eigenvalues of Σ⁻¹, (1) is
 /// Σ_a λ_a·v_a = D: where at least M − 1 directions share the largest variance σ², the particles are a
 /// simplex in them, and their total variance is D·σ², not tr Σ. Where fewer do, distances differ, and (1)

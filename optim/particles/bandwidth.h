@@ -7,7 +7,7 @@
 
 namespace ladon {
 
-/// How h² follows from the squared distances d²_ij of M particles.
+/// Rule for h², from the squared distances d²_ij of M particles.
 enum class Bandwidth {
   median,  ///< ½·median(d², i ≠ j)/ln(M + 1): our default.
   liu,    ///< ½·median(d², all i, j)/ln(M + 1), zeros of the diagonal included (Liu 2016, code).

@@ -26,7 +26,7 @@ SteinKernel preconditioned(SteinKernel kernel, const Tensor& precision);
 /// least, all finite and ≥ 0.
 SteinKernel mixture(std::vector<SteinKernel> kernels, std::vector<double> weights);
 
-/// What particles share goes by one kernel, how they repel by another ("hybrid kernel SVGD", MacDonald et
+/// Driving force by one kernel, repulsion by another ("hybrid kernel SVGD", MacDonald et
 /// al. 2025). Keeps more variance in high dimension, and no longer has the target as its only rest.
 SteinKernel hybrid(SteinKernel share, SteinKernel repel);
 

@@ -36,7 +36,7 @@ class HeadMask {
   const AttentionHook* own_;
 };
 
-/// How much each head matters, f64 [heads]: by the loss's slope at mask 1,
+/// Importance of each head, f64 [heads]: the loss's slope at mask 1,
 ///   I_h = mean_b |∂loss_b/∂mask_h| = mean_b |⟨context_h, ∂loss_b/∂context_h⟩|,
 /// to first order the change of an example's loss where the head is removed. Heads are pruned by
 /// it, the smallest first (Michel, Levy and Neubig 2019).

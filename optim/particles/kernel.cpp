@@ -28,7 +28,7 @@ void check_finite_rows(const std::string& where, const char* what, const Tensor&
                 " with norm ", norms[i]);
 }
 
-/// What ask() gives, contiguous. Throws Error, saying where, if ask() throws one, and unless it is
+/// Result of ask(), contiguous. Throws Error, saying where, if ask() throws one, and unless it is
 /// of that shape, and of that dtype or f64.
 template <class F>
 Tensor checked(const std::string& where, const char* what, const Shape& shape, DType dtype,

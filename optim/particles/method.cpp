@@ -33,7 +33,7 @@ double checked_size(const std::string& block, const char* what, const std::vecto
   return std::sqrt(sum / double(squares.size()));
 }
 
-/// What forces() returned for particles of that shape, in their dtype.
+/// Force of forces() for particles of that shape, in their dtype.
 Tensor checked_force(const std::string& block, const std::string& method, const char* what,
                      const Tensor& theta, const Tensor& x) {
   const std::string expected =

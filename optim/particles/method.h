@@ -1,5 +1,5 @@
 #pragma once
-// What all particle methods share. A method and an optimizer compose; neither knows the other:
+// Base of all particle methods. A method and an optimizer compose; neither knows the other:
 //
 //   Svgd repulsion(particles(model), {.alpha = 0.1});
 //   Adam adam(model.parameters());
@@ -32,7 +32,7 @@
 
 namespace ladon {
 
-/// What apply() did to one block, and where its particles stand now.
+/// Report on one block: what apply() did to it, and the distances of its particles now.
 struct BlockReport {
   std::string name;
   std::int64_t count, dim;  ///< M and D
@@ -41,7 +41,7 @@ struct BlockReport {
   double h2;
   double driving, repulsive;  ///< Root mean square over particles of the forces' norms, as written.
   double ratio;               ///< repulsive/driving; NaN where both are 0.
-  /// What the repulsion was multiplied by: below 1 where the ratio would have been above max_ratio.
+  /// Factor of the repulsion: below 1 where the ratio would have been above max_ratio.
   double damping;
   double alpha;  ///< The weight of the repulsion, before damping; NaN for a method without.
   /// The α that gives particles, where they stand now, the target's energy (alpha.h); NaN where α is 0, for a
@@ -124,7 +124,7 @@ class ParticleMethod {
     double scale = 1;
     double h2 = std::numeric_limits<double>::quiet_NaN();  ///< As BlockReport::h2.
   };
-  /// What a step of rate r adds beside its update: sqrt(2·b·ε)·unit, ε = r·T/N.
+  /// Noise that a step of rate r adds to its update: sqrt(2·b·ε)·unit, ε = r·T/N.
   struct Noise {
     Tensor unit = {};      ///< [M, D] ~ N(0, 1) in the block's dtype; undefined: no noise.
     double diffusion = 0;  ///< b
@@ -136,7 +136,7 @@ class ParticleMethod {
                           double max_ratio = 100);
 
   /// `gradient` is ∇U/T at `theta`; both [M, D] in the particles' dtype, finite, and to be read only.
-  /// What is returned may be one of them. `block` is a name for errors.
+  /// The result may be one of them. `block` is a name for errors.
   virtual Forces forces(const std::string& block, const Tensor& theta,
                         const Tensor& gradient) const = 0;
   /// As BlockReport::fair_alpha.
@@ -150,7 +150,7 @@ class ParticleMethod {
   struct Last {
     double h2, driving, repulsive, damping, alpha;
   };
-  /// What act_on() saw last under a name.
+  /// Last call of act_on() under a name.
   struct Acted {
     std::string name;
     Tensor theta;
@@ -171,7 +171,7 @@ class ParticleMethod {
   std::vector<Last> last_;
   std::vector<Acted> acted_;
   std::vector<std::shared_ptr<PendingNoise>> pending_;  // shared with the marks on the gradients
-  // What hooks hold weakly: it ends with the method.
+  // Held weakly by hooks: it ends with the method.
   const std::shared_ptr<ParticleMethod> self_{this, [](ParticleMethod*) {}};
 };
 

@@ -106,7 +106,7 @@ ParticleBlock::ParticleBlock(std::string name, std::vector<Tensor> parameters, s
   dim_ = elements / count_;
 }
 
-/// What a parameter fills of Θ: [M, width] if stacked, [1, width] of one row otherwise.
+/// Part of Θ that a parameter fills: [M, width] if stacked, [1, width] of one row otherwise.
 Shape ParticleBlock::piece_shape(const Tensor& parameter) const {
   return stacked_ ? Shape{count_, parameter.count() / count_} : Shape{1, parameter.count()};
 }

@@ -31,7 +31,7 @@ double linear_cka(const Tensor& x, const Tensor& y, const CkaOptions& options = 
 Tensor head_cka(const Tensor& contexts, const Tensor& token_mask = {},
                 const CkaOptions& options = {});
 
-/// How many different ones there are among H, by a matrix [H, H] of their similarities or scalar
+/// Effective number of different ones among H, by a matrix [H, H] of their similarities or scalar
 /// products: with p_i the eigenvalues, divided by the trace,
 ///   exp(−Σ p_i ln p_i): the Vendi score (Friedman and Dieng 2023; there the diagonal is 1),
 /// 1 for equal ones, H for orthogonal ones of equal size. Another `order` q > 1 gives Rényi's

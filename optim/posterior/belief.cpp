@@ -46,7 +46,7 @@ struct Mixture {
     return largest + std::log(sum / static_cast<double>(terms.size())) -
            0.5 * std::log(2 * std::numbers::pi);
   }
-  /// Where all but 1e-9 of it lies.
+  /// Range that holds all but 1e-9 of it.
   std::pair<double, double> range() const {
     double low = INFINITY, high = -INFINITY;
     for (std::size_t s = 0; s < means.size(); ++s) {

@@ -1,5 +1,5 @@
 #pragma once
-// What is believed about f at test inputs, by whatever method, and how far one belief is from another.
+// Beliefs about f at test inputs, by whatever method, and their distances.
 
 #include <cstdint>
 
@@ -25,7 +25,7 @@ Belief belief_of(const GpPrediction& prediction, std::int64_t output = 0);
 /// Of finitely many heads. Keeps at most 2,000 of its draws as components, evenly chosen.
 Belief belief_of(const LatentPosterior& posterior, std::int64_t output = 0);
 
-/// How far a belief is from the truth. Of noisy targets y = f + N(0, σ²) where it says so.
+/// Scores of a belief against the truth. Of noisy targets y = f + N(0, σ²) where it says so.
 struct BeliefScore {
   /// Root mean square over inputs of (mean − true mean)/true standard deviation. Of S independent exact
   /// draws it is about 1/√S.

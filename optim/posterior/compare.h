@@ -32,7 +32,7 @@ struct CompareOptions {
   std::function<void(const std::string& method)> progress = {};
 };
 
-/// What a method says of f at the test inputs.
+/// Result of a method: its belief about f at the test inputs.
 struct PosteriorRun {
   Tensor functions;            ///< Draws, or members of the ensemble, [S, M].
   std::int64_t gradients = 0;  ///< Of networks, in all.

@@ -1,5 +1,5 @@
 #pragma once
-// How far the posterior of finitely many heads is from the Gaussian process of infinitely many, to first
+// Difference of the posterior of finitely many heads from the Gaussian process of infinitely many, to first
 // order in 1/H: without sampling any posterior.
 //
 // Given the latents z of its heads a network's outputs are a Gaussian process with kernel K_z, the mean
@@ -26,7 +26,7 @@
 
 namespace ladon {
 
-/// What 1/H is multiplied by, with standard errors over draws. Several outputs share within.
+/// Coefficients of 1/H, with standard errors over draws. Several outputs share within.
 struct FirstOrderCoefficients {
   Measured log_evidence;
   Tensor mean, mean_se;        ///< [M, O]

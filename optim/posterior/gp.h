@@ -29,7 +29,7 @@ struct GpPrediction {
   Tensor variance() const;  ///< [M]: the covariance's diagonal. Throws Error where there is none.
 };
 
-/// What a model without target i predicts of it, for every i. Variances include the noise.
+/// Predictions of target i by a model without it, for every i. Variances include the noise.
 struct LeaveOneOut {
   Tensor mean;             ///< [N, O]
   Tensor variance;         ///< [N]

@@ -1,5 +1,5 @@
 #pragma once
-// What the predictions from kernel matrices share: checks of their blocks, and the factor of a
+// Shared by the predictions from kernel matrices: checks of their blocks, and the factor of a
 // regularized kernel. All results are f64, row-major and without history.
 
 #include <cstdint>
@@ -24,7 +24,7 @@ Tensor target_block(std::string_view operation, std::string_view what, const Ten
 /// Test kernel: variances [M] or a symmetric [M, M].
 Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m);
 
-/// What is added to a kernel's diagonal before it is factorized: noise + jitter · mean of the
+/// Addition to a kernel's diagonal before it is factorized: noise + jitter · mean of the
 /// diagonal. The jitter is relative, so that it means the same for any scale of the kernel.
 struct Ridge {
   double noise, jitter, mean;

@@ -35,7 +35,7 @@ struct LatentPosteriorOptions {
   std::function<void(std::int64_t done, std::int64_t of)> progress = {};
 };
 
-/// What N targets say of f at M test inputs, of O outputs. Errors are over replicates.
+/// Posterior of f at M test inputs, of O outputs, given N targets. Errors are over replicates.
 struct LatentPosterior {
   Measured log_evidence;
   Tensor mean, mean_se;        ///< [M, O]

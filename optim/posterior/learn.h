@@ -10,7 +10,7 @@
 
 namespace ladon {
 
-/// What one step saw.
+/// Figures of one step.
 struct LearningStep {
   int step = 0;
   double log_likelihood = 0;
@@ -21,9 +21,9 @@ struct LearnOptions {
   int steps = 40;
   double learning_rate =
       0.1;               ///< Of Adam on logarithms: at most about this much of a factor a step.
-  double noise = 0.1;    ///< Where it begins, in units of the mean of the kernel's diagonal.
+  double noise = 0.1;    ///< At the beginning, in units of the mean of the kernel's diagonal.
   double jitter = 1e-8;  ///< As GpOptions.
-  /// How Gram matrices are computed; get, checkpoint and progress do not count.
+  /// Options of the Gram matrices; get, checkpoint and progress do not count.
   infinite::GramOptions gram = {};
   std::function<void(const LearningStep&)> progress = {};
 };

@@ -49,7 +49,7 @@ struct PathSaddle {
 PathSaddle path_saddle(const Tensor& paths, const Tensor& targets, double noise,
                        const PathOptions& options);
 
-/// What heads of a layer (from 0) are worth: Σ|U_ππ′| over pairs of which at least one path takes the head
+/// Scores of the heads of a layer (from 0): Σ|U_ππ′| over pairs of which at least one path takes the head
 /// [H_ℓ]. Prune the smallest.
 Tensor head_scores(const PathSaddle& saddle, const PathOptions& options, std::size_t layer);
 

@@ -28,7 +28,7 @@ void check_not_zero(const char* caller, const Tensor& kernel, const Tensor& targ
   LADON_CHECK(amax(abs(targets)).item() > 0, caller, "all targets are 0; nothing can be learned");
 }
 
-/// What every noise is judged by: K = U·Λ·Uᵀ and Uᵀ·Y, in units of the mean of K's diagonal.
+/// Spectrum by which every noise is judged: K = U·Λ·Uᵀ and Uᵀ·Y, in units of the mean of K's diagonal.
 class Spectrum {
  public:
   Spectrum(const Tensor& kernel, const Tensor& targets, double jitter) {

@@ -30,7 +30,7 @@ struct PredictOptions {
   std::optional<double> relative_noise = {};
   NoiseCriterion choose_by = NoiseCriterion::leave_one_out;
   double jitter = 1e-8;
-  /// How kernels are computed. Its memory_budget counts all of predict(): Gram matrices, factors and
+  /// Options of the kernels' computation. Its memory_budget counts all of predict(): Gram matrices, factors and
   /// what they are computed with. In its checkpoint the folders "train" and "test" are made.
   infinite::GramOptions gram = {};
 };
@@ -39,7 +39,7 @@ struct PredictOptions {
 struct Predicted : GpPrediction {
   double noise = 0;                    ///< Variance of a target around f, with the amplitude.
   double relative_noise = 0;           ///< In units of the mean of the kernel's diagonal.
-  double amplitude = 1;                ///< What the NNGP kernel is multiplied by.
+  double amplitude = 1;                ///< Factor of the NNGP kernel.
   double log_marginal_likelihood = 0;  ///< With this noise, and the amplitude of …
   LeaveOneOut left_out;  ///< … the options' kernel as a covariance; of noisy targets.
   /// Of each layer that draws: the share of the variance of tokens, of test and training inputs, that
@@ -47,7 +47,7 @@ struct Predicted : GpPrediction {
   std::vector<double> unexplained = {};
 };
 
-/// What predict() with the same arguments will take: the Gram matrices of training and test inputs with
+/// Cost of predict() with the same arguments: the Gram matrices of training and test inputs with
 /// what is done with them. Throws Error as predict() does before it computes.
 struct PredictEstimate {
   std::uint64_t bytes = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What an exact posterior asks of its kernel: linear systems with A = K + (σ² + jitter·mean K_ii)·I.
+// Solvers of the linear systems of an exact posterior, with A = K + (σ² + jitter·mean K_ii)·I.
 //
 // A matrix in memory answers by its Cholesky factor (DenseFactor, below), one on disk by a factor on disk
 // (stored_factor.h) or in the memory of many ranks (distributed_factor.h), and one that can only be
@@ -11,7 +11,7 @@
 
 namespace ladon {
 
-/// What is added to a kernel's diagonal.
+/// Additions to a kernel's diagonal.
 struct GpOptions {
   double noise = 0;      ///< Variance σ² of the noise on the targets.
   double jitter = 1e-8;  ///< As well, times the mean of the diagonal.

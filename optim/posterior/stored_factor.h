@@ -23,7 +23,7 @@ struct StoredFactorOptions {
   /// Bytes of tiles that are held at a time, beside what the Gram matrix keeps. With fewer than for a
   /// column of tiles, some are read more often. 0: what the machine has free.
   std::uint64_t memory_budget = 0;
-  /// What it throws ends the computation and comes out of store_factor().
+  /// Its exceptions end the computation and come out of store_factor().
   std::function<void(const StoredFactorProgress&)> progress = {};
 };
 

@@ -22,18 +22,18 @@
 
 namespace ladon {
 
-/// How far a histogram of ranks is from uniform.
+/// Distance of a histogram of ranks from uniform.
 struct Uniformity {
   std::vector<std::int64_t> counts;  ///< Of each bin.
   double chi_square;                 ///< Σ (count − n/bins)²/(n/bins)
   double p_value;                    ///< P(a larger χ² | ranks are uniform), bins − 1 degrees.
-  /// Where a bin's count lies with probability 99% or more: quantiles of Binomial(n, 1/bins).
+  /// Range of a bin's count of probability 99% or more: quantiles of Binomial(n, 1/bins).
   std::int64_t low, high;
   std::int64_t outside;  ///< Bins whose count does not; about 1% of them where ranks are uniform.
 };
 
 struct RankHistogramOptions {
-  std::int64_t quantities = 1;  ///< How many numbers a truth has, each with ranks of its own.
+  std::int64_t quantities = 1;  ///< Numbers per truth, each with ranks of its own.
   std::int64_t draws = 99;      ///< L: posterior draws a truth, 1 to 1,000,000.
 };
 
@@ -53,7 +53,7 @@ class RankHistogram {
 
   /// n: calls of add().
   std::int64_t count() const { return count_; }
-  /// How often each rank 0 … L came.
+  /// Counts of the ranks 0 … L.
   const std::vector<std::int64_t>& ranks(std::int64_t quantity) const&;
   /// The ranks of one quantity in `bins` bins of equal width. The p-value is χ²'s, which needs 5 or
   /// more expected in a bin. Throws Error unless there are 2 bins or more, they divide L + 1, and

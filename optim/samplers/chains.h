@@ -1,5 +1,5 @@
 #pragma once
-// What samplers return, and the figures that tell whether to believe it.
+// Chains that samplers return, and the figures that tell whether to believe them.
 //
 //   const Chains chains = nuts(density, start, {}, rng);
 //   amax(split_rhat(chains)).item();                     // below 1.01?
@@ -46,7 +46,7 @@ enum class ChainScale {
 /// differ in spread. +∞ where each half stands still at a place of its own.
 Tensor split_rhat(const Tensor& draws, ChainScale scale = ChainScale::ranks);
 
-/// How many independent draws would tell the mean as well:  n/τ,  τ = 1 + 2 Σ_t ρ_t,  with ρ_t the
+/// Number of independent draws that would tell the mean as well:  n/τ,  τ = 1 + 2 Σ_t ρ_t,  with ρ_t the
 /// autocorrelation over all halves, whose sums over pairs ρ_2k + ρ_2k+1 are taken while
 /// they are positive, and made to fall (Geyer 1992, initial monotone sequence). At most n·log₁₀ n. On
 /// ranks it is the "bulk" effective sample size; on values, what the standard error of a mean needs.

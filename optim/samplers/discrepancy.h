@@ -1,5 +1,5 @@
 #pragma once
-// How far are samples from a density, or from other samples? Two laws are compared by the functions
+// Distances of samples from a density, or from other samples. Two laws are compared by the functions
 // in the unit ball of a kernel's space: by how differently they average the one that tells them
 // apart best. All in f64, in an order that the shapes alone fix.
 
@@ -33,7 +33,7 @@ struct SteinDiscrepancy {
   double v;  ///< (1/M²) Σ_ij u_p(x_i, x_j): at least 0, and positive also for samples of p itself.
   double u;   ///< (1/(M(M−1))) Σ_{i≠j}: unbiased, so it may be negative. NaN for one sample.
   double se;  ///< Of u, by the jackknife (Efron 1982): on average not too small. NaN for M < 3.
-  /// What the standard deviation of u would be if these were independent samples of p, where u has
+  /// Standard deviation of u for independent samples of p, where u has
   /// mean 0 and is no sum of independent terms: sqrt(2/(M(M−1))·mean_{i≠j} u_p²). NaN for M = 1.
   double null_sd;
   double h2;

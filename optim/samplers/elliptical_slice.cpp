@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* operation = "elliptical_slice";
 
-/// Where a row's proposals lie: angles in (low, high), 0 being the row itself.
+/// Bracket of a row's proposals: angles in (low, high), 0 being the row itself.
 struct Bracket {
   explicit Bracket(Generator own) : rng(own) {}
 

@@ -19,7 +19,7 @@ struct Phase {
   DensityScore score;         ///< ln p and its gradient at θ.
 };
 
-/// How rows move.
+/// Step size and mass of the moves.
 struct Tuning {
   Tensor step;          ///< ε  [R, 1], or [1, 1] for all rows. Below 0: back in time.
   Tensor inverse_mass;  ///< The diagonal of M⁻¹  [R, D], or [1, D] for all rows.
@@ -46,7 +46,7 @@ Tensor momenta(std::vector<Generator>& rows, const Tensor& inverse_mass);
 /// min(1, e^(H_before − H_after)) of each row [R]; 0 unless H_after is finite.
 std::vector<double> acceptance(const Tensor& before, const Tensor& after);
 
-/// What a transition did to each row.
+/// Result of a transition, for each row.
 struct Moved {
   std::vector<double> acceptance;  ///< Its probability, or that of a trajectory's mean point.
   std::vector<bool> diverged;

@@ -1,5 +1,5 @@
 #pragma once
-// What samplers draw from: ln p(θ), up to a constant, and its gradient, at many θ at once.
+// Log density of samplers: ln p(θ), up to a constant, and its gradient, at many θ at once.
 //
 //   const LogDensity ring{2, [](const Tensor& x) {                 // [M, 2] → [M]
 //     return -8 * square(sqrt(sum(square(x), 1)) - 2);

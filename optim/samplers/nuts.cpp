@@ -60,7 +60,7 @@ class Trajectory {
     begin_doubling();
   }
 
-  /// Where the next step is from, and its direction in time.
+  /// Start of the next step, and its direction in time.
   const Point& edge() const { return edge_; }
   int way() const { return way_; }
   const Point& chosen() const { return chosen_; }

@@ -57,7 +57,7 @@ Phase begin(const char* operation, const LogDensity& density, const Tensor& star
   return at;
 }
 
-/// Where numbers come from: draw t of row g·C + c from split(1 + c).split(g).split(t).
+/// Random streams: draw t of row g·C + c is from split(1 + c).split(g).split(t).
 class Sources {
  public:
   Sources(const Generator& rng, std::int64_t groups, std::int64_t chains) : shared_(rng.split(0)) {

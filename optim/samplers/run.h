@@ -1,5 +1,5 @@
 #pragma once
-// What samplers by transition kernels share: the options of a run, its warm-up, and what is kept of it.
+// Runs of samplers by transition kernels: their options, warm-up, and draws that are kept.
 //
 // A sampler of one's own is a TransitionKernel (tests/consumer/mala.cpp): it moves all chains by one draw,
 // and sample_chains() finds its step and mass, checks the density, and keeps the draws.
@@ -12,9 +12,9 @@
 
 namespace ladon::samplers {
 
-/// What the options of all samplers have in common.
+/// Options of all samplers.
 struct ChainOptions {
-  const char* operation = "sample_chains";  ///< What an Error names.
+  const char* operation = "sample_chains";  ///< Named by Errors.
   std::int64_t draws = 1000;                ///< Kept of each chain.
   std::int64_t thin = 1;                    ///< One of so many draws is kept.
   AdaptationOptions adaptation = {};

@@ -14,7 +14,7 @@
 // on it, as of any optimizer: a rate for Sgd is one for a sampler. On U = N·loss − ln prior, as
 // publications write, the same step is of size ε = r/N. With N = 1 the loss is U itself.
 //
-// What all have in common: one chain, whose draws depend on each other; a step that is not 0, so that the
+// All have in common: one chain, whose draws depend on each other; a step that is not 0, so that the
 // density at rest is the target only up to terms of order r (each header says which); and gradients of
 // batches, whose own noise is heat that the target does not have. It is small beside the sampler's where
 // r·N·v ≪ 2T (2aT, with a friction a), v the variance of an entry of the batch's mean gradient.

@@ -99,7 +99,7 @@ class Parts {
   Pair latest_, current_;
 };
 
-/// Where the replicas of an ensemble have been.
+/// Journeys of the replicas of an ensemble between temperatures.
 class Journeys {
  public:
   explicit Journeys(std::size_t levels) : replica_(levels), state_(levels) {

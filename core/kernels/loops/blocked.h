@@ -33,7 +33,7 @@ LADON_INLINE V load(const T* x) {
   return v;
 }
 
-/// How partial results combine. V is a number or a vector of them.
+/// Combination of two partial results. V is a number or a vector of them.
 template <Reduce op, class V>
 LADON_INLINE V combine(V a, V b) {
   if constexpr (op == Reduce::prod) {

@@ -19,7 +19,7 @@ using std::int64_t;
 constexpr double over_pi = 0x1.45f306dc9c883p-2, two_over_pi = 0x1.45f306dc9c883p-1,
                  over_two_pi = 0x1.45f306dc9c883p-3;
 
-/// What rounding a·b to `product` lost.
+/// Rounding error of `product`, which is a·b rounded.
 LADON_INLINE double lost_in_product(double a, double b, double product) {
 #ifdef __FP_FAST_FMA
   return __builtin_fma(a, b, -product);

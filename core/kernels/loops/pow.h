@@ -45,7 +45,7 @@ LADON_INLINE Pair<double> log_pair(double x) {
                    whole.low + (linear.low + (k * F::ln2_low + (2 * s.low + cubic.low))));
 }
 
-/// What `log` computed, but for the ends of its range; NaN stays.
+/// The logarithm `log`, corrected at the ends of its range; NaN stays.
 LADON_INLINE double with_ends(double log, double a) {
   return a < infinity<double> ? (a == 0 ? -infinity<double> : log) : a;
 }

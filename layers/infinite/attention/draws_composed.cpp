@@ -26,7 +26,7 @@ Tokens tokens_of(const Root& root, const Tensor& cov) {
   return {root.common, root.own, lower_root(matmul(root.common, transpose(root.common)), cov)};
 }
 
-/// What queries and keys of one side see.
+/// Kernels that queries and keys of one side see.
 struct Side {
   Tokens queries, keys;
 };

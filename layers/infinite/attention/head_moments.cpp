@@ -47,7 +47,7 @@ HeadWeights with_slopes(const AttentionLimit& layer, const Tensor& logits, const
   return {zeta, may * slope_of(layer.form.weighting, logits)};
 }
 
-/// What some heads make of pairs, each for itself: [S, P, Tq, Tq].
+/// Kernels of some heads, each by itself: [S, P, Tq, Tq].
 class SomeHeads {
  public:
   SomeHeads(const AttentionLimit& layer, const Seen& seen, const Pairs& values, const Tensor& left,

@@ -1,5 +1,5 @@
 #pragma once
-// What heads of given logits make of pairs, in differentiable operations. Internal to this folder.
+// Kernels of heads of given logits, in differentiable operations. Internal to this folder.
 
 #include "ladon/layers/infinite/attention/limit.h"
 

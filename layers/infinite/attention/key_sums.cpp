@@ -185,7 +185,7 @@ class ByMoments {
     for (SplitMoments& column : columns_) column.clear();
     for (int64_t ij = 0; !causal_ && ij < t_ * t_; ++ij) seen_.add(keys.from(ij));
     for (int64_t a = 0; a < t_; ++a) {
-      // What b sees of rows up to a: columns of keys, added up from the first to b.
+      // The sum of rows up to a that b sees: columns of keys, added up from the first to b.
       if (causal_) {
         seen_.clear();
         for (int64_t j = 0; j < t_; ++j) column(j).add(keys.from(a * t_ + j));

@@ -40,7 +40,7 @@
 
 namespace ladon::infinite {
 
-/// What the limit needs to know of a layer.
+/// Description of an attention layer for its limit.
 struct AttentionLimit {
   AttentionForm form;
   bool causal;
@@ -52,7 +52,7 @@ struct AttentionLimit {
   // multiplies the group's part by fan_in/σ² = 1/Var W.
   double query_key_trained, value_output_trained;
   Tensor bias_trained;  ///< The NTK of the output bias, rank 0.
-  // What trained biases of queries, keys and values, 0 before training, add to the tangent kernels of
+  // Additions of trained biases of queries, keys and values, 0 before training, to the tangent kernels of
   // what they are added to: 1/σ² of the group's weights; 0 without.
   double query_bias_trained = 0, key_bias_trained = 0, value_bias_trained = 0;
   std::shared_ptr<const HeadLatents> heads = {};  ///< Finitely many, given; null: infinitely many.
@@ -60,7 +60,7 @@ struct AttentionLimit {
   Generator rng = Generator(0);  ///< … from this generator, another for each layer and replicate.
 };
 
-/// What queries and keys see of each pair: in self-attention one thing, otherwise kernels [P, Tq, Tq]
+/// Kernels that queries and keys see of each pair: in self-attention one, otherwise kernels [P, Tq, Tq]
 /// and [P, Tk, Tk].
 struct Seen {
   Seen(const Pairs& both) : queries(both), keys(both) {}  // NOLINT: implicit
@@ -102,7 +102,7 @@ bool draws(const AttentionForm& form, std::int64_t keys);
 
 // --- the forms of sqrt scaling, each in its own file ---
 
-/// What a form gives:  value = Σ_ij v_ij·E[ζ_ai·ζ'_bj], and, where there is an NTK,
+/// Moments of a form:  value = Σ_ij v_ij·E[ζ_ai·ζ'_bj], and, where there is an NTK,
 /// tangent = Σ_ij u_ij·E[ζ_ai·ζ'_bj] + Σ_ij v_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be]·D_ab,ce.
 struct AttentionMoments {
   Tensor value, tangent;
@@ -116,7 +116,7 @@ AttentionMoments softmax_moments(const AttentionLimit& layer, const Seen& seen,
 
 /// The same of the finitely many heads in layer.heads; `seen` holds the roots of their tokens.
 AttentionMoments head_moments(const AttentionLimit& layer, const Seen& seen, const Pairs& values);
-/// How heads attend in inputs whose tokens have the coordinates Φ [N, T, R] and the mask [N, T].
+/// Attention of heads in inputs whose tokens have the coordinates Φ [N, T, R] and the mask [N, T].
 HeadMap head_map(const AttentionLimit& layer, const Tensor& tokens, const Tensor& mask);
 
 }  // namespace ladon::infinite

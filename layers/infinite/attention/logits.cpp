@@ -173,7 +173,7 @@ DrawnWeights LogitDraws::weights(SharedDraws& shared, std::int64_t begin, std::i
                  right ? empty({inputs_, count * size}, f64) : Tensor()};
   double* rows = p.rows.mutable_data<double>();
   double* turned = right ? p.turned.mutable_data<double>() : nullptr;
-  // Where the weights of draw s and query a stand.
+  // Strides of the weights of draw s and query a.
   const std::int64_t draw_step = right ? size : t, query_step = right ? t : count * t;
   const auto softmax = kernels::loops().f64.softmax;
   parallel::for_range(inputs_, 1, [&](std::int64_t first, std::int64_t last) {

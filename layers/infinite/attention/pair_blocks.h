@@ -1,5 +1,5 @@
 #pragma once
-// What attention's limits read of a pair of inputs, as plain arrays.
+// Kernels of a pair of inputs for attention's limits, as plain arrays.
 
 #include <cstdint>
 

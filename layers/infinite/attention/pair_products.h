@@ -8,7 +8,7 @@
 
 namespace ladon::infinite {
 
-/// How operands broadcast against a list of pairs of T × T blocks, [P, T, T] or [P1, P2, T, T].
+/// Broadcasting of operands against a list of pairs of T × T blocks, [P, T, T] or [P1, P2, T, T].
 class PairIndex {
  public:
   explicit PairIndex(const Tensor& pairs);
@@ -23,7 +23,7 @@ class PairIndex {
   std::int64_t rows_, columns_, positions_;
 };
 
-/// What is done with a sandwich before it leaves the cache. All numbers are f64 of rank 0.
+/// Terms that are added to a sandwich before it leaves the cache. All numbers are f64 of rank 0.
 struct SandwichTerms {
   Tensor scale, offset;
   Tensor added = {};  ///< As X, or undefined.

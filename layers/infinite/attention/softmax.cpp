@@ -21,7 +21,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// What the queries of one side see of at most two keys.
+/// At most two keys as the queries of one side see them.
 struct View {
   Tensor mean;  ///< E ζ_ai, [P, Tq, Tk]
   Tensor free;  ///< 1 where ζ depends on the logits, because both keys are visible: [P, Tq, 1]

@@ -143,7 +143,7 @@ EntryPair curvatures_at(const ExponentialUnit& f, double p, double q, double c) 
   const double variance = rest_variance(p, q, c), at_zero = normal_density(0);
   const bool multiples = variance <= 1e-20 * p;
   const Means g = f.means(0, multiples ? 0 : std::sqrt(variance));
-  // What stands at v = 0: jump·δ(v), of density at_zero/√q there. And where u is a multiple of v what
+  // Terms at v = 0: jump·δ(v), of density at_zero/√q there. And where u is a multiple of v what
   // stands at u = 0: in φ'' jump·δ(u), in φ''' jump·δ'(u) − below·δ(u). Of jump² nothing is left, since
   // it cancels where p, q and c move together.
   e.first += f.jump() * at_zero / std::sqrt(q) * (multiples ? 0.5 * f.below : g.g2);

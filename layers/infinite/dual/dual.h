@@ -90,7 +90,7 @@ class DualFunction {
   ///   selu (kink)            6e-7     1e-4            9e-6     1e-3           2e-12    3e-10
   ///   a jump                 4e-2     –               4e-2     –              2e-9     –
   ///
-  /// What is left out of E φ² and E φ'² is measured, at each variance; where more than `tolerance` of it
+  /// The part of E φ² and E φ'² that is left out is measured, at each variance; where more than `tolerance` of it
   /// (times |ρ|^terms) is missing, dual() throws Error.
   ///
   /// The gradient of the value is right where φ is continuous. Throws Error where `function` is empty

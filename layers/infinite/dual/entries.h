@@ -26,9 +26,9 @@ kernels::DualPair expanded_where(
         other);
 /// The expansion of 128 terms, which does not judge what it leaves out.
 std::shared_ptr<const DualRule> expansion_of(const Pointwise& f);
-/// Where both variances are at most `most`.
+/// Mask of entries whose variances are both at most `most`.
 Tensor both_at_most(double most, const Tensor& p, const Tensor& q);
-/// Where they are, and |ρ| ≤ 0.8: there 128 terms leave out 4e-13 at most of what ρ = 1 has.
+/// The same with |ρ| ≤ 0.8: there 128 terms leave out 4e-13 at most of what ρ = 1 has.
 Tensor moderate(double most, const Tensor& p, const Tensor& q, const Tensor& c);
 
 }  // namespace ladon::infinite

@@ -53,7 +53,7 @@ struct Forward {
   }
 };
 
-/// What the sum of densities adds to gelu's dual.
+/// Addition of the sum of densities to gelu's dual.
 template <class S>
 S added(const S& p, const S& q, const S& c) {
   using std::sqrt;

@@ -23,7 +23,7 @@ namespace {
 
 using std::int64_t;
 
-/// What takes values of a function to its Hermite coefficients, a_k = ∫ φ(z)·h_k(z)·density(z) dz:
+/// Map of a function's values to its Hermite coefficients, a_k = ∫ φ(z)·h_k(z)·density(z) dz:
 /// row j of the table holds w_j·density(z_j)·h_k(z_j).   [nodes] and [nodes, terms]
 struct Expansion {
   Tensor nodes, table;
@@ -138,7 +138,7 @@ Values kink_coefficients(double kappa, const Tensor& p, int terms) {
           0.5 * kappa * ones_like(root) * hermite_coefficients(sign(z), e)};
 }
 
-/// What the sum over k leaves out of E φ², relative to it: of each variance. `kink` has the
+/// Part of E φ² that the sum over k leaves out, relative to it, for each variance. `kink` has the
 /// coefficients of the kink, whose part is completed, and `square` its E φ².
 Tensor left_out(const Tensor& a, const Tensor& mean_square, const Tensor& kink, const Tensor& all) {
   Tensor rest = mean_square - sum(square(a), -1);

@@ -1,5 +1,5 @@
 #pragma once
-// How a DualFunction computes. Internal to this folder.
+// Computation of a DualFunction. Internal to this folder.
 
 #include "ladon/core/kernels/dual.h"
 #include "ladon/layers/infinite/dual/dual.h"

@@ -82,7 +82,7 @@ struct CompareOptions {
   MonteCarloOptions networks = {};
   std::int64_t gaussian_channels = 64;  ///< Outputs kept of each network, at most.
   std::int64_t mmd_samples = 2000;      ///< Vectors that the MMD is computed from, at most.
-  GramOptions limit = {};               ///< How the limit is computed.
+  GramOptions limit = {};               ///< Options of the limit's computation.
   /// Told as each network is drawn, by one thread at a time.
   std::function<void(const SweepPoint&)> progress = {};
 };

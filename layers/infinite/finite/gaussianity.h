@@ -1,5 +1,5 @@
 #pragma once
-// How Gaussian are the outputs of finite networks?
+// Gaussianity of the outputs of finite networks.
 //
 // A network's limit is a Gaussian process only if its outputs become Gaussian, not merely of the
 // right covariance. Where the variance of an output is itself random from network to network (one

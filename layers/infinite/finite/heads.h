@@ -80,11 +80,11 @@ class FiniteHeads {
   Kernel kernel(const Inputs& x, const Latents& z, Get get = Get::nngp,
                 Entries wanted = Entries::full) const;
 
-  /// What each head makes of the tokens that queries and keys see, A_h·Φ [H, N, T, R], for each attention
+  /// Features of each head, of the tokens that queries and keys see, A_h·Φ [H, N, T, R], for each attention
   /// layer of sqrt scaling. Where values see the same tokens, the layer's kernel is OV²/H Σ_h r_h times their inner
   /// products (+ σ_b²), of rank H·R at most.
   std::vector<Tensor> features(const Inputs& x, const Latents& z) const;
-  /// How the heads of each such layer attend in x; what a later layer's tokens are depends on z.
+  /// Attention of the heads of each such layer in x; the tokens of a later layer depend on z.
   std::vector<HeadMap> maps(const Inputs& x, const Latents& z) const;
 
   /// kernel() at `draws` independent latents, one after the other in their order, on all threads. The

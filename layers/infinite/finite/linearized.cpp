@@ -98,7 +98,7 @@ Tensor along(const Tensor& f, const std::vector<Tensor>& parameters, const std::
   return y.defined() ? y : u.detach();
 }
 
-/// What one pass through the expansion keeps for its gradient by w,
+/// Terms of one pass through the expansion, kept for its gradient by w,
 ///   Σ_{1 ≤ k ≤ order} 1/(k−1)!·Dᵏf[w, …, w, ·] = D(Σ_{k < order} 1/k!·Dᵏf[w, …, w]).
 struct Expanded {
   Tensor value;                    // of all orders, without history

@@ -40,7 +40,7 @@ std::vector<EmpiricalKernel> sample_kernels(const NetworkFactory& make, const In
 
 namespace {
 
-/// What adds up the kernels of networks.
+/// Moments of the kernels of networks.
 struct KernelMoments {
   RunningMoments nngp, ntk;
   void add(const EmpiricalKernel& k) {

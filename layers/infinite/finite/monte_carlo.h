@@ -17,7 +17,7 @@ using NetworkFactory = std::function<std::unique_ptr<Layer>(Generator& rng)>;
 struct MonteCarloOptions {
   std::int64_t draws = 200;      ///< Networks, at least 2.
   EmpiricalOptions kernel = {};  ///< Reports are verified in the first network only.
-  DType dtype = f64;             ///< What the networks compute in.
+  DType dtype = f64;             ///< Of the networks.
 };
 
 /// The empirical kernels of `draws` networks, each drawn from its own split of `rng` (which

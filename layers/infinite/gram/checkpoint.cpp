@@ -28,7 +28,7 @@ std::string hash_of(const Inputs& in) {
   return hash.text();
 }
 
-/// What the model says of itself. Options that it does not mention show in its kernels.
+/// Hash of the model's description. Options that it does not mention show in its kernels.
 std::string hash_of(const Layer& model) {
   // Listing its members does not change a model, though visit() would allow it.
   Layer& listed = const_cast<Layer&>(model);

@@ -7,7 +7,7 @@
 
 namespace ladon::infinite {
 
-/// What tells a symmetric or other Gram matrix from that of other inputs or another model.
+/// Manifest that tells a Gram matrix, symmetric or not, from that of other inputs or another model.
 detail::Manifest manifest_of(const Limit& limit, const GramPlan& plan, Get get);
 
 class GramCheckpoint {

@@ -20,7 +20,7 @@
 
 namespace ladon::infinite {
 
-/// What a Gram matrix will take.
+/// Cost of a Gram matrix.
 struct GramEstimate {
   std::uint64_t result_bytes = 0;   ///< The matrices returned.
   std::uint64_t working_bytes = 0;  ///< Beside them, at most: the tiles that all threads work on.

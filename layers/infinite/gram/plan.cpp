@@ -29,7 +29,7 @@ double processor_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// What a block of the first inputs showed.
+/// Measurements on a block of the first inputs.
 struct Probe {
   Shape block;                              // of a pair, in the model's output
   double pair_bytes = 0, pair_seconds = 0;  // of a pair of inputs, once
@@ -53,14 +53,14 @@ std::int64_t positions_of(const Inputs& in) {
   return s.sub(1, std::max(1, s.rank() - (in.x.dtype() == i64 ? 0 : 1))).count();
 }
 
-/// What the kernels of one pair of inputs and of both with themselves take: the least there is.
+/// Bytes of the kernels of one pair of inputs and of both with themselves: the least there is.
 double least_bytes(const Inputs& in, Entries entries, Get get) {
   const auto positions = static_cast<double>(positions_of(in));
   const double block = entries == Entries::full ? positions * positions : positions;
   return 8 * block * (get == Get::ntk ? 4 : 3);
 }
 
-/// What it takes to keep what layers make of an input alone: 0 if that is too much, unless draws need it.
+/// Bytes of the self-kernels of all inputs: 0 if that is too much, unless draws need them.
 double kept_bytes(const GramPlan& plan, double budget) {
   const Passes& passes = plan.passes[0];
   const std::int64_t numbers = numbers_kept(passes.graph(), plan.wanted, passes.landmarks());
@@ -146,14 +146,14 @@ class Sizes {
     const double rows = a_side(plan_.a);
     return plan_.symmetric ? rows * (rows + 1) / 2 : rows * a_side(plan_.b);
   }
-  /// What a user asked for, as a multiple of the unit.
+  /// The user's tile, as a multiple of the unit.
   std::int64_t rounded(std::int64_t side) const {
     const std::int64_t most = std::max(largest_, unit_);
     return side >= most ? most : (side + unit_ - 1) / unit_ * unit_;
   }
   /// A tile whose tensors stay in cache, and enough of them for all threads.
   std::int64_t chosen(double budget) const {
-    // What is drawn for an input serves all pairs of a tile: that counts for more than the caches.
+    // Draws for an input serve all pairs of a tile: that counts for more than the caches.
     const double cached =
         std::sqrt((plan_.estimate.sampled ? drawn_bytes : cached_bytes) / probe_.pair_bytes);
     const double shared =
@@ -276,7 +276,7 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
     plan.shape = limit(a, b, Get::nngp, options.entries).nngp.shape();
     return plan;
   }
-  // What the layers cannot do is said here, before there is work.
+  // A layer without a limit is an Error here, before there is work.
   const auto graph = limit.graph(kind_of(a, b), options.get);
   const double least = least_bytes(plan.a, layouts(*graph, plan.wanted).front(), options.get);
   LADON_CHECK(least <= budget, "gram", "needs ", in_bytes(least),

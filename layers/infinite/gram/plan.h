@@ -1,5 +1,5 @@
 #pragma once
-// How a Gram matrix is cut into tiles, and what that will take. Internal to gram.cpp.
+// Plan of a Gram matrix: its tiles, and their cost. Internal to gram.cpp.
 
 #include <array>
 #include <optional>

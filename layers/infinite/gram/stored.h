@@ -14,7 +14,7 @@
 
 namespace ladon::infinite {
 
-/// What storing a Gram matrix will take.
+/// Cost of storing a Gram matrix.
 struct StoredGramEstimate {
   std::uint64_t disk_bytes = 0;    ///< Of all tiles.
   std::uint64_t memory_bytes = 0;  ///< At most, beside the inputs and the operands of multiply().
@@ -42,7 +42,7 @@ struct StoredGramOptions {
   /// Bytes that tiles and their computation may take together, beside the inputs. Tiles that fit are
   /// kept in memory for the next use. 0: what the machine has free.
   std::uint64_t memory_budget = 0;
-  /// What it throws ends the computation and comes out of store_gram().
+  /// Its exceptions end the computation and come out of store_gram().
   std::function<void(const StoredGramProgress&)> progress = {};
   int replicates = 8;  ///< Whose mean is stored, at least 2, where a layer samples.
 };
@@ -85,7 +85,7 @@ class StoredGram {
   std::unique_ptr<State> state_;
 };
 
-/// What store_gram() with the same arguments will take of this process alone; `folder` may hold tiles of
+/// Cost of store_gram() with the same arguments for this process alone; `folder` may hold tiles of
 /// it. Throws Error as
 /// store_gram() does for inputs, model and budget.
 StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,

@@ -1,5 +1,5 @@
 #pragma once
-// What is done with the tiles of a Gram matrix, wherever they are kept. Internal to gram.cpp and
+// Computation of the tiles of a Gram matrix, wherever they are kept. Internal to gram.cpp and
 // stored.cpp.
 
 #include <chrono>

@@ -25,7 +25,7 @@ Tensor& cov(Kernel& k, int block) { return block == 0 ? k.cov1 : k.cov2; }
 Tensor& mean(Kernel& k, int block) { return block == 0 ? k.mean1 : k.mean2; }
 Tensor& mask(Kernel& k, int block) { return block == 0 ? k.mask1 : k.mask2; }
 
-/// What of each step is asked for by the steps after it.
+/// Kernels of each step that the steps after it ask for.
 struct Demand {
   std::vector<char> pairs;
   std::array<std::vector<char>, 2> own;
@@ -49,7 +49,7 @@ class Evaluation {
   }
 
   Entries input_layout() const { return layout_[0]; }
-  /// What is known of the network's inputs alone.
+  /// Self-kernels of the network's inputs that are known.
   Tensor known_input(int block) const { return rows_of(block).known ? known(0, block) : Tensor(); }
   bool needs_input_pairs() const { return demand_.pairs[0]; }
 
@@ -198,7 +198,7 @@ class Evaluation {
     all[number].variance += sum(ladon::diagonal(of.detach())).item();
   }
 
-  /// What is random of a step, and the roots of its inputs.
+  /// Random numbers of a step, and the roots of its inputs.
   Drawn drawn_for(const Placed& step, const std::vector<Kernel>& inputs,
                   std::vector<std::array<Root, 2>>& roots) {
     Drawn drawn;
@@ -280,7 +280,7 @@ class Evaluation {
   /// Rethrows, with the place of the step's layer before the message.
   [[noreturn]] void explain(const Error& error, const Placed& step) const {
     const std::optional<LayerPlace> place = graph_.place(step);
-    // What is more than an Error keeps its type, and so its text.
+    // A class derived from Error keeps its type, and so its text.
     if (!place || place->path.empty() || typeid(error) != typeid(Error)) throw;
     throw Error(place->path + ": " + error.what());
   }

@@ -14,7 +14,7 @@
 
 namespace ladon::infinite {
 
-/// What steps make of inputs alone, in the slots of the graph: kernels [N], [N, T, T] or [N, T], and of
+/// Cache of self-kernels, in the slots of the graph: kernels [N], [N, T, T] or [N, T], and of
 /// steps that draw the roots of tokens. Undefined where nothing asked for it. f64.
 using Selves = std::vector<Tensor>;
 
@@ -52,9 +52,9 @@ struct Walk {
   Landmarks* found = nullptr;  ///< The inputs are landmarks: factors of steps that draw go here.
   std::uint64_t replicate = 0;
   std::vector<Remainder>* remainders =
-      nullptr;            ///< Where each step that draws adds that of block 1.
+      nullptr;            ///< To which each step that draws adds that of block 1.
   HeadSource heads = {};  ///< Of a graph with finitely many heads: called step after step.
-  std::vector<HeadMap>* head_maps = nullptr;  ///< Where those steps put their maps; null: nowhere.
+  std::vector<HeadMap>* head_maps = nullptr;  ///< Output of those steps' maps; null: none.
 };
 
 /// Between inputs a and b, or (b null) of a with itself. Throws Error naming the layer where a kernel is
@@ -66,9 +66,9 @@ Kernel evaluate(const KernelGraph& graph, const Kernel& inputs);
 /// In which layout each step gives its kernels, if the last gives `wanted`: the diagonal wherever no later
 /// step needs more.
 std::vector<Entries> layouts(const KernelGraph& graph, Entries wanted);
-/// What a block of a pair is in that layout: [T, T], [T], or [] of vectors.
+/// Shape of a pair's block in that layout: [T, T], [T], or [] of vectors.
 Shape block_of(const Shape& positions, Entries layout);
-/// How many numbers Selves hold of each input. `landmarks`, of steps that draw, may otherwise be null.
+/// Numbers per input in the cache of self-kernels. `landmarks`, of steps that draw, may otherwise be null.
 std::int64_t numbers_kept(const KernelGraph& graph, Entries wanted, const Landmarks* landmarks);
 
 }  // namespace ladon::infinite

@@ -31,7 +31,7 @@ class KernelGraph;
 
 /// The kernels of a layer's outputs, before they are numbers.
 struct KernelNode {
-  Law law;                 ///< What is known of the channels.
+  Law law;                 ///< Law of the channels, as far as it is known.
   Shape positions;         ///< {} for vectors, {T} or {H, W}; −1: not known yet.
   bool masked = false;     ///< Whether positions may be padding.
   bool has_means = false;  ///< Whether Pairs::left_mean will be there.
@@ -65,7 +65,7 @@ struct Draws {
   /// coordinates. None: the step draws without.
   std::vector<int> of = {};
   std::int64_t coordinates = 0;  ///< At most that many.
-  /// How its heads attend, where they are finitely many: of coordinates of tokens, and a mask.
+  /// Attention of its heads, where they are finitely many: of coordinates of tokens, and a mask.
   std::function<HeadMap(const Drawn& drawn, const Tensor& tokens, const Tensor& mask)> head_map =
       {};
 };
@@ -142,7 +142,7 @@ class KernelGraph {
     int slot_count() const;
   };
 
-  /// What `model` makes of the node of inputs of this kind; it is called once. `find` tells where in the
+  /// Graph of `model` on inputs of this kind; it is called once. `find` tells where in the
   /// model a layer is, if it is in there.
   static std::shared_ptr<const KernelGraph> of(
       const InputKind& inputs, Get get, bool finite_heads,

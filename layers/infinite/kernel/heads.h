@@ -1,5 +1,5 @@
 #pragma once
-// What is random of an attention layer with finitely many heads.
+// Random numbers of an attention layer with finitely many heads.
 
 #include <functional>
 #include <vector>
@@ -26,7 +26,7 @@ struct HeadLatents {
   Tensor scale() const;
 };
 
-/// How heads of a layer attend in some inputs.
+/// Attention of the heads of a layer in some inputs.
 struct HeadMap {
   Tensor tokens;  ///< Φ [N, T, R]
   Tensor mask;    ///< Keys that may be attended to, [N, T]; undefined: all.

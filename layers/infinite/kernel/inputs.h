@@ -1,5 +1,5 @@
 #pragma once
-// Where every limit begins: blocks of a network's inputs, and their kernel.
+// Inputs of a limit: blocks of a network's inputs, and their kernel.
 //
 // Every pair of inputs is treated by the same instructions, whatever else is in the block: a Gram
 // matrix does not depend on how it is cut into blocks, bit for bit.
@@ -29,7 +29,7 @@ struct Inputs {
 /// bits as one whole block. (Inputs with positions are multiplied one by one.)
 inline constexpr std::int64_t vector_unit = 128;
 
-/// What is computed of a network's inputs.
+/// Kernels that are computed of a network's inputs.
 struct KernelOptions {
   Get get = Get::ntk;
   Entries entries = Entries::full;

@@ -22,7 +22,7 @@
 
 namespace ladon::infinite {
 
-/// What there is of the T × T block that two inputs with T positions make. What ends in Flatten never
+/// Entries of the T × T block of two inputs with T positions. A network that ends in Flatten never
 /// asks how position 3 of one image varies with position 7 of another: T numbers do for T².
 enum class Entries : int {
   full,     ///< All pairs of positions: blocks [T, T].
@@ -43,8 +43,8 @@ struct Kernel {
   Tensor same;      ///< bool [N1, N2], true where both are the same input (for layers that draw
                     ///< once an input, as dropout); undefined: none is.
   Shape positions;  ///< {} for vectors, {T} for sequences, {H, W} for images (T = H·W).
-  Entries entries = Entries::full;  ///< What blocks hold.
-  Law law;                          ///< What is known of the channels besides.
+  Entries entries = Entries::full;  ///< Entries of the blocks.
+  Law law;                          ///< Law of the channels, as far as it is known.
 
   bool has_positions() const { return positions.rank() > 0; }
   std::int64_t position_count() const { return positions.count(); }  ///< 1 for vectors
@@ -64,14 +64,14 @@ struct Root {
   Tensor names;
 };
 
-/// What is random of a step that draws, beside the coordinates of the tokens.
+/// Random numbers of a step that draws, beside the coordinates of the tokens.
 struct Drawn {
   std::uint64_t number = 0;     ///< Which of the model's draws: another for each step.
   std::uint64_t replicate = 0;  ///< Which of independent estimates.
   std::shared_ptr<const HeadLatents> heads = {};  ///< Finitely many, given; null: infinitely many.
 };
 
-/// What a layer makes of pairs; ntk is undefined where they have none.
+/// Kernels of pairs behind a layer; ntk is undefined where they have none.
 struct PairKernels {
   Tensor nngp, ntk;
 };

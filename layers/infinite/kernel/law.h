@@ -1,5 +1,5 @@
 #pragma once
-// What is known of the channels behind a layer, besides their kernel. A layer's limit says what it
+// Law of the channels behind a layer, as far as it is known besides their kernel. A layer's limit says what it
 // needs of the law of its inputs (need_…), and by which transition the law of its outputs follows.
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Law {
   /// Whether a channel is Gaussian with its kernel as covariance (and its tangent kernel does not
   /// depend on its value): what activations rely on.
   bool gaussian = false;
-  /// How many there are; 0: infinitely many, or it is not known.
+  /// Number of channels; 0: infinitely many, or not known.
   std::int64_t channels = 0;
 
   bool knows_means() const { return zero_given >= over_channels; }

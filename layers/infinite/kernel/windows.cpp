@@ -40,7 +40,7 @@ struct Run {
   std::int64_t to, from, count;
 };
 
-/// Where the taps of the windows on n positions fall.
+/// Positions of the taps of the windows on n positions.
 struct Taps {
   SlidingWindow window;
   std::int64_t n, count, before;
