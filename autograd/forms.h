@@ -16,9 +16,10 @@ namespace detail {
 bool take_fast(const char* name, std::initializer_list<Input> inputs);
 }  // namespace detail
 
-/// fast() where nothing that is computed from `inputs` is recorded, else composed(). `inputs` are the
-/// tensors that the fast form has no gradient for. Inside a rule nothing is recorded unless a graph of
-/// the gradient is wanted, so that the same call chooses among fused and composed gradients:
+/// fast() where nothing that is computed from `inputs` is recorded, else composed(). `inputs` are
+/// the tensors that the fast form has no gradient for. Inside a rule nothing is recorded unless a
+/// graph of the gradient is wanted, so that the same call chooses among fused and composed
+/// gradients:
 ///
 ///   [axis](const Tensor& g, const Tensor& y) {  // the rule of softmax
 ///     return fast_or_composed(
@@ -27,7 +28,8 @@ bool take_fast(const char* name, std::initializer_list<Input> inputs);
 ///         [&] { return y * (g - sum(g * y, axis, keep_dims)); });
 ///   }
 ///
-/// Each name has a row in tests/layers/infinite/pairs_table.cpp; a test holds the two forms together.
+/// Each name has a row in tests/layers/infinite/pairs_table.cpp; a test holds the two forms
+/// together.
 template <class Fast, class Composed>
 auto fast_or_composed(const char* name, std::initializer_list<detail::Input> inputs,
                       const Fast& fast, const Composed& composed) {

@@ -46,7 +46,8 @@ class Gathered final : public detail::GradientSink {
   std::vector<Tensor> gradients_;
 };
 
-// The rules g ↦ Jᵀ·g are linear in g, so that the gradient of Σ⟨Jᵢᵀ·g, tᵢ⟩ by g is ΣJᵢ·tᵢ, whatever g.
+// The rules g ↦ Jᵀ·g are linear in g, so that the gradient of Σ⟨Jᵢᵀ·g, tᵢ⟩ by g is ΣJᵢ·tᵢ, whatever
+// g.
 Tensor transposed(detail::Node& node, const std::vector<Tensor>& tangents) {
   const bool higher = grad_enabled();
   const EnableGrad enable_grad;

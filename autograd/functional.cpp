@@ -58,8 +58,9 @@ Tensor alias(const Tensor& x) {
   return record("alias", x.detach(), {x}, [](const Tensor& g) { return g; });
 }
 
-/// A function inside a derivative. What is found of it is recorded as the result of an operation is: where
-/// an input, or what the function captures, requires a gradient, and so does what they carry as tangents.
+/// A function inside a derivative. What is found of it is recorded as the result of an operation
+/// is: where an input, or what the function captures, requires a gradient, and so does what they
+/// carry as tangents.
 class Inner {
  public:
   /// To be made before gradients are enabled for the inside.

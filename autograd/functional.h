@@ -12,9 +12,9 @@ namespace ladon {
 /// A function of tensors. One that is passed here must be deterministic.
 using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
-// Derivatives nest, in any order: what one of them returns is recorded, as the result of an operation is,
-// where its inputs, or what f captures, require a gradient, and carries tangents where they do. Under
-// NoGrad nothing of f's inside is kept.
+// Derivatives nest, in any order: what one of them returns is recorded, as the result of an
+// operation is, where its inputs, or what f captures, require a gradient, and carries tangents
+// where they do. Under NoGrad nothing of f's inside is kept.
 
 /// Value and cotangentᵀ·J, one gradient an input.
 struct VjpResult {
@@ -23,8 +23,8 @@ struct VjpResult {
 };
 VjpResult vjp(const TensorFunction& f, const std::vector<Tensor>& inputs, const Tensor& cotangent);
 
-/// Value and J·tangents, by forward mode (forward.h): f runs once, on dual numbers. Tangents have their
-/// inputs' shapes and dtypes; that of an integer input may be undefined.
+/// Value and J·tangents, by forward mode (forward.h): f runs once, on dual numbers. Tangents have
+/// their inputs' shapes and dtypes; that of an integer input may be undefined.
 struct JvpResult {
   Tensor output, tangent;
 };
@@ -53,11 +53,11 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
                    GradcheckOptions options = {});
 
 /// f(inputs), keeping nothing of its inside: backward runs it again (Chen et al. 2016). Parameters
-/// that f captures get their gradients too, and hooks are called as without it (but those of results
-/// inside of f, in a sweep over a sweep: once for each run, with a part of the gradient). What f draws from generators, those of dropout layers
-/// included, is drawn again in the second run, which leaves the generators where they stand. Apart
-/// from that f must do the same twice: backward throws Error if it draws otherwise (the model was
-/// switched to eval() in between, say).
+/// that f captures get their gradients too, and hooks are called as without it (but those of
+/// results inside of f, in a sweep over a sweep: once for each run, with a part of the gradient).
+/// What f draws from generators, those of dropout layers included, is drawn again in the second
+/// run, which leaves the generators where they stand. Apart from that f must do the same twice:
+/// backward throws Error if it draws otherwise (the model was switched to eval() in between, say).
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs);
 
 /// A user's own operation. `forward` runs unrecorded; `gradient(g, inputs, output)` gives one

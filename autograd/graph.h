@@ -39,8 +39,8 @@ struct DetectAnomaly : private detail::Scoped<bool> {
 struct BackwardOptions {
   bool retain_graph = false;  ///< Keep what the rules saved, so that the graph can be swept again.
   /// Record the sweep itself, for higher derivatives. Implies retain_graph. A leaf's gradient then
-  /// holds the graph, and the graph the leaf: clear it (zero_grad, set_grad({})) when it has served,
-  /// or neither is ever freed. grad() with create_graph leaves no such knot.
+  /// holds the graph, and the graph the leaf: clear it (zero_grad, set_grad({})) when it has
+  /// served, or neither is ever freed. grad() with create_graph leaves no such knot.
   bool create_graph = false;
 };
 

@@ -13,9 +13,9 @@
 
 namespace ladon {
 
-/// Rewritten gradient: written in a gradient's place by another than backward(). It travels with that
-/// gradient, until the gradient is cleared or replaced: to add to it or to write it anew would mix
-/// two things, and is an Error.
+/// Rewritten gradient: written in a gradient's place by another than backward(). It travels with
+/// that gradient, until the gradient is cleared or replaced: to add to it or to write it anew would
+/// mix two things, and is an Error.
 struct Rewrite {
   std::string by = {};  ///< "svgd"; empty: nobody.
   /// Action of the step that uses this gradient, once, after its update and with the rate that
@@ -81,8 +81,8 @@ std::vector<LeafUse> leaves_of(const Tensor& output);
 
 namespace detail {
 /// The gradients of ⟨cotangent, output⟩ by `ends`, for a sweep that runs inside of another one and
-/// hands them to it: it stops at each end, whose hooks are the outer sweep's to call. Undefined where
-/// none arrives. The graph is kept.
+/// hands them to it: it stops at each end, whose hooks are the outer sweep's to call. Undefined
+/// where none arrives. The graph is kept.
 std::vector<Tensor> grad_up_to(const std::vector<Tensor>& ends, const Tensor& output,
                                const Tensor& cotangent, bool create_graph);
 }  // namespace detail

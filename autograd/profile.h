@@ -26,13 +26,14 @@ class Node;
 ///   backward(cross_entropy(model(x), y));
 ///   std::cout << profile.table();
 ///
-/// An operation of several results counts once for each. Its time is what passed since the one before it
-/// ended (or a layer's call began or ended), so what a program does between its operations is counted
-/// too, with the next one. What is not recorded, for want of a gradient or under NoGrad, is no operation
-/// here: its time is the next one's. Of two profiles on one thread the one made later counts, in
-/// whatever order they end; one may end on another thread, while its own records nothing. Where none is
-/// alive an operation costs nothing but the question. It remembers each recorded operation while it
-/// lives (some 50 bytes): profile some steps, not a whole training.
+/// An operation of several results counts once for each. Its time is what passed since the one
+/// before it ended (or a layer's call began or ended), so what a program does between its
+/// operations is counted too, with the next one. What is not recorded, for want of a gradient or
+/// under NoGrad, is no operation here: its time is the next one's. Of two profiles on one thread
+/// the one made later counts, in whatever order they end; one may end on another thread, while its
+/// own records nothing. Where none is alive an operation costs nothing but the question. It
+/// remembers each recorded operation while it lives (some 50 bytes): profile some steps, not a
+/// whole training.
 class Profile {
  public:
   Profile();
@@ -40,8 +41,9 @@ class Profile {
   Profile& operator=(const Profile&) = delete;
 
   struct Row {
-    /// Path of the caller: the layer that was called first, as it describes itself, then the names of
-    /// members down to the one that called the operation ({"Pair", "first"}); none outside of layers.
+    /// Path of the caller: the layer that was called first, as it describes itself, then the names
+    /// of members down to the one that called the operation ({"Pair", "first"}); none outside of
+    /// layers.
     std::vector<std::string> module;
     std::string operation;
     std::int64_t calls = 0;
@@ -52,8 +54,8 @@ class Profile {
   };
   /// One an operation of a module, in the order in which they first ran.
   const std::vector<Row>& rows() const { return rows_; }
-  /// The rows as a text of lines: those of a module below its sum, modules below those that they are
-  /// inside of; times in milliseconds, bytes in millions.
+  /// The rows as a text of lines: those of a module below its sum, modules below those that they
+  /// are inside of; times in milliseconds, bytes in millions.
   std::string table() const;
 
   // --- for the graph and for layers ---

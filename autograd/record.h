@@ -16,9 +16,9 @@
 //   argument where the gradient is shorter in y: [](const Tensor& g, const Tensor& y).
 // - A gradient may have the broadcast shape and another dtype: the sweep sums and casts it.
 // - Several gradients that are computed together are one rule: record_joint.
-// - Forward mode needs no rule of its own: g ↦ Jᵀ·g is linear, and is transposed (forward.cpp). Where
-//   J is symmetric, as of every elementwise operation, `symmetric(rule)` says so; a product has a rule
-//   for tangents beside that for gradients: with_forward(rule, forward).
+// - Forward mode needs no rule of its own: g ↦ Jᵀ·g is linear, and is transposed (forward.cpp).
+//   Where J is symmetric, as of every elementwise operation, `symmetric(rule)` says so; a product
+//   has a rule for tangents beside that for gradients: with_forward(rule, forward).
 // - A fast form stands beside its composed form by fast_or_composed (forms.h); one loop of core
 //   becomes an operation by `elementwise` (elementwise.h).
 //
@@ -57,8 +57,9 @@ class GradientSink {
   ~GradientSink() = default;
 };
 
-/// A derivative along one direction, which a dual number carries: one for each of the nested calls of jvp
-/// that it depends on, the innermost first. The value may be a dual number of the levels below.
+/// A derivative along one direction, which a dual number carries: one for each of the nested calls
+/// of jvp that it depends on, the innermost first. The value may be a dual number of the levels
+/// below.
 struct Tangent {
   Tensor value;
   std::uint64_t level = 0;
@@ -156,8 +157,8 @@ struct Input {
 
 }  // namespace detail
 
-/// Whether the derivatives of what is computed from these inputs are wanted: gradients are on, and one
-/// of them needs one, or one is a dual number. An undefined tensor needs none.
+/// Whether the derivatives of what is computed from these inputs are wanted: gradients are on, and
+/// one of them needs one, or one is a dual number. An undefined tensor needs none.
 bool recorded(std::initializer_list<detail::Input> inputs);
 bool recorded(std::span<const Tensor> inputs);
 
@@ -172,8 +173,8 @@ struct RuleWithForward : Rule {
 
 }  // namespace detail
 
-/// A rule g ↦ Jᵀ·g of a symmetric J, which so is the rule of tangents too: of an elementwise operation,
-/// say. Another shape is another element: the tangent comes expanded to the output's.
+/// A rule g ↦ Jᵀ·g of a symmetric J, which so is the rule of tangents too: of an elementwise
+/// operation, say. Another shape is another element: the tangent comes expanded to the output's.
 template <class Rule>
 detail::SymmetricRule<Rule> symmetric(Rule rule) {
   return {std::move(rule)};

@@ -8,8 +8,8 @@
 
 namespace ladon {
 
-/// Numbers of a window beside its size. An empty list is the default on each axis; `after` is then as
-/// `before`.
+/// Numbers of a window beside its size. An empty list is the default on each axis; `after` is then
+/// as `before`.
 struct WindowNumbers {
   Shape stride, before, after, dilation;
 };

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t large = std::size_t{1} << 20, huge_page = std::size_t{1} << 21, page = 4096;
 
-/// Rounded up to an eighth of the power of two below, and a page for the block's header: most tensors
-/// have a power of two of bytes.
+/// Rounded up to an eighth of the power of two below, and a page for the block's header: most
+/// tensors have a power of two of bytes.
 std::size_t class_of(std::size_t bytes) {
   const std::size_t step = std::bit_floor(bytes - page) / 8;
   return (bytes - page + step - 1) / step * step + page;

@@ -1,12 +1,12 @@
 #pragma once
-// Allocator of the memory of tensors. Blocks below 1 MB: oneTBB's caching allocator. Larger ones are
-// mapped on huge pages where the system has them, and kept when a tensor is done with them: a training
-// step asks for the same sizes over and over, and memory that was given back to the system comes again
-// page by page, cleared, which costs more than most operations on it.
+// Allocator of the memory of tensors. Blocks below 1 MB: oneTBB's caching allocator. Larger ones
+// are mapped on huge pages where the system has them, and kept when a tensor is done with them: a
+// training step asks for the same sizes over and over, and memory that was given back to the system
+// comes again page by page, cleared, which costs more than most operations on it.
 //
-// Sizes are rounded up to eight classes a power of two, so that near sizes share blocks. What is kept
-// and what is in use are together at most a quarter more than was ever in use at once; beyond that the
-// blocks that were freed first go back to the system.
+// Sizes are rounded up to eight classes a power of two, so that near sizes share blocks. What is
+// kept and what is in use are together at most a quarter more than was ever in use at once; beyond
+// that the blocks that were freed first go back to the system.
 
 #include <cstddef>
 

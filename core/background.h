@@ -11,8 +11,8 @@
 namespace ladon::parallel {
 
 /// make() on a thread of its own, while this one goes on; at one thread (set_num_threads), when it
-/// is asked for. Under the modes of this call: NoGrad holds there too. The result, or what was thrown,
-/// is the future's, whose destructor waits.
+/// is asked for. Under the modes of this call: NoGrad holds there too. The result, or what was
+/// thrown, is the future's, whose destructor waits.
 template <class Make>
 auto in_background(Make make) {
   // With both policies it is also made when asked for if no thread can be started.
@@ -24,8 +24,8 @@ auto in_background(Make make) {
                     });
 }
 
-/// use(i, make(i)) for i = 0 … n − 1 in this order, on this thread, while make(i + 1) runs beside it; two
-/// results at most exist at a time. What use() changes, make() must not read.
+/// use(i, make(i)) for i = 0 … n − 1 in this order, on this thread, while make(i + 1) runs beside
+/// it; two results at most exist at a time. What use() changes, make() must not read.
 template <class Make, class Use>
 void one_ahead(std::int64_t n, const Make& make, const Use& use) {
   if (n <= 0) return;

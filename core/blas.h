@@ -29,8 +29,8 @@ template <class T>
 void gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
                  Matrix<const T> b, T beta, Matrix<T> c);
 
-/// The lower triangle of C ← alpha·A·Aᵀ + beta·C.   A [n, k], C [n, n] with column stride 1. What C holds
-/// above its diagonal is lost.
+/// The lower triangle of C ← alpha·A·Aᵀ + beta·C.   A [n, k], C [n, n] with column stride 1. What C
+/// holds above its diagonal is lost.
 template <class T>
 void syrk(std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a, T beta, Matrix<T> c);
 

@@ -40,12 +40,13 @@ constexpr bool is_floating(DType t) { return t == DType::f32 || t == DType::f64;
 /// Whether the elements are integers: bool or i64.
 constexpr bool is_whole(DType t) { return t == DType::boolean || t == DType::i64; }
 
-/// Whether `value` is an element of dtype t: any number of a floating one or a half, which round it;
-/// of i64 the integers in [−2⁶³, 2⁶³); of bool 0 and 1. What is not would lose its fraction in
+/// Whether `value` is an element of dtype t: any number of a floating one or a half, which round
+/// it; of i64 the integers in [−2⁶³, 2⁶³); of bool 0 and 1. What is not would lose its fraction in
 /// silence.
 bool holds(DType t, double value);
 
-/// The dtype that two are computed in: bool < i64 < f32 < f64. A half beside any other dtype is f32.
+/// The dtype that two are computed in: bool < i64 < f32 < f64. A half beside any other dtype is
+/// f32.
 constexpr DType promote(DType a, DType b) {
   const DType larger = a < b ? b : a;
   return a != b && is_half(larger) ? DType::f32 : larger;

@@ -38,8 +38,8 @@ void print(std::ostream& out, const Part& part) {
   out << part;
 }
 
-/// Prints its arguments, one after the other, into a string. Where there is no memory it throws, as a
-/// stream would not: a text cut short may be one that is written to a file.
+/// Prints its arguments, one after the other, into a string. Where there is no memory it throws, as
+/// a stream would not: a text cut short may be one that is written to a file.
 template <class... Parts>
 std::string join(const Parts&... parts) {
   std::ostringstream out;

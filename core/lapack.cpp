@@ -81,9 +81,9 @@ void getrs(bool transposed, int n, int k, const T* lu, const int* swaps, T* b) {
 // threads.
 std::int64_t strip_of(std::int64_t k) { return std::clamp<std::int64_t>(k / 1024 * 64, 64, 256); }
 
-// A row-major matrix [n, n] that becomes its lower factor in place, the upper triangle left as rubbish.
-// Right-looking, in panels of columns, and each panel by halves (Toledo, 1997): so nearly all of the work
-// are products with long sums.
+// A row-major matrix [n, n] that becomes its lower factor in place, the upper triangle left as
+// rubbish. Right-looking, in panels of columns, and each panel by halves (Toledo, 1997): so nearly
+// all of the work are products with long sums.
 //   L11 from A11 = L11 L11ᵀ;  L21 = A21 L11⁻ᵀ;  A22 −= L21 L21ᵀ.
 // Functions return the order of the leading minor that is not positive, or 0.
 template <class T>

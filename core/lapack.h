@@ -1,8 +1,8 @@
 #pragma once
-// The only door to LAPACK. f32 and f64 tensors of any strides, no gradients (autograd/ops/linalg.h has
-// those, and batches); results are row-major, but for those of lu, which are column-major. All throw
-// Error where an operand is not a floating-point matrix of the stated shape or holds NaN or infinity,
-// and where two operands differ in dtype.
+// The only door to LAPACK. f32 and f64 tensors of any strides, no gradients (autograd/ops/linalg.h
+// has those, and batches); results are row-major, but for those of lu, which are column-major. All
+// throw Error where an operand is not a floating-point matrix of the stated shape or holds NaN or
+// infinity, and where two operands differ in dtype.
 
 #include <string>
 #include <utility>
@@ -33,8 +33,8 @@ Tensor solve_triangular(const Tensor& l, const Tensor& b, bool transposed = fals
 /// X with A·X = B for symmetric positive definite A given by its Cholesky factor L.
 Tensor cholesky_solve(const Tensor& l, const Tensor& b);
 
-/// A⁻¹ of a symmetric positive definite A given by its Cholesky factor L: symmetric to the last bit,
-/// in a third of the time of cholesky_solve(L, I). Throws Error where L's diagonal has a zero.
+/// A⁻¹ of a symmetric positive definite A given by its Cholesky factor L: symmetric to the last
+/// bit, in a third of the time of cholesky_solve(L, I). Throws Error where L's diagonal has a zero.
 Tensor cholesky_inverse(const Tensor& l);
 
 /// Gaussian elimination with rows exchanged: P·A = L·U.
@@ -42,11 +42,12 @@ struct Lu {
   Tensor factors;  ///< [n, n]: U, and below its diagonal L, whose own diagonal is of ones.
   Tensor swaps;    ///< [n] (i64): row i was exchanged with row swaps[i] ≥ i, in this order.
 };
-/// [n, n] → L and U. Of a singular matrix too: then a pivot, which is an element of U's diagonal, is 0.
+/// [n, n] → L and U. Of a singular matrix too: then a pivot, which is an element of U's diagonal,
+/// is 0.
 Lu lu(const Tensor& a);
 
-/// X with A·X = B (or Aᵀ·X = B) for a square A given by lu(A).   [n, k] → [n, k]. Throws Error where a
-/// pivot is 0, or `swaps` are not such as lu gives.
+/// X with A·X = B (or Aᵀ·X = B) for a square A given by lu(A).   [n, k] → [n, k]. Throws Error
+/// where a pivot is 0, or `swaps` are not such as lu gives.
 Tensor lu_solve(const Lu& lu, const Tensor& b, bool transposed = false);
 
 /// Eigenvalues (ascending, [n]) and eigenvectors (orthonormal columns of [n, n]) of a symmetric

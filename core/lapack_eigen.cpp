@@ -101,8 +101,8 @@ void turn_back(int n, int rows, const T* a, const T* tau, T* z) {
             1, 1);
 }
 
-// Whether squares of the elements, and sums of them, are far from the ends of T's range. (LAPACK's driver
-// scales others.)
+// Whether squares of the elements, and sums of them, are far from the ends of T's range. (LAPACK's
+// driver scales others.)
 template <class T>
 bool moderate(std::int64_t n, const T* a) {
   const auto& reduce = kernels::loops().of<T>().reduce;

@@ -1,5 +1,6 @@
 #pragma once
-// Operands of lapack.cpp: checked, and copied to row-major order where they were not. Internal to core/lapack.cpp.
+// Operands of lapack.cpp: checked, and copied to row-major order where they were not. Internal to
+// core/lapack.cpp.
 
 #include <algorithm>
 #include <atomic>
@@ -41,8 +42,8 @@ void check_diagonal(std::string_view operation, std::int64_t n, const T* l) {
                 "] is 0: the matrix is singular");
 }
 
-// Part of a matrix that is read: all of it, the lower triangle (of a copy the upper one is 0), or all, to be
-// held by its columns.
+// Part of a matrix that is read: all of it, the lower triangle (of a copy the upper one is 0), or
+// all, to be held by its columns.
 enum class Holds { rows, lower, columns };
 
 // Calls body(begin, end) for the rows [begin, end) of a matrix, on all threads.
@@ -51,8 +52,8 @@ void for_rows(std::int64_t rows, std::int64_t columns, const Body& body) {
   parallel::for_range(rows, 1 + (1 << 16) / std::max<std::int64_t>(1, columns), body);
 }
 
-// Throws on NaN, infinity in what is read of a row-major matrix. Where the sum of a row is finite, or its
-// largest and its smallest element, all are.
+// Throws on NaN, infinity in what is read of a row-major matrix. Where the sum of a row is finite,
+// or its largest and its smallest element, all are.
 template <class T>
 void check_finite(std::string_view operation, std::int64_t rows, std::int64_t columns, const T* x,
                   Holds what) {

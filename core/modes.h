@@ -1,9 +1,9 @@
 #pragma once
 // The modes of a thread: how what it runs is computed, and what watches it.
 //
-// Each mode is set by a scope that users write (NoGrad, DetectAnomaly, ...), which is a Scoped of one
-// member. What runs in a thread's place on another one, a piece of a loop (parallel.h) or a task in the
-// background (background.h), has the same modes, without the watchers.
+// Each mode is set by a scope that users write (NoGrad, DetectAnomaly, ...), which is a Scoped of
+// one member. What runs in a thread's place on another one, a piece of a loop (parallel.h) or a
+// task in the background (background.h), has the same modes, without the watchers.
 
 #include <cstdint>
 #include <type_traits>
@@ -30,8 +30,8 @@ struct Modes {
   bool looking = false;               ///< LookThrough
   const char* sweeping = "";          ///< The operation whose gradient is being computed.
 
-  /// Watchers of the calls of one thread, which no other may write to. A Profile, whose end need not be
-  /// that of a scope, stands in profile.cpp.
+  /// Watchers of the calls of one thread, which no other may write to. A Profile, whose end need
+  /// not be that of a scope, stands in profile.cpp.
   struct Watchers {
     RecordDraws* recorder = nullptr;
     ReplayDraws* player = nullptr;
@@ -49,7 +49,8 @@ struct Modes {
 };
 inline constinit thread_local Modes modes;
 
-/// Sets a mode, or all of them, while it is alive; to be made and to end on one thread, in brackets.
+/// Sets a mode, or all of them, while it is alive; to be made and to end on one thread, in
+/// brackets.
 template <class T>
 class Scoped {
  public:

@@ -20,13 +20,13 @@ int num_threads();
 namespace parallel {
 
 /// Calls body(begin, end) on consecutive pieces of [0, n), each of `grain` items (the last may be
-/// shorter), on all threads, each under the modes of this call (NoGrad holds there too; modes.h). Runs
-/// inline when there is one piece. Nesting is safe. An exception of a body is rethrown here.
+/// shorter), on all threads, each under the modes of this call (NoGrad holds there too; modes.h).
+/// Runs inline when there is one piece. Nesting is safe. An exception of a body is rethrown here.
 void for_range(std::int64_t n, std::int64_t grain,
                const std::function<void(std::int64_t, std::int64_t)>& body);
 
-/// use(make(i)) for i = 0 … n − 1 in this order, on this thread, while all threads make; `held` results at
-/// most exist at a time.
+/// use(make(i)) for i = 0 … n − 1 in this order, on this thread, while all threads make; `held`
+/// results at most exist at a time.
 template <class Make, class Use>
 void in_order(std::int64_t n, std::int64_t held, const Make& make, const Use& use) {
   std::vector<decltype(make(n))> made(static_cast<std::size_t>(std::min(n, held)));

@@ -13,9 +13,9 @@
 //   truncated_normal      4: one word each             2: (w0, w1), (w2, w3)
 //   randint, permutation  1 (i64; permutation draws for index i from block i)
 // A word pair (a, b) is the 64-bit integer a + 2³²·b. Uniforms take the top 24 bits of a word or
-// the top 53 of a pair. Normals are Box–Muller pairs (cosine first): √(−2 ln u) times cos πv and sin πv,
-// with u in (0, 1] and v in (−1, 1) the middles of the cells of the two, u and πv rounded to the dtype.
-// Both have the same bits on every processor.
+// the top 53 of a pair. Normals are Box–Muller pairs (cosine first): √(−2 ln u) times cos πv and
+// sin πv, with u in (0, 1] and v in (−1, 1) the middles of the cells of the two, u and πv rounded
+// to the dtype. Both have the same bits on every processor.
 
 #include <array>
 #include <cstdint>

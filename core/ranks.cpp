@@ -29,8 +29,8 @@ struct Detail {
 
 #ifdef LADON_MPI
 
-/// Whether mpirun (of Open MPI, MPICH or Slurm) started this process: MPI would begin in one that it
-/// did not as well, but slowly.
+/// Whether mpirun (of Open MPI, MPICH or Slurm) started this process: MPI would begin in one that
+/// it did not as well, but slowly.
 bool launched() {
   const auto set = [](const char* name) { return std::getenv(name) != nullptr; };
   return set("OMPI_COMM_WORLD_SIZE") || set("PMI_SIZE") || set("PMIX_RANK");
@@ -78,7 +78,8 @@ std::vector<Call> calls(std::string_view operation, std::uint64_t size, const De
   return all;
 }
 
-/// The end of a session: others that still call something learn that this rank has ended, until all have.
+/// The end of a session: others that still call something learn that this rank has ended, until all
+/// have.
 void wait_for_others() {
   std::vector<Call> all;
   do {
@@ -121,7 +122,8 @@ void gather_parts(const std::vector<std::uint64_t>& lengths, const std::vector<s
   }
 }
 
-/// The sizes that all ranks bring to a call. Throws Error, in all of them, where one makes another call.
+/// The sizes that all ranks bring to a call. Throws Error, in all of them, where one makes another
+/// call.
 std::vector<std::uint64_t> meet(const char* operation, std::uint64_t size,
                                 const Detail& detail = {}) {
   const std::vector<Call> all = calls(operation, size, detail);
@@ -190,7 +192,8 @@ Share share_of_rank(std::int64_t rows, int of) {
 
 #ifdef LADON_MPI
 
-/// Part r of x [P·n] goes to rank r; `gathered` [P·n] are the parts for this one, in the order of ranks.
+/// Part r of x [P·n] goes to rank r; `gathered` [P·n] are the parts for this one, in the order of
+/// ranks.
 template <class T>
 void exchange(const T* x, T* gathered, std::int64_t n) {
   check(MPI_Alltoall(x, static_cast<int>(n * sizeof(T)), MPI_BYTE, gathered,

@@ -6,14 +6,14 @@
 //     ...
 //   }
 //
-// Every process runs the same program. What is shared out is cut by its size and the number of ranks;
-// each then has all results. A process without a session, one that was not started by mpirun, and
-// every process of a library built without LADON_MPI is a group of one, to which nothing here does
-// anything: what is written for many ranks needs no second version for one.
+// Every process runs the same program. What is shared out is cut by its size and the number of
+// ranks; each then has all results. A process without a session, one that was not started by
+// mpirun, and every process of a library built without LADON_MPI is a group of one, to which
+// nothing here does anything: what is written for many ranks needs no second version for one.
 //
-// All ranks make the same calls in the same order, each on one thread at a time. Before each, they tell
-// one another which it is: where they differ it is an Error in all of them, and nobody waits for a call
-// that never comes.
+// All ranks make the same calls in the same order, each on one thread at a time. Before each, they
+// tell one another which it is: where they differ it is an Error in all of them, and nobody waits
+// for a call that never comes.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,13 +26,13 @@
 
 namespace ladon::ranks {
 
-/// Joins the processes that mpirun started, and leaves them at the end of main. At most one at a time;
-/// throws Error for a second. At its end the session waits for the others': whatever they still call is an
-/// Error there, which says that this rank has ended. If an exception leaves main's block with it, or fail() was called, the
-/// other ranks, which would wait for this one for ever, are ended with a message. Where the program has
-/// begun MPI itself, the session joins what is there and leaves MPI running; one after MPI's end is an
-/// Error. Ranks on one machine divide its cores: each is left with that many threads at most, until
-/// set_num_threads().
+/// Joins the processes that mpirun started, and leaves them at the end of main. At most one at a
+/// time; throws Error for a second. At its end the session waits for the others': whatever they
+/// still call is an Error there, which says that this rank has ended. If an exception leaves main's
+/// block with it, or fail() was called, the other ranks, which would wait for this one for ever,
+/// are ended with a message. Where the program has begun MPI itself, the session joins what is
+/// there and leaves MPI running; one after MPI's end is an Error. Ranks on one machine divide its
+/// cores: each is left with that many threads at most, until set_num_threads().
 class Session {
  public:
   Session();
@@ -47,8 +47,8 @@ class Session {
   bool failed_ = false;
 };
 
-/// While it lives, this process is a group of one: for what a rank does by itself, or not at all like the
-/// others. Of the process, not of a thread; one may stand inside another.
+/// While it lives, this process is a group of one: for what a rank does by itself, or not at all
+/// like the others. Of the process, not of a thread; one may stand inside another.
 class Alone {
  public:
   Alone();
@@ -63,28 +63,30 @@ int count();
 /// Number of ranks that run on this machine, and share its memory.
 int neighbours();
 
-/// Waits for all. Throws Error, in all, where another rank is in another call; `of` tells barriers apart.
+/// Waits for all. Throws Error, in all, where another rank is in another call; `of` tells barriers
+/// apart.
 void barrier(const char* of = "barrier");
 
 /// Contributions of all ranks, in their order; lengths may differ.
 std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own);
 
-/// Copies the bytes of rank `from` to all. Another length or `from` in one of them is an Error in all.
+/// Copies the bytes of rank `from` to all. Another length or `from` in one of them is an Error in
+/// all.
 void broadcast(std::span<std::byte> bytes, int from);
-/// The same of a tensor's elements. Of any dtype, contiguous, with as many bytes everywhere; throws Error
-/// otherwise.
+/// The same of a tensor's elements. Of any dtype, contiguous, with as many bytes everywhere; throws
+/// Error otherwise.
 void broadcast(Tensor x, int from);
 
 /// Result of make() in rank 0, which alone calls it, for all. An Error there is an Error in all.
 std::string from_first(const std::function<std::string()>& make);
 
-/// make(0), …, make(n − 1), in all ranks: task i is done by rank i mod count(), Alone. So seeds and arms
-/// of an experiment, or the members of an ensemble, go over ranks.
+/// make(0), …, make(n − 1), in all ranks: task i is done by rank i mod count(), Alone. So seeds and
+/// arms of an experiment, or the members of an ensemble, go over ranks.
 std::vector<std::vector<std::byte>> each_task(
     std::int64_t n, const std::function<std::vector<std::byte>(std::int64_t)>& make);
 
-/// x ← Σ over ranks of their x, in the order of ranks: the same bits in all of them, and in every run
-/// with as many ranks. f32 and f64, of one shape and dtype everywhere, contiguous; throws Error
+/// x ← Σ over ranks of their x, in the order of ranks: the same bits in all of them, and in every
+/// run with as many ranks. f32 and f64, of one shape and dtype everywhere, contiguous; throws Error
 /// otherwise. In a group of one, x stays. Each rank sums its share of the elements, so that no more
 /// than twice x passes through any of them.
 void all_reduce(Tensor x);
@@ -95,8 +97,8 @@ struct Share {
 };
 Share share_of(std::int64_t rows);
 
-/// x [rows, ...], of which this rank has filled its share_of(rows), is completed by those of the others.
-/// Any dtype, contiguous; throws Error otherwise.
+/// x [rows, ...], of which this rank has filled its share_of(rows), is completed by those of the
+/// others. Any dtype, contiguous; throws Error otherwise.
 void gather_rows(Tensor x);
 
 }  // namespace ladon::ranks

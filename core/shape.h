@@ -68,8 +68,8 @@ inline constexpr std::int64_t max_count = (std::int64_t{1} << 60) - 1;
 
 namespace detail {
 
-/// Element count of a shape. Throws Error on a negative size, or where the product of the sizes that
-/// are not 0 is above max_count: strides of an empty tensor must fit too.
+/// Element count of a shape. Throws Error on a negative size, or where the product of the sizes
+/// that are not 0 is above max_count: strides of an empty tensor must fit too.
 std::int64_t checked_count(std::string_view operation, const Shape& shape);
 /// a + b; throws Error where that is above max_count, or below its negative.
 std::int64_t checked_sum(std::string_view operation, std::int64_t a, std::int64_t b);

@@ -18,8 +18,8 @@ class Storage {
   /// Allocates `bytes` uninitialized bytes. Throws Error when there is not enough memory.
   explicit Storage(std::size_t bytes);
   /// Borrows `bytes` bytes at `data`, aligned as their elements need it. `release`, which may be
-  /// empty and must not throw, is called once, when no handle is left. Throws Error when there is not
-  /// enough memory for the header; nothing is then released.
+  /// empty and must not throw, is called once, when no handle is left. Throws Error when there is
+  /// not enough memory for the header; nothing is then released.
   Storage(void* data, std::size_t bytes, std::function<void()> release);
   Storage(const Storage& other) noexcept : block_(other.block_) {
     if (block_) block_->owners.fetch_add(1, std::memory_order_relaxed);

@@ -40,8 +40,8 @@ struct Tangent;
 class Tensor {
  public:
   Tensor() = default;
-  /// A window on existing storage. Throws Error for a negative size, or where an index of the window
-  /// falls outside the storage.
+  /// A window on existing storage. Throws Error for a negative size, or where an index of the
+  /// window falls outside the storage.
   Tensor(Storage storage, DType dtype, const Shape& shape, const Shape& strides,
          std::int64_t offset = 0);
 
@@ -98,8 +98,8 @@ class Tensor {
     return reinterpret_cast<T*>(storage_.bytes()) + offset_;
   }
 
-  /// The only element, converted to T. Throws Error unless count() is 1, or where T is an integer that
-  /// does not hold it: NaN, a fraction, out of range.
+  /// The only element, converted to T. Throws Error unless count() is 1, or where T is an integer
+  /// that does not hold it: NaN, a fraction, out of range.
   template <class T = double>
   T item() const {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -116,13 +116,14 @@ class Tensor {
 
   // --- autograd ---
   //
-  // Declared here, so that x.grad() reads as one expects, but defined by autograd (autograd/leaf.cpp):
-  // by design, and the only place where core leans on a floor above it.
+  // Declared here, so that x.grad() reads as one expects, but defined by autograd
+  // (autograd/leaf.cpp): by design, and the only place where core leans on a floor above it.
 
   /// Whether operations on this tensor are recorded.
   bool requires_grad() const;
-  /// Makes this tensor a leaf whose gradient `backward` accumulates. False freezes the leaf, and true
-  /// thaws it, for all of its handles. Error: integers, booleans, results of recorded operations.
+  /// Makes this tensor a leaf whose gradient `backward` accumulates. False freezes the leaf, and
+  /// true thaws it, for all of its handles. Error: integers, booleans, results of recorded
+  /// operations.
   Tensor& set_requires_grad(bool on = true);
   /// The accumulated gradient of a leaf; undefined before the first backward.
   Tensor grad() const;
@@ -162,8 +163,8 @@ class Tensor {
   DType dtype_ = DType::f32;
 };
 
-/// Whether both are the same window on the same storage (or both undefined): what is written through
-/// one is read through the other. Their histories may differ.
+/// Whether both are the same window on the same storage (or both undefined): what is written
+/// through one is read through the other. Their histories may differ.
 bool same_elements(const Tensor& a, const Tensor& b);
 
 /// Prints values in nested brackets, then shape and dtype; long axes are abbreviated by "…".

@@ -21,9 +21,10 @@ constexpr int64_t part_elements = 1 << 15;  // of a triangle, that a task multip
 constexpr int64_t most_parts = 32;
 constexpr int64_t strip = 128;  // rows of A that a task subtracts a product from
 
-/// The reduction of one matrix, from its last row upwards. A reflection H = I − tau·v·vᵀ makes a row, left of
-/// the diagonal, a multiple of its last unit vector; H·A·H = A − v·wᵀ − w·vᵀ for a w made of A·v. Of a panel
-/// of rows only what is needed at once is so changed (Dongarra, Hammarling and Sorensen 1989).
+/// The reduction of one matrix, from its last row upwards. A reflection H = I − tau·v·vᵀ makes a
+/// row, left of the diagonal, a multiple of its last unit vector; H·A·H = A − v·wᵀ − w·vᵀ for a w
+/// made of A·v. Of a panel of rows only what is needed at once is so changed (Dongarra, Hammarling
+/// and Sorensen 1989).
 template <class T>
 class Reduction {
  public:
@@ -79,8 +80,8 @@ class Reduction {
     loops_.axpby(t, w(k), T(-0.5) * t * t * along, v(k), i);
   }
 
-  /// The first i elements of row i ← v, with v[i − 1] = 1. Elements are scaled, so that their squares do not
-  /// vanish; what is tiny as a whole is taken for 0.
+  /// The first i elements of row i ← v, with v[i − 1] = 1. Elements are scaled, so that their
+  /// squares do not vanish; what is tiny as a whole is taken for 0.
   void reflect(int64_t i) {
     using Limits = std::numeric_limits<T>;
     T *x = row(i), &alpha = x[i - 1];

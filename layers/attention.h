@@ -50,8 +50,8 @@ struct MultiHeadAttentionOptions {
   bool causal = false;
   double dropout = 0;  ///< Of the attention weights, in training mode.
 
-  /// Heads of keys and values, which heads/kv_heads queries each share (Ainslie et al. 2023; 1: Shazeer
-  /// 2019); 0: heads. Error where it does not divide heads.
+  /// Heads of keys and values, which heads/kv_heads queries each share (Ainslie et al. 2023; 1:
+  /// Shazeer 2019); 0: heads. Error where it does not divide heads.
   std::int64_t kv_heads = 0;
   /// > 0: a query sees only the last `window` positions, itself among them; causal attention alone.
   std::int64_t window = 0;
@@ -92,7 +92,8 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   mutable Generator rng;
 
   /// Throws Error where heads do not divide dim and head_dim is not given, where tied queries and
-  /// keys have inputs of different widths or numbers of heads, and for sizes or deviations out of range.
+  /// keys have inputs of different widths or numbers of heads, and for sizes or deviations out of
+  /// range.
   MultiHeadAttention(const MultiHeadAttentionOptions& options, Generator& rng);
 
   std::int64_t heads() const { return query.size(0); }
@@ -103,7 +104,8 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
     return query_key_std.defined() ? Parameterization::ntk : Parameterization::standard;
   }
 
-  /// Self-attention:  [batch, T, dim] → [batch, T, out], or [batch, H, W, dim] → [batch, H, W, out].
+  /// Self-attention:  [batch, T, dim] → [batch, T, out], or [batch, H, W, dim] → [batch, H, W,
+  /// out].
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
   Tensor forward(const Tensor& x, const AttentionMask& mask) const;
   /// Self-attention to the positions where mask (bool [batch, T]) is true.
@@ -115,13 +117,13 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   Tensor forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
                  const AttentionMask& mask = {}) const;
 
-  /// Self-attention of new positions x [batch, T, dim] to themselves and all that `cache` remembers, as
-  /// one pass over all would give: to rounding, and bit for bit under RowwiseProducts, if weights are
-  /// softmax's. mask: bool [batch, T], false = padding. Not recorded. Throws Error unless causal, and with
-  /// encodings that are added (`positions`).
+  /// Self-attention of new positions x [batch, T, dim] to themselves and all that `cache`
+  /// remembers, as one pass over all would give: to rounding, and bit for bit under
+  /// RowwiseProducts, if weights are softmax's. mask: bool [batch, T], false = padding. Not
+  /// recorded. Throws Error unless causal, and with encodings that are added (`positions`).
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
-  /// Cross-attention to a memory that is looked at many times: its keys and values, and what queries see
-  /// of them. Throws Error with a hook or with `positions`.
+  /// Cross-attention to a memory that is looked at many times: its keys and values, and what
+  /// queries see of them. Throws Error with a hook or with `positions`.
   ProjectedMemory project_memory(const Tensor& keys, const Tensor& values) const;
   Tensor forward(const Tensor& queries, const ProjectedMemory& memory,
                  const AttentionMask& mask = {}) const;
@@ -135,19 +137,19 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
                                const AttentionMask& mask = {}) const;
 
   /// Self-attention as heads and kv_heads → ∞ in one proportion, which drops out, since outputs of
-  /// different heads are independent given their values (and head_dim, value_head_dim, the inputs' width).
-  /// With linear scaling one wide head has the same limit; with sqrt scaling a network of few heads does not
-  /// come near it. See infinite/attention/limit.h for what each form gives. In standard
-  /// parameterization the NTK is its leading order in the widths, as Linear's. Only what is known to
-  /// have a limit has one. Throws Error for sqrt scaling of tied queries and keys (the logits grow
-  /// without bound), for weights without a Gaussian limit, for dropout in training mode, with a window and
-  /// sqrt scaling unless the weighting is softmax, where queries, keys and values do not see one input, and
-  /// for a hook that gives no limit.
+  /// different heads are independent given their values (and head_dim, value_head_dim, the inputs'
+  /// width). With linear scaling one wide head has the same limit; with sqrt scaling a network of
+  /// few heads does not come near it. See infinite/attention/limit.h for what each form gives. In
+  /// standard parameterization the NTK is its leading order in the widths, as Linear's. Only what
+  /// is known to have a limit has one. Throws Error for sqrt scaling of tied queries and keys (the
+  /// logits grow without bound), for weights without a Gaussian limit, for dropout in training
+  /// mode, with a window and sqrt scaling unless the weighting is softmax, where queries, keys and
+  /// values do not see one input, and for a hook that gives no limit.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
-  /// Cross-attention's, of the kernels of what queries see and of what keys and values see, of the same
-  /// inputs: [N1, N2, Tq, Tq] and [N1, N2, Tk, Tk] → [N1, N2, Tq, Tq]. By the differentiable forms, so
-  /// slower than self-attention's. Throws Error besides for tied queries and keys, positional
-  /// encodings, hooks and finitely many heads, and where causal.
+  /// Cross-attention's, of the kernels of what queries see and of what keys and values see, of the
+  /// same inputs: [N1, N2, Tq, Tq] and [N1, N2, Tk, Tk] → [N1, N2, Tq, Tq]. By the differentiable
+  /// forms, so slower than self-attention's. Throws Error besides for tied queries and keys,
+  /// positional encodings, hooks and finitely many heads, and where causal.
   infinite::KernelNode limit(const infinite::KernelNode& queries,
                              const infinite::KernelNode& keys) const;
 

@@ -27,7 +27,8 @@ std::vector<bool> token_flags(std::int64_t batch, std::int64_t count, const Tens
   return {values.begin(), values.end()};
 }
 
-/// A tensor with room for `capacity` slots that begins with slots [from, to) of x, which may be undefined.
+/// A tensor with room for `capacity` slots that begins with slots [from, to) of x, which may be
+/// undefined.
 Tensor with_room(const Tensor& x, const Tensor& like, std::int64_t capacity, std::int64_t from,
                  std::int64_t to) {
   const Tensor room = empty({like.size(0), like.size(1), capacity, like.size(3)}, like.dtype());

@@ -1,6 +1,6 @@
 #pragma once
-// Caches of attention: keys and values of the positions it has seen, so that a model that writes one token after the
-// other looks at each only once.
+// Caches of attention: keys and values of the positions it has seen, so that a model that writes
+// one token after the other looks at each only once.
 
 #include <vector>
 
@@ -8,9 +8,9 @@
 
 namespace ladon {
 
-/// The keys and values of one layer, appended as they come. Rows of a batch may differ in length: what is
-/// padding takes up room and is never seen. With a window it forgets what no later query will see.
-/// Values alone: no gradient passes through what is remembered.
+/// The keys and values of one layer, appended as they come. Rows of a batch may differ in length:
+/// what is padding takes up room and is never seen. With a window it forgets what no later query
+/// will see. Values alone: no gradient passes through what is remembered.
 class KeyValueCache {
  public:
   KeyValueCache() = default;
@@ -21,9 +21,9 @@ class KeyValueCache {
 
   /// Positions that row b has seen, tokens and not padding: i64 [batch]. Empty before the first.
   const std::vector<std::int64_t>& lengths() const { return lengths_; }
-  /// The positions that the next tokens will have: i64 [batch, count]. mask (bool [batch, count], true =
-  /// token; undefined: all are): padding takes the position of the token after it, and counts for nothing.
-  /// Throws Error for a batch of another size than that which is remembered.
+  /// The positions that the next tokens will have: i64 [batch, count]. mask (bool [batch, count],
+  /// true = token; undefined: all are): padding takes the position of the token after it, and
+  /// counts for nothing. Throws Error for a batch of another size than that which is remembered.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
 
   /// Keys and values that the queries of the new positions see.
@@ -32,8 +32,9 @@ class KeyValueCache {
     Tensor allowed = {};      ///< bool [batch, 1, Tq, Tk]; undefined: causal says all.
     std::int64_t offset = 0;  ///< Keys before the first query (AttentionOptions::causal_offset).
   };
-  /// Appends h.k and h.v [batch, heads, T, width]. window > 0: a query sees the last `window` positions
-  /// alone, itself among them. Throws Error unless batch, heads, widths and dtype are those of before.
+  /// Appends h.k and h.v [batch, heads, T, width]. window > 0: a query sees the last `window`
+  /// positions alone, itself among them. Throws Error unless batch, heads, widths and dtype are
+  /// those of before.
   Seen append(const AttentionHeads& h, const Tensor& mask = {}, std::int64_t window = 0);
 
   /// Row i becomes what row rows[i] (i64 [n]) was: beams, and sentences that are done.
@@ -68,8 +69,8 @@ struct DecodingCache {
   /// As KeyValueCache's.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
   void select(const Tensor& rows);
-  /// Makes it one of `count` layers if it is new. Throws Error if it is another model's, or if an Error
-  /// broke off a pass half way: its layers then have seen different positions.
+  /// Makes it one of `count` layers if it is new. Throws Error if it is another model's, or if an
+  /// Error broke off a pass half way: its layers then have seen different positions.
   void prepare(std::size_t count);
 };
 

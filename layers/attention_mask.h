@@ -14,8 +14,8 @@ struct AttentionMask {
   Tensor bias = {};      ///< Floating, broadcast likewise: added to the logits, −∞ forbids.
   bool causal = false;   ///< A query attends to no later key.
 
-  /// allowed, key_mask and bias as one: bool, or floating where there is a bias; undefined where there
-  /// is none of them. Throws Error unless key_mask is bool [batch, keys].
+  /// allowed, key_mask and bias as one: bool, or floating where there is a bias; undefined where
+  /// there is none of them. Throws Error unless key_mask is bool [batch, keys].
   Tensor merged(std::int64_t batch, std::int64_t keys) const;
 };
 

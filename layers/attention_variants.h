@@ -1,7 +1,7 @@
 #pragma once
-// Variants of attention by where tokens stand, as hooks: MultiHeadAttention({…, .hook = RotaryPositions({…})}).
-// None has a limit: the logits of far positions are no longer those of near ones, and no kernel of them was
-// derived here.
+// Variants of attention by where tokens stand, as hooks: MultiHeadAttention({…, .hook =
+// RotaryPositions({…})}). None has a limit: the logits of far positions are no longer those of near
+// ones, and no kernel of them was derived here.
 
 #include "ladon/layers/attention_hook.h"
 
@@ -14,8 +14,8 @@ struct RotaryOptions {
   bool interleaved = false;  ///< As rotary_embedding's.
 };
 
-/// Queries and keys turned by angles that grow with their positions, so that logits depend on the distance
-/// alone (Su et al. 2021, "RoFormer").
+/// Queries and keys turned by angles that grow with their positions, so that logits depend on the
+/// distance alone (Su et al. 2021, "RoFormer").
 struct RotaryPositions : AttentionHook {
   RotaryOptions options;
 
@@ -26,8 +26,9 @@ struct RotaryPositions : AttentionHook {
   std::string describe() const override;
 };
 
-/// Logits less slope·distance, a slope a head: 2^(−8(h + 1)/heads) where heads are a power of two, else
-/// those of the next lower one and every other one of twice it (Press et al. 2022, "Train short, test long").
+/// Logits less slope·distance, a slope a head: 2^(−8(h + 1)/heads) where heads are a power of two,
+/// else those of the next lower one and every other one of twice it (Press et al. 2022, "Train
+/// short, test long").
 struct AlibiBias : AttentionHook {
   Tensor slopes;  ///< [heads], not trained
 
@@ -45,8 +46,8 @@ struct RelativeBiasOptions {
   double stddev = 0.02;             ///< Elements start as N(0, stddev²).
 };
 
-/// A trained bias for each head and bucket of distances: half of a direction's buckets for one distance
-/// each, the others growing as logarithms (Raffel et al. 2020, "T5").
+/// A trained bias for each head and bucket of distances: half of a direction's buckets for one
+/// distance each, the others growing as logarithms (Raffel et al. 2020, "T5").
 struct RelativeBias : AttentionHook {
   Tensor weight;  ///< [buckets, heads]
   RelativeBiasOptions options;

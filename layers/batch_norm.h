@@ -17,14 +17,14 @@ struct BatchNormOptions {
       true;  ///< false: batches are normalized by themselves in evaluation too.
 };
 
-/// Zero mean and unit variance of each channel, [.., dim] → [.., dim], over all other axes: in training
-/// mode of the batch itself, whose statistics (the variance with divisor n − 1) also enter the running
-/// ones; in evaluation mode of those. With a mask only visible positions are counted.
+/// Zero mean and unit variance of each channel, [.., dim] → [.., dim], over all other axes: in
+/// training mode of the batch itself, whose statistics (the variance with divisor n − 1) also enter
+/// the running ones; in evaluation mode of those. With a mask only visible positions are counted.
 ///
-/// Running statistics are a part of the state, under PyTorch's names. A forward pass in training mode
-/// edits them in place, also where nothing is recorded; several threads may do so at once, but then the
-/// order of their batches is chance. The second run of checkpoint() (autograd/functional.h) is not
-/// counted. It has no limit: examples of a batch meet in it.
+/// Running statistics are a part of the state, under PyTorch's names. A forward pass in training
+/// mode edits them in place, also where nothing is recorded; several threads may do so at once, but
+/// then the order of their batches is chance. The second run of checkpoint()
+/// (autograd/functional.h) is not counted. It has no limit: examples of a batch meet in it.
 struct BatchNorm : Layer {
   Tensor weight, bias;                       ///< [dim]; undefined when affine = false
   mutable Tensor running_mean, running_var;  ///< [dim], from 0 and 1; undefined when not tracked

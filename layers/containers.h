@@ -40,8 +40,9 @@ struct Sequential : LayerContainer {
   std::string describe() const override;
 };
 
-/// y = Σ_i branch_i(x):  a residual block is SumBranches(Identity(), Sequential(…)). The limit adds kernels,
-/// which holds where all branches but one end in random linear maps of their own (Error if not).
+/// y = Σ_i branch_i(x):  a residual block is SumBranches(Identity(), Sequential(…)). The limit adds
+/// kernels, which holds where all branches but one end in random linear maps of their own (Error if
+/// not).
 struct SumBranches : LayerContainer {
   template <class... L>
   explicit SumBranches(L... list) {
@@ -65,10 +66,10 @@ struct MultiplyBranches : LayerContainer {
   std::string describe() const override;
 };
 
-/// The channels of branches side by side:  ConcatenateBranches({8, 4}, branch_of_8, branch_of_4). The mean
-/// over channels of their kernels is the limit: k' = Σ_i (d_i/Σ_j d_j)·k_i, and so for t. Branches
-/// may be correlated; but what follows must be a random linear map, since the channels of different
-/// branches do not share one law.
+/// The channels of branches side by side:  ConcatenateBranches({8, 4}, branch_of_8, branch_of_4).
+/// The mean over channels of their kernels is the limit: k' = Σ_i (d_i/Σ_j d_j)·k_i, and so for t.
+/// Branches may be correlated; but what follows must be a random linear map, since the channels of
+/// different branches do not share one law.
 struct ConcatenateBranches : LayerContainer {
   std::vector<std::int64_t> widths;  ///< d_i, the channels each branch gives (Error where not so).
 

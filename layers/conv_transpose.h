@@ -21,8 +21,8 @@ struct ConvTransposeOptions {
 };
 
 /// The gradient of a convolution by its input: n positions become
-/// (n − 1)·stride − before − after + dilation·(window − 1) + output_padding + 1. No limit is known to
-/// it, and it takes no mask.
+/// (n − 1)·stride − before − after + dilation·(window − 1) + output_padding + 1. No limit is known
+/// to it, and it takes no mask.
 struct ConvTranspose : Layer {
   Tensor weight;  ///< [in, window.., out/groups]
   Tensor bias;    ///< [out]; undefined when bias = false
@@ -42,16 +42,16 @@ struct ConvTranspose : Layer {
 
 /// [N, T, in] → [N, T', out].
 struct ConvTranspose1d : ConvTranspose {
-  /// Throws Error where a size is not positive, groups do not share the channels evenly, or there is not
-  /// one window size.
+  /// Throws Error where a size is not positive, groups do not share the channels evenly, or there
+  /// is not one window size.
   ConvTranspose1d(const ConvTransposeOptions& o, Generator& rng)
       : ConvTranspose("ConvTranspose1d", 1, o, rng) {}
 };
 
 /// [N, H, W, in] → [N, H', W', out].
 struct ConvTranspose2d : ConvTranspose {
-  /// Throws Error where a size is not positive, groups do not share the channels evenly, or there are not
-  /// two window sizes.
+  /// Throws Error where a size is not positive, groups do not share the channels evenly, or there
+  /// are not two window sizes.
   ConvTranspose2d(const ConvTransposeOptions& o, Generator& rng)
       : ConvTranspose("ConvTranspose2d", 2, o, rng) {}
 };

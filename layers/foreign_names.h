@@ -24,8 +24,8 @@ std::function<Tensor(const Tensor&)> heads_apart(std::int64_t heads);
 
 /// The model's tensors as the list says.
 StateDict to_foreign(const Module& model, const std::vector<ForeignTensor>& list);
-/// Copies `state` into the model. Throws Error naming the first foreign name that is missing, has another
-/// shape, or is in no entry unless `passed_over` says so; the model then stays as it was.
+/// Copies `state` into the model. Throws Error naming the first foreign name that is missing, has
+/// another shape, or is in no entry unless `passed_over` says so; the model then stays as it was.
 void from_foreign(
     Module& model, const std::vector<ForeignTensor>& list, const StateDict& state,
     const std::function<bool(const std::string&)>& passed_over = [](const std::string&) {

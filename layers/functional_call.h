@@ -8,11 +8,11 @@
 
 namespace ladon {
 
-/// f() with `values` in the places of the parameters of a set, in its order; what was there is put back
-/// when f returns or throws. So derivatives are taken by parameters as by inputs: jvp
+/// f() with `values` in the places of the parameters of a set, in its order; what was there is put
+/// back when f returns or throws. So derivatives are taken by parameters as by inputs: jvp
 /// along a direction of all weights, vmap over a stack of them (an ensemble in one pass), a step of
-/// learning that is itself differentiated. Throws Error where a value has another shape or dtype than its
-/// parameter, and where one is not the module's. Not while another thread uses the module.
+/// learning that is itself differentiated. Throws Error where a value has another shape or dtype
+/// than its parameter, and where one is not the module's. Not while another thread uses the module.
 ///
 ///   const Tensor scores = vmap([&](const std::vector<Tensor>& weights) {
 ///     return functional_call(model, weights, x);

@@ -286,8 +286,8 @@ struct Candidate {
   bool ended = false;
 };
 
-/// The likeliest continuations of the open texts of one prompt, the likeliest first: so many that `beams` of
-/// them go on even if every text ends by each stop token.
+/// The likeliest continuations of the open texts of one prompt, the likeliest first: so many that
+/// `beams` of them go on even if every text ends by each stop token.
 std::vector<Candidate> continued(const std::vector<Candidate>& open, const Writer& writer,
                                  const GenerateOptions& o) {
   const std::size_t kept = static_cast<std::size_t>(o.beams) * (1 + o.stop.size());

@@ -19,11 +19,12 @@ struct LanguageModelOptions {
   double init_std = 0.02;  ///< Of embeddings, trained positions and the untied head.
 };
 
-/// The form of GPT-2 (Radford et al. 2019): trained positions, pre-norm, tanh-GELU, tied. dropout = .1.
+/// The form of GPT-2 (Radford et al. 2019): trained positions, pre-norm, tanh-GELU, tied. dropout =
+/// .1.
 LanguageModelOptions gpt2(std::int64_t vocabulary, std::int64_t layers, std::int64_t dim,
                           std::int64_t heads, std::int64_t max_length);
-/// That of Llama (Touvron et al. 2023): rotary positions, RMSNorm, SwiGLU of width `hidden`, no biases, no
-/// dropout, untied; kv_heads as MultiHeadAttentionOptions'.
+/// That of Llama (Touvron et al. 2023): rotary positions, RMSNorm, SwiGLU of width `hidden`, no
+/// biases, no dropout, untied; kv_heads as MultiHeadAttentionOptions'.
 LanguageModelOptions llama(std::int64_t vocabulary, std::int64_t layers, std::int64_t dim,
                            std::int64_t heads, std::int64_t kv_heads, std::int64_t hidden,
                            double rope_base = 10000, double norm_eps = 1e-5);
@@ -51,18 +52,18 @@ struct LanguageModel : Callable<LanguageModel> {
   Tensor features(const Tensor& tokens, DecodingCache& cache, const Tensor& mask) const;
 };
 
-/// generate() by this model, which must outlive what it returns: logits of the last tokens alone. The model is
-/// to be in evaluation mode.
+/// generate() by this model, which must outlive what it returns: logits of the last tokens alone.
+/// The model is to be in evaluation mode.
 NextToken next_token(const LanguageModel& model);
 
-/// Copies the weights of a model of the same form that was trained elsewhere, under the names of Hugging
-/// Face's GPT-2 (`h.0.attn.c_attn.weight`, with or without `transformer.`) or Llama
-/// (`model.layers.0.self_attn.q_proj.weight`), which tells them apart. Buffers that are no weights are passed
-/// over. Throws Error naming the first name that is missing or left over, or whose shape differs; the
-/// model then stays as it was.
+/// Copies the weights of a model of the same form that was trained elsewhere, under the names of
+/// Hugging Face's GPT-2 (`h.0.attn.c_attn.weight`, with or without `transformer.`) or Llama
+/// (`model.layers.0.self_attn.q_proj.weight`), which tells them apart. Buffers that are no weights
+/// are passed over. Throws Error naming the first name that is missing or left over, or whose shape
+/// differs; the model then stays as it was.
 void from_names(LanguageModel& model, const StateDict& state);
-/// The model's weights under these names: GPT-2's (with `transformer.`) where it has trained positions, else
-/// Llama's. Throws Error for a model that has tensors without a name there.
+/// The model's weights under these names: GPT-2's (with `transformer.`) where it has trained
+/// positions, else Llama's. Throws Error for a model that has tensors without a name there.
 StateDict to_names(const LanguageModel& model);
 
 }  // namespace ladon

@@ -10,11 +10,11 @@
 namespace ladon {
 
 struct LoadOptions {
-  /// Whether names and shapes must agree exactly. If not, what fits is loaded, and the report tells of the
-  /// rest.
+  /// Whether names and shapes must agree exactly. If not, what fits is loaded, and the report tells
+  /// of the rest.
   bool strict = true;
-  /// Entries whose names begin so are read, without it; others are passed over. "encoder." takes an encoder
-  /// out of a whole model.
+  /// Entries whose names begin so are read, without it; others are passed over. "encoder." takes an
+  /// encoder out of a whole model.
   std::string prefix = {};
 };
 
@@ -36,11 +36,13 @@ std::ostream& operator<<(std::ostream& out, const LoadReport& report);
 
 namespace detail {
 
-/// Copies `state` into the tensors of `own`, which share storage with what they are of. Floating numbers and
-/// halves are cast. Throws Error of load_state_dict, and changes nothing, where strictness is broken; where no
-/// entry has the prefix; and where nothing at all could be loaded though there was something to load.
+/// Copies `state` into the tensors of `own`, which share storage with what they are of. Floating
+/// numbers and halves are cast. Throws Error of load_state_dict, and changes nothing, where
+/// strictness is broken; where no entry has the prefix; and where nothing at all could be loaded
+/// though there was something to load.
 LoadReport load_state(const StateDict& own, const StateDict& state, const LoadOptions& options);
-/// From a safetensors file that holds a state dict: a saved TrainingRun is an Error. Errors name the file.
+/// From a safetensors file that holds a state dict: a saved TrainingRun is an Error. Errors name
+/// the file.
 LoadReport load_state(const StateDict& own, const std::string& path, const LoadOptions& options);
 
 }  // namespace detail

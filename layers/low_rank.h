@@ -20,14 +20,15 @@ namespace ladon {
 struct LowRankOptions {
   std::int64_t rank = 8;
   double alpha = 8;
-  /// Whether the scale is alpha/√rank, with which the adapter learns alike at any rank (Kalajdzievski 2023,
-  /// arXiv 2312.03732), instead of alpha/rank, as published, with which it learns the less the larger it is.
+  /// Whether the scale is alpha/√rank, with which the adapter learns alike at any rank
+  /// (Kalajdzievski 2023, arXiv 2312.03732), instead of alpha/rank, as published, with which it
+  /// learns the less the larger it is.
   bool stabilized = false;
 };
 
-/// y = base(x) + s·x·Aᵀ·Bᵀ, A [rank, in], B [out, rank]   (Hu et al. 2022, "LoRA", arXiv 2106.09685).
-/// A ~ N(0, 1/in) and B = 0, so that it begins as the base alone. Whether the base learns, too, is yours
-/// to say: freeze() it.
+/// y = base(x) + s·x·Aᵀ·Bᵀ, A [rank, in], B [out, rank]   (Hu et al. 2022, "LoRA", arXiv
+/// 2106.09685). A ~ N(0, 1/in) and B = 0, so that it begins as the base alone. Whether the base
+/// learns, too, is yours to say: freeze() it.
 struct LowRank : Layer {
   Linear base;
   Tensor lora_A, lora_B;
@@ -37,20 +38,21 @@ struct LowRank : Layer {
   LowRank(Linear base, const LowRankOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// As it begins: k' = k_base, t' = t_base + s²·rank·k (that of a base in training; only B has a gradient
-  /// yet). It is the mean over A at any rank, and the kernel itself where the rank goes to infinity: the
-  /// deviations are O(1/√rank). Throws Error once B is not 0, and as the base's.
+  /// As it begins: k' = k_base, t' = t_base + s²·rank·k (that of a base in training; only B has a
+  /// gradient yet). It is the mean over A at any rank, and the kernel itself where the rank goes to
+  /// infinity: the deviations are O(1/√rank). Throws Error once B is not 0, and as the base's.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 
-  /// The one map that this is, W + (s/base.scale())·B·A, with tensors of its own; frozen where the base is.
+  /// The one map that this is, W + (s/base.scale())·B·A, with tensors of its own; frozen where the
+  /// base is.
   Linear merged() const;
 };
 
-/// The same beside parameters of any layer, such as the queries and values of attention (as published), each seen
-/// as a matrix of all its axes but the last, by the last: W + s·B·A. The layers know nothing of it; their model
-/// is run with these values:
+/// The same beside parameters of any layer, such as the queries and values of attention (as
+/// published), each seen as a matrix of all its axes but the last, by the last: W + s·B·A. The
+/// layers know nothing of it; their model is run with these values:
 ///   const LowRankUpdate update(model.choose("*.query") | model.choose("*.value"), {.rank = 4}, rng);
 ///   backward(functional_call(model, update.set, update.values(), loss));
 struct LowRankUpdate {
@@ -66,8 +68,9 @@ struct LowRankUpdate {
   void merge() const;
 };
 
-/// Puts a LowRank in the place of each Linear whose path matches (replace.h), around that Linear. Returns all
-/// their A and B, to be trained. Throws Error where no path matches, or one is of another kind.
+/// Puts a LowRank in the place of each Linear whose path matches (replace.h), around that Linear.
+/// Returns all their A and B, to be trained. Throws Error where no path matches, or one is of
+/// another kind.
 ParameterSet add_low_rank(Module& model, const std::string& pattern, const LowRankOptions& options,
                           Generator& rng);
 

@@ -9,9 +9,9 @@
 //     void visit(Visitor& v) override { v("weight", weight); v("bias", bias); }
 //   };
 //
-// Names, state dict, dtype and mode changes, clones, counts and summary all derive from that listing,
-// so an assigned member is never forgotten. (A member that the listing leaves out is: summary(x)
-// finds it.)
+// Names, state dict, dtype and mode changes, clones, counts and summary all derive from that
+// listing, so an assigned member is never forgotten. (A member that the listing leaves out is:
+// summary(x) finds it.)
 //
 // Threads: what stands at Tensor (core/tensor.h) holds for modules. One model may run forward, and
 // backward, in several threads at once; what changes a model (train, to, load, hooks, a step of an
@@ -109,8 +109,9 @@ class Module {
   /// Trained tensors in visiting order; a tensor that several members share comes once.
   std::vector<Tensor> parameters() const;
   ParameterSet named_parameters() const;
-  /// A part of them, as ParameterSet::choose: by a pattern, such as "*.attention.query"; by a function of
-  /// name and tensor; by one of the modules that they stand in; by its kind, choose<LayerNorm>().
+  /// A part of them, as ParameterSet::choose: by a pattern, such as "*.attention.query"; by a
+  /// function of name and tensor; by one of the modules that they stand in; by its kind,
+  /// choose<LayerNorm>().
   ParameterSet choose(const std::string& pattern) const;
   ParameterSet choose(std::initializer_list<const char*> patterns) const;  ///< Any of them.
   ParameterSet choose(const ParameterChoice& choice) const;
@@ -123,23 +124,25 @@ class Module {
   /// Takes all parameters out of training, or into it again (ParameterSet::freeze).
   void freeze() { named_parameters().freeze(); }
   void thaw() { named_parameters().thaw(); }
-  /// Hyper-parameters of the prior of the trained tensors (f64 numbers; only layers in NTK parameterization
-  /// list them). A limit is differentiable by them once they require gradients.
+  /// Hyper-parameters of the prior of the trained tensors (f64 numbers; only layers in NTK
+  /// parameterization list them). A limit is differentiable by them once they require gradients.
   std::vector<std::pair<std::string, Tensor>> hyperparameters() const;
   /// Puts `value` (f64, rank 0; a leaf or a function of leaves) in the place of a hyper-parameter.
   /// Throws Error where no such one is listed.
   void set_hyperparameter(const std::string& path, const Tensor& value);
-  /// The generators that the module draws from as it runs (of dropout, …), by dotted name: they are no
-  /// part of state_dict, but a resumed run needs their positions (optim/training_run.h saves them).
+  /// The generators that the module draws from as it runs (of dropout, …), by dotted name: they are
+  /// no part of state_dict, but a resumed run needs their positions (optim/training_run.h saves
+  /// them).
   std::vector<std::pair<std::string, Generator*>> generators();
   /// Clears all gradients.
   void zero_grad();
 
   /// Parameters and buffers by name; they share storage with the module.
   StateDict state_dict() const;
-  /// Copies values into the module's tensors. Floating numbers and halves (a bf16 checkpoint) are cast
-  /// to their dtype; names, shapes and all other dtypes must agree exactly, unless the options are not
-  /// strict. Otherwise throws Error naming the first that does not, and the module stays as it was.
+  /// Copies values into the module's tensors. Floating numbers and halves (a bf16 checkpoint) are
+  /// cast to their dtype; names, shapes and all other dtypes must agree exactly, unless the options
+  /// are not strict. Otherwise throws Error naming the first that does not, and the module stays as
+  /// it was.
   ///   std::cout << model.load("old.safetensors", {.strict = false});   // and what did not fit
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {});
   /// Writes (reads) the state dict as a safetensors file. Errors as for the file functions and
@@ -179,8 +182,8 @@ void for_each_parameter(Module& module,
 /// Calls f with each module, from the outermost on, whose path is "".
 void for_each_module(Module& module,
                      const std::function<void(const std::string& path, Module& inner)>& f);
-/// Calls f with each place where another layer may stand, and the mode of the module that it is in. Empty are
-/// those that stand for several parts ("feedforward").
+/// Calls f with each place where another layer may stand, and the mode of the module that it is in.
+/// Empty are those that stand for several parts ("feedforward").
 void for_each_place(
     Module& module,
     const std::function<void(const std::string& path, Owned<Layer>& place, bool training)>& f);
@@ -188,9 +191,10 @@ void for_each_place(
 void separate(Module& copy, std::uint64_t index);
 }  // namespace detail
 
-/// An independent copy: tensors of its own with the same values, no gradients and no hooks. (A plain
-/// C++ copy shares them, as handles do.) What shares a parameter within the model still does. Its
-/// generators are those of the original split by `index`: give each clone of an ensemble another.
+/// An independent copy: tensors of its own with the same values, no gradients and no hooks. (A
+/// plain C++ copy shares them, as handles do.) What shares a parameter within the model still does.
+/// Its generators are those of the original split by `index`: give each clone of an ensemble
+/// another.
 template <std::derived_from<Module> M>
 M clone(const M& module, std::uint64_t index = 0) {
   static_assert(std::is_copy_constructible_v<M>,
@@ -208,9 +212,9 @@ enum class Parameterization {
              ///< (Jacot et al. 2018).
 };
 
-/// A module that maps one tensor to one tensor. Call it as a function, layer(x): an Error from inside
-/// then tells where it arose ("layers.0.attention: [linear] …", by the names of the outermost layer
-/// that was called), and hooks run.
+/// A module that maps one tensor to one tensor. Call it as a function, layer(x): an Error from
+/// inside then tells where it arose ("layers.0.attention: [linear] …", by the names of the
+/// outermost layer that was called), and hooks run.
 class Layer : public Module {
  public:
   virtual Tensor forward(const Tensor& x) const = 0;
@@ -228,10 +232,11 @@ class Layer : public Module {
   /// no mask is needed.
   virtual bool per_position() const { return false; }
 
-  /// The layer at infinite width: what its outputs' kernels are of those of its inputs, as steps of a graph
-  /// (infinite/kernel/graph.h). Called once, before there are numbers. Throws Error where the layer has no
-  /// closed form, or where its inputs have not the law that the derivation needs. Layers made of layers
-  /// call those as functions, layer(node): an Error then tells where it arose.
+  /// The layer at infinite width: what its outputs' kernels are of those of its inputs, as steps of
+  /// a graph (infinite/kernel/graph.h). Called once, before there are numbers. Throws Error where
+  /// the layer has no closed form, or where its inputs have not the law that the derivation needs.
+  /// Layers made of layers call those as functions, layer(node): an Error then tells where it
+  /// arose.
   virtual infinite::KernelNode limit(const infinite::KernelNode& inputs) const;
   infinite::KernelNode operator()(const infinite::KernelNode& inputs) const;
 
@@ -285,9 +290,10 @@ class Layer : public Module {
   Hooks hooks_;
 };
 
-/// Base of a layer that can be called with more than one tensor: every forward(...) of `Self` is also a
-/// call self(...), with what a call adds (where an Error arose, hooks). Arguments that no forward() accepts go
-/// to Layer's: layer(x, mask), layer(node). Braces need a type: AttentionMask{.causal = true}.
+/// Base of a layer that can be called with more than one tensor: every forward(...) of `Self` is
+/// also a call self(...), with what a call adds (where an Error arose, hooks). Arguments that no
+/// forward() accepts go to Layer's: layer(x, mask), layer(node). Braces need a type:
+/// AttentionMask{.causal = true}.
 template <class Self>
 class Callable : public Layer {
   template <class... Arguments>

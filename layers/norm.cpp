@@ -30,7 +30,8 @@ Tensor LayerNorm::forward(const Tensor& x) const {
 
 namespace {
 
-/// The kernel of inputs of unit power; where a weight is trained, it and `beside` are added to the NTK.
+/// The kernel of inputs of unit power; where a weight is trained, it and `beside` are added to the
+/// NTK.
 infinite::KernelNode normalized(const infinite::KernelNode& k, bool centered, double eps,
                                 bool trained, double beside, const infinite::Law& makes) {
   const bool less_means = centered && k.has_means;

@@ -28,7 +28,8 @@ class Owned {
       };
   }
 
-  /// Throws Error for an object whose type is not known (it came as a pointer to T) or has no copies.
+  /// Throws Error for an object whose type is not known (it came as a pointer to T) or has no
+  /// copies.
   Owned(const Owned& other) : copy_(other.copy_) {
     if (!other.object_) return;
     LADON_CHECK(copy_ != nullptr, "copy", "`", other.object_->describe(),

@@ -35,8 +35,8 @@ Shape after(const Shape& rows, const Shape& shape) {
   return y;
 }
 
-/// Cuts rows of the parameters [begin, end) of a set, by halves: each slice's gradient is as wide as what it was
-/// cut from.
+/// Cuts rows of the parameters [begin, end) of a set, by halves: each slice's gradient is as wide
+/// as what it was cut from.
 void cut(const ParameterSet& set, std::size_t begin, std::size_t end, const Tensor& rows,
          std::vector<Tensor>& pieces) {
   if (end - begin == 1) {

@@ -30,8 +30,8 @@ namespace ladon {
 
 class Module;
 
-/// Whether a dotted name matches a pattern as a shell's: * is any text, with or without dots, ? one character,
-/// [ab] one of them.
+/// Whether a dotted name matches a pattern as a shell's: * is any text, with or without dots, ? one
+/// character, [ab] one of them.
 bool matches_name(const std::string& pattern, const std::string& name);
 
 /// Chooses parameters by their dotted name and value.
@@ -54,8 +54,8 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
   // --- which ---
 
-  /// Those whose names match a pattern (matches_name). Throws Error where none does: a misspelt name would
-  /// freeze nothing in silence.
+  /// Those whose names match a pattern (matches_name). Throws Error where none does: a misspelt
+  /// name would freeze nothing in silence.
   ParameterSet choose(const std::string& pattern) const;
   /// Those that match any of the patterns, each of which must match one.
   ParameterSet choose(std::initializer_list<const char*> patterns) const;
@@ -71,22 +71,24 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
   // --- training ---
 
-  /// A frozen parameter has no gradient (the one that it had is cleared), costs no backward, and is passed
-  /// over by optimizers. It stays a parameter: it is saved, copied and counted. What was recorded before
-  /// gives it none either. Throws Error for what is no leaf: make it with parameter(x).
+  /// A frozen parameter has no gradient (the one that it had is cleared), costs no backward, and is
+  /// passed over by optimizers. It stays a parameter: it is saved, copied and counted. What was
+  /// recorded before gives it none either. Throws Error for what is no leaf: make it with
+  /// parameter(x).
   void freeze() const { set_frozen(true); }
   void thaw() const { set_frozen(false); }
   void zero_grad() const;
 
-  /// Throws Error of the operation where Module::to, or share_with, put another tensor in one's place.
+  /// Throws Error of the operation where Module::to, or share_with, put another tensor in one's
+  /// place.
   void check_in_place(const char* operation) const;
 
   // --- numbers ---
 
   std::int64_t count() const;  ///< Of numbers, in all.
   double norm() const;         ///< The Euclidean norm of them all.
-  /// All numbers in a row, f64 [count()], without history; and a row (any floating dtype, cast) written
-  /// into the parameters. Throws Error for another shape.
+  /// All numbers in a row, f64 [count()], without history; and a row (any floating dtype, cast)
+  /// written into the parameters. Throws Error for another shape.
   Tensor to_row() const;
   void assign_row(const Tensor& row) const;
   /// The same of one tensor a parameter, of its shape; undefined: zeros. Of gradients, mostly.
@@ -99,9 +101,9 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
   // --- elsewhere ---
 
-  /// Puts these tensors in the places of the parameters of the same names in another model (in all places
-  /// of those that are tied there), which from then on are one and the same. Throws Error, and changes
-  /// nothing, where a name is not there, or has another shape or dtype.
+  /// Puts these tensors in the places of the parameters of the same names in another model (in all
+  /// places of those that are tied there), which from then on are one and the same. Throws Error,
+  /// and changes nothing, where a name is not there, or has another shape or dtype.
   void share_with(Module& model) const;
 
   /// By name, sharing storage.
@@ -116,8 +118,9 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   void set_frozen(bool frozen) const;
 };
 
-/// The members of an ensemble side by side:  [members, shape..] of each parameter, without history. With
-/// vmap and functional_call all are run in one pass. Throws Error where names or shapes differ.
+/// The members of an ensemble side by side:  [members, shape..] of each parameter, without history.
+/// With vmap and functional_call all are run in one pass. Throws Error where names or shapes
+/// differ.
 std::vector<Tensor> stack_parameters(const std::vector<ParameterSet>& members);
 template <class Model>
 requires std::derived_from<Model, Module> std::vector<Tensor> stack_parameters(

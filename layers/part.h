@@ -9,7 +9,8 @@
 
 namespace ladon {
 
-/// A layer that was made as a Kind. As long as it is one, its members are at hand: layer.attention->query.
+/// A layer that was made as a Kind. As long as it is one, its members are at hand:
+/// layer.attention->query.
 template <class Kind>
 class Part {
  public:
@@ -23,8 +24,8 @@ class Part {
     return *place_;
   }
   Layer& layer() { return const_cast<Layer&>(std::as_const(*this).layer()); }
-  /// Calls it: as any layer with x, (x, mask) or a node of a limit, and with what else a Kind takes. Throws
-  /// Error where that is asked of another kind.
+  /// Calls it: as any layer with x, (x, mask) or a node of a limit, and with what else a Kind
+  /// takes. Throws Error where that is asked of another kind.
   template <class... Arguments>
   auto operator()(Arguments&&... arguments) const {
     if constexpr (std::is_invocable_v<const Layer&, Arguments...>)

@@ -4,10 +4,10 @@
 // `mask` (bool [batch, T], true = token; T = H·W for images) leaves padding out; undefined: every
 // position counts. A sequence without tokens gives zeros.
 //
-// Pooling is linear over positions, y_n = A_n·x_n for a matrix A_n that depends on the mask alone, and
-// the same for each channel. So its limit is k' = A_n·k·A_mᵀ for the T × T block k of inputs n and m,
-// and t' = A_n·t·A_mᵀ   (Novak et al. 2019, "Bayesian deep convolutional networks with many channels
-// are Gaussian processes").
+// Pooling is linear over positions, y_n = A_n·x_n for a matrix A_n that depends on the mask alone,
+// and the same for each channel. So its limit is k' = A_n·k·A_mᵀ for the T × T block k of inputs n
+// and m, and t' = A_n·t·A_mᵀ   (Novak et al. 2019, "Bayesian deep convolutional networks with many
+// channels are Gaussian processes").
 
 #include <string_view>
 
@@ -60,8 +60,8 @@ struct MaxPositions : Layer {
 };
 
 /// All positions side by side, masked ones as zeros:  [N, T, d] or [N, H, W, d] → [N, T·d]. Vectors
-/// stay. k' = (1/T)·Σ_a k_aa: a position sees only itself. What follows must be a random linear map,
-/// since channels of different positions do not share one law.
+/// stay. k' = (1/T)·Σ_a k_aa: a position sees only itself. What follows must be a random linear
+/// map, since channels of different positions do not share one law.
 struct Flatten : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
@@ -79,8 +79,8 @@ struct FirstToken : Layer {
   std::string describe() const override { return "FirstToken"; }
 };
 
-/// The pixels of images as a sequence of tokens:  [N, H, W, d] → [N, H·W, d]. Sequences stay, and so
-/// do kernels.
+/// The pixels of images as a sequence of tokens:  [N, H, W, d] → [N, H·W, d]. Sequences stay, and
+/// so do kernels.
 struct FlattenPositions : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }

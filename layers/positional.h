@@ -1,5 +1,6 @@
 #pragma once
-// Positional encodings: added to tokens [batch, T, dim], so that layers can tell their places apart.
+// Positional encodings: added to tokens [batch, T, dim], so that layers can tell their places
+// apart.
 
 #include <functional>
 
@@ -18,9 +19,10 @@ Tensor sinusoidal_table(std::int64_t length, std::int64_t dim, DType dtype = f32
 struct SinusoidalPositions : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// The table is fixed: k'_ab = k_ab + P_a·P_b, the mean over the channels, ½·∫₀¹ cos((a − b)·10000⁻ˢ) ds,
-  /// and t' = t. Throws Error unless the inputs' channels have mean zero: data have not, nor what has a
-  /// table in it already, as the outputs. LayerNorm subtracts their means, an activation refuses them.
+  /// The table is fixed: k'_ab = k_ab + P_a·P_b, the mean over the channels, ½·∫₀¹ cos((a −
+  /// b)·10000⁻ˢ) ds, and t' = t. Throws Error unless the inputs' channels have mean zero: data have
+  /// not, nor what has a table in it already, as the outputs. LayerNorm subtracts their means, an
+  /// activation refuses them.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;

@@ -41,9 +41,9 @@ struct RecurrentResult {
 };
 
 /// Layers of one cell, each on the outputs of the one below: both directions side by side, forward
-/// first. Lstm, Gru and Rnn say which cell. State dict: weight_ih_l0 [gates·hidden, in], weight_hh_l0
-/// [gates·hidden, hidden], bias_ih_l0, bias_hh_l0 [gates·hidden], …_l0_reverse, …_l1, …, with
-/// the gates in PyTorch's order, so that its files load as they are.
+/// first. Lstm, Gru and Rnn say which cell. State dict: weight_ih_l0 [gates·hidden, in],
+/// weight_hh_l0 [gates·hidden, hidden], bias_ih_l0, bias_hh_l0 [gates·hidden], …_l0_reverse, …_l1,
+/// …, with the gates in PyTorch's order, so that its files load as they are.
 struct Recurrent : Layer {
   struct Direction {
     Tensor weight_ih, weight_hh, bias_ih, bias_hh;  ///< Biases are undefined when bias = false.

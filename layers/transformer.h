@@ -1,6 +1,6 @@
 #pragma once
-// The Transformer (Vaswani et al. 2017): encoder, decoder, both. A language model is an encoder that is
-// causal.
+// The Transformer (Vaswani et al. 2017): encoder, decoder, both. A language model is an encoder
+// that is causal.
 
 #include <functional>
 #include <optional>
@@ -32,16 +32,16 @@ struct TransformerEncoderLayerOptions {
   double dropout = 0.1;     ///< After each branch and inside the feed-forward block.
   NormPlacement norm_placement = NormPlacement::pre;
   Nonlinearity activation = Nonlinearity::gelu;
-  /// All else of attention: {.causal = true, .kv_heads = 2}. Its dim and heads are the layer's, and so are
-  /// the widths of its inputs and output. Its parameterization is also the feed-forward block's; what its
-  /// hook trains is one set of weights for all layers of a stack.
+  /// All else of attention: {.causal = true, .kv_heads = 2}. Its dim and heads are the layer's, and
+  /// so are the widths of its inputs and output. Its parameterization is also the feed-forward
+  /// block's; what its hook trains is one set of weights for all layers of a stack.
   MultiHeadAttentionOptions attention = {};
   double weight_std = 1;  ///< σ_w of the feed-forward block, and …
   double bias_std = 0;    ///< … its σ_b, in ntk parameterization.
   Normalization normalization = Normalization::layer;
   double norm_eps = 1e-5;
-  /// contract(activation(gate(x)) ∘ expand(x)) in the feed-forward block (Shazeer 2020): SwiGLU with
-  /// silu, GEGLU with gelu.
+  /// contract(activation(gate(x)) ∘ expand(x)) in the feed-forward block (Shazeer 2020): SwiGLU
+  /// with silu, GEGLU with gelu.
   bool gated = false;
   bool bias = true;  ///< Of all linear maps; of attention's only where attention.bias is set too.
 };
@@ -53,7 +53,8 @@ struct FeedForward {
   Owned<Layer> whole;  ///< Stands for all of it, where replace() put one.
 
   FeedForward(const TransformerEncoderLayerOptions& options, Generator& rng);
-  /// `dropout` is of what is contracted; mask: bool [batch, T], false = padding, for parts that mix positions.
+  /// `dropout` is of what is contracted; mask: bool [batch, T], false = padding, for parts that mix
+  /// positions.
   Tensor operator()(const Tensor& x, const Dropout& dropout, const Tensor& mask = {}) const;
   void visit(Visitor& v);  ///< Members stand beside the layer's own.
 };
@@ -67,8 +68,8 @@ struct TransformerEncoderLayer : Callable<TransformerEncoderLayer> {
   Dropout dropout;
   NormPlacement placement;
 
-  /// Throws Error where the options' `attention` has another dim or heads, or inputs or an output of other
-  /// widths, and as its parts do.
+  /// Throws Error where the options' `attention` has another dim or heads, or inputs or an output
+  /// of other widths, and as its parts do.
   TransformerEncoderLayer(const TransformerEncoderLayerOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
   Tensor forward(const Tensor& x, const AttentionMask& mask) const;
@@ -79,8 +80,8 @@ struct TransformerEncoderLayer : Callable<TransformerEncoderLayer> {
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
   /// The same, and the attention weights [batch, heads, T, T].
   AttentionResult forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
-  /// That of its parts. Throws Error where the means of the inputs' channels are not known: those of data
-  /// are, and behind a random linear map they are zero, but for a fixed table of positions.
+  /// That of its parts. Throws Error where the means of the inputs' channels are not known: those
+  /// of data are, and behind a random linear map they are zero, but for a fixed table of positions.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
@@ -122,10 +123,10 @@ struct TransformerEncoder : Callable<TransformerEncoder> {
 
 // --- decoder ---
 
-/// Self-attention, which is causal (attention.causal = false undoes it), attention to a memory [batch, S, dim],
-/// and a feed-forward block, each with dropout, residual and norm:  [batch, T, dim] → [batch, T, dim]. The options' `form` is of both
-/// attentions; hook, window and positions are of self-attention. No limit: the memory is an input of its
-/// own.
+/// Self-attention, which is causal (attention.causal = false undoes it), attention to a memory
+/// [batch, S, dim], and a feed-forward block, each with dropout, residual and norm:  [batch, T,
+/// dim] → [batch, T, dim]. The options' `form` is of both attentions; hook, window and positions
+/// are of self-attention. No limit: the memory is an input of its own.
 struct TransformerDecoderLayer : Callable<TransformerDecoderLayer> {
   Part<MultiHeadAttention> attention;
   MultiHeadAttention cross_attention;
@@ -170,8 +171,8 @@ struct TransformerDecoder : Callable<TransformerDecoder> {
   using Details = TransformerEncoder::Details;
   Details forward_with_weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                                const AttentionMask& memory_mask = {}) const;
-  /// A cache that has seen nothing yet but this memory, whose keys and values each layer has projected.
-  /// mask: bool [batch, S], false = padding; undefined: all are.
+  /// A cache that has seen nothing yet but this memory, whose keys and values each layer has
+  /// projected. mask: bool [batch, S], false = padding; undefined: all are.
   DecodingCache remember(const Tensor& memory, const Tensor& mask = {}) const;
   /// New positions after those that the cache remembers. Throws Error unless remember() made it.
   Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& mask = {}) const;
@@ -185,8 +186,8 @@ struct TransformerOptions {
   std::optional<bool> final_norm = {};  ///< Of both, as TransformerEncoderOptions'. PyTorch: true.
 };
 
-/// Encoder and decoder:  sources [batch, S, dim], targets [batch, T, dim] → [batch, T, dim]. Embeddings,
-/// positions and the map to a vocabulary are the model's around it.
+/// Encoder and decoder:  sources [batch, S, dim], targets [batch, T, dim] → [batch, T, dim].
+/// Embeddings, positions and the map to a vocabulary are the model's around it.
 struct Transformer : Callable<Transformer> {
   TransformerEncoder encoder;
   TransformerDecoder decoder;

@@ -14,18 +14,20 @@ Owned<Layer> norm_of(const TransformerEncoderLayerOptions& o);
 /// Null where the options want none.
 Owned<Layer> final_norm_of(const TransformerEncoderOptions& o);
 
-// Self-attention by what stands in its place: a layer that is not MultiHeadAttention hears of padding alone.
+// Self-attention by what stands in its place: a layer that is not MultiHeadAttention hears of
+// padding alone.
 Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, const AttentionMask& mask);
 Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, KeyValueCache& cache,
               const Tensor& mask);
 
-/// Throws Error where what stands in the block mixes positions, of which a cache shows the new ones alone.
+/// Throws Error where what stands in the block mixes positions, of which a cache shows the new ones
+/// alone.
 void check_cached(const FeedForward& f);
 
 std::string describe_layer(const char* name, NormPlacement placement, const FeedForward& f);
 
-// A layer's computation, once for tensors and for the nodes of its limit: both can be added, multiplied and
-// given to layers.
+// A layer's computation, once for tensors and for the nodes of its limit: both can be added,
+// multiplied and given to layers.
 
 /// x + branch(x).
 template <class F>
@@ -82,7 +84,8 @@ X fed_forward(const FeedForward& f, const X& x, const Dropout& dropout, const Te
   return told(f.contract, y, mask);
 }
 
-/// Output of one layer after the other, each by `call`, and the norm behind them; X: tensors, or nodes of a limit.
+/// Output of one layer after the other, each by `call`, and the norm behind them; X: tensors, or
+/// nodes of a limit.
 template <class X, class Stack, class Call>
 X stacked(const Stack& layers, const Owned<Layer>& final_norm, const X& x, const Call& call) {
   X y = x;

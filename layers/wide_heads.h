@@ -1,13 +1,14 @@
 #pragma once
 // Attention whose heads are infinitely wide, each of them a finite vector.
 //
-// As the widths of a head's queries, keys and values go to infinity at sqrt scaling, all that stays of
-// them is one matrix B_h for its logits and one, v_h, for what its output adds to what it sees:
+// As the widths of a head's queries, keys and values go to infinity at sqrt scaling, all that stays
+// of them is one matrix B_h for its logits and one, v_h, for what its output adds to what it sees:
 //   out(n) = OV/sqrt(d·H)·Σ_h ζ(QK/d·X_n·B_h·X_nᵀ)·X_n·v_h,   B_h, v_h ~ N(0, 1) before training,
-// the law of MultiHeadAttention in ntk parameterization with wide heads, bit by bit of its randomness
-// (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846). With v integrated out it is a Gaussian process
-// given the B_h (infinite/finite/heads.h), so that the posterior of this very layer is known
-// (optim/posterior/latent_posterior.h): whatever moves its weights can be held against the truth.
+// the law of MultiHeadAttention in ntk parameterization with wide heads, bit by bit of its
+// randomness (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846). With v integrated out it is a
+// Gaussian process given the B_h (infinite/finite/heads.h), so that the posterior of this very
+// layer is known (optim/posterior/latent_posterior.h): whatever moves its weights can be held
+// against the truth.
 
 #include <cstdint>
 
@@ -25,8 +26,9 @@ struct WideHeadsOptions {
   double value_output_std = 1;               ///< OV
 };
 
-/// The heads of several layers at once: x [N, T, d], B [P, H, d, d], v [P, H, d, out] → [P, N, T, out].
-/// Recorded, by x, B and v. `mask` as in WideHeads::forward_masked. Throws Error for other shapes.
+/// The heads of several layers at once: x [N, T, d], B [P, H, d, d], v [P, H, d, out] → [P, N, T,
+/// out]. Recorded, by x, B and v. `mask` as in WideHeads::forward_masked. Throws Error for other
+/// shapes.
 Tensor wide_heads(const Tensor& x, const Tensor& query_key, const Tensor& value_output,
                   const WideHeadsOptions& options, const Tensor& mask = {});
 

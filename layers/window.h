@@ -57,13 +57,14 @@ std::vector<SlidingWindow> windows_of(std::string_view operation, const WindowSi
 /// The taps of each.
 Shape sizes_of(const std::vector<SlidingWindow>& windows);
 /// The number of windows on each axis; −1 where that of the positions is not known (−1). Throws
-/// Error naming `operation` where the axes differ in number, and where positions are masked but do not stay: later layers would need a new mask.
+/// Error naming `operation` where the axes differ in number, and where positions are masked but do
+/// not stay: later layers would need a new mask.
 Shape window_counts(std::string_view operation, const std::vector<SlidingWindow>& windows,
                     const Shape& positions, bool masked);
 /// x with what its windows lack put around an axis: zeros, or the other end of the ring.
 Tensor surround(const Tensor& x, int axis, const SlidingWindow& window);
-/// Operand x [N, positions.., C] of windows, as operations take it (autograd/ops/convolution.h): rings
-/// are put around x, zeros are left to the operation.
+/// Operand x [N, positions.., C] of windows, as operations take it (autograd/ops/convolution.h):
+/// rings are put around x, zeros are left to the operation.
 struct Surrounded {
   Tensor x;
   WindowOptions options;
@@ -73,11 +74,11 @@ Surrounded surround(const Tensor& x, const std::vector<SlidingWindow>& windows);
 /// windows.
 Tensor tap(const Tensor& x, int axis, const SlidingWindow& window, std::int64_t count,
            std::int64_t index);
-/// A mask (bool [N, positions]) as it stands on x [N, .., d]: [N, .., 1]. Throws Error naming `operation` for
-/// one that does not fit.
+/// A mask (bool [N, positions]) as it stands on x [N, .., d]: [N, .., 1]. Throws Error naming
+/// `operation` for one that does not fit.
 Tensor spread_mask(std::string_view operation, const Tensor& x, const Tensor& mask);
-/// x [N, .., d] with zeros where mask (bool [N, positions], true = token) is false; x itself without
-/// a mask. Throws Error naming `operation` for a mask that does not fit.
+/// x [N, .., d] with zeros where mask (bool [N, positions], true = token) is false; x itself
+/// without a mask. Throws Error naming `operation` for a mask that does not fit.
 Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask);
 /// Σ over each window:  [.., n, ..] → [.., count, ..].
 Tensor window_sums(const Tensor& x, int axis, const SlidingWindow& window);

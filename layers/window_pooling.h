@@ -1,6 +1,6 @@
 #pragma once
-// Pooling over windows: from positions to fewer, channel by channel. Layers around the operations of
-// autograd/ops/pooling.h, which also know masks (bool [N, positions], true = token) and limits.
+// Pooling over windows: from positions to fewer, channel by channel. Layers around the operations
+// of autograd/ops/pooling.h, which also know masks (bool [N, positions], true = token) and limits.
 
 #include "ladon/layers/module.h"
 #include "ladon/layers/window.h"
@@ -15,9 +15,9 @@ struct PoolOptions {
   Shape dilation = {};            ///< Empty: 1 on every axis.
 };
 
-/// The mean over each window:  [N, T, d] → [N, T', d], or [N, H, W, d] → [N, H', W', d]. Counts only
-/// positions that are there and visible: neither padding nor masked ones. With a mask the number of
-/// positions must stay (Error).
+/// The mean over each window:  [N, T, d] → [N, T', d], or [N, H, W, d] → [N, H', W', d]. Counts
+/// only positions that are there and visible: neither padding nor masked ones. With a mask the
+/// number of positions must stay (Error).
 struct AveragePool : Layer {
   std::vector<SlidingWindow> windows;
 
@@ -31,8 +31,8 @@ struct AveragePool : Layer {
   std::string describe() const override;
 };
 
-/// The largest element of each window, as AveragePool; a window that sees no visible position gives 0.
-/// It has no limit: the largest of correlated Gaussians is none.
+/// The largest element of each window, as AveragePool; a window that sees no visible position gives
+/// 0. It has no limit: the largest of correlated Gaussians is none.
 struct MaxPool : Layer {
   std::vector<SlidingWindow> windows;
 
@@ -44,9 +44,9 @@ struct MaxPool : Layer {
   std::string describe() const override;
 };
 
-/// The mean over `counts` windows that share the positions evenly:  [N, T, d] → [N, counts[0], d], or
-/// [N, H, W, d] → [N, counts[0], counts[1], d], whatever T, or H and W. With a mask the number of
-/// positions must stay (Error), and so do they.
+/// The mean over `counts` windows that share the positions evenly:  [N, T, d] → [N, counts[0], d],
+/// or [N, H, W, d] → [N, counts[0], counts[1], d], whatever T, or H and W. With a mask the number
+/// of positions must stay (Error), and so do they.
 struct AdaptiveAveragePool : Layer {
   Shape counts;
 

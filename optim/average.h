@@ -19,29 +19,30 @@
 namespace ladon {
 
 struct WeightAverageOptions {
-  /// In [0, 1]. Below 1 an exponential moving average, with a memory of 1/(1 − decay) updates (EMA);
-  /// 1: the mean of all updates, of equal weight (SWA: Izmailov et al. 2018, arXiv 1803.05407).
+  /// In [0, 1]. Below 1 an exponential moving average, with a memory of 1/(1 − decay) updates
+  /// (EMA); 1: the mean of all updates, of equal weight (SWA: Izmailov et al. 2018, arXiv
+  /// 1803.05407).
   double decay = 0.999;
 };
 
-/// a ← a + w·(x − a) at update n = 1, 2, …, with w = max(1 − decay, 1/n): the plain mean until that is as
-/// long as the memory, so that the start x₁ counts no more than what comes after it. Kept in f64.
-/// Buffers (statistics of batch norm) are not averaged: the model keeps its own.
+/// a ← a + w·(x − a) at update n = 1, 2, …, with w = max(1 − decay, 1/n): the plain mean until that
+/// is as long as the memory, so that the start x₁ counts no more than what comes after it. Kept in
+/// f64. Buffers (statistics of batch norm) are not averaged: the model keeps its own.
 class WeightAverage {
  public:
-  /// Of a model's parameters as they are now, or of a part of them. Throws Error unless decay is in [0, 1], and where there
-  /// is no parameter.
+  /// Of a model's parameters as they are now, or of a part of them. Throws Error unless decay is in
+  /// [0, 1], and where there is no parameter.
   explicit WeightAverage(const ParameterSet& parameters, WeightAverageOptions options = {});
   WeightAverage(const WeightAverage&) = delete;
   WeightAverage& operator=(const WeightAverage&) = delete;
 
-  /// Takes the parameters' present values in. Throws Error, and changes nothing, if one was replaced by
-  /// Module::to.
+  /// Takes the parameters' present values in. Throws Error, and changes nothing, if one was
+  /// replaced by Module::to.
   void update();
   std::int64_t updates() const { return updates_; }
 
-  /// Writes the average into parameters of the same names and shapes: a clone's, mostly. Throws Error, and
-  /// changes nothing, where names or shapes differ, or before the first update.
+  /// Writes the average into parameters of the same names and shapes: a clone's, mostly. Throws
+  /// Error, and changes nothing, where names or shapes differ, or before the first update.
   void copy_to(const ParameterSet& others) const;
 
   /// Gives the parameters back what they had before, as it ends.
@@ -57,9 +58,9 @@ class WeightAverage {
     ParameterSet parameters_;
     std::vector<Tensor> before_;
   };
-  /// The model itself with the average in place of its parameters, for as long as the result lives. Do
-  /// not train or update meanwhile. Throws Error before the first update, and where Module::to replaced
-  /// parameters.
+  /// The model itself with the average in place of its parameters, for as long as the result lives.
+  /// Do not train or update meanwhile. Throws Error before the first update, and where Module::to
+  /// replaced parameters.
   [[nodiscard]] Scope apply() const;
 
   /// "updates" (i64) and, after the first, "parameter.NAME" (f64).

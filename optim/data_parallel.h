@@ -10,9 +10,9 @@
 //     adam.step();                                 // the same step in all
 //   }
 //
-// Gradients add up over ranks as they do over parts of a batch in one process (optimizer.h), to the same
-// bits. What a rank draws itself, dropout or the order of a batch, comes from a generator of its own:
-// rng.split(ranks::rank()).
+// Gradients add up over ranks as they do over parts of a batch in one process (optimizer.h), to the
+// same bits. What a rank draws itself, dropout or the order of a batch, comes from a generator of
+// its own: rng.split(ranks::rank()).
 
 #include <vector>
 
@@ -20,13 +20,14 @@
 
 namespace ladon {
 
-/// Gradient of each parameter ← Σ over ranks of theirs, in the order of ranks, f32 or f64. Call it after
-/// backward() and before whatever reads gradients: particle methods, clipping, step(). One that a rank
-/// lacks counts as zeros there; one that all lack stays so. Throws Error where ranks bring different
-/// numbers of parameters, or parameters of different sizes.
+/// Gradient of each parameter ← Σ over ranks of theirs, in the order of ranks, f32 or f64. Call it
+/// after backward() and before whatever reads gradients: particle methods, clipping, step(). One
+/// that a rank lacks counts as zeros there; one that all lack stays so. Throws Error where ranks
+/// bring different numbers of parameters, or parameters of different sizes.
 void sum_gradients(const ParameterSet& parameters);
 
-/// Parameters and buffers ← those of rank `from`. Throws Error where ranks hold tensors of other sizes.
+/// Parameters and buffers ← those of rank `from`. Throws Error where ranks hold tensors of other
+/// sizes.
 void broadcast_state(const Module& model, int from = 0);
 
 }  // namespace ladon

@@ -1,6 +1,6 @@
 #pragma once
-// L-BFGS: Newton's directions from the last few steps. It asks for the loss several times a step, so
-// it is no Optimizer: particle methods, samplers and schedules have no place in it.
+// L-BFGS: Newton's directions from the last few steps. It asks for the loss several times a step,
+// so it is no Optimizer: particle methods, samplers and schedules have no place in it.
 //
 //   Lbfgs lbfgs(model.parameters());
 //   for (int i = 0; i < 10; ++i) lbfgs.step([&] { return mse_loss(model(x), y); });
@@ -27,10 +27,10 @@ struct LbfgsOptions {
 
 /// Minimizes a loss that is the same function at each call (whole batches, no dropout):
 ///   x ← x + t·d,  d = −H·g,  t by strong_wolfe,
-/// H the inverse Hessian as the pairs s = x₊ − x, y = g₊ − g of the last m iterations have it, on top
-/// of (s·y)/(y·y)·I. The first direction is −g, tried at length min(1, 1/Σ|g|)·lr. Pairs without
-/// positive curvature, s·y ≤ 0 up to rounding, are left out. Computes in f64, whatever the dtype of
-/// the parameters.   (Nocedal and Wright, 2nd edition, algorithms 7.4 and 7.5)
+/// H the inverse Hessian as the pairs s = x₊ − x, y = g₊ − g of the last m iterations have it, on
+/// top of (s·y)/(y·y)·I. The first direction is −g, tried at length min(1, 1/Σ|g|)·lr. Pairs
+/// without positive curvature, s·y ≤ 0 up to rounding, are left out. Computes in f64, whatever the
+/// dtype of the parameters.   (Nocedal and Wright, 2nd edition, algorithms 7.4 and 7.5)
 class Lbfgs {
  public:
   /// Throws Error as an Optimizer does for its parameters, and for a setting out of range.
@@ -38,15 +38,17 @@ class Lbfgs {
   Lbfgs(const Lbfgs&) = delete;
   Lbfgs& operator=(const Lbfgs&) = delete;
 
-  /// Up to `iterations` iterations; `loss` computes the (recorded) loss of the parameters as they are,
-  /// one element, and calls no backward(). Gradients of the parameters are not touched. Returns the
-  /// loss at the parameters that it leaves. Throws Error where the first loss or gradient is not
-  /// finite; an exception, also one of `loss`, leaves parameters and state as they were.
+  /// Up to `iterations` iterations; `loss` computes the (recorded) loss of the parameters as they
+  /// are, one element, and calls no backward(). Gradients of the parameters are not touched.
+  /// Returns the loss at the parameters that it leaves. Throws Error where the first loss or
+  /// gradient is not finite; an exception, also one of `loss`, leaves parameters and state as they
+  /// were.
   double step(const std::function<Tensor()>& loss);
   /// Iterations so far.
   std::int64_t iterations() const { return state_.iterations; }
 
-  /// "iterations", "pairs" (i64), and the pairs, oldest first: "steps" and "changes", f64 [pairs, n].
+  /// "iterations", "pairs" (i64), and the pairs, oldest first: "steps" and "changes", f64 [pairs,
+  /// n].
   StateDict state_dict() const;
   /// Throws Error naming the first entry that does not fit, and changes nothing then.
   void load_state_dict(const StateDict& state);

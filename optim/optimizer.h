@@ -10,8 +10,8 @@
 //     adam.step();
 //   }
 //
-// Gradients add up until zero_grad(). So a batch of N items that is too large for memory goes through
-// in parts, and the parts' means, weighed by their n_i items, are the mean of all:
+// Gradients add up until zero_grad(). So a batch of N items that is too large for memory goes
+// through in parts, and the parts' means, weighed by their n_i items, are the mean of all:
 //     for (const Batch& part : parts)
 //       backward(cross_entropy(model(part.tokens), part.labels) * (double(part.labels.count()) / N));
 //     adam.step();
@@ -37,7 +37,8 @@ struct ParameterGroup {
   std::optional<double> weight_decay = {};  ///< Instead of the optimizer's.
 };
 
-/// Groups of parameters that an optimizer updates. A model's, a set of them, or tensors alone are one group.
+/// Groups of parameters that an optimizer updates. A model's, a set of them, or tensors alone are
+/// one group.
 struct ParameterGroups : std::vector<ParameterGroup> {
   ParameterGroups() = default;
   ParameterGroups(std::vector<ParameterGroup> groups) : vector(std::move(groups)) {}
@@ -56,10 +57,10 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Updates every parameter that has a gradient and is not frozen, in place; the others stay. Gradients
-  /// are kept. Then does what was left with a gradient for the step that uses it: a sampler's noise
-  /// (particles/spos.h), once. Throws Error, and changes nothing, if no parameter has a gradient, or
-  /// one was replaced by Module::to.
+  /// Updates every parameter that has a gradient and is not frozen, in place; the others stay.
+  /// Gradients are kept. Then does what was left with a gradient for the step that uses it: a
+  /// sampler's noise (particles/spos.h), once. Throws Error, and changes nothing, if no parameter
+  /// has a gradient, or one was replaced by Module::to.
   virtual void step();
   /// Clears the gradients.
   void zero_grad();
@@ -67,8 +68,8 @@ class Optimizer {
   double lr() const { return lr_; }
   /// Throws Error unless lr is finite and ≥ 0.
   void set_lr(double lr);
-  /// From now on each step takes lr·factor(steps made before it). An empty function: lr alone. It is
-  /// no part of the state: a resumed optimizer is given it anew, and goes on at its step.
+  /// From now on each step takes lr·factor(steps made before it). An empty function: lr alone. It
+  /// is no part of the state: a resumed optimizer is given it anew, and goes on at its step.
   void set_schedule(Schedule factor) { schedule_ = std::move(factor); }
   /// The rate of the next step. Throws Error unless the schedule's factor is finite and ≥ 0.
   double rate() const;
@@ -118,8 +119,9 @@ class Optimizer {
 
 /// Biases (names that end in "bias") and what has at most one axis (the weights of norms).
 bool bias_or_vector(const std::string& name, const Tensor& parameter);
-/// Parameters, of a model or of a part of it, in two groups: first those that weight decay is for, then those it spares.
-/// A group that would be empty is left out. Throws Error if `spared` is empty.
+/// Parameters, of a model or of a part of it, in two groups: first those that weight decay is for,
+/// then those it spares. A group that would be empty is left out. Throws Error if `spared` is
+/// empty.
 ///   AdamW adam(decay_except(model, [](auto& name, auto&) { return name == "embedding.weight"; }));
 ParameterGroups decay_except(const ParameterSet& parameters,
                              const ParameterChoice& spared = bias_or_vector);

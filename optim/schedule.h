@@ -45,8 +45,8 @@ Schedule inverse_sqrt(std::int64_t warmup);
 
 /// factor^⌊step/every⌋. Throws Error unless every ≥ 1 and factor is finite and ≥ 0.
 Schedule step_decay(std::int64_t every, double factor = 0.1);
-/// factor^k after k of the milestones: at step s those ≤ s. Throws Error unless they are not negative and
-/// in order, and for a factor as above.
+/// factor^k after k of the milestones: at step s those ≤ s. Throws Error unless they are not
+/// negative and in order, and for a factor as above.
 Schedule milestones(std::vector<std::int64_t> steps, double factor = 0.1);
 /// factor^step. Throws Error for a factor as above.
 Schedule exponential(double factor);
@@ -57,9 +57,9 @@ struct OneCycleOptions {
   double start = 0.04;  ///< The first factor, …
   double end = 4e-6;    ///< … and the last.
 };
-/// From `start` up to 1 at step r·(K − 1), then down to `end` at step K − 1, both along half a cosine. The
-/// base rate is the highest one. (Smith and Topin 2018, arXiv 1708.07120.)  Throws Error unless K ≥ 1,
-/// r, start and end are in [0, 1].
+/// From `start` up to 1 at step r·(K − 1), then down to `end` at step K − 1, both along half a
+/// cosine. The base rate is the highest one. (Smith and Topin 2018, arXiv 1708.07120.)  Throws
+/// Error unless K ≥ 1, r, start and end are in [0, 1].
 Schedule one_cycle(OneCycleOptions options);
 
 /// A schedule, and how many steps it has.
@@ -67,8 +67,8 @@ struct Stage {
   Schedule factor;
   std::int64_t steps;
 };
-/// One after the other, each counting its own steps from 0; the last goes on for ever. Throws Error for
-/// no stage, an empty function, or one of fewer than 0 steps.
+/// One after the other, each counting its own steps from 0; the last goes on for ever. Throws Error
+/// for no stage, an empty function, or one of fewer than 0 steps.
 ///   sequence({{linear_warmup(100), 100}, {constant(), 900}, {exponential(0.99), 1000}})
 Schedule sequence(std::vector<Stage> stages);
 /// The product of their factors. Throws Error for an empty function.
@@ -78,12 +78,13 @@ struct CyclicalOptions {
   std::int64_t steps;       ///< K, in all.
   std::int64_t cycles = 4;  ///< C; each has L = ⌈K/C⌉ steps.
 };
-/// (1 + cos πp)/2 with p = cycle_fraction: every cycle begins at the full rate, which leads to another
-/// mode, and ends near 0, where a sampler's draws are good. (Zhang, Li, Zhang, Chen and Wilson 2020,
-/// arXiv 1902.03932.)  Cycles go on after `steps`. Throws Error unless 1 ≤ cycles ≤ steps.
+/// (1 + cos πp)/2 with p = cycle_fraction: every cycle begins at the full rate, which leads to
+/// another mode, and ends near 0, where a sampler's draws are good. (Zhang, Li, Zhang, Chen and
+/// Wilson 2020, arXiv 1902.03932.)  Cycles go on after `steps`. Throws Error unless 1 ≤ cycles ≤
+/// steps.
 Schedule cyclical(CyclicalOptions options);
-/// p = (step mod L)/L in [0, 1), how much of its cycle is over. The publication explores without noise
-/// where p is below a fraction, and samples after it:
+/// p = (step mod L)/L in [0, 1), how much of its cycle is over. The publication explores without
+/// noise where p is below a fraction, and samples after it:
 ///   sgld.set_temperature(fraction(step) < 0.8 ? 0 : 1);
 Schedule cycle_fraction(CyclicalOptions options);
 

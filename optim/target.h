@@ -14,13 +14,14 @@ struct TargetDensity {
 
 namespace detail {
 
-/// Throws Error naming `operation` unless N and T are positive, λ is not negative, and all are finite.
+/// Throws Error naming `operation` unless N and T are positive, λ is not negative, and all are
+/// finite.
 void check_target(const char* operation, const TargetDensity& target);
 
 }  // namespace detail
 
-/// ∇U(Θ)/N = g + (λ/N)·Θ from Θ and g = ∇loss of one dtype: U in the units of the mean loss. A step of
-/// rate r along it is one of rate r·T/N along the negative score ∇U/T.
+/// ∇U(Θ)/N = g + (λ/N)·Θ from Θ and g = ∇loss of one dtype: U in the units of the mean loss. A step
+/// of rate r along it is one of rate r·T/N along the negative score ∇U/T.
 Tensor mean_gradient(const TargetDensity& target, const Tensor& theta, const Tensor& g);
 
 /// ∇U(Θ)/T, the negative score.

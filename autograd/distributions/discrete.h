@@ -46,9 +46,9 @@ class Categorical : public Distribution {
 
 /// `count` classes by each row of weights, which need not sum to 1: probabilities [.., n] → i64
 /// [.., count], in the order in which they were drawn. Without replacement a class is drawn once at
-/// most, and each draw is by the weights of those left (by exponential keys: Efraimidis and Spirakis
-/// 2006). Throws Error where a weight is negative or not finite, a row has no positive one, or fewer
-/// than it is to draw from without replacement.
+/// most, and each draw is by the weights of those left (by exponential keys: Efraimidis and
+/// Spirakis 2006). Throws Error where a weight is negative or not finite, a row has no positive
+/// one, or fewer than it is to draw from without replacement.
 Tensor multinomial(const Tensor& probabilities, std::int64_t count, Generator& rng,
                    bool replacement = false);
 

@@ -5,8 +5,8 @@
 //   const Tensor z = posterior.rsample({}, rng);              // gradients reach mean and log_stddev
 //   const Tensor loss = -log_likelihood(z) + sum(kl(posterior, Normal(0, 1)), -1);
 //
-// Parameters broadcast to the batch's shape. A draw has shape + batch + event, where the event is []
-// but for Dirichlet ([n]). What is drawn depends on the generator alone: same seed, same bits,
+// Parameters broadcast to the batch's shape. A draw has shape + batch + event, where the event is
+// [] but for Dirichlet ([n]). What is drawn depends on the generator alone: same seed, same bits,
 // at every instruction level too.
 
 #include <utility>
@@ -44,8 +44,8 @@ class Distribution {
   friend Tensor kl(const Distribution& p, const Distribution& q);
 };
 
-/// KL(p ‖ q) = E_p[ln p − ln q] in closed form, of batches that broadcast. Throws Error where p and q
-/// are of different families.
+/// KL(p ‖ q) = E_p[ln p − ln q] in closed form, of batches that broadcast. Throws Error where p and
+/// q are of different families.
 Tensor kl(const Distribution& p, const Distribution& q);
 
 namespace detail {

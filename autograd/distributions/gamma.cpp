@@ -41,16 +41,16 @@ Tensor softmax_of_draws(const Tensor& l) {
                 }));
 }
 
-/// The density, of points within the support in place of those outside, which have neither a density nor
-/// a gradient: −∞.
+/// The density, of points within the support in place of those outside, which have neither a
+/// density nor a gradient: −∞.
 template <class Density>
 Tensor on_support(const Tensor& x, const Tensor& outside, double within, const Density& density) {
   return where(outside, -std::numeric_limits<double>::infinity(),
                density(where(outside, within, x)));
 }
 
-// a·ln x and a·ln(1 + x), which are 0 for a = 0 where the logarithm is infinite too: at the edge of the
-// support, where the density is finite.
+// a·ln x and a·ln(1 + x), which are 0 for a = 0 where the logarithm is infinite too: at the edge of
+// the support, where the density is finite.
 Tensor xlogy(const Tensor& a, const Tensor& x) {
   return a * log(where(logical_and(equal(a, 0), equal(x, 0)), 1, x));
 }

@@ -10,8 +10,8 @@
 
 namespace ladon {
 
-/// Density rate^a·x^(a−1)·e^(−rate·x)/Γ(a) with a = concentration. Throws Error where a parameter is
-/// not positive.
+/// Density rate^a·x^(a−1)·e^(−rate·x)/Γ(a) with a = concentration. Throws Error where a parameter
+/// is not positive.
 class Gamma : public Distribution {
  public:
   Gamma(const Tensor& concentration, const Tensor& rate);

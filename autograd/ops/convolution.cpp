@@ -51,7 +51,8 @@ Tensor by_weight(const Tensor& x, const Tensor& g, const Windows& w, std::int64_
       });
 }
 
-/// Checks of both operations: `out` outputs in `groups`, shapes, and one floating dtype, which it returns.
+/// Checks of both operations: `out` outputs in `groups`, shapes, and one floating dtype, which it
+/// returns.
 DType checked(const char* operation, const Tensor& x, const Tensor& weight, const Tensor& bias,
               std::int64_t groups) {
   check_defined(operation, {x, weight});

@@ -42,8 +42,8 @@ Tensor unexpanded(Tensor index, int axis) {
   return index;
 }
 
-/// The index itself, found to fit x as gather needs it; rules keep it by saved(). If it is expanded it
-/// stays so: its rows are moved as a whole.
+/// The index itself, found to fit x as gather needs it; rules keep it by saved(). If it is expanded
+/// it stays so: its rows are moved as a whole.
 Tensor places(const char* operation, const Tensor& x, int axis, const Tensor& index) {
   check_defined(operation, {index});
   LADON_CHECK(index.rank() == x.rank(), operation, "the index of shape ", index.shape(),
@@ -138,7 +138,8 @@ struct Scattering {
   }
 };
 
-/// Elements are sorted by destination, x's own before those that come to it, and multiplied along by
+/// Elements are sorted by destination, x's own before those that come to it, and multiplied along
+/// by
 ///   h_t = v_t·h_{t−1}, or v_t where a destination begins.
 /// The last h of each is its product; and every derivative of the recurrence is exact at zeros.
 Tensor scattered_product(const Scattering& s) {

@@ -22,9 +22,10 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index);
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& source);
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& source);
 
-/// x with every element reduced together with the source elements that scatter_add would add to it. x
-/// itself takes part, or (include_self = false) only where nothing is scattered to. `mean` needs a floating
-/// dtype; equal extremes share the gradient evenly, and that of `prod` is exact where elements are zero.
+/// x with every element reduced together with the source elements that scatter_add would add to it.
+/// x itself takes part, or (include_self = false) only where nothing is scattered to. `mean` needs
+/// a floating dtype; equal extremes share the gradient evenly, and that of `prod` is exact where
+/// elements are zero.
 enum class Scattered { sum, prod, mean, max, min };
 Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& source,
                       Scattered by, bool include_self = true);
@@ -44,8 +45,9 @@ Tensor masked_select(const Tensor& x, const Tensor& mask);
 /// Indices (i64, [k, rank]) of the elements that are not zero, in row-major order.
 Tensor nonzero(const Tensor& x);
 
-/// The different elements of x in ascending order, NaN last, each as itself; or its different slices along
-/// an axis, in lexicographic order. Gradients of `values` go to the first of the equal ones.
+/// The different elements of x in ascending order, NaN last, each as itself; or its different
+/// slices along an axis, in lexicographic order. Gradients of `values` go to the first of the equal
+/// ones.
 struct UniqueElements {
   Tensor values;   ///< [k]; or x's shape with k along the axis.
   Tensor first;    ///< [k]: the first place of each, in row-major order.

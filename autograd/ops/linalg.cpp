@@ -53,7 +53,8 @@ void for_each_matrix(std::int64_t count, std::int64_t n, const Body& body) {
   parallel::for_range(count, 1 + (1 << 15) / (1 + work * work * work), range);
 }
 
-/// y_i = f(a_i, others_i…), of the given shape, for each matrix of operands with the same leading axes.
+/// y_i = f(a_i, others_i…), of the given shape, for each matrix of operands with the same leading
+/// axes.
 template <class F, class... Others>
 Tensor each(const Shape& shape, const F& f, const Tensor& a, const Others&... others) {
   if (mapped::any(a, others...)) {
@@ -72,8 +73,8 @@ Tensor each(const Shape& shape, const F& f, const Tensor& a, const Others&... ot
   return y;
 }
 
-/// f(A, B) of a system's two sides in one dtype and with the same leading axes; a vector [n] becomes one
-/// column, and the result loses it again.
+/// f(A, B) of a system's two sides in one dtype and with the same leading axes; a vector [n]
+/// becomes one column, and the result loses it again.
 template <class F>
 Tensor of_sides(const char* operation, const Tensor& a, const Tensor& b, const F& f) {
   check_square(operation, a);
@@ -144,8 +145,8 @@ Tensor equal_pairs(const Tensor& values, const Tensor& gaps) {
   return less_equal(abs(gaps), on_matrices(amax(abs(values), -1) * (n * epsilon(values.dtype()))));
 }
 
-/// Ā of eigenvectors V of A with gradient V̄: V·(F ∘ VᵀV̄)·Vᵀ, where F_ij = 1/(λ_j − λ_i), and 0 on the
-/// diagonal (Giles 2008, section 3.1); there is none for equal ones.
+/// Ā of eigenvectors V of A with gradient V̄: V·(F ∘ VᵀV̄)·Vᵀ, where F_ij = 1/(λ_j − λ_i), and 0 on
+/// the diagonal (Giles 2008, section 3.1); there is none for equal ones.
 Tensor gradient_of_vectors(const Tensor& a, const Tensor& g, const Tensor& v) {
   const Tensor values = sum(v * matmul(symmetric(a), v), -2);  // λ_i = v_iᵀ·A·v_i
   const Tensor gaps = unsqueeze(values, -2) - unsqueeze(values, -1);
@@ -171,7 +172,8 @@ Tensor cholesky(const Tensor& a) {
   check_square("cholesky", a);
   const Tensor l = each({a.size(-2), a.size(-1)}, lapack::cholesky, a);
   return record("cholesky", l, {a}, [](const Tensor& g, const Tensor& y) {
-    // L⁻ᵀ·S·L⁻¹ with S = ½(Φ + Φᵀ), Φ the lower triangle of LᵀL̄, its diagonal halved (Murray 2016, eq. 10)
+    // L⁻ᵀ·S·L⁻¹ with S = ½(Φ + Φᵀ), Φ the lower triangle of LᵀL̄, its diagonal halved (Murray 2016,
+    // eq. 10)
     const Tensor s = 0.5 * symmetric(matmul(transpose(y), g));
     const Tensor half = solve_triangular(y, s, {.transposed = true});
     return solve_triangular(y, half, {.left = false});
@@ -232,8 +234,8 @@ Tensor logdet(const Tensor& a) {
 
 namespace {
 
-/// Of each matrix the `count` numbers that `of` makes of its pivots, whose product is ± its determinant, and
-/// of that sign:  [.., n, n] → [.., count].
+/// Of each matrix the `count` numbers that `of` makes of its pivots, whose product is ± its
+/// determinant, and of that sign:  [.., n, n] → [.., count].
 template <class F>
 Tensor of_pivots(const Tensor& a, std::int64_t count, const F& of) {
   const auto compute = [&](const Tensor& m) {

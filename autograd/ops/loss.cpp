@@ -16,7 +16,8 @@
 namespace ladon {
 namespace {
 
-/// The targets, checked, in the form the losses use. All but `total`, a number, have the targets' shape.
+/// The targets, checked, in the form the losses use. All but `total`, a number, have the targets'
+/// shape.
 struct Targets {
   Tensor index;    ///< i64; 0 where the target is ignored.
   Tensor counted;  ///< bool; false where the target is ignored.

@@ -57,9 +57,9 @@ struct KlDivOptions {
   Reduction reduction = Reduction::mean;
 };
 /// KL(p ‖ q) = Σ p·(ln p − ln q) over the last axis, where p is the target and ln q the input:
-/// [.., n] both → the mean (sum, or none) over rows [..]. Terms with p = 0 are 0. Throws Error where
-/// shapes differ, and for the mean of an empty batch. (The mean is what PyTorch calls "batchmean"
-/// for matrices; its "mean", which divides by n also, is no divergence.)
+/// [.., n] both → the mean (sum, or none) over rows [..]. Terms with p = 0 are 0. Throws Error
+/// where shapes differ, and for the mean of an empty batch. (The mean is what PyTorch calls
+/// "batchmean" for matrices; its "mean", which divides by n also, is no divergence.)
 Tensor kl_div(const Tensor& log_probability, const Tensor& target,
               const KlDivOptions& options = {});
 

@@ -38,8 +38,8 @@ Tensor unit_of(const Tensor& r, const Tensor& mu) {
   return kernels::power_of_two(kernels::binary(Binary::minimum, r, limit));
 }
 
-/// The gradients in operations that have gradients of their own, of norms over `axis`; those of weight and
-/// bias are still to be summed over the rows, which the sweep does.
+/// The gradients in operations that have gradients of their own, of norms over `axis`; those of
+/// weight and bias are still to be summed over the rows, which the sweep does.
 kernels::LayerNormGradients norm_gradients(const Tensor& g, const Tensor& x, const Tensor& mu,
                                            const Tensor& r, const Tensor& w, double eps, int axis) {
   if (x.size(-1) == 0)
@@ -81,8 +81,9 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
 
 namespace {
 
-/// x·r where squares of x leave the range: h·rsqrt(mean h² + eps/p²) of h = x/p, with a power of two
-/// p of each row. As a function of x it is the same whatever p, which so takes no part in gradients.
+/// x·r where squares of x leave the range: h·rsqrt(mean h² + eps/p²) of h = x/p, with a power of
+/// two p of each row. As a function of x it is the same whatever p, which so takes no part in
+/// gradients.
 Tensor rms_scaled(const Tensor& x, double eps) {
   const Tensor least = scalar(std::sqrt(eps), x.dtype());
   const Tensor p = kernels::power_of_two(
@@ -128,7 +129,8 @@ bool squares_in_range(const Tensor& var, double eps) {
 
 }  // namespace
 
-// y = h ∘ w + b,  h = (x − mean)·r,  r = 1/sqrt(var + eps), over all axes but the last:  x → [R, C].
+// y = h ∘ w + b,  h = (x − mean)·r,  r = 1/sqrt(var + eps), over all axes but the last:  x → [R,
+// C].
 NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                 double eps) {
   check_norm("normalize_batch", x, weight, bias, eps);

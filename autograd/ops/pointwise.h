@@ -1,9 +1,9 @@
 #pragma once
 // Pointwise operations. Two tensors broadcast by NumPy's rule and compute in the larger of their
-// dtypes (bool < i64 < f32 < f64), arithmetic on booleans in i64 and on halves in f32. A number takes
-// the dtype of the tensor beside it (Error for a fraction beside integers). Functions that are not
-// closed over integers take integers and booleans as f32. All throw Error for shapes that do not
-// broadcast and for undefined tensors.
+// dtypes (bool < i64 < f32 < f64), arithmetic on booleans in i64 and on halves in f32. A number
+// takes the dtype of the tensor beside it (Error for a fraction beside integers). Functions that
+// are not closed over integers take integers and booleans as f32. All throw Error for shapes that
+// do not broadcast and for undefined tensors.
 
 #include "ladon/core/tensor.h"
 
@@ -19,7 +19,8 @@ Tensor pow(const Tensor& a, const Tensor& b);
 Tensor pow(const Tensor& x, double exponent);
 /// The angle of the point (x, y) from the x axis, in (−π, π]. Gradient 0 at the origin.
 Tensor atan2(const Tensor& y, const Tensor& x);
-/// The larger (smaller) element. Where both are equal each gets half the gradient, beside a number too.
+/// The larger (smaller) element. Where both are equal each gets half the gradient, beside a number
+/// too.
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);
 Tensor maximum(const Tensor& x, double s);
@@ -87,8 +88,8 @@ Tensor gelu(const Tensor& x, Gelu form = Gelu::exact);
 /// Restricted to [low, high]; the gradient passes inside, ends included.
 Tensor clamp(const Tensor& x, double low, double high);
 
-/// Elements in another dtype; the gradient is cast back, where that dtype is f32 or f64 (others have
-/// none). A half is the nearest to its element, ties to even. x itself when it has the dtype.
+/// Elements in another dtype; the gradient is cast back, where that dtype is f32 or f64 (others
+/// have none). A half is the nearest to its element, ties to even. x itself when it has the dtype.
 Tensor cast(const Tensor& x, DType dtype);
 
 }  // namespace ladon

@@ -1,7 +1,8 @@
 #pragma once
-// Pooling over windows, channels last:  x [N, positions.., C] → [N, counts.., C], channel by channel, over
-// as many axes as the window has. (Over *all* positions: mean_positions and max_positions in layers/pooling.h.)
-// Windows stand as those of convolution (convolution.h), by default side by side.
+// Pooling over windows, channels last:  x [N, positions.., C] → [N, counts.., C], channel by
+// channel, over as many axes as the window has. (Over *all* positions: mean_positions and
+// max_positions in layers/pooling.h.) Windows stand as those of convolution (convolution.h), by
+// default side by side.
 
 #include <optional>
 
@@ -11,11 +12,11 @@
 
 namespace ladon {
 
-/// The largest element of each window. The gradient goes to the first position that has it. What lies
-/// outside is no element: a window that sees nothing gives −∞. NaN propagates.
+/// The largest element of each window. The gradient goes to the first position that has it. What
+/// lies outside is no element: a window that sees nothing gives −∞. NaN propagates.
 Tensor max_pool(const Tensor& x, const Shape& window, const WindowOptions& options = {});
-/// The same, with the positions of the elements (i64 [N, counts.., C]), counted in row-major order; −1
-/// for a window that sees nothing.
+/// The same, with the positions of the elements (i64 [N, counts.., C]), counted in row-major order;
+/// −1 for a window that sees nothing.
 ValuesAndIndices max_pool_with_indices(const Tensor& x, const Shape& window,
                                        const WindowOptions& options = {});
 

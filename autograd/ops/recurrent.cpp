@@ -117,7 +117,8 @@ Operands composed_gradients(const Form& f, const Operands& x, const std::array<b
   return result;
 }
 
-/// The gradient of the weight is one product over all steps; that of the bias is summed by the sweep.
+/// The gradient of the weight is one product over all steps; that of the bias is summed by the
+/// sweep.
 Operands fast_gradients(const Form& f, const Operands& x, const Tensor& states, const Tensor& g) {
   const kernels::RecurrenceGradients d = kernels::recurrence_backward(of(f, x), states, g);
   const auto rows = [](const Tensor& y) { return reshape(y, {y.size(0) * y.size(1), y.size(2)}); };

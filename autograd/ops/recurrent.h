@@ -17,9 +17,9 @@ struct LstmState {
 ///   auto [h, c] = lstm_cell(linear(x, weight_ih, bias), linear(h0, weight_hh), c0);
 LstmState lstm_cell(const Tensor& input_gates, const Tensor& hidden_gates, const Tensor& c);
 
-/// One step: gates [.., 3n], h [.., n] → [.., n]:  r, z = σ(a_r + b_r), σ(a_z + b_z) of the input's a
-/// and the state's b, h' = (1 − z)∘tanh(a_n + r∘b_n) + z∘h   (Cho et al. 2014, with the reset behind
-/// the product, as cuDNN has it).
+/// One step: gates [.., 3n], h [.., n] → [.., n]:  r, z = σ(a_r + b_r), σ(a_z + b_z) of the input's
+/// a and the state's b, h' = (1 − z)∘tanh(a_n + r∘b_n) + z∘h   (Cho et al. 2014, with the reset
+/// behind the product, as cuDNN has it).
 Tensor gru_cell(const Tensor& input_gates, const Tensor& hidden_gates, const Tensor& h);
 
 struct RecurrenceOptions {
@@ -30,10 +30,10 @@ struct RecurrenceOptions {
 };
 /// The state after each step, [batch, T, S], at the step's place. A cell with n units has G gates
 /// and S numbers of state: tanh and relu n and n, gru 3n and n, lstm 4n and 2n (h, then c).
-/// input_gates [batch, T, G], weight [G, n]:  state_t = cell(input_gates_t, h·weightᵀ + bias, state).
-/// One product a step, and all gates in one loop; the gradient runs back through time likewise, and
-/// gathers the weight's in one product. A derivative of that gradient is composed step by step.
-/// Throws Error where shapes do not fit.
+/// input_gates [batch, T, G], weight [G, n]:  state_t = cell(input_gates_t, h·weightᵀ + bias,
+/// state). One product a step, and all gates in one loop; the gradient runs back through time
+/// likewise, and gathers the weight's in one product. A derivative of that gradient is composed
+/// step by step. Throws Error where shapes do not fit.
 Tensor recurrence(RecurrentCell cell, const Tensor& input_gates, const Tensor& weight,
                   const RecurrenceOptions& options = {});
 

@@ -79,8 +79,8 @@ Tensor all(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor cumsum(const Tensor& x, int axis);
 /// Running product along an axis. The gradient is exact where elements are zero.
 Tensor cumprod(const Tensor& x, int axis);
-/// h_t = a_t·h_{t−1} + b_t along an axis, from h = 0 before its first element; a and b of one shape. Where
-/// a_t = 0 all before is forgotten, infinities and NaN too.
+/// h_t = a_t·h_{t−1} + b_t along an axis, from h = 0 before its first element; a and b of one
+/// shape. Where a_t = 0 all before is forgotten, infinities and NaN too.
 Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis);
 
 /// x summed over the axes along which `shape` would be broadcast to x's shape: the adjoint of

@@ -56,7 +56,8 @@ Tensor cumprod(const Tensor& x, int axis) {
   const Tensor y = kernels::cumprod(x, a);
   if (x.size(a) == 0) return record("cumprod", y, {x}, zeros_like);
   return record("cumprod", y, {x}, [a, x = saved(x)](const Tensor& g, const Tensor& out) {
-    // Σ_{k≥i} g_k·Π_{j≤k, j≠i} x_j = (Π_{j<i} x_j)·S_i with S_i = g_i + x_{i+1}·S_{i+1}: no division
+    // Σ_{k≥i} g_k·Π_{j≤k, j≠i} x_j = (Π_{j<i} x_j)·S_i with S_i = g_i + x_{i+1}·S_{i+1}: no
+    // division
     return delayed(out, a, 1) * swept_back(x, g, a);
   });
 }

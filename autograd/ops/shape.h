@@ -45,8 +45,8 @@ inline constexpr Slice all_of{};
 /// Stands for as many whole axes as the other entries of at() leave.
 struct Ellipsis {};
 inline constexpr Ellipsis ellipsis{};
-/// An entry of at(): an integer, a range {start, stop} or {start, stop, step}, a Slice, `all_of`, or
-/// `ellipsis`.
+/// An entry of at(): an integer, a range {start, stop} or {start, stop, step}, a Slice, `all_of`,
+/// or `ellipsis`.
 struct AxisIndex {
   AxisIndex(std::int64_t position) : entry(position) {}  // NOLINT: reads at(x, {1, -1})
   AxisIndex(Slice range) : entry(range) {}               // NOLINT
@@ -56,7 +56,8 @@ struct AxisIndex {
       : entry(Slice{.start = start, .stop = stop, .step = step}) {}
   std::variant<std::int64_t, Slice, Ellipsis> entry;
 };
-/// (view) NumPy-style basic indexing, an entry an axis from the left: an integer selects, a range cuts.
+/// (view) NumPy-style basic indexing, an entry an axis from the left: an integer selects, a range
+/// cuts.
 ///   at(x, {0, {1, 3}, -1});   at(x, {ellipsis, 0});   at(x, {{1, 3}});   at(x, {Slice{.start = 1}})
 Tensor at(const Tensor& x, const std::vector<AxisIndex>& indices);
 
@@ -73,7 +74,8 @@ inline std::vector<Tensor> split(const Tensor& x, std::initializer_list<std::int
 }
 /// (view) Reversed order along the axes.
 Tensor flip(const Tensor& x, const std::vector<int>& axes);
-/// x with each element moved `shift` places along an axis, those beyond its end back to its beginning.
+/// x with each element moved `shift` places along an axis, those beyond its end back to its
+/// beginning.
 Tensor roll(const Tensor& x, std::int64_t shift, int axis);
 /// x repeated counts[i] times along axis i; missing leading axes are added.
 Tensor tile(const Tensor& x, const std::vector<std::int64_t>& counts);

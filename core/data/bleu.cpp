@@ -25,8 +25,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-// As a regular expression replaces all matches: `here` says whether the characters a, b match, which
-// then become what `spaced` makes of them, and the next match begins after both.
+// As a regular expression replaces all matches: `here` says whether the characters a, b match,
+// which then become what `spaced` makes of them, and the next match begins after both.
 template <class Here, class Spaced>
 std::string replace_pairs(std::string_view text, Here here, Spaced spaced) {
   std::string out;

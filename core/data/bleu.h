@@ -32,8 +32,8 @@ Bleu bleu(const std::vector<std::string>& hypotheses, const std::vector<std::str
 
 /// The tokens of "13a", the script mteval-v13a of NIST, which published scores are of: &quot; &amp;
 /// &lt; &gt; are the characters they name, ASCII punctuation and symbols are tokens of their own,
-/// save the apostrophe, points and commas between digits, and hyphens not after a digit; white space
-/// separates.
+/// save the apostrophe, points and commas between digits, and hyphens not after a digit; white
+/// space separates.
 std::vector<std::string> tokenize_13a(std::string_view text);
 
 }  // namespace ladon::metrics

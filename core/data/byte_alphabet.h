@@ -1,6 +1,7 @@
 #pragma once
-// The characters that GPT-2's files write bytes as: each byte that is a visible character of Latin-1
-// as that, and the other 68, in their order, as U+0100 and those after it. (A blank is Ġ, U+0120.)
+// The characters that GPT-2's files write bytes as: each byte that is a visible character of
+// Latin-1 as that, and the other 68, in their order, as U+0100 and those after it. (A blank is Ġ,
+// U+0120.)
 
 #include <cstdint>
 #include <optional>

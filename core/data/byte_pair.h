@@ -1,7 +1,7 @@
 #pragma once
-// Byte-pair tokens: texts as numbers, in the way of GPT-2 (Sennrich, Haddow and Birch, "Neural machine
-// translation of rare words with subword units", ACL 2016; on bytes: Radford et al., "Language models
-// are unsupervised multitask learners", 2019).
+// Byte-pair tokens: texts as numbers, in the way of GPT-2 (Sennrich, Haddow and Birch, "Neural
+// machine translation of rare words with subword units", ACL 2016; on bytes: Radford et al.,
+// "Language models are unsupervised multitask learners", 2019).
 //
 // A text is cut into words, a word into its bytes; then, while any two neighbours are the pair of a
 // merge, all pairs of the earliest such merge become one token each, from the left. So every text,
@@ -41,9 +41,10 @@ class BytePairTokenizer {
  public:
   using Merge = std::pair<std::int64_t, std::int64_t>;  ///< the tokens that become one
 
-  /// Token i stands for the bytes tokens[i]; merges, the earliest first. Throws Error unless all 256
-  /// bytes are tokens, tokens are distinct and not empty, special ones are UTF-8, and each merge is
-  /// of two that are bytes or made by an earlier one, makes a token, and stands there once.
+  /// Token i stands for the bytes tokens[i]; merges, the earliest first. Throws Error unless all
+  /// 256 bytes are tokens, tokens are distinct and not empty, special ones are UTF-8, and each
+  /// merge is of two that are bytes or made by an earlier one, makes a token, and stands there
+  /// once.
   BytePairTokenizer(std::vector<std::string> tokens, std::vector<Merge> merges)
       : BytePairTokenizer(std::move(tokens), std::move(merges), "") {}
 
@@ -59,10 +60,10 @@ class BytePairTokenizer {
   /// written as another token is.
   void save(const std::string& encoder, const std::string& merges) const;
 
-  /// A tokenizer.json, as Hugging Face's library `tokenizers` writes it: byte-level BPE of GPT-2's words.
-  /// Throws Error as above, and for one that would cut a text in another way (another model, words by
-  /// another expression, a normalizer, added tokens that take blanks along, …). Special tokens that its post-processor would add to a text
-  /// are not added here.
+  /// A tokenizer.json, as Hugging Face's library `tokenizers` writes it: byte-level BPE of GPT-2's
+  /// words. Throws Error as above, and for one that would cut a text in another way (another model,
+  /// words by another expression, a normalizer, added tokens that take blanks along, …). Special
+  /// tokens that its post-processor would add to a text are not added here.
   static BytePairTokenizer load(const std::string& path);
   static BytePairTokenizer parse(std::string_view text, const std::string& name);
   /// Writes one; Error as above.
@@ -77,8 +78,8 @@ class BytePairTokenizer {
 
   /// Learns merges: again and again, of the pair that stands most often in the words of the texts;
   /// on a tie the one of the lower left token, then of the lower right one. Ends at `size` tokens,
-  /// or when no pair stands min_count times. Tokens are the bytes in GPT-2's order, then what merges
-  /// make, then the special ones. Throws Error if size is below 256 and the special ones, or
+  /// or when no pair stands min_count times. Tokens are the bytes in GPT-2's order, then what
+  /// merges make, then the special ones. Throws Error if size is below 256 and the special ones, or
   /// min_count below 1.
   static BytePairTokenizer train(const std::vector<std::string>& texts,
                                  const BytePairOptions& options = {});

@@ -20,9 +20,9 @@ struct Glove {
 
 /// Reads one JSON object, {"word": [v1, …, vd], …}, or text with a line `word v1 … vd` for each
 /// word; which of the two is seen by the file's start. It may be compressed by gzip. A word that
-/// stands twice keeps its first vector. Words keep the file's order. Throws Error, naming path, word
-/// or line and both values, for a file without vectors, vectors of different lengths, or a number
-/// that is not finite in f32.
+/// stands twice keeps its first vector. Words keep the file's order. Throws Error, naming path,
+/// word or line and both values, for a file without vectors, vectors of different lengths, or a
+/// number that is not finite in f32.
 Glove read_glove(const std::string& path);
 
 struct EmbeddingTable {

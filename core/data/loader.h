@@ -88,8 +88,8 @@ class Loader {
 
   Loader(BatchPlan plan, Make make) : plan_(std::move(plan)), make_(std::move(make)) {}
 
-  /// The batch at position(), which moves on; to the next epoch after the last. If making it throws,
-  /// the position stays.
+  /// The batch at position(), which moves on; to the next epoch after the last. If making it
+  /// throws, the position stays.
   Batch next() {
     if (planned_ != position_.epoch) {
       batches_ = plan_.epoch(position_.epoch);
@@ -125,7 +125,8 @@ class Loader {
 };
 
 /// Tensors [N, …] with one N → batches of as many [B, …], row b of each being of the same item; any
-/// dtypes, copies without history. Throws Error unless there are tensors, of one N, and as BatchPlan.
+/// dtypes, copies without history. Throws Error unless there are tensors, of one N, and as
+/// BatchPlan.
 Loader<std::vector<Tensor>> tensor_loader(const std::vector<Tensor>& tensors,
                                           const LoaderOptions& options, Generator& rng);
 

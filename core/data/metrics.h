@@ -26,8 +26,8 @@ double brier(const Tensor& probabilities, const Tensor& labels);
 double ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins = 15);
 
 /// The same with bins of N/bins rows each, up to rounding, in order of confidence: none is nearly
-/// empty (Nixon, Dusenberry, Zhang, Jerfel and Tran 2019). Rows of equal confidence share the mean of
-/// their correctness, so that their order does not matter. Throws Error if bins < 1.
+/// empty (Nixon, Dusenberry, Zhang, Jerfel and Tran 2019). Rows of equal confidence share the mean
+/// of their correctness, so that their order does not matter. Throws Error if bins < 1.
 double adaptive_ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins = 15);
 
 /// −Σ_c p_c ln p_c of each row, in nats, with 0·ln 0 = 0.
@@ -39,15 +39,15 @@ std::vector<double> predictive_entropy(const Tensor& probabilities);
 double auroc(const std::vector<double>& positives, const std::vector<double>& negatives);
 
 /// Average precision, the area under the precision–recall curve without interpolation:
-/// Σ_k (R_k − R_{k−1})·P_k over the distinct scores from the largest on, P_k and R_k being precision
-/// and recall where the k-th and all above are called positive. (scikit-learn's
-/// average_precision_score.) A score that knows nothing has the share of positives, not ½. Errors as
-/// auroc.
+/// Σ_k (R_k − R_{k−1})·P_k over the distinct scores from the largest on, P_k and R_k being
+/// precision and recall where the k-th and all above are called positive. (scikit-learn's
+/// average_precision_score.) A score that knows nothing has the share of positives, not ½. Errors
+/// as auroc.
 double aupr(const std::vector<double>& positives, const std::vector<double>& negatives);
 
 /// The share of negatives that reach the largest threshold which 95% of the positives reach: the
-/// false positive rate at 95% true positives. (Liang, Li and Srikant 2018, where what lies inside the
-/// training data is positive: fpr95(−entropies inside, −entropies outside).) Errors as auroc.
+/// false positive rate at 95% true positives. (Liang, Li and Srikant 2018, where what lies inside
+/// the training data is positive: fpr95(−entropies inside, −entropies outside).) Errors as auroc.
 double fpr95(const std::vector<double>& positives, const std::vector<double>& negatives);
 
 // --- beside a reference: another predictive [N, C], exact or of long sampling ---

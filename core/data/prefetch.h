@@ -10,14 +10,14 @@
 
 namespace ladon {
 
-/// A source of batches, one batch ahead of the program: a Loader, or anything else with its `Batch`,
-/// next(), size(), position() and seek() (and state_dict() and load_state_dict(), where these are
-/// called here), of which one thread at a time makes use.
+/// A source of batches, one batch ahead of the program: a Loader, or anything else with its
+/// `Batch`, next(), size(), position() and seek() (and state_dict() and load_state_dict(), where
+/// these are called here), of which one thread at a time makes use.
 ///
 /// Batches are the source's own, in its order, bit for bit: only *when* they are made differs. What
 /// the source throws comes out of next(); a source that keeps its position then, as a Loader does,
-/// is asked again by the following next(). At one thread (set_num_threads) a batch is made when it is
-/// asked for. The destructor waits for the batch that is being made.
+/// is asked again by the following next(). At one thread (set_num_threads) a batch is made when it
+/// is asked for. The destructor waits for the batch that is being made.
 template <class Source>
 class Prefetch {
  public:

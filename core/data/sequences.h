@@ -1,5 +1,6 @@
 #pragma once
-// Lists of tokens as padded tensors, and pairs of them for models that read one and write the other.
+// Lists of tokens as padded tensors, and pairs of them for models that read one and write the
+// other.
 
 #include <cstdint>
 #include <string>
@@ -49,8 +50,8 @@ struct PairTokens {
 PairBatch pad_pairs(const std::vector<TokenSequence>& sources,
                     const std::vector<TokenSequence>& targets, const PairTokens& tokens);
 
-/// Batches of pairs; with `by_length` of similar sums of both lengths. Throws Error as pad_pairs and
-/// BatchPlan do.
+/// Batches of pairs; with `by_length` of similar sums of both lengths. Throws Error as pad_pairs
+/// and BatchPlan do.
 Loader<PairBatch> pair_loader(std::vector<TokenSequence> sources,
                               std::vector<TokenSequence> targets, const PairTokens& tokens,
                               const LoaderOptions& options, Generator& rng);

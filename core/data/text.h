@@ -2,8 +2,8 @@
 // Labelled texts from the files that classification data come in.
 //
 // Every reader takes UTF-8, or Latin-1 where a file is not valid UTF-8, compressed by gzip or not,
-// and returns UTF-8; lines end in \n or \r\n; white space around a text is dropped. A line that does
-// not fit is an Error naming path:line, a file without texts one naming the path.
+// and returns UTF-8; lines end in \n or \r\n; white space around a text is dropped. A line that
+// does not fit is an Error naming path:line, a file without texts one naming the path.
 
 #include <cstdint>
 #include <string>

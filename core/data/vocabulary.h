@@ -18,8 +18,9 @@ struct VocabularyOptions {
       false;  ///< begins with Vocabulary::bos and Vocabulary::eos, for texts that are written
 };
 
-/// A numbering of words. Index 0 is "<pad>", index 1 "<unk>" (every word that is not in it). Where a
-/// model writes texts, two more words mark their ends: those named bos and eos, which no text has.
+/// A numbering of words. Index 0 is "<pad>", index 1 "<unk>" (every word that is not in it). Where
+/// a model writes texts, two more words mark their ends: those named bos and eos, which no text
+/// has.
 class Vocabulary {
  public:
   static constexpr std::int64_t pad = 0, unknown = 1;

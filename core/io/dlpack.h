@@ -1,8 +1,9 @@
 #pragma once
 // Tensors handed to and taken from other libraries of the same process without a copy, by DLPack:
-// three C structures that array libraries agree on (github.com/dmlc/dlpack; the one without a version,
-// as up to 0.8, and version 1). They are declared here under Ladon's own names, so that dlpack.h may
-// be included beside this; the bits are the same, and a pointer to one is a pointer to the other:
+// three C structures that array libraries agree on (github.com/dmlc/dlpack; the one without a
+// version, as up to 0.8, and version 1). They are declared here under Ladon's own names, so that
+// dlpack.h may be included beside this; the bits are the same, and a pointer to one is a pointer to
+// the other:
 //
 //   Tensor x = from_dlpack(reinterpret_cast<dlpack::Managed*>(theirs));   // a DLManagedTensor*
 //   auto* ours = reinterpret_cast<DLManagedTensor*>(to_dlpack(x));
@@ -53,12 +54,13 @@ inline constexpr std::uint64_t read_only = 1, is_copied = 2;
 }  // namespace dlpack
 
 /// Takes over what another library gives: a tensor on its elements, in any strides. The deleter is
-/// called once, when the last tensor that sees them is gone. Elements that are flagged read-only are
-/// copied, as any tensor of Ladon may be written to, and the deleter is called at once.
+/// called once, when the last tensor that sees them is gone. Elements that are flagged read-only
+/// are copied, as any tensor of Ladon may be written to, and the deleter is called at once.
 ///
 /// Dtypes: bool, 64-bit int, float of 16, 32 and 64 bits, and 16-bit bfloat. Throws Error for any
 /// other, for lanes but 1, another device, another major version than 1, more than 8 axes, and as
-/// from_blob does. On an Error nothing is taken over: the deleter remains to be called by the caller.
+/// from_blob does. On an Error nothing is taken over: the deleter remains to be called by the
+/// caller.
 Tensor from_dlpack(dlpack::Managed* given);
 Tensor from_dlpack(dlpack::ManagedVersioned* given);
 

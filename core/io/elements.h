@@ -24,8 +24,8 @@ DType dtype_of(FileType type);
 std::uint64_t checked_bytes(std::string_view operation, const std::string& path, FileType type,
                             const Shape& shape);
 
-/// Reads a row-major tensor from the file's position, integers of up to four bytes as i64, f32 or f64. The
-/// caller has compared `checked_bytes` with what is left of the file.
+/// Reads a row-major tensor from the file's position, integers of up to four bytes as i64, f32 or
+/// f64. The caller has compared `checked_bytes` with what is left of the file.
 Tensor read_elements(InputFile& file, FileType type, const Shape& shape, bool big_endian = false,
                      DType integers = i64);
 

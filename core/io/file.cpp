@@ -40,8 +40,8 @@ void check_path(std::string_view operation, const std::string& path) {
               "\\0…: the path holds a NUL, at its byte ", path.find('\0'));
 }
 
-// Destination of a write to `path`: renaming over a link, a device or a pipe would destroy it. Links
-// are followed one by one, as the last may lead to a name that does not exist.
+// Destination of a write to `path`: renaming over a link, a device or a pipe would destroy it.
+// Links are followed one by one, as the last may lead to a name that does not exist.
 fs::path resolve(const std::string& path) {
   check_path("write_atomically", path);
   constexpr int most_links = 40;  // Linux's own limit
@@ -100,9 +100,9 @@ int open_to_lock(const std::string& name) {
   return descriptor >= 0 ? descriptor : open(name.c_str(), O_RDONLY | flags);
 }
 
-// A process looks through a folder before its first write there, and then once for as many writes as
-// the folder had entries: so the time of n writes grows as n, in a folder of n files too. What cannot be
-// removed stays: that is no failure of the write that comes after.
+// A process looks through a folder before its first write there, and then once for as many writes
+// as the folder had entries: so the time of n writes grows as n, in a folder of n files too. What
+// cannot be removed stays: that is no failure of the write that comes after.
 void remove_stale_temporaries(const fs::path& folder) {
   static std::mutex mutex;
   static std::map<std::string, std::int64_t> writes_left;  // until the next look

@@ -1,6 +1,6 @@
 #pragma once
-// Files: bounded reading, and writing that never leaves half a file behind. A path with a NUL in it,
-// which the system would cut there, is an Error everywhere.
+// Files: bounded reading, and writing that never leaves half a file behind. A path with a NUL in
+// it, which the system would cut there, is an Error everywhere.
 
 #include <cstdint>
 #include <functional>
@@ -14,7 +14,8 @@ class InputFile {
  public:
   /// Throws Error if the file is missing, unreadable, or not a regular file (a folder, a pipe).
   explicit InputFile(std::string path);
-  /// Bytes that are in memory already (a part of a file, decompressed), read in the same way; `path` names them.
+  /// Bytes that are in memory already (a part of a file, decompressed), read in the same way;
+  /// `path` names them.
   InputFile(std::string path, std::string bytes);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -55,8 +56,9 @@ class OutputFile {
 /// Replaces (or creates) `path` by what `writer` writes, all or nothing: the bytes go to a new file
 /// in the same folder, are flushed to the disk, and the file is renamed over the old one. If
 /// anything fails, the writer's own exceptions included, the new file is removed and the old one
-/// keeps its bytes; if the process is killed, the new file stays behind as .ladon-….tmp until a later
-/// write in that folder removes it: the first of any process, or one of as many as there are files.
+/// keeps its bytes; if the process is killed, the new file stays behind as .ladon-….tmp until a
+/// later write in that folder removes it: the first of any process, or one of as many as there are
+/// files.
 ///
 /// A symbolic link is followed, also to a file that is not there yet. The permissions of an
 /// existing file are kept; being a new file, it belongs to who writes it, and a hard link to the
@@ -67,13 +69,14 @@ void write_atomically(const std::string& path, std::string_view bytes);
 namespace detail {
 
 /// Claims a folder, which is made if it is missing, for one process at a time. The claim is a lock
-/// on the file `.ladon-lock` in it, which ends with the process, however that ends; the file stays, with
-/// the process and its machine written in it. Nothing is claimed on file systems without locks, nor
-/// by who may not write in the folder.
+/// on the file `.ladon-lock` in it, which ends with the process, however that ends; the file stays,
+/// with the process and its machine written in it. Nothing is claimed on file systems without
+/// locks, nor by who may not write in the folder.
 class FolderLock {
  public:
-  /// Throws Error naming the folder if another holds it (and who), if it cannot be made, or if a file of
-  /// that name is not such a lock: a link, or with other contents. That file keeps its bytes.
+  /// Throws Error naming the folder if another holds it (and who), if it cannot be made, or if a
+  /// file of that name is not such a lock: a link, or with other contents. That file keeps its
+  /// bytes.
   FolderLock(std::string_view operation, const std::string& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

@@ -17,11 +17,12 @@ namespace ladon {
 namespace {
 
 constexpr std::size_t chunk = std::size_t{1} << 18;
-// zlib's windowBits: the largest window; + 16 for a gzip header before the stream, negative for none.
+// zlib's windowBits: the largest window; + 16 for a gzip header before the stream, negative for
+// none.
 constexpr int gzip_stream = 15 + 16, bare_stream = -15;
 
-/// Takes one stream off the front of `bytes` and appends what it holds to `out`, by way of `room`, which
-/// is not cleared for each of many small streams.
+/// Takes one stream off the front of `bytes` and appends what it holds to `out`, by way of `room`,
+/// which is not cleared for each of many small streams.
 void take_stream(std::string_view operation, const std::string& where, int kind,
                  std::string_view& bytes, std::vector<char>& room, std::string& out,
                  std::uint64_t limit) {

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t deepest = 16;
 
-// The parser's events → the value. (nlohmann's own reader, given a callback, goes through all finished
-// neighbours at the end of every object.)
+// The parser's events → the value. (nlohmann's own reader, given a callback, goes through all
+// finished neighbours at the end of every object.)
 class ValueReader : public nlohmann::json_sax<json> {
  public:
   ValueReader(const char* operation, const std::string& path)

@@ -13,9 +13,9 @@ namespace ladon {
 /// throw, is called once, when the last tensor that sees the elements is gone; without it they must
 /// outlive them all.
 ///
-/// `data` must be aligned to item_size(dtype), which is all that Ladon's loops ask for; the bytes of
-/// bools must be 0 or 1, and remain so. Throws Error otherwise, and for a null pointer to more than
-/// no elements. Nothing is released on an Error: the memory is still the caller's.
+/// `data` must be aligned to item_size(dtype), which is all that Ladon's loops ask for; the bytes
+/// of bools must be 0 or 1, and remain so. Throws Error otherwise, and for a null pointer to more
+/// than no elements. Nothing is released on an Error: the memory is still the caller's.
 Tensor from_blob(void* data, const Shape& shape, DType dtype = f32,
                  std::function<void(void*)> release = {});
 /// The same with element (i, j, …) at data[i·strides[0] + j·strides[1] + …]; strides count elements

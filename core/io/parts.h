@@ -1,11 +1,11 @@
 #pragma once
 // Finished parts of a long computation, in a folder.
 //
-// manifest.txt says what is computed and how it is cut; part_000000.bin, … hold its parts. Every file
-// is written beside its place and renamed, so that it is whole or not there; a checksum finds one that
-// was damaged since. While a run works in the folder, a lock keeps others out. Ranks (core/ranks.h) share
-// one folder, on a file system that all of them see: they claim it together, and each writes parts of
-// its own.
+// manifest.txt says what is computed and how it is cut; part_000000.bin, … hold its parts. Every
+// file is written beside its place and renamed, so that it is whole or not there; a checksum finds
+// one that was damaged since. While a run works in the folder, a lock keeps others out. Ranks
+// (core/ranks.h) share one folder, on a file system that all of them see: they claim it together,
+// and each writes parts of its own.
 
 #include <cstdint>
 #include <filesystem>
@@ -75,28 +75,28 @@ class PartWriter {
 
 class PartFolder {
  public:
-  /// Claims the folder, which is made if it is missing, for `operation`; among ranks the first holds the
-  /// lock. Throws Error if another run is working in it, or if its manifest begins with another line
-  /// than `title`.
+  /// Claims the folder, which is made if it is missing, for `operation`; among ranks the first
+  /// holds the lock. Throws Error if another run is working in it, or if its manifest begins with
+  /// another line than `title`.
   PartFolder(std::string operation, std::string title, std::filesystem::path folder);
 
   /// The folder's manifest when it was claimed; no entries if there was none.
   const Manifest& stored() const { return stored_; }
   /// Writes the manifest, or compares it with the one stored, and removes parts that are not of it.
-  /// Throws Error if they disagree, naming the difference, if it cannot be written, or if ranks want
-  /// different ones.
+  /// Throws Error if they disagree, naming the difference, if it cannot be written, or if ranks
+  /// want different ones.
   void begin(const Manifest& wanted);
 
-  /// Calls `take`, which must read `payload` bytes in all, and returns true, if the part is there and
-  /// undamaged. Where it was damaged, what was taken is worthless.
+  /// Calls `take`, which must read `payload` bytes in all, and returns true, if the part is there
+  /// and undamaged. Where it was damaged, what was taken is worthless.
   bool read(std::int64_t part, std::uint64_t payload,
             const std::function<void(PartReader&)>& take) const;
-  /// `give` writes `payload` bytes. Throws Error where a file of that name does not begin as a part does:
-  /// it is of somebody else, and keeps its bytes.
+  /// `give` writes `payload` bytes. Throws Error where a file of that name does not begin as a part
+  /// does: it is of somebody else, and keeps its bytes.
   void write(std::int64_t part, std::uint64_t payload,
              const std::function<void(PartWriter&)>& give) const;
-  /// Throws Error where the disk has no room for `bytes` of parts, less those that the folder, which need
-  /// not be there, holds already. `hint` ends the message.
+  /// Throws Error where the disk has no room for `bytes` of parts, less those that the folder,
+  /// which need not be there, holds already. `hint` ends the message.
   static void check_room(const std::string& operation, const std::filesystem::path& folder,
                          std::uint64_t bytes, const std::string& hint = "");
 

@@ -177,8 +177,8 @@ std::map<std::string, std::string> complete(const std::string& path,
   return metadata;
 }
 
-// Written piece by piece: nlohmann's objects that keep an order look every new name up in all, and all of
-// them take memory to be destroyed, without which the program ends.
+// Written piece by piece: nlohmann's objects that keep an order look every new name up in all, and
+// all of them take memory to be destroyed, without which the program ends.
 std::string header_text(const std::string& path, const std::vector<const Named*>& order,
                         const std::map<std::string, std::string>& metadata) try {
   std::string notes;

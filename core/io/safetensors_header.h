@@ -12,9 +12,10 @@ namespace ladon {
 
 inline constexpr const char* safetensors_metadata = "__metadata__";
 
-/// In the metadata: the checksums, each 8 hexadecimal digits, with a blank between two. First the sum of
-/// the CRC-32 of "key\0value\0" of all other metadata, then for each tensor, in the order of their bytes,
-/// the CRC-32 of "name dtype shape" and its elements: as of "weight F32 [2, 3]" and 24 bytes.
+/// In the metadata: the checksums, each 8 hexadecimal digits, with a blank between two. First the
+/// sum of the CRC-32 of "key\0value\0" of all other metadata, then for each tensor, in the order of
+/// their bytes, the CRC-32 of "name dtype shape" and its elements: as of "weight F32 [2, 3]" and 24
+/// bytes.
 inline constexpr const char* safetensors_checksums = "ladon.crc32";
 
 /// Entry of the header for one tensor: the bytes [begin, end) of the elements are its own, and as
@@ -37,8 +38,8 @@ std::uint32_t checksum_of_note(std::string_view key, std::string_view value);
 
 /// Reads the header's JSON in one pass that keeps nothing of it but the result, so that time is
 /// linear (but for sorting names, to find one that stands twice) and the memory a small multiple of
-/// the text, whatever the text is. `metadata` may be null; otherwise what is found is added to it, but for
-/// the checksums.
+/// the text, whatever the text is. `metadata` may be null; otherwise what is found is added to it,
+/// but for the checksums.
 ///
 /// Throws Error as load_safetensors() does for everything but how the tensors' bytes lie to each
 /// other and to the file.

@@ -23,8 +23,8 @@ void append_utf8(std::string& text, std::int32_t code);
 /// Whether all of the bytes are well-formed UTF-8.
 bool is_utf8(std::string_view bytes);
 
-/// The text as a message shows it: its first `length` bytes, less a character that they cut, and "…" if
-/// there are more.
+/// The text as a message shows it: its first `length` bytes, less a character that they cut, and
+/// "…" if there are more.
 std::string shortened(std::string_view text, std::size_t length = 80);
 
 /// The text as UTF-8: unchanged (less a byte-order mark) if it is UTF-8 already, else every byte is

@@ -1,6 +1,6 @@
 #pragma once
-// Zip archives (PKWARE's APPNOTE.TXT 6.3, with its 64-bit sizes), as far as .npz needs them: one disk,
-// nothing encrypted. Internal to npz.cpp.
+// Zip archives (PKWARE's APPNOTE.TXT 6.3, with its 64-bit sizes), as far as .npz needs them: one
+// disk, nothing encrypted. Internal to npz.cpp.
 //
 //   member …            PK\3\4, its name and its bytes
 //   directory           PK\1\2 for each member: name, checksum, sizes, where it begins
@@ -29,10 +29,10 @@ struct ZipMember {
 /// The members, in the order of their bytes. Takes memory in proportion to the directory, which it
 /// compares with the file first.
 ///
-/// Throws Error, naming the path and both values, unless the file is one archive from first to last:
-/// directory and ends meet, what stands in them twice agrees, every member begins where the directory
-/// says, with the same name and sizes, no two share bytes, no two a name, and names are UTF-8. Also
-/// for what is encrypted, in several parts, or compressed otherwise than by deflate.
+/// Throws Error, naming the path and both values, unless the file is one archive from first to
+/// last: directory and ends meet, what stands in them twice agrees, every member begins where the
+/// directory says, with the same name and sizes, no two share bytes, no two a name, and names are
+/// UTF-8. Also for what is encrypted, in several parts, or compressed otherwise than by deflate.
 std::vector<ZipMember> read_zip(std::string_view operation, InputFile& file);
 
 /// Calls `read` with the member's content: what is selected in the file, or what a deflated member

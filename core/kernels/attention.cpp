@@ -69,8 +69,8 @@ void forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
 }
 
 /// Work space of a task of few queries, where keys lie along the vectors: queries [Tq, width];
-/// logits [Tq, n], output [Tq, v_lanes], one number a query, and a tile of keys or values that do not stand
-/// in whole rows.
+/// logits [Tq, n], output [Tq, v_lanes], one number a query, and a tile of keys or values that do
+/// not stand in whole rows.
 template <class T>
 struct FewBuffers {
   explicit FewBuffers(const Problem<T>& p)
@@ -90,7 +90,8 @@ struct FewBuffers {
     *keep = workspace.take(tile_lanes<T>);
 };
 
-/// Keys or values [keys, columns] of a tile in rows of n, padded with 0: where they stand if they do so.
+/// Keys or values [keys, columns] of a tile in rows of n, padded with 0: where they stand if they
+/// do so.
 template <class T>
 TileOperand<T> whole_rows(TileOperand<T> x, const Tile& t, int64_t columns, T* space, int64_t n) {
   x.data += t.key * x.row;
@@ -99,8 +100,8 @@ TileOperand<T> whole_rows(TileOperand<T> x, const Tile& t, int64_t columns, T* s
   return {space, n, 1};
 }
 
-/// tile_logits() with keys along the vectors: queries [Tq, width] · keysᵀ [width, keys] → [Tq, keys] in rows
-/// of n lanes.
+/// tile_logits() with keys along the vectors: queries [Tq, width] · keysᵀ [width, keys] → [Tq,
+/// keys] in rows of n lanes.
 template <class T>
 bool few_logits(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t head, const Tile& t,
                 TileOperand<T> k) {
@@ -130,8 +131,8 @@ bool few_logits(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t he
   return true;
 }
 
-/// All queries of one head. Every sum has its terms in the order in which forward_block adds them: the
-/// bits of a query do not depend on how many stand beside it.
+/// All queries of one head. Every sum has its terms in the order in which forward_block adds them:
+/// the bits of a query do not depend on how many stand beside it.
 template <class T>
 void forward_few(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t head,
                  Target<T> output, T* log_sum) {

@@ -4,10 +4,10 @@
 namespace ladon::kernels {
 
 /// Functions of two elements of one dtype. `div` and `atan2` need a floating dtype. `pow` of a
-/// negative base and fractional exponent is NaN; integers to a negative power throw Error. `remainder`
-/// has the divisor's sign, as in Python; an integer divisor of 0 throws Error. Integers wrap
-/// around. Booleans have mul and minimum (both "and") and maximum ("or"). A `_gradient` is g·f'(x) of
-/// g and x, where f' is not elementary.
+/// negative base and fractional exponent is NaN; integers to a negative power throw Error.
+/// `remainder` has the divisor's sign, as in Python; an integer divisor of 0 throws Error. Integers
+/// wrap around. Booleans have mul and minimum (both "and") and maximum ("or"). A `_gradient` is
+/// g·f'(x) of g and x, where f' is not elementary.
 enum class Binary {
   add,
   sub,

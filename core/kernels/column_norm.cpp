@@ -1,5 +1,5 @@
-// Batch norm: normalization over the rows of a matrix, in two passes over it forward beside its mean, and
-// two backward.
+// Batch norm: normalization over the rows of a matrix, in two passes over it forward beside its
+// mean, and two backward.
 
 #include <algorithm>
 #include <array>

@@ -49,7 +49,8 @@ void in_blocks(std::int64_t begin, std::int64_t end, std::int64_t block, const B
   for (; begin < end; begin += block) body(begin, std::min(end, begin + block));
 }
 
-/// Whether channels lie along the vectors: groups of as many outputs, of which a vector holds whole ones.
+/// Whether channels lie along the vectors: groups of as many outputs, of which a vector holds whole
+/// ones.
 bool by_channels(DType dtype, const Sizes& s) {
   return s.groups > 1 && s.in == s.out && visit_floating("convolution", dtype, [&]<class T>() {
            return loops().of<T>().gemm.columns / 2 % s.group_in == 0;
@@ -114,8 +115,8 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, co
   return y;
 }
 
-/// The windows that see, with the taps in reverse, what each position gave to: of stride 1, on gradients
-/// with zeros between them where `w` has a stride.
+/// The windows that see, with the taps in reverse, what each position gave to: of stride 1, on
+/// gradients with zeros between them where `w` has a stride.
 Windows reversed(const Windows& w) {
   Windows r = w;
   for (int a = 0; a < w.axes(); ++a) {
@@ -160,8 +161,8 @@ Tensor reversed(const Tensor& weight, const Windows& w, const Sizes& s) {
   return y;
 }
 
-// Windows of one image overlap, so that a task owns images; but of stride 1 it is a convolution itself,
-// which pays where channels are not few.
+// Windows of one image overlap, so that a task owns images; but of stride 1 it is a convolution
+// itself, which pays where channels are not few.
 Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows& w,
                             std::int64_t groups) {
   if (mapped::any(g, weight)) {

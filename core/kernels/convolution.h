@@ -1,8 +1,9 @@
 #pragma once
-// Convolution as products of patches (patches.h), which are read where they stand in the images, or made
-// a block at a time. No gradients: see autograd/ops/convolution.h.
+// Convolution as products of patches (patches.h), which are read where they stand in the images, or
+// made a block at a time. No gradients: see autograd/ops/convolution.h.
 //
-// Groups of so few channels that a vector holds whole ones lie side by side along the vectors instead.
+// Groups of so few channels that a vector holds whole ones lie side by side along the vectors
+// instead.
 //
 // With g groups, outputs [i·out/g, (i + 1)·out/g) see the channels [i·C/g, (i + 1)·C/g). All three
 // are one trilinear form, ⟨g, convolution(x, w)⟩, seen from each of its arguments:

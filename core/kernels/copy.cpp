@@ -39,8 +39,8 @@ void narrow(const float* x, BFloat16* y, std::int64_t n) {
   loops().half.narrow_bf16(x, &y->bits, n);
 }
 
-/// x as f32, rounded *to odd*: an exact value as it is; of the two neighbours of another the one with
-/// an odd last bit. Rounding that to 11 bits or less gives what rounding x itself would, ties
+/// x as f32, rounded *to odd*: an exact value as it is; of the two neighbours of another the one
+/// with an odd last bit. Rounding that to 11 bits or less gives what rounding x itself would, ties
 /// included (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008, theorem 1).
 float to_odd(double x) {
   const auto near = static_cast<float>(x);

@@ -110,8 +110,8 @@ Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
 
 namespace {
 
-/// Neighbouring lines along another axis: where the first one starts in three tensors, and the steps from
-/// line to line. `dense`: lines of one index, which are neighbours in memory too.
+/// Neighbouring lines along another axis: where the first one starts in three tensors, and the
+/// steps from line to line. `dense`: lines of one index, which are neighbours in memory too.
 struct Run {
   std::int64_t indexed, other, index, count;
   std::int64_t indexed_step, other_step, index_step;
@@ -158,9 +158,9 @@ struct Lines {
   std::int64_t length;
 };
 
-/// Calls visit(place in indexed, place in other) for every index: lines in parallel, each in order. Where
-/// the axis is the last, line after line; else, within a piece, positions run before lines, so that
-/// neighbours in memory follow each other.
+/// Calls visit(place in indexed, place in other) for every index: lines in parallel, each in order.
+/// Where the axis is the last, line after line; else, within a piece, positions run before lines,
+/// so that neighbours in memory follow each other.
 template <class Visit>
 void for_each_index(const Tensor& indexed, const Tensor& other, const Tensor& index, int axis,
                     const Visit& visit) {

@@ -22,8 +22,9 @@ Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n);
 /// y_p = x at p's coordinates, with index_p in place of that along `axis`. index is checked, of
 /// x's rank, and not larger than x off the axis.
 Tensor gather(const Tensor& x, int axis, const Tensor& index);
-/// Writes source_p to the element of y that gather would read at p, in row-major order, or adds it, or
-/// keeps the larger (smaller) one, NaN before all; source has the shape of index and y's dtype. In place.
+/// Writes source_p to the element of y that gather would read at p, in row-major order, or adds it,
+/// or keeps the larger (smaller) one, NaN before all; source has the shape of index and y's dtype.
+/// In place.
 enum class Scatter { write, add, max, min };
 void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& source);
 

@@ -7,8 +7,8 @@
 
 namespace ladon::kernels {
 
-/// The inverse of erf on (−1, 1): Winitzki's approximation (2008), relative error 2e-3, then two steps
-/// of Halley's method, each of which cubes the error.
+/// The inverse of erf on (−1, 1): Winitzki's approximation (2008), relative error 2e-3, then two
+/// steps of Halley's method, each of which cubes the error.
 inline double inverse_erf(double y) {
   constexpr double a = 0.147;
   const double l = std::log1p(-y * y);

@@ -37,13 +37,14 @@ struct PlaceLoops {
   /// y[place·columns ..] += g for each of them.
   void (*spread)(const T* g, const std::int64_t* places, std::int64_t count, std::int64_t columns,
                  T* y);
-  /// y and where: the largest elements and the first places that have them, NaN larger than all; of at
-  /// least one row if they are the `first`, else of these beside what y and where hold.
+  /// y and where: the largest elements and the first places that have them, NaN larger than all; of
+  /// at least one row if they are the `first`, else of these beside what y and where hold.
   void (*maximum)(const T* x, const std::int64_t* places, std::int64_t count, bool first,
                   std::int64_t columns, T* y, std::int64_t* where);
 };
 
-/// Batch norm of rows of n columns, with d = (x − mean) − rest; all but g, x, y and dx have n elements.
+/// Batch norm of rows of n columns, with d = (x − mean) − rest; all but g, x, y and dx have n
+/// elements.
 template <class T>
 struct ColumnLoops {
   /// sum += Σd, squares += Σd².
@@ -127,12 +128,13 @@ struct Loops {
   LoopsOf<float> f32;
   LoopsOf<double> f64;
   DualLoops dual;
-  /// The same of floats rounded to bf16, whose sums are f32: null where the level has none; to be used
-  /// only where has_bf16_products().
+  /// The same of floats rounded to bf16, whose sums are f32: null where the level has none; to be
+  /// used only where has_bf16_products().
   GemmLoops<float> gemm_of_bf16;
   HalfLoops half;
   RandomLoops random;
-  /// p[c] = the probability that the c-th of independent normals N(mean[c], deviation²) is the largest.
+  /// p[c] = the probability that the c-th of independent normals N(mean[c], deviation²) is the
+  /// largest.
   void (*largest)(std::int64_t classes, const double* mean, double deviation, double* p,
                   double* work);
   RectifierLoops rectifier;

@@ -149,8 +149,8 @@ void put(std::int64_t m, std::int64_t n, const T* x, std::int64_t x_row, bool ad
     for (std::int64_t j = 0; j < n; ++j) y[j] = add ? y[j] + x[j] : x[j];
 }
 
-/// y ← a·b, or y + a·b, for few rows of a: columns of b are lanes, and b is read once. Sums have their terms in
-/// order, as with many rows. False where b does not lie so that this pays.
+/// y ← a·b, or y + a·b, for few rows of a: columns of b are lanes, and b is read once. Sums have
+/// their terms in order, as with many rows. False where b does not lie so that this pays.
 template <class T>
 bool multiply_few_rows(T* y, const Tensor& a, const Tensor& b, bool add) {
   const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);
@@ -176,9 +176,9 @@ bool multiply_few_rows(T* y, const Tensor& a, const Tensor& b, bool add) {
   return true;
 }
 
-/// y ← a·b, or y + a·b, as yᵀ ← bᵀ·aᵀ: in the loops of attention rows are lanes, which know nothing of each
-/// other. A task is a block of rows of a and a stripe of columns of b; a block of few rows is padded to
-/// whole vectors.
+/// y ← a·b, or y + a·b, as yᵀ ← bᵀ·aᵀ: in the loops of attention rows are lanes, which know nothing
+/// of each other. A task is a block of rows of a and a stripe of columns of b; a block of few rows
+/// is padded to whole vectors.
 template <class T>
 void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, bool add) {
   const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);

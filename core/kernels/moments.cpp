@@ -45,8 +45,8 @@ Range range_of(DType dtype) {
   });
 }
 
-/// sqrt(squares/divisor), where `squares` is Σx² with the axes kept. Where it left the normal range,
-/// x is scaled, so that the largest element of each sum is in [1, 2).
+/// sqrt(squares/divisor), where `squares` is Σx² with the axes kept. Where it left the normal
+/// range, x is scaled, so that the largest element of each sum is in [1, 2).
 Tensor root(const Tensor& squares, const Tensor& x, const std::vector<int>& axes, double divisor) {
   const auto of = [&](const Tensor& t) {
     return unary(Unary::sqrt, binary(Binary::div, t, divisor));

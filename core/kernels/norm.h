@@ -6,8 +6,8 @@
 namespace ladon::kernels {
 
 /// y = (x − mean)·rstd·weight + bias over the last axis of x [.., n]; rstd = 1/sqrt(var + eps), var
-/// with divisor n. weight, bias: [n] or undefined. `mean` and `rstd` come back as [.., 1] ([.., 0] of rows of
-/// no elements).
+/// with divisor n. weight, bias: [n] or undefined. `mean` and `rstd` come back as [.., 1] ([.., 0]
+/// of rows of no elements).
 struct LayerNormResult {
   Tensor y, mean, rstd;
 };
@@ -20,8 +20,9 @@ struct LayerNormGradients {
 LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const Tensor& mean,
                                        const Tensor& rstd, const Tensor& weight, bool has_bias);
 
-/// The same over the first axis of x [R, C], for each column. weight, bias: [C] or undefined. `mean` is rounded,
-/// `rest` what rounding lost of it where that shows (else 0), var has divisor R: [C] each.
+/// The same over the first axis of x [R, C], for each column. weight, bias: [C] or undefined.
+/// `mean` is rounded, `rest` what rounding lost of it where that shows (else 0), var has divisor R:
+/// [C] each.
 struct ColumnMoments {
   Tensor mean, rest, var;
 };
@@ -31,7 +32,8 @@ struct ColumnNormResult {
 };
 ColumnNormResult column_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
 
-/// Its gradients, in loops that need squares of deviations, and of their reciprocals, in the range of x.
+/// Its gradients, in loops that need squares of deviations, and of their reciprocals, in the range
+/// of x.
 LayerNormGradients column_norm_backward(const Tensor& g, const Tensor& x, const ColumnMoments& f,
                                         const Tensor& weight, bool has_bias, double eps);
 

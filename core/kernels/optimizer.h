@@ -1,5 +1,6 @@
 #pragma once
-// Updates of parameters, in place. The rules stand in optimizer_steps.h, with the letters used here.
+// Updates of parameters, in place. The rules stand in optimizer_steps.h, with the letters used
+// here.
 
 #include "ladon/core/kernels/optimizer_steps.h"
 #include "ladon/core/tensor.h"

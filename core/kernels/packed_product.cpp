@@ -13,8 +13,8 @@ namespace {
 
 using std::int64_t;
 
-// A panel of B with this sum fits into the first-level cache beside what passes by, and 128 rows of A
-// into the second level.
+// A panel of B with this sum fits into the first-level cache beside what passes by, and 128 rows of
+// A into the second level.
 constexpr int64_t sum_length = 256, most_rows = 128, least_rows = 32, least_columns = 128;
 constexpr int64_t packed_elements = int64_t{1} << 22;  // of B at a time
 
@@ -66,8 +66,8 @@ void pack_left(int64_t m, int64_t k, blas::Matrix<const T> a, T* to) {
   });
 }
 
-/// B [k, n] in panels, in blocks of `sum_length` rows: block p begins at p·(padded n), and in it column
-/// j at j·(the block's length).
+/// B [k, n] in panels, in blocks of `sum_length` rows: block p begins at p·(padded n), and in it
+/// column j at j·(the block's length).
 template <class T>
 void pack_right(On on, int64_t n, int64_t k, blas::Matrix<const T> b, T* to) {
   const GemmLoops<T>& loop = gemm_loops<T>();
@@ -83,8 +83,8 @@ void pack_right(On on, int64_t n, int64_t k, blas::Matrix<const T> b, T* to) {
   });
 }
 
-/// The product with all of B packed. A task packs its rows of A, which then stay in the second-level
-/// cache.
+/// The product with all of B packed. A task packs its rows of A, which then stay in the
+/// second-level cache.
 template <class T>
 void multiply(On on, int64_t m, int64_t n, int64_t k, T alpha, blas::Matrix<const T> a,
               const T* right, T beta, const T* row, blas::Matrix<T> c) {

@@ -1,6 +1,6 @@
 #pragma once
-// Sums over the rows of a floating matrix x [m, n], m > 0, the particles. No gradients. Every sum runs in an
-// order that depends on the shape alone.
+// Sums over the rows of a floating matrix x [m, n], m > 0, the particles. No gradients. Every sum
+// runs in an order that depends on the shape alone.
 
 #include <array>
 #include <vector>

@@ -31,19 +31,19 @@ Tensor unfold(const Tensor& x, const Windows& windows);
 /// The adjoint: [N, counts.., taps·C] → [N, positions.., C], sums where windows overlap.
 Tensor fold(const Tensor& patches, const Windows& windows);
 
-/// Patches row by row: a row is the taps of a window side by side on its last axis, at one place of the
-/// axes before.
+/// Patches row by row: a row is the taps of a window side by side on its last axis, at one place of
+/// the axes before.
 class PatchRows {
  public:
   explicit PatchRows(const Windows& windows);
 
-  /// Taps [low, high) of a row are inside; the first of them sees position `at` (of all, row-major), the
-  /// next one `at + dilation()`. None inside: low = high.
+  /// Taps [low, high) of a row are inside; the first of them sees position `at` (of all,
+  /// row-major), the next one `at + dilation()`. None inside: low = high.
   struct Row {
     std::int64_t at = 0, low = 0, high = 0;
   };
-  /// Windows [first, last) of a line along the last axis, and where the lines of positions begin that
-  /// their rows see: −1 outside.
+  /// Windows [first, last) of a line along the last axis, and where the lines of positions begin
+  /// that their rows see: −1 outside.
   struct Line {
     std::int64_t image, first, last;
     std::vector<std::int64_t> starts;
@@ -101,8 +101,8 @@ struct Channels {
   std::int64_t positions, all, first, count;
 };
 
-/// Patches where they stand in the images: pieces, side by side, of elements that follow each other there.
-/// Only what hangs over an edge is copied.
+/// Patches where they stand in the images: pieces, side by side, of elements that follow each other
+/// there. Only what hangs over an edge is copied.
 template <class T>
 class PatchPieces {
  public:
@@ -113,8 +113,8 @@ class PatchPieces {
   const T* const* of(const T* images, std::int64_t begin, std::int64_t end);
 
  private:
-  /// at[i·pieces()] ← the piece of `taps` taps from `tap` on that window line.first + i sees, in the line of
-  /// positions that begins at `start`.
+  /// at[i·pieces()] ← the piece of `taps` taps from `tap` on that window line.first + i sees, in
+  /// the line of positions that begins at `start`.
   void find(const T* images, const PatchRows::Line& line, std::int64_t start, std::int64_t tap,
             std::int64_t taps, const T** at);
   const T* clipped(const T* from, const PatchRows::Row& row);

@@ -39,7 +39,8 @@ class Seen {
   explicit Seen(const PoolingAxes& axes) : axes_(axes) {}
 
   /// Calls see(positions, count, whether they are the first) for those of window `index` (of all,
-  /// row-major), in row-major order and pieces of a list: with a count of 0 for a window that sees none.
+  /// row-major), in row-major order and pieces of a list: with a count of 0 for a window that sees
+  /// none.
   template <class See>
   void each(std::int64_t index, const See& see) {
     const PoolingAxis& last = axes_.back();

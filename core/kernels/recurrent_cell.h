@@ -3,8 +3,8 @@
 
 namespace ladon {
 
-/// The cell: how the next state follows from a (the input's part of the gates), b (the part of the state before
-/// says) and that state; gates stand side by side in a and b, [.., gates·n].
+/// The cell: how the next state follows from a (the input's part of the gates), b (the part of the
+/// state before says) and that state; gates stand side by side in a and b, [.., gates·n].
 enum class RecurrentCell {
   tanh,  ///< h' = tanh(a + b)
   relu,  ///< h' = max(a + b, 0)

@@ -32,8 +32,8 @@ Tensor cumsum(const Tensor& x, int axis);
 
 /// Running product, of booleans as i64; f32 in double.
 Tensor cumprod(const Tensor& x, int axis);
-/// h_t = a_t·h_{t−1} + b_t from h = 0, of two tensors of one shape and dtype, not bool; h_t = b_t where a_t
-/// is 0, whatever came before. f32 in double.
+/// h_t = a_t·h_{t−1} + b_t from h = 0, of two tensors of one shape and dtype, not bool; h_t = b_t
+/// where a_t is 0, whatever came before. f32 in double.
 Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis);
 
 /// Indices (i64) that sort an axis; stable. NaN counts as larger than any number.

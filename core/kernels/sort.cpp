@@ -1,5 +1,6 @@
-// Sorting and selection along an axis. Elements become keys, unsigned numbers in their order, which tie where
-// the elements do; beside its index no two keys are alike, so that whatever sorts such pairs is stable.
+// Sorting and selection along an axis. Elements become keys, unsigned numbers in their order, which
+// tie where the elements do; beside its index no two keys are alike, so that whatever sorts such
+// pairs is stable.
 
 #include <algorithm>
 #include <bit>
@@ -46,8 +47,8 @@ uint64_t key_of(T x, bool descending) {
   return descending ? key ^ B::all : key;
 }
 
-/// By one of `digits` bytes after the other, the lowest first; those that all keys share are passed over.
-/// `spare` has room for n; the sorted pairs are where the result points.
+/// By one of `digits` bytes after the other, the lowest first; those that all keys share are passed
+/// over. `spare` has room for n; the sorted pairs are where the result points.
 template <int64_t digits>
 const Keyed* sorted(Keyed* pairs, Keyed* spare, int64_t n) {
   constexpr int64_t few = 256, values = 256;
@@ -73,8 +74,8 @@ void write_indices(const Keyed* pairs, int64_t n, int64_t* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = pairs[i].index;
 }
 
-/// The indices of the first k < room pairs of a row in order. Candidates are those before the k-th of the
-/// ones already seen; what is behind it is passed over by its value, or else by its key.
+/// The indices of the first k < room pairs of a row in order. Candidates are those before the k-th
+/// of the ones already seen; what is behind it is passed over by its value, or else by its key.
 template <class T, bool descending>
 void first_of(const T* row, int64_t n, int64_t k, std::vector<Keyed>& candidates, int64_t room,
               int64_t* out) {
@@ -103,8 +104,8 @@ void first_of(const T* row, int64_t n, int64_t k, std::vector<Keyed>& candidates
   write_indices(candidates.data(), k, out);
 }
 
-/// [.., n] → [.., k] along an axis that is moved to the end: body(first of n elements, first of k indices,
-/// how many rows), in tasks.
+/// [.., n] → [.., k] along an axis that is moved to the end: body(first of n elements, first of k
+/// indices, how many rows), in tasks.
 template <class Body>
 Tensor for_sorted_rows(const Tensor& x, int axis, int64_t k, const Body& body) {
   return along_axis(

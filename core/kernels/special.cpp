@@ -55,8 +55,8 @@ double cot_derivative(int n, double c) {
   return sum;
 }
 
-/// (−1)ⁿ⁺¹·ψ⁽ⁿ⁾(x) for large x: (n−1)!/xⁿ + n!/(2xⁿ⁺¹) + Σ_k B₂ₖ·(2k+n−1)!/((2k)!·x^(2k+n)), of which
-/// the first term is −ln x for n = 0   (Abramowitz and Stegun 6.4.11, 6.3.18).
+/// (−1)ⁿ⁺¹·ψ⁽ⁿ⁾(x) for large x: (n−1)!/xⁿ + n!/(2xⁿ⁺¹) + Σ_k B₂ₖ·(2k+n−1)!/((2k)!·x^(2k+n)), of
+/// which the first term is −ln x for n = 0   (Abramowitz and Stegun 6.4.11, 6.3.18).
 double asymptotic(int n, double x) {
   constexpr double bernoulli[] = {1. / 6,       -1. / 30,      1. / 42, -1. / 30,
                                   5. / 66,      -691. / 2730,  7. / 6,  -3617. / 510,
@@ -104,9 +104,10 @@ Tensor polygamma(int n, const Tensor& x) {
 
 // --- draws of the Gamma distribution ---
 //
-// Their bits depend on the generator alone. The C library has variants of exp, log, … for processors with
-// and without fused multiply-adds, which differ in the last bit; so have the loops of each instruction
-// level. Hence formulas of their own, in a file that is compiled without contraction (CMakeLists.txt).
+// Their bits depend on the generator alone. The C library has variants of exp, log, … for
+// processors with and without fused multiply-adds, which differ in the last bit; so have the loops
+// of each instruction level. Hence formulas of their own, in a file that is compiled without
+// contraction (CMakeLists.txt).
 
 namespace {
 
@@ -173,8 +174,8 @@ double log_draw(double alpha, Generator rng) {
   return log_draw_above_one(alpha + 1, rng) + log_of(u) / alpha;
 }
 
-/// ∫₀^∞ f(s) ds of f that decays exponentially from about `width` on: the trapezoidal rule in t with
-/// s = width·exp(t − e^−t), whose error falls doubly exponentially (Takahasi and Mori 1974).
+/// ∫₀^∞ f(s) ds of f that decays exponentially from about `width` on: the trapezoidal rule in t
+/// with s = width·exp(t − e^−t), whose error falls doubly exponentially (Takahasi and Mori 1974).
 template <class F>
 double integral(double width, const F& f) {
   double sum = 0;

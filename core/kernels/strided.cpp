@@ -52,8 +52,8 @@ void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
     copy_items<8>(to, to_stride, from, from_stride, n);
 }
 
-// y[j, i] = x[i, j] for i < rows, j < columns; strides in bytes. A loop of another type with items of
-// this size moves the same bits.
+// y[j, i] = x[i, j] for i < rows, j < columns; strides in bytes. A loop of another type with items
+// of this size moves the same bits.
 void transpose(const std::byte* x, std::int64_t x_row, std::byte* y, std::int64_t y_row,
                std::int64_t rows, std::int64_t columns, std::int64_t item) {
   const auto by = [&]<class E>(void (*loop)(std::int64_t, std::int64_t, const E*, std::int64_t, E*,
@@ -208,8 +208,8 @@ std::byte* Pieces::direct(int i, const Piece& piece) const {
   return nullptr;
 }
 
-// Between an operand's piece and its buffer. Where the operand is transposed and the piece's rows are
-// evenly spaced, it is turned by squares.
+// Between an operand's piece and its buffer. Where the operand is transposed and the piece's rows
+// are evenly spaced, it is turned by squares.
 template <bool gather>
 void Pieces::transfer(const Operand& operand, const Piece& piece, std::byte* buffer) const {
   const auto move = [&](std::byte* at, std::int64_t stride, std::byte* in_buffer,

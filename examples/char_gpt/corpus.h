@@ -17,8 +17,8 @@ struct Corpus {
 /// Throws Error for a text that cannot be read, is not UTF-8, or is shorter than 20 contexts.
 Corpus read_corpus(const std::string& path, std::int64_t context);
 
-/// Nats a character on the validation text of counted pairs of characters, one added to each count: what
-/// can be had without a network.
+/// Nats a character on the validation text of counted pairs of characters, one added to each count:
+/// what can be had without a network.
 double bigram_loss(const Corpus& corpus);
 
 }  // namespace ladon::example

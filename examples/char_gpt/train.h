@@ -26,9 +26,9 @@ LanguageModel make_model(const Settings& s, const Corpus& corpus);
 /// Where a run is kept: in the folder of pictures.
 std::filesystem::path run_file(const Settings& s);
 
-/// Trains, and saves the run at each look. Resumed, it goes on where the file was written, and gives the
-/// looks of before, too. Throws Error for a file that is of another model, and if it was trained
-/// further than `steps`.
+/// Trains, and saves the run at each look. Resumed, it goes on where the file was written, and
+/// gives the looks of before, too. Throws Error for a file that is of another model, and if it was
+/// trained further than `steps`.
 std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& model);
 
 }  // namespace ladon::example

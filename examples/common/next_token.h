@@ -13,8 +13,8 @@ namespace ladon::example {
 struct Text {
   std::string name, content;
 };
-/// The text of a file; without a path, the headers and sources of this library in the order of their
-/// names. Throws Error for a text that cannot be read, and where the sources are not there.
+/// The text of a file; without a path, the headers and sources of this library in the order of
+/// their names. Throws Error for a text that cannot be read, and where the sources are not there.
 Text text_or_own(const std::string& path);
 
 /// The first nine tenths are trained on, the rest is for validation: i64 [n] each.

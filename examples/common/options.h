@@ -1,6 +1,6 @@
 #pragma once
-// What an option is for and may be. CLI11's own ranges print every digit of the largest double, its numbers
-// wrap below zero and are clipped above.
+// What an option is for and may be. CLI11's own ranges print every digit of the largest double, its
+// numbers wrap below zero and are clipped above.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -18,8 +18,8 @@
 namespace ladon::example {
 namespace {
 
-/// Runs gnuplot on a script in its folder and waits; its exit status, 127 where it is not installed,
-/// or −1. Whatever the user's locale, the script is UTF-8.
+/// Runs gnuplot on a script in its folder and waits; its exit status, 127 where it is not
+/// installed, or −1. Whatever the user's locale, the script is UTF-8.
 int run_gnuplot(std::string script, const std::filesystem::path& folder) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -79,8 +79,8 @@ std::string letters(const std::string& text) {
   return std::regex_replace(text, marks, "");
 }
 
-/// How often each text stands in a drawing. Upright text whose letters, four fifths of the font's size
-/// high, reach over the left edge is cut there, and does not count.
+/// How often each text stands in a drawing. Upright text whose letters, four fifths of the font's
+/// size high, reach over the left edge is cut there, and does not count.
 std::map<std::string, int> texts_of(const std::string& svg) {
   static const std::regex tag("<[^>]*>"), place(R"(translate\(([-0-9.]+))"),
       size(R"(font-size="([0-9.]+))");

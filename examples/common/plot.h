@@ -29,8 +29,8 @@ constexpr const char* grey = "#767676";  ///< Of what is compared with: laws, ch
 /// In gnuplot's quotes, every character as it is.
 std::string quoted(const std::string& text);
 
-/// Labels of axes and titles of panels that a script sets and its drawing lacks, each as often as it
-/// lacks it. gnuplot leaves out in silence an upright label that would begin left of the canvas.
+/// Labels of axes and titles of panels that a script sets and its drawing lacks, each as often as
+/// it lacks it. gnuplot leaves out in silence an upright label that would begin left of the canvas.
 std::vector<std::string> missing_labels(const std::string& script, const std::string& svg);
 
 /// Where a panel's axes stand, in pixels from the picture's upper left corner. Labels and title of
@@ -45,7 +45,8 @@ class Picture {
   /// Files in `folder` are name.gp, name.svg, and name_….dat with the panels' numbers.
   Picture(std::filesystem::path folder, std::string name);
 
-  /// Writes rows of numbers for a panel, and returns the file's name in quotes, as gnuplot wants it.
+  /// Writes rows of numbers for a panel, and returns the file's name in quotes, as gnuplot wants
+  /// it.
   std::string data(const std::string& of, const std::vector<std::vector<double>>& rows);
 
   void panel(const Box& box, const std::string& title, const std::string& script);
@@ -86,8 +87,8 @@ std::string with_intervals(const std::string& file, const std::string& columns, 
 /// Places on an axis with names instead of numbers: ('plain' 0, 'svgd' 1).
 std::string named_places(const std::vector<std::string>& names);
 
-/// A panel's script for a matrix of numbers from 0 to `most`, as shades of one hue; rows and columns
-/// are counted from 1. `bar` names the colour bar at its right; empty: none is drawn.
+/// A panel's script for a matrix of numbers from 0 to `most`, as shades of one hue; rows and
+/// columns are counted from 1. `bar` names the colour bar at its right; empty: none is drawn.
 std::string heat_map(const std::string& file, std::size_t rows, std::size_t columns,
                      const std::string& bar, double most = 1);
 

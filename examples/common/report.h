@@ -57,8 +57,8 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// What every classifier is measured by: accuracy, nll and ece, of so many answers; `error` says what
-/// their standard errors are of.
+/// What every classifier is measured by: accuracy, nll and ece, of so many answers; `error` says
+/// what their standard errors are of.
 std::vector<Column> classification_columns(std::int64_t answers, std::int64_t classes,
                                            const std::string& error);
 
@@ -83,10 +83,10 @@ struct Report {
   nlohmann::ordered_json more = nlohmann::ordered_json::object();  ///< Set beside the rows.
 };
 
-/// Writes {"schema", "example", "version", "settings", "threads", "seconds", "interrupted", "tables",
-/// "rows", …} to --json, beside and then renamed; nothing without it. "tables" holds the name of each
-/// table and what its columns mean; "rows" those of all tables, each with its "table". One table's
-/// columns are told once more as "columns". A row that diverged has "diverged": true.
+/// Writes {"schema", "example", "version", "settings", "threads", "seconds", "interrupted",
+/// "tables", "rows", …} to --json, beside and then renamed; nothing without it. "tables" holds the
+/// name of each table and what its columns mean; "rows" those of all tables, each with its "table".
+/// One table's columns are told once more as "columns". A row that diverged has "diverged": true.
 void write_json(const CommonOptions& options, const Report& report);
 
 }  // namespace ladon::example

@@ -29,8 +29,8 @@ struct DotPlot {
 
   /// In pixels, of the panel.
   int height() const;
-  /// Adds the panel with its upper left corner at left, top; `named` writes the models' names beside
-  /// it.
+  /// Adds the panel with its upper left corner at left, top; `named` writes the models' names
+  /// beside it.
   void add_to(Picture& picture, int left, int top, int width, bool named) const;
 
  private:

@@ -14,9 +14,9 @@ namespace ladon::example {
 std::filesystem::path draw_figures(const Settings& settings, const Task& task,
                                    const std::vector<Outcome>& outcomes);
 
-/// Draws out/gp_classify_attention.svg: test images, and where the first finite network that attends
-/// to patches looks in them, before and after training. Returns its path; empty without gnuplot, or
-/// where there is no such network.
+/// Draws out/gp_classify_attention.svg: test images, and where the first finite network that
+/// attends to patches looks in them, before and after training. Returns its path; empty without
+/// gnuplot, or where there is no such network.
 std::filesystem::path draw_attention(const Settings& settings, const Task& task,
                                      const std::vector<Outcome>& outcomes);
 

@@ -46,8 +46,8 @@ constexpr int noises_tried = 5;
 /// "0.001", or "0.0001 (the smallest tried)": beyond the grid's ends a better one may lie.
 std::string noise_in_words(double noise);
 
-/// P(class | input) from the posterior's means [M, classes] and variances [M], noise included; f64 [M,
-/// classes].
+/// P(class | input) from the posterior's means [M, classes] and variances [M], noise included; f64
+/// [M, classes].
 Tensor probabilities(const Tensor& mean, const Tensor& variance, double amplitude);
 
 /// Probabilities of the classes of the test inputs, f64 [M, classes].

@@ -63,8 +63,8 @@ struct CalibrationBin {
 /// Ten bins of confidence, without the empty ones.
 std::vector<CalibrationBin> calibration(const Outcome& outcome, const Tensor& labels);
 
-/// {"details", "verdict"}: each method's calibration, what was chosen for it and where it looks; the
-/// comparisons.
+/// {"details", "verdict"}: each method's calibration, what was chosen for it and where it looks;
+/// the comparisons.
 nlohmann::ordered_json details(const Task& task, const std::vector<Outcome>& outcomes);
 
 }  // namespace ladon::example

@@ -61,8 +61,8 @@ class Tiled {
   }
 
  private:
-  // Of the budget a third each is for tiles of the kernel, for those of its factor, and for kernels of
-  // test inputs.
+  // Of the budget a third each is for tiles of the kernel, for those of its factor, and for kernels
+  // of test inputs.
   std::uint64_t share() const { return static_cast<std::uint64_t>(budget_ / 3); }
   const Inputs& train() const { return model_.inputs(task_.train); }
   infinite::Limit limit() const { return infinite::limit(net_); }
@@ -107,8 +107,9 @@ class Tiled {
       };
       return {store_factor(gram, folder_ / "factor", {.noise = noise}, o), targets};
     }
-    // Ten copies: right sides, solutions, residuals, directions, their products and what is between.
-    // Variances must be known well below the smallest noise: on digits 1e-3 leaves more than they are.
+    // Ten copies: right sides, solutions, residuals, directions, their products and what is
+    // between. Variances must be known well below the smallest noise: on digits 1e-3 leaves more
+    // than they are.
     CgSolverOptions o{.test_tolerance = 1e-6, .at_once = std::min<std::int64_t>(256, at_once(10))};
     o.progress = [this](const CgProgress&) { progress_.step(label_ + ", conjugate gradients", 0); };
     GaussianProcess process(CgSolver(kernel_map(gram), {.noise = noise}, o), targets);

@@ -21,9 +21,9 @@ struct Trained {
 };
 
 /// Trains the network that the model describes, from its own initialization, by Adam on the
-/// cross-entropy; the rate falls to zero along half a cosine. The last tenth of the training rows is
-/// held out, and the logits are scaled so as to predict it best. Calls `after_epoch` after each, and
-/// ends where the loss is not finite: it diverged. Throws Interrupted.
+/// cross-entropy; the rate falls to zero along half a cosine. The last tenth of the training rows
+/// is held out, and the logits are scaled so as to predict it best. Calls `after_epoch` after each,
+/// and ends where the loss is not finite: it diverged. Throws Interrupted.
 Trained train_finite(const Model& model, const Task& task, const Settings& settings,
                      const std::function<void()>& after_epoch);
 

@@ -16,8 +16,9 @@ struct Written {
   bool same = true;                          ///< Whether they are the same.
 };
 
-/// Goes on from the prompt with the model of `folder`. Throws Error where the prompt is empty, is no
-/// numbers of tokens (--ids), or where prompt and answer are longer than the model was trained to see.
+/// Goes on from the prompt with the model of `folder`. Throws Error where the prompt is empty, is
+/// no numbers of tokens (--ids), or where prompt and answer are longer than the model was trained
+/// to see.
 Written write_on(const Settings& s, const std::string& folder, const LanguageModel& model);
 
 }  // namespace ladon::example

@@ -30,9 +30,9 @@ struct Law {
   std::vector<double> x, density;
 };
 
-/// Of the standardized outputs of `model` on x for so many infinitely wide heads with sqrt scaling: the
-/// mean over all positions of x of infinite::FiniteHeads::outputs. `limit` [N, N, T, T] is the limit's
-/// NNGP; where it is 0 everywhere the law is empty.
+/// Of the standardized outputs of `model` on x for so many infinitely wide heads with sqrt scaling:
+/// the mean over all positions of x of infinite::FiniteHeads::outputs. `limit` [N, N, T, T] is the
+/// limit's NNGP; where it is 0 everywhere the law is empty.
 Law law_of_heads(const Layer& model, std::int64_t heads, const Tensor& x, const Tensor& limit,
                  Generator& rng);
 

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::int64_t most_kernels = 100;  // a kernel a coordinate takes time
 
-/// The mean variance of the rows of x where SVGD lets them rest. −ln p = ½|θ|², so the gradient is θ.
+/// The mean variance of the rows of x where SVGD lets them rest. −ln p = ½|θ|², so the gradient is
+/// θ.
 double settled(const Tensor& start, const SvgdOptions& options, int most_steps) {
   Tensor x = parameter(clone(start));
   Svgd svgd(particles_of_rows(x), options);

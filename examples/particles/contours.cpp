@@ -19,8 +19,8 @@ using Edge = std::pair<std::int64_t, std::int64_t>;
 /// Edges that a line joins: each has one or two neighbours.
 using Joined = std::map<Edge, std::vector<Edge>>;
 
-/// The line enters a cell and leaves it by edges on which the level is crossed. Four of them are two
-/// lines, which the mean of the corners tells apart.
+/// The line enters a cell and leaves it by edges on which the level is crossed. Four of them are
+/// two lines, which the mean of the corners tells apart.
 Joined joined(const std::vector<double>& values, double level) {
   Joined all;
   const auto join_edges = [&all](const Edge& a, const Edge& b) {

@@ -13,8 +13,8 @@ using Line = std::vector<Point>;
 /// (Ramer 1972; Douglas and Peucker 1973).
 Line thinned(const Line& line);
 
-/// The lines in `target.shown` where ln p is `level`, by marching squares, thinned. A closed one ends
-/// where it begins.
+/// The lines in `target.shown` where ln p is `level`, by marching squares, thinned. A closed one
+/// ends where it begins.
 std::vector<Line> contour(const PlaneTarget& target, double level);
 
 }  // namespace ladon::example

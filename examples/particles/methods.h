@@ -28,9 +28,9 @@ struct Diverged {
 /// Is told places [M, 2] after so many gradients a particle; they change after it.
 using Seen = std::function<void(std::int64_t step, const Tensor& places)>;
 
-/// Moves particles from `start` [M, 2] f64 by as many gradients each as the settings say, one rate for
-/// all methods: a step of Langevin dynamics, r, is one of Hamiltonian dynamics with ε = sqrt(2r).
-/// Throws Diverged.
+/// Moves particles from `start` [M, 2] f64 by as many gradients each as the settings say, one rate
+/// for all methods: a step of Langevin dynamics, r, is one of Hamiltonian dynamics with ε =
+/// sqrt(2r). Throws Diverged.
 void move(const std::string& method, const PlaneTarget& target, const Settings& settings,
           const Tensor& start, Generator rng, const Seen& seen);
 

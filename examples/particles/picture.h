@@ -10,8 +10,8 @@
 namespace ladon::example {
 
 /// Draws particles.svg, the ends of all runs; particles_course.svg, one target in time, and
-/// particles_film.svg, the same as a film (film.h); particles_collapse.svg. The paths of what there is,
-/// and could be drawn.
+/// particles_film.svg, the same as a film (film.h); particles_collapse.svg. The paths of what there
+/// is, and could be drawn.
 std::vector<std::filesystem::path> draw(const Settings& settings,
                                         const std::vector<TargetStudy>& studies,
                                         const std::vector<Remaining>& collapse);

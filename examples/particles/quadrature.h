@@ -22,8 +22,8 @@ Moments moments_of(const Tensor& points, const PlaneTarget& target);
 
 class Quadrature {
  public:
-  /// Sums over `target.all`. For a smooth density they are exact as soon as the spacing is below its
-  /// narrowest width: errors fall as exp(−2π²(width/spacing)²).
+  /// Sums over `target.all`. For a smooth density they are exact as soon as the spacing is below
+  /// its narrowest width: errors fall as exp(−2π²(width/spacing)²).
   explicit Quadrature(const PlaneTarget& target);
 
   const Moments& moments() const { return moments_; }

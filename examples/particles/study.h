@@ -55,8 +55,8 @@ std::int64_t step_of(std::int64_t frame, const Settings& settings);
 /// Of places [n, 2].
 Figures figures_of(const Tensor& places, const TargetStudy& study);
 
-/// The runs to show, one per method, of the seed whose figures are nearest to the medians over seeds:
-/// in units of their range, summed over methods.
+/// The runs to show, one per method, of the seed whose figures are nearest to the medians over
+/// seeds: in units of their range, summed over methods.
 std::vector<Outcome> typical_runs(const TargetStudy& study);
 
 /// Work of all methods on a target, in steps of Progress.

@@ -1,6 +1,6 @@
 #pragma once
-// One-dimensional regression on sequences: a number s becomes two tokens of three channels, and a network
-// of attention gives a number back.
+// One-dimensional regression on sequences: a number s becomes two tokens of three channels, and a
+// network of attention gives a number back.
 
 #include <cstdint>
 
@@ -18,12 +18,14 @@ constexpr double noise = 0.02;  ///< σ² of targets.
 Tensor training_places();  // [N]
 Tensor test_places();      // [M]
 
-/// The tokens of places [n]: [n, 2, 3]. Smooth curves, √2·cos(w·s + b) with w and b of each token and
-/// channel from a fixed seed. Two tokens, because softmax over two keys has its limit in closed form.
+/// The tokens of places [n]: [n, 2, 3]. Smooth curves, √2·cos(w·s + b) with w and b of each token
+/// and channel from a fixed seed. Two tokens, because softmax over two keys has its limit in closed
+/// form.
 Tensor tokens(const Tensor& places);
 
-/// The network: infinitely wide heads, softmax, mean over positions. With linear scaling the logits of a
-/// wide head are 0, all heads are alike, and every number of them is the Gaussian process: a control.
+/// The network: infinitely wide heads, softmax, mean over positions. With linear scaling the logits
+/// of a wide head are 0, all heads are alike, and every number of them is the Gaussian process: a
+/// control.
 WideHeadsOptions network(const Settings& settings, std::int64_t heads);
 /// The same as a model whose limit is known.
 Sequential limit_model(const Settings& settings);

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t map_batches = 4;  // test batches whose attention maps are compared
 
-/// Attention maps of a batch: of each layer [B, H, queries, T], and which queries count, [B, queries].
+/// Attention maps of a batch: of each layer [B, H, queries, T], and which queries count, [B,
+/// queries].
 struct BatchMaps {
   std::vector<Tensor> weights;
   Tensor counts;

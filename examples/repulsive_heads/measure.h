@@ -35,14 +35,14 @@ struct Leaders {
 };
 Leaders leaders(const Tensor& right_tokens);
 
-/// What the figures are, of a task: of its predictions, of who looks after which rule (where that is
-/// known: rule_columns), and of its heads.
+/// What the figures are, of a task: of its predictions, of who looks after which rule (where that
+/// is known: rule_columns), and of its heads.
 std::vector<Column> columns(const Task& task);
 /// How many columns are of rules.
 std::size_t rule_columns(const Task& task);
 
-/// The figures of columns(), but for the last, seconds per epoch. `test` is what the model predicts of
-/// the test set; `repulsion` may be null.
+/// The figures of columns(), but for the last, seconds per epoch. `test` is what the model predicts
+/// of the test set; `repulsion` may be null.
 std::vector<double> measure(Classifier& model, const Task& task, const Predictions& test,
                             const Particles& heads, const HeadMaps& before, const HeadMaps& after,
                             const ParticleMethod* repulsion);

@@ -14,7 +14,8 @@ constexpr double start_stddev = 0.1;
 // columns beside them vanish in the first layer norm.
 constexpr double vector_rms = 0.25;
 
-/// [vocabulary, dim]: the given vectors, scaled, in the first columns, N(0, start_stddev²) elsewhere.
+/// [vocabulary, dim]: the given vectors, scaled, in the first columns, N(0, start_stddev²)
+/// elsewhere.
 Tensor with_word_vectors(const Tensor& vectors, std::int64_t dim, Generator& rng) {
   const std::int64_t width = vectors.size(1);
   LADON_CHECK(width <= dim, "repulsive_heads", "word vectors of width ", width,

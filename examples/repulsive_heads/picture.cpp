@@ -24,7 +24,8 @@ std::string settings_line(const Settings& s) {
 
 // --- what changed ---
 
-/// The largest of 1, 2 and 5 times a power of 10 up to `reach`: where the outer two of three tics stand.
+/// The largest of 1, 2 and 5 times a power of 10 up to `reach`: where the outer two of three tics
+/// stand.
 double tic_step(double reach) {
   const double magnitude = std::pow(10, std::floor(std::log10(reach)));
   const double first = reach / magnitude;  // 1 … 10

@@ -37,8 +37,8 @@ constexpr std::size_t figures_judged = 4;
 /// these comparisons, of all figures judged.
 std::vector<Comparison> comparisons(const Outcomes& outcomes);
 
-/// The comparisons as a table and in words, what so many seeds can see, and a line for each run that
-/// diverged.
+/// The comparisons as a table and in words, what so many seeds can see, and a line for each run
+/// that diverged.
 std::string verdict(const Task& task, const Outcomes& outcomes);
 
 /// {"runs", "verdict"}: every run's figures, learning curves and maps, and what was decided from

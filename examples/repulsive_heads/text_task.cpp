@@ -41,8 +41,8 @@ std::vector<TextBatch> redrawn(std::vector<TextBatch> batches, const TextBatches
   return batches;
 }
 
-/// The training set's words, and all that have a vector: so that a test sentence's words which training
-/// never showed are known too.
+/// The training set's words, and all that have a vector: so that a test sentence's words which
+/// training never showed are known too.
 Vocabulary known_words(const TextDataset& train, const Glove& glove) {
   const auto seen = Vocabulary::from_texts(train.texts, {.min_count = min_count});
   std::vector<std::string> words(seen.words().begin() + 2,

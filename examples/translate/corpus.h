@@ -16,14 +16,14 @@ struct Corpus {
   ParallelText train, validation, test;
 };
 
-/// The settings' files, or pairs of the grammar, of which those for validation (200) and test (500) are not
-/// trained on. Files for one of these that are not given are the last twentieth of what is left of
-/// the training's, at most 1,000 lines. Throws Error for files that cannot be read, are not as long
-/// as each other, or hold fewer than 20 pairs to train on.
+/// The settings' files, or pairs of the grammar, of which those for validation (200) and test (500)
+/// are not trained on. Files for one of these that are not given are the last twentieth of what is
+/// left of the training's, at most 1,000 lines. Throws Error for files that cannot be read, are not
+/// as long as each other, or hold fewer than 20 pairs to train on.
 Corpus read_corpus(const Settings& s);
 
-/// Byte pairs of both languages together. Every word begins with a blank, the first one too, so that it has
-/// the same tokens anywhere.
+/// Byte pairs of both languages together. Every word begins with a blank, the first one too, so
+/// that it has the same tokens anywhere.
 class Tokens {
  public:
   /// Learned from the training pairs. `size` must be at least 259: the bytes, and three ends.

@@ -8,9 +8,10 @@
 
 namespace ladon::example {
 
-/// For every source word the target word that it most probably becomes, by IBM Model 1 (Brown, Della Pietra,
-/// Della Pietra and Mercer 1993): each target word of a pair comes from one of the source words, or
-/// from none, with t(target | source), which a few rounds of EM find. Words are those of BLEU.
+/// For every source word the target word that it most probably becomes, by IBM Model 1 (Brown,
+/// Della Pietra, Della Pietra and Mercer 1993): each target word of a pair comes from one of the
+/// source words, or from none, with t(target | source), which a few rounds of EM find. Words are
+/// those of BLEU.
 class Lexicon {
  public:
   explicit Lexicon(const ParallelText& pairs);

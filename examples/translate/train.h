@@ -27,12 +27,13 @@ struct Course {
 /// Where a run is kept: in the folder of pictures.
 std::filesystem::path run_file(const Settings& s);
 
-/// The number of the test pair that is shown: the longest of at most 12 source words, the first of these.
+/// The number of the test pair that is shown: the longest of at most 12 source words, the first of
+/// these.
 std::size_t shown_pair(const Corpus& corpus);
 
-/// Trains, and saves the run at each look; ends with the averaged model, in evaluation mode. Resumed, it
-/// goes on where the file was written, and gives the looks of before, too. Throws Error for a file
-/// that is of another model or other pairs, and if it was trained further than `steps`.
+/// Trains, and saves the run at each look; ends with the averaged model, in evaluation mode.
+/// Resumed, it goes on where the file was written, and gives the looks of before, too. Throws Error
+/// for a file that is of another model or other pairs, and if it was trained further than `steps`.
 Course train(const Settings& s, const Corpus& corpus, Translator& translator);
 
 /// Mean over the target tokens, with their ends, of at most `count` pairs.

@@ -19,8 +19,8 @@
 
 namespace ladon::infinite {
 
-/// Composes the layers' own limits into a graph. Holds a reference to the model (of a temporary: the
-/// model), whose hyper-parameters count as they are when it is called.
+/// Composes the layers' own limits into a graph. Holds a reference to the model (of a temporary:
+/// the model), whose hyper-parameters count as they are when it is called.
 class Limit {
  public:
   explicit Limit(const Layer& model) : model_(&model) {}
@@ -28,38 +28,41 @@ class Limit {
   requires(!std::is_reference_v<M>) explicit Limit(M&& model)
       : owned_(std::make_shared<M>(std::move(model))), model_(owned_.get()) {}
 
-  /// Kernels between two blocks of inputs, or of one with itself (then dropout knows which pairs are
-  /// one input). Of a model that ends with positions `wanted` says which pairs of them are computed.
-  /// Where a layer averages over draws, the landmarks are of `b`. Throws Error where a layer has no
-  /// closed form, and naming the layer where a kernel overflows.
+  /// Kernels between two blocks of inputs, or of one with itself (then dropout knows which pairs
+  /// are one input). Of a model that ends with positions `wanted` says which pairs of them are
+  /// computed. Where a layer averages over draws, the landmarks are of `b`. Throws Error where a
+  /// layer has no closed form, and naming the layer where a kernel overflows.
   Kernel operator()(const Inputs& a, const Inputs& b, Get get = Get::ntk,
                     Entries wanted = Entries::full) const;
   Kernel operator()(const Inputs& a, Get get = Get::ntk, Entries wanted = Entries::full) const;
   /// Of any kernel of inputs. Throws Error where a layer averages over draws.
   Kernel operator()(const Kernel& inputs) const;
 
-  /// Graph of the layers on inputs of this kind, step by step, before there are numbers. Throws Error where
-  /// a layer has no closed form, or its inputs not the law that it needs. The model must outlive it.
+  /// Graph of the layers on inputs of this kind, step by step, before there are numbers. Throws
+  /// Error where a layer has no closed form, or its inputs not the law that it needs. The model
+  /// must outlive it.
   std::shared_ptr<const KernelGraph> graph(const InputKind& inputs, Get get = Get::ntk,
                                            bool finite_heads = false) const;
-  /// The same of data of unknown size: vectors, sequences or images, the first of these that the model
-  /// takes.
+  /// The same of data of unknown size: vectors, sequences or images, the first of these that the
+  /// model takes.
   std::shared_ptr<const KernelGraph> graph(Get get = Get::ntk) const;
 
   /// For models that average over draws (draws()): kernels of one model are those of one Gaussian
-  /// process only if the same tokens stand for all of them (kernel/roots.h). These are taken from x;
-  /// without, from the second block of each call.
+  /// process only if the same tokens stand for all of them (kernel/roots.h). These are taken from
+  /// x; without, from the second block of each call.
   Limit with_landmarks(const Inputs& x) const;
   /// The independent estimate of that number; for what averages several, the first of them.
   Limit with_replicate(std::uint64_t replicate) const;
   /// With landmarks(x), and coordinates that stay with the tokens that span them now, in `count`
-  /// replicates from replicate() on: these kernels are continuous in the model's hyper-parameters, which
-  /// otherwise may at any value choose other tokens, and so other draws. Other replicates choose anew.
+  /// replicates from replicate() on: these kernels are continuous in the model's hyper-parameters,
+  /// which otherwise may at any value choose other tokens, and so other draws. Other replicates
+  /// choose anew.
   Limit with_pivots(const Inputs& x, int count) const;
-  /// Of each layer that averages over draws, in their order: the share of the variance of x's tokens
-  /// that the landmarks' coordinates do not explain, and that each input therefore draws for itself. 0:
-  /// the average is over draws of the layer's own law. Otherwise covariances between inputs lack up to
-  /// that share, which more coordinates (LimitDraws) or landmarks like x make smaller.
+  /// Of each layer that averages over draws, in their order: the share of the variance of x's
+  /// tokens that the landmarks' coordinates do not explain, and that each input therefore draws for
+  /// itself. 0: the average is over draws of the layer's own law. Otherwise covariances between
+  /// inputs lack up to that share, which more coordinates (LimitDraws) or landmarks like x make
+  /// smaller.
   std::vector<double> unexplained(const Inputs& x) const;
   /// Whether kernels are averages over draws, of inputs of this kind; or of those of graph().
   bool draws(const InputKind& inputs) const { return graph(inputs, Get::nngp)->draws(); }
@@ -87,8 +90,8 @@ requires(!std::is_reference_v<M>) Limit limit(M&& model) { return Limit(std::mov
 /// Derivation of the limit, layer by layer (kernel/derivation.h):  std::cout << limit(model);
 std::ostream& operator<<(std::ostream& out, const Limit& limit);
 
-/// The passes of one estimate, over one graph: over the landmarks, if the model averages over draws; over
-/// inputs alone; and over pairs of them.
+/// The passes of one estimate, over one graph: over the landmarks, if the model averages over
+/// draws; over inputs alone; and over pairs of them.
 class Passes {
  public:
   /// Runs the pass over the landmarks. (Those of a graph that draws nothing may be empty.)

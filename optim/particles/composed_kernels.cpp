@@ -85,7 +85,8 @@ SteinKernel preconditioned(SteinKernel kernel, const Tensor& precision) {
             LADON_CHECK(theta.size(1) == root.size(0), "preconditioned", "particles of ",
                         theta.size(1), " numbers under a precision ", root.shape());
             const KernelAt inner = complete(kernel, matmul(theta, root));  // rows Lᵀθ
-            // y·Q⁻¹ = (Q⁻¹yᵀ)ᵀ, and by the chain rule Q⁻¹·L·R = L⁻ᵀR for the repulsion R of rows Lᵀθ.
+            // y·Q⁻¹ = (Q⁻¹yᵀ)ᵀ, and by the chain rule Q⁻¹·L·R = L⁻ᵀR for the repulsion R of rows
+            // Lᵀθ.
             return KernelAt{
                 .share =
                     [=](const Tensor& s) {

@@ -1,8 +1,8 @@
 #pragma once
 // Kernels between particles. (Liu and Wang 2016, arXiv 1608.04471)
 //
-// A kernel gives two particles a matrix K(θ, θ′) [D, D]. Methods never ask for it: they ask what the
-// kernel does to all particles at once. So a kernel is written as these answers, and may be a
+// A kernel gives two particles a matrix K(θ, θ′) [D, D]. Methods never ask for it: they ask what
+// the kernel does to all particles at once. So a kernel is written as these answers, and may be a
 // function of the distance (`radial`), any matrix k_ij (`of_matrix`), or one kernel a coordinate or
 // block of coordinates.
 
@@ -17,20 +17,23 @@
 
 namespace ladon {
 
-/// A kernel at the particles Θ [M, D]: its answers, each computed when it is asked for, in the dtype of Θ
-/// (share: of s) or in f64.
+/// A kernel at the particles Θ [M, D]: its answers, each computed when it is asked for, in the
+/// dtype of Θ (share: of s) or in f64.
 struct KernelAt {
   /// Σ_j K(θ_j, θ_i) s_j  [M, D]: what particle i receives where every particle shares its s_j.
   std::function<Tensor(const Tensor& s)> share = {};
   /// R_i = Σ_j ∇_{θ_j}·K(θ_j, θ_i)  [M, D], the bandwidth held constant.
   std::function<Tensor()> repel = {};
-  /// Σ_j k_ij  f64 [M, 1], M times a density of the particles, where K = k·I; empty for other kernels.
+  /// Σ_j k_ij  f64 [M, 1], M times a density of the particles, where K = k·I; empty for other
+  /// kernels.
   std::function<Tensor()> density = {};
-  /// The squared bandwidth; NaN if the kernel has none, or several; 0 where its rule found no scale.
+  /// The squared bandwidth; NaN if the kernel has none, or several; 0 where its rule found no
+  /// scale.
   double h2 = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// A kernel is a function of the particle matrix, so that a rule for the bandwidth can see all of it.
+/// A kernel is a function of the particle matrix, so that a rule for the bandwidth can see all of
+/// it.
 struct SteinKernel {
   std::string name;
   std::function<KernelAt(const Tensor& theta)> at;
@@ -43,14 +46,14 @@ struct SteinKernel {
 /// - under LookThrough unless any answer is finite;
 /// - if h² and R are 0, though particles differ, and α > 0: none would repel another. Under `paper`
 ///   that is so with two particles, and with two pairs of equal ones; under every rule but `fixed`
-///   where most pairs of particles are equal (`liu` and `paper` count the diagonal's zeros as such).
-///   Where all are equal, R = 0 is their limit, and no error.
+///   where most pairs of particles are equal (`liu` and `paper` count the diagonal's zeros as
+///   such). Where all are equal, R = 0 is their limit, and no error.
 KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const Tensor& theta,
                     Alpha alpha);
 
-/// While one lives, checked_at looks on this thread through all that kernels answer. A force that is not
-/// finite is then computed once more, so that the Error names its kernel: to look every time would cost as
-/// many passes over memory as the forces themselves.
+/// While one lives, checked_at looks on this thread through all that kernels answer. A force that
+/// is not finite is then computed once more, so that the Error names its kernel: to look every time
+/// would cost as many passes over memory as the forces themselves.
 struct LookThrough : private detail::Scoped<bool> {
   LookThrough() : Scoped(detail::modes.looking, true) {}
 };
@@ -65,8 +68,8 @@ struct BandwidthOptions {
   std::optional<double> h2 = {};
 };
 
-/// k_ij = κ(d²_ij/h²),  R_i = −(2/h²) Σ_j κ′(d²_ij/h²) (θ_i − θ_j),  from κ alone: κ′ is its gradient.
-/// κ maps t [M, M] element by element in recorded operations, κ(0) = 1:
+/// k_ij = κ(d²_ij/h²),  R_i = −(2/h²) Σ_j κ′(d²_ij/h²) (θ_i − θ_j),  from κ alone: κ′ is its
+/// gradient. κ maps t [M, M] element by element in recorded operations, κ(0) = 1:
 ///   radial("rational quadratic", {}, [](const Tensor& t) { return 1 / (1 + t); })
 /// Equal particles do not repel each other, even where κ′(0) is infinite. One particle, and h² = 0
 /// (no scale), give the limit h → 0: k_ij = 1 between equal particles and 0 otherwise, R = 0.

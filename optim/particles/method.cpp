@@ -19,8 +19,8 @@ namespace {
 /// Norms of rows are below it: their squares, and the squares' sum, are finite then.
 constexpr double largest = 1e150;
 
-/// Root mean square of the norms of factor·x's rows, from the squared norms of x's. Throws Error naming the
-/// first that is not finite.
+/// Root mean square of the norms of factor·x's rows, from the squared norms of x's. Throws Error
+/// naming the first that is not finite.
 double checked_size(const std::string& block, const char* what, const std::vector<double>& squares,
                     double factor = 1) {
   double sum = 0;

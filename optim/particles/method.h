@@ -36,23 +36,24 @@ namespace ladon {
 struct BlockReport {
   std::string name;
   std::int64_t count, dim;  ///< M and D
-  /// The kernel's squared bandwidth; NaN if it has none. 0: no scale, as there is one particle or all
-  /// are equal; they do not repel each other then.
+  /// The kernel's squared bandwidth; NaN if it has none. 0: no scale, as there is one particle or
+  /// all are equal; they do not repel each other then.
   double h2;
   double driving, repulsive;  ///< Root mean square over particles of the forces' norms, as written.
   double ratio;               ///< repulsive/driving; NaN where both are 0.
   /// Factor of the repulsion: below 1 where the ratio would have been above max_ratio.
   double damping;
   double alpha;  ///< The weight of the repulsion, before damping; NaN for a method without.
-  /// The α that gives particles, where they stand now, the target's energy (alpha.h); NaN where α is 0, for a
-  /// method without, for one particle, and where they do not repel. α/α* is the temperature that they show.
+  /// The α that gives particles, where they stand now, the target's energy (alpha.h); NaN where α
+  /// is 0, for a method without, for one particle, and where they do not repel. α/α* is the
+  /// temperature that they show.
   double fair_alpha;
   PairSpread distance, cosine;  ///< Between particles, as they stand now.
   std::vector<double> norms;    ///< ‖θ_i‖, as they stand now.
 };
 
-/// Rewrites gradients so that particles follow the forces of a method: one that sums up to a driving
-/// and a repulsive one (a subclass says which), and may add noise.
+/// Rewrites gradients so that particles follow the forces of a method: one that sums up to a
+/// driving and a repulsive one (a subclass says which), and may add noise.
 ///
 /// The repulsion is bounded. A kernel whose bandwidth follows the distances repels two nearly equal
 /// particles by a force that grows as 1/distance; a step whose rate was chosen for the loss would
@@ -71,10 +72,10 @@ class ParticleMethod {
   virtual std::string name() const = 0;
 
   /// Rewrites the particles' gradients g = ∇loss to −φ·T/N, the method's direction of descent, in
-  /// place: in units of the mean loss, so that particles and the rest of a model agree about clipping,
-  /// decay and rates. Call it once, after backward() and before clipping and step(); a parameter without
-  /// gradient counts as having gradient 0. Rewritten gradients are marked until they are cleared:
-  /// neither backward() nor a method, this or another, adds to them.
+  /// place: in units of the mean loss, so that particles and the rest of a model agree about
+  /// clipping, decay and rates. Call it once, after backward() and before clipping and step(); a
+  /// parameter without gradient counts as having gradient 0. Rewritten gradients are marked until
+  /// they are cleared: neither backward() nor a method, this or another, adds to them.
   ///
   /// Throws Error, and changes nothing, if
   /// - there are no particles; a block has no gradient at all, or one that a method rewrote already
@@ -84,25 +85,25 @@ class ParticleMethod {
   /// - the noise of the last apply() was not added.
   void apply();
 
-  /// Rewrites the gradient of an intermediate result x likewise, when a sweep of backward() reaches it:
-  /// the entries of `axis` are the particles, each with all else of x as its numbers. backward() pulls
-  /// the rewritten gradient back to the parameters: what is before x sees forces between functions. N and
-  /// T as in apply(); give the model no prior by λ here unless x itself has it. In report() it is a
-  /// block of that name, of the last sweep that reached one of it. Throws Error for an axis that x
-  /// lacks, an x without history, and for a method with noise (which has its place on parameters);
-  /// backward() throws where values, gradients or forces are not finite, and where the method is no
-  /// more and the hook was not removed.
+  /// Rewrites the gradient of an intermediate result x likewise, when a sweep of backward() reaches
+  /// it: the entries of `axis` are the particles, each with all else of x as its numbers.
+  /// backward() pulls the rewritten gradient back to the parameters: what is before x sees forces
+  /// between functions. N and T as in apply(); give the model no prior by λ here unless x itself
+  /// has it. In report() it is a block of that name, of the last sweep that reached one of it.
+  /// Throws Error for an axis that x lacks, an x without history, and for a method with noise
+  /// (which has its place on parameters); backward() throws where values, gradients or forces are
+  /// not finite, and where the method is no more and the hook was not removed.
   HookHandle act_on(const Tensor& x, int axis, std::string name = "activation");
 
   /// For those who move particles without an optimizer: adds the noise of the last apply(), once,
   /// as a step of that rate does. (Optimizer::step() does it with its own rate, outside any
-  /// preconditioner.) diffuse(0) drops it, where a step was skipped. Throws Error unless the rate is
-  /// finite and ≥ 0, before the first apply(), and where the noise was added already. Nothing for a
-  /// method without noise.
+  /// preconditioner.) diffuse(0) drops it, where a step was skipped. Throws Error unless the rate
+  /// is finite and ≥ 0, before the first apply(), and where the noise was added already. Nothing
+  /// for a method without noise.
   void diffuse(double rate);
 
-  /// One entry a block, and one a name of act_on(). Throws Error before the first apply() and before any
-  /// sweep has reached an x of act_on().
+  /// One entry a block, and one a name of act_on(). Throws Error before the first apply() and
+  /// before any sweep has reached an x of act_on().
   std::vector<BlockReport> report() const;
 
   const Particles& particles() const& { return particles_; }
@@ -114,8 +115,8 @@ class ParticleMethod {
   void set_target(const TargetDensity& target);
 
  protected:
-  /// −φ = scale·(driving − alpha·repulsive), in units of ∇U/T. Both forces are [M, D], in the particles'
-  /// dtype or in f64.
+  /// −φ = scale·(driving − alpha·repulsive), in units of ∇U/T. Both forces are [M, D], in the
+  /// particles' dtype or in f64.
   struct Forces {
     Tensor driving;
     Tensor repulsive = {};  ///< Undefined: particles do not repel.
@@ -135,8 +136,8 @@ class ParticleMethod {
   explicit ParticleMethod(Particles particles, const TargetDensity& target = {},
                           double max_ratio = 100);
 
-  /// `gradient` is ∇U/T at `theta`; both [M, D] in the particles' dtype, finite, and to be read only.
-  /// The result may be one of them. `block` is a name for errors.
+  /// `gradient` is ∇U/T at `theta`; both [M, D] in the particles' dtype, finite, and to be read
+  /// only. The result may be one of them. `block` is a name for errors.
   virtual Forces forces(const std::string& block, const Tensor& theta,
                         const Tensor& gradient) const = 0;
   /// As BlockReport::fair_alpha.

@@ -38,8 +38,8 @@ class ParticleBlock {
   Tensor recorded_values() const;
   /// d loss / dΘ [M, D], without history; zeros for a parameter without gradient. A view or a copy.
   Tensor gradients() const;
-  /// Replaces the parameters' gradients, in place where they exist. g: [M, D], cast. (One of a single
-  /// parameter takes the place of a gradient without a copy, if nobody else holds either.)
+  /// Replaces the parameters' gradients, in place where they exist. g: [M, D], cast. (One of a
+  /// single parameter takes the place of a gradient without a copy, if nobody else holds either.)
   void set_gradients(Tensor g) const;
   /// Θ ← Θ + delta in place. delta: [M, D], cast.
   void add_to_values(const Tensor& delta) const;
@@ -84,8 +84,8 @@ class Particles {
 enum class HeadPart { query, key, value, output };
 
 enum class HeadSpace {
-  /// Each part is a block of its own: "encoder.0.attention.query"   ([RA]'s code). Where query heads share
-  /// keys (kv_heads), the keys are fewer particles.
+  /// Each part is a block of its own: "encoder.0.attention.query"   ([RA]'s code). Where query
+  /// heads share keys (kv_heads), the keys are fewer particles.
   separate,
   joint,  ///< One block an attention, rows [q, k, v]: "encoder.0.attention"
 };
@@ -103,15 +103,17 @@ struct ParticleOptions {
 /// [RA]: An et al., "Repulsive Attention", EMNLP 2020.
 Particles particles(Module& model, const ParticleOptions& options = {});
 
-/// Row i is all parameters of members[i]: an ensemble, of whole models or of a part of each, such as their
-/// adapters, model.choose("lora.*"). One block, "models". Throws Error where the parameters' shapes differ
-/// between members. Each one's gradient must be that of its own loss: sum the losses, do not average them.
+/// Row i is all parameters of members[i]: an ensemble, of whole models or of a part of each, such
+/// as their adapters, model.choose("lora.*"). One block, "models". Throws Error where the
+/// parameters' shapes differ between members. Each one's gradient must be that of its own loss: sum
+/// the losses, do not average them.
 Particles particles_of_members(const std::vector<ParameterSet>& members);
 Particles particles(const std::vector<Module*>& models);
 
 /// Where each rank (core/ranks.h) has run backward() for its own particles of a block, those of
-/// share_of(M), this gives all of them the gradients of all, exactly. Call it before apply(): then all
-/// ranks move all particles alike, and each works for its own. Throws Error where ranks hold other blocks.
+/// share_of(M), this gives all of them the gradients of all, exactly. Call it before apply(): then
+/// all ranks move all particles alike, and each works for its own. Throws Error where ranks hold
+/// other blocks.
 ///   const ranks::Share mine = ranks::share_of(models.size());
 ///   for (i = mine.first; i < mine.last; ++i) backward(loss(*models[i]));
 ///   share_gradients(repulsion.particles());

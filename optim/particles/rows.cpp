@@ -17,8 +17,9 @@ void check_rows(const Tensor& x) {
               x.shape());
 }
 
-/// sums(w, x) in x's dtype; in f64, and rounded then, where the largest weight would leave the range of f32:
-/// of particles 1e-22 apart they are 1e44, and far below 1 where particles are far apart.
+/// sums(w, x) in x's dtype; in f64, and rounded then, where the largest weight would leave the
+/// range of f32: of particles 1e-22 apart they are 1e44, and far below 1 where particles are far
+/// apart.
 Tensor combine(Tensor (*sums)(const Tensor&, const Tensor&), const Tensor& weights,
                const Tensor& rows) {
   check_rows(rows);

@@ -1,7 +1,7 @@
 #pragma once
-// Arithmetic on particle matrices Θ [M, D] (f32 or f64), in parallel, in an order that depends on the
-// shape alone. Distances, products and norms are summed in f64; particles are mixed in their own dtype.
-// No gradients. Throw Error for other shapes and dtypes, and for M = 0.
+// Arithmetic on particle matrices Θ [M, D] (f32 or f64), in parallel, in an order that depends on
+// the shape alone. Distances, products and norms are summed in f64; particles are mixed in their
+// own dtype. No gradients. Throw Error for other shapes and dtypes, and for M = 0.
 
 #include <vector>
 
@@ -25,8 +25,8 @@ Tensor mix_differences(const Tensor& w, const Tensor& x);
 /// ‖x_i‖ of each row.
 std::vector<double> norms(const Tensor& x);
 
-/// Throws Error naming the first two particles whose entry of `pairs`, contiguous f64 [M, M], is not
-/// finite: "the inner product of particles 0 and 1 is inf".
+/// Throws Error naming the first two particles whose entry of `pairs`, contiguous f64 [M, M], is
+/// not finite: "the inner product of particles 0 and 1 is inf".
 void check_finite(const char* operation, const char* what, const Tensor& pairs);
 
 }  // namespace ladon::rows

@@ -12,11 +12,11 @@ struct SposOptions {
 };
 
 /// θ_i ← θ_i + ε [ φ_i + b·s_i ] + sqrt(2bε)·ξ_i,  φ of Svgd, ξ ~ N(0, 1).
-/// apply() writes −(φ_i + b·s_i)·T/N and draws ξ; the step of the optimizer that holds the particles adds
-/// the noise after its update, with its own rate (lr·lr_scale), so that no preconditioner rescales it.
-/// It is this sampler under plain Sgd, whose rate r is a step of size ε = r·T/N of U/T; under Adam the drift is
-/// preconditioned and the noise is not, which keeps particles apart but samples no stated density. b = 0 is Svgd bit for
-/// bit.
+/// apply() writes −(φ_i + b·s_i)·T/N and draws ξ; the step of the optimizer that holds the
+/// particles adds the noise after its update, with its own rate (lr·lr_scale), so that no
+/// preconditioner rescales it. It is this sampler under plain Sgd, whose rate r is a step of size ε
+/// = r·T/N of U/T; under Adam the drift is preconditioned and the noise is not, which keeps
+/// particles apart but samples no stated density. b = 0 is Svgd bit for bit.
 class Spos : public Svgd {
  public:
   /// Draws from `rng`, which it owns; pass rng.split(i). Throws Error unless α and b are finite

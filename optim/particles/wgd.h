@@ -18,8 +18,8 @@ struct WgdOptions {
 /// that of the particles' own density. One particle: the gradients keep every bit.
 class Wgd : public ParticleMethod {
  public:
-  /// Throws Error unless α is finite and ≥ 0; apply() does where a sum Σ_j k_ij is not positive, and
-  /// where the kernel's values will not do (kernel.h, checked_at).
+  /// Throws Error unless α is finite and ≥ 0; apply() does where a sum Σ_j k_ij is not positive,
+  /// and where the kernel's values will not do (kernel.h, checked_at).
   explicit Wgd(Particles particles, WgdOptions options = {});
   /// Without particles: it acts where act_on() puts it.
   explicit Wgd(WgdOptions options) : Wgd(Particles(), std::move(options)) {}

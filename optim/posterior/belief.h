@@ -8,8 +8,8 @@
 
 namespace ladon {
 
-/// The law of f at M test inputs (without noise), of one output: its first two moments, and at each input
-/// a mixture of S normal laws, each as likely as another. Draws are components of variance 0.
+/// The law of f at M test inputs (without noise), of one output: its first two moments, and at each
+/// input a mixture of S normal laws, each as likely as another. Draws are components of variance 0.
 struct Belief {
   Tensor mean;        ///< [M]
   Tensor covariance;  ///< [M, M]
@@ -17,8 +17,8 @@ struct Belief {
   Tensor variances;   ///< [S, M]
 };
 
-/// Of functions [S, M] drawn by a sampler, or the members of an ensemble; S ≥ 2. The covariance has the
-/// divisor S − 1. Throws Error for other shapes, and unless all is finite.
+/// Of functions [S, M] drawn by a sampler, or the members of an ensemble; S ≥ 2. The covariance has
+/// the divisor S − 1. Throws Error for other shapes, and unless all is finite.
 Belief belief_of_draws(const Tensor& values);
 /// Of a Gaussian process: covariance [M, M] needed.
 Belief belief_of(const GpPrediction& prediction, std::int64_t output = 0);
@@ -27,18 +27,18 @@ Belief belief_of(const LatentPosterior& posterior, std::int64_t output = 0);
 
 /// Scores of a belief against the truth. Of noisy targets y = f + N(0, σ²) where it says so.
 struct BeliefScore {
-  /// Root mean square over inputs of (mean − true mean)/true standard deviation. Of S independent exact
-  /// draws it is about 1/√S.
+  /// Root mean square over inputs of (mean − true mean)/true standard deviation. Of S independent
+  /// exact draws it is about 1/√S.
   double mean_error = 0;
   double variance_ratio = 0;  ///< tr C/tr C_true: below 1, too sure of itself.
-  /// 2-Wasserstein distance of the normal laws with these moments, over all inputs together (Gelbrich
-  /// 1990), divided by √tr C_true: W² = |Δm|² + tr(C + C_t − 2(C_t^½·C·C_t^½)^½).
+  /// 2-Wasserstein distance of the normal laws with these moments, over all inputs together
+  /// (Gelbrich 1990), divided by √tr C_true: W² = |Δm|² + tr(C + C_t − 2(C_t^½·C·C_t^½)^½).
   double w2 = 0;
   /// Mass that the truth gives to the central intervals of y which the belief holds to have 50% and
   /// 90%; means over inputs.
   double coverage50 = 0, coverage90 = 0;
-  /// E ln p(y) under the truth, less what the truth itself would have: 0 at best, in nats an input. (Minus
-  /// the Kullback–Leibler divergence of y's laws, by the trapezoidal rule.)
+  /// E ln p(y) under the truth, less what the truth itself would have: 0 at best, in nats an input.
+  /// (Minus the Kullback–Leibler divergence of y's laws, by the trapezoidal rule.)
   double log_density = 0;
 };
 

@@ -2,7 +2,8 @@
 // A kernel solved by products with it alone, and bounds on what that leaves.
 //
 // A Cholesky factor takes N³/3 multiplications and N² numbers of memory; conjugate gradients take a
-// few dozen products of the kernel with the targets, and of the kernel no more than a tile at a time.
+// few dozen products of the kernel with the targets, and of the kernel no more than a tile at a
+// time.
 
 #include <functional>
 #include <memory>
@@ -39,8 +40,8 @@ struct CgSolverOptions {
 /// preconditioner P = LLᵀ + s·I, leaves a positive semi-definite rest of A = K + s·I, so P ⪯ A.
 class CgSolver : public Solver {
  public:
-  /// Throws Error unless the diagonal is [N], and noise and jitter add something positive to it; solving
-  /// throws as conjugate_gradients() does where A is not positive definite.
+  /// Throws Error unless the diagonal is [N], and noise and jitter add something positive to it;
+  /// solving throws as conjugate_gradients() does where A is not positive definite.
   explicit CgSolver(KernelMap kernel, const GpOptions& options = {},
                     const CgSolverOptions& solver = {});
 

@@ -6,8 +6,8 @@
 //   for (const PosteriorRow& row : compare_posterior(task, belief_of(exact), {"hmc", "svgd"}, {}, rng))
 //     …  row.score.variance_ratio …
 //
-// All methods move the same weights Θ [P, D], P whole networks, under the same prior and likelihood; what
-// they say of f at the test inputs is held against the truth (belief.h).
+// All methods move the same weights Θ [P, D], P whole networks, under the same prior and
+// likelihood; what they say of f at the test inputs is held against the truth (belief.h).
 
 #include <cstdint>
 #include <functional>
@@ -22,8 +22,8 @@ namespace ladon {
 
 struct CompareOptions {
   std::int64_t members = 20;  ///< P: networks, particles or chains.
-  /// Gradients of each of them. Samplers take four times as many, the first half of which is forgotten;
-  /// what is optimized is done with fewer.
+  /// Gradients of each of them. Samplers take four times as many, the first half of which is
+  /// forgotten; what is optimized is done with fewer.
   std::int64_t steps = 1200;
   double lr = 0.03;  ///< Of Adam, for what is optimized; falls to 0 as a cosine.
   /// K of functions [N + M, N + M], for function_svgd: the covariance of functions before training.
@@ -51,9 +51,9 @@ struct PosteriorRun {
 ///   prior              P draws, without training
 std::vector<std::string> posterior_methods();
 
-/// Runs one. A method's numbers depend on its name and `rng` alone, not on the other methods. Advances rng
-/// by one block. Throws Error for an unknown name (listing them), for numbers out of range, and for
-/// function_svgd without a prior_kernel of its shape.
+/// Runs one. A method's numbers depend on its name and `rng` alone, not on the other methods.
+/// Advances rng by one block. Throws Error for an unknown name (listing them), for numbers out of
+/// range, and for function_svgd without a prior_kernel of its shape.
 PosteriorRun run_posterior_method(const std::string& method, const RegressionTask& task,
                                   const CompareOptions& options, Generator& rng);
 

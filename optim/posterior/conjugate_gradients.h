@@ -20,7 +20,8 @@ struct CgProgress {
 struct CgOptions {
   double tolerance = 1e-8;    ///< A right side is done at ‖b − A·x‖ ≤ tolerance·‖b‖.
   int max_iterations = 1000;  ///< Products with A, but for those that measure the residual.
-  /// b ↦ P⁻¹·b for a positive definite P near A: the iterations are those that P^(−½)·A·P^(−½) needs.
+  /// b ↦ P⁻¹·b for a positive definite P near A: the iterations are those that P^(−½)·A·P^(−½)
+  /// needs.
   LinearMap preconditioner = {};
   std::function<void(const CgProgress&)> progress = {};  ///< Called after each iteration.
 };
@@ -32,13 +33,14 @@ struct CgResult {
   int iterations = 0;
 };
 
-/// X with A·X = B, f64, for a positive definite A.   b [N, k], k right sides that share the products
-/// and have step sizes of their own. The residual that the iteration carries drifts from the true one
-/// by rounding, so it is measured at the end, and the iteration goes on from there while that halves it.
+/// X with A·X = B, f64, for a positive definite A.   b [N, k], k right sides that share the
+/// products and have step sizes of their own. The residual that the iteration carries drifts from
+/// the true one by rounding, so it is measured at the end, and the iteration goes on from there
+/// while that halves it.
 ///
-/// Where max_iterations or rounding end it before the tolerance is reached, `relative` says so. Throws
-/// Error where a direction p has pᵀA·p ≤ 0 (A is not positive definite), a residual rᵀP⁻¹r ≤ 0 (the
-/// preconditioner is not), where a product is not finite or has another shape.
+/// Where max_iterations or rounding end it before the tolerance is reached, `relative` says so.
+/// Throws Error where a direction p has pᵀA·p ≤ 0 (A is not positive definite), a residual rᵀP⁻¹r ≤
+/// 0 (the preconditioner is not), where a product is not finite or has another shape.
 CgResult conjugate_gradients(const LinearMap& multiply, const Tensor& b,
                              const CgOptions& options = {});
 

@@ -4,7 +4,8 @@
 //   const auto kernel = infinite::store_gram(limit(model), x, folder);  // the ranks share its tiles out
 //   const GaussianProcess process(distribute_factor(kernel, {.noise = 0.1}), y);
 //
-// As StoredFactor (stored_factor.h), where the memory of all ranks holds what a disk must hold for one.
+// As StoredFactor (stored_factor.h), where the memory of all ranks holds what a disk must hold for
+// one.
 
 #include <cstdint>
 
@@ -14,8 +15,8 @@
 
 namespace ladon {
 
-/// L of L·Lᵀ = A = K + (σ² + jitter·mean K_ii)·I, of which each rank holds N²/count() numbers. All ranks
-/// use it together, within their session.
+/// L of L·Lᵀ = A = K + (σ² + jitter·mean K_ii)·I, of which each rank holds N²/count() numbers. All
+/// ranks use it together, within their session.
 class DistributedFactor : public Solver {
  public:
   std::int64_t size() const override { return factor_.size(); }
@@ -29,8 +30,9 @@ class DistributedFactor : public Solver {
   ranks::Cholesky factor_;
 };
 
-/// Reads each tile in those ranks that hold some of it. Throws lapack::NotPositiveDefinite where A is not,
-/// and Error for a negative noise or jitter, for a damaged tile, and as ranks::Cholesky does.
+/// Reads each tile in those ranks that hold some of it. Throws lapack::NotPositiveDefinite where A
+/// is not, and Error for a negative noise or jitter, for a damaged tile, and as ranks::Cholesky
+/// does.
 DistributedFactor distribute_factor(const infinite::StoredGram& gram,
                                     const GpOptions& options = {});
 

@@ -21,9 +21,9 @@ struct GpPrediction {
   Tensor mean;  ///< [M, O]
   /// [M, M], or variances [M], as the test kernel was given; or undefined.
   Tensor covariance = {};
-  /// Bounds on |exact − given|, elementwise and up to rounding. Undefined where the solver is exact, and
-  /// for a mean alone. (Variances are the middle of the interval that is left, covariances its upper end,
-  /// which keeps the matrix positive semi-definite.)
+  /// Bounds on |exact − given|, elementwise and up to rounding. Undefined where the solver is
+  /// exact, and for a mean alone. (Variances are the middle of the interval that is left,
+  /// covariances its upper end, which keeps the matrix positive semi-definite.)
   Tensor mean_error = {}, covariance_error = {};
 
   Tensor variance() const;  ///< [M]: the covariance's diagonal. Throws Error where there is none.
@@ -36,23 +36,23 @@ struct LeaveOneOut {
   double log_density = 0;  ///< Σ ln p(y_io | the others), over targets and outputs.
 };
 
-/// The posterior of f ~ GP(0, K) given targets y = f + N(0, σ²), by a Solver of A = K + σ²·I. Several
-/// outputs share one kernel.
+/// The posterior of f ~ GP(0, K) given targets y = f + N(0, σ²), by a Solver of A = K + σ²·I.
+/// Several outputs share one kernel.
 ///
 ///   GaussianProcess(kernel, y, {.noise = 0.1});                                 // a matrix in memory
 ///   GaussianProcess(store_factor(gram, folder, {.noise = 0.1}), y);             // on disk
 ///   GaussianProcess(distribute_factor(gram, {.noise = 0.1}), y);                // of many ranks
 ///   GaussianProcess(CgSolver(kernel_map(gram), {.noise = 0.1}), y);             // without a factor
 ///
-/// A solver that is not exact bounds what it leaves. With A·x = y − r of the targets and A·z = k* − s of a
-/// test input both errors are products of two residuals,
+/// A solver that is not exact bounds what it leaves. With A·x = y − r of the targets and A·z = k* −
+/// s of a test input both errors are products of two residuals,
 ///
 ///   k*ᵀA⁻¹y  = k*ᵀx + zᵀr + sᵀA⁻¹r,        |sᵀA⁻¹r| ≤ √(sᵀA⁻¹s · rᵀA⁻¹r);
 ///   k*ᵀA⁻¹k* = (k* + s)ᵀz + sᵀA⁻¹s;
 ///
-/// A mean alone is k*ᵀx, without z, and has no bound here: it errs by k*ᵀA⁻¹r, at most √(k** · rᵀA⁻¹r),
-/// where weights().unknown bounds rᵀA⁻¹r. leave_one_out(), amplitude() and the evidence are as accurate as
-/// the solver's tolerances.
+/// A mean alone is k*ᵀx, without z, and has no bound here: it errs by k*ᵀA⁻¹r, at most √(k** ·
+/// rᵀA⁻¹r), where weights().unknown bounds rᵀA⁻¹r. leave_one_out(), amplitude() and the evidence
+/// are as accurate as the solver's tolerances.
 class GaussianProcess {
  public:
   /// kernel [N, N], targets [N] or [N, O]. Throws Error where shapes disagree, the kernel is not
@@ -69,8 +69,8 @@ class GaussianProcess {
   /// covariance, [M] the variances, an undefined one the mean alone. Variances are never negative.
   GpPrediction predict(const Tensor& cross, const Tensor& test = {}) const;
 
-  /// ln p(Y) under the prior, summed over the outputs: how well the kernel explains the targets. Throws
-  /// Error where the solver does not know its determinant.
+  /// ln p(Y) under the prior, summed over the outputs: how well the kernel explains the targets.
+  /// Throws Error where the solver does not know its determinant.
   double log_marginal_likelihood() const;
 
   /// Every target predicted from all others, without refitting.

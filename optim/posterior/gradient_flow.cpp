@@ -22,10 +22,11 @@ double decay(double lambda, double tau) {
   return x > 1 ? -std::expm1(-x) / lambda : tau * (-std::expm1(-x) / x);
 }
 
-// λ_max of a symmetric A [n, n] by Lanczos' method (Golub and Van Loan, ch. 10): n²·k operations for
-// the k ≪ n steps that it takes, where a full decomposition needs n³. The basis of the Krylov space
-// of a generic vector is orthonormal rows V; V A Vᵀ = T is tridiagonal, with α on the diagonal and β
-// beside it. T's largest eigenvalue θ, with eigenvector s, is within β_k|s_k| of one of A.
+// λ_max of a symmetric A [n, n] by Lanczos' method (Golub and Van Loan, ch. 10): n²·k operations
+// for the k ≪ n steps that it takes, where a full decomposition needs n³. The basis of the Krylov
+// space of a generic vector is orthonormal rows V; V A Vᵀ = T is tridiagonal, with α on the
+// diagonal and β beside it. T's largest eigenvalue θ, with eigenvector s, is within β_k|s_k| of one
+// of A.
 double largest_eigenvalue(const Tensor& a) {
   constexpr std::int64_t most_steps = 256, stride = 8;
   constexpr double tolerance = 1e-8;  // of the residual; the error of θ is about its square

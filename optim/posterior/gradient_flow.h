@@ -51,10 +51,10 @@ class GradientFlow {
   GradientFlow(const Tensor& ntk, const Tensor& targets, const GradientFlowOptions& options = {});
 
   // t ≥ 0 in steps of gradient descent, fractions allowed; `infinite_time` for the end (Error for a
-  // negative t or NaN). The first finite t costs an eigendecomposition of the kernel, `infinite_time` a
-  // Cholesky factorization; both are kept, and copies share them. Throws Error where the kernel with
-  // its jitter is not positive definite (at finite t: has an eigenvalue below 0 by more than
-  // rounding), naming the smallest eigenvalue and the jitter that would do.
+  // negative t or NaN). The first finite t costs an eigendecomposition of the kernel,
+  // `infinite_time` a Cholesky factorization; both are kept, and copies share them. Throws Error
+  // where the kernel with its jitter is not positive definite (at finite t: has an eigenvalue below
+  // 0 by more than rounding), naming the smallest eigenvalue and the jitter that would do.
 
   /// Outputs on the training inputs, [N, O].
   Tensor train(double t, const Tensor& initial = {}) const;

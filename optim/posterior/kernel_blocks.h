@@ -42,7 +42,8 @@ Tensor factorize(std::string_view operation, const Tensor& kernel, const Ridge& 
 [[noreturn]] void fail_indefinite(std::string_view operation, const Ridge& ridge,
                                   double smallest_eigenvalue, double missing);
 
-/// x symmetrized and its diagonal raised to 0, which rounding may have left. Variances [M] likewise.
+/// x symmetrized and its diagonal raised to 0, which rounding may have left. Variances [M]
+/// likewise.
 Tensor proper_covariance(const Tensor& x);
 
 }  // namespace ladon::kernel_blocks

@@ -1,15 +1,15 @@
 #pragma once
-// The exact posterior of attention with finitely many heads, or of any Gaussian process whose kernel
-// depends on latent numbers.
+// The exact posterior of attention with finitely many heads, or of any Gaussian process whose
+// kernel depends on latent numbers.
 //
 // Given its latents z a network with H infinitely wide heads is a Gaussian process with kernel K_z
 // (layers/infinite/finite/heads.h); its weights behind the attention maps are integrated out. So
 //   p(z | y) ∝ N(z; 0, 1)·N(y; 0, K_z + σ²),   f* | y = ∫ GP(f* | y, K_z) p(z | y) dz
 // with mean ⟨m_z⟩, covariance ⟨C_z⟩ (within) + Cov(m_z) (between), and the evidence of H heads,
-// ∫ N(z; 0, 1)·N(y; 0, K_z + σ²) dz. The latents are drawn by elliptical slice sampling, one head at a
-// time, inside sequential Monte Carlo (samplers/smc.h): with one or two heads there are several modes.
-// Predictions average m_z and C_z, never draws of f*. (Sakai, Karakida and Imaizumi 2025, arXiv
-// 2506.00846, for the law given z.)
+// ∫ N(z; 0, 1)·N(y; 0, K_z + σ²) dz. The latents are drawn by elliptical slice sampling, one head
+// at a time, inside sequential Monte Carlo (samplers/smc.h): with one or two heads there are
+// several modes. Predictions average m_z and C_z, never draws of f*. (Sakai, Karakida and Imaizumi
+// 2025, arXiv 2506.00846, for the law given z.)
 //
 //   const auto kernel = latent_kernel(finite_heads(model, {.heads = 4}), train_and_test);
 //   const LatentPosterior four = sample_posterior(kernel, targets, {.noise = 0.05}, rng);
@@ -26,9 +26,9 @@ namespace ladon {
 
 struct LatentPosteriorOptions {
   double noise = 0;  ///< Variance σ² > 0 of the noise on the targets.
-  /// Of each replicate. With one head take thousands of particles. `parts` is set to the largest divisor
-  /// of the kernel's parts up to 8: the more heads, the less each of them knows, and several can be
-  /// moved at once.
+  /// Of each replicate. With one head take thousands of particles. `parts` is set to the largest
+  /// divisor of the kernel's parts up to 8: the more heads, the less each of them knows, and
+  /// several can be moved at once.
   SmcOptions smc = {};
   std::int64_t replicates = 6;  ///< Independent runs, at least 2: standard errors are over them.
   /// Told after each replicate. May throw, to end the work.
@@ -55,15 +55,16 @@ struct LatentPosterior {
   Tensor variance(std::int64_t output = 0) const;
 };
 
-/// kernel over N + M inputs, training inputs first; targets [N] or [N, O]; `inputs` is N + M. Outputs are
-/// independent given z. Advances rng by one block. Throws Error where shapes disagree, where σ² is not
-/// positive, and as tempered_smc does.
+/// kernel over N + M inputs, training inputs first; targets [N] or [N, O]; `inputs` is N + M.
+/// Outputs are independent given z. Advances rng by one block. Throws Error where shapes disagree,
+/// where σ² is not positive, and as tempered_smc does.
 LatentPosterior sample_posterior(const infinite::LatentKernel& kernel, std::int64_t inputs,
                                  const Tensor& targets, const LatentPosteriorOptions& options,
                                  Generator& rng);
 
-/// Functions f* at the test inputs given latents [F, D], one of each: [F, M, O]. Of a posterior's latents they are
-/// its exact draws. Advances rng by one block. Throws Error as sample_posterior does.
+/// Functions f* at the test inputs given latents [F, D], one of each: [F, M, O]. Of a posterior's
+/// latents they are its exact draws. Advances rng by one block. Throws Error as sample_posterior
+/// does.
 Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
                       const Tensor& targets, double noise, const Tensor& latents, Generator& rng);
 

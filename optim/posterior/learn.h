@@ -1,6 +1,6 @@
 #pragma once
-// Hyper-parameters of an infinitely wide network, learned from data: by the gradient of the marginal
-// likelihood (type-II maximum likelihood; Rasmussen and Williams 2006, chapter 5).
+// Hyper-parameters of an infinitely wide network, learned from data: by the gradient of the
+// marginal likelihood (type-II maximum likelihood; Rasmussen and Williams 2006, chapter 5).
 
 #include <functional>
 #include <string>
@@ -28,9 +28,10 @@ struct LearnOptions {
   std::function<void(const LearningStep&)> progress = {};
 };
 
-/// Where layers draw, all steps are by the same draws, in the coordinates that the first step found, so
-/// that steps differ by their hyper-parameters alone. The best of them suits its own draws; how likely it
-/// makes the targets is therefore told by as many others, and so without a bias from that choice.
+/// Where layers draw, all steps are by the same draws, in the coordinates that the first step
+/// found, so that steps differ by their hyper-parameters alone. The best of them suits its own
+/// draws; how likely it makes the targets is therefore told by as many others, and so without a
+/// bias from that choice.
 struct LearnedHyperparameters {
   struct Parameter {
     std::string path;
@@ -42,12 +43,12 @@ struct LearnedHyperparameters {
                       ///< options.gram.replicates replicates that no step has seen.
 };
 
-/// Ascends ln p(targets | x) by every hyper-parameter of the model that is not 0 and by the noise, and
-/// leaves the model with the best that it met. The NNGP kernel of x is that of limit(model), which must
-/// end in vectors; targets [N] or [N, O]. A Gram matrix a step and its gradient, tile by tile
-/// (infinite::backward_gram). Throws Error as gram() and log_marginal_likelihood() do, where there is no
-/// hyper-parameter, and where one is negative; the model is as before then. What was learned requires
-/// no gradient.
+/// Ascends ln p(targets | x) by every hyper-parameter of the model that is not 0 and by the noise,
+/// and leaves the model with the best that it met. The NNGP kernel of x is that of limit(model),
+/// which must end in vectors; targets [N] or [N, O]. A Gram matrix a step and its gradient, tile by
+/// tile (infinite::backward_gram). Throws Error as gram() and log_marginal_likelihood() do, where
+/// there is no hyper-parameter, and where one is negative; the model is as before then. What was
+/// learned requires no gradient.
 LearnedHyperparameters learn_hyperparameters(Layer& model, const infinite::Inputs& x,
                                              const Tensor& targets,
                                              const LearnOptions& options = {});

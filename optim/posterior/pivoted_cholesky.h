@@ -15,12 +15,12 @@ struct PivotedCholeskyOptions {
 };
 
 /// K ≈ L·Lᵀ of low rank, from K's diagonal and `rank` of its rows: each step takes the input whose
-/// variance, given those taken before, is largest (Harbrecht, Peters and Schneider 2012). What is left,
-/// K − L·Lᵀ, is the covariance given these inputs; so it is positive semi-definite.
+/// variance, given those taken before, is largest (Harbrecht, Peters and Schneider 2012). What is
+/// left, K − L·Lᵀ, is the covariance given these inputs; so it is positive semi-definite.
 class PivotedCholesky {
  public:
-  /// diagonal [N]; row(i) gives K's row i, [N]. Takes O(N·rank²) beside the rows, in N·rank numbers.
-  /// Throws Error for another shape, and where a row and the diagonal disagree.
+  /// diagonal [N]; row(i) gives K's row i, [N]. Takes O(N·rank²) beside the rows, in N·rank
+  /// numbers. Throws Error for another shape, and where a row and the diagonal disagree.
   PivotedCholesky(const Tensor& diagonal, const std::function<Tensor(std::int64_t)>& row,
                   const PivotedCholeskyOptions& options = {});
 
@@ -36,8 +36,9 @@ class PivotedCholesky {
   double left_ = 0;
 };
 
-/// P = L·Lᵀ + σ²·I as a preconditioner (Gardner et al. 2018, "GPyTorch"), by the identity of Woodbury:
-/// P⁻¹ = (I − L·(σ²·I + LᵀL)⁻¹·Lᵀ)/σ². Of a pivoted factor of K it is a lower bound, P ⪯ K + σ²·I.
+/// P = L·Lᵀ + σ²·I as a preconditioner (Gardner et al. 2018, "GPyTorch"), by the identity of
+/// Woodbury: P⁻¹ = (I − L·(σ²·I + LᵀL)⁻¹·Lᵀ)/σ². Of a pivoted factor of K it is a lower bound, P ⪯
+/// K + σ²·I.
 class LowRankPlusNoise {
  public:
   /// l [N, r], r ≥ 0; noise σ² > 0.

@@ -28,7 +28,8 @@ void check_not_zero(const char* caller, const Tensor& kernel, const Tensor& targ
   LADON_CHECK(amax(abs(targets)).item() > 0, caller, "all targets are 0; nothing can be learned");
 }
 
-/// Spectrum by which every noise is judged: K = U·Λ·Uᵀ and Uᵀ·Y, in units of the mean of K's diagonal.
+/// Spectrum by which every noise is judged: K = U·Λ·Uᵀ and Uᵀ·Y, in units of the mean of K's
+/// diagonal.
 class Spectrum {
  public:
   Spectrum(const Tensor& kernel, const Tensor& targets, double jitter) {
@@ -210,8 +211,8 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
     result.covariance = a * posterior.covariance;
     return result;
   }
-  // Networks trained to the end: their mean is the regression by the NTK; where they began is a draw
-  // from the NNGP kernel, in the units that explain the targets.
+  // Networks trained to the end: their mean is the regression by the NTK; where they began is a
+  // draw from the NNGP kernel, in the units that explain the targets.
   const GradientFlow flow(among.ntk, y, {.jitter = options.jitter + result.relative_noise});
   const GpPrediction trained =
       flow.ensemble(infinite_time, across.ntk, {among.nngp, across.nngp, self.nngp});

@@ -22,16 +22,17 @@ namespace ladon {
 enum class NoiseCriterion { leave_one_out, marginal_likelihood };
 
 struct PredictOptions {
-  /// nngp: the posterior of the network as a Bayesian model. ntk: the mean and the spread of networks
-  /// trained to the end by gradient descent, each from weights of its own (Lee et al. 2019), the noise
-  /// standing for a pull of the weights towards their beginning.
+  /// nngp: the posterior of the network as a Bayesian model. ntk: the mean and the spread of
+  /// networks trained to the end by gradient descent, each from weights of its own (Lee et al.
+  /// 2019), the noise standing for a pull of the weights towards their beginning.
   infinite::Get kernel = infinite::Get::nngp;
   /// In units of the mean of the kernel's diagonal; none: chosen between 1e-6 and 1e3.
   std::optional<double> relative_noise = {};
   NoiseCriterion choose_by = NoiseCriterion::leave_one_out;
   double jitter = 1e-8;
-  /// Options of the kernels' computation. Its memory_budget counts all of predict(): Gram matrices, factors and
-  /// what they are computed with. In its checkpoint the folders "train" and "test" are made.
+  /// Options of the kernels' computation. Its memory_budget counts all of predict(): Gram matrices,
+  /// factors and what they are computed with. In its checkpoint the folders "train" and "test" are
+  /// made.
   infinite::GramOptions gram = {};
 };
 
@@ -42,8 +43,9 @@ struct Predicted : GpPrediction {
   double amplitude = 1;                ///< Factor of the NNGP kernel.
   double log_marginal_likelihood = 0;  ///< With this noise, and the amplitude of …
   LeaveOneOut left_out;  ///< … the options' kernel as a covariance; of noisy targets.
-  /// Of each layer that draws: the share of the variance of tokens, of test and training inputs, that
-  /// kernels between inputs leave out (infinite::Gram::unexplained). Empty where no layer draws.
+  /// Of each layer that draws: the share of the variance of tokens, of test and training inputs,
+  /// that kernels between inputs leave out (infinite::Gram::unexplained). Empty where no layer
+  /// draws.
   std::vector<double> unexplained = {};
 };
 
@@ -62,8 +64,8 @@ PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& tra
 Predicted predict(const Layer& model, const infinite::Inputs& train, const Tensor& targets,
                   const infinite::Inputs& test, const PredictOptions& options = {});
 
-/// The noise, in units of the mean of the diagonal, and amplitude that explain targets [N, O] best by
-/// a kernel [N, N]: a search by golden sections in ln noise, of one eigendecomposition.
+/// The noise, in units of the mean of the diagonal, and amplitude that explain targets [N, O] best
+/// by a kernel [N, N]: a search by golden sections in ln noise, of one eigendecomposition.
 struct NoiseChoice {
   double relative_noise = 0, amplitude = 1, log_density = 0;
 };

@@ -1,9 +1,10 @@
 #pragma once
 // Bayesian regression whose posterior is known: what approximate methods are tried on.
 //
-// Weights are N(0, 1), targets are y = f(x) + N(0, σ²). Θ [P, D] holds the weights of P whole networks,
-// for predictive uncertainty is carried by whole networks: with many heads and few data each head's own
-// posterior is its prior, and what the data say is in the correlations between heads.
+// Weights are N(0, 1), targets are y = f(x) + N(0, σ²). Θ [P, D] holds the weights of P whole
+// networks, for predictive uncertainty is carried by whole networks: with many heads and few data
+// each head's own posterior is its prior, and what the data say is in the correlations between
+// heads.
 
 #include <cstdint>
 #include <functional>
@@ -16,27 +17,28 @@ namespace ladon {
 
 struct RegressionTask {
   std::int64_t dim = 0;  ///< D
-  /// The functions of networks at the first of N training and M test inputs, recorded: Θ f64 [P, D] →
-  /// [P, inputs].
+  /// The functions of networks at the first of N training and M test inputs, recorded: Θ f64 [P, D]
+  /// → [P, inputs].
   std::function<Tensor(const Tensor& theta, std::int64_t inputs)> functions = {};
   std::int64_t inputs = 0;  ///< N + M
   Tensor targets = {};      ///< [N]
   double noise = 0;         ///< σ²
 };
 
-/// Of attention with infinitely wide heads and the mean over positions, inputs [N + M, T, d] and one
-/// output: what latent_posterior.h samples exactly. A row is, head after head, B_h and v_h: D = H·(d² + d).
-/// Throws Error for other shapes, and unless the noise is positive.
+/// Of attention with infinitely wide heads and the mean over positions, inputs [N + M, T, d] and
+/// one output: what latent_posterior.h samples exactly. A row is, head after head, B_h and v_h: D =
+/// H·(d² + d). Throws Error for other shapes, and unless the noise is positive.
 RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& inputs,
                                const Tensor& targets, double noise);
 
 /// Of any network with one output a row of inputs, in ntk parameterization, where all weights are
-/// N(0, 1). Rows go through the model one after the other; it must outlive the task, in eval() mode.
+/// N(0, 1). Rows go through the model one after the other; it must outlive the task, in eval()
+/// mode.
 RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& targets,
                             double noise);
 
-/// Σ_n (y_n − f_n)²/(2σ²) of each row of functions [P, ≥ N]: −ln of the likelihood, up to a constant. The
-/// targets are the task's, or rows of their own [P, N].
+/// Σ_n (y_n − f_n)²/(2σ²) of each row of functions [P, ≥ N]: −ln of the likelihood, up to a
+/// constant. The targets are the task's, or rows of their own [P, N].
 Tensor misfit(const RegressionTask& task, const Tensor& functions, const Tensor& targets = {});
 
 /// ln p(Θ | y) = −½|θ|² − misfit, up to a constant.

@@ -1,9 +1,10 @@
 #pragma once
 // Solvers of the linear systems of an exact posterior, with A = K + (σ² + jitter·mean K_ii)·I.
 //
-// A matrix in memory answers by its Cholesky factor (DenseFactor, below), one on disk by a factor on disk
-// (stored_factor.h) or in the memory of many ranks (distributed_factor.h), and one that can only be
-// multiplied by conjugate gradients (cg_solver.h), which know how far they are from the answer.
+// A matrix in memory answers by its Cholesky factor (DenseFactor, below), one on disk by a factor
+// on disk (stored_factor.h) or in the memory of many ranks (distributed_factor.h), and one that can
+// only be multiplied by conjugate gradients (cg_solver.h), which know how far they are from the
+// answer.
 
 #include <cstdint>
 
@@ -25,8 +26,8 @@ struct LinearSolution {
   int iterations = 0;    ///< Of what iterates.
 };
 
-/// Linear systems with one A [N, N], symmetric and positive definite. Right sides and results are f64
-/// matrices [N, k]. To write one, override size(), solve() and log_determinant().
+/// Linear systems with one A [N, N], symmetric and positive definite. Right sides and results are
+/// f64 matrices [N, k]. To write one, override size(), solve() and log_determinant().
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -35,11 +36,11 @@ class Solver {
   /// ln det A. Throws Error where it is not known.
   virtual double log_determinant() const = 0;
 
-  /// L⁻¹·B of a factor A = L·Lᵀ: enough for bᵀA⁻¹b = |L⁻¹b|², by half the work of solve(). Undefined
-  /// where there is no factor.
+  /// L⁻¹·B of a factor A = L·Lᵀ: enough for bᵀA⁻¹b = |L⁻¹b|², by half the work of solve().
+  /// Undefined where there is no factor.
   virtual Tensor half_solve(const Tensor& b) const;
-  /// As solve(), where bᵀA⁻¹b is wanted: it errs by the square of the residual, so an iteration may end
-  /// sooner.
+  /// As solve(), where bᵀA⁻¹b is wanted: it errs by the square of the residual, so an iteration may
+  /// end sooner.
   virtual LinearSolution solve_for_squares(const Tensor& b) const { return solve(b); }
   /// The diagonal of A⁻¹, [N]; by itself N solves.
   virtual Tensor inverse_diagonal() const;
@@ -55,9 +56,9 @@ QuadraticForms quadratic_forms(const Tensor& b, const LinearSolution& solution);
 /// A factor in memory (Golub and Van Loan 2013, §4.2).
 class DenseFactor : public Solver {
  public:
-  /// kernel [N, N]. Throws Error for another shape, where it is not symmetric, a value is not finite, noise
-  /// or jitter is negative, and where A is not positive definite: then it names the smallest eigenvalue and
-  /// the jitter that would do. `operation` is what an Error names.
+  /// kernel [N, N]. Throws Error for another shape, where it is not symmetric, a value is not
+  /// finite, noise or jitter is negative, and where A is not positive definite: then it names the
+  /// smallest eigenvalue and the jitter that would do. `operation` is what an Error names.
   explicit DenseFactor(const Tensor& kernel, const GpOptions& options = {},
                        const char* operation = "DenseFactor");
 

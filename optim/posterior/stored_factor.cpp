@@ -20,7 +20,8 @@ namespace {
 
 constexpr const char* operation = "store_factor";
 constexpr const char* title = "Ladon stored Cholesky factor 1";
-// Beside the column that is kept: the tile that is made, the kernel's, two operands and two read ahead.
+// Beside the column that is kept: the tile that is made, the kernel's, two operands and two read
+// ahead.
 constexpr double tiles_at_work = 6;
 
 /// C ← C − Aᵀ·B.
@@ -39,8 +40,8 @@ std::string exact_text(double x) {
 
 }  // namespace
 
-// On disk lies U = Lᵀ in tiles [rows of i, rows of j], i ≤ j, row after row, so that both passes of a
-// solve read in order; of the diagonal ones L itself.
+// On disk lies U = Lᵀ in tiles [rows of i, rows of j], i ≤ j, row after row, so that both passes of
+// a solve read in order; of the diagonal ones L itself.
 struct StoredFactor::State {
   State(const infinite::StoredGram& gram, const std::string& folder)
       : parts(operation, title, folder) {

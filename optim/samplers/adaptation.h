@@ -1,6 +1,6 @@
 #pragma once
-// Warm-up: what samplers learn of the density before their draws count. Rows come in groups (hmc and
-// nuts have one, tempering one a temperature) that share a step and a mass.
+// Warm-up: what samplers learn of the density before their draws count. Rows come in groups (hmc
+// and nuts have one, tempering one a temperature) that share a step and a mass.
 
 #include <cstdint>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace ladon::samplers {
 
-/// A step size at which the mean acceptance is `target`: dual averaging (Hoffman and Gelman 2014, arXiv
-/// 1111.4246, section 3.2; their γ = 0.05, t₀ = 10, κ = 0.75, μ = ln 10ε₀).
+/// A step size at which the mean acceptance is `target`: dual averaging (Hoffman and Gelman 2014,
+/// arXiv 1111.4246, section 3.2; their γ = 0.05, t₀ = 10, κ = 0.75, μ = ln 10ε₀).
 class DualAveraging {
  public:
   DualAveraging(double step, double target);
@@ -44,9 +44,9 @@ struct AdaptationOptions {
   bool adapt_mass = true;      ///< Whether M⁻¹ becomes the draws' variances, or stays 1.
 };
 
-/// Steps of all groups by dual averaging on their mean acceptance, and M⁻¹ = the variances of θ over the
-/// rows of a group, in three windows of warm-up that double: from 1/10 to 2/10 of it, to 4/10, and to
-/// 9/10. After each the step is found anew. Below 20 draws of warm-up M stays 1.
+/// Steps of all groups by dual averaging on their mean acceptance, and M⁻¹ = the variances of θ
+/// over the rows of a group, in three windows of warm-up that double: from 1/10 to 2/10 of it, to
+/// 4/10, and to 9/10. After each the step is found anew. Below 20 draws of warm-up M stays 1.
 class Adaptation {
  public:
   Adaptation(const char* operation, const AdaptationOptions& options, std::int64_t rows,
@@ -56,8 +56,9 @@ class Adaptation {
   double step(std::int64_t group) const { return steps_[group]; }
   Tensor inverse_mass(std::int64_t group) const;
 
-  /// A first step for each group: it is doubled, or halved, until one leapfrog step is accepted with
-  /// probability ½ on average (Hoffman and Gelman 2014, algorithm 4). Throws Error where none is.
+  /// A first step for each group: it is doubled, or halved, until one leapfrog step is accepted
+  /// with probability ½ on average (Hoffman and Gelman 2014, algorithm 4). Throws Error where none
+  /// is.
   void find_steps(const LogDensity& density, Phase at, RandomStreams streams);
   /// Learns from draw t of warm-up, which gave `moved`; at its end keeps what was learned.
   void learn(std::int64_t t, const Moved& moved, const LogDensity& density, const Phase& at,

@@ -9,8 +9,8 @@
 //   }
 //   const Tensor predicted = mean(kept.draws(), 0);
 //
-// The posterior of a network's function is what is wanted of it; draws of predictions on test inputs say
-// it, and need less memory than those of all weights.
+// The posterior of a network's function is what is wanted of it; draws of predictions on test
+// inputs say it, and need less memory than those of all weights.
 
 #include <cstdint>
 #include <vector>
@@ -24,8 +24,8 @@ struct CollectOptions {
   std::int64_t after = 0;  ///< Steps that are passed over: until the chain has forgotten its start.
   std::int64_t every =
       1;  ///< One step of so many is kept. Draws that are close in time say the same.
-  /// At most so many are held; 0: no bound, else at least 2. One too many drops every second draw, and
-  /// doubles `every`: what is kept then still covers the run evenly, however long it gets.
+  /// At most so many are held; 0: no bound, else at least 2. One too many drops every second draw,
+  /// and doubles `every`: what is kept then still covers the run evenly, however long it gets.
   std::int64_t most = 0;
 };
 
@@ -34,10 +34,11 @@ class Collect {
   /// Throws Error unless after ≥ 0, every ≥ 1, and `most` is 0 or at least 2.
   explicit Collect(CollectOptions options = {});
 
-  /// Whether the draw of this step (from 0) is kept: step = after, after + every, after + 2·every, ….
+  /// Whether the draw of this step (from 0) is kept: step = after, after + every, after + 2·every,
+  /// ….
   bool due(std::int64_t step) const;
-  /// Keeps a copy, without history. Throws Error for an undefined tensor, and unless it has the shape
-  /// and dtype of those before.
+  /// Keeps a copy, without history. Throws Error for an undefined tensor, and unless it has the
+  /// shape and dtype of those before.
   void add(const Tensor& draw);
 
   /// Draws held, S.
@@ -49,9 +50,9 @@ class Collect {
 
   /// "every" (i64) and, unless there is none, "draws".
   StateDict state_dict() const;
-  /// Restores such a state, of a Collect with the same options. Throws Error, and changes nothing, for
-  /// entries that are missing, unknown, or of another dtype or rank; if `every` is not the option's, or
-  /// with a bound its double, …; and for more draws than the bound.
+  /// Restores such a state, of a Collect with the same options. Throws Error, and changes nothing,
+  /// for entries that are missing, unknown, or of another dtype or rank; if `every` is not the
+  /// option's, or with a bound its double, …; and for more draws than the bound.
   void load_state_dict(const StateDict& state);
 
  private:

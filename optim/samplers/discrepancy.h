@@ -1,7 +1,7 @@
 #pragma once
-// Distances of samples from a density, or from other samples. Two laws are compared by the functions
-// in the unit ball of a kernel's space: by how differently they average the one that tells them
-// apart best. All in f64, in an order that the shapes alone fix.
+// Distances of samples from a density, or from other samples. Two laws are compared by the
+// functions in the unit ball of a kernel's space: by how differently they average the one that
+// tells them apart best. All in f64, in an order that the shapes alone fix.
 
 #include <cstdint>
 #include <limits>

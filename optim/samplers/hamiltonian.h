@@ -1,5 +1,6 @@
 #pragma once
-// Hamiltonian dynamics of rows: what hmc, nuts and tempering are made of (Neal 2011, arXiv 1206.1901).
+// Hamiltonian dynamics of rows: what hmc, nuts and tempering are made of (Neal 2011, arXiv
+// 1206.1901).
 //
 //   H(θ, p) = −ln p(θ) + ½ pᵀM⁻¹p,  M diagonal.
 //
@@ -53,16 +54,17 @@ struct Moved {
   Tensor accepted = {};  ///< bool [R], of metropolis().
 };
 
-/// Each row goes to `end` with its probability, by a number of its own, or stays (Metropolis et al. 1953;
-/// Hastings 1970). Momenta may be undefined. Throws Error unless there is a probability for each row.
+/// Each row goes to `end` with its probability, by a number of its own, or stays (Metropolis et al.
+/// 1953; Hastings 1970). Momenta may be undefined. Throws Error unless there is a probability for
+/// each row.
 Moved metropolis(Phase& at, const Phase& end, std::vector<double> probability,
                  RandomStreams& streams);
 
 /// Throws Error unless 1 ≤ steps ≤ 1,000,000.
 void check_steps(const char* operation, std::int64_t steps);
 
-/// New momenta, a trajectory whose number of steps is uniform on 1 … 2·steps − 1, the same for all rows,
-/// and the decision of each row whether to stay at its end. The last score() is of the ends.
+/// New momenta, a trajectory whose number of steps is uniform on 1 … 2·steps − 1, the same for all
+/// rows, and the decision of each row whether to stay at its end. The last score() is of the ends.
 Moved hmc_move(const LogDensity& density, Phase& at, const Tuning& tuning, std::int64_t steps,
                RandomStreams& streams);
 

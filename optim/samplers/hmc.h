@@ -16,8 +16,9 @@ struct HmcOptions {
   std::int64_t draws = 1000;   ///< S: kept of each chain.
   std::int64_t warmup = 1000;  ///< Draws before, which are not kept.
   std::int64_t thin = 1;       ///< One of so many draws is kept.
-  /// Leapfrog steps of a draw, on average: each draw takes 1 … 2·steps − 1, all equally likely, since
-  /// one fixed length could bring a trajectory back to its start (Hoffman, Radul and Sountsov 2021).
+  /// Leapfrog steps of a draw, on average: each draw takes 1 … 2·steps − 1, all equally likely,
+  /// since one fixed length could bring a trajectory back to its start (Hoffman, Radul and Sountsov
+  /// 2021).
   std::int64_t steps = 10;
   double step = 0;  ///< ε. Above 0: taken as it is, and warm-up adapts nothing. 0: adapted.
   double target_accept = 0.8;  ///< Mean probability of acceptance that ε is adapted to.
@@ -28,15 +29,16 @@ struct HmcOptions {
 
 /// Chains that begin at the rows of start [C, D] (any floating dtype). Each draw: a momentum
 /// p ~ N(0, M), a trajectory of leapfrog steps, and its end is accepted with probability
-/// min(1, e^(H − H′)), which leaves p(θ) invariant at any ε. All chains move together, by one score() of
-/// C rows a step.
+/// min(1, e^(H − H′)), which leaves p(θ) invariant at any ε. All chains move together, by one
+/// score() of C rows a step.
 ///
-/// Warm-up: ε by dual averaging (Hoffman and Gelman 2014), M diagonal from three windows of draws (from
-/// 1/10 of warm-up to 2/10, 4/10 and 9/10; none below 20 draws). Both are shared by all chains; with
-/// `step` given, chain c is the same whatever the number of chains.
+/// Warm-up: ε by dual averaging (Hoffman and Gelman 2014), M diagonal from three windows of draws
+/// (from 1/10 of warm-up to 2/10, 4/10 and 9/10; none below 20 draws). Both are shared by all
+/// chains; with `step` given, chain c is the same whatever the number of chains.
 ///
-/// Where ln p or its gradient is not finite, a proposal is refused. Draws depend on `rng` alone (of which
-/// one block is used), not on the number of threads; the density is called from this thread only.
+/// Where ln p or its gradient is not finite, a proposal is refused. Draws depend on `rng` alone (of
+/// which one block is used), not on the number of threads; the density is called from this thread
+/// only.
 ///
 /// At the first score of rows that differ, as many that all equal row 0 are scored too (`gradients`
 /// does not count them): where row 0 is not alike there, the density mixes chains.

@@ -32,16 +32,17 @@ struct PsgldOptions {
 
 /// V ← βV + (1−β)g²,  G = 1/(eps + sqrt V),
 /// θ ← θ − r·G∘(g + (λ/N)θ) + sqrt(2rT/N·G)∘ξ.
-/// Preconditioned as RMSprop is: steep directions take small steps. (Li, Chen, Carlson and Carin 2016,
-/// arXiv 1512.07666, algorithm 1; their ε is 2r/N.) V is zero at first, without a correction: the
-/// first steps are larger by up to 1/sqrt(1−β). Where g stays 0, G is 1/eps.
+/// Preconditioned as RMSprop is: steep directions take small steps. (Li, Chen, Carlson and Carin
+/// 2016, arXiv 1512.07666, algorithm 1; their ε is 2r/N.) V is zero at first, without a correction:
+/// the first steps are larger by up to 1/sqrt(1−β). Where g stays 0, G is 1/eps.
 ///
-/// G depends on θ, and a sampler with such a G needs the drift (rT/N)·∂G/∂θ beside it (Γ there). It is
-/// left out, as in the publication's experiments, and this costs: where V follows θ at once, the density
-/// at rest is exp(−U/T)/G, with too little where gradients are small; it is the target where G hardly
-/// changes over the support, or where V averages over a time, 1/(1−β) steps, in which the chain has been
-/// everywhere. So smaller steps make it worse: N(0, 1) gets, at β = 0.99 and eps = 0.01, the variances
-/// 1.11, 1.34 and 1.75 for r = 0.1, 0.01 and 0.001 (measured), and 2 for r → 0.
+/// G depends on θ, and a sampler with such a G needs the drift (rT/N)·∂G/∂θ beside it (Γ there). It
+/// is left out, as in the publication's experiments, and this costs: where V follows θ at once, the
+/// density at rest is exp(−U/T)/G, with too little where gradients are small; it is the target
+/// where G hardly changes over the support, or where V averages over a time, 1/(1−β) steps, in
+/// which the chain has been everywhere. So smaller steps make it worse: N(0, 1) gets, at β = 0.99
+/// and eps = 0.01, the variances 1.11, 1.34 and 1.75 for r = 0.1, 0.01 and 0.001 (measured), and 2
+/// for r → 0.
 class Psgld : public Sampler {
  public:
   Psgld(ParameterGroups groups, PsgldOptions options, Generator rng);

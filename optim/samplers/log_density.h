@@ -26,8 +26,8 @@ struct DensityScore {
 
 class LogDensity {
  public:
-  /// f: Θ f64 [M, D] → [M] in recorded operations, each row's value from that row alone. Throws Error
-  /// unless dim ≥ 1 and there is an f.
+  /// f: Θ f64 [M, D] → [M] in recorded operations, each row's value from that row alone. Throws
+  /// Error unless dim ≥ 1 and there is an f.
   LogDensity(std::int64_t dim, std::function<Tensor(const Tensor& theta)> f);
   /// Or what computes both, for a density whose gradient is known otherwise.
   static LogDensity of_scores(std::int64_t dim,
@@ -35,9 +35,9 @@ class LogDensity {
 
   std::int64_t dim() const { return dim_; }
 
-  /// At Θ [M, D], any floating dtype. A value may be −∞ (outside the support) or NaN, and gradients are
-  /// then whatever they are: samplers refuse such proposals. Throws Error for other shapes, of Θ or of
-  /// what f returns, and where f records no gradient.
+  /// At Θ [M, D], any floating dtype. A value may be −∞ (outside the support) or NaN, and gradients
+  /// are then whatever they are: samplers refuse such proposals. Throws Error for other shapes, of
+  /// Θ or of what f returns, and where f records no gradient.
   DensityScore score(const Tensor& theta) const;
   Tensor operator()(const Tensor& theta) const { return score(theta).value; }
 
@@ -47,17 +47,18 @@ class LogDensity {
   std::function<DensityScore(const Tensor& theta)> score_;
 };
 
-/// ln p(θ | data) = −U(θ)/T of parameters, U of target.h: a row θ is what set.to_row() gives. All others
-/// stand still, so that a last layer, one block or its heads are sampled alone:
+/// ln p(θ | data) = −U(θ)/T of parameters, U of target.h: a row θ is what set.to_row() gives. All
+/// others stand still, so that a last layer, one block or its heads are sampled alone:
 ///   const ParameterSet head = model.choose("head.*");
 ///   hmc(log_posterior(head, loss), unsqueeze(head.to_row(), 0), {…}, rng);
-/// `loss` computes the mean negative log likelihood with the parameters as they stand (of all data, for an
-/// exact posterior; mse_loss/(2σ²) for noise of variance σ²), and must have no randomness of its own
-/// (eval()). score() writes each row into the parameters, and puts
+/// `loss` computes the mean negative log likelihood with the parameters as they stand (of all data,
+/// for an exact posterior; mse_loss/(2σ²) for noise of variance σ²), and must have no randomness of
+/// its own (eval()). score() writes each row into the parameters, and puts
 /// their values back. Throws Error for a bad target, an empty set, and as loss() does.
 LogDensity log_posterior(const ParameterSet& set, std::function<Tensor()> loss,
                          const TargetDensity& target = {});
-/// Of all parameters of a model, which must outlive it. score() throws Error while it is in training mode.
+/// Of all parameters of a model, which must outlive it. score() throws Error while it is in
+/// training mode.
 LogDensity log_posterior(const Module& model, std::function<Tensor()> loss,
                          const TargetDensity& target = {});
 LogDensity log_posterior(const Module&& model, std::function<Tensor()> loss,

@@ -44,10 +44,10 @@ bool turns(const Point& a, const Point& b, const Point& c, const Point& d, int w
   return turns(a, d, way) || turns(a, c, way) || turns(b, d, way);
 }
 
-/// The trajectory of one chain, point by point. A doubling adds 2^depth leaves at one end. They are the
-/// leaves of a binary tree whose subtrees are judged as soon as their last leaf is there. Subtrees begin
-/// at even leaves; leaf m waits in slot popcount(m), where no other comes while a subtree that began
-/// with m is open.
+/// The trajectory of one chain, point by point. A doubling adds 2^depth leaves at one end. They are
+/// the leaves of a binary tree whose subtrees are judged as soon as their last leaf is there.
+/// Subtrees begin at even leaves; leaf m waits in slot popcount(m), where no other comes while a
+/// subtree that began with m is open.
 class Trajectory {
  public:
   Trajectory(Point start, double energy, int max_depth, Generator& rng)

@@ -26,12 +26,12 @@ struct NutsOptions {
   std::function<void(std::int64_t done, std::int64_t of)> progress = {};
 };
 
-/// As hmc(): start, warm-up, what is shared, random numbers, Errors. A trajectory doubles, forwards or
-/// backwards in time, until it turns back, (θ_last − θ_first)·p ≤ 0 at either end, or one of its binary
-/// subtrees does; the draw is one of its points, chosen by e^−H with a bias towards the last doubling.
-/// As two halves of less than half a turn may just miss that the whole has turned around once, each half
-/// with the nearest point of the other is judged too. Chains draw together: each step is one score() of
-/// the chains whose trajectories still grow.
+/// As hmc(): start, warm-up, what is shared, random numbers, Errors. A trajectory doubles, forwards
+/// or backwards in time, until it turns back, (θ_last − θ_first)·p ≤ 0 at either end, or one of its
+/// binary subtrees does; the draw is one of its points, chosen by e^−H with a bias towards the last
+/// doubling. As two halves of less than half a turn may just miss that the whole has turned around
+/// once, each half with the nearest point of the other is judged too. Chains draw together: each
+/// step is one score() of the chains whose trajectories still grow.
 Chains nuts(const LogDensity& density, const Tensor& start, const NutsOptions& options,
             Generator& rng);
 

@@ -1,8 +1,8 @@
 #pragma once
 // Runs of samplers by transition kernels: their options, warm-up, and draws that are kept.
 //
-// A sampler of one's own is a TransitionKernel (tests/consumer/mala.cpp): it moves all chains by one draw,
-// and sample_chains() finds its step and mass, checks the density, and keeps the draws.
+// A sampler of one's own is a TransitionKernel (tests/consumer/mala.cpp): it moves all chains by
+// one draw, and sample_chains() finds its step and mass, checks the density, and keeps the draws.
 
 #include <cstdint>
 #include <functional>
@@ -49,9 +49,9 @@ struct Run {
   std::vector<double> steps;  ///< Of each group.
 };
 
-/// Row g·C + c begins at start[c] (start [C, D] of any floating dtype) and is number c of group g. Chain
-/// c draws its numbers from generators of its own, split from one block of `rng`. Throws Error for bad
-/// options and where a start is not finite.
+/// Row g·C + c begins at start[c] (start [C, D] of any floating dtype) and is number c of group g.
+/// Chain c draws its numbers from generators of its own, split from one block of `rng`. Throws
+/// Error for bad options and where a start is not finite.
 Run run_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                const TransitionKernel& kernel, Generator& rng);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Hamiltonian dynamics with gradients of batches: samplers with momentum, which explore narrow valleys
-// faster than Langevin dynamics. Units and seeds: sampler.h.
+// Hamiltonian dynamics with gradients of batches: samplers with momentum, which explore narrow
+// valleys faster than Langevin dynamics. Units and seeds: sampler.h.
 
 #include "ladon/optim/samplers/sampler.h"
 
@@ -13,11 +13,11 @@ struct SghmcOptions {
 };
 
 /// v ← (1−a)v − r·(g + (λ/N)θ) + sqrt(2arT/N)·ξ,  θ ← θ + v,  ξ ~ N(0, 1).
-/// (Chen, Fox and Guestrin 2014, arXiv 1402.4102, eq. 15 with β̂ = 0: nothing is assumed of the gradient's
-/// noise.) Of T = 0 this is descent with momentum; of a = 1 it is Sgld.
+/// (Chen, Fox and Guestrin 2014, arXiv 1402.4102, eq. 15 with β̂ = 0: nothing is assumed of the
+/// gradient's noise.) Of T = 0 this is descent with momentum; of a = 1 it is Sgld.
 ///
-/// Where the loss has curvature κ (prior included) and the gradient is exact, the variance at rest is
-/// T/(Nκ)·(2 − a)/(2 − a − rκ/2); from rκ = 4 − 2a on there is no rest.
+/// Where the loss has curvature κ (prior included) and the gradient is exact, the variance at rest
+/// is T/(Nκ)·(2 − a)/(2 − a − rκ/2); from rκ = 4 − 2a on there is no rest.
 class Sghmc : public Sampler {
  public:
   Sghmc(ParameterGroups groups, SghmcOptions options, Generator rng);
@@ -40,10 +40,10 @@ struct SgnhtOptions {
 };
 
 /// v ← (1−a)v − r·(g + (λ/N)θ) + sqrt(2a₀rT/N)·ξ,  θ ← θ + v,  a ← a + η·(|v|²/(n·rT/N) − 1).
-/// The friction a is a thermostat, one for each parameter tensor of n elements: it grows where they move
-/// faster than at the temperature T, |v|²/n = rT/N, and falls where they are slower. So it takes up
-/// noise that nobody told it of, and the density stays. (Ding, Fang, Babbush, Chen, Skeel and Neven
-/// 2014: with the step h = sqrt(r/N), v = h·p and a = h·ξ.)
+/// The friction a is a thermostat, one for each parameter tensor of n elements: it grows where they
+/// move faster than at the temperature T, |v|²/n = rT/N, and falls where they are slower. So it
+/// takes up noise that nobody told it of, and the density stays. (Ding, Fang, Babbush, Chen, Skeel
+/// and Neven 2014: with the step h = sqrt(r/N), v = h·p and a = h·ξ.)
 ///
 /// With curvature κ (prior included), gradients of variance σ² per entry and n large, the friction
 /// at rest is the a of  a·(2 − a − rκ/2) = 2a₀ + rNσ²/T,  and the variance T/(Nκ)·(1 − a/2): take

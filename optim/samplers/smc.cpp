@@ -54,7 +54,8 @@ double next_step(const std::vector<double>& log_likelihood, double most, double 
   return low > 0 ? low : high;
 }
 
-/// Particles drawn by their weights, systematically: particle i comes floor or ceil of P·w_i/Σw times.
+/// Particles drawn by their weights, systematically: particle i comes floor or ceil of P·w_i/Σw
+/// times.
 std::vector<std::int64_t> resample(const Weights& weights, double u) {
   double sum = 0;
   for (const double w : weights.relative) sum += w;

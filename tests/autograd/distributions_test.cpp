@@ -1,5 +1,5 @@
-// Distributions: draws against distribution functions, densities against plain formulas, moments and
-// divergences against averages over draws.
+// Distributions: draws against distribution functions, densities against plain formulas, moments
+// and divergences against averages over draws.
 
 #include <algorithm>
 #include <cmath>
@@ -172,7 +172,8 @@ TEST(Distributions, DensitiesAreThoseOfTheTextbook) {
 }
 
 // A batch and the shape of draws broadcast; each is the density of its own parameters.
-// Bernoulli of logit l and of −l are each other's mirror images, also where one side is rounded to 1.
+// Bernoulli of logit l and of −l are each other's mirror images, also where one side is rounded to
+// 1.
 TEST(Distributions, BernoulliKeepsItsSmallValuesOnEitherSide) {
   for (const double l : {1., 13., 17., 30.}) {
     const Bernoulli likely(tensor({l}, {1})), unlikely(tensor({-l}, {1}));
@@ -260,8 +261,8 @@ double gamma_quantile(double a, double u, double near) {
   return low;
 }
 
-// dx/da at a fixed value u of the distribution function, against differences of its inverse. (Far out
-// on the right u is 1 to all digits, and says nothing.)
+// dx/da at a fixed value u of the distribution function, against differences of its inverse. (Far
+// out on the right u is 1 to all digits, and says nothing.)
 TEST(Distributions, GammaGradientsKeepTheValueOfTheDistributionFunction) {
   for (const double a0 : {0.2, 0.8, 3.0, 20.0, 120.0}) {
     Generator rng(6);

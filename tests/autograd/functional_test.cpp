@@ -244,8 +244,8 @@ TEST(Checkpoint, NoticesThatTheSecondRunDrawsOtherwise) {
 }
 
 // A random function of captured parameters, of a captured result of theirs and of two inputs, with
-// checkpoints inside of checkpoints and hooks: on what is captured hooks that are not linear, inside
-// linear ones, for a second derivative runs each function more than once.
+// checkpoints inside of checkpoints and hooks: on what is captured hooks that are not linear,
+// inside linear ones, for a second derivative runs each function more than once.
 class HookedGraph {
  public:
   HookedGraph(std::uint32_t seed, bool checkpointed) : seed_(seed), checkpointed_(checkpointed) {

@@ -70,8 +70,8 @@ TEST(ScatterAdd, OfIntegersWrapsAround) {
   EXPECT_EQ(y.item<std::int64_t>(), std::numeric_limits<std::int64_t>::min() + 1);
 }
 
-// Of random shapes, axes and layouts: what indices say one by one, in row-major order; also those that are
-// expanded off the axis.
+// Of random shapes, axes and layouts: what indices say one by one, in row-major order; also those
+// that are expanded off the axis.
 TEST(Index, GatherAndScatterOnEveryLayout) {
   Generator rng(7);
   const auto below = [&](std::int64_t n) { return randint({}, rng, 0, n).item<std::int64_t>(); };

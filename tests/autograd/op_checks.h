@@ -37,11 +37,11 @@ void expect_same(const Evaluation& got, const Evaluation& want, double rtol,
 
 /// The directional derivative is the Jacobian's, entry by entry.
 void check_forward(const OpRow& row);
-/// Second derivatives by reverse over reverse, forward over reverse, reverse over forward and forward over
-/// forward agree.
+/// Second derivatives by reverse over reverse, forward over reverse, reverse over forward and
+/// forward over forward agree.
 void check_mixed_modes(const OpRow& row);
-/// Values and gradients are those of a loop over examples, with all inputs mapped and with each alone, and
-/// of two loops where vmap runs in vmap.
+/// Values and gradients are those of a loop over examples, with all inputs mapped and with each
+/// alone, and of two loops where vmap runs in vmap.
 void check_vmap(const OpRow& row);
 
 }  // namespace ladon::test

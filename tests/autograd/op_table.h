@@ -5,8 +5,8 @@
 // if a declared function has no row. Each sample is a set of inputs, the operation with its options
 // bound, and a reference: plain loops over plain numbers, which share nothing with the library.
 // From these alone op_table_test.cpp checks the value, the Jacobian and the second derivative
-// against differences, forward mode, vmap, non-contiguous inputs, broadcasting, f32, empty inputs and
-// errors.
+// against differences, forward mode, vmap, non-contiguous inputs, broadcasting, f32, empty inputs
+// and errors.
 //
 // A family's rows stand in op_table_<family>.cpp:
 //

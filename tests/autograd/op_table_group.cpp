@@ -11,8 +11,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// Each element of in[0] becomes f of the elements of in[2] that in[1] sends to it along `axis`, its own
-/// before them where include_self, or where there are none.
+/// Each element of in[0] becomes f of the elements of in[2] that in[1] sends to it along `axis`,
+/// its own before them where include_self, or where there are none.
 Reference reduced(int axis, bool include_self, const std::function<double(const Numbers&)>& f) {
   return [=](const std::vector<Dense>& in) {
     Dense y = in[0];

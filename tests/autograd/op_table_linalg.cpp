@@ -1,5 +1,5 @@
-// Rows of linear algebra (autograd/ops/linalg.h). What is to be symmetric is made so from any matrix,
-// so that differences by each element are those of a symmetric one.
+// Rows of linear algebra (autograd/ops/linalg.h). What is to be symmetric is made so from any
+// matrix, so that differences by each element are those of a symmetric one.
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,8 @@ Matrix matrix_at(const Dense& x, const Shape& lead) {
   return m;
 }
 
-/// f of the matrices at each index of the leading axes; `drop` axes of the result's last, of size 1.
+/// f of the matrices at each index of the leading axes; `drop` axes of the result's last, of size
+/// 1.
 Reference each_matrix(OfMatrices f, int drop = 0) {
   return [=](const std::vector<Dense>& inputs) {
     Shape lead;

@@ -38,7 +38,8 @@ void add_comparison(OpTable& t, const std::string& name, const F& f) {
                     {"is no i64", [f] { f(0.5, ones({2}, i64)); }}}});
 }
 
-/// `f(x, y)` edits x, a tensor or a number: from a copy the recorded result, elsewhere the edited one.
+/// `f(x, y)` edits x, a tensor or a number: from a copy the recorded result, elsewhere the edited
+/// one.
 template <class F>
 void add_assignment(OpTable& t, const std::string& name, const F& f) {
   const auto edited = [f](Tensor x, const auto& y) {

@@ -107,7 +107,8 @@ TEST(Vmap, NestsInTwoLoops) {
                   pair(select(x, 0, i), select(y, 0, j)).item(), 1e-12);
 }
 
-// The Hessian of each example, by unit directions that two vmaps give: entry (i, j) is that of jvp in jvp.
+// The Hessian of each example, by unit directions that two vmaps give: entry (i, j) is that of jvp
+// in jvp.
 TEST(Vmap, OfForwardModeTwiceGivesHessians) {
   const Tensor x = random({3, 4}, 1), units = eye(4, f64);
   const auto f = [](const std::vector<Tensor>& in) {
@@ -132,7 +133,8 @@ TEST(Vmap, OfForwardModeTwiceGivesHessians) {
     }
 }
 
-// A gradient inside the inner vmap is one for each of all examples, inside the outer one alone of each of its.
+// A gradient inside the inner vmap is one for each of all examples, inside the outer one alone of
+// each of its.
 TEST(Vmap, SumsGradientsOverTheExamplesThatAreNotMappedNow) {
   const Tensor x = random({2, 3, 4}, 1), w = random({2, 4}, 2);
   const auto loss = [](const Tensor& a, const Tensor& b) { return sum(tanh(a * b) * b); };
@@ -172,7 +174,8 @@ TEST(Vmap, NestsOfNoExampleHaveTheShapesOfAny) {
   }
 }
 
-// Each example has the numbers of its own split, in one vmap and in two, of whatever draws a tensor.
+// Each example has the numbers of its own split, in one vmap and in two, of whatever draws a
+// tensor.
 TEST(Vmap, DrawsOfEachExampleAreItsOwn) {
   const Tensor x = random({5, 3}, 1), alpha = exp(x);
   const std::vector<std::pair<std::string, std::function<Tensor(const Tensor&, Generator&)>>> all =

@@ -1,4 +1,5 @@
-// Convolution and pooling beyond single rows of the table: what equals what, sizes of many blocks, ties.
+// Convolution and pooling beyond single rows of the table: what equals what, sizes of many blocks,
+// ties.
 
 #include <cmath>
 
@@ -39,7 +40,8 @@ TEST(Convolution, OfGroupsIsThatOfEachSideBySide) {
   EXPECT_TRUE(near(convolution(x, w, {}, {.groups = 3}), concat(parts, 3)));
 }
 
-// Of a stride that leaves the last position unseen, so that the transposed one needs output_padding.
+// Of a stride that leaves the last position unseen, so that the transposed one needs
+// output_padding.
 TEST(TransposedConvolution, IsTheGradientOfConvolutionByItsInput) {
   Generator rng(4);
   for (const std::int64_t groups : {1, 2}) {
@@ -59,7 +61,8 @@ TEST(TransposedConvolution, IsTheGradientOfConvolutionByItsInput) {
   }
 }
 
-/// Of a loss of the layer's size: value and gradients, by the operation and by patches that are kept.
+/// Of a loss of the layer's size: value and gradients, by the operation and by patches that are
+/// kept.
 TEST(Convolution, OfManyBlocksAgreesWithPatches) {
   Generator rng(5);
   const Tensor x = normal({9, 40, 30, 8}, rng, 0, 1, f64).set_requires_grad();

@@ -4,8 +4,8 @@
 namespace ladon::bench {
 
 /// Most fused multiply-adds that `threads` threads reach together, in f32 GFLOP/s (a multiply-add
-/// counts 2): chains in registers, at the widest vectors the processor has; all threads at once, the
-/// fastest of many short runs of each, added up. Measured once for each number of threads.
+/// counts 2): chains in registers, at the widest vectors the processor has; all threads at once,
+/// the fastest of many short runs of each, added up. Measured once for each number of threads.
 double peak_gflops(int threads);
 
 /// The most that OpenBLAS's dgemm reaches on `threads` threads, in f64 GFLOP/s: 512 × 512 matrices,

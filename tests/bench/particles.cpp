@@ -1,7 +1,7 @@
 // One step of SVGD over heads: 8, 16 and 64 of them, of 32,768 numbers for each of q, k and v.
 //
-// Operations are counted as the algorithm needs them: for each of q, k and v the distances between M particles,
-// 3·M²·D/2, and K·G and the repulsion, 2·M²·D and 3·M²·D.
+// Operations are counted as the algorithm needs them: for each of q, k and v the distances between
+// M particles, 3·M²·D/2, and K·G and the repulsion, 2·M²·D and 3·M²·D.
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/random.h"

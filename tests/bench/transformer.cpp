@@ -1,8 +1,8 @@
 // One training step of an encoder block at batch 4, time 1024, 512 channels in 8 heads.
 //
-// Operations are counted as the algorithm needs them: forward, backward by the weights and backward by the
-// inputs of every matrix product, 3·2·(4 + 8)·D² a token, and attention's 7 products of 2·B·H·T²·d. Layer
-// norm, activations, exponentials and the optimizer are not counted.
+// Operations are counted as the algorithm needs them: forward, backward by the weights and backward
+// by the inputs of every matrix product, 3·2·(4 + 8)·D² a token, and attention's 7 products of
+// 2·B·H·T²·d. Layer norm, activations, exponentials and the optimizer are not counted.
 
 #include "ladon/layers/transformer.h"
 

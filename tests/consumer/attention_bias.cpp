@@ -1,6 +1,7 @@
-// Variants of attention from outside. ALiBi (Press, Smith and Lewis 2022): head h adds −2^(−8h/H)·|a − b|
-// to the logit of query a and key b, so that near keys weigh more. And one whose limit is known: with
-// linear scaling the logits of wide heads are their mean, which is the bias where it is one for all heads.
+// Variants of attention from outside. ALiBi (Press, Smith and Lewis 2022): head h adds
+// −2^(−8h/H)·|a − b| to the logit of query a and key b, so that near keys weigh more. And one whose
+// limit is known: with linear scaling the logits of wide heads are their mean, which is the bias
+// where it is one for all heads.
 
 #include "expect_limit.h"
 
@@ -57,8 +58,8 @@ int main() {
   // It has no limit, since nobody gave it one, and says so.
   expect_error("hook `ALiBi`, which gives none", [&] { infinite::limit(layer)(x); });
 
-  // Padding, causality and a window are the layer's: the hook's limit does not see to them. (Inputs are small,
-  // so that logits of 512 channels are near their mean.)
+  // Padding, causality and a window are the layer's: the hook's limit does not see to them. (Inputs
+  // are small, so that logits of 512 channels are near their mean.)
   const Tensor mask = cast(tensor({1, 1, 1, 1, 1, 1, 1, 0}, {2, 4}), boolean);
   for (const bool causal : {false, true}) {
     MultiHeadAttentionOptions options{.dim = 512, .heads = 1, .head_dim = 512, .causal = causal};

@@ -8,9 +8,9 @@
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 
-/// Ends the program unless the mean kernels of so many networks agree with their limit, to 4 standard
-/// errors in every entry of visible tokens. The networks have the layer, of 512 channels, between random
-/// linear maps; the inputs have 3.
+/// Ends the program unless the mean kernels of so many networks agree with their limit, to 4
+/// standard errors in every entry of visible tokens. The networks have the layer, of 512 channels,
+/// between random linear maps; the inputs have 3.
 template <class MakeLayer>
 void expect_limit(const MakeLayer& make_layer, const ladon::infinite::Inputs& x, int networks) {
   using namespace ladon;

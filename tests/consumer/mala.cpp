@@ -1,4 +1,5 @@
-// A Markov chain of one's own: the Metropolis-adjusted Langevin algorithm (Roberts and Tweedie 1996),
+// A Markov chain of one's own: the Metropolis-adjusted Langevin algorithm (Roberts and Tweedie
+// 1996),
 //   θ′ ~ N(θ + ½ε²M⁻¹∇ln p(θ), ε²M⁻¹),  accepted with min(1, p(θ′)q(θ | θ′)/(p(θ)q(θ′ | θ))).
 // Warm-up, which finds ε and M⁻¹, and the chains are Ladon's.
 #include "expect.h"

@@ -1,4 +1,5 @@
-// Everyday words are the user's: types and functions of such names stand beside `using namespace ladon`.
+// Everyday words are the user's: types and functions of such names stand beside `using namespace
+// ladon`.
 
 #include "expect.h"
 #include "ladon/ladon.h"

@@ -1,4 +1,5 @@
-// A sampler of one's own: Langevin dynamics with a mass m for each entry, as large as its curvature say,
+// A sampler of one's own: Langevin dynamics with a mass m for each entry, as large as its curvature
+// say,
 //   θ ← θ − (r/m)·(g + (λ/N)θ) + sqrt(2rT/(Nm))·ξ,  ξ ~ N(0, 1).
 // Masses that do not depend on θ leave the density as it is.
 #include "ladon/optim/samplers/sampler.h"

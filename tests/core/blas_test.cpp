@@ -23,7 +23,8 @@ std::vector<T> draw(std::int64_t n, std::uint64_t seed) {
   return {x.data<T>(), x.data<T>() + n};
 }
 
-// C ← alpha·A·B + beta·C, or its lower triangle, in double, and the sum of magnitudes that bounds the rounding error.
+// C ← alpha·A·B + beta·C, or its lower triangle, in double, and the sum of magnitudes that bounds
+// the rounding error.
 template <class T>
 void expect_product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
                     Matrix<const T> b, T beta, const T* before, Matrix<T> c, bool lower = false) {

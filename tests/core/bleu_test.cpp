@@ -66,8 +66,8 @@ TEST(Bleu, ModifiedPrecisionsAreThoseOfThePaper) {
   EXPECT_DOUBLE_EQ(seven.precisions[0], 2.0 / 7);
 }
 
-// Hypothesis a b c d e, reference a b c d e f g: all 5, 4, 3, 2 n-grams stand in it, and the penalty
-// is exp(1 − 7/5).
+// Hypothesis a b c d e, reference a b c d e f g: all 5, 4, 3, 2 n-grams stand in it, and the
+// penalty is exp(1 − 7/5).
 TEST(Bleu, ShortHypothesesPayTheBrevityPenalty) {
   const Strings hypothesis = {"a b c d e"}, reference = {"a b c d e f g"};
   const auto result = bleu(hypothesis, reference);

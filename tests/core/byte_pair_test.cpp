@@ -69,9 +69,9 @@ TEST(BytePair, MergesTheEarliestPairFirst) {
   EXPECT_EQ(twins.encode("aaaaaaa"), (Indices{257, 256, 'a'}));
 }
 
-// abc is made twice: of ab and c, and later of a and bc. In "abcabc" with the merge (abc, a) between
-// the two, all pairs (a, bc) are replaced before (abc, a) is looked at; to replace one at a time
-// would give abca, bc.
+// abc is made twice: of ab and c, and later of a and bc. In "abcabc" with the merge (abc, a)
+// between the two, all pairs (a, bc) are replaced before (abc, a) is looked at; to replace one at a
+// time would give abca, bc.
 TEST(BytePair, ReplacesAllPairsOfAMergeAtOnce) {
   const BytePairTokenizer tokenizer(bytes_and({"bc", "ab", "abc", "abca"}),
                                     {{'b', 'c'}, {'a', 'b'}, {257, 'c'}, {258, 'a'}, {'a', 256}});

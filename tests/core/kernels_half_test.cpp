@@ -24,8 +24,8 @@ struct Format {
 
   int bias() const { return (1 << (bits - 1)) - 1; }
   int infinity() const { return ((1 << bits) - 1) << (precision - 1); }
-  /// The number whose bits are h: (1 + f/2^(p−1))·2^(e − bias), and f/2^(p−1)·2^(1 − bias) at e = 0.
-  /// At the place of ∞ the number that would follow the largest: rounding knows no other bound.
+  /// The number whose bits are h: (1 + f/2^(p−1))·2^(e − bias), and f/2^(p−1)·2^(1 − bias) at e =
+  /// 0. At the place of ∞ the number that would follow the largest: rounding knows no other bound.
   double value(int h) const {
     const int e = h >> (precision - 1), f = h & ((1 << (precision - 1)) - 1);
     return e == 0 ? std::ldexp(f, 2 - bias() - precision)

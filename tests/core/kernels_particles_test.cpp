@@ -22,8 +22,8 @@ using Exact = long double;
 struct Size {
   std::int64_t rows, columns;
 };
-// Around the sides of squares, tiles and blocks: 4 and 64 rows; 24, 48, 96, 128, 192 and 768 columns, and the
-// 8192 of a partial sum.
+// Around the sides of squares, tiles and blocks: 4 and 64 rows; 24, 48, 96, 128, 192 and 768
+// columns, and the 8192 of a partial sum.
 const Size sizes[] = {{1, 1},   {1, 40},   {2, 3},   {3, 97},  {4, 128},  {5, 129},    {7, 769},
                       {8, 193}, {63, 191}, {64, 48}, {65, 49}, {130, 25}, {200, 2000}, {3, 20000}};
 

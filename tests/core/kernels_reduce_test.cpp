@@ -282,8 +282,8 @@ TEST(KernelsScan, ArgsortIsStableBothWays) {
   EXPECT_EQ(argsort(empty({0, 2}), 0, false).shape(), (Shape{0, 2}));
 }
 
-// Rows long enough to be sorted by digits, and to be selected from: few values, −0 and NaN among them, or
-// numbers of all sizes, rising or falling.
+// Rows long enough to be sorted by digits, and to be selected from: few values, −0 and NaN among
+// them, or numbers of all sizes, rising or falling.
 TEST(KernelsScan, LongRowsAreSortedAndSelectedStably) {
   constexpr std::int64_t n = 1000;
   for (DType dtype : {f32, f64, i64, boolean})

@@ -7,8 +7,8 @@
 namespace ladon {
 namespace {
 
-/// Rows and columns around the sides of all squares (16, 8, 4, 2), with gaps between rows, which stay
-/// as they are.
+/// Rows and columns around the sides of all squares (16, 8, 4, 2), with gaps between rows, which
+/// stay as they are.
 template <class E, class Loop>
 void check(const Loop& loop) {
   for (const std::int64_t rows : {0, 1, 3, 8, 17, 40})

@@ -260,8 +260,8 @@ TEST_P(Lapack, EigenvectorsHaveTheSameBitsAtAnyNumberOfThreads) {
   EXPECT_EQ(one.second.to_vector(), two.second.to_vector());
 }
 
-// Eigenvalues ascend, eigenvectors are orthonormal columns, and A·V = V·diag(w) to a tolerance times the
-// largest element of A.
+// Eigenvalues ascend, eigenvectors are orthonormal columns, and A·V = V·diag(w) to a tolerance
+// times the largest element of A.
 void check_eigenvectors(const Tensor& a) {
   const std::int64_t n = a.shape()[0];
   const auto [values, vectors] = lapack::eigh(a);

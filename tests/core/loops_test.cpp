@@ -34,8 +34,8 @@ Exact gelu_tanh_derivative(Exact x) {
 }
 
 // Errors are measured in units in the last place of the result; where `absolute`, of max(1,
-// |result|): functions with a zero that is no zero of a factor, and activations, whose tails are held
-// to relative accuracy below.
+// |result|): functions with a zero that is no zero of a factor, and activations, whose tails are
+// held to relative accuracy below.
 struct Function {
   Unary op;
   Exact (*exact)(Exact);

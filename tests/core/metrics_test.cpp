@@ -88,8 +88,8 @@ TEST(Metrics, AdaptiveEceDoesNotDependOnTheOrderOfEqualRows) {
   EXPECT_EQ(adaptive_ece(coin, tensor({0, 1, 0, 1}, i64), 2), 0);
 }
 
-// The scores .8 (positive), .4 (negative), .35 (positive), .1 (negative): precision 1 at recall ½ and
-// 2/3 at recall 1.
+// The scores .8 (positive), .4 (negative), .35 (positive), .1 (negative): precision 1 at recall ½
+// and 2/3 at recall 1.
 TEST(Metrics, Aupr) {
   EXPECT_NEAR(aupr({0.35, 0.8}, {0.1, 0.4}), 0.5 * 1 + 0.5 * 2 / 3, 1e-15);
   EXPECT_EQ(aupr({2, 3}, {0, 1}), 1);

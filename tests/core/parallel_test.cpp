@@ -178,8 +178,8 @@ TEST_F(Parallel, AForkedChildFinishesItsLoopsOnOneThread) {
   EXPECT_EQ(status, 0);
 }
 
-// Every mode that a thread has, in the pieces of its loops, in loops within them and in its tasks; and no
-// watcher, which two threads would write to.
+// Every mode that a thread has, in the pieces of its loops, in loops within them and in its tasks;
+// and no watcher, which two threads would write to.
 TEST_F(Parallel, PiecesAndTasksHaveTheModesOfTheirCaller) {
   const auto are_ours = [](const detail::Modes& m) {
     return !m.recording && m.detecting && m.composing && m.rowwise && m.pushing &&

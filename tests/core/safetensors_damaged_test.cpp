@@ -1,4 +1,5 @@
-// Files that are not as they were saved, or that nobody saved: read, or refused within their memory.
+// Files that are not as they were saved, or that nobody saved: read, or refused within their
+// memory.
 
 #include <cstring>
 #include <functional>

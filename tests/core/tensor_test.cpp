@@ -250,8 +250,8 @@ TEST(View, TakesDiagonals) {
   EXPECT_EQ(view::diagonal(x, 5, 1, 2).shape(), (Shape{2, 0}));
 }
 
-// Every reshape of every view below either keeps the elements' order or says that it needs a copy; and
-// it needs none where the view is contiguous.
+// Every reshape of every view below either keeps the elements' order or says that it needs a copy;
+// and it needs none where the view is contiguous.
 TEST(View, ReshapesWhereStridesAllow) {
   const std::vector<Shape> targets = {{24},       {2, 12},      {4, 6}, {2, 3, 4},
                                       {1, 24, 1}, {2, 2, 2, 3}, {3, 8}};

@@ -1,4 +1,5 @@
-// The example char_gpt as a user runs it: its text, its training, its sample, and a run that goes on.
+// The example char_gpt as a user runs it: its text, its training, its sample, and a run that goes
+// on.
 
 #include <cmath>
 #include <filesystem>
@@ -33,8 +34,9 @@ TEST_F(CharGpt, HelpSaysWhatItTeaches) {
   EXPECT_NE(help.out.find("killed at any moment"), std::string::npos);
 }
 
-// Counted pairs: after x stands a, b or c, each as often; after a letter its successor three times of four,
-// or x: .8·(¾·ln 4/3 + ¼·ln 4) + .2·ln 3 = .67 nats. Who sees more than one character knows when x comes.
+// Counted pairs: after x stands a, b or c, each as often; after a letter its successor three times
+// of four, or x: .8·(¾·ln 4/3 + ¼·ln 4) + .2·ln 3 = .67 nats. Who sees more than one character
+// knows when x comes.
 TEST_F(CharGpt, LearnsMoreThanPairs) {
   const Run learned = run(small());
   EXPECT_EQ(learned.status, 0) << learned.error;

@@ -212,8 +212,8 @@ TEST_F(NngpCompare, TheReportHoldsWhatThePanelsDraw) {
   }
 }
 
-// The lines of panel (c) are the law that the table's kurtosis is held to: for wide heads with identity
-// ζ that is known exactly.
+// The lines of panel (c) are the law that the table's kurtosis is held to: for wide heads with
+// identity ζ that is known exactly.
 TEST_F(NngpCompare, TheLawOfHeadsHasTheKurtosisOfTheory) {
   const Run result =
       run("--scaling sqrt --widths 8 --draws 3 --heads 1,4 --head-width 8 --gaussian-draws 3");

@@ -100,9 +100,9 @@ TEST_F(Particles, TheTruthIsThatOfClosedForms) {
   EXPECT_NEAR(chance(result, "gaussian", "variance_ratio"), 0.98, 0.04);
 }
 
-// Who climbs alone ends at the nearest mode. Repulsion carries some to the other; chains forget where they
-// began: of the second half, 40 units of time, 50 chains that cross about every five tell the share
-// to 0.5/sqrt(50·40/10) = 0.035.
+// Who climbs alone ends at the nearest mode. Repulsion carries some to the other; chains forget
+// where they began: of the second half, 40 units of time, 50 chains that cross about every five
+// tell the share to 0.5/sqrt(50·40/10) = 0.035.
 TEST_F(Particles, RepulsionAndChainsReachTheSecondMode) {
   const Run result = run("--targets modes" + flat);
   ASSERT_EQ(result.status, 0) << result.error;
@@ -150,11 +150,12 @@ double narrow_variance(const nlohmann::json& places) {
   return (a + b) / 2 - std::hypot((a - b) / 2, c);
 }
 
-// N(0, [[2, 1.2], [1.2, 1]]) has variances 2.80 and 0.20 along its axes. wgd sees its particles through
-// a blur of width h, and holds a direction of variance λ at λ − h²: h² is above 0.2 here, and they
-// become a line. Chains, over the second half: the slow direction forgets in 2.8 units of time, so 50 chains of 40
-// units know its mean to sqrt(2·2.8/(50·40)) = 0.053 standard deviations and its variance to sqrt(2) times half
-// of that (squares forget twice as fast: sqrt(2·2.8/(50·40)) = 0.053 again).
+// N(0, [[2, 1.2], [1.2, 1]]) has variances 2.80 and 0.20 along its axes. wgd sees its particles
+// through a blur of width h, and holds a direction of variance λ at λ − h²: h² is above 0.2 here,
+// and they become a line. Chains, over the second half: the slow direction forgets in 2.8 units of
+// time, so 50 chains of 40 units know its mean to sqrt(2·2.8/(50·40)) = 0.053 standard deviations
+// and its variance to sqrt(2) times half of that (squares forget twice as fast: sqrt(2·2.8/(50·40))
+// = 0.053 again).
 TEST_F(Particles, OnAGaussianChainsAreRightAndWgdIsALine) {
   const Run result = run("--targets gaussian" + flat);
   ASSERT_EQ(result.status, 0) << result.error;
@@ -172,8 +173,8 @@ TEST_F(Particles, OnAGaussianChainsAreRightAndWgdIsALine) {
   EXPECT_LT(of(result, "gaussian", "none").at("variance_ratio"), 1e-12);
 }
 
-// Variance α·ln(M + 1)(M − 1)/(M·D) for D ≥ M − 1; 1 with automatic α; and a kernel a coordinate makes of D
-// dimensions D times one.
+// Variance α·ln(M + 1)(M − 1)/(M·D) for D ≥ M − 1; 1 with automatic α; and a kernel a coordinate
+// makes of D dimensions D times one.
 TEST_F(Particles, VarianceCollapsesAsTheLawSays) {
   const std::string small = "--seeds 1 --targets ring --methods none --steps 1 ";
   for (const auto& [m, alpha] : {std::pair(10, 1.0), {4, 2.5}}) {

@@ -1,5 +1,5 @@
-// The example of exact posteriors as a user runs it: exit statuses, the JSON contract, determinism, and the
-// lesson itself.
+// The example of exact posteriors as a user runs it: exit statuses, the JSON contract, determinism,
+// and the lesson itself.
 
 #include <cmath>
 #include <set>
@@ -49,8 +49,8 @@ TEST_F(PosteriorExample, BadUsageIsTwo) {
   refuses("--labels two", "--labels");
 }
 
-// The lesson. Samplers and ensembles are far apart where the network has many weights, so that no error
-// bar is needed to tell them; exact posteriors come to the Gaussian process about as 1/H.
+// The lesson. Samplers and ensembles are far apart where the network has many weights, so that no
+// error bar is needed to tell them; exact posteriors come to the Gaussian process about as 1/H.
 TEST_F(PosteriorExample, TellsWhoKnowsWhatItDoesNotKnow) {
   const Run result =
       run("--draws 2 --heads 1,4,16 --steps 240 --particles 400 --methods "

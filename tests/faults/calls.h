@@ -1,6 +1,7 @@
 #pragma once
-// The system calls that files are made of, and malloc. This program has its own, which do as the system's
-// do but for one, that fails: they stand before those of the C library for all that is linked with it.
+// The system calls that files are made of, and malloc. This program has its own, which do as the
+// system's do but for one, that fails: they stand before those of the C library for all that is
+// linked with it.
 
 #include <cstdint>
 #include <string_view>

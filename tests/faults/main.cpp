@@ -1,8 +1,9 @@
-// Every system call of what Ladon writes and reads fails once: the k-th of each name, for every k (of more than
-// Operation::most, for that many), by every errno, by a short count, and by the end of the process (SIGKILL).
-// Each time, in a process of its own:
+// Every system call of what Ladon writes and reads fails once: the k-th of each name, for every k
+// (of more than Operation::most, for that many), by every errno, by a short count, and by the end
+// of the process (SIGKILL). Each time, in a process of its own:
 //
-// - it ends in success, or in an Error that names path and reason (where memory fails: in bad_alloc);
+// - it ends in success, or in an Error that names path and reason (where memory fails: in
+//   bad_alloc);
 // - what stands under a name is the old file or the new one, whole;
 // - done again without a fault, it ends in the right bits, and nothing else lies in the folder.
 //

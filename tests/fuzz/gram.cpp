@@ -91,8 +91,8 @@ class Computation {
 
 }  // namespace
 
-// The first byte says what follows it: m, a manifest; p, the first part, read by a run that goes on;
-// anything else, the first part as a run that begins finds it.
+// The first byte says what follows it: m, a manifest; p, the first part, read by a run that goes
+// on; anything else, the first part as a run that begins finds it.
 bool read_gram(std::string_view bytes) {
   static Computation computation;
   if (bytes.empty()) return false;

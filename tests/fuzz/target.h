@@ -2,9 +2,10 @@
 // Everything that reads bytes from outside, as functions of those bytes.
 //
 // A reader may return or throw ladon::Error. Anything else is a finding: another exception, a
-// sanitizer's report, more memory than 64 bytes of heap a byte of the file, unpacked (and a constant of 1 MB),
-// or no end (libFuzzer's -timeout, ctest's TIMEOUT). The same targets are built twice: with clang's
-// libFuzzer (preset `fuzz`), and into a test that every build runs (replay_test.cpp).
+// sanitizer's report, more memory than 64 bytes of heap a byte of the file, unpacked (and a
+// constant of 1 MB), or no end (libFuzzer's -timeout, ctest's TIMEOUT). The same targets are built
+// twice: with clang's libFuzzer (preset `fuzz`), and into a test that every build runs
+// (replay_test.cpp).
 
 #include <functional>
 #include <string>

@@ -37,9 +37,10 @@ Tensor restricted(const Tensor& mask, const Tensor& allowed) {
   return mask + additive(allowed, mask.dtype());
 }
 
-/// The mask given, stretched by "never" to all keys, without the keys beyond each entry's own length
-/// (input 6) and those that `local_window_size` leaves behind. A causal frontier that ends at that
-/// length, key ≤ query + length − queries, goes in as well; any other is left to the operation.
+/// The mask given, stretched by "never" to all keys, without the keys beyond each entry's own
+/// length (input 6) and those that `local_window_size` leaves behind. A causal frontier that ends
+/// at that length, key ≤ query + length − queries, goes in as well; any other is left to the
+/// operation.
 void set_masks(const Case& c, const Tensor& q, const Tensor& k, bool causal_to_length,
                AttentionOptions& options) {
   const std::int64_t queries = q.size(2), keys = k.size(2);
@@ -89,9 +90,9 @@ Tensor masked(const Tensor& logits, const AttentionOptions& options) {
   return y + additive(tril(all_keys, options.causal_offset), y.dtype());
 }
 
-/// Outputs 0 and 3. Releases of ONNX differ under one operator set: earlier ones mask the logits and
-/// then cap them, so that a forbidden key keeps the weight of −softcap; later ones cap first, as
-/// Ladon does. Where there is a cap, the order is the one that gives the expected output.
+/// Outputs 0 and 3. Releases of ONNX differ under one operator set: earlier ones mask the logits
+/// and then cap them, so that a forbidden key keeps the weight of −softcap; later ones cap first,
+/// as Ladon does. Where there is a cap, the order is the one that gives the expected output.
 struct Attended {
   Tensor y, qk;
 };

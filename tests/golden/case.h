@@ -53,8 +53,8 @@ class Case {
   /// The elements of an input as integers.
   std::vector<std::int64_t> integers_of(std::size_t input) const;
 
-  /// Throws Error unless output 0 is expected to have this shape: to be asked before memory is taken
-  /// for a shape that inputs or attributes spell out.
+  /// Throws Error unless output 0 is expected to have this shape: to be asked before memory is
+  /// taken for a shape that inputs or attributes spell out.
   void expect_shape(const Shape& shape) const;
 
   // Attributes, with their defaults. One of another type than asked for is an Error.

@@ -1,5 +1,5 @@
-// Steps of optimizers: inputs R (rate), T (steps before), the tensors X₁ … X_n, their gradients, and the
-// states, each family n long; outputs the new X and states in the same order.
+// Steps of optimizers: inputs R (rate), T (steps before), the tensors X₁ … X_n, their gradients,
+// and the states, each family n long; outputs the new X and states in the same order.
 
 #include <cmath>
 
@@ -11,7 +11,8 @@
 namespace ladon::golden {
 namespace {
 
-/// Element i of family f: 0 the parameters, 1 the gradients, 2 … the states; copies that may be changed.
+/// Element i of family f: 0 the parameters, 1 the gradients, 2 … the states; copies that may be
+/// changed.
 class Families {
  public:
   Families(const Case& c, std::size_t families) : c_(c) {
@@ -31,8 +32,8 @@ class Families {
 double rate(const Case& c) { return c.in(0).item(); }
 double steps_before(const Case& c) { return c.in(1).item(); }
 
-// The gradient is that of a loss with norm_coefficient/2·|x|²; eps stands outside of the root and is not
-// corrected, and the first step (T = 0) has the plain rate.
+// The gradient is that of a loss with norm_coefficient/2·|x|²; eps stands outside of the root and
+// is not corrected, and the first step (T = 0) has the plain rate.
 Tensors adam(const Case& c) {
   const double a = c.number("alpha", 0.9), b = c.number("beta", 0.999), t = steps_before(c);
   const double correction = t > 0 ? std::sqrt(1 - std::pow(b, t)) / (1 - std::pow(a, t)) : 1;

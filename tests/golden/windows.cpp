@@ -187,8 +187,8 @@ Tensors max_pool(const Case& c) {
           c.wants(1) ? counted_over_all(c, channels_first(y.indices)) : Tensor()};
 }
 
-/// Throws Skip where the expected output is printed with 4 decimals and agrees to those: an example of
-/// ONNX's was computed from more digits of its input than it keeps.
+/// Throws Skip where the expected output is printed with 4 decimals and agrees to those: an example
+/// of ONNX's was computed from more digits of its input than it keeps.
 void skip_printed(const Tensor& y, const Array& expected) {
   const Tensor& e = expected.x;
   if (!e.defined() || !(y.shape() == e.shape()) || disagreement(y, expected).empty()) return;
@@ -197,8 +197,8 @@ void skip_printed(const Tensor& y, const Array& expected) {
     throw Skip{"the expected output has 4 decimals, from an input of more; it agrees to those"};
 }
 
-/// Where padding counts, what ceil_mode adds behind it does not: of windows that see some of that, the
-/// elements are counted as those of ones are.
+/// Where padding counts, what ceil_mode adds behind it does not: of windows that see some of that,
+/// the elements are counted as those of ones are.
 Tensor averages(const Tensor& x, const Window& w, bool count_padding) {
   AveragePoolOptions options{w.stride, w.before, sum_of(w.after, w.extra), w.dilation,
                              count_padding};

@@ -1,6 +1,6 @@
-// Names the functions outside core/kernels/loops in which the compiler found loops over floating-point
-// numbers, which run at the oldest instruction set, and those with loops that call nothing but functions
-// of libm, number by number. Each must give its reason below.
+// Names the functions outside core/kernels/loops in which the compiler found loops over
+// floating-point numbers, which run at the oldest instruction set, and those with loops that call
+// nothing but functions of libm, number by number. Each must give its reason below.
 //   hot_code LIBRARY     asks objdump; exit status 0, 1 if there is another, 77 without objdump
 
 #include <cstdio>

@@ -1,5 +1,6 @@
-// Trains in a process that is killed (SIGKILL) at 20 random moments, and started again each time. It must
-// end with the bits of a run that nobody killed, and at no moment may half a file stand under its name.
+// Trains in a process that is killed (SIGKILL) at 20 random moments, and started again each time.
+// It must end with the bits of a run that nobody killed, and at no moment may half a file stand
+// under its name.
 //
 //   killed_run               the test: exit status 0, or 1 and what was wrong
 //   killed_run train FILE N  the process that is killed: goes on from FILE, which it saves every N steps,

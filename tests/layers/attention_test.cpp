@@ -99,8 +99,8 @@ TEST(MultiHeadAttention, AFullyMaskedQueryGivesTheBias) {
   EXPECT_TRUE(all_equal(x.grad(), zeros({1, 3, 4}, f64)));
 }
 
-// Heads stand in no order: with their rows of the output they may change places, those that share keys
-// and values among themselves, and as a group with these.
+// Heads stand in no order: with their rows of the output they may change places, those that share
+// keys and values among themselves, and as a group with these.
 TEST(MultiHeadAttention, PermutingHeadsChangesNothing) {
   Generator rng(7);
   for (const std::int64_t kv_heads : {6, 3, 2, 1}) {

@@ -60,7 +60,8 @@ TEST(RotaryPositions, TurnByTheirFrequencies) {
   EXPECT_NEAR(scaled[0], std::cos(1.5) - std::sin(1.5), 1e-14);
 }
 
-// Press et al. 2022: a geometric sequence from 2^(−8/n); for 12 heads those of 8 and every other of 16.
+// Press et al. 2022: a geometric sequence from 2^(−8/n); for 12 heads those of 8 and every other of
+// 16.
 TEST(AlibiBias, HasTheSlopesOfThePaper) {
   const std::vector<double> eight = AlibiBias(8).slopes.to_vector();
   for (int h = 0; h < 8; ++h) EXPECT_EQ(eight[h], std::exp2(-(h + 1)));
@@ -73,8 +74,8 @@ TEST(AlibiBias, HasTheSlopesOfThePaper) {
   EXPECT_EQ(at(bias, {1, 1, 1}).item(), 0);
 }
 
-// Raffel et al. 2020 with 32 buckets, both directions: 16 of each, of which 8 are for one distance, the
-// others grow to 128 by the power (128/8)^(1/8) = √2: distance 8·2 = 16 is 2 of 8 steps beyond.
+// Raffel et al. 2020 with 32 buckets, both directions: 16 of each, of which 8 are for one distance,
+// the others grow to 128 by the power (128/8)^(1/8) = √2: distance 8·2 = 16 is 2 of 8 steps beyond.
 TEST(RelativeBias, BucketsAreThoseOfThePaper) {
   Generator rng(1);
   const RelativeBias both({.heads = 2}, rng);

@@ -1,4 +1,5 @@
-// Caches: what a model says of new positions after those that it remembers is what one pass over all says.
+// Caches: what a model says of new positions after those that it remembers is what one pass over
+// all says.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Derivatives of whole models: by all parameters along a direction, of each example alone, and of many
-// models at once.
+// Derivatives of whole models: by all parameters along a direction, of each example alone, and of
+// many models at once.
 
 #include "ladon/autograd/forward.h"
 #include "ladon/autograd/functional.h"

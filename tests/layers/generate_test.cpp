@@ -112,9 +112,9 @@ TEST(Generate, AWideBeamFindsTheLikeliestText) {
   EXPECT_NEAR(found[0].log_probability, most, 1e-4);
 }
 
-// Each token is 0, the end, with .4, 1 with .35, 2 with .25. By the sum of logarithms 0 alone is best, −.92
-// against −1.97 of 1 0 and −3.02 of 1 1 0; over length³ it is 1 1 0, −.112 against −.92, −.25 and, of the
-// texts that go on, −.117.
+// Each token is 0, the end, with .4, 1 with .35, 2 with .25. By the sum of logarithms 0 alone is
+// best, −.92 against −1.97 of 1 0 and −3.02 of 1 1 0; over length³ it is 1 1 0, −.112 against −.92,
+// −.25 and, of the texts that go on, −.117.
 TEST(Generate, LengthsAreWeighedByThePenalty) {
   const NextToken next = [](const Tensor& tokens, DecodingCache&, const Tensor&) {
     const Tensor p = log(tensor({.4, .35, .25}, {3}));
@@ -131,8 +131,9 @@ TEST(Generate, LengthsAreWeighedByThePenalty) {
   EXPECT_NEAR(best(3).log_probability, std::log(.35 * .35 * .4), 1e-6);
 }
 
-// A text that ends takes no open one's place. The first token is 0, the end, with .4, 1 with .35, 2 with
-// .25; after 2 the text ends for certain, after 1 with .2. By token 2 0 is best, −.69 against −.92 of 0.
+// A text that ends takes no open one's place. The first token is 0, the end, with .4, 1 with .35, 2
+// with .25; after 2 the text ends for certain, after 1 with .2. By token 2 0 is best, −.69 against
+// −.92 of 0.
 TEST(Generate, ABeamHoldsAsManyTextsBesideThoseThatEnd) {
   const NextToken next = [](const Tensor& tokens, DecodingCache&, const Tensor&) {
     const Tensor p = tensor({.4, .35, .25, .2, .4, .4, 1, 0, 0, .4, .35, .25}, {4, 3});
@@ -163,8 +164,8 @@ double chi_square(const GenerateOptions& options, const std::vector<double>& exp
   return sum;
 }
 
-// Weights 1, e, e², 0, e^2.5 of the five tokens. χ² of at most 3 degrees of freedom is above 21.1 once in
-// 10,000 runs.
+// Weights 1, e, e², 0, e^2.5 of the five tokens. χ² of at most 3 degrees of freedom is above 21.1
+// once in 10,000 runs.
 TEST(Generate, DrawsByTheRulesOfItsOptions) {
   const auto shares = [](std::vector<double> weights) {
     double sum = 0;
@@ -180,7 +181,8 @@ TEST(Generate, DrawsByTheRulesOfItsOptions) {
   EXPECT_LT(chi_square({.top_p = 0.9}, shares({0, e, e * e, 0, std::exp(2.5)})), 21.1);
   EXPECT_LT(chi_square({.top_k = 2, .top_p = 0.5}, {0, 0, 0, 0, 1}), 21.1);
   EXPECT_LT(chi_square({.temperature = 0}, {0, 0, 0, 0, 1}), 21.1);
-  // Beside the likeliest the others have .607, .223, .082; at temperature 2 roots of it: .779, .472, .287.
+  // Beside the likeliest the others have .607, .223, .082; at temperature 2 roots of it: .779,
+  // .472, .287.
   EXPECT_LT(chi_square({.min_p = 0.1}, shares({0, e, e * e, 0, std::exp(2.5)})), 21.1);
   EXPECT_LT(chi_square({.temperature = 2, .min_p = 0.5}, shares({0, 0, e, 0, std::exp(1.25)})),
             21.1);
@@ -236,7 +238,8 @@ TEST(Generate, EndsAtAStopToken) {
   }
 }
 
-// Logits 2, 1.5, −1, −1.2 whatever is there: what the text has is halved where positive, doubled where not.
+// Logits 2, 1.5, −1, −1.2 whatever is there: what the text has is halved where positive, doubled
+// where not.
 TEST(Generate, RepetitionIsPenalized) {
   const NextToken constant = [](const Tensor& tokens, DecodingCache&, const Tensor&) {
     return expand(tensor({2, 1.5, -1, -1.2}, {4}), {tokens.size(0), tokens.size(1), 4});
@@ -244,7 +247,8 @@ TEST(Generate, RepetitionIsPenalized) {
   Generator rng(1);
   const GenerateOptions o{.length = 3, .temperature = 0, .repetition_penalty = 2};
   const auto texts = generate(constant, tensor({3, 0}, {2, 1}, i64), o, rng);
-  // Row 0: 2; then 1 against 1.5; then 1 against .75. Row 1 has token 0 from its prompt: 1 against 1.5 …
+  // Row 0: 2; then 1 against 1.5; then 1 against .75. Row 1 has token 0 from its prompt: 1 against
+  // 1.5 …
   EXPECT_EQ(texts[0].tokens, (Tokens{0, 1, 0}));
   EXPECT_EQ(texts[1].tokens, (Tokens{1, 0, 0}));
   const Tensor p = log_softmax(tensor({2, 1.5, -1, -1.2}, {4}, f64), 0);

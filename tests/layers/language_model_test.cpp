@@ -1,5 +1,5 @@
-// Language models under the names of elsewhere, against loops over plain numbers in double precision that
-// read those names: another program for the same model.
+// Language models under the names of elsewhere, against loops over plain numbers in double
+// precision that read those names: another program for the same model.
 
 #include "ladon/layers/language_model.h"
 

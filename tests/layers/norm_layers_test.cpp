@@ -15,8 +15,8 @@ Tensor column(std::initializer_list<double> values) {
   return tensor(values, {static_cast<std::int64_t>(values.size()), 1});
 }
 
-// Of 1 and 3: mean 2, variance 1, with divisor n − 1: 2. So the running mean becomes 0.9·0 + 0.1·2, and
-// the running variance 0.9·1 + 0.1·2.
+// Of 1 and 3: mean 2, variance 1, with divisor n − 1: 2. So the running mean becomes 0.9·0 + 0.1·2,
+// and the running variance 0.9·1 + 0.1·2.
 TEST(BatchNorm, NormalizesTheBatchAndKeepsItsStatistics) {
   BatchNorm layer({.dim = 1, .eps = 0});
   EXPECT_TRUE(all_close(layer(column({1, 3})), column({-1, 1})));
@@ -136,7 +136,8 @@ TEST(BatchNorm, ChecksWhatItIsGiven) {
   EXPECT_EQ(layer.describe(), "BatchNorm(2)");
 }
 
-// The gradient passes through the batch's own statistics: shifting or scaling a batch changes nothing.
+// The gradient passes through the batch's own statistics: shifting or scaling a batch changes
+// nothing.
 TEST(BatchNorm, HasNoGradientAlongShiftAndScale) {
   Generator rng(5);
   BatchNorm layer({.dim = 3, .eps = 0});
@@ -147,9 +148,9 @@ TEST(BatchNorm, HasNoGradientAlongShiftAndScale) {
   EXPECT_TRUE(all_close(sum(g * x, 0), zeros({3}, f64), 1e-12, 1e-12));
 }
 
-// One operation gives what mean, variance and normalization give one by one in double precision, and the
-// gradients through all of them: also far from zero, where rounding the mean shows, and where cubes of the
-// deviation leave the range.
+// One operation gives what mean, variance and normalization give one by one in double precision,
+// and the gradients through all of them: also far from zero, where rounding the mean shows, and
+// where cubes of the deviation leave the range.
 TEST(BatchNorm, IsOneOperationInTraining) {
   Generator rng(7);
   const auto leaf = [](const Tensor& x, DType dtype) {

@@ -1,6 +1,6 @@
 #pragma once
-// Another program for the same models: loops over plain numbers in double precision, which take the weights by
-// the names that they have elsewhere and share nothing else with the library.
+// Another program for the same models: loops over plain numbers in double precision, which take the
+// weights by the names that they have elsewhere and share nothing else with the library.
 
 #include <cmath>
 #include <functional>

@@ -1,5 +1,5 @@
-// Folders of models as they come from elsewhere. (That the names mean what they mean there is held by
-// language_model_test.cpp.)
+// Folders of models as they come from elsewhere. (That the names mean what they mean there is held
+// by language_model_test.cpp.)
 
 #include "ladon/layers/pretrained.h"
 

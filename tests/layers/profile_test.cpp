@@ -103,8 +103,8 @@ TEST(Profile, OnlyTheLatestOfThisThreadCounts) {
   EXPECT_EQ(find(outer, {}, "exp")->calls, 2);
 }
 
-// d²/dx² Σ exp x: what the first sweep records is part of its gradients, and so has no row until its
-// own gradient is computed.
+// d²/dx² Σ exp x: what the first sweep records is part of its gradients, and so has no row until
+// its own gradient is computed.
 TEST(Profile, TakesSweepsOverSweeps) {
   const Tensor x = ones({2}).set_requires_grad();
   const Profile profile;

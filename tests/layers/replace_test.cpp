@@ -1,4 +1,5 @@
-// Parts of models replaced by others, also by layers that the library does not know; low-rank adapters.
+// Parts of models replaced by others, also by layers that the library does not know; low-rank
+// adapters.
 
 #include "ladon/layers/replace.h"
 
@@ -81,8 +82,8 @@ struct SeesItself : Layer {
   std::string describe() const override { return "SeesItself"; }
 };
 
-/// Trains, saves and loads it: the loss falls, what replaced a part learned, and a second model with the same
-/// parts gets all of it from the file.
+/// Trains, saves and loads it: the loss falls, what replaced a part learned, and a second model
+/// with the same parts gets all of it from the file.
 template <class Model>
 void expect_whole(Model& model, Model& other, const Tensor& x, const std::string& learned) {
   const auto loss = [&] { return mean(square(model(x) - 1.0)); };
@@ -225,7 +226,8 @@ TEST(Replace, KeepsTheMode) {
   EXPECT_FALSE(model.layers[0].feedforward.whole->training());
 }
 
-// Inner parts before those that they are in, each once; what fails at the last leaves all as it was.
+// Inner parts before those that they are in, each once; what fails at the last leaves all as it
+// was.
 TEST(Replace, OfPartsInParts) {
   Generator rng(3);
   Sequential model(Sequential(Linear({.in = 2, .out = 2}, rng)), Linear({.in = 2, .out = 2}, rng));

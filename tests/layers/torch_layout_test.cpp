@@ -1,5 +1,6 @@
-// Models that come from PyTorch: its published figures of layers whose weights are cosines (the constants of
-// test/cpp/api/transformer.cpp of PyTorch), there and back, and an encoder–decoder by names.
+// Models that come from PyTorch: its published figures of layers whose weights are cosines (the
+// constants of test/cpp/api/transformer.cpp of PyTorch), there and back, and an encoder–decoder by
+// names.
 
 #include "ladon/layers/torch_layout.h"
 
@@ -219,8 +220,8 @@ TEST(TorchLayout, TransposedConvolutionsAreTurned) {
   EXPECT_TRUE(all_equal(to_torch(layer).at("weight"), w));
 }
 
-// A layer of a user's inside of the library's: x·A + b with A [in, out], which PyTorch's module keeps as
-// `weight` [out, in], and a norm called otherwise.
+// A layer of a user's inside of the library's: x·A + b with A [in, out], which PyTorch's module
+// keeps as `weight` [out, in], and a norm called otherwise.
 struct Turned : Layer, TorchForm {
   Tensor matrix;
   LayerNorm inner_norm;

@@ -75,8 +75,8 @@ TEST(WideHeads, SeeNoMaskedTokens) {
   }
 }
 
-// Given B the outputs are normal with the kernel of finitely many heads: here their covariance over v,
-// which is linear in v, so exact: the Jacobian by v times its transpose.
+// Given B the outputs are normal with the kernel of finitely many heads: here their covariance over
+// v, which is linear in v, so exact: the Jacobian by v times its transpose.
 TEST(WideHeads, HaveTheKernelOfFinitelyManyHeads) {
   const WideHeadsOptions options{
       .dim = 3, .heads = 2, .query_key_std = 1.5, .value_output_std = 0.7};

@@ -20,8 +20,8 @@ Tensor draws(const Shape& shape, std::uint64_t seed) {
   return normal(shape, rng, 0, 1, f64);
 }
 
-// The force on x [2, M, 3], particles along axis 1, is that on the rows [M, 6]; the parameters get its
-// product with the Jacobian.
+// The force on x [2, M, 3], particles along axis 1, is that on the rows [M, 6]; the parameters get
+// its product with the Jacobian.
 TEST(ActOn, PullsTheForceOnRowsBack) {
   const std::int64_t m = 4;
   Tensor w = leaf(draws({2, m, 3}, 1));
@@ -69,12 +69,13 @@ TEST(ActOn, OneParticleKeepsEveryBit) {
   EXPECT_TRUE(same_bits(w.grad(), twin.grad()));
 }
 
-// Function-space SVGD (Wang, Ren, Zhu and Zhang 2019) of Gaussian regression, with the exact limit of an
-// attention layer as the prior of functions: of the values f [M, n] at training and test inputs
+// Function-space SVGD (Wang, Ren, Zhu and Zhang 2019) of Gaussian regression, with the exact limit
+// of an attention layer as the prior of functions: of the values f [M, n] at training and test
+// inputs
 //   ln p(f | y) = ln N(f; 0, K) − Σ_train (f − y)²/(2σ²) + …,
-// a normal law, the Gaussian process's posterior. With the linear kernel SVGD's particles have its mean
-// and covariance exactly. The functions are linear in parameters θ, f = θ·Φᵀ with K = Φ·Φᵀ, so that
-// nothing keeps them from it.
+// a normal law, the Gaussian process's posterior. With the linear kernel SVGD's particles have its
+// mean and covariance exactly. The functions are linear in parameters θ, f = θ·Φᵀ with K = Φ·Φᵀ, so
+// that nothing keeps them from it.
 TEST(ActOn, FunctionSpaceEndsAtTheGaussianProcess) {
   Generator rng(4);
   const Sequential net(MultiHeadAttention({.dim = 8,

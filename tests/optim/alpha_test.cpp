@@ -1,4 +1,5 @@
-// The weight of the repulsion that gives particles the target's energy, derived in particles/alpha.h.
+// The weight of the repulsion that gives particles the target's energy, derived in
+// particles/alpha.h.
 
 #include "ladon/optim/particles/alpha.h"
 
@@ -23,9 +24,9 @@ Gradient normal_of(const std::vector<double>& precisions) {
   return [=](const Tensor& theta) { return theta * lambda; };
 }
 
-// With M − 1 directions of least curvature λ = 1, and as many as there are of λ = 10: the particles end
-// as a simplex in the wide ones, with d² = 2α·ln(M + 1)/λ, and leave the others empty. Their virial
-// is α·ln(M + 1)(M − 1)/M whatever α, and their total variance the same over λ.
+// With M − 1 directions of least curvature λ = 1, and as many as there are of λ = 10: the particles
+// end as a simplex in the wide ones, with d² = 2α·ln(M + 1)/λ, and leave the others empty. Their
+// virial is α·ln(M + 1)(M − 1)/M whatever α, and their total variance the same over λ.
 TEST(Alpha, OnlyTheWidestDirectionsAreOccupied) {
   const std::int64_t m = 6, wide = 7;
   std::vector<double> precisions(20, 10.0);
@@ -45,8 +46,8 @@ TEST(Alpha, OnlyTheWidestDirectionsAreOccupied) {
   }
 }
 
-// The virial law needs equal distances, not a normal target: U = Σ θ⁴/4 in many dimensions, where the
-// particles' distances concentrate. Their spread is reported, and bounds the error.
+// The virial law needs equal distances, not a normal target: U = Σ θ⁴/4 in many dimensions, where
+// the particles' distances concentrate. Their spread is reported, and bounds the error.
 TEST(Alpha, VirialLawHoldsForATargetThatIsNotNormal) {
   const std::int64_t m = 8, d = 400;
   const Gradient gradient = [](const Tensor& t) { return t * square(t); };
@@ -60,8 +61,8 @@ TEST(Alpha, VirialLawHoldsForATargetThatIsNotNormal) {
   EXPECT_NEAR(virial(x.detach(), gradient) / (20 * collapse(m)), 1, unequal);
 }
 
-// Automatic: the virial is D, on a sphere's normal law for every kernel, with and without smoothing, and
-// under kde-WGD. Derived for c of a common curvature, so exact there.
+// Automatic: the virial is D, on a sphere's normal law for every kernel, with and without
+// smoothing, and under kde-WGD. Derived for c of a common curvature, so exact there.
 TEST(Alpha, AutomaticGivesTheTargetsEnergy) {
   const std::int64_t m = 5, d = 30;
   const auto settled = [&](const auto& make) {
@@ -111,8 +112,8 @@ TEST(Alpha, IsNothingWithoutAPairOrAScale) {
   }
 }
 
-// Without repulsion particles merge, and a kernel's scale with them: its repulsion would be infinite, and is
-// not asked for.
+// Without repulsion particles merge, and a kernel's scale with them: its repulsion would be
+// infinite, and is not asked for.
 TEST(Alpha, ZeroLetsParticlesMerge) {
   const Tensor theta = tensor({1, 1 + 1e-170, 1 - 1e-170, 1}, {4, 1}, f64) * 1e-160;
   for (const bool smoothing : {true, false}) {

@@ -46,7 +46,8 @@ TEST_F(AverageTest, ForgetsOnceItsMemoryIsFull) {
   EXPECT_EQ(mean(last), 6);
 }
 
-// In f32 the sum of 0.1·10⁵ would be off by 1e-4 of itself or so; in f64 the mean of one value is that value.
+// In f32 the sum of 0.1·10⁵ would be off by 1e-4 of itself or so; in f64 the mean of one value is
+// that value.
 TEST_F(AverageTest, IsKeptInDoublePrecision) {
   WeightAverage average(model, {.decay = 1});
   set(0.1);

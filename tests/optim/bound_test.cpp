@@ -1,4 +1,5 @@
-// Particles that are nearly, or partly, equal: how far the repulsion goes, and where it has no scale.
+// Particles that are nearly, or partly, equal: how far the repulsion goes, and where it has no
+// scale.
 
 #include <cmath>
 #include <limits>

@@ -18,7 +18,8 @@ Tensor random_rows(std::int64_t m, std::int64_t d, std::uint64_t seed) {
   return normal({m, d}, rng, 0, 1, f64);
 }
 
-/// share is Σ_j K(θ_j, θ_i)·s_j, and R_i = Σ_j ∇_{θ_j}·K(θ_j, θ_i), whose entry c is Σ_je ∂K_ec/∂θ_je.
+/// share is Σ_j K(θ_j, θ_i)·s_j, and R_i = Σ_j ∇_{θ_j}·K(θ_j, θ_i), whose entry c is Σ_je
+/// ∂K_ec/∂θ_je.
 void expect_kernel(const SteinKernel& kernel, std::int64_t dim, const Matrix& formula) {
   const std::size_t m = 4, d = static_cast<std::size_t>(dim);
   const Tensor theta = random_rows(4, dim, 1), s = random_rows(4, dim, 2);
@@ -131,8 +132,8 @@ TEST(ComposedKernels, AreForSinglePrecisionToo) {
   }
 }
 
-// Per-coordinate kernels do not collapse: on a product of normal laws they act as in one dimension, so
-// that the variance does not fall with D.
+// Per-coordinate kernels do not collapse: on a product of normal laws they act as in one dimension,
+// so that the variance does not fall with D.
 TEST(ComposedKernels, PerCoordinateKeepsTheVarianceInHighDimension) {
   const auto variance = [](const SteinKernel& kernel, std::int64_t d) {
     Tensor x = leaf(random_rows(20, d, 6));

@@ -77,7 +77,8 @@ Tensor random_rows(std::int64_t m, std::int64_t d, std::uint64_t seed) {
 }
 
 // The bandwidths by hand: ½·(the median of the six squared differences)/ln 5 in each column of
-// (0, 10), (1, 20), (3, 50), (7, 90), which are 1, 4, 9, 16, 36, 49 and 100, 900, 1600, 1600, 4900, 6400.
+// (0, 10), (1, 20), (3, 50), (7, 90), which are 1, 4, 9, 16, 36, 49 and 100, 900, 1600, 1600, 4900,
+// 6400.
 TEST(KernelOperator, HoldsOneBandwidthACoordinate) {
   const Tensor theta = tensor({0, 10, 1, 20, 3, 50, 7, 90}, {4, 2}, f64);
   const double h2[] = {12.5 / 2 / std::log(5), 1600.0 / 2 / std::log(5)};

@@ -14,8 +14,8 @@ Tensor rosenbrock(const Tensor& x) {
   return square(1 - a) + 100 * square(b - square(a));
 }
 
-// Trials of φ(t) = (t − 3)², φ(0) = 9, φ′(0) = −6. The first is taken where it is good already; else one
-// cubic through values and slopes is φ itself.
+// Trials of φ(t) = (t − 3)², φ(0) = 9, φ′(0) = −6. The first is taken where it is good already;
+// else one cubic through values and slopes is φ itself.
 TEST(StrongWolfe, TakesAGoodFirstTrialOrInterpolates) {
   int calls = 0;
   const LineFunction phi = [&](double t) {
@@ -54,8 +54,8 @@ TEST(StrongWolfe, FulfilsBothConditions) {
   }
 }
 
-// A trial that is no better than the one before has passed a good point, even where the line falls again:
-// beyond t = 6 this one falls ever faster, and no point is good.
+// A trial that is no better than the one before has passed a good point, even where the line falls
+// again: beyond t = 6 this one falls ever faster, and no point is good.
 TEST(StrongWolfe, SearchesBetweenTrialsThatDoNotImprove) {
   const LineFunction phi = [](double t) {
     return LinePoint{t, -t - 0.05 * t * t + 0.375 * (1 - std::cos(4 * t)),
@@ -83,8 +83,9 @@ TEST(StrongWolfe, StaysWhereNothingIsBetter) {
   expect_error([&] { strong_wolfe(up, {0, 0, -1}, 1, {.evaluations = 0}); }, "evaluations is 0");
 }
 
-// With exact line searches it is the method of conjugate gradients (Nocedal and Wright, section 7.2), which
-// ends after as many steps as the Hessian has different eigenvalues: here three of n = 20.
+// With exact line searches it is the method of conjugate gradients (Nocedal and Wright, section
+// 7.2), which ends after as many steps as the Hessian has different eigenvalues: here three of n =
+// 20.
 TEST(Lbfgs, SolvesAQuadraticInAsManyStepsAsEigenvalues) {
   Tensor x = leaf(gaussian({20}, 1));
   const Tensor minimum = gaussian({20}, 2);
@@ -97,8 +98,8 @@ TEST(Lbfgs, SolvesAQuadraticInAsManyStepsAsEigenvalues) {
   EXPECT_LE(lbfgs.iterations(), 4);
 }
 
-// Where max |g| ≤ 1e-7, at curvatures of 0.4 and more, the loss is at most |g|²/(2·0.4) ≤ 2.5e-14 and the
-// minimum at most |g|/0.4 ≤ 4e-7 away. In f32 rounding ends it.
+// Where max |g| ≤ 1e-7, at curvatures of 0.4 and more, the loss is at most |g|²/(2·0.4) ≤ 2.5e-14
+// and the minimum at most |g|/0.4 ≤ 4e-7 away. In f32 rounding ends it.
 TEST(Lbfgs, FindsTheMinimumOfRosenbrock) {
   for (const DType dtype : {f32, f64}) {
     Tensor x = leaf(tensor({-1.2, 1}, dtype));

@@ -1,4 +1,5 @@
-// Calls in a wrong order, values that are not finite, and what a user's kernel or method may return.
+// Calls in a wrong order, values that are not finite, and what a user's kernel or method may
+// return.
 
 #include "ladon/optim/particles/method.h"
 

@@ -41,7 +41,8 @@ TEST(Schedule, InverseSqrt) {
   }
 }
 
-// K = 10 and C = 3: cycles of 4 steps, the third cut short at step 10, and the fourth, if it comes to that.
+// K = 10 and C = 3: cycles of 4 steps, the third cut short at step 10, and the fourth, if it comes
+// to that.
 TEST(Schedule, Cyclical) {
   const double r = std::sqrt(0.5);  // cos(π/4)
   expect_factors(schedule::cyclical({.steps = 10, .cycles = 3}),

@@ -29,10 +29,10 @@ TEST(Svgd, HasTheReferenceDirection) {
                 1e-14);
 }
 
-// Distances, kernel and weights are f64 in any case; sums over particles are rounded to f32, in blocks of
-// 64, so that the error does not grow with their number: 2e-7 of the norm was measured at most, of 2 to 1000
-// particles. Also where particles are nearly equal, or in two clusters of nearly equal ones: sums of small
-// differences, never differences of large sums.
+// Distances, kernel and weights are f64 in any case; sums over particles are rounded to f32, in
+// blocks of 64, so that the error does not grow with their number: 2e-7 of the norm was measured at
+// most, of 2 to 1000 particles. Also where particles are nearly equal, or in two clusters of nearly
+// equal ones: sums of small differences, never differences of large sums.
 TEST(Svgd, SinglePrecisionIsRightToItsRounding) {
   for (const std::int64_t m : {2, 8, 64, 200}) {
     const Tensor x = random_rows(m, 300, 1, f32), g = random_rows(m, 300, 2, f32);

@@ -185,8 +185,8 @@ TEST(TrainingRun, RefusesBadParts) {
   expect_error([&] { run.add("x", none); }, "is undefined");
 }
 
-/// Files of this process may have `bytes` bytes at most while it lives: a write beyond fails, as on a full
-/// disk.
+/// Files of this process may have `bytes` bytes at most while it lives: a write beyond fails, as on
+/// a full disk.
 class FileLimit {
  public:
   explicit FileLimit(std::size_t bytes) {
@@ -228,7 +228,8 @@ TEST(TrainingRun, AFullDiskLeavesTheOldFile) {
   expect_same(resumed.everything(), parts.everything());
 }
 
-// Permissions do not bind an administrator; a folder that is none, or the system's own, binds everybody.
+// Permissions do not bind an administrator; a folder that is none, or the system's own, binds
+// everybody.
 TEST(TrainingRun, AFolderThatCannotBeWrittenInIsAnError) {
   TemporaryFolder folder;
   Parts parts(1);

@@ -1,6 +1,7 @@
-// Trajectories that PyTorch publishes: test/cpp/api/optim_baseline.h of pytorch/pytorch at 58dd0f5, with
-// the options of test/cpp/api/optim.cpp. A network 2 → 3 → 1 of sigmoids descends the sum of its outputs
-// at three inputs, in f64; here its parameters after 100, 500 and 1000 steps more than one, to nine digits.
+// Trajectories that PyTorch publishes: test/cpp/api/optim_baseline.h of pytorch/pytorch at 58dd0f5,
+// with the options of test/cpp/api/optim.cpp. A network 2 → 3 → 1 of sigmoids descends the sum of
+// its outputs at three inputs, in f64; here its parameters after 100, 500 and 1000 steps more than
+// one, to nine digits.
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
@@ -13,8 +14,8 @@ using Samples = std::vector<std::vector<double>>;
 
 /// The first layer's weight (row by row) and bias, and the second's.
 struct Network {
-  // The start, which the file does not hold: SGD's first sample is x₁ = x₀ − 0.1·∇(x₀), solved for x₀. The
-  // first samples of Adam and Adagrad follow from it to 15 digits.
+  // The start, which the file does not hold: SGD's first sample is x₁ = x₀ − 0.1·∇(x₀), solved for
+  // x₀. The first samples of Adam and Adagrad follow from it to 15 digits.
   Tensor w1 = leaf(tensor({-0.2108988568338871, -0.4975560466422629, -0.14129216202471762,
                            -0.3420288967865903, -0.2523635082803723, 0.6975570255493777},
                           {3, 2}, f64));
@@ -159,8 +160,9 @@ TEST(Trajectories, RmspropCentered) {
         0.248608889, 0.319140452, -4.1742946, -4.03752893, -6.2971987, -7.18209309}});
 }
 
-/// When these were published, eps stood beside sqrt(v); it stands beside sqrt(v/(1−β₂ᵗ)) now, there and
-/// here. So step t takes eps/sqrt(1−β₂ᵗ): an Adam of its own, which goes on from the state before.
+/// When these were published, eps stood beside sqrt(v); it stands beside sqrt(v/(1−β₂ᵗ)) now, there
+/// and here. So step t takes eps/sqrt(1−β₂ᵗ): an Adam of its own, which goes on from the state
+/// before.
 void expect_adam(AdamOptions options, const Samples& expected) {
   Network network;
   StateDict state;

@@ -1,5 +1,5 @@
-// A Llama from a folder learns one sentence by low-rank adapters of its queries and values alone (LoRA), as
-// published; then they are merged, and the model travels on by its foreign names.
+// A Llama from a folder learns one sentence by low-rank adapters of its queries and values alone
+// (LoRA), as published; then they are merged, and the model travels on by its foreign names.
 
 #include <iostream>
 

@@ -7,7 +7,8 @@
 
 using namespace ladon;
 
-/// A trained token in front of the others, which reads the class off them (Dosovitskiy et al. 2021).
+/// A trained token in front of the others, which reads the class off them (Dosovitskiy et al.
+/// 2021).
 struct ClassToken : Layer {
   Tensor token;
 

@@ -1,5 +1,5 @@
-// A Llama in the files of others: eight heads that share four of keys, rotary positions, RMSNorm, SwiGLU. Its
-// weights are drawn here, for want of a small one that is free.
+// A Llama in the files of others: eight heads that share four of keys, rotary positions, RMSNorm,
+// SwiGLU. Its weights are drawn here, for want of a small one that is free.
 
 #include <cmath>
 #include <iostream>

@@ -1,5 +1,5 @@
-// A GPT that writes Shakespeare letter by letter: trained, saved, loaded, and read with and without its
-// cache.
+// A GPT that writes Shakespeare letter by letter: trained, saved, loaded, and read with and without
+// its cache.
 
 #include <iostream>
 

@@ -1,6 +1,6 @@
-// Digits learnt with differential privacy (Abadi et al. 2016): each example's gradient is clipped, and noise
-// added to their sum. Then what else one asks of a model's derivatives: products with the Hessian three ways,
-// and an ensemble in one pass.
+// Digits learnt with differential privacy (Abadi et al. 2016): each example's gradient is clipped,
+// and noise added to their sum. Then what else one asks of a model's derivatives: products with the
+// Hessian three ways, and an ensemble in one pass.
 
 #include <iostream>
 
@@ -49,7 +49,8 @@ int main(int, char** argv) {
   const double accuracy = metrics::accuracy(softmax(model(unseen.images)), unseen.labels);
   std::cout << "with privacy: " << accuracy << " of unseen digits\n";
 
-  // Of the last layer alone: H·v by reverse over reverse, by jvp of the gradient, and from all columns at once.
+  // Of the last layer alone: H·v by reverse over reverse, by jvp of the gradient, and from all
+  // columns at once.
   const ParameterSet head = model.choose("layers.3.bias");
   const auto at_head = [&](const Tensor& row) {
     return functional_call(model, head, head.pieces(row), [&] {

@@ -1,13 +1,14 @@
 #pragma once
-// What the programs of this folder ask of the one who runs them, and how they say that they are wrong.
+// What the programs of this folder ask of the one who runs them, and how they say that they are
+// wrong.
 
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <string>
 
-/// The file of that name in the folder of data, which is the program's first argument. Ends the program
-/// with 77, which ctest counts as skipped, where it is not there.
+/// The file of that name in the folder of data, which is the program's first argument. Ends the
+/// program with 77, which ctest counts as skipped, where it is not there.
 inline std::string data_file(char** argv, const std::string& name) {
   const std::filesystem::path path = std::filesystem::path(argv[1] ? argv[1] : ".") / name;
   if (std::filesystem::exists(path)) return path.string();

@@ -1,5 +1,5 @@
-// Files of tensors: the cases of the format's own tests, and a network for digits that travels under PyTorch's
-// names, in half precision.
+// Files of tensors: the cases of the format's own tests, and a network for digits that travels
+// under PyTorch's names, in half precision.
 
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,6 @@
 #pragma once
-// What random calls are made of: arguments, sensible ones mostly, and sometimes the worst there are.
+// What random calls are made of: arguments, sensible ones mostly, and sometimes the worst there
+// are.
 
 #include <cstdint>
 #include <random>
@@ -109,10 +110,11 @@ class Draw {
   // --- what lives on between the calls of an episode ---
 
   void keep(const Tensor& x);
-  /// Counts the leaves that x depends on, also those that were not drawn (parameters of models), among
-  /// those whose gradients are cleared.
+  /// Counts the leaves that x depends on, also those that were not drawn (parameters of models),
+  /// among those whose gradients are cleared.
   void adopt(const Tensor& x);
-  /// Breaks the knots that create_graph ties (a leaf's gradient holds the graph, and that the leaf).
+  /// Breaks the knots that create_graph ties (a leaf's gradient holds the graph, and that the
+  /// leaf).
   void clear_gradients();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// What each part of the rank test checks. All ranks call each function; one that finds something wrong
-// throws, and mpirun ends the others.
+// What each part of the rank test checks. All ranks call each function; one that finds something
+// wrong throws, and mpirun ends the others.
 
 #include <cstring>
 #include <exception>

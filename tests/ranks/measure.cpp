@@ -1,4 +1,5 @@
-// How long ranks take for what one process does as well: mpirun -n 2 ranks measure, beside ranks measure.
+// How long ranks take for what one process does as well: mpirun -n 2 ranks measure, beside ranks
+// measure.
 
 #include <chrono>
 #include <functional>

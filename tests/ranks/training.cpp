@@ -1,5 +1,5 @@
-// Training by ranks: of one model on parts of each batch, and of an ensemble whose members repel each
-// other. Both end with the bits of one process that does all parts in the order of ranks.
+// Training by ranks: of one model on parts of each batch, and of an ensemble whose members repel
+// each other. Both end with the bits of one process that does all parts in the order of ranks.
 
 #include <memory>
 

@@ -1,6 +1,7 @@
 #pragma once
-// A row for every layer, and for every attention hook inside of one: how it is made, called and copied,
-// what it computes, and whether it has a limit. registry_test.cpp holds the table against the headers.
+// A row for every layer, and for every attention hook inside of one: how it is made, called and
+// copied, what it computes, and whether it has a limit. registry_test.cpp holds the table against
+// the headers.
 
 #include <functional>
 #include <memory>
@@ -27,8 +28,8 @@ struct LayerRow {
   std::function<Tensor(const Layer&)> call, forward;
   /// clone(layer); empty where the type has no copies.
   std::function<std::unique_ptr<Layer>(const Layer&)> copy;
-  /// The layer's output by its formula, in operations and in its parts. May be empty where a test suite
-  /// of the layer's name, in tests/layers, has its values.
+  /// The layer's output by its formula, in operations and in its parts. May be empty where a test
+  /// suite of the layer's name, in tests/layers, has its values.
   std::function<Tensor(const Layer&)> formula;
 };
 

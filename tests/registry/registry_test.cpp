@@ -1,5 +1,5 @@
-// Nothing is forgotten: the classes and functions of each kind are found in the headers, and each must have
-// its rows in the tables of the other tests, and its name in the card of its room.
+// Nothing is forgotten: the classes and functions of each kind are found in the headers, and each
+// must have its rows in the tables of the other tests, and its name in the card of its room.
 
 #include "ladon/tests/registry/every_layer.h"
 #include "ladon/tests/registry/rows.h"

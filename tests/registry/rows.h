@@ -1,6 +1,6 @@
 #pragma once
-// What the headers have of a kind, and where the rows of each must be. A row is a call or an entry of a
-// table of another test; what stands in a comment is none.
+// What the headers have of a kind, and where the rows of each must be. A row is a call or an entry
+// of a table of another test; what stands in a comment is none.
 
 #include <gtest/gtest.h>
 
@@ -115,7 +115,8 @@ inline std::set<std::string> offered() {
   return paths;
 }
 
-/// Functions that read files: read_… and load_… by a path, parse_… of bytes; Class::load and ::parse.
+/// Functions that read files: read_… and load_… by a path, parse_… of bytes; Class::load and
+/// ::parse.
 inline Names readers() {
   Names names;
   for (const std::string& header : offered()) {
@@ -134,8 +135,8 @@ inline Names readers() {
 
 // --- where its rows are ---
 
-/// A place for a row: a file, or a folder's sources; in it the part that begins so and ends with its
-/// brace. The row is a regular expression, with NAME for the name.
+/// A place for a row: a file, or a folder's sources; in it the part that begins so and ends with
+/// its brace. The row is a regular expression, with NAME for the name.
 struct Place {
   std::string path, part, row;
   std::string with = {};  ///< Of a folder only files that contain this.

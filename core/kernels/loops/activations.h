@@ -11,9 +11,9 @@ template <class T>
 struct Ratio {
   T above, below;
 };
-/// Φ(−a)·exp(a²/2) for a ≥ 0, with Φ the standard normal distribution function: rational fits of least
-/// squares, reweighted until the largest relative error is least (2^−27 up to 15, 2^−60 up to 39). All
-/// coefficients are positive, so that nothing cancels.
+/// Φ(−a)·exp(a²/2) for a ≥ 0, with Φ the standard normal distribution function: rational fits of
+/// least squares, reweighted until the largest relative error is least (2^−27 up to 15, 2^−60 up to
+/// 39). All coefficients are positive, so that nothing cancels.
 LADON_INLINE Ratio<float> scaled_tail(float a) {
   return {polynomial(a, 0x1p-1f, 0x1.c1d2c8p-2f, 0x1.78c3c8p-3f, 0x1.4ee4ap-5f, 0x1.102e48p-8f),
           polynomial(a, 0x1p+0f, 0x1.ad2b94p+0f, 0x1.349e42p+0f, 0x1.e2b79ep-2f, 0x1.a3c054p-4f,
@@ -52,7 +52,8 @@ LADON_INLINE T gelu(T x) {
   return at_least(x, T(0)) - gaussian(a).times(a * tail.above / tail.below);
 }
 
-/// Φ(x) + x·φ(x): d = Φ(−a) − a·φ(a) below 0, 1 − d above, with a = |x| and φ(a) = exp(−a²/2)/√(2π).
+/// Φ(x) + x·φ(x): d = Φ(−a) − a·φ(a) below 0, 1 − d above, with a = |x| and φ(a) =
+/// exp(−a²/2)/√(2π).
 template <class T>
 LADON_INLINE T gelu_derivative(T x) {
   const T a = at_most(abs(x), gelu_bound<T>);

@@ -13,7 +13,8 @@ LADON_INLINE double atan_tail(double z) {
                     0x1.37ce1b1e6fc04p-5, -0x1.255b34ad96126p-6);
 }
 
-/// atan2(y, x) for y, x ≥ 0 (π/2 where both are 0) and what it lacks of π/2, each to the last places.
+/// atan2(y, x) for y, x ≥ 0 (π/2 where both are 0) and what it lacks of π/2, each to the last
+/// places.
 struct Angle {
   double angle, rest;
   bool steep;  // angle ≥ π/4

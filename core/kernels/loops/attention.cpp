@@ -47,8 +47,8 @@ LADON_INLINE void multiply_block(int64_t k, TileOperand<T> a, const T* b, int64_
     for (int j = 0; j < V; ++j) *reinterpret_cast<Row*>(c + i * c_row + j * lanes) = sum[i][j];
 }
 
-/// R rows of C: blocks of V vectors, and of half as many for the rest. Few rows have wide blocks, so that as
-/// many sums are on their way.
+/// R rows of C: blocks of V vectors, and of half as many for the rest. Few rows have wide blocks,
+/// so that as many sums are on their way.
 template <class T, int R, int V>
 void multiply_rows(int64_t n, int64_t k, TileOperand<T> a, const T* b, int64_t b_row, const T* keep,
                    T* c, int64_t c_row) {
@@ -76,8 +76,8 @@ void multiply(int64_t m, int64_t n, int64_t k, TileOperand<T> a, const T* b, int
     if (m > 0) multiply<T, R / 2>(m, n, k, a, b, b_row, keep, c, c_row);
 }
 
-/// R rows of C and as many columns as a square has rows, or the `columns` that are left: squares of B are
-/// turned in registers, its last row standing for those that it lacks.
+/// R rows of C and as many columns as a square has rows, or the `columns` that are left: squares of
+/// B are turned in registers, its last row standing for those that it lacks.
 template <int R, bool whole, class T>
 LADON_INLINE void turned_block(int64_t columns, int64_t k, TileOperand<T> a, const T* b,
                                int64_t b_row, T* c, int64_t c_row) {

@@ -24,8 +24,8 @@ struct AttentionLoops {
   /// are contiguous, n a multiple of tile_lanes.
   void (*multiply)(std::int64_t m, std::int64_t n, std::int64_t k, TileOperand<T> a, const T* b,
                    std::int64_t b_row, const T* keep, T* c, std::int64_t c_row);
-  /// C ← A·Bᵀ for few rows of A.   [m, k] · [n, k]ᵀ → [m, n]; rows of B and C are contiguous. Each sum has
-  /// its terms in the order of multiply(), bit for bit.
+  /// C ← A·Bᵀ for few rows of A.   [m, k] · [n, k]ᵀ → [m, n]; rows of B and C are contiguous. Each
+  /// sum has its terms in the order of multiply(), bit for bit.
   void (*multiply_turned)(std::int64_t m, std::int64_t n, std::int64_t k, TileOperand<T> a,
                           const T* b, std::int64_t b_row, T* c, std::int64_t c_row);
   /// y [columns, rows] ← (x·diag(factors))ᵀ for x [rows, columns]; rows of y are contiguous.

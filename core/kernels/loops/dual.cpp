@@ -41,7 +41,8 @@ struct Pair {
   double first, second;
 };
 
-// φ(x) = αx + β|x|; E[u|v|] = 0 by symmetry, and E|u||v| = 2/π·(s + c·asin ρ) with asin ρ = ±(π/2−ω):
+// φ(x) = αx + β|x|; E[u|v|] = 0 by symmetry, and E|u||v| = 2/π·(s + c·asin ρ) with asin ρ =
+// ±(π/2−ω):
 //   E    = α²c + β²·2/π·(s + |c|(π/2 − ω)) = α²c + β²|c| + β²·2/π·(s − |c|ω)
 //   E'   = α² ± β²(1 − 2ω/π)
 //   ∂E/∂p = β²·s/(πp)
@@ -67,8 +68,8 @@ struct Rectifier {
     const double by_p = (beta2 * over_pi) * s / (p == 0.0 ? infinity<double> : p);
     return {derivative(c, angle(s, abs(c))), by_p};
   }
-  /// ∂E'/∂c = β²·2/(πs),  ∂E'/∂p = −c/(2p)·∂E'/∂c.  Both are infinite at s = 0, but they cancel where p,
-  /// q and c move together, as on a diagonal; there 0 stands for them.
+  /// ∂E'/∂c = β²·2/(πs),  ∂E'/∂p = −c/(2p)·∂E'/∂c.  Both are infinite at s = 0, but they cancel
+  /// where p, q and c move together, as on a diagonal; there 0 stands for them.
   LADON_INLINE Pair curvatures(double p, double q, double c) const {
     const double s = sqrt(determinant(p, q, c));
     const double by_c = (beta2 * two_over_pi) / (s == 0.0 ? infinity<double> : s);

@@ -48,8 +48,8 @@ struct Block {
   }
 };
 
-/// body(i, j, rows, vectors) for the blocks of C: a panel of B passes by all of A's rows. A narrow block
-/// has more rows, so that as many sums are on their way.
+/// body(i, j, rows, vectors) for the blocks of C: a panel of B passes by all of A's rows. A narrow
+/// block has more rows, so that as many sums are on their way.
 template <class T, class Body>
 LADON_INLINE void for_blocks(int64_t m, int64_t n, const Body& body) {
   for (int64_t j = 0; j < n; j += block_columns<T>)

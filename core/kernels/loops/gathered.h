@@ -1,13 +1,13 @@
 #pragma once
-// Products with a matrix whose rows lie in pieces anywhere in memory, as the patches of a convolution
-// lie in its images: they are read where they stand.
+// Products with a matrix whose rows lie in pieces anywhere in memory, as the patches of a
+// convolution lie in its images: they are read where they stand.
 
 #include <cstdint>
 
 namespace ladon::kernels {
 
-/// Of each row the elements [first, first + length) of some pieces, side by side: element s·length + p
-/// of row i is at[i·stride + s][first + p], s < pieces.
+/// Of each row the elements [first, first + length) of some pieces, side by side: element s·length
+/// + p of row i is at[i·stride + s][first + p], s < pieces.
 template <class T>
 struct GatheredRows {
   const T* const* at;
@@ -25,9 +25,9 @@ struct GatheredLoops {
   void (*multiply_transposed)(std::int64_t m, std::int64_t n, const GatheredRows<T>& a,
                               const T* right, T* c, std::int64_t c_row);
 
-  // A convolution in groups of `group` channels and as many outputs, all n of them side by side: an element
-  // of a row of A is a tap, n channels, of which output j sees those of its group, first(j) + q for q < group.
-  // Vectors that hold no whole number of groups are left to single numbers.
+  // A convolution in groups of `group` channels and as many outputs, all n of them side by side: an
+  // element of a row of A is a tap, n channels, of which output j sees those of its group, first(j)
+  // + q for q < group. Vectors that hold no whole number of groups are left to single numbers.
 
   /// c[i, j] ← Σ_{t, q} A[i, t][first(j) + q]·w[t, q, j] + row[j], which may be null (0).
   ///   w [taps, group, n], C [m, n]

@@ -306,16 +306,16 @@ LADON_INLINE T softplus(T x) {
   return (x > T(0) ? x : T(0)) + log1p_finite(exp_below(-abs(x)));
 }
 
-/// erfc(a) for a ≥ 0.9, weighted by the error of erf(a): −log erfc(a) is a polynomial up to 3.95, from
-/// where erf(a) rounds to 1. (By pairs of terms, which do not wait for each other.)
+/// erfc(a) for a ≥ 0.9, weighted by the error of erf(a): −log erfc(a) is a polynomial up to 3.95,
+/// from where erf(a) rounds to 1. (By pairs of terms, which do not wait for each other.)
 LADON_INLINE float erfc_above(float a) {
   const float x = at_most(a, 3.95f);
   return exp_within(-polynomial(x * x, 0x1.5d8ae2p-13f + 0x1.20b742p+0f * x,
                                 0x1.4621fp-1f + 0x1.aa71a4p-4f * x,
                                 -0x1.6d99e8p-6f + 0x1.91c6c6p-9f * x, -0x1.9fa7f6p-13f));
 }
-/// exp(z²)·erfc(z): a polynomial in t = 1/(1 + z/2), about its middle, for z ≥ 0.9; weighted by the error of
-/// erf(z).
+/// exp(z²)·erfc(z): a polynomial in t = 1/(1 + z/2), about its middle, for z ≥ 0.9; weighted by the
+/// error of erf(z).
 LADON_INLINE double scaled_erfc(double z) {
   const double t = 1 / (1 + 0.5 * z);
   return t * polynomial(2 * t - 0.94, 0x1.f673a4057b6bp-2, 0x1.4eddc674b2ed4p-2,
@@ -349,7 +349,8 @@ LADON_INLINE T erf(T x) {
 template <class T>
 constexpr T sine_limit = T(1e5);
 
-/// y, sin or cos of r, as sin(r + q·π/2): the other one where q is odd, negative where its second bit is.
+/// y, sin or cos of r, as sin(r + q·π/2): the other one where q is odd, negative where its second
+/// bit is.
 template <class T>
 LADON_INLINE T in_quarter(Word<T> q, T s, T c) {
   const T y = (q & 1) != 0 ? c : s;
@@ -371,8 +372,8 @@ LADON_INLINE float sine_in_double(float x, std::uint64_t quarter) {
   return static_cast<float>(in_quarter(bits(shifted) + quarter, s, c));
 }
 
-/// The same with r as a pair, in single precision where there are fused steps, which lose nothing of
-/// x − k·π/2 before it is small.
+/// The same with r as a pair, in single precision where there are fused steps, which lose nothing
+/// of x − k·π/2 before it is small.
 LADON_INLINE float sine(float x, Word<float> quarter) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   using F = Format<float>;

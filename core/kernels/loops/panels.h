@@ -1,5 +1,6 @@
 #pragma once
-// Packing, and products of panels (gemm.h). How a block of C takes the products of two panels is given:
+// Packing, and products of panels (gemm.h). How a block of C takes the products of two panels is
+// given:
 //   Products::add(k, a, b, sum)
 
 #include "ladon/core/kernels/loops/register_block.h"
@@ -13,8 +14,8 @@ using std::int64_t;
 template <class T>
 using Sums = Row<T>[block_rows][block_vectors];
 
-/// Lines that stand side by side: some steps at a time for all panels, so that what is read stays in the
-/// first-level cache until all of it is used.
+/// Lines that stand side by side: some steps at a time for all panels, so that what is read stays
+/// in the first-level cache until all of it is used.
 template <int64_t width, class T>
 void pack_side_by_side(int64_t lines, int64_t k, const T* x, int64_t step, T* to) {
   constexpr int64_t together = 16;

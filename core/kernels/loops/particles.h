@@ -17,8 +17,8 @@ inline constexpr std::int64_t pair_side = 4;
 
 template <class T>
 struct ParticleLoops {
-  /// Adds to the sums of pairs (i, j), at sums + (i − begin)·width + j, for begin ≤ i < end and j ≤ i, in
-  /// double precision. `begin` is a multiple of 64, and `sums` has room for whole squares.
+  /// Adds to the sums of pairs (i, j), at sums + (i − begin)·width + j, for begin ≤ i < end and j ≤
+  /// i, in double precision. `begin` is a multiple of 64, and `sums` has room for whole squares.
   using Pairs = void (*)(const Rows<T>& x, std::int64_t begin, std::int64_t end, double* sums,
                          std::int64_t width);
   Pairs squared_distances;  ///< Σ_c (x_i[c] − x_j[c])²

@@ -50,8 +50,8 @@ LADON_INLINE double with_ends(double log, double a) {
   return a < infinity<double> ? (a == 0 ? -infinity<double> : log) : a;
 }
 
-/// a^y for a ≥ 0 and |y| ≤ 2⁶⁵: exp(y·log(a)), where an error of the argument is the relative error of
-/// the result.
+/// a^y for a ≥ 0 and |y| ≤ 2⁶⁵: exp(y·log(a)), where an error of the argument is the relative error
+/// of the result.
 LADON_INLINE double raised(double a, double y) {
   using F = Format<double>;
   const Pair<double> log = log_pair(a);

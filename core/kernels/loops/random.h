@@ -10,7 +10,8 @@ namespace ladon::kernels {
 inline constexpr std::int64_t block_group = 16;
 
 struct RandomLoops {
-  /// The words of `blocks` consecutive blocks, a multiple of block_group, from the one at `position`.
+  /// The words of `blocks` consecutive blocks, a multiple of block_group, from the one at
+  /// `position`.
   void (*words)(std::uint64_t seed, std::uint64_t stream, std::uint64_t position,
                 std::int64_t blocks, std::uint32_t* w);
   /// y[i] = w[i] < threshold.

@@ -1,4 +1,5 @@
-// Recurrent cells. Gradients compute the gates again: that costs less than to read them from memory.
+// Recurrent cells. Gradients compute the gates again: that costs less than to read them from
+// memory.
 
 #include "ladon/core/kernels/loops/math.h"
 #include "ladon/core/kernels/loops/table.h"

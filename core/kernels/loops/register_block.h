@@ -1,6 +1,6 @@
 #pragma once
-// The block of a product that stands in registers, with room for a row of B and an element of A beside
-// it, and its rows.
+// The block of a product that stands in registers, with room for a row of B and an element of A
+// beside it, and its rows.
 
 #include "ladon/core/kernels/loops/blocked.h"
 
@@ -22,8 +22,9 @@ struct RegisterRow {
 template <class T>
 using Row = typename RegisterRow<T>::Type;
 
-/// From and to memory of any alignment. (By value: clang takes what a reference to a Row refers to for
-/// aligned to the whole vector, and so arrays of rows, which are passed by reference, are aligned so.)
+/// From and to memory of any alignment. (By value: clang takes what a reference to a Row refers to
+/// for aligned to the whole vector, and so arrays of rows, which are passed by reference, are
+/// aligned so.)
 template <class T>
 LADON_INLINE Row<T> row_at(const T* x) {
   return load<Row<T>>(x);

@@ -14,8 +14,8 @@ void set(T* y, T value, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = value;
 }
 
-/// Asks for the row that follows x, on its way while this one is computed: where rows end with pages, the
-/// processor does not foresee it. (There need not be one.)
+/// Asks for the row that follows x, on its way while this one is computed: where rows end with
+/// pages, the processor does not foresee it. (There need not be one.)
 template <class T>
 LADON_INLINE void ask_for_next_row(const T* x, int64_t n) {
   constexpr int64_t line = 64, longest = 1 << 14;  // bytes

@@ -14,9 +14,9 @@ LADON_INLINE Row interleave(Row a, Row b, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(a, b, ((upper ? n / 2 : 0) + i / 2 + i % 2 * n)...);
 }
 
-/// Transposes rows[i][j], i, j < side, a power of two. Interleaving row i with row i + side/2 moves the
-/// first bit of a row's number to the end of the columns' numbers; after all bits have moved, rows are
-/// columns.
+/// Transposes rows[i][j], i, j < side, a power of two. Interleaving row i with row i + side/2 moves
+/// the first bit of a row's number to the end of the columns' numbers; after all bits have moved,
+/// rows are columns.
 template <int side, class Row>
 LADON_INLINE void turn_square(Row* rows) {
   constexpr auto columns = std::make_integer_sequence<int, side>();

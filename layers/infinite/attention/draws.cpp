@@ -1,9 +1,9 @@
 // With P = ζ(G(n)), P' = ζ(G(m)) at one draw of the logits (logits.h) the moments are those of one
 // head (head_moments.cpp). With k = x·xᵀ and v = y·yᵀ the one of softmax's Jacobians, of X = k, is
-// ⟨C_a, C'_b⟩, where C_a = Σ_c P_ac·(x_c − x̄_a)(y_c − ȳ_a)ᵀ is the covariance of the keys and values
-// that query a attends to: what moving its logits can move. So the tangent kernel, as the NNGP kernel
-// P·v·P'ᵀ, is an inner product of what each input makes alone, and a mean over draws of positive semi-
-// definite matrices.
+// ⟨C_a, C'_b⟩, where C_a = Σ_c P_ac·(x_c − x̄_a)(y_c − ȳ_a)ᵀ is the covariance of the keys and
+// values that query a attends to: what moving its logits can move. So the tangent kernel, as the
+// NNGP kernel P·v·P'ᵀ, is an inner product of what each input makes alone, and a mean over draws of
+// positive semi- definite matrices.
 
 #include "ladon/layers/infinite/attention/draws.h"
 
@@ -20,14 +20,14 @@ namespace {
 
 using Block = std::vector<double>;
 
-/// Sums over draws of one pair, [T, T] each: of P·v·P'ᵀ; and where there is an NTK of P·u·P'ᵀ and of the
-/// formula above for X = k and X = t.
+/// Sums over draws of one pair, [T, T] each: of P·v·P'ᵀ; and where there is an NTK of P·u·P'ᵀ and
+/// of the formula above for X = k and X = t.
 struct Sums {
   double *value, *tangent, *slope_k, *slope_t;
 };
 
-/// Adds up S draws of a pair at a time, in products that are S times as long as those of one: a and b
-/// stand for queries, i and j for keys, s for draws. Its buffers serve pair after pair.
+/// Adds up S draws of a pair at a time, in products that are S times as long as those of one: a and
+/// b stand for queries, i and j for keys, s for draws. Its buffers serve pair after pair.
 class Average {
  public:
   Average(const AttentionLimit& layer, std::int64_t positions, std::int64_t count, bool tangent)

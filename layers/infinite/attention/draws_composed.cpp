@@ -1,7 +1,7 @@
 // The average over draws in differentiable operations: of the same draws, one after the other, each
-// computed again where its gradient is wanted, so that memory does not grow with their number. What an
-// input's kernel and its root are is differentiated through the roots (kernel/roots.h), the draws being
-// fixed: the gradient of the average itself.
+// computed again where its gradient is wanted, so that memory does not grow with their number. What
+// an input's kernel and its root are is differentiated through the roots (kernel/roots.h), the
+// draws being fixed: the gradient of the average itself.
 
 #include <algorithm>
 
@@ -31,8 +31,8 @@ struct Side {
   Tokens queries, keys;
 };
 
-/// G of a side: QK·(Φ·Z·Φᵀ + F·Z₁₂·Ψᵀ + Ψ·Z₂₁·Fᵀ + Ψ·Z₂₂·Ψᵀ) and −G, [2, P, Tq, Tk], queries from the
-/// left and keys from the right; z is of the inputs themselves, [P, 3, Tq, Tk].
+/// G of a side: QK·(Φ·Z·Φᵀ + F·Z₁₂·Ψᵀ + Ψ·Z₂₁·Fᵀ + Ψ·Z₂₂·Ψᵀ) and −G, [2, P, Tq, Tk], queries from
+/// the left and keys from the right; z is of the inputs themselves, [P, 3, Tq, Tk].
 Tensor both_logits(const Tensor& query_key, const Side& x, const Tensor& shared, const Tensor& z) {
   const auto around = [](const Tensor& a, const Tensor& middle, const Tensor& b) {
     return matmul(matmul(a, middle), transpose(b));

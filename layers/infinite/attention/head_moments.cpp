@@ -1,6 +1,6 @@
-// One head whose logits are given (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846: its outputs are
-// Gaussian). With ζ = ζ(G(n)) and ζ' = ζ(G(m)), Q, K, V and O of infinite width, the expectations of
-// limit.h are what stands in them:
+// One head whose logits are given (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846: its outputs
+// are Gaussian). With ζ = ζ(G(n)) and ζ' = ζ(G(m)), Q, K, V and O of infinite width, the
+// expectations of limit.h are what stands in them:
 //   value   = ζ·v·ζ'ᵀ
 //   tangent = ζ·u·ζ'ᵀ + Σ_ij v_ij Σ_ce ∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be·D_ab,ce.
 // With an elementwise ζ of slopes η, the last sum over X_ce is η·(X∘v)·η'ᵀ. With softmax P = ζ(G),

@@ -56,8 +56,8 @@ RectifierSums sum_all(const Squares& zeta, const KeyList& keys, bool causal, boo
 
 // --- by moments ---
 
-/// κ of abs is (2/π)·(√(1−x²) + x·asin x), κ' is (2/π)·asin x:  Σ c_k·x^2k and x·Σ d_k·x^2k, as rows
-/// c, c, d, d.
+/// κ of abs is (2/π)·(√(1−x²) + x·asin x), κ' is (2/π)·asin x:  Σ c_k·x^2k and x·Σ d_k·x^2k, as
+/// rows c, c, d, d.
 std::vector<double> series_factors() {
   std::vector<double> y(4 * power_terms);
   double even = 2 / std::numbers::pi, odd = even;
@@ -73,8 +73,8 @@ std::vector<double> series_factors() {
   return y;
 }
 
-/// Σ w_m·(ρ²)^k of κ's weights and Σ w_m·ρ·(ρ²)^k of those of κ' over some keys, and what the linear
-/// part of ζ needs: Σ w_m·ρ and Σ w_m.
+/// Σ w_m·(ρ²)^k of κ's weights and Σ w_m·ρ·(ρ²)^k of those of κ' over some keys, and what the
+/// linear part of ζ needs: Σ w_m·ρ and Σ w_m.
 class Moments {
  public:
   explicit Moments(bool tangent) : count_(tangent ? 4 : 1), sums_(4 + 4 * power_terms) {}

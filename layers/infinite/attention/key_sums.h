@@ -8,8 +8,9 @@
 
 namespace ladon::infinite {
 
-/// The factors of the keys for each pair, [P, T, T], contiguous: ρ_ij, and the weights of κ (0, 1) and
-/// of κ' (2, 3), zero where a key is masked. All but weight[0] are undefined where there is no NTK.
+/// The factors of the keys for each pair, [P, T, T], contiguous: ρ_ij, and the weights of κ (0, 1)
+/// and of κ' (2, 3), zero where a key is masked. All but weight[0] are undefined where there is no
+/// NTK.
 struct KeyFactors {
   Tensor correlation, weight[4];
 };
@@ -21,11 +22,12 @@ struct KeySums {
   Tensor of[4];
 };
 
-/// From 16 positions on in O(T²) instead of O(T⁴) a pair, as far as correlations allow. With r = ρ_ab,
+/// From 16 positions on in O(T²) instead of O(T⁴) a pair, as far as correlations allow. With r =
+/// ρ_ab,
 ///   κ(r·ρ) = Σ_k c_k·(r²)^k·(ρ²)^k   (abs; relu: |x|/2 + x/2),   c_k > 0,
 /// so the moments Σ_ij w_ij·(ρ_ij²)^k serve every r. 128 terms give κ and κ' to 1e-15 where
-/// |r·ρ| ≤ 0.9; what is left, |r| and |ρ| both above 0.9, is summed as it stands. Below 16 positions
-/// everything is.
+/// |r·ρ| ≤ 0.9; what is left, |r| and |ρ| both above 0.9, is summed as it stands. Below 16
+/// positions everything is.
 KeySums key_sums(Weighting zeta, bool causal, const KeyFactors& keys);
 
 }  // namespace ladon::infinite

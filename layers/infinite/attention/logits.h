@@ -1,16 +1,17 @@
 #pragma once
 // Softmax weights of inputs at drawn logits.
 //
-// With the root k = Φ·Φᵀ over the tokens of all inputs (kernel/roots.h) and one standard normal Z [R, R]
-// for all of them, G(n) = QK·Φ_n·Z·Φ_nᵀ has Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. Where the root
-// leaves a remainder, k(n, n) = Φ_n·Φ_nᵀ + Ψ_n·Ψ_nᵀ, the input draws the rest for itself,
+// With the root k = Φ·Φᵀ over the tokens of all inputs (kernel/roots.h) and one standard normal Z
+// [R, R] for all of them, G(n) = QK·Φ_n·Z·Φ_nᵀ has Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. Where the
+// root leaves a remainder, k(n, n) = Φ_n·Φ_nᵀ + Ψ_n·Ψ_nᵀ, the input draws the rest for itself,
 //   G(n) = QK·[F Ψ]·[· Z₁₂; Z₂₁ Z₂₂]·[F Ψ]ᵀ + QK·Φ·Z·Φᵀ,   F·Fᵀ = Φ_n·Φ_nᵀ,
 // from numbers that the input itself names: it draws the same wherever it stands.
 //
-// Two things make the mean sharper, and leave each draw's law as it is. A draw counts twice, as G and
-// −G. And the Z of a group are orthogonal as vectors of R² numbers, with the lengths that independent
-// ones have (as the orthogonal random features of Yu et al. 2016): from R² draws on the standard error
-// is 2 to 4 times smaller. Of more than 12 coordinates this holds of the first 12, which explain most.
+// Two things make the mean sharper, and leave each draw's law as it is. A draw counts twice, as G
+// and −G. And the Z of a group are orthogonal as vectors of R² numbers, with the lengths that
+// independent ones have (as the orthogonal random features of Yu et al. 2016): from R² draws on the
+// standard error is 2 to 4 times smaller. Of more than 12 coordinates this holds of the first 12,
+// which explain most.
 
 #include <cstdint>
 #include <vector>
@@ -35,8 +36,8 @@ class SharedDraws {
   Tensor orthogonal_;  // [r², r, r]: the first r rows and columns of a group's matrices
 };
 
-/// The numbers that inputs draw for themselves: those of an input whose own part Ψ is not zero depend on
-/// rng, the draw and the input's name alone.
+/// The numbers that inputs draw for themselves: those of an input whose own part Ψ is not zero
+/// depend on rng, the draw and the input's name alone.
 class OwnNumbers {
  public:
   /// Of inputs with the own parts Ψ [.., T, T].
@@ -61,8 +62,8 @@ struct InputWeights {
   const double* turned;  ///< Pᵀ [S, T, T]: draw, key, query; null for a left side
 };
 
-/// The weights of a block of inputs at S draws, as products with what stands between two inputs take
-/// them.
+/// The weights of a block of inputs at S draws, as products with what stands between two inputs
+/// take them.
 struct DrawnWeights {
   enum Side { left, right };
   InputWeights of(std::int64_t input) const;

@@ -1,6 +1,7 @@
 #pragma once
-// Products of T × T blocks, pair by pair: the hot loops of attention's limits. Each pair is computed
-// by the same instructions on one thread, so nothing depends on what else is in a list of pairs.
+// Products of T × T blocks, pair by pair: the hot loops of attention's limits. Each pair is
+// computed by the same instructions on one thread, so nothing depends on what else is in a list of
+// pairs.
 
 #include <cstdint>
 
@@ -30,8 +31,8 @@ struct SandwichTerms {
   double added_scale = 1;
 };
 /// scale·Left·X·Rightᵀ + added_scale·added + offset for each pair:  X [P, T, T]; left and right
-/// [P, T, T], broadcast. f64. Differentiable, and of left and right [P, Tq, T], by composed products
-/// (slower).
+/// [P, T, T], broadcast. f64. Differentiable, and of left and right [P, Tq, T], by composed
+/// products (slower).
 Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
                 const SandwichTerms& terms);
 

@@ -1,9 +1,10 @@
 // Attention with ζ = relu or abs and sqrt scaling, at infinitely many heads.
 //
 // The logits (G_ai(n), G_bj(m)) are normal with variances QK²·k_aa·k_ii and QK²·k'_bb·k'_jj and
-// covariance QK²·k_ab·k_ij. Their standard deviations, and their correlation ρ_ab·ρ_ij, are products
-// of a factor of the queries (a, b) and one of the keys (i, j). With s_ab = sqrt(k_aa·k'_bb) and the
-// arc-cosine kernels κ, κ' at unit variance (Cho and Saul 2009), ζ being homogeneous of degree 1,
+// covariance QK²·k_ab·k_ij. Their standard deviations, and their correlation ρ_ab·ρ_ij, are
+// products of a factor of the queries (a, b) and one of the keys (i, j). With s_ab =
+// sqrt(k_aa·k'_bb) and the arc-cosine kernels κ, κ' at unit variance (Cho and Saul 2009), ζ being
+// homogeneous of degree 1,
 //   E[ζ_ai·ζ'_bj]                     = QK²·s_ab·s_ij·κ(ρ_ab·ρ_ij)
 //   E[∂ζ_ai/∂G_ai·∂ζ'_bj/∂G_bj]       = κ'(ρ_ab·ρ_ij)      (other derivatives are 0)
 //   value   = QK²·s_ab·Σ_ij v_ij·s_ij·κ

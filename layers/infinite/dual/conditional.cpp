@@ -3,12 +3,13 @@
 // Given v, u is normal with mean m = c·v/q and variance τ² = p − c²/q, and the mean of φ over it is
 // known in closed form, G(m, τ). That leaves one integral,
 //   E[φ(u)φ(v)] = ∫ φ(v)·G(c·v/q, τ)·n(v; q) dv,
-// with all its derivatives: those of G by m are the conditional means of φ', φ'', … (Price 1958), so
+// with all its derivatives: those of G by m are the conditional means of φ', φ'', … (Price 1958),
+// so
 //   E'     = E[φ'(u)φ'(v)],       ∂E/∂p  = ½·E[φ''(u)φ(v)]
 //   ∂E'/∂c = E[φ''(u)φ''(v)],     ∂E'/∂p = ½·E[φ'''(u)φ'(v)].
-// As a function of ln|v| the integrand bends within about 1, whatever the scales √q, 1 and τ·q/c that
-// meet in it; so the trapezoidal rule in ln|v|, on each side of 0, is as good at ρ = 1 − 1e-12 and
-// p = 10⁴ as anywhere.
+// As a function of ln|v| the integrand bends within about 1, whatever the scales √q, 1 and τ·q/c
+// that meet in it; so the trapezoidal rule in ln|v|, on each side of 0, is as good at ρ = 1 − 1e-12
+// and p = 10⁴ as anywhere.
 
 #include <algorithm>
 #include <array>
@@ -35,8 +36,8 @@ double scaled_erfc(double x) {
   return 1 / (std::sqrt(std::numbers::pi) * (x + tail));
 }
 
-/// τ² = p − c²/q for q > 0, to the last places even where it nearly cancels (Kahan), and never below 0;
-/// by powers of 4 to numbers that do not overflow.
+/// τ² = p − c²/q for q > 0, to the last places even where it nearly cancels (Kahan), and never
+/// below 0; by powers of 4 to numbers that do not overflow.
 double rest_variance(double p, double q, double c) {
   if (!(p > 0)) return 0;
   const int i = std::ilogb(p) / 2, j = std::ilogb(q) / 2;
@@ -77,8 +78,9 @@ struct ExponentialUnit {
   }
 };
 
-/// E f(z) over a standard normal z as Σ weight·(f(x) + f(−x)): nodes from e⁻²⁶, below which less than
-/// 1e-11 is left of anything, to where the density ends. The step makes the rule exact to about 1e-13.
+/// E f(z) over a standard normal z as Σ weight·(f(x) + f(−x)): nodes from e⁻²⁶, below which less
+/// than 1e-11 is left of anything, to where the density ends. The step makes the rule exact to
+/// about 1e-13.
 struct KernelNode {
   double x, weight;
 };
@@ -144,8 +146,8 @@ EntryPair curvatures_at(const ExponentialUnit& f, double p, double q, double c) 
   const bool multiples = variance <= 1e-20 * p;
   const Means g = f.means(0, multiples ? 0 : std::sqrt(variance));
   // Terms at v = 0: jump·δ(v), of density at_zero/√q there. And where u is a multiple of v what
-  // stands at u = 0: in φ'' jump·δ(u), in φ''' jump·δ'(u) − below·δ(u). Of jump² nothing is left, since
-  // it cancels where p, q and c move together.
+  // stands at u = 0: in φ'' jump·δ(u), in φ''' jump·δ'(u) − below·δ(u). Of jump² nothing is left,
+  // since it cancels where p, q and c move together.
   e.first += f.jump() * at_zero / std::sqrt(q) * (multiples ? 0.5 * f.below : g.g2);
   if (multiples) {
     const double at_u = 0.5 * f.below * at_zero / std::sqrt(p);

@@ -33,7 +33,8 @@ class DualFunction {
   static DualFunction step();  ///< 0 for x < 0, 1 for x > 0, ½ at 0
   static DualFunction erf();
   static DualFunction gelu();  ///< x·Φ(x)
-  /// These four as mixtures of erf, gelu and relu: to 1e-11 of their values at ρ = 1 at any variance.
+  /// These four as mixtures of erf, gelu and relu: to 1e-11 of their values at ρ = 1 at any
+  /// variance.
   static DualFunction tanh();
   static DualFunction sigmoid();   ///< 1/(1 + e⁻ˣ)
   static DualFunction silu();      ///< x·sigmoid(x)
@@ -65,10 +66,10 @@ class DualFunction {
   ///   DualFunction::closed("cube", [](auto& x) { return x * x * x; },
   ///                        [](auto& p, auto& q, auto& c) { return 9 * p * q * c + 6 * c * c * c; });
   ///
-  /// E[φ'(u)φ'(v)] = ∂E/∂c comes from E's graph (Price 1958), and so do the gradients of both by p, q
-  /// and c, of any order that its operations have. So φ must be continuous, and E have a finite
-  /// derivative by c up to c² = pq, where square roots of pq − c² are to be written
-  /// sqrt(relu(p·q − square(c))), whose gradient is 0 there.
+  /// E[φ'(u)φ'(v)] = ∂E/∂c comes from E's graph (Price 1958), and so do the gradients of both by p,
+  /// q and c, of any order that its operations have. So φ must be continuous, and E have a finite
+  /// derivative by c up to c² = pq, where square roots of pq − c² are to be written sqrt(relu(p·q −
+  /// square(c))), whose gradient is 0 there.
   ///
   /// Throws Error where E or ∂E/∂c are not what `function` gives, which is tried at a few points
   /// (to 1e-3, by numeric()), or not finite at c² = pq.
@@ -77,12 +78,12 @@ class DualFunction {
   /// Any pointwise φ that is written in Ladon's operations (φ' comes from its graph).
   ///
   /// φ(σz) is expanded in orthonormal Hermite polynomials: E = Σ_k a_k(√p)·a_k(√q)·ρ^k over k <
-  /// `terms` (Mehler 1866). Each a_k is an integral over one normal variable, once for each variance,
-  /// by Gauss–Legendre on panels that end at 0. A kink of φ at 0, whose a_k fall slowly, is completed
-  /// by the closed form of |x|. So an entry costs `terms` multiplications (three times as many at a
-  /// kink), and the error is what the sum leaves out. It falls exponentially with `terms` for smooth
-  /// φ, the slower the larger the variance, and for any φ by the factor |ρ|^terms. At 128 terms, of
-  /// value and derivative, relative to what they are at ρ = 1:
+  /// `terms` (Mehler 1866). Each a_k is an integral over one normal variable, once for each
+  /// variance, by Gauss–Legendre on panels that end at 0. A kink of φ at 0, whose a_k fall slowly,
+  /// is completed by the closed form of |x|. So an entry costs `terms` multiplications (three times
+  /// as many at a kink), and the error is what the sum leaves out. It falls exponentially with
+  /// `terms` for smooth φ, the slower the larger the variance, and for any φ by the factor
+  /// |ρ|^terms. At 128 terms, of value and derivative, relative to what they are at ρ = 1:
   ///
   ///                        |ρ| = 1, p = q = 1      |ρ| = 1, p = q = 10     |ρ| ≤ 0.9, p = q = 10
   ///   gelu_tanh              1e-15    1e-15           9e-9     1e-6           6e-15    6e-13
@@ -90,11 +91,12 @@ class DualFunction {
   ///   selu (kink)            6e-7     1e-4            9e-6     1e-3           2e-12    3e-10
   ///   a jump                 4e-2     –               4e-2     –              2e-9     –
   ///
-  /// The part of E φ² and E φ'² that is left out is measured, at each variance; where more than `tolerance` of it
-  /// (times |ρ|^terms) is missing, dual() throws Error.
+  /// The part of E φ² and E φ'² that is left out is measured, at each variance; where more than
+  /// `tolerance` of it (times |ρ|^terms) is missing, dual() throws Error.
   ///
-  /// The gradient of the value is right where φ is continuous. Throws Error where `function` is empty
-  /// and unless `terms` is a multiple of 8 from 8 to 256; dual() throws where it is not pointwise.
+  /// The gradient of the value is right where φ is continuous. Throws Error where `function` is
+  /// empty and unless `terms` is a multiple of 8 from 8 to 256; dual() throws where it is not
+  /// pointwise.
   static DualFunction numeric(Pointwise function, int terms = 128, double tolerance = 1e-2);
 
   const std::string& name() const { return name_; }
@@ -110,8 +112,8 @@ class DualFunction {
   std::shared_ptr<const DualRule> rule_;
 };
 
-/// (0, …, 0, 1): the coefficients of the polynomial of degree n alone. Throws Error, named by `what`,
-/// for degrees outside 0 … 64.
+/// (0, …, 0, 1): the coefficients of the polynomial of degree n alone. Throws Error, named by
+/// `what`, for degrees outside 0 … 64.
 std::vector<double> unit_coefficients(const char* what, int n);
 
 /// Tensors of c's shape.
@@ -121,17 +123,17 @@ struct DualResult {
 };
 
 /// The dual of φ for (u, v) ~ N(0, [[p, c], [c, q]]), all f64; p and q broadcast to c's shape. Fast
-/// where p is constant or contiguous along c's last axis, and q too: c [N1, N2] with p [N1, 1] and q
-/// [1, N2]; c [N1, N2, T, T] with p [N1, 1, T, 1] and q [1, N2, 1, T].
+/// where p is constant or contiguous along c's last axis, and q too: c [N1, N2] with p [N1, 1] and
+/// q [1, N2]; c [N1, N2, T, T] with p [N1, 1, T, 1] and q [1, N2, 1, T].
 ///
 /// φ' is 0 at a jump, as it is in a finite network's gradient. s² = pq − c² below 0 counts as 0. A
 /// variable without variance counts as independent of the other, and a kink at 0 as having the mean
 /// of both slopes there. Same bits for an entry wherever it stands, at any number of threads.
 ///
 /// The gradients of value and derivative by p, q and c are recorded (once: they have none of their
-/// own); where one is infinite, it is 0: at zero variance of a kink or a jump, and at s = 0 the value's
-/// of a jump and the derivative's of a kink. (Of DualFunction::closed both have all that the graph of
-/// E gives.) Throws Error for other dtypes and shapes.
+/// own); where one is infinite, it is 0: at zero variance of a kink or a jump, and at s = 0 the
+/// value's of a jump and the derivative's of a kink. (Of DualFunction::closed both have all that
+/// the graph of E gives.) Throws Error for other dtypes and shapes.
 DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
                 bool with_derivative);
 

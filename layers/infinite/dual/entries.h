@@ -16,9 +16,9 @@ struct EntryPair {
 kernels::DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c,
                              const std::function<EntryPair(double p, double q, double c)>& of);
 
-/// E and E' by f's Hermite expansion, which is fast, for the entries where it is exact (`few`, bool,
-/// broadcast), and by `other`, which gets them as lists [n], for those where it is not: each by the
-/// rule that its own p, q and c ask for.
+/// E and E' by f's Hermite expansion, which is fast, for the entries where it is exact (`few`,
+/// bool, broadcast), and by `other`, which gets them as lists [n], for those where it is not: each
+/// by the rule that its own p, q and c ask for.
 kernels::DualPair expanded_where(
     const Tensor& few, const DualRule& expansion, const Tensor& p, const Tensor& q, const Tensor& c,
     bool with_derivative,

@@ -1,8 +1,8 @@
 // Duals of the logistic family: tanh, sigmoid, silu, softplus.
 //
-// The logistic density is a mixture of normal ones (Andrews and Mallows 1974; Stefanski 1991): if K has
-// Kolmogorov's distribution and z is standard normal, 2K·z is logistic. So with weights w_i at nodes k_i
-// of that distribution, to rounding at any x,
+// The logistic density is a mixture of normal ones (Andrews and Mallows 1974; Stefanski 1991): if K
+// has Kolmogorov's distribution and z is standard normal, 2K·z is logistic. So with weights w_i at
+// nodes k_i of that distribution, to rounding at any x,
 //   σ(x) = Σ_i w_i·Φ(x/τ_i),  τ_i = 2k_i;  tanh(x) = 2σ(2x) − 1 = Σ_i w_i·erf(x/(√2·k_i))
 //   x·σ(x) = Σ_i w_i·τ_i·gelu(x/τ_i)
 //   softplus(x) = Σ_i w_i·E_z[relu(x + τ_i·z)],
@@ -43,8 +43,8 @@ struct KernelNode {
   double k, weight;
 };
 
-/// The trapezoidal rule in ln k, which decays doubly exponentially on both sides: with this step σ is
-/// wrong by 6e-14, and its derivative by 1e-13.
+/// The trapezoidal rule in ln k, which decays doubly exponentially on both sides: with this step σ
+/// is wrong by 6e-14, and its derivative by 1e-13.
 constexpr int nodes = 23;
 const std::array<KernelNode, nodes>& logistic_nodes() {
   static const auto made = [] {
@@ -64,8 +64,8 @@ struct Term {
   double factor, scale, deviation;
 };
 
-/// constant + Σ_i terms_i; where both variances are at most `small`, or they and ρ moderate, by the Hermite
-/// expansion. (The constant's products with the terms must have mean zero.)
+/// constant + Σ_i terms_i; where both variances are at most `small`, or they and ρ moderate, by the
+/// Hermite expansion. (The constant's products with the terms must have mean zero.)
 class MixtureRule final : public SlopedRule {
  public:
   MixtureRule(DualForm base, std::vector<Term> terms, double constant, double small,
@@ -111,7 +111,8 @@ class MixtureRule final : public SlopedRule {
     return i.scale * j.scale * variance + i.deviation * j.deviation;
   }
 
-  /// Σ_ij of what `of` makes of the base function's pairs, times a factor for each of the two results.
+  /// Σ_ij of what `of` makes of the base function's pairs, times a factor for each of the two
+  /// results.
   template <class Of, class First, class Second>
   DualPair over_pairs(const Tensor& p, const Tensor& q, const Tensor& c, const Of& of,
                       const First& first, const Second& second) const {

@@ -29,8 +29,8 @@ struct Expansion {
   Tensor nodes, table;
 };
 
-// Gauss–Legendre on panels: they end at 0, where most kinks are, are small where σ makes φ(σz) steep,
-// and reach so far that functions that grow as e^4z are still integrated to the last places.
+// Gauss–Legendre on panels: they end at 0, where most kinks are, are small where σ makes φ(σz)
+// steep, and reach so far that functions that grow as e^4z are still integrated to the last places.
 // h_k(z)·exp(−z²/4) stays in range where h_k does not.
 Expansion make_expansion(int terms) {
   constexpr double edges[] = {0, 0.125, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20};

@@ -26,8 +26,8 @@ void check_count(const char* rule, int n) {
 /// The recurrences are run with more digits than the rules keep.
 using Wide = long double;
 
-/// A rule that is symmetric about 0. `newton(x)` is one Newton step from x, `weight(x)` the weight of
-/// a node.
+/// A rule that is symmetric about 0. `newton(x)` is one Newton step from x, `weight(x)` the weight
+/// of a node.
 template <class Newton, class Weight>
 std::pair<Tensor, Tensor> symmetric_rule(std::vector<double> x, Newton newton, Weight weight) {
   const std::size_t n = x.size();

@@ -125,8 +125,8 @@ Tensor input_products(const Side& a, const Side& b) {
   return cast(logical_and(equal(matrix(a.x), columns), greater_equal(columns, 0)), f64);
 }
 
-// ⟨Σ_t δ_t x_tᵀ, Σ_t' δ'_t' x'_t'ᵀ⟩ = Σ_tt' ⟨x_t, x'_t'⟩⟨δ_t, δ'_t'⟩: the left form is cheaper where
-// positions are many and channels few, the right one in wide layers.   → [N, R, M, R]
+// ⟨Σ_t δ_t x_tᵀ, Σ_t' δ'_t' x'_t'ᵀ⟩ = Σ_tt' ⟨x_t, x'_t'⟩⟨δ_t, δ'_t'⟩: the left form is cheaper
+// where positions are many and channels few, the right one in wide layers.   → [N, R, M, R]
 Tensor product_part(const Side& a, const Side& b) {
   const std::int64_t n = a.delta.size(0), m = b.delta.size(0), r = a.delta.size(1);
   const std::int64_t t1 = a.x.size(1), t2 = b.x.size(1), in = a.x.size(2), out = a.delta.size(3);

@@ -39,8 +39,8 @@ struct EmpiricalKernel {
 /// its own (dropout in evaluation mode, no batch statistics). Floating inputs are cast to the dtype
 /// of the parameters.
 ///
-/// Layerwise, every layer with trained tensors must report them (layers/parameter_uses.h), and no tensor may
-/// be shared by two layers: Error where the reports do not add up (if options.verify).
+/// Layerwise, every layer with trained tensors must report them (layers/parameter_uses.h), and no
+/// tensor may be shared by two layers: Error where the reports do not add up (if options.verify).
 /// A block with itself, which is also what two handles to the same tensors are, goes through the
 /// network once.
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& b,
@@ -48,9 +48,9 @@ EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& 
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a,
                                  const EmpiricalOptions& options = {});
 
-/// The same of many inputs, in tiles of `tile` a side (Error unless ≥ 1): beside the result no more is
-/// held than a tile needs. Each block goes through the network once a tile. Of one block with itself
-/// tiles on and above the diagonal are computed, and mirrored. Reports are verified once.
+/// The same of many inputs, in tiles of `tile` a side (Error unless ≥ 1): beside the result no more
+/// is held than a tile needs. Each block goes through the network once a tile. Of one block with
+/// itself tiles on and above the diagonal are computed, and mirrored. Reports are verified once.
 EmpiricalKernel empirical_gram(Layer& network, const Inputs& a, const Inputs& b, std::int64_t tile,
                                const EmpiricalOptions& options = {});
 EmpiricalKernel empirical_gram(Layer& network, const Inputs& a, std::int64_t tile,

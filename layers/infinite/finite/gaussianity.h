@@ -64,7 +64,8 @@ struct KolmogorovSmirnov {
   std::int64_t count = 0;
 };
 KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples, double stddev);
-/// The same between samples [n] and the law of that distribution function, which must be continuous.
+/// The same between samples [n] and the law of that distribution function, which must be
+/// continuous.
 KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples,
                                      const std::function<double(double)>& cdf);
 /// P(distance > d) for n samples: Kolmogorov's series at (sqrt(n) + 0.12 + 0.11/sqrt(n))·d

@@ -6,17 +6,18 @@
 //   const Kernel k = heads.kernel(x, z);               // given it: outputs are N(0, k.nngp)
 //   const ScaleMixture law = heads.outputs(x, 10000, rng)[0];   // without it: of the first input
 //
-// With square-root scaling the logits of a wide head stay random. But one small matrix B makes them for
-// all inputs, G(n) = QK·Φ_n·B·Φ_nᵀ with k = Φ·Φᵀ, and given these matrices, z, the outputs are Gaussian
-// (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846):
+// With square-root scaling the logits of a wide head stay random. But one small matrix B makes them
+// for all inputs, G(n) = QK·Φ_n·B·Φ_nᵀ with k = Φ·Φᵀ, and given these matrices, z, the outputs are
+// Gaussian (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846):
 //   f | z ~ N(0, K_z),   K_z = OV²/H Σ_h r_h·A_h(n)·k_v(n, m)·A_h(m)ᵀ (+ σ_b²),   A_h = ζ(G_h).
-// Of the attention layer itself E K_z is the NNGP kernel for every number H of heads, and so behind it, as
-// long as layers map kernels linearly (Linear, convolutions, pooling); behind a nonlinearity, a LayerNorm
-// or another attention the mean differs by O(1/H). The law of an output is a mixture of normal ones of
-// different variances. With widths of keys and values that are given it is exact for those; at
-// infinite width r_h = 1. Layers around attention are infinitely wide, and map kernels as they do in
-// the limit; a second attention layer has latents of its own, in coordinates of what the first one
-// gives. Heads with linear scaling are all alike, and nothing is random.
+// Of the attention layer itself E K_z is the NNGP kernel for every number H of heads, and so behind
+// it, as long as layers map kernels linearly (Linear, convolutions, pooling); behind a
+// nonlinearity, a LayerNorm or another attention the mean differs by O(1/H). The law of an output
+// is a mixture of normal ones of different variances. With widths of keys and values that are given
+// it is exact for those; at infinite width r_h = 1. Layers around attention are infinitely wide,
+// and map kernels as they do in the limit; a second attention layer has latents of its own, in
+// coordinates of what the first one gives. Heads with linear scaling are all alike, and nothing is
+// random.
 
 #include <concepts>
 #include <cstdint>
@@ -38,8 +39,8 @@ struct FiniteHeadsOptions {
   std::int64_t value_width = 0;  ///< d_v; 0: infinite. Then of outputs of one channel alone.
 };
 
-/// The law of a number that is N(0, v) given v, which is one of `variances` (sorted), each as likely
-/// as another.
+/// The law of a number that is N(0, v) given v, which is one of `variances` (sorted), each as
+/// likely as another.
 class ScaleMixture {
  public:
   /// Throws Error unless there are some, all finite and none negative.
@@ -80,15 +81,16 @@ class FiniteHeads {
   Kernel kernel(const Inputs& x, const Latents& z, Get get = Get::nngp,
                 Entries wanted = Entries::full) const;
 
-  /// Features of each head, of the tokens that queries and keys see, A_h·Φ [H, N, T, R], for each attention
-  /// layer of sqrt scaling. Where values see the same tokens, the layer's kernel is OV²/H Σ_h r_h times their inner
-  /// products (+ σ_b²), of rank H·R at most.
+  /// Features of each head, of the tokens that queries and keys see, A_h·Φ [H, N, T, R], for each
+  /// attention layer of sqrt scaling. Where values see the same tokens, the layer's kernel is OV²/H
+  /// Σ_h r_h times their inner products (+ σ_b²), of rank H·R at most.
   std::vector<Tensor> features(const Inputs& x, const Latents& z) const;
   /// Attention of the heads of each such layer in x; the tokens of a later layer depend on z.
   std::vector<HeadMap> maps(const Inputs& x, const Latents& z) const;
 
-  /// kernel() at `draws` independent latents, one after the other in their order, on all threads. The
-  /// first numbers are those of draw(x, rng) with the same generator. Advances rng by one block.
+  /// kernel() at `draws` independent latents, one after the other in their order, on all threads.
+  /// The first numbers are those of draw(x, rng) with the same generator. Advances rng by one
+  /// block.
   void for_each(const Inputs& x, std::int64_t draws, Generator& rng, Get get,
                 const std::function<void(const Kernel&)>& use) const;
 
@@ -96,8 +98,8 @@ class FiniteHeads {
   KernelMoments moments(const Inputs& x, std::int64_t draws, Generator& rng,
                         Get get = Get::nngp) const;
 
-  /// The law of a channel of the output, by at least one draw, for each input (with positions: for each position,
-  /// those of the first input first), from `draws` draws of the latents.
+  /// The law of a channel of the output, by at least one draw, for each input (with positions: for
+  /// each position, those of the first input first), from `draws` draws of the latents.
   std::vector<ScaleMixture> outputs(const Inputs& x, std::int64_t draws, Generator& rng) const;
 
  private:

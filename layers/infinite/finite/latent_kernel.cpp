@@ -141,8 +141,8 @@ class Features {
   double scale_ = 1, offset_ = 0;
 };
 
-/// By passing kernels through the model, row after row; all inputs together, as what the latents of a
-/// deeper layer stand for depends on all.
+/// By passing kernels through the model, row after row; all inputs together, as what the latents of
+/// a deeper layer stand for depends on all.
 Tensor by_passes(const FiniteHeads& heads, const Inputs& x, const Latents& like, const Tensor& z,
                  std::int64_t inputs) {
   std::vector<Tensor> all;

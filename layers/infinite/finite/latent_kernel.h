@@ -1,6 +1,6 @@
 #pragma once
-// Kernels of many networks with finitely many heads at once, as a function of rows of numbers: what an
-// algorithm needs that knows nothing of heads, such as one that samples their posterior
+// Kernels of many networks with finitely many heads at once, as a function of rows of numbers: what
+// an algorithm needs that knows nothing of heads, such as one that samples their posterior
 // (optim/posterior/latent_posterior.h).
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct LatentKernel {
   std::int64_t dim = 0;  ///< D: numbers in a row z.
   std::int64_t parts =
       1;  ///< z is that many equal parts, of which any one alone may be changed: heads.
-  /// K_z between the first `inputs` inputs, for rows Z f64 [P, D]: f64 [P, inputs, inputs]. Runs on all
-  /// threads.
+  /// K_z between the first `inputs` inputs, for rows Z f64 [P, D]: f64 [P, inputs, inputs]. Runs on
+  /// all threads.
   std::function<Tensor(const Tensor& z, std::int64_t inputs)> at = {};
 };
 
@@ -25,10 +25,10 @@ struct LatentKernel {
 /// what HeadLatents lists of a head: logits [R, R] or query and key [R, d_k], and output [d_v].
 ///
 /// Where the kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b, u_h the weights of head h averaged over the
-/// queries, or those of the first query, or of all, times the tokens, it is computed so: a hundred times
-/// faster than by passing kernels through the model. So it is with one attention layer on inputs as they
-/// are, or behind a Linear, followed by MeanPositions, FirstToken or Flatten and then at most a Linear.
-/// Whether it is so is found by comparing the two at two draws of latents.
+/// queries, or those of the first query, or of all, times the tokens, it is computed so: a hundred
+/// times faster than by passing kernels through the model. So it is with one attention layer on
+/// inputs as they are, or behind a Linear, followed by MeanPositions, FirstToken or Flatten and
+/// then at most a Linear. Whether it is so is found by comparing the two at two draws of latents.
 /// Throws Error where a model has no layer with random logits, and where it ends with positions.
 LatentKernel latent_kernel(const FiniteHeads& heads, const Inputs& x);
 

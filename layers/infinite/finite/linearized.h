@@ -21,13 +21,14 @@ namespace ladon::infinite {
 /// later changes of its parameters in place are an Error.
 class TangentMap {
  public:
-  /// By those of the network's parameters that are not frozen, or of a set of them. Throws Error if there are
-  /// none.
+  /// By those of the network's parameters that are not frozen, or of a set of them. Throws Error if
+  /// there are none.
   TangentMap(Layer& network, const Inputs& inputs);
   TangentMap(Layer& network, const Inputs& inputs, const ParameterSet& set);
 
   Tensor output() const { return output_; }  ///< f, without history.
-  /// J·v for v shaped as the parameters (in the set's order; undefined: zero): shaped as the output.
+  /// J·v for v shaped as the parameters (in the set's order; undefined: zero): shaped as the
+  /// output.
   Tensor times(const std::vector<Tensor>& tangents) const;
   /// Jᵀ·c for c shaped as the output: shaped as the parameters.
   std::vector<Tensor> transposed_times(const Tensor& cotangent) const;
@@ -48,10 +49,11 @@ Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v);
 
 /// The Taylor expansion of a network around its parameters θ0,
 ///   y = Σ_{k ≤ order} 1/k!·Dᵏf(x; θ0)[w, …, w],
-/// where w, one tensor a parameter of the network (or of the part of them that is chosen by name), begins at
-/// zero and is what is trained: w stands for θ − θ0. The network stays as it was given, in evaluation mode. At w = 0 its tangent kernel is the
-/// network's by these parameters. Each order costs two sweeps more, and its operations need as many derivatives. Inputs
-/// get no gradient (Error).
+/// where w, one tensor a parameter of the network (or of the part of them that is chosen by name),
+/// begins at zero and is what is trained: w stands for θ − θ0. The network stays as it was given,
+/// in evaluation mode. At w = 0 its tangent kernel is the network's by these parameters. Each order
+/// costs two sweeps more, and its operations need as many derivatives. Inputs get no gradient
+/// (Error).
 struct TaylorExpansion : Layer {
   std::unique_ptr<Layer> network;
   std::string pattern;               ///< Which parameters (ParameterSet::choose).
@@ -62,7 +64,8 @@ struct TaylorExpansion : Layer {
   TaylorExpansion(std::unique_ptr<Layer> network, int order, std::string pattern = "*");
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  /// That of the network: wide networks are linear in their parameters. Throws Error for a part of them.
+  /// That of the network: wide networks are linear in their parameters. Throws Error for a part of
+  /// them.
   KernelNode limit(const KernelNode& inputs) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -1,5 +1,5 @@
-// Gradients end at what passes over landmarks and inputs made: tiles add theirs to leaves in its place,
-// [N, ..] numbers of each step, which are pulled back once all tiles are done.
+// Gradients end at what passes over landmarks and inputs made: tiles add theirs to leaves in its
+// place, [N, ..] numbers of each step, which are pulled back once all tiles are done.
 
 #include "ladon/layers/infinite/gram/backward.h"
 

@@ -18,7 +18,8 @@ std::int64_t numbers_of(const Gram& result, const GramTile& tile) {
   return numbers;
 }
 
-/// Tiles of one rank that go in one message, and where each begins in it; last, where the message ends.
+/// Tiles of one rank that go in one message, and where each begins in it; last, where the message
+/// ends.
 struct Piece {
   std::vector<std::int64_t> tiles, starts = {0};
 };

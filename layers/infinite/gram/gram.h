@@ -3,14 +3,15 @@
 //
 // The kernel of N inputs with T positions each has N²·T² entries, and a layer makes several
 // temporaries of that size: 10,000 images of 32 × 32 would need 10¹⁴ numbers a matrix. So what a
-// matrix will take is estimated first, it is computed in tiles whose temporaries stay in the caches, and
-// what is finished can be kept in files.
+// matrix will take is estimated first, it is computed in tiles whose temporaries stay in the
+// caches, and what is finished can be kept in files.
 //
 // The result is the same, bit for bit, for any tile and any number of threads or ranks; with stored
 // tiles too, if the machine is of the same kind.
 //
-// Where ranks work together (core/ranks.h), gram() shares its tiles out, and gives all of them the whole
-// result: all call it with the same arguments. A checkpoint then stands on a file system that all see.
+// Where ranks work together (core/ranks.h), gram() shares its tiles out, and gives all of them the
+// whole result: all call it with the same arguments. A checkpoint then stands on a file system that
+// all see.
 
 #include <cstdint>
 #include <functional>
@@ -61,29 +62,30 @@ struct GramOptions {
   int replicates = 8;
 };
 
-/// [N1, N2], or [N1, N2, T, T] (or [N1, N2, T], GramOptions::entries) if the model ends with positions;
-/// f64, without history.
+/// [N1, N2], or [N1, N2, T, T] (or [N1, N2, T], GramOptions::entries) if the model ends with
+/// positions; f64, without history.
 struct Gram {
   Tensor nngp;
   Tensor ntk;              ///< Undefined unless wanted.
   Tensor nngp_se, ntk_se;  ///< Standard errors of the means over replicates; undefined unless a
                            ///< layer draws (Limit::draws).
-  /// Of each layer that draws, in their order: Limit::unexplained of the inputs of both blocks, over all
-  /// replicates, between 0 and 1. The standard errors do not contain what that leaves out of covariances.
-  /// Empty where no layer draws, of no inputs, and of gram_diagonal(), which pairs no two inputs.
+  /// Of each layer that draws, in their order: Limit::unexplained of the inputs of both blocks,
+  /// over all replicates, between 0 and 1. The standard errors do not contain what that leaves out
+  /// of covariances. Empty where no layer draws, of no inputs, and of gram_diagonal(), which pairs
+  /// no two inputs.
   std::vector<double> unexplained = {};
 
-  /// One line: "closed"; or "drawn, with standard errors of the NNGP kernel up to 0.0012; coordinates
-  /// leave out 0%, 26.7% of the variance of tokens", layer by layer.
+  /// One line: "closed"; or "drawn, with standard errors of the NNGP kernel up to 0.0012;
+  /// coordinates leave out 0%, 26.7% of the variance of tokens", layer by layer.
   std::string describe() const;
 };
 
 /// Memory and time of gram() with the same arguments. A block of a few inputs is computed, larger
 /// and larger while that takes less than about 0.1 s: its processor time, in proportion to the
 /// pairs, gives `seconds`; the most that its tensors held at once, in proportion, bounds
-/// `working_bytes` (a block's tensors grow no faster than its pairs). What layers make of each input
-/// alone is computed once an input, and kept while it takes no more than a quarter of the budget. Of
-/// this process alone: other ranks need not ask.
+/// `working_bytes` (a block's tensors grow no faster than its pairs). What layers make of each
+/// input alone is computed once an input, and kept while it takes no more than a quarter of the
+/// budget. Of this process alone: other ranks need not ask.
 /// Throws Error as gram() does.
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,
                            const GramOptions& options = {});
@@ -106,8 +108,8 @@ inline Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, Get get) 
   return gram(limit, a, b, GramOptions{.get = get});
 }
 
-/// Each input with itself: the diagonals of gram(limit, x), [N] (or [N, T, T] …), in time that grows
-/// with N. Where the model draws, name the landmarks that the other matrices have
+/// Each input with itself: the diagonals of gram(limit, x), [N] (or [N, T, T] …), in time that
+/// grows with N. Where the model draws, name the landmarks that the other matrices have
 /// (Limit::with_landmarks). Only options.get, entries and replicates count.
 Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& options = {});
 

@@ -68,8 +68,8 @@ double kept_bytes(const GramPlan& plan, double budget) {
   return plan.estimate.sampled || bytes * input_count(plan) <= budget / 4 ? bytes : 0;
 }
 
-// A block of n × n inputs makes tensors of n², n or 1 times a constant; at n·c its peak is therefore
-// at most c² times as high. The larger the block, the less the bound exceeds the truth.
+// A block of n × n inputs makes tensors of n², n or 1 times a constant; at n·c its peak is
+// therefore at most c² times as high. The larger the block, the less the bound exceeds the truth.
 Probe probe(const GramPlan& plan, Get get, double budget) {
   const KernelNode& end = plan.passes[0].graph().output();
   Probe found{.block = block_of(end.positions, plan.wanted)};

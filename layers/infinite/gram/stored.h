@@ -39,8 +39,8 @@ struct StoredGramOptions {
   /// Inputs a side, rounded up to a multiple of vector_unit. 0: that of the folder, or such that
   /// a dozen tiles fit in the budget, 2048 at most.
   std::int64_t tile = 0;
-  /// Bytes that tiles and their computation may take together, beside the inputs. Tiles that fit are
-  /// kept in memory for the next use. 0: what the machine has free.
+  /// Bytes that tiles and their computation may take together, beside the inputs. Tiles that fit
+  /// are kept in memory for the next use. 0: what the machine has free.
   std::uint64_t memory_budget = 0;
   /// Its exceptions end the computation and come out of store_gram().
   std::function<void(const StoredGramProgress&)> progress = {};
@@ -64,10 +64,10 @@ class StoredGram {
   Tensor diagonal() const;  ///< [N]
   /// Rows [begin, end), [end − begin, N]. Reads all tiles that they cross.
   Tensor rows(std::int64_t begin, std::int64_t end) const;
-  /// K·V.   [N, k] → [N, k], of any floating dtype → f64. Each tile is read once, the next one while
-  /// this one is multiplied; the result has the same bits at any number of threads. All ranks multiply
-  /// together, each by a share of the tiles, which it keeps where they fit: the result is that of one
-  /// process to rounding, and the same in all of them.
+  /// K·V.   [N, k] → [N, k], of any floating dtype → f64. Each tile is read once, the next one
+  /// while this one is multiplied; the result has the same bits at any number of threads. All ranks
+  /// multiply together, each by a share of the tiles, which it keeps where they fit: the result is
+  /// that of one process to rounding, and the same in all of them.
   Tensor multiply(const Tensor& v) const;
 
   /// Tiles a side.
@@ -92,12 +92,12 @@ StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
                                         const std::string& folder,
                                         const StoredGramOptions& options = {});
 
-/// Computes the Gram matrix of x, with the bits of gram(limit, x, …) (as f32: rounded), into `folder`,
-/// which is made if it is missing; tiles that are there, of an earlier run that was ended or killed,
-/// are checked and taken up. Ranks (core/ranks.h) share the tiles out, and the folder, on a file system
-/// that all of them see. The caller removes the folder. Throws Error if the model ends with
-/// positions, the memory needed is over the budget, the disk has no room for the tiles, the folder is
-/// of another computation, or another run is working in it.
+/// Computes the Gram matrix of x, with the bits of gram(limit, x, …) (as f32: rounded), into
+/// `folder`, which is made if it is missing; tiles that are there, of an earlier run that was ended
+/// or killed, are checked and taken up. Ranks (core/ranks.h) share the tiles out, and the folder,
+/// on a file system that all of them see. The caller removes the folder. Throws Error if the model
+/// ends with positions, the memory needed is over the budget, the disk has no room for the tiles,
+/// the folder is of another computation, or another run is working in it.
 StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& folder,
                       const StoredGramOptions& options = {});
 

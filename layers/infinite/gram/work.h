@@ -13,8 +13,8 @@ namespace ladon::infinite {
 /// In the form that tiles are computed from.
 Inputs prepared(const Inputs& in);
 
-/// The matrices' entries in one tile: means over replicates, and their standard errors, where a layer
-/// draws.
+/// The matrices' entries in one tile: means over replicates, and their standard errors, where a
+/// layer draws.
 Gram compute_tile(const GramPlan& plan, const GramTile& tile);
 
 /// Completes a symmetric matrix [N, N], [N, N, T] or [N, N, T, T] by what stands on and above the
@@ -36,8 +36,8 @@ void for_each_row(const Gram& result, const GramTile& tile, const F& f) {
   }
 }
 
-/// Counts finished tiles of the plan and tells how long the others will take, at the rate so far. Other
-/// ranks are taken to be as far as this one; their tiles count once they are here.
+/// Counts finished tiles of the plan and tells how long the others will take, at the rate so far.
+/// Other ranks are taken to be as far as this one; their tiles count once they are here.
 class GramReport {
  public:
   /// tell(tiles done, seconds left), by one thread at a time; now, with nothing done.

@@ -1,7 +1,8 @@
 #pragma once
-// Kernels out of a limit's graph: one walk over its steps, which computes what is asked for and nothing
-// else. What the model makes of each input alone, N kernels of an input with itself which every one of
-// the N² pairs needs, can be kept from one walk and read in others; it is stored by step.
+// Kernels out of a limit's graph: one walk over its steps, which computes what is asked for and
+// nothing else. What the model makes of each input alone, N kernels of an input with itself which
+// every one of the N² pairs needs, can be kept from one walk and read in others; it is stored by
+// step.
 
 #include <array>
 #include <cstdint>
@@ -32,9 +33,9 @@ struct Remainder {
   double share() const { return variance > 0 ? unexplained / variance : 0; }
 };
 
-/// Selves of one block: read from rows [begin, end) of `known`, or kept in rows [begin, ..) of `kept`,
-/// which is made for `count` inputs where it is not there yet; of all inputs at once with the graph of
-/// their gradients. With neither they are computed and dropped.
+/// Selves of one block: read from rows [begin, end) of `known`, or kept in rows [begin, ..) of
+/// `kept`, which is made for `count` inputs where it is not there yet; of all inputs at once with
+/// the graph of their gradients. With neither they are computed and dropped.
 struct SelfRows {
   const Selves* known = nullptr;
   std::int64_t begin = 0, end = 0;
@@ -57,18 +58,19 @@ struct Walk {
   std::vector<HeadMap>* head_maps = nullptr;  ///< Output of those steps' maps; null: none.
 };
 
-/// Between inputs a and b, or (b null) of a with itself. Throws Error naming the layer where a kernel is
-/// not finite or a map makes the wrong shape.
+/// Between inputs a and b, or (b null) of a with itself. Throws Error naming the layer where a
+/// kernel is not finite or a map makes the wrong shape.
 Kernel evaluate(const KernelGraph& graph, const Inputs& a, const Inputs* b, const Walk& walk);
 /// Of any kernel of inputs that are of the graph's kind. Throws Error where a step draws.
 Kernel evaluate(const KernelGraph& graph, const Kernel& inputs);
 
-/// In which layout each step gives its kernels, if the last gives `wanted`: the diagonal wherever no later
-/// step needs more.
+/// In which layout each step gives its kernels, if the last gives `wanted`: the diagonal wherever
+/// no later step needs more.
 std::vector<Entries> layouts(const KernelGraph& graph, Entries wanted);
 /// Shape of a pair's block in that layout: [T, T], [T], or [] of vectors.
 Shape block_of(const Shape& positions, Entries layout);
-/// Numbers per input in the cache of self-kernels. `landmarks`, of steps that draw, may otherwise be null.
+/// Numbers per input in the cache of self-kernels. `landmarks`, of steps that draw, may otherwise
+/// be null.
 std::int64_t numbers_kept(const KernelGraph& graph, Entries wanted, const Landmarks* landmarks);
 
 }  // namespace ladon::infinite

@@ -3,10 +3,10 @@
 //
 // Layer::limit is to infinite width what forward is to finite width. It is called once, with a
 // KernelNode that stands for the kernels of the layer's inputs, and returns the KernelNode of its
-// outputs; map_pairs() and combine() add the steps in between, as operations of autograd add theirs to
-// its graph. What a step needs of the law of its inputs is checked there and then, before any kernel
-// is computed. Evaluators (evaluate.h) walk the steps with numbers, as often and in as many parts as
-// they like, and a graph tells its own derivation, line by line (derivation.h).
+// outputs; map_pairs() and combine() add the steps in between, as operations of autograd add theirs
+// to its graph. What a step needs of the law of its inputs is checked there and then, before any
+// kernel is computed. Evaluators (evaluate.h) walk the steps with numbers, as often and in as many
+// parts as they like, and a graph tells its own derivation, line by line (derivation.h).
 
 #include <cstdint>
 #include <functional>
@@ -70,8 +70,8 @@ struct Draws {
       {};
 };
 
-/// Formulas of a step, in which $k and $t stand for the NNGP kernel and the NTK of its input ($k2 and
-/// $t2 of the second), and $K for its own NNGP kernel.
+/// Formulas of a step, in which $k and $t stand for the NNGP kernel and the NTK of its input ($k2
+/// and $t2 of the second), and $K for its own NNGP kernel.
 struct Formula {
   std::string nngp, ntk = {};
 };
@@ -91,17 +91,18 @@ struct Step {
   std::optional<Shape> positions = {};  ///< Of the outputs of a step that mixes positions, …
   std::function<Tensor(const Tensor&)> mask = {};  ///< … and their masks, unless these stay.
   std::optional<Draws> draws = {};
-  /// Unless it is said otherwise, means pass a step that leaves channels and positions where they are,
-  /// and are not known behind one that mixes positions. An empty function: they are 0, or not known.
+  /// Unless it is said otherwise, means pass a step that leaves channels and positions where they
+  /// are, and are not known behind one that mixes positions. An empty function: they are 0, or not
+  /// known.
   std::optional<MeanMap> means = {};
   /// Whether what it makes of each input alone is kept for all pairs, or so cheap that it is not.
   bool kept = true;
 };
 
-/// Adds a step to the graph of k: a map of pairs of inputs, which is applied to pairs between two blocks
-/// and to each input with itself. The map runs later, more than once and in several threads: what it
-/// needs, it holds by value (or by the layer's `this`). The result has k's masks, if it has positions.
-/// Throws Error where the step cannot give all pairs of its positions.
+/// Adds a step to the graph of k: a map of pairs of inputs, which is applied to pairs between two
+/// blocks and to each input with itself. The map runs later, more than once and in several threads:
+/// what it needs, it holds by value (or by the layer's `this`). The result has k's masks, if it has
+/// positions. Throws Error where the step cannot give all pairs of its positions.
 KernelNode map_pairs(const KernelNode& k, const Step& step,
                      const std::function<PairKernels(const Pairs&)>& map);
 /// The same of two inputs, a and b, of the same network inputs: the result has a's positions and
@@ -161,7 +162,8 @@ class KernelGraph {
   /// Of Selves.
   int slots() const;
 
-  /// Adds a step whose inputs are of one graph. What it says of positions and means holds for the first.
+  /// Adds a step whose inputs are of one graph. What it says of positions and means holds for the
+  /// first.
   static KernelNode add(const std::vector<KernelNode>& inputs, const Step& step,
                         std::function<PairKernels(const std::vector<Pairs>&)> map);
   /// The steps from `begin` on that are nobody's yet are this layer's.

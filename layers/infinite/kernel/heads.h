@@ -9,9 +9,10 @@
 namespace ladon::infinite {
 
 /// The latent variables of the H heads of one layer, independent standard normal numbers before
-/// training. `R` counts the coordinates of the tokens that queries and keys see, k = Φ·Φᵀ with Φ of R
-/// columns: of inputs as they are these are their channels, Φ = X/sqrt(d), so that `query` and `key` are
-/// the layer's own weights; behind other layers those of a Cholesky factor over all tokens.
+/// training. `R` counts the coordinates of the tokens that queries and keys see, k = Φ·Φᵀ with Φ of
+/// R columns: of inputs as they are these are their channels, Φ = X/sqrt(d), so that `query` and
+/// `key` are the layer's own weights; behind other layers those of a Cholesky factor over all
+/// tokens.
 struct HeadLatents {
   Tensor logits =
       {};  ///< B [H, R, R]: logits are QK·Φ·B·Φᵀ; undefined where keys have a finite width.

@@ -224,8 +224,8 @@ Tensor pairs_of(const Kernel& k, const Rows& a, const Rows& b) {
       [&] { return composed_products(a, b, k.has_positions(), k.entries); });
 }
 
-/// Of each input, over its channels: [N, T], or [N] of vectors; of indices undefined. Contiguous, each
-/// row is summed alone.
+/// Of each input, over its channels: [N, T], or [N] of vectors; of indices undefined. Contiguous,
+/// each row is summed alone.
 Tensor means_of(const Rows& rows, bool positions) {
   if (rows.indices()) return {};
   const Tensor y = sum(contiguous(rows.source), -1) / static_cast<double>(rows.d);
@@ -237,8 +237,9 @@ Tensor coordinates_of(const Rows& rows) {
   return rows.source / std::sqrt(static_cast<double>(rows.d));
 }
 
-/// Numbers that stand for the visible tokens of each input and where they are, i64 [N], never 0 (FNV-1a,
-/// a word at a time). Equal inputs have equal ones; what stands in a masked token does not count.
+/// Numbers that stand for the visible tokens of each input and where they are, i64 [N], never 0
+/// (FNV-1a, a word at a time). Equal inputs have equal ones; what stands in a masked token does not
+/// count.
 Tensor names_of(const Rows& rows, const Tensor& mask) {
   const std::int64_t size = rows.t * rows.d;
   const Tensor may = mask.defined() ? contiguous(mask) : mask;

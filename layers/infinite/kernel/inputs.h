@@ -35,8 +35,8 @@ struct KernelOptions {
   Entries entries = Entries::full;
 };
 
-/// The kind of a block, or of two. Throws Error for shapes, types and masks that inputs do not have, and where blocks a and
-/// b disagree in all but N.
+/// The kind of a block, or of two. Throws Error for shapes, types and masks that inputs do not
+/// have, and where blocks a and b disagree in all but N.
 InputKind kind_of(const Inputs& a);
 InputKind kind_of(const Inputs& a, const Inputs& b);
 

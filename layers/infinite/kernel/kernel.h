@@ -4,8 +4,8 @@
 // As a layer grows wide, its output at initialization becomes a Gaussian process. The covariance of
 // one channel, E[f(x) f(x')], is the NNGP kernel (Neal 1994; Lee et al. 2018); ⟨∂f(x)/∂θ,
 // ∂f(x')/∂θ⟩, which becomes deterministic, is the neural tangent kernel, NTK (Jacot et al. 2018).
-// Each layer maps the kernels of its inputs to those of its outputs (Layer::limit, which describes the
-// maps as steps of a graph, graph.h); this file holds what is mapped.
+// Each layer maps the kernels of its inputs to those of its outputs (Layer::limit, which describes
+// the maps as steps of a graph, graph.h); this file holds what is mapped.
 //
 // All of it is f64 and treats every pair of inputs by the same instructions, whatever else is in
 // the block: a Gram matrix does not depend on how it is cut into blocks, bit for bit.
@@ -30,8 +30,8 @@ enum class Entries : int {
 };
 
 /// Kernels between two blocks of inputs of N1 and N2. An input is a vector, or has T positions
-/// (tokens, pixels), each with a vector: then every pair of inputs has a block of its positions. Where
-/// only inputs alone are looked at, nngp, ntk and what ends in 2 are undefined.
+/// (tokens, pixels), each with a vector: then every pair of inputs has a block of its positions.
+/// Where only inputs alone are looked at, nngp, ntk and what ends in 2 are undefined.
 struct Kernel {
   Tensor nngp;          ///< [N1, N2]; with positions [N1, N2, T, T], or [N1, N2, T].
   Tensor ntk;           ///< As nngp; undefined where it is not wanted.
@@ -48,8 +48,8 @@ struct Kernel {
 
   bool has_positions() const { return positions.rank() > 0; }
   std::int64_t position_count() const { return positions.count(); }  ///< 1 for vectors
-  /// Throws Error where what is defined is not of n1 and n2 inputs, and where a number is not finite: which,
-  /// and between which inputs; `operation` is named.
+  /// Throws Error where what is defined is not of n1 and n2 inputs, and where a number is not
+  /// finite: which, and between which inputs; `operation` is named.
   void check(std::string_view operation, std::int64_t n1, std::int64_t n2) const;
   /// Of blocks [T, T] their diagonals; anything else as it is.
   Kernel diagonal() const;
@@ -90,7 +90,8 @@ struct Pairs {
       right_root;    ///< Where draws need them; their first axis as that of left and right.
   Drawn drawn = {};  ///< Of a step that draws.
 
-  /// The variances p of x and q of x', in the layout of nngp: [P], [P, T, 1] and [P, 1, T], or [P, T].
+  /// The variances p of x and q of x', in the layout of nngp: [P], [P, T, 1] and [P, 1, T], or [P,
+  /// T].
   Tensor left_variance() const;
   Tensor right_variance() const;
 
@@ -108,8 +109,8 @@ struct Pairs {
   PairKernels each(const std::function<Tensor(const Tensor&)>& map) const;
 };
 
-/// All pairs between the two blocks of k, and those of the inputs of block 0 or 1 with themselves. (The
-/// roots are of both blocks; undefined ones where nothing is drawn.)
+/// All pairs between the two blocks of k, and those of the inputs of block 0 or 1 with themselves.
+/// (The roots are of both blocks; undefined ones where nothing is drawn.)
 Pairs cross_pairs(const Kernel& k, const std::array<Root, 2>& roots = {});
 Pairs self_pairs(const Kernel& k, int block, const Root& root = {});
 

@@ -1,6 +1,7 @@
 #pragma once
-// Law of the channels behind a layer, as far as it is known besides their kernel. A layer's limit says what it
-// needs of the law of its inputs (need_…), and by which transition the law of its outputs follows.
+// Law of the channels behind a layer, as far as it is known besides their kernel. A layer's limit
+// says what it needs of the law of its inputs (need_…), and by which transition the law of its
+// outputs follows.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,12 +15,13 @@ namespace ladon::infinite {
 struct Law {
   static constexpr int nothing = -2, over_channels = -1,
                        everything = std::numeric_limits<int>::max();
-  /// How much may be given and E f is still 0. `nothing`: E f is not known. `over_channels`: it is no
-  /// number of the channel's law, since something fixed is in it (data, a table of positions); but the
-  /// mean over the channels is known, Kernel::mean1, which is what LayerNorm relies on. 0: E f = 0
-  /// only without conditions. n: also given the inputs of the n outermost branches that the channel
-  /// lies in (the network itself is the first). `everything`: given all that it was computed from, as
-  /// a random linear map of its own makes it, which sums and products of branches rely on.
+  /// How much may be given and E f is still 0. `nothing`: E f is not known. `over_channels`: it is
+  /// no number of the channel's law, since something fixed is in it (data, a table of positions);
+  /// but the mean over the channels is known, Kernel::mean1, which is what LayerNorm relies on. 0:
+  /// E f = 0 only without conditions. n: also given the inputs of the n outermost branches that the
+  /// channel lies in (the network itself is the first). `everything`: given all that it was
+  /// computed from, as a random linear map of its own makes it, which sums and products of branches
+  /// rely on.
   int zero_given = nothing;
   /// Whether a channel is Gaussian with its kernel as covariance (and its tangent kernel does not
   /// depend on its value): what activations rely on.
@@ -55,8 +57,8 @@ struct Law {
   /// The same channels as inputs of a branch that lies in `depth` others: what is given counts from
   /// here.
   Law into_branch(int depth) const;
-  /// The outputs of such a branch, seen from outside of it: its input, computed within, is no longer
-  /// among what they may be correlated with.
+  /// The outputs of such a branch, seen from outside of it: its input, computed within, is no
+  /// longer among what they may be correlated with.
   Law out_of_branch(int depth) const;
   /// Of Σ_i branch_i: what is known of all of them.
   static Law of_sum(const std::vector<Law>& branches);

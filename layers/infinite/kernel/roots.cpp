@@ -29,9 +29,9 @@ struct Pivoted {
   std::vector<std::vector<double>> columns;
 };
 
-/// Pivoted Cholesky of k [n, n], until `rank` tokens are taken or the others are explained to rounding
-/// (Harbrecht, Peters and Schneider 2012): always the token of which most is not explained yet. Or of
-/// the tokens `given`: the column of one that the others explain to rounding is zero.
+/// Pivoted Cholesky of k [n, n], until `rank` tokens are taken or the others are explained to
+/// rounding (Harbrecht, Peters and Schneider 2012): always the token of which most is not explained
+/// yet. Or of the tokens `given`: the column of one that the others explain to rounding is zero.
 Pivoted pivoted(const Tensor& k, std::int64_t rank, const std::vector<std::int64_t>* given) {
   const std::int64_t n = k.size(0);
   const double* x = k.data<double>();
@@ -61,8 +61,8 @@ Pivoted pivoted(const Tensor& k, std::int64_t rank, const std::vector<std::int64
   return y;
 }
 
-/// L⁻ᵀ [R, R] with L[i, j] = columns[j][pivots[i]], by forward substitution; 0 in the rows and columns
-/// of pivots whose column is.
+/// L⁻ᵀ [R, R] with L[i, j] = columns[j][pivots[i]], by forward substitution; 0 in the rows and
+/// columns of pivots whose column is.
 Tensor inverse_of(const Pivoted& factor) {
   const auto r = static_cast<std::int64_t>(factor.columns.size());
   Tensor y = zeros({r, r}, f64);

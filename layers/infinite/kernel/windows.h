@@ -10,8 +10,8 @@ namespace ladon::infinite {
 Tensor split_positions(const Tensor& k, const Shape& positions);
 Tensor join_positions(const Tensor& k, const Shape& positions);
 
-/// The sum over the taps of windows that stand at i on one axis and at j on the other, the tap being
-/// the same on both:
+/// The sum over the taps of windows that stand at i on one axis and at j on the other, the tap
+/// being the same on both:
 ///   y[.., i, .., j, ..] = Σ_o k[.., i·stride − before + o·dilation, .., j·stride − before + o·dilation, ..]
 /// Outside the positions k is 0. Both axes have the same length.
 Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const SlidingWindow& window);

@@ -1,7 +1,7 @@
 // Attention alone: forward, with its gradients, and under masks.
 //
-// As in the goals the full square counts, and backward twice forward. What is needed is half of it if
-// causal, and 3.5 times forward with gradients, which need five products beside the two.
+// As in the goals the full square counts, and backward twice forward. What is needed is half of it
+// if causal, and 3.5 times forward with gradients, which need five products beside the two.
 
 #include "both.h"
 #include "ladon/autograd/graph.h"

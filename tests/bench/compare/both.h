@@ -41,8 +41,8 @@ Named to_peer(const Module& model);
 double difference(const Module& ours, const Named& theirs);
 std::vector<at::Tensor> values(const Named& parameters);
 
-/// Adam, or with `decoupled` decay AdamW, by LibTorch's fused step, which it has from 2.4 on; before,
-/// by its C++ optimizer.
+/// Adam, or with `decoupled` decay AdamW, by LibTorch's fused step, which it has from 2.4 on;
+/// before, by its C++ optimizer.
 struct PeerAdamOptions {
   double lr = 1e-3, eps = 1e-8, weight_decay = 0;
   bool decoupled = false;

@@ -1,4 +1,5 @@
-// Kernels of infinite networks, which LibTorch does not have: ours alone, beside the machine's dgemm.
+// Kernels of infinite networks, which LibTorch does not have: ours alone, beside the machine's
+// dgemm.
 
 #include "../networks.h"
 #include "ladon/core/random.h"
@@ -27,8 +28,8 @@ Sides attention(infinite::Get get) {
   return {[=] { gram(infinite::limit(*layer), x, infinite::GramOptions{.get = get}); }, {}, {}};
 }
 
-/// As in the goals all pairs count; those on and above the diagonal are needed. Of each x·x'ᵀ of all
-/// tokens, and A·k·A'ᵀ for each kernel.
+/// As in the goals all pairs count; those on and above the diagonal are needed. Of each x·x'ᵀ of
+/// all tokens, and A·k·A'ᵀ for each kernel.
 Row attention_row(const std::string& name, infinite::Get get, int kernels,
                   std::array<double, 2> goal) {
   const double pair = 2.0 * tokens * tokens * (channels + 2.0 * kernels * tokens);

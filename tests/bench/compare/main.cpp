@@ -25,8 +25,8 @@ std::vector<Row> all_rows() {
   return all;
 }
 
-/// BLAS and malloc read the environment when they are loaded: so what cripples BLAS is taken out of it,
-/// LibTorch's allocator is told to keep what it has, and the program starts once more.
+/// BLAS and malloc read the environment when they are loaded: so what cripples BLAS is taken out of
+/// it, LibTorch's allocator is told to keep what it has, and the program starts once more.
 void restart_with_a_fair_environment(char** argv) {
   constexpr const char* done = "LADON_COMPARE_ENVIRONMENT";
   if (std::getenv(done)) return;

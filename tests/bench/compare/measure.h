@@ -12,8 +12,8 @@ struct Times {
   double median = 0, fastest = 0, slowest_round = 0;
 };
 
-/// What was measured of a row. `theirs` is 0 where there is no peer, and else of the number of threads
-/// with which it is faster.
+/// What was measured of a row. `theirs` is 0 where there is no peer, and else of the number of
+/// threads with which it is faster.
 struct Measured {
   Times ours, theirs;
   int peer_threads = 0;
@@ -25,8 +25,8 @@ Measured measure(const Sides& sides, int threads);
 
 void print_header();
 void print(const Row& row, int threads, const Measured& m);
-/// {"row", "threads", "unit", "ours", "theirs", "ours_range", "theirs_range", "theirs_threads", "ratio",
-/// "share", "goal", "met"}; what a row has not is null.
+/// {"row", "threads", "unit", "ours", "theirs", "ours_range", "theirs_range", "theirs_threads",
+/// "ratio", "share", "goal", "met"}; what a row has not is null.
 nlohmann::json to_json(const Row& row, int threads, const Measured& m);
 
 }  // namespace ladon::bench

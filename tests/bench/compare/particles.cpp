@@ -29,8 +29,8 @@ double median_of_pairs(const at::Tensor& d2) {
 
 /// −φ = (K·g − R)/M with k_ij = exp(−d²_ij/(2h²)), R_i = Σ_j k_ij (θ_i − θ_j)/h² and
 /// h² = ½·median(d², i ≠ j)/ln(M + 1), all as Svgd has them by default. Three products are all that
-/// passes over the particles: θ·θᵀ, whose diagonal holds the norms; K·g; and (K − diag(Σ_j k_ij))·θ,
-/// which is −h²R, added to it.
+/// passes over the particles: θ·θᵀ, whose diagonal holds the norms; K·g; and (K − diag(Σ_j
+/// k_ij))·θ, which is −h²R, added to it.
 at::Tensor peer_force(const at::Tensor& theta, const at::Tensor& gradient) {
   const auto count = double(theta.size(0));
   const at::Tensor gram = at::mm(theta, theta.t()), norms = gram.diagonal();

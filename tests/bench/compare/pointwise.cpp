@@ -34,8 +34,8 @@ Sides function(std::vector<Tensor> x, bool gradients, Ours ours, Theirs theirs) 
 using X = std::vector<Tensor>;
 using PeerX = std::vector<at::Tensor>;
 
-/// Forward, and forward with gradients, of inputs of which the first is 4096 × 1024. Forward reads and
-/// writes it; backward reads it and the cotangent, and writes a gradient.
+/// Forward, and forward with gradients, of inputs of which the first is 4096 × 1024. Forward reads
+/// and writes it; backward reads it and the cotangent, and writes a gradient.
 template <class Ours, class Theirs>
 void add_both(std::vector<Row>& rows, const std::string& name, std::array<double, 2> forward,
               std::array<double, 2> both, Ours ours, Theirs theirs, bool with_weights = false) {

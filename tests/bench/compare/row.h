@@ -8,8 +8,8 @@
 
 namespace ladon::bench {
 
-/// Both sides of a row, on inputs of their own. Without `theirs` LibTorch has no such operation; then
-/// there is no `difference` either.
+/// Both sides of a row, on inputs of their own. Without `theirs` LibTorch has no such operation;
+/// then there is no `difference` either.
 struct Sides {
   std::function<void()> ours, theirs;
   /// Runs both and gives the largest difference of their results, relative to the largest number.
@@ -44,8 +44,8 @@ std::vector<Row> particle_rows();
 std::vector<Row> linear_algebra_rows();
 std::vector<Row> limit_rows();
 
-/// Before calls of ours and before calls of theirs. One OpenBLAS serves both: it has one thread inside
-/// our tasks, and as many as LibTorch has inside theirs.
+/// Before calls of ours and before calls of theirs. One OpenBLAS serves both: it has one thread
+/// inside our tasks, and as many as LibTorch has inside theirs.
 void give_ours(int threads);
 void give_theirs(int threads);
 /// "LibTorch 1.13.1, OpenBLAS …".

@@ -46,8 +46,8 @@ at::Tensor apply_block(const at::Tensor& x, const Named& p, const std::string& n
 
 // --- both sides of a training step ---
 
-// A gradient that is 0 but for rounding (the keys' bias has one) must not become a step of ±lr: so eps is
-// far above rounding, on both sides.
+// A gradient that is 0 but for rounding (the keys' bias has one) must not become a step of ±lr: so
+// eps is far above rounding, on both sides.
 constexpr double lr = 1e-3, decay = 1e-2, eps = 1e-6;
 
 /// `ours` and `theirs` compute a loss; the parameters after two steps are compared. The model lives

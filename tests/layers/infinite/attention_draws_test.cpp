@@ -35,8 +35,8 @@ MultiHeadAttentionOptions drawn(std::int64_t samples) {
   return options;
 }
 
-/// [Linear – relu – attention – relu – pool – Linear]: the attention sees tangent kernels that are not
-/// zero, and tokens of more dimensions than channels.
+/// [Linear – relu – attention – relu – pool – Linear]: the attention sees tangent kernels that are
+/// not zero, and tokens of more dimensions than channels.
 Sequential deep_net(const MultiHeadAttentionOptions& options) {
   Generator rng(2);
   MultiHeadAttentionOptions inner = options;
@@ -77,8 +77,9 @@ TEST(DrawnAttention, WithTwoVisibleTokensIsTheQuadrature) {
   }
 }
 
-/// The kernels of one pair by the definition: logits drawn from a root of the pair's own 2T × 2T kernel,
-/// softmax and its Jacobian written out, sums over all four positions. QK = 1.2, OV = .9, σ_b = .3.
+/// The kernels of one pair by the definition: logits drawn from a root of the pair's own 2T × 2T
+/// kernel, softmax and its Jacobian written out, sums over all four positions. QK = 1.2, OV = .9,
+/// σ_b = .3.
 struct ByDefinition {
   Tensor nngp, ntk, nngp_se, ntk_se;
 };
@@ -144,7 +145,8 @@ TEST(DrawnAttention, IsTheDefinitionAtThreeAndFourTokens) {
 // --- the numbers ---
 
 // Every matrix is standard normal by itself, and orthogonal to the others of its group of R².
-// Trained biases count in the loops over pairs as in the composed operations, which recorded inputs take.
+// Trained biases count in the loops over pairs as in the composed operations, which recorded inputs
+// take.
 TEST(DrawnAttention, WithTrainedBiasesIsTheDefinition) {
   for (const bool causal : {false, true}) {
     const MultiHeadAttention layer =
@@ -241,7 +243,8 @@ TEST(DrawnAttention, DoesNotDependOnTilesThreadsAndBlocks) {
   EXPECT_TRUE(all_close((first.ntk + second.ntk) / 2, whole.ntk, 1e-13, 0));
 }
 
-// What coordinates leave out is no less than the directions of least variance, and all of it without any.
+// What coordinates leave out is no less than the directions of least variance, and all of it
+// without any.
 TEST(DrawnAttention, TellsWhatCoordinatesLeaveOut) {
   Generator rng(5);
   const Tensor x = normal({20, 5, 4}, rng, 0, 1, f64);
@@ -315,8 +318,9 @@ TEST(DrawnAttention, ChoosesByThePairAlone) {
   for (const std::int64_t tile : {1, 2, 4}) EXPECT_TRUE(all_equal(run(tile), whole));
 }
 
-// Of a token all but 4e-13 of whose variance the coordinates explain, the rest still has a covariance of
-// 6e-7 with one that lies outside of them: the pair's NNGP kernel is that which its NTK is computed with.
+// Of a token all but 4e-13 of whose variance the coordinates explain, the rest still has a
+// covariance of 6e-7 with one that lies outside of them: the pair's NNGP kernel is that which its
+// NTK is computed with.
 TEST(DrawnAttention, LeavesOutNoCovarianceOfWhatIsNearlyExplained) {
   Generator rng(6);
   const Tensor x = normal({5, 4, 4}, rng, 0, 1, f64);
@@ -361,8 +365,8 @@ TEST(DrawnAttention, GramReportsItsStandardError) {
   EXPECT_GT(test::largest_z(longer.nngp * 1.05, g.nngp, g.nngp_se), 4);
 }
 
-// Errors fall as one over the root of the number of draws, once there are several orthogonal groups (of
-// 16 here): 64 times as many, an eighth.
+// Errors fall as one over the root of the number of draws, once there are several orthogonal groups
+// (of 16 here): 64 times as many, an eighth.
 TEST(DrawnAttention, ErrorsFallAsTheRootOfDraws) {
   const Inputs x = blocks(4).a;
   const auto error = [&](std::int64_t samples) {

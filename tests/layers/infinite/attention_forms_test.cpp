@@ -1,4 +1,5 @@
-// Attention's limits without Monte Carlo: definitions, quadrature, tiling, degenerate inputs, errors.
+// Attention's limits without Monte Carlo: definitions, quadrature, tiling, degenerate inputs,
+// errors.
 
 #include <cmath>
 #include <numbers>
@@ -170,8 +171,8 @@ Tensor numbers(const Kernel& k) {
   return concat({flatten(k.nngp), flatten(k.ntk), flatten(k.cov1)}, 0);
 }
 
-// One block, so that every token is in the span of the landmarks: what is not draws numbers that its
-// kernel's bits name, and no difference quotient means anything.
+// One block, so that every token is in the span of the landmarks: what is not draws numbers that
+// its kernel's bits name, and no difference quotient means anything.
 Inputs one_block() {
   const Blocks x = padded();
   return {concat({x.a.x, x.b.x}, 0), concat({x.a.mask, x.b.mask}, 0)};
@@ -198,7 +199,8 @@ TEST(AttentionLimit, IsDifferentiableByItsHyperparameters) {
   }
 }
 
-// Behind a linear layer, whose tangent kernel is not 0, and with biases of queries, keys and values.
+// Behind a linear layer, whose tangent kernel is not 0, and with biases of queries, keys and
+// values.
 TEST(AttentionLimit, IsDifferentiableByItsInputs) {
   auto forms = all_forms();
   auto two_tokens = sqrt_untied(Weighting::softmax);

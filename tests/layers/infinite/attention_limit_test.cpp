@@ -134,8 +134,8 @@ TEST(ResidualAttention, InADeepNetworkOnPaddedSequences) {
 
 // --- standard parameterization ---
 
-// Gradients by weights of variance 1/width are large: the NTK is of order width, and what is left out
-// of its limit of order 1. Compared are networks with the widths that the limit was made for.
+// Gradients by weights of variance 1/width are large: the NTK is of order width, and what is left
+// out of its limit of order 1. Compared are networks with the widths that the limit was made for.
 TEST(StandardParameterization, IsScaledByEachGroupsFanIn) {
   for (const Weighting zeta : {Weighting::identity, Weighting::relu}) {
     MultiHeadAttentionOptions options{.dim = 4,

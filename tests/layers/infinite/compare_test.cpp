@@ -65,7 +65,8 @@ TEST(Compare, LinearNetworksConvergeLikeTheRootOfWidth) {
   EXPECT_GT(c.rows[0].gaussianity.kurtosis.value, 4 * c.rows[0].gaussianity.kurtosis.se);
 }
 
-// A limit that is a mean over draws has an error of its own, which counts beside that of the networks.
+// A limit that is a mean over draws has an error of its own, which counts beside that of the
+// networks.
 TEST(Compare, CountsTheErrorOfALimitOverDraws) {
   const auto make = [](const NetworkSize& size, Generator& rng) -> std::unique_ptr<Layer> {
     return std::make_unique<Sequential>(

@@ -1,5 +1,5 @@
-// Duals of all named functions that are not periodic, at variances from .01 to 10⁴ and all correlations,
-// against a quadrature that knows nothing of closed forms.
+// Duals of all named functions that are not periodic, at variances from .01 to 10⁴ and all
+// correlations, against a quadrature that knows nothing of closed forms.
 
 #include <gtest/gtest.h>
 

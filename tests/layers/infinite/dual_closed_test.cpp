@@ -14,7 +14,8 @@ namespace {
 
 Tensor relu_squared(const Tensor& x) { return square(relu(x)); }
 
-/// (3·s·c + (π − θ)(pq + 2c²))/2π with s = sqrt(pq − c²), θ = atan2(s, c)   (Cho and Saul 2009, n = 2).
+/// (3·s·c + (π − θ)(pq + 2c²))/2π with s = sqrt(pq − c²), θ = atan2(s, c)   (Cho and Saul 2009, n =
+/// 2).
 Tensor relu_squared_dual(const Tensor& p, const Tensor& q, const Tensor& c) {
   const Tensor s = sqrt(relu(p * q - square(c))), angle = std::numbers::pi - atan2(s, c);
   return (3 * s * c + angle * (p * q + 2 * square(c))) / (2 * std::numbers::pi);

@@ -1,4 +1,5 @@
-// Attention with finitely many heads: given their latents, over draws of them, and against networks.
+// Attention with finitely many heads: given their latents, over draws of them, and against
+// networks.
 
 #include "ladon/autograd/functional.h"
 #include "ladon/core/parallel.h"
@@ -152,7 +153,8 @@ double largest_z(const Tensor& a, const Tensor& b, const Tensor& se) {
 }
 
 // E K_z is the limit for any number of heads, of both kernels, for every form: masked, causal, with
-// positions and behind a layer, so that coordinates are those of a factor. Its variance falls as 1/H.
+// positions and behind a layer, so that coordinates are those of a factor. Its variance falls as
+// 1/H.
 TEST(FiniteHeads, AreTheLimitOnAverage) {
   constexpr std::int64_t draws = 1500;
   for (const Weighting zeta :
@@ -182,7 +184,8 @@ TEST(FiniteHeads, AreTheLimitOnAverage) {
     }
 }
 
-// On average over heads, biases of queries and keys add to the tangent kernel what they add in the limit.
+// On average over heads, biases of queries and keys add to the tangent kernel what they add in the
+// limit.
 TEST(FiniteHeads, TrainTheirBiases) {
   for (const Weighting zeta : {Weighting::identity, Weighting::relu}) {
     Generator rng(2);
@@ -211,8 +214,8 @@ TEST(FiniteHeads, SeeNoMaskedTokens) {
   EXPECT_TRUE(all_close(heads.kernel({x, mask}, z).nngp, heads.kernel(cut, z).nngp, 1e-13, 1e-13));
 }
 
-// The layer itself, of any width: given queries, keys and what its outputs are weighted by, an output
-// is a sum over normal values.
+// The layer itself, of any width: given queries, keys and what its outputs are weighted by, an
+// output is a sum over normal values.
 TEST(FiniteHeads, OfAFiniteLayerAreItsOwn) {
   Generator rng(4);
   const std::int64_t heads = 2, key = 3, value = 5, dim = 4;

@@ -92,7 +92,8 @@ std::uint64_t most_resident() {
   return 0;
 }
 
-// One tile's pairs, whatever their number, and per input what layers make of it alone, with its gradient.
+// One tile's pairs, whatever their number, and per input what layers make of it alone, with its
+// gradient.
 TEST(BackwardGram, HoldsNoMoreThanItTells) {
   Generator rng(1);
   Sequential net(Linear(random_linear(20), rng), Activation(Nonlinearity::relu),

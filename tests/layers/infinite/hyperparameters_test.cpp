@@ -56,8 +56,8 @@ TEST(HyperParameters, GradientsAreCentralDifferences) {
   }
 }
 
-// Targets are drawn from the network's own Gaussian process; ascent from elsewhere must explain them
-// at least as well as the hyper-parameters that they were drawn with.
+// Targets are drawn from the network's own Gaussian process; ascent from elsewhere must explain
+// them at least as well as the hyper-parameters that they were drawn with.
 TEST(HyperParameters, AdamFindsMoreLikelyOnes) {
   for (const Nonlinearity f : {Nonlinearity::relu, Nonlinearity::erf}) {
     Generator rng(5);

@@ -132,7 +132,8 @@ TEST(OwnDraws, AreContinuousFarAwayWithTheSamePivots) {
   EXPECT_GT(largest_step(limit(net)), 4);
 }
 
-// Where the tokens of pivots became dependent, their coordinates are 0, and the kernel is still right.
+// Where the tokens of pivots became dependent, their coordinates are 0, and the kernel is still
+// right.
 TEST(OwnDraws, WithPivotsThatExplainEachOtherHaveTheirLaw) {
   Generator rng(5);
   const Tensor x = normal({5, 4, 4}, rng, 0, 1, f64);

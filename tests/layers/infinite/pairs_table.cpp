@@ -51,8 +51,8 @@ Tensor moments(infinite::AttentionMoments (*of)(const infinite::AttentionLimit&,
   return m.tangent.defined() ? concat({m.value, m.tangent}, 0) : m.value;
 }
 
-/// On QK, the kernels k and v of what queries and keys and what values see, and perhaps their tangent
-/// kernels t and u.
+/// On QK, the kernels k and v of what queries and keys and what values see, and perhaps their
+/// tangent kernels t and u.
 TensorFunction identity(const Seen& see) {
   return [see](const Tensors& x) {
     infinite::Pairs seen, values;
@@ -77,8 +77,8 @@ TensorFunction rectified(Weighting zeta, const Seen& see) {
   };
 }
 
-/// Averages over 6 draws with softmax: of the coordinates of two inputs' tokens and what is left of each,
-/// [2, T, R] and [2, T, T]; then as above.
+/// Averages over 6 draws with softmax: of the coordinates of two inputs' tokens and what is left of
+/// each, [2, T, R] and [2, T, T]; then as above.
 TensorFunction drawn(const Seen& see) {
   return [see](const Tensors& x) {
     infinite::Pairs seen, values;

@@ -123,7 +123,8 @@ TEST(Pairs, AgreeOnNothing) {
   }
 }
 
-// The derivatives that the composed form records, against differences, which the fast form computes.
+// The derivatives that the composed form records, against differences, which the fast form
+// computes.
 TEST(Pairs, TheComposedFormHasTheDerivativesOfTheFastOne) {
   for (const Row& row : pairs())
     for (const Shapes& shapes : row.samples) {

@@ -157,8 +157,8 @@ std::vector<Tensor> gradients(const std::vector<Tensor>& leaves) {
   return all;
 }
 
-/// With finitely many heads: given what is random of them, kernels are the same in any layout, and those
-/// of the limit where nothing is. Returns whether the model gives such kernels.
+/// With finitely many heads: given what is random of them, kernels are the same in any layout, and
+/// those of the limit where nothing is. Returns whether the model gives such kernels.
 bool expect_finite_heads(const Sequential& net, const Inputs& x, const infinite::Kernel& of_limit) {
   const infinite::FiniteHeads heads = infinite::finite_heads(net, {.heads = 2});
   Generator rng(3), again(3);

@@ -162,8 +162,8 @@ infinite::NetworkFactory default_encoder(std::int64_t heads, NormPlacement norm)
   };
 }
 
-/// What networks of a width deviate from the limit by, in mean diagonals of the limit, and the standard
-/// error of that: NNGP and NTK one after the other.
+/// What networks of a width deviate from the limit by, in mean diagonals of the limit, and the
+/// standard error of that: NNGP and NTK one after the other.
 struct Deviation {
   Tensor value, se;
 };
@@ -186,8 +186,8 @@ Deviation deviation(std::int64_t heads, NormPlacement norm, const infinite::Inpu
                  0)};
 }
 
-// The Transformer that everybody uses, with all its defaults, on padded sentences. Networks of finite
-// width w deviate by O(1/w), which two widths remove: (4·D(4w) − D(w))/3.
+// The Transformer that everybody uses, with all its defaults, on padded sentences. Networks of
+// finite width w deviate by O(1/w), which two widths remove: (4·D(4w) − D(w))/3.
 TEST(TransformerLimit, OfTheDefaultEncoder) {
   Generator rng(5);
   const infinite::Inputs x{randint({3, 4}, rng, 0, 6),

@@ -29,8 +29,8 @@ TEST(Belief, OfTheTruthIsExact) {
 }
 
 // Truth N((0, 0), diag(1, 4)) and belief N((1, 0), diag(4, 1)), noise v = ½:
-// mean error √(½·1), variance ratio 1, W² = 1 + (2 − 1)² + (1 − 2)², over tr C = 5; of y at an input
-// with the true standard deviation s, belief N(m, t²):
+// mean error √(½·1), variance ratio 1, W² = 1 + (2 − 1)² + (1 − 2)², over tr C = 5; of y at an
+// input with the true standard deviation s, belief N(m, t²):
 //   coverage Φ((m + zt)/s) − Φ((m − zt)/s),  −KL = ln(s/t) + ½ − (s² + m²)/(2t²).
 TEST(Belief, IsScoredByItsMoments) {
   const Belief truth = normal_belief(zeros({2}, f64), tensor({1, 0, 0, 4}, {2, 2}, f64));
@@ -55,8 +55,8 @@ TEST(Belief, IsScoredByItsMoments) {
   EXPECT_NEAR(score.log_density, ratio, 1e-6);
 }
 
-// W2 between normal laws whose covariances do not commute: for [[a, b], [b, c]] of unit trace the root
-// of a product is known in two dimensions: tr √X = √(tr X + 2√det X).
+// W2 between normal laws whose covariances do not commute: for [[a, b], [b, c]] of unit trace the
+// root of a product is known in two dimensions: tr √X = √(tr X + 2√det X).
 TEST(Belief, DistanceKnowsCovariancesThatDoNotCommute) {
   const Tensor a = tensor({2, 0.5, 0.5, 1}, {2, 2}, f64),
                b = tensor({1, -0.3, -0.3, 3}, {2, 2}, f64);

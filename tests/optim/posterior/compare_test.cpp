@@ -1,5 +1,5 @@
-// Approximate posteriors beside the exact one, of functions that are linear in their weights, where all is
-// known, and of attention.
+// Approximate posteriors beside the exact one, of functions that are linear in their weights, where
+// all is known, and of attention.
 
 #include "ladon/optim/posterior/compare.h"
 
@@ -48,8 +48,9 @@ PosteriorRun run(const std::string& method, const LinearTask& linear, CompareOpt
   return run_posterior_method(method, linear.task, options, rng);
 }
 
-// Chains from starts of their own are independent: of 20 chain means the standard error is their standard
-// deviation over √20, and Student's law with 19 degrees of freedom exceeds 6 once in a hundred thousand.
+// Chains from starts of their own are independent: of 20 chain means the standard error is their
+// standard deviation over √20, and Student's law with 19 degrees of freedom exceeds 6 once in a
+// hundred thousand.
 void expect_exact(const std::string& method, const LinearTask& linear, const PosteriorRun& made) {
   const std::int64_t chains = 20;
   const Tensor f = reshape(made.functions, {made.functions.size(0) / chains, chains, 4});
@@ -83,9 +84,9 @@ TEST(Compare, LangevinMethodsAreNearlySo) {
   }
 }
 
-// A convex posterior has one mode: an ensemble of modes has no spread at all, and its mean is exact. With
-// randomized priors its members are exact draws (Osband et al. 2018): their mean has the error of 20
-// draws. The prior's draws have the prior's spread.
+// A convex posterior has one mode: an ensemble of modes has no spread at all, and its mean is
+// exact. With randomized priors its members are exact draws (Osband et al. 2018): their mean has
+// the error of 20 draws. The prior's draws have the prior's spread.
 TEST(Compare, EnsemblesAreWhatTheoryMakesOfThem) {
   const LinearTask linear;
   const Belief truth = belief_of(linear.exact);

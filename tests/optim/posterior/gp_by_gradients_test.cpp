@@ -1,5 +1,6 @@
-// A Gaussian process as a user writes one in differentiable operations, held against GaussianProcess:
-// its marginal likelihood, the gradient by its hyper-parameters, and what they learn from data.
+// A Gaussian process as a user writes one in differentiable operations, held against
+// GaussianProcess: its marginal likelihood, the gradient by its hyper-parameters, and what they
+// learn from data.
 
 #include <gtest/gtest.h>
 
@@ -31,8 +32,8 @@ Tensor rbf(const Tensor& x, const Tensor& log_length) {
   return exp(-0.5 * square(d));
 }
 
-/// −ln p(y) = ½·yᵀ(K + σ²)⁻¹y + ½·ln det(K + σ²) + n/2·ln 2π (Rasmussen and Williams 2006, eq. 2.30), for
-/// p = (ln ℓ, ln σ²).
+/// −ln p(y) = ½·yᵀ(K + σ²)⁻¹y + ½·ln det(K + σ²) + n/2·ln 2π (Rasmussen and Williams 2006, eq.
+/// 2.30), for p = (ln ℓ, ln σ²).
 Tensor surprise(const Data& data, const Tensor& p) {
   const std::int64_t n = data.x.count();
   const Tensor k = rbf(data.x, at(p, {0})) + exp(at(p, {1})) * eye(n, f64);

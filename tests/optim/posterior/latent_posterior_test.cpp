@@ -1,5 +1,5 @@
-// The sampled posterior of finitely many heads, against exact integrals, the finite network sampled in
-// its weights, and the Gaussian process that it ends at.
+// The sampled posterior of finitely many heads, against exact integrals, the finite network sampled
+// in its weights, and the Gaussian process that it ends at.
 
 #include "ladon/optim/posterior/latent_posterior.h"
 
@@ -21,8 +21,9 @@ using infinite::finite_heads;
 using infinite::latent_kernel;
 using infinite::LatentKernel;
 
-// Gated on the errors over 20 replicates: of 20 the error itself is known to a sixth, and the largest
-// of the few figures of Student's law with 19 degrees of freedom is above 6 once in a hundred thousand.
+// Gated on the errors over 20 replicates: of 20 the error itself is known to a sixth, and the
+// largest of the few figures of Student's law with 19 degrees of freedom is above 6 once in a
+// hundred thousand.
 void expect_close(const Tensor& got, const Tensor& se, const Tensor& expected) {
   const auto a = flatten(got).to_vector(), e = flatten(se).to_vector(),
              b = flatten(expected).to_vector();
@@ -30,8 +31,8 @@ void expect_close(const Tensor& got, const Tensor& se, const Tensor& expected) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_LT(std::abs(a[i] - b[i]), 6 * e[i]) << i;
 }
 
-// One channel: a head is one number, and the posterior of one and of two heads an integral over one or
-// two numbers, known to 1e-8 by an independent program.
+// One channel: a head is one number, and the posterior of one and of two heads an integral over one
+// or two numbers, known to 1e-8 by an independent program.
 TEST(LatentPosterior, IsTheExactIntegralOverOneAndTwoHeads) {
   const double evidence[] = {-3.968724908, -3.340360498};
   const std::vector<double> mean[] = {{-1.948168124, 0.92227828}, {-1.513201128, 0.824596236}};
@@ -108,8 +109,8 @@ TEST(LatentPosterior, WithoutLatentsIsTheGaussianProcess) {
   EXPECT_EQ(sampled.stages, 1);
 }
 
-// Functions drawn given latents have m_z and C_z: 4,000 of one kernel, whose means' errors are C_z/4000,
-// and whose covariances' (C_ii·C_jj + C_ij²)/4000.
+// Functions drawn given latents have m_z and C_z: 4,000 of one kernel, whose means' errors are
+// C_z/4000, and whose covariances' (C_ii·C_jj + C_ij²)/4000.
 TEST(LatentPosterior, DrawsFunctions) {
   const test::Problem p(5, 3, 1);
   const Tensor joint =

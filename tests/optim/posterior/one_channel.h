@@ -1,7 +1,7 @@
 #pragma once
-// A problem of sequences of one channel, for which a head is one number, so that everything about one or
-// two heads is an integral over one or two numbers: known to 1e-8 by an independent program. Softmax, QK
-// 1.5, OV 1.2, mean over positions; the first four inputs are for training.
+// A problem of sequences of one channel, for which a head is one number, so that everything about
+// one or two heads is an integral over one or two numbers: known to 1e-8 by an independent program.
+// Softmax, QK 1.5, OV 1.2, mean over positions; the first four inputs are for training.
 
 #include "ladon/layers/attention.h"
 #include "ladon/layers/containers.h"

@@ -1,4 +1,5 @@
-// Relevance of paths through stacks: the saddle against the exact posterior, and against one layer's.
+// Relevance of paths through stacks: the saddle against the exact posterior, and against one
+// layer's.
 
 #include "ladon/optim/posterior/path_relevance.h"
 
@@ -22,8 +23,8 @@ Tensor features(std::int64_t paths, std::int64_t n, std::uint64_t seed) {
   return normal({paths, n, 3}, rng, 0, 1, f64);
 }
 
-// Paths that have nothing in common, a layer wide above: each head has its own scale, as in a layer on
-// inputs as they are.
+// Paths that have nothing in common, a layer wide above: each head has its own scale, as in a layer
+// on inputs as they are.
 TEST(PathRelevance, OfOneLayerOfUncorrelatedHeadsIsThatOfHeads) {
   const Tensor x = features(3, 8, 1);
   std::vector<Tensor> heads;
@@ -57,7 +58,8 @@ struct TwoLayers {
   }
 };
 
-// The saddle is the exact posterior mean to 1/width; and it is not U = 1, nor that of another width.
+// The saddle is the exact posterior mean to 1/width; and it is not U = 1, nor that of another
+// width.
 TEST(PathRelevance, SaddleIsNearTheExactMean) {
   const TwoLayers two;
   const PathOptions options = two.of(48);

@@ -198,7 +198,8 @@ TEST(Predict, TellsWhatCoordinatesLeaveOut) {
 
 // --- learning ---
 
-/// The gradients of ⟨c, K⟩ + ½⟨c, Θ⟩ by all hyper-parameters and the inputs: tile by tile, or at once.
+/// The gradients of ⟨c, K⟩ + ½⟨c, Θ⟩ by all hyper-parameters and the inputs: tile by tile, or at
+/// once.
 std::vector<double> gradients(Sequential& net, const infinite::Inputs& inputs, const Tensor& c,
                               std::int64_t tile) {
   const infinite::Inputs x(clone(inputs.x).set_requires_grad(), inputs.mask);
@@ -258,8 +259,8 @@ TEST(LearnHyperparameters, GradientsOfTilesRefuseWhatDoesNotFit) {
          "ends with positions");
 }
 
-// Targets of a network's own process, learned from elsewhere, are explained at least as well as by the
-// hyper-parameters that they were drawn with.
+// Targets of a network's own process, learned from elsewhere, are explained at least as well as by
+// the hyper-parameters that they were drawn with.
 TEST(LearnHyperparameters, ExplainTargetsAsWellAsTheTruth) {
   Generator rng(4);
   const Tensor x = normal({40, 4, 3}, rng, 0, 1, f64);
@@ -284,8 +285,8 @@ TEST(LearnHyperparameters, ExplainTargetsAsWellAsTheTruth) {
   for (const auto& p : learned.parameters) EXPECT_GT(p.after, 0) << p.path;
 }
 
-// The likelihood that is told is that of draws which nothing was chosen by: over many runs with few draws
-// of their own, it differs from that of other draws by nothing but chance.
+// The likelihood that is told is that of draws which nothing was chosen by: over many runs with few
+// draws of their own, it differs from that of other draws by nothing but chance.
 TEST(LearnHyperparameters, TellHowLikelyTheBestIsWithoutBias) {
   const Data d(16, 1, 1);
   RunningMoments difference;

@@ -27,7 +27,8 @@ inline Tensor rbf(const Tensor& x, const Tensor& z) {
   return exp(sum(square(unsqueeze(x, 1) - unsqueeze(z, 0)), 2) * -0.5);
 }
 
-/// A regression problem: kernels of n training and m test points in the plane, targets [n, outputs].
+/// A regression problem: kernels of n training and m test points in the plane, targets [n,
+/// outputs].
 struct Problem {
   Tensor train, cross, test, targets;
 

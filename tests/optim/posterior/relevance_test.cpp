@@ -16,8 +16,8 @@ namespace ladon {
 namespace {
 
 // Two given heads on four sequences of three tokens; three targets. By an independent program, by
-// quadrature over the two scales: ln evidence −3.0292575457, E r = (0.9119176369, 0.9597501848), and the
-// saddle (0.90150891, 0.95761692), at values of width 4.
+// quadrature over the two scales: ln evidence −3.0292575457, E r = (0.9119176369, 0.9597501848),
+// and the saddle (0.90150891, 0.95761692), at values of width 4.
 Tensor two_heads() {
   Generator rng(1);
   const Sequential net(MultiHeadAttention({.dim = 2,
@@ -78,8 +78,8 @@ TEST(Relevance, HasItsSaddle) {
   }
 }
 
-// One head made the targets: it is found, the more so the narrower its values, and wide ones tell no
-// head from another.
+// One head made the targets: it is found, the more so the narrower its values, and wide ones tell
+// no head from another.
 TEST(Relevance, FindsTheHeadThatMadeTheTargets) {
   Generator rng(3);
   const std::int64_t n = 30, heads = 4;

@@ -1,5 +1,5 @@
-// Three ways to one posterior: all weights of a finite attention layer by Hamiltonian Monte Carlo, its
-// latents by sequential Monte Carlo, and infinitely wide heads by both.
+// Three ways to one posterior: all weights of a finite attention layer by Hamiltonian Monte Carlo,
+// its latents by sequential Monte Carlo, and infinitely wide heads by both.
 
 #include <cmath>
 
@@ -57,7 +57,8 @@ ChainMeans sample(const RegressionTask& task, std::int64_t draws, std::int64_t c
   return {mean(of_chains, 1), mean(square(of_chains), 1)};
 }
 
-/// Gated on the errors of both sides: of the chains and of the replicates, each over twelve or more.
+/// Gated on the errors of both sides: of the chains and of the replicates, each over twelve or
+/// more.
 void expect_agree(const ChainMeans& chains, const LatentPosterior& exact) {
   const auto expect = [](const Tensor& of_chains, const Tensor& value, const Tensor& se) {
     const double count = static_cast<double>(of_chains.size(0));
@@ -100,10 +101,10 @@ TEST(Witness, WideHeadsInTheirWeightsAgreeWithTheirLatents) {
   expect_agree(sample(task, 400, 20), exact_posterior({.heads = 2}, p));
 }
 
-// Simulation-based calibration: of truths drawn from the prior and targets made by them, the truths'
-// ranks among the posterior's draws are uniform (Talts et al. 2018). Each row of Θ is a chain with
-// targets of its own; a hundred draws, four apart, of 240 truths. The same draws pulled together by a
-// third must be seen.
+// Simulation-based calibration: of truths drawn from the prior and targets made by them, the
+// truths' ranks among the posterior's draws are uniform (Talts et al. 2018). Each row of Θ is a
+// chain with targets of its own; a hundred draws, four apart, of 240 truths. The same draws pulled
+// together by a third must be seen.
 TEST(Witness, RanksOfTruthsAreUniform) {
   const Problem p = problem();
   const std::int64_t truths = 240, draws = 99, n = 4;

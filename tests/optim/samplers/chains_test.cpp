@@ -1,4 +1,5 @@
-// Diagnostics of chains: against closed forms, another program's figures, and what they cannot tell.
+// Diagnostics of chains: against closed forms, another program's figures, and what they cannot
+// tell.
 
 #include "ladon/optim/samplers/chains.h"
 
@@ -40,8 +41,8 @@ TEST(SplitRhat, IsItsFormula) {
 }
 
 // The figures of a program of its own, written after Vehtari et al. 2021 with Python's
-// statistics.NormalDist. The sums over pairs of the first series, 1.89, 1.21, .50, .38, .69, .79, .44,
-// −.00, rise in between, and the last even autocorrelation is positive.
+// statistics.NormalDist. The sums over pairs of the first series, 1.89, 1.21, .50, .38, .69, .79,
+// .44, −.00, rise in between, and the last even autocorrelation is positive.
 TEST(ChainDiagnostics, AgreeWithAnotherProgram) {
   const Tensor waves = made(2, 61, [](double c, double s) {
     return std::cos(0.12 * s + c) + 0.7 * std::cos(0.6 * s + 2 * c);
@@ -75,8 +76,8 @@ TEST(SplitRhat, TellsChainsThatDiffer) {
   EXPECT_GT(split_rhat(made(1, 400, [](double, double s) { return s; })).item(), 1.5);
 }
 
-// τ = 1 + 2 Σ ρ^t = (1 + ρ)/(1 − ρ). The sum over some m lags of n draws has relative standard error
-// √(2(2m + 1)/n) or less: 0.03 for m = 20.
+// τ = 1 + 2 Σ ρ^t = (1 + ρ)/(1 − ρ). The sum over some m lags of n draws has relative standard
+// error √(2(2m + 1)/n) or less: 0.03 for m = 20.
 TEST(EffectiveSampleSize, OfAnAutoregressionIsItsClosedForm) {
   for (const double rho : {0.7, 0.3, -0.5}) {
     const Tensor x = autoregressive(4, 25'000, rho, 2);

@@ -20,8 +20,8 @@ inline void expect_converged(const Tensor& draws) {
   EXPECT_LT(amax(split_rhat(draws)).item(), 1.01) << "R̂ of some number";
 }
 
-/// The mean of a number over draws [C, S], to within so many Monte Carlo standard errors. 4: once in
-/// 16,000; of 20 figures at once, 5 (once in 90,000).
+/// The mean of a number over draws [C, S], to within so many Monte Carlo standard errors. 4: once
+/// in 16,000; of 20 figures at once, 5 (once in 90,000).
 inline void expect_mean(const Tensor& draws, double expected, double errors = 4) {
   const Measured found = chain_mean(draws);
   EXPECT_LT(std::abs(found.value - expected), errors * found.se)
@@ -29,7 +29,8 @@ inline void expect_mean(const Tensor& draws, double expected, double errors = 4)
 }
 
 /// N(μ, Σ) with μ_i = i and Σ_ij = σ_i σ_j ρ^|i−j|, σ_i = 2^(i/2 − 2), ρ = 0.8. The inverse of the
-/// correlations is tridiagonal: 1/(1−ρ²) times 1 + ρ² on the diagonal (1 in its corners), −ρ beside it.
+/// correlations is tridiagonal: 1/(1−ρ²) times 1 + ρ² on the diagonal (1 in its corners), −ρ beside
+/// it.
 struct Correlated {
   static constexpr double rho = 0.8;
   explicit Correlated(std::int64_t dim)
@@ -52,7 +53,8 @@ struct Correlated {
   Tensor mean, precision;  // [D], [D, D]
 };
 
-/// ln p = −2 ln cosh x + x/2 of each number: slopes are bounded, so that no step is too coarse to move.
+/// ln p = −2 ln cosh x + x/2 of each number: slopes are bounded, so that no step is too coarse to
+/// move.
 inline LogDensity tilted_logistic(std::int64_t dim = 1) {
   return LogDensity(dim, [](const Tensor& x) {
     return sum(0.5 * x - 2.0 * (x + softplus(-2.0 * x)), 1);  // ln 2cosh x = x + ln(1 + e^−2x)

@@ -55,7 +55,8 @@ TEST(Leapfrog, ItsEnergyErrorIsOfSecondOrder) {
   EXPECT_NEAR(errors[1] / errors[2], 4, 0.05);
 }
 
-// The Jacobian of a trajectory has determinant 1: by central differences, of (x, p) in one dimension.
+// The Jacobian of a trajectory has determinant 1: by central differences, of (x, p) in one
+// dimension.
 TEST(Leapfrog, KeepsVolume) {
   const LogDensity density = tilted_logistic();
   const Tuning tuning{full({1, 1}, 0.7, f64), full({1, 1}, 1.3, f64)};

@@ -31,8 +31,8 @@ TEST(Nuts, DrawsAMildFunnel) {
   expect_mean(square(number(chains.draws, 1)), std::exp(0.5));
 }
 
-// Neal's own has s = 3 and nine x: e^v spans six orders of magnitude, and no one step fits. As it is,
-// draws keep out of the neck; in z = (v/s, x·e^−v/2) it is N(0, I).
+// Neal's own has s = 3 and nine x: e^v spans six orders of magnitude, and no one step fits. As it
+// is, draws keep out of the neck; in z = (v/s, x·e^−v/2) it is N(0, I).
 TEST(Nuts, DrawsNealsFunnelInOtherCoordinates) {
   const LogDensity density = funnel(10, 3);
   Generator rng(1);
@@ -57,10 +57,10 @@ TEST(Nuts, DrawsNealsFunnelInOtherCoordinates) {
     expect_mean(v + log(square(number(chains.draws, d))), -0.5772156649 - std::log(2), 5);
 }
 
-// On N(0, I) of many dimensions a trajectory turns back after a time of π and is where it began after 2π.
-// A tree of n leaves spans (n − 1)·ε. Where that is just below π, two of them are just beyond 2π, and
-// their ends on the way forth again: judged by its ends alone such a trajectory goes on for many rounds
-// (7π and 10π on average in the first two cases).
+// On N(0, I) of many dimensions a trajectory turns back after a time of π and is where it began
+// after 2π. A tree of n leaves spans (n − 1)·ε. Where that is just below π, two of them are just
+// beyond 2π, and their ends on the way forth again: judged by its ends alone such a trajectory goes
+// on for many rounds (7π and 10π on average in the first two cases).
 TEST(Nuts, TurnsBackInTime) {
   const LogDensity p(200, [](const Tensor& x) { return -0.5 * sum(square(x), 1); });
   const std::vector<std::pair<double, double>> leaves_and_spans{

@@ -128,7 +128,8 @@ TEST(Samplers, ColdThermostatRests) {
   }
 }
 
-// Noise follows from a parameter's own updates: of what else is trained, and when, it knows nothing.
+// Noise follows from a parameter's own updates: of what else is trained, and when, it knows
+// nothing.
 TEST(Samplers, DrawForEachParameterApart) {
   for (const Case& make : samplers()) {
     Tensor x = start(), y = start(), alone = start(), other = start();
@@ -318,8 +319,8 @@ TEST(Samplers, RefuseBadSettings) {
   expect_error([&] { Sgld s(x, {.target = {.temperature = -1}}, rng); }, "temperature is -1");
 }
 
-// Svgd without repulsion and sharing gives one particle its own gradient: the sampler behind it draws as
-// if it were not there. With several, its drift is what Sgd would follow.
+// Svgd without repulsion and sharing gives one particle its own gradient: the sampler behind it
+// draws as if it were not there. With several, its drift is what Sgd would follow.
 TEST(Samplers, FollowAParticleMethod) {
   for (const Case& make : samplers()) {
     const Tensor x = leaf(tensor({1, -2, 0.5}, {1, 3}, f64)), y = leaf(x);

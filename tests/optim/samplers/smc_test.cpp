@@ -17,8 +17,9 @@ LogLikelihood normal_likelihood(const Tensor& y, const Tensor& v) {
   };
 }
 
-// Prior N(0, 1), likelihood N(y; z, v)^β: the posterior is N(βy/(β + v), v/(β + v)) in each coordinate.
-// 4,000 independent rows; of their mean the standard error is sd/63, of their variance var·sqrt(2/4000).
+// Prior N(0, 1), likelihood N(y; z, v)^β: the posterior is N(βy/(β + v), v/(β + v)) in each
+// coordinate. 4,000 independent rows; of their mean the standard error is sd/63, of their variance
+// var·sqrt(2/4000).
 TEST(EllipticalSlice, LeavesTheTargetInvariant) {
   const Tensor y = tensor({1.5, -0.4, 3.0}, f64), v = tensor({0.5, 2.0, 0.1}, f64);
   const LogLikelihood f = normal_likelihood(y, v);
@@ -130,9 +131,9 @@ TEST(EllipticalSlice, RefusesWhatDoesNotFit) {
   expect_error([&] { elliptical_slice(bad, f, 1, 0, 1, rng); }, "Z has 2 rows");
 }
 
-// Two modes at ±3 of a likelihood ½N(3; z, v) + ¼N(−3; z, v): the evidence is ½N(3; 0, 1 + v) + ¼N(3; …),
-// and the posterior has 2/3 of its mass on the right. Gated on the errors over 20 runs (as in
-// latent_posterior_test.cpp).
+// Two modes at ±3 of a likelihood ½N(3; z, v) + ¼N(−3; z, v): the evidence is ½N(3; 0, 1 + v) +
+// ¼N(3; …), and the posterior has 2/3 of its mass on the right. Gated on the errors over 20 runs
+// (as in latent_posterior_test.cpp).
 TEST(TemperedSmc, FindsTheEvidenceAndBothModes) {
   const double v = 0.04;
   const auto density = [=](const Tensor& z, double at) {

@@ -1,8 +1,8 @@
 // What samplers settle at with a step that is not small, against the laws of the chains themselves.
 //
-// On a quadratic loss ½κ_loss·θ² with the prior's λ: slope κθ, κ = κ_loss + λ/N. All coordinates of one
-// parameter are chains of their own, of which each gives a mean of θ² over time; their spread is the
-// standard error.
+// On a quadratic loss ½κ_loss·θ² with the prior's λ: slope κθ, κ = κ_loss + λ/N. All coordinates of
+// one parameter are chains of their own, of which each gives a mean of θ² over time; their spread
+// is the standard error.
 
 #include <cmath>
 #include <numbers>
@@ -44,7 +44,8 @@ void expect_estimate(const Estimate& found, double exact) {
 
 Tensor quadratic(const Tensor& x) { return kappa_loss * x; }
 
-// θ' = (1 − rκ)θ + sqrt(2rT/N)·ξ: v = (1 − rκ)²v + 2rT/N. (Small steps would give T/(Nκ), a fifth less.)
+// θ' = (1 − rκ)θ + sqrt(2rT/N)·ξ: v = (1 − rκ)²v + 2rT/N. (Small steps would give T/(Nκ), a fifth
+// less.)
 TEST(Sgld, HasTheVarianceOfItsChain) {
   const double r = 0.2, rho = 1 - r * kappa, exact = 2 * r * heat / (1 - rho * rho);
   EXPECT_NEAR(exact, heat / kappa / (1 - r * kappa / 2), 1e-15);
@@ -93,7 +94,8 @@ TEST(Psgld, HasTheVarianceOfItsChainWhereGRests) {
 
 // What leaving out Γ costs where V follows θ at once: the density exp(−U)/G. On N(0, 1) with β = 0,
 // 1/G = e + |θ|: with ∫e^{−θ²/2} = ∫θ²e^{−θ²/2} = √(2π), ∫|θ|e^{−θ²/2} = 2 and ∫|θ|³e^{−θ²/2} = 4,
-// E θ² = (e√(2π) + 4)/(e√(2π) + 2). Of order r the chain differs from its limit: r itself is allowed.
+// E θ² = (e√(2π) + 4)/(e√(2π) + 2). Of order r the chain differs from its limit: r itself is
+// allowed.
 TEST(Psgld, WithoutGammaHasTheDensityThatItsDocumentationSays) {
   const double e = 0.5, r = 0.01, root = std::sqrt(2 * std::numbers::pi);
   const double exact = (e * root + 4) / (e * root + 2);
@@ -133,11 +135,11 @@ TEST(Sghmc, HasTheVarianceOfItsChain) {
   }
 }
 
-// With n large the friction is nearly constant. E v² = rT/N exactly, or it would drift; so it is the a
-// at which the moments say so, found by bisection, whatever the noise of the gradients: with variance
-// σ² that adds r²σ² to the velocity's. In closed form a(2 − a − ω/2) = 2a₀ + rNσ²/T.
-// 32 thermostats, of 512 coordinates each. (Coordinates of one share its energy; their squares' mean
-// varies less than its standard error says.)
+// With n large the friction is nearly constant. E v² = rT/N exactly, or it would drift; so it is
+// the a at which the moments say so, found by bisection, whatever the noise of the gradients: with
+// variance σ² that adds r²σ² to the velocity's. In closed form a(2 − a − ω/2) = 2a₀ + rNσ²/T.
+// 32 thermostats, of 512 coordinates each. (Coordinates of one share its energy; their squares'
+// mean varies less than its standard error says.)
 TEST(Sgnht, TakesUpTheNoiseOfGradients) {
   const double a0 = 0.1;
   for (const auto& [r, sigma] : {std::pair{0.1, 0.0}, {0.1, 0.4}, {0.55, 0.0}}) {

@@ -64,10 +64,10 @@ TEST(Tempering, GoesFromTheBaseToThePosterior) {
   }
 }
 
-// E min(1, e^g), g = (β − β′)(ℓ(θ′) − ℓ(θ)), of independent θ ~ p^β and θ′ ~ p^β′. For p = N(0, I) in
-// two dimensions −βℓ(θ) = u and −β′ℓ(θ′) = v are exponential, g = (β − β′)(u/β − v/β′), and with
-// r = β′/β the mean is 2r/(1 + r). Here r = 0.3: pairs refuse q = 0.7/1.3 of the swaps, and n draws hold
-// n/(2 + 2·2q/(1 − q)) round trips if moves leave nothing of the past.
+// E min(1, e^g), g = (β − β′)(ℓ(θ′) − ℓ(θ)), of independent θ ~ p^β and θ′ ~ p^β′. For p = N(0, I)
+// in two dimensions −βℓ(θ) = u and −β′ℓ(θ′) = v are exponential, g = (β − β′)(u/β − v/β′), and with
+// r = β′/β the mean is 2r/(1 + r). Here r = 0.3: pairs refuse q = 0.7/1.3 of the swaps, and n draws
+// hold n/(2 + 2·2q/(1 − q)) round trips if moves leave nothing of the past.
 TEST(Tempering, SwapsAndTravelsAtTheRatesOfTheory) {
   const LogDensity p(2, [](const Tensor& x) { return -0.5 * sum(square(x), 1); });
   const std::int64_t draws = 3000;

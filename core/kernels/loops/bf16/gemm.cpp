@@ -1,5 +1,5 @@
-// Products of floats that were rounded to bf16, whose products and sums are f32. Compiled for AVX-512 with
-// its bf16 instructions alone, which the caller asks the processor for.
+// Products of floats that were rounded to bf16, whose products and sums are f32. Compiled for
+// AVX-512 with its bf16 instructions alone, which the caller asks the processor for.
 
 #include "ladon/core/kernels/loops/gemm.h"
 
@@ -14,8 +14,8 @@ namespace {
 
 using std::uint32_t;
 
-/// A panel of floats becomes one of pairs, at the same place: what stands at p and p + 1 of a line is
-/// one word.
+/// A panel of floats becomes one of pairs, at the same place: what stands at p and p + 1 of a line
+/// is one word.
 template <int64_t width>
 void pair_up(int64_t k, float* panel) {
   auto* words = reinterpret_cast<uint32_t*>(panel);
