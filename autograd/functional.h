@@ -16,7 +16,7 @@ using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 // operation is, where its inputs, or what f captures, require a gradient, and carries tangents
 // where they do. Under NoGrad nothing of f's inside is kept.
 
-/// Value and cotangentᵀ·J, one gradient an input.
+/// Value and cotangentᵀ·J, one gradient per input.
 struct VjpResult {
   Tensor output;
   std::vector<Tensor> gradients;
@@ -61,7 +61,7 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs);
 
 /// A user's own operation. `forward` runs unrecorded; `gradient(g, inputs, output)` gives one
-/// gradient an input (undefined: none), in public operations if second derivatives are wanted.
+/// gradient per input (undefined: none), in public operations if second derivatives are wanted.
 /// Throws Error in backward if it gives another number of gradients, or one of another shape than
 /// its input's.
 struct CustomFunction {

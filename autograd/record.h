@@ -2,7 +2,7 @@
 // Recording of operations: how one is written.
 //
 // Compute the value with kernels, which know no gradient, and hand it to `record` with the inputs
-// and one rule an input. A rule takes the gradient g of the value y and returns that of its input,
+// and one rule per input. A rule takes the gradient g of the value y and returns that of its input,
 // written in public operations, so that its own derivatives exist:
 //
 //   Tensor log(const Tensor& x) {
@@ -23,7 +23,7 @@
 //   becomes an operation by `elementwise` (elementwise.h).
 //
 // Underneath is the graph. Each tensor that needs a gradient points to one node, which holds the
-// rules and the nodes of the inputs. An operation of several outputs records one node an output,
+// rules and the nodes of the inputs. An operation of several outputs records one node per output,
 // because the gradients of their common input add up anyway.
 
 #include <array>
@@ -350,7 +350,7 @@ class JointNode final : public LinkedNode<std::vector<std::shared_ptr<Node>>> {
 
 }  // namespace detail
 
-/// Records that y was computed from `inputs`, with one rule an input, in order. A rule takes the
+/// Records that y was computed from `inputs`, with one rule per input, in order. A rule takes the
 /// gradient g of y, or g and y, and returns the input's gradient; it is called only when wanted.
 /// The rules are written in public operations, so that their own derivatives exist; they capture
 /// inputs by `saved(x)`. Returns y with its history, or y as it is when nothing is to be recorded.

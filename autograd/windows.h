@@ -1,5 +1,5 @@
 #pragma once
-// Windows as users give them, one number an axis, made into what kernels take.
+// Windows as users give them, one number per axis, made into what kernels take.
 
 #include <string_view>
 
@@ -14,8 +14,8 @@ struct WindowNumbers {
   Shape stride, before, after, dilation;
 };
 
-/// One window an axis of `positions`, with as many counts as fit. Throws Error naming `operation`
-/// where a list has not one number an axis, where a size, stride or dilation is not positive or a
+/// One window per axis of `positions`, with as many counts as fit. Throws Error naming `operation`
+/// where a list has not one number per axis, where a size, stride or dilation is not positive or a
 /// padding negative, where one is above 2³¹, and where not even one window fits.
 kernels::Windows windows_on(std::string_view operation, const Shape& positions, const Shape& size,
                             const WindowNumbers& numbers);

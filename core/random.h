@@ -7,7 +7,7 @@
 //   counter = (position low, position high, stream low, stream high), key = (seed low, seed high),
 // low and high being 32-bit halves. One scalar draw uses one block; a tensor of n elements uses
 // consecutive blocks for consecutive elements in row-major order:
-//   elements a block      f32                          f64
+//   elements per block      f32                          f64
 //   uniform, bernoulli    4: one word each             2: (w0, w1), (w2, w3)     (bernoulli: 4)
 //   normal                4: pairs from (w0, w1), …    2: a pair from ((w0, w1), (w2, w3))
 //   truncated_normal      4: one word each             2: (w0, w1), (w2, w3)

@@ -201,7 +201,7 @@ void exchange(const T* x, T* gathered, std::int64_t n) {
         "all_reduce");
 }
 
-/// Pieces of the same length a rank; where x ends inside one, the rest of it is zeros.
+/// Pieces of the same length per rank; where x ends inside one, the rest of it is zeros.
 template <class T>
 void sum_in_order(Tensor& x) {
   T* sum = x.mutable_data<T>();

@@ -37,7 +37,7 @@ struct SlidingWindow {
   std::int64_t after(std::int64_t n) const;
 };
 
-/// Windows as options of layers give them, a number an axis; an empty list is the default on each.
+/// Windows as options of layers give them, a number per axis; an empty list is the default on each.
 struct WindowSizes {
   Shape size;
   Shape stride = {};  ///< 1
@@ -51,7 +51,7 @@ std::string describe(const std::vector<SlidingWindow>& windows);
 
 namespace detail {
 
-/// One window an axis. Throws Error naming `operation` where a number is not positive (of zeros:
+/// One window per axis. Throws Error naming `operation` where a number is not positive (of zeros:
 /// negative) or lists differ in length.
 std::vector<SlidingWindow> windows_of(std::string_view operation, const WindowSizes& sizes);
 /// The taps of each.

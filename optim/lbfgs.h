@@ -1,5 +1,5 @@
 #pragma once
-// L-BFGS: Newton's directions from the last few steps. It asks for the loss several times a step,
+// L-BFGS: Newton's directions from the last few steps. It asks for the loss several times per step,
 // so it is no Optimizer: particle methods, samplers and schedules have no place in it.
 //
 //   Lbfgs lbfgs(model.parameters());

@@ -99,7 +99,7 @@ struct PlateauOptions {
   double min_lr = 0;
 };
 
-/// Reduces the learning rate when a figure, watched once an epoch, has stopped improving.
+/// Reduces the learning rate when a figure, watched once per epoch, has stopped improving.
 class Plateau {
  public:
   /// Throws Error unless 0 < factor < 1, patience ≥ 0, threshold ≥ 0 and min_lr ≥ 0.

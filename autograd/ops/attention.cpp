@@ -23,7 +23,7 @@ namespace {
 struct Inputs {
   Tensor q, k, v;
   Tensor mask;             ///< May be undefined.
-  std::int64_t group = 1;  ///< Query heads a key head.
+  std::int64_t group = 1;  ///< Query heads per key head.
   double scale = 1;
 };
 

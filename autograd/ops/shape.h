@@ -56,7 +56,7 @@ struct AxisIndex {
       : entry(Slice{.start = start, .stop = stop, .step = step}) {}
   std::variant<std::int64_t, Slice, Ellipsis> entry;
 };
-/// (view) NumPy-style basic indexing, an entry an axis from the left: an integer selects, a range
+/// (view) NumPy-style basic indexing, an entry per axis from the left: an integer selects, a range
 /// cuts.
 ///   at(x, {0, {1, 3}, -1});   at(x, {ellipsis, 0});   at(x, {{1, 3}});   at(x, {Slice{.start = 1}})
 Tensor at(const Tensor& x, const std::vector<AxisIndex>& indices);

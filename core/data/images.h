@@ -31,7 +31,7 @@ ImageDataset read_mnist(const std::string& images, const std::string& labels);
 ImageDataset parse_mnist(std::string_view images, const std::string& images_name,
                          std::string_view labels, const std::string& labels_name);
 
-/// CIFAR-10's binary files: 3,073 bytes an image, the label and then 32 × 32 pixels, all red ones,
+/// CIFAR-10's binary files: 3,073 bytes per image, the label and then 32 × 32 pixels, all red ones,
 /// all green ones, all blue ones (Krizhevsky 2009).
 ImageDataset read_cifar10(const std::string& path);
 ImageDataset parse_cifar10(std::string_view bytes, const std::string& name);

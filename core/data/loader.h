@@ -42,7 +42,7 @@ struct DataPosition {
 using ItemIndices = std::vector<std::int64_t>;
 
 /// The items 0 … n−1 in batches, the last of them of what is left: in order, or in an order that
-/// depends on the generator alone, by `lengths` (one an item) unless that is empty.
+/// depends on the generator alone, by `lengths` (one per item) unless that is empty.
 std::vector<ItemIndices> ordered_batches(std::int64_t n, std::int64_t batch_size);
 std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size, Generator& rng,
                                         const std::vector<std::int64_t>& lengths = {});
@@ -51,7 +51,7 @@ std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size,
 class BatchPlan {
  public:
   /// Takes one block of the generator. Throws Error for a batch_size below 1, for no items, for
-  /// fewer than a batch where the last is dropped, and for `by_length` without a length an item.
+  /// fewer than a batch where the last is dropped, and for `by_length` without a length per item.
   BatchPlan(std::int64_t items, const LoaderOptions& options, Generator& rng,
             std::vector<std::int64_t> lengths = {});
 

@@ -26,7 +26,7 @@ struct TextDataset {
 /// Error.
 TextDataset read_trec(const std::string& path, const std::vector<std::string>& label_names = {});
 
-/// One sentence a line, one file a class: label i belongs to paths[i]. Blank lines are skipped.
+/// One sentence per line, one file per class: label i belongs to paths[i]. Blank lines are skipped.
 /// label_names left empty means the files' names; otherwise one name a path (Error if not).
 TextDataset read_lines(const std::vector<std::string>& paths,
                        const std::vector<std::string>& label_names = {});

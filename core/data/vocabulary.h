@@ -50,8 +50,8 @@ class Vocabulary {
   /// Error for an index outside [0, size()).
   std::string decode(const std::vector<std::int64_t>& indices) const;
 
-  /// One word a line, line i + 1 holding index i. `load` throws Error naming path:line where a file
-  /// does not begin with the reserved entries, or for a word that the constructor rejects.
+  /// One word per line, line i + 1 holding index i. `load` throws Error naming path:line where a
+  /// file does not begin with the reserved entries, or for a word that the constructor rejects.
   void save(const std::string& path) const;
   static Vocabulary load(const std::string& path);
 

@@ -19,7 +19,8 @@
 
 namespace ladon::detail {
 
-/// One multiplication and one shift a word, by which any change of a word changes all later states.
+/// One multiplication and one shift per word, by which any change of a word changes all later
+/// states.
 class Checksum {
  public:
   void add(const void* data, std::size_t bytes);

@@ -12,7 +12,7 @@ namespace {
 using namespace tiles;
 
 /// Work space of a task: queries [width, n], a tile [keys, n], output [value_width, n], and one
-/// number a query.
+/// number per query.
 template <class T>
 struct ForwardBuffers {
   explicit ForwardBuffers(const Problem<T>& p)
@@ -69,7 +69,7 @@ void forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
 }
 
 /// Work space of a task of few queries, where keys lie along the vectors: queries [Tq, width];
-/// logits [Tq, n], output [Tq, v_lanes], one number a query, and a tile of keys or values that do
+/// logits [Tq, n], output [Tq, v_lanes], one number per query, and a tile of keys or values that do
 /// not stand in whole rows.
 template <class T>
 struct FewBuffers {

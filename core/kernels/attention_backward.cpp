@@ -27,7 +27,7 @@ Ranges cut_keys(int64_t rows, int64_t keys) {
 }
 
 /// Work space of a task. Of a block of queries: queries and gradients dO, both transposed and as
-/// they are, dQ transposed, and one number a query; two tiles; of the range: dK and dV.
+/// they are, dQ transposed, and one number per query; two tiles; of the range: dK and dV.
 template <class T>
 struct BackwardBuffers {
   BackwardBuffers(const Problem<T>& p, int64_t range)

@@ -10,7 +10,7 @@
 namespace ladon::kernels {
 namespace {
 
-constexpr std::int64_t grain = 1 << 14;  // elements a task
+constexpr std::int64_t grain = 1 << 14;  // elements per task
 
 void check_like(const char* operation, const char* what, const Tensor& y, const Tensor& x) {
   LADON_CHECK(y.shape() == x.shape() && y.dtype() == x.dtype() && y.contiguous() && x.contiguous(),

@@ -17,7 +17,7 @@
 namespace ladon::kernels {
 namespace {
 
-constexpr std::int64_t grain = 1024;  // elements a task
+constexpr std::int64_t grain = 1024;  // elements per task
 
 /// f of each element, in double.
 template <class F>

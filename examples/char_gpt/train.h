@@ -15,7 +15,7 @@ namespace ladon::example {
 /// What was seen after so many steps.
 struct Look {
   std::int64_t step = 0;
-  double train = 0;       ///< Mean loss of the steps since the last look, nats a character.
+  double train = 0;       ///< Mean loss of the steps since the last look, nats per character.
   double validation = 0;  ///< Of the whole validation text, each character after at most a context.
   double seconds = 0;     ///< Of these steps, without the look.
 };

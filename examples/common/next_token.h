@@ -36,7 +36,7 @@ Window windows_from(const Tensor& text, std::int64_t first, std::int64_t batch,
 /// How many there are.
 std::int64_t window_count(const Tensor& text, std::int64_t context);
 
-/// Mean over a text, in nats a token, each after at most a context.
+/// Mean over a text, in nats per token, each after at most a context.
 double loss_on(const LanguageModel& model, const Tensor& text, std::int64_t context);
 
 }  // namespace ladon::example

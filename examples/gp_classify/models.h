@@ -12,7 +12,7 @@ namespace ladon::example {
 
 struct Model {
   std::string name, description;
-  bool tokens;  ///< Sees sequences of tokens; else one vector an input.
+  bool tokens;  ///< Sees sequences of tokens; else one vector per input.
   /// The network with hidden layers of this width. Its limit does not depend on width or generator.
   std::function<Sequential(std::int64_t width, Generator& rng)> make;
 

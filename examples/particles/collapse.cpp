@@ -11,7 +11,7 @@
 namespace ladon::example {
 namespace {
 
-constexpr std::int64_t most_kernels = 100;  // a kernel a coordinate takes time
+constexpr std::int64_t most_kernels = 100;  // a kernel per coordinate takes time
 
 /// The mean variance of the rows of x where SVGD lets them rest. −ln p = ½|θ|², so the gradient is
 /// θ.

@@ -15,7 +15,7 @@ struct Remaining {
   double svgd;            ///< With the α of the settings; NaN if that is automatic.
   double law;             ///< α·ln(M + 1)(M − 1)/(M·D); NaN for D < M − 1 and automatic α.
   double automatic;       ///< With `automatic` α.
-  double per_coordinate;  ///< α again, one kernel a coordinate; NaN in more than 100 dimensions.
+  double per_coordinate;  ///< α again, one kernel per coordinate; NaN in more than 100 dimensions.
 };
 
 /// Work of these dimensions, in steps of Progress.

@@ -25,7 +25,7 @@ struct Diverged {
   std::int64_t step;
 };
 
-/// Is told places [M, 2] after so many gradients a particle; they change after it.
+/// Is told places [M, 2] after so many gradients per particle; they change after it.
 using Seen = std::function<void(std::int64_t step, const Tensor& places)>;
 
 /// Moves particles from `start` [M, 2] f64 by as many gradients each as the settings say, one rate

@@ -118,7 +118,7 @@ void add_legend(Picture& picture, int top) {
                      "plot [0:1] [0:1] NaN notitle"));
 }
 
-/// The ends of all runs: a row a target, a column a method.
+/// The ends of all runs: a row a target, a column per method.
 std::filesystem::path draw_ends(const Settings& s, const std::vector<TargetStudy>& studies) {
   Picture picture(s.common.out, "particles");
   const Grid grid(s);
@@ -140,7 +140,7 @@ std::filesystem::path draw_ends(const Settings& s, const std::vector<TargetStudy
                       page, grid.below(studies.size()) + 60);
 }
 
-/// One target in time: a row a step, a column a method.
+/// One target in time: a row per step, a column per method.
 std::filesystem::path draw_course(const Settings& s, const TargetStudy& study) {
   Picture picture(s.common.out, "particles_course");
   const std::vector<std::size_t> shown = {4, 8, 16, 28, last_frame};

@@ -10,7 +10,7 @@
 
 namespace ladon::example {
 
-/// Outcomes of each method, one a seed, in the order of seeds. An interrupted run has fewer.
+/// Outcomes of each method, one per seed, in the order of seeds. An interrupted run has fewer.
 using Outcomes = std::vector<std::pair<std::string, std::vector<Outcome>>>;
 
 /// Without the runs that diverged, and the methods that have no other.

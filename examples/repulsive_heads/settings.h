@@ -11,7 +11,7 @@ namespace ladon::example {
 struct Settings {
   CommonOptions common;
   std::string format = "generated";      ///< generated, trec, lines or tsv
-  std::vector<std::string> train, test;  ///< Files; `lines` takes one a class.
+  std::vector<std::string> train, test;  ///< Files; `lines` takes one per class.
   std::string glove;                     ///< Word vectors; empty: none.
   std::vector<std::string> methods;
   int seeds, epochs, batch_size, heads, layers, dim;

@@ -15,7 +15,7 @@ std::vector<std::string> methods();
 
 struct Outcome {
   std::vector<double> figures;                    ///< In the order of columns().
-  std::vector<double> train_loss, head_distance;  ///< An entry an epoch.
+  std::vector<double> train_loss, head_distance;  ///< An entry per epoch.
   HeadMaps before, after;
   std::int64_t parameters = 0;
   std::uint64_t seed = 0;
@@ -27,7 +27,7 @@ struct Outcome {
 
 /// Trains a classifier by `method`, one of methods(), and measures it. The seed
 /// fixes the initial weights, the order of batches and the dropout, alike for all methods. Calls
-/// `after_epoch` once an epoch. Ends where loss or gradient is not finite. Throws Interrupted.
+/// `after_epoch` once per epoch. Ends where loss or gradient is not finite. Throws Interrupted.
 Outcome train(const Task& task, const Settings& settings, const std::string& method,
               std::uint64_t seed, const std::function<void()>& after_epoch);
 

@@ -24,8 +24,8 @@ namespace ladon {
 /// where it is; masks on one layer end in reverse order.
 class HeadMask {
  public:
-  /// mask: floating [heads], or [batch, heads] for another one an example; throws Error for others,
-  /// and in the layer's calls where the batch is another.
+  /// mask: floating [heads], or [batch, heads] for another one per example; throws Error for
+  /// others, and in the layer's calls where the batch is another.
   HeadMask(MultiHeadAttention& layer, const Tensor& mask);
   ~HeadMask();
   HeadMask(const HeadMask&) = delete;

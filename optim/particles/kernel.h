@@ -3,8 +3,8 @@
 //
 // A kernel gives two particles a matrix K(θ, θ′) [D, D]. Methods never ask for it: they ask what
 // the kernel does to all particles at once. So a kernel is written as these answers, and may be a
-// function of the distance (`radial`), any matrix k_ij (`of_matrix`), or one kernel a coordinate or
-// block of coordinates.
+// function of the distance (`radial`), any matrix k_ij (`of_matrix`), or one kernel per coordinate
+// or block of coordinates.
 
 #include <functional>
 #include <limits>

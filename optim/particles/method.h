@@ -102,7 +102,7 @@ class ParticleMethod {
   /// for a method without noise.
   void diffuse(double rate);
 
-  /// One entry a block, and one a name of act_on(). Throws Error before the first apply() and
+  /// One entry per block, and one per name of act_on(). Throws Error before the first apply() and
   /// before any sweep has reached an x of act_on().
   std::vector<BlockReport> report() const;
 
@@ -142,7 +142,7 @@ class ParticleMethod {
                         const Tensor& gradient) const = 0;
   /// As BlockReport::fair_alpha.
   virtual double fair_alpha(const std::string& block, const Tensor& theta) const;
-  /// Called by apply() once a block, in their order, after all checks of values and forces.
+  /// Called by apply() once per block, in their order, after all checks of values and forces.
   virtual Noise noise(const ParticleBlock&) { return {}; }
   /// Whether noise() may give some.
   virtual bool has_noise() const { return false; }

@@ -37,8 +37,8 @@ struct BeliefScore {
   /// Mass that the truth gives to the central intervals of y which the belief holds to have 50% and
   /// 90%; means over inputs.
   double coverage50 = 0, coverage90 = 0;
-  /// E ln p(y) under the truth, less what the truth itself would have: 0 at best, in nats an input.
-  /// (Minus the Kullback–Leibler divergence of y's laws, by the trapezoidal rule.)
+  /// E ln p(y) under the truth, less what the truth itself would have: 0 at best, in nats per
+  /// input. (Minus the Kullback–Leibler divergence of y's laws, by the trapezoidal rule.)
   double log_density = 0;
 };
 

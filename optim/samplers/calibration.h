@@ -34,7 +34,7 @@ struct Uniformity {
 
 struct RankHistogramOptions {
   std::int64_t quantities = 1;  ///< Numbers per truth, each with ranks of its own.
-  std::int64_t draws = 99;      ///< L: posterior draws a truth, 1 to 1,000,000.
+  std::int64_t draws = 99;      ///< L: posterior draws per truth, 1 to 1,000,000.
 };
 
 /// Ranks of truths among posterior draws, a histogram a quantity. Its shape tells the fault: a

@@ -30,7 +30,7 @@ struct HmcOptions {
 /// Chains that begin at the rows of start [C, D] (any floating dtype). Each draw: a momentum
 /// p ~ N(0, M), a trajectory of leapfrog steps, and its end is accepted with probability
 /// min(1, e^(H − H′)), which leaves p(θ) invariant at any ε. All chains move together, by one
-/// score() of C rows a step.
+/// score() of C rows per step.
 ///
 /// Warm-up: ε by dual averaging (Hoffman and Gelman 2014), M diagonal from three windows of draws
 /// (from 1/10 of warm-up to 2/10, 4/10 and 9/10; none below 20 draws). Both are shared by all

@@ -1,5 +1,5 @@
 #pragma once
-// The table of operations: one row an operation, and every check there is for each row.
+// The table of operations: one row per operation, and every check there is for each row.
 //
 // A row names a function declared in autograd/ops/*.h and gives samples of its use; a test fails
 // if a declared function has no row. Each sample is a set of inputs, the operation with its options
@@ -55,7 +55,7 @@ void for_each_index(const Shape& shape, const std::function<void(const Shape&)>&
 
 using Reference = std::function<Dense(const std::vector<Dense>&)>;
 
-/// References of the commonest kinds. `pointwise` broadcasts; f gets one number an input.
+/// References of the commonest kinds. `pointwise` broadcasts; f gets one number per input.
 Reference pointwise(std::function<double(const std::vector<double>&)> f);
 /// f gets the elements that are reduced to one, in row-major order; axes in [0, rank).
 Reference reduction(std::vector<int> axes, bool keep,
@@ -67,7 +67,7 @@ Reference remap(const Shape& shape, std::function<std::optional<Shape>(const Sha
 struct OpSample {
   std::string note = {};       ///< Names the sample in a failure.
   std::vector<Tensor> inputs;  ///< Floating ones in f64; they are differentiated.
-  TensorFunction apply;        ///< The operation. One of several outputs: a sample an output.
+  TensorFunction apply;        ///< The operation. One of several outputs: a sample per output.
   Reference reference;         ///< Its value.
   bool differentiable = true;  ///< By all floating inputs; away from kinks and ties.
   bool twice_differentiable = true;

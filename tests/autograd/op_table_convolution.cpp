@@ -8,7 +8,7 @@ namespace {
 
 using Inputs = std::vector<Tensor>;
 
-/// Windows in plain numbers, one an axis.
+/// Windows in plain numbers, one per axis.
 struct Plain {
   Shape size, stride, before, dilation, counts;
 

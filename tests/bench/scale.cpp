@@ -3,7 +3,7 @@
 //   scale [FOLDER]     a table; FOLDER, on the disk that is measured, is scratch. Default: of the system
 //
 // All threads. Each rate is the best of three. The table multiplies them:
-//   Gram      N²/2 pairs · seconds a pair of T positions, NNGP and NTK together
+//   Gram      N²/2 pairs · seconds per pair of T positions, NNGP and NTK together
 //   disk      4·N² bytes a kernel: tiles on and above the diagonal, f64
 //   direct    N³/3 multiplications / rate of a Cholesky factor, its tiles written once and read twice
 //             (tiles that a small memory reads more often come on top)

@@ -12,7 +12,7 @@ namespace {
 using test::expect_error;
 using test::expect_same;
 
-/// Loads the items' numbers, and one drawn number a batch.
+/// Loads the items' numbers, and one drawn number per batch.
 struct Numbered {
   ItemIndices items;
   double drawn;

@@ -35,7 +35,7 @@ TEST_F(Llama, HelpSaysWhatItTeaches) {
   EXPECT_NE(help.out.find("share one head"), std::string::npos);
 }
 
-// Keys and values of 4 channels and 4 bytes each, in 2 layers: 64 bytes a key head.
+// Keys and values of 4 channels and 4 bytes each, in 2 layers: 64 bytes per key head.
 TEST_F(Llama, TellsWhatSharedKeysCostAndSave) {
   const Run learned = run(small("1,2,4", "--runs 2"));
   ASSERT_EQ(learned.status, 0) << learned.error;

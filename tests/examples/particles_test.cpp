@@ -173,7 +173,7 @@ TEST_F(Particles, OnAGaussianChainsAreRightAndWgdIsALine) {
   EXPECT_LT(of(result, "gaussian", "none").at("variance_ratio"), 1e-12);
 }
 
-// Variance α·ln(M + 1)(M − 1)/(M·D) for D ≥ M − 1; 1 with automatic α; and a kernel a coordinate
+// Variance α·ln(M + 1)(M − 1)/(M·D) for D ≥ M − 1; 1 with automatic α; and a kernel per coordinate
 // makes of D dimensions D times one.
 TEST_F(Particles, VarianceCollapsesAsTheLawSays) {
   const std::string small = "--seeds 1 --targets ring --methods none --steps 1 ";

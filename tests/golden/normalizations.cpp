@@ -102,7 +102,7 @@ Tensors instance_normalization(const Case& c) {
       instance_norm(channels_last(c.in(0)), c.in(1), c.in(2), c.number("epsilon", 1e-5)))};
 }
 
-// Before operator set 21 scale and bias are one a group.
+// Before operator set 21 scale and bias are one per group.
 Tensors group_normalization(const Case& c) {
   const Tensor x = channels_last(c.in(0));
   const std::int64_t groups = c.integer("num_groups", 1), channels = x.size(-1);

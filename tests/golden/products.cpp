@@ -19,7 +19,7 @@ Tensors gemm(const Case& c) {
   return {cast(y, a.dtype())};
 }
 
-/// Zero points: of A a number or one a row, of B a number or one a column.
+/// Zero points: of A a number or one per row, of B a number or one per column.
 Tensors matmul_integer(const Case& c) {
   Tensor a = c.in(0), b = c.in(1);
   if (c.has(2)) a = a - (c.in(2).rank() == 1 ? unsqueeze(c.in(2), 1) : c.in(2));

@@ -7,7 +7,7 @@
 
 using namespace ladon;
 
-/// x·σ(x), by one rule an input.
+/// x·σ(x), by one rule per input.
 Tensor swish(const Tensor& x) {
   const auto value = [&] {
     const NoGrad unrecorded;

@@ -25,7 +25,7 @@ struct Sizes {
   Shape positions, window;
 };
 
-/// A number an axis, or none; sometimes one too many.
+/// A number per axis, or none; sometimes one too many.
 Shape numbers(Draw& d, const Sizes& s, std::int64_t low, std::int64_t high) {
   Shape list;
   if (d.chance(0.6)) return list;

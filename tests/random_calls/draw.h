@@ -96,7 +96,7 @@ class Draw {
   std::vector<int> axis_list();
   Axes axes();
   Dims dims() { return say(chance(0.5)) ? Dims::keep : Dims::drop; }
-  /// A list of numbers, one an axis mostly.
+  /// A list of numbers, one per axis mostly.
   std::vector<std::int64_t> count_list();
   /// A size of the subject at some axis, or 1.
   std::int64_t some_size();

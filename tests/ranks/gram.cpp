@@ -132,7 +132,7 @@ void in_folders() {
     const ranks::Alone alone;
     expected = gram(limit(net), x);
   }
-  for (const double seconds : {0.0, 1e-9, 10.0})  // one tile a part, one a thread, all in one
+  for (const double seconds : {0.0, 1e-9, 10.0})  // one tile per part, one per thread, all in one
     for (int run = 0; run < 2; ++run) {
       const fs::path parts = shared.path() / std::to_string(seconds);
       const GramOptions options{.tile = unit, .checkpoint = parts, .checkpoint_seconds = seconds};

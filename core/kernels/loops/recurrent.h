@@ -7,7 +7,7 @@ namespace ladon::kernels {
 
 template <class T>
 struct RecurrentLoops {
-  /// a and b, and the state before, to the state after; n numbers a gate.
+  /// a and b, and the state before, to the state after; n numbers per gate.
   void (*step[4])(const T* a, const T* b, const T* before, T* after, std::int64_t n);
   /// From the gradient g of the state after those of a, of b, and of the state before as far as it
   /// is not by way of b. Of `da` and `db` all but

@@ -53,7 +53,7 @@ class OwnNumbers {
 
  private:
   Shape shape_;                     // of the result
-  std::vector<std::uint64_t> key_;  // one an input; 0: it does not draw
+  std::vector<std::uint64_t> key_;  // one per input; 0: it does not draw
 };
 
 /// The weights of one input at S draws.

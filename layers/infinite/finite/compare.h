@@ -88,9 +88,9 @@ struct CompareOptions {
 };
 
 /// Draws the networks of each point, each from a split of its own of `rng` (which advances by one
-/// block a point), on all threads, and compares them with limit(*make_network(size)). Every network
-/// is run once; the same bits at any number of threads. The limit must not depend on the number of
-/// heads, or no comparison is meant. Throws Error as limit() and empirical_kernel() do.
+/// block per point), on all threads, and compares them with limit(*make_network(size)). Every
+/// network is run once; the same bits at any number of threads. The limit must not depend on the
+/// number of heads, or no comparison is meant. Throws Error as limit() and empirical_kernel() do.
 Comparison compare(const SizedFactory& make_network, const Inputs& x,
                    const std::vector<SweepPoint>& sweep, const CompareOptions& options,
                    Generator& rng);

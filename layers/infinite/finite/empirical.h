@@ -49,7 +49,7 @@ EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a,
                                  const EmpiricalOptions& options = {});
 
 /// The same of many inputs, in tiles of `tile` a side (Error unless ≥ 1): beside the result no more
-/// is held than a tile needs. Each block goes through the network once a tile. Of one block with
+/// is held than a tile needs. Each block goes through the network once per tile. Of one block with
 /// itself tiles on and above the diagonal are computed, and mirrored. Reports are verified once.
 EmpiricalKernel empirical_gram(Layer& network, const Inputs& a, const Inputs& b, std::int64_t tile,
                                const EmpiricalOptions& options = {});

@@ -14,10 +14,10 @@ namespace ladon::infinite {
 /// tile of options.tile inputs a side (0: 16); and, where the model averages over draws, those of a
 /// tile's inputs with the landmarks, after those of the landmarks with themselves, which stay.
 /// Beside that, what layers make of each input alone is held twice, with its gradient, of one
-/// replicate: 16 bytes for each of T² numbers a step and, for a layer that draws in R coordinates,
-/// T·R + T² more; so memory grows as N, but for a few matrices of the cotangents' size. It is
-/// computed once for all tiles, and once more for its gradient. Where the model averages over
-/// draws, the gradient is of the mean over options.replicates.
+/// replicate: 16 bytes for each of T² numbers per step and, for a layer that draws in R
+/// coordinates, T·R + T² more; so memory grows as N, but for a few matrices of the cotangents'
+/// size. It is computed once for all tiles, and once more for its gradient. Where the model
+/// averages over draws, the gradient is of the mean over options.replicates.
 void backward_gram(const Limit& limit, const Inputs& x, const Tensor& nngp, const Tensor& ntk,
                    const GramOptions& options = {});
 

@@ -2,7 +2,7 @@
 // Gram matrices of many inputs, tile by tile.
 //
 // The kernel of N inputs with T positions each has N²·T² entries, and a layer makes several
-// temporaries of that size: 10,000 images of 32 × 32 would need 10¹⁴ numbers a matrix. So what a
+// temporaries of that size: 10,000 images of 32 × 32 would need 10¹⁴ numbers per matrix. So what a
 // matrix will take is estimated first, it is computed in tiles whose temporaries stay in the
 // caches, and what is finished can be kept in files.
 //
@@ -84,7 +84,7 @@ struct Gram {
 /// and larger while that takes less than about 0.1 s: its processor time, in proportion to the
 /// pairs, gives `seconds`; the most that its tensors held at once, in proportion, bounds
 /// `working_bytes` (a block's tensors grow no faster than its pairs). What layers make of each
-/// input alone is computed once an input, and kept while it takes no more than a quarter of the
+/// input alone is computed once per input, and kept while it takes no more than a quarter of the
 /// budget. Of this process alone: other ranks need not ask.
 /// Throws Error as gram() does.
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,

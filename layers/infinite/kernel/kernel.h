@@ -41,7 +41,7 @@ struct Kernel {
       mean2;        ///< [N] or [N, T], N = 1 where it is the same of all inputs: the mean over the
                     ///< channels, of data and of fixed tables; undefined: 0, or not known (law).
   Tensor same;      ///< bool [N1, N2], true where both are the same input (for layers that draw
-                    ///< once an input, as dropout); undefined: none is.
+                    ///< once per input, as dropout); undefined: none is.
   Shape positions;  ///< {} for vectors, {T} for sequences, {H, W} for images (T = H·W).
   Entries entries = Entries::full;  ///< Entries of the blocks.
   Law law;                          ///< Law of the channels, as far as it is known.

@@ -112,7 +112,7 @@ TEST(Gram, OfNoInputsIsTheirLimit) {
   EXPECT_EQ(estimate_gram(limit(net), none).tiles, 0);
 }
 
-// Counts what a model makes of single inputs: once an input, whatever the tile.
+// Counts what a model makes of single inputs: once per input, whatever the tile.
 TEST(Gram, ComputesEachInputOnceAlone) {
   struct Counting : Layer {
     std::shared_ptr<std::atomic<std::int64_t>> alone =

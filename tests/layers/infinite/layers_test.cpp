@@ -238,7 +238,7 @@ TEST(RMSNormLimit, BeforeALayerNormChangesNothing) {
 // --- dropout ---
 
 /// Both kernels of one input block in training mode, from one pass: every network draws its masks
-/// once an input.
+/// once per input.
 struct OnePass {
   Tensor nngp, ntk;
 

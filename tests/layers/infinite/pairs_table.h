@@ -1,5 +1,5 @@
 #pragma once
-// Every fast form that stands beside a composed one: one row a pair.
+// Every fast form that stands beside a composed one: one row per pair.
 
 #include <vector>
 
