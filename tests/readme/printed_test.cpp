@@ -1,8 +1,8 @@
-// What README.md and the pages show as printed is what the programs print, to the last digit but for
-// times and memory; and the pictures beside the examples are what they draw. The numbers come from
-// chains of floating-point operations whose last bits, and after some training whose digits, are
-// those of one compiler, BLAS and instruction level: programs run at a level that nearly every processor
-// has, and with another compiler or BLAS this test is skipped.
+// What README.md and the pages show as printed is what the programs print, to the last digit but
+// for times and memory; and the pictures beside the examples are what they draw. The numbers come
+// from chains of floating-point operations whose last bits, and after some training whose digits,
+// are those of one compiler, BLAS and instruction level: programs run at a level that nearly every
+// processor has, and with another compiler or BLAS this test is skipped.
 //
 //   ```console          commands whose output is compared
 //   ```console data     they need files: run only where LADON_README_DATA names a folder with them
@@ -32,8 +32,8 @@ const fs::path source = LADON_SOURCE_DIR, build = LADON_BUILD_DIR;
 /// The loops and the BLAS of processors with AVX2, whatever else this one has.
 constexpr const char* level = "LADON_ISA=v3 OPENBLAS_CORETYPE=Haswell";
 
-/// What the digits depend on besides: compiler and BLAS; and the cores, by which Gram matrices are cut
-/// into tiles.
+/// What the digits depend on besides: compiler and BLAS; and the cores, by which Gram matrices are
+/// cut into tiles.
 std::string machine() {
 #ifdef __clang__
   const std::string compiler = "clang ";

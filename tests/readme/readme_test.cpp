@@ -1,8 +1,9 @@
-// README.md, the cards and the examples' pages are true to the tree: every program that they show is
-// built and run by the test `consumer`, every link and picture is there, every test that they
+// README.md, the cards and the examples' pages are true to the tree: every program that they show
+// is built and run by the test `consumer`, every link and picture is there, every test that they
 // name exists, and every figure in their prose is one that a block shows as printed. (What the
 // blocks show is compared with what the programs print by printed_test.cpp.)
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -51,6 +52,31 @@ TEST(Readme, IsReadInThreeScreens) {
   EXPECT_GE(all_pages().size(), 13u);
 }
 
+/// Columns of a line of UTF-8: code points, without those that combine with the one before.
+std::ptrdiff_t columns(const std::string& line) {
+  return std::count_if(line.begin(), line.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte & 0xC0) != 0x80 && byte != 0xCC && byte != 0xCD;
+  });
+}
+
+// Prose in comments is wrapped by hand; programs and formulas, which are indented, may be wider.
+TEST(Readme, CommentsStayWithinAHundredColumns) {
+  const std::regex prose("^ *//[/<]* ?[^ /<].*");
+  for (const char* floor : {"core", "autograd", "layers", "optim", "examples", "tests"})
+    for (const auto& entry : fs::recursive_directory_iterator(source / floor)) {
+      const std::string kind = entry.path().extension().string();
+      if (kind != ".h" && kind != ".cpp") continue;
+      std::istringstream lines(contents(entry.path()));
+      int number = 0;
+      for (std::string line; std::getline(lines, line);) {
+        ++number;
+        const bool wide = line.size() > 100 && columns(line) > 100;
+        EXPECT_FALSE(wide && std::regex_match(line, prose)) << entry.path() << ":" << number;
+      }
+    }
+}
+
 TEST(Readme, EveryFolderHasACardOfOneScreen) {
   for (const char* folder : {"core", "autograd", "layers", "layers/infinite", "optim",
                              "optim/particles", "optim/posterior", "tests", "examples"}) {
@@ -61,6 +87,36 @@ TEST(Readme, EveryFolderHasACardOfOneScreen) {
     for (std::string line; std::getline(lines, line);) count += !line.starts_with("|");
     EXPECT_LE(count, 60) << folder;
   }
+}
+
+/// Calls that tables "in use" print, each between backticks in a row's first cell.
+std::vector<std::string> calls_in_use(const std::string& card) {
+  std::vector<std::string> calls;
+  std::istringstream lines(card);
+  bool in_table = false;
+  for (std::string line; std::getline(lines, line);) {
+    in_table = line.starts_with("|") && (in_table || line.starts_with("| in use |"));
+    if (!in_table) continue;
+    const std::string cell = line.substr(0, line.find(" | ", 2));
+    const std::regex call("`([^`]+)`");
+    for (std::sregex_iterator at(cell.begin(), cell.end(), call), end; at != end; ++at)
+      calls.push_back((*at)[1]);
+  }
+  return calls;
+}
+
+TEST(Readme, CallsOfTheCardsAreBuiltAndRun) {
+  const auto dense = [](const std::string& text) {
+    return std::regex_replace(text, std::regex("\\s+"), "");
+  };
+  const std::string program = dense(contents(source / "tests/consumer/in_use.cpp"));
+  std::size_t count = 0;
+  for (const Page& page : all_pages())
+    for (const std::string& call : calls_in_use(page.text)) {
+      ++count;
+      EXPECT_NE(program.find(dense(call)), program.npos) << page.name << ": " << call;
+    }
+  EXPECT_GE(count, 60u);
 }
 
 TEST(Readme, ShowsProgramsThatAreBuiltAndRun) {
