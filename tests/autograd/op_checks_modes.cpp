@@ -77,7 +77,7 @@ bool refuses(const OpSample& sample, const std::vector<Tensor>& inputs) {
 void check_nested_vmap(const OpRow& row, const OpSample& sample) {
   const std::size_t count = sample.inputs.size();
   if (count == 0 || beyond_rank(sample.inputs, 2)) return;
-  const auto maps = [count](std::size_t input, int apart, int level) {  // apart 0: both map all
+  const auto maps = [](std::size_t input, int apart, int level) {  // apart 0: both map all
     return apart == 0 || (input + level) % 2 == static_cast<std::size_t>(apart - 1);
   };
   for (int apart = 0; apart < (count > 1 ? 3 : 1); ++apart) {

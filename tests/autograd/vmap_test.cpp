@@ -192,8 +192,9 @@ TEST(Vmap, DrawsOfEachExampleAreItsOwn) {
        {"gamma", [](const Tensor& at, Generator& g) {
           return at + Gamma(2 * ones({3}, f64), ones({3}, f64)).rsample({}, g);
         }}};
-  for (const auto& [name, draw] : all) {
-    SCOPED_TRACE(name);
+  for (const auto& row : all) {
+    SCOPED_TRACE(row.first);
+    const auto& draw = row.second;
     Generator rng(7), again(7), by_loop(7);
     const auto once = [&](const auto& in) { return draw(in[0], rng); };
     const Tensor got = vmap(once, {x});
