@@ -5,6 +5,7 @@
 
 #include "ladon/core/kernels/attention.h"
 #include "ladon/core/kernels/attention_tiles.h"
+#include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reduce.h"
 #include "ladon/core/kernels/reduction.h"
 #include "ladon/core/mapped.h"
@@ -210,7 +211,7 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
                                       const AttentionSettings& settings) {
   if (mapped::any(g, q, k, v, settings.mask)) {
     const MappedAttention all(q, k, v, settings, g);
-    const AttentionOutput kept{all(forward.output), all(forward.log_sum)};
+    const AttentionOutput kept{contiguous(all(forward.output)), contiguous(all(forward.log_sum))};
     const AttentionGradients d =
         attention_backward(all(g), all(q), all(k), all(v), kept, all.settings);
     return {mapped::hide(d.q), mapped::hide(d.k), mapped::hide(d.v)};

@@ -120,7 +120,7 @@ ColumnNormResult column_norm(const Tensor& x, const Tensor& weight, const Tensor
 //   dx = s·(g − Σg/R − h·Σgh/R), dweight = Σgh, dbias = Σg.
 LayerNormGradients column_norm_backward(const Tensor& g, const Tensor& x, const ColumnMoments& f,
                                         const Tensor& weight, bool has_bias, double eps) {
-  if (mapped::any(g, x, weight)) {
+  if (mapped::any(g, x, f.mean, weight)) {
     const auto alone = [=](const std::vector<Tensor>& of) {
       const LayerNormGradients d =
           column_norm_backward(of[0], of[1], {of[2], of[3], of[4]}, of[5], has_bias, eps);

@@ -61,7 +61,7 @@ LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& 
 // tasks.
 LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const Tensor& mean,
                                        const Tensor& rstd, const Tensor& weight, bool has_bias) {
-  if (mapped::any(g, x, weight)) {
+  if (mapped::any(g, x, mean, weight)) {
     const auto alone = [=](const std::vector<Tensor>& of) {
       const LayerNormGradients d = layer_norm_backward(of[0], of[1], of[2], of[3], of[4], has_bias);
       return std::vector{d.x, d.weight, d.bias};

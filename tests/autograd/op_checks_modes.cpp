@@ -101,6 +101,23 @@ void check_nested_vmap(const OpRow& row, const OpSample& sample) {
   }
 }
 
+/// Gradients of several cotangents at once, which alone are mapped: rows of a Jacobian.
+void check_mapped_cotangents(const OpRow& row, const OpSample& sample) {
+  if (!sample.differentiable || sample.inputs.empty() || beyond_rank(sample.inputs)) return;
+  const std::vector<Tensor> inputs = copies(sample.inputs);
+  const Tensor y = sample.apply(inputs);
+  if (beyond_rank({y})) return;
+  const auto gradients = [&](const std::vector<Tensor>& c) {
+    std::vector<Tensor> all;
+    for (const Tensor& g : vjp(sample.apply, inputs, c[0]).gradients)
+      if (g.defined()) all.push_back(reshape(g, {-1}));
+    return concat(all, 0);
+  };
+  const std::vector<Tensor> cotangents{examples_of(cotangent_like(y))};
+  expect_near(Dense(vmap(gradients, cotangents)), Dense(looped(gradients, cotangents, {0})),
+              100 * row.rtol, sample.note + ", mapped cotangents");
+}
+
 }  // namespace
 
 void check_forward(const OpRow& row) {
@@ -176,7 +193,10 @@ void check_vmap(const OpRow& row) {
   if (row.draws) return;
   int refused = 0;
   if (row.maps)
-    for (const OpSample& sample : row.samples) check_nested_vmap(row, sample);
+    for (const OpSample& sample : row.samples) {
+      check_nested_vmap(row, sample);
+      check_mapped_cotangents(row, sample);
+    }
   for (const OpSample& sample : row.samples)
     for (std::size_t alone = 0; alone <= sample.inputs.size(); ++alone) {
       std::vector<Tensor> inputs = copies(sample.inputs);
