@@ -30,8 +30,8 @@ void Leaf::set_gradient(Tensor g) {
 // gradient in place never changes another's.
 void Leaf::accumulate(Tensor g, bool create_graph) {
   check_own_gradient("backward");
-  LADON_CHECK(!g.mapped() || mapped(), "backward", "the gradient of a leaf of shape ", shape(),
-              " differs between the ", g.examples(),
+  LADON_CHECK(!g.mapped() || g.examples() == examples(), "backward",
+              "the gradient of a leaf of shape ", shape(), " differs between the ", g.examples(),
               " examples of vmap; take it by grad(), which keeps them apart");
   const auto own = [&](const Tensor& x) {
     if (create_graph) return clone(x);

@@ -80,6 +80,10 @@ std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& in
                                         : batch.inputs[i]);
   for (const Tensor& y : f(arguments)) {
     check_defined("vmap", {y});
+    LADON_CHECK(!y.mapped() || y.examples() == nest.all() ||
+                    mapped::innermost(y.examples(), nest.outer) == nest.outer,
+                "vmap", "a result of shape ", y.shape(), " has ", y.examples(),
+                " examples, here there are ", nest.all(), "; it comes from another call of vmap");
     results.push_back(detail::list_examples(y, nest));
   }
   return results;

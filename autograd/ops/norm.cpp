@@ -136,8 +136,8 @@ NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight, const Ten
   check_norm("normalize_batch", x, weight, bias, eps);
   const Tensor w = cast_if_defined(weight, x.dtype()), b = cast_if_defined(bias, x.dtype());
   const Tensor rows = reshape(x, {x.shape().sub(0, x.rank() - 1).count(), x.size(-1)});
-  const auto [normalized, f] = kernels::column_norm(rows, w, b, eps);
-  const auto rule = [x = saved(rows), w = saved(w), b = b.defined(), f = f, eps](
+  const auto [normalized, moments] = kernels::column_norm(rows, w, b, eps);
+  const auto rule = [x = saved(rows), w = saved(w), b = b.defined(), f = moments, eps](
                         const Tensor& g, detail::GradientSink& sink) {
     const auto composed = [&] {
       const Tensor r = kernels::unary(Unary::rsqrt, kernels::binary(Binary::add, f.var, eps));
@@ -155,7 +155,7 @@ NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight, const Ten
     sink.give(2, d.bias);
   };
   const Tensor y = record_joint("normalize_batch", normalized, {rows, w, b}, rule);
-  return {reshape(y, x.shape()), f.mean, f.var};
+  return {reshape(y, x.shape()), moments.mean, moments.var};
 }
 
 namespace {

@@ -52,11 +52,11 @@ void add_scatter_reduce(OpTable& t) {
       {Scattered::mean, "mean", mean_of},
       {Scattered::max, "max", largest_of},
       {Scattered::min, "min", least_of}};
-  for (const auto& [by, name, f] : all)
+  for (const auto& [kind, word, sums] : all)
     for (const bool self : {true, false}) {
-      const auto sample = [&, by = by, name = name, f = f](const std::string& note, int axis,
-                                                           const Tensor& x, const Tensor& index,
-                                                           const Tensor& source) {
+      const auto sample = [&, by = kind, name = word, f = sums](
+                              const std::string& note, int axis, const Tensor& x,
+                              const Tensor& index, const Tensor& source) {
         return OpSample{
             .note = detail::join(name, self ? ", " : " without x, ", note),
             .inputs = {x, index, source},
@@ -69,7 +69,7 @@ void add_scatter_reduce(OpTable& t) {
       row.samples.push_back(sample("first axis, smaller off it", 0, t.random({3, 3}),
                                    t.random_integers({4, 2}, 0, 3), t.random({4, 2})));
       row.empty.push_back(sample("nothing", 0, t.random({3}), zeros({0}, i64), zeros({0}, f64)));
-      if (by != Scattered::prod) continue;
+      if (kind != Scattered::prod) continue;
       // Zeros: x's own, one of the source's, and two that meet.
       row.samples.push_back(sample("zeros", 0, tensor({0, 2, 3, 1.5}, f64),
                                    tensor({0, 1, 2, 2, 2, 1}, i64),

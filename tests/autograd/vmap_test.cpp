@@ -261,6 +261,25 @@ TEST(Vmap, RefusesWhatItCannotMap) {
         return all;
       },
       "shared by all");
+  Tensor leaked;
+  vmap([&](const auto& in) { return leaked = in[0]; }, {random({5, 2}, 1)});
+  refuses([&](const auto&) { return leaked; }, "another call of vmap");
+  refuses(
+      [&](const auto& in) {
+        vmap([&](const auto& inner) { return leaked = inner[0]; }, {random({4, 2}, 1)});
+        return in[0] * leaked;
+      },
+      "comes from another call of vmap");
+  refuses(
+      [&](const auto& in) {
+        const Tensor leaf = in[0].detach().set_requires_grad();
+        const auto step = [&](const auto& inner) {
+          backward(sum(inner[0] * leaf));
+          return inner[0];
+        };
+        return sum(vmap(step, {random({4, 2}, 1)}), 0);
+      },
+      "take it by grad()");
   const Tensor w = random({2}, 2).set_requires_grad();
   refuses(
       [&](const auto& in) {
@@ -277,7 +296,6 @@ TEST(Vmap, RefusesWhatItCannotMap) {
         vmap([](const auto& in) { return in[0] + in[1]; }, {x, ones({4})});
       },
       "has 4 examples");
-  Tensor leaked;
   vmap([&](const auto& in) { return leaked = in[0]; }, {x});
   expect_error([&] { leaked.to_vector(); }, "vmap");
 }

@@ -59,9 +59,9 @@ void add_distribution_calls(CallTable& table) {
       {"Normal", normal_of}, {"Bernoulli", bernoulli_of}, {"Categorical", categorical_of},
       {"Gamma", gamma_of},   {"Beta", beta_of},           {"Dirichlet", dirichlet_of}};
   std::vector<Maker> makers;
-  for (const auto& [name, make] : families) {
-    table.add(name, [make = make](Draw& d) { return use(d, make); });
-    makers.push_back(make);
+  for (const auto& [name, maker] : families) {
+    table.add(name, [make = maker](Draw& d) { return use(d, make); });
+    makers.push_back(maker);
   }
   table.add("kl", [makers](Draw& d) {
     const Maker make = d.one_of(makers);
