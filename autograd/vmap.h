@@ -34,8 +34,10 @@ inline constexpr std::nullopt_t unmapped = std::nullopt;
 /// default all examples stand along axis 0. A result that depends on no example is repeated.
 /// Gradients flow through it, tangents too, and grad(), jvp() and vmap() may be taken inside: a
 /// vmap of b examples in one of B computes B·b at once, for which what the inner one maps, but the
-/// outer one does not, is copied B times. Throws Error if no input is mapped, if numbers of
-/// examples differ, and for what f cannot do.
+/// outer one does not, is copied B times. Examples of different calls are told apart by their
+/// number alone: a gradient inside f must not go back into what an earlier vmap computed outside of
+/// it, nor through a mapped input to what that depends on. Throws Error if no input is mapped, if
+/// numbers of examples differ, and for what f cannot do.
 Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& inputs,
             const std::vector<MappedAxis>& axes = {});
 std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& inputs,
