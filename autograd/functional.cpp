@@ -28,9 +28,9 @@ Tensor as_leaf(const Tensor& x) {
   return leaf;
 }
 
-/// Captured tensors of a function: those that `output` depends on and that were
-/// there before node `first`, parameters and results alike. (A leaf counts as such however young it
-/// is.) Each comes as a stand-in that has the tensor's place in the graph; `known` are left out.
+/// Captured tensors of a function: those that `output` depends on and that were there before node
+/// `first`, parameters and results alike. (A leaf counts as such however young it is.) Each comes
+/// as a stand-in that has the tensor's place in the graph; `known` are left out.
 std::vector<Tensor> captured_by(const Tensor& output, const std::vector<Tensor>& known,
                                 std::uint64_t first) {
   std::unordered_set<const detail::Node*> seen;

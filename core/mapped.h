@@ -2,7 +2,7 @@
 // Mapped tensors: one tensor for each example of a batch, written as one. vmap (autograd/vmap.h)
 // makes them; a function that was written for one example then computes all of them at once.
 //
-// Where one vmap of b examples runs inside another of B, the tensors that the inner one maps have
+// Nested calls: if one vmap of b examples runs inside another of B, what the inner one maps has
 // B·b: those of the first outer example come first. A tensor of the outer one has B examples inside
 // as well, and where both meet each of them stands for b in turn.
 //

@@ -1,6 +1,7 @@
 #pragma once
-// Names of before that another stands for now. They go with the next version. Where the old name is
-// an everyday word (Batch, Target, Sum, …) there is no alias: it would clash with users' own types.
+// Deprecated aliases: the former names of what is called otherwise now. They are removed in the
+// next version. A former name that is an everyday word (Batch, Target, Sum, …) has no alias, which
+// would clash with users' own types.
 
 #include <string>
 
