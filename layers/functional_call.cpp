@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "ladon/core/error.h"
@@ -11,20 +12,31 @@
 namespace ladon {
 namespace {
 
+/// What tells a parameter from others: its place in the graph, or for a plain value, as one call
+/// inside another finds it, its elements.
+auto identity(const Tensor& x) {
+  const std::byte* elements = x.history() ? nullptr : x.storage().bytes();
+  return std::tuple(x.history(), elements, elements ? x.offset() : 0);
+}
+
 /// Places of the parameters of a set, each with the value for it. One may have several places.
 class Places {
  public:
   Places(Module& module, const ParameterSet& set, const std::vector<Tensor>& values) {
     LADON_CHECK(values.size() == set.size(), "functional_call", "got ", values.size(),
                 " values for ", set.size(), " parameters");
-    std::map<std::shared_ptr<detail::Node>, std::size_t> which;
+    std::map<decltype(identity({})), std::size_t> which;
     for (std::size_t i = 0; i < set.size(); ++i) {
       check(set[i].first, set[i].second, values[i]);
-      which.emplace(set[i].second.history(), i);
+      const bool apart = which.emplace(identity(set[i].second), i).second;
+      LADON_CHECK(
+          apart || set[i].second.count() == 0, "functional_call", "`", set[i].first,
+          "` and another parameter of the set are one tensor, so that their values cannot be "
+          "told apart");
     }
     std::set<std::size_t> found;
     detail::for_each_parameter(module, [&](const std::string&, Tensor& x) {
-      const auto at = which.find(x.history());
+      const auto at = which.find(identity(x));
       if (at == which.end()) return;
       places_.emplace_back(&x, values[at->second]);
       found.insert(at->second);

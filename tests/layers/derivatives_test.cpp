@@ -108,5 +108,41 @@ TEST(ModelDerivatives, FunctionalCallPutsTheParametersBack) {
   expect_error([&] { functional_call(model, values, nothing); }, "values for");
 }
 
+// One call inside another, of plain values, of dual numbers and of examples: the inner values stand
+// in the places of the part, however many parameters have their shape.
+TEST(ModelDerivatives, FunctionalCallsNest) {
+  Sequential model(Linear(3, 3, Generator(1)), Linear(3, 3, Generator(2)));
+  model.to(f64);
+  const Tensor x = random({2, 3}, 3);
+  const auto part = [&] { return model.choose("layers.1.*"); };
+  std::vector<Tensor> outer, inner;
+  for (const Tensor& p : model.parameters()) outer.push_back(random(p.shape(), 4 + outer.size()));
+  for (const Tensor& p : part().tensors()) inner.push_back(random(p.shape(), 9 + inner.size()));
+  const auto nested = [&](const std::vector<Tensor>& at) {
+    return functional_call(
+        model, at, [&] { return functional_call(model, part(), inner, [&] { return model(x); }); });
+  };
+  const Tensor want = linear(linear(x, outer[0], outer[1]), inner[0], inner[1]);
+  EXPECT_TRUE(all_close(nested(outer), want, 1e-12, 1e-14));
+  std::vector<Tensor> directions, members;
+  for (const Tensor& w : outer) {
+    directions.push_back(ones_like(w));
+    members.push_back(stack({w, 2 * w}, 0));
+  }
+  const Tensor along = linear(jvp([&](const auto& in) { return linear(x, in[0], in[1]); },
+                                  {outer[0], outer[1]}, {directions[0], directions[1]})
+                                  .tangent,
+                              inner[0]);
+  EXPECT_TRUE(all_close(jvp(nested, outer, directions).tangent, along, 1e-12, 1e-14));
+  EXPECT_TRUE(all_close(select(vmap(nested, members), 0, 0), want, 1e-12, 1e-14));
+  outer[3] = outer[1];
+  expect_error(
+      [&] {
+        functional_call(model, outer,
+                        [&] { return functional_call(model, outer, [&] { return model(x); }); });
+      },
+      "are one tensor");
+}
+
 }  // namespace
 }  // namespace ladon::test
