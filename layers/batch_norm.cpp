@@ -58,6 +58,9 @@ Tensor BatchNorm::forward_masked(const Tensor& x, const Tensor& mask) const {
     return {batch_norm(x, centre, spread, w, b, eps), centre, spread};
   };
   const NormalizedBatch batch = normalized(weight, bias);
+  LADON_CHECK(!(training() && tracked && batch.mean.mapped()), "BatchNorm",
+              "the moments differ between the ", batch.mean.examples(),
+              " examples of vmap, which share the running ones; did you mean eval()?");
   if (ParameterUses::active() && weight.defined())
     ParameterUses::report_affine(normalized({}, {}).y, batch.y);
   if (training() && tracked && !detail::replaying())

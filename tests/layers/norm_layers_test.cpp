@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/vmap.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
@@ -39,6 +40,17 @@ TEST(BatchNorm, KeepsItsDigitsOverManyRows) {
   const double rstd = 1 / std::sqrt(0.01 + 1e-5);
   EXPECT_NEAR(layer.running_var.item() / (0.01 * 30000 / 29999), 1, 2e-6);
   EXPECT_NEAR(layer.weight.grad().item() / (30000 * 0.01 * rstd), 1, 2e-6);
+}
+
+TEST(BatchNorm, RefusesExamplesWhoseMomentsDifferBeforeItCounts) {
+  BatchNorm layer({.dim = 1});
+  const Tensor x = tensor({1, 3, 5, 9}, {2, 2, 1});
+  const auto f = [&](const std::vector<Tensor>& in) { return layer(in[0]); };
+  test::expect_error([&] { vmap(f, {x}); }, "did you mean eval()");
+  EXPECT_EQ(layer.running_mean.item(), 0);
+  EXPECT_EQ(layer.num_batches_tracked.item<int>(), 0);
+  layer.eval();
+  EXPECT_TRUE(all_close(vmap(f, {x}), layer(x)));
 }
 
 TEST(BatchNorm, WithoutMomentumKeepsTheMeanOverBatches) {
