@@ -13,9 +13,7 @@ namespace ladon {
 /// each operation, from its inputs above to the output below, and an ellipse for each leaf, with
 /// names, shapes and dtypes. Tensors in `names` (model.named_parameters()) are told by theirs.
 /// Nodes are numbered from 0 in the order in which they were recorded: the same computation gives
-/// the same text.
-///
-/// Draw it before the gradients are taken: backward() frees the graph unless told to retain it.
+/// the same text, also after backward(), which frees what the operations saved alone.
 /// Throws Error if `output` records no history.
 ///
 ///   std::ofstream("graph.dot") << to_dot(loss, model.named_parameters());

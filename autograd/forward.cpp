@@ -52,7 +52,7 @@ Tensor transposed(detail::Node& node, const std::vector<Tensor>& tangents) {
   const bool higher = grad_enabled();
   const EnableGrad enable_grad;
   Tensor g = ones(node.shape(), node.dtype());
-  if (node.mapped()) g = mapped::hide(mapped::spread(g, node.examples()));
+  if (node.mapped()) g = mapped::hide(mapped::spread(g, node.levels()), node.levels());
   g.set_requires_grad();
   Gathered sink(node.operation(), tangents);
   node.backward(g, sink);

@@ -18,15 +18,11 @@
 #include "ladon/core/random.h"
 
 namespace ladon {
-namespace {
 
-/// x as the beginning of a graph of its own; still a dual number where it is one.
-Tensor as_leaf(const Tensor& x) {
-  Tensor leaf = x.detach();
-  leaf.set_tangent(x.tangent());
-  if (x.defined() && is_floating(x.dtype())) leaf.set_requires_grad();
-  return leaf;
-}
+using detail::alias;
+using detail::as_leaf;
+
+namespace {
 
 /// Captured tensors of a function: those that `output` depends on and that were there before node
 /// `first`, parameters and results alike. (A leaf counts as such however young it is.) Each comes
@@ -50,12 +46,6 @@ std::vector<Tensor> captured_by(const Tensor& output, const std::vector<Tensor>&
     captured.back().set_history(node);
   }
   return captured;
-}
-
-/// x at a new place in the graph, so that a sweep that ends there does not go on through x to
-/// another input that x depends on.
-Tensor alias(const Tensor& x) {
-  return record("alias", x.detach(), {x}, [](const Tensor& g) { return g; });
 }
 
 /// A function inside a derivative. What is found of it is recorded as the result of an operation
@@ -306,7 +296,9 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
     const detail::RecordDraws recording(tape);
     output = f(leaves);  // recorded to see what f captures; the record goes at return
   }
-  if (detail::visible(output)) {  // forward mode has no use for keeping less
+  const bool dual = std::any_of(inputs.begin(), inputs.end(),
+                                [](const Tensor& x) { return detail::visible(x) != nullptr; });
+  if (dual || detail::visible(output)) {  // forward mode has no use for keeping less
     detail::ReplayDraws replay("checkpoint", tape);
     const Tensor y = f(inputs);
     replay.finish();
@@ -318,12 +310,12 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
 
   return record_joint(
       "checkpoint", output.detach(), sources,
-      [f, kept, captured, tape, examples = mapped::running()](const Tensor& g,
-                                                              detail::GradientSink& sink) {
+      [f, kept, captured, tape, levels = mapped::running()](const Tensor& g,
+                                                            detail::GradientSink& sink) {
         const bool higher = grad_enabled();
         const EnableGrad enable_grad;
         const auto second_run = [&](const std::vector<Tensor>& x) {
-          const mapped::Scope scope(examples);  // of the vmap that the first run was in
+          const mapped::Scope scope(levels);  // of the vmap that the first run was in
           detail::ReplayDraws replay("checkpoint", tape);
           const Tensor y = f(x);
           replay.finish();
@@ -370,6 +362,8 @@ Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
   return record_joint(operation, output, inputs,
                       [operation, rule = gradient, kept](const Tensor& g, const Tensor& y,
                                                          detail::GradientSink& sink) {
+                        // each example's own draws, also after the vmap that it was called in
+                        const mapped::Scope scope(mapped::running().with(y.levels()));
                         const std::vector<Tensor> saved_inputs(kept.begin(), kept.end());
                         const std::vector<Tensor> gradients = rule(g, saved_inputs, y);
                         LADON_CHECK(gradients.size() == kept.size(), operation,

@@ -148,20 +148,32 @@ class Sweep final : detail::GradientSink {
       Visit& visit = visits_[i];
       if (!visit.wanted || !visit.gradient.defined()) continue;
       arrived(visit);
-      if (!visit.gradient.defined()) continue;
-      current_ = &visit;
-      detail::modes.sweeping = visit.node->operation();
-      {
-        const Profile::Gradient timed(*visit.node);
-        visit.node->backward(visit.gradient, *this);
-      }
+      if (visit.gradient.defined() && leads_on(visit)) pass_on(visit);
       visit.gradient = Tensor();
-      if (!retain_graph_) visit.node->release();
     }
+  }
+
+  /// Whether the gradient of an input is wanted.
+  bool leads_on(const Visit& visit) const {
+    const std::size_t* first = input_visits_.data() + visit.first_input;
+    return std::any_of(first, first + visit.node->inputs().size(),
+                       [&](std::size_t at) { return at != none && visits_[at].wanted; });
+  }
+
+  void pass_on(Visit& visit) {
+    current_ = &visit;
+    detail::modes.sweeping = visit.node->operation();
+    {
+      const Profile::Gradient timed(*visit.node);
+      visit.node->backward(visit.gradient, *this);
+    }
+    if (!retain_graph_) visit.node->release();
   }
 
   static void call_hooks(Visit& visit) {
     if (!visit.node->has_hooks()) return;
+    // each example's own draws, also after the vmap that the tensor is of
+    const mapped::Scope scope(mapped::running().with(visit.node->levels()));
     const detail::Node::Hooks hooks = visit.node->hooks();  // one may add another
     for (const auto& [id, hook] : hooks) {
       const Tensor replaced = hook(visit.gradient);
@@ -192,7 +204,8 @@ class Sweep final : detail::GradientSink {
       check_sums_to(gradient.shape(), input, visit.node->shape());
       gradient = sum_to(gradient, visit.node->shape());
     }
-    if (gradient.mapped()) gradient = detail::sum_examples(gradient, visit.node->examples());
+    if (gradient.mapped())
+      gradient = detail::sum_examples(std::move(gradient), visit.node->levels());
     accumulate(visit, std::move(gradient));
   }
 

@@ -5,6 +5,7 @@
 
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -30,8 +31,8 @@ void Leaf::set_gradient(Tensor g) {
 // gradient in place never changes another's.
 void Leaf::accumulate(Tensor g, bool create_graph) {
   check_own_gradient("backward");
-  LADON_CHECK(!g.mapped() || g.examples() == examples(), "backward",
-              "the gradient of a leaf of shape ", shape(), " differs between the ", g.examples(),
+  LADON_CHECK(g.levels() == levels(), "backward", "the gradient of a leaf of shape ", shape(),
+              " differs between the ", g.examples(),
               " examples of vmap; take it by grad(), which keeps them apart");
   const auto own = [&](const Tensor& x) {
     if (create_graph) return clone(x);
@@ -101,6 +102,17 @@ std::vector<LeafUse> leaves_of(const Tensor& output) {
     if (dynamic_cast<const Leaf*>(at.leaf.get())) leaves.push_back(at);
   }
   return leaves;
+}
+
+Tensor detail::as_leaf(const Tensor& x) {
+  Tensor leaf = x.detach();
+  leaf.set_tangent(x.tangent());
+  if (x.defined() && is_floating(x.dtype())) leaf.set_requires_grad();
+  return leaf;
+}
+
+Tensor detail::alias(const Tensor& x) {
+  return record("alias", x.detach(), {x}, [](const Tensor& g) { return g; });
 }
 
 // --- what Tensor itself knows of its history ---

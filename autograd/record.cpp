@@ -27,7 +27,7 @@ bool differentiated(const Tensor& x) {
 detail::Node::Node(const char* operation, const Tensor& output)
     : operation_(operation),
       number_(next_number.fetch_add(1, std::memory_order_relaxed)),
-      examples_(output.examples()),
+      levels_(output.levels()),
       shape_(output.shape()),
       dtype_(output.dtype()) {
   if (Profile* profile = Profile::current()) [[unlikely]]

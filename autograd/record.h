@@ -80,8 +80,8 @@ class Node : public std::enable_shared_from_this<Node> {
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   /// Whether the output is one tensor for each example (core/mapped.h).
-  bool mapped() const { return examples_ >= 0; }
-  std::int64_t examples() const { return examples_; }
+  bool mapped() const { return !levels_.none(); }
+  const mapped::Levels& levels() const { return levels_; }
   /// Nodes are numbered as they are made: an input's number is smaller than its user's.
   std::uint64_t number() const { return number_; }
   /// Hooks of register_hook (graph.h), in the order of their registration.
@@ -102,7 +102,8 @@ class Node : public std::enable_shared_from_this<Node> {
   /// (With the output's own tangent, which may be recorded, the node would own itself.)
   const Tangents& tangents() const { return tangents_; }
   void keep_tangents(Tangents tangents) { tangents_ = std::move(tangents); }
-  /// Frees what the rules saved, and the inputs.
+  /// Frees what the rules saved. The way to the inputs stays: a second sweep that needs it is
+  /// refused, and does not pass by.
   virtual void release() = 0;
 
  protected:
@@ -116,7 +117,7 @@ class Node : public std::enable_shared_from_this<Node> {
   std::uint64_t number_;
   std::unique_ptr<Hooks> hooks_;
   Tangents tangents_;
-  std::int64_t examples_;
+  mapped::Levels levels_;
   Shape shape_;
   DType dtype_;
 };
@@ -267,9 +268,7 @@ class RuleNode final : public LinkedNode<std::array<std::shared_ptr<Node>, sizeo
     return forward_at(input, tangent, std::index_sequence_for<Rules...>{});
   }
   void release() override {
-    auto nodes = std::move(this->links_);  // outlive the rules, whose tensors point to them
     state_.reset();
-    Node::bury(nodes);
     Node::drain();
   }
 
@@ -338,9 +337,7 @@ class JointNode final : public LinkedNode<std::vector<std::shared_ptr<Node>>> {
       state_->rule(g, sink);
   }
   void release() override {
-    auto nodes = std::move(links_);
     state_.reset();
-    bury(nodes);
     drain();
   }
 

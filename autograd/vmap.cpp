@@ -1,7 +1,9 @@
 #include "ladon/autograd/vmap.h"
 
+#include "ladon/autograd/forward.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/mapped.h"
@@ -46,25 +48,53 @@ Batch read_batch(const std::vector<Tensor>& inputs, const std::vector<MappedAxis
 
 namespace detail {
 
-Tensor map_examples(const Tensor& x, const mapped::Nest& nest) {
-  return record("vmap", mapped::merge(x.detach(), nest), {x},
-                [nest](const Tensor& g) { return list_examples(g, nest); });
+namespace {
+
+/// The gradient of all examples from that of each one, which is 0 but at its own place: x
+/// [examples, shape..], mapped by the level.
+Tensor at_own_place(const Tensor& gradient, const mapped::Level& level) {
+  Shape place = Shape::filled(gradient.rank() + 1, 1);
+  place[0] = level.examples;
+  const Tensor own = map_examples(eye(level.examples, gradient.dtype()), level);
+  return reshape(own, place) * unsqueeze(gradient, 0);
 }
 
-Tensor list_examples(const Tensor& x, const mapped::Nest& nest) {
-  if (x.mapped() && x.examples() == nest.all())
-    return record("vmap", mapped::divide(x.detach(), nest), {x},
-                  [nest](const Tensor& g) { return map_examples(g, nest); });
+/// Whether x, or a tangent of it, has an example for each of the level.
+bool depends_on(const Tensor& x, const mapped::Level& level) {
+  bool depends = x.levels().contains(level);
+  for (auto t = visible(x); t && !depends; t = t->below) depends = depends_on(t->value, level);
+  return depends;
+}
+
+}  // namespace
+
+// While the call runs, a sweep takes the gradient of each example by all of them; after it, of all
+// by all.
+Tensor map_examples(const Tensor& x, const mapped::Level& level) {
+  const auto gradient = [level](const Tensor& g) {
+    return mapped::running().contains(level) ? at_own_place(g, level) : list_examples(g, level);
+  };
+  return record(
+      "vmap", mapped::merge(x.detach(), level), {x},
+      with_forward(gradient, [level](const Tensor& t) { return map_examples(t, level); }));
+}
+
+Tensor list_examples(const Tensor& x, const mapped::Level& level) {
+  if (x.levels().contains(level))
+    return record("vmap", mapped::divide(x.detach(), level), {x},
+                  with_forward([level](const Tensor& g) { return map_examples(g, level); },
+                               [level](const Tensor& t) { return list_examples(t, level); }));
   Shape shape = x.shape();
-  shape.insert(0, nest.inner);
-  return expand(unsqueeze(x, 0), shape);
+  shape.insert(0, level.examples);
+  if (!depends_on(x, level)) return expand(unsqueeze(x, 0), shape);
+  return list_examples(x + map_examples(zeros(shape, x.dtype()), level), level);
 }
 
-Tensor sum_examples(const Tensor& gradient, std::int64_t examples) {
-  const std::int64_t all = gradient.examples(),
-                     kept = mapped::innermost(examples, mapped::running());
-  if (all == kept || mapped::innermost(all, kept) == kept) return gradient;
-  return sum(list_examples(gradient, {kept, kept > 0 ? all / kept : all}), 0);
+Tensor sum_examples(Tensor gradient, const mapped::Levels& input) {
+  const mapped::Levels all = gradient.levels(), kept = input.with(mapped::running());
+  for (const mapped::Level& level : all)
+    if (!kept.contains(level)) gradient = sum(list_examples(gradient, level), 0);
+  return gradient;
 }
 
 }  // namespace detail
@@ -72,19 +102,21 @@ Tensor sum_examples(const Tensor& gradient, std::int64_t examples) {
 std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& inputs,
                          const std::vector<MappedAxis>& axes) {
   const Batch batch = read_batch(inputs, axes);
-  const mapped::Nest nest{mapped::running(), batch.examples};
-  const mapped::Scope scope(nest.all());
+  const mapped::Level level = mapped::new_level(batch.examples);
+  const mapped::Levels all = mapped::running().with(mapped::Levels({level}));
   std::vector<Tensor> arguments, results;
   for (std::size_t i = 0; i < batch.inputs.size(); ++i)
-    arguments.push_back(batch.mapped[i] ? detail::map_examples(batch.inputs[i], nest)
+    arguments.push_back(batch.mapped[i] ? detail::map_examples(batch.inputs[i], level)
                                         : batch.inputs[i]);
-  for (const Tensor& y : f(arguments)) {
+  const auto of_each = [&] {
+    const mapped::Scope scope(all);
+    return f(arguments);
+  };
+  for (const Tensor& y : of_each()) {
     check_defined("vmap", {y});
-    LADON_CHECK(!y.mapped() || y.examples() == nest.all() ||
-                    mapped::innermost(y.examples(), nest.outer) == nest.outer,
-                "vmap", "a result of shape ", y.shape(), " has ", y.examples(),
-                " examples, here there are ", nest.all(), "; it comes from another call of vmap");
-    results.push_back(detail::list_examples(y, nest));
+    LADON_CHECK(all.contains(y.levels()), "vmap", "a result of shape ", y.shape(), " has ",
+                y.examples(), " examples; it comes from another call of vmap, which has ended");
+    results.push_back(detail::list_examples(y, level));
   }
   return results;
 }

@@ -33,11 +33,10 @@ inline constexpr std::nullopt_t unmapped = std::nullopt;
 /// f of each example, [B, shape..] of results of `shape`. `axes` has an entry for each input; by
 /// default all examples stand along axis 0. A result that depends on no example is repeated.
 /// Gradients flow through it, tangents too, and grad(), jvp() and vmap() may be taken inside: a
-/// vmap of b examples in one of B computes B·b at once, for which what the inner one maps, but the
-/// outer one does not, is copied B times. Examples of different calls are told apart by their
-/// number alone: a gradient inside f must not go back into what an earlier vmap computed outside of
-/// it, nor through a mapped input to what that depends on. Throws Error if no input is mapped, if
-/// numbers of examples differ, and for what f cannot do.
+/// vmap of b examples in one of B computes B·b at once. A gradient inside f is each example's own,
+/// also through a mapped input to what that depends on: [B, shape..] for each, all but one of them
+/// 0. Throws Error if no input is mapped, if numbers of examples differ, for what f cannot do, and
+/// for a result that holds examples of another call.
 Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& inputs,
             const std::vector<MappedAxis>& axes = {});
 std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& inputs,
@@ -55,13 +54,13 @@ std::vector<Tensor> per_example_gradients(const TensorFunction& loss,
 
 namespace detail {
 
-/// As mapped::merge and divide, recorded; what is not mapped by the inner examples is repeated by
+/// As mapped::merge and divide, recorded; what has no example for each of the level is repeated by
 /// list_examples.
-Tensor map_examples(const Tensor& x, const mapped::Nest& nest);
-Tensor list_examples(const Tensor& x, const mapped::Nest& nest);
-/// The gradient of an input that has so many examples (−1: is not mapped) from one that has more:
-/// their sum, but for those that are being mapped now, each of which has a gradient of its own.
-Tensor sum_examples(const Tensor& gradient, std::int64_t examples);
+Tensor map_examples(const Tensor& x, const mapped::Level& level);
+Tensor list_examples(const Tensor& x, const mapped::Level& level);
+/// The gradient of an input from one that may have more levels: the sum over their examples, but
+/// for those of vmaps that run now, each of which has a gradient of its own.
+Tensor sum_examples(Tensor gradient, const mapped::Levels& input);
 
 }  // namespace detail
 

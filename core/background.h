@@ -5,6 +5,7 @@
 #include <future>
 #include <utility>
 
+#include "ladon/core/mapped.h"
 #include "ladon/core/modes.h"
 #include "ladon/core/parallel.h"
 
@@ -18,8 +19,10 @@ auto in_background(Make make) {
   // With both policies it is also made when asked for if no thread can be started.
   constexpr auto soon = std::launch::async | std::launch::deferred;
   return std::async(num_threads() > 1 ? soon : std::launch::deferred,
-                    [make = std::move(make), modes = detail::modes.of_task()]() mutable {
+                    [make = std::move(make), modes = detail::modes.of_task(),
+                     levels = mapped::running()]() mutable {
                       const detail::Scoped scope(detail::modes, modes);
+                      const mapped::Scope own(levels);  // the caller's may have ended
                       return make();
                     });
 }

@@ -2,15 +2,17 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/parallel.h"
 #include "ladon/core/random.h"
 #include "ladon/core/view.h"
 
 namespace ladon::mapped {
 
-Tensor hide(const Tensor& x) {
+Tensor hide(const Tensor& x, const Levels& levels) {
   if (!x.defined()) return x;
-  detail::require(!x.mapped() && x.rank() > 0, "examples stand along a leading axis");
-  return Tensor::over_examples(x);
+  detail::require(!x.mapped() && x.rank() > 0 && x.shape()[0] == levels.examples(),
+                  "examples stand along a leading axis");
+  return Tensor::over_examples(x, levels);
 }
 
 Tensor show(const Tensor& x, int rank) {
@@ -22,7 +24,7 @@ Tensor show(const Tensor& x, int rank) {
 
 namespace {
 
-/// x with its first axes, of sizes a and b, as one, or its first axis as a and b.
+/// x with its first `replaced` axes as the axes `first`; a view if it can be one.
 Tensor leading(const Tensor& x, const Shape& first, int replaced) {
   Shape shape = first;
   for (int axis = replaced; axis < x.rank(); ++axis) shape.append(x.shape()[axis]);
@@ -30,59 +32,85 @@ Tensor leading(const Tensor& x, const Shape& first, int replaced) {
   return y.defined() ? y : view::try_reshape(kernels::clone(x), shape);
 }
 
+/// How many examples the levels outside of `level` have, and those inside of it.
+std::pair<std::int64_t, std::int64_t> around(const Levels& levels, const Level& level) {
+  const Level* at = levels.place(level);
+  const bool has = levels.contains(level);
+  return {Levels::count(levels.begin(), at), Levels::count(has ? at + 1 : at, levels.end())};
+}
+
+/// x with axis `from` moved to `to`.
+Tensor moved(const Tensor& x, int from, int to) {
+  std::vector<int> order;
+  for (int axis = 0; axis < x.rank(); ++axis)
+    if (axis != from) order.push_back(axis);
+  order.insert(order.begin() + to, from);
+  return view::permute(x, order);
+}
+
 }  // namespace
 
-Tensor merge(const Tensor& x, const Nest& nest) {
-  if (nest.outer < 0) return hide(x);
-  return hide(leading(spread(x, nest.outer), {nest.all()}, 2));
+Tensor merge(const Tensor& x, const Level& level) {
+  detail::require(!x.levels().contains(level), "an axis of examples becomes a level once");
+  const Levels all = x.levels().with(Levels({level}));
+  if (!x.mapped()) return hide(x, all);
+  const auto [outer, inner] = around(x.levels(), level);
+  const Tensor apart = leading(show(x), {outer, inner}, 1);  // [outer, inner, examples, shape..]
+  return hide(leading(moved(apart, 2, 1), {all.examples()}, 3), all);
 }
 
-Tensor divide(const Tensor& x, const Nest& nest) {
-  if (nest.outer < 0) return show(x);
-  return hide(leading(show(x), {nest.outer, nest.inner}, 1));
+Tensor divide(const Tensor& x, const Level& level) {
+  const Levels others = x.levels().without(level);
+  if (others.none()) return show(x);
+  const auto [outer, inner] = around(x.levels(), level);
+  const Tensor apart = leading(show(x), {outer, level.examples, inner}, 1);
+  return hide(leading(moved(apart, 1, 2), {others.examples()}, 2), others);
 }
 
-Tensor repeat(const Tensor& x, std::int64_t examples) {
-  if (!x.mapped() || x.examples() == examples) return x;
-  const std::int64_t n = x.examples(), times = n > 0 ? examples / n : 0;
-  const Tensor one = view::unsqueeze(show(x), 1);  // [n, 1, shape..]
-  Shape shape = one.shape();
-  shape[1] = times;
-  return hide(leading(view::expand(one, shape), {examples}, 2));
+Tensor repeat(const Tensor& x, const Levels& levels) {
+  if (!x.mapped() || x.levels() == levels) return x;
+  Shape own, all;  // an axis for each run of levels that x has, or has not
+  bool had = false;
+  for (const Level& level : levels) {
+    const bool has = x.levels().contains(level);
+    if (own.rank() == 0 || has != had) {
+      own.append(1);
+      all.append(1);
+    }
+    const int last = own.rank() - 1;
+    if (has) own[last] *= level.examples;
+    all[last] *= level.examples;
+    had = has;
+  }
+  const Tensor apart = leading(show(x), own, 1);
+  Shape shape = all;
+  for (const std::int64_t size : x.shape()) shape.append(size);
+  return hide(leading(view::expand(apart, shape), {levels.examples()}, all.rank()), levels);
 }
 
-Tensor spread(const Tensor& x, std::int64_t examples, int rank) {
-  if (!x.defined() || x.mapped()) return show(repeat(x, examples), rank);
+Tensor spread(const Tensor& x, const Levels& levels, int rank) {
+  if (!x.defined() || x.mapped()) return show(repeat(x, levels), rank);
   Shape shape = x.shape();
   while (shape.rank() < rank) shape.insert(0, 1);
-  shape.insert(0, examples);
+  shape.insert(0, levels.examples());
   return view::expand(x, shape);
 }
 
-std::int64_t innermost(std::int64_t a, std::int64_t b) {
-  if (a < 0 || b < 0 || a == b) return std::max(a, b);
-  if (a > 0 && b % a == 0) return b;
-  LADON_CHECK(b > 0 && a % b == 0, "vmap", "tensors of ", a, " and of ", b,
-              " examples meet; they come from different calls of vmap");
-  return a;
+Levels levels(std::initializer_list<const Tensor*> operands) {
+  Levels all;
+  for (const Tensor* x : operands) all = all.with(x->levels());
+  return all;
 }
 
-std::int64_t examples(std::initializer_list<const Tensor*> operands) {
-  std::int64_t n = -1;
-  for (const Tensor* x : operands) n = innermost(n, x->examples());
-  return n;
-}
-
-std::int64_t examples(const std::vector<Tensor>& operands) {
-  std::int64_t n = -1;
-  for (const Tensor& x : operands) n = innermost(n, x.examples());
-  return n;
+Levels levels(const std::vector<Tensor>& operands) {
+  Levels all;
+  for (const Tensor& x : operands) all = all.with(x.levels());
+  return all;
 }
 
 Tensor room(const Tensor& y, std::initializer_list<const Tensor*> operands) {
-  const std::int64_t n = examples(operands);
-  if (n < 0 || innermost(y.examples(), n) == y.examples()) return y;
-  return hide(kernels::clone(spread(y, n)));
+  const Levels all = levels(operands).with(y.levels());
+  return all == y.levels() ? y : hide(kernels::clone(spread(y, all)), all);
 }
 
 std::vector<int> next(std::vector<int> axes) {
@@ -90,26 +118,40 @@ std::vector<int> next(std::vector<int> axes) {
   return axes;
 }
 
-Tensor drawn(const Shape& shape, DType dtype, Generator& rng,
-             const std::function<Tensor(Generator& own, std::int64_t example)>& draw) {
-  if (!active()) return draw(rng, 0);
-  const std::int64_t n = running();
-  const Scope outside(-1);
+Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
+             const std::function<Tensor(Generator& own)>& draw) {
+  return drawn(operation, shape, dtype, rng, Tensor(),
+               [&](Generator& own, const Tensor&) { return draw(own); });
+}
+
+Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
+             const Tensor& parameter,
+             const std::function<Tensor(Generator& own, const Tensor& parameter)>& draw) {
+  const Levels all = running().with(parameter.levels());
+  if (all.none()) return draw(rng, parameter);
+  const Scope outside{Levels()};
   const Generator source = rng.split(rng.reserve(1));
-  Shape all = shape;
-  all.insert(0, n);
-  const Tensor numbers = empty(all, dtype);
-  for (std::int64_t i = 0; i < n; ++i) {
-    Generator own = source.split(static_cast<std::uint64_t>(i));
-    kernels::copy(view::select(numbers, 0, i), draw(own, i));
-  }
-  return hide(numbers);
+  const detail::Scoped unwatched(detail::modes.watchers, {});  // a tape holds the split alone
+  Shape of_all = shape;
+  of_all.insert(0, all.examples());
+  detail::checked_count(operation, of_all);
+  const Tensor numbers = empty(of_all, dtype), parameters = spread(parameter, all);
+  const std::int64_t grain = 1 + 4096 / (1 + shape.count());
+  parallel::for_range(all.examples(), grain, [&](std::int64_t i, std::int64_t end) {
+    for (; i < end; ++i) {
+      Generator own = source.split(static_cast<std::uint64_t>(i));
+      const Tensor one = parameter.defined() ? view::select(parameters, 0, i) : parameter;
+      kernels::copy(view::select(numbers, 0, i), draw(own, one));
+    }
+  });
+  return hide(numbers, all);
 }
 
 std::vector<Tensor> each(const std::vector<Tensor>& operands, const Function& f) {
-  const std::int64_t n = examples(operands);
+  const Levels examples = levels(operands);
+  const std::int64_t n = examples.examples();
   std::vector<Tensor> all, results;
-  for (const Tensor& x : operands) all.push_back(spread(x, n));
+  for (const Tensor& x : operands) all.push_back(spread(x, examples));
   const auto of_example = [&](std::int64_t i) {
     std::vector<Tensor> one;
     for (std::size_t k = 0; k < all.size(); ++k) {
@@ -132,7 +174,7 @@ std::vector<Tensor> each(const std::vector<Tensor>& operands, const Function& f)
     for (std::size_t k = 0; n > 0 && k < parts.size(); ++k)
       if (parts[k].defined()) kernels::copy(view::select(results[k], 0, i), parts[k]);
   }
-  for (Tensor& result : results) result = hide(result);
+  for (Tensor& result : results) result = hide(result, examples);
   return results;
 }
 

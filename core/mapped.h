@@ -2,9 +2,10 @@
 // Mapped tensors: one tensor for each example of a batch, written as one. vmap (autograd/vmap.h)
 // makes them; a function that was written for one example then computes all of them at once.
 //
-// Nested calls: if one vmap of b examples runs inside another of B, what the inner one maps has
-// B·b: those of the first outer example come first. A tensor of the outer one has B examples inside
-// as well, and where both meet each of them stands for b in turn.
+// Each call of vmap is a level (levels.h). A tensor has an example for each of every level that it
+// depends on: inside a call of B examples that runs one of b, a tensor of the inner level has b, one
+// of the outer level B, and where both meet B·b, those of the first outer example first. Levels are
+// told apart by their calls, also where a sweep meets tensors of a call that has ended.
 //
 // The examples stand along a hidden axis: shape(), rank() and count() are those of one example, and
 // axes are counted as if there were no other. Kernels see to the hidden axis themselves: those that
@@ -18,8 +19,11 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "ladon/core/levels.h"
 #include "ladon/core/modes.h"
 #include "ladon/core/tensor.h"
 
@@ -29,45 +33,43 @@ class Generator;
 
 namespace ladon::mapped {
 
-/// While one is alive on this thread, a function of one example is being computed for so many, of
-/// all vmaps that are running; −1: for itself.
-struct Scope : private detail::Scoped<std::int64_t> {
-  explicit Scope(std::int64_t examples) : Scoped(detail::modes.mapped_examples, examples) {}
-};
-/// The examples of the present scope; −1 outside of one.
-inline std::int64_t running() { return detail::modes.mapped_examples; }
-inline bool active() { return running() >= 0; }
+/// While one is alive on this thread, a function of one example is being computed for those of
+/// these levels, the vmaps that are running; none: for itself.
+class Scope {
+ public:
+  explicit Scope(Levels levels)
+      : levels_(std::move(levels)), mode_(detail::modes.mapped_levels, &levels_) {}
 
-/// The examples of a vmap, and of those that it runs inside (−1: inside of none).
-struct Nest {
-  std::int64_t outer, inner;
-  std::int64_t all() const { return outer < 0 ? inner : outer * inner; }
+ private:
+  Levels levels_;
+  detail::Scoped<const Levels*> mode_;
 };
-/// x [inner, shape..], mapped by the outer ones or by none, as a tensor of `shape` for all
-/// examples.
-Tensor merge(const Tensor& x, const Nest& nest);
-/// And back: a tensor of `shape` for all examples as [inner, shape..], mapped by the outer ones. A
-/// view.
-Tensor divide(const Tensor& x, const Nest& nest);
+/// The levels of the present scope.
+inline Levels running() {
+  return detail::modes.mapped_levels ? *detail::modes.mapped_levels : Levels();
+}
+inline bool active() { return !running().none(); }
+
+/// x [examples, shape..], the first axis of which is that of a new level, as a tensor of `shape`
+/// mapped by it too.
+Tensor merge(const Tensor& x, const Level& level);
+/// And back, of a tensor that is mapped by the level. A view where it is the only one.
+Tensor divide(const Tensor& x, const Level& level);
 
 /// [examples, shape..] as a mapped tensor of `shape`.
-Tensor hide(const Tensor& x);
+Tensor hide(const Tensor& x, const Levels& levels);
 /// The examples of a mapped tensor as a leading axis, with axes of size 1 after it up to `rank` of
 /// one example: [examples, 1.., shape..]. Any other tensor, undefined ones included, as it is.
 Tensor show(const Tensor& x, int rank = 0);
-/// A tensor of fewer examples, each of them as often in turn as makes `examples`; any other as it
-/// is.
-Tensor repeat(const Tensor& x, std::int64_t examples);
-/// As show, of so many examples; a tensor that is not mapped is the same for every one, with stride
-/// 0.
-Tensor spread(const Tensor& x, std::int64_t examples, int rank = 0);
+/// A mapped tensor for the examples of more levels; any other as it is.
+Tensor repeat(const Tensor& x, const Levels& levels);
+/// As show, of all these levels; a tensor that is not mapped is the same for every example, with
+/// stride 0.
+Tensor spread(const Tensor& x, const Levels& levels, int rank = 0);
 
-/// The examples of the innermost vmap that one of the operands is mapped by; −1 if none is. Throws
-/// Error for numbers that no vmap inside another makes.
-std::int64_t examples(std::initializer_list<const Tensor*> operands);
-std::int64_t examples(const std::vector<Tensor>& operands);
-/// The same of two such numbers.
-std::int64_t innermost(std::int64_t a, std::int64_t b);
+/// The levels that an operand is mapped by.
+Levels levels(std::initializer_list<const Tensor*> operands);
+Levels levels(const std::vector<Tensor>& operands);
 template <class... Tensors>
 bool any(const Tensors&... x) {
   return (x.mapped() || ...);
@@ -83,22 +85,28 @@ std::vector<int> next(std::vector<int> axes);
 /// f of operands that broadcast against each other, of which one is mapped.
 template <class F, class... Tensors>
 Tensor broadcast(const F& f, const Tensors&... x) {
-  const std::int64_t n = examples({&x...});
+  const Levels all = levels({&x...});
   const int rank = std::max({x.defined() ? x.rank() : 0 ...});
-  return hide(f(show(repeat(x, n), rank)...));
+  return hide(f(show(repeat(x, all), rank)...), all);
 }
 
 /// f of operands that all have the examples as a leading axis.
 template <class F, class... Tensors>
 Tensor batched(const F& f, const Tensors&... x) {
-  const std::int64_t n = examples({&x...});
-  return hide(f(spread(x, n)...));
+  const Levels all = levels({&x...});
+  return hide(f(spread(x, all)...), all);
 }
 
 /// Numbers of one example as `draw` draws them, and in a scope such numbers for each example: for
 /// the i-th of them from generator split(i) of a split of `rng`, which advances by one block.
-Tensor drawn(const Shape& shape, DType dtype, Generator& rng,
-             const std::function<Tensor(Generator& own, std::int64_t example)>& draw);
+/// Draws of examples run beside each other. Throws Error naming `operation` for a shape that no
+/// tensor has.
+Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
+             const std::function<Tensor(Generator& own)>& draw);
+/// The same of a law with a parameter, of which `draw` gets that of the example.
+Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
+             const Tensor& parameter,
+             const std::function<Tensor(Generator& own, const Tensor& parameter)>& draw);
 
 /// f of each example's operands alone. All results of f are defined for every example or for none.
 using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;

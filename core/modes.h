@@ -13,6 +13,9 @@ namespace ladon {
 
 class CountForms;
 class ParameterUses;
+namespace mapped {
+class Levels;
+}
 
 namespace detail {
 
@@ -26,9 +29,9 @@ struct Modes {
   bool rowwise = false;              ///< RowwiseProducts
   bool pushing = false;              ///< A tangent is being found (forward.h).
   std::uint64_t tangents_below = 2;  ///< Tangents of this level and above are not seen (forward.h).
-  std::int64_t mapped_examples = -1;  ///< mapped::Scope
-  bool looking = false;               ///< LookThrough
-  const char* sweeping = "";          ///< The operation whose gradient is being computed.
+  const mapped::Levels* mapped_levels = nullptr;  ///< mapped::Scope; null outside of one.
+  bool looking = false;                           ///< LookThrough
+  const char* sweeping = "";  ///< The operation whose gradient is being computed.
 
   /// Watchers of the calls of one thread, which no other may write to. A Profile, whose end need
   /// not be that of a scope, stands in profile.cpp.

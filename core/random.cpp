@@ -87,7 +87,7 @@ Tensor empty_checked(std::string_view operation, const Shape& shape, DType dtype
 template <int PerBlock, class T, class Draw>
 Tensor filled(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
               const Draw& draw) {
-  return mapped::drawn(shape, dtype, rng, [&](Generator& own, std::int64_t) {
+  return mapped::drawn(operation, shape, dtype, rng, [&](Generator& own) {
     return fill<PerBlock, T>(empty_checked(operation, shape, dtype), own, draw);
   });
 }
@@ -241,7 +241,7 @@ Tensor randint(const Shape& shape, Generator& rng, std::int64_t low, std::int64_
   LADON_CHECK(low < high, "randint", "needs low < high, got ", low, " and ", high);
   const auto base = static_cast<std::uint64_t>(low);
   const std::uint64_t n = static_cast<std::uint64_t>(high) - base;  // may exceed 2⁶³
-  return mapped::drawn(shape, i64, rng, [&](Generator& own, std::int64_t) {
+  return mapped::drawn("randint", shape, i64, rng, [&](Generator& own) {
     const auto key = key_of(own);
     return fill<1, std::int64_t>(
         empty_checked("randint", shape, i64), own,
@@ -254,7 +254,7 @@ Tensor randint(const Shape& shape, Generator& rng, std::int64_t low, std::int64_
 
 Tensor permutation(std::int64_t n, Generator& rng) {
   LADON_CHECK(n >= 0, "permutation", "needs n of at least 0, got ", n);
-  return mapped::drawn({n}, i64, rng, [n](Generator& own, std::int64_t) {
+  return mapped::drawn("permutation", {n}, i64, rng, [n](Generator& own) {
     Tensor order = arange(n);
     std::int64_t* p = order.mutable_data<std::int64_t>();
     const std::uint64_t start = own.reserve(static_cast<std::uint64_t>(n));

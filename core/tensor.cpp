@@ -47,11 +47,11 @@ Tensor::Tensor(Storage storage, DType dtype, const Shape& shape, const Shape& st
               capacity, " elements");
 }
 
-Tensor Tensor::over_examples(const Tensor& x) {
+Tensor Tensor::over_examples(const Tensor& x, mapped::Levels levels) {
   Tensor y = x;
   y.history_ = nullptr;
   y.tangent_ = nullptr;
-  y.examples_ = y.shape_[0];
+  y.levels_ = std::move(levels);
   y.example_stride_ = y.strides_[0];
   y.shape_.erase(0);
   y.strides_.erase(0);
@@ -62,9 +62,9 @@ Tensor Tensor::with_examples() const {
   Tensor y = *this;
   y.history_ = nullptr;
   y.tangent_ = nullptr;
-  y.shape_.insert(0, examples_);
+  y.shape_.insert(0, examples());
   y.strides_.insert(0, example_stride_);
-  y.examples_ = -1;
+  y.levels_ = {};
   return y;
 }
 
@@ -85,13 +85,13 @@ bool Tensor::contiguous() const {
 
 bool same_elements(const Tensor& a, const Tensor& b) {
   return a.storage() == b.storage() && a.offset() == b.offset() && a.shape() == b.shape() &&
-         a.strides() == b.strides() && a.dtype() == b.dtype() && a.examples() == b.examples();
+         a.strides() == b.strides() && a.dtype() == b.dtype() && a.levels() == b.levels();
 }
 
 void Tensor::check_dtype(DType wanted) const {
   LADON_CHECK(defined(), "tensor", "the tensor is undefined; it has no elements to read");
   LADON_CHECK(!mapped(), "vmap", "the elements of a tensor ", shape_,
-              " are read, of which there is one for each of ", examples_,
+              " are read, of which there is one for each of ", examples(),
               " examples; inside vmap use operations");
   LADON_CHECK(dtype_ == wanted, "tensor", "elements are ", dtype_, " but were accessed as ", wanted,
               "; convert with cast(x, ", wanted, ")");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ladon/core/dtype.h"
+#include "ladon/core/levels.h"
 #include "ladon/core/shape.h"
 #include "ladon/core/storage.h"
 
@@ -64,10 +65,13 @@ class Tensor {
   bool contiguous() const;
 
   /// A mapped tensor (mapped.h) is one tensor of this shape for each example of a batch.
-  bool mapped() const { return examples_ >= 0; }
-  std::int64_t examples() const { return examples_; }
+  bool mapped() const { return !levels_.none(); }
+  const mapped::Levels& levels() const& { return levels_; }
+  mapped::Levels levels() && { return std::move(levels_); }
+  /// How many; −1 for a tensor that is not mapped.
+  std::int64_t examples() const { return levels_.examples(); }
   /// x [examples, shape..], mapped; and back.
-  static Tensor over_examples(const Tensor& x);
+  static Tensor over_examples(const Tensor& x, mapped::Levels levels);
   Tensor with_examples() const;
 
   /// The elements, count() of them in row-major order. Throws Error unless T matches the dtype and
@@ -159,7 +163,8 @@ class Tensor {
   Shape shape_;
   Shape strides_;
   std::int64_t offset_ = 0;
-  std::int64_t examples_ = -1, example_stride_ = 0;
+  mapped::Levels levels_;
+  std::int64_t example_stride_ = 0;
   DType dtype_ = DType::f32;
 };
 

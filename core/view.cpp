@@ -11,7 +11,7 @@ Tensor window(const Tensor& x, const Shape& shape, const Shape& strides, std::in
   Shape sizes = shape, steps = strides;
   sizes.insert(0, all.shape()[0]);
   steps.insert(0, all.strides()[0]);
-  return Tensor::over_examples(Tensor(x.storage(), x.dtype(), sizes, steps, offset));
+  return Tensor::over_examples(Tensor(x.storage(), x.dtype(), sizes, steps, offset), x.levels());
 }
 
 }  // namespace

@@ -15,6 +15,8 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/reduce.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon {
 
@@ -104,11 +106,19 @@ Tensor draw_without_replacement(const Tensor& weights, std::int64_t count, Gener
 }
 
 /// The rows may be none, however many classes they would have.
-Tensor draw_classes(const Tensor& weights, std::int64_t count, Generator& rng, bool replacement) {
-  if (weights.size(0) == 0) return empty({0, count}, i64);
-  return replacement ? draw_with_replacement(weights, count, rng)
-                     : draw_without_replacement(weights, count, rng);
+Tensor draw_classes(const char* operation, const Tensor& rows, std::int64_t count, Generator& rng,
+                    bool replacement) {
+  const Shape shape{rows.size(0), count};
+  if (rows.size(0) == 0) return empty(shape, i64);
+  return mapped::drawn(operation, shape, i64, rng, rows, [=](Generator& own, const Tensor& w) {
+    const Tensor weights = ladon::contiguous(w);
+    return replacement ? draw_with_replacement(weights, count, own)
+                       : draw_without_replacement(weights, count, own);
+  });
 }
+
+/// Whether all elements of all examples are true.
+bool everywhere(const Tensor& x) { return !kernels::anywhere(logical_not(x)); }
 
 }  // namespace
 
@@ -121,16 +131,15 @@ Tensor multinomial(const Tensor& probabilities, std::int64_t count, Generator& r
   LADON_CHECK(count >= 0, "multinomial", "cannot draw ", count, " classes");
   Shape shape = probabilities.shape().sub(0, rank - 1);
   const NoGrad no_grad;
-  const Tensor weights =
-      ladon::contiguous(cast(reshape(probabilities, {shape.count(), probabilities.size(-1)}), f64));
-  LADON_CHECK(all(logical_and(isfinite(weights), greater_equal(weights, 0))).item<bool>(),
-              "multinomial", "a weight is negative or not finite");
+  const Tensor weights = cast(reshape(probabilities, {shape.count(), probabilities.size(-1)}), f64);
+  LADON_CHECK(everywhere(logical_and(isfinite(weights), greater_equal(weights, 0))), "multinomial",
+              "a weight is negative or not finite");
   const Tensor total = sum(weights, -1);
-  LADON_CHECK(all(logical_and(isfinite(total), greater(total, 0))).item<bool>(), "multinomial",
+  LADON_CHECK(everywhere(logical_and(isfinite(total), greater(total, 0))), "multinomial",
               "the weights of a row sum to 0 or to infinity");
   shape.append(count);
   detail::checked_count("multinomial", shape);
-  return reshape(draw_classes(weights, count, rng, replacement), shape);
+  return reshape(draw_classes("multinomial", weights, count, rng, replacement), shape);
 }
 
 // --- Categorical ---
@@ -140,7 +149,7 @@ Categorical::Categorical(const Tensor& logits) {
   LADON_CHECK(logits.rank() >= 1 && logits.size(-1) > 0, "Categorical",
               "needs logits [.., classes], got shape ", logits.shape());
   const Tensor total = logsumexp(logits, -1).detach();
-  LADON_CHECK(all(isfinite(total)).item<bool>(), "Categorical",
+  LADON_CHECK(everywhere(isfinite(total)), "Categorical",
               "logits are NaN or +infinity, or no class is possible");
   log_p_ = log_softmax(logits, -1);
 }
@@ -150,8 +159,9 @@ Shape Categorical::batch_shape() const { return log_p_.shape().sub(0, log_p_.ran
 Tensor Categorical::sample(const Shape& shape, Generator& rng) const {
   const NoGrad no_grad;
   const Tensor p = exp(cast(log_p_, f64));
-  const Tensor rows = ladon::contiguous(reshape(p, {batch_shape().count(), p.size(-1)}));
-  const Tensor classes = draw_classes(rows, detail::checked_count("Categorical", shape), rng, true);
+  const Tensor rows = reshape(p, {batch_shape().count(), p.size(-1)});
+  const Tensor classes =
+      draw_classes("Categorical", rows, detail::checked_count("Categorical", shape), rng, true);
   return reshape(transpose(classes), detail::draw_shape(shape, *this));
 }
 

@@ -58,8 +58,10 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
     result.total = scalar(totals[0], x.dtype());
     return result;
   }
-  for (Tensor* part : {&result.index, &result.counted, &result.weight}) *part = mapped::hide(*part);
-  result.total = mapped::hide(cast(from_vector(totals, {target.examples()}), x.dtype()));
+  for (Tensor* part : {&result.index, &result.counted, &result.weight})
+    *part = mapped::hide(*part, target.levels());
+  result.total =
+      mapped::hide(cast(from_vector(totals, {target.examples()}), x.dtype()), target.levels());
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "ladon/autograd/forms.h"
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/leaf.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/matmul.h"
@@ -84,17 +85,6 @@ Tensor composed(const Form& f, const Operands& x) {
   return stack(states, 1);
 }
 
-/// x at a new place in the graph, where a sweep may end.
-Tensor alias(const Tensor& x) {
-  if (!x.defined()) return x;
-  if (!x.requires_grad()) {
-    Tensor leaf = x.detach();
-    leaf.set_tangent(x.tangent());
-    return leaf.set_requires_grad();
-  }
-  return record("recurrence", x.detach(), {x}, [](const Tensor& g) { return g; });
-}
-
 /// Gradients by running again, recorded: of the operands in `wanted`, the others undefined.
 Operands composed_gradients(const Form& f, const Operands& x, const std::array<bool, 4>& wanted,
                             const Tensor& g) {
@@ -105,7 +95,8 @@ Operands composed_gradients(const Form& f, const Operands& x, const std::array<b
     return result;
   }
   const EnableGrad enable_grad;
-  for (std::size_t i = 0; i < x.size(); ++i) again[i] = alias(x[i]);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    again[i] = x[i].requires_grad() ? detail::alias(x[i]) : detail::as_leaf(x[i]);
   std::vector<Tensor> targets;
   for (std::size_t i = 0; i < x.size(); ++i)
     if (wanted[i]) targets.push_back(again[i]);

@@ -206,7 +206,7 @@ AttentionOutput attention(const Tensor& q, const Tensor& k, const Tensor& v,
   if (mapped::any(q, k, v, settings.mask)) {
     const MappedAttention all(q, k, v, settings);
     const AttentionOutput r = attention(all(q), all(k), all(v), all.settings);
-    return {mapped::hide(r.output), mapped::hide(r.log_sum)};
+    return {all.hide(r.output), all.hide(r.log_sum)};
   }
   return visit_floating("attention", q.dtype(),
                         [&]<class T>() { return forward<T>(q, k, v, settings); });

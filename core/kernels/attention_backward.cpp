@@ -214,7 +214,7 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
     const AttentionOutput kept{contiguous(all(forward.output)), contiguous(all(forward.log_sum))};
     const AttentionGradients d =
         attention_backward(all(g), all(q), all(k), all(v), kept, all.settings);
-    return {mapped::hide(d.q), mapped::hide(d.k), mapped::hide(d.v)};
+    return {all.hide(d.q), all.hide(d.k), all.hide(d.v)};
   }
   return visit_floating("attention_backward", q.dtype(),
                         [&]<class T>() { return backward<T>(g, q, k, v, forward, settings); });

@@ -53,14 +53,15 @@ struct Problem {
 struct MappedAttention {
   MappedAttention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionSettings of_one,
                   const Tensor& g = {})
-      : examples(mapped::examples({&q, &k, &v, &of_one.mask, &g})),
+      : levels(mapped::levels({&q, &k, &v, &of_one.mask, &g})),
         rank(std::max({q.rank(), k.rank(), v.rank()})),
         settings(std::move(of_one)) {
-    settings.mask = mapped::show(mapped::repeat(settings.mask, examples), rank);
+    settings.mask = mapped::show(mapped::repeat(settings.mask, levels), rank);
   }
-  Tensor operator()(const Tensor& x) const { return mapped::spread(x, examples, rank); }
+  Tensor operator()(const Tensor& x) const { return mapped::spread(x, levels, rank); }
+  Tensor hide(const Tensor& result) const { return mapped::hide(result, levels); }
 
-  int64_t examples;
+  mapped::Levels levels;
   int rank;
   AttentionSettings settings;
 };

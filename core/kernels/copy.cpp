@@ -99,9 +99,9 @@ void check_broadcasts_to(std::string_view operation, const Tensor& x, const Shap
 
 /// Values that differ between examples cannot be written to a tensor that they share.
 void check_room(std::string_view operation, const Tensor& x, const Tensor& y) {
-  LADON_CHECK(mapped::examples({&x, &y}) == x.examples(), operation,
-              "the values differ between the ", y.examples(), " examples of vmap, the tensor ",
-              x.shape(), " that they are written to is shared by all; compute a new one");
+  LADON_CHECK(mapped::levels({&x, &y}) == x.levels(), operation, "the values differ between the ",
+              y.examples(), " examples of vmap, but the tensor ", x.shape(),
+              " that they are written to is shared by them; compute a new one");
 }
 
 /// y, or a copy of it if writing x would change elements of y that are still to be read.
@@ -164,7 +164,7 @@ void copy(Tensor destination, const Tensor& source) {
   if (mapped::any(destination, source)) {
     check_room("copy", destination, source);
     return copy(mapped::show(destination),
-                mapped::show(mapped::repeat(source, destination.examples()), destination.rank()));
+                mapped::show(mapped::repeat(source, destination.levels()), destination.rank()));
   }
   check_not_expanded("copy", destination);
   const Tensor from = apart_from(destination, source);
@@ -197,7 +197,7 @@ void axpby(double a, Tensor x, double b, const Tensor& y) {
   check_broadcasts_to("axpby", y, x.shape());
   if (mapped::any(x, y)) {
     check_room("axpby", x, y);
-    return axpby(a, mapped::show(x), b, mapped::show(mapped::repeat(y, x.examples()), x.rank()));
+    return axpby(a, mapped::show(x), b, mapped::show(mapped::repeat(y, x.levels()), x.rank()));
   }
   check_not_expanded("axpby", x);
   const Tensor from = apart_from(x, y);

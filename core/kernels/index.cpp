@@ -226,9 +226,8 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index) {
 
 void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& source) {
   if (y.mapped()) {
-    const std::int64_t n = y.examples();
-    return scatter(op, mapped::show(y), axis + 1, mapped::spread(index, n),
-                   mapped::spread(source, n));
+    return scatter(op, mapped::show(y), axis + 1, mapped::spread(index, y.levels()),
+                   mapped::spread(source, y.levels()));
   }
   visit_dtype(y.dtype(), [&]<class T>() {
     const T* in = source.strided_data<T>();

@@ -36,7 +36,8 @@ LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& 
   }
   if (x.mapped()) {
     const LayerNormResult r = layer_norm(mapped::show(x), weight, bias, eps);
-    return {mapped::hide(r.y), mapped::hide(r.mean), mapped::hide(r.rstd)};
+    const auto of_each = [&](const Tensor& part) { return mapped::hide(part, x.levels()); };
+    return {of_each(r.y), of_each(r.mean), of_each(r.rstd)};
   }
   LADON_CHECK(x.rank() >= 1, "layer_norm", "needs at least one axis, got shape ", x.shape());
   const Tensor rows = contiguous(x), w = row_vector("weight", weight, x),

@@ -228,7 +228,7 @@ double log_gamma_slope(double log_x, double alpha) {
 
 namespace {
 
-Tensor log_gamma_draws_of_one(const Tensor& alpha, Generator& rng) {
+Tensor log_gamma_draws_of_one(Generator& rng, const Tensor& alpha) {
   const Generator own = rng.split(rng.reserve(1));
   const Tensor dense = contiguous(alpha);
   Tensor draws = empty(alpha.shape(), f64);
@@ -243,11 +243,7 @@ Tensor log_gamma_draws_of_one(const Tensor& alpha, Generator& rng) {
 }  // namespace
 
 Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
-  const bool apart = mapped::active();  // each example's own are drawn
-  const Tensor all = apart ? mapped::spread(alpha, mapped::running()) : alpha;
-  return mapped::drawn(alpha.shape(), f64, rng, [&](Generator& own, std::int64_t i) {
-    return log_gamma_draws_of_one(apart ? view::select(all, 0, i) : all, own);
-  });
+  return mapped::drawn("log_gamma_draws", alpha.shape(), f64, rng, alpha, log_gamma_draws_of_one);
 }
 
 Tensor exp_of_draws(const Tensor& draws) {

@@ -119,6 +119,12 @@ TEST(ForwardMode, GoesThroughCheckpointsAndCustomFunctions) {
   const Tensor dual_w = make_dual(w, t);
   const auto by_weight = [&](const std::vector<Tensor>& in) { return sin(in[0]) * dual_w; };
   EXPECT_TRUE(all_close(unpack_dual(checkpoint(by_weight, {x})).tangent, sin(x) * t));
+  const auto constant = [](const std::vector<Tensor>& in) {  // of the outer tangent
+    const auto square_of = [](const auto& at) { return square(at[0]); };
+    return jvp(square_of, {in[0].detach()}, {ones_like(in[0])}).tangent;
+  };
+  const auto held = [&](const std::vector<Tensor>& in) { return checkpoint(constant, in); };
+  EXPECT_TRUE(all_equal(jvp(held, {x}, {t}).tangent, zeros_like(x)));
 
   const CustomFunction cube{"cube", [](const auto& in) { return in[0] * in[0] * in[0]; },
                             [](const Tensor& g, const auto& in, const Tensor&) {

@@ -101,6 +101,17 @@ TEST(Grad, NamesAnUnusedInput) {
   expect_error([&] { grad({x * 2}, {x}, {.cotangents = {x, x}}); }, "cotangents");
 }
 
+// Half of a graph was swept before: what needs that half is refused, what does not is right.
+TEST(Grad, OfAPartlyFreedGraph) {
+  const Tensor p = leaf({2}), own = leaf({5});
+  const Tensor h = sin(p);
+  const Tensor first = 2 * h, second = 3 * h * own + p * p;
+  grad(first, p);
+  expect_error([&] { grad(second, p); }, "was already freed");
+  EXPECT_NEAR(grad(3 * h * own, own).item(), 3 * std::sin(2), 1e-15);
+  EXPECT_NEAR(grad(3 * h, h).item(), 3, 1e-15);
+}
+
 TEST(Backward, FreesTheGraphUnlessAskedToRetainIt) {
   const Tensor x = leaf({3});
   const Tensor y = exp(x * x);

@@ -260,10 +260,10 @@ TEST(Vmap, RefusesWhatItCannotMap) {
         copy_(all, in[0]);
         return all;
       },
-      "shared by all");
+      "shared by them");
   Tensor leaked;
   vmap([&](const auto& in) { return leaked = in[0]; }, {random({5, 2}, 1)});
-  refuses([&](const auto&) { return leaked; }, "another call of vmap");
+  refuses([&](const auto&) { return leaked; }, "another call of vmap, which has ended");
   refuses(
       [&](const auto& in) {
         vmap([&](const auto& inner) { return leaked = inner[0]; }, {random({4, 2}, 1)});

@@ -15,6 +15,7 @@
 
 #include "ladon/core/background.h"
 #include "ladon/core/error.h"
+#include "ladon/core/levels.h"
 #include "ladon/core/modes.h"
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
@@ -181,9 +182,10 @@ TEST_F(Parallel, AForkedChildFinishesItsLoopsOnOneThread) {
 // Every mode that a thread has, in the pieces of its loops, in loops within them and in its tasks;
 // and no watcher, which two threads would write to.
 TEST_F(Parallel, PiecesAndTasksHaveTheModesOfTheirCaller) {
-  const auto are_ours = [](const detail::Modes& m) {
+  const mapped::Levels levels({mapped::new_level(3)});
+  const auto are_ours = [&](const detail::Modes& m) {
     return !m.recording && m.detecting && m.composing && m.rowwise && m.pushing &&
-           m.tangents_below == 5 && m.mapped_examples == 3 && m.looking &&
+           m.tangents_below == 5 && *m.mapped_levels == levels && m.looking &&
            m.sweeping == std::string("softmax") && !m.watchers.recorder;
   };
   detail::DrawTape tape;
@@ -197,7 +199,7 @@ TEST_F(Parallel, PiecesAndTasksHaveTheModesOfTheirCaller) {
                                                 .rowwise = true,
                                                 .pushing = true,
                                                 .tangents_below = 5,
-                                                .mapped_examples = 3,
+                                                .mapped_levels = &levels,
                                                 .looking = true,
                                                 .sweeping = "softmax"});
       const detail::RecordDraws watching(tape);
