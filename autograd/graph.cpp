@@ -13,11 +13,11 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/profile.h"
 #include "ladon/autograd/record.h"
-#include "ladon/autograd/vmap.h"
+#include "ladon/autograd/transforms/vmap.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
-#include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/modes.h"
 

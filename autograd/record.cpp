@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "ladon/autograd/forward.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/profile.h"
+#include "ladon/autograd/transforms/forward.h"
 #include "ladon/core/error.h"
 
 namespace ladon {

@@ -2,7 +2,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"
 #include "ladon/core/view.h"
 

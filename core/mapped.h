@@ -1,5 +1,5 @@
 #pragma once
-// Mapped tensors: one tensor for each example of a batch, written as one. vmap (autograd/vmap.h)
+// Mapped tensors: one tensor for each example of a batch, written as one. vmap (autograd/transforms/vmap.h)
 // makes them; a function that was written for one example then computes all of them at once.
 //
 // Each call of vmap is a level (levels.h). A tensor has an example for each of every level that it

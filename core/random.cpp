@@ -10,8 +10,8 @@
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/inverse_erf.h"
 #include "ladon/core/kernels/loops.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/mapped.h"
-#include "ladon/core/parallel.h"
 
 namespace ladon {
 namespace {

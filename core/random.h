@@ -69,7 +69,7 @@ class Generator {
 namespace detail {
 
 // Drawing again what was drawn before, from whatever generators: how a computation that is run a
-// second time (autograd/functional.h, checkpoint) sees the same numbers.
+// second time (autograd/transforms/functional.h, checkpoint) sees the same numbers.
 
 /// Reservations of one thread, in order.
 struct DrawTape {

@@ -3,8 +3,8 @@
 #include <limits>
 #include <new>
 
-#include "ladon/core/allocator.h"
 #include "ladon/core/error.h"
+#include "ladon/core/machine/allocator.h"
 
 namespace ladon {
 namespace {

@@ -9,7 +9,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/core/lapack.h"
+#include "ladon/core/linalg/lapack.h"
 #include "ladon/core/names.h"
 #include "ladon/layers/module.h"
 

@@ -6,7 +6,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/core/error.h"
-#include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/tensors/safetensors.h"
 
 namespace ladon {
 namespace {

@@ -15,7 +15,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/profile.h"
 #include "ladon/core/error.h"
-#include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/infinite/kernel/graph.h"
 
 namespace ladon {

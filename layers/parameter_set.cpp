@@ -15,7 +15,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/module.h"
 
 namespace ladon {

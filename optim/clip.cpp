@@ -6,9 +6,9 @@
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
-#include "ladon/core/kernels/lane_sum.h"
 #include "ladon/core/kernels/pointwise.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/kernels/reductions/lane_sum.h"
+#include "ladon/core/machine/parallel.h"
 
 namespace ladon {
 namespace {

@@ -6,14 +6,14 @@
 #include <string>
 
 #include "ladon/autograd/ops/inplace.h"
-#include "ladon/autograd/ops/pooling.h"
+#include "ladon/autograd/ops/windows/pooling.h"
 #include "ladon/core/data/batches.h"
-#include "ladon/core/data/glove.h"
+#include "ladon/core/text/glove.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/embedding.h"
 #include "ladon/layers/norm.h"
 #include "ladon/layers/pooling.h"
-#include "ladon/optim/average.h"
+#include "ladon/optim/training/average.h"
 
 namespace ladon {
 

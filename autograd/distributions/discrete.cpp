@@ -15,7 +15,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/error.h"
-#include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/mapped.h"
 
 namespace ladon {

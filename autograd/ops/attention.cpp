@@ -14,7 +14,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/error.h"
-#include "ladon/core/kernels/attention.h"
+#include "ladon/core/kernels/attention/attention.h"
 
 namespace ladon {
 namespace {

@@ -6,8 +6,8 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/kernels/index.h"
-#include "ladon/core/kernels/moments.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/reductions/moments.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/view.h"
 

@@ -4,8 +4,8 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
-#include "ladon/core/kernels/matmul.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/products/matmul.h"
 #include "ladon/core/view.h"
 
 namespace ladon {

@@ -9,8 +9,8 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/binary.h"
-#include "ladon/core/kernels/moments.h"
 #include "ladon/core/kernels/norm.h"
+#include "ladon/core/kernels/reductions/moments.h"
 #include "ladon/core/kernels/unary.h"
 
 namespace ladon {

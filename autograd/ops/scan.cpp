@@ -4,7 +4,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
-#include "ladon/core/kernels/reduce.h"
+#include "ladon/core/kernels/reductions/reduce.h"
 
 namespace ladon {
 

@@ -7,7 +7,7 @@
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
-#include "ladon/core/kernels/softmax.h"
+#include "ladon/core/kernels/reductions/softmax.h"
 
 namespace ladon {
 

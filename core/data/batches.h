@@ -6,10 +6,10 @@
 
 #include "ladon/core/data/loader.h"
 #include "ladon/core/data/sequences.h"
-#include "ladon/core/data/text.h"
-#include "ladon/core/data/vocabulary.h"
 #include "ladon/core/random.h"
 #include "ladon/core/tensor.h"
+#include "ladon/core/text/text.h"
+#include "ladon/core/text/vocabulary.h"
 
 namespace ladon {
 

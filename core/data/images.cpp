@@ -5,7 +5,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/io/gzip.h"
-#include "ladon/core/io/idx.h"
+#include "ladon/core/io/tensors/idx.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/view.h"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "ladon/core/background.h"
 #include "ladon/core/data/loader.h"
+#include "ladon/core/machine/background.h"
 
 namespace ladon {
 

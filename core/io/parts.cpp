@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "ladon/core/error.h"
-#include "ladon/core/ranks.h"
+#include "ladon/core/ranks/ranks.h"
 
 namespace ladon::detail {
 namespace {

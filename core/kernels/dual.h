@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "ladon/core/kernels/loops/dual.h"
+#include "ladon/core/kernels/loops/limits/dual.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon::kernels {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/mapped.h"
-#include "ladon/core/parallel.h"
 
 namespace ladon::kernels {
 

@@ -9,16 +9,16 @@
 #include <type_traits>
 
 #include "ladon/core/kernels/loops/attention.h"
-#include "ladon/core/kernels/loops/dual.h"
-#include "ladon/core/kernels/loops/gathered.h"
-#include "ladon/core/kernels/loops/gemm.h"
 #include "ladon/core/kernels/loops/half.h"
+#include "ladon/core/kernels/loops/limits/dual.h"
+#include "ladon/core/kernels/loops/limits/rectifier.h"
 #include "ladon/core/kernels/loops/particles.h"
-#include "ladon/core/kernels/loops/products.h"
+#include "ladon/core/kernels/loops/products/gathered.h"
+#include "ladon/core/kernels/loops/products/gemm.h"
+#include "ladon/core/kernels/loops/products/products.h"
+#include "ladon/core/kernels/loops/products/symmetric.h"
 #include "ladon/core/kernels/loops/random.h"
-#include "ladon/core/kernels/loops/rectifier.h"
-#include "ladon/core/kernels/loops/recurrent.h"
-#include "ladon/core/kernels/loops/symmetric.h"
+#include "ladon/core/kernels/loops/recurrent/recurrent.h"
 
 namespace ladon::kernels {
 

@@ -1,8 +1,8 @@
 #include "ladon/core/kernels/norm.h"
 
 #include "ladon/core/kernels/loops.h"
-#include "ladon/core/kernels/reduce.h"
-#include "ladon/core/kernels/reduction.h"
+#include "ladon/core/kernels/reductions/reduce.h"
+#include "ladon/core/kernels/reductions/reduction.h"
 #include "ladon/core/kernels/rows.h"
 #include "ladon/core/mapped.h"
 

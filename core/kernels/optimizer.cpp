@@ -5,7 +5,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 
 namespace ladon::kernels {
 namespace {

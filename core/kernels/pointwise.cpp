@@ -6,8 +6,8 @@
 
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/loops.h"
-#include "ladon/core/kernels/reduce.h"
-#include "ladon/core/kernels/reduction.h"
+#include "ladon/core/kernels/reductions/reduce.h"
+#include "ladon/core/kernels/reductions/reduction.h"
 #include "ladon/core/kernels/strided.h"
 #include "ladon/core/kernels/unary.h"
 #include "ladon/core/mapped.h"

@@ -10,8 +10,8 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/mapped.h"
-#include "ladon/core/parallel.h"
 #include "ladon/core/view.h"
 
 namespace ladon::kernels {

@@ -11,7 +11,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon::kernels {

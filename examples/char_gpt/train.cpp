@@ -13,7 +13,7 @@
 #include "ladon/optim/clip.h"
 #include "ladon/optim/particles/svgd.h"
 #include "ladon/optim/schedule.h"
-#include "ladon/optim/training_run.h"
+#include "ladon/optim/training/training_run.h"
 
 namespace ladon::example {
 namespace {

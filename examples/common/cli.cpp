@@ -4,8 +4,8 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
-#include "ladon/core/parallel.h"
-#include "ladon/core/ranks.h"
+#include "ladon/core/machine/parallel.h"
+#include "ladon/core/ranks/ranks.h"
 #include "ladon/examples/common/help.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"

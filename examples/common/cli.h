@@ -37,7 +37,7 @@ void set_up(CLI::App& app, const std::string& name, const Card& card, CommonOpti
 /// what will be written can be, and runs `body`, which says whether it came to its end: interrupted
 /// it returns false (ran_to_the_end), having reported what was finished. Returns the exit status: 0
 /// on success, 2 on bad usage, 130 when interrupted, 1 with a one-line error on stderr. Started by
-/// mpirun (core/ranks.h), the first rank alone prints.
+/// mpirun (core/ranks/ranks.h), the first rank alone prints.
 int run(CLI::App& app, const CommonOptions& options, int argc, char** argv,
         const std::function<bool()>& body);
 

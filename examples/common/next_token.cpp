@@ -5,8 +5,8 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/text.h"
 #include "ladon/core/error.h"
+#include "ladon/core/text/text.h"
 
 namespace ladon::example {
 namespace {

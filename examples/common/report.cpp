@@ -7,7 +7,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/examples/common/text.h"
 
 namespace ladon::example {

@@ -5,7 +5,7 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/layers/infinite/gram/gram.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iostream>
 
-#include "ladon/core/ranks.h"
+#include "ladon/core/ranks/ranks.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/progress.h"

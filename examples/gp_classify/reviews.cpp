@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/glove.h"
-#include "ladon/core/data/text.h"
 #include "ladon/core/error.h"
+#include "ladon/core/text/glove.h"
+#include "ladon/core/text/text.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/gp_classify/data.h"
 

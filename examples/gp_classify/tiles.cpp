@@ -9,11 +9,11 @@
 #include "ladon/core/error.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/layers/infinite/gram/gram.h"
-#include "ladon/layers/infinite/gram/stored.h"
-#include "ladon/optim/posterior/cg_solver.h"
+#include "ladon/layers/infinite/gram/tiles/stored.h"
 #include "ladon/optim/posterior/classification.h"
 #include "ladon/optim/posterior/gp.h"
-#include "ladon/optim/posterior/stored_factor.h"
+#include "ladon/optim/posterior/solvers/cg_solver.h"
+#include "ladon/optim/posterior/solvers/stored_factor.h"
 
 namespace ladon::example {
 namespace {

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "ladon/core/io/file.h"
-#include "ladon/core/io/safetensors.h"
-#include "ladon/layers/attention_variants.h"
+#include "ladon/core/io/tensors/safetensors.h"
+#include "ladon/layers/attention/variants/attention_variants.h"
 
 namespace ladon::example {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ladon/examples/nngp_compare/settings.h"
-#include "ladon/layers/attention.h"
+#include "ladon/layers/attention/attention.h"
 #include "ladon/layers/infinite/finite/compare.h"
 
 namespace ladon::example {

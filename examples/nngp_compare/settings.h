@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ladon/examples/common/cli.h"
-#include "ladon/layers/attention.h"
+#include "ladon/layers/attention/attention.h"
 
 namespace ladon::example {
 

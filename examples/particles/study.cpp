@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/optim/samplers/discrepancy.h"
+#include "ladon/optim/samplers/diagnostics/discrepancy.h"
 
 namespace ladon::example {
 namespace {

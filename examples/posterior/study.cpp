@@ -7,14 +7,14 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/posterior/task.h"
 #include "ladon/layers/infinite/finite/latent_kernel.h"
 #include "ladon/optim/posterior/compare.h"
-#include "ladon/optim/posterior/first_order.h"
+#include "ladon/optim/posterior/flow/first_order.h"
 #include "ladon/optim/posterior/gp.h"
 
 namespace ladon::example {

@@ -5,8 +5,8 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/lapack.h"
-#include "ladon/layers/attention.h"
+#include "ladon/core/linalg/lapack.h"
+#include "ladon/layers/attention/attention.h"
 #include "ladon/layers/infinite/finite/latent_kernel.h"
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/pooling.h"

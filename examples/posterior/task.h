@@ -7,8 +7,8 @@
 #include "ladon/core/random.h"
 #include "ladon/core/tensor.h"
 #include "ladon/examples/posterior/settings.h"
+#include "ladon/layers/attention/variants/wide_heads.h"
 #include "ladon/layers/containers.h"
-#include "ladon/layers/wide_heads.h"
 
 namespace ladon::example {
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "ladon/core/data/vocabulary.h"
 #include "ladon/core/error.h"
+#include "ladon/core/text/vocabulary.h"
 
 namespace ladon::example {
 namespace {

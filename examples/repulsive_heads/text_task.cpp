@@ -1,6 +1,6 @@
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/glove.h"
 #include "ladon/core/error.h"
+#include "ladon/core/text/glove.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/repulsive_heads/task.h"
 

@@ -12,7 +12,7 @@
 #include "ladon/examples/common/text.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/clip.h"
-#include "ladon/optim/particles/cosine_penalty.h"
+#include "ladon/optim/particles/penalties/cosine_penalty.h"
 #include "ladon/optim/particles/spos.h"
 #include "ladon/optim/particles/svgd.h"
 #include "ladon/optim/particles/wgd.h"

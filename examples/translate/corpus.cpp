@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "ladon/core/data/bleu.h"
 #include "ladon/core/error.h"
+#include "ladon/core/text/bleu.h"
 #include "ladon/examples/translate/grammar.h"
 
 namespace ladon::example {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "ladon/core/data/byte_pair.h"
 #include "ladon/core/data/sequences.h"
-#include "ladon/core/data/text.h"
+#include "ladon/core/text/byte_pair.h"
+#include "ladon/core/text/text.h"
 #include "ladon/examples/translate/settings.h"
 
 namespace ladon::example {

@@ -2,8 +2,8 @@
 // English sentences and their German translations, from a grammar of a few rules: a language whose
 // rules are known, so that what a model learned of them can be told.
 
-#include "ladon/core/data/text.h"
 #include "ladon/core/random.h"
+#include "ladon/core/text/text.h"
 
 namespace ladon::example {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "ladon/core/data/bleu.h"
-#include "ladon/core/data/text_map.h"
+#include "ladon/core/text/bleu.h"
+#include "ladon/core/text/text_map.h"
 
 namespace ladon::example {
 namespace {

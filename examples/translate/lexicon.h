@@ -4,7 +4,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "ladon/core/data/text.h"
+#include "ladon/core/text/text.h"
 
 namespace ladon::example {
 

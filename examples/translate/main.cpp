@@ -7,7 +7,7 @@
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/translate/picture.h"
 #include "ladon/examples/translate/results.h"
-#include "ladon/optim/training_run.h"
+#include "ladon/optim/training/training_run.h"
 
 namespace ladon::example {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "ladon/core/data/bleu.h"
+#include "ladon/core/text/bleu.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/translate/lexicon.h"
 

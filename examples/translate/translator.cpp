@@ -7,8 +7,8 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/examples/common/interrupt.h"
-#include "ladon/optim/average.h"
-#include "ladon/optim/training_run.h"
+#include "ladon/optim/training/average.h"
+#include "ladon/optim/training/training_run.h"
 
 namespace ladon::example {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "ladon/core/tensor.h"
 #include "ladon/examples/translate/corpus.h"
-#include "ladon/layers/translation_model.h"
+#include "ladon/layers/sequence/translation_model.h"
 
 namespace ladon::example {
 

@@ -7,7 +7,7 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
-#include "ladon/core/lapack.h"
+#include "ladon/core/linalg/lapack.h"
 
 namespace ladon {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/core/kernels/lane_sum.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/kernels/reductions/lane_sum.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/optim/particles/rows.h"
 
 namespace ladon {

@@ -11,9 +11,9 @@
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/core/ranks.h"
+#include "ladon/core/ranks/ranks.h"
 #include "ladon/core/view.h"
-#include "ladon/layers/attention.h"
+#include "ladon/layers/attention/attention.h"
 
 namespace ladon {
 namespace {

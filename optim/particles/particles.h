@@ -110,7 +110,7 @@ Particles particles(Module& model, const ParticleOptions& options = {});
 Particles particles_of_members(const std::vector<ParameterSet>& members);
 Particles particles(const std::vector<Module*>& models);
 
-/// Where each rank (core/ranks.h) has run backward() for its own particles of a block, those of
+/// Where each rank (core/ranks/ranks.h) has run backward() for its own particles of a block, those of
 /// share_of(M), this gives all of them the gradients of all, exactly. Call it before apply(): then
 /// all ranks move all particles alike, and each works for its own. Throws Error where ranks hold
 /// other blocks.

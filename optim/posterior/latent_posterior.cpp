@@ -9,8 +9,8 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/error.h"
-#include "ladon/core/lapack.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/linalg/lapack.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/optim/posterior/kernel_blocks.h"
 

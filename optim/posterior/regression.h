@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "ladon/layers/attention/variants/wide_heads.h"
 #include "ladon/layers/module.h"
-#include "ladon/layers/wide_heads.h"
 #include "ladon/optim/samplers/log_density.h"
 
 namespace ladon {

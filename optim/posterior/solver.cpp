@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/lapack.h"
+#include "ladon/core/linalg/lapack.h"
 #include "ladon/optim/posterior/kernel_blocks.h"
 
 namespace ladon {

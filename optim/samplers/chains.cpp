@@ -14,8 +14,8 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/inverse_erf.h"
-#include "ladon/core/kernels/lane_sum.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/kernels/reductions/lane_sum.h"
+#include "ladon/core/machine/parallel.h"
 
 namespace ladon {
 namespace {

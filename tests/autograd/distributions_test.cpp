@@ -11,12 +11,12 @@
 #include "ladon/autograd/distributions/discrete.h"
 #include "ladon/autograd/distributions/gamma.h"
 #include "ladon/autograd/distributions/normal.h"
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/io/parts.h"
 #include "ladon/core/kernels/loops.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

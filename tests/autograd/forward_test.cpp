@@ -1,12 +1,12 @@
 // Forward mode beyond single operations, each of which the table of operations covers.
 
-#include "ladon/autograd/forward.h"
+#include "ladon/autograd/transforms/forward.h"
 
 #include <cmath>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/storage.h"
 #include "ladon/tests/support.h"
 

@@ -1,11 +1,11 @@
-#include "ladon/autograd/functional.h"
+#include "ladon/autograd/transforms/functional.h"
 
 #include <cmath>
 #include <random>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/vmap.h"
+#include "ladon/autograd/transforms/vmap.h"
 #include "ladon/core/storage.h"
 #include "ladon/tests/support.h"
 

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <vector>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/autograd/record.h"
-#include "ladon/core/background.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/core/machine/background.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::test {

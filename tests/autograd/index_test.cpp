@@ -2,12 +2,12 @@
 
 #include <limits>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
-#include "ladon/core/parallel.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 

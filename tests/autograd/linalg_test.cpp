@@ -1,7 +1,7 @@
 // Linear algebra where its rows in the table of operations do not look: known values, batches,
 // equal eigenvalues, singular matrices.
 
-#include "ladon/autograd/ops/linalg.h"
+#include "ladon/autograd/ops/linalg/linalg.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/lapack.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/linalg/lapack.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 

@@ -1,10 +1,10 @@
 // Calls of vmap that meet: one inside another, one that has ended, and what a sweep runs of them.
 
 #include "ladon/autograd/distributions/discrete.h"
-#include "ladon/autograd/forward.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/vmap.h"
+#include "ladon/autograd/transforms/forward.h"
+#include "ladon/autograd/transforms/vmap.h"
 #include "ladon/core/levels.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/random.h"

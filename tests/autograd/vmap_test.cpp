@@ -1,13 +1,13 @@
 // vmap beyond single operations, each of which the table of operations covers.
 
-#include "ladon/autograd/vmap.h"
+#include "ladon/autograd/transforms/vmap.h"
 
 #include <cmath>
 
 #include "ladon/autograd/distributions/gamma.h"
-#include "ladon/autograd/forward.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/autograd/transforms/forward.h"
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 

@@ -5,7 +5,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 

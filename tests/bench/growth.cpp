@@ -19,8 +19,8 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/lapack.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/linalg/lapack.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"
 #include "ladon/core/storage.h"
 #include "ladon/examples/common/plot.h"

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "ladon/core/blas.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/linalg/blas.h"
+#include "ladon/core/machine/parallel.h"
 
 namespace ladon::bench {
 namespace {

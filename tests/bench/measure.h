@@ -7,7 +7,7 @@
 #include <chrono>
 #include <vector>
 
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "machine.h"
 
 namespace ladon::bench {

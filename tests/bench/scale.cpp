@@ -26,11 +26,11 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
-#include "ladon/core/lapack.h"
-#include "ladon/core/machine.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/linalg/lapack.h"
+#include "ladon/core/machine/machine.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/layers/infinite/gram/gram.h"
-#include "ladon/layers/infinite/gram/stored.h"
+#include "ladon/layers/infinite/gram/tiles/stored.h"
 #include "ladon/tests/temporary_folder.h"
 #include "networks.h"
 

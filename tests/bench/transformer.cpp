@@ -4,7 +4,7 @@
 // by the inputs of every matrix product, 3·2·(4 + 8)·D² a token, and attention's 7 products of
 // 2·B·H·T²·d. Layer norm, activations, exponentials and the optimizer are not counted.
 
-#include "ladon/layers/transformer.h"
+#include "ladon/layers/transformer/transformer.h"
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"

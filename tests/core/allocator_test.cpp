@@ -1,4 +1,4 @@
-#include "ladon/core/allocator.h"
+#include "ladon/core/machine/allocator.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ladon/core/blas.h"
+#include "ladon/core/linalg/blas.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"
 
 namespace ladon {

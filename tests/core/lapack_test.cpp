@@ -1,4 +1,4 @@
-#include "ladon/core/lapack.h"
+#include "ladon/core/linalg/lapack.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"
 #include "ladon/core/view.h"
 #include "ladon/tests/support.h"

@@ -6,12 +6,12 @@
 #include <limits>
 
 #include "ladon/core/kernels/loops.h"
-#include "ladon/core/kernels/matmul.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/products/matmul.h"
 #include "ladon/core/kernels/unary.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"
-#include "ladon/tests/core/layouts.h"
+#include "ladon/tests/core/kernels/layouts.h"
 
 namespace ladon {
 namespace {

@@ -1,4 +1,4 @@
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "ladon/core/background.h"
 #include "ladon/core/error.h"
 #include "ladon/core/levels.h"
+#include "ladon/core/machine/background.h"
 #include "ladon/core/modes.h"
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"

@@ -12,7 +12,7 @@
 #include <numeric>
 #include <vector>
 
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

@@ -1,4 +1,4 @@
-#include "ladon/core/ranks_cholesky.h"
+#include "ladon/core/ranks/ranks_cholesky.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ladon/core/ranks.h"
+#include "ladon/core/ranks/ranks.h"
 
 #include <gtest/gtest.h>
 

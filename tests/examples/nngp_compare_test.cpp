@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "ladon/core/io/npy.h"
+#include "ladon/core/io/tensors/npy.h"
 #include "ladon/core/random.h"
 #include "ladon/tests/examples/program.h"
 

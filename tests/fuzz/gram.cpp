@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/layers/infinite/gram/checkpoint.h"
+#include "ladon/layers/infinite/gram/tiles/checkpoint.h"
 #include "ladon/layers/linear.h"
 #include "ladon/tests/fuzz/target.h"
 #include "ladon/tests/support.h"

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "ladon/core/io/file.h"
-#include "ladon/tests/core/damaged.h"
+#include "ladon/tests/core/io/damaged.h"
 #include "ladon/tests/fuzz/target.h"
 
 namespace ladon {

@@ -1,14 +1,14 @@
 // Texts, their words and the words' vectors.
 
-#include "ladon/core/data/bleu.h"
-#include "ladon/core/data/byte_pair.h"
-#include "ladon/core/data/characters.h"
-#include "ladon/core/data/glove.h"
-#include "ladon/core/data/text.h"
-#include "ladon/core/data/vocabulary.h"
-#include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/core/io/utf8.h"
-#include "ladon/layers/pretrained.h"
+#include "ladon/core/text/bleu.h"
+#include "ladon/core/text/byte_pair.h"
+#include "ladon/core/text/characters.h"
+#include "ladon/core/text/glove.h"
+#include "ladon/core/text/text.h"
+#include "ladon/core/text/vocabulary.h"
+#include "ladon/layers/sequence/pretrained.h"
 #include "ladon/tests/fuzz/target.h"
 #include "ladon/tests/temporary_folder.h"
 

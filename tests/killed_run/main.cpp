@@ -20,7 +20,7 @@
 #include "ladon/core/data/loader.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
-#include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/optim.h"
 #include "ladon/tests/temporary_folder.h"

@@ -3,11 +3,11 @@
 
 #include <cmath>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/layers/attention.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/layers/attention/attention.h"
 #include "ladon/layers/parameter_uses.h"
-#include "ladon/layers/torch_layout.h"
+#include "ladon/layers/state/torch_layout.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

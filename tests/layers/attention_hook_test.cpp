@@ -1,16 +1,16 @@
 // Masks by their algebra, and variants of attention by hooks.
 
-#include "ladon/layers/attention_hook.h"
+#include "ladon/layers/attention/attention_hook.h"
 
 #include <cmath>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/layers/attention.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/layers/attention/attention.h"
 #include "ladon/layers/infinite/attention/limit.h"
 #include "ladon/layers/infinite/limit.h"
-#include "ladon/layers/torch_layout.h"
+#include "ladon/layers/state/torch_layout.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

@@ -1,13 +1,13 @@
 // Properties of multi-head attention as a layer. The kernel itself is tested in tests/autograd.
 
-#include "ladon/layers/attention.h"
+#include "ladon/layers/attention/attention.h"
 
 #include <cmath>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/layers/torch_layout.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/layers/state/torch_layout.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

@@ -1,15 +1,15 @@
 // Rotary positions, ALiBi and relative biases against their papers' definitions.
 
-#include "ladon/layers/attention_variants.h"
+#include "ladon/layers/attention/variants/attention_variants.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/random.h"
-#include "ladon/layers/attention.h"
+#include "ladon/layers/attention/attention.h"
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/tests/support.h"
 

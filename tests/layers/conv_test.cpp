@@ -1,6 +1,6 @@
 // Convolution, window pooling, flattening and concatenation, forward and backward.
 
-#include "ladon/autograd/functional.h"
+#include "ladon/autograd/transforms/functional.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 

@@ -5,14 +5,14 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"
 #include "ladon/core/rowwise.h"
-#include "ladon/layers/attention_variants.h"
-#include "ladon/layers/generate.h"
-#include "ladon/layers/language_model.h"
-#include "ladon/layers/transformer.h"
-#include "ladon/tests/core/layouts.h"
+#include "ladon/layers/attention/variants/attention_variants.h"
+#include "ladon/layers/sequence/generate.h"
+#include "ladon/layers/sequence/language_model.h"
+#include "ladon/layers/transformer/transformer.h"
+#include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

@@ -1,13 +1,13 @@
 // Derivatives of whole models: by all parameters along a direction, of each example alone, and of
 // many models at once.
 
-#include "ladon/autograd/forward.h"
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/vmap.h"
-#include "ladon/layers/functional_call.h"
+#include "ladon/autograd/transforms/forward.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/autograd/transforms/vmap.h"
 #include "ladon/layers/layers.h"
+#include "ladon/layers/state/functional_call.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::test {

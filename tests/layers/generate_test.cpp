@@ -1,6 +1,6 @@
 // Texts that a model writes, against what its logits say.
 
-#include "ladon/layers/generate.h"
+#include "ladon/layers/sequence/generate.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/random.h"
-#include "ladon/layers/attention_variants.h"
+#include "ladon/layers/attention/variants/attention_variants.h"
 #include "ladon/layers/embedding.h"
-#include "ladon/layers/transformer.h"
+#include "ladon/layers/transformer/transformer.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

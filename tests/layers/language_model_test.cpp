@@ -1,7 +1,7 @@
 // Language models under the names of elsewhere, against loops over plain numbers in double
 // precision that read those names: another program for the same model.
 
-#include "ladon/layers/language_model.h"
+#include "ladon/layers/sequence/language_model.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/random.h"
 #include "ladon/core/rowwise.h"
-#include "ladon/layers/attention_variants.h"
-#include "ladon/tests/core/layouts.h"
+#include "ladon/layers/attention/variants/attention_variants.h"
+#include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/layers/plain_loops.h"
 #include "ladon/tests/support.h"
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/transforms/functional.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

@@ -10,7 +10,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
-#include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <thread>
 
-#include "ladon/autograd/functional.h"
-#include "ladon/autograd/vmap.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/autograd/transforms/vmap.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 

@@ -9,9 +9,9 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/profile.h"
-#include "ladon/autograd/vmap.h"
+#include "ladon/autograd/transforms/vmap.h"
 #include "ladon/layers/layers.h"
-#include "ladon/tests/core/layouts.h"
+#include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::test {

@@ -1,17 +1,17 @@
 // Folders of models as they come from elsewhere. (That the names mean what they mean there is held
 // by language_model_test.cpp.)
 
-#include "ladon/layers/pretrained.h"
+#include "ladon/layers/sequence/pretrained.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/core/io/safetensors.h"
-#include "ladon/layers/attention_variants.h"
-#include "ladon/tests/core/damaged.h"
-#include "ladon/tests/core/layouts.h"
+#include "ladon/core/io/tensors/safetensors.h"
+#include "ladon/layers/attention/variants/attention_variants.h"
+#include "ladon/tests/core/io/damaged.h"
+#include "ladon/tests/core/kernels/layouts.h"
 
 namespace ladon {
 namespace {

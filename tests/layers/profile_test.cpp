@@ -7,8 +7,8 @@
 #include <sstream>
 #include <thread>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/transforms/functional.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 

@@ -3,12 +3,12 @@
 #include <cmath>
 #include <limits>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
-#include "ladon/core/parallel.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/adam.h"
-#include "ladon/optim/particles/head_penalties.h"
+#include "ladon/optim/particles/penalties/head_penalties.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

@@ -1,7 +1,7 @@
 // Parts of models replaced by others, also by layers that the library does not know; low-rank
 // adapters.
 
-#include "ladon/layers/replace.h"
+#include "ladon/layers/state/replace.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/adam.h"
-#include "ladon/tests/core/layouts.h"
+#include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::test {

@@ -2,18 +2,18 @@
 // constants of test/cpp/api/transformer.cpp of PyTorch), there and back, and an encoder–decoder by
 // names.
 
-#include "ladon/layers/torch_layout.h"
+#include "ladon/layers/state/torch_layout.h"
 
 #include <gtest/gtest.h>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/random.h"
 #include "ladon/layers/containers.h"
-#include "ladon/layers/conv.h"
-#include "ladon/layers/conv_transpose.h"
 #include "ladon/layers/embedding.h"
+#include "ladon/layers/images/conv.h"
+#include "ladon/layers/images/conv_transpose.h"
 #include "ladon/layers/linear.h"
-#include "ladon/layers/transformer.h"
+#include "ladon/layers/transformer/transformer.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

@@ -6,10 +6,10 @@
 
 #include <filesystem>
 
-#include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/embedding.h"
-#include "ladon/layers/torch_layout.h"
-#include "ladon/layers/transformer.h"
+#include "ladon/layers/state/torch_layout.h"
+#include "ladon/layers/transformer/transformer.h"
 #include "ladon/tests/layers/plain_loops.h"
 #include "ladon/tests/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "ladon/layers/translation_model.h"
+#include "ladon/layers/sequence/translation_model.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/random.h"
 #include "ladon/core/rowwise.h"
-#include "ladon/layers/positional.h"
-#include "ladon/tests/core/layouts.h"
+#include "ladon/layers/attention/positional.h"
+#include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/core/lapack.h"
-#include "ladon/layers/attention.h"
+#include "ladon/core/linalg/lapack.h"
+#include "ladon/layers/attention/attention.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/pooling.h"

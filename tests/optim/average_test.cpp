@@ -1,7 +1,7 @@
-#include "ladon/optim/average.h"
+#include "ladon/optim/training/average.h"
 
 #include "ladon/autograd/graph.h"
-#include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/linear.h"
 #include "ladon/tests/optim/helpers.h"
 

@@ -1,4 +1,4 @@
-#include "ladon/optim/data_parallel.h"
+#include "ladon/optim/training/data_parallel.h"
 
 #include "ladon/autograd/graph.h"
 #include "ladon/layers/linear.h"

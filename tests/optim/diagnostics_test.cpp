@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/transforms/functional.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {

@@ -1,8 +1,8 @@
-#include "ladon/optim/particles/head_mask.h"
+#include "ladon/optim/particles/penalties/head_mask.h"
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
-#include "ladon/layers/transformer.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/layers/transformer/transformer.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {

@@ -1,9 +1,9 @@
-#include "ladon/optim/particles/head_penalties.h"
+#include "ladon/optim/particles/penalties/head_penalties.h"
 
 #include <cmath>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/transforms/functional.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/optim/particles/rows.h"
 #include "ladon/tests/optim/helpers.h"
 

@@ -1,8 +1,8 @@
-#include "ladon/optim/lbfgs.h"
+#include "ladon/optim/optimizers/lbfgs.h"
 
 #include <cmath>
 
-#include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/linear.h"
 #include "ladon/tests/optim/makers.h"
 

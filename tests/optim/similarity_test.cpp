@@ -1,4 +1,4 @@
-#include "ladon/optim/particles/similarity.h"
+#include "ladon/optim/particles/penalties/similarity.h"
 
 #include <cmath>
 #include <limits>

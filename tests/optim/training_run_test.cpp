@@ -1,4 +1,4 @@
-#include "ladon/optim/training_run.h"
+#include "ladon/optim/training/training_run.h"
 
 #include <sys/resource.h>
 
@@ -6,9 +6,9 @@
 
 #include "ladon/core/data/loader.h"
 #include "ladon/core/io/file.h"
-#include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/layers.h"
-#include "ladon/tests/core/damaged.h"
+#include "ladon/tests/core/io/damaged.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {

@@ -1,7 +1,7 @@
 // Whole training runs of an attention classifier.
 
 #include "ladon/autograd/graph.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/optim/helpers.h"
 

@@ -3,7 +3,7 @@
 #include "ladon/core/data/ensemble.h"
 #include "ladon/core/data/metrics.h"
 #include "ladon/core/data/regression.h"
-#include "ladon/layers/attention.h"
+#include "ladon/layers/attention/attention.h"
 #include "ladon/optim/optim.h"
 #include "table.h"
 

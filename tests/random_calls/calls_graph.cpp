@@ -2,11 +2,11 @@
 
 #include <span>
 
-#include "ladon/autograd/forward.h"
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
-#include "ladon/autograd/vmap.h"
+#include "ladon/autograd/transforms/forward.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/autograd/transforms/vmap.h"
 #include "table.h"
 
 namespace ladon::test {

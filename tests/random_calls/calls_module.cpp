@@ -2,7 +2,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/layers/layers.h"
-#include "ladon/layers/torch_layout.h"
+#include "ladon/layers/state/torch_layout.h"
 #include "ladon/optim/adam.h"
 #include "table.h"
 

@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/layers/attention/variants/wide_heads.h"
 #include "ladon/layers/layers.h"
-#include "ladon/layers/wide_heads.h"
 #include "ladon/optim/optim.h"
 #include "ladon/optim/posterior/compare.h"
-#include "ladon/optim/posterior/path_relevance.h"
-#include "ladon/optim/posterior/relevance.h"
+#include "ladon/optim/posterior/relevance/path_relevance.h"
+#include "ladon/optim/posterior/relevance/relevance.h"
 #include "table.h"
 
 namespace ladon::test {

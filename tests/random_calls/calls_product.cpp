@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "ladon/core/lapack.h"
+#include "ladon/core/linalg/lapack.h"
 #include "table.h"
 
 namespace ladon::test {

@@ -36,12 +36,15 @@ TEST(RandomCalls, EndInAResultOrAnError) {
 std::map<std::string, int> declared() {
   std::map<std::string, int> names;
   const std::filesystem::path root(LADON_SOURCE_DIR);
-  std::vector<std::filesystem::path> headers{
-      root / "autograd/forward.h", root / "autograd/functional.h", root / "autograd/graph.h",
-      root / "autograd/vmap.h",    root / "core/tensor.h",         root / "core/random.h",
-      root / "core/lapack.h"};
+  std::vector<std::filesystem::path> headers{root / "autograd/transforms/forward.h",
+                                             root / "autograd/transforms/functional.h",
+                                             root / "autograd/graph.h",
+                                             root / "autograd/transforms/vmap.h",
+                                             root / "core/tensor.h",
+                                             root / "core/random.h",
+                                             root / "core/linalg/lapack.h"};
   for (const char* folder : {"autograd/ops", "autograd/distributions"})
-    for (const auto& entry : std::filesystem::directory_iterator(root / folder))
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder))
       if (entry.path().extension() == ".h") headers.push_back(entry.path());
   for (const auto& header : headers)
     for (const std::string& name : declared_functions(header)) ++names[name];

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "ladon/core/kernels/matmul.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/kernels/products/matmul.h"
+#include "ladon/core/machine/parallel.h"
 
 #ifdef LADON_SANITIZED
 #include <sanitizer/common_interface_defs.h>

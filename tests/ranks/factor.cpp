@@ -3,13 +3,13 @@
 #include <cmath>
 #include <iostream>
 
-#include "ladon/core/lapack.h"
-#include "ladon/core/ranks_cholesky.h"
+#include "ladon/core/linalg/lapack.h"
+#include "ladon/core/ranks/ranks_cholesky.h"
 #include "ladon/layers/infinite/gram/gram.h"
-#include "ladon/layers/infinite/gram/stored.h"
+#include "ladon/layers/infinite/gram/tiles/stored.h"
 #include "ladon/layers/layers.h"
-#include "ladon/optim/posterior/distributed_factor.h"
-#include "ladon/optim/posterior/stored_factor.h"
+#include "ladon/optim/posterior/solvers/distributed_factor.h"
+#include "ladon/optim/posterior/solvers/stored_factor.h"
 #include "ladon/tests/ranks/checks.h"
 
 namespace ladon::test {

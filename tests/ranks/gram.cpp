@@ -9,7 +9,7 @@
 #include <map>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/layers/infinite/gram/stored.h"
+#include "ladon/layers/infinite/gram/tiles/stored.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/ranks/checks.h"
 

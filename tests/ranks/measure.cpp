@@ -6,7 +6,7 @@
 #include <iostream>
 #include <limits>
 
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/optim.h"

@@ -7,7 +7,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"

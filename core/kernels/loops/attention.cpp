@@ -1,6 +1,6 @@
 #include "ladon/core/kernels/loops/attention.h"
 
-#include "ladon/core/kernels/loops/squares.h"
+#include "ladon/core/kernels/loops/products/squares.h"
 #include "ladon/core/kernels/loops/table.h"
 
 namespace ladon::kernels::LADON_LEVEL {

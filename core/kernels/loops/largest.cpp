@@ -1,7 +1,7 @@
 // The probability of each of several independent normals of one variance to be the largest.
 
 #include "ladon/core/kernels/loops/activations.h"
-#include "ladon/core/kernels/loops/blocked.h"
+#include "ladon/core/kernels/loops/products/blocked.h"
 #include "ladon/core/kernels/loops/table.h"
 
 namespace ladon::kernels::LADON_LEVEL {

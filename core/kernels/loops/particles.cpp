@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "ladon/core/kernels/loops/blocked.h"
+#include "ladon/core/kernels/loops/products/blocked.h"
 #include "ladon/core/kernels/loops/table.h"
 
 namespace ladon::kernels::LADON_LEVEL {

@@ -1,7 +1,7 @@
 // Sums and maxima over rows that a list of places names: what windows of pooling see. Blocks of a
 // row stay in registers from place to place.
 
-#include "ladon/core/kernels/loops/blocked.h"
+#include "ladon/core/kernels/loops/products/blocked.h"
 #include "ladon/core/kernels/loops/table.h"
 
 namespace ladon::kernels::LADON_LEVEL {

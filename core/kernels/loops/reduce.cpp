@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "ladon/core/kernels/loops/blocked.h"
+#include "ladon/core/kernels/loops/products/blocked.h"
 #include "ladon/core/kernels/loops/table.h"
-#include "ladon/core/kernels/reduction.h"
+#include "ladon/core/kernels/reductions/reduction.h"
 
 namespace ladon::kernels::LADON_LEVEL {
 namespace {

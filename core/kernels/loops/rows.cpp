@@ -1,7 +1,7 @@
 // Softmax and normalization of one contiguous row. A row stays in the first-level cache between the
 // passes, so a pass costs little beside the exponentials.
 
-#include "ladon/core/kernels/loops/blocked.h"
+#include "ladon/core/kernels/loops/products/blocked.h"
 #include "ladon/core/kernels/loops/table.h"
 
 namespace ladon::kernels::LADON_LEVEL {

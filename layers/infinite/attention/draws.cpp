@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "ladon/core/blas.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/linalg/blas.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/layers/infinite/attention/logits.h"
 
 namespace ladon::infinite {

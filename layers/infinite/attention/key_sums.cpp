@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ladon/core/kernels/loops.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/layers/infinite/attention/pair_products.h"
 
 namespace ladon::infinite {

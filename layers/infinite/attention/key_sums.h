@@ -2,9 +2,9 @@
 // Sums over keys of the arc-cosine kernels: the hot loop of attention with relu or abs in place of
 // softmax. Internal to this folder.
 
-#include "ladon/core/kernels/loops/rectifier.h"
+#include "ladon/core/kernels/loops/limits/rectifier.h"
 #include "ladon/core/tensor.h"
-#include "ladon/layers/attention_form.h"
+#include "ladon/layers/attention/attention_form.h"
 
 namespace ladon::infinite {
 

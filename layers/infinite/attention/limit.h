@@ -35,7 +35,7 @@
 #include <memory>
 
 #include "ladon/core/random.h"
-#include "ladon/layers/attention_form.h"
+#include "ladon/layers/attention/attention_form.h"
 #include "ladon/layers/infinite/kernel/heads.h"
 #include "ladon/layers/infinite/kernel/kernel.h"
 

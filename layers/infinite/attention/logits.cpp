@@ -7,10 +7,10 @@
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
-#include "ladon/core/blas.h"
 #include "ladon/core/kernels/loops.h"
-#include "ladon/core/lapack.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/linalg/blas.h"
+#include "ladon/core/linalg/lapack.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/layers/infinite/kernel/roots.h"
 
 namespace ladon::infinite {

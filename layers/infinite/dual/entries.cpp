@@ -7,7 +7,7 @@
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 
 namespace ladon::infinite {
 

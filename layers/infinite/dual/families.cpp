@@ -1,4 +1,4 @@
-// The functions whose duals the vector loops know (core/kernels/loops/dual.cpp).
+// The functions whose duals the vector loops know (core/kernels/loops/limits/dual.cpp).
 
 #include <cmath>
 #include <utility>

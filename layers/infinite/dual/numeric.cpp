@@ -14,7 +14,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/layers/infinite/dual/quadrature.h"
 #include "ladon/layers/infinite/dual/rule.h"
 

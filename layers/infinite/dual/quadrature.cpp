@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ladon/core/error.h"
-#include "ladon/core/lapack.h"
+#include "ladon/core/linalg/lapack.h"
 
 namespace ladon::infinite {
 namespace {

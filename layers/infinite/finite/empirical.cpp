@@ -5,8 +5,8 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/compare.h"
-#include "ladon/autograd/ops/einsum.h"
 #include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/linalg/einsum.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"

@@ -11,7 +11,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/core/lapack.h"
+#include "ladon/core/linalg/lapack.h"
 
 namespace ladon::infinite {
 namespace {

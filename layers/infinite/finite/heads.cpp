@@ -11,7 +11,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/error.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 
 namespace ladon::infinite {
 

@@ -5,7 +5,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 
 namespace ladon::infinite {
 

@@ -10,10 +10,10 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/running_moments.h"
-#include "ladon/core/parallel.h"
-#include "ladon/core/ranks.h"
-#include "ladon/layers/infinite/gram/checkpoint.h"
-#include "ladon/layers/infinite/gram/exchange.h"
+#include "ladon/core/machine/parallel.h"
+#include "ladon/core/ranks/ranks.h"
+#include "ladon/layers/infinite/gram/tiles/checkpoint.h"
+#include "ladon/layers/infinite/gram/tiles/exchange.h"
 
 namespace ladon::infinite {
 namespace {

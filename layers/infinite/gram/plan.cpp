@@ -9,10 +9,10 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/core/error.h"
-#include "ladon/core/machine.h"
-#include "ladon/core/parallel.h"
-#include "ladon/core/ranks.h"
-#include "ladon/layers/infinite/gram/checkpoint.h"
+#include "ladon/core/machine/machine.h"
+#include "ladon/core/machine/parallel.h"
+#include "ladon/core/ranks/ranks.h"
+#include "ladon/layers/infinite/gram/tiles/checkpoint.h"
 
 namespace ladon::infinite {
 namespace {

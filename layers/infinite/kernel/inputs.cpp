@@ -12,10 +12,10 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
-#include "ladon/core/blas.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/linalg/blas.h"
+#include "ladon/core/machine/parallel.h"
 
 namespace ladon::infinite {
 namespace {

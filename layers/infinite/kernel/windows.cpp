@@ -6,7 +6,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 
 namespace ladon::infinite {
 

@@ -2,7 +2,7 @@
 // Kernels over positions, and windows that slide over them.
 
 #include "ladon/core/tensor.h"
-#include "ladon/layers/window.h"
+#include "ladon/layers/images/window.h"
 
 namespace ladon::infinite {
 

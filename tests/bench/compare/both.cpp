@@ -11,8 +11,8 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
-#include "ladon/core/parallel.h"
-#include "ladon/layers/torch_layout.h"
+#include "ladon/core/machine/parallel.h"
+#include "ladon/layers/state/torch_layout.h"
 
 namespace ladon::bench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "both.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/ops/linalg.h"
+#include "ladon/autograd/ops/linalg/linalg.h"
 #include "ladon/core/random.h"
 
 namespace ladon::bench {

@@ -1,6 +1,6 @@
 // Layers with attention: the layer itself, a block's training step, a small GPT's.
 
-#include "ladon/layers/transformer.h"
+#include "ladon/layers/transformer/transformer.h"
 
 #include <optional>
 
@@ -8,7 +8,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/random.h"
-#include "ladon/layers/language_model.h"
+#include "ladon/layers/sequence/language_model.h"
 #include "ladon/optim/adam.h"
 
 namespace ladon::bench {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 

@@ -1,7 +1,7 @@
 // Limits of convolutions against finite networks, and the sums over windows beneath them.
 
 #include "ladon/autograd/forms.h"
-#include "ladon/autograd/functional.h"
+#include "ladon/autograd/transforms/functional.h"
 #include "ladon/layers/infinite/kernel/windows.h"
 #include "ladon/tests/layers/infinite/empirical.h"
 #include "ladon/tests/layers/infinite/monte_carlo.h"

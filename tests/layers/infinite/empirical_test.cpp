@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/layers/infinite/finite/monte_carlo.h"
 #include "ladon/layers/layers.h"
 #include "ladon/layers/parameter_uses.h"

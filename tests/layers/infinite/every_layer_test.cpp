@@ -1,8 +1,8 @@
 // What holds of the limit of every layer: each pair of inputs is treated by the same instructions
 // whatever else is in the block, and nothing turns into NaN.
 
-#include "ladon/autograd/functional.h"
-#include "ladon/core/parallel.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/tests/layers/infinite/monte_carlo.h"
 
 namespace ladon {

@@ -1,11 +1,11 @@
 // Attention with finitely many heads: given their latents, over draws of them, and against
 // networks.
 
-#include "ladon/autograd/functional.h"
-#include "ladon/core/parallel.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/layers/infinite/finite/gaussianity.h"
 #include "ladon/layers/infinite/finite/heads.h"
-#include "ladon/tests/layers/infinite/attention_networks.h"
+#include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

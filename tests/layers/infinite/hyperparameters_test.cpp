@@ -5,9 +5,9 @@
 #include <cmath>
 #include <string>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
-#include "ladon/core/lapack.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/core/linalg/lapack.h"
 #include "ladon/layers/activation.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/infinite/limit.h"

@@ -5,7 +5,7 @@
 #include "ladon/layers/activation.h"
 #include "ladon/layers/linear.h"
 #include "ladon/layers/pooling.h"
-#include "ladon/tests/layers/infinite/attention_networks.h"
+#include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

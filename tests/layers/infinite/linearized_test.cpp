@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/transforms/functional.h"
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
-#include "ladon/optim/posterior/gradient_flow.h"
+#include "ladon/optim/posterior/flow/gradient_flow.h"
 #include "ladon/tests/layers/infinite/empirical.h"
 #include "ladon/tests/support.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "ladon/autograd/functional.h"
+#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon::test {

@@ -10,10 +10,10 @@
 #include <set>
 
 #include "ladon/autograd/forms.h"
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/tests/core/layouts.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/layers/infinite/pairs_table.h"
 #include "ladon/tests/sources.h"
 
@@ -178,10 +178,11 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"autograd/record.cpp", "records"},
       {"autograd/forms.cpp", "is the door of all pairs"},
       {"autograd/leaf.cpp", "makes leaves"},
-      {"autograd/functional.cpp", "differentiates by the inputs that want it"},
-      {"autograd/forward.cpp", "keeps a graph of tangents only where one is wanted"},
-      {"autograd/vmap.cpp", "sweeps only what was recorded"},
-      {"autograd/ops/recurrent.cpp", "runs again by operands that only forward mode wants"},
+      {"autograd/transforms/functional.cpp", "differentiates by the inputs that want it"},
+      {"autograd/transforms/forward.cpp", "keeps a graph of tangents only where one is wanted"},
+      {"autograd/transforms/vmap.cpp", "sweeps only what was recorded"},
+      {"autograd/ops/recurrent/recurrent.cpp",
+       "runs again by operands that only forward mode wants"},
       {"autograd/ops/inplace.cpp", "refuses edits that the graph would lose"},
       {"layers/module.cpp", "tells trained tensors from others"},
       {"layers/parameter_set.cpp", "tells frozen parameters from trained ones"},
@@ -197,11 +198,11 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"autograd/dot.cpp", "draws what was recorded"},
       {"optim/parameters.cpp", "takes gradients by what is not frozen"},
       {"optim/optimizer.cpp", "passes over what is frozen"},
-      {"optim/data_parallel.cpp", "passes over what is frozen"},
-      {"optim/training_run.cpp", "refuses to save what is trained as a number of the run"},
+      {"optim/training/data_parallel.cpp", "passes over what is frozen"},
+      {"optim/training/training_run.cpp", "refuses to save what is trained as a number of the run"},
       {"optim/particles/particles.cpp", "refuses parameters that are not trained"},
       {"optim/particles/kernel.cpp", "refuses profiles that have no slope"},
-      {"optim/particles/head_mask.cpp", "refuses losses that no mask is recorded in"},
+      {"optim/particles/penalties/head_mask.cpp", "refuses losses that no mask is recorded in"},
       {"optim/samplers/log_density.cpp", "refuses densities that have no slope"},
       {"optim/posterior/gp.cpp", "gives its solution a graph only where one is wanted"},
   };

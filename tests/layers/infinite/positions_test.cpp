@@ -1,8 +1,8 @@
 // Positional encodings at infinite width, alone and inside attention.
 
+#include "ladon/layers/attention/positional.h"
 #include "ladon/layers/infinite/kernel/inputs.h"
-#include "ladon/layers/positional.h"
-#include "ladon/tests/layers/infinite/attention_networks.h"
+#include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

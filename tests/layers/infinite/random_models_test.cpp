@@ -5,7 +5,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/layers/infinite/finite/heads.h"
 #include "ladon/layers/infinite/gram/backward.h"
-#include "ladon/tests/layers/infinite/gram_networks.h"
+#include "ladon/tests/layers/infinite/gram/gram_networks.h"
 
 namespace ladon {
 namespace {

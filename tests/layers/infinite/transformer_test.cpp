@@ -1,10 +1,10 @@
 // The Transformer's limit against networks.
 
-#include "ladon/layers/transformer.h"
+#include "ladon/layers/transformer/transformer.h"
 
 #include "ladon/layers/infinite/finite/heads.h"
 #include "ladon/layers/infinite/gram/gram.h"
-#include "ladon/tests/layers/infinite/attention_networks.h"
+#include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
-#include "ladon/layers/attention.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/layers/attention/attention.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/linear.h"
 #include "ladon/layers/pooling.h"

@@ -1,12 +1,12 @@
 // Conjugate gradients, pivoted Cholesky factors, and the predictions that are made of them.
 
-#include "ladon/optim/posterior/conjugate_gradients.h"
+#include "ladon/optim/posterior/solvers/conjugate_gradients.h"
 
-#include "ladon/core/parallel.h"
-#include "ladon/optim/posterior/cg_solver.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/optim/posterior/gp.h"
-#include "ladon/optim/posterior/pivoted_cholesky.h"
-#include "ladon/tests/layers/infinite/gram_networks.h"
+#include "ladon/optim/posterior/solvers/cg_solver.h"
+#include "ladon/optim/posterior/solvers/pivoted_cholesky.h"
+#include "ladon/tests/layers/infinite/gram/gram_networks.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
 namespace ladon {

@@ -1,6 +1,6 @@
 // Gradient flow on the cross-entropy of infinitely wide networks.
 
-#include "ladon/optim/posterior/cross_entropy_flow.h"
+#include "ladon/optim/posterior/flow/cross_entropy_flow.h"
 
 #include "ladon/tests/optim/posterior/prediction.h"
 

@@ -1,7 +1,7 @@
-#include "ladon/optim/posterior/distributed_factor.h"
+#include "ladon/optim/posterior/solvers/distributed_factor.h"
 
-#include "ladon/optim/posterior/stored_factor.h"
-#include "ladon/tests/layers/infinite/gram_networks.h"
+#include "ladon/optim/posterior/solvers/stored_factor.h"
+#include "ladon/tests/layers/infinite/gram/gram_networks.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
 namespace ladon {

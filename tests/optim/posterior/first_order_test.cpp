@@ -1,6 +1,6 @@
 // The first order in 1/heads of a posterior, against exact integrals over heads.
 
-#include "ladon/optim/posterior/first_order.h"
+#include "ladon/optim/posterior/flow/first_order.h"
 
 #include "ladon/layers/infinite/finite/heads.h"
 #include "ladon/tests/optim/posterior/one_channel.h"

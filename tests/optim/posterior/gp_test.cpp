@@ -6,9 +6,9 @@
 #include <numbers>
 #include <string>
 
-#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
-#include "ladon/core/parallel.h"
+#include "ladon/autograd/transforms/functional.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
 namespace ladon {

@@ -1,4 +1,4 @@
-#include "ladon/optim/posterior/gradient_flow.h"
+#include "ladon/optim/posterior/flow/gradient_flow.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/core/lapack.h"
+#include "ladon/core/linalg/lapack.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
 namespace ladon::infinite {

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "ladon/core/parallel.h"
-#include "ladon/layers/attention.h"
+#include "ladon/core/machine/parallel.h"
+#include "ladon/layers/attention/attention.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/linear.h"
 #include "ladon/layers/pooling.h"

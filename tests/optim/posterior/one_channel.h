@@ -3,7 +3,7 @@
 // one or two heads is an integral over one or two numbers: known to 1e-8 by an independent program.
 // Softmax, QK 1.5, OV 1.2, mean over positions; the first four inputs are for training.
 
-#include "ladon/layers/attention.h"
+#include "ladon/layers/attention/attention.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/pooling.h"
 

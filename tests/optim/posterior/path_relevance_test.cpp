@@ -1,13 +1,13 @@
 // Relevance of paths through stacks: the saddle against the exact posterior, and against one
 // layer's.
 
-#include "ladon/optim/posterior/path_relevance.h"
+#include "ladon/optim/posterior/relevance/path_relevance.h"
 
 #include <cmath>
 
 #include "ladon/autograd/running_moments.h"
 #include "ladon/optim/posterior/latent_posterior.h"
-#include "ladon/optim/posterior/relevance.h"
+#include "ladon/optim/posterior/relevance/relevance.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
 namespace ladon {

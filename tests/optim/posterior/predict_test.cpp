@@ -9,14 +9,14 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/running_moments.h"
-#include "ladon/core/lapack.h"
+#include "ladon/core/linalg/lapack.h"
 #include "ladon/layers/activation.h"
-#include "ladon/layers/attention.h"
+#include "ladon/layers/attention/attention.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/infinite/gram/backward.h"
 #include "ladon/layers/linear.h"
 #include "ladon/layers/pooling.h"
-#include "ladon/optim/posterior/gradient_flow.h"
+#include "ladon/optim/posterior/flow/gradient_flow.h"
 #include "ladon/optim/posterior/learn.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 

@@ -1,11 +1,11 @@
 // Relevance of heads: exact by sampling, and at its saddle.
 
-#include "ladon/optim/posterior/relevance.h"
+#include "ladon/optim/posterior/relevance/relevance.h"
 
 #include <cmath>
 
 #include "ladon/autograd/running_moments.h"
-#include "ladon/layers/attention.h"
+#include "ladon/layers/attention/attention.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/infinite/finite/heads.h"
 #include "ladon/layers/pooling.h"

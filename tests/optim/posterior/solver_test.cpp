@@ -6,11 +6,11 @@
 #include <map>
 #include <string>
 
-#include "ladon/optim/posterior/cg_solver.h"
-#include "ladon/optim/posterior/distributed_factor.h"
 #include "ladon/optim/posterior/gp.h"
-#include "ladon/optim/posterior/stored_factor.h"
-#include "ladon/tests/layers/infinite/gram_networks.h"
+#include "ladon/optim/posterior/solvers/cg_solver.h"
+#include "ladon/optim/posterior/solvers/distributed_factor.h"
+#include "ladon/optim/posterior/solvers/stored_factor.h"
+#include "ladon/tests/layers/infinite/gram/gram_networks.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
 namespace ladon {

@@ -1,6 +1,6 @@
 // Cholesky factors in tiles on disk.
 
-#include "ladon/optim/posterior/stored_factor.h"
+#include "ladon/optim/posterior/solvers/stored_factor.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,9 +8,9 @@
 #include <csignal>
 #include <fstream>
 
-#include "ladon/core/lapack.h"
-#include "ladon/core/parallel.h"
-#include "ladon/tests/layers/infinite/gram_networks.h"
+#include "ladon/core/linalg/lapack.h"
+#include "ladon/core/machine/parallel.h"
+#include "ladon/tests/layers/infinite/gram/gram_networks.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
 namespace ladon {

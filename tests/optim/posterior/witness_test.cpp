@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "ladon/layers/attention.h"
+#include "ladon/layers/attention/attention.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/pooling.h"
 #include "ladon/optim/posterior/latent_posterior.h"
 #include "ladon/optim/posterior/regression.h"
-#include "ladon/optim/samplers/calibration.h"
+#include "ladon/optim/samplers/diagnostics/calibration.h"
 #include "ladon/optim/samplers/hmc.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 

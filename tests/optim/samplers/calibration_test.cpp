@@ -1,4 +1,4 @@
-#include "ladon/optim/samplers/calibration.h"
+#include "ladon/optim/samplers/diagnostics/calibration.h"
 
 #include <cmath>
 #include <numbers>

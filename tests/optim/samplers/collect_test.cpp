@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "ladon/core/io/safetensors.h"
+#include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {

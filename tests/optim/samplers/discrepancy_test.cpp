@@ -1,9 +1,9 @@
-#include "ladon/optim/samplers/discrepancy.h"
+#include "ladon/optim/samplers/diagnostics/discrepancy.h"
 
 #include <cmath>
 #include <limits>
 
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {

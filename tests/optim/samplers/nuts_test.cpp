@@ -1,6 +1,6 @@
 // The no-U-turn sampler: its trees, and Neal's funnel.
 
-#include "ladon/optim/samplers/nuts.h"
+#include "ladon/optim/samplers/variants/nuts.h"
 
 #include <numbers>
 #include <utility>

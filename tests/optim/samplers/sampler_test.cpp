@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {

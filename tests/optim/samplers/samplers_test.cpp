@@ -3,7 +3,7 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "ladon/core/parallel.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/tests/optim/samplers/densities.h"
 
 namespace ladon::test {

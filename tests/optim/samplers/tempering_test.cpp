@@ -1,6 +1,6 @@
 // Parallel tempering: modes far apart, and that the ladder's ends are what they should be.
 
-#include "ladon/optim/samplers/tempering.h"
+#include "ladon/optim/samplers/variants/tempering.h"
 
 #include "ladon/tests/optim/samplers/densities.h"
 

@@ -1,12 +1,12 @@
 // Products of floats that were rounded to bf16, whose products and sums are f32. Compiled for
 // AVX-512 with its bf16 instructions alone, which the caller asks the processor for.
 
-#include "ladon/core/kernels/loops/gemm.h"
+#include "ladon/core/kernels/loops/products/gemm.h"
 
 #include <immintrin.h>
 
 #include "ladon/core/kernels/loops/bf16.h"
-#include "ladon/core/kernels/loops/panels.h"
+#include "ladon/core/kernels/loops/products/panels.h"
 #include "ladon/core/kernels/loops/table.h"
 
 namespace ladon::kernels::LADON_LEVEL {

@@ -1,0 +1,200 @@
+#include "ladon/autograd/transforms/forward.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/reductions/reduce.h"
+#include "ladon/core/mapped.h"
+#include "ladon/core/modes.h"
+
+namespace ladon {
+namespace {
+
+/// Inside, a tangent of `level` is found: only those below it are seen.
+struct Pushing : private detail::Scoped<bool> {
+  explicit Pushing(std::uint64_t level)
+      : Scoped(detail::modes.pushing, true), below_(detail::modes.tangents_below, level) {}
+
+ private:
+  detail::Scoped<std::uint64_t> below_;
+};
+
+/// Keeps the gradients that a rule gives of the inputs which have tangents.
+class Gathered final : public detail::GradientSink {
+ public:
+  Gathered(const char* operation, const std::vector<Tensor>& tangents)
+      : operation_(operation), tangents_(tangents), gradients_(tangents.size()) {}
+  bool needs(std::size_t input) const override {
+    LADON_CHECK(input < tangents_.size(), operation_, "its gradient asks for input ", input,
+                ", but it was recorded with ", tangents_.size());
+    return tangents_[input].defined();
+  }
+  void give(std::size_t input, Tensor gradient) override {
+    if (needs(input)) gradients_[input] = std::move(gradient);
+  }
+  const std::vector<Tensor>& gradients() const { return gradients_; }
+
+ private:
+  const char* operation_;
+  const std::vector<Tensor>& tangents_;
+  std::vector<Tensor> gradients_;
+};
+
+// The rules g ↦ Jᵀ·g are linear in g, so that the gradient of Σ⟨Jᵢᵀ·g, tᵢ⟩ by g is ΣJᵢ·tᵢ, whatever
+// g.
+Tensor transposed(detail::Node& node, const std::vector<Tensor>& tangents) {
+  const bool higher = grad_enabled();
+  const EnableGrad enable_grad;
+  Tensor g = ones(node.shape(), node.dtype());
+  if (node.mapped()) g = mapped::hide(mapped::spread(g, node.levels()), node.levels());
+  g.set_requires_grad();
+  Gathered sink(node.operation(), tangents);
+  node.backward(g, sink);
+  std::vector<Tensor> outputs, cotangents;
+  for (std::size_t i = 0; i < tangents.size(); ++i) {
+    const Tensor& r = sink.gradients()[i];
+    if (!r.defined()) continue;
+    const bool depends = r.requires_grad() && r.history()->number() >= g.history()->number();
+    LADON_CHECK(depends || !kernels::anywhere(r), "forward_mode", "the gradient of `",
+                node.operation(),
+                "` is not written in operations, so that it cannot be transposed");
+    if (!depends) continue;
+    outputs.push_back(r);
+    cotangents.push_back(expand(cast(tangents[i], r.dtype()), r.shape()));
+  }
+  if (outputs.empty()) return Tensor();
+  return grad(outputs, {g},
+              {.cotangents = cotangents, .create_graph = higher, .allow_unused = true})[0];
+}
+
+Tensor plus(const Tensor& a, const Tensor& b) { return !a.defined() ? b : b.defined() ? a + b : a; }
+
+template <class Inputs, class Of>
+detail::Origins origins_of(const Inputs& inputs, const Of& of) {
+  detail::Origins result;
+  const bool dual = std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) {
+    return detail::visible(of(input)) != nullptr;
+  });
+  for (const auto& input : inputs) {
+    result.recorded = result.recorded || (of(input).requires_grad() && grad_enabled());
+    if (dual) result.tangents.push_back(detail::visible(of(input)));
+  }
+  return result;
+}
+
+}  // namespace
+
+Tensor make_dual(const Tensor& x, const Tensor& tangent) {
+  return detail::make_dual("make_dual", x, tangent, detail::modes.tangents_below - 1);
+}
+
+UnpackedDual unpack_dual(const Tensor& x) {
+  return detail::unpack_dual(x, detail::modes.tangents_below - 1);
+}
+
+namespace detail {
+
+namespace {
+
+/// The first tangent of a level below.
+const std::shared_ptr<const Tangent>& first_below(const std::shared_ptr<const Tangent>& tangent,
+                                                  std::uint64_t level) {
+  const std::shared_ptr<const Tangent>* first = &tangent;
+  while (*first && (*first)->level >= level) first = &(*first)->below;
+  return *first;
+}
+
+const std::shared_ptr<const Tangent>& visible_of(const std::shared_ptr<const Tangent>& tangent) {
+  return first_below(tangent, modes.tangents_below);
+}
+
+}  // namespace
+
+const std::shared_ptr<const Tangent>& visible(const Tensor& x) { return visible_of(x.tangent()); }
+
+std::uint64_t new_level() {
+  static std::atomic<std::uint64_t> next{2};
+  return next.fetch_add(2, std::memory_order_relaxed);
+}
+
+UnpackedDual unpack_dual(const Tensor& y, std::uint64_t level) {
+  const std::shared_ptr<const Tangent>& at = first_below(y.tangent(), level + 1);
+  const bool has = at && at->level == level;
+  UnpackedDual result{y, has ? at->value : Tensor()};
+  result.primal.set_tangent(has ? at->below : at);
+  return result;
+}
+
+Tensor make_dual(const char* operation, const Tensor& x, const Tensor& tangent,
+                 std::uint64_t level) {
+  check_floating(operation, x);
+  check_defined(operation, {tangent});
+  LADON_CHECK(!modes.pushing, operation,
+              "forward mode cannot be taken inside the gradient of an operation");
+  const std::shared_ptr<const Tangent>& below = first_below(x.tangent(), level);
+  LADON_CHECK(below == first_below(x.tangent(), level + 1), operation, "the tensor of shape ",
+              x.shape(), " is a dual number already; for second derivatives take jvp() inside");
+  LADON_CHECK(tangent.shape() == x.shape() && tangent.dtype() == x.dtype(), operation,
+              "the tangent is ", tangent.dtype(), " of shape ", tangent.shape(), ", the tensor ",
+              x.dtype(), " of shape ", x.shape());
+  Tensor dual = x;
+  dual.set_tangent(std::make_shared<Tangent>(Tangent{tangent, level, below}));
+  return dual;
+}
+
+Origins origins(std::initializer_list<Input> inputs) {
+  return origins_of(inputs, [](const Input& x) -> const Tensor& { return *x.tensor; });
+}
+Origins origins(std::span<const Tensor> inputs) {
+  return origins_of(inputs, [](const Tensor& x) -> const Tensor& { return x; });
+}
+
+void attach(Tensor& y, const std::shared_ptr<Node>& node, Origins origins) {
+  if (origins.recorded) y.set_history(node);
+  if (origins.tangents.empty()) return;
+  node->keep_tangents(std::move(origins.tangents));  // a rule that reads y finds its tangents below
+  y.set_tangent(push_forward(*node, node->tangents()));
+  if (!origins.recorded) node->keep_tangents({});
+}
+
+Tensor as_output(const Node& node, const Tensor& t) {
+  return expand(cast(t, node.dtype()), node.shape());
+}
+
+// J·ẋ of the highest level, computed with the tangents below: its value carries theirs. Then of the
+// next one, where that is not seen.
+std::shared_ptr<const Tangent> push_forward(Node& node, const Tangents& inputs) {
+  std::uint64_t level = 0;
+  for (const auto& input : inputs)
+    if (const auto& tangent = visible_of(input)) level = std::max(level, tangent->level);
+  if (level == 0) return nullptr;
+  std::vector<Tensor> tangents(inputs.size()), to_transpose(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (const auto& tangent = visible_of(inputs[i]); tangent && tangent->level == level)
+      tangents[i] = tangent->value;
+  const Pushing pushing(level);
+  Tensor total;
+  bool transpose = false;
+  for (std::size_t i = 0; i < tangents.size(); ++i) {
+    if (!tangents[i].defined()) continue;
+    const Tensor part = node.forward(i, tangents[i]);
+    total = plus(total, part);
+    if (part.defined()) continue;
+    to_transpose[i] = tangents[i];
+    transpose = true;
+  }
+  if (transpose) total = plus(total, transposed(node, to_transpose));
+  if (!total.defined()) total = zeros(node.shape(), node.dtype());
+  return std::make_shared<Tangent>(
+      Tangent{as_output(node, total), level, push_forward(node, inputs)});
+}
+
+}  // namespace detail
+
+}  // namespace ladon

@@ -1,0 +1,382 @@
+#include "ladon/autograd/transforms/functional.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <set>
+#include <unordered_set>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/leaf.h"
+#include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/transforms/forward.h"
+#include "ladon/core/mapped.h"
+#include "ladon/core/random.h"
+
+namespace ladon {
+
+using detail::alias;
+using detail::as_leaf;
+
+namespace {
+
+/// Captured tensors of a function: those that `output` depends on and that were there before node
+/// `first`, parameters and results alike. (A leaf counts as such however young it is.) Each comes
+/// as a stand-in that has the tensor's place in the graph; `known` are left out.
+std::vector<Tensor> captured_by(const Tensor& output, const std::vector<Tensor>& known,
+                                std::uint64_t first) {
+  std::unordered_set<const detail::Node*> seen;
+  for (const Tensor& x : known) seen.insert(x.history().get());
+  std::vector<Tensor> captured;
+  std::vector<std::shared_ptr<detail::Node>> stack{output.history()};
+  while (!stack.empty()) {
+    const std::shared_ptr<detail::Node> node = std::move(stack.back());
+    stack.pop_back();
+    if (!node || !seen.insert(node.get()).second) continue;
+    const auto inputs = node->inputs();
+    if (node->number() >= first && !inputs.empty()) {
+      stack.insert(stack.end(), inputs.begin(), inputs.end());
+      continue;
+    }
+    captured.push_back(empty({}, node->dtype()));
+    captured.back().set_history(node);
+  }
+  return captured;
+}
+
+/// A function inside a derivative. What is found of it is recorded as the result of an operation
+/// is: where an input, or what the function captures, requires a gradient, and so does what they
+/// carry as tangents.
+class Inner {
+ public:
+  /// To be made before gradients are enabled for the inside.
+  explicit Inner(const std::vector<Tensor>& inputs)
+      : outer_(grad_enabled()), first_(as_leaf(empty({})).history()->number()) {
+    for (const Tensor& x : inputs) {
+      const bool more = outer_ && x.defined() && x.requires_grad();
+      wanted_ = wanted_ || more;
+      at.push_back(more ? alias(x) : as_leaf(x));
+    }
+  }
+  bool recorded(const Tensor& output, const Tensor& cotangent = {}) const {
+    if (!outer_) return false;
+    return wanted_ || (cotangent.defined() && cotangent.requires_grad()) || depends(output);
+  }
+
+  std::vector<Tensor> at;  ///< The inputs, where a sweep ends.
+
+ private:
+  /// Whether y, or a tangent of it, depends on more than the inputs.
+  bool depends(const Tensor& y) const {
+    if (!captured_by(y, at, first_).empty()) return true;
+    for (auto t = detail::visible(y); t; t = t->below)
+      if (depends(t->value)) return true;
+    return false;
+  }
+
+  bool outer_, wanted_ = false;
+  std::uint64_t first_;
+};
+
+/// y without its history, unless it is to be recorded; still a dual number where it is one.
+Tensor result_of(const Tensor& y, bool recorded) {
+  if (recorded) return y;
+  Tensor plain = y.detach();
+  plain.set_tangent(y.tangent());
+  return plain;
+}
+
+/// Gradients of ⟨cotangent, output⟩ by the inputs, zeros where the output does not depend on one;
+/// undefined for an input that does not require a gradient.
+std::vector<Tensor> gradients_or_zeros(const Tensor& output, const std::vector<Tensor>& inputs,
+                                       const Tensor& cotangent, const BackwardOptions& options) {
+  std::vector<Tensor> wanted, gradients(inputs.size());
+  for (const Tensor& x : inputs)
+    if (x.requires_grad()) wanted.push_back(x);
+  std::vector<Tensor> found(wanted.size());
+  if (output.requires_grad() && !wanted.empty())
+    found = grad({output}, wanted,
+                 {.cotangents = {cotangent},
+                  .retain_graph = options.retain_graph,
+                  .create_graph = options.create_graph,
+                  .allow_unused = true});
+  auto next = found.begin();
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].requires_grad()) {
+      gradients[i] = next->defined() ? *next : zeros_like(inputs[i]);
+      ++next;
+    }
+  return gradients;
+}
+
+/// As reshape, of unrecorded row-major elements.
+Tensor flat(const Tensor& x) { return reshape(x.detach(), {-1}); }
+
+}  // namespace
+
+// --- derivatives ---
+
+VjpResult vjp(const TensorFunction& f, const std::vector<Tensor>& inputs, const Tensor& cotangent) {
+  const Inner inner(inputs);
+  const EnableGrad enable_grad;
+  const Tensor output = f(inner.at);
+  const bool recorded = inner.recorded(output, cotangent);
+  return {result_of(output, recorded),
+          gradients_or_zeros(output, inner.at, cotangent, {.create_graph = recorded})};
+}
+
+JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& inputs,
+              const std::vector<Tensor>& tangents) {
+  LADON_CHECK(inputs.size() == tangents.size(), "jvp", "there are ", inputs.size(), " inputs but ",
+              tangents.size(), " tangents");
+  const std::uint64_t level = detail::new_level();
+  std::vector<Tensor> duals;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    duals.push_back(is_floating(inputs[i].dtype())
+                        ? detail::make_dual("jvp", inputs[i], tangents[i], level)
+                        : inputs[i]);
+  const auto of_duals = [&] {
+    const detail::AtLevel inside(level);
+    return f(duals);
+  };
+  const auto [output, tangent] = detail::unpack_dual(of_duals(), level);
+  return {output, tangent.defined() ? tangent : zeros_like(output)};
+}
+
+namespace {
+
+/// The Jacobian by each input that requires a gradient, as rows: [output count, input count].
+std::vector<Tensor> jacobian_rows(const Tensor& output, const std::vector<Tensor>& inputs,
+                                  bool recorded = false) {
+  std::vector<std::vector<Tensor>> rows(inputs.size());
+  const Tensor units = eye(output.count(), output.dtype());
+  for (std::int64_t m = 0; m < output.count(); ++m) {
+    const std::vector<Tensor> gradients =
+        gradients_or_zeros(output, inputs, reshape(select(units, 0, m), output.shape()),
+                           {.retain_graph = true, .create_graph = recorded});
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (gradients[i].defined()) rows[i].push_back(reshape(gradients[i], {-1}));
+  }
+  std::vector<Tensor> result(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].requires_grad()) continue;
+    result[i] = rows[i].empty() ? zeros({0, inputs[i].count()}, inputs[i].dtype())
+                                : result_of(stack(rows[i], 0), recorded);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Tensor> jacobian(const TensorFunction& f, const std::vector<Tensor>& inputs) {
+  const Inner inner(inputs);
+  const EnableGrad enable_grad;
+  const Tensor output = f(inner.at);
+  std::vector<Tensor> result = jacobian_rows(output, inner.at, inner.recorded(output));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!result[i].defined()) continue;
+    Shape shape = output.shape();
+    for (const std::int64_t size : inputs[i].shape()) shape.append(size);
+    result[i] = reshape(result[i], shape);
+  }
+  return result;
+}
+
+Tensor hvp(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const Tensor& v) {
+  const Inner inner({x});
+  const EnableGrad enable_grad;
+  const Tensor value = f(inner.at[0]);
+  LADON_CHECK(value.count() == 1, "hvp", "f must give one element, got shape ", value.shape());
+  const bool recorded = inner.recorded(value, v);
+  const Tensor gradient =
+      gradients_or_zeros(value, inner.at, ones_like(value), {.create_graph = true})[0];
+  return result_of(gradients_or_zeros(gradient, inner.at, v, {.create_graph = recorded})[0],
+                   recorded);
+}
+
+// --- checks of gradients ---
+
+namespace {
+
+/// Central differences of f by input i: [output count, input count].
+Tensor difference_rows(const TensorFunction& f, const std::vector<Tensor>& inputs, std::size_t i,
+                       std::int64_t outputs, double step) {
+  const NoGrad no_grad;
+  const Tensor& x = inputs[i];
+  Tensor columns = empty({x.count(), outputs}, f64);
+  const auto value_at = [&](std::int64_t k, double shift) {
+    std::vector<Tensor> shifted = inputs;
+    shifted[i] = kernels::clone(x).detach();
+    shifted[i].mutable_data<double>()[k] += shift;
+    return flat(f(shifted));
+  };
+  for (std::int64_t k = 0; k < x.count(); ++k) {
+    const Tensor difference = (value_at(k, step) - value_at(k, -step)) / (2 * step);
+    kernels::copy(select(columns, 0, k), difference);
+  }
+  return transpose(columns);
+}
+
+void check_jacobian(const Tensor& reverse, const Tensor& central, std::size_t input,
+                    const GradcheckOptions& options) {
+  const std::vector<double> r = reverse.to_vector(), c = central.to_vector();
+  for (std::size_t k = 0; k < r.size(); ++k) {
+    const double room = options.atol + options.rtol * std::max(std::abs(r[k]), std::abs(c[k]));
+    const auto columns = static_cast<std::size_t>(reverse.size(1));
+    LADON_CHECK(std::abs(r[k] - c[k]) <= room, "gradcheck", "d output[", k / columns,
+                "] / d input ", input, "[", k % columns, "] is ", r[k], " by reverse mode but ",
+                c[k], " by central differences (flat indices)");
+  }
+}
+
+}  // namespace
+
+bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
+               GradcheckOptions options) {
+  const EnableGrad enable_grad;
+  std::vector<Tensor> leaves;
+  bool any = false;
+  for (const Tensor& x : inputs) {
+    any = any || x.requires_grad();
+    LADON_CHECK(!x.requires_grad() || x.dtype() == f64, "gradcheck",
+                "inputs that require gradients must be f64, got ", x.dtype());
+    leaves.push_back(x.requires_grad() ? as_leaf(x) : x);
+  }
+  LADON_CHECK(any, "gradcheck", "no input requires a gradient; call set_requires_grad()");
+  const Tensor output = f(leaves);
+  check_defined("gradcheck", {output});
+  LADON_CHECK(output.dtype() == f64, "gradcheck", "the output must be f64, got ", output.dtype());
+  const std::vector<Tensor> reverse = jacobian_rows(output, leaves);
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+    if (reverse[i].defined())
+      check_jacobian(reverse[i], difference_rows(f, leaves, i, output.count(), options.step), i,
+                     options);
+  return true;
+}
+
+bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
+                   GradcheckOptions options) {
+  const Tensor value = f(inputs);
+  check_defined("gradgradcheck", {value});
+  Generator rng(0x6772616463686b);
+  std::vector<Tensor> extended = inputs;
+  extended.push_back(as_leaf(normal(value.shape(), rng, 0, 1, f64)));
+
+  // The gradients of ⟨c, f⟩, one after the other, as a function of the inputs and of c.
+  const auto gradient = [&](const std::vector<Tensor>& at) {
+    const bool recorded = grad_enabled();
+    const EnableGrad enable_grad;
+    std::vector<Tensor> arguments;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      arguments.push_back(inputs[i].requires_grad() && !at[i].requires_grad() ? as_leaf(at[i])
+                                                                              : at[i]);
+    std::vector<Tensor> parts;
+    for (const Tensor& g :
+         gradients_or_zeros(f(arguments), arguments, at.back(), {.create_graph = recorded}))
+      if (g.defined()) parts.push_back(reshape(g, {-1}));
+    return concat(parts, 0);
+  };
+  return gradcheck(gradient, extended, options);
+}
+
+// --- recomputation ---
+
+Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
+  if (!grad_enabled()) return f(inputs);
+  const std::uint64_t first = as_leaf(empty({})).history()->number();
+  std::vector<Tensor> leaves, sources = inputs;
+  for (const Tensor& x : inputs) leaves.push_back(x.requires_grad() ? as_leaf(x) : x);
+  detail::DrawTape tape;
+  Tensor output;
+  {
+    const detail::RecordDraws recording(tape);
+    output = f(leaves);  // recorded to see what f captures; the record goes at return
+  }
+  const bool dual = std::any_of(inputs.begin(), inputs.end(),
+                                [](const Tensor& x) { return detail::visible(x) != nullptr; });
+  if (dual || detail::visible(output)) {  // forward mode has no use for keeping less
+    detail::ReplayDraws replay("checkpoint", tape);
+    const Tensor y = f(inputs);
+    replay.finish();
+    return y;
+  }
+  const std::vector<Tensor> captured = captured_by(output, leaves, first);
+  sources.insert(sources.end(), captured.begin(), captured.end());
+  const std::vector<Saved> kept(inputs.begin(), inputs.end());
+
+  return record_joint(
+      "checkpoint", output.detach(), sources,
+      [f, kept, captured, tape, levels = mapped::running()](const Tensor& g,
+                                                            detail::GradientSink& sink) {
+        const bool higher = grad_enabled();
+        const EnableGrad enable_grad;
+        const auto second_run = [&](const std::vector<Tensor>& x) {
+          const mapped::Scope scope(levels);  // of the vmap that the first run was in
+          detail::ReplayDraws replay("checkpoint", tape);
+          const Tensor y = f(x);
+          replay.finish();
+          return y;
+        };
+        std::vector<Tensor> again, targets;
+        for (const Saved& x : kept)
+          again.push_back(!x->requires_grad() ? *x : higher ? alias(x) : as_leaf(x));
+        targets = again;
+        targets.insert(targets.end(), captured.begin(), captured.end());
+        const std::vector<Tensor> gradients =
+            detail::grad_up_to(targets, second_run(again), g, higher);
+        for (std::size_t i = 0; i < targets.size(); ++i) sink.give(i, gradients[i]);
+      });
+}
+
+// --- a user's own operation ---
+
+namespace {
+
+/// The name as a node keeps it, for as long as the program runs.
+const char* interned(const std::string& name) {
+  static std::mutex mutex;
+  static std::set<std::string> names;
+  const std::lock_guard lock(mutex);
+  return names.insert(name).first->c_str();
+}
+
+}  // namespace
+
+Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
+  LADON_CHECK(forward && gradient, "CustomFunction", "`", name,
+              "` needs forward and gradient, but ", forward ? "gradient" : "forward", " is empty");
+  std::vector<Tensor> plain;
+  for (const Tensor& x : inputs) plain.push_back(x.detach());
+  Tensor output;
+  {
+    const NoGrad no_grad;
+    output = forward(plain);
+  }
+  const char* operation = interned(name);
+  check_defined(operation, {output});
+  const std::vector<Saved> kept(inputs.begin(), inputs.end());
+  return record_joint(operation, output, inputs,
+                      [operation, rule = gradient, kept](const Tensor& g, const Tensor& y,
+                                                         detail::GradientSink& sink) {
+                        // each example's own draws, also after the vmap that it was called in
+                        const mapped::Scope scope(mapped::running().with(y.levels()));
+                        const std::vector<Tensor> saved_inputs(kept.begin(), kept.end());
+                        const std::vector<Tensor> gradients = rule(g, saved_inputs, y);
+                        LADON_CHECK(gradients.size() == kept.size(), operation,
+                                    "its gradient gave ", gradients.size(), " tensors for ",
+                                    kept.size(), " inputs");
+                        for (std::size_t i = 0; i < kept.size(); ++i) {
+                          const Tensor& gi = gradients[i];
+                          LADON_CHECK(!gi.defined() || gi.shape() == kept[i]->shape(), operation,
+                                      "its gradient for input ", i, " has shape ", gi.shape(),
+                                      ", the input ", kept[i]->shape());
+                          sink.give(i, gi);
+                        }
+                      });
+}
+
+}  // namespace ladon

@@ -1,0 +1,145 @@
+#include "ladon/autograd/transforms/vmap.h"
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/transforms/forward.h"
+#include "ladon/core/mapped.h"
+
+namespace ladon {
+namespace {
+
+/// The mapped inputs with their examples along axis 0, and how many examples there are.
+struct Batch {
+  std::vector<Tensor> inputs;
+  std::vector<bool> mapped;
+  std::int64_t examples = -1;
+};
+
+Batch read_batch(const std::vector<Tensor>& inputs, const std::vector<MappedAxis>& axes) {
+  LADON_CHECK(axes.empty() || axes.size() == inputs.size(), "vmap", "there are ", inputs.size(),
+              " inputs but ", axes.size(), " axes");
+  Batch batch;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& x = inputs[i];
+    const MappedAxis axis = axes.empty() ? MappedAxis(0) : axes[i];
+    batch.mapped.push_back(axis.has_value());
+    batch.inputs.push_back(x);
+    if (!axis) continue;
+    check_defined("vmap", {x});
+    const int a = detail::normalize_axis("vmap", *axis, x.rank());
+    const std::int64_t n = x.shape()[a];
+    LADON_CHECK(batch.examples < 0 || batch.examples == n, "vmap", "input ", i, " has ", n,
+                " examples along axis ", a, " of shape ", x.shape(), ", others have ",
+                batch.examples);
+    batch.examples = n;
+    std::vector<int> order{a};
+    for (int k = 0; k < x.rank(); ++k)
+      if (k != a) order.push_back(k);
+    batch.inputs[i] = a == 0 ? x : permute(x, order);
+  }
+  LADON_CHECK(batch.examples >= 0, "vmap", "none of the ", inputs.size(), " inputs is mapped");
+  return batch;
+}
+
+}  // namespace
+
+namespace detail {
+
+namespace {
+
+/// The gradient of all examples from that of each one, which is 0 but at its own place: x
+/// [examples, shape..], mapped by the level.
+Tensor at_own_place(const Tensor& gradient, const mapped::Level& level) {
+  Shape place = Shape::filled(gradient.rank() + 1, 1);
+  place[0] = level.examples;
+  const Tensor own = map_examples(eye(level.examples, gradient.dtype()), level);
+  return reshape(own, place) * unsqueeze(gradient, 0);
+}
+
+/// Whether x, or a tangent of it, has an example for each of the level.
+bool depends_on(const Tensor& x, const mapped::Level& level) {
+  bool depends = x.levels().contains(level);
+  for (auto t = visible(x); t && !depends; t = t->below) depends = depends_on(t->value, level);
+  return depends;
+}
+
+}  // namespace
+
+// While the call runs, a sweep takes the gradient of each example by all of them; after it, of all
+// by all.
+Tensor map_examples(const Tensor& x, const mapped::Level& level) {
+  const auto gradient = [level](const Tensor& g) {
+    return mapped::running().contains(level) ? at_own_place(g, level) : list_examples(g, level);
+  };
+  return record(
+      "vmap", mapped::merge(x.detach(), level), {x},
+      with_forward(gradient, [level](const Tensor& t) { return map_examples(t, level); }));
+}
+
+Tensor list_examples(const Tensor& x, const mapped::Level& level) {
+  if (x.levels().contains(level))
+    return record("vmap", mapped::divide(x.detach(), level), {x},
+                  with_forward([level](const Tensor& g) { return map_examples(g, level); },
+                               [level](const Tensor& t) { return list_examples(t, level); }));
+  Shape shape = x.shape();
+  shape.insert(0, level.examples);
+  if (!depends_on(x, level)) return expand(unsqueeze(x, 0), shape);
+  return list_examples(x + map_examples(zeros(shape, x.dtype()), level), level);
+}
+
+Tensor sum_examples(Tensor gradient, const mapped::Levels& input) {
+  const mapped::Levels all = gradient.levels(), kept = input.with(mapped::running());
+  for (const mapped::Level& level : all)
+    if (!kept.contains(level)) gradient = sum(list_examples(gradient, level), 0);
+  return gradient;
+}
+
+}  // namespace detail
+
+std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& inputs,
+                         const std::vector<MappedAxis>& axes) {
+  const Batch batch = read_batch(inputs, axes);
+  const mapped::Level level = mapped::new_level(batch.examples);
+  const mapped::Levels all = mapped::running().with(mapped::Levels({level}));
+  std::vector<Tensor> arguments, results;
+  for (std::size_t i = 0; i < batch.inputs.size(); ++i)
+    arguments.push_back(batch.mapped[i] ? detail::map_examples(batch.inputs[i], level)
+                                        : batch.inputs[i]);
+  const auto of_each = [&] {
+    const mapped::Scope scope(all);
+    return f(arguments);
+  };
+  for (const Tensor& y : of_each()) {
+    check_defined("vmap", {y});
+    LADON_CHECK(all.contains(y.levels()), "vmap", "a result of shape ", y.shape(), " has ",
+                y.examples(), " examples; it comes from another call of vmap, which has ended");
+    results.push_back(detail::list_examples(y, level));
+  }
+  return results;
+}
+
+Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& inputs,
+            const std::vector<MappedAxis>& axes) {
+  const TensorsFunction one = [&](const std::vector<Tensor>& x) { return std::vector{f(x)}; };
+  return vmap(one, inputs, axes)[0];
+}
+
+std::vector<Tensor> per_example_gradients(const TensorFunction& loss,
+                                          const std::vector<Tensor>& inputs,
+                                          const std::vector<Tensor>& parameters) {
+  const TensorsFunction gradients = [&](const std::vector<Tensor>& example) {
+    const EnableGrad enable_grad;
+    const Tensor value = loss(example);
+    std::vector<Tensor> result(parameters.size());
+    if (value.requires_grad()) result = grad({value}, parameters, {.allow_unused = true});
+    for (std::size_t i = 0; i < result.size(); ++i)
+      if (!result[i].defined()) result[i] = zeros_like(parameters[i]);
+    return result;
+  };
+  return vmap(gradients, inputs);
+}
+
+}  // namespace ladon

@@ -1,0 +1,223 @@
+// With P the weights, O = P·V and S the logits:
+//   dV = Pᵀ·dO,  dP = dO·Vᵀ,  dS = P ∘ (dP − ⟨dO, O⟩),  dQ = scale·dS·K,  dK = scale·dSᵀ·Q.
+// A task has the gradients of a range of keys of one key head to itself and adds to them in a fixed
+// order; what ranges give to one query is kept apart and summed at the end.
+
+#include "ladon/core/kernels/attention/attention.h"
+#include "ladon/core/kernels/attention/attention_tiles.h"
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/reductions/reduce.h"
+#include "ladon/core/kernels/reductions/reduction.h"
+#include "ladon/core/machine/parallel.h"
+#include "ladon/core/mapped.h"
+
+namespace ladon::kernels {
+namespace {
+
+using namespace tiles;
+
+/// The cut of the keys into ranges: as few as give some 64 tasks, for one range is the cheapest.
+struct Ranges {
+  int64_t count, length;
+};
+Ranges cut_keys(int64_t rows, int64_t keys) {
+  const int64_t wanted = std::clamp<int64_t>(64 / std::max<int64_t>(rows, 1), 1,
+                                             std::max<int64_t>(1, blocks(keys, 256)));
+  const int64_t length = blocks(blocks(keys, wanted), block_keys) * block_keys;
+  return {std::max<int64_t>(1, blocks(keys, std::max<int64_t>(1, length))), length};
+}
+
+/// Work space of a task. Of a block of queries: queries and gradients dO, both transposed and as
+/// they are, dQ transposed, and one number per query; two tiles; of the range: dK and dV.
+template <class T>
+struct BackwardBuffers {
+  BackwardBuffers(const Problem<T>& p, int64_t range)
+      : k_lanes(padded<T>(p.width)),
+        v_lanes(padded<T>(p.value_width)),
+        q_columns(workspace.take(p.width * block_queries)),
+        g_columns(workspace.take(p.value_width * block_queries)),
+        dq_columns(workspace.take(p.width * block_queries)),
+        q_rows(workspace.take(k_lanes * block_queries)),
+        g_rows(workspace.take(v_lanes * block_queries)),
+        dk(workspace.take(k_lanes * range)),
+        dv(workspace.take(v_lanes * range)),
+        query_factors(workspace.take(p.width)),
+        capped(p.limit > 0 ? workspace.take(block_keys * block_queries) : nullptr),
+        mask(p, workspace) {
+    std::fill_n(query_factors, p.width, p.query_factor);
+    std::fill_n(scales, block_queries, p.scale);
+    std::fill_n(ones, std::max({k_lanes, v_lanes, block_queries}), T(1));
+  }
+
+  Workspace<T> workspace;
+  int64_t k_lanes, v_lanes;
+  T *q_columns, *g_columns, *dq_columns, *q_rows, *g_rows, *dk, *dv, *query_factors, *capped;
+  MaskTile<T> mask;
+  T *weights = workspace.take(block_keys * block_queries),
+    *gradient = workspace.take(block_keys * block_queries);
+  T *log_sum = workspace.take(block_queries), *mean = workspace.take(block_queries);
+  T* scales = workspace.take(block_queries);
+  T* ones = workspace.take(std::max({k_lanes, v_lanes, block_queries}));
+};
+
+template <class T>
+struct BackwardProblem : Problem<T> {
+  Tensor g, output, log_sum;
+};
+
+/// Σ a·b by lanes, so that it becomes vector code.
+template <class T>
+T dot(const T* a, const T* b, int64_t n) {
+  T sums[8] = {};
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int64_t lane = 0; lane < 8; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+  for (; i < n; ++i) sums[i % 8] += a[i] * b[i];
+  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+/// Loads a block of queries and what belongs to it. Lanes beyond the last query get weights 0.
+template <class T>
+void load_queries(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t batch, int64_t head,
+                  const Tile& t) {
+  const auto from_query = [&](const Tensor& x) {
+    TileOperand<T> m = matrix<T>(x, batch, head);
+    m.data += t.query * m.row;
+    return m;
+  };
+  const TileOperand<T> q = from_query(p.q), g = from_query(p.g), o = from_query(p.output);
+  load_transposed(p, q, t.queries, p.width, b.query_factors, b.q_columns, t.n);
+  load_transposed(p, g, t.queries, p.value_width, b.ones, b.g_columns, t.n);
+  load(q, t.queries, p.width, p.scale, b.q_rows, b.k_lanes);
+  load(g, t.queries, p.value_width, T(1), b.g_rows, b.v_lanes);
+  std::fill_n(b.dq_columns, p.width * t.n, T(0));
+  const T* log_sum = p.log_sum.template data<T>() + (batch * p.heads + head) * p.queries + t.query;
+  std::copy_n(log_sum, t.queries, b.log_sum);
+  std::fill(b.log_sum + t.queries, b.log_sum + t.n, infinity<T>);
+  std::fill_n(b.mean, t.n, T(0));
+  for (int64_t r = 0; r < t.queries; ++r)
+    b.mean[r] = dot(b.g_rows + r * b.v_lanes, o.data + r * o.row, p.value_width);
+}
+
+/// Adds one tile's part to dQ, and to dK and dV from `first`, the range's first key, on.
+template <class T>
+void backward_tile(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t batch, int64_t head,
+                   int64_t first, const Tile& t) {
+  const TileOperand<T> k = matrix<T>(p.k, batch, head / p.group());
+  TileOperand<T> v = matrix<T>(p.v, batch, head / p.group());
+  v.data += t.key * v.row;
+  if (!tile_logits(p, batch, head, t, k, b.q_columns, b.mask, b.weights, b.capped)) return;
+  const auto& loops = p.loops;
+  loops.weights(b.weights, t.keys, t.n, b.log_sum);
+  // Pᵀ [keys, queries] · dO [queries, value_width]
+  loops.multiply(t.keys, b.v_lanes, t.queries, {b.weights, t.n, 1}, b.g_rows, b.v_lanes, b.ones,
+                 b.dv + (t.key - first) * b.v_lanes, b.v_lanes);
+  // V [keys, value_width] · dOᵀ [value_width, queries]
+  loops.multiply(t.keys, t.n, p.value_width, v, b.g_columns, t.n, nullptr, b.gradient, t.n);
+  loops.softmax_backward(b.weights, b.gradient, t.keys, t.n, b.mean);
+  if (p.limit > 0) loops.uncap(p.limit, b.capped, b.gradient, t.keys * t.n);
+  // dSᵀ [keys, queries] · scale·Q [queries, width]
+  loops.multiply(t.keys, b.k_lanes, t.queries, {b.gradient, t.n, 1}, b.q_rows, b.k_lanes, b.ones,
+                 b.dk + (t.key - first) * b.k_lanes, b.k_lanes);
+  // Kᵀ [width, keys] · dSᵀ [keys, queries]
+  loops.multiply(p.width, t.n, t.keys, {k.data + t.key * k.row, k.column, k.row}, b.gradient, t.n,
+                 b.ones, b.dq_columns, t.n);
+}
+
+/// The gradients being written; q has one part for each range of keys.
+template <class T>
+struct Gradients {
+  Tensor q_parts, k, v;
+  T *q_data, *k_data, *v_data;
+};
+
+template <class T>
+void store_rows(const T* x, int64_t n, int64_t rows, int64_t columns, Target<T> y) {
+  for (int64_t r = 0; r < rows; ++r) std::copy_n(x + r * n, columns, y.data + r * y.row);
+}
+
+/// All gradients of the keys [first, last) of one key head, and this range's part of dQ.
+template <class T>
+void backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gradients<T>& out,
+                    int64_t batch, int64_t shared_head, int64_t range, int64_t first,
+                    int64_t last) {
+  std::fill_n(b.dk, (last - first) * b.k_lanes, T(0));
+  std::fill_n(b.dv, (last - first) * b.v_lanes, T(0));
+  T* q_data = out.q_data + range * out.q_parts.strides()[0];
+  const Tensor q_part = view::select(out.q_parts, 0, 0);
+  for (int64_t head = shared_head * p.group(); head < (shared_head + 1) * p.group(); ++head) {
+    Target<T> dq = target(q_part, q_data, batch, head);
+    for (int64_t query = 0; query < p.queries; query += block_queries) {
+      Tile t{first, 0, query, std::min(block_queries, p.queries - query), 0};
+      t.n = padded<T>(t.queries);
+      load_queries(p, b, batch, head, t);
+      const int64_t end = std::min(last, p.keys_before(query + t.queries - 1));
+      for (; t.key < end; t.key += block_keys) {
+        t.keys = std::min(block_keys, end - t.key);
+        backward_tile(p, b, batch, head, first, t);
+      }
+      p.loops.transpose(p.width, t.queries, {b.dq_columns, t.n, 1}, b.scales,
+                        dq.data + query * dq.row, dq.row);
+    }
+  }
+  Target<T> dk = target(out.k, out.k_data, batch, shared_head);
+  Target<T> dv = target(out.v, out.v_data, batch, shared_head);
+  store_rows(b.dk, b.k_lanes, last - first, p.width, {dk.data + first * dk.row, dk.row});
+  store_rows(b.dv, b.v_lanes, last - first, p.value_width, {dv.data + first * dv.row, dv.row});
+}
+
+template <class T>
+AttentionGradients backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
+                            const AttentionOutput& forward, const AttentionSettings& settings) {
+  const Problem<T> problem = make_problem<T>(q, k, v, settings);
+  const BackwardProblem<T> p{problem, g, forward.output, forward.log_sum};
+  const int64_t rows = p.leading.count() * p.shared_heads;
+  const Ranges ranges = cut_keys(rows, p.keys);
+  Shape parts{ranges.count};
+  for (const int64_t size : p.leading) parts.append(size);
+  Gradients<T> out{empty_laid_out(parts, q, p.queries, p.width),
+                   empty_laid_out(p.leading, k, p.keys, p.width),
+                   empty_laid_out(p.leading, v, p.keys, p.value_width),
+                   nullptr,
+                   nullptr,
+                   nullptr};
+  if (out.q_parts.count() == 0 && out.k.count() == 0 && out.v.count() == 0)
+    return {view::select(out.q_parts, 0, 0), out.k, out.v};
+  out.q_data = out.q_parts.template mutable_strided_data<T>();
+  out.k_data = out.k.template mutable_strided_data<T>();
+  out.v_data = out.v.template mutable_strided_data<T>();
+  const double flops =
+      5.0 * static_cast<double>(p.queries * ranges.length) *
+      static_cast<double>((p.width + p.value_width) *
+                          std::max<int64_t>(1, p.heads / std::max<int64_t>(1, p.shared_heads)));
+  parallel::for_range(rows * ranges.count, grain(flops), [&](int64_t begin, int64_t end) {
+    BackwardBuffers<T> buffers(p, ranges.length);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t row = i / ranges.count, range = i % ranges.count;
+      const int64_t first = range * ranges.length;
+      backward_range(p, buffers, out, row / p.shared_heads, row % p.shared_heads, range, first,
+                     std::min(p.keys, first + ranges.length));
+    }
+  });
+  const Tensor dq = ranges.count == 1 ? view::select(out.q_parts, 0, 0)
+                                      : reduce(Reduce::sum, out.q_parts, {0}, false);
+  return {dq, out.k, out.v};
+}
+
+}  // namespace
+
+AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Tensor& k,
+                                      const Tensor& v, const AttentionOutput& forward,
+                                      const AttentionSettings& settings) {
+  if (mapped::any(g, q, k, v, settings.mask)) {
+    const MappedAttention all(q, k, v, settings, g);
+    const AttentionOutput kept{contiguous(all(forward.output)), contiguous(all(forward.log_sum))};
+    const AttentionGradients d =
+        attention_backward(all(g), all(q), all(k), all(v), kept, all.settings);
+    return {all.hide(d.q), all.hide(d.k), all.hide(d.v)};
+  }
+  return visit_floating("attention_backward", q.dtype(),
+                        [&]<class T>() { return backward<T>(g, q, k, v, forward, settings); });
+}
+
+}  // namespace ladon::kernels

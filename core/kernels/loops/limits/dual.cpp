@@ -1,0 +1,343 @@
+// Dual activations in closed form. (u, v) ~ N(0, [[p, c], [c, q]]), and throughout
+//   s = sqrt(pq − c²),   ω = atan2(s, |c|), the angle between u and ±v: 0 … π/2.
+//
+// Sources: the arc-cosine kernels of Cho and Saul 2009 (rectifier, threshold), Williams 1997 (erf),
+// Tsuchida, Pearce, van der Heide, Roosta and Gallagher 2021 (gelu), and the characteristic
+// function of the normal distribution (sine, exponential).
+
+#include "ladon/core/kernels/loops/limits/dual.h"
+
+#include "ladon/core/kernels/loops/limits/angle.h"
+#include "ladon/core/kernels/loops/math.h"
+#include "ladon/core/kernels/loops/table.h"
+
+namespace ladon::kernels::LADON_LEVEL {
+namespace {
+
+using std::int64_t;
+
+constexpr double over_pi = 0x1.45f306dc9c883p-2, two_over_pi = 0x1.45f306dc9c883p-1,
+                 over_two_pi = 0x1.45f306dc9c883p-3;
+
+/// Rounding error of `product`, which is a·b rounded.
+LADON_INLINE double lost_in_product(double a, double b, double product) {
+#ifdef __FP_FAST_FMA
+  return __builtin_fma(a, b, -product);
+#else  // Dekker 1971: the product of the halves
+  const double ah = from_bits<double>(bits(a) & Format<double>::upper_half), al = a - ah;
+  const double bh = from_bits<double>(bits(b) & Format<double>::upper_half), bl = b - bh;
+  return ((ah * bh - product) + ah * bl + al * bh) + al * bl;
+#endif
+}
+
+/// s² = pq − c², to the last places even where they nearly cancel (Kahan), and never below 0.
+LADON_INLINE double determinant(double p, double q, double c) {
+  const double pq = p * q, cc = c * c;
+  return at_least((pq - cc) + (lost_in_product(p, q, pq) - lost_in_product(c, c, cc)), 0.0);
+}
+
+/// E and E', or the derivatives of one of them by c and by p.
+struct Pair {
+  double first, second;
+};
+
+// φ(x) = αx + β|x|; E[u|v|] = 0 by symmetry, and E|u||v| = 2/π·(s + c·asin ρ) with asin ρ =
+// ±(π/2−ω):
+//   E    = α²c + β²·2/π·(s + |c|(π/2 − ω)) = α²c + β²|c| + β²·2/π·(s − |c|ω)
+//   E'   = α² ± β²(1 − 2ω/π)
+//   ∂E/∂p = β²·s/(πp)
+// In this form relu (α = β = ½) keeps its relative accuracy also at ρ → −1, where E ~ ω³.
+// A variable without variance counts as independent: φ'(0) = α.
+struct Rectifier {
+  double alpha2, beta2;
+  LADON_INLINE explicit Rectifier(const double* f) : alpha2(f[0]), beta2(f[1]) {}
+
+  LADON_INLINE double derivative(double c, const Angle& w) const {
+    const double small = alpha2 + copysign(beta2 * two_over_pi, c) * w.rest;
+    const double large = alpha2 + copysign(beta2, c) - copysign(beta2 * two_over_pi, c) * w.angle;
+    return w.steep ? small : large;
+  }
+  LADON_INLINE Pair values(double p, double q, double c) const {
+    const double s = sqrt(determinant(p, q, c)), m = abs(c);
+    const Angle w = angle(s, m);
+    const double linear = alpha2 * c + beta2 * m;
+    return {linear + (beta2 * two_over_pi) * (s - m * w.angle), derivative(c, w)};
+  }
+  LADON_INLINE Pair slopes(double p, double q, double c) const {
+    const double s = sqrt(determinant(p, q, c));
+    const double by_p = (beta2 * over_pi) * s / (p == 0.0 ? infinity<double> : p);
+    return {derivative(c, angle(s, abs(c))), by_p};
+  }
+  /// ∂E'/∂c = β²·2/(πs),  ∂E'/∂p = −c/(2p)·∂E'/∂c.  Both are infinite at s = 0, but they cancel
+  /// where p, q and c move together, as on a diagonal; there 0 stands for them.
+  LADON_INLINE Pair curvatures(double p, double q, double c) const {
+    const double s = sqrt(determinant(p, q, c));
+    const double by_c = (beta2 * two_over_pi) / (s == 0.0 ? infinity<double> : s);
+    return {by_c, by_c * (-0.5 * c) / (p == 0.0 ? infinity<double> : p)};
+  }
+};
+
+// φ(x) = α + β·sign(x): what a rectifier's derivative is, so E is the rectifier's E'.
+//   E' = 0: the jump has no part in it, as it has none in a network's gradient.
+struct Threshold {
+  Rectifier integral;
+  LADON_INLINE explicit Threshold(const double* f) : integral(f) {}
+
+  LADON_INLINE Pair values(double p, double q, double c) const {
+    return {integral.derivative(c, angle(sqrt(determinant(p, q, c)), abs(c))), 0.0};
+  }
+  LADON_INLINE Pair slopes(double p, double q, double c) const {
+    return integral.curvatures(p, q, c);
+  }
+  LADON_INLINE Pair curvatures(double, double, double) const { return {0.0, 0.0}; }
+};
+
+// With D² = (1+2p)(1+2q) − 4c² = 1 + 2(p+q) + 4s²:
+//   E = 2/π·atan2(2c, D),  E' = 4/(πD),  ∂E/∂p = −4/π·c/(D(1+2p))
+//   ∂E'/∂c = 16/π·c/D³,  ∂E'/∂p = −4/π·(1+2q)/D³
+struct Erf {
+  LADON_INLINE explicit Erf(const double*) {}
+
+  LADON_INLINE static double root(double p, double q, double c) {
+    return sqrt(1.0 + (2.0 * (p + q) + 4.0 * determinant(p, q, c)));
+  }
+  LADON_INLINE Pair values(double p, double q, double c) const {
+    const double d = root(p, q, c);
+    return {copysign(two_over_pi * angle(2.0 * abs(c), d).angle, c), (4.0 * over_pi) / d};
+  }
+  LADON_INLINE Pair slopes(double p, double q, double c) const {
+    const double d = root(p, q, c);
+    return {(4.0 * over_pi) / d, (-4.0 * over_pi) * c / (d * (1.0 + 2.0 * p))};
+  }
+  LADON_INLINE Pair curvatures(double p, double q, double c) const {
+    const double d = root(p, q, c), factor = (4.0 * over_pi) / (d * d * d);
+    return {factor * 4.0 * c, -factor * (1.0 + 2.0 * q)};
+  }
+};
+
+// With P = (1+p)(1+q), d² = P − c² = 1 + p + q + s², and A = atan2(c, d) = ±(π/2 − ω'):
+//   E    = c/4 + cA/2π + (c² + pq·d²)/(2πPd)
+//   E'   = 1/4 + A/2π + c/(2πd)·(1/d² + (1 − pq)/P + 1),  where 1 − pq + P = 2 + p + q
+//   ∂E/∂p = 1/(2π(1+p)d)·((q·d² − c²)/P + s²/2 − c²/(2d²))
+//   ∂E'/∂c = 1/(2πd)·(1 + (1 + 3c²/d²)/d² + K·(1 + c²/d²)),  K = (2 + p + q)/P
+//   ∂E'/∂p = c/(2πd)·(−1/(2(1+p)) − (1+q)/(2d²)·(3/d² + K) + 1/P − K/(1+p))
+// As for the rectifier, c/4 + cA/2π = (c + |c|)/4 − |c|ω'/2π loses nothing at ρ → −1.
+struct Gelu {
+  LADON_INLINE explicit Gelu(const double*) {}
+
+  struct Terms {
+    double s2, d2, d, product, over_d, over_p, angle;  // over_p = 1/P
+    LADON_INLINE Terms(double p, double q, double c) {
+      s2 = determinant(p, q, c);
+      d2 = 1.0 + (p + q + s2);
+      d = sqrt(d2);
+      product = (1.0 + p) * (1.0 + q);
+      const double inverse = 1.0 / (product * d);
+      over_d = inverse * product;
+      over_p = inverse * d;
+      angle = LADON_LEVEL::angle(d, abs(c)).angle;
+    }
+  };
+  LADON_INLINE static double derivative(const Terms& t, double p, double q, double c) {
+    const double half = 0.25 + copysign(0.25, c) - copysign(over_two_pi, c) * t.angle;
+    const double bracket = t.over_d * t.over_d + (2.0 + (p + q)) * t.over_p;
+    return half + (over_two_pi * c) * t.over_d * bracket;
+  }
+  LADON_INLINE Pair values(double p, double q, double c) const {
+    const Terms t(p, q, c);
+    const double m = abs(c);
+    const double rest = (c * c + (p * q) * t.d2) * (t.over_p * t.over_d) - m * t.angle;
+    return {0.25 * (c + m) + over_two_pi * rest, derivative(t, p, q, c)};
+  }
+  LADON_INLINE Pair slopes(double p, double q, double c) const {
+    const Terms t(p, q, c);
+    const double c2 = c * c;
+    const double bracket =
+        (q * t.d2 - c2) * t.over_p + 0.5 * t.s2 - 0.5 * c2 * (t.over_d * t.over_d);
+    return {derivative(t, p, q, c), over_two_pi * t.over_d / (1.0 + p) * bracket};
+  }
+  LADON_INLINE Pair curvatures(double p, double q, double c) const {
+    const Terms t(p, q, c);
+    const double over_d2 = t.over_d * t.over_d, k = (2.0 + (p + q)) * t.over_p;
+    const double ratio = c * c * over_d2, over_one_p = 1.0 / (1.0 + p);
+    const double by_c = 1.0 + (1.0 + 3.0 * ratio) * over_d2 + k * (1.0 + ratio);
+    const double by_p =
+        t.over_p - over_one_p * (0.5 + k) - 0.5 * (1.0 + q) * over_d2 * (3.0 * over_d2 + k);
+    return {over_two_pi * t.over_d * by_c, over_two_pi * c * t.over_d * by_p};
+  }
+};
+
+// φ(x) = a·sin(bx + δ). With e± = exp(b²(±c − (p+q)/2)), from E cos(b(u ∓ v)) = e±:
+//   E = a²/2·(e₊ − e₋·cos 2δ),  E' = a²b²/2·(e₊ + e₋·cos 2δ),  ∂E/∂p = −b²/2·E
+// e₊ − e₋ = ±e·(1 − exp(−2b²|c|)) with the larger e, so that small |c| do not cancel.
+struct Sine {
+  double scale, b2, cosine;
+  LADON_INLINE explicit Sine(const double* f) : scale(f[0]), b2(f[1]), cosine(f[2]) {}
+
+  LADON_INLINE Pair values(double p, double q, double c) const {
+    const double m = abs(c), larger = exp(b2 * (m - 0.5 * (p + q)));
+    const double ratio = expm1(-2.0 * b2 * m);  // smaller/larger − 1
+    const double difference = copysign(-larger * ratio, c);
+    const double minus = c < 0.0 ? larger : larger + larger * ratio;
+    return {scale * (difference + (1.0 - cosine) * minus),
+            scale * b2 * (difference + (1.0 + cosine) * minus)};
+  }
+  LADON_INLINE Pair slopes(double p, double q, double c) const {
+    const Pair e = values(p, q, c);
+    return {e.second, -0.5 * b2 * e.first};
+  }
+  LADON_INLINE Pair curvatures(double p, double q, double c) const {  // φ'' = −b²·φ
+    const Pair e = values(p, q, c);
+    return {b2 * b2 * e.first, -0.5 * b2 * e.second};
+  }
+};
+
+// E = A·exp(h(p+q) + gc).  φ = a·exp(bx): A = a², h = b²/2, g = b².  The random Fourier features
+// φ = √2·sin(√(2γ)x + π/4) (Rahimi and Recht 2007): A = 1, h = −γ, g = 2γ.  Both: E' = ∂E/∂c = gE.
+struct Exponential {
+  double scale, h, g;
+  LADON_INLINE explicit Exponential(const double* f) : scale(f[0]), h(f[1]), g(f[2]) {}
+
+  LADON_INLINE Pair values(double p, double q, double c) const {
+    const double e = scale * exp(h * (p + q) + g * c);
+    return {e, g * e};
+  }
+  LADON_INLINE Pair slopes(double p, double q, double c) const {
+    const double e = scale * exp(h * (p + q) + g * c);
+    return {g * e, h * e};
+  }
+  LADON_INLINE Pair curvatures(double p, double q, double c) const {
+    const Pair e = slopes(p, q, c);
+    return {g * e.first, g * e.second};
+  }
+};
+
+/// One of a family's functions, of every entry of a block.
+template <class Family, Pair (Family::*of)(double p, double q, double c) const>
+void each(const double* f, const double* p, const double* q, const double* c, double* first,
+          double* second) {
+  const Family family(f);
+#pragma omp simd
+  for (int64_t i = 0; i < dual_block; ++i) {
+    const Pair e = (family.*of)(p[i], q[i], c[i]);
+    first[i] = e.first;
+    second[i] = e.second;
+  }
+}
+
+// --- polynomials: Horner's scheme in c, whose coefficients are products of polynomials in p and q
+
+using Block = double[dual_block];
+
+/// b(x − centre) and b'(x − centre) for b of n coefficients.
+LADON_INLINE void evaluate(const double* b, int64_t n, double centre, const double* x, Block& value,
+                           Block& slope) {
+  for (int64_t i = 0; i < dual_block; ++i) value[i] = b[n - 1], slope[i] = 0;
+  for (int64_t j = n - 2; j >= 0; --j) {
+    const double next = b[j];
+#pragma omp simd
+    for (int64_t i = 0; i < dual_block; ++i) {
+      slope[i] = slope[i] * (x[i] - centre) + value[i];
+      value[i] = value[i] * (x[i] - centre) + next;
+    }
+  }
+}
+
+/// E, ∂E/∂c = E' and ∂E/∂p, and half of ∂E'/∂c and ∂E'/∂p.
+struct PolynomialDual {
+  Block value = {}, by_c = {}, by_p = {}, half_by_cc = {}, by_pc = {};
+
+  LADON_INLINE PolynomialDual(const double* f, const double* p, const double* q, const double* c) {
+    const int64_t degree = static_cast<int64_t>(f[0]), row = degree / 2 + 1;
+    Block at_p, at_q, slope_p, slope_q;
+    for (int64_t k = degree; k >= 0; --k) {
+      const int64_t n = (degree - k) / 2 + 1;
+      evaluate(f + 2 + k * row, n, f[1], p, at_p, slope_p);
+      evaluate(f + 2 + k * row, n, f[1], q, at_q, slope_q);
+#pragma omp simd
+      for (int64_t i = 0; i < dual_block; ++i) {
+        half_by_cc[i] = half_by_cc[i] * c[i] + by_c[i];
+        by_c[i] = by_c[i] * c[i] + value[i];
+        value[i] = value[i] * c[i] + at_p[i] * at_q[i];
+        by_pc[i] = by_pc[i] * c[i] + by_p[i];
+        by_p[i] = by_p[i] * c[i] + slope_p[i] * at_q[i];
+      }
+    }
+  }
+};
+
+void give(const Block& x, double factor, double* y) {
+  for (int64_t i = 0; i < dual_block; ++i) y[i] = factor * x[i];
+}
+
+void polynomial_values(const double* f, const double* p, const double* q, const double* c,
+                       double* value, double* derivative) {
+  const PolynomialDual e(f, p, q, c);
+  give(e.value, 1, value);
+  give(e.by_c, 1, derivative);
+}
+
+void polynomial_slopes(const double* f, const double* p, const double* q, const double* c,
+                       double* by_c, double* by_p) {
+  const PolynomialDual e(f, p, q, c);
+  give(e.by_c, 1, by_c);
+  give(e.by_p, 1, by_p);
+}
+
+void polynomial_curvatures(const double* f, const double* p, const double* q, const double* c,
+                           double* by_c, double* by_p) {
+  const PolynomialDual e(f, p, q, c);
+  give(e.half_by_cc, 2, by_c);
+  give(e.by_pc, 1, by_p);
+}
+
+typedef double Eight __attribute__((vector_size(64), aligned(8), may_alias));
+
+// Of each entry eight polynomials in ρ⁸, one a lane, then one in ρ over the lanes. The entries run
+// side by side, since every step of a polynomial waits for the one before.
+void series(const double* const* a, const double* const* b, const double* rho, double* y,
+            int64_t n) {
+  constexpr int entries = static_cast<int>(dual_series_entries);
+  Eight sum[entries], step[entries];
+#pragma GCC unroll 8
+  for (int e = 0; e < entries; ++e) {
+    const double rho2 = rho[e] * rho[e], rho4 = rho2 * rho2;
+    sum[e] = Eight{};
+    step[e] = Eight{} + rho4 * rho4;
+  }
+  for (int64_t k = n - 8; k >= 0; k -= 8)
+#pragma GCC unroll 8
+    for (int e = 0; e < entries; ++e)
+      sum[e] = sum[e] * step[e] + *reinterpret_cast<const Eight*>(a[e] + k) *
+                                      *reinterpret_cast<const Eight*>(b[e] + k);
+  double lanes[entries][8];
+  __builtin_memcpy(lanes, sum, sizeof sum);
+  for (int e = 0; e < entries; ++e) y[e] = lanes[e][7];
+  for (int l = 6; l >= 0; --l)
+    for (int e = 0; e < entries; ++e) y[e] = y[e] * rho[e] + lanes[e][l];
+}
+
+template <class Family>
+void add(DualLoops& t, Dual family) {
+  t.values[int(family)] = each<Family, &Family::values>;
+  t.slopes[int(family)] = each<Family, &Family::slopes>;
+  t.curvatures[int(family)] = each<Family, &Family::curvatures>;
+}
+
+}  // namespace
+
+void add_duals(Loops& table) {
+  DualLoops& t = table.dual;
+  add<Rectifier>(t, Dual::rectifier);
+  add<Threshold>(t, Dual::threshold);
+  add<Erf>(t, Dual::erf);
+  add<Gelu>(t, Dual::gelu);
+  add<Sine>(t, Dual::sine);
+  add<Exponential>(t, Dual::exponential);
+  t.values[int(Dual::polynomial)] = polynomial_values;
+  t.slopes[int(Dual::polynomial)] = polynomial_slopes;
+  t.curvatures[int(Dual::polynomial)] = polynomial_curvatures;
+  t.series = series;
+}
+
+}  // namespace ladon::kernels::LADON_LEVEL

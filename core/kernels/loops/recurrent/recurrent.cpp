@@ -1,0 +1,111 @@
+// Recurrent cells. Gradients compute the gates again: that costs less than to read them from
+// memory.
+
+#include "ladon/core/kernels/loops/math.h"
+#include "ladon/core/kernels/loops/table.h"
+#include "ladon/core/kernels/recurrent/recurrent_cell.h"
+
+namespace ladon::kernels::LADON_LEVEL {
+namespace {
+
+using std::int64_t;
+
+template <RecurrentCell cell, class T>
+void plain(const T* a, const T* b, const T*, T* after, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) {
+    const T x = a[i] + b[i];
+    after[i] = cell == RecurrentCell::tanh ? tanh(x) : x < T(0) ? T(0) : x;
+  }
+}
+
+template <RecurrentCell cell, class T>
+void plain_gradient(const T* g, const T* a, const T* b, const T*, T* da, T*, T* dbefore,
+                    int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) {
+    const T x = a[i] + b[i], y = tanh(x);
+    da[i] = g[i] * (cell == RecurrentCell::tanh ? T(1) - y * y : x > T(0) ? T(1) : T(0));
+    dbefore[i] = T(0);
+  }
+}
+
+template <class T>
+void lstm(const T* a, const T* b, const T* before, T* after, int64_t n) {
+#pragma omp simd
+  for (int64_t k = 0; k < n; ++k) {
+    const T i = sigmoid(a[k] + b[k]), f = sigmoid(a[n + k] + b[n + k]),
+            g = tanh(a[2 * n + k] + b[2 * n + k]), o = sigmoid(a[3 * n + k] + b[3 * n + k]);
+    const T c = f * before[n + k] + i * g;
+    after[k] = o * tanh(c);
+    after[n + k] = c;
+  }
+}
+
+// σ' = σ(1 − σ), tanh' = 1 − tanh²; dc is the gradient of c' itself and by way of h' = o·tanh(c').
+template <class T>
+void lstm_gradient(const T* d, const T* a, const T* b, const T* before, T* da, T*, T* dbefore,
+                   int64_t n) {
+#pragma omp simd
+  for (int64_t k = 0; k < n; ++k) {
+    const T i = sigmoid(a[k] + b[k]), f = sigmoid(a[n + k] + b[n + k]),
+            g = tanh(a[2 * n + k] + b[2 * n + k]), o = sigmoid(a[3 * n + k] + b[3 * n + k]);
+    const T c = before[n + k], dh = d[k], t = tanh(f * c + i * g);
+    const T dc = d[n + k] + dh * o * (T(1) - t * t);
+    da[k] = dc * g * (i * (T(1) - i));
+    da[n + k] = dc * c * (f * (T(1) - f));
+    da[2 * n + k] = dc * i * (T(1) - g * g);
+    da[3 * n + k] = dh * t * (o * (T(1) - o));
+    dbefore[k] = T(0);
+    dbefore[n + k] = dc * f;
+  }
+}
+
+template <class T>
+void gru(const T* a, const T* b, const T* before, T* after, int64_t n) {
+#pragma omp simd
+  for (int64_t k = 0; k < n; ++k) {
+    const T r = sigmoid(a[k] + b[k]), z = sigmoid(a[n + k] + b[n + k]),
+            m = tanh(a[2 * n + k] + r * b[2 * n + k]);
+    after[k] = (T(1) - z) * m + z * before[k];
+  }
+}
+
+template <class T>
+void gru_gradient(const T* g, const T* a, const T* b, const T* before, T* da, T* db, T* dbefore,
+                  int64_t n) {
+#pragma omp simd
+  for (int64_t k = 0; k < n; ++k) {
+    const T bn = b[2 * n + k], r = sigmoid(a[k] + b[k]), z = sigmoid(a[n + k] + b[n + k]),
+            m = tanh(a[2 * n + k] + r * bn);
+    const T dm = g[k] * (T(1) - z) * (T(1) - m * m);
+    const T dr = dm * bn * (r * (T(1) - r)), dz = g[k] * (before[k] - m) * (z * (T(1) - z));
+    da[k] = db[k] = dr;
+    da[n + k] = db[n + k] = dz;
+    da[2 * n + k] = dm;
+    db[2 * n + k] = dm * r;
+    dbefore[k] = g[k] * z;
+  }
+}
+
+template <class T>
+void add_all(RecurrentLoops<T>& t) {
+  using enum RecurrentCell;
+  t.step[int(tanh)] = plain<tanh, T>;
+  t.step[int(relu)] = plain<relu, T>;
+  t.step[int(lstm)] = LADON_LEVEL::lstm<T>;
+  t.step[int(gru)] = LADON_LEVEL::gru<T>;
+  t.gradient[int(tanh)] = plain_gradient<tanh, T>;
+  t.gradient[int(relu)] = plain_gradient<relu, T>;
+  t.gradient[int(lstm)] = lstm_gradient<T>;
+  t.gradient[int(gru)] = gru_gradient<T>;
+}
+
+}  // namespace
+
+void add_recurrent(Loops& table) {
+  add_all(table.f32.recurrent);
+  add_all(table.f64.recurrent);
+}
+
+}  // namespace ladon::kernels::LADON_LEVEL

@@ -1,0 +1,41 @@
+#pragma once
+// Products with a matrix whose rows lie in pieces anywhere in memory (loops/products/gathered.h).
+
+#include <cstdint>
+#include <vector>
+
+#include "ladon/core/linalg/blas.h"
+#include "ladon/core/storage.h"
+
+namespace ladon::kernels {
+
+/// A·B for many A [m, pieces·width], each row of which is `pieces` pieces of `width` elements; B
+/// [pieces·width, n] is packed once. T is float or double.
+template <class T>
+class GatheredProduct {
+ public:
+  GatheredProduct(std::int64_t pieces, std::int64_t width, std::int64_t n, blas::Matrix<const T> b);
+
+  /// c ← A·B + the same row [n] in each row, which may be null, on this thread. Piece s of row i is
+  /// at at[i·pieces + s]; c [m, n] has column stride 1.
+  void operator()(std::int64_t m, const T* const* at, const T* row, blas::Matrix<T> c) const;
+
+ private:
+  /// Part of A's rows that is multiplied by the rows of B from `row` on, in one call.
+  struct Span {
+    std::int64_t piece, pieces, first, length, row;
+  };
+  std::int64_t pieces_, n_, padded_;
+  std::vector<Span> spans_;
+  Storage packed_;
+};
+
+/// c ← Aᵀ·B + c for such an A [m, pieces·width] and B [m, n], on this thread. c [pieces·width, n]
+/// has column stride 1; `space` has gathered_space(m, n) elements.
+template <class T>
+void add_gathered_product(std::int64_t m, std::int64_t pieces, std::int64_t width, std::int64_t n,
+                          const T* const* at, blas::Matrix<const T> b, blas::Matrix<T> c, T* space);
+template <class T>
+std::int64_t gathered_space(std::int64_t m, std::int64_t n);
+
+}  // namespace ladon::kernels

@@ -1,0 +1,29 @@
+#pragma once
+// Large matrix products, where B is packed once for all rows of A. Called by core/blas.
+
+#include <cstdint>
+
+#include "ladon/core/linalg/blas.h"
+
+namespace ladon::kernels {
+
+/// Whether packing pays: neither side nor the sum are short, and the sum is not so long that it
+/// should be cut. (OpenBLAS has kernels for up to a million multiply-adds that read B where it
+/// stands, if its rows are dense: those are faster.)
+bool packs(std::int64_t m, std::int64_t n, std::int64_t k, bool dense_rows);
+
+enum class On { all_threads, this_thread };
+
+/// C ← alpha·A·B + beta·C, as blas::gemm, or alpha·A·B + the same `row` [n] in each row; the same
+/// bits on all threads and on one. m, n, k ≥ 1; T is float or double.
+template <class T>
+void packed_product(On on, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
+                    blas::Matrix<const T> a, blas::Matrix<const T> b, T beta, blas::Matrix<T> c,
+                    const T* row = nullptr);
+
+/// As blas::syrk; n, k ≥ 1.
+template <class T>
+void packed_square(std::int64_t n, std::int64_t k, T alpha, blas::Matrix<const T> a, T beta,
+                   blas::Matrix<T> c);
+
+}  // namespace ladon::kernels

@@ -1,0 +1,169 @@
+// Sorting and selection along an axis. Elements become keys, unsigned numbers in their order, which
+// tie where the elements do; beside its index no two keys are alike, so that whatever sorts such
+// pairs is stable.
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "ladon/core/kernels/reductions/reduce.h"
+#include "ladon/core/kernels/rows.h"
+#include "ladon/core/mapped.h"
+#include "ladon/core/view.h"
+
+namespace ladon::kernels {
+namespace {
+
+using std::int64_t;
+using std::uint64_t;
+
+struct Keyed {
+  uint64_t key;
+  int64_t index;
+  bool operator<(const Keyed& other) const {
+    return key != other.key ? key < other.key : index < other.index;
+  }
+};
+
+template <class T>
+struct Bits {
+  using Type = std::conditional_t<sizeof(T) == 4, std::uint32_t, uint64_t>;
+  static constexpr Type all = static_cast<Type>(-1), sign = all ^ (all >> 1);
+};
+
+/// NaN comes after all numbers, and −0 is 0.
+template <class T>
+uint64_t key_of(T x, bool descending) {
+  if constexpr (std::is_same_v<T, bool>) return x != descending;
+  using B = Bits<T>;
+  typename B::Type key;
+  if constexpr (std::is_floating_point_v<T>) {
+    key = std::bit_cast<typename B::Type>(x + T(0));
+    key = x != x ? B::all : (key & B::sign) != 0 ? ~key : key | B::sign;
+  } else {
+    key = static_cast<typename B::Type>(x) ^ B::sign;
+  }
+  return descending ? key ^ B::all : key;
+}
+
+/// By one of `digits` bytes after the other, the lowest first; those that all keys share are passed
+/// over. `spare` has room for n; the sorted pairs are where the result points.
+template <int64_t digits>
+const Keyed* sorted(Keyed* pairs, Keyed* spare, int64_t n) {
+  constexpr int64_t few = 256, values = 256;
+  if (n <= few) {
+    std::sort(pairs, pairs + n);
+    return pairs;
+  }
+  int64_t counts[digits][values] = {};
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t d = 0; d < digits; ++d) ++counts[d][pairs[i].key >> (8 * d) & 255];
+  for (int64_t d = 0; d < digits; ++d) {
+    int64_t* next = counts[d];
+    if (next[pairs[0].key >> (8 * d) & 255] == n) continue;
+    int64_t before = 0;
+    for (int64_t v = 0; v < values; ++v) before += std::exchange(next[v], before);
+    for (int64_t i = 0; i < n; ++i) spare[next[pairs[i].key >> (8 * d) & 255]++] = pairs[i];
+    std::swap(pairs, spare);
+  }
+  return pairs;
+}
+
+void write_indices(const Keyed* pairs, int64_t n, int64_t* out) {
+  for (int64_t i = 0; i < n; ++i) out[i] = pairs[i].index;
+}
+
+/// The indices of the first k < room pairs of a row in order. Candidates are those before the k-th
+/// of the ones already seen; what is behind it is passed over by its value, or else by its key.
+template <class T, bool descending>
+void first_of(const T* row, int64_t n, int64_t k, std::vector<Keyed>& candidates, int64_t room,
+              int64_t* out) {
+  const auto kth = candidates.begin() + k - 1;
+  const auto keep_first = [&] {
+    std::nth_element(candidates.begin(), kth, candidates.end());
+    candidates.resize(static_cast<std::size_t>(k));
+  };
+  candidates.clear();
+  for (int64_t i = 0; i < room; ++i) candidates.push_back({key_of(row[i], descending), i});
+  keep_first();
+  Keyed last = *kth;
+  T bound = row[last.index];
+  for (int64_t i = room; i < n; ++i) {
+    if (descending ? row[i] <= bound : row[i] >= bound) continue;
+    const Keyed one{key_of(row[i], descending), i};
+    if (one.key >= last.key) continue;
+    candidates.push_back(one);
+    if (static_cast<int64_t>(candidates.size()) < room) continue;
+    keep_first();
+    last = *kth;
+    bound = row[last.index];
+  }
+  keep_first();
+  std::sort(candidates.begin(), candidates.end());
+  write_indices(candidates.data(), k, out);
+}
+
+/// [.., n] → [.., k] along an axis that is moved to the end: body(first of n elements, first of k
+/// indices, how many rows), in tasks.
+template <class Body>
+Tensor for_sorted_rows(const Tensor& x, int axis, int64_t k, const Body& body) {
+  return along_axis(
+      axis,
+      [&](const Tensor& rows) {
+        const int64_t n = rows.size(-1);
+        Shape shape = rows.shape();
+        shape[rows.rank() - 1] = k;
+        Tensor y = empty(shape, i64);
+        if (y.count() == 0) return y;
+        visit_dtype(rows.dtype(), [&]<class T>() {
+          const T* in = rows.data<T>();
+          int64_t* out = y.mutable_data<int64_t>();
+          parallel::for_range(rows.count() / n, rows_per_task(16 * n),
+                              [&](int64_t begin, int64_t end) {
+                                body(in + begin * n, out + begin * k, end - begin);
+                              });
+        });
+        return y;
+      },
+      x);
+}
+
+}  // namespace
+
+Tensor argsort(const Tensor& x, int axis, bool descending) {
+  if (x.mapped()) {
+    const auto of_all = [=](const Tensor& u) { return argsort(u, mapped::next(axis), descending); };
+    return mapped::batched(of_all, x);
+  }
+  const int a = detail::normalize_axis("argsort", axis, x.rank());
+  const int64_t n = x.size(a);
+  return for_sorted_rows(x, a, n, [=]<class T>(const T* row, int64_t* out, int64_t rows) {
+    std::vector<Keyed> pairs(static_cast<std::size_t>(2 * n));
+    for (int64_t r = 0; r < rows; ++r, row += n, out += n) {
+      for (int64_t i = 0; i < n; ++i)
+        pairs[static_cast<std::size_t>(i)] = {key_of(row[i], descending), i};
+      write_indices(sorted<sizeof(T)>(pairs.data(), pairs.data() + n, n), n, out);
+    }
+  });
+}
+
+Tensor argsort_first(const Tensor& x, int axis, bool descending, int64_t k) {
+  if (x.mapped()) {
+    const auto of_all = [=](const Tensor& u) {
+      return argsort_first(u, mapped::next(axis), descending, k);
+    };
+    return mapped::batched(of_all, x);
+  }
+  const int a = detail::normalize_axis("argsort", axis, x.rank());
+  const int64_t n = x.size(a), room = std::max<int64_t>(64, 4 * k);
+  if (n <= room || k == 0) return contiguous(view::slice(argsort(x, a, descending), a, 0, k, 1));
+  return for_sorted_rows(x, a, k, [=]<class T>(const T* row, int64_t* out, int64_t rows) {
+    std::vector<Keyed> candidates;
+    candidates.reserve(static_cast<std::size_t>(room));
+    for (int64_t r = 0; r < rows; ++r, row += n, out += k)
+      (descending ? first_of<T, true> : first_of<T, false>)(row, n, k, candidates, room, out);
+  });
+}
+
+}  // namespace ladon::kernels

@@ -1,0 +1,300 @@
+#include "ladon/core/linalg/lapack.h"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "ladon/core/linalg/blas.h"
+#include "ladon/core/linalg/lapack_operands.h"
+#include "ladon/core/machine/parallel.h"
+#include "ladon/core/view.h"
+
+// LAPACK's own names. A Fortran character argument brings its length at the end.
+extern "C" {
+void spotrf_(const char* uplo, const int* n, float* a, const int* stride, int* info, std::size_t);
+void dpotrf_(const char* uplo, const int* n, double* a, const int* stride, int* info, std::size_t);
+void sgetrf_(const int* m, const int* n, float* a, const int* stride, int* swaps, int* info);
+void dgetrf_(const int* m, const int* n, double* a, const int* stride, int* swaps, int* info);
+void sgetrs_(const char* transposed, const int* n, const int* k, const float* lu, const int* stride,
+             const int* swaps, float* b, const int* b_stride, int* info, std::size_t);
+void dgetrs_(const char* transposed, const int* n, const int* k, const double* lu,
+             const int* stride, const int* swaps, double* b, const int* b_stride, int* info,
+             std::size_t);
+}
+
+namespace ladon::lapack {
+namespace {
+
+// Row-major and lower is column-major and upper: LAPACK gets the transpose of what is meant, which
+// for a symmetric matrix is the matrix itself and for its factor LLᵀ reads UᵀU.
+constexpr char upper = 'U';
+
+template <class T>
+int potrf(int n, T* a, int stride) {
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    spotrf_(&upper, &n, a, &stride, &info, 1);
+  else
+    dpotrf_(&upper, &n, a, &stride, &info, 1);
+  return info;
+}
+
+template <class T>
+void trsm(CBLAS_SIDE side, bool transposed, int rows, int columns, const T* l, int l_stride, T* x,
+          int x_stride) {
+  const CBLAS_TRANSPOSE t = transposed ? CblasTrans : CblasNoTrans;
+  if constexpr (std::is_same_v<T, float>)
+    cblas_strsm(CblasRowMajor, side, CblasLower, t, CblasNonUnit, rows, columns, 1, l, l_stride, x,
+                x_stride);
+  else
+    cblas_dtrsm(CblasRowMajor, side, CblasLower, t, CblasNonUnit, rows, columns, 1, l, l_stride, x,
+                x_stride);
+}
+
+// Factors a column-major a [n, n] in place. `swaps` count from 1.
+template <class T>
+void getrf(int n, T* a, int* swaps) {
+  int info = 0;  // the first pivot that is 0: no failure
+  if constexpr (std::is_same_v<T, float>)
+    sgetrf_(&n, &n, a, &n, swaps, &info);
+  else
+    dgetrf_(&n, &n, a, &n, swaps, &info);
+}
+
+// Replaces the column-major b [n, k] by the solution.
+template <class T>
+void getrs(bool transposed, int n, int k, const T* lu, const int* swaps, T* b) {
+  const char t = transposed ? 'T' : 'N';
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    sgetrs_(&t, &n, &k, lu, &n, swaps, b, &n, &info, 1);
+  else
+    dgetrs_(&t, &n, &k, lu, &n, swaps, b, &n, &info, 1);
+}
+
+// Right sides, of k, per task: more share the packing of L, fewer leave work for all
+// threads.
+std::int64_t strip_of(std::int64_t k) { return std::clamp<std::int64_t>(k / 1024 * 64, 64, 256); }
+
+// A row-major matrix [n, n] that becomes its lower factor in place, the upper triangle left as
+// rubbish. Right-looking, in panels of columns, and each panel by halves (Toledo, 1997): so nearly
+// all of the work are products with long sums.
+//   L11 from A11 = L11 L11ᵀ;  L21 = A21 L11⁻ᵀ;  A22 −= L21 L21ᵀ.
+// Functions return the order of the leading minor that is not positive, or 0.
+template <class T>
+struct Factorization {
+  std::int64_t n;
+  T* a;
+
+  std::int64_t run() const {
+    constexpr std::int64_t panel = 256;
+    for (std::int64_t p = 0; p < n; p += panel) {
+      const std::int64_t width = std::min(panel, n - p), q = p + width;
+      if (const std::int64_t minor = columns(p, width)) return minor;
+      blas::syrk<T>(n - q, width, -1, {at(q, p), n, 1}, 1, {at(q, q), n, 1});
+    }
+    return 0;
+  }
+
+ private:
+  T* at(std::int64_t i, std::int64_t j) const { return a + i * n + j; }
+
+  // Columns [p, p + width) of L, of an A from which all columns before are subtracted.
+  std::int64_t columns(std::int64_t p, std::int64_t width) const {
+    constexpr std::int64_t least = 32;
+    if (width <= least) return narrow_columns(p, width);
+    const std::int64_t left = (width / 2 + least - 1) / least * least, q = p + left;
+    if (const std::int64_t minor = columns(p, left)) return minor;
+    blas::gemm<T>(n - q, width - left, left, -1, {at(q, p), n, 1}, {at(q, p), 1, n}, 1,
+                  {at(q, q), n, 1});
+    return columns(q, width - left);
+  }
+
+  std::int64_t narrow_columns(std::int64_t p, std::int64_t width) const {
+    constexpr std::int64_t strip = 128;
+    blas::use_one_thread();
+    const int stride = static_cast<int>(n), across = static_cast<int>(width);
+    if (const int info = potrf(across, at(p, p), stride)) return p + info;
+    const std::int64_t q = p + width;
+    parallel::for_range(n - q, strip, [&](std::int64_t begin, std::int64_t end) {
+      blas::use_one_thread();
+      trsm(CblasRight, true, static_cast<int>(end - begin), across, at(p, p), stride,
+           at(q + begin, p), stride);
+    });
+    return 0;
+  }
+};
+
+// Error message for a matrix that is not positive definite.
+template <class T>
+[[noreturn]] void fail_indefinite(const Tensor& a, std::int64_t minor) {
+  const std::int64_t n = a.shape()[0];
+  const Tensor values = eigenvalues(a);
+  const double least = values.data<T>()[0],
+               most = std::max(-least, double{values.data<T>()[n - 1]});
+  double mean = 0;
+  for (std::int64_t i = 0; i < n; ++i)
+    mean += a.strided_data<T>()[i * (a.strides()[0] + a.strides()[1])] / static_cast<double>(n);
+  // Rounding moves eigenvalues by about n·ε·‖A‖.
+  const double rounding =
+      static_cast<double>(n) * std::numeric_limits<T>::epsilon() * (most > 0 ? most : 1);
+  const double jitter = 2 * (std::max(-least, 0.0) + rounding);
+  const std::string relative =
+      mean > 0 ? detail::join(" (", jitter / mean, " times its mean ", mean, ")") : "";
+  throw NotPositiveDefinite(
+      detail::join("[cholesky] the matrix is not positive definite: its leading minor of order ",
+                   minor, " fails and its smallest eigenvalue is ", least,
+                   "; add a jitter of at least ", jitter, relative, " to the diagonal"),
+      least, jitter);
+}
+
+// W = L⁻¹ below a zero upper triangle, by strips of columns. Strip [p, q) is zero above row p:
+//   L[p:, p:] · W[p:, p:q] = I[:, :q−p].
+template <class T>
+void invert_triangular(std::int64_t n, const T* l, T* w) {
+  std::fill(w, w + n * n, T{0});
+  const int stride = static_cast<int>(n);
+  parallel::for_range(n, strip_of(n), [&](std::int64_t p, std::int64_t q) {
+    for (std::int64_t i = p; i < q; ++i) w[i * (n + 1)] = 1;
+    blas::use_one_thread();
+    trsm(CblasLeft, false, static_cast<int>(n - p), static_cast<int>(q - p), l + p * (n + 1),
+         stride, w + p * (n + 1), stride);
+  });
+}
+
+// X = WᵀW of a lower triangular W, by tiles: X_ij = Σ_{k ≥ i} W_kiᵀ W_kj below the diagonal, whose
+// mirror image is above it.
+template <class T>
+void multiply_by_own_transpose(std::int64_t n, const T* w, T* x) {
+  constexpr std::int64_t block = 128;
+  const std::int64_t tiles = (n + block - 1) / block;
+  parallel::for_range(tiles * tiles, 1, [&](std::int64_t t, std::int64_t) {
+    const std::int64_t i = t / tiles * block, j = t % tiles * block;
+    if (j > i) return;
+    const std::int64_t rows = std::min(block, n - i), columns = std::min(block, n - j);
+    blas::gemm_serial<T>(rows, columns, n - i, 1, {w + i * (n + 1), 1, n}, {w + i * n + j, n, 1}, 0,
+                         {x + i * n + j, n, 1});
+    for (std::int64_t r = i; r < i + rows; ++r)
+      for (std::int64_t c = j; c < std::min(r, j + columns); ++c) x[c * n + r] = x[r * n + c];
+  });
+}
+
+}  // namespace
+
+Tensor cholesky(const Tensor& a) {
+  check_square("cholesky", a);
+  return visit_floating("cholesky", a.dtype(), [&]<class T>() {
+    const std::int64_t n = a.shape()[0];
+    Tensor result = copy<T>("cholesky", a, Holds::lower);
+    T* l = result.mutable_data<T>();
+    const std::int64_t minor = Factorization<T>{n, l}.run();
+    if (minor != 0) fail_indefinite<T>(a, minor);
+    for (std::int64_t i = 0; i < n; ++i) std::fill(l + i * n + i + 1, l + (i + 1) * n, T{0});
+    return result;
+  });
+}
+
+namespace {
+
+// x ← L⁻¹·x, or L⁻ᵀ·x, of what has been checked.
+template <class T>
+void solve_in_place(const Tensor& l, Tensor& x, bool transposed) {
+  const std::int64_t n = x.shape()[0], k = x.shape()[1];
+  const T* data = l.data<T>();
+  T* to = x.mutable_data<T>();
+  if (n == 0) return;
+  parallel::for_range(k, strip_of(k), [&](std::int64_t begin, std::int64_t end) {
+    blas::use_one_thread();
+    trsm(CblasLeft, transposed, static_cast<int>(n), static_cast<int>(end - begin), data,
+         static_cast<int>(n), to + begin, static_cast<int>(k));
+  });
+}
+
+// Solves by L, or where it says so by Lᵀ, one after the other.
+Tensor solve_by_factor(std::string_view operation, const Tensor& l, const Tensor& b,
+                       std::initializer_list<bool> transposed) {
+  check_square(operation, l);
+  check_right_side(operation, l, b);
+  return visit_floating(operation, l.dtype(), [&]<class T>() {
+    const Tensor factor = lower_of<T>(operation, l);
+    check_diagonal(operation, l.shape()[0], factor.data<T>());
+    Tensor x = copy<T>(operation, b);
+    for (const bool turned : transposed) solve_in_place<T>(factor, x, turned);
+    return x;
+  });
+}
+
+}  // namespace
+
+Tensor solve_triangular(const Tensor& l, const Tensor& b, bool transposed) {
+  return solve_by_factor("solve_triangular", l, b, {transposed});
+}
+
+Tensor cholesky_solve(const Tensor& l, const Tensor& b) {
+  return solve_by_factor("cholesky_solve", l, b, {false, true});
+}
+
+Tensor cholesky_inverse(const Tensor& l) {
+  constexpr std::string_view operation = "cholesky_inverse";
+  check_square(operation, l);
+  return visit_floating(operation, l.dtype(), [&]<class T>() {
+    const std::int64_t n = l.shape()[0];
+    const Tensor factor = lower_of<T>(operation, l);
+    check_diagonal(operation, n, factor.data<T>());
+    Tensor w = empty_like(factor), x = empty_like(factor);
+    invert_triangular(n, factor.data<T>(), w.mutable_data<T>());
+    multiply_by_own_transpose(n, w.data<T>(), x.mutable_data<T>());  // A⁻¹ = L⁻ᵀL⁻¹
+    return x;
+  });
+}
+
+Lu lu(const Tensor& a) {
+  check_square("lu", a);
+  return visit_floating("lu", a.dtype(), [&]<class T>() -> Lu {
+    const std::int64_t n = a.shape()[0];
+    Tensor columns = copy<T>("lu", a, Holds::columns), swaps = empty({n}, i64);
+    std::vector<int> from_one(static_cast<std::size_t>(n));
+    blas::use_one_thread();
+    if (n > 0) getrf(static_cast<int>(n), columns.mutable_data<T>(), from_one.data());
+    std::transform(from_one.begin(), from_one.end(), swaps.mutable_data<std::int64_t>(),
+                   [](int row) { return row - 1; });
+    return {view::transpose(columns, 0, 1), swaps};
+  });
+}
+
+Tensor lu_solve(const Lu& lu, const Tensor& b, bool transposed) {
+  constexpr std::string_view operation = "lu_solve";
+  check_square(operation, lu.factors);
+  check_right_side(operation, lu.factors, b);
+  const std::int64_t n = b.shape()[0], k = b.shape()[1];
+  LADON_CHECK(lu.swaps.dtype() == i64 && lu.swaps.shape() == Shape{n}, operation, "needs swaps [",
+              n, "] (i64), got ", lu.swaps.dtype(), " ", lu.swaps.shape());
+  std::vector<int> from_one;
+  for (const std::int64_t row : lu.swaps.to_vector<std::int64_t>()) {
+    const auto i = static_cast<std::int64_t>(from_one.size());
+    LADON_CHECK(row >= i && row < n, operation, "row ", i, " is said to be exchanged with row ",
+                row, ", which is outside [", i, ", ", n, ")");
+    from_one.push_back(static_cast<int>(row) + 1);
+  }
+  return visit_floating(operation, b.dtype(), [&]<class T>() -> Tensor {
+    const Tensor columns = copy<T>(operation, lu.factors, Holds::columns);
+    Tensor x = copy<T>(operation, b, Holds::columns);
+    const T* data = columns.data<T>();
+    check_diagonal(operation, n, data);
+    T* to = x.mutable_data<T>();
+    if (n == 0) return view::transpose(x, 0, 1);
+    parallel::for_range(k, strip_of(k), [&](std::int64_t begin, std::int64_t end) {
+      blas::use_one_thread();
+      getrs(transposed, static_cast<int>(n), static_cast<int>(end - begin), data, from_one.data(),
+            to + begin * n);
+    });
+    return view::transpose(x, 0, 1);
+  });
+}
+
+}  // namespace ladon::lapack

@@ -1,0 +1,60 @@
+#pragma once
+// The only door to LAPACK. f32 and f64 tensors of any strides, no gradients (autograd/ops/linalg/linalg.h
+// has those, and batches); results are row-major, but for those of lu, which are column-major. All
+// throw Error where an operand is not a floating-point matrix of the stated shape or holds NaN or
+// infinity, and where two operands differ in dtype.
+
+#include <string>
+#include <utility>
+
+#include "ladon/core/error.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon::lapack {
+
+/// Error of cholesky for a matrix that is not positive definite.
+class NotPositiveDefinite : public Error {
+ public:
+  NotPositiveDefinite(const std::string& message, double eigenvalue, double enough)
+      : Error(message), smallest_eigenvalue(eigenvalue), jitter(enough) {}
+  double smallest_eigenvalue;
+  double jitter;  ///< Enough, added to the diagonal.
+};
+
+/// Lower L with A = L·Lᵀ.   [n, n] → [n, n]. Only the lower triangle of A is read. Throws
+/// NotPositiveDefinite, naming the order of the leading minor that fails and A's smallest
+/// eigenvalue, and suggesting a jitter. Runs on all threads.
+Tensor cholesky(const Tensor& a);
+
+/// X with L·X = B (or Lᵀ·X = B) for lower triangular L.   [n,n], [n,k] → [n,k]. Only the lower
+/// triangle of L is read. Throws Error where its diagonal has a zero.
+Tensor solve_triangular(const Tensor& l, const Tensor& b, bool transposed = false);
+
+/// X with A·X = B for symmetric positive definite A given by its Cholesky factor L.
+Tensor cholesky_solve(const Tensor& l, const Tensor& b);
+
+/// A⁻¹ of a symmetric positive definite A given by its Cholesky factor L: symmetric to the last
+/// bit, in a third of the time of cholesky_solve(L, I). Throws Error where L's diagonal has a zero.
+Tensor cholesky_inverse(const Tensor& l);
+
+/// Gaussian elimination with rows exchanged: P·A = L·U.
+struct Lu {
+  Tensor factors;  ///< [n, n]: U, and below its diagonal L, whose own diagonal is of ones.
+  Tensor swaps;    ///< [n] (i64): row i was exchanged with row swaps[i] ≥ i, in this order.
+};
+/// [n, n] → L and U. Of a singular matrix too: then a pivot, which is an element of U's diagonal,
+/// is 0.
+Lu lu(const Tensor& a);
+
+/// X with A·X = B (or Aᵀ·X = B) for a square A given by lu(A).   [n, k] → [n, k]. Throws Error
+/// where a pivot is 0, or `swaps` are not such as lu gives.
+Tensor lu_solve(const Lu& lu, const Tensor& b, bool transposed = false);
+
+/// Eigenvalues (ascending, [n]) and eigenvectors (orthonormal columns of [n, n]) of a symmetric
+/// matrix, of which only the lower triangle is read. n up to 32766.
+std::pair<Tensor, Tensor> eigh(const Tensor& a);
+
+/// The eigenvalues alone: half the memory, and any n.
+Tensor eigenvalues(const Tensor& a);
+
+}  // namespace ladon::lapack

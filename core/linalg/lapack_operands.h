@@ -1,0 +1,107 @@
+#pragma once
+// Operands of lapack.cpp: checked, and copied to row-major order where they were not. Internal to
+// core/lapack.cpp.
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/loops.h"
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/reductions/reduction.h"
+#include "ladon/core/machine/parallel.h"
+#include "ladon/core/tensor.h"
+#include "ladon/core/view.h"
+
+namespace ladon::lapack {
+
+inline void check_square(std::string_view operation, const Tensor& a) {
+  LADON_CHECK(a.rank() == 2 && a.shape()[0] == a.shape()[1], operation,
+              "needs a square matrix [n, n], got ", a.shape());
+  LADON_CHECK(a.shape()[0] <= std::numeric_limits<int>::max(), operation, "n is ", a.shape()[0],
+              ", more than LAPACK's 32-bit integers count");
+}
+
+inline void check_right_side(std::string_view operation, const Tensor& a, const Tensor& b) {
+  LADON_CHECK(b.rank() == 2 && b.shape()[0] == a.shape()[0], operation, "needs a right side [",
+              a.shape()[0], ", k] for a matrix ", a.shape(), ", got ", b.shape());
+  LADON_CHECK(a.dtype() == b.dtype(), operation, "the dtypes differ: ", a.dtype(), " and ",
+              b.dtype());
+  LADON_CHECK(b.shape()[1] <= std::numeric_limits<int>::max(), operation, "k is ", b.shape()[1],
+              ", more than BLAS's 32-bit integers count");
+}
+
+// Throws on zeros on the diagonal of a row-major [n, n].
+template <class T>
+void check_diagonal(std::string_view operation, std::int64_t n, const T* l) {
+  for (std::int64_t i = 0; i < n; ++i)
+    LADON_CHECK(l[i * (n + 1)] != 0, operation, "the diagonal element at [", i, ", ", i,
+                "] is 0: the matrix is singular");
+}
+
+// Part of a matrix that is read: all of it, the lower triangle (of a copy the upper one is 0), or
+// all, to be held by its columns.
+enum class Holds { rows, lower, columns };
+
+// Calls body(begin, end) for the rows [begin, end) of a matrix, on all threads.
+template <class Body>
+void for_rows(std::int64_t rows, std::int64_t columns, const Body& body) {
+  parallel::for_range(rows, 1 + (1 << 16) / std::max<std::int64_t>(1, columns), body);
+}
+
+// Throws on NaN, infinity in what is read of a row-major matrix. Where the sum of a row is finite,
+// or its largest and its smallest element, all are.
+template <class T>
+void check_finite(std::string_view operation, std::int64_t rows, std::int64_t columns, const T* x,
+                  Holds what) {
+  const auto read = [=](std::int64_t i) { return what == Holds::lower ? i + 1 : columns; };
+  const auto& reduce = kernels::loops().of<T>().reduce;
+  std::atomic<std::int64_t> bad = rows;  // the first row with such an element
+  for_rows(rows, columns, [&](std::int64_t i, std::int64_t end) {
+    for (; i < end; ++i) {
+      if (std::isfinite(reduce[int(kernels::Reduce::sum)](x + i * columns, read(i)))) continue;
+      const T least = reduce[int(kernels::Reduce::min)](x + i * columns, read(i));
+      const T most = reduce[int(kernels::Reduce::max)](x + i * columns, read(i));
+      if (std::isfinite(least) && std::isfinite(most)) continue;
+      for (std::int64_t first = bad; i < first && !bad.compare_exchange_weak(first, i);) continue;
+      return;
+    }
+  });
+  if (bad == rows) return;
+  const T* row = x + bad * columns;
+  const T* at = std::find_if_not(row, row + columns, [](T y) { return std::isfinite(y); });
+  const std::int64_t i = bad, j = at - row;
+  const bool turned = what == Holds::columns;
+  detail::fail(operation, "the element at [", turned ? j : i, ", ", turned ? i : j, "] is ", *at,
+               "; all must be finite");
+}
+
+// A row-major copy. Throws on NaN, infinity.
+template <class T>
+Tensor copy(std::string_view operation, const Tensor& a, Holds what = Holds::rows) {
+  const bool turned = what == Holds::columns;
+  const Tensor from = turned ? view::transpose(a, 0, 1) : a;
+  Tensor result = empty(from.shape(), a.dtype());
+  kernels::copy(result, from);
+  const std::int64_t rows = from.shape()[0], columns = from.shape()[1];
+  T* to = result.mutable_data<T>();
+  if (what == Holds::lower)
+    for_rows(rows, columns, [=](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i) std::fill(to + i * columns + i + 1, to + (i + 1) * columns, T{0});
+    });
+  check_finite(operation, rows, columns, to, what);
+  return result;
+}
+
+// A matrix of which only the lower triangle is read: itself, where it is row-major.
+template <class T>
+Tensor lower_of(std::string_view operation, const Tensor& l) {
+  if (!l.contiguous()) return copy<T>(operation, l, Holds::lower);
+  check_finite(operation, l.shape()[0], l.shape()[1], l.data<T>(), Holds::lower);
+  return l;
+}
+
+}  // namespace ladon::lapack

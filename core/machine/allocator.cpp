@@ -1,0 +1,154 @@
+#include "ladon/core/machine/allocator.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "ladon/core/machine/parallel.h"
+
+namespace ladon {
+namespace {
+
+constexpr std::size_t large = std::size_t{1} << 20, huge_page = std::size_t{1} << 21, page = 4096;
+
+/// Rounded up to an eighth of the power of two below, and a page for the block's header: most
+/// tensors have a power of two of bytes.
+std::size_t class_of(std::size_t bytes) {
+  const std::size_t step = std::bit_floor(bytes - page) / 8;
+  return (bytes - page + step - 1) / step * step + page;
+}
+
+/// Fresh pages that begin on a huge page; nullptr when there are none.
+void* map_pages(std::size_t bytes) {
+  const std::size_t room = bytes + huge_page;
+  void* mapped = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  const auto begin = reinterpret_cast<std::uintptr_t>(mapped);
+  const std::uintptr_t from = (begin + huge_page - 1) / huge_page * huge_page;
+  if (from > begin) munmap(mapped, from - begin);
+  auto* memory = reinterpret_cast<std::byte*>(from);
+  const std::size_t rest = begin + room - (from + bytes);
+  if (rest > 0) munmap(memory + bytes, rest);
+#ifdef MADV_HUGEPAGE
+  madvise(memory, bytes, MADV_HUGEPAGE);  // small pages where the system refuses
+#endif
+  return memory;
+}
+
+class Cache {
+ public:
+  /// Never destroyed: static tensors may go after all else.
+  static Cache& instance() {
+    static Cache& cache = *new Cache;
+    return cache;
+  }
+
+  Cache() {
+    // A forked child must not find the lock held by a thread that it does not have.
+    pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
+                   [] { instance().mutex_.unlock(); });
+  }
+
+  void* allocate(std::size_t bytes) {
+    const std::size_t size = class_of(bytes);
+    const std::lock_guard lock(mutex_);
+    if (void* kept = take(size)) return kept;
+    const std::size_t most = std::max(use_.most, use_.in_use + size);
+    give_back_beyond(most + most / 4 - size);
+    void* memory = map_pages(size);
+    if (!memory) {
+      give_back_beyond(0);
+      memory = map_pages(size);
+    }
+    if (memory) count(size);
+    return memory;
+  }
+
+  void free(void* memory, std::size_t bytes) {
+    const std::size_t size = class_of(bytes);
+    const std::lock_guard lock(mutex_);
+    use_.in_use -= size;
+    use_.kept += size;
+    kept_.push_back({memory, size});
+  }
+
+  std::size_t release() {
+    const std::lock_guard lock(mutex_);
+    const std::size_t before = use_.kept;
+    give_back_beyond(0);
+    use_.most = use_.in_use;
+    return before;
+  }
+
+  MemoryUse use() {
+    const std::lock_guard lock(mutex_);
+    return use_;
+  }
+
+ private:
+  struct Kept {
+    void* memory;
+    std::size_t size;
+  };
+
+  /// The block of this class that was freed last: the warmest.
+  void* take(std::size_t size) {
+    const auto found = std::find_if(kept_.rbegin(), kept_.rend(),
+                                    [=](const Kept& block) { return block.size == size; });
+    if (found == kept_.rend()) return nullptr;
+    void* memory = found->memory;
+    kept_.erase(std::next(found).base());
+    use_.kept -= size;
+    count(size);
+    return memory;
+  }
+
+  /// Gives back the blocks that were freed first, until all together are at most `limit` bytes.
+  void give_back_beyond(std::size_t limit) {
+    auto block = kept_.begin();
+    for (; block != kept_.end() && use_.in_use + use_.kept > limit; ++block) {
+      munmap(block->memory, block->size);
+      use_.kept -= block->size;
+    }
+    kept_.erase(kept_.begin(), block);
+  }
+
+  void count(std::size_t size) {
+    use_.in_use += size;
+    use_.most = std::max(use_.most, use_.in_use);
+  }
+
+  std::mutex mutex_;
+  std::vector<Kept> kept_;  // in the order in which they were freed
+  MemoryUse use_{};
+};
+
+#ifdef LADON_SANITIZED
+constexpr bool cached = false;  // sanitizers watch the C library's allocator
+#else
+constexpr bool cached = true;
+#endif
+
+}  // namespace
+
+MemoryUse memory_use() { return Cache::instance().use(); }
+std::size_t release_memory() { return Cache::instance().release(); }
+
+void* detail::allocate_memory(std::size_t bytes) {
+  return cached && bytes >= large ? Cache::instance().allocate(bytes)
+                                  : parallel::allocate(bytes, 64);
+}
+
+void detail::free_memory(void* memory, std::size_t bytes) {
+  if (cached && bytes >= large)
+    Cache::instance().free(memory, bytes);
+  else
+    parallel::deallocate(memory);
+}
+
+}  // namespace ladon

@@ -1,0 +1,345 @@
+#include "ladon/layers/attention/attention.h"
+
+#include <cmath>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/attention.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/dropout.h"
+#include "ladon/autograd/ops/matmul.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
+#include "ladon/layers/parameter_uses.h"
+
+namespace ladon {
+namespace {
+
+/// scale·x by all heads' weights:  [.., in] → [.., heads·width], one product.
+Tensor product(const Tensor& x, double scale, const Tensor& weight, const Tensor& bias) {
+  const std::int64_t all = weight.size(0) * weight.size(1);
+  const Tensor flat_weight = reshape(weight, {all, weight.size(2)});
+  const Tensor flat_bias = bias.defined() ? reshape(bias, {all}) : bias;
+  const Tensor in = scale == 1 ? x : x * scale;
+  const Tensor y = linear(in, flat_weight, flat_bias);  // [B,T,in] · [H·d,in]ᵀ → [B,T,H·d]
+  ParameterUses::report_product(in, y, bias.defined() ? 1 : 0);
+  return y;
+}
+
+/// [B, T, heads·width] → [B, heads, T, width], a view.
+Tensor heads_apart(const Tensor& y, std::int64_t heads) {
+  return transpose(reshape(y, {y.size(0), y.size(1), heads, y.size(2) / heads}), 1, 2);
+}
+
+void check_input(const char* what, const Tensor& x, std::int64_t width) {
+  LADON_CHECK(x.rank() == 3 && x.size(2) == width, "MultiHeadAttention", what,
+              " must be [batch, T, ", width, "], got shape ", x.shape());
+}
+
+/// Whether both are one tensor, as in self-attention, also for the gradient.
+bool same(const Tensor& a, const Tensor& b) {
+  return same_elements(a, b) && a.history() == b.history();
+}
+
+void check_options(const MultiHeadAttentionOptions& o) {
+  const char* layer = "MultiHeadAttention";
+  LADON_CHECK(o.dim > 0 && o.heads > 0, layer, "dim and heads must be positive, got ", o.dim,
+              " and ", o.heads);
+  LADON_CHECK(o.head_dim > 0 || o.dim % o.heads == 0, layer, o.heads,
+              " heads do not divide dim = ", o.dim, "; give head_dim");
+  LADON_CHECK(o.dropout >= 0 && o.dropout <= 1, layer, "dropout must lie in [0, 1], got ",
+              o.dropout);
+  LADON_CHECK(!o.form.tied || o.key_dim <= 0 || o.key_dim == o.dim, layer,
+              "tied queries and keys need inputs of one width, got dim = ", o.dim,
+              ", key_dim = ", o.key_dim);
+  LADON_CHECK(o.kv_heads >= 0 && (o.kv_heads == 0 || o.heads % o.kv_heads == 0), layer, o.kv_heads,
+              " heads of keys and values do not divide ", o.heads, " heads");
+  LADON_CHECK(!o.form.tied || o.kv_heads == 0 || o.kv_heads == o.heads, layer,
+              "tied queries and keys need as many heads of keys, got ", o.heads, " and ",
+              o.kv_heads);
+  LADON_CHECK(o.window >= 0 && (o.window == 0 || o.causal), layer,
+              "a window is of causal attention, and not negative; got ", o.window,
+              o.causal ? "" : "; set causal");
+  const AttentionPrior& p = o.prior;
+  LADON_CHECK(p.query_key_std >= 0 && p.value_output_std >= 0 && p.bias_std >= 0, layer,
+              "standard deviations must not be negative, got query_key_std = ", p.query_key_std,
+              ", value_output_std = ", p.value_output_std, ", bias_std = ", p.bias_std);
+  LADON_CHECK(
+      o.limit_draws.samples >= 2 && o.limit_draws.coordinates >= 0, layer,
+      "limit_draws: there must be at least 2 samples, and no fewer than 0 coordinates; got ",
+      o.limit_draws.samples, " and ", o.limit_draws.coordinates);
+}
+
+}  // namespace
+
+MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Generator& source)
+    : values_see_positions(o.positions && o.positions->values),
+      hook(o.hook),
+      form(o.form),
+      causal(o.causal),
+      window(o.window),
+      dropout(o.dropout),
+      init(o.prior.parameterization == Parameterization::ntk ? Init::normal : o.prior.init),
+      limit_draws(o.limit_draws),
+      rng(source.split(source.reserve(1))) {
+  check_options(o);
+  const std::int64_t width = o.head_dim > 0 ? o.head_dim : o.dim / o.heads;
+  const std::int64_t value_width = o.value_head_dim > 0 ? o.value_head_dim : width;
+  const std::int64_t key_dim = o.key_dim > 0 ? o.key_dim : o.dim;
+  const std::int64_t value_dim = o.value_dim > 0 ? o.value_dim : key_dim;
+  const std::int64_t out = o.out > 0 ? o.out : o.dim;
+  RandomPositionsOptions encoding = o.positions ? o.positions->encoding : RandomPositionsOptions{};
+  encoding.in = o.dim;
+  const bool concatenated = o.positions && encoding.merge == PositionMerge::concat;
+  const std::int64_t beside = concatenated ? encoding.channels : 0;
+  // Drawn as matrices [heads·width, in], so that fans are those of the whole projection.
+  const std::int64_t shared = o.kv_heads > 0 ? o.kv_heads : o.heads;
+  const auto projection = [&](std::int64_t heads, std::int64_t rows, std::int64_t in,
+                              std::int64_t more, bool output_of = false) {
+    const Shape shape{detail::checked_product("MultiHeadAttention", heads, rows),
+                      detail::checked_sum("MultiHeadAttention", in, more)};
+    // The output sums over its rows, all others over their columns.
+    const double drawn = init_stddev(init, shape);
+    const double gain =
+        output_of && drawn > 0 ? init_stddev(init, {shape[1], shape[0]}) / drawn : 1;
+    const Tensor matrix = initialize(init, shape, {.gain = gain}, source).detach();
+    return parameter(reshape(matrix, {heads, rows, shape[1]}));
+  };
+  query = projection(o.heads, width, o.dim, beside);
+  if (!form.tied) key = projection(shared, width, key_dim, beside);
+  value = projection(shared, value_width, value_dim, values_see_positions ? beside : 0);
+  output = projection(o.heads, value_width, out, 0, true);
+  if (o.positions) positions.emplace(encoding, source);
+  if (o.prior.parameterization == Parameterization::ntk) {
+    query_key_std = scalar(o.prior.query_key_std, f64);
+    value_output_std = scalar(o.prior.value_output_std, f64);
+    bias_std = scalar(o.prior.bias_std, f64);
+    if (o.bias && o.prior.bias_std > 0) output_bias = initialize(Init::normal, {out}, source);
+    return;
+  }
+  if (!o.bias) return;
+  if (o.projection_bias) {
+    query_bias = parameter(zeros({o.heads, width}));
+    if (!form.tied) key_bias = parameter(zeros({shared, width}));
+    value_bias = parameter(zeros({shared, value_width}));
+  }
+  output_bias = parameter(zeros({out}));
+}
+
+/// One projection of x:  [B, T, in] → [B, heads, T, width].
+Tensor MultiHeadAttention::projected(const Tensor& x, const Tensor& weight,
+                                     const Tensor& bias) const {
+  const bool ntk = parameterization() == Parameterization::ntk;
+  const double scale = ntk ? 1 / std::sqrt(static_cast<double>(weight.size(2))) : 1;
+  return heads_apart(product(x, scale, weight, bias), weight.size(0));
+}
+
+AttentionHeads MultiHeadAttention::project(const Tensor& queries, const Tensor& keys,
+                                           const Tensor& values) const {
+  LADON_CHECK(queries.rank() == 3 && keys.rank() == 3 && values.rank() == 3, "MultiHeadAttention",
+              "queries, keys and values must be [batch, T, width], got shapes ", queries.shape(),
+              ", ", keys.shape(), " and ", values.shape());
+  LADON_CHECK(keys.size(0) == queries.size(0) && values.size(0) == queries.size(0) &&
+                  values.size(1) == keys.size(1),
+              "MultiHeadAttention", "queries ", queries.shape(), ", keys ", keys.shape(),
+              " and values ", values.shape(),
+              " must agree in batch, and keys and values in length");
+  const bool self = same(queries, keys);
+  Tensor q = queries, k = keys, v = values;
+  if (positions) {
+    LADON_CHECK(self && same(queries, values), "MultiHeadAttention",
+                "adds positions in self-attention only; put a RandomPositions before each input");
+    q = k = (*positions)(queries);
+    if (values_see_positions) v = q;
+  }
+  check_input("queries", q, query.size(2));
+  check_input("keys", k, form.tied ? query.size(2) : key.size(2));
+  check_input("values", v, value.size(2));
+  if (!form.tied)
+    return {projected(q, query, query_bias), projected(k, key, key_bias),
+            projected(v, value, value_bias)};
+  // One product by the one weight, of queries and keys in a row where they differ.
+  const Tensor both = projected(self ? q : concat({q, k}, 1), query, query_bias);
+  const Tensor first = self ? both : slice(both, 2, {.stop = q.size(1)});
+  const Tensor second = self ? both : slice(both, 2, {.start = q.size(1)});
+  return {first, second, projected(v, value, value_bias)};
+}
+
+/// The heads as the hook wants them, which is told their positions.
+AttentionHeads MultiHeadAttention::changed(AttentionHeads h) const {
+  if (!hook) return h;
+  if (!h.q_positions.defined()) {
+    h.q_positions = arange(h.q.size(2));
+    h.k_positions = arange(h.k.size(2));
+  }
+  AttentionHeads y = hook->heads(h);
+  y.q_positions = h.q_positions;
+  y.k_positions = h.k_positions;
+  return y;
+}
+
+double MultiHeadAttention::logit_scale() const {
+  const double width = static_cast<double>(head_dim());
+  const double scale = 1 / (form.scaling == AttentionScaling::sqrt ? std::sqrt(width) : width);
+  return query_key_std.defined() ? scale * query_key_std.item() : scale;
+}
+
+AttentionOptions MultiHeadAttention::options(const AttentionMask& mask, const AttentionHeads& h,
+                                             std::int64_t offset) const {
+  const std::int64_t keys = h.k.size(2);
+  AttentionOptions options{.mask = mask.merged(h.k.size(0), keys),
+                           .causal = causal || mask.causal,
+                           .causal_offset = offset,
+                           .scale = logit_scale()};
+  if (training() && dropout > 0) {
+    options.dropout = dropout;
+    options.rng = &rng;
+  }
+  return options;
+}
+
+/// mask, where a query sees the window alone.
+AttentionMask MultiHeadAttention::windowed(const AttentionMask& mask, std::int64_t queries,
+                                           std::int64_t keys) const {
+  if (window == 0 || keys <= window) return mask;
+  const Tensor back = unsqueeze(arange(queries), 1) - arange(keys);
+  return mask & allowed(less(back, double(window)));
+}
+
+AttentionResult MultiHeadAttention::attend(const AttentionHeads& h, const AttentionMask& mask,
+                                           bool with_weights, std::int64_t offset) const {
+  const Tensor bias = hook ? hook->bias(h) : Tensor();
+  if (form.weighting != Weighting::softmax) return weigh(h, options(mask, h, offset), bias);
+  const AttentionOptions o = options(bias.defined() ? mask + bias : mask, h, offset);
+  return with_weights ? attention_with_weights(h.q, h.k, h.v, o)
+                      : AttentionResult{scaled_dot_product_attention(h.q, h.k, h.v, o), {}};
+}
+
+namespace {
+
+/// Each head of x as often as queries share it:  [B, heads, T, width] → [B, heads·times, T, width].
+Tensor repeat_heads(const Tensor& x, std::int64_t times) {
+  if (times == 1) return x;
+  const Shape spread{x.size(0), x.size(1), times, x.size(2), x.size(3)};
+  return flatten(expand(unsqueeze(x, 2), spread), 1, 2);
+}
+
+}  // namespace
+
+/// Weights that are not softmax's.
+AttentionResult MultiHeadAttention::weigh(const AttentionHeads& h, const AttentionOptions& o,
+                                          const Tensor& bias) const {
+  // [B,H,Tq,d] · [B,H,Tk,d]ᵀ → [B,H,Tq,Tk]
+  const std::int64_t group = heads() / kv_heads();
+  const Tensor logits = matmul(h.q * *o.scale, transpose(repeat_heads(h.k, group)));
+  Tensor weights = attention_weights(form.weighting, bias.defined() ? logits + bias : logits);
+  if (o.mask.defined()) {
+    LADON_CHECK(o.mask.dtype() == boolean, "MultiHeadAttention",
+                "an additive mask needs softmax weights; pass a boolean one");
+    weights = masked_fill(weights, logical_not(o.mask), 0);
+  }
+  if (o.causal) weights = tril(weights, o.causal_offset);
+  const Tensor dropped = o.dropout > 0 ? ladon::dropout(weights, o.dropout, *o.rng) : weights;
+  return {matmul(dropped, repeat_heads(h.v, group)), weights};
+}
+
+// [B,H,T,d] → [B,T,H·d] · [H·d,out] → [B,T,out]
+Tensor MultiHeadAttention::combine(const Tensor& contexts) const {
+  const std::int64_t all = heads() * value_head_dim();
+  Tensor joined = reshape(transpose(contexts, 1, 2), {contexts.size(0), contexts.size(2), all});
+  Tensor bias = output_bias;
+  double bias_scale = bias.defined() ? 1 : 0;
+  if (parameterization() == Parameterization::ntk) {
+    joined = joined * (value_output_std.item() / std::sqrt(static_cast<double>(all)));
+    if (bias.defined()) bias = bias * (bias_scale = bias_std.item());
+  }
+  const Tensor product = matmul(joined, reshape(output, {all, output.size(2)}));
+  const Tensor y = bias.defined() ? product + bias : product;
+  ParameterUses::report_product(joined, y, bias_scale);
+  return y;
+}
+
+Tensor MultiHeadAttention::forward(const Tensor& x, const AttentionMask& mask) const {
+  if (x.rank() != 4) return forward(x, x, x, mask);
+  const Tensor y = forward(flatten(x, 1, 2), mask);
+  return reshape(y, {x.size(0), x.size(1), x.size(2), y.size(2)});
+}
+
+Tensor MultiHeadAttention::forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                                   const AttentionMask& mask) const {
+  const AttentionMask seen = windowed(mask, queries.size(1), keys.size(1));
+  return combine(attend(changed(project(queries, keys, values)), seen, false).output);
+}
+
+Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
+                                   const Tensor& mask) const {
+  LADON_CHECK(
+      causal && !positions, "MultiHeadAttention",
+      "a cache is for causal attention, without encodings of positions that are added; this is ",
+      describe());
+  LADON_CHECK(!training() || dropout == 0, "MultiHeadAttention",
+              "is in training mode, and dropout would draw at every step; call eval() before");
+  const NoGrad no_grad;
+  AttentionHeads h = project(x, x, x);
+  h.q_positions = h.k_positions = cache.next_positions(x.size(0), x.size(1), mask);
+  const KeyValueCache::Seen seen = cache.append(changed(h), mask, window);
+  const AttentionMask visible{.allowed = seen.allowed};
+  return combine(attend(seen.heads, visible, false, seen.offset).output);
+}
+
+ProjectedMemory MultiHeadAttention::project_memory(const Tensor& keys, const Tensor& values) const {
+  LADON_CHECK(!hook && !positions, "MultiHeadAttention",
+              "projects a memory without hook or encodings of positions; this is ", describe());
+  const Tensor& own = form.tied ? query : key;
+  check_input("keys", keys, own.size(2));
+  check_input("values", values, value.size(2));
+  return {projected(keys, own, form.tied ? query_bias : key_bias),
+          projected(values, value, value_bias)};
+}
+
+Tensor MultiHeadAttention::forward(const Tensor& queries, const ProjectedMemory& memory,
+                                   const AttentionMask& mask) const {
+  LADON_CHECK(!hook && !positions, "MultiHeadAttention",
+              "attends to a projected memory without hook or encodings of positions; this is ",
+              describe());
+  check_input("queries", queries, query.size(2));
+  const AttentionHeads h{projected(queries, query, query_bias), memory.keys, memory.values};
+  return combine(attend(h, mask, false).output);
+}
+
+MultiHeadAttention::Details MultiHeadAttention::forward_with_weights(
+    const Tensor& queries, const Tensor& keys, const Tensor& values,
+    const AttentionMask& mask) const {
+  const AttentionMask seen = windowed(mask, queries.size(1), keys.size(1));
+  const AttentionResult result = attend(changed(project(queries, keys, values)), seen, true);
+  return {combine(result.output), result.weights, result.output};
+}
+
+void MultiHeadAttention::visit(Visitor& v) {
+  v("query", query);
+  v("key", key);
+  v("value", value);
+  v("output", output);
+  v("query_bias", query_bias);
+  v("key_bias", key_bias);
+  v("value_bias", value_bias);
+  v("output_bias", output_bias);
+  v("positions", positions);
+  v("hook", hook);
+  v.hyperparameter("query_key_std", query_key_std);
+  v.hyperparameter("value_output_std", value_output_std);
+  v.hyperparameter("bias_std", bias_std);
+  v.generator("rng", rng);
+}
+
+std::string MultiHeadAttention::describe() const {
+  const std::string plain = to_string(AttentionForm{}), own = to_string(form);
+  return detail::join("MultiHeadAttention(dim ", query.size(2), ", ", heads(), " heads of ",
+                      head_dim(),
+                      kv_heads() == heads() ? "" : detail::join(", ", kv_heads(), " of keys"),
+                      own == plain ? "" : ", " + own, causal ? ", causal" : "",
+                      window > 0 ? detail::join(", window ", window) : "",
+                      hook ? ", " + hook->describe() : "", ")");
+}
+
+}  // namespace ladon

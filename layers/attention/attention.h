@@ -1,0 +1,174 @@
+#pragma once
+// Multi-head attention, head-major: head h of a projection is the slice [h], one contiguous row of
+// numbers, which is what makes a head a particle (optim/particles).
+
+#include <optional>
+
+#include "ladon/autograd/ops/attention.h"
+#include "ladon/layers/attention/attention_form.h"
+#include "ladon/layers/attention/attention_hook.h"
+#include "ladon/layers/attention/attention_mask.h"
+#include "ladon/layers/attention/positional.h"
+#include "ladon/layers/attention/variants/attention_cache.h"
+#include "ladon/layers/init.h"
+#include "ladon/layers/module.h"
+
+namespace ladon {
+
+/// Encodings of positions, added to (or set beside) what queries and keys see.
+struct AttentionPositions {
+  RandomPositionsOptions encoding;  ///< Its `in` is set to that of the inputs.
+  bool values = false;              ///< Whether values see them too.
+};
+
+/// Prior of the weights: their law before training.
+struct AttentionPrior {
+  /// standard parameterization: of each projection, seen as one matrix [heads·head_dim, dim].
+  Init init = Init::xavier_uniform;
+  Parameterization parameterization = Parameterization::standard;
+  // ntk parameterization (the only biases are then those of the output):
+  double query_key_std = 1;     ///< QK = σ_Q·σ_K
+  double value_output_std = 1;  ///< OV = σ_O·σ_V
+  double bias_std = 0;          ///< σ_b; 0: no bias.
+};
+
+/// Draws by which `limit` estimates what has no closed form (infinite/kernel/roots.h).
+struct LimitDraws {
+  std::int64_t samples = 256;  ///< Draws for one estimate, at least 2.
+  /// In which all inputs draw together, at most; what they leave out: infinite::Limit::unexplained.
+  std::int64_t coordinates = 128;
+  std::uint64_t seed = 0;
+};
+
+struct MultiHeadAttentionOptions {
+  std::int64_t dim = 0;  ///< Width of the queries and of the output; to be given, as are heads.
+  std::int64_t heads = 0;
+  std::int64_t head_dim = 0;   ///< Width of a head; 0: dim/heads (Error if it does not divide).
+  std::int64_t key_dim = 0;    ///< Width of the keys' input (cross-attention); 0: dim.
+  std::int64_t value_dim = 0;  ///< Width of the values' input; 0: key_dim.
+  bool bias = true;
+  bool causal = false;
+  double dropout = 0;  ///< Of the attention weights, in training mode.
+
+  /// Heads of keys and values, which heads/kv_heads queries each share (Ainslie et al. 2023; 1:
+  /// Shazeer 2019); 0: heads. Error where it does not divide heads.
+  std::int64_t kv_heads = 0;
+  /// > 0: a query sees only the last `window` positions, itself among them; causal attention alone.
+  std::int64_t window = 0;
+  std::int64_t value_head_dim = 0;  ///< Width of a head's values; 0: head_dim.
+  std::int64_t out = 0;             ///< Width of the output; 0: dim.
+  AttentionForm form = {};
+  bool projection_bias = true;  ///< Whether `bias` covers queries, keys and values too.
+  std::optional<AttentionPositions> positions = {};
+  Owned<AttentionHook> hook = {};  ///< A variant from outside.
+  AttentionPrior prior = {};
+  LimitDraws limit_draws = {};
+};
+
+/// out = Σ_h ζ(G_h)·V_h·O_h + b  with G_h = Q_h·K_hᵀ/sqrt(head_dim), Q_h = x·W_hᵀ, ζ = softmax
+/// (Vaswani et al. 2017). A query that may attend to nothing gives the output bias.
+///
+/// In ntk parameterization all weights are N(0, 1), and with d the width of each input
+///   G_h = QK/(d·head_dim^p)·Q_h·K_hᵀ, p = ½ or 1;  out = OV/sqrt(value_head_dim·heads·d)·Σ_h … + σ_b·b
+/// (Hron, Bahri, Sohl-Dickstein and Novak 2020, "Infinite attention").
+struct MultiHeadAttention : Callable<MultiHeadAttention> {
+  Tensor query;   ///< [heads, head_dim, dim]
+  Tensor key;     ///< [kv_heads, head_dim, key_dim]; undefined when tied
+  Tensor value;   ///< [kv_heads, value_head_dim, value_dim]
+  Tensor output;  ///< [heads, value_head_dim, out]: head h adds context_h·output[h]
+  Tensor query_bias, key_bias, value_bias;  ///< As the weights' first two axes; undefined: none
+  Tensor output_bias;                       ///< [out]; undefined when bias = false
+  std::optional<RandomPositions> positions;
+  bool values_see_positions;
+  Owned<AttentionHook> hook;  ///< null: none
+  AttentionForm form;
+  bool causal;
+  std::int64_t window;
+  double dropout;
+  /// f64 numbers; undefined in standard parameterization.
+  Tensor query_key_std, value_output_std, bias_std;
+  Init init;  ///< Of the projections.
+  LimitDraws limit_draws;
+  mutable Generator rng;
+
+  /// Throws Error where heads do not divide dim and head_dim is not given, where tied queries and
+  /// keys have inputs of different widths or numbers of heads, and for sizes or deviations out of
+  /// range.
+  MultiHeadAttention(const MultiHeadAttentionOptions& options, Generator& rng);
+
+  std::int64_t heads() const { return query.size(0); }
+  std::int64_t kv_heads() const { return value.size(0); }
+  std::int64_t head_dim() const { return query.size(1); }
+  std::int64_t value_head_dim() const { return value.size(1); }
+  Parameterization parameterization() const {
+    return query_key_std.defined() ? Parameterization::ntk : Parameterization::standard;
+  }
+
+  /// Self-attention:  [batch, T, dim] → [batch, T, out], or [batch, H, W, dim] → [batch, H, W,
+  /// out].
+  Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
+  Tensor forward(const Tensor& x, const AttentionMask& mask) const;
+  /// Self-attention to the positions where mask (bool [batch, T]) is true.
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
+    return forward(x, padding(mask));
+  }
+  /// Cross-attention:  queries [batch, Tq, dim], keys [batch, Tk, key_dim], values [batch, Tk,
+  /// value_dim] → [batch, Tq, out].
+  Tensor forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                 const AttentionMask& mask = {}) const;
+
+  /// Self-attention of new positions x [batch, T, dim] to themselves and all that `cache`
+  /// remembers, as one pass over all would give: to rounding, and bit for bit under
+  /// RowwiseProducts, if weights are softmax's. mask: bool [batch, T], false = padding. Not
+  /// recorded. Throws Error unless causal, and with encodings that are added (`positions`).
+  Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
+  /// Cross-attention to a memory that is looked at many times: its keys and values, and what
+  /// queries see of them. Throws Error with a hook or with `positions`.
+  ProjectedMemory project_memory(const Tensor& keys, const Tensor& values) const;
+  Tensor forward(const Tensor& queries, const ProjectedMemory& memory,
+                 const AttentionMask& mask = {}) const;
+
+  /// The same with the attention weights [batch, heads, Tq, Tk] and the heads' contexts
+  /// [batch, heads, Tq, value_head_dim] (before the output projection).
+  struct Details {
+    Tensor output, weights, contexts;
+  };
+  Details forward_with_weights(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                               const AttentionMask& mask = {}) const;
+
+  /// Self-attention as heads and kv_heads → ∞ in one proportion, which drops out, since outputs of
+  /// different heads are independent given their values (and head_dim, value_head_dim, the inputs'
+  /// width). With linear scaling one wide head has the same limit; with sqrt scaling a network of
+  /// few heads does not come near it. See infinite/attention/limit.h for what each form gives. In
+  /// standard parameterization the NTK is its leading order in the widths, as Linear's. Only what
+  /// is known to have a limit has one. Throws Error for sqrt scaling of tied queries and keys (the
+  /// logits grow without bound), for weights without a Gaussian limit, for dropout in training
+  /// mode, with a window and sqrt scaling unless the weighting is softmax, where queries, keys and
+  /// values do not see one input, and for a hook that gives no limit.
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
+  /// Cross-attention's, of the kernels of what queries see and of what keys and values see, of the
+  /// same inputs: [N1, N2, Tq, Tq] and [N1, N2, Tk, Tk] → [N1, N2, Tq, Tq]. By the differentiable
+  /// forms, so slower than self-attention's. Throws Error besides for tied queries and keys,
+  /// positional encodings, hooks and finitely many heads, and where causal.
+  infinite::KernelNode limit(const infinite::KernelNode& queries,
+                             const infinite::KernelNode& keys) const;
+
+  void visit(Visitor& v) override;
+  std::string describe() const override;
+
+ private:
+  AttentionHeads project(const Tensor& queries, const Tensor& keys, const Tensor& values) const;
+  Tensor projected(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
+  AttentionHeads changed(AttentionHeads h) const;
+  AttentionMask windowed(const AttentionMask& mask, std::int64_t queries, std::int64_t keys) const;
+  AttentionOptions options(const AttentionMask& mask, const AttentionHeads& h,
+                           std::int64_t offset) const;
+  double logit_scale() const;
+  AttentionResult attend(const AttentionHeads& h, const AttentionMask& mask, bool with_weights,
+                         std::int64_t offset = 0) const;
+  AttentionResult weigh(const AttentionHeads& h, const AttentionOptions& options,
+                        const Tensor& bias) const;
+  Tensor combine(const Tensor& contexts) const;
+};
+
+}  // namespace ladon

@@ -1,0 +1,224 @@
+// MultiHeadAttention::limit: what infinite/attention/limit.h needs to know of a layer.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/core/error.h"
+#include "ladon/layers/attention/attention.h"
+#include "ladon/layers/infinite/attention/limit.h"
+#include "ladon/layers/infinite/kernel/graph.h"
+#include "ladon/layers/infinite/kernel/roots.h"
+
+namespace ladon {
+namespace {
+
+constexpr const char* where_from = "MultiHeadAttention";
+
+/// Trained tensors that the formulas below account for. A layer that has others has no limit.
+constexpr std::array<std::string_view, 9> accounted = {
+    "query",    "key",        "value",       "output",          "query_bias",
+    "key_bias", "value_bias", "output_bias", "positions.weight"};
+
+void check_has_limit(const MultiHeadAttention& layer) {
+  for (const auto& [name, x] : layer.named_parameters())
+    LADON_CHECK(name.starts_with("hook.") ||  // the hook's own, whose limit it gives
+                    std::find(accounted.begin(), accounted.end(), name) != accounted.end(),
+                where_from, "no limit is known of attention with `", name, "`");
+  LADON_CHECK(layer.dropout == 0 || !layer.training(), where_from,
+              "has no limit with dropout of the attention weights; call eval()");
+}
+
+void check_sees_one_input(const MultiHeadAttention& layer) {
+  const std::int64_t seen = layer.query.size(2);
+  const std::int64_t tokens = layer.positions ? layer.positions->in : seen;
+  LADON_CHECK((layer.form.tied || layer.key.size(2) == seen) &&
+                  layer.value.size(2) == (layer.values_see_positions ? seen : tokens),
+              where_from,
+              "this limit is of self-attention: queries, keys and values see one input; the ",
+              "weights are ", layer.query.shape(), ", ",
+              (layer.form.tied ? layer.query : layer.key).shape(), " and ", layer.value.shape());
+}
+
+infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
+  infinite::AttentionLimit y{.form = a.form,
+                             .causal = a.causal,
+                             .window = a.window,
+                             .query_key = {},
+                             .value_output = {},
+                             .bias_variance = scalar(0, f64),
+                             .query_key_trained = 2,
+                             .value_output_trained = 2,
+                             .bias_trained = scalar(0, f64),
+                             .samples = a.limit_draws.samples};
+  if (a.parameterization() == Parameterization::ntk) {
+    y.query_key = a.query_key_std;
+    y.value_output = a.value_output_std;
+    if (a.output_bias.defined()) y.bias_variance = y.bias_trained = square(a.bias_std);
+    return y;
+  }
+  LADON_CHECK(a.init != Init::ones, where_from, "weights that are all one have no Gaussian limit");
+  const auto variance = [&](const Tensor& weight, bool sums_rows = false) {
+    const Shape shape{weight.size(0) * weight.size(1), weight.size(2)};
+    const double std = init_stddev(a.init, sums_rows ? Shape{shape[1], shape[0]} : shape);
+    return std * std;
+  };
+  const Tensor& key = a.form.tied ? a.query : a.key;
+  const double q = variance(a.query), k = variance(key), v = variance(a.value),
+               o = variance(a.output, true);
+  // In ntk form σ² of a group is its fan_in times its variance.
+  const auto deviation = [](double var1, std::int64_t fan1, double var2, std::int64_t fan2) {
+    return scalar(std::sqrt(var1 * static_cast<double>(fan1) * var2 * static_cast<double>(fan2)),
+                  f64);
+  };
+  y.query_key = deviation(q, a.query.size(2), k, key.size(2));
+  y.value_output = deviation(v, a.value.size(2), o, a.heads() * a.value_head_dim());
+  y.query_key_trained = q > 0 && k > 0 ? 1 / q + 1 / k : 0;
+  y.value_output_trained = v > 0 && o > 0 ? 1 / v + 1 / o : 0;
+  // A bias is a weight of an input of its own, whose kernel is 1 / σ² in the units of the others.
+  const auto bias = [](const Tensor& b, double var, std::int64_t fan_in) {
+    return b.defined() && var > 0 ? 1 / (var * static_cast<double>(fan_in)) : 0;
+  };
+  y.query_bias_trained = bias(a.query_bias, q, a.query.size(2));
+  y.key_bias_trained = bias(a.key_bias, k, key.size(2));
+  y.value_bias_trained = bias(a.value_bias, v, a.value.size(2));
+  if (a.output_bias.defined()) y.bias_trained = scalar(1, f64);
+  return y;
+}
+
+}  // namespace
+
+infinite::AttentionMap AttentionHook::limit(const infinite::AttentionLimit&) const {
+  detail::fail(where_from, "no limit is known of attention with the hook `", describe(),
+               "`, which gives none (AttentionHook::limit); estimate it: monte_carlo_kernel");
+}
+
+namespace {
+
+/// Layer, with what is random of this walk.
+infinite::AttentionLimit with(infinite::AttentionLimit layer, const infinite::Drawn& drawn,
+                              std::uint64_t seed) {
+  layer.rng = Generator(seed).split(drawn.number).split(drawn.replicate);
+  layer.heads = drawn.heads;
+  return layer;
+}
+
+/// Symbols of the kernels of queries, keys and values in a formula: $k, or $k2.
+struct Symbols {
+  std::string q, k, v;
+  static Symbols of_self(bool one_input) { return {"", "", one_input ? "" : "2"}; }
+  static Symbols of_cross() { return {"", "2", "2"}; }
+};
+
+/// The formulas of infinite/attention/limit.h.
+infinite::Formula formula_of(const MultiHeadAttention& a, const Symbols& of, bool draws) {
+  using infinite::plus, infinite::times;
+  const infinite::AttentionLimit layer = limit_of(a);
+  const std::string zeta(to_string(a.form.weighting)),
+      v = "$k" + of.v,
+      causal = a.window > 0 ? detail::join(", of the last ", a.window, " keys up to the query")
+               : a.causal   ? ", of keys up to the query"
+                            : "",
+      bias = plus(layer.bias_variance.item());
+  const auto moved = [](const std::string& t, const std::string& index, double constant) {
+    const std::string entry = t + index;
+    return constant == 0 ? entry : "(" + entry + plus(constant) + ")";
+  };
+  const double ov = square(layer.value_output).item(), qk = square(layer.query_key).item();
+  // From O and V: their factor times what the layer gives without its bias.
+  const std::string given = bias.empty() ? "$K" : "($K" + plus(-layer.bias_variance.item()) + ")",
+                    trained = " + " + times(layer.value_output_trained, given) +
+                              plus(layer.bias_trained.item());
+  if (a.form.scaling == AttentionScaling::linear) {
+    const std::string logits =
+        a.form.tied ? times(layer.query_key.item(), "$k" + of.k + "(x, x)") : std::string("0");
+    return {detail::join(times(ov, "A·"), v, "·A'ᵀ", bias, ", A = ", zeta, " of the logits ",
+                         logits, causal),
+            times(ov, "A·") + moved("$t" + of.v, "", layer.value_bias_trained) + "·A'ᵀ" + trained};
+  }
+  const std::string how =
+      draws ? detail::join(", E the mean over ", layer.samples, " draws that all inputs share")
+            : "";
+  const std::string keys = "$k" + of.k, weights = "_ij·E[ζ_ai·ζ'_bj]";
+  // Moving all logits of a query alike does not move softmax.
+  const double key_bias = a.form.weighting == Weighting::softmax ? 0 : layer.key_bias_trained;
+  return {
+      detail::join(times(ov, "Σ_ij "), v, weights, bias, ", ζ = ", zeta, " of Gaussian logits G",
+                   causal, ", Cov(G_ai, G'_bj) = ", times(qk, "$k" + of.q + "_ab·"), keys, "_ij",
+                   how),
+      detail::join(times(ov, "Σ_ij "), moved("$t" + of.v, "_ij", layer.value_bias_trained),
+                   "·E[ζ_ai·ζ'_bj]", trained, " + ", times(ov, "Σ_ij "), v,
+                   "_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G'_be]·D, D = ", qk == 1 ? "" : times(qk, "("),
+                   "(", times(layer.query_key_trained, "$k" + of.q + "_ab"), " + $t", of.q, "_ab",
+                   plus(layer.query_bias_trained), ")·", keys, "_ce + $k", of.q, "_ab·",
+                   moved("$t" + of.k, "_ce", key_bias), qk == 1 ? "" : ")")};
+}
+
+}  // namespace
+
+infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& k) const {
+  k.need_positions(where_from);
+  check_has_limit(*this);
+  check_sees_one_input(*this);
+  k.law.need_channels(where_from, positions ? positions->in : query.size(2));
+  // Scaled by the width of keys, wide heads are all alike.
+  const bool finitely_many =
+      k.finite_heads() && form.scaling == AttentionScaling::sqrt && !form.tied;
+  LADON_CHECK(!finitely_many || !hook, where_from,
+              "no law is known of finitely many heads with the hook `", hook->describe(), "`");
+  LADON_CHECK(!finitely_many || kv_heads() == heads(), where_from,
+              "no law is known of finitely many heads that share keys and values; this is ",
+              describe());
+  const infinite::AttentionLimit layer = limit_of(*this);
+  const auto kernels_of = hook ? hook->limit(layer) : infinite::attention_map(layer);
+  const infinite::KernelNode seen = positions ? positions->limit(k) : k;
+  const infinite::KernelNode valued = values_see_positions ? seen : k;
+  const bool draws = finitely_many || infinite::draws(form, seen.position_count());
+  infinite::Step step{.makes = infinite::Law::random_linear()};
+  step.formula = [this, draws, one = seen.step == valued.step] {
+    if (!hook) return formula_of(*this, Symbols::of_self(one), draws);
+    return infinite::Formula{
+        "attention with " + hook->describe() + ", of " + (one ? "$k" : "$k and $k2"),
+        "its tangent kernel"};
+  };
+  if (draws)
+    step.draws = {
+        .of = {0},
+        .coordinates = finitely_many ? infinite::all_coordinates : limit_draws.coordinates,
+        .head_map = [this](const infinite::Drawn& drawn, const Tensor& tokens, const Tensor& mask) {
+          return infinite::head_map(with(limit_of(*this), drawn, limit_draws.seed), tokens, mask);
+        }};
+  const auto map = [this, kernels_of](const infinite::Pairs& of_tokens,
+                                      const infinite::Pairs& of_values) {
+    return kernels_of(with(limit_of(*this), of_tokens.drawn, limit_draws.seed), of_tokens,
+                      of_values);
+  };
+  return infinite::map_pairs(seen, valued, step, map);
+}
+
+infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& queries,
+                                               const infinite::KernelNode& keys) const {
+  for (const infinite::KernelNode* k : {&queries, &keys}) k->need_positions(where_from);
+  check_has_limit(*this);
+  LADON_CHECK(!form.tied && !positions && !hook && !causal, where_from,
+              "no limit is known of cross-attention with tied queries and keys, positional "
+              "encodings, a causal mask or a hook");
+  LADON_CHECK(!queries.finite_heads() || form.scaling == AttentionScaling::linear, where_from,
+              "no law is known of finitely many heads of cross-attention");
+  queries.law.need_channels(where_from, query.size(2));
+  keys.law.need_channels(where_from, key.size(2));
+  infinite::attention_map(limit_of(*this));
+  const bool draws = infinite::draws(form, keys.position_count());
+  infinite::Step step{.makes = infinite::Law::random_linear()};
+  step.formula = [this, draws] { return formula_of(*this, Symbols::of_cross(), draws); };
+  if (draws) step.draws = {.of = {0, 1}, .coordinates = limit_draws.coordinates};
+  const auto map = [this](const infinite::Pairs& of_queries, const infinite::Pairs& of_keys) {
+    return infinite::attention_kernels(with(limit_of(*this), of_keys.drawn, limit_draws.seed),
+                                       {of_queries, of_keys}, of_keys);
+  };
+  return infinite::map_pairs(queries, keys, step, map);
+}
+
+}  // namespace ladon

@@ -1,0 +1,77 @@
+#pragma once
+// Caches of attention: keys and values of the positions it has seen, so that a model that writes
+// one token after the other looks at each only once.
+
+#include <vector>
+
+#include "ladon/layers/attention/attention_hook.h"
+
+namespace ladon {
+
+/// The keys and values of one layer, appended as they come. Rows of a batch may differ in length:
+/// what is padding takes up room and is never seen. With a window it forgets what no later query
+/// will see. Values alone: no gradient passes through what is remembered.
+class KeyValueCache {
+ public:
+  KeyValueCache() = default;
+  KeyValueCache(const KeyValueCache& other);  ///< Independent: both may go on in their own ways.
+  KeyValueCache(KeyValueCache&&) noexcept = default;
+  KeyValueCache& operator=(KeyValueCache other) noexcept;
+  ~KeyValueCache() = default;
+
+  /// Positions that row b has seen, tokens and not padding: i64 [batch]. Empty before the first.
+  const std::vector<std::int64_t>& lengths() const { return lengths_; }
+  /// The positions that the next tokens will have: i64 [batch, count]. mask (bool [batch, count],
+  /// true = token; undefined: all are): padding takes the position of the token after it, and
+  /// counts for nothing. Throws Error for a batch of another size than that which is remembered.
+  Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
+
+  /// Keys and values that the queries of the new positions see.
+  struct Seen {
+    AttentionHeads heads;     ///< q as given; k and v of all positions, with their positions.
+    Tensor allowed = {};      ///< bool [batch, 1, Tq, Tk]; undefined: causal says all.
+    std::int64_t offset = 0;  ///< Keys before the first query (AttentionOptions::causal_offset).
+  };
+  /// Appends h.k and h.v [batch, heads, T, width]. window > 0: a query sees the last `window`
+  /// positions alone, itself among them. Throws Error unless batch, heads, widths and dtype are
+  /// those of before.
+  Seen append(const AttentionHeads& h, const Tensor& mask = {}, std::int64_t window = 0);
+
+  /// Row i becomes what row rows[i] (i64 [n]) was: beams, and sentences that are done.
+  void select(const Tensor& rows);
+
+ private:
+  void make_room(const AttentionHeads& h, std::int64_t window);
+  bool regular() const;
+
+  Tensor keys_, values_;    // [batch, heads, capacity, width]
+  std::int64_t slots_ = 0;  // of them in use
+  std::vector<std::int64_t> lengths_;
+  std::vector<std::vector<std::int64_t>> positions_;  // of each row's slots; −1: padding
+  bool padded_ = false;
+};
+
+/// Keys and values of a memory that queries come back to (cross-attention), projected once.
+struct ProjectedMemory {
+  Tensor keys, values;  ///< [batch, heads, Tk, width]
+};
+
+/// Those of a stack of layers. Make one for each text (or batch of texts) that is written:
+///
+///   DecodingCache cache;
+///   Tensor y = model(prompt, cache);       // [batch, T, ..]
+///   y = model(next, cache);                // [batch, 1, ..], as if all had been seen at once
+struct DecodingCache {
+  std::vector<KeyValueCache> layers;
+  std::vector<ProjectedMemory> memory;  ///< Of decoder layers; empty elsewhere.
+  Tensor memory_mask = {};  ///< bool [batch, S], false = padding; undefined: all are tokens.
+
+  /// As KeyValueCache's.
+  Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
+  void select(const Tensor& rows);
+  /// Makes it one of `count` layers if it is new. Throws Error if it is another model's, or if an
+  /// Error broke off a pass half way: its layers then have seen different positions.
+  void prepare(std::size_t count);
+};
+
+}  // namespace ladon

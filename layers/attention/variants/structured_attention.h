@@ -1,0 +1,45 @@
+#pragma once
+// Structured self-attention (Lin et al. 2017, "A structured self-attentive sentence embedding"): a
+// sequence as a matrix of a few weighted sums of its positions, one a hop.
+
+#include "ladon/layers/init.h"
+#include "ladon/layers/module.h"
+
+namespace ladon {
+
+struct StructuredAttentionOptions {
+  std::int64_t dim;     ///< Width of the positions (2u of the paper).
+  std::int64_t hidden;  ///< d_a.
+  std::int64_t hops;    ///< r: rows of the result. Hops are the heads of this model.
+  Init init = Init::xavier_uniform;
+};
+
+/// M = A·H with A = softmax(W_s2·tanh(W_s1·Hᵀ)) over positions:  H [batch, T, dim] →
+/// M [batch, hops, dim], which Flatten() lays out as one vector. Positions that the mask leaves out
+/// get no weight; a sequence without tokens gives zeros. The paper's penalty ‖A·Aᵀ − I‖²_F, which
+/// keeps the hops apart, is frobenius_penalty (optim/particles/penalties/head_penalties.h):
+///
+///   const auto details = attention.forward_with_weights(h, tokens);
+///   backward(loss + 1e-3 * frobenius_penalty(unsqueeze(details.weights, 2)));
+///
+/// It has no limit: softmax of random maps of tanh is not known in closed form.
+struct StructuredAttention : Layer {
+  Tensor inner;  ///< W_s1 [hidden, dim]
+  Tensor outer;  ///< W_s2 [hops, hidden]; hop h is row h.
+
+  struct Details {
+    Tensor output;   ///< M [batch, hops, dim]
+    Tensor weights;  ///< A [batch, hops, T]
+  };
+
+  /// Throws Error where a size is not positive.
+  StructuredAttention(const StructuredAttentionOptions& options, Generator& rng);
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  /// mask: bool [batch, T] or undefined. Throws Error where shapes do not fit.
+  Details forward_with_weights(const Tensor& x, const Tensor& mask = {}) const;
+  void visit(Visitor& v) override;
+  std::string describe() const override;
+};
+
+}  // namespace ladon

@@ -1,0 +1,59 @@
+#pragma once
+// Transposed convolutions, channels last: layers that make more positions.
+
+#include "ladon/layers/init.h"
+#include "ladon/layers/module.h"
+
+namespace ladon {
+
+/// Numbers of an axis as in transposed_convolution (autograd/ops/windows/convolution.h).
+struct ConvTransposeOptions {
+  std::int64_t in, out;
+  Shape window;                   ///< {w} or {h, w}: taps of the filter.
+  Shape stride = {};              ///< Empty: 1 on every axis.
+  Shape before = {}, after = {};  ///< Positions cut off at the ends; no `after`: as before.
+  Shape dilation = {};            ///< Empty: 1 on every axis.
+  Shape output_padding = {};      ///< Positions more at the end.
+  std::int64_t groups = 1;
+  bool bias = true;
+  Init init = Init::kaiming_normal;  ///< fan_in = taps·in/groups, fan_out = out.
+  double gain = 1;
+};
+
+/// The gradient of a convolution by its input: n positions become
+/// (n − 1)·stride − before − after + dilation·(window − 1) + output_padding + 1. No limit is known
+/// to it, and it takes no mask.
+struct ConvTranspose : Layer {
+  Tensor weight;  ///< [in, window.., out/groups]
+  Tensor bias;    ///< [out]; undefined when bias = false
+  ConvTransposeOptions options;
+
+  Tensor forward(const Tensor& x) const override;
+  void visit(Visitor& v) override;
+  std::string describe() const override;
+
+ protected:
+  ConvTranspose(const char* name, int axes, const ConvTransposeOptions& options, Generator& rng);
+
+ private:
+  void report(const Tensor& x, const Tensor& y) const;
+  const char* name_;
+};
+
+/// [N, T, in] → [N, T', out].
+struct ConvTranspose1d : ConvTranspose {
+  /// Throws Error where a size is not positive, groups do not share the channels evenly, or there
+  /// is not one window size.
+  ConvTranspose1d(const ConvTransposeOptions& o, Generator& rng)
+      : ConvTranspose("ConvTranspose1d", 1, o, rng) {}
+};
+
+/// [N, H, W, in] → [N, H', W', out].
+struct ConvTranspose2d : ConvTranspose {
+  /// Throws Error where a size is not positive, groups do not share the channels evenly, or there
+  /// are not two window sizes.
+  ConvTranspose2d(const ConvTransposeOptions& o, Generator& rng)
+      : ConvTranspose("ConvTranspose2d", 2, o, rng) {}
+};
+
+}  // namespace ladon

@@ -1,0 +1,104 @@
+#pragma once
+// A Gram matrix that is never held in memory: its tiles lie in a folder.
+//
+// N inputs have N(N + 1)/2 pairs: 30,000 take 3.6 GB as f64, 100,000 take 40 GB. What is done with
+// such a matrix reads it tile by tile: products with a few vectors (optim/posterior/solvers/cg_solver.h),
+// or a factor that is on disk as well (optim/posterior/solvers/stored_factor.h).
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "ladon/layers/infinite/limit.h"
+
+namespace ladon::infinite {
+
+/// Cost of storing a Gram matrix.
+struct StoredGramEstimate {
+  std::uint64_t disk_bytes = 0;    ///< Of all tiles.
+  std::uint64_t memory_bytes = 0;  ///< At most, beside the inputs and the operands of multiply().
+  double seconds = 0;              ///< On all threads, with nothing stored yet and a fast disk.
+  std::int64_t tile = 0;           ///< Inputs a side of a tile; the last may be smaller.
+  std::int64_t tiles = 0;          ///< On and above the diagonal.
+
+  /// One line: "3.6 GB on disk and 140.1 MB of memory, about 52 s: 120 tiles of …".
+  std::string describe() const;
+};
+
+/// Told once before anything is computed, and after each tile.
+struct StoredGramProgress {
+  StoredGramEstimate estimate;
+  std::int64_t tiles_done = 0;  ///< Out of estimate.tiles.
+  double seconds_left = 0;
+};
+
+struct StoredGramOptions {
+  Get get = Get::ntk;  ///< Which matrix is stored: nngp or ntk.
+  DType dtype = f64;   ///< Of tiles on disk, f64 or f32. What is computed is f64 in any case.
+  /// Inputs a side, rounded up to a multiple of vector_unit. 0: that of the folder, or such that
+  /// a dozen tiles fit in the budget, 2048 at most.
+  std::int64_t tile = 0;
+  /// Bytes that tiles and their computation may take together, beside the inputs. Tiles that fit
+  /// are kept in memory for the next use. 0: what the machine has free.
+  std::uint64_t memory_budget = 0;
+  /// Its exceptions end the computation and come out of store_gram().
+  std::function<void(const StoredGramProgress&)> progress = {};
+  int replicates = 8;  ///< Whose mean is stored, at least 2, where a layer samples.
+};
+
+/// A symmetric matrix [N, N], f64, of which the tiles on and above the diagonal are in a folder. It
+/// holds the folder's lock. Every tile that is read is checked; a damaged one is an Error, and
+/// store_gram() computes it again. To be used by one thread at a time.
+class StoredGram {
+ public:
+  StoredGram(StoredGram&&) noexcept;
+  StoredGram& operator=(StoredGram&&) noexcept;
+  ~StoredGram();
+
+  std::int64_t size() const;
+  const StoredGramEstimate& estimate() const;
+  /// Of inputs, model and tiles: what is made of this matrix is made of no other.
+  std::uint64_t identity() const;
+
+  Tensor diagonal() const;  ///< [N]
+  /// Rows [begin, end), [end − begin, N]. Reads all tiles that they cross.
+  Tensor rows(std::int64_t begin, std::int64_t end) const;
+  /// K·V.   [N, k] → [N, k], of any floating dtype → f64. Each tile is read once, the next one
+  /// while this one is multiplied; the result has the same bits at any number of threads. All ranks
+  /// multiply together, each by a share of the tiles, which it keeps where they fit: the result is
+  /// that of one process to rounding, and the same in all of them.
+  Tensor multiply(const Tensor& v) const;
+
+  /// Tiles a side.
+  std::int64_t across() const;
+  /// The first input of tile row i; first(across()) is N.
+  std::int64_t first(std::int64_t i) const;
+  /// Rows of tile row i by columns of tile column j; in memory of its own unless it is kept.
+  Tensor tile(std::int64_t i, std::int64_t j) const;
+
+ private:
+  friend StoredGram store_gram(const Limit&, const Inputs&, const std::string&,
+                               const StoredGramOptions&);
+  struct State;
+  explicit StoredGram(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Cost of store_gram() with the same arguments for this process alone; `folder` may hold tiles of
+/// it. Throws Error as
+/// store_gram() does for inputs, model and budget.
+StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
+                                        const std::string& folder,
+                                        const StoredGramOptions& options = {});
+
+/// Computes the Gram matrix of x, with the bits of gram(limit, x, …) (as f32: rounded), into
+/// `folder`, which is made if it is missing; tiles that are there, of an earlier run that was ended
+/// or killed, are checked and taken up. Ranks (core/ranks/ranks.h) share the tiles out, and the folder,
+/// on a file system that all of them see. The caller removes the folder. Throws Error if the model
+/// ends with positions, the memory needed is over the budget, the disk has no room for the tiles,
+/// the folder is of another computation, or another run is working in it.
+StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& folder,
+                      const StoredGramOptions& options = {});
+
+}  // namespace ladon::infinite

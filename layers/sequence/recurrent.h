@@ -1,0 +1,91 @@
+#pragma once
+// Recurrent layers over sequences [batch, T, in], batch first.
+//
+//   Lstm lstm({.in = 64, .hidden = 128, .layers = 2, .bidirectional = true}, rng);
+//   Tensor y = lstm(x, tokens);                       // [batch, T, 2·128]; tokens: bool [batch, T]
+//   auto [output, state] = lstm.forward_with_state(x, {.mask = tokens});
+//
+// A step that the mask leaves out keeps the state as it was and its output is zero; so the reverse
+// direction begins at the last token, wherever the padding stands. Nothing recurrent has a limit
+// here.
+
+#include "ladon/autograd/ops/recurrent/recurrent.h"
+#include "ladon/layers/dropout.h"
+#include "ladon/layers/module.h"
+
+namespace ladon {
+
+struct RecurrentOptions {
+  std::int64_t in, hidden;
+  std::int64_t layers = 1;
+  bool bidirectional = false;  ///< Each layer also runs from the last token to the first.
+  bool bias = true;
+  double dropout = 0;  ///< Of the outputs of all layers but the last, in training mode.
+};
+
+/// The state of all layers, [layers·directions, batch, hidden]; of layer l and direction d (1:
+/// reverse) at l·directions + d. c is that of an LSTM's cells, and undefined for others.
+struct RecurrentState {
+  Tensor h = {}, c = {};
+};
+
+/// Initial state (undefined: zeros), and which positions are tokens (undefined: all).
+struct RecurrentInputs {
+  RecurrentState state = {};
+  Tensor mask = {};  ///< bool [batch, T].
+};
+
+struct RecurrentResult {
+  Tensor output;         ///< h of the last layer: [batch, T, directions·hidden].
+  RecurrentState state;  ///< After the last token (reverse: after the first).
+};
+
+/// Layers of one cell, each on the outputs of the one below: both directions side by side, forward
+/// first. Lstm, Gru and Rnn say which cell. State dict: weight_ih_l0 [gates·hidden, in],
+/// weight_hh_l0 [gates·hidden, hidden], bias_ih_l0, bias_hh_l0 [gates·hidden], …_l0_reverse, …_l1,
+/// …, with the gates in PyTorch's order, so that its files load as they are.
+struct Recurrent : Layer {
+  struct Direction {
+    Tensor weight_ih, weight_hh, bias_ih, bias_hh;  ///< Biases are undefined when bias = false.
+  };
+  RecurrentCell cell;
+  RecurrentOptions options;
+  std::vector<Direction> directions;  ///< In the order of RecurrentState.
+  Dropout dropout;
+
+  /// Weights and biases from U(±1/sqrt(hidden)). Throws Error where a size is not positive.
+  Recurrent(RecurrentCell cell, const RecurrentOptions& options, Generator& rng);
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  /// Continues from a state and hands on the last one. A sequence of no tokens ends as it began.
+  /// Throws Error where shapes do not fit.
+  RecurrentResult forward_with_state(const Tensor& x, const RecurrentInputs& inputs = {}) const;
+  void visit(Visitor& v) override;
+  std::string describe() const override;
+
+ private:
+  int sides() const { return options.bidirectional ? 2 : 1; }
+  void check(const Tensor& x, const RecurrentInputs& inputs) const;
+  Tensor initial(const RecurrentState& state, std::int64_t index) const;
+  void report(const Tensor& gates, const Tensor& weight, const RecurrenceOptions& how,
+              const Tensor& states) const;
+  Tensor run(const Tensor& x, const RecurrentInputs& inputs, std::int64_t index) const;
+};
+
+/// Long short-term memory (Hochreiter and Schmidhuber 1997; see lstm_cell).
+struct Lstm : Recurrent {
+  Lstm(const RecurrentOptions& o, Generator& rng) : Recurrent(RecurrentCell::lstm, o, rng) {}
+};
+
+/// Gated recurrent units (Cho et al. 2014; see gru_cell).
+struct Gru : Recurrent {
+  Gru(const RecurrentOptions& o, Generator& rng) : Recurrent(RecurrentCell::gru, o, rng) {}
+};
+
+/// h' = φ(W_ih·x + W_hh·h + b), φ = tanh (Elman 1990) or relu.
+struct Rnn : Recurrent {
+  /// Throws Error for a cell that has more gates than one.
+  Rnn(const RecurrentOptions& o, Generator& rng, RecurrentCell which = RecurrentCell::tanh);
+};
+
+}  // namespace ladon

@@ -1,0 +1,80 @@
+#include "ladon/layers/state/functional_call.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "ladon/core/error.h"
+
+namespace ladon {
+namespace {
+
+/// What tells a parameter from others: its place in the graph, or for a plain value, as one call
+/// inside another finds it, its elements.
+auto identity(const Tensor& x) {
+  const std::byte* elements = x.history() ? nullptr : x.storage().bytes();
+  return std::tuple(x.history(), elements, elements ? x.offset() : 0);
+}
+
+/// Places of the parameters of a set, each with the value for it. One may have several places.
+class Places {
+ public:
+  Places(Module& module, const ParameterSet& set, const std::vector<Tensor>& values) {
+    LADON_CHECK(values.size() == set.size(), "functional_call", "got ", values.size(),
+                " values for ", set.size(), " parameters");
+    std::map<decltype(identity({})), std::size_t> which;
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      check(set[i].first, set[i].second, values[i]);
+      const bool apart = which.emplace(identity(set[i].second), i).second;
+      LADON_CHECK(
+          apart || set[i].second.count() == 0, "functional_call", "`", set[i].first,
+          "` and another parameter of the set are one tensor, so that their values cannot be "
+          "told apart");
+    }
+    std::set<std::size_t> found;
+    detail::for_each_parameter(module, [&](const std::string&, Tensor& x) {
+      const auto at = which.find(identity(x));
+      if (at == which.end()) return;
+      places_.emplace_back(&x, values[at->second]);
+      found.insert(at->second);
+    });
+    for (std::size_t i = 0; i < set.size(); ++i)
+      LADON_CHECK(found.contains(i), "functional_call", "`", set[i].first,
+                  "` is no parameter of the module (any more)");
+    swap();
+  }
+  ~Places() { swap(); }
+  Places(const Places&) = delete;
+  Places& operator=(const Places&) = delete;
+
+ private:
+  static void check(const std::string& name, const Tensor& x, const Tensor& value) {
+    LADON_CHECK(value.defined(), "functional_call", "the value for `", name, "` is undefined");
+    LADON_CHECK(value.shape() == x.shape() && value.dtype() == x.dtype(), "functional_call", "`",
+                name, "` is ", x.dtype(), " of shape ", x.shape(), "; the value is ", value.dtype(),
+                " of shape ", value.shape());
+  }
+  void swap() {
+    for (auto& [place, value] : places_) std::swap(*place, value);
+  }
+
+  std::vector<std::pair<Tensor*, Tensor>> places_;
+};
+
+}  // namespace
+
+Tensor functional_call(Module& module, const ParameterSet& set, const std::vector<Tensor>& values,
+                       const std::function<Tensor()>& f) {
+  const Places until_the_end(module, set, values);
+  return f();
+}
+
+Tensor functional_call(Module& module, const std::vector<Tensor>& values,
+                       const std::function<Tensor()>& f) {
+  return functional_call(module, module.named_parameters(), values, f);
+}
+
+}  // namespace ladon

@@ -1,0 +1,110 @@
+#pragma once
+// Parts of the layers of a Transformer, for encoder and decoder alike; users see transformer.h.
+
+#include <string>
+
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/layers/infinite/kernel/branches.h"
+#include "ladon/layers/transformer/transformer.h"
+
+namespace ladon::detail {
+
+MultiHeadAttentionOptions attention_options(const TransformerEncoderLayerOptions& o);
+Owned<Layer> norm_of(const TransformerEncoderLayerOptions& o);
+/// Null where the options want none.
+Owned<Layer> final_norm_of(const TransformerEncoderOptions& o);
+
+// Self-attention by what stands in its place: a layer that is not MultiHeadAttention hears of
+// padding alone.
+Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, const AttentionMask& mask);
+Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, KeyValueCache& cache,
+              const Tensor& mask);
+
+/// Throws Error where what stands in the block mixes positions, of which a cache shows the new ones
+/// alone.
+void check_cached(const FeedForward& f);
+
+std::string describe_layer(const char* name, NormPlacement placement, const FeedForward& f);
+
+// A layer's computation, once for tensors and for the nodes of its limit: both can be added,
+// multiplied and given to layers.
+
+/// x + branch(x).
+template <class F>
+Tensor plus(const char*, const Tensor& x, const F& branch) {
+  return x + branch(x);
+}
+template <class F>
+infinite::KernelNode plus(const char* name, const infinite::KernelNode& x, const F& branch) {
+  return infinite::sum("TransformerEncoderLayer", x, {infinite::identity_branch(), {name, branch}});
+}
+
+/// a(x)·b(x), elementwise.
+template <class A, class B>
+Tensor times(const Tensor& x, const A& a, const B& b) {
+  return a(x) * b(x);
+}
+template <class A, class B>
+infinite::KernelNode times(const infinite::KernelNode& x, const A& a, const B& b) {
+  return infinite::product("FeedForward", x, {{"gate", a}, {"expand", b}});
+}
+
+inline Tensor applied(Nonlinearity f, const Tensor& x) { return activate(f, x); }
+inline infinite::KernelNode applied(Nonlinearity f, const infinite::KernelNode& x) {
+  return Activation(f).limit(x);
+}
+
+/// x and what a branch makes of it, with the norm in its place.
+template <class X, class F>
+X residual(const char* name, NormPlacement placement, const Layer& norm, const Dropout& dropout,
+           const X& x, const F& branch) {
+  if (placement == NormPlacement::pre)
+    return plus(name, x, [&](const X& y) { return dropout(branch(norm(y))); });
+  return norm(plus(name, x, [&](const X& y) { return dropout(branch(y)); }));
+}
+
+/// Output of a part that is told which positions are padding.
+template <class P>
+Tensor told(const P& part, const Tensor& x, const Tensor& mask) {
+  return part(x, mask);
+}
+template <class P>
+infinite::KernelNode told(const P& part, const infinite::KernelNode& x, const Tensor&) {
+  return part(x);
+}
+
+template <class X>
+X fed_forward(const FeedForward& f, const X& x, const Dropout& dropout, const Tensor& mask) {
+  if (f.whole) return told(*f.whole, x, mask);
+  const auto active = [&](const Part<Linear>& map) {
+    return [&](const X& y) { return applied(f.activation, told(map, y, mask)); };
+  };
+  const auto expanded = [&](const X& y) { return told(f.expand, y, mask); };
+  const X y = dropout(f.gate ? times(x, active(f.gate), expanded) : active(f.expand)(x));
+  return told(f.contract, y, mask);
+}
+
+/// Output of one layer after the other, each by `call`, and the norm behind them; X: tensors, or
+/// nodes of a limit.
+template <class X, class Stack, class Call>
+X stacked(const Stack& layers, const Owned<Layer>& final_norm, const X& x, const Call& call) {
+  X y = x;
+  for (std::size_t i = 0; i < layers.size(); ++i) y = call(layers[i], y, i);
+  return final_norm ? (*final_norm)(y) : y;
+}
+
+/// The same with the weights of each layer, which sees the same `others`.
+template <class Stack, class... Others>
+TransformerEncoder::Details stack_with_weights(const Stack& layers, const Owned<Layer>& final_norm,
+                                               const Tensor& x, const Others&... others) {
+  TransformerEncoder::Details details;
+  details.output =
+      stacked(layers, final_norm, x, [&](const auto& layer, const Tensor& y, std::size_t) {
+        const AttentionResult result = layer.forward_with_weights(y, others...);
+        details.weights.push_back(result.weights);
+        return result.output;
+      });
+  return details;
+}
+
+}  // namespace ladon::detail

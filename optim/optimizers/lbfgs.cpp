@@ -1,0 +1,144 @@
+#include "ladon/optim/optimizers/lbfgs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/optim/parameters.h"
+
+namespace ladon {
+namespace {
+
+double inner(const Tensor& a, const Tensor& b) { return sum(a * b).item(); }
+double largest(const Tensor& x) { return x.count() > 0 ? amax(abs(x)).item() : 0; }
+
+}  // namespace
+
+Lbfgs::Lbfgs(ParameterSet parameters, LbfgsOptions options)
+    : parameters_(std::move(parameters)), options_(options) {
+  detail::check_parameters(parameters_);
+  count_ = parameters_.count();
+  LADON_CHECK(std::isfinite(options.lr) && options.lr > 0, "lbfgs", "lr is ", options.lr,
+              "; it must be finite and positive");
+  LADON_CHECK(options.iterations >= 1 && options.history >= 1, "lbfgs",
+              "iterations and history are ", options.iterations, " and ", options.history,
+              "; they must be at least 1");
+  LADON_CHECK(options.gradient_tolerance >= 0 && options.change_tolerance >= 0, "lbfgs",
+              "the tolerances are ", options.gradient_tolerance, " and ", options.change_tolerance,
+              "; they must be at least 0");
+  detail::check_wolfe(options.wolfe);
+}
+
+double Lbfgs::step(const std::function<Tensor()>& loss) {
+  LADON_CHECK(static_cast<bool>(loss), "lbfgs", "the loss is an empty function");
+  const NoGrad no_grad;
+  const State before = state_;
+  const Tensor start = parameters_.to_row();
+  try {
+    return run(loss);
+  } catch (...) {
+    state_ = before;
+    parameters_.assign_row(start);
+    throw;
+  }
+}
+
+double Lbfgs::run(const std::function<Tensor()>& loss) {
+  LinePoint now = evaluate(loss);
+  LADON_CHECK(std::isfinite(now.value) && std::isfinite(inner(now.gradient, now.gradient)), "lbfgs",
+              "the loss is ", now.value, ", or its gradient is not finite, at the start of a step");
+  for (std::int64_t i = 0; i < options_.iterations; ++i) {
+    const Tensor g = now.gradient, x = parameters_.to_row();
+    if (largest(g) <= options_.gradient_tolerance) break;
+    const Tensor d = direction(g);
+    const double slope = inner(g, d), length = sum(abs(g)).item();
+    if (!(slope < 0) || !std::isfinite(slope)) break;  // rounding has the last word
+    const double first = options_.lr * (state_.pairs.empty() ? std::min(1.0, 1 / length) : 1);
+    const LineFunction phi = [&](double t) {
+      parameters_.assign_row(x + t * d);
+      LinePoint p = evaluate(loss);
+      return LinePoint{t, p.value, inner(p.gradient, d), p.gradient};
+    };
+    const LinePoint start{0, now.value, slope, g};
+    LinePoint next =
+        options_.line_search ? strong_wolfe(phi, start, first, options_.wolfe) : phi(first);
+    parameters_.assign_row(x + next.t * d);
+    if (next.t == 0) break;                     // no length decreases the loss
+    const Tensor s = parameters_.to_row() - x;  // rounded as the parameters are
+    ++state_.iterations;
+    remember(s, next.gradient - g);
+    const double change = std::abs(next.value - now.value);
+    now = std::move(next);
+    if (std::max(largest(s), change) <= options_.change_tolerance || !std::isfinite(now.value))
+      break;
+  }
+  return now.value;
+}
+
+LinePoint Lbfgs::evaluate(const std::function<Tensor()>& loss) const {
+  const EnableGrad enable_grad;
+  const Tensor value = loss();
+  LADON_CHECK(value.defined() && value.count() == 1, "lbfgs",
+              "the loss must have one element, got shape ",
+              value.defined() ? value.shape() : Shape());
+  return {0, value.detach().item(), 0, detail::gradient_row(value, parameters_)};
+}
+
+// The two loops of algorithm 7.4: H·g without H.
+Tensor Lbfgs::direction(const Tensor& gradient) const {
+  Tensor q = -gradient;
+  std::vector<double> along(state_.pairs.size());
+  for (std::size_t i = state_.pairs.size(); i-- > 0;) {
+    const auto& [s, y] = state_.pairs[i];
+    along[i] = inner(s, q) / inner(s, y);
+    q = q - along[i] * y;
+  }
+  if (!state_.pairs.empty()) {
+    const auto& [s, y] = state_.pairs.back();
+    q = inner(s, y) / inner(y, y) * q;
+  }
+  for (std::size_t i = 0; i < state_.pairs.size(); ++i) {
+    const auto& [s, y] = state_.pairs[i];
+    q = q + (along[i] - inner(y, q) / inner(s, y)) * s;
+  }
+  return q;
+}
+
+void Lbfgs::remember(const Tensor& s, const Tensor& y) {
+  constexpr double rounding = 2.2e-16;
+  if (!(inner(s, y) > rounding * inner(y, y))) return;
+  if (static_cast<std::int64_t>(state_.pairs.size()) == options_.history)
+    state_.pairs.erase(state_.pairs.begin());
+  state_.pairs.push_back({s, y});
+}
+
+StateDict Lbfgs::state_dict() const {
+  const auto pairs = static_cast<std::int64_t>(state_.pairs.size());
+  std::vector<Tensor> steps{zeros({0, count_}, f64)}, changes = steps;
+  for (const Pair& pair : state_.pairs) {
+    steps.push_back(unsqueeze(pair.s, 0));
+    changes.push_back(unsqueeze(pair.y, 0));
+  }
+  return {{"iterations", detail::state_of(state_.iterations)},
+          {"pairs", detail::state_of(pairs)},
+          {"steps", concat(steps, 0)},
+          {"changes", concat(changes, 0)}};
+}
+
+void Lbfgs::load_state_dict(const StateDict& state) {
+  detail::StateReader reader(state);
+  State read{reader.count("iterations"), {}};
+  const std::int64_t pairs = reader.count("pairs");
+  LADON_CHECK(pairs <= options_.history, "load_state_dict", "the state has ", pairs,
+              " pairs, more than the history of ", options_.history);
+  const Tensor steps = clone(reader.entry("steps", f64, {pairs, count_}));
+  const Tensor changes = clone(reader.entry("changes", f64, {pairs, count_}));
+  reader.finish("this optimizer");
+  for (std::int64_t i = 0; i < pairs; ++i)
+    read.pairs.push_back({contiguous(select(steps, 0, i)), contiguous(select(changes, 0, i))});
+  state_ = std::move(read);
+}
+
+}  // namespace ladon

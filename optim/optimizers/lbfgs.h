@@ -1,0 +1,76 @@
+#pragma once
+// L-BFGS: Newton's directions from the last few steps. It asks for the loss several times per step,
+// so it is no Optimizer: particle methods, samplers and schedules have no place in it.
+//
+//   Lbfgs lbfgs(model.parameters());
+//   for (int i = 0; i < 10; ++i) lbfgs.step([&] { return mse_loss(model(x), y); });
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "ladon/core/state.h"
+#include "ladon/layers/parameter_set.h"
+#include "ladon/optim/optimizers/line_search.h"
+
+namespace ladon {
+
+struct LbfgsOptions {
+  double lr = 1;                     ///< The first length that is tried along a direction.
+  std::int64_t iterations = 20;      ///< Directions taken in a step(), at most.
+  std::int64_t history = 10;         ///< m: pairs kept, each as large as all parameters, in f64.
+  double gradient_tolerance = 1e-7;  ///< A step() ends where max |g| is at most this,
+  double change_tolerance = 1e-9;    ///< or neither a parameter nor the loss changed by more.
+  bool line_search = true;           ///< strong_wolfe; false: always the length lr.
+  WolfeOptions wolfe = {};
+};
+
+/// Minimizes a loss that is the same function at each call (whole batches, no dropout):
+///   x ← x + t·d,  d = −H·g,  t by strong_wolfe,
+/// H the inverse Hessian as the pairs s = x₊ − x, y = g₊ − g of the last m iterations have it, on
+/// top of (s·y)/(y·y)·I. The first direction is −g, tried at length min(1, 1/Σ|g|)·lr. Pairs
+/// without positive curvature, s·y ≤ 0 up to rounding, are left out. Computes in f64, whatever the
+/// dtype of the parameters.   (Nocedal and Wright, 2nd edition, algorithms 7.4 and 7.5)
+class Lbfgs {
+ public:
+  /// Throws Error as an Optimizer does for its parameters, and for a setting out of range.
+  explicit Lbfgs(ParameterSet parameters, LbfgsOptions options = {});
+  Lbfgs(const Lbfgs&) = delete;
+  Lbfgs& operator=(const Lbfgs&) = delete;
+
+  /// Up to `iterations` iterations; `loss` computes the (recorded) loss of the parameters as they
+  /// are, one element, and calls no backward(). Gradients of the parameters are not touched.
+  /// Returns the loss at the parameters that it leaves. Throws Error where the first loss or
+  /// gradient is not finite; an exception, also one of `loss`, leaves parameters and state as they
+  /// were.
+  double step(const std::function<Tensor()>& loss);
+  /// Iterations so far.
+  std::int64_t iterations() const { return state_.iterations; }
+
+  /// "iterations", "pairs" (i64), and the pairs, oldest first: "steps" and "changes", f64 [pairs,
+  /// n].
+  StateDict state_dict() const;
+  /// Throws Error naming the first entry that does not fit, and changes nothing then.
+  void load_state_dict(const StateDict& state);
+
+ private:
+  struct Pair {
+    Tensor s, y;  ///< f64 [n]
+  };
+  struct State {
+    std::int64_t iterations = 0;
+    std::vector<Pair> pairs;
+  };
+
+  LinePoint evaluate(const std::function<Tensor()>& loss) const;
+  Tensor direction(const Tensor& gradient) const;
+  double run(const std::function<Tensor()>& loss);
+  void remember(const Tensor& s, const Tensor& y);
+
+  ParameterSet parameters_;
+  std::int64_t count_ = 0;  ///< n
+  LbfgsOptions options_;
+  State state_;
+};
+
+}  // namespace ladon

@@ -1,0 +1,128 @@
+#include "ladon/optim/posterior/relevance/relevance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/linalg/lapack.h"
+#include "ladon/optim/posterior/kernel_blocks.h"
+
+namespace ladon {
+namespace {
+
+constexpr std::string_view operation = "relevance";
+
+Tensor checked_heads(const Tensor& heads, std::int64_t value_width) {
+  LADON_CHECK(
+      heads.defined() && heads.rank() == 3 && heads.size(0) >= 1 && heads.size(1) == heads.size(2),
+      operation, "the heads' kernels must be [H, N, N], got ",
+      heads.defined() ? heads.shape() : Shape{});
+  LADON_CHECK(value_width >= 1, operation, "the width of values is ", value_width,
+              "; it must be at least 1");
+  std::vector<Tensor> all;
+  for (std::int64_t h = 0; h < heads.size(0); ++h)
+    all.push_back(kernel_blocks::symmetric_block(operation, "a head's kernel",
+                                                 contiguous(select(heads, 0, h))));
+  return stack(all, 0);
+}
+
+/// S and ∂S/∂r at scales r.
+struct Action {
+  double value;
+  std::vector<double> slope;
+};
+Action action(const std::vector<double>& r, const Tensor& heads, const Tensor& y, double noise,
+              double width) {
+  const auto h = static_cast<std::int64_t>(r.size());
+  const std::int64_t n = y.size(0);
+  const Tensor weights = from_vector(r, {1, h}) / static_cast<double>(h);
+  const Tensor kernel = reshape(matmul(weights, flatten(heads, 1, -1)), {n, n});
+  const Tensor factor = lapack::cholesky(kernel + noise * eye(n, f64));
+  const Tensor alpha = lapack::cholesky_solve(factor, y),
+               inverse = lapack::cholesky_inverse(factor);
+  const double outputs = y.size(1);
+  Action at{2 * outputs * sum(log(diagonal(factor))).item() + sum(alpha * y).item(), {}};
+  // tr(A⁻¹K_h) and αᵀK_hα, summed over outputs
+  const Tensor pull = outputs * inverse - matmul(alpha, transpose(alpha));
+  for (std::int64_t i = 0; i < h; ++i) {
+    const double scale = r[static_cast<std::size_t>(i)];
+    at.value += width * (scale - std::log(scale));
+    at.slope.push_back(sum(pull * select(heads, 0, i)).item() / static_cast<double>(h) +
+                       width * (1 - 1 / scale));
+  }
+  return at;
+}
+
+double largest(const Action& at, const std::vector<double>& r, double width) {
+  double most = 0;
+  for (std::size_t i = 0; i < r.size(); ++i)
+    most = std::max(most, std::abs(at.slope[i] * r[i]) / width);
+  return most;
+}
+
+}  // namespace
+
+infinite::LatentKernel relevance_kernel(const Tensor& heads, std::int64_t value_width) {
+  const NoGrad off;
+  const Tensor kernels = checked_heads(heads, value_width);
+  const std::int64_t h = kernels.size(0);
+  return {h * value_width, h, [=](const Tensor& z, std::int64_t inputs) {
+            const NoGrad inner;
+            const Slice some{.stop = inputs};
+            const Tensor seen = contiguous(slice(slice(kernels, 1, some), 2, some));
+            const Tensor r = scales_of_latents(z, h) / static_cast<double>(h);
+            return reshape(matmul(r, flatten(seen, 1, -1)), {z.size(0), inputs, inputs});
+          }};
+}
+
+Tensor scales_of_latents(const Tensor& latents, std::int64_t heads) {
+  LADON_CHECK(heads >= 1 && latents.defined() && latents.rank() == 2 && latents.size(1) > 0 &&
+                  latents.size(1) % heads == 0,
+              operation, "latents of ", heads, " heads must be [S, H·d_v], got ",
+              latents.defined() ? latents.shape() : Shape{});
+  return mean(square(reshape(latents, {latents.size(0), heads, latents.size(1) / heads})), 2);
+}
+
+RelevanceSaddle relevance_saddle(const Tensor& heads, const Tensor& targets, double noise,
+                                 std::int64_t value_width) {
+  const NoGrad off;
+  const Tensor all = checked_heads(heads, value_width);
+  LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
+              "; it must be positive");
+  LADON_CHECK(targets.defined() && targets.rank() >= 1 && targets.size(0) <= all.size(1), operation,
+              "the targets must be [N] or [N, O], of no more than ", all.size(1), " inputs");
+  const std::int64_t n = targets.size(0);
+  const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, n);
+  const Tensor kernels = contiguous(slice(slice(all, 1, {.stop = n}), 2, {.stop = n}));
+  const auto width = static_cast<double>(value_width);
+
+  std::vector<double> r(static_cast<std::size_t>(all.size(0)), 1.0);
+  Action at = action(r, kernels, y, noise, width);
+  double step = 1;
+  constexpr double enough = 1e-12;
+  RelevanceSaddle out{.gradient = largest(at, r, width)};
+  // At the end S itself is lost in rounding: there a smaller gradient is progress, too.
+  while (out.gradient > enough && out.iterations < 2000 && step > 1e-12) {
+    ++out.iterations;
+    std::vector<double> next = r;
+    for (std::size_t i = 0; i < r.size(); ++i)
+      next[i] = r[i] * std::exp(std::clamp(-step * at.slope[i] * r[i] / width, -1.0, 1.0));
+    const Action there = action(next, kernels, y, noise, width);
+    const double gradient = largest(there, next, width);
+    if (there.value < at.value || gradient < out.gradient) {
+      r = next;
+      at = there;
+      out.gradient = gradient;
+      step = std::min(1.0, 1.5 * step);
+    } else {
+      step *= 0.5;
+    }
+  }
+  out.scales = from_vector(r, {all.size(0)});
+  return out;
+}
+
+}  // namespace ladon

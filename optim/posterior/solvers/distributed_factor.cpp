@@ -1,0 +1,44 @@
+#include "ladon/optim/posterior/solvers/distributed_factor.h"
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/optim/posterior/kernel_blocks.h"
+
+namespace ladon {
+namespace {
+
+constexpr std::int64_t largest_side = 512;  // with larger blocks, some ranks wait for others
+
+/// Blocks that lie within one tile each.
+std::int64_t block_side(std::int64_t tile) {
+  std::int64_t side = std::min(tile, largest_side);
+  while (tile % side != 0) --side;
+  return side;
+}
+
+}  // namespace
+
+DistributedFactor distribute_factor(const infinite::StoredGram& gram, const GpOptions& options) {
+  const NoGrad off;
+  const double ridge =
+      kernel_blocks::ridge_of("distribute_factor", gram.diagonal(), options.noise, options.jitter)
+          .total();
+  const std::int64_t tile = gram.estimate().tile;
+  Tensor whole;  // tile of the last block, mostly of the next too; past its budget none is kept
+  std::int64_t tile_row = -1, tile_column = -1;
+  const auto block = [&](std::int64_t row, std::int64_t column, std::int64_t rows,
+                         std::int64_t columns) {
+    const std::int64_t i = row / tile, j = column / tile;
+    if (i != tile_row || j != tile_column) {
+      whole = Tensor();  // before the next one is read
+      whole = gram.tile(i, j);
+      tile_row = i;
+      tile_column = j;
+    }
+    const std::int64_t r = row - i * tile, c = column - j * tile;
+    return at(whole, {Slice{r, r + rows}, Slice{c, c + columns}});
+  };
+  return DistributedFactor(ranks::Cholesky(gram.size(), ridge, block, block_side(tile)));
+}
+
+}  // namespace ladon

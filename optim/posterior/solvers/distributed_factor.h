@@ -1,0 +1,39 @@
+#pragma once
+// The Cholesky factor of a Gram matrix on disk, in the memory of many ranks (core/ranks/ranks.h).
+//
+//   const auto kernel = infinite::store_gram(limit(model), x, folder);  // the ranks share its tiles out
+//   const GaussianProcess process(distribute_factor(kernel, {.noise = 0.1}), y);
+//
+// As StoredFactor (stored_factor.h), where the memory of all ranks holds what a disk must hold for
+// one.
+
+#include <cstdint>
+
+#include "ladon/core/ranks/ranks_cholesky.h"
+#include "ladon/layers/infinite/gram/tiles/stored.h"
+#include "ladon/optim/posterior/solver.h"
+
+namespace ladon {
+
+/// L of L·Lᵀ = A = K + (σ² + jitter·mean K_ii)·I, of which each rank holds N²/count() numbers. All
+/// ranks use it together, within their session.
+class DistributedFactor : public Solver {
+ public:
+  std::int64_t size() const override { return factor_.size(); }
+  double log_determinant() const override { return factor_.log_determinant(); }
+  /// In all ranks, of the same B in all, of any floating dtype.
+  LinearSolution solve(const Tensor& b) const override { return {factor_.solve(b)}; }
+
+ private:
+  friend DistributedFactor distribute_factor(const infinite::StoredGram&, const GpOptions&);
+  explicit DistributedFactor(ranks::Cholesky factor) : factor_(std::move(factor)) {}
+  ranks::Cholesky factor_;
+};
+
+/// Reads each tile in those ranks that hold some of it. Throws lapack::NotPositiveDefinite where A
+/// is not, and Error for a negative noise or jitter, for a damaged tile, and as ranks::Cholesky
+/// does.
+DistributedFactor distribute_factor(const infinite::StoredGram& gram,
+                                    const GpOptions& options = {});
+
+}  // namespace ladon

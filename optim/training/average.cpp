@@ -1,0 +1,80 @@
+#include "ladon/optim/training/average.h"
+
+#include <algorithm>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+
+WeightAverage::WeightAverage(const ParameterSet& parameters, WeightAverageOptions options)
+    : parameters_(parameters), options_(options) {
+  LADON_CHECK(options.decay >= 0 && options.decay <= 1, "average", "decay is ", options.decay,
+              "; it must be in [0, 1]");
+  LADON_CHECK(!parameters_.empty(), "average", "the model has no parameter");
+  for (const auto& [name, x] : parameters_) means_.push_back(zeros(x.shape(), f64));
+}
+
+void WeightAverage::update() {
+  const NoGrad no_grad;
+  parameters_.check_in_place("average");
+  ++updates_;
+  const double weight = std::max(1 - options_.decay, 1 / static_cast<double>(updates_));
+  for (std::size_t i = 0; i < means_.size(); ++i)
+    add_(means_[i], cast(parameters_[i].second.detach(), f64) - means_[i], weight);
+}
+
+void WeightAverage::write_to(const ParameterSet& parameters) const {
+  LADON_CHECK(updates_ > 0, "average", "there is no average before the first update()");
+  const NoGrad no_grad;
+  for (std::size_t i = 0; i < means_.size(); ++i) copy_(parameters[i].second.detach(), means_[i]);
+}
+
+void WeightAverage::copy_to(const ParameterSet& theirs) const {
+  theirs.check_in_place("average");
+  LADON_CHECK(theirs.size() == parameters_.size(), "average", "the model has ", theirs.size(),
+              " parameters, the average ", parameters_.size());
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    const auto& [name, x] = parameters_[i];
+    LADON_CHECK(theirs[i].first == name && theirs[i].second.shape() == x.shape(), "average",
+                "the model has `", theirs[i].first, "` of shape ", theirs[i].second.shape(),
+                " where the average has `", name, "` of shape ", x.shape());
+  }
+  write_to(theirs);
+}
+
+WeightAverage::Scope::Scope(const WeightAverage& average) : parameters_(average.parameters_) {
+  parameters_.check_in_place("average");
+  for (const auto& [name, x] : parameters_) before_.push_back(clone(x.detach()));
+  average.write_to(average.parameters_);
+}
+
+WeightAverage::Scope::~Scope() {
+  const NoGrad no_grad;
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    copy_(parameters_[i].second.detach(), before_[i]);
+}
+
+WeightAverage::Scope WeightAverage::apply() const { return Scope(*this); }
+
+StateDict WeightAverage::state_dict() const {
+  StateDict state{{"updates", detail::state_of(updates_)}};
+  for (std::size_t i = 0; i < means_.size() && updates_ > 0; ++i)
+    state["parameter." + parameters_[i].first] = clone(means_[i]);
+  return state;
+}
+
+void WeightAverage::load_state_dict(const StateDict& state) {
+  detail::StateReader reader(state);
+  const std::int64_t updates = reader.count("updates");
+  std::vector<Tensor> means;
+  for (const auto& [name, x] : parameters_)
+    means.push_back(updates > 0 ? clone(reader.entry("parameter." + name, f64, x.shape()))
+                                : zeros(x.shape(), f64));
+  reader.finish("this average");
+  means_ = std::move(means);
+  updates_ = updates;
+}
+
+}  // namespace ladon

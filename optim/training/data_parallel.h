@@ -1,0 +1,33 @@
+#pragma once
+// One model, trained by ranks (core/ranks/ranks.h) on a part each of every batch.
+//
+//   broadcast_state(model);                        // all begin with what the first has
+//   for (…) {
+//     const ranks::Share mine = ranks::share_of(N);  // items of this batch
+//     adam.zero_grad();
+//     backward(mse_loss(model(rows(x, mine)), rows(y, mine)) * (double(mine.last - mine.first) / N));
+//     sum_gradients(model.parameters());
+//     adam.step();                                 // the same step in all
+//   }
+//
+// Gradients add up over ranks as they do over parts of a batch in one process (optimizer.h), to the
+// same bits. What a rank draws itself, dropout or the order of a batch, comes from a generator of
+// its own: rng.split(ranks::rank()).
+
+#include <vector>
+
+#include "ladon/layers/module.h"
+
+namespace ladon {
+
+/// Gradient of each parameter ← Σ over ranks of theirs, in the order of ranks, f32 or f64. Call it
+/// after backward() and before whatever reads gradients: particle methods, clipping, step(). One
+/// that a rank lacks counts as zeros there; one that all lack stays so. Throws Error where ranks
+/// bring different numbers of parameters, or parameters of different sizes.
+void sum_gradients(const ParameterSet& parameters);
+
+/// Parameters and buffers ← those of rank `from`. Throws Error where ranks hold tensors of other
+/// sizes.
+void broadcast_state(const Module& model, int from = 0);
+
+}  // namespace ladon
