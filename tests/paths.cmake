@@ -1,22 +1,30 @@
 # Five paths through the code, each in the order in which a student reads it, and what lies behind
 # three of them down to the loops. Prints files and lines of each, and fails where one has grown past
 # its budget: what a path teaches has not grown, so a feature beside it belongs in a file beside it.
+# All of them together with the headers that they include, in turn, have a budget too.
 #   cmake -DSOURCE=. -P tests/paths.cmake
 cmake_minimum_required(VERSION 3.21)
 set(longer "")
 set(all "")
 
-function(path name budget)
+function(lines_of result)
   set(lines 0)
   foreach(file IN LISTS ARGN)
-    if(NOT EXISTS ${SOURCE}/${file})
-      message(FATAL_ERROR "the path '${name}' leads to ${file}, which is not there")
-    endif()
     file(STRINGS ${SOURCE}/${file} text NEWLINE_CONSUME)
     string(REGEX MATCHALL "\n" ends "${text}")
     list(LENGTH ends count)
     math(EXPR lines "${lines} + ${count}")
   endforeach()
+  set(${result} ${lines} PARENT_SCOPE)
+endfunction()
+
+function(path name budget)
+  foreach(file IN LISTS ARGN)
+    if(NOT EXISTS ${SOURCE}/${file})
+      message(FATAL_ERROR "the path '${name}' leads to ${file}, which is not there")
+    endif()
+  endforeach()
+  lines_of(lines ${ARGN})
   list(LENGTH ARGN files)
   message(STATUS "${name}: ${files} files, ${lines} lines of ${budget}")
   if(lines GREATER budget)
@@ -32,42 +40,63 @@ path("one backward pass" 1380
   autograd/ops/softmax.cpp autograd/forms.h autograd/forms.cpp autograd/record.cpp autograd/leaf.h
   autograd/leaf.cpp autograd/hook.h autograd/graph.cpp)
 path("one product, down to the vector loop" 1140
-  autograd/ops/matmul.h autograd/ops/matmul.cpp core/tensor.h core/kernels/matmul.h
-  core/kernels/matmul.cpp core/blas.h core/kernels/packed_product.h core/kernels/packed_product.cpp
-  core/kernels/loops.h core/kernels/loops/gemm.h core/kernels/loops/gemm.cpp)
+  autograd/ops/matmul.h autograd/ops/matmul.cpp core/tensor.h core/kernels/products/matmul.h
+  core/kernels/products/matmul.cpp core/linalg/blas.h core/kernels/products/packed_product.h
+  core/kernels/products/packed_product.cpp core/kernels/loops.h core/kernels/loops/products/gemm.h
+  core/kernels/loops/products/gemm.cpp)
 path("attention" 980
-  layers/attention.h layers/attention_mask.h layers/attention_form.h layers/attention_hook.h
-  layers/attention.cpp layers/attention_mask.cpp layers/attention_form.cpp autograd/ops/attention.h
+  layers/attention/attention.h layers/attention/attention_mask.h layers/attention/attention_form.h
+  layers/attention/attention_hook.h layers/attention/attention.cpp
+  layers/attention/attention_mask.cpp layers/attention/attention_form.cpp autograd/ops/attention.h
   autograd/ops/attention.cpp)
 path("attention's fused kernels" 1080
-  core/kernels/attention.h core/kernels/attention_tiles.h core/kernels/attention.cpp
-  core/kernels/attention_backward.cpp core/kernels/loops/attention.h core/kernels/loops/attention.cpp)
+  core/kernels/attention/attention.h core/kernels/attention/attention_tiles.h
+  core/kernels/attention/attention.cpp core/kernels/attention/attention_backward.cpp
+  core/kernels/loops/attention.h core/kernels/loops/attention.cpp)
 path("SVGD over heads" 1440
   optim/particles/particles.h optim/particles/method.h optim/particles/kernel.h
-  optim/particles/bandwidth.h optim/particles/svgd.h optim/particles/svgd.cpp optim/particles/alpha.h
-  optim/target.h optim/target.cpp optim/particles/bandwidth.cpp optim/particles/kernel.cpp
-  optim/particles/particles.cpp optim/particles/method.cpp)
+  optim/particles/bandwidth.h optim/particles/svgd.h optim/particles/svgd.cpp
+  optim/particles/alpha.h optim/target.h optim/target.cpp optim/particles/bandwidth.cpp
+  optim/particles/kernel.cpp optim/particles/particles.cpp optim/particles/method.cpp)
 path("SVGD's loops" 500
   core/kernels/particles.h core/kernels/particles.cpp core/kernels/loops/particles.h
   core/kernels/loops/particles.cpp)
 path("attention's limit" 2140
   layers/infinite/kernel/kernel.h layers/infinite/kernel/law.h layers/infinite/kernel/graph.h
-  layers/infinite/kernel/inputs.h layers/infinite/attention/limit.h layers/attention_limit.cpp
-  layers/infinite/attention/limit.cpp layers/infinite/attention/identity.cpp
-  layers/infinite/attention/rectified.cpp layers/infinite/kernel/graph.cpp
-  layers/infinite/kernel/evaluate.h layers/infinite/kernel/evaluate.cpp layers/infinite/limit.h
-  layers/infinite/limit.cpp)
+  layers/infinite/kernel/inputs.h layers/infinite/attention/limit.h
+  layers/attention/attention_limit.cpp layers/infinite/attention/limit.cpp
+  layers/infinite/attention/identity.cpp layers/infinite/attention/rectified.cpp
+  layers/infinite/kernel/graph.cpp layers/infinite/kernel/evaluate.h
+  layers/infinite/kernel/evaluate.cpp layers/infinite/limit.h layers/infinite/limit.cpp)
 path("the limit of softmax by draws" 860
-  layers/infinite/kernel/roots.h layers/infinite/kernel/roots.cpp layers/infinite/attention/logits.h
-  layers/infinite/attention/logits.cpp layers/infinite/attention/draws.h
-  layers/infinite/attention/draws.cpp layers/infinite/attention/softmax.cpp)
+  layers/infinite/kernel/roots.h layers/infinite/kernel/roots.cpp
+  layers/infinite/attention/logits.h layers/infinite/attention/logits.cpp
+  layers/infinite/attention/draws.h layers/infinite/attention/draws.cpp
+  layers/infinite/attention/softmax.cpp)
 path("the exact posterior" 560
   optim/posterior/solver.h optim/posterior/gp.h optim/posterior/gp.cpp optim/posterior/solver.cpp
   optim/posterior/kernel_blocks.h optim/posterior/kernel_blocks.cpp)
 
 list(REMOVE_DUPLICATES all)
 list(LENGTH all files)
-message(STATUS "all paths: ${files} files")
+lines_of(lines ${all})
+message(STATUS "all paths: ${files} files, ${lines} lines")
+
+set(reached ${all})
+set(queue ${all})
+while(queue)
+  list(POP_FRONT queue file)
+  file(STRINGS ${SOURCE}/${file} includes REGEX "^#include \"ladon/")
+  foreach(line IN LISTS includes)
+    string(REGEX REPLACE "^#include \"ladon/(.*)\"" "\\1" next "${line}")
+    if(NOT next IN_LIST reached)
+      list(APPEND reached ${next})
+      list(APPEND queue ${next})
+    endif()
+  endforeach()
+endwhile()
+path("the paths and the headers they include" 15000 ${reached})
+
 if(longer)
   list(JOIN longer "\n  " text)
   message(FATAL_ERROR "paths that are longer than they may be:\n  ${text}")
