@@ -8,6 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "ladon/autograd/inner_graph.h"
 #include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"

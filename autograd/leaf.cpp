@@ -5,7 +5,6 @@
 
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
-#include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -102,17 +101,6 @@ std::vector<LeafUse> leaves_of(const Tensor& output) {
     if (dynamic_cast<const Leaf*>(at.leaf.get())) leaves.push_back(at);
   }
   return leaves;
-}
-
-Tensor detail::as_leaf(const Tensor& x) {
-  Tensor leaf = x.detach();
-  leaf.set_tangent(x.tangent());
-  if (x.defined() && is_floating(x.dtype())) leaf.set_requires_grad();
-  return leaf;
-}
-
-Tensor detail::alias(const Tensor& x) {
-  return record("alias", x.detach(), {x}, [](const Tensor& g) { return g; });
 }
 
 // --- what Tensor itself knows of its history ---

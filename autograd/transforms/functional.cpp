@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/leaf.h"
+#include "ladon/autograd/inner_graph.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"

@@ -4,7 +4,7 @@
 
 #include "ladon/autograd/forms.h"
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/leaf.h"
+#include "ladon/autograd/inner_graph.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/matmul.h"
