@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ladon/layers/infinite/dual/dual.h"
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 #include "ladon/layers/nonlinearity.h"
 
 namespace ladon {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

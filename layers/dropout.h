@@ -1,7 +1,7 @@
 #pragma once
 // Dropout (Srivastava et al. 2014).
 
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Tables of trained rows.
 
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

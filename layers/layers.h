@@ -18,6 +18,7 @@
 #include "ladon/layers/images/window.h"
 #include "ladon/layers/images/window_pooling.h"
 #include "ladon/layers/init.h"
+#include "ladon/layers/layer.h"
 #include "ladon/layers/linear.h"
 #include "ladon/layers/module.h"
 #include "ladon/layers/nonlinearity.h"

@@ -2,7 +2,7 @@
 // Affine maps.
 
 #include "ladon/layers/init.h"
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

@@ -1,22 +1,17 @@
 #include "ladon/layers/module.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <iomanip>
 #include <set>
 #include <sstream>
-#include <typeinfo>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
-#include "ladon/autograd/profile.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/tensors/safetensors.h"
-#include "ladon/layers/infinite/kernel/graph.h"
 
 namespace ladon {
 namespace {
@@ -289,108 +284,6 @@ void detail::separate(Module& copy, std::uint64_t index) {
   };
   walk.on_generator = [&](const std::string&, Generator& rng) { rng = rng.split(index); };
   walk.run(copy);
-}
-
-// --- layers ---
-
-Tensor Layer::forward_masked(const Tensor& x, const Tensor& mask) const {
-  LADON_CHECK(!mask.defined() || per_position(), "forward_masked", describe(),
-              " got a mask, which it does not know: override forward_masked, or per_position() if "
-              "positions do not meet in it");
-  return forward(x);
-}
-
-std::string Layer::summary(const Tensor& x) const {
-  const EnableGrad enable_grad;
-  std::string table = summary();
-  for (const std::string& line : unlisted((*this)(x), {x})) table += line + '\n';
-  return table;
-}
-
-HookHandle Layer::register_forward_hook(ForwardHook hook) {
-  LADON_CHECK(static_cast<bool>(hook), "register_forward_hook", "the hook is empty");
-  if (!hooks_.list) hooks_.list = std::make_shared<std::map<std::uint64_t, ForwardHook>>();
-  static std::atomic<std::uint64_t> next{0};
-  const std::uint64_t id = next.fetch_add(1, std::memory_order_relaxed);
-  hooks_.list->emplace(id, std::move(hook));
-  return HookHandle([list = std::weak_ptr(hooks_.list), id] {
-    if (const auto alive = list.lock()) alive->erase(id);
-  });
-}
-
-Tensor Layer::Hooks::run(Tensor y) const {
-  const std::map<std::uint64_t, ForwardHook> now = *list;  // a hook may add or remove one
-  for (const auto& [id, hook] : now)
-    if (const Tensor replaced = hook(y); replaced.defined()) y = replaced;
-  return y;
-}
-
-namespace {
-
-// The calls that run on this thread, and where the Error that is on its way out arose.
-thread_local int depth = 0;
-thread_local const Layer* outermost = nullptr;
-thread_local std::exception_ptr thrown;         // held, so that no later one is taken for it
-thread_local const Layer* thrown_by = nullptr;  // may be gone by the time the path is looked up
-thread_local std::string thrown_in;
-
-/// The outermost layer that is being called, and the members from it to this one.
-std::vector<std::string> place_of(const Layer& layer) {
-  std::vector<std::string> place{outermost->describe()};
-  if (&layer == outermost) return place;
-  const std::optional<std::string> path = outermost->path_of(layer);
-  if (!path) place.push_back(layer.describe());  // visit() does not list it
-  std::istringstream members(path.value_or(""));
-  for (std::string member; std::getline(members, member, '.');) place.push_back(member);
-  return place;
-}
-
-}  // namespace
-
-Layer::Call::Call(const Layer& layer) : layer_(layer) {
-  if (depth == 0) outermost = &layer;
-  if (Profile* profile = Profile::current()) [[unlikely]]
-    profile->enter(depth, place_of(layer));
-  ++depth;
-}
-
-Layer::Call::~Call() {
-  --depth;
-  if (Profile* profile = Profile::current()) [[unlikely]]
-    profile->leave(depth);
-}
-
-void Layer::Call::explain(const Error& error) const {
-  if (std::exception_ptr now = std::current_exception(); now != thrown) {
-    thrown = std::move(now);
-    thrown_by = &layer_;
-    thrown_in = layer_.describe();
-  }
-  if (depth > 1) throw;
-  thrown = nullptr;
-  // A class derived from Error keeps its type, and so its text.
-  if (thrown_by == &layer_ || typeid(error) != typeid(Error)) throw;
-  const std::optional<std::string> path = layer_.path_of(*thrown_by);
-  throw Error(path.value_or(thrown_in) + ": " + error.what());
-}
-
-infinite::KernelNode Layer::limit(const infinite::KernelNode&) const {
-  detail::fail("limit", describe() +
-                            " has no limit in closed form; estimate its kernel from finite "
-                            "networks with infinite::monte_carlo_kernel");
-}
-
-infinite::KernelNode Layer::operator()(const infinite::KernelNode& inputs) const {
-  const Call call(*this);
-  try {
-    const std::shared_ptr<infinite::KernelGraph> graph = inputs.owner();
-    const std::size_t begin = graph->steps().size();
-    const infinite::KernelNode y = limit(inputs);
-    graph->name(begin, this);
-    return y;
-  } catch (const Error& error) {
-    call.explain(error);
-  }
 }
 
 Tensor parameter(Tensor x) { return x.set_requires_grad(); }

@@ -1,7 +1,7 @@
 #pragma once
 // Normalization layers.
 
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "ladon/core/error.h"
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

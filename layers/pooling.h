@@ -11,7 +11,7 @@
 
 #include <string_view>
 
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

@@ -34,8 +34,7 @@ set(wings core/io core/io/tensors core/text core/data core/ranks core/kernels/wi
     core/kernels/loops/recurrent autograd/transforms autograd/ops/windows autograd/ops/recurrent
     autograd/distributions layers/attention/variants layers/images layers/sequence layers/state
     layers/infinite/gram/tiles optim/optimizers optim/training optim/particles/penalties
-    optim/samplers/diagnostics optim/samplers/variants optim/posterior/solvers optim/posterior/flow
-    optim/posterior/relevance)
+    optim/samplers/diagnostics optim/samplers/variants optim/posterior/solvers optim/posterior/flow)
 
 # Where a wing enters the spine: one include each.
 set(doors

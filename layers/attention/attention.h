@@ -11,7 +11,7 @@
 #include "ladon/layers/attention/positional.h"
 #include "ladon/layers/attention/variants/attention_cache.h"
 #include "ladon/layers/init.h"
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

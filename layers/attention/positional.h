@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 namespace infinite {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

@@ -2,7 +2,7 @@
 // Transposed convolutions, channels last: layers that make more positions.
 
 #include "ladon/layers/init.h"
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

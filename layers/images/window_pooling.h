@@ -3,7 +3,7 @@
 // of autograd/ops/windows/pooling.h, which also know masks (bool [N, positions], true = token) and limits.
 
 #include "ladon/layers/images/window.h"
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

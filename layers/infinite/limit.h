@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "ladon/layers/infinite/kernel/evaluate.h"
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon::infinite {
 

@@ -11,7 +11,7 @@
 
 #include "ladon/autograd/ops/recurrent/recurrent.h"
 #include "ladon/layers/dropout.h"
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

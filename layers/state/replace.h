@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "ladon/layers/attention/variants/wide_heads.h"
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 #include "ladon/optim/samplers/log_density.h"
 
 namespace ladon {

@@ -1,7 +1,5 @@
 // What derives from visit(): names, parameters, state dict, files, dtype, mode.
 
-#include "ladon/layers/module.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
 #include "ladon/core/io/tensors/safetensors.h"
+#include "ladon/layers/layer.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 

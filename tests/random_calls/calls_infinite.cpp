@@ -9,7 +9,6 @@
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/posterior/classification.h"
-#include "ladon/optim/posterior/flow/cross_entropy_flow.h"
 #include "ladon/optim/posterior/flow/first_order.h"
 #include "ladon/optim/posterior/flow/gradient_flow.h"
 #include "ladon/optim/posterior/gp.h"
@@ -360,12 +359,6 @@ void add_predictions(CallTable& table) {
     for (int i = 0; i < 2; ++i) first.add(d.chance(0.9) ? r.kernel * d.fraction() : d.floating());
     const GpPrediction y = first.predict(d.number());
     return Tensors{y.mean, y.covariance, first.coefficients().between};
-  });
-  table.add("cross_entropy_flow", [](Draw& d) {
-    const Regression r(d);
-    const std::int64_t classes = d.around(2, 4);
-    return cross_entropy_flow(r.kernel, d.indices({r.n}, classes), classes,
-                              {d.fraction(), 1 + d.fraction()}, {.learning_rate = d.fraction()});
   });
   table.add("GradientFlow", [](Draw& d) {
     const Regression r(d);

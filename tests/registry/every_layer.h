@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon::test {
 

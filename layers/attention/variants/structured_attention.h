@@ -3,7 +3,7 @@
 // sequence as a matrix of a few weighted sums of its positions, one a hop.
 
 #include "ladon/layers/init.h"
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

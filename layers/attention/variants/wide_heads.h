@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "ladon/layers/attention/attention_form.h"
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon {
 

@@ -6,7 +6,7 @@
 // them, and agreement at initialization says nothing of how far.
 
 #include "ladon/layers/infinite/kernel/inputs.h"
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon::infinite {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ladon/layers/infinite/kernel/inputs.h"
-#include "ladon/layers/module.h"
+#include "ladon/layers/layer.h"
 
 namespace ladon::infinite {
 

@@ -1,6 +1,6 @@
 // Relevance of heads: exact by sampling, and at its saddle.
 
-#include "ladon/optim/posterior/relevance/relevance.h"
+#include "ladon/optim/posterior/relevance.h"
 
 #include <cmath>
 

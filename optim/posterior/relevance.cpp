@@ -1,4 +1,4 @@
-#include "ladon/optim/posterior/relevance/relevance.h"
+#include "ladon/optim/posterior/relevance.h"
 
 #include <algorithm>
 #include <cmath>
