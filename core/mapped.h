@@ -1,11 +1,12 @@
 #pragma once
-// Mapped tensors: one tensor for each example of a batch, written as one. vmap (autograd/transforms/vmap.h)
-// makes them; a function that was written for one example then computes all of them at once.
+// Mapped tensors: one tensor for each example of a batch, written as one. vmap
+// (autograd/transforms/vmap.h) makes them; a function that was written for one example then
+// computes all of them at once.
 //
 // Each call of vmap is a level (levels.h). A tensor has an example for each of every level that it
-// depends on: inside a call of B examples that runs one of b, a tensor of the inner level has b, one
-// of the outer level B, and where both meet B·b, those of the first outer example first. Levels are
-// told apart by their calls, also where a sweep meets tensors of a call that has ended.
+// depends on: inside a call of B examples that runs one of b, a tensor of the inner level has b,
+// one of the outer level B, and where both meet B·b, those of the first outer example first. Levels
+// are told apart by their calls, also where a sweep meets tensors of a call that has ended.
 //
 // The examples stand along a hidden axis: shape(), rank() and count() are those of one example, and
 // axes are counted as if there were no other. Kernels see to the hidden axis themselves: those that

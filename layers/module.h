@@ -129,8 +129,8 @@ class Module {
   /// Throws Error where no such one is listed.
   void set_hyperparameter(const std::string& path, const Tensor& value);
   /// The generators that the module draws from as it runs (of dropout, …), by dotted name: they are
-  /// no part of state_dict, but a resumed run needs their positions (optim/training/training_run.h saves
-  /// them).
+  /// no part of state_dict, but a resumed run needs their positions (optim/training/training_run.h
+  /// saves them).
   std::vector<std::pair<std::string, Generator*>> generators();
   /// Clears all gradients.
   void zero_grad();

@@ -4,8 +4,8 @@
 // manifest.txt says what is computed and how it is cut; part_000000.bin, … hold its parts. Every
 // file is written beside its place and renamed, so that it is whole or not there; a checksum finds
 // one that was damaged since. While a run works in the folder, a lock keeps others out. Ranks
-// (core/ranks/ranks.h) share one folder, on a file system that all of them see: they claim it together,
-// and each writes parts of its own.
+// (core/ranks/ranks.h) share one folder, on a file system that all of them see: they claim it
+// together, and each writes parts of its own.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,8 +1,8 @@
 #pragma once
-// The only door to LAPACK. f32 and f64 tensors of any strides, no gradients (autograd/ops/linalg/linalg.h
-// has those, and batches); results are row-major, but for those of lu, which are column-major. All
-// throw Error where an operand is not a floating-point matrix of the stated shape or holds NaN or
-// infinity, and where two operands differ in dtype.
+// The only door to LAPACK. f32 and f64 tensors of any strides, no gradients
+// (autograd/ops/linalg/linalg.h has those, and batches); results are row-major, but for those of
+// lu, which are column-major. All throw Error where an operand is not a floating-point matrix of
+// the stated shape or holds NaN or infinity, and where two operands differ in dtype.
 
 #include <string>
 #include <utility>

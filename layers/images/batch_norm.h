@@ -24,7 +24,8 @@ struct BatchNormOptions {
 /// Running statistics are a part of the state, under PyTorch's names. A forward pass in training
 /// mode edits them in place, also where nothing is recorded; several threads may do so at once, but
 /// then the order of their batches is chance. The second run of checkpoint()
-/// (autograd/transforms/functional.h) is not counted. It has no limit: examples of a batch meet in it.
+/// (autograd/transforms/functional.h) is not counted. It has no limit: examples of a batch meet in
+/// it.
 struct BatchNorm : Layer {
   Tensor weight, bias;                       ///< [dim]; undefined when affine = false
   mutable Tensor running_mean, running_var;  ///< [dim], from 0 and 1; undefined when not tracked

@@ -63,8 +63,8 @@ Shape window_counts(std::string_view operation, const std::vector<SlidingWindow>
                     const Shape& positions, bool masked);
 /// x with what its windows lack put around an axis: zeros, or the other end of the ring.
 Tensor surround(const Tensor& x, int axis, const SlidingWindow& window);
-/// Operand x [N, positions.., C] of windows, as operations take it (autograd/ops/windows/convolution.h):
-/// rings are put around x, zeros are left to the operation.
+/// Operand x [N, positions.., C] of windows, as operations take it
+/// (autograd/ops/windows/convolution.h): rings are put around x, zeros are left to the operation.
 struct Surrounded {
   Tensor x;
   WindowOptions options;

@@ -1,6 +1,7 @@
 #pragma once
 // Pooling over windows: from positions to fewer, channel by channel. Layers around the operations
-// of autograd/ops/windows/pooling.h, which also know masks (bool [N, positions], true = token) and limits.
+// of autograd/ops/windows/pooling.h, which also know masks (bool [N, positions], true = token) and
+// limits.
 
 #include "ladon/layers/images/window.h"
 #include "ladon/layers/layer.h"

@@ -11,8 +11,8 @@ namespace ladon {
 /// Throws Error naming `operation` unless α is automatic, or finite and ≥ 0.
 void check_alpha(const char* operation, Alpha alpha);
 
-/// M·D·c/Σ_i (θ_i − θ̄)·R_i with c = Σ_i (θ_i − θ̄)·share(Θ − θ̄)_i/Σ_i ‖θ_i − θ̄‖², 1 without `share`;
-/// 0 where particles do not repel.
+/// M·D·c/Σ_i (θ_i − θ̄)·R_i with c = Σ_i (θ_i − θ̄)·share(Θ − θ̄)_i/Σ_i ‖θ_i − θ̄‖², 1 without
+/// `share`; 0 where particles do not repel.
 double balance(const Tensor& theta, const std::function<Tensor(const Tensor&)>& share,
                const Tensor& repulsion);
 

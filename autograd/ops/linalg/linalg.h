@@ -14,8 +14,8 @@
 namespace ladon {
 
 /// Lower L with A = L·Lᵀ, for symmetric positive definite A.   [.., n, n] → [.., n, n]. Throws
-/// lapack::NotPositiveDefinite (core/linalg/lapack.h), which names the leading minor that fails, A's
-/// smallest eigenvalue and a jitter that would do.
+/// lapack::NotPositiveDefinite (core/linalg/lapack.h), which names the leading minor that fails,
+/// A's smallest eigenvalue and a jitter that would do.
 Tensor cholesky(const Tensor& a);
 
 struct TriangularOptions {

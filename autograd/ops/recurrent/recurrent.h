@@ -1,6 +1,7 @@
 #pragma once
-// Recurrent cells, and the recurrence over the steps of sequences. The layers (layers/sequence/recurrent.h)
-// are made of these. Gates stand in PyTorch's order: i f g o of an LSTM, r z n of a GRU.
+// Recurrent cells, and the recurrence over the steps of sequences. The layers
+// (layers/sequence/recurrent.h) are made of these. Gates stand in PyTorch's order: i f g o of an
+// LSTM, r z n of a GRU.
 
 #include "ladon/core/kernels/recurrent/recurrent_cell.h"
 #include "ladon/core/tensor.h"

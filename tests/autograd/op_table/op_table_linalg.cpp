@@ -1,5 +1,5 @@
-// Rows of linear algebra (autograd/ops/linalg/linalg.h). What is to be symmetric is made so from any
-// matrix, so that differences by each element are those of a symmetric one.
+// Rows of linear algebra (autograd/ops/linalg/linalg.h). What is to be symmetric is made so from
+// any matrix, so that differences by each element are those of a symmetric one.
 
 #include <algorithm>
 #include <cmath>

@@ -35,8 +35,8 @@ TEST(Tempering, FindsTheWeightsOfModesFarApart) {
   for (const double rate : found.swap_rates) EXPECT_GT(rate, 0.3);
   for (const std::int64_t trips : found.round_trips) EXPECT_GT(trips, 20);
 
-  // By itself hmc does not cross (a momentum of 8 is needed), and R̂ has no way to know; chains from
-  // both modes tell.
+  // By itself hmc does not cross (a momentum of 8 is needed), and R̂ has no way to know; chains
+  // from both modes tell.
   const HmcOptions alone{.steps = 4, .step = 0.5};
   const Chains left = hmc(two_modes(a), start, alone, rng);
   expect_converged(left.draws);

@@ -1,6 +1,6 @@
 #pragma once
-// Which tiles of a Gram matrix are whose, where ranks (core/ranks/ranks.h) work on it together. Internal
-// to gram.cpp and stored.cpp.
+// Which tiles of a Gram matrix are whose, where ranks (core/ranks/ranks.h) work on it together.
+// Internal to gram.cpp and stored.cpp.
 
 #include "ladon/layers/infinite/gram/tiles/work.h"
 

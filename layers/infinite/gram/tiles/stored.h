@@ -2,8 +2,9 @@
 // A Gram matrix that is never held in memory: its tiles lie in a folder.
 //
 // N inputs have N(N + 1)/2 pairs: 30,000 take 3.6 GB as f64, 100,000 take 40 GB. What is done with
-// such a matrix reads it tile by tile: products with a few vectors (optim/posterior/solvers/cg_solver.h),
-// or a factor that is on disk as well (optim/posterior/solvers/stored_factor.h).
+// such a matrix reads it tile by tile: products with a few vectors
+// (optim/posterior/solvers/cg_solver.h), or a factor that is on disk as well
+// (optim/posterior/solvers/stored_factor.h).
 
 #include <cstdint>
 #include <functional>
@@ -94,10 +95,10 @@ StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
 
 /// Computes the Gram matrix of x, with the bits of gram(limit, x, …) (as f32: rounded), into
 /// `folder`, which is made if it is missing; tiles that are there, of an earlier run that was ended
-/// or killed, are checked and taken up. Ranks (core/ranks/ranks.h) share the tiles out, and the folder,
-/// on a file system that all of them see. The caller removes the folder. Throws Error if the model
-/// ends with positions, the memory needed is over the budget, the disk has no room for the tiles,
-/// the folder is of another computation, or another run is working in it.
+/// or killed, are checked and taken up. Ranks (core/ranks/ranks.h) share the tiles out, and the
+/// folder, on a file system that all of them see. The caller removes the folder. Throws Error if
+/// the model ends with positions, the memory needed is over the budget, the disk has no room for
+/// the tiles, the folder is of another computation, or another run is working in it.
 StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& folder,
                       const StoredGramOptions& options = {});
 
