@@ -1,12 +1,11 @@
 // A small GPT, trained on the characters of a text, that then writes.
 
-#include <chrono>
 #include <iostream>
 
 #include "ladon/examples/char_gpt/picture.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
-#include "ladon/examples/common/report.h"
+#include "ladon/examples/common/program.h"
 
 namespace ladon::example {
 namespace {
@@ -16,12 +15,10 @@ constexpr const char* duration = "about 30 s on 2 cores";
 constexpr const char* lesson =
     "A Transformer sees the characters of a text and learns to say which comes next. It is trained "
     "on nine tenths of the text (by default of Ladon's own sources) and judged on the rest, in "
-    "nats "
-    "a character; counting pairs of characters is what it has to beat. Then it writes, each "
+    "nats a character; counting pairs of characters is what it has to beat. Then it writes, each "
     "character drawn from what it says of the next, with a cache: the context is read again only "
-    "where "
-    "it is full. "
-    "The run is kept in a file: killed at any moment, it goes on from there as if it had not been.";
+    "where it is full. The run is kept in a file: killed at any moment, it goes on from there as "
+    "if it had not been.";
 const std::vector<Trial> trials = {
     {"char_gpt --text shakespeare.txt --steps 2000",
      "validation: any text will do; the sample speaks its language"},
@@ -30,54 +27,36 @@ const std::vector<Trial> trials = {
      "the first rows: they are those of the run that it goes on from"},
     {"char_gpt --temperature 0.3", "the sample: likely characters, and soon the same ones again"}};
 
-void add_options(CLI::App& app, Settings& s) {
+void add_options(Program& program, Settings& s) {
   const CLI::Validator size = whole_number<std::int64_t>(1, 100'000);
-  add(app, "--text", s.text, "A text file, UTF-8 (default: Ladon's own sources)",
-      "A million characters or more; it may be compressed by gzip")
-      ->check(name_of("a file"));
-  add(app, "--layers", s.layers, "Layers of the model", "More learn more, and take longer")
-      ->check(size);
-  add(app, "--heads", s.heads, "Heads of each layer; they divide --dim",
-      "1 shows what many heads are for")
-      ->check(size);
-  add(app, "--dim", s.dim, "Width of the model", "Twice as wide: four times the work")->check(size);
-  add(app, "--context", s.context, "Characters that the model sees",
-      "Few make a table of letter groups of it")
-      ->check(whole_number<std::int64_t>(2, 100'000));
-  add(app, "--batch", s.batch, "Windows a step", "More make steps smoother")->check(size);
-  add(app, "--steps", s.steps, "Steps in all", "Until validation no longer falls")->check(size);
-  add(app, "--rate", s.rate, "Highest learning rate", "Lower it where the loss jumps")
-      ->check(number_above(0));
-  add(app, "--dropout", s.dropout, "Part of the activations that is dropped in training",
-      "0.1 where training falls far below validation")
-      ->check(number(0, 0.9));
-  add(app, "--particles", s.particles, "What moves the heads of each layer besides: none, svgd",
-      "See what repulsion between heads costs and brings")
-      ->check(CLI::IsMember({"none", "svgd"}));
-  add(app, "--every", s.every, "Steps between looks at the validation text",
-      "Each look reads all of it, and saves the run")
-      ->check(size);
-  add(app, "--resume", s.resume, "The file of a run, to go on from",
-      "With the options of that run, or at most more --steps")
-      ->check(name_of("a file"));
-  add(app, "--sample", s.sample, "Characters to write at the end", "0 writes none")
-      ->check(whole_number<std::int64_t>(0, 100'000));
-  add(app, "--prompt", s.prompt, "What the sample goes on from",
-      "Its characters must be in the text")
-      ->check(name_of("a text"));
-  add(app, "--temperature", s.temperature, "Of the sample; 0: always the likeliest character",
-      "1 draws from what the model says, lower is more careful")
-      ->check(number(0, 100));
-}
-
-nlohmann::json settings_json(const Settings& s) {
-  return {{"text", s.text},        {"layers", s.layers},
-          {"heads", s.heads},      {"dim", s.dim},
-          {"context", s.context},  {"batch", s.batch},
-          {"steps", s.steps},      {"rate", s.rate},
-          {"dropout", s.dropout},  {"every", s.every},
-          {"resume", s.resume},    {"particles", s.particles},
-          {"seed", s.common.seed}, {"temperature", s.temperature}};
+  program.option("--text", s.text, "A text file, UTF-8 (default: Ladon's own sources)",
+                 "A million characters or more; it may be compressed by gzip", name_of("a file"));
+  program.option("--layers", s.layers, "Layers of the model", "More learn more, and take longer",
+                 size);
+  program.option("--heads", s.heads, "Heads of each layer; they divide --dim",
+                 "1 shows what many heads are for", size);
+  program.option("--dim", s.dim, "Width of the model", "Twice as wide: four times the work", size);
+  program.option("--context", s.context, "Characters that the model sees",
+                 "Few make a table of letter groups of it", whole_number<std::int64_t>(2, 100'000));
+  program.option("--batch", s.batch, "Windows a step", "More make steps smoother", size);
+  program.option("--steps", s.steps, "Steps in all", "Until validation no longer falls", size);
+  program.option("--rate", s.rate, "Highest learning rate", "Lower it where the loss jumps",
+                 number_above(0));
+  program.option("--dropout", s.dropout, "Part of the activations that is dropped in training",
+                 "0.1 where training falls far below validation", number(0, 0.9));
+  program.option(
+      "--particles", s.particles, "What moves the heads of each layer besides: none, svgd",
+      "See what repulsion between heads costs and brings", CLI::IsMember({"none", "svgd"}));
+  program.option("--every", s.every, "Steps between looks at the validation text",
+                 "Each look reads all of it, and saves the run", size);
+  program.option("--resume", s.resume, "The file of a run, to go on from",
+                 "With the options of that run, or at most more --steps", name_of("a file"));
+  program.option("--sample", s.sample, "Characters to write at the end", "0 writes none",
+                 whole_number<std::int64_t>(0, 100'000));
+  program.option("--prompt", s.prompt, "What the sample goes on from",
+                 "Its characters must be in the text", name_of("a text"));
+  program.option("--temperature", s.temperature, "Of the sample; 0: always the likeliest character",
+                 "1 draws from what the model says, lower is more careful", number(0, 100));
 }
 
 Table table_of(const std::vector<Look>& looks, double bigram) {
@@ -127,8 +106,7 @@ void write_sample(const Settings& s, const Corpus& corpus, LanguageModel& model)
   std::cout << "\nIt writes:\n" << corpus.characters.decode(text) << '\n';
 }
 
-bool teach(const Settings& s) {
-  const auto start = std::chrono::steady_clock::now();
+bool teach(Program& program, const Settings& s) {
   const Corpus corpus = read_corpus(s.text, s.context);
   const double bigram = bigram_loss(corpus);
   LanguageModel model = make_model(s, corpus);
@@ -142,12 +120,7 @@ bool teach(const Settings& s) {
   const Table table = table_of(looks, bigram);
   std::cout << '\n' << table.text() << '\n' << table.explained();
   write_sample(s, corpus, model);
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  write_json(s.common, {.example = "char_gpt",
-                        .settings = settings_json(s),
-                        .seconds = spent.count(),
-                        .tables = {{"models", table}},
-                        .more = {{"tokens_per_second", speeds(s, looks)}}});
+  program.write({.tables = {{"models", table}}, .more = {{"tokens_per_second", speeds(s, looks)}}});
   const std::filesystem::path picture = draw(s, corpus.name, looks, bigram);
   if (!picture.empty()) std::cout << "\npicture: " << picture.string() << '\n';
   std::cout << "run: " << run_file(s).string() << '\n';
@@ -160,8 +133,7 @@ bool teach(const Settings& s) {
 int main(int argc, char** argv) {
   using namespace ladon::example;
   Settings settings;
-  CLI::App app;
-  set_up(app, "char_gpt", {summary, duration, lesson, trials}, settings.common);
-  add_options(app, settings);
-  return run(app, settings.common, argc, argv, [&] { return teach(settings); });
+  Program program("char_gpt", {summary, duration, lesson, trials}, settings.common);
+  add_options(program, settings);
+  return program.run(argc, argv, [&] { return teach(program, settings); });
 }

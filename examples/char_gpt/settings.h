@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ladon/examples/common/cli.h"
+#include "ladon/examples/common/common_options.h"
 
 namespace ladon::example {
 

@@ -14,13 +14,6 @@
 
 namespace ladon::example {
 
-/// An option as --help shows it: what it is, and when one would change it.
-template <class T>
-CLI::Option* add(CLI::App& app, const std::string& name, T& value, const std::string& what,
-                 const std::string& when) {
-  return app.add_option(name, value, what + ". " + when);
-}
-
 /// Takes whole numbers, written in digits, from `low` to `high`. T is the type of the option.
 template <class T>
 CLI::Validator whole_number(T low, T high = std::numeric_limits<T>::max()) {

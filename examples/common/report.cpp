@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "ladon/core/error.h"
-#include "ladon/core/io/file.h"
-#include "ladon/core/machine/parallel.h"
 #include "ladon/examples/common/text.h"
 
 namespace ladon::example {
@@ -156,8 +154,7 @@ nlohmann::ordered_json as_json(const Difference& d) {
                                                         : "lower"}};
 }
 
-void write_json(const CommonOptions& options, const Report& report) {
-  if (options.json.empty()) return;
+nlohmann::ordered_json as_json(const Report& report) {
   auto tables = nlohmann::ordered_json::array(), rows = nlohmann::ordered_json::array();
   for (const auto& [name, table] : report.tables) {
     tables.push_back({{"name", name}, {"columns", as_json(table.columns())}});
@@ -169,18 +166,11 @@ void write_json(const CommonOptions& options, const Report& report) {
       rows.push_back(entry);
     }
   }
-  nlohmann::ordered_json all{{"schema", 2},
-                             {"example", report.example},
-                             {"version", LADON_VERSION},
-                             {"settings", report.settings},
-                             {"threads", num_threads()},
-                             {"seconds", report.seconds},
-                             {"interrupted", report.interrupted},
-                             {"tables", tables}};
+  nlohmann::ordered_json all{{"interrupted", report.interrupted}, {"tables", tables}};
   if (tables.size() == 1) all["columns"] = tables[0].at("columns");
   all["rows"] = rows;
   all.update(report.more);
-  write_atomically(options.json, all.dump(2) + "\n");
+  return all;
 }
 
 }  // namespace ladon::example

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ladon/core/measured.h"
-#include "ladon/examples/common/cli.h"
 #include "ladon/examples/common/statistics.h"
 
 namespace ladon::example {
@@ -75,18 +74,14 @@ struct NamedTable {
 
 /// What a run found.
 struct Report {
-  std::string example;
-  nlohmann::json settings;
-  double seconds = 0;
   std::vector<NamedTable> tables;
   bool interrupted = false;
   nlohmann::ordered_json more = nlohmann::ordered_json::object();  ///< Set beside the rows.
 };
 
-/// Writes {"schema", "example", "version", "settings", "threads", "seconds", "interrupted",
-/// "tables", "rows", …} to --json, beside and then renamed; nothing without it. "tables" holds the
-/// name of each table and what its columns mean; "rows" those of all tables, each with its "table".
-/// One table's columns are told once more as "columns". A row that diverged has "diverged": true.
-void write_json(const CommonOptions& options, const Report& report);
+/// {"interrupted", "tables", "rows", …}: "tables" holds the name of each table and what its columns
+/// mean; "rows" those of all tables, each with its "table". One table's columns are told once more
+/// as "columns". A row that diverged has "diverged": true.
+nlohmann::ordered_json as_json(const Report& report);
 
 }  // namespace ladon::example

@@ -7,6 +7,7 @@
 #include "ladon/core/ranks/ranks.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
+#include "ladon/examples/common/program.h"
 #include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/gp_classify/kernels.h"
@@ -34,34 +35,6 @@ const std::vector<Trial> trials = {
      "how far attention's kernels fall towards flatten's once every patch looks at itself alone"},
     {"gp_classify --models dense --no-finite --train 1600",
      "accuracy against the default's: how many rows make up for not knowing about patches?"}};
-
-nlohmann::json settings_json(const Settings& s, const Task& task) {
-  return {{"task", task.name},
-          {"mnist", s.mnist},
-          {"cifar", s.cifar},
-          {"reviews", s.reviews},
-          {"glove", s.glove},
-          {"train", task.train.size()},
-          {"test", task.test.size()},
-          {"patch", s.patch},
-          {"tokens", s.tokens},
-          {"span", s.span},
-          {"skip", s.skip},
-          {"models", s.models},
-          {"finite", s.finite},
-          {"weight_variance", s.weight_variance},
-          {"bias_variance", s.bias_variance},
-          {"sharpness", s.sharpness},
-          {"decay", s.decay},
-          {"kept", s.kept},
-          {"memory_budget", s.memory_budget},
-          {"solver", s.solver},
-          {"width", s.width},
-          {"epochs", s.epochs},
-          {"batch", s.batch_size},
-          {"lr", s.learning_rate},
-          {"seed", s.common.seed}};
-}
 
 /// Seconds that `body` takes.
 template <class F>
@@ -170,9 +143,11 @@ bool run_all(const Task& task, const Settings& s, std::vector<Outcome>& outcomes
 }
 
 /// Whether it was not interrupted.
-bool teach(const Settings& s) {
-  const auto start = std::chrono::steady_clock::now();
+bool teach(Program& program, const Settings& s) {
   const Task task = load_task(s);
+  program.setting("task", [&] { return task.name; });
+  program.setting("train", [&] { return task.train.size(); });
+  program.setting("test", [&] { return task.test.size(); });
   std::cout << task.description << std::endl;
   std::vector<Outcome> outcomes;
   const bool complete = run_all(task, s, outcomes);
@@ -183,111 +158,105 @@ bool teach(const Settings& s) {
               << table.text() << '\n'
               << table.explained() << (words.empty() ? "" : "\n") << words;
   if (ranks::rank() > 0) return complete;  // all hold the same; one writes
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  write_json(s.common, {.example = "gp_classify",
-                        .settings = settings_json(s, task),
-                        .seconds = spent.count(),
-                        .tables = {{"models", table}},
-                        .interrupted = !complete,
-                        .more = details(task, outcomes)});
+  program.write(
+      {.tables = {{"models", table}}, .interrupted = !complete, .more = details(task, outcomes)});
   for (const auto& picture : {draw_figures(s, task, outcomes), draw_attention(s, task, outcomes)})
     if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
   return complete;
 }
 
 /// Files, and what only one kind of them has.
-void add_tasks(CLI::App& app, Settings& s) {
-  auto* mnist = add(app, "--mnist", s.mnist, "IDX files: images, labels (gzip or not)",
-                    "Real digits; the first rows train, the last ones test")
+void add_tasks(Program& program, Settings& s) {
+  auto* mnist = program
+                    .option("--mnist", s.mnist, "IDX files: images, labels (gzip or not)",
+                            "Real digits; the first rows train, the last ones test")
                     ->expected(2);
-  auto* cifar = add(app, "--cifar", s.cifar, "CIFAR-10 binary files: train, test",
-                    "Photographs, where a thing may stand anywhere: compare pool with dense")
-                    ->expected(2);
-  auto* reviews = add(app, "--reviews", s.reviews, "Label-TSV files: train, test",
-                      "Text, with naive Bayes as the bar that every model should reach")
+  auto* cifar =
+      program
+          .option("--cifar", s.cifar, "CIFAR-10 binary files: train, test",
+                  "Photographs, where a thing may stand anywhere: compare pool with dense")
+          ->expected(2);
+  auto* reviews = program
+                      .option("--reviews", s.reviews, "Label-TSV files: train, test",
+                              "Text, with naive Bayes as the bar that every model should reach")
                       ->expected(2);
   mnist->excludes(cifar)->excludes(reviews);
   cifar->excludes(reviews);
-  auto* glove = add(app, "--glove", s.glove, "Word vectors: GloVe's text format, or a JSON object",
-                    "Words without one are left out: a larger file keeps more");
+  auto* glove =
+      program.option("--glove", s.glove, "Word vectors: GloVe's text format, or a JSON object",
+                     "Words without one are left out: a larger file keeps more");
   reviews->needs(glove);
   glove->needs(reviews);
-  add(app, "--patch", s.patch, "Side of an image's patches; 0 takes the task's default",
-      "Smaller patches make more tokens; the kernels' time grows with their square")
-      ->check(whole_number(0))
+  program
+      .option("--patch", s.patch, "Side of an image's patches; 0 takes the task's default",
+              "Smaller patches make more tokens; the kernels' time grows with their square",
+              whole_number(0))
       ->excludes(reviews);
-  add(app, "--tokens", s.tokens, "Tokens of a review, at most",
-      "More of them read on in long reviews, at the square of the time")
-      ->check(whole_number(1, 100'000))
+  program
+      .option("--tokens", s.tokens, "Tokens of a review, at most",
+              "More of them read on in long reviews, at the square of the time",
+              whole_number(1, 100'000))
       ->needs(reviews);
-  add(app, "--span", s.span, "Words that a token stands for",
-      "1 tells every word apart; longer ones read further at no cost")
-      ->check(whole_number(1, 10'000))
+  program
+      .option("--span", s.span, "Words that a token stands for",
+              "1 tells every word apart; longer ones read further at no cost",
+              whole_number(1, 10'000))
       ->needs(reviews);
-  add(app, "--skip", s.skip, "Leave out this many words of the GloVe file, the most frequent",
-      "0 shows what words as 'the' do to a mean")
-      ->check(whole_number(0))
+  program
+      .option("--skip", s.skip, "Leave out this many words of the GloVe file, the most frequent",
+              "0 shows what words as 'the' do to a mean", whole_number(0))
       ->needs(reviews);
 }
 
-void add_models(CLI::App& app, Settings& s) {
-  add(app, "--models", s.models, "What to compare; by default all that suit the task",
-      "Fewer comparisons find smaller differences")
-      ->delimiter(',')
-      ->check(CLI::IsMember(model_names()));
-  add(app, "--weight-variance", s.weight_variance, "Of every linear layer",
-      "2 keeps the size of signals through ReLUs; watch nll below and above it")
-      ->check(number_above(0));
-  add(app, "--bias-variance", s.bias_variance, "Of every linear layer",
-      "Raise it, and all inputs look more alike")
-      ->check(number(0));
-  add(app, "--sharpness", s.sharpness, "Factor of attention's logits",
-      "0 makes attention the mean of all tokens; large ones make each token look at itself alone")
-      ->check(number(0));
-  add(app, "--decay", s.decay, "How fast patches forget each other with their distance",
-      "0 gives all patches one position; lower it where neighbours belong together")
-      ->check(number(0));
-  add(app, "--kept", s.kept, "What residual attention keeps of the tokens",
-      "0 is the model attention; 1 passes by what attention says")
-      ->check(number(0, 1));
+void add_models(Program& program, Settings& s) {
+  program.list("--models", s.models, "What to compare; by default all that suit the task",
+               "Fewer comparisons find smaller differences", CLI::IsMember(model_names()));
+  program.option("--weight-variance", s.weight_variance, "Of every linear layer",
+                 "2 keeps the size of signals through ReLUs; watch nll below and above it",
+                 number_above(0));
+  program.option("--bias-variance", s.bias_variance, "Of every linear layer",
+                 "Raise it, and all inputs look more alike", number(0));
+  program.option(
+      "--sharpness", s.sharpness, "Factor of attention's logits",
+      "0 makes attention the mean of all tokens; large ones make each token look at itself alone",
+      number(0));
+  program.option("--decay", s.decay, "How fast patches forget each other with their distance",
+                 "0 gives all patches one position; lower it where neighbours belong together",
+                 number(0));
+  program.option("--kept", s.kept, "What residual attention keeps of the tokens",
+                 "0 is the model attention; 1 passes by what attention says", number(0, 1));
 }
 
-void add_options(CLI::App& app, Settings& s) {
+void add_options(Program& program, Settings& s) {
   const CLI::Validator count = whole_number(1, 1'000'000);
-  add(app, "--train", s.train, "Training rows; 0 takes the task's default",
-      "Twice as many take four times the memory, and up to eight times the time")
-      ->check(whole_number(0));
-  add(app, "--test", s.test, "Test rows; 0 takes the task's default",
-      "Four times as many halve every standard error")
-      ->check(whole_number(0));
-  add_models(app, s);
-  add(app, "--memory-budget", s.memory_budget, "MB that a Gram matrix may take",
-      "Raise it where a run says that it needs more, and your machine has it")
-      ->check(whole_number<std::int64_t>(1, 1'000'000'000));
-  auto* checkpoint =
-      add(app, "--checkpoint", s.checkpoint, "Folder for finished tiles: a killed run resumes",
-          "For kernels that take hours")
-          ->check(name_of("a folder"));
-  auto* solver = add(app, "--solver", s.solver,
-                     "Kernels in memory; or as tiles in the --checkpoint folder, solved directly "
-                     "or by conjugate gradients",
-                     "Past the memory; cg says how far it may be off")
-                     ->check(CLI::IsMember({"memory", "direct", "cg"}));
-  app.add_flag("--finite,!--no-finite", s.finite,
+  program.option("--train", s.train, "Training rows; 0 takes the task's default",
+                 "Twice as many take four times the memory, and up to eight times the time",
+                 whole_number(0));
+  program.option("--test", s.test, "Test rows; 0 takes the task's default",
+                 "Four times as many halve every standard error", whole_number(0));
+  add_models(program, s);
+  program.option("--memory-budget", s.memory_budget, "MB that a Gram matrix may take",
+                 "Raise it where a run says that it needs more, and your machine has it",
+                 whole_number<std::int64_t>(1, 1'000'000'000));
+  auto* checkpoint = program.option("--checkpoint", s.checkpoint,
+                                    "Folder for finished tiles: a killed run resumes",
+                                    "For kernels that take hours", name_of("a folder"));
+  auto* solver = program.option(
+      "--solver", s.solver,
+      "Kernels in memory; or as tiles in the --checkpoint folder, solved directly or by conjugate "
+      "gradients",
+      "Past the memory; cg says how far it may be off", CLI::IsMember({"memory", "direct", "cg"}));
+  program.flag("--finite,!--no-finite", s.finite,
                "Train the finite networks too. Leave them out where the kernels alone matter");
-  add(app, "--width", s.width, "Of the finite networks' layers",
-      "Raise it, and they should come nearer to their limits")
-      ->check(count);
-  add(app, "--epochs", s.epochs, "Of the finite networks",
-      "Too few, and a network has not learnt what its limit knows")
-      ->check(count);
-  add(app, "--batch", s.batch_size, "Rows a step of the finite networks",
-      "Smaller ones make more steps of an epoch")
-      ->check(count);
-  add(app, "--lr", s.learning_rate, "Of the finite networks: Adam's first rate",
-      "Lower it where a network diverges")
-      ->check(number_above(0));
-  app.callback([&s, solver, checkpoint] {
+  program.option("--width", s.width, "Of the finite networks' layers",
+                 "Raise it, and they should come nearer to their limits", count);
+  program.option("--epochs", s.epochs, "Of the finite networks",
+                 "Too few, and a network has not learnt what its limit knows", count);
+  program.option("--batch", s.batch_size, "Rows a step of the finite networks",
+                 "Smaller ones make more steps of an epoch", count);
+  program.option("--lr", s.learning_rate, "Of the finite networks: Adam's first rate",
+                 "Lower it where a network diverges", number_above(0));
+  program.check([&s, solver, checkpoint] {
     refuse_repeated("--models", s.models);
     if (s.solver != "memory" && checkpoint->count() == 0)
       throw CLI::RequiresError(solver->get_name() + " " + s.solver, checkpoint->get_name());
@@ -300,9 +269,8 @@ void add_options(CLI::App& app, Settings& s) {
 int main(int argc, char** argv) {
   using namespace ladon::example;
   Settings settings;
-  CLI::App app;
-  set_up(app, "gp_classify", {summary, duration, lesson, trials}, settings.common);
-  add_tasks(app, settings);
-  add_options(app, settings);
-  return run(app, settings.common, argc, argv, [&] { return teach(settings); });
+  Program program("gp_classify", {summary, duration, lesson, trials}, settings.common);
+  add_tasks(program, settings);
+  add_options(program, settings);
+  return program.run(argc, argv, [&] { return teach(program, settings); });
 }

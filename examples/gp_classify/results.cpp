@@ -181,8 +181,8 @@ std::string verdict(const Task& task, const std::vector<Outcome>& outcomes) {
   const std::vector<Comparison> all = comparisons(task, outcomes);
   if (!all.empty()) {
     text += join(
-        "Does attention help, and is a finite network like its limit? Difference on the "
-        "same test rows\n± half of its 95% interval",
+        "Does attention help, and is a finite network like its limit? Difference on the same test "
+        "rows\n± half of its 95% interval",
         all.size() == 1 ? "" : join(", simultaneous"), " (t test",
         all.size() == 1 ? "" : join(", Bonferroni over ", all.size()), ")\n",
         intervals(task, all).text(), "\n");

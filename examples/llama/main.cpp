@@ -1,12 +1,11 @@
 // A Llama: its folder is loaded, and it writes; and what heads that share their keys cost and save.
 
-#include <chrono>
 #include <iostream>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/options.h"
-#include "ladon/examples/common/report.h"
+#include "ladon/examples/common/program.h"
 #include "ladon/examples/llama/folder.h"
 #include "ladon/examples/llama/picture.h"
 #include "ladon/examples/llama/write.h"
@@ -32,89 +31,58 @@ const std::vector<Trial> trials = {
     {"llama --layers 4 --dim 256 --heads 16 --kv-heads 1,16",
      "cache_bytes and seconds: the cache of 16 heads and of one"}};
 
-void add_model_options(CLI::App& app, Settings& s) {
-  add(app, "--model", s.model, "A folder with config.json and model.safetensors, or its shards",
-      "Then nothing is trained")
-      ->check(name_of("a folder"));
-  add(app, "--prompt", s.prompt, "What is written on", "It shows what the model knows")
-      ->check(name_of("a text"));
-  app.add_flag("--ids", s.ids,
+void add_model_options(Program& program, Settings& s) {
+  program.option("--model", s.model,
+                 "A folder with config.json and model.safetensors, or its shards",
+                 "Then nothing is trained", name_of("a folder"));
+  program.option("--prompt", s.prompt, "What is written on", "It shows what the model knows",
+                 name_of("a text"));
+  program.flag("--ids", s.ids,
                "Prompt and answer are numbers of tokens. For a folder whose tokenizer is not "
                "byte-level BPE");
-  add(app, "--length", s.length, "Tokens to write",
-      "At most what the model was trained to see, with the prompt")
-      ->check(whole_number<std::int64_t>(1, 100'000));
-  add(app, "--temperature", s.temperature, "Of the drawing; 0: always the likeliest token",
-      "1 draws from what the model says, lower is more careful")
-      ->check(number(0, 100));
-  add(app, "--top-k", s.top_k, "Tokens to draw from, the likeliest; 0: all",
-      "Fewer leave out what is unlikely")
-      ->check(whole_number<std::int64_t>(0, 1'000'000));
-  add(app, "--top-p", s.top_p, "Mass of the likeliest tokens to draw from",
-      "1 draws from all; lower adapts to how sure the model is")
-      ->check(number(0.001, 1));
-  add(app, "--again", s.again, "Tokens to write a second time without the cache, to compare",
-      "0 for large models: each takes as long as reading all before it")
-      ->check(whole_number<std::int64_t>(0, 100'000));
+  program.option("--length", s.length, "Tokens to write",
+                 "At most what the model was trained to see, with the prompt",
+                 whole_number<std::int64_t>(1, 100'000));
+  program.option("--temperature", s.temperature, "Of the drawing; 0: always the likeliest token",
+                 "1 draws from what the model says, lower is more careful", number(0, 100));
+  program.option("--top-k", s.top_k, "Tokens to draw from, the likeliest; 0: all",
+                 "Fewer leave out what is unlikely", whole_number<std::int64_t>(0, 1'000'000));
+  program.option("--top-p", s.top_p, "Mass of the likeliest tokens to draw from",
+                 "1 draws from all; lower adapts to how sure the model is", number(0.001, 1));
+  program.option("--again", s.again, "Tokens to write a second time without the cache, to compare",
+                 "0 for large models: each takes as long as reading all before it",
+                 whole_number<std::int64_t>(0, 100'000));
 }
 
-void add_training_options(CLI::App& app, Settings& s) {
+void add_training_options(Program& program, Settings& s) {
   const CLI::Validator size = whole_number<std::int64_t>(1, 100'000);
-  add(app, "--text", s.text, "A text file to learn (default: Ladon's own sources)",
-      "A million characters or more; it may be compressed by gzip")
-      ->check(name_of("a file"));
-  add(app, "--tokens", s.tokens, "Tokens of the byte-pair tokenizer, which learns from the text",
-      "More make texts shorter, and each token rarer")
-      ->check(whole_number<std::int64_t>(257, 100'000));
-  add(app, "--kv-heads", s.kv_heads, "Heads of keys and values, a model each; they divide --heads",
-      "1 is multi-query attention, --heads the attention of old")
-      ->delimiter(',')
-      ->check(size);
-  add(app, "--heads", s.heads, "Heads of queries; they divide --dim", "More can share more")
-      ->check(size);
-  add(app, "--layers", s.layers, "Layers of each model", "Each has a cache of its own")
-      ->check(size);
-  add(app, "--dim", s.dim, "Width of the models", "Twice as wide: four times the work")
-      ->check(size);
-  add(app, "--context", s.context, "Tokens that the models are trained to see",
-      "Longer texts can be written")
-      ->check(whole_number<std::int64_t>(2, 100'000));
-  add(app, "--batch", s.batch, "Windows a step", "More make steps smoother")->check(size);
-  add(app, "--steps", s.steps, "Steps of each training", "Until validation no longer falls")
-      ->check(size);
-  add(app, "--runs", s.runs, "Trainings of each model, from other weights and windows",
-      "Standard errors are over them: differences here are small")
-      ->check(whole_number<std::int64_t>(1, 1000));
-  add(app, "--rate", s.rate, "Highest learning rate", "Lower it where the loss jumps")
-      ->check(number_above(0));
-  app.callback([&s] {
+  program.option("--text", s.text, "A text file to learn (default: Ladon's own sources)",
+                 "A million characters or more; it may be compressed by gzip", name_of("a file"));
+  program.option(
+      "--tokens", s.tokens, "Tokens of the byte-pair tokenizer, which learns from the text",
+      "More make texts shorter, and each token rarer", whole_number<std::int64_t>(257, 100'000));
+  program.list("--kv-heads", s.kv_heads,
+               "Heads of keys and values, a model each; they divide --heads",
+               "1 is multi-query attention, --heads the attention of old", size);
+  program.option("--heads", s.heads, "Heads of queries; they divide --dim", "More can share more",
+                 size);
+  program.option("--layers", s.layers, "Layers of each model", "Each has a cache of its own", size);
+  program.option("--dim", s.dim, "Width of the models", "Twice as wide: four times the work", size);
+  program.option("--context", s.context, "Tokens that the models are trained to see",
+                 "Longer texts can be written", whole_number<std::int64_t>(2, 100'000));
+  program.option("--batch", s.batch, "Windows a step", "More make steps smoother", size);
+  program.option("--steps", s.steps, "Steps of each training", "Until validation no longer falls",
+                 size);
+  program.option("--runs", s.runs, "Trainings of each model, from other weights and windows",
+                 "Standard errors are over them: differences here are small",
+                 whole_number<std::int64_t>(1, 1000));
+  program.option("--rate", s.rate, "Highest learning rate", "Lower it where the loss jumps",
+                 number_above(0));
+  program.check([&s] {
     std::vector<std::string> listed;
     for (const std::int64_t m : s.kv_heads) listed.push_back(std::to_string(m));
     refuse_repeated("--kv-heads", listed);
   });
-}
-
-nlohmann::json settings_json(const Settings& s) {
-  return {{"model", s.model},
-          {"prompt", s.prompt},
-          {"ids", s.ids},
-          {"length", s.length},
-          {"temperature", s.temperature},
-          {"top_k", s.top_k},
-          {"top_p", s.top_p},
-          {"again", s.again},
-          {"text", s.text},
-          {"tokens", s.tokens},
-          {"kv_heads", s.kv_heads},
-          {"heads", s.heads},
-          {"layers", s.layers},
-          {"dim", s.dim},
-          {"context", s.context},
-          {"batch", s.batch},
-          {"steps", s.steps},
-          {"runs", s.runs},
-          {"rate", s.rate},
-          {"seed", s.common.seed}};
 }
 
 Table table_of(const Settings& s, const Study& study) {
@@ -166,11 +134,8 @@ nlohmann::ordered_json tell(const Written& w) {
   return {{"written", w.tokens}, {"tokens_per_second", speed}, {"same_without_cache", w.same}};
 }
 
-bool teach(const Settings& s) {
-  const auto start = std::chrono::steady_clock::now();
+bool teach(Program& program, const Settings& s) {
   Report report;
-  report.example = "llama";
-  report.settings = settings_json(s);
   std::string folder = s.model;
   std::filesystem::path picture;
   std::optional<Lesson> learned;
@@ -196,8 +161,7 @@ bool teach(const Settings& s) {
     if (study.model) compare(folder, model, *study.model, *learned, s.context);
     report.more = tell(write_on(s, folder, model));
   }
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  write_json(s.common, report);
+  program.write(report);
   if (!picture.empty()) std::cout << "\npicture: " << picture.string() << '\n';
   return !study.interrupted;
 }
@@ -208,9 +172,8 @@ bool teach(const Settings& s) {
 int main(int argc, char** argv) {
   using namespace ladon::example;
   Settings settings;
-  CLI::App app;
-  set_up(app, "llama", {summary, duration, lesson, trials}, settings.common);
-  add_model_options(app, settings);
-  add_training_options(app, settings);
-  return run(app, settings.common, argc, argv, [&] { return teach(settings); });
+  Program program("llama", {summary, duration, lesson, trials}, settings.common);
+  add_model_options(program, settings);
+  add_training_options(program, settings);
+  return program.run(argc, argv, [&] { return teach(program, settings); });
 }

@@ -1,9 +1,9 @@
 // Finite attention against its Gaussian process: which networks converge, and how fast.
 
-#include <chrono>
 #include <iostream>
 
 #include "ladon/examples/common/options.h"
+#include "ladon/examples/common/program.h"
 #include "ladon/examples/nngp_compare/picture.h"
 #include "ladon/examples/nngp_compare/results.h"
 
@@ -29,58 +29,47 @@ const std::vector<Trial> trials = {
     {"nngp_compare --preset reference --widths 16,64",
      "ntk_error beside reference: two programs, the same networks?"}};
 
-void add_options(CLI::App& app, Settings& s) {
+void add_options(Program& program, Settings& s) {
   const CLI::Validator size = whole_number<std::int64_t>(1, 1'000'000);
   const CLI::Validator draws = whole_number<std::int64_t>(3, 1'000'000);
-  add(app, "--preset", s.preset,
+  program.option(
+      "--preset", s.preset,
       "tour: the lesson; reference: the network whose errors are known from another program, "
-      "beside "
-      "those",
+      "beside those",
       "That checks Ladon against others; it takes several minutes, and of the options below only "
-      "--inputs, --widths and --draws apply")
-      ->check(CLI::IsMember({"tour", "reference"}));
-  add(app, "--inputs", s.inputs,
+      "--inputs, --widths and --draws apply",
+      CLI::IsMember({"tour", "reference"}));
+  program.option(
+      "--inputs", s.inputs,
       "Inputs, .npy of floating numbers [N, T, d] (default: 3 drawn from the seed, of 4 tokens of "
-      "8 "
-      "channels)",
-      "Bring your own: the more alike its tokens, the larger ρ and the kurtosis of one head")
-      ->check(CLI::ExistingFile);
-  add(app, "--zeta", s.zeta, "What turns logits into weights",
-      "The identity has an exact law; softmax is the Transformer's: watch how much less wide_law "
-      "is")
-      ->check(CLI::IsMember({"identity", "softmax", "relu", "abs"}));
-  add(app, "--scaling", s.scalings, "Scaling of logits: linear 1/d_k, sqrt 1/sqrt(d_k)",
-      "Each alone tells its half of the story in about half the time")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"linear", "sqrt"}));
-  add(app, "--widths", s.widths,
-      "Widths of a head, and of the output (default: 16,32,64,128,256,512; in the other presets "
-      "16,64,256,1024, and four times that where there is one head)",
-      "A wide range makes the slopes sharp; the widest takes most of the time")
-      ->delimiter(',')
-      ->check(size);
-  add(app, "--draws", s.draws, "Networks a width",
-      "Four times as many halve standard errors: watch z grow where the mean misses the limit")
-      ->check(draws);
-  add(app, "--heads", s.heads, "Numbers of heads whose outputs are looked at",
-      "Add 256 to see when kurtosis, too, stops noticing that heads are finitely many")
-      ->delimiter(',')
-      ->check(size);
-  add(app, "--head-width", s.head_width, "Width of those heads",
-      "Wider ones bring linear scaling to the limit, and law to wide_law, but not sqrt scaling")
-      ->check(size);
-  add(app, "--gaussian-draws", s.gaussian_draws, "Networks a number of heads",
-      "More of them see farther into the tails")
-      ->check(draws);
-  app.callback([&s] { refuse_repeated("--scaling", s.scalings); });
-}
-
-nlohmann::json settings_json(const Settings& s) {
-  return {
-      {"preset", s.preset},    {"inputs", s.inputs},         {"zeta", s.zeta},
-      {"scaling", s.scalings}, {"widths", s.widths},         {"draws", s.draws},
-      {"heads", s.heads},      {"head_width", s.head_width}, {"gaussian_draws", s.gaussian_draws},
-      {"seed", s.common.seed}};
+      "8 channels)",
+      "Bring your own: the more alike its tokens, the larger ρ and the kurtosis of one head",
+      CLI::ExistingFile);
+  program.option("--zeta", s.zeta, "What turns logits into weights",
+                 "The identity has an exact law; softmax is the Transformer's: watch how much less "
+                 "wide_law is",
+                 CLI::IsMember({"identity", "softmax", "relu", "abs"}));
+  program.list("--scaling", s.scalings, "Scaling of logits: linear 1/d_k, sqrt 1/sqrt(d_k)",
+               "Each alone tells its half of the story in about half the time",
+               CLI::IsMember({"linear", "sqrt"}));
+  program.list("--widths", s.widths,
+               "Widths of a head, and of the output (default: 16,32,64,128,256,512; in the other "
+               "presets 16,64,256,1024, and four times that where there is one head)",
+               "A wide range makes the slopes sharp; the widest takes most of the time", size);
+  program.option(
+      "--draws", s.draws, "Networks a width",
+      "Four times as many halve standard errors: watch z grow where the mean misses the limit",
+      draws);
+  program.list("--heads", s.heads, "Numbers of heads whose outputs are looked at",
+               "Add 256 to see when kurtosis, too, stops noticing that heads are finitely many",
+               size);
+  program.option(
+      "--head-width", s.head_width, "Width of those heads",
+      "Wider ones bring linear scaling to the limit, and law to wide_law, but not sqrt scaling",
+      size);
+  program.option("--gaussian-draws", s.gaussian_draws, "Networks a number of heads",
+                 "More of them see farther into the tails", draws);
+  program.check([&s] { refuse_repeated("--scaling", s.scalings); });
 }
 
 /// A table under the question that it answers, unless an interrupt came before its first row.
@@ -90,11 +79,10 @@ void print(const std::string& question, const Table& table) {
 }
 
 /// Whether it was not interrupted.
-bool teach(Settings s) {
+bool teach(Program& program, Settings& s) {
   if (s.widths.empty())
     s.widths = s.preset == "tour" ? std::vector<std::int64_t>{16, 32, 64, 128, 256, 512}
                                   : std::vector<std::int64_t>{16, 64, 256, 1024};
-  const auto start = std::chrono::steady_clock::now();
   const Tensor x = load_inputs(s);
   std::cout << x.size(0) << " inputs of " << x.size(1) << " tokens of " << x.size(2)
             << " channels; " << s.draws << " networks a width" << std::endl;
@@ -109,13 +97,9 @@ bool teach(Settings s) {
   if (!heads.empty())
     std::cout << "\nHeads of linear scaling converge with width instead: what they miss the limit "
                  "by is of order 1/w.\n";
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  write_json(s.common, {.example = "nngp_compare",
-                        .settings = settings_json(s),
-                        .seconds = spent.count(),
-                        .tables = {{"widths", widths}, {"slopes", slopes}, {"heads", heads}},
-                        .interrupted = study.interrupted,
-                        .more = panels(study)});
+  program.write({.tables = {{"widths", widths}, {"slopes", slopes}, {"heads", heads}},
+                 .interrupted = study.interrupted,
+                 .more = panels(study)});
   for (const std::filesystem::path& picture : draw(s, study))
     std::cout << "picture: " << picture.string() << '\n';
   return !study.interrupted;
@@ -127,8 +111,7 @@ bool teach(Settings s) {
 int main(int argc, char** argv) {
   using namespace ladon::example;
   Settings settings;
-  CLI::App app;
-  set_up(app, "nngp_compare", {summary, duration, lesson, trials}, settings.common);
-  add_options(app, settings);
-  return run(app, settings.common, argc, argv, [&] { return teach(settings); });
+  Program program("nngp_compare", {summary, duration, lesson, trials}, settings.common);
+  add_options(program, settings);
+  return program.run(argc, argv, [&] { return teach(program, settings); });
 }

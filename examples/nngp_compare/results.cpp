@@ -71,8 +71,7 @@ std::vector<Column> head_columns(const Study& study) {
        Better::lower},
       {"ks_p", join("chance of such a distance if outputs were the limit's, times the ",
                     any.outputs.size(1),
-                    " positions that the worst is chosen from: below 0.05 they are "
-                    "not")},
+                    " positions that the worst is chosen from: below 0.05 they are not")},
       {"mmd2",
        "squared maximum mean discrepancy between outputs and limit, all positions together: 0 "
        "where they agree; unbiased, so it may be negative; ± standard error"},
@@ -107,8 +106,7 @@ Table slope_table(const Study& study) {
       {{"ntk_slope",
         "p of ntk_error ~ width^p, by least squares on logarithms, ± standard error. Expected are "
         "-1/2 with linear scaling, 0 with sqrt scaling and one head, -1/4 with sqrt(w) heads, "
-        "which "
-        "is heads^(-1/2)"},
+        "which is heads^(-1/2)"},
        {"nngp_slope", "the same of nngp_error"}});
   for (const WidthSeries& series : study.by_width)
     table.add({"slope, " + series.name,

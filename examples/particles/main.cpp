@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <iostream>
 
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
+#include "ladon/examples/common/program.h"
 #include "ladon/examples/particles/picture.h"
 #include "ladon/examples/particles/results.h"
 
@@ -54,65 +54,46 @@ void check_usage(Settings& s) {
   if (!among(s.course)) throw CLI::ValidationError("--course", s.course + " is not in --targets");
 }
 
-void add_options(CLI::App& app, Settings& s) {
+void add_options(Program& program, Settings& s) {
   const CLI::Validator dimension = whole_number<std::int64_t>(1, 10'000);
-  add(app, "--targets", s.targets, "Densities in the plane",
-      "Each has one difficulty: a slant, two modes, a hole, a bend, a narrow neck")
-      ->delimiter(',')
-      ->check(CLI::IsMember(target_names()));
-  add(app, "--methods", s.methods, "What moves the particles",
-      "Only none and svgd show what repulsion adds to an ensemble")
-      ->delimiter(',')
-      ->check(CLI::IsMember(method_names()));
-  add(app, "--course", s.course,
-      "The target that is drawn in time, as frames and as a film (default: modes)",
-      "See how a method came where it is")
-      ->check(CLI::IsMember(target_names()));
-  add(app, "--seeds", s.seeds, "Repetitions, with seeds --seed, --seed + 1 and so on",
-      "Four times as many halve the standard errors; 1 is quick, and has none")
-      ->check(whole_number<std::int64_t>(1, 1000));
-  add(app, "--particles", s.particles, "Particles of each method",
-      "Fewer keep less of the variance; the work of those that repel grows as the square")
-      ->check(whole_number<std::int64_t>(1, 2000));
-  add(app, "--steps", s.steps, "Gradients of each particle",
-      "More show who is still on the way: compare mode_mass with pooled_mode_mass")
-      ->check(whole_number<std::int64_t>(1, 100'000));
-  add(app, "--rate", s.rate, "Rate of a step on -ln p; of hmc's steps sqrt(2·rate)",
-      "Halve it, with twice the steps: what changes beyond chance was the error of a step")
-      ->check(number_above(0));
-  add(app, "--alpha", s.alpha, "Weight of the repulsion (svgd, spos, wgd): a number, or auto",
-      "Lower it, and particles near the modes; auto is the one that many dimensions need")
-      ->check(alpha_value);
-  add(app, "--noise", s.noise, "b of spos: own gradient and noise",
-      "0 is svgd; large ones make independent chains")
-      ->check(number(0));
-  add(app, "--apart", s.apart, "Distance of the two modes, whose standard deviation is 0.6",
-      "At 4 no repulsion reaches the other mode, and chains that are lucky do")
-      ->check(number(0, 6));
-  add(app, "--dimensions", s.dimensions, "Dimensions of the normal distribution that collapses",
-      "Add 10000: a head of a Transformer has more")
-      ->delimiter(',')
-      ->check(dimension);
-  add(app, "--collapse-particles", s.collapse_particles, "Particles there, M",
-      "The law holds from D = M - 1 on: move the bend")
-      ->check(whole_number<std::int64_t>(2, 200));
-  app.callback([&s] { check_usage(s); });
-}
-
-nlohmann::json settings_json(const Settings& s) {
-  return {{"targets", s.targets},
-          {"methods", s.methods},
-          {"course", s.course},
-          {"seeds", s.seeds},
-          {"particles", s.particles},
-          {"steps", s.steps},
-          {"rate", s.rate},
-          {"alpha", s.alpha},
-          {"noise", s.noise},
-          {"apart", s.apart},
-          {"dimensions", s.dimensions},
-          {"seed", s.common.seed},
-          {"collapse_particles", s.collapse_particles}};
+  program.list("--targets", s.targets, "Densities in the plane",
+               "Each has one difficulty: a slant, two modes, a hole, a bend, a narrow neck",
+               CLI::IsMember(target_names()));
+  program.list("--methods", s.methods, "What moves the particles",
+               "Only none and svgd show what repulsion adds to an ensemble",
+               CLI::IsMember(method_names()));
+  program.option("--course", s.course,
+                 "The target that is drawn in time, as frames and as a film (default: modes)",
+                 "See how a method came where it is", CLI::IsMember(target_names()));
+  program.option("--seeds", s.seeds, "Repetitions, with seeds --seed, --seed + 1 and so on",
+                 "Four times as many halve the standard errors; 1 is quick, and has none",
+                 whole_number<std::int64_t>(1, 1000));
+  program.option(
+      "--particles", s.particles, "Particles of each method",
+      "Fewer keep less of the variance; the work of those that repel grows as the square",
+      whole_number<std::int64_t>(1, 2000));
+  program.option("--steps", s.steps, "Gradients of each particle",
+                 "More show who is still on the way: compare mode_mass with pooled_mode_mass",
+                 whole_number<std::int64_t>(1, 100'000));
+  program.option(
+      "--rate", s.rate, "Rate of a step on -ln p; of hmc's steps sqrt(2·rate)",
+      "Halve it, with twice the steps: what changes beyond chance was the error of a step",
+      number_above(0));
+  program.option(
+      "--alpha", s.alpha, "Weight of the repulsion (svgd, spos, wgd): a number, or auto",
+      "Lower it, and particles near the modes; auto is the one that many dimensions need",
+      alpha_value);
+  program.option("--noise", s.noise, "b of spos: own gradient and noise",
+                 "0 is svgd; large ones make independent chains", number(0));
+  program.option("--apart", s.apart, "Distance of the two modes, whose standard deviation is 0.6",
+                 "At 4 no repulsion reaches the other mode, and chains that are lucky do",
+                 number(0, 6));
+  program.list("--dimensions", s.dimensions, "Dimensions of the normal distribution that collapses",
+               "Add 10000: a head of a Transformer has more", dimension);
+  program.option("--collapse-particles", s.collapse_particles, "Particles there, M",
+                 "The law holds from D = M - 1 on: move the bend",
+                 whole_number<std::int64_t>(2, 200));
+  program.check([&s] { check_usage(s); });
 }
 
 /// The tables, each with what its columns mean.
@@ -144,8 +125,7 @@ bool run_all(const Settings& s, std::vector<TargetStudy>& studies,
 }
 
 /// Whether it was not interrupted.
-bool teach(const Settings& s) {
-  const auto start = std::chrono::steady_clock::now();
+bool teach(Program& program, const Settings& s) {
   std::cout << s.particles << " particles, " << s.steps << " gradients each, rate " << s.rate
             << ", α = " << s.alpha << ", b = " << s.noise << "; " << s.seeds
             << (s.seeds == 1 ? " seed" : " seeds") << std::endl;
@@ -157,13 +137,7 @@ bool teach(const Settings& s) {
   for (const TargetStudy& study : studies)
     tables.push_back({study.target.name, table_of(study, true)});
   tables.push_back({"collapse", collapse_table(s, collapse)});
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  write_json(s.common, {.example = "particles",
-                        .settings = settings_json(s),
-                        .seconds = spent.count(),
-                        .tables = tables,
-                        .interrupted = !complete,
-                        .more = details(s, studies)});
+  program.write({.tables = tables, .interrupted = !complete, .more = details(s, studies)});
   for (const std::filesystem::path& picture : draw(s, studies, collapse))
     std::cout << "picture: " << picture.string() << '\n';
   return complete;
@@ -177,8 +151,7 @@ int main(int argc, char** argv) {
   Settings settings;
   settings.targets = target_names();
   settings.methods = method_names();
-  CLI::App app;
-  set_up(app, "particles", {summary, duration, lesson, trials}, settings.common);
-  add_options(app, settings);
-  return run(app, settings.common, argc, argv, [&] { return teach(settings); });
+  Program program("particles", {summary, duration, lesson, trials}, settings.common);
+  add_options(program, settings);
+  return program.run(argc, argv, [&] { return teach(program, settings); });
 }

@@ -20,12 +20,12 @@ std::vector<Column> columns() {
        "the particles' total variance over the target's: 1 where it is right, 0 where all sit at "
        "one place"},
       {"inner_half",
-       "share of particles in the smallest region that holds half of the probability: 0.5 where "
-       "it is right, 1 where they crowd at modes"},
+       "share of particles in the smallest region that holds half of the probability: 0.5 where it "
+       "is right, 1 where they crowd at modes"},
       {"mode_mass", "share of particles at the right one of two modes: 0.5 where it is right"},
       {"ksd",
-       "kernelized Stein discrepancy (V-statistic, its root; inverse multiquadric, h² the "
-       "target's total variance for all methods): 0 would be the target",
+       "kernelized Stein discrepancy (V-statistic, its root; inverse multiquadric, h² the target's "
+       "total variance for all methods): 0 would be the target",
        Better::lower},
       {"pooled_mean_error", "as mean_error, of all places in the second half of the run",
        Better::lower},
@@ -111,8 +111,8 @@ Table collapse_table(const Settings& s, const std::vector<Remaining>& all) {
        {"law", "α·ln(M + 1)(M - 1)/(M·D), where the particles are a regular simplex: D ≥ M - 1"},
        {"automatic", "the same with --alpha auto: α follows from the particles at every step"},
        {"per_coordinate",
-        "the same with a kernel of its own for each coordinate, which has no dimension to "
-        "collapse in; up to 100"}});
+        "the same with a kernel of its own for each coordinate, which has no dimension to collapse "
+        "in; up to 100"}});
   for (const Remaining& r : all)
     table.add({join("D = ", r.dim), {{r.svgd}, {r.law}, {r.automatic}, {r.per_coordinate}}});
   return table;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ladon/examples/common/cli.h"
+#include "ladon/examples/common/common_options.h"
 
 namespace ladon::example {
 

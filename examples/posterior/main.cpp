@@ -1,10 +1,10 @@
 // The exact posterior of attention, and what methods make of it.
 
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 
 #include "ladon/examples/common/options.h"
+#include "ladon/examples/common/program.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/posterior/picture.h"
 #include "ladon/examples/posterior/results.h"
@@ -17,11 +17,11 @@ constexpr const char* duration = "about 5 minutes of processor time";
 constexpr const char* lesson =
     "A layer of attention with infinitely wide heads has a posterior that can be sampled exactly, "
     "for any number H of heads: its bands are shown for few heads, many, and infinitely many, "
-    "where "
-    "it is a Gaussian process that it comes to as 1/H. Methods that move the weights of whole "
-    "layers, from Hamiltonian Monte Carlo to SVGD and ensembles, are held against it: which find "
-    "its mean, and which its width? Samplers do; from a few heads on, SVGD in weights (α = 1), "
-    "kde-WGD and plain ensembles are far too sure of themselves, the more so the longer they run.";
+    "where it is a Gaussian process that it comes to as 1/H. Methods that move the weights of "
+    "whole layers, from Hamiltonian Monte Carlo to SVGD and ensembles, are held against it: which "
+    "find its mean, and which its width? Samplers do; from a few heads on, SVGD in weights (α = "
+    "1), kde-WGD and plain ensembles are far too sure of themselves, the more so the longer they "
+    "run.";
 const std::vector<Trial> trials = {
     {"posterior --heads 1 --labels one",
      "variance_ratio of gp: data of one head are not what infinitely many believe"},
@@ -30,7 +30,7 @@ const std::vector<Trial> trials = {
     {"posterior --scaling linear --heads 1,4",
      "evidence and mean_error of the first table: all 0, as every head is alike"}};
 
-void add_options(CLI::App& app, Settings& s) {
+void add_options(Program& program, Settings& s) {
   const CLI::Validator size = whole_number<std::int64_t>(1, 256);
   const std::vector<std::string> names = method_names();
   std::string listed;
@@ -42,47 +42,40 @@ void add_options(CLI::App& app, Settings& s) {
                    : join("there is no method '", name, "'; there are ", listed);
       },
       "", "method");
-  add(app, "--heads", s.heads, "Numbers of heads H",
-      "Add 16 for a sharper slope of 1/H; methods at many heads take most of the time")
-      ->delimiter(',')
-      ->check(size);
-  add(app, "--methods", s.methods, join("Methods, of ", listed, " (default: all)"),
+  program.list("--heads", s.heads, "Numbers of heads H",
+               "Add 16 for a sharper slope of 1/H; methods at many heads take most of the time",
+               size);
+  program.list(
+      "--methods", s.methods, join("Methods, of ", listed, " (default: all)"),
       "A few take a fraction of the time; wrong_prior is hmc under a prior twice as wide, a "
-      "control")
-      ->delimiter(',')
-      ->check(known);
-  add(app, "--draws", s.draws, "Data sets", "Standard errors are over them")
-      ->check(whole_number<std::int64_t>(1, 1000));
-  add(app, "--members", s.members, "Networks of an ensemble, particles, or chains",
-      "With 100, SVGD collapses less, but still does")
-      ->check(whole_number<std::int64_t>(2, 1000));
-  add(app, "--steps", s.steps,
+      "control",
+      known);
+  program.option("--draws", s.draws, "Data sets", "Standard errors are over them",
+                 whole_number<std::int64_t>(1, 1000));
+  program.option("--members", s.members, "Networks of an ensemble, particles, or chains",
+                 "With 100, SVGD collapses less, but still does",
+                 whole_number<std::int64_t>(2, 1000));
+  program.option(
+      "--steps", s.steps,
       "Gradients of each member; samplers take four times as many. A quarter is run beside it",
-      "What has not converged at both is no answer")
-      ->check(whole_number<std::int64_t>(4, 1'000'000));
-  add(app, "--particles", s.particles,
+      "What has not converged at both is no answer", whole_number<std::int64_t>(4, 1'000'000));
+  program.option(
+      "--particles", s.particles,
       "Particles of the sequential Monte Carlo that finds the truth at one head (with more heads "
-      "fewer), "
-      "four times",
-      "More make the truth more exact where there are several modes: with one head, and many data")
-      ->check(whole_number<std::int64_t>(20, 1'000'000));
-  add(app, "--labels", s.labels, "What made the targets: gp (the limit) or one (one head)",
-      "With one, see the evidence prefer few heads")
-      ->check(CLI::IsMember({"gp", "one"}));
-  add(app, "--scaling", s.scaling,
+      "fewer), four times",
+      "More make the truth more exact where there are several modes: with one head, and many data",
+      whole_number<std::int64_t>(20, 1'000'000));
+  program.option("--labels", s.labels, "What made the targets: gp (the limit) or one (one head)",
+                 "With one, see the evidence prefer few heads", CLI::IsMember({"gp", "one"}));
+  program.option(
+      "--scaling", s.scaling,
       "Scaling of logits: sqrt 1/sqrt(d_k), or linear 1/d_k, by which wide heads are all alike",
-      "A control: every number of heads is then the Gaussian process")
-      ->check(CLI::IsMember({"sqrt", "linear"}));
-  app.callback([&s] {
+      "A control: every number of heads is then the Gaussian process",
+      CLI::IsMember({"sqrt", "linear"}));
+  program.check([&s] {
     refuse_repeated("--methods", s.methods);
     refuse_repeated("--heads", s.heads);
   });
-}
-
-nlohmann::json settings_json(const Settings& s) {
-  return {{"heads", s.heads},     {"methods", s.methods},     {"draws", s.draws},
-          {"members", s.members}, {"steps", s.steps},         {"labels", s.labels},
-          {"scaling", s.scaling}, {"particles", s.particles}, {"seed", s.common.seed}};
 }
 
 void print(const std::string& question, const Table& table) {
@@ -91,8 +84,7 @@ void print(const std::string& question, const Table& table) {
 }
 
 /// Whether it was not interrupted.
-bool teach(const Settings& s) {
-  const auto start = std::chrono::steady_clock::now();
+bool teach(Program& program, const Settings& s) {
   std::cout << s.draws << " data sets, " << s.members << " networks per method" << std::endl;
   const Study study = run_study(s);
   const Table approach = approach_table(study), methods = method_table(s, study, "finite_heads"),
@@ -105,14 +97,9 @@ bool teach(const Settings& s) {
     std::cout << "\nDoes the network, sampled in all its weights, come to the Gaussian process?\n"
               << to_limit.part(0, method_columns_printed).text();
   if (const std::string few = incomplete(s, study); !few.empty()) std::cout << '\n' << few;
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  write_json(s.common,
-             {.example = "posterior",
-              .settings = settings_json(s),
-              .seconds = spent.count(),
-              .tables = {{"exact", approach}, {"methods", methods}, {"to_limit", to_limit}},
-              .interrupted = study.interrupted,
-              .more = bands_json(study)});
+  program.write({.tables = {{"exact", approach}, {"methods", methods}, {"to_limit", to_limit}},
+                 .interrupted = study.interrupted,
+                 .more = bands_json(study)});
   const std::filesystem::path picture = draw(s, study);
   if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
   return !study.interrupted;
@@ -124,8 +111,7 @@ bool teach(const Settings& s) {
 int main(int argc, char** argv) {
   using namespace ladon::example;
   Settings settings;
-  CLI::App app;
-  set_up(app, "posterior", {summary, duration, lesson, trials}, settings.common);
-  add_options(app, settings);
-  return run(app, settings.common, argc, argv, [&] { return teach(settings); });
+  Program program("posterior", {summary, duration, lesson, trials}, settings.common);
+  add_options(program, settings);
+  return program.run(argc, argv, [&] { return teach(program, settings); });
 }

@@ -166,9 +166,7 @@ void draw_ratios(Picture& picture, const Study& study, std::int64_t heads, const
       join("set logscale x\nset xrange [0.05:10]\nset xtics (0.1, 0.3, 1, 3, 10)\nset yrange [",
            names.size(), "-0.5:-0.5]\nset ytics ", named_places(names),
            "\nset grid noytics\nset key at graph 0.98, graph -0.17 right horizontal\nset arrow "
-           "from 1, "
-           "graph 0 to 1, graph "
-           "1 nohead lw 2 lc rgb '",
+           "from 1, graph 0 to 1, graph 1 nohead lw 2 lc rgb '",
            grey, "'\n", plots));
 }
 

@@ -35,14 +35,14 @@ Table approach_table(const Study& study) {
       "posterior",
       {{"heads", "H", Better::neither, true},
        {"mean_error",
-        "root mean square over places of (mean − the Gaussian process's)/its standard "
-        "deviation; mean over data sets ± standard error, as all that follows. Falls as 1/H",
+        "root mean square over places of (mean − the Gaussian process's)/its standard deviation; "
+        "mean over data sets ± standard error, as all that follows. Falls as 1/H",
         Better::lower},
        {"predicted",
         "the same as theory says to first order in 1/H (optim/posterior/flow/first_order.h)"},
        {"w2",
-        "2-Wasserstein distance of the two normal laws with their means and covariances, in "
-        "units of √(trace of the Gaussian process's covariance)",
+        "2-Wasserstein distance of the two normal laws with their means and covariances, in units "
+        "of √(trace of the Gaussian process's covariance)",
         Better::lower},
        {"heads_w2", "H times w2: level where the distance falls as 1/H"},
        {"evidence",
@@ -77,8 +77,7 @@ Table method_table(const Settings& s, const Study& study, const std::string& aga
         Better::lower},
        {"variance_ratio",
         "trace of the covariance over the true one: 1 where the method knows what it does not "
-        "know, "
-        "below where it is too sure"},
+        "know, below where it is too sure"},
        {"w2", "2-Wasserstein distance to the truth, in units of √(trace of the true covariance)",
         Better::lower},
        {"coverage", "mass that the truth gives to the method's 90% intervals of a noisy target"},

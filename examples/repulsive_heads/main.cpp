@@ -1,11 +1,11 @@
 // Repulsive heads: what changes when the heads of a Transformer repel each other in training.
 
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
+#include "ladon/examples/common/program.h"
 #include "ladon/examples/common/progress.h"
 #include "ladon/examples/repulsive_heads/picture.h"
 #include "ladon/examples/repulsive_heads/task.h"
@@ -17,12 +17,10 @@ constexpr const char* summary = "What changes in training when attention heads r
 constexpr const char* duration = "about 30 s on 2 cores";
 constexpr const char* lesson =
     "One Transformer classifier is trained several times: plainly; with its heads as particles "
-    "that "
-    "repel each other (svgd, spos, wgd: An et al. 2020); by svgd without its repulsion "
-    "(smoothing), "
-    "which tells the two halves of svgd apart; and with a cosine penalty between heads. Without "
-    "--format it makes its own task, in which every question needs a head of its own, so that one "
-    "can see which head looks after which.";
+    "that repel each other (svgd, spos, wgd: An et al. 2020); by svgd without its repulsion "
+    "(smoothing), which tells the two halves of svgd apart; and with a cosine penalty between "
+    "heads. Without --format it makes its own task, in which every question needs a head of its "
+    "own, so that one can see which head looks after which.";
 const std::vector<Trial> trials = {
     {"repulsive_heads --heads 1 --methods plain",
      "accuracy: one head has one look a sequence, and the task needs eight"},
@@ -51,29 +49,6 @@ void set_defaults(Settings& s) {
   choose(s.alpha, 0.01, 0.01);
   choose(s.cosine_weight, 1.0, 1.0);
   choose(s.noise, 0.1, 0.1);
-}
-
-nlohmann::json settings_json(const Settings& s, std::int64_t parameters) {
-  return {{"format", s.format},
-          {"train", s.train},
-          {"test", s.test},
-          {"glove", s.glove},
-          {"seed", s.common.seed},
-          {"seeds", s.seeds},
-          {"methods", s.methods},
-          {"epochs", s.epochs},
-          {"batch", s.batch_size},
-          {"heads", s.heads},
-          {"layers", s.layers},
-          {"dim", s.dim},
-          {"lr", s.learning_rate},
-          {"dropout", s.dropout},
-          {"word_dropout", s.word_dropout},
-          {"label_smoothing", s.label_smoothing},
-          {"alpha", s.alpha},
-          {"cosine", s.cosine_weight},
-          {"noise", s.noise},
-          {"parameters", parameters}};
 }
 
 /// Runs every method for every seed; whether it was not interrupted.
@@ -111,8 +86,7 @@ std::string explained(const Table& table, std::size_t first, std::size_t count,
 }
 
 /// Whether it was not interrupted.
-bool teach(const Settings& s) {
-  const auto start = std::chrono::steady_clock::now();
+bool teach(Program& program, const Settings& s) {
   const Generator rng(s.common.seed);
   const Task task = s.format == "generated" ? generated_task(s, rng) : text_task(s, rng);
   std::cout << task.description << std::endl;
@@ -135,13 +109,9 @@ bool teach(const Settings& s) {
   if (!complete)
     std::cout << "interrupted after " << runs(outcomes) << " runs of "
               << s.methods.size() * static_cast<std::size_t>(s.seeds) << '\n';
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  write_json(s.common, {.example = "repulsive_heads",
-                        .settings = settings_json(s, parameters),
-                        .seconds = spent.count(),
-                        .tables = {{"methods", table}},
-                        .interrupted = !complete,
-                        .more = details(task, outcomes)});
+  program.setting("parameters", [=] { return parameters; });
+  program.write(
+      {.tables = {{"methods", table}}, .interrupted = !complete, .more = details(task, outcomes)});
   const Outcomes shown = that_converged(outcomes);
   if (!shown.empty())
     for (const std::filesystem::path& picture : draw(s, task, shown))
@@ -167,61 +137,52 @@ void check_usage(const Settings& s) {
          s.format + " takes one file for --train and one for --test");
 }
 
-void add_options(CLI::App& app, Settings& s) {
+void add_options(Program& program, Settings& s) {
   const CLI::Validator count = whole_number(1, 1'000'000);
-  add(app, "--format", s.format, "Task: generated, or text files",
-      "Text shows what repulsion does where nobody planted a rule")
-      ->check(CLI::IsMember({"generated", "trec", "lines", "tsv"}));
-  add(app, "--train", s.train, "Training file; with --format lines one file a class",
-      "Bring your own sentences");
-  add(app, "--test", s.test, "Test file(s), in the same format",
-      "Never those that you chose settings by");
-  add(app, "--glove", s.glove, "Word vectors: GloVe's text format, or a JSON object",
-      "Helps where the training set is small");
-  add(app, "--methods", s.methods, "What to compare",
-      "Fewer methods leave time for more seeds; verdicts need plain")
-      ->delimiter(',')
-      ->check(CLI::IsMember(methods()));
-  add(app, "--seeds", s.seeds, "Repetitions, with seeds --seed, --seed + 1 and so on",
-      "Four times as many see differences of half the size")
-      ->check(count);
-  add(app, "--epochs", s.epochs, "Passes over the training data",
-      "Repulsion keeps moving heads that have stopped learning: try twice as many")
-      ->check(count);
-  add(app, "--batch", s.batch_size, "Sequences a step",
-      "Smaller ones make the gradient's noise larger against the repulsion")
-      ->check(count);
-  add(app, "--heads", s.heads, "Attention heads; they divide --dim",
-      "1 cannot answer all questions of the generated task; 16 have heads to spare")
-      ->check(count);
-  add(app, "--layers", s.layers, "Encoder layers", "Heads of each layer repel among themselves")
-      ->check(count);
-  add(app, "--dim", s.dim, "Width of the model",
-      "Repulsion acts on heads as rows of dim·dim/heads numbers: it weakens as they grow")
-      ->check(count);
-  add(app, "--lr", s.learning_rate, "Peak learning rate of AdamW",
-      "Lower it where a method diverges")
-      ->check(number_above(0));
-  add(app, "--dropout", s.dropout,
-      "Dropout of embeddings and features; half of it inside the encoder",
-      "More of it on little text")
-      ->check(number(0, 1));
-  add(app, "--word-dropout", s.word_dropout, "Probability to hide a word in training",
-      "More of it on little text")
-      ->check(number(0, 1));
-  add(app, "--label-smoothing", s.label_smoothing, "Of the cross-entropy",
-      "0 lets the model be as sure as it likes: watch nll and ece")
-      ->check(number(0, 1));
-  add(app, "--alpha", s.alpha, "Weight of the repulsion (svgd, spos, wgd)",
-      "Lower it tenfold until the difference to plain is gone; raise it to see it grow")
-      ->check(number(0));
-  add(app, "--cosine", s.cosine_weight, "Weight of the cosine penalty",
-      "Raise it to see heads become orthogonal")
-      ->check(number(0));
-  add(app, "--noise", s.noise, "b of SPOS: own gradient and noise",
-      "0 is svgd; large ones make the heads independent")
-      ->check(number(0));
-  app.callback([&s] { check_usage(s); });
+  program.option("--format", s.format, "Task: generated, or text files",
+                 "Text shows what repulsion does where nobody planted a rule",
+                 CLI::IsMember({"generated", "trec", "lines", "tsv"}));
+  program.option("--train", s.train, "Training file; with --format lines one file a class",
+                 "Bring your own sentences");
+  program.option("--test", s.test, "Test file(s), in the same format",
+                 "Never those that you chose settings by");
+  program.option("--glove", s.glove, "Word vectors: GloVe's text format, or a JSON object",
+                 "Helps where the training set is small");
+  program.list("--methods", s.methods, "What to compare",
+               "Fewer methods leave time for more seeds; verdicts need plain",
+               CLI::IsMember(methods()));
+  program.option("--seeds", s.seeds, "Repetitions, with seeds --seed, --seed + 1 and so on",
+                 "Four times as many see differences of half the size", count);
+  program.option("--epochs", s.epochs, "Passes over the training data",
+                 "Repulsion keeps moving heads that have stopped learning: try twice as many",
+                 count);
+  program.option("--batch", s.batch_size, "Sequences a step",
+                 "Smaller ones make the gradient's noise larger against the repulsion", count);
+  program.option("--heads", s.heads, "Attention heads; they divide --dim",
+                 "1 cannot answer all questions of the generated task; 16 have heads to spare",
+                 count);
+  program.option("--layers", s.layers, "Encoder layers",
+                 "Heads of each layer repel among themselves", count);
+  program.option(
+      "--dim", s.dim, "Width of the model",
+      "Repulsion acts on heads as rows of dim·dim/heads numbers: it weakens as they grow", count);
+  program.option("--lr", s.learning_rate, "Peak learning rate of AdamW",
+                 "Lower it where a method diverges", number_above(0));
+  program.option("--dropout", s.dropout,
+                 "Dropout of embeddings and features; half of it inside the encoder",
+                 "More of it on little text", number(0, 1));
+  program.option("--word-dropout", s.word_dropout, "Probability to hide a word in training",
+                 "More of it on little text", number(0, 1));
+  program.option("--label-smoothing", s.label_smoothing, "Of the cross-entropy",
+                 "0 lets the model be as sure as it likes: watch nll and ece", number(0, 1));
+  program.option("--alpha", s.alpha, "Weight of the repulsion (svgd, spos, wgd)",
+                 "Lower it tenfold until the difference to plain is gone; raise it to see it grow",
+                 number(0));
+  program.option("--cosine", s.cosine_weight, "Weight of the cosine penalty",
+                 "Raise it to see heads become orthogonal", number(0));
+  program.option("--noise", s.noise, "b of SPOS: own gradient and noise",
+                 "0 is svgd; large ones make the heads independent", number(0));
+  program.check([&s] { check_usage(s); });
 }
 
 /// The value of --format, wanted before parsing because the defaults that --help shows depend on
@@ -243,8 +204,7 @@ int main(int argc, char** argv) {
   Settings settings;
   settings.format = format_of(argc, argv);
   set_defaults(settings);
-  CLI::App app;
-  set_up(app, "repulsive_heads", {summary, duration, lesson, trials}, settings.common);
-  add_options(app, settings);
-  return run(app, settings.common, argc, argv, [&] { return teach(settings); });
+  Program program("repulsive_heads", {summary, duration, lesson, trials}, settings.common);
+  add_options(program, settings);
+  return program.run(argc, argv, [&] { return teach(program, settings); });
 }

@@ -152,8 +152,8 @@ std::string verdict(const Task& task, const Outcomes& outcomes) {
   const std::vector<Comparison> all = comparisons(outcomes);
   if (!all.empty()) {
     text += join(
-        "What did each method change? Mean difference on the same seeds ± half of its "
-        "simultaneous 95% interval\n(t test, Bonferroni over ",
+        "What did each method change? Mean difference on the same seeds ± half of its simultaneous "
+        "95% interval\n(t test, Bonferroni over ",
         all.size() * figures_judged, ")\n", intervals(judged, all).text(), "\n");
     for (const Comparison& c : all) text += sentence(judged, c);
     text += reach(judged, all);

@@ -1,10 +1,10 @@
 // An encoder and a decoder, trained on sentences and their translations.
 
-#include <chrono>
 #include <iostream>
 
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
+#include "ladon/examples/common/program.h"
 #include "ladon/examples/translate/picture.h"
 #include "ladon/examples/translate/results.h"
 #include "ladon/optim/training/training_run.h"
@@ -30,77 +30,65 @@ const std::vector<Trial> trials = {
      "BLEU: files of one's own, one sentence a line"},
     {"translate --heads 1", "does one head find the order too?"}};
 
-void add_model_options(CLI::App& app, Settings& s) {
+void add_model_options(Program& program, Settings& s) {
   const CLI::Validator size = whole_number<std::int64_t>(1, 100'000);
-  add(app, "--layers", s.layers, "Layers of the encoder, and as many of the decoder",
-      "More learn more, and take longer")
-      ->check(size);
-  add(app, "--heads", s.heads, "Heads of each layer; they divide --dim",
-      "1 shows what many heads are for")
-      ->check(size);
-  add(app, "--dim", s.dim, "Width of the model", "Twice as wide: four times the work")->check(size);
-  add(app, "--tokens", s.tokens, "Tokens of the vocabulary at most, byte pairs of both languages",
-      "More make shorter sentences, and a larger last layer")
-      ->check(whole_number<std::int64_t>(259, 1'000'000));
-  add(app, "--dropout", s.dropout, "Part of the activations that is dropped in training",
-      "0.3 for real sentences, of which there are never enough")
-      ->check(number(0, 0.9));
-  add(app, "--smoothing", s.smoothing, "Probability that the target gives to all tokens alike",
-      "0 makes the model surer than it should be")
-      ->check(number(0, 0.9));
+  program.option("--layers", s.layers, "Layers of the encoder, and as many of the decoder",
+                 "More learn more, and take longer", size);
+  program.option("--heads", s.heads, "Heads of each layer; they divide --dim",
+                 "1 shows what many heads are for", size);
+  program.option("--dim", s.dim, "Width of the model", "Twice as wide: four times the work", size);
+  program.option("--tokens", s.tokens,
+                 "Tokens of the vocabulary at most, byte pairs of both languages",
+                 "More make shorter sentences, and a larger last layer",
+                 whole_number<std::int64_t>(259, 1'000'000));
+  program.option("--dropout", s.dropout, "Part of the activations that is dropped in training",
+                 "0.3 for real sentences, of which there are never enough", number(0, 0.9));
+  program.option("--smoothing", s.smoothing,
+                 "Probability that the target gives to all tokens alike",
+                 "0 makes the model surer than it should be", number(0, 0.9));
 }
 
-void add_options(CLI::App& app, Settings& s) {
+void add_options(Program& program, Settings& s) {
   const CLI::Validator size = whole_number<std::int64_t>(1, 10'000'000);
   CLI::Option* source =
-      add(app, "--source", s.source, "Sentences, one a line (default: those of a grammar)",
-          "With --target, for pairs of one's own; files may be compressed by gzip");
-  CLI::Option* target = add(app, "--target", s.target, "Their translations, line by line",
-                            "Either language may be the source");
+      program.option("--source", s.source, "Sentences, one a line (default: those of a grammar)",
+                     "With --target, for pairs of one's own; files may be compressed by gzip");
+  CLI::Option* target = program.option("--target", s.target, "Their translations, line by line",
+                                       "Either language may be the source");
   source->check(name_of("a file"))->needs(target);
   target->check(name_of("a file"))->needs(source);
-  add(app, "--validation", s.validation, "Two files of pairs to look at in training",
-      "Without them the last lines of those are taken")
+  program
+      .option("--validation", s.validation, "Two files of pairs to look at in training",
+              "Without them the last lines of those are taken")
       ->expected(2)
       ->needs(source);
-  add(app, "--test", s.test, "Two files of pairs to be judged on", "As --validation")
+  program.option("--test", s.test, "Two files of pairs to be judged on", "As --validation")
       ->expected(2)
       ->needs(source);
-  add(app, "--pairs", s.pairs, "Pairs of the grammar to be trained on",
-      "Few are learned by heart, and no rule with them")
-      ->check(whole_number<std::int64_t>(20, 1'000'000))
+  program
+      .option("--pairs", s.pairs, "Pairs of the grammar to be trained on",
+              "Few are learned by heart, and no rule with them",
+              whole_number<std::int64_t>(20, 1'000'000))
       ->excludes(source);
-  add_model_options(app, s);
-  add(app, "--batch", s.batch, "Pairs a step", "More make steps smoother")->check(size);
-  add(app, "--steps", s.steps, "Steps in all", "Until validation no longer falls")->check(size);
-  add(app, "--rate", s.rate, "Highest learning rate", "Lower it where the loss jumps")
-      ->check(number_above(0));
-  add(app, "--every", s.every, "Steps between looks at the validation pairs",
-      "Each look translates 200 of them, and saves the run")
-      ->check(size);
-  CLI::Option* resume = add(app, "--resume", s.resume, "The file of a run, to go on from",
-                            "With the options of that run, or at most more --steps");
+  add_model_options(program, s);
+  program.option("--batch", s.batch, "Pairs a step", "More make steps smoother", size);
+  program.option("--steps", s.steps, "Steps in all", "Until validation no longer falls", size);
+  program.option("--rate", s.rate, "Highest learning rate", "Lower it where the loss jumps",
+                 number_above(0));
+  program.option("--every", s.every, "Steps between looks at the validation pairs",
+                 "Each look translates 200 of them, and saves the run", size);
+  CLI::Option* resume = program.option("--resume", s.resume, "The file of a run, to go on from",
+                                       "With the options of that run, or at most more --steps");
   resume->check(name_of("a file"));
-  add(app, "--translate", s.translate, "A sentence, to be translated by the run of --resume",
-      "It is not trained further, and needs no other option")
-      ->check(name_of("a sentence"))
+  program
+      .option("--translate", s.translate, "A sentence, to be translated by the run of --resume",
+              "It is not trained further, and needs no other option", name_of("a sentence"))
       ->needs(resume);
-  add(app, "--beams", s.beams, "Translations that beam search follows; 0: none",
-      "More find what is likelier, and soon nothing better")
-      ->check(whole_number<std::int64_t>(0, 1000));
-  add(app, "--penalty", s.penalty, "Beams compare log-probability over length to this power",
-      "0 likes short translations")
-      ->check(number(0, 10));
-}
-
-nlohmann::json settings_json(const Settings& s) {
-  return {{"source", s.source},   {"target", s.target}, {"validation", s.validation},
-          {"test", s.test},       {"pairs", s.pairs},   {"layers", s.layers},
-          {"heads", s.heads},     {"dim", s.dim},       {"tokens", s.tokens},
-          {"batch", s.batch},     {"steps", s.steps},   {"rate", s.rate},
-          {"dropout", s.dropout}, {"every", s.every},   {"smoothing", s.smoothing},
-          {"resume", s.resume},   {"beams", s.beams},   {"penalty", s.penalty},
-          {"seed", s.common.seed}};
+  program.option("--beams", s.beams, "Translations that beam search follows; 0: none",
+                 "More find what is likelier, and soon nothing better",
+                 whole_number<std::int64_t>(0, 1000));
+  program.option("--penalty", s.penalty, "Beams compare log-probability over length to this power",
+                 "0 likes short translations", number(0, 10));
 }
 
 nlohmann::json speeds(const std::vector<Look>& looks) {
@@ -114,8 +102,7 @@ void translate_one(const Settings& s) {
   std::cout << translate(translator, {s.translate}, s.beams, s.penalty)[0] << '\n';
 }
 
-void teach(const Settings& s) {
-  const auto start = std::chrono::steady_clock::now();
+void teach(Program& program, const Settings& s) {
   const Corpus corpus = read_corpus(s);
   Translator translator =
       new_translator(s, s.resume.empty() ? Tokens(corpus.train, s.tokens)
@@ -130,12 +117,8 @@ void teach(const Settings& s) {
   const std::vector<Translations> all = translate_test(s, corpus, translator);
   const Table test = table_of(all, corpus);
   std::cout << test.text() << '\n' << test.explained() << shown(all, corpus, 3);
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  write_json(s.common, {.example = "translate",
-                        .settings = settings_json(s),
-                        .seconds = spent.count(),
-                        .tables = {{"test", test}, {"looks", looks}},
-                        .more = {{"tokens_per_second", speeds(course.looks)}}});
+  program.write({.tables = {{"test", test}, {"looks", looks}},
+                 .more = {{"tokens_per_second", speeds(course.looks)}}});
   const std::size_t pair = shown_pair(corpus);
   const std::filesystem::path picture =
       draw(s, corpus.name, course,
@@ -151,11 +134,10 @@ void teach(const Settings& s) {
 int main(int argc, char** argv) {
   using namespace ladon::example;
   Settings settings;
-  CLI::App app;
-  set_up(app, "translate", {summary, duration, lesson, trials}, settings.common);
-  add_options(app, settings);
-  return run(app, settings.common, argc, argv, [&] {
+  Program program("translate", {summary, duration, lesson, trials}, settings.common);
+  add_options(program, settings);
+  return program.run(argc, argv, [&] {
     return ran_to_the_end(
-        [&] { settings.translate.empty() ? teach(settings) : translate_one(settings); });
+        [&] { settings.translate.empty() ? teach(program, settings) : translate_one(settings); });
   });
 }

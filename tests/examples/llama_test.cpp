@@ -19,8 +19,8 @@ class Llama : public test::Program {
   std::string small(const std::string& kv_heads = "1,2,4", const std::string& more = "",
                     const std::string& form = "--heads 4 --dim 16 --steps 30") const {
     return " --text " + (folder_ / "text.txt").string() + " --kv-heads " + kv_heads +
-           " --layers 2 --tokens 260 --context 24 --batch 4 --rate 0.01 --prompt 'ab x' "
-           "--length 12 --seed 2 " +
+           " --layers 2 --tokens 260 --context 24 --batch 4 --rate 0.01 --prompt 'ab x' --length "
+           "12 --seed 2 " +
            form + " " + more + " ";
   }
   std::string folder() const { return (pictures() / "model").string(); }

@@ -230,8 +230,8 @@ TEST_F(Particles, SameBitsAtAnyNumberOfThreads) {
 
 TEST_F(Particles, RowsAreMeansOverSeedsAndTheSeedShownIsOneOfThem) {
   const std::string few =
-      "--targets modes --methods svgd,sgld --steps 200 --particles 10 "
-      "--dimensions 1 --collapse-particles 2 ";
+      "--targets modes --methods svgd,sgld --steps 200 --particles 10 --dimensions 1 "
+      "--collapse-particles 2 ";
   const Run three = run(few + "--seed 4 --seeds 3"), last = run(few + "--seed 6 --seeds 1");
   ASSERT_EQ(three.status, 0) << three.error;
   std::vector<double> figures;

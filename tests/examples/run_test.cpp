@@ -220,8 +220,7 @@ TEST_F(Scripts, BuildWhereTheyAreTold) {
   const Run refused = run("examples/run", "LADON_BUILD_DIR=/proc/build");
   EXPECT_EQ(refused.status, 1);
   EXPECT_TRUE(has(refused.text,
-                  "cannot write to /proc/build/release; name another place: "
-                  "LADON_BUILD_DIR="))
+                  "cannot write to /proc/build/release; name another place: LADON_BUILD_DIR="))
       << refused.text;
   EXPECT_EQ(refused.calls, "");
 }

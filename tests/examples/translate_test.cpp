@@ -17,8 +17,7 @@ class Translate : public test::Program {
 
   /// The grammar, learned in part.
   static std::string small(const std::string& steps = "40") {
-    return " --pairs 100 --layers 1 --dim 32 --batch 16 --every 20 --rate 0.005 --beams 2 "
-           "--steps " +
+    return " --pairs 100 --layers 1 --dim 32 --batch 16 --every 20 --rate 0.005 --beams 2 --steps " +
            steps + " ";
   }
   static double figure(const nlohmann::json& row, const char* name) {

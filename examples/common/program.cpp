@@ -1,5 +1,6 @@
-#include "ladon/examples/common/cli.h"
+#include "ladon/examples/common/program.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include "ladon/core/error.h"
@@ -52,52 +53,80 @@ std::string in_lines(const std::string& command) {
 
 }  // namespace
 
-void set_up(CLI::App& app, const std::string& name, const Card& card, CommonOptions& options) {
+Program::Program(const std::string& name, const Card& card, CommonOptions& options)
+    : options_(options) {
   options.out = name + ".out";
-  app.name(name);
-  app.description(join(card.summary, ". ", card.lesson));
+  app_.name(name);
+  app_.description(join(card.summary, ". ", card.lesson));
   std::string footer = join("Without options it takes ", card.duration, ". Try\n");
   for (const Trial& trial : card.trials)
     footer += join("\n", in_lines(join("  examples/run ", trial.command)), "\n      ",
                    wrapped(trial.watch, help_columns(), 6), "\n");
-  app.footer(footer);
-  app.formatter(std::make_shared<Help>());
-  app.option_defaults()->always_capture_default();
-  add(app, "--seed", options.seed, "Seed of everything random",
-      "Another one shows which findings are luck")
+  app_.footer(footer);
+  app_.formatter(std::make_shared<Help>());
+  app_.option_defaults()->always_capture_default();
+  option("--seed", options.seed, "Seed of everything random",
+         "Another one shows which findings are luck")
       ->check(whole_number<std::uint64_t>(0));
-  add(app, "--threads", options.threads, "Threads; 0 takes every core",
-      "Leave some to other work; no figure depends on it but the time")
+  const auto outside = [&](const char* of, auto& value, const char* what) {  // of the settings
+    return app_.add_option(of, value, what);
+  };
+  outside("--threads", options.threads,
+          "Threads; 0 takes every core. Leave some to other work; no figure depends on it but the "
+          "time")
       ->check(whole_number(0, most_threads));
-  add(app, "--out", options.out, "Folder for pictures and their data",
-      "Name one a run, to keep the pictures of both")
+  outside("--out", options.out,
+          "Folder for pictures and their data. Name one a run, to keep the pictures of both")
       ->check(name_of("a folder"));
-  add(app, "--json", options.json, "Write every figure of table and picture to this file",
-      "To draw or test them elsewhere")
+  outside("--json", options.json,
+          "Write every figure of table and picture to this file. To draw or test them elsewhere")
       ->check(name_of("a file"));
 }
 
-int run(CLI::App& app, const CommonOptions& options, int argc, char** argv,
-        const std::function<bool()>& body) {
+CLI::Option* Program::flag(const std::string& name, bool& value, const std::string& what) {
+  setting(key_of(name), [&value] { return nlohmann::json(value); });
+  return app_.add_flag(name, value, what);
+}
+
+std::string Program::key_of(const std::string& option) {
+  std::string key = option.substr(2, option.find(',') - 2);  // of "--finite,!--no-finite" the first
+  std::ranges::replace(key, '-', '_');
+  return key;
+}
+
+int Program::run(int argc, char** argv, const std::function<bool()>& body) {
   try {
-    app.parse(argc, argv);
+    app_.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app_.exit(error) == 0 ? 0 : 2;
   }
   ranks::Session session;
   if (ranks::rank() > 0) std::cout.setstate(std::ios_base::badbit);  // the first speaks for all
+  const std::string& name = app_.get_name();
   try {
-    if (options.threads > 0) set_num_threads(options.threads);
-    prepare_output(app.get_name(), options);
+    if (options_.threads > 0) set_num_threads(options_.threads);
+    prepare_output(name, options_);
     catch_interrupts();
     if (body()) return 0;
-    std::cerr << app.get_name() << ": interrupted; what was finished is reported\n";
+    std::cerr << name << ": interrupted; what was finished is reported\n";
     return 130;
   } catch (const std::exception& error) {
-    std::cerr << app.get_name() << ": " << error.what() << '\n';
+    std::cerr << name << ": " << error.what() << '\n';
     session.fail();
     return 1;
   }
+}
+
+void Program::write(const Report& report) const {
+  if (options_.json.empty()) return;
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
+  nlohmann::json settings;
+  for (const auto& [name, value] : settings_) settings[name] = value();
+  nlohmann::ordered_json all{
+      {"schema", 2},          {"example", app_.get_name()}, {"version", LADON_VERSION},
+      {"settings", settings}, {"threads", num_threads()},   {"seconds", spent.count()}};
+  all.update(as_json(report));
+  write_atomically(options_.json, all.dump(2) + "\n");
 }
 
 }  // namespace ladon::example

@@ -1,0 +1,16 @@
+#pragma once
+// The options that all examples have.
+
+#include <cstdint>
+#include <filesystem>
+
+namespace ladon::example {
+
+struct CommonOptions {
+  std::uint64_t seed = 1;
+  int threads = 0;             ///< 0: as many as cores.
+  std::filesystem::path out;   ///< Folder of pictures and data.
+  std::filesystem::path json;  ///< Every figure the table prints; empty: none.
+};
+
+}  // namespace ladon::example

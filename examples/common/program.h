@@ -1,0 +1,80 @@
+#pragma once
+// What every example is around its study: a command line, its help, and a report.
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ladon/examples/common/common_options.h"
+#include "ladon/examples/common/report.h"
+
+namespace ladon::example {
+
+/// A command to try, and what to watch in what it prints.
+struct Trial {
+  const char *command, *watch;
+};
+
+/// What an example says of itself in --help. The first two stand in its main.cpp under these names,
+/// where `examples/run --list` reads them.
+struct Card {
+  const char *summary, *duration;  ///< Of a run without options.
+  const char* lesson;
+  std::vector<Trial> trials;
+};
+
+/// Everything of an example around its study: command line, help, exit status, report. An option is
+/// told once: for --help, for what it may be, and for the settings in the report.
+class Program {
+ public:
+  /// With --seed, --threads, --out and --json, which `options` gets.
+  Program(const std::string& name, const Card& card, CommonOptions& options);
+
+  /// An option: what it is, and when one would change it. "--memory-budget" is the report's setting
+  /// "memory_budget".
+  template <class T>
+  CLI::Option* option(const std::string& name, T& value, const std::string& what,
+                      const std::string& when, const CLI::Validator& check = {}) {
+    setting(key_of(name), [&value] { return nlohmann::json(value); });
+    return app_.add_option(name, value, what + ". " + when)->check(check);
+  }
+  /// A list, with commas between its values.
+  template <class T>
+  CLI::Option* list(const std::string& name, std::vector<T>& values, const std::string& what,
+                    const std::string& when, const CLI::Validator& check = {}) {
+    return option(name, values, what, when, check)->delimiter(',');
+  }
+  CLI::Option* flag(const std::string& name, bool& value, const std::string& what);
+  /// What else the report's settings hold, asked for at the end.
+  void setting(const std::string& name, std::function<nlohmann::json()> value) {
+    settings_.emplace_back(name, std::move(value));
+  }
+  /// Called once all options are there: refuses by CLI::ValidationError what one option by itself
+  /// cannot know.
+  void check(std::function<void()> usage) { app_.callback(std::move(usage)); }
+
+  /// Parses the command line, sets the number of threads, makes the output folder, makes sure that
+  /// what will be written can be, and runs `body`, which says whether it came to its end:
+  /// interrupted it returns false (ran_to_the_end), having reported what was finished. Returns the
+  /// exit status: 0 on success, 2 on bad usage, 130 when interrupted, 1 with a one-line error on
+  /// stderr. Started by mpirun (core/ranks/ranks.h), the first rank alone prints.
+  int run(int argc, char** argv, const std::function<bool()>& body);
+
+  /// Writes {"schema", "example", "version", "settings", "threads", "seconds"} and the report to
+  /// --json, beside and then renamed; nothing without it.
+  void write(const Report& report) const;
+
+ private:
+  static std::string key_of(const std::string& option);
+
+  CLI::App app_;
+  CommonOptions& options_;
+  std::vector<std::pair<std::string, std::function<nlohmann::json()>>> settings_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace ladon::example
