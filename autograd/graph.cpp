@@ -245,8 +245,8 @@ class Sweep final : detail::GradientSink {
 
 Tensor checked_cotangent(const char* operation, const Tensor& output, const Tensor& cotangent) {
   LADON_CHECK(output.requires_grad(), operation, "the output (shape ", output.shape(),
-              ") records no history: no input requires a gradient, "
-              "or it was computed under NoGrad");
+              ") records no history: no input requires a gradient, or it was computed under "
+              "NoGrad");
   if (!cotangent.defined()) {
     LADON_CHECK(output.count() == 1, operation, "the output has shape ", output.shape(),
                 "; without a cotangent it must have one element");

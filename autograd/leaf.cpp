@@ -58,8 +58,7 @@ void Leaf::check_own_gradient(const char* operation) const {
   const std::lock_guard lock(mutex_);
   LADON_CHECK(!rewrite_, operation, "the gradient of a leaf of shape ", shape(),
               " was rewritten by ", rewrite_->by,
-              ", and would be mixed with another; call "
-              "zero_grad() first");
+              ", and would be mixed with another; call zero_grad() first");
 }
 
 void Leaf::set_rewrite(Rewrite rewrite) {

@@ -92,8 +92,8 @@ Tensor SavedOutput::attached(detail::Node& node) const {
 
 void throw_freed(const char* operation) {
   detail::fail("backward", "the graph at `", operation,
-               "` was already freed; pass retain_graph = true to the first backward to "
-               "sweep it twice");
+               "` was already freed; pass retain_graph = true to the first backward to sweep it "
+               "twice");
 }
 
 }  // namespace detail

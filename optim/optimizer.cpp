@@ -43,8 +43,8 @@ void Optimizer::check_ready() const {
   }
   LADON_CHECK(
       any, "step", "none of the ", items_.size(),
-      " parameters has a gradient; call backward() on a loss of them, after zero_grad() and "
-      "before step()");
+      " parameters has a gradient; call backward() on a loss of them, after zero_grad() and before "
+      "step()");
   for (const Item& item : items_)
     if (const Tensor g = item.parameter.grad(); g.defined()) check(item, g.detach());
 }

@@ -23,8 +23,7 @@ Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
     return g * record("rsample", kernels::log_gamma_slopes(draws, alpha), {*alpha},
                       [](const Tensor&) -> Tensor {
                         detail::fail("rsample",
-                                     "draws of Gamma distributions have first "
-                                     "derivatives only");
+                                     "draws of Gamma distributions have first derivatives only");
                       });
   });
 }

@@ -98,8 +98,7 @@ class ZipReader {
     while (at != std::string::npos && !ends_the_file())
       at = at > 0 ? tail.rfind(end_mark, at - 1) : std::string::npos;
     check(at != std::string::npos,
-          "does not end as a zip archive does; the file is another format, "
-          "or truncated");
+          "does not end as a zip archive does; the file is another format, or truncated");
     const std::uint64_t end_at = size - most + at;
     Fields f(std::string_view(tail).substr(at + end_mark.size()));
     const std::uint64_t disks = f.number(2) | f.number(2);

@@ -78,8 +78,7 @@ Tensor with_number(const Tensor& x, T s, DType result, bool flipped, Loop loop) 
 void check_right(Binary op, bool fits) {
   LADON_CHECK(fits || op == Binary::pow, "remainder", "integer division by zero");
   LADON_CHECK(fits, "pow",
-              "an integer to a negative power is no integer; convert the base with "
-              "cast(x, f32)");
+              "an integer to a negative power is no integer; convert the base with cast(x, f32)");
 }
 
 void check_right(Binary op, const Tensor& right) {

@@ -124,8 +124,8 @@ void from_names(LanguageModel& model, const StateDict& state) {
   const auto head = state.find("lm_head.weight");
   LADON_CHECK(model.head || head == state.end() || all_equal(head->second, state.at(embedding)),
               "from_names",
-              "`lm_head.weight` is not the embedding, which this model has for its head; "
-              "make it with .tied = false");
+              "`lm_head.weight` is not the embedding, which this model has for its head; make it "
+              "with .tied = false");
   // The head that is the embedding again, and masks and frequencies that old files hold.
   const auto passed_over = [&](const std::string& name) {
     return (!model.head && name == "lm_head.weight") ||

@@ -31,8 +31,8 @@ class Places {
       const bool apart = which.emplace(identity(set[i].second), i).second;
       LADON_CHECK(
           apart || set[i].second.count() == 0, "functional_call", "`", set[i].first,
-          "` and another parameter of the set are one tensor, so that their values cannot be "
-          "told apart");
+          "` and another parameter of the set are one tensor, so that their values cannot be told "
+          "apart");
     }
     std::set<std::size_t> found;
     detail::for_each_parameter(module, [&](const std::string&, Tensor& x) {

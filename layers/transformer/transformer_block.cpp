@@ -69,8 +69,8 @@ void check_cached(const FeedForward& f) {
   const auto check = [](const Layer& part) {
     LADON_CHECK(
         part.per_position(), "forward", part.describe(),
-        " stands in a feed-forward block and mixes positions (per_position() says so): it knows "
-        "no cache");
+        " stands in a feed-forward block and mixes positions (per_position() says so): it knows no "
+        "cache");
   };
   if (f.whole) return check(*f.whole);
   for (const Part<Linear>* part : {&f.expand, &f.gate, &f.contract})

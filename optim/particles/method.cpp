@@ -204,8 +204,7 @@ void ParticleMethod::diffuse(double rate) {
   LADON_CHECK(
       std::any_of(pending_.begin(), pending_.end(), [](const auto& p) { return p->waits(); }),
       "diffuse",
-      "the noise of the last apply() was already added, by step() of an optimizer or by "
-      "diffuse()");
+      "the noise of the last apply() was already added, by step() of an optimizer or by diffuse()");
   for (const auto& noise : pending_) noise->add(rate * target_.temperature / target_.count);
 }
 

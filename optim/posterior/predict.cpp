@@ -155,8 +155,7 @@ PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& tra
   LADON_CHECK(estimate.bytes <= budget_of(options), operation, "needs ",
               static_cast<double>(estimate.bytes) / 1e6, " MB for kernels of ", train.count(),
               " training and ", static_cast<std::int64_t>(m),
-              " test inputs and what is done with "
-              "them, but there is ",
+              " test inputs and what is done with them, but there is ",
               static_cast<double>(budget_of(options)) / 1e6,
               " MB; predict test inputs in blocks, or take fewer");
   return estimate;

@@ -43,8 +43,8 @@ TEST(Registry, EveryLayerAndHookIsInTheTable) {
   for (const auto& [name, found] : all)
     EXPECT_EQ(rows[name], 1)
         << "`" << name << "` (" << found.header << ") has " << rows[name]
-        << " rows in tests/registry/every_layer.cpp, which asks it to be saved, "
-           "loaded and copied, and for its limit: add one";
+        << " rows in tests/registry/every_layer.cpp, which asks it to be saved, loaded and copied, "
+           "and for its limit: add one";
   for (const auto& [name, count] : rows)
     EXPECT_TRUE(all.contains(name)) << "a row is of `" << name << "`, which no header has";
 }

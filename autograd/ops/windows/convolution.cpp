@@ -57,8 +57,8 @@ DType checked(const char* operation, const Tensor& x, const Tensor& weight, cons
               std::int64_t groups) {
   check_defined(operation, {x, weight});
   LADON_CHECK(weight.rank() >= 3, operation,
-              "the weight has an axis of outputs, those of the window "
-              "and one of channels, got shape ",
+              "the weight has an axis of outputs, those of the window and one of channels, got "
+              "shape ",
               weight.shape());
   LADON_CHECK(x.rank() == weight.rank(), operation, "the input has shape ", x.shape(),
               ", the weight ", weight.shape(),

@@ -32,8 +32,8 @@ FileType element_type(const std::string& name, int code) {
       return FileType::f8;
     default:
       detail::fail("read_idx", name, ": the element type ", code,
-                   " is not one of 8 (unsigned byte), 9 (byte), 11 (short), 12 (int), "
-                   "13 (float), 14 (double)");
+                   " is not one of 8 (unsigned byte), 9 (byte), 11 (short), 12 (int), 13 (float), "
+                   "14 (double)");
   }
 }
 

@@ -158,8 +158,8 @@ void check_left_out(const char* of, const Tensor& left, const Tensor& right, con
   LADON_CHECK(worst <= tolerance, "dual", terms, " terms of the expansion of ", of, " leave out ",
               worst, " of it at variances up to ", std::max(amax(p).item(), amax(q).item()),
               "; at most ", tolerance,
-              " is accepted: take smaller variances (LayerNorm before it), "
-              "more terms (up to 256), or a function in closed form");
+              " is accepted: take smaller variances (LayerNorm before it), more terms (up to 256), "
+              "or a function in closed form");
 }
 
 kernels::DualForm kink_form(double kappa) {

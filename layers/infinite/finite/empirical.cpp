@@ -192,8 +192,7 @@ void verify_reports(Layer& network, const Pass& pass) {
               "the layers' reports make up ", found, " of a squared gradient of ", wanted, ": ",
               network.describe(),
               " has a trained tensor that no layer reports (layers/parameter_uses.h), or that two "
-              "layers share; "
-              "use NtkMethod::jacobian");
+              "layers share; use NtkMethod::jacobian");
 }
 
 // --- the two methods ---

@@ -25,9 +25,8 @@ void check_cotangent(const Tensor& c, std::int64_t n) {
   const Tensor x = c.detach();
   const double largest = amax(abs(x)).item(), apart = amax(abs(x - transpose(x))).item();
   LADON_CHECK(apart <= 1e-8 * largest, "backward_gram",
-              "a cotangent is not symmetric: entries of up "
-              "to ",
-              largest, " differ from those across the diagonal by ", apart);
+              "a cotangent is not symmetric: entries of up to ", largest,
+              " differ from those across the diagonal by ", apart);
 }
 
 Tensor leaf_of(const Tensor& made) {

@@ -159,8 +159,8 @@ class Evaluation {
       return roots;
     }
     LADON_CHECK(begin_.names[0].defined() && (finds_roots() || rows_of(0).known), "limit",
-                "it averages over draws for all inputs together, and is given a kernel of "
-                "unknown ones; call infinite::limit(model)(inputs)");
+                "it averages over draws for all inputs together, and is given a kernel of unknown "
+                "ones; call infinite::limit(model)(inputs)");
     const auto index = static_cast<std::size_t>(step.roots + number);
     const int slot = step.slot + (step.step.kept ? 1 : 0) + 2 * number;
     if (walk_.found) {

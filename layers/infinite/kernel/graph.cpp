@@ -27,8 +27,8 @@ std::shared_ptr<KernelGraph> KernelNode::owner() const {
   const std::shared_ptr<KernelGraph> alive = graph.lock();
   LADON_CHECK(
       alive != nullptr, "limit",
-      "a node is used after its graph is gone; a layer's limit must be made of the node that "
-      "it is given, not of one that was kept");
+      "a node is used after its graph is gone; a layer's limit must be made of the node that it is "
+      "given, not of one that was kept");
   return alive;
 }
 
@@ -38,8 +38,8 @@ bool KernelNode::finite_heads() const { return owner()->finite_heads(); }
 
 void KernelNode::need_positions(std::string_view layer) const {
   LADON_CHECK(has_positions(), layer,
-              "the inputs of its limit are vectors and have no positions; it expects "
-              "[N, T, d] or [N, H, W, d]");
+              "the inputs of its limit are vectors and have no positions; it expects [N, T, d] or "
+              "[N, H, W, d]");
 }
 
 int KernelGraph::Placed::root_count() const {
@@ -72,8 +72,8 @@ KernelNode KernelGraph::add(const std::vector<KernelNode>& inputs, const Step& s
   for (const KernelNode& input : inputs) {
     LADON_CHECK(
         input.owner() == graph, "limit",
-        "a step is made of nodes of two graphs; a layer's limit must be made of the node that "
-        "it is given, not of one that was kept");
+        "a step is made of nodes of two graphs; a layer's limit must be made of the node that it "
+        "is given, not of one that was kept");
     placed.inputs.push_back(input.step);
   }
   // The law holds what is said of the means now.

@@ -57,9 +57,8 @@ void Law::need_means(std::string_view layer) const {
   LADON_CHECK(
       knows_means(), layer,
       "its limit needs channels whose mean is known, as that of data or, zero, behind a random "
-      "linear map; "
-      "put it behind a Linear, a convolution, an attention or an embedding, not behind an "
-      "activation, or pooled data");
+      "linear map; put it behind a Linear, a convolution, an attention or an embedding, not behind "
+      "an activation, or pooled data");
 }
 
 void Law::need_mean_zero(std::string_view layer) const {

@@ -49,14 +49,13 @@ TEST(Bleu, ModifiedPrecisionsAreThoseOfThePaper) {
     references[0].push_back(text);
   }
   const Strings first = {
-      "it is a guide to action which ensures that the military always obeys the "
-      "commands of the party"};
+      "it is a guide to action which ensures that the military always obeys the commands of the "
+      "party"};
   const auto one = bleu(first, references);
   EXPECT_DOUBLE_EQ(one.precisions[0], 17.0 / 18);
   EXPECT_DOUBLE_EQ(one.precisions[1], 10.0 / 17);
   const Strings second = {
-      "it is to insure the troops forever hearing the activity guidebook that "
-      "party direct"};
+      "it is to insure the troops forever hearing the activity guidebook that party direct"};
   const auto two = bleu(second, references);
   EXPECT_DOUBLE_EQ(two.precisions[0], 8.0 / 14);
   EXPECT_DOUBLE_EQ(two.precisions[1], 1.0 / 13);

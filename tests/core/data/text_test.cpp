@@ -23,8 +23,8 @@ using Labels = std::vector<std::int64_t>;
 TEST(Trec, ReadsCoarseLabelsAndSharesThemWithTheTestSet) {
   const TemporaryFolder folder;
   const TextDataset train = read_trec(write(folder,
-                                            "NUM:dist How far ?\nHUM:desc Who was "
-                                            "Galileo ?\r\nNUM:date  When ? \n"));
+                                            "NUM:dist How far ?\nHUM:desc Who was Galileo "
+                                            "?\r\nNUM:date  When ? \n"));
   EXPECT_EQ(train.texts, (Strings{"How far ?", "Who was Galileo ?", "When ?"}));
   EXPECT_EQ(train.label_names, (Strings{"HUM", "NUM"}));
   EXPECT_EQ(train.labels, (Labels{1, 0, 1}));
@@ -158,11 +158,7 @@ TEST(Tokenize, SplitsAsDocumented) {
       {"3.5 1,000 .5 5. end.Start a,b",
        {"3.5", "1,000", ".", "5", "5", ".", "end", ".", "start", "a", ",", "b"}},
       {"wait... ``so'' ?!!", {"wait", "...", "``", "so", "''", "?", "!", "!"}},
-      {"CAF\xc3\x89 \xe2\x82\xac"
-       "5",
-       {"caf\xc3\x89",
-        "\xe2\x82\xac"
-        "5"}},
+      {"CAF\xc3\x89 \xe2\x82\xac5", {"caf\xc3\x89", "\xe2\x82\xac5"}},
       {"a_b <br />", {"a", "_", "b", "<", "br", "/", ">"}}};
   for (const auto& [text, tokens] : cases) EXPECT_EQ(tokenize(text), tokens) << text;
   EXPECT_EQ(tokenize(std::string("a\0b", 3)), (Strings{"a", "b"}));

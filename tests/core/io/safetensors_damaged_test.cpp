@@ -53,8 +53,8 @@ TEST(Safetensors, ChecksumsThatAreNotOfTheFileAreAnError) {
     return text.replace(text.find(part), part.size(), other);
   };
   const std::string hint =
-      "; the file is damaged, or a program changed it and kept the entry "
-      "'ladon.crc32' of its metadata, which is then to be removed";
+      "; the file is damaged, or a program changed it and kept the entry 'ladon.crc32' of its "
+      "metadata, which is then to be removed";
   expect_error([&] { load(with("\"x\"", "\"y\"")); },
                "tensor 'y' has another checksum than the file says" + hint);
   expect_error([&] { load(with(std::string("\0\0\xc0\x3f", 4), std::string(4, '\0'))); },

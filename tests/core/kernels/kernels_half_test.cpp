@@ -164,16 +164,14 @@ TEST(KernelsHalf, ComputeAsF32WhereIntegersDo) {
 TEST(KernelsHalf, RefuseToComputeWithAHint) {
   Tensor x = tensor({1, 2, 3, 4}, {2, 2}, bf16);
   expect_error([&] { sum(x); },
-               "bf16 elements are for storage, not to compute with; convert them "
-               "with cast(x, f32)");
+               "bf16 elements are for storage, not to compute with; convert them with cast(x, "
+               "f32)");
   expect_error([&] { matmul(x, x); }, "needs floating-point operands, got bf16 and bf16");
   expect_error([&] { softmax(x, -1); },
-               "needs a floating-point tensor, got bf16; convert it with "
-               "cast(x, f32)");
+               "needs a floating-point tensor, got bf16; convert it with cast(x, f32)");
   expect_error([&] { sort(x); }, "bf16 elements are for storage");
   expect_error([&] { x.set_requires_grad(); },
-               "only floating-point tensors have gradients, got "
-               "bf16");
+               "only floating-point tensors have gradients, got bf16");
   expect_error([] { arange(0, 3, 1, f16); }, "f16 elements are for storage");
   Tensor leaf = ones({2}).set_requires_grad();
   EXPECT_FALSE(cast(leaf, bf16).requires_grad());
