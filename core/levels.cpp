@@ -1,7 +1,6 @@
 #include "ladon/core/levels.h"
 
 #include <algorithm>
-#include <atomic>
 #include <iterator>
 
 namespace ladon::mapped {
@@ -17,7 +16,11 @@ Level new_level(std::int64_t examples) {
 }
 
 Levels::Levels(std::vector<Level> levels) {
-  if (!levels.empty()) levels_ = std::make_shared<const std::vector<Level>>(std::move(levels));
+  if (!levels.empty()) shared_ = new Shared{std::move(levels)};
+}
+
+void Levels::release() {
+  if (shared_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete shared_;
 }
 
 std::int64_t Levels::count(const Level* from, const Level* to) {
@@ -36,7 +39,7 @@ bool Levels::contains(const Level& level) const {
 }
 
 bool Levels::contains(const Levels& others) const {
-  return levels_ == others.levels_ ||
+  return shared_ == others.shared_ ||
          std::includes(begin(), end(), others.begin(), others.end(), before);
 }
 
@@ -55,7 +58,7 @@ Levels Levels::without(const Level& level) const {
 }
 
 bool Levels::operator==(const Levels& other) const {
-  return levels_ == other.levels_ || std::equal(begin(), end(), other.begin(), other.end());
+  return shared_ == other.shared_ || std::equal(begin(), end(), other.begin(), other.end());
 }
 
 }  // namespace ladon::mapped

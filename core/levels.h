@@ -1,8 +1,9 @@
 #pragma once
 // The levels of a mapped tensor: the calls of vmap that it has an example for each of.
 
+#include <atomic>
 #include <cstdint>
-#include <memory>
+#include <utility>
 #include <vector>
 
 namespace ladon::mapped {
@@ -17,20 +18,34 @@ struct Level {
 /// A level of its own for a call that begins now.
 Level new_level(std::int64_t examples);
 
-/// A set of levels, the outer ones first. A copy shares them.
+/// A set of levels, the outer ones first. A copy shares them: every tensor has one, nearly always
+/// empty, so it is a pointer that counts its holders in what it points to.
 class Levels {
  public:
   Levels() = default;
   explicit Levels(std::vector<Level> levels);
+  Levels(const Levels& other) : shared_(other.shared_) {
+    if (shared_) [[unlikely]]
+      shared_->holders.fetch_add(1, std::memory_order_relaxed);
+  }
+  Levels(Levels&& other) noexcept : shared_(std::exchange(other.shared_, nullptr)) {}
+  Levels& operator=(Levels other) noexcept {
+    std::swap(shared_, other.shared_);
+    return *this;
+  }
+  ~Levels() {
+    if (shared_) [[unlikely]]
+      release();
+  }
 
-  bool none() const { return !levels_; }
+  bool none() const { return !shared_; }
   /// How many examples they have together: the product; −1 if there is no level.
-  std::int64_t examples() const { return levels_ ? count(begin(), end()) : -1; }
+  std::int64_t examples() const { return shared_ ? count(begin(), end()) : -1; }
   bool contains(const Level& level) const;
   bool contains(const Levels& others) const;
 
-  const Level* begin() const { return levels_ ? levels_->data() : nullptr; }
-  const Level* end() const { return levels_ ? levels_->data() + levels_->size() : nullptr; }
+  const Level* begin() const { return shared_ ? shared_->levels.data() : nullptr; }
+  const Level* end() const { return shared_ ? begin() + shared_->levels.size() : nullptr; }
   /// The product of some of them; 1 for an empty range.
   static std::int64_t count(const Level* from, const Level* to);
   /// Where the level stands, or would.
@@ -41,7 +56,13 @@ class Levels {
   bool operator==(const Levels& other) const;
 
  private:
-  std::shared_ptr<const std::vector<Level>> levels_;  // null for none, sorted by call
+  struct Shared {
+    std::vector<Level> levels;  // sorted by call
+    std::atomic<std::int64_t> holders = 1;
+  };
+  void release();
+
+  Shared* shared_ = nullptr;  // null for none
 };
 
 }  // namespace ladon::mapped
