@@ -63,7 +63,8 @@ class Sweep final : detail::GradientSink {
       }
     run([this](Visit& visit) {
       call_hooks(visit);
-      if (Leaf* leaf = visit.leaf()) leaf->accumulate(visit.take(), create_graph_);
+      if (Leaf* leaf = visit.leaf())
+        leaf->accumulate(detail::repeat_examples(visit.take(), leaf->levels()), create_graph_);
     });
   }
 
@@ -173,18 +174,26 @@ class Sweep final : detail::GradientSink {
 
   static void call_hooks(Visit& visit) {
     if (!visit.node->has_hooks()) return;
-    // each example's own draws, also after the vmap that the tensor is of
-    const mapped::Scope scope(mapped::running().with(visit.node->levels()));
-    const detail::Node::Hooks hooks = visit.node->hooks();  // one may add another
+    const detail::Node& node = *visit.node;
+    const mapped::Levels levels = mapped::running().with(node.levels());
+    const detail::Node::Hooks hooks = node.hooks();  // one may add another
     for (const auto& [id, hook] : hooks) {
-      const Tensor replaced = hook(visit.gradient);
+      const Tensor replaced = call_hook(hook, visit.gradient, levels);
       if (!replaced.defined()) continue;
-      const detail::Node& node = *visit.node;
       LADON_CHECK(replaced.shape() == node.shape() && replaced.dtype() == node.dtype(), "hook",
                   "returned a gradient of ", replaced.dtype(), " ", replaced.shape(),
                   " for a tensor of ", node.dtype(), " ", node.shape());
-      visit.gradient = replaced;
+      LADON_CHECK(levels.contains(replaced.levels()), "hook", "returned gradients of ",
+                  replaced.examples(),
+                  " examples for a tensor that is the same for all of them; hook one that differs");
+      visit.gradient = detail::repeat_examples(replaced, node.levels());
     }
+  }
+  /// In these levels: what it draws is each example's own, also after the vmap of the tensor.
+  template <class Hook>
+  static Tensor call_hook(const Hook& hook, const Tensor& gradient, const mapped::Levels& levels) {
+    const mapped::Scope scope(levels);
+    return hook(gradient);
   }
 
   bool needs(std::size_t input) const override {
@@ -205,7 +214,7 @@ class Sweep final : detail::GradientSink {
       check_sums_to(gradient.shape(), input, visit.node->shape());
       gradient = sum_to(gradient, visit.node->shape());
     }
-    if (gradient.mapped())
+    if (gradient.mapped() || gradient.tangent())
       gradient = detail::sum_examples(std::move(gradient), visit.node->levels());
     accumulate(visit, std::move(gradient));
   }

@@ -79,8 +79,7 @@ class Node : public std::enable_shared_from_this<Node> {
   const char* operation() const { return operation_; }
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
-  /// Whether the output is one tensor for each example (core/mapped.h).
-  bool mapped() const { return !levels_.none(); }
+  /// Of the vmaps that the output, or a tangent of it, has examples of (core/mapped.h).
   const mapped::Levels& levels() const { return levels_; }
   /// Nodes are numbered as they are made: an input's number is smaller than its user's.
   std::uint64_t number() const { return number_; }
@@ -102,6 +101,8 @@ class Node : public std::enable_shared_from_this<Node> {
   /// (With the output's own tangent, which may be recorded, the node would own itself.)
   const Tangents& tangents() const { return tangents_; }
   void keep_tangents(Tangents tangents) { tangents_ = std::move(tangents); }
+  /// That gradients of the output may have more levels: those of its tangent.
+  void add_levels(const mapped::Levels& levels) { levels_ = levels_.with(levels); }
   /// Frees what the rules saved. The way to the inputs stays: a second sweep that needs it is
   /// refused, and does not pass by.
   virtual void release() = 0;

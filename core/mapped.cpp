@@ -55,6 +55,7 @@ Tensor merge(const Tensor& x, const Level& level) {
   const Levels all = x.levels().with(Levels({level}));
   if (!x.mapped()) return hide(x, all);
   const auto [outer, inner] = around(x.levels(), level);
+  if (inner == 1) return hide(leading(show(x), {all.examples()}, 2), all);
   const Tensor apart = leading(show(x), {outer, inner}, 1);  // [outer, inner, examples, shape..]
   return hide(leading(moved(apart, 2, 1), {all.examples()}, 3), all);
 }
@@ -63,6 +64,7 @@ Tensor divide(const Tensor& x, const Level& level) {
   const Levels others = x.levels().without(level);
   if (others.none()) return show(x);
   const auto [outer, inner] = around(x.levels(), level);
+  if (inner == 1) return hide(leading(show(x), {outer, level.examples}, 1), others);
   const Tensor apart = leading(show(x), {outer, level.examples, inner}, 1);
   return hide(leading(moved(apart, 1, 2), {others.examples()}, 2), others);
 }

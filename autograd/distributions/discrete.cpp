@@ -117,9 +117,6 @@ Tensor draw_classes(const char* operation, const Tensor& rows, std::int64_t coun
   });
 }
 
-/// Whether all elements of all examples are true.
-bool everywhere(const Tensor& x) { return !kernels::anywhere(logical_not(x)); }
-
 }  // namespace
 
 Tensor multinomial(const Tensor& probabilities, std::int64_t count, Generator& rng,
@@ -132,10 +129,10 @@ Tensor multinomial(const Tensor& probabilities, std::int64_t count, Generator& r
   Shape shape = probabilities.shape().sub(0, rank - 1);
   const NoGrad no_grad;
   const Tensor weights = cast(reshape(probabilities, {shape.count(), probabilities.size(-1)}), f64);
-  LADON_CHECK(everywhere(logical_and(isfinite(weights), greater_equal(weights, 0))), "multinomial",
-              "a weight is negative or not finite");
+  LADON_CHECK(detail::everywhere(logical_and(isfinite(weights), greater_equal(weights, 0))),
+              "multinomial", "a weight is negative or not finite");
   const Tensor total = sum(weights, -1);
-  LADON_CHECK(everywhere(logical_and(isfinite(total), greater(total, 0))), "multinomial",
+  LADON_CHECK(detail::everywhere(logical_and(isfinite(total), greater(total, 0))), "multinomial",
               "the weights of a row sum to 0 or to infinity");
   shape.append(count);
   detail::checked_count("multinomial", shape);
@@ -149,7 +146,7 @@ Categorical::Categorical(const Tensor& logits) {
   LADON_CHECK(logits.rank() >= 1 && logits.size(-1) > 0, "Categorical",
               "needs logits [.., classes], got shape ", logits.shape());
   const Tensor total = logsumexp(logits, -1).detach();
-  LADON_CHECK(everywhere(isfinite(total)), "Categorical",
+  LADON_CHECK(detail::everywhere(isfinite(total)), "Categorical",
               "logits are NaN or +infinity, or no class is possible");
   log_p_ = log_softmax(logits, -1);
 }

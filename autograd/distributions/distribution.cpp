@@ -7,6 +7,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/reductions/reduce.h"
 
 namespace ladon {
 
@@ -32,10 +33,12 @@ Shape draw_shape(const Shape& shape, const Distribution& d) {
   return all;
 }
 
+bool everywhere(const Tensor& x) { return !kernels::anywhere(logical_not(x)); }
+
 void check_parameter(const char* name, const char* what, const Tensor& x, bool positive) {
   check_floating(name, x);
-  LADON_CHECK(all(isfinite(x)).item<bool>(), name, "the ", what, " is not finite throughout");
-  LADON_CHECK(!positive || all(greater(x, 0)).item<bool>(), name, "the ", what,
+  LADON_CHECK(everywhere(isfinite(x)), name, "the ", what, " is not finite throughout");
+  LADON_CHECK(!positive || everywhere(greater(x, 0)), name, "the ", what,
               " is not positive throughout");
 }
 

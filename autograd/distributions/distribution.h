@@ -52,6 +52,8 @@ namespace detail {
 /// shape + batch + event.
 Shape draw_shape(const Shape& shape, const Distribution& d);
 /// Throws Error unless x is defined, floating, finite and, where asked for, positive throughout.
+/// Whether all elements are true, of all examples if x is mapped.
+bool everywhere(const Tensor& x);
 void check_parameter(const char* name, const char* what, const Tensor& x, bool positive);
 struct Parameter {
   const char* what;

@@ -60,6 +60,7 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
   }
   for (Tensor* part : {&result.index, &result.counted, &result.weight})
     *part = mapped::hide(*part, target.levels());
+  totals.resize(static_cast<std::size_t>(target.examples()));
   result.total =
       mapped::hide(cast(from_vector(totals, {target.examples()}), x.dtype()), target.levels());
   return result;

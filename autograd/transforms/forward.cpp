@@ -52,7 +52,7 @@ Tensor transposed(detail::Node& node, const std::vector<Tensor>& tangents) {
   const bool higher = grad_enabled();
   const EnableGrad enable_grad;
   Tensor g = ones(node.shape(), node.dtype());
-  if (node.mapped()) g = mapped::hide(mapped::spread(g, node.levels()), node.levels());
+  if (!node.levels().none()) g = mapped::hide(mapped::spread(g, node.levels()), node.levels());
   g.set_requires_grad();
   Gathered sink(node.operation(), tangents);
   node.backward(g, sink);
@@ -118,6 +118,12 @@ const std::shared_ptr<const Tangent>& visible_of(const std::shared_ptr<const Tan
 
 const std::shared_ptr<const Tangent>& visible(const Tensor& x) { return visible_of(x.tangent()); }
 
+mapped::Levels levels_of(const Tensor& x) {
+  mapped::Levels all = x.levels();
+  for (auto t = visible(x); t; t = t->below) all = all.with(levels_of(t->value));
+  return all;
+}
+
 std::uint64_t new_level() {
   static std::atomic<std::uint64_t> next{2};
   return next.fetch_add(2, std::memory_order_relaxed);
@@ -160,6 +166,7 @@ void attach(Tensor& y, const std::shared_ptr<Node>& node, Origins origins) {
   if (origins.tangents.empty()) return;
   node->keep_tangents(std::move(origins.tangents));  // a rule that reads y finds its tangents below
   y.set_tangent(push_forward(*node, node->tangents()));
+  node->add_levels(levels_of(y));
   if (!origins.recorded) node->keep_tangents({});
 }
 

@@ -14,6 +14,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/transforms/forward.h"
+#include "ladon/autograd/transforms/vmap.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/random.h"
 
@@ -362,10 +363,12 @@ Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
   return record_joint(operation, output, inputs,
                       [operation, rule = gradient, kept](const Tensor& g, const Tensor& y,
                                                          detail::GradientSink& sink) {
-                        // each example's own draws, also after the vmap that it was called in
-                        const mapped::Scope scope(mapped::running().with(y.levels()));
                         const std::vector<Tensor> saved_inputs(kept.begin(), kept.end());
-                        const std::vector<Tensor> gradients = rule(g, saved_inputs, y);
+                        const auto run = [&] {  // each example's own, also after its vmap
+                          const mapped::Scope scope(mapped::running().with(y.levels()));
+                          return rule(g, saved_inputs, y);
+                        };
+                        const std::vector<Tensor> gradients = run();
                         LADON_CHECK(gradients.size() == kept.size(), operation,
                                     "its gradient gave ", gradients.size(), " tensors for ",
                                     kept.size(), " inputs");
@@ -374,7 +377,7 @@ Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
                           LADON_CHECK(!gi.defined() || gi.shape() == kept[i]->shape(), operation,
                                       "its gradient for input ", i, " has shape ", gi.shape(),
                                       ", the input ", kept[i]->shape());
-                          sink.give(i, gi);
+                          if (gi.defined()) sink.give(i, detail::repeat_examples(gi, y.levels()));
                         }
                       });
 }

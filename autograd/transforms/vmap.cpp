@@ -59,13 +59,6 @@ Tensor at_own_place(const Tensor& gradient, const mapped::Level& level) {
   return reshape(own, place) * unsqueeze(gradient, 0);
 }
 
-/// Whether x, or a tangent of it, has an example for each of the level.
-bool depends_on(const Tensor& x, const mapped::Level& level) {
-  bool depends = x.levels().contains(level);
-  for (auto t = visible(x); t && !depends; t = t->below) depends = depends_on(t->value, level);
-  return depends;
-}
-
 }  // namespace
 
 // While the call runs, a sweep takes the gradient of each example by all of them; after it, of all
@@ -86,12 +79,22 @@ Tensor list_examples(const Tensor& x, const mapped::Level& level) {
                                [level](const Tensor& t) { return list_examples(t, level); }));
   Shape shape = x.shape();
   shape.insert(0, level.examples);
-  if (!depends_on(x, level)) return expand(unsqueeze(x, 0), shape);
+  if (!levels_of(x).contains(level)) return expand(unsqueeze(x, 0), shape);
   return list_examples(x + map_examples(zeros(shape, x.dtype()), level), level);
 }
 
+Tensor repeat_examples(Tensor x, const mapped::Levels& levels) {
+  for (const mapped::Level& level : levels) {
+    if (x.levels().contains(level)) continue;
+    Shape shape = x.shape();
+    shape.insert(0, level.examples);
+    x = map_examples(expand(unsqueeze(x, 0), shape), level);
+  }
+  return x;
+}
+
 Tensor sum_examples(Tensor gradient, const mapped::Levels& input) {
-  const mapped::Levels all = gradient.levels(), kept = input.with(mapped::running());
+  const mapped::Levels all = levels_of(gradient), kept = input.with(mapped::running());
   for (const mapped::Level& level : all)
     if (!kept.contains(level)) gradient = sum(list_examples(gradient, level), 0);
   return gradient;

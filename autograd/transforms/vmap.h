@@ -35,8 +35,10 @@ inline constexpr std::nullopt_t unmapped = std::nullopt;
 /// Gradients flow through it, tangents too, and grad(), jvp() and vmap() may be taken inside: a
 /// vmap of b examples in one of B computes B·b at once. A gradient inside f is each example's own,
 /// also through a mapped input to what that depends on: [B, shape..] for each, all but one of them
-/// 0. Throws Error if no input is mapped, if numbers of examples differ, for what f cannot do, and
-/// for a result that holds examples of another call.
+/// 0. An argument may be a copy of its input, which f's edits in place then do not reach. A hook, or
+/// a gradient of a CustomFunction, of what is the same for all examples runs once, on the sum of
+/// theirs. Throws Error if no input is mapped, if numbers of examples differ, for what f cannot do,
+/// and for a result that holds examples of another call.
 Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& inputs,
             const std::vector<MappedAxis>& axes = {});
 std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& inputs,
@@ -58,6 +60,8 @@ namespace detail {
 /// list_examples.
 Tensor map_examples(const Tensor& x, const mapped::Level& level);
 Tensor list_examples(const Tensor& x, const mapped::Level& level);
+/// x, for each example of these levels too.
+Tensor repeat_examples(Tensor x, const mapped::Levels& levels);
 /// The gradient of an input from one that may have more levels: the sum over their examples, but
 /// for those of vmaps that run now, each of which has a gradient of its own.
 Tensor sum_examples(Tensor gradient, const mapped::Levels& input);

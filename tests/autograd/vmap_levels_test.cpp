@@ -1,6 +1,7 @@
 // Calls of vmap that meet: one inside another, one that has ended, and what a sweep runs of them.
 
 #include "ladon/autograd/distributions/discrete.h"
+#include "ladon/autograd/distributions/normal.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/autograd/transforms/forward.h"
@@ -163,6 +164,80 @@ TEST(Levels, OfARuleThatDrawsAreThoseOfTheCallItWasRecordedIn) {
       EXPECT_TRUE(all_equal(select(got, 0, i), normal({3}, own, 0, 1, f64)));
     }
   }
+}
+
+// What a rule or a hook gives is each example's, whether it depends on the example or not, and
+// whichever operand has examples.
+TEST(Levels, OfARuleAreSummedWhereAnOperandLacksThem) {
+  const CustomFunction product{"product", [](const auto& in) { return in[0] * in[1]; },
+                               [](const Tensor& g, const auto& in, const Tensor&) {
+                                 return std::vector{g * in[1], g * in[0]};
+                               }};
+  const CustomFunction sum_of_two{"sum_of_two", [](const auto& in) { return in[0] + in[1]; },
+                                  [](const Tensor& g, const auto&, const Tensor&) {
+                                    return std::vector{ones_like(g), ones_like(g)};
+                                  }};
+  const Tensor x = random({3, 2}, 1), w = random({2}, 2).set_requires_grad(), c = random({3}, 3);
+  const Tensor u = 1 * w;
+  const Tensor y = sum(map(x, [&](const Tensor& one) { return sum(product({u, one})); })) + sum(u);
+  EXPECT_TRUE(all_close(grad(y, w, {.retain_graph = true}), sum(x, 0) + 1, 1e-12, 1e-14));
+  expect_maps(c, [&](const Tensor& one) { return one * grad(y, w, {.retain_graph = true}); });
+  const Tensor z = map(x, [&](const Tensor& one) { return sum(sum_of_two({w, one})); });
+  EXPECT_TRUE(all_equal(grad(sum(z), w), 3 * ones({2}, f64)));
+  const auto constant = [&](const Tensor& one) {
+    const Tensor h = w + one;
+    register_hook(h, [](const Tensor& g) { return ones_like(g); });
+    return sum(h);
+  };
+  EXPECT_TRUE(all_equal(grad(sum(map(x, constant)), w), 3 * ones({2}, f64)));
+  const auto of_fewer = [&](const Tensor& one) {
+    const Tensor h = w * 2, other = one;
+    register_hook(h, [other](const Tensor& g) { return g * other; });
+    return sum(h * one);
+  };
+  expect_error([&] { grad(sum(map(x, of_fewer)), w); }, "the same for all of them");
+}
+
+// A dual number inside, opened outside: its tangent alone has examples, also where it is
+// differentiated after the call.
+TEST(Levels, OfATangentAloneAreSummedWithIt) {
+  const Tensor w = random({4}, 1).set_requires_grad(), v = random({3, 4}, 2);
+  const Tensor y =
+      map(v, [&](const Tensor& one) { return sum(exp(sin(make_dual(w, one)))); });  // [3]
+  const Tensor g = grad(sum(y), w, {.create_graph = true});
+  const auto f = [](const Tensor& at) { return sum(exp(sin(at))); };
+  EXPECT_TRUE(all_close(g, 3 * grad(f(w), w), 1e-12, 1e-14));
+  EXPECT_TRUE(all_close(unpack_dual(g).tangent, hvp(f, w.detach(), sum(v, 0)), 1e-12, 1e-14));
+}
+
+TEST(Levels, OfNoExampleAndOfManyAxesAreRight) {
+  const auto loss = [](const std::vector<Tensor>& in) { return cross_entropy(in[0], in[1]); };
+  EXPECT_EQ(vmap(loss, {zeros({0, 2, 3}, f64), zeros({0, 2}, i64)}).shape(), (Shape{0}));
+  const Tensor q = zeros({0, 2, 3, 4}, f64).set_requires_grad();
+  const auto attend = [](const Tensor& one) {
+    return sum(scaled_dot_product_attention(one, one, one));
+  };
+  EXPECT_EQ(grad(sum(map(q, attend)), q).shape(), q.shape());
+  const Tensor own = map(random({3, 2}, 1), [](const Tensor& one) {
+    Tensor leaf = one.detach().set_requires_grad();
+    backward(sum(leaf));
+    return leaf.grad();
+  });
+  EXPECT_TRUE(all_equal(own, ones({3, 2}, f64)));
+  const Tensor w = random({2, 1, 2, 1, 1, 2}, 2).set_requires_grad(), a = random({2}, 3);
+  const auto twice = [&](const Tensor& s) {
+    return map(a, [&](const Tensor& t) { return sum(square(w) * s * t); });
+  };
+  const Tensor sums = grad(sum(map(a, twice)), w);
+  EXPECT_TRUE(all_close(sums, 2 * w * square(sum(a)), 1e-12, 1e-14));
+  Generator rng(4), same(4);
+  const Tensor scale = exp(random({3, 2}, 5));
+  const Tensor drawn =
+      map(scale, [&](const Tensor& s) { return Normal(zeros({2}, f64), s).sample({}, rng); });
+  const Generator source = same.split(same.reserve(1));
+  Generator first = source.split(0);
+  EXPECT_TRUE(all_close(select(drawn, 0, 0),
+                        Normal(zeros({2}, f64), select(scale, 0, 0)).sample({}, first)));
 }
 
 TEST(Levels, OfATangentAloneAreListedToo) {

@@ -211,7 +211,8 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
                                       const AttentionSettings& settings) {
   if (mapped::any(g, q, k, v, settings.mask)) {
     const MappedAttention all(q, k, v, settings, g);
-    const AttentionOutput kept{contiguous(all(forward.output)), contiguous(all(forward.log_sum))};
+    const auto each = [&](const Tensor& x) { return x.defined() ? contiguous(all(x)) : x; };
+    const AttentionOutput kept{each(forward.output), each(forward.log_sum)};  // none of no query
     const AttentionGradients d =
         attention_backward(all(g), all(q), all(k), all(v), kept, all.settings);
     return {all.hide(d.q), all.hide(d.k), all.hide(d.v)};
