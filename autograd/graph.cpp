@@ -40,7 +40,9 @@ void Saved::throw_edited() const {
 namespace {
 
 /// One pass over the graph: gathers the nodes below the outputs, sorts them by number so that users
-/// come before inputs, and passes gradients down.
+/// come before inputs, and passes gradients down. For backward(sum(softmax(x))): 1 goes to sum's
+/// visit, whose rule gives g to softmax's, whose rule gives y∘(g − ⟨g, y⟩) to x's; x is a
+/// leaf, and accumulates it.
 class Sweep final : detail::GradientSink {
  public:
   /// Nodes numbered below `lowest` are left out.
@@ -177,8 +179,12 @@ class Sweep final : detail::GradientSink {
     const detail::Node& node = *visit.node;
     const mapped::Levels levels = mapped::running().with(node.levels());
     const detail::Node::Hooks hooks = node.hooks();  // one may add another
+    const auto call = [&](const auto& hook) {  // each example's own draws, also after its vmap
+      const mapped::Scope scope(levels);
+      return hook(visit.gradient);
+    };
     for (const auto& [id, hook] : hooks) {
-      const Tensor replaced = call_hook(hook, visit.gradient, levels);
+      const Tensor replaced = call(hook);
       if (!replaced.defined()) continue;
       LADON_CHECK(replaced.shape() == node.shape() && replaced.dtype() == node.dtype(), "hook",
                   "returned a gradient of ", replaced.dtype(), " ", replaced.shape(),
@@ -188,12 +194,6 @@ class Sweep final : detail::GradientSink {
                   " examples for a tensor that is the same for all of them; hook one that differs");
       visit.gradient = detail::repeat_examples(replaced, node.levels());
     }
-  }
-  /// In these levels: what it draws is each example's own, also after the vmap of the tensor.
-  template <class Hook>
-  static Tensor call_hook(const Hook& hook, const Tensor& gradient, const mapped::Levels& levels) {
-    const mapped::Scope scope(levels);
-    return hook(gradient);
   }
 
   bool needs(std::size_t input) const override {

@@ -13,7 +13,7 @@
 //
 // - Nothing is recorded, and the rule is dropped, unless gradients are on and an input needs one.
 // - A rule keeps inputs by `saved(x)`, which notices edits in place, and takes y as its second
-//   argument where the gradient is shorter in y: [](const Tensor& g, const Tensor& y).
+//   argument where the gradient is simpler in terms of y: [](const Tensor& g, const Tensor& y).
 // - A gradient may have the broadcast shape and another dtype: the sweep sums and casts it.
 // - Several gradients that are computed together are one rule: record_joint.
 // - Forward mode needs no rule of its own: g ↦ Jᵀ·g is linear, and is transposed (forward.cpp).

@@ -37,9 +37,9 @@ class Layer : public Module {
 
   /// The layer at infinite width: what its outputs' kernels are of those of its inputs, as steps of
   /// a graph (infinite/kernel/graph.h). Called once, before there are numbers. Throws Error where
-  /// the layer has no closed form, or where its inputs have not the law that the derivation needs.
-  /// Layers made of layers call those as functions, layer(node): an Error then tells where it
-  /// arose.
+  /// no limit of the layer is known, or where its inputs have not the law that the derivation
+  /// needs. Layers made of layers call those as functions, layer(node): an Error then tells where
+  /// it arose.
   virtual infinite::KernelNode limit(const infinite::KernelNode& inputs) const;
   infinite::KernelNode operator()(const infinite::KernelNode& inputs) const;
 

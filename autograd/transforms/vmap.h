@@ -35,8 +35,8 @@ inline constexpr std::nullopt_t unmapped = std::nullopt;
 /// Gradients flow through it, tangents too, and grad(), jvp() and vmap() may be taken inside: a
 /// vmap of b examples in one of B computes B·b at once. A gradient inside f is each example's own,
 /// also through a mapped input to what that depends on: [B, shape..] for each, all but one of them
-/// 0. An argument may be a copy of its input, which f's edits in place then do not reach. A hook, or
-/// a gradient of a CustomFunction, of what is the same for all examples runs once, on the sum of
+/// 0. An argument may be a copy of its input, which f's edits in place then do not reach. A hook,
+/// or a gradient of a CustomFunction, of what is the same for all examples runs once, on the sum of
 /// theirs. Throws Error if no input is mapped, if numbers of examples differ, for what f cannot do,
 /// and for a result that holds examples of another call.
 Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& inputs,

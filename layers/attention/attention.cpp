@@ -268,6 +268,7 @@ Tensor MultiHeadAttention::forward(const Tensor& x, const AttentionMask& mask) c
 Tensor MultiHeadAttention::forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                    const AttentionMask& mask) const {
   const AttentionMask seen = windowed(mask, queries.size(1), keys.size(1));
+  // x → q, k, v [B, H, T, d]; the hook; softmax(q·kᵀ/√d)·v (ops/attention.h); Σ_h context_h·O_h + b
   return combine(attend(changed(project(queries, keys, values)), seen, false).output);
 }
 

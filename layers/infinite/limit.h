@@ -30,8 +30,8 @@ class Limit {
 
   /// Kernels between two blocks of inputs, or of one with itself (then dropout knows which pairs
   /// are one input). Of a model that ends with positions `wanted` says which pairs of them are
-  /// computed. Where a layer averages over draws, the landmarks are of `b`. Throws Error where a
-  /// layer has no closed form, and naming the layer where a kernel overflows.
+  /// computed. Where a layer averages over draws, as softmax attention, the landmarks are of `b`.
+  /// Throws Error where no limit of a layer is known, and naming the layer where a kernel overflows.
   Kernel operator()(const Inputs& a, const Inputs& b, Get get = Get::ntk,
                     Entries wanted = Entries::full) const;
   Kernel operator()(const Inputs& a, Get get = Get::ntk, Entries wanted = Entries::full) const;
@@ -39,8 +39,8 @@ class Limit {
   Kernel operator()(const Kernel& inputs) const;
 
   /// Graph of the layers on inputs of this kind, step by step, before there are numbers. Throws
-  /// Error where a layer has no closed form, or its inputs not the law that it needs. The model
-  /// must outlive it.
+  /// Error where no limit of a layer is known, or its inputs have not the law that it needs. The
+  /// model must outlive it.
   std::shared_ptr<const KernelGraph> graph(const InputKind& inputs, Get get = Get::ntk,
                                            bool finite_heads = false) const;
   /// The same of data of unknown size: vectors, sequences or images, the first of these that the

@@ -114,11 +114,11 @@ Tensor ParticleMethod::direction(const std::string& block, const Tensor& values,
   // values last: forces() reads them first, from the caches
   checked_size(block, "gradient", kernels::squared_norms(gradients));
   checked_size(block, "value", kernels::squared_norms(values));
-  const Tensor score = target_gradient(target_, values, gradients);
-  if (!(score.storage() == gradients.storage()))
-    checked_size(block, "gradient of U/T", kernels::squared_norms(score));
+  const Tensor negative_score = target_gradient(target_, values, gradients);  // ∇U/T
+  if (!(negative_score.storage() == gradients.storage()))
+    checked_size(block, "gradient of U/T", kernels::squared_norms(negative_score));
 
-  const Forces f = forces(block, values, score);
+  const Forces f = forces(block, values, negative_score);
   const bool repels = f.repulsive.defined();
   const Tensor driving = checked_force(block, name(), "driving force", values, f.driving);
   const Tensor repulsive =
@@ -134,7 +134,7 @@ Tensor ParticleMethod::direction(const std::string& block, const Tensor& values,
             .alpha = f.alpha.value_or(std::numeric_limits<double>::quiet_NaN())};
   } catch (const Error&) {
     const LookThrough naming;
-    forces(block, values, score);
+    forces(block, values, negative_score);
     throw;
   }
   const double most = max_ratio_ * last.driving;

@@ -115,8 +115,8 @@ class ParticleMethod {
   void set_target(const TargetDensity& target);
 
  protected:
-  /// −φ = scale·(driving − alpha·repulsive), in units of ∇U/T. Both forces are [M, D], in the
-  /// particles' dtype or in f64.
+  /// −φ = scale·(driving − alpha·repulsive), in units of ∇U/T: `driving` is a gradient, which
+  /// points uphill, `repulsive` a force. Both are [M, D], in the particles' dtype or in f64.
   struct Forces {
     Tensor driving;
     Tensor repulsive = {};  ///< Undefined: particles do not repel.

@@ -84,10 +84,10 @@ class Particles {
 enum class HeadPart { query, key, value, output };
 
 enum class HeadSpace {
-  /// Each part is a block of its own: "encoder.0.attention.query"   ([RA]'s code). Where query
-  /// heads share keys (kv_heads), the keys are fewer particles.
+  /// Each part is a block of its own: "layers.0.attention.query"   (the code of An et al. 2020).
+  /// Where query heads share keys (kv_heads), the keys are fewer particles.
   separate,
-  joint,  ///< One block an attention, rows [q, k, v]: "encoder.0.attention"
+  joint,  ///< One block an attention, rows [q, k, v]: "layers.0.attention"
 };
 
 struct ParticleOptions {

@@ -3,10 +3,16 @@
 //
 // An infinitely wide Bayesian network is a Gaussian process whose covariance is its NNGP kernel:
 // what it believes after seeing data is given by a linear solve, without training. With the NTK in
-// the kernel's place the mean is where gradient descent ends (gradient_flow.h).
+// the kernel's place the mean is where gradient descent ends (flow/gradient_flow.h).
 //
 // Kernels come as plain matrices: K between the N training inputs, K* between M test inputs and
-// these, K** between the test inputs. Everything is computed in f64.
+// these, K** between the test inputs. Everything is computed in f64. Of a model:
+//
+//   const auto limit = infinite::limit(model).with_landmarks(x);  // the same for all three
+//   const auto of = [&](auto&... inputs) { return gram(limit, inputs..., infinite::Get::nngp).nngp; };
+//   const GaussianProcess gp(of(x), y, {.noise = 0.1});
+//   gp.predict(of(test, x), of(test)).mean;
+//   gp.log_marginal_likelihood();
 
 #include <concepts>
 #include <memory>

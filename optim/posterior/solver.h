@@ -2,9 +2,9 @@
 // Solvers of the linear systems of an exact posterior, with A = K + (σ² + jitter·mean K_ii)·I.
 //
 // A matrix in memory answers by its Cholesky factor (DenseFactor, below), one on disk by a factor
-// on disk (stored_factor.h) or in the memory of many ranks (distributed_factor.h), and one that can
-// only be multiplied by conjugate gradients (cg_solver.h), which know how far they are from the
-// answer.
+// on disk (solvers/stored_factor.h) or in the memory of many ranks (solvers/distributed_factor.h),
+// and one that can only be multiplied by conjugate gradients (solvers/cg_solver.h), which know how
+// far they are from the answer.
 
 #include <cstdint>
 

@@ -9,7 +9,7 @@ int main() {
   MultiHeadAttention attention({.dim = 32, .heads = 4}, rng);
   const Tensor x = normal({16, 10, 32}, rng), target = flip(x, {1});
 
-  // Infinitely many heads: before training the layer is a Gaussian process, and this its kernel.
+  // Infinitely many heads: a Gaussian process before training; its kernel (of softmax, by draws).
   const infinite::Kernel k = infinite::limit(attention)(x, infinite::Get::nngp);
   std::cout << "with infinitely many heads the first token's output has variance "
             << at(k.nngp, {0, 0, 0, 0}).item() << ",\nand covariance "

@@ -63,7 +63,7 @@ void forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
     p.loops.multiply(p.value_width, t.n, t.keys, {v.data + t.key * v.row, v.column, v.row}, b.tile,
                      t.n, b.keep, b.output, t.n);
   }
-  finish(t.queries, b.top, b.sum, log_sum + query, b.keep);
+  finish(t.queries, b.top, b.sum, log_sum + query, b.keep);  // keep: 1/Σ, softmax's division
   p.loops.transpose(p.value_width, t.queries, {b.output, t.n, 1}, b.keep,
                     output.data + query * output.row, output.row);
 }

@@ -20,7 +20,7 @@ struct AttentionSettings {
 
 /// q [.., H, Tq, d], k [.., Hkv, Tk, d], v [.., Hkv, Tk, dv], of one floating dtype, with any
 /// strides; leading axes broadcast; H is a multiple of Hkv. output [.., H, Tq, dv], a view of
-/// [.., Tq, H, dv] where q is one. log_sum [.., H, Tq]: ln Σ exp(logits) of each row, +∞ where a
+/// [.., Tq, H, dv] where q is one. log_sum [.., H, Tq]: log₂ Σ exp(logits) per row, +∞ where a
 /// row sees no key (there output is 0); undefined where q and the output have no elements.
 struct AttentionOutput {
   Tensor output, log_sum;

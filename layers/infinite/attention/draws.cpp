@@ -21,7 +21,7 @@ namespace {
 using Block = std::vector<double>;
 
 /// Sums over draws of one pair, [T, T] each: of P·v·P'ᵀ; and where there is an NTK of P·u·P'ᵀ and
-/// of the formula above for X = k and X = t.
+/// of the formula of head_moments.cpp for X = k and X = t.
 struct Sums {
   double *value, *tangent, *slope_k, *slope_t;
 };
@@ -80,7 +80,7 @@ class Average {
     blas::gemm_serial<double>(t_, t_, long_, sign, {y, long_, 1}, {z, t_, 1}, 1, {sum, t_, 1});
   }
 
-  /// The formula at the top of this file, for one X.
+  /// The formula of head_moments.cpp, for one X.
   void add_jacobians(const double* v, const double* x, const double* p, const InputWeights& q,
                      double* sum) {
     from_left(p, x, px_);

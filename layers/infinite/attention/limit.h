@@ -1,14 +1,15 @@
 #pragma once
 // Self-attention with infinitely many heads (Hron, Bahri, Sohl-Dickstein and Novak 2020, "Infinite
 // attention: NNGP and NTK for deep attention networks"; the NTK with nonlinear ζ and sqrt scaling
-// is derived below).
+// is ours, below).
 //
 // For a pair of inputs (n, m) let k, t be the kernels [T, T] of what queries and keys see (with
 // positional encodings; of queries where indices are a and b, of keys where they are c, e, i or j:
 // in cross-attention these are two), v, u those of what values see, and G the logits of one head,
 //   out = OV/sqrt(..)·Σ_h ζ(G_h)·V_h·O_h + σ_b·b.
 // The heads are independent and their number goes to infinity, so the kernels are expectations over
-// one head's logits. With ζ = ζ(G(n)), ζ' = ζ(G(m)), and Q, K, V, O the trained weights' groups,
+// one head's logits; the mean over V_h leaves v_ij. With ζ = ζ(G(n)), ζ' = ζ(G(m)), and Q, K, V, O
+// the trained weights' groups, one term of the NTK each,
 //   S_ab    = OV²·Σ_ij v_ij·E[ζ_ai·ζ'_bj]
 //   NNGP_ab = S_ab + σ_b²
 //   NTK_ab  = S_ab (from O) + S_ab (from V) + OV²·Σ_ij u_ij·E[ζ_ai·ζ'_bj] + σ_b²

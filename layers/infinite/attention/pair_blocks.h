@@ -8,7 +8,7 @@
 
 namespace ladon::infinite {
 
-/// One pair of inputs (n, m): T × T blocks, row-major. See attention_limit.h for the names.
+/// One pair of inputs (n, m): T × T blocks, row-major. See attention/limit.h for the names.
 struct PairBlocks {
   std::int64_t positions;
   const double *k, *t;                 ///< Kernels of queries and keys; t null without NTK.

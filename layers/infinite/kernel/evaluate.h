@@ -1,8 +1,8 @@
 #pragma once
-// Kernels out of a limit's graph: one walk over its steps, which computes what is asked for and
-// nothing else. What the model makes of each input alone, N kernels of an input with itself which
-// every one of the N² pairs needs, can be kept from one walk and read in others; it is stored by
-// step.
+// Kernels out of a limit's graph: one walk over its steps. Without draws it is, for each step in
+// order, value[i] = step.map(the pairs of its inputs' values); all else here saves work, or serves
+// steps that draw. Kernels of each of N inputs with itself, which all N² pairs need, can be kept
+// from one walk and read in others; they are stored by step.
 
 #include <array>
 #include <cstdint>

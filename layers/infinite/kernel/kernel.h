@@ -59,7 +59,7 @@ struct Kernel {
 struct Root {
   Tensor common;  ///< Φ [N, T, R], in the coordinates of all inputs
   Tensor own;  ///< Ψ [N, T, T], in the input's own:  k(n, n) = Φ·Φᵀ + Ψ·Ψᵀ; undefined: 0
-  /// i64 [N], never 0: numbers that stand for the network's inputs themselves (input_names), and so
+  /// i64 [N], never 0: numbers that stand for the network's inputs themselves, and so
   /// name what these draw in their own coordinates.
   Tensor names;
 };

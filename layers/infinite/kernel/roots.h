@@ -12,7 +12,7 @@
 // of an input's own kernel, E = k(n, n) − Φ_n·Φ_nᵀ, the input draws for itself, as in FITC (Snelson
 // and Ghahramani 2006, "Sparse Gaussian processes using pseudo-inputs"): so every input's own law
 // is exact, and only the covariance of two inputs' remainders is left out. What an input draws is
-// named by the input as the network gets it (Kernel::names1), wherever it stands and whatever the
+// named by the input as the network gets it (Root::names), wherever it stands and whatever the
 // hyper-parameters are: so kernels are continuous in these while the pivots stay
 // (Limit::with_pivots). A changed input draws anew.
 
