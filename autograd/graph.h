@@ -28,7 +28,7 @@ struct EnableGrad : GradMode {
   EnableGrad() : GradMode(true) {}
 };
 
-/// While one is alive on this thread, the reverse sweep throws Error at the first operation whose
+/// Scope in which the reverse sweep on this thread throws Error at the first operation whose
 /// gradient contains a NaN, and names it.
 struct DetectAnomaly : private detail::Scoped<bool> {
   DetectAnomaly() : Scoped(detail::modes.detecting, true) {}

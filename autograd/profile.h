@@ -54,8 +54,8 @@ class Profile {
   };
   /// One an operation of a module, in the order in which they first ran.
   const std::vector<Row>& rows() const { return rows_; }
-  /// The rows as a text of lines: those of a module below its sum, modules below those that they
-  /// are inside of; times in milliseconds, bytes in millions.
+  /// Text table of the rows, nested by module, with a total per module; times in milliseconds,
+  /// sizes in MB.
   std::string table() const;
 
   // --- for the graph and for layers ---

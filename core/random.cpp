@@ -30,8 +30,8 @@ template <class T>
 constexpr int per_block = sizeof(T) == 4 ? 4 : 2;
 
 // An integer in [0, n) from the words of a block (Lemire, "Fast random integer generation in an
-// interval", 2019): the high half of x·n, where an x whose low half falls among the first 2⁶⁴ mod n
-// values is rejected. Fresh words come from the block that has the used one as its counter.
+// interval", 2019): the high half of x·n; x is rejected if the low half of x·n is below 2⁶⁴ mod n.
+// A block whose words are all rejected is the counter of the next block.
 std::uint64_t below(std::uint64_t n, Words words, std::array<std::uint32_t, 2> key) {
   const std::uint64_t rejected = (0 - n) % n;
   for (;; words = philox4x32(words, key)) {

@@ -9,9 +9,9 @@
 
 namespace ladon {
 
-/// A handle to a block of bytes: its own, aligned to 64, where header and bytes are one allocation
-/// (allocator.h); or somebody else's, borrowed until the last handle is gone. The version
-/// counts writes; autograd compares it to find in-place edits of what it saved.
+/// Reference-counted handle to a block of bytes: owned, aligned to 64, in one allocation with its
+/// header (allocator.h), or borrowed until the last handle is gone. The version counts writes;
+/// autograd compares it to find in-place edits of saved tensors.
 class Storage {
  public:
   Storage() = default;
@@ -48,7 +48,7 @@ class Storage {
 
   /// Bytes held by all storages of the process, without borrowed ones.
   static std::size_t bytes_in_use();
-  /// The most that has been since the last reset_peak().
+  /// Peak of bytes_in_use() since the last reset_peak().
   static std::size_t peak_bytes();
   static void reset_peak();
 

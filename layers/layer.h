@@ -73,7 +73,7 @@ class Layer : public Module {
     ~Call();
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
-    /// Rethrows; the outermost call with the path of the innermost one before the message.
+    /// Rethrows; the outermost call prefixes the message with the innermost layer's path.
     [[noreturn]] void explain(const Error& error) const;
 
    private:

@@ -23,7 +23,7 @@ enum class Pooling { mean, max, first };
 Pooling pooling_from_name(std::string_view name);
 
 Tensor mean_positions(const Tensor& x, const Tensor& mask = {});
-/// −∞ where there are no positions.
+/// 0 where there are no positions.
 Tensor max_positions(const Tensor& x, const Tensor& mask = {});
 /// The first position's vector, whatever the mask.
 Tensor first_token(const Tensor& x);

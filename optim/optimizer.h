@@ -58,9 +58,9 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// Updates every parameter that has a gradient and is not frozen, in place; the others stay.
-  /// Gradients are kept. Then does what was left with a gradient for the step that uses it: a
-  /// sampler's noise (particles/spos.h), once. Throws Error, and changes nothing, if no parameter
-  /// has a gradient, or one was replaced by Module::to.
+  /// Gradients are kept. Runs the at_step of each rewritten gradient (autograd/leaf.h) once, after
+  /// its update: a sampler's noise. Throws Error, and changes nothing, if no parameter has a
+  /// gradient, or one was replaced by Module::to.
   virtual void step();
   /// Clears the gradients.
   void zero_grad();

@@ -40,7 +40,7 @@ struct PairBatch {
   Tensor target_mask;  ///< bool [B, T], true at the first n + 1
 };
 
-/// The tokens that begin a target, end it, and fill rows: bos and eos must be given.
+/// Special tokens: begin and end of a target, padding. bos and eos are required.
 struct PairTokens {
   std::int64_t bos = -1, eos = -1, pad = 0;
 };

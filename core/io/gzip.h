@@ -24,8 +24,8 @@ std::string read_maybe_gzip(const std::string& path, std::uint64_t limit = std::
 namespace detail {
 
 /// Content of a bare deflate stream (RFC 1951: a compressed member of a zip file). Throws Error,
-/// naming `where`, unless it is whole and holds `size` bytes, which are at most 2^30 and no more
-/// than deflate packs in so few; and where has_gzip() is false.
+/// naming `where`, for a corrupt or truncated stream, another size of content, a `size` above 2^30
+/// or deflate's largest ratio, and where has_gzip() is false.
 std::string inflate(std::string_view operation, const std::string& where, std::string_view bytes,
                     std::uint64_t size);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Operands of lapack.cpp: checked, and copied to row-major order where they were not. Internal to
-// core/lapack.cpp.
+// Checks and row-major copies of LAPACK operands. Internal to core/linalg/lapack.cpp and
+// lapack_eigen.cpp.
 
 #include <algorithm>
 #include <atomic>

@@ -137,7 +137,7 @@ void for_range(std::int64_t n, std::int64_t grain,
 }
 
 #ifdef LADON_SANITIZED
-// The sanitizers know what is allocated and freed only from the C library's allocator.
+// Sanitizers track only allocations by the C library's allocator.
 void* allocate(std::size_t bytes, std::size_t alignment) {
   return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }

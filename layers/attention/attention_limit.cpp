@@ -68,7 +68,7 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
   const Tensor& key = a.form.tied ? a.query : a.key;
   const double q = variance(a.query), k = variance(key), v = variance(a.value),
                o = variance(a.output, true);
-  // In ntk form σ² of a group is its fan_in times its variance.
+  // σ² of a weight group in ntk parameterization: fan_in·Var W.
   const auto deviation = [](double var1, std::int64_t fan1, double var2, std::int64_t fan2) {
     return scalar(std::sqrt(var1 * static_cast<double>(fan1) * var2 * static_cast<double>(fan2)),
                   f64);

@@ -17,8 +17,8 @@
 
 namespace ladon {
 
-/// A kernel at the particles Θ [M, D]: its answers, each computed when it is asked for, in the
-/// dtype of Θ (share: of s) or in f64.
+/// Functions of a kernel at the particles Θ [M, D], each computed on call, in the dtype of Θ
+/// (share: of s) or in f64.
 struct KernelAt {
   /// Σ_j K(θ_j, θ_i) s_j  [M, D]: what particle i receives where every particle shares its s_j.
   std::function<Tensor(const Tensor& s)> share = {};

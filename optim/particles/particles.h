@@ -67,7 +67,7 @@ class Particles {
  public:
   /// None: of a method that acts on activations alone (ParticleMethod::act_on).
   Particles() = default;
-  /// Throws Error if there is no block or a parameter stands in two places: two share memory.
+  /// Throws Error if there is no block or two parameters share memory.
   explicit Particles(std::vector<ParticleBlock> blocks);
 
   std::size_t size() const { return blocks_.size(); }

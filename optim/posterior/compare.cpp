@@ -99,7 +99,7 @@ PosteriorRun randomized_prior(Work work) {
   return modes(std::move(work), start, y);
 }
 
-// The prior of functions takes the place of that of weights.
+// SVGD in function space, under a prior of functions.
 PosteriorRun function_svgd(Work work) {
   const Tensor& kernel = work.options.prior_kernel;
   constexpr double jitter = 1e-4;

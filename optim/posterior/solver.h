@@ -56,9 +56,9 @@ QuadraticForms quadratic_forms(const Tensor& b, const LinearSolution& solution);
 /// A factor in memory (Golub and Van Loan 2013, §4.2).
 class DenseFactor : public Solver {
  public:
-  /// kernel [N, N]. Throws Error for another shape, where it is not symmetric, a value is not
-  /// finite, noise or jitter is negative, and where A is not positive definite: then it names the
-  /// smallest eigenvalue and the jitter that would do. `operation` is what an Error names.
+  /// kernel [N, N]. Throws Error for another shape, an asymmetric or non-finite kernel, a negative
+  /// noise or jitter, and an A that is not positive definite, naming its smallest eigenvalue and a
+  /// sufficient jitter. `operation` is the operation named in an Error.
   explicit DenseFactor(const Tensor& kernel, const GpOptions& options = {},
                        const char* operation = "DenseFactor");
 

@@ -83,7 +83,7 @@ Recurrence with(const Recurrence& r, const std::vector<Tensor>& of) {
   return {r.cell, of[0], of[1], of[2], of[3], of[4], r.reverse};
 }
 
-/// h before each step, [B, T, n]: the states one step on, and the initial one.
+/// h before each step, [B, T, n]: the initial one, then the previous step's.
 Tensor hidden_before(const Recurrence& r, const Tensor& states) {
   const std::int64_t count = r.gates.size(1), n = r.weight.size(1);
   Tensor h = empty({r.gates.size(0), count, n}, states.dtype());

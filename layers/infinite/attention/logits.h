@@ -36,8 +36,8 @@ class SharedDraws {
   Tensor orthogonal_;  // [r², r, r]: the first r rows and columns of a group's matrices
 };
 
-/// The numbers that inputs draw for themselves: those of an input whose own part Ψ is not zero
-/// depend on rng, the draw and the input's name alone.
+/// Standard normal draws per input, for inputs whose residual root Ψ is not zero: they depend on
+/// rng, the draw and the input's name alone.
 class OwnNumbers {
  public:
   /// Of inputs with the own parts Ψ [.., T, T].
