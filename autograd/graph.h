@@ -53,7 +53,7 @@ void backward(const Tensor& loss, BackwardOptions options = {});
 void backward(const Tensor& output, const Tensor& cotangent, BackwardOptions options = {});
 
 struct GradOptions {
-  /// One an output; empty: outputs of one element, cotangent 1.
+  /// One per output; empty: outputs of one element, cotangent 1.
   std::vector<Tensor> cotangents = {};
   bool retain_graph = false;
   bool create_graph = false;

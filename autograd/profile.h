@@ -52,7 +52,7 @@ class Profile {
     double seconds = 0;           ///< Of the calls.
     double gradient_seconds = 0;  ///< Of the gradients.
   };
-  /// One an operation of a module, in the order in which they first ran.
+  /// One per operation of a module, in the order in which they first ran.
   const std::vector<Row>& rows() const { return rows_; }
   /// Text table of the rows, nested by module, with a total per module; times in milliseconds,
   /// sizes in MB.

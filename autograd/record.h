@@ -359,7 +359,7 @@ class JointNode final : public LinkedNode<std::vector<std::shared_ptr<Node>>> {
 template <class... Rules>
 Tensor record(const char* operation, Tensor y, std::initializer_list<detail::Input> inputs,
               Rules... rules) {
-  detail::require(inputs.size() == sizeof...(Rules), "an operation records one rule an input");
+  detail::require(inputs.size() == sizeof...(Rules), "an operation records one rule per input");
   if (!recorded(inputs)) return y;
   detail::attach(
       y, std::make_shared<detail::RuleNode<Rules...>>(operation, y, inputs, std::move(rules)...),

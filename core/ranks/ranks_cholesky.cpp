@@ -285,7 +285,7 @@ Tensor Cholesky::solve(const Tensor& b) const {
   LADON_CHECK(b.defined() && is_floating(b.dtype()) && b.rank() == 2 && b.size(0) == size() &&
                   b.size(1) >= 1,
               operation, "the right sides must be floating-point, [", size(),
-              ", k], one row an input", b.defined() ? detail::join("; got ", b.shape()) : "");
+              ", k], one row per input", b.defined() ? detail::join("; got ", b.shape()) : "");
   Tensor x = empty(b.shape(), f64);
   kernels::copy(x, b);
 #ifdef LADON_SCALAPACK

@@ -31,7 +31,8 @@ class Limit {
   /// Kernels between two blocks of inputs, or of one with itself (then dropout knows which pairs
   /// are one input). Of a model that ends with positions `wanted` says which pairs of them are
   /// computed. Where a layer averages over draws, as softmax attention, the landmarks are of `b`.
-  /// Throws Error where no limit of a layer is known, and naming the layer where a kernel overflows.
+  /// Throws Error where no limit of a layer is known, and naming the layer where a kernel
+  /// overflows.
   Kernel operator()(const Inputs& a, const Inputs& b, Get get = Get::ntk,
                     Entries wanted = Entries::full) const;
   Kernel operator()(const Inputs& a, Get get = Get::ntk, Entries wanted = Entries::full) const;

@@ -56,7 +56,7 @@ class ParticleBlock {
   Shape piece_shape(const Tensor& parameter) const;
 
   std::string name_;
-  std::vector<Tensor> parameters_;  // stacked: one a part; gathered: part by part, M each
+  std::vector<Tensor> parameters_;  // stacked: one per part; gathered: part by part, M each
   std::int64_t count_, dim_ = 0;
   DType dtype_;
   bool stacked_;
@@ -87,7 +87,7 @@ enum class HeadSpace {
   /// Each part is a block of its own: "layers.0.attention.query"   (the code of An et al. 2020).
   /// Where query heads share keys (kv_heads), the keys are fewer particles.
   separate,
-  joint,  ///< One block an attention, rows [q, k, v]: "layers.0.attention"
+  joint,  ///< One block per attention, rows [q, k, v]: "layers.0.attention"
 };
 
 struct ParticleOptions {

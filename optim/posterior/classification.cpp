@@ -40,7 +40,7 @@ Tensor class_probabilities(const Tensor& mean, const Tensor& variance) {
               "the mean must be [M, classes] with at least 2 classes, got ", mean.shape());
   const std::int64_t rows = mean.size(0), classes = mean.size(1);
   LADON_CHECK(variance.defined() && variance.shape() == Shape{rows}, operation,
-              "the variance must be [", rows, "], one a row of the mean, got ", variance.shape());
+              "the variance must be [", rows, "], one per row of the mean, got ", variance.shape());
   const Tensor m = kernel_blocks::cross_block(operation, "the mean", mean, rows, classes);
   const Tensor v =
       kernel_blocks::cross_block(operation, "the variance", unsqueeze(variance, 1), rows, 1);

@@ -126,7 +126,7 @@ double langevin_step(Work& work) {
   return 0.5 * chains.step * chains.step;
 }
 
-/// A chain a network; the second half of the steps is kept, thinned.
+/// A chain per network; the second half of the steps is kept, thinned.
 PosteriorRun sample(Work work, Optimizer& sampler, ParticleMethod* drift = nullptr) {
   const std::int64_t steps = more * work.options.steps, kept = 50;
   Collect draws({.after = steps / 2, .every = std::max<std::int64_t>(1, steps / 2 / kept)});

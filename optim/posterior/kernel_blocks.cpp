@@ -64,7 +64,7 @@ Tensor target_block(std::string_view operation, std::string_view what, const Ten
                     std::int64_t n) {
   const Tensor y = plain(operation, what, x);
   LADON_CHECK((y.rank() == 1 || y.rank() == 2) && y.size(0) == n && y.size(-1) >= 1, operation,
-              what, " must have shape [", n, "] or [", n, ", outputs], one row an input, got ",
+              what, " must have shape [", n, "] or [", n, ", outputs], one row per input, got ",
               y.shape());
   check_finite(operation, what, y);
   return reshape(y, {n, y.rank() == 2 ? y.size(1) : 1});

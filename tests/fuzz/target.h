@@ -45,7 +45,7 @@ void require(bool ok, const char* what);
 /// The path of a file in memory that holds `bytes` until the next call.
 const std::string& file_of(std::string_view bytes);
 
-// One a line of targets(); the comments beside their definitions say what they call.
+// One per line of targets(); the comments beside their definitions say what they call.
 bool read_npy(std::string_view bytes);
 bool read_npz(std::string_view bytes);
 bool read_safetensors(std::string_view bytes);

@@ -62,7 +62,7 @@ Tensor parsed(std::string bytes, const std::string& name, DType integers) {
   const Header header = parse_header(bytes, name);
   const std::uint64_t needed = checked_bytes("read_idx", name, header.type, header.shape);
   LADON_CHECK(needed == bytes.size() - header.bytes, "read_idx", name, ": shape ", header.shape,
-              " with ", item_size(header.type), " bytes an element needs ", needed, " bytes, but ",
+              " with ", item_size(header.type), " bytes per element needs ", needed, " bytes, but ",
               bytes.size() - header.bytes, " follow the header");
   InputFile file(name, std::move(bytes));
   file.select(header.bytes, file.size());

@@ -178,7 +178,7 @@ Tensor read_npy(InputFile& file, const std::string& where) {
   const Header header = read_header(file, where);
   const std::uint64_t bytes = checked_bytes("load_npy", where, header.type, header.shape);
   LADON_CHECK(bytes == file.remaining(), "load_npy", where, ": shape ", header.shape, " with ",
-              item_size(header.type), " bytes an element needs ", bytes, " bytes, but ",
+              item_size(header.type), " bytes per element needs ", bytes, " bytes, but ",
               file.remaining(), " follow the header");
   if (!header.fortran_order)
     return read_elements(file, header.type, header.shape, header.big_endian);

@@ -22,7 +22,7 @@ struct KeySums {
   Tensor of[4];
 };
 
-/// From 16 positions on in O(T²) instead of O(T⁴) a pair, as far as correlations allow. With r =
+/// From 16 positions on in O(T²) instead of O(T⁴) per pair, as far as correlations allow. With r =
 /// ρ_ab,
 ///   κ(r·ρ) = Σ_k c_k·(r²)^k·(ρ²)^k   (abs; relu: |x|/2 + x/2),   c_k > 0,
 /// so the moments Σ_ij w_ij·(ρ_ij²)^k serve every r. 128 terms give κ and κ' to 1e-15 where

@@ -25,7 +25,7 @@
 // - linear scaling: G → its mean, QK·k(n, n) where queries and keys are tied and 0 where they are
 //   not, and D → 0. With A_n = ζ(G(n)): S = OV²·A_n·v·A_mᵀ, NTK = OV²·A_n·(u + 2v)·A_mᵀ + σ_b².
 //   Untied, softmax averages over the visible keys, and the other ζ leave the bias alone.
-// - sqrt scaling: G is Gaussian, Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. identity: closed, O(T²) a
+// - sqrt scaling: G is Gaussian, Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. identity: closed, O(T²) per
 //   pair. relu, abs: closed, O(T²) to O(T⁴) (key_sums.h). softmax: T = 2 closed, otherwise averaged
 //   over draws, which all inputs share (kernel/roots.h).
 //
@@ -49,9 +49,9 @@ struct AttentionLimit {
   std::int64_t window = 0;  ///< > 0: a query sees the last `window` keys up to its own alone.
   Tensor query_key, value_output;  ///< QK and OV, rank 0
   Tensor bias_variance;            ///< σ_b², rank 0
-  // The factors of what each group of weights adds to the NTK: 1 a tensor in ntk parameterization.
-  // In standard parameterization the gradient is taken by W = σ/sqrt(fan_in)·w instead of w, which
-  // multiplies the group's part by fan_in/σ² = 1/Var W.
+  // The factors of what each group of weights adds to the NTK: 1 per tensor in ntk
+  // parameterization. In standard parameterization the gradient is taken by W = σ/sqrt(fan_in)·w
+  // instead of w, which multiplies the group's part by fan_in/σ² = 1/Var W.
   double query_key_trained, value_output_trained;
   Tensor bias_trained;  ///< The NTK of the output bias, rank 0.
   // Additions of trained biases of queries, keys and values, 0 before training, to the tangent

@@ -199,7 +199,7 @@ Tensor StoredFactor::passes(const Tensor& b, bool both) const {
   const NoGrad off;
   LADON_CHECK(b.defined() && is_floating(b.dtype()) && b.rank() == 2 && b.size(0) == size(),
               "StoredFactor::solve", "the right sides must be floating-point, [", size(),
-              ", k], one row an input", b.defined() ? detail::join("; got ", b.shape()) : "");
+              ", k], one row per input", b.defined() ? detail::join("; got ", b.shape()) : "");
   const State& u = *state_;
   Tensor x = clone(cast(b.detach(), f64));
   const std::int64_t k = x.size(1);

@@ -44,7 +44,7 @@ TEST(Mnist, NamesTheFilesThatDoNotFit) {
   refuse(images, images, "the labels: labels are [N], got [2, 1, 3]");
   refuse(images, std::string("\0\0\x08\1\0\0\0\1\7", 9),
          "the images: 2 images, but 1 labels in the labels");
-  refuse(images, labels.substr(0, 9), "the labels: shape [2] with 1 bytes an element needs 2");
+  refuse(images, labels.substr(0, 9), "the labels: shape [2] with 1 bytes per element needs 2");
   refuse(std::string("\0\0\x08\x03\0\0\0\0\0\0\0\1\0\0\0\3", 16),
          std::string("\0\0\x08\1\0\0\0\0", 8), "none of them 0, got [0, 1, 3]");
   refuse(images, std::string("\0\0\x09\1\0\0\0\2\xff\1", 10),

@@ -71,9 +71,9 @@ TEST(Idx, NamesTheFileAndBothValues) {
   refuse(header(8, {1, 2}).substr(0, 11),
          "the header of 2 axes has 12 bytes, but the file only 11");
   refuse(header(8, {2, 3}) + "12345",
-         "shape [2, 3] with 1 bytes an element needs 6 bytes, but 5 follow the header");
+         "shape [2, 3] with 1 bytes per element needs 6 bytes, but 5 follow the header");
   refuse(header(0x0E, {1}) + "123456789",
-         "shape [1] with 8 bytes an element needs 8 bytes, but 9 follow");
+         "shape [1] with 8 bytes per element needs 8 bytes, but 9 follow");
   // Sizes whose product wraps around 2^64, to 0 bytes and to the file's.
   const std::uint64_t large = 1u << 31;
   refuse(header(8, {large, large, 4}),
@@ -81,7 +81,7 @@ TEST(Idx, NamesTheFileAndBothValues) {
   refuse(header(8, {0xFFFFFFFF, 0xFFFFFFFF}) + "x",
          "shape [4294967295, 4294967295] needs more than 2^63 bytes");
   refuse(header(8, {large, large / 8}) + "x",
-         "shape [2147483648, 268435456] with 1 bytes an element needs 576460752303423488 bytes, "
+         "shape [2147483648, 268435456] with 1 bytes per element needs 576460752303423488 bytes, "
          "but 1 follow");
   refuse(header(8, {0, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}),
          "shape [0, 4294967295, 4294967295, 4294967295] needs more than 2^63 bytes");

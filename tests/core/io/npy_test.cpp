@@ -175,8 +175,8 @@ TEST(Npy, ComparesClaimedSizesWithTheFile) {
   const auto refuse = [](const std::string& shape, const std::string& fragment) {
     expect_error([&] { load(npy(dictionary("<f4", shape), std::string(8, '\0'))); }, fragment);
   };
-  refuse("(3,)", "shape [3] with 4 bytes an element needs 12 bytes, but 8 follow the header");
-  refuse("(1,)", "shape [1] with 4 bytes an element needs 4 bytes, but 8 follow the header");
+  refuse("(3,)", "shape [3] with 4 bytes per element needs 12 bytes, but 8 follow the header");
+  refuse("(1,)", "shape [1] with 4 bytes per element needs 4 bytes, but 8 follow the header");
   refuse("()", "needs 4 bytes, but 8 follow");
   refuse("(0,)", "needs 0 bytes, but 8 follow");
   refuse("(-2,)", "size -2 in shape [-2] is negative");

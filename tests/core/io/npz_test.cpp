@@ -137,7 +137,7 @@ TEST(Npz, RefusesWhatIsNoArray) {
   refuse({{{"x.npy", x}, {"notes.txt", "hello"}}}, "member 'notes.txt' is no array: its name");
   refuse({{{"x.npy", "hello, world"}}}, "member 'x.npy': does not start with the six bytes");
   refuse({{{"x.npy", x + "12"}}},
-         "member 'x.npy': shape [2] with 4 bytes an element needs 8 bytes, but 10 follow the "
+         "member 'x.npy': shape [2] with 4 bytes per element needs 8 bytes, but 10 follow the "
          "header");
   refuse({{{"x.npy", x.substr(0, x.size() - 1)}}}, "needs 8 bytes, but 7 follow the header");
   refuse({{{"x.npy", x, 12}}}, "is compressed by method 12");

@@ -115,7 +115,7 @@ TEST(ClassProbabilities, Limits) {
 TEST(ClassProbabilities, RefuseWhatDoesNotFit) {
   const Tensor mean = zeros({2, 3}, f64);
   expect_error([&] { class_probabilities(mean, zeros({3}, f64)); },
-               "[2], one a row of the mean, got [3]");
+               "[2], one per row of the mean, got [3]");
   expect_error([&] { class_probabilities(zeros({2, 1}, f64), zeros({2}, f64)); }, "got [2, 1]");
   expect_error([&] { class_probabilities(mean, tensor({1, -2}, f64)); }, "row 1 is -2");
   expect_error([&] { class_probabilities(mean, tensor({1, NAN}, f64)); }, "nan");
