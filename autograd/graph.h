@@ -49,7 +49,7 @@ struct BackwardOptions {
 /// anything is added, if the gradient of a leaf was rewritten since it was last cleared (by a
 /// particle method: the two would mix).
 void backward(const Tensor& loss, BackwardOptions options = {});
-/// The same for ⟨cotangent, output⟩; `cotangent` has the output's shape.
+/// Backward sweep of the loss ⟨cotangent, output⟩; `cotangent` has the output's shape.
 void backward(const Tensor& output, const Tensor& cotangent, BackwardOptions options = {});
 
 struct GradOptions {

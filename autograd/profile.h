@@ -60,7 +60,7 @@ class Profile {
 
   // --- for the graph and for layers ---
 
-  /// The one that counts on this thread, or null.
+  /// Profile that counts the operations of this thread; null if there is none.
   static Profile* current() { return profiled_ ? latest().get() : nullptr; }
   void record(const detail::Node& node, const Tensor& result);
   /// A layer is called inside of `depth` others; its call ends.

@@ -66,7 +66,7 @@ struct Tangent {
   std::shared_ptr<const Tangent> below =
       {};  ///< That of the next lower level; null: there is none.
 };
-/// Of each input of an operation; null for one that has none.
+/// Tangents of an operation's inputs, one per input; null for an input without a tangent.
 using Tangents = std::vector<std::shared_ptr<const Tangent>>;
 
 class Node : public std::enable_shared_from_this<Node> {
@@ -79,7 +79,7 @@ class Node : public std::enable_shared_from_this<Node> {
   const char* operation() const { return operation_; }
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
-  /// Of the vmaps that the output, or a tangent of it, has examples of (core/mapped.h).
+  /// Levels of the vmaps that the output, or a tangent of it, has examples of (core/mapped.h).
   const mapped::Levels& levels() const { return levels_; }
   /// Nodes are numbered as they are made: an input's number is smaller than its user's.
   std::uint64_t number() const { return number_; }
@@ -218,7 +218,7 @@ void attach(Tensor& y, const std::shared_ptr<Node>& node, Origins origins);
 class SavedOutput {
  public:
   explicit SavedOutput(const Tensor& y) : saved_(y.detach()) {}
-  /// With its history again, where the sweep itself is recorded, and its tangent.
+  /// Output with its tangent and, where the sweep itself is recorded, its history again.
   Tensor attached(Node& node) const;
 
  private:

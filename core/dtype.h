@@ -102,7 +102,7 @@ decltype(auto) visit_dtype(DType t, F&& f) {
                "cast(x, f32)");
 }
 
-/// As visit_dtype, for those that only move elements: every dtype, Float16 and BFloat16 too.
+/// As visit_dtype, for an f that only moves elements: every dtype, Float16 and BFloat16 too.
 template <class F>
 decltype(auto) visit_stored(DType t, F&& f) {
   if (t == DType::f16) return f.template operator()<Float16>();

@@ -64,8 +64,8 @@ Tensor hide(const Tensor& x, const Levels& levels);
 Tensor show(const Tensor& x, int rank = 0);
 /// A mapped tensor for the examples of more levels; any other as it is.
 Tensor repeat(const Tensor& x, const Levels& levels);
-/// As show, of all these levels; a tensor that is not mapped is the same for every example, with
-/// stride 0.
+/// Examples of all these levels along a leading axis, as by show(). A tensor that is not mapped is
+/// expanded along it with stride 0.
 Tensor spread(const Tensor& x, const Levels& levels, int rank = 0);
 
 /// The levels that an operand is mapped by.

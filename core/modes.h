@@ -43,7 +43,7 @@ struct Modes {
   };
   Watchers watchers = {};
 
-  /// Those of a task.
+  /// Modes of a task: these, without the watchers.
   Modes of_task() const {
     Modes modes = *this;
     modes.watchers = {};

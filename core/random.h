@@ -123,7 +123,7 @@ Tensor uniform(const Shape& shape, Generator& rng, double low = 0, double high =
 /// N(mean, stddev²), stddev ≥ 0. Always finite: |z| < 6.8 in f32, 8.7 in f64 (times stddev).
 Tensor normal(const Shape& shape, Generator& rng, double mean = 0, double stddev = 1,
               DType dtype = f32);
-/// The same with numbers left out: normal({2, 3}, rng, f64).
+/// Draws in a given dtype, with the default parameters: normal({2, 3}, rng, f64).
 inline Tensor uniform(const Shape& shape, Generator& rng, DType dtype) {
   return uniform(shape, rng, 0, 1, dtype);
 }

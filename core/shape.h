@@ -63,7 +63,7 @@ Shape contiguous_strides(const Shape& shape);
 // Sizes that come from outside (a file, a user) go through these three before anything is computed
 // with them. What they let pass can be multiplied, in elements or in bytes, without a second look.
 
-/// The most elements a tensor may have: 2⁶⁰ − 1, so that bytes fit in 63 bits.
+/// Largest number of elements of a tensor: 2⁶⁰ − 1, so that the number of bytes fits in 63 bits.
 inline constexpr std::int64_t max_count = (std::int64_t{1} << 60) - 1;
 
 namespace detail {

@@ -48,7 +48,7 @@ class Tensor {
 
   bool defined() const { return static_cast<bool>(storage_); }
   DType dtype() const { return dtype_; }
-  // Of a temporary these come by value: for (auto n : transpose(x).shape()) is safe.
+  // Getters of a temporary return by value: for (auto n : transpose(x).shape()) is safe.
   const Shape& shape() const& { return shape_; }
   Shape shape() && { return shape_; }
   const Shape& strides() const& { return strides_; }
@@ -93,7 +93,7 @@ class Tensor {
     check_dtype(dtype_of<T>());
     return reinterpret_cast<const T*>(storage_.bytes()) + offset_;
   }
-  /// The same as bytes. Throws Error if the tensor is mapped.
+  /// Pointer to the first element as bytes, of any dtype. Throws Error if the tensor is mapped.
   std::byte* strided_bytes() const;
   template <class T>
   T* mutable_strided_data() {
@@ -134,7 +134,7 @@ class Tensor {
   /// Replaces the gradient; an undefined tensor clears it. Throws Error if the shape or dtype
   /// differ or if this is not a leaf.
   void set_grad(Tensor grad);
-  /// The same elements without history and tangent: a constant.
+  /// Constant of the same elements, without history and tangent.
   Tensor detach() const;
   /// Null for a constant; a frozen leaf keeps its own.
   const std::shared_ptr<detail::Node>& history() const& { return history_; }

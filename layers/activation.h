@@ -61,8 +61,8 @@ struct Elementwise : Layer {
 
   /// Throws Error where `function` is empty, or for terms that DualFunction::numeric refuses.
   explicit Elementwise(infinite::Pointwise function, std::string title = "φ", int terms = 128);
-  /// Of DualFunction::closed or numeric: the title is its name. Throws Error for other duals, which
-  /// do not hold their function.
+  /// Layer of a dual from DualFunction::closed or numeric, with the dual's name as title. Throws
+  /// Error for other duals, which do not hold their function.
   explicit Elementwise(infinite::DualFunction dual);
   Tensor forward(const Tensor& x) const override { return function(x); }
   bool per_position() const override { return true; }

@@ -54,12 +54,12 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
   // --- which ---
 
-  /// Those whose names match a pattern (matches_name). Throws Error where none does: a misspelt
-  /// name would freeze nothing in silence.
+  /// Parameters whose names match a pattern (matches_name). Throws Error where none does: otherwise
+  /// a misspelt name would freeze nothing in silence.
   ParameterSet choose(const std::string& pattern) const;
   /// Those that match any of the patterns, each of which must match one.
   ParameterSet choose(std::initializer_list<const char*> patterns) const;
-  /// Those that the function chooses, which may be none. Throws Error for an empty function.
+  /// Parameters that `choice` picks, which may be none. Throws Error for an empty function.
   ParameterSet choose(const ParameterChoice& choice) const;
   /// All but those. (None need match a pattern: nothing is lost then.)
   ParameterSet except(const std::string& pattern) const;
@@ -106,11 +106,11 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   /// and changes nothing, where a name is not there, or has another shape or dtype.
   void share_with(Module& model) const;
 
-  /// By name, sharing storage.
+  /// Parameters by name, sharing storage.
   StateDict state_dict() const;
   /// Copies values in; errors as Module::load_state_dict's.
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {}) const;
-  /// As a safetensors file.
+  /// Saves the parameters to a safetensors file, and loads them from one.
   void save(const std::string& path) const;
   LoadReport load(const std::string& path, const LoadOptions& options = {}) const;
 

@@ -20,13 +20,13 @@ class Distribution {
  public:
   virtual ~Distribution() = default;
   virtual const char* name() const = 0;
-  /// Of the batch of distributions, and of one draw of each.
+  /// Shape of the batch of distributions, and shape of one draw from each.
   virtual Shape batch_shape() const = 0;
   virtual Shape event_shape() const { return {}; }
 
   /// Draws [shape + batch + event]; no gradient passes through them.
   virtual Tensor sample(const Shape& shape, Generator& rng) const;
-  /// The same draws as differentiable functions of the parameters. Throws Error where values are
+  /// Draws of sample() as differentiable functions of the parameters. Throws Error where values are
   /// discrete.
   virtual Tensor rsample(const Shape& shape, Generator& rng) const;
   /// ln of the density (of the probability, where discrete) of x, which broadcasts with batch +

@@ -33,7 +33,7 @@ Tensor operator<=(double s, const Tensor& x);
 Tensor operator>(double s, const Tensor& x);
 Tensor operator>=(double s, const Tensor& x);
 
-/// Of booleans (Error otherwise), with broadcasting.
+/// Logic of booleans (Error for other dtypes), elementwise with broadcasting.
 Tensor logical_and(const Tensor& a, const Tensor& b);
 Tensor logical_or(const Tensor& a, const Tensor& b);
 Tensor logical_not(const Tensor& x);

@@ -32,8 +32,8 @@ Tensor mse_loss(const Tensor& prediction, const Tensor& target,
 /// The same of |prediction − target|.
 Tensor l1_loss(const Tensor& prediction, const Tensor& target,
                Reduction reduction = Reduction::mean);
-/// The same of e²/2 where |e| ≤ delta, else delta·(|e| − delta/2), with e = prediction − target
-/// (Huber 1964). delta > 0.
+/// Mean (sum, or none) of e²/2 where |e| ≤ delta, else of delta·(|e| − delta/2), with
+/// e = prediction − target (Huber 1964). delta > 0. Throws Error as mse_loss.
 Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta = 1,
                   Reduction reduction = Reduction::mean);
 /// huber_loss/beta with delta = beta: slope 1 far from 0 (Girshick 2015). beta > 0.

@@ -71,7 +71,7 @@ struct SortOptions {
 };
 ValuesAndIndices sort(const Tensor& x, SortOptions options = {});
 
-/// Of booleans; over nothing: false (any), true (all).
+/// Whether any, or all, of the booleans are true; over nothing false (any) and true (all).
 Tensor any(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor all(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 

@@ -56,8 +56,8 @@ std::vector<Tensor> per_example_gradients(const TensorFunction& loss,
 
 namespace detail {
 
-/// As mapped::merge and divide, recorded; what has no example for each of the level is repeated by
-/// list_examples.
+/// Recorded forms of mapped::merge (map_examples) and mapped::divide (list_examples). A tensor that
+/// the level does not map is repeated by list_examples, once per example.
 Tensor map_examples(const Tensor& x, const mapped::Level& level);
 Tensor list_examples(const Tensor& x, const mapped::Level& level);
 /// x, for each example of these levels too.

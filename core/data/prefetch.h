@@ -38,7 +38,7 @@ class Prefetch {
     return batch;
   }
   std::int64_t size() const { return source_->size(); }
-  /// Of the batch that next() gives: what to save, whatever has been made ahead.
+  /// Position of the batch that next() gives: the one to save, whatever has been made ahead.
   DataPosition position() const { return position_; }
   void seek(const DataPosition& position) {
     go_back();

@@ -103,7 +103,7 @@ class PartFolder {
 
   const std::filesystem::path& path() const { return folder_; }
   std::string path_of(std::int64_t part) const;
-  /// Of the manifest; stands in every part.
+  /// Checksum of the manifest, stored in every part.
   std::uint64_t identity() const { return identity_; }
 
   /// The manifest of a folder that nobody need have claimed; no entries if there is none.

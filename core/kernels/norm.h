@@ -20,9 +20,9 @@ struct LayerNormGradients {
 LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const Tensor& mean,
                                        const Tensor& rstd, const Tensor& weight, bool has_bias);
 
-/// The same over the first axis of x [R, C], for each column. weight, bias: [C] or undefined.
-/// `mean` is rounded, `rest` what rounding lost of it where that shows (else 0), var has divisor R:
-/// [C] each.
+/// Moments [C] of layer normalization over the first axis of x [R, C], column by column (weight and
+/// bias [C] or undefined). `mean` is rounded, `rest` is what rounding lost of it where that shows
+/// (else 0), `var` has the divisor R.
 struct ColumnMoments {
   Tensor mean, rest, var;
 };

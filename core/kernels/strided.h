@@ -1,5 +1,5 @@
 #pragma once
-// The one place that knows how strided and broadcast operands meet contiguous loops.
+// Adaptation of strided and broadcast operands to contiguous loops, done here alone.
 //
 // The elements of an output are cut in pieces of at most `piece_length`, in row-major order. A loop
 // sees each operand's piece as contiguous: directly where it is, else gathered to a buffer on the

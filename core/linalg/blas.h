@@ -24,7 +24,7 @@ template <class T>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
           Matrix<const T> b, T beta, Matrix<T> c);
 
-/// The same on the calling thread only: for use inside tasks.
+/// gemm() on the calling thread only, for use inside tasks.
 template <class T>
 void gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
                  Matrix<const T> b, T beta, Matrix<T> c);

@@ -73,8 +73,8 @@ std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own);
 /// Copies the bytes of rank `from` to all. Another length or `from` in one of them is an Error in
 /// all.
 void broadcast(std::span<std::byte> bytes, int from);
-/// The same of a tensor's elements. Of any dtype, contiguous, with as many bytes everywhere; throws
-/// Error otherwise.
+/// Copies the elements of x in rank `from` to x in all ranks. x has any dtype, is contiguous, and
+/// has as many bytes in every rank; throws Error otherwise.
 void broadcast(Tensor x, int from);
 
 /// Result of make() in rank 0, which alone calls it, for all. An Error there is an Error in all.

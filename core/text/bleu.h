@@ -27,7 +27,7 @@ struct Bleu {
 /// Error unless there are hypotheses, and one list or more of references for each.
 Bleu bleu(const std::vector<std::string>& hypotheses,
           const std::vector<std::vector<std::string>>& references);
-/// With one reference each.
+/// Corpus BLEU with one reference per hypothesis.
 Bleu bleu(const std::vector<std::string>& hypotheses, const std::vector<std::string>& references);
 
 /// The tokens of "13a", the script mteval-v13a of NIST, which published scores are of: &quot; &amp;

@@ -28,7 +28,7 @@ AttentionMask allowed(const Tensor& mask);
 
 /// Attention that both allow; biases add.
 AttentionMask operator&(const AttentionMask& a, const AttentionMask& b);
-/// The same with `bias` added to the logits: floating, broadcast to [batch, heads, Tq, Tk]. Throws
+/// Mask with `bias` added to the logits: floating, broadcast to [batch, heads, Tq, Tk]. Throws
 /// Error for another dtype.
 AttentionMask operator+(const AttentionMask& mask, const Tensor& bias);
 

@@ -84,8 +84,8 @@ struct RandomPositions : Layer {
   RandomPositions(const RandomPositionsOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// As the widths → ∞, with r = in/(in + channels) (1 for sum):
-  ///   k' = r·k + (1 − r or 1)·σ_p²·R,  t' = r·t + (1 − r or 1)·σ_p²·R.
+  /// Kernels as the widths → ∞. concat: r = in/(in + channels), s = 1 − r; sum: r = s = 1:
+  ///   k' = r·k + s·σ_p²·R,  t' = r·t + s·σ_p²·R.
   /// For concat this is the mean over channels, which differ: what follows must be a random linear
   /// map or an attention, not an activation.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;

@@ -36,7 +36,7 @@ class Limit {
   Kernel operator()(const Inputs& a, const Inputs& b, Get get = Get::ntk,
                     Entries wanted = Entries::full) const;
   Kernel operator()(const Inputs& a, Get get = Get::ntk, Entries wanted = Entries::full) const;
-  /// Of any kernel of inputs. Throws Error where a layer averages over draws.
+  /// Output kernels for any kernels of inputs. Throws Error where a layer averages over draws.
   Kernel operator()(const Kernel& inputs) const;
 
   /// Graph of the layers on inputs of this kind, step by step, before there are numbers. Throws
@@ -44,8 +44,8 @@ class Limit {
   /// model must outlive it.
   std::shared_ptr<const KernelGraph> graph(const InputKind& inputs, Get get = Get::ntk,
                                            bool finite_heads = false) const;
-  /// The same of data of unknown size: vectors, sequences or images, the first of these that the
-  /// model takes.
+  /// Graph of the layers on data of unknown size: vectors, sequences or images, the first of these
+  /// that the model takes.
   std::shared_ptr<const KernelGraph> graph(Get get = Get::ntk) const;
 
   /// For models that average over draws (draws()): kernels of one model are those of one Gaussian
@@ -59,10 +59,10 @@ class Limit {
   /// which otherwise may at any value choose other tokens, and so other draws. Other replicates
   /// choose anew.
   Limit with_pivots(const Inputs& x, int count) const;
-  /// Of each layer that averages over draws, in their order: the share of the variance of x's
-  /// tokens that the landmarks' coordinates do not explain, and that each input therefore draws for
-  /// itself. 0: the average is over draws of the layer's own law. Otherwise covariances between
-  /// inputs lack up to that share, which more coordinates (LimitDraws) or landmarks like x make
+  /// Share of the variance of x's tokens that the landmarks' coordinates do not explain, so that
+  /// each input draws it for itself: one number per layer that averages over draws, in their order.
+  /// 0: the average is over draws of the layer's own law. Otherwise covariances between inputs lack
+  /// up to that share. More coordinates (LimitDraws), or landmarks that resemble x, make it
   /// smaller.
   std::vector<double> unexplained(const Inputs& x) const;
   /// Whether kernels are averages over draws, of inputs of this kind; or of those of graph().
@@ -71,7 +71,7 @@ class Limit {
 
   const Layer& model() const { return *model_; }
   std::uint64_t replicate() const { return replicate_; }
-  /// Those of with_pivots() for replicate(); empty: chosen by each call.
+  /// Pivots that with_pivots() chose for replicate(); empty: each call chooses its own.
   Pivots pivots() const;
   /// Inputs that stand for all of `x`, unless with_landmarks() named some.
   Inputs landmarks(const Inputs& x) const;

@@ -19,10 +19,10 @@ namespace ladon {
 ///   }, stack_parameters(members));   // each [members, shape of the parameter..]
 Tensor functional_call(Module& module, const ParameterSet& set, const std::vector<Tensor>& values,
                        const std::function<Tensor()>& f);
-/// Of all its parameters, in visiting order.
+/// f() with `values` in the places of all parameters of the module, in visiting order.
 Tensor functional_call(Module& module, const std::vector<Tensor>& values,
                        const std::function<Tensor()>& f);
-/// The same of f() = layer(x).
+/// layer(x) with `values` in the places of all parameters of the layer, in visiting order.
 inline Tensor functional_call(Layer& layer, const std::vector<Tensor>& values, const Tensor& x) {
   return functional_call(layer, values, [&] { return layer(x); });
 }

@@ -45,14 +45,14 @@ struct LowRank : Layer {
   void visit(Visitor& v) override;
   std::string describe() const override;
 
-  /// The one map that this is, W + (s/base.scale())·B·A, with tensors of its own; frozen where the
-  /// base is.
+  /// Single Linear that equals this layer: weight W + (s/base.scale())·B·A, tensors of its own,
+  /// frozen where the base is.
   Linear merged() const;
 };
 
-/// The same beside parameters of any layer, such as the queries and values of attention (as
-/// published), each seen as a matrix of all its axes but the last, by the last: W + s·B·A. The
-/// layers know nothing of it; their model is run with these values:
+/// Low-rank updates W + s·B·A of parameters of any layer, such as the queries and values of
+/// attention (as published). W is a parameter seen as a matrix of all its axes but the last, by the
+/// last. The layers know nothing of the updates; their model is run with the updated values:
 ///   const LowRankUpdate update(model.choose("*.query") | model.choose("*.value"), {.rank = 4}, rng);
 ///   backward(functional_call(model, update.set, update.values(), loss));
 struct LowRankUpdate {

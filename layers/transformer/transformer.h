@@ -80,8 +80,8 @@ struct TransformerEncoderLayer : Callable<TransformerEncoderLayer> {
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
   /// The same, and the attention weights [batch, heads, T, T].
   AttentionResult forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
-  /// That of its parts. Throws Error where the means of the inputs' channels are not known: those
-  /// of data are, and behind a random linear map they are zero, but for a fixed table of positions.
+  /// Composition of its parts' limits. Throws Error unless the inputs' channels have known means:
+  /// data's are known, those behind a random linear map are 0, but for a fixed table of positions.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

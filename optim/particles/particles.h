@@ -25,7 +25,7 @@ class ParticleBlock {
   // Both throw Error for parameters that are no contiguous leaves with gradients, of different
   // dtypes, that share memory, or whose shapes do not fit; and for no row or no column.
 
-  // Of a temporary these come by value: for (auto& x : particles(model)[0].parameters()) is safe.
+  // Getters of a temporary return by value: for (auto& x : particles(m)[0].parameters()) is safe.
   const std::string& name() const& { return name_; }
   std::string name() && { return std::move(name_); }
   std::int64_t count() const { return count_; }  ///< M
@@ -123,7 +123,7 @@ void share_gradients(const Particles& particles);
 /// Each parameter of the set is a block, called as it is, whose row i is parameter[i]: the heads of
 /// model.choose("*.attention.output"), the rows of a Linear's weight.
 Particles particles_of_rows(const ParameterSet& set);
-/// Of one parameter.
+/// Particles of one parameter: one block called `name`, whose row i is parameter[i].
 Particles particles_of_rows(const Tensor& parameter, std::string name = "rows");
 
 }  // namespace ladon

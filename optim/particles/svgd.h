@@ -16,8 +16,8 @@ struct SvgdOptions {
   TargetDensity target = {};
   double max_ratio = 100;  ///< Bounds the repulsion by the driving force: see ParticleMethod.
 
-  /// As published: N = 1, no prior, T = 1 (so α is also a temperature), rbf with the lower median,
-  /// which needs three particles or one (kernel.h, checked_at), and no bound on the repulsion.
+  /// Options as published: N = 1, no prior, T = 1 (so α is also a temperature), rbf with the lower
+  /// median, which needs three particles or one (kernel.h, checked_at), and unbounded repulsion.
   static SvgdOptions paper(double alpha);
 };
 

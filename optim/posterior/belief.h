@@ -17,8 +17,8 @@ struct Belief {
   Tensor variances;   ///< [S, M]
 };
 
-/// Of functions [S, M] drawn by a sampler, or the members of an ensemble; S ≥ 2. The covariance has
-/// the divisor S − 1. Throws Error for other shapes, and unless all is finite.
+/// Belief from S ≥ 2 functions [S, M]: draws of a sampler, or members of an ensemble. The
+/// covariance has the divisor S − 1. Throws Error for other shapes, and unless all is finite.
 Belief belief_of_draws(const Tensor& values);
 /// Of a Gaussian process: covariance [M, M] needed.
 Belief belief_of(const GpPrediction& prediction, std::int64_t output = 0);

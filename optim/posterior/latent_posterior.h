@@ -26,9 +26,9 @@ namespace ladon {
 
 struct LatentPosteriorOptions {
   double noise = 0;  ///< Variance σ² > 0 of the noise on the targets.
-  /// Of each replicate. With one head take thousands of particles. `parts` is set to the largest
-  /// divisor of the kernel's parts up to 8: the more heads, the less each of them knows, and
-  /// several can be moved at once.
+  /// Options of each replicate. With one head take thousands of particles. `parts` is replaced by
+  /// the largest divisor of the kernel's parts up to 8: the more heads, the less each of them
+  /// knows, so several can be moved at once.
   SmcOptions smc = {};
   std::int64_t replicates = 6;  ///< Independent runs, at least 2: standard errors are over them.
   /// Told after each replicate. May throw, to end the work.
@@ -50,7 +50,7 @@ struct LatentPosterior {
   std::int64_t stages = 0;  ///< Values of β, of the last replicate.
   std::int64_t judged = 0;  ///< Rows whose likelihood was computed, in all.
 
-  /// Of f (without noise), of one output: [M, M] and its diagonal [M].
+  /// Covariance [M, M] of one output of f (without noise), and its diagonal [M].
   Tensor covariance(std::int64_t output = 0) const;
   Tensor variance(std::int64_t output = 0) const;
 };

@@ -36,15 +36,15 @@ struct PredictOptions {
   infinite::GramOptions gram = {};
 };
 
-/// Of f; covariances are variances [M], multiplied by the amplitude.
+/// Prediction of f. Covariances are given as variances [M], multiplied by the amplitude.
 struct Predicted : GpPrediction {
   double noise = 0;                    ///< Variance of a target around f, with the amplitude.
   double relative_noise = 0;           ///< In units of the mean of the kernel's diagonal.
   double amplitude = 1;                ///< Factor of the NNGP kernel.
   double log_marginal_likelihood = 0;  ///< With this noise, and the amplitude of …
   LeaveOneOut left_out;  ///< … the options' kernel as a covariance; of noisy targets.
-  /// Of each layer that draws: the share of the variance of tokens, of test and training inputs,
-  /// that kernels between inputs leave out (infinite::Gram::unexplained). Empty where no layer
+  /// Share of the variance of tokens that kernels between inputs leave out, per layer that draws,
+  /// for test and training inputs together (infinite::Gram::unexplained). Empty where no layer
   /// draws.
   std::vector<double> unexplained = {};
 };

@@ -25,9 +25,9 @@ struct RegressionTask {
   double noise = 0;         ///< σ²
 };
 
-/// Of attention with infinitely wide heads and the mean over positions, inputs [N + M, T, d] and
-/// one output: what latent_posterior.h samples exactly. A row is, head after head, B_h and v_h: D =
-/// H·(d² + d). Throws Error for other shapes, and unless the noise is positive.
+/// Task of attention with infinitely wide heads and the mean over positions: inputs [N + M, T, d],
+/// one output, what latent_posterior.h samples exactly. A row of Θ is B_h and v_h, head after head:
+/// D = H·(d² + d). Throws Error for other shapes, and unless the noise is positive.
 RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& inputs,
                                const Tensor& targets, double noise);
 

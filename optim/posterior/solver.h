@@ -39,8 +39,8 @@ class Solver {
   /// L⁻¹·B of a factor A = L·Lᵀ: enough for bᵀA⁻¹b = |L⁻¹b|², by half the work of solve().
   /// Undefined where there is no factor.
   virtual Tensor half_solve(const Tensor& b) const;
-  /// As solve(), where bᵀA⁻¹b is wanted: it errs by the square of the residual, so an iteration may
-  /// end sooner.
+  /// Solution as by solve(), for use in bᵀA⁻¹b. That errs by the square of the residual, so an
+  /// iteration may end sooner.
   virtual LinearSolution solve_for_squares(const Tensor& b) const { return solve(b); }
   /// The diagonal of A⁻¹, [N]; by itself N solves.
   virtual Tensor inverse_diagonal() const;

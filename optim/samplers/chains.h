@@ -58,9 +58,9 @@ inline Tensor effective_sample_size(const Chains& chains) {
   return effective_sample_size(chains.draws);
 }
 
-/// Of each chain about its own mean, at lags 0 … lags:  [C, S, D] → f64 [C, lags + 1, D], or [C, S]
-/// → [C, lags + 1].  Σ_s (x_s − x̄)(x_s+t − x̄)/Σ_s (x_s − x̄)²; NaN for a constant chain. Throws
-/// Error also unless 0 ≤ lags < S.
+/// Autocorrelation of each chain about its own mean, Σ_s (x_s − x̄)(x_s+t − x̄)/Σ_s (x_s − x̄)², at
+/// lags t = 0 … lags:  [C, S, D] → f64 [C, lags + 1, D], or [C, S] → [C, lags + 1].  NaN for a
+/// constant chain. Throws Error also unless 0 ≤ lags < S.
 Tensor autocorrelation(const Tensor& draws, std::int64_t lags);
 
 /// The mean of a number over all draws [C, S], and its Monte Carlo standard error: the draws'

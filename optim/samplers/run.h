@@ -55,7 +55,7 @@ struct Run {
 Run run_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                const TransitionKernel& kernel, Generator& rng);
 
-/// The same of one group, with a density that is checked by of_single_rows().
+/// Chains of run_chains() for one group, with a density that of_single_rows() checks.
 Chains sample_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                      const TransitionKernel& kernel, Generator& rng);
 

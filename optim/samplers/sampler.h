@@ -47,8 +47,8 @@ class Sampler : public Optimizer {
   void set_temperature(double temperature);
   double temperature() const { return target_.temperature; }
 
-  /// As of any optimizer, "temperature" (f64) and "generator" (i64 [3]). A state that was saved
-  /// without a generator leaves the sampler its own.
+  /// Optimizer::state_dict() with "temperature" (f64) and "generator" (i64 [3]). A loaded state
+  /// that was saved without a generator leaves the sampler its own.
   StateDict state_dict() const override;
   void load_state_dict(const StateDict& state) override;
 

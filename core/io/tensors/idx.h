@@ -18,7 +18,7 @@ namespace ladon {
 /// memory for the elements is taken. Throws Error also unless `integers` is i64, f32 or f64.
 Tensor parse_idx(std::string_view bytes, const std::string& name, DType integers = i64);
 
-/// The same for a file, which may be compressed (read_maybe_gzip).
+/// Reads an IDX file, which may be compressed (read_maybe_gzip), as parse_idx() does its bytes.
 Tensor read_idx(const std::string& path, DType integers = i64);
 
 }  // namespace ladon

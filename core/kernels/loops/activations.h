@@ -67,7 +67,7 @@ template <class T>
 struct Sigmoid {
   T ratio, power, rest;
 };
-/// Of v = `minus` ≤ 0 if `below`, else of −minus.
+/// Sigmoid of v, given as `minus` = −|v| ≤ 0 and `below`: v = minus if `below`, else v = −minus.
 template <class T>
 LADON_INLINE Sigmoid<T> sigmoid(Pair<T> minus, bool below) {
   const Power<T> e = power_below(minus);
@@ -109,7 +109,7 @@ LADON_INLINE T gelu_tanh(T x) {
   return at_least(x, -gelu_tanh_bound<T>) * s.ratio * s.power;
 }
 
-/// With s = sigmoid(v): s + x·s(1−s)·v'.
+/// Derivative of x·s with s = sigmoid(v), v as in gelu_tanh: s + x·s·(1 − s)·v'.
 template <class T>
 LADON_INLINE T gelu_tanh_derivative(T x) {
   const T a = at_most(abs(x), gelu_tanh_bound<T>), c = x < T(0) ? -a : a;

@@ -160,7 +160,7 @@ LADON_INLINE Power<T> power(Pair<T> x) {
   return {T(1) + s.expm1(), from_bits<T>(half << F::mantissa),
           from_bits<T>((biased - half) << F::mantissa)};
 }
-/// The same for x.high ≤ 0, where the second step can be fixed.
+/// exp(x.high + x.low), for x.high ≤ 0, where the second step can be fixed.
 template <class T>
 LADON_INLINE Power<T> power_below(Pair<T> x) {
   using F = Format<T>;
@@ -372,8 +372,8 @@ LADON_INLINE float sine_in_double(float x, std::uint64_t quarter) {
   return static_cast<float>(in_quarter(bits(shifted) + quarter, s, c));
 }
 
-/// The same with r as a pair, in single precision where there are fused steps, which lose nothing
-/// of x − k·π/2 before it is small.
+/// sin(x + quarter·π/2) for |x| ≤ sine_limit: in single precision with r as a pair, where there are
+/// fused steps, which lose nothing of x − k·π/2 before it is small; else sine_in_double.
 LADON_INLINE float sine(float x, Word<float> quarter) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   using F = Format<float>;

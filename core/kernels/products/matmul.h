@@ -9,7 +9,7 @@ namespace ladon::kernels {
 /// Transposed operands are not copied. Throws Error where shapes do not fit.
 Tensor matmul(const Tensor& a, const Tensor& b);
 
-/// The same plus a row: [.., m, k] · [.., k, n] + [n]. `row` is contiguous.
+/// matmul(a, b) plus a row: [.., m, k] · [.., k, n] + [n]. `row` is contiguous.
 Tensor affine(const Tensor& a, const Tensor& b, const Tensor& row);
 
 }  // namespace ladon::kernels

@@ -7,9 +7,9 @@
 
 namespace ladon::kernels {
 
-/// With G = gates·n and S numbers of state: gates [B, T, G], weight [G, n], bias [G] or undefined,
-/// initial [B, S], of one dtype; mask (bool [B, T]) or undefined. A masked step keeps the state.
-/// `reverse` begins at the last step.
+/// Operands of a recurrence, G = gates·n, S numbers of state: gates [B, T, G], weight [G, n], bias
+/// [G] or undefined, initial [B, S], of one dtype; mask (bool [B, T]) or undefined. A masked step
+/// keeps the state. With `reverse` the recurrence begins at the last step.
 struct Recurrence {
   RecurrentCell cell;
   Tensor gates, weight, bias, initial, mask;

@@ -56,7 +56,7 @@ struct ProjectedMemory {
   Tensor keys, values;  ///< [batch, heads, Tk, width]
 };
 
-/// Those of a stack of layers. Make one for each text (or batch of texts) that is written:
+/// Caches of a stack of layers. Make one for each text (or batch of texts) that is written:
 ///
 ///   DecodingCache cache;
 ///   Tensor y = model(prompt, cache);       // [batch, T, ..]
@@ -66,7 +66,7 @@ struct DecodingCache {
   std::vector<ProjectedMemory> memory;  ///< Of decoder layers; empty elsewhere.
   Tensor memory_mask = {};  ///< bool [batch, S], false = padding; undefined: all are tokens.
 
-  /// As KeyValueCache's.
+  /// Positions of the next tokens, and selection of rows, as in KeyValueCache.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
   void select(const Tensor& rows);
   /// Makes it one of `count` layers if it is new. Throws Error if it is another model's, or if an

@@ -10,7 +10,7 @@ namespace ladon::infinite {
 void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pairs& values,
                         double* value, double* tangent);
 
-/// The same of the same draws, differentiable, and of cross-attention: slower.
+/// Differentiable average_over_draws() of the same draws, also for cross-attention: slower.
 AttentionMoments composed_average(const AttentionLimit& layer, const Seen& seen,
                                   const Pairs& values);
 

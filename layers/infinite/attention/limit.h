@@ -117,7 +117,7 @@ AttentionMoments rectified_moments(const AttentionLimit& layer, const Seen& seen
 AttentionMoments softmax_moments(const AttentionLimit& layer, const Seen& seen,
                                  const Pairs& values);
 
-/// The same of the finitely many heads in layer.heads; `seen` holds the roots of their tokens.
+/// Moments of the finitely many heads in layer.heads; `seen` holds the roots of their tokens.
 AttentionMoments head_moments(const AttentionLimit& layer, const Seen& seen, const Pairs& values);
 /// Attention of heads in inputs whose tokens have the coordinates Φ [N, T, R] and the mask [N, T].
 HeadMap head_map(const AttentionLimit& layer, const Tensor& tokens, const Tensor& mask);

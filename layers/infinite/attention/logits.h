@@ -48,7 +48,7 @@ class OwnNumbers {
   bool any(std::int64_t input) const { return key_[static_cast<std::size_t>(input)] != 0; }
   /// Z₁₂, Z₂₁ and Z₂₂ of one that draws: [3, T, T].
   Tensor of(std::int64_t input, const Generator& rng, std::int64_t number) const;
-  /// Of all inputs, [.., 3, T, T]; 0 for those that do not draw.
+  /// Z₁₂, Z₂₁ and Z₂₂ of all inputs: [.., 3, T, T]; 0 for inputs that do not draw.
   Tensor operator()(const Generator& rng, std::int64_t number) const;
 
  private:

@@ -28,7 +28,7 @@ kernels::DualPair expanded_where(
 std::shared_ptr<const DualRule> expansion_of(const Pointwise& f);
 /// Mask of entries whose variances are both at most `most`.
 Tensor both_at_most(double most, const Tensor& p, const Tensor& q);
-/// The same with |ρ| ≤ 0.8: there 128 terms leave out 4e-13 at most of what ρ = 1 has.
+/// Mask of both_at_most() and |ρ| ≤ 0.8: there 128 terms omit at most 4e-13 of the value at ρ = 1.
 Tensor moderate(double most, const Tensor& p, const Tensor& q, const Tensor& c);
 
 }  // namespace ladon::infinite

@@ -47,8 +47,8 @@ struct Agreement {
 /// Outputs of finite networks against the limit N(0, K).
 struct Gaussianity {
   Measured kurtosis;  ///< Excess, averaged over inputs.
-  /// Of the input whose outputs, standardized by the limit, are farthest from N(0, 1); p_value
-  /// allows for the choice (times the number of inputs, Bonferroni).
+  /// Test of the input whose outputs, standardized by the limit, are farthest from N(0, 1). p_value
+  /// allows for the choice of that input (Bonferroni: times the number of inputs).
   KolmogorovSmirnov kolmogorov_smirnov;
   Discrepancy mmd;  ///< Of the outputs for all inputs together.
 };
@@ -77,8 +77,8 @@ struct Comparison {
 };
 
 struct CompareOptions {
-  /// Of the networks. kernel.channels matters for wide outputs: the NTK costs a backward pass a
-  /// channel and position.
+  /// Options of the networks. kernel.channels matters for wide outputs: the NTK costs a backward
+  /// pass per channel and position.
   MonteCarloOptions networks = {};
   std::int64_t gaussian_channels = 64;  ///< Outputs kept of each network, at most.
   std::int64_t mmd_samples = 2000;      ///< Vectors that the MMD is computed from, at most.

@@ -48,9 +48,9 @@ EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& 
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a,
                                  const EmpiricalOptions& options = {});
 
-/// The same of many inputs, in tiles of `tile` a side (Error unless ≥ 1): beside the result no more
-/// is held than a tile needs. Each block goes through the network once per tile. Of one block with
-/// itself tiles on and above the diagonal are computed, and mirrored. Reports are verified once.
+/// empirical_kernel() of many inputs, in tiles of `tile` per side (Error unless ≥ 1). It holds the
+/// result and what one tile needs. Each block goes through the network once per tile. For one block
+/// with itself it computes tiles on and above the diagonal and mirrors them. Verifies reports once.
 EmpiricalKernel empirical_gram(Layer& network, const Inputs& a, const Inputs& b, std::int64_t tile,
                                const EmpiricalOptions& options = {});
 EmpiricalKernel empirical_gram(Layer& network, const Inputs& a, std::int64_t tile,

@@ -47,10 +47,10 @@ struct AttentionWidths {
 /// χ²/d_k, and d_v columns make of q a mean of squares: each multiplies E q² by 1 + 2/width.
 double identity_kurtosis(const Tensor& keys, const Tensor& values, const AttentionWidths& widths);
 
-/// The same for any ζ and wide heads: (3/H)·Var q/(E q)² with q = (wᵀζ(G))·k_v·(wᵀζ(G))ᵀ, where
-/// Cov(G_ai, G_bj) = qk_std²·k_ab·k_ij. No closed form is known for softmax; this is a Monte Carlo
-/// estimate over `samples` draws of G, with its standard error. `zeta` maps logits [S, T, T] to
-/// weights; `readout` [T] is the combination w of tokens.
+/// Excess kurtosis for any ζ and wide heads: (3/H)·Var q/(E q)² with q = (wᵀζ(G))·k_v·(wᵀζ(G))ᵀ,
+/// Cov(G_ai, G_bj) = qk_std²·k_ab·k_ij; k, k_v as in identity_kurtosis(). No closed form is known
+/// for softmax: this is a Monte Carlo estimate over `samples` draws of G, with its standard error.
+/// `zeta` maps logits [S, T, T] to weights; `readout` [T] is the combination w of tokens.
 Measured head_kurtosis(const std::function<Tensor(const Tensor&)>& zeta, double qk_std,
                        const Tensor& keys, const Tensor& values, const Tensor& readout,
                        std::int64_t heads, std::int64_t samples, Generator& rng);
@@ -64,8 +64,8 @@ struct KolmogorovSmirnov {
   std::int64_t count = 0;
 };
 KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples, double stddev);
-/// The same between samples [n] and the law of that distribution function, which must be
-/// continuous.
+/// Kolmogorov-Smirnov test of samples [n] against the law with the distribution function `cdf`,
+/// which must be continuous.
 KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples,
                                      const std::function<double(double)>& cdf);
 /// P(distance > d) for n samples: Kolmogorov's series at (sqrt(n) + 0.12 + 0.11/sqrt(n))·d

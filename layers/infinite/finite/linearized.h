@@ -64,8 +64,8 @@ struct TaylorExpansion : Layer {
   TaylorExpansion(std::unique_ptr<Layer> network, int order, std::string pattern = "*");
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  /// That of the network: wide networks are linear in their parameters. Throws Error for a part of
-  /// them.
+  /// Limit of the network itself: wide networks are linear in their parameters. Throws Error where
+  /// `pattern` chooses a part of the parameters.
   KernelNode limit(const KernelNode& inputs) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -44,7 +44,7 @@ struct GramProgress {
 
 struct GramOptions {
   Get get = Get::ntk;
-  /// Of a model that ends with positions: which pairs of them are computed.
+  /// Pairs of positions that are computed, where the model ends with positions.
   Entries entries = Entries::full;
   /// Inputs a side; for vectors it is rounded up to a multiple of vector_unit. 0: as large as the
   /// caches and the budget allow.
@@ -95,9 +95,9 @@ GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const GramOption
 /// memory needed is over the budget (with the figure, and the tile that would fit if there is one),
 /// or if the checkpoint holds tiles of another computation or another run is working in it.
 Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, const GramOptions& options = {});
-/// Of a with itself: the tiles on and above the diagonal are computed and mirrored, so that the
-/// result is symmetric exactly; on and above the diagonal it has the bits of gram(limit, a, a)
-/// (save for layers that tell whether two inputs are the same: Kernel::same).
+/// Gram matrix of a with itself. The tiles on and above the diagonal are computed and mirrored, so
+/// that the result is exactly symmetric. On and above the diagonal it has the bits of
+/// gram(limit, a, a), except with layers that tell whether two inputs are the same (Kernel::same).
 Gram gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});
 
 /// The kernels that `get` names alone.

@@ -20,7 +20,7 @@ class GramTiles {
   GramTiles() = default;
   GramTiles(std::int64_t rows, std::int64_t columns, std::int64_t side, bool symmetric);
   std::int64_t count() const { return before(across(rows_)); }
-  /// Of inputs, in all tiles together.
+  /// Number of pairs of inputs, in all tiles together.
   double pairs() const;
   GramTile operator[](std::int64_t index) const;
 

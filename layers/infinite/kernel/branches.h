@@ -17,9 +17,9 @@ struct Branch {
 /// x as it is.
 Branch identity_branch();
 
-/// Of Σ_i branch_i(x): kernels add. Throws Error naming the branches, for `layer`, unless all but
-/// one end in random linear maps of their own: only then are products of different branches zero on
-/// average.
+/// Kernels of Σ_i branch_i(x): the branches' kernels add. Throws Error, naming `layer` and the
+/// branches, unless all but one branch end in random linear maps of their own: only then are
+/// products of different branches zero on average.
 KernelNode sum(const std::string& layer, const KernelNode& k, const std::vector<Branch>& branches);
 /// Of Π_i branch_i(x), elementwise: kernels multiply, t' = Σ_i t_i Π_{j≠i} k_j. Errors as for sum.
 KernelNode product(const std::string& layer, const KernelNode& k,
@@ -27,8 +27,8 @@ KernelNode product(const std::string& layer, const KernelNode& k,
 /// Of channels side by side: Σ_i share_i·k_i, and so for t. Branches may be correlated.
 KernelNode concatenation(const KernelNode& k, const std::vector<Branch>& branches,
                          const std::vector<double>& share);
-/// Of sqrt(alpha)·x + sqrt(1 − alpha)·branch(x). Throws Error unless the branch ends in a random
-/// linear map.
+/// Kernels of sqrt(alpha)·x + sqrt(1 − alpha)·branch(x). Throws Error unless the branch ends in a
+/// random linear map.
 KernelNode residual(const std::string& layer, const KernelNode& k, double alpha,
                     const Branch& branch);
 

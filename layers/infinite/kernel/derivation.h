@@ -14,13 +14,13 @@ struct DerivedStep {
   int number;
   std::string nngp, ntk;  ///< Formulas; ntk is empty where none is wanted.
 };
-/// Those that the outputs depend on, in order.
+/// Steps of the graph that the outputs depend on, in order.
 std::vector<DerivedStep> derived_steps(const KernelGraph& graph);
 
 /// The same as lines: a layer, and below it "k₃ = …" and "t₃ = …".
 std::string derivation(const KernelGraph& graph);
 
-/// The same steps in Graphviz's language, arrows from what is mapped to what is made:
+/// Graph of derived_steps() in Graphviz's language, with arrows from inputs to outputs:
 ///   std::ofstream("limit.dot") << to_dot(*limit(model).graph());
 std::string to_dot(const KernelGraph& graph);
 

@@ -61,7 +61,7 @@ struct Walk {
 /// Between inputs a and b, or (b null) of a with itself. Throws Error naming the layer where a
 /// kernel is not finite or a map makes the wrong shape.
 Kernel evaluate(const KernelGraph& graph, const Inputs& a, const Inputs* b, const Walk& walk);
-/// Of any kernel of inputs that are of the graph's kind. Throws Error where a step draws.
+/// Output kernels for any kernels of inputs of the graph's kind. Throws Error where a step draws.
 Kernel evaluate(const KernelGraph& graph, const Kernel& inputs);
 
 /// In which layout each step gives its kernels, if the last gives `wanted`: the diagonal wherever

@@ -59,7 +59,7 @@ enum class Needs {
   wanted     ///< Those that are wanted of its outputs: the map is written for both layouts.
 };
 
-/// Of a step that averages over draws.
+/// Description of the draws of a step that averages over them.
 struct Draws {
   /// Inputs of the step for whose tokens it draws: Pairs::left_root and right_root hold their
   /// coordinates. None: the step draws without.
@@ -105,8 +105,8 @@ struct Step {
 /// positions. Throws Error where the step cannot give all pairs of its positions.
 KernelNode map_pairs(const KernelNode& k, const Step& step,
                      const std::function<PairKernels(const Pairs&)>& map);
-/// The same of two inputs, a and b, of the same network inputs: the result has a's positions and
-/// masks.
+/// Adds a step with two inputs, the kernels a and b of the same network inputs. The result has a's
+/// positions and masks.
 KernelNode map_pairs(const KernelNode& a, const KernelNode& b, const Step& step,
                      const std::function<PairKernels(const Pairs&, const Pairs&)>& map);
 /// Combines kernels of branches entry by entry. Throws Error where they differ in positions.
@@ -159,7 +159,7 @@ class KernelGraph {
   bool draws() const;
   /// For each step, whether the output depends on it.
   std::vector<char> needed() const;
-  /// Of Selves.
+  /// Number of slots in the cache of self-kernels (Selves).
   int slots() const;
 
   /// Adds a step whose inputs are of one graph. What it says of positions and means holds for the
@@ -168,7 +168,7 @@ class KernelGraph {
                         std::function<PairKernels(const std::vector<Pairs>&)> map);
   /// The steps from `begin` on that are nobody's yet are this layer's.
   void name(std::size_t begin, const Layer* layer);
-  /// Of a step's layer; nothing where the model does not list it.
+  /// Place of a step's layer in the model; nothing where the model does not list the layer.
   std::optional<LayerPlace> place(const Placed& step) const { return find_(step.layer); }
 
  private:

@@ -51,7 +51,7 @@ struct Kernel {
   /// Throws Error where what is defined is not of n1 and n2 inputs, and where a number is not
   /// finite: which, and between which inputs; `operation` is named.
   void check(std::string_view operation, std::int64_t n1, std::int64_t n2) const;
-  /// Of blocks [T, T] their diagonals; anything else as it is.
+  /// This kernel with the diagonals of its blocks [T, T]; without such blocks as it is.
   Kernel diagonal() const;
 };
 
@@ -101,11 +101,11 @@ struct Pairs {
 
   /// A block with zeros in the rows and columns of masked positions.
   Tensor visible(const Tensor& block) const;
-  /// Of a table [T, T] of positions what blocks hold of it: all, or its diagonal.
+  /// Part of a table [T, T] of positions that blocks hold: all of it, or its diagonal.
   Tensor of_positions(const Tensor& table) const;
-  /// Of blocks [P, T, T] or [P, T] each position with the same of x': [P, T].
+  /// Diagonals [P, T] of blocks [P, T, T] or [P, T]: each position of x with the same one of x'.
   Tensor own(const Tensor& block) const;
-  /// The same map of nngp and, where there is one, of ntk.
+  /// Applies `map` to nngp and, where it is defined, to ntk.
   PairKernels each(const std::function<Tensor(const Tensor&)>& map) const;
 };
 

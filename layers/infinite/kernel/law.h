@@ -60,11 +60,11 @@ struct Law {
   /// The outputs of such a branch, seen from outside of it: its input, computed within, is no
   /// longer among what they may be correlated with.
   Law out_of_branch(int depth) const;
-  /// Of Σ_i branch_i: what is known of all of them.
+  /// Law of Σ_i branch_i: what is known of every branch.
   static Law of_sum(const std::vector<Law>& branches);
-  /// Of Π_i branch_i, elementwise: as of a sum, but a product is not Gaussian.
+  /// Law of Π_i branch_i, elementwise: as of_sum(), but a product is not Gaussian.
   static Law of_product(const std::vector<Law>& branches);
-  /// Of the channels of several branches side by side.
+  /// Law of the channels of several branches side by side.
   static Law of_concatenation(const std::vector<Law>& branches);
 
   // --- needs, checked here alone ---

@@ -24,7 +24,7 @@ struct KernelMap {
 };
 /// Of a matrix in memory, checked as GaussianProcess does.
 KernelMap kernel_map(const Tensor& kernel);
-/// Of one on disk, which must outlive the map.
+/// Kernel map of a Gram matrix on disk, which must outlive the map.
 KernelMap kernel_map(const infinite::StoredGram& kernel);
 
 struct CgSolverOptions {

@@ -15,7 +15,7 @@ namespace ladon {
 /// Told once before anything is computed, and after each tile.
 struct StoredFactorProgress {
   std::int64_t tiles = 0, tiles_done = 0;
-  /// Of multiplications, 0 … 1: tiles of later rows take more.
+  /// Share of the multiplications that are done, 0 … 1: tiles of later rows take more of them.
   double share_done = 0;
 };
 

@@ -49,7 +49,7 @@ struct SteinDiscrepancy {
 /// Throws Error for other shapes, for values that are not finite, and where the median is 0 (one
 /// sample, or most equal).
 SteinDiscrepancy ksd(const Tensor& x, const Tensor& score, const DiscrepancyOptions& options = {});
-/// The same with the scores of p.
+/// Kernel Stein discrepancy of samples x [M, D], with the scores of p.
 SteinDiscrepancy ksd(const Tensor& x, const LogDensity& p, const DiscrepancyOptions& options = {});
 
 /// The squared maximum mean discrepancy of two sets of samples.
@@ -59,8 +59,8 @@ struct SampleMmd {
   double h2;
 };
 
-/// Of x [M, D] and y [N, D] (Gretton, Borgwardt, Rasch, Schölkopf and Smola 2012, section 2.2). The
-/// median is over the pairs of both sets together. Throws Error as ksd.
+/// MMD² of x [M, D] and y [N, D] (Gretton, Borgwardt, Rasch, Schölkopf and Smola 2012, section
+/// 2.2). The median is over the pairs of both sets together. Throws Error as ksd.
 SampleMmd sample_mmd(const Tensor& x, const Tensor& y, const DiscrepancyOptions& options = {});
 
 /// P(MMD² at least as large | both sets are independent samples of one law), by dealing the M + N

@@ -13,7 +13,7 @@
 
 namespace ladon {
 
-/// As HmcOptions, but for max_depth.
+/// Options of nuts(), as in HmcOptions, with max_depth in place of `steps`.
 struct NutsOptions {
   std::int64_t draws = 1000;
   std::int64_t warmup = 1000;
@@ -26,12 +26,12 @@ struct NutsOptions {
   std::function<void(std::int64_t done, std::int64_t of)> progress = {};
 };
 
-/// As hmc(): start, warm-up, what is shared, random numbers, Errors. A trajectory doubles, forwards
-/// or backwards in time, until it turns back, (θ_last − θ_first)·p ≤ 0 at either end, or one of its
-/// binary subtrees does; the draw is one of its points, chosen by e^−H with a bias towards the last
-/// doubling. As two halves of less than half a turn may just miss that the whole has turned around
-/// once, each half with the nearest point of the other is judged too. Chains draw together: each
-/// step is one score() of the chains whose trajectories still grow.
+/// Chains with start, warm-up, shared ε and M, random numbers and Errors as in hmc(). A trajectory
+/// doubles, forwards or backwards in time, until it or one of its binary subtrees turns back:
+/// (θ_last − θ_first)·p ≤ 0 at either end. The draw is one of its points, chosen by e^−H with a
+/// bias towards the last doubling. Two halves of less than half a turn may just miss that the whole
+/// has turned around once, so each half is also judged with the nearest point of the other. Chains
+/// draw together: each step is one score() of the chains whose trajectories still grow.
 Chains nuts(const LogDensity& density, const Tensor& start, const NutsOptions& options,
             Generator& rng);
 

@@ -29,8 +29,8 @@ struct TemperingOptions {
 };
 
 struct Tempered {
-  /// Of the level β = 1; chain c is that of ensemble c, and its draws come from all its replicas.
-  /// `gradients` counts the rows of all levels.
+  /// Chains of the level β = 1. Chain c belongs to ensemble c, and its draws come from all replicas
+  /// of that ensemble. `gradients` counts the rows of all levels.
   Chains chains;
   std::vector<double> betas;  ///< [K]
   std::vector<double> steps;  ///< [K]: ε of each level.
@@ -54,7 +54,7 @@ struct Tempered {
 Tempered parallel_tempering(const LogDensity& base, const LogDensity& likelihood,
                             const Tensor& start, const TemperingOptions& options, Generator& rng);
 
-/// The same with density p(θ)^β_k; β > 0.
+/// Parallel tempering without a base: level k has the density p(θ)^β_k, β > 0.
 Tempered parallel_tempering(const LogDensity& p, const Tensor& start,
                             const TemperingOptions& options, Generator& rng);
 

@@ -30,7 +30,7 @@ struct DualLoops {
   Loop values[int(Dual::count)];
   /// ∂E/∂c and ∂E/∂p.
   Loop slopes[int(Dual::count)];
-  /// The same of E' = E[φ'(u)φ'(v)]; 0 where infinite.
+  /// ∂E'/∂c and ∂E'/∂p of E' = E[φ'(u)φ'(v)]; 0 where infinite.
   Loop curvatures[int(Dual::count)];
   /// y[e] = Σ_k a[e][k]·b[e][k]·rho[e]^k over n terms, n a multiple of 8, for a group of entries e.
   void (*series)(const double* const* a, const double* const* b, const double* rho, double* y,

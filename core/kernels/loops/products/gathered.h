@@ -6,8 +6,8 @@
 
 namespace ladon::kernels {
 
-/// Of each row the elements [first, first + length) of some pieces, side by side: element s·length
-/// + p of row i is at[i·stride + s][first + p], s < pieces.
+/// Matrix whose rows are elements [first, first + length) of several pieces, side by side: element
+/// s·length + p of row i is at[i·stride + s][first + p], for s < pieces and p < length.
 template <class T>
 struct GatheredRows {
   const T* const* at;

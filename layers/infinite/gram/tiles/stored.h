@@ -59,7 +59,7 @@ class StoredGram {
 
   std::int64_t size() const;
   const StoredGramEstimate& estimate() const;
-  /// Of inputs, model and tiles: what is made of this matrix is made of no other.
+  /// Checksum of inputs, model and tiles, by which files made from this matrix recognize it.
   std::uint64_t identity() const;
 
   Tensor diagonal() const;  ///< [N]
