@@ -105,7 +105,7 @@ void Profile::enter(int depth, std::vector<std::string> module) {
   last_ = Clock::now();
 }
 
-// All that are as deep, for another profile may have been the current one when they ended.
+// Ends modules at `depth` and deeper: another profile may have been current when they returned.
 void Profile::leave(int depth) {
   while (!modules_.empty() && modules_.back().first >= depth) modules_.pop_back();
   last_ = Clock::now();

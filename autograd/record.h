@@ -97,11 +97,11 @@ class Node : public std::enable_shared_from_this<Node> {
   virtual void backward(const Tensor& gradient, GradientSink& sink) = 0;
   /// J·t for a tangent t of one input; undefined if only Jᵀ is known.
   virtual Tensor forward(std::size_t input, const Tensor& tangent);
-  /// Of the inputs, where they were dual numbers and the output is recorded as well; else empty.
-  /// (With the output's own tangent, which may be recorded, the node would own itself.)
+  /// Tangents of the inputs, if these were dual numbers and the output is recorded too; else empty.
+  /// (If the node held the output's own tangent, which may be recorded, it would own itself.)
   const Tangents& tangents() const { return tangents_; }
   void keep_tangents(Tangents tangents) { tangents_ = std::move(tangents); }
-  /// That gradients of the output may have more levels: those of its tangent.
+  /// Adds levels that gradients of the output may have: those of the output's tangent.
   void add_levels(const mapped::Levels& levels) { levels_ = levels_.with(levels); }
   /// Frees what the rules saved. The way to the inputs stays: a second sweep that needs it is
   /// refused, and does not pass by.
@@ -367,8 +367,8 @@ Tensor record(const char* operation, Tensor y, std::initializer_list<detail::Inp
   return y;
 }
 
-/// As record, with one rule for all inputs: rule(g, sink) or rule(g, y, sink) asks sink.needs(i)
-/// and calls sink.give(i, gradient). For fused gradients, and for any number of inputs.
+/// Records y as record() does, with one rule for all inputs: rule(g, sink) or rule(g, y, sink) asks
+/// sink.needs(i) and calls sink.give(i, gradient). For fused gradients and any number of inputs.
 template <class Rule>
 Tensor record_joint(const char* operation, Tensor y, std::span<const Tensor> inputs, Rule rule) {
   if (!recorded(inputs)) return y;

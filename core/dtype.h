@@ -102,7 +102,7 @@ decltype(auto) visit_dtype(DType t, F&& f) {
                "cast(x, f32)");
 }
 
-/// As visit_dtype, for an f that only moves elements: every dtype, Float16 and BFloat16 too.
+/// Calls f as visit_dtype(), for every dtype, Float16 and BFloat16 too: f only moves elements.
 template <class F>
 decltype(auto) visit_stored(DType t, F&& f) {
   if (t == DType::f16) return f.template operator()<Float16>();
@@ -110,7 +110,7 @@ decltype(auto) visit_stored(DType t, F&& f) {
   return visit_dtype(t, f);
 }
 
-/// As visit_dtype, for floating dtypes only; throws Error naming `operation` otherwise.
+/// Calls f as visit_dtype(), for floating dtypes only; throws Error naming `operation` otherwise.
 template <class F>
 decltype(auto) visit_floating(std::string_view operation, DType t, F&& f) {
   LADON_CHECK(is_floating(t), operation, "needs a floating-point tensor, got ", t,

@@ -26,7 +26,7 @@ class InternalError : public std::logic_error {
 // Internals, kept out of users' names.
 namespace detail {
 
-/// As `out << part`, but a NaN has no sign.
+/// Prints `part` as `out << part` does, but a NaN without its sign.
 template <class Part>
 void print(std::ostream& out, const Part& part) {
   if constexpr (std::is_floating_point_v<Part>) {

@@ -48,7 +48,7 @@ class Levels {
   const Level* end() const { return shared_ ? begin() + shared_->levels.size() : nullptr; }
   /// The product of some of them; 1 for an empty range.
   static std::int64_t count(const Level* from, const Level* to);
-  /// Where the level stands, or would.
+  /// Position of the level, or where it would be inserted.
   const Level* place(const Level& level) const;
 
   Levels with(const Levels& others) const;

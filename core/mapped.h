@@ -104,7 +104,7 @@ Tensor batched(const F& f, const Tensors&... x) {
 /// tensor has.
 Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
              const std::function<Tensor(Generator& own)>& draw);
-/// The same of a law with a parameter, of which `draw` gets that of the example.
+/// Numbers of each example from a law with a parameter; `draw` gets the parameter of its example.
 Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
              const Tensor& parameter,
              const std::function<Tensor(Generator& own, const Tensor& parameter)>& draw);

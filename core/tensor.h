@@ -81,7 +81,7 @@ class Tensor {
     check_row_major();
     return strided_data<T>();
   }
-  /// As data(), for writing: counts as an in-place edit, which autograd detects.
+  /// Pointer as data(), for writing: counts as an in-place edit, which autograd detects.
   template <class T>
   T* mutable_data() {
     check_row_major();

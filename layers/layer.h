@@ -24,9 +24,9 @@ class Layer : public Module {
   Tensor operator()(const Tensor& x) const {
     return called([&] { return forward(x); });
   }
-  /// The same for sequences of unequal length: `mask` (bool [batch, T]) is true where a position
-  /// is a token; undefined: every position is. Layers that mix positions override it. The default
-  /// throws Error for a mask unless the layer is per_position().
+  /// Output of forward() for sequences of unequal length: `mask` (bool [batch, T]) is true where a
+  /// position is a token; undefined: every position is. Layers that mix positions override it. The
+  /// default throws Error for a mask unless the layer is per_position().
   virtual Tensor forward_masked(const Tensor& x, const Tensor& mask) const;
   Tensor operator()(const Tensor& x, const Tensor& mask) const {
     return called([&] { return forward_masked(x, mask); });

@@ -17,7 +17,7 @@ using std::numbers::pi, std::numbers::sqrt2;
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-/// All that is known of a function, in the order of the enumeration.
+/// Row of the table of functions, which is in the order of the enumeration.
 struct Row {
   std::string_view name;
   Tensor (*apply)(const Tensor& x, double parameter);

@@ -57,16 +57,16 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   /// Parameters whose names match a pattern (matches_name). Throws Error where none does: otherwise
   /// a misspelt name would freeze nothing in silence.
   ParameterSet choose(const std::string& pattern) const;
-  /// Those that match any of the patterns, each of which must match one.
+  /// Parameters that match any of the patterns, each of which must match one.
   ParameterSet choose(std::initializer_list<const char*> patterns) const;
   /// Parameters that `choice` picks, which may be none. Throws Error for an empty function.
   ParameterSet choose(const ParameterChoice& choice) const;
-  /// All but those. (None need match a pattern: nothing is lost then.)
+  /// Parameters that do not match, or are not in `others`. (None need match: nothing is lost then.)
   ParameterSet except(const std::string& pattern) const;
   ParameterSet except(const ParameterSet& others) const;
-  /// Those that are not frozen.
+  /// Parameters that are not frozen.
   ParameterSet trained() const;
-  /// These, and those of `others` that are not among them.
+  /// Union: these parameters, and those of `others` that are not among them.
   ParameterSet operator|(const ParameterSet& others) const;
 
   // --- training ---
@@ -91,7 +91,7 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   /// written into the parameters. Throws Error for another shape.
   Tensor to_row() const;
   void assign_row(const Tensor& row) const;
-  /// The same of one tensor a parameter, of its shape; undefined: zeros. Of gradients, mostly.
+  /// Row of one tensor per parameter, of its shape, mostly gradients; undefined: zeros.
   Tensor to_row(const std::vector<Tensor>& values) const;
   /// Rows [.., count()] cut as the parameters are: a tensor [.., shape..] each, of its dtype. What
   /// functional_call() takes; recorded, so that gradients by a row exist.

@@ -18,8 +18,8 @@ Tensor less_equal(const Tensor& x, double s);
 Tensor greater(const Tensor& x, double s);
 Tensor greater_equal(const Tensor& x, double s);
 
-/// The same as operators, a bool an element. There is no == and no !=: whether two tensors are
-/// equal has three meanings, which are `equal`, `all_equal` and `same_elements`.
+/// Comparisons as operators, a bool per element. There is no == and no !=: equality of two tensors
+/// has three meanings, which are `equal`, `all_equal` and `same_elements`.
 Tensor operator<(const Tensor& a, const Tensor& b);
 Tensor operator<=(const Tensor& a, const Tensor& b);
 Tensor operator>(const Tensor& a, const Tensor& b);

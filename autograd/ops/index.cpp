@@ -112,7 +112,7 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
         return scatter(g, axis, *at, zeros_of(at->shape(), g.dtype()));
       },
       [axis, at = saved(at), shape = x.shape()](const Tensor& g) {
-        // Of several writes to one place only the last one counts: the one found there.
+        // Only the last of several writes to one place counts: the one found there.
         const Tensor writes = reshape(arange(at->count()), at->shape());
         const Tensor last = scatter(zeros_of(shape, i64), axis, *at, writes);
         const Tensor lost = not_equal(gather(last, axis, *at), writes);

@@ -25,7 +25,7 @@ struct Targets {
   Tensor total;    ///< Sum of the weights, and 1 where it would be 0.
 };
 
-/// Those of each example are read apart, if there are several (core/mapped.h).
+/// Reads the targets, those of each example separately if there are several (core/mapped.h).
 template <class T>
 Targets read_targets(const char* operation, const Tensor& x, const Tensor& target,
                      const CrossEntropyOptions& options) {

@@ -29,7 +29,7 @@ Tensor nll_loss(const Tensor& log_probability, const Tensor& target,
 /// broadcast), and for the mean of an empty batch.
 Tensor mse_loss(const Tensor& prediction, const Tensor& target,
                 Reduction reduction = Reduction::mean);
-/// The same of |prediction − target|.
+/// Mean (sum, or none) of |prediction − target|. Throws Error as mse_loss.
 Tensor l1_loss(const Tensor& prediction, const Tensor& target,
                Reduction reduction = Reduction::mean);
 /// Mean (sum, or none) of e²/2 where |e| ≤ delta, else of delta·(|e| − delta/2), with

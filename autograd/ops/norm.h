@@ -31,7 +31,7 @@ NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight = {}, cons
 /// positions.., C]; weight, bias: [C] or undefined. Throws Error unless groups divide C.
 Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
-/// The same of each channel alone (Ulyanov et al. 2016).
+/// Instance normalization: group_norm() with one channel per group (Ulyanov et al. 2016).
 Tensor instance_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {},
                      double eps = 1e-5);
 

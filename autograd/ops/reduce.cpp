@@ -160,7 +160,7 @@ Tensor product_of_others(const Tensor& x) {
   return reshape(flip(pairs, {2}) * unsqueeze(product_of_others(products), 2), {rows, n});
 }
 
-/// The same along an axis of any tensor that has elements.
+/// For each element the product of the others along `axis`, for any tensor that has elements.
 Tensor product_of_others(const Tensor& x, int axis) {
   const Tensor last = transpose(x, axis, -1);
   const Tensor others = product_of_others(reshape(last, {-1, last.size(-1)}));

@@ -42,7 +42,7 @@ namespace detail {
 
 /// The first of a dual number's tangents that is seen now; null if none is.
 const std::shared_ptr<const Tangent>& visible(const Tensor& x);
-/// Of x and of its tangents that are seen.
+/// Levels (of vmap) of x and of its visible tangents.
 mapped::Levels levels_of(const Tensor& x);
 /// A level above all others. The next one is left for make_dual inside it; outside of all that is
 /// 1.

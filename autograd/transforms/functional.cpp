@@ -114,7 +114,7 @@ std::vector<Tensor> gradients_or_zeros(const Tensor& output, const std::vector<T
   return gradients;
 }
 
-/// As reshape, of unrecorded row-major elements.
+/// Vector of x's elements in row-major order, unrecorded.
 Tensor flat(const Tensor& x) { return reshape(x.detach(), {-1}); }
 
 }  // namespace

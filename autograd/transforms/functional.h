@@ -47,7 +47,7 @@ struct GradcheckOptions {
 /// and the input; returns true otherwise.
 bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
                GradcheckOptions options = {});
-/// The same of the gradient of ⟨c, f⟩ for a fixed pseudo-random cotangent c: checks second
+/// gradcheck() of the gradient of ⟨c, f⟩ for a fixed pseudo-random cotangent c: checks second
 /// derivatives, by the inputs and by the cotangent.
 bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
                    GradcheckOptions options = {});

@@ -62,7 +62,7 @@ std::vector<double> mutual_information(const Tensor& members) {
   return information;
 }
 
-// Of the S(S − 1) ordered pairs, Σ_c v_c(v_c − 1) agree on a row with votes v.
+// Σ_c v_c(v_c − 1) of the S(S − 1) ordered pairs agree on a row with votes v.
 double disagreement(const Tensor& members) {
   const Members p("disagreement", members);
   if (p.count < 2) return std::numeric_limits<double>::quiet_NaN();

@@ -25,9 +25,9 @@ double brier(const Tensor& probabilities, const Tensor& labels);
 /// 1,000,000 bins.
 double ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins = 15);
 
-/// The same with bins of N/bins rows each, up to rounding, in order of confidence: none is nearly
-/// empty (Nixon, Dusenberry, Zhang, Jerfel and Tran 2019). Rows of equal confidence share the mean
-/// of their correctness, so that their order does not matter. Throws Error if bins < 1.
+/// Adaptive ECE: ece() with bins of N/bins rows each, up to rounding, in order of confidence. None
+/// is nearly empty (Nixon, Dusenberry, Zhang, Jerfel and Tran 2019). Rows of equal confidence share
+/// the mean of their correctness, so that their order does not matter. Throws Error if bins < 1.
 double adaptive_ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins = 15);
 
 /// −Σ_c p_c ln p_c of each row, in nats, with 0·ln 0 = 0.

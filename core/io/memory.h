@@ -18,8 +18,8 @@ namespace ladon {
 /// than no elements. Nothing is released on an Error: the memory is still the caller's.
 Tensor from_blob(void* data, const Shape& shape, DType dtype = f32,
                  std::function<void(void*)> release = {});
-/// The same with element (i, j, …) at data[i·strides[0] + j·strides[1] + …]; strides count elements
-/// and may be zero or negative.
+/// from_blob() with element (i, j, …) at data[i·strides[0] + j·strides[1] + …]. Strides count
+/// elements and may be zero or negative.
 Tensor from_blob(void* data, const Shape& shape, const Shape& strides, DType dtype,
                  std::function<void(void*)> release = {});
 

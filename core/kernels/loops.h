@@ -128,8 +128,8 @@ struct Loops {
   LoopsOf<float> f32;
   LoopsOf<double> f64;
   DualLoops dual;
-  /// The same of floats rounded to bf16, whose sums are f32: null where the level has none; to be
-  /// used only where has_bf16_products().
+  /// Loops of matrix products of floats rounded to bf16, with sums in f32: null where the level has
+  /// none. Used only where has_bf16_products().
   GemmLoops<float> gemm_of_bf16;
   HalfLoops half;
   RandomLoops random;

@@ -32,8 +32,8 @@ struct ColumnNormResult {
 };
 ColumnNormResult column_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
 
-/// Its gradients, in loops that need squares of deviations, and of their reciprocals, in the range
-/// of x.
+/// Gradients of column_norm(). The loops need the squares of deviations, and of their reciprocals,
+/// in the range of x's dtype.
 LayerNormGradients column_norm_backward(const Tensor& g, const Tensor& x, const ColumnMoments& f,
                                         const Tensor& weight, bool has_bias, double eps);
 

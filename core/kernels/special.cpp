@@ -187,7 +187,7 @@ double integral(double width, const F& f) {
   return sum * step;
 }
 
-/// Where w(s) ≤ 1, falling, has come to e^−1, to a factor of two.
+/// The s at which w(s) ≤ 1, falling, reaches e^−1, to a factor of two.
 template <class F>
 double width_of(const F& log_w) {
   double width = 1;
@@ -200,8 +200,8 @@ double width_of(const F& log_w) {
 
 // With X = e^L at a fixed value of the distribution function F, dL/dα = −(∂F/∂α)/(x·p(x)), and
 //   F = Σ_k x^(α+k)·e^−x/Γ(α+k+1)   gives   Σ_k x^k/(α)_(k+1)·(ψ(α+k+1) − ln x),
-// whose terms are positive below e^ψ(α+1). Where they are many, and above, the integrals over
-// t = x·e^∓s of ∂p/∂α = p(t)·(ln t − ψ(α)), of which the whole is 0:
+// whose terms are positive for x below e^ψ(α+1). For x above, and for many terms, integrals over
+// t = x·e^∓s of ∂p/∂α = p(t)·(ln t − ψ(α)), whose integral over all t is 0:
 //   ∫₀^∞ e^(−αs + x(1 − e^−s))·(ψ(α) − ln x + s) ds,   ∫₀^∞ e^(αs − x(e^s − 1))·(ln x − ψ(α) + s) ds.
 double log_gamma_slope(double log_x, double alpha) {
   const double x = std::exp(log_x);

@@ -93,7 +93,7 @@ void for_pieces(const Pieces& pieces, const F& loop) {
                       [&](std::int64_t begin, std::int64_t end) { pieces.run(begin, end, loop); });
 }
 
-/// As parallel::for_range over [0, n) by task_length, at no cost for few elements.
+/// Runs body over [0, n) as parallel::for_range by task_length, at no cost for few elements.
 template <class F>
 void for_flat(std::int64_t n, const F& body) {
   if (n <= task_length) return body(std::int64_t{0}, n);

@@ -230,7 +230,7 @@ void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64
   const Cut piece = cut(count, m, n, k);
   const std::int64_t rows = pieces_of(m, piece.m), columns = pieces_of(n, piece.n);
   const std::int64_t sums = k > 0 ? pieces_of(k, piece.k) : 1;
-  // Of a sum that is cut, the first piece goes to C and each other to a buffer of its own.
+  // The first piece of a sum that is cut goes to C, each other piece to a buffer of its own.
   std::vector<T> buffer(static_cast<std::size_t>(count * (sums - 1) * m * n));
   const auto part = [&](std::int64_t item, std::int64_t sum) -> Matrix<T> {
     if (sum == 0) return {c.data + item * c_batch, c.row, c.column};

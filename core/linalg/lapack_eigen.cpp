@@ -71,7 +71,7 @@ int syevd(bool vectors, int n, T* a, T* values) {
   return info;
 }
 
-// Of T by divide and conquer: d becomes its eigenvalues, the rows of z [n, n] its eigenvectors.
+// Eigenvalues of T, to d, and eigenvectors, to the rows of z [n, n], by divide and conquer.
 template <class T>
 int divide_and_conquer(int n, T* d, T* e, T* z) {
   const char own = 'I';

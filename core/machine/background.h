@@ -16,7 +16,7 @@ namespace ladon::parallel {
 /// thrown, is the future's, whose destructor waits.
 template <class Make>
 auto in_background(Make make) {
-  // With both policies it is also made when asked for if no thread can be started.
+  // Both policies: if no thread can be started, the result is made when it is asked for.
   constexpr auto soon = std::launch::async | std::launch::deferred;
   return std::async(num_threads() > 1 ? soon : std::launch::deferred,
                     [make = std::move(make), modes = detail::modes.of_task(),

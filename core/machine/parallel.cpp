@@ -113,7 +113,7 @@ void for_range(std::int64_t n, std::int64_t grain,
     return;
   }
   char start = 0, finish = 0;
-  // By destructors: an exception takes the same ways.
+  // Destructors make these calls, so that they are made on an exception too.
   struct Before {
     void* point;
     ~Before() { happens_before(point); }

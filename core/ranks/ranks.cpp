@@ -56,13 +56,13 @@ struct Call {
   std::uint64_t size = 0;    // of what this rank brings
   std::uint64_t detail = 0;  // Detail::value
   std::string_view name() const { return {operation, strnlen(operation, sizeof operation)}; }
-  /// As much of a name as a call sends.
+  /// First characters of a name: as many as a call sends.
   static std::string_view name_of(std::string_view whole) {
     return whole.substr(0, sizeof operation);
   }
 };
 
-/// Of a rank whose session ends.
+/// Name of the call that a rank makes when its session ends.
 constexpr std::string_view ended = "the end";
 
 /// The calls of all ranks, in their order; empty where MPI fails.

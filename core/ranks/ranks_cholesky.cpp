@@ -141,7 +141,7 @@ void fill(Local& a, double ridge, const Cholesky::Block& block) {
   });
 }
 
-/// Of a symmetric matrix, ascending. The matrix is lost.
+/// Eigenvalues of a symmetric matrix, ascending. The matrix is lost.
 std::vector<double> eigenvalues(Local& a) {
   std::vector<double> values(static_cast<std::size_t>(a.n)), work(1);
   double none = 0;

@@ -25,8 +25,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-// As a regular expression replaces all matches: `here` says whether the characters a, b match,
-// which then become what `spaced` makes of them, and the next match begins after both.
+// Replaces all matching pairs of characters, as a regular expression would: if here(a, b), the pair
+// becomes spaced(a, b), and the next match begins after both.
 template <class Here, class Spaced>
 std::string replace_pairs(std::string_view text, Here here, Spaced spaced) {
   std::string out;
@@ -68,7 +68,7 @@ Counts count_ngrams(const std::vector<std::string>& tokens, std::size_t n) {
   return counts;
 }
 
-// Of one hypothesis: its n-grams, and those that stand in a reference, clipped.
+// Numbers of one hypothesis: of its n-grams, and of those found in a reference, clipped.
 std::pair<std::int64_t, std::int64_t> matches(
     const std::vector<std::string>& hypothesis,
     const std::vector<std::vector<std::string>>& references, std::size_t n) {

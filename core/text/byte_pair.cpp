@@ -123,7 +123,7 @@ std::int64_t BytePairTokenizer::special_at(std::string_view text) const {
     return tokens_[static_cast<std::size_t>(i)];
   };
   std::int64_t longest = -1;
-  // Those that begin with the first `length` bytes of the text; one that is no longer stands first.
+  // Tokens that begin with the text's first `length` bytes; one of just these bytes stands first.
   auto first = special_by_bytes_.begin(), last = special_by_bytes_.end();
   for (std::size_t length = 0; first != last; ++length) {
     if (token(*first).size() == length) longest = *first++;

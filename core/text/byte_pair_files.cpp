@@ -179,8 +179,8 @@ void check_byte_level(const json& all, const std::string& name) {
   check(json_at(words, "use_regex"), {nullptr, true}, "use_regex");
 }
 
-// Those that are "normalized" are looked for after the others; where all are of one kind, that says
-// nothing without a normalizer. Those that are not "special" would be found in every text.
+// Checks added tokens. "normalized" ones are looked for after the others; without a normalizer the
+// flag says nothing if all are of one kind. Ones not "special" would be found in every text.
 void check_added(const json& added, const std::string& name) {
   for (const json& token : added) {
     const auto check = [&](const char* key, std::initializer_list<json> allowed) {

@@ -42,7 +42,7 @@ class PairCounts {
     for (const auto& [pair, places] : pairs_) queue_.push({places.count, pair});
   }
 
-  /// The most frequent pair, of those the least; a count of 0 where there is none.
+  /// Count of the most frequent pair, and that pair: the least of equals. A count of 0 if none.
   std::pair<std::int64_t, Pair> best() {
     while (!queue_.empty()) {
       const Entry top = queue_.top();

@@ -128,7 +128,7 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   Tensor forward(const Tensor& queries, const ProjectedMemory& memory,
                  const AttentionMask& mask = {}) const;
 
-  /// The same with the attention weights [batch, heads, Tq, Tk] and the heads' contexts
+  /// Output of forward(), with the attention weights [batch, heads, Tq, Tk] and the heads' contexts
   /// [batch, heads, Tq, value_head_dim] (before the output projection).
   struct Details {
     Tensor output, weights, contexts;

@@ -41,7 +41,7 @@ struct LearnedPositions : Layer {
   LearnedPositions(const LearnedPositionsOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// As dim → ∞:  k' = k + stddev²·1{a = b},  t' = t + 1{a = b}.
+  /// Limit as dim → ∞:  k' = k + stddev²·1{a = b},  t' = t + 1{a = b}.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

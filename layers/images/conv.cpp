@@ -80,7 +80,7 @@ Tensor Conv::forward_masked(const Tensor& x, const Tensor& mask) const {
                      {o.stride, o.before, o.after, o.dilation, groups});
 }
 
-/// The same with patches and products that stand in the graph, for a trace: each group is a Linear.
+/// Convolution with patches and products in the graph, for a trace: each group is a Linear.
 Tensor Conv::of_patches(const detail::Surrounded& seen) const {
   const Tensor patches = unfold(seen.x, detail::sizes_of(windows), seen.options);
   if (groups == 1) return on_patches(patches);

@@ -17,7 +17,7 @@ struct ConvOptions {
         after = {};         ///< Zeros put around, in place of `padding`; no `after`: as before.
   Shape dilation = {};      ///< Empty: 1 on every axis.
   std::int64_t groups = 1;  ///< Each sees its share of the channels alone.
-  // As in LinearOptions, for a Linear on patches: fan_in = taps·in/groups, fan_out = out.
+  // Options as in LinearOptions, for a Linear on patches: fan_in = taps·in/groups, fan_out = out.
   bool bias = true;
   Init init = Init::kaiming_normal;
   double gain = 1;

@@ -64,7 +64,7 @@ Tensor counts_over(const std::vector<SlidingWindow>& windows, const Tensor& mask
   return flatten(sums_over(windows, visible, leading.rank()), leading.rank(), -1);
 }
 
-/// The same as it stands on the windows of x:  [N or 1, counts of windows.., 1].
+/// Number of positions in each window of x, to broadcast:  [N or 1, counts of windows.., 1].
 Tensor counts_on_windows(const std::vector<SlidingWindow>& windows, const Tensor& x,
                          const Tensor& mask, const Shape& after) {
   Shape broadcast = {mask.defined() ? x.size(0) : 1};

@@ -54,10 +54,10 @@ class Limit {
   Limit with_landmarks(const Inputs& x) const;
   /// The independent estimate of that number; for what averages several, the first of them.
   Limit with_replicate(std::uint64_t replicate) const;
-  /// With landmarks(x), and coordinates that stay with the tokens that span them now, in `count`
-  /// replicates from replicate() on: these kernels are continuous in the model's hyper-parameters,
-  /// which otherwise may at any value choose other tokens, and so other draws. Other replicates
-  /// choose anew.
+  /// Limit with landmarks(x) whose coordinates stay with the tokens that span them now, in `count`
+  /// replicates from replicate() on. So its kernels are continuous in the model's hyper-parameters.
+  /// Otherwise any change of these may choose other tokens, and so other draws. Other replicates
+  /// choose tokens anew.
   Limit with_pivots(const Inputs& x, int count) const;
   /// Share of the variance of x's tokens that the landmarks' coordinates do not explain, so that
   /// each input draws it for itself: one number per layer that averages over draws, in their order.
@@ -99,12 +99,12 @@ class Passes {
   Passes(Limit limit, std::shared_ptr<const KernelGraph> graph, const Inputs& landmarks,
          Entries wanted);
 
-  /// Over inputs [begin, end): what steps make of them alone goes into rows of `selves`, which are
-  /// made for `count` inputs. Returns the kernels of the model's outputs. Steps that draw add what
-  /// coordinates leave out of these inputs to `remainders`, if there are any.
+  /// Pass over inputs [begin, end): what steps make of them alone goes into rows of `selves`, which
+  /// are made for `count` inputs. Returns the kernels of the model's outputs. Steps that draw add
+  /// what coordinates leave out of these inputs to `remainders`, if there are any.
   Kernel record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
                 Selves& selves, std::vector<Remainder>* remainders = nullptr) const;
-  /// Of all inputs, `at_once` at a time.
+  /// Self-kernels of all inputs, recorded for `at_once` inputs at a time.
   Selves selves(const Inputs& in, std::int64_t at_once,
                 std::vector<Remainder>* remainders = nullptr) const;
 
@@ -114,7 +114,7 @@ class Passes {
     const Selves& selves;
     std::int64_t begin, end;
   };
-  /// Over the pairs between two blocks, or of one with itself.
+  /// Pass over the pairs between two blocks, or of one block with itself.
   Kernel pairs(const Rows& a, const Rows& b) const;
   Kernel pairs(const Rows& a) const;
 

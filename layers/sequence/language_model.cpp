@@ -101,7 +101,7 @@ Tensor LanguageModel::features(const Tensor& tokens, DecodingCache& cache,
 
 namespace {
 
-/// Of y [batch, T, dim] what stands at the last token of each row: [batch, 1, dim].
+/// Values of y [batch, T, dim] at the last token of each row: [batch, 1, dim].
 Tensor last_of_rows(const Tensor& y, const Tensor& mask) {
   const std::int64_t batch = y.size(0), count = y.size(1);
   if (!mask.defined()) return slice(y, 1, {.start = std::max<std::int64_t>(0, count - 1)});

@@ -55,7 +55,7 @@ class Fields {
                 shown(*x));
     return x->get<bool>();
   }
-  /// Where the value is left out, or one of `allowed`, it is read; what it may be is the message.
+  /// Throws Error unless the value is left out or one of `allowed`; names what is supported.
   void only(const char* key, std::initializer_list<json> allowed) const {
     const json& x = json_at(object_, key);
     const bool ok = x.is_null() || std::find(allowed.begin(), allowed.end(), x) != allowed.end();

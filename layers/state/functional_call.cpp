@@ -12,8 +12,8 @@
 namespace ladon {
 namespace {
 
-/// What tells a parameter from others: its place in the graph, or for a plain value, as one call
-/// inside another finds it, its elements.
+/// Identity of a parameter: its node in the graph. For a plain value, which a call inside another
+/// call finds in its place, the address of its elements.
 auto identity(const Tensor& x) {
   const std::byte* elements = x.history() ? nullptr : x.storage().bytes();
   return std::tuple(x.history(), elements, elements ? x.offset() : 0);

@@ -38,9 +38,9 @@ struct LowRank : Layer {
   LowRank(Linear base, const LowRankOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// As it begins: k' = k_base, t' = t_base + s²·rank·k (that of a base in training; only B has a
-  /// gradient yet). It is the mean over A at any rank, and the kernel itself where the rank goes to
-  /// infinity: the deviations are O(1/√rank). Throws Error once B is not 0, and as the base's.
+  /// Limit at the beginning: k' = k_base, t' = t_base + s²·rank·k (t_base of a base in training;
+  /// only B has a gradient yet). It is the mean over A at any rank, and the kernel itself as rank →
+  /// ∞: the deviations are O(1/√rank). Throws Error once B is not 0, and as the base's.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

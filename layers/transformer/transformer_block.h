@@ -93,7 +93,7 @@ X stacked(const Stack& layers, const Owned<Layer>& final_norm, const X& x, const
   return final_norm ? (*final_norm)(y) : y;
 }
 
-/// The same with the weights of each layer, which sees the same `others`.
+/// Output of stacked() with the attention weights of each layer; all see the same `others`.
 template <class Stack, class... Others>
 TransformerEncoder::Details stack_with_weights(const Stack& layers, const Owned<Layer>& final_norm,
                                                const Tensor& x, const Others&... others) {

@@ -140,7 +140,7 @@ class ParticleMethod {
   /// only. The result may be one of them. `block` is a name for errors.
   virtual Forces forces(const std::string& block, const Tensor& theta,
                         const Tensor& gradient) const = 0;
-  /// As BlockReport::fair_alpha.
+  /// The α that BlockReport::fair_alpha reports, at `theta`.
   virtual double fair_alpha(const std::string& block, const Tensor& theta) const;
   /// Called by apply() once per block, in their order, after all checks of values and forces.
   virtual Noise noise(const ParticleBlock&) { return {}; }

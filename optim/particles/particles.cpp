@@ -209,7 +209,7 @@ namespace {
 
 using NamedAttention = std::pair<std::string, const MultiHeadAttention*>;
 
-/// The same layer, or a copy of it: copies share their parameters.
+/// Whether both are the same layer, or one is a copy of the other: copies share their parameters.
 bool same(const MultiHeadAttention& a, const MultiHeadAttention& b) {
   return a.query.history() == b.query.history() && a.key.history() == b.key.history() &&
          a.value.history() == b.value.history() && a.output.history() == b.output.history();

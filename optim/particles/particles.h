@@ -110,8 +110,8 @@ Particles particles(Module& model, const ParticleOptions& options = {});
 Particles particles_of_members(const std::vector<ParameterSet>& members);
 Particles particles(const std::vector<Module*>& models);
 
-/// Where each rank (core/ranks/ranks.h) has run backward() for its own particles of a block, those
-/// of share_of(M), this gives all of them the gradients of all, exactly. Call it before apply():
+/// Gives all ranks (core/ranks/ranks.h) the gradients of all particles, exactly, when each rank has
+/// run backward() for its own particles of a block, those of share_of(M). Call it before apply():
 /// then all ranks move all particles alike, and each works for its own. Throws Error where ranks
 /// hold other blocks.
 ///   const ranks::Share mine = ranks::share_of(models.size());

@@ -20,9 +20,9 @@ struct Belief {
 /// Belief from S ≥ 2 functions [S, M]: draws of a sampler, or members of an ensemble. The
 /// covariance has the divisor S − 1. Throws Error for other shapes, and unless all is finite.
 Belief belief_of_draws(const Tensor& values);
-/// Of a Gaussian process: covariance [M, M] needed.
+/// Belief from the prediction of a Gaussian process, which needs its covariance [M, M].
 Belief belief_of(const GpPrediction& prediction, std::int64_t output = 0);
-/// Of finitely many heads. Keeps at most 2,000 of its draws as components, evenly chosen.
+/// Belief of finitely many heads. Keeps at most 2,000 of the draws as components, evenly chosen.
 Belief belief_of(const LatentPosterior& posterior, std::int64_t output = 0);
 
 /// Scores of a belief against the truth. Of noisy targets y = f + N(0, σ²) where it says so.

@@ -146,7 +146,7 @@ PosteriorRun sgld(Work work) {
   return sample(std::move(work), sampler);
 }
 
-// With friction a a step of rate r moves as far in the long run as Langevin's of r/a.
+// With friction a, a step of rate r moves in the long run as far as a Langevin step of rate r/a.
 PosteriorRun sghmc(Work work) {
   constexpr double friction = 0.1;
   const double rate = langevin_step(work) * work.count();

@@ -28,9 +28,9 @@ struct LearnOptions {
   std::function<void(const LearningStep&)> progress = {};
 };
 
-/// Where layers draw, all steps are by the same draws, in the coordinates that the first step
-/// found, so that steps differ by their hyper-parameters alone. The best of them suits its own
-/// draws; how likely it makes the targets is therefore told by as many others, and so without a
+/// Result of learn_hyperparameters(). Where layers draw, all steps use the same draws, in the
+/// coordinates that the first step found: steps differ by their hyper-parameters alone. The best
+/// step suits its own draws, so its log likelihood is computed from as many other draws, without a
 /// bias from that choice.
 struct LearnedHyperparameters {
   struct Parameter {

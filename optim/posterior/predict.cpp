@@ -102,7 +102,7 @@ std::uint64_t budget_of(const PredictOptions& options) {
   return options.gram.memory_budget > 0 ? options.gram.memory_budget : free_memory();
 }
 
-/// Of the Gram matrix of that name.
+/// Options of the Gram matrix `name`, with `taken` bytes less in the memory budget.
 infinite::GramOptions options_within(const PredictOptions& options, double taken,
                                      const char* name = "") {
   infinite::GramOptions o = options.gram;

@@ -17,8 +17,8 @@
 
 namespace ladon {
 
-/// By what noise and amplitude are chosen: ln p(targets) (RW 5.8) or Σ ln p(target | all others)
-/// (RW 5.11), the amplitude being the best for each noise.
+/// Criterion for noise and amplitude: Σ ln p(target | all others) (RW 5.11) or ln p(targets) (RW
+/// 5.8), with the best amplitude for each noise.
 enum class NoiseCriterion { leave_one_out, marginal_likelihood };
 
 struct PredictOptions {

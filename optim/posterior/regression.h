@@ -31,9 +31,9 @@ struct RegressionTask {
 RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& inputs,
                                const Tensor& targets, double noise);
 
-/// Of any network with one output a row of inputs, in ntk parameterization, where all weights are
-/// N(0, 1). Rows go through the model one after the other; it must outlive the task, in eval()
-/// mode.
+/// Task of any network with one output per input, in ntk parameterization, where all weights are
+/// N(0, 1). The rows of Θ go through the model one after the other. The model must outlive the
+/// task, in eval() mode.
 RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& targets,
                             double noise);
 

@@ -16,9 +16,9 @@
 
 namespace ladon {
 
-/// That kernel as a function of the w: rows z [P, H·d_v], head after head. `heads` are K_h, f64 [H,
-/// N, N], training inputs first. For sample_posterior, which samples the r exactly. Throws Error
-/// for other shapes, values that are not finite, and widths below 1.
+/// Kernel K_r as a function of the weights w: rows z [P, H·d_v], head after head. `heads` are K_h,
+/// f64 [H, N, N], training inputs first. For sample_posterior, which samples the r exactly. Throws
+/// Error for other shapes, values that are not finite, and widths below 1.
 infinite::LatentKernel relevance_kernel(const Tensor& heads, std::int64_t value_width);
 
 /// The scales r [S, H] of rows z [S, H·d_v].

@@ -57,8 +57,8 @@ class LogDensity {
 /// their values back. Throws Error for a bad target, an empty set, and as loss() does.
 LogDensity log_posterior(const ParameterSet& set, std::function<Tensor()> loss,
                          const TargetDensity& target = {});
-/// Of all parameters of a model, which must outlive it. score() throws Error while it is in
-/// training mode.
+/// Log posterior of all parameters of a model, which must outlive the result. score() throws Error
+/// while the model is in training mode.
 LogDensity log_posterior(const Module& model, std::function<Tensor()> loss,
                          const TargetDensity& target = {});
 LogDensity log_posterior(const Module&& model, std::function<Tensor()> loss,

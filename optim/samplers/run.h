@@ -34,9 +34,9 @@ ChainOptions chain_options(const char* operation, const Options& o) {
   return run;
 }
 
-/// The same density, which must outlive it. At the first score of rows that differ it scores as
-/// many that all equal row 0, and throws Error where row 0 is not alike there: a row's value must
-/// not depend on the others.
+/// Density with the values of `density`, which must outlive it. At the first score of rows that
+/// differ it scores as many rows that all equal row 0, and throws Error where row 0 does not score
+/// alike there: the value of a row must not depend on the others.
 LogDensity of_single_rows(const char* operation, const LogDensity& density);
 
 /// Moves all rows by one draw, leaving their density invariant; `counts`: after warm-up.

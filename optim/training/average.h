@@ -30,8 +30,8 @@ struct WeightAverageOptions {
 /// f64. Buffers (statistics of batch norm) are not averaged: the model keeps its own.
 class WeightAverage {
  public:
-  /// Of a model's parameters as they are now, or of a part of them. Throws Error unless decay is in
-  /// [0, 1], and where there is no parameter.
+  /// Average of the tensors that are a model's parameters now, or of a part of them. Throws Error
+  /// unless decay is in [0, 1], and where there is no parameter.
   explicit WeightAverage(const ParameterSet& parameters, WeightAverageOptions options = {});
   WeightAverage(const WeightAverage&) = delete;
   WeightAverage& operator=(const WeightAverage&) = delete;

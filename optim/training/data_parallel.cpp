@@ -25,7 +25,7 @@ std::vector<bool> with_gradient(const ParameterSet& parameters) {
   return any;
 }
 
-/// Of one dtype, in one message: small gradients would each wait for all ranks.
+/// Sums gradients of one dtype in one message: each small one alone would wait for all ranks.
 void sum_together(const std::vector<Tensor>& parameters) {
   std::vector<Tensor> flat;
   for (const Tensor& p : parameters)

@@ -31,7 +31,7 @@ void load_module(Module& module, const StateDict& state) {
   for (const auto& [rng, loaded] : generators) *rng = loaded;
 }
 
-/// All that a file holds, once it is known to be a run.
+/// Entries of a file. Throws Error unless the file is a saved run.
 StateDict entries(const std::string& path) {
   std::map<std::string, std::string> metadata;
   StateDict all = load_safetensors(path, &metadata);

@@ -234,8 +234,8 @@ Tensor logdet(const Tensor& a) {
 
 namespace {
 
-/// Of each matrix the `count` numbers that `of` makes of its pivots, whose product is ± its
-/// determinant, and of that sign:  [.., n, n] → [.., count].
+/// Numbers that of(pivots, sign) gives for each matrix A:  [.., n, n] → [.., count]. By the LU
+/// factorization, det A = sign·Π pivots.
 template <class F>
 Tensor of_pivots(const Tensor& a, std::int64_t count, const F& of) {
   const auto compute = [&](const Tensor& m) {

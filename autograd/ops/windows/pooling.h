@@ -30,7 +30,7 @@ struct AveragePoolOptions {
 /// The mean over each window; NaN for one that sees nothing, unless padding counts.
 Tensor average_pool(const Tensor& x, const Shape& window, const AveragePoolOptions& options = {});
 
-/// The same over counts[a] windows on axis a, that share its n positions evenly:
+/// Maximum, or mean, over counts[a] windows on axis a, which share its n positions evenly:
 /// [⌊i·n/count⌋, ⌈(i + 1)·n/count⌉). {1, 1}: one window. Throws Error unless counts are positive.
 Tensor adaptive_max_pool(const Tensor& x, const Shape& counts);
 Tensor adaptive_average_pool(const Tensor& x, const Shape& counts);

@@ -15,7 +15,7 @@ namespace ladon {
 namespace {
 
 constexpr std::string_view magic("\x93NUMPY", 6);
-// All that version 1 can express; the longest shape of rank 8 needs 300 bytes.
+// Largest header that version 1 can express; the longest shape of rank 8 needs 300 bytes.
 constexpr std::uint64_t largest_header = 65535;
 
 struct Header {

@@ -162,7 +162,7 @@ void check_sums(const std::string& path, const SafetensorsHeader& header,
     check(i + 1, sums[i], "tensor '" + entries[i].name + "'");
 }
 
-// With the checksums.
+// Metadata with the checksums added.
 std::map<std::string, std::string> complete(const std::string& path,
                                             const std::vector<const Named*>& order,
                                             std::map<std::string, std::string> metadata) {

@@ -1,4 +1,4 @@
-// With P the weights, O = P·V and S the logits:
+// Gradients of attention, with P the weights, O = P·V and S the logits:
 //   dV = Pᵀ·dO,  dP = dO·Vᵀ,  dS = P ∘ (dP − ⟨dO, O⟩),  dQ = scale·dS·K,  dK = scale·dSᵀ·Q.
 // A task has the gradients of a range of keys of one key head to itself and adds to them in a fixed
 // order; what ranges give to one query is kept apart and summed at the end.

@@ -129,7 +129,7 @@ void multiply_turned(int64_t m, int64_t n, int64_t k, TileOperand<T> a, const T*
   if (n > 0) turned_rows<1, false>(m, n, k, a, b, b_row, c, c_row);
 }
 
-/// By single elements where x has gaps.
+/// y ← (x·diag(factors))ᵀ, by single elements where the rows of x are not contiguous.
 template <class T>
 void transpose(int64_t rows, int64_t columns, TileOperand<T> x, const T* factors, T* y,
                int64_t y_row) {

@@ -13,7 +13,7 @@ struct HalfLoops {
   WidenLoop widen_f16, widen_bf16;
   // To the nearest, ties to even; to ±∞ beyond the largest; NaN stays NaN.
   NarrowLoop narrow_f16, narrow_bf16;
-  /// As LoopsOf::transpose.
+  /// Transposes as LoopsOf::transpose does.
   void (*transpose)(std::int64_t rows, std::int64_t columns, const std::uint16_t* x,
                     std::int64_t x_row, std::uint16_t* y, std::int64_t y_row);
 };

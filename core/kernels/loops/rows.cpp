@@ -85,7 +85,7 @@ void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
 
 // --- layer norm ---
 
-/// Where squares are below the square of its reciprocal, some of their digits vanish.
+/// Bound on reciprocals: squares below the square of 1/bound lose some of their digits.
 template <class T>
 constexpr T squares_vanish = sizeof(T) == 4 ? T(0x1p50) : T(0x1p480);
 
@@ -102,7 +102,7 @@ LADON_INLINE T power_of_two(T x) {
   return from_bits<T>(bits(at_least(x, Format<T>::least_normal)) & exponent);
 }
 
-/// Of x/scale.
+/// Mean and rstd of x/scale.
 template <class T>
 struct Moments {
   T mean, rstd, scale;
@@ -138,7 +138,7 @@ template <class T>
   return {mean, rstd, T(1)};
 }
 
-/// The same of x over a power of two, where the squares leave the range of T.
+/// Centres x over a power of two, as centre() does x, where its squares leave the range of T.
 template <class T>
 [[gnu::noinline]] Moments<T> centre_scaled(const T* x, T eps, T* y, int64_t n) {
   const T top = at_least(reduce_row<Reduce::max>(x, n), -reduce_row<Reduce::min>(x, n));

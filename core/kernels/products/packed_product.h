@@ -21,7 +21,7 @@ void packed_product(On on, std::int64_t m, std::int64_t n, std::int64_t k, T alp
                     blas::Matrix<const T> a, blas::Matrix<const T> b, T beta, blas::Matrix<T> c,
                     const T* row = nullptr);
 
-/// As blas::syrk; n, k ≥ 1.
+/// Lower triangle of C ← alpha·A·Aᵀ + beta·C, as blas::syrk; n, k ≥ 1.
 template <class T>
 void packed_square(std::int64_t n, std::int64_t k, T alpha, blas::Matrix<const T> a, T beta,
                    blas::Matrix<T> c);

@@ -78,7 +78,7 @@ void run(const Recurrence& r, T* states) {
   }
 }
 
-/// The same recurrence of other tensors.
+/// Copy of the recurrence r with other tensors.
 Recurrence with(const Recurrence& r, const std::vector<Tensor>& of) {
   return {r.cell, of[0], of[1], of[2], of[3], of[4], r.reverse};
 }

@@ -29,7 +29,7 @@ Tensor map_rows(std::string_view operation, const Tensor& x, int axis, Pick pick
   return along_axis(detail::normalize_axis(operation, axis, x.rank()), along_last, x);
 }
 
-/// The same for gradients: rows of g and y.
+/// Gradient by x: rows of g and y, each pair mapped by the loop that `pick` takes from the table.
 template <class Pick>
 Tensor map_rows(std::string_view operation, const Tensor& g, const Tensor& y, int axis, Pick pick) {
   LADON_CHECK(g.shape() == y.shape() && g.dtype() == y.dtype(), operation, "gradient ", g.shape(),

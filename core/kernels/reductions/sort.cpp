@@ -47,8 +47,8 @@ uint64_t key_of(T x, bool descending) {
   return descending ? key ^ B::all : key;
 }
 
-/// By one of `digits` bytes after the other, the lowest first; those that all keys share are passed
-/// over. `spare` has room for n; the sorted pairs are where the result points.
+/// Sorts pairs by `digits` bytes of the key, the lowest first; skips bytes that all keys share.
+/// `spare` has room for n. The result points to the sorted pairs.
 template <int64_t digits>
 const Keyed* sorted(Keyed* pairs, Keyed* spare, int64_t n) {
   constexpr int64_t few = 256, values = 256;

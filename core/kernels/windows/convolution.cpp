@@ -216,7 +216,7 @@ void add_groups(const PatchRows& rows, const Sizes& s, const T* x, const T* g, s
   }
 }
 
-/// The same with channels along the vectors: to [taps·in/groups, out].
+/// add_groups() with channels along the vectors: to [taps·in/groups, out].
 template <class T>
 void add_channels(const PatchRows& rows, const Sizes& s, const T* x, const T* g, std::int64_t begin,
                   std::int64_t end, T* to) {

@@ -74,7 +74,7 @@ class PatchRows {
         for (const std::int64_t start : line.starts) see(line.image, row(window, start));
     });
   }
-  /// Of a window of a line, whose row's line of positions begins at `start`.
+  /// Row of a window on a line. The line of positions that the row sees begins at `start`.
   Row row(std::int64_t window, std::int64_t start) const {
     const Row& own = on_line_[static_cast<std::size_t>(window)];
     return start < 0 || own.low == own.high ? Row{} : Row{start + own.at, own.low, own.high};

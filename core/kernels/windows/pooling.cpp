@@ -90,7 +90,7 @@ void for_windows(std::int64_t n, std::int64_t windows, std::int64_t channels, co
   parallel::for_range(n * windows, grain, body);
 }
 
-/// The same in tasks of images: windows of one image overlap.
+/// Calls body(begin, end) for all windows of n images, in tasks of images, whose windows overlap.
 template <class Body>
 void for_images(std::int64_t n, std::int64_t windows, std::int64_t channels, const Body& body) {
   const std::int64_t grain = std::max<std::int64_t>(1, task_length / (windows * channels));

@@ -1,9 +1,9 @@
-// With P = ζ(G(n)), P' = ζ(G(m)) at one draw of the logits (logits.h) the moments are those of one
-// head (head_moments.cpp). With k = x·xᵀ and v = y·yᵀ the one of softmax's Jacobians, of X = k, is
-// ⟨C_a, C'_b⟩, where C_a = Σ_c P_ac·(x_c − x̄_a)(y_c − ȳ_a)ᵀ is the covariance of the keys and
-// values that query a attends to: what moving its logits can move. So the tangent kernel, as the
-// NNGP kernel P·v·P'ᵀ, is an inner product of what each input makes alone, and a mean over draws of
-// positive semi- definite matrices.
+// Moments of attention as means over draws of the logits (logits.h). At one draw P = ζ(G(n)) and
+// P' = ζ(G(m)), and the moments are those of one head (head_moments.cpp). If k = x·xᵀ and v = y·yᵀ,
+// the one of softmax's Jacobians for X = k is ⟨C_a, C'_b⟩. C_a = Σ_c P_ac·(x_c − x̄_a)(y_c − ȳ_a)ᵀ
+// is the covariance of the keys and values that query a attends to: what moving its logits can
+// move. So the tangent kernel is, like the NNGP kernel P·v·P'ᵀ, an inner product of what each input
+// makes alone, and a mean over draws of positive semidefinite matrices.
 
 #include "ladon/layers/infinite/attention/draws.h"
 
@@ -194,7 +194,7 @@ void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pa
       Average average(layer, t, count, tangent != nullptr);
       for (; pair < last; ++pair) {
         const std::int64_t n = blocks.left_input(pair), m = blocks.right_input(pair);
-        // By the pair alone: its bits do not depend on what else is in the block.
+        // Decided by the pair alone: its bits do not depend on what else is in the block.
         if (may_be_features && left.explained(n) && right.explained(m)) {
           blas::gemm_serial<double>(t, t, inner, 1 / (2 * static_cast<double>(draws)),
                                     {one->of(n), inner, 1}, {other->of(m), t, 1}, 1,

@@ -37,7 +37,7 @@ AttentionMoments composed(const AttentionLimit& layer, const Seen& seen, const P
   return m;
 }
 
-/// The same for one pair at a time, which stays in the cache.
+/// Computation of the formulas for one pair at a time, which stays in the cache.
 class Identity {
  public:
   Identity(const AttentionLimit& layer, std::int64_t positions)

@@ -40,9 +40,9 @@ class SharedDraws {
 /// rng, the draw and the input's name alone.
 class OwnNumbers {
  public:
-  /// Of inputs with the own parts Ψ [.., T, T].
+  /// Draws of inputs with the residual roots Ψ [.., T, T].
   explicit OwnNumbers(const Root& root);
-  /// Of inputs whose queries and keys see different things: numbers [3, Tq, Tk], named by both.
+  /// Draws of inputs whose queries and keys see different tokens: [3, Tq, Tk], named by both.
   OwnNumbers(const Root& queries, const Root& keys);
   /// Whether input n draws.
   bool any(std::int64_t input) const { return key_[static_cast<std::size_t>(input)] != 0; }

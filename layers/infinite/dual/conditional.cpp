@@ -157,7 +157,7 @@ EntryPair curvatures_at(const ExponentialUnit& f, double p, double q, double c) 
   return e;
 }
 
-/// By its Hermite expansion where that is exact to 1e-11, which costs less.
+/// Dual rule that uses the Hermite expansion, which costs less, where it is exact to 1e-11.
 class ConditionalRule final : public SlopedRule {
  public:
   ConditionalRule(ExponentialUnit f, const Pointwise& function)

@@ -95,8 +95,8 @@ EntryPair curvatures_at(double p, double q, double c) {
   return {added<Twice>(x, y, {by_c, along}).d.d, added<Twice>({x, along}, y, by_c).d.d};
 }
 
-/// By its Hermite expansion, which costs less, up to variances of 3; and of 10 where the other is
-/// small, which the fit, to an absolute error, does not see so well.
+/// Dual rule by the Hermite expansion, which costs less, up to variances of 3, and of 10 where the
+/// other variance is small: the fit has an absolute error, so it is less exact there.
 class GeluTanhRule final : public SlopedRule {
  public:
   explicit GeluTanhRule(const Pointwise& function) : series_(expansion_of(function)) {}

@@ -203,7 +203,7 @@ DualPair sum_slopes(const Values& a, const Values& b, const Operands& x) {
           kernels::dual_series(second, b.value, x.p, x.q, x.c)};
 }
 
-/// The same of E[φ'(u)φ'(v)].
+/// ∂E'/∂c = E[φ''(u)φ''(v)] and ∂E'/∂p = ½·E[φ'''(u)φ'(v)] of E' = E[φ'(u)φ'(v)].
 DualPair sum_curvatures(const Values& a, const Values& b, const Operands& x) {
   const Tensor of_p = derived_coefficients(a.slope, x.p), of_q = derived_coefficients(b.slope, x.q);
   return {kernels::dual_series(of_p, of_q, x.p, x.q, x.c),

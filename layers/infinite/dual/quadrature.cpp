@@ -46,8 +46,8 @@ std::pair<Tensor, Tensor> symmetric_rule(std::vector<double> x, Newton newton, W
 
 }  // namespace
 
-// With the orthonormal polynomials √(k+1)·h_{k+1} = x·h_k − √k·h_{k−1}: h_n' = √n·h_{n−1}, and the
-// weight is 1/(n·h_{n−1}²). They are taken times exp(−x²/4), which keeps them in range.
+// Orthonormal polynomials √(k+1)·h_{k+1} = x·h_k − √k·h_{k−1}: h_n' = √n·h_{n−1}, and the weight is
+// 1/(n·h_{n−1}²). The polynomials are multiplied by exp(−x²/4), which keeps them in range.
 std::pair<Tensor, Tensor> gauss_hermite(int n) {
   check_count("gauss_hermite", n);
   std::vector<double> beta;

@@ -9,7 +9,7 @@ namespace ladon::infinite {
 class DualRule : public std::enable_shared_from_this<DualRule> {
  public:
   virtual ~DualRule() = default;
-  /// As dual(), of operands that were checked.
+  /// Result of dual() for operands that were checked.
   virtual DualResult evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
                               bool with_derivative) const = 0;
 };

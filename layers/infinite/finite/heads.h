@@ -113,8 +113,8 @@ class FiniteHeads {
   FiniteHeadsOptions options_;
 };
 
-/// Of a model that must outlive the result, or of a temporary one, which it keeps. Throws Error for
-/// negative numbers, and for no heads.
+/// Finite heads of a model that must outlive the result, or of a temporary one, which the result
+/// keeps. Throws Error for negative numbers, and for no heads.
 FiniteHeads finite_heads(const Layer& model, const FiniteHeadsOptions& options = {});
 template <std::derived_from<Layer> M>
 requires(!std::is_reference_v<M>) FiniteHeads

@@ -84,7 +84,7 @@ class Features {
     return like_[0].heads() * tokens[0] * tokens[1] * tokens[1];
   }
 
-  /// Of rows Z [P, D]: [P, N, N].
+  /// Kernels of rows Z [P, D]: [P, N, N].
   Tensor kernels(const Tensor& z, std::int64_t inputs) const {
     return scale_ * products(z, inputs) + offset_;
   }
@@ -141,8 +141,8 @@ class Features {
   double scale_ = 1, offset_ = 0;
 };
 
-/// By passing kernels through the model, row after row; all inputs together, as what the latents of
-/// a deeper layer stand for depends on all.
+/// Kernels by passes through the model, row after row. Each takes all inputs together, as what the
+/// latents of a deeper layer stand for depends on all.
 Tensor by_passes(const FiniteHeads& heads, const Inputs& x, const Latents& like, const Tensor& z,
                  std::int64_t inputs) {
   std::vector<Tensor> all;
@@ -158,7 +158,7 @@ Tensor by_passes(const FiniteHeads& heads, const Inputs& x, const Latents& like,
 
 using Kernels = std::function<Tensor(const Tensor& z, std::int64_t inputs)>;
 
-/// The same, `held` rows at a time, on all threads.
+/// Kernels for `held` rows at a time, on all threads.
 Kernels in_pieces(Kernels kernels, std::int64_t held) {
   return [kernels = std::move(kernels), held](const Tensor& z, std::int64_t inputs) {
     const NoGrad off;

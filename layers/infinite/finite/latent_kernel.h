@@ -21,15 +21,15 @@ struct LatentKernel {
   std::function<Tensor(const Tensor& z, std::int64_t inputs)> at = {};
 };
 
-/// Of the heads of a model, for these inputs. A row is, head after head, of each layer in its order
-/// what HeadLatents lists of a head: logits [R, R] or query and key [R, d_k], and output [d_v].
+/// Latent kernel of a model's heads, for these inputs. A row is, head after head, what HeadLatents
+/// lists of a head, layer after layer: logits [R, R] or query and key [R, d_k], and output [d_v].
 ///
-/// Where the kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b, u_h the weights of head h averaged over the
-/// queries, or those of the first query, or of all, times the tokens, it is computed so: a hundred
-/// times faster than by passing kernels through the model. So it is with one attention layer on
-/// inputs as they are, or behind a Linear, followed by MeanPositions, FirstToken or Flatten and
-/// then at most a Linear. Whether it is so is found by comparing the two at two draws of latents.
-/// Throws Error where a model has no layer with random logits, and where it ends with positions.
+/// If the kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b, it is computed so, a hundred times faster than
+/// by passing kernels through the model. u_h is the weights of head h (mean over queries, those of
+/// the first query, or all) times the tokens. One attention layer has this kernel on inputs as they
+/// are, or behind a Linear, if MeanPositions, FirstToken or Flatten, then at most a Linear, follow.
+/// Two draws of latents, computed both ways, tell whether a model has it. Throws Error where a
+/// model has no layer with random logits, and where it ends with positions.
 LatentKernel latent_kernel(const FiniteHeads& heads, const Inputs& x);
 
 /// Such a row [D] as the latents of heads, and back; `like` gives their shapes.

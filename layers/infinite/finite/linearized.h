@@ -21,8 +21,8 @@ namespace ladon::infinite {
 /// later changes of its parameters in place are an Error.
 class TangentMap {
  public:
-  /// By those of the network's parameters that are not frozen, or of a set of them. Throws Error if
-  /// there are none.
+  /// Map by the parameters of the network that are not frozen, or by those of `set` that are not.
+  /// Throws Error if there are none.
   TangentMap(Layer& network, const Inputs& inputs);
   TangentMap(Layer& network, const Inputs& inputs, const ParameterSet& set);
 
@@ -71,7 +71,7 @@ struct TaylorExpansion : Layer {
   std::string describe() const override;
 };
 
-/// Of order 1, f(x; θ0) + J(x)·w: its tangent kernel is at any w the one the network has at θ0.
+/// Expansion of order 1, f(x; θ0) + J(x)·w. Its tangent kernel at any w is the network's at θ0.
 struct Linearized : TaylorExpansion {
   explicit Linearized(std::unique_ptr<Layer> given, std::string names = "*")
       : TaylorExpansion(std::move(given), 1, std::move(names)) {}

@@ -26,7 +26,7 @@ struct MonteCarloOptions {
 void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs& b,
                       const MonteCarloOptions& options, Generator& rng,
                       const std::function<void(const EmpiricalKernel&)>& use);
-/// The same as a list.
+/// List of the empirical kernels that for_each_network() hands over, in order.
 std::vector<EmpiricalKernel> sample_kernels(const NetworkFactory& make, const Inputs& a,
                                             const Inputs& b, const MonteCarloOptions& options,
                                             Generator& rng);

@@ -28,8 +28,8 @@ std::vector<Law> laws_of(const std::vector<KernelNode>& branches) {
   return laws;
 }
 
-/// Of branches that are uncorrelated given their common input. The one that ends in no random
-/// linear map (the identity of a residual block) may still pass on what is independent already.
+/// Outputs of branches that are uncorrelated given their common input. One may end in no random
+/// linear map (the identity of a residual block), and may pass on what was independent already.
 std::vector<KernelNode> independent_outputs(const std::string& layer, const KernelNode& k,
                                             const std::vector<Branch>& branches) {
   const KernelNode inputs = into_branch(k);

@@ -21,10 +21,10 @@ Branch identity_branch();
 /// branches, unless all but one branch end in random linear maps of their own: only then are
 /// products of different branches zero on average.
 KernelNode sum(const std::string& layer, const KernelNode& k, const std::vector<Branch>& branches);
-/// Of Π_i branch_i(x), elementwise: kernels multiply, t' = Σ_i t_i Π_{j≠i} k_j. Errors as for sum.
+/// Product Π_i branch_i(x), elementwise: k' = Π_i k_i, t' = Σ_i t_i Π_{j≠i} k_j. Errors as sum().
 KernelNode product(const std::string& layer, const KernelNode& k,
                    const std::vector<Branch>& branches);
-/// Of channels side by side: Σ_i share_i·k_i, and so for t. Branches may be correlated.
+/// Kernels of channels side by side: Σ_i share_i·k_i, and so for t. Branches may be correlated.
 KernelNode concatenation(const KernelNode& k, const std::vector<Branch>& branches,
                          const std::vector<double>& share);
 /// Kernels of sqrt(alpha)·x + sqrt(1 − alpha)·branch(x). Throws Error unless the branch ends in a

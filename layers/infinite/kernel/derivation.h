@@ -17,7 +17,7 @@ struct DerivedStep {
 /// Steps of the graph that the outputs depend on, in order.
 std::vector<DerivedStep> derived_steps(const KernelGraph& graph);
 
-/// The same as lines: a layer, and below it "k₃ = …" and "t₃ = …".
+/// Text of derived_steps(): a line per layer, and below it "k₃ = …" and "t₃ = …".
 std::string derivation(const KernelGraph& graph);
 
 /// Graph of derived_steps() in Graphviz's language, with arrows from inputs to outputs:

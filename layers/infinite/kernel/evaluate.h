@@ -26,8 +26,8 @@ struct Landmarks {
   Selves selves;
 };
 
-/// Of the tokens that a step draws for: the sum of their variances, and what the common coordinates
-/// do not explain of it.
+/// Sum of the variances of the tokens that a step draws for, and the part of it that the common
+/// coordinates do not explain.
 struct Remainder {
   double unexplained = 0, variance = 0;
   double share() const { return variance > 0 ? unexplained / variance : 0; }

@@ -95,7 +95,7 @@ struct Step {
   /// are, and are not known behind one that mixes positions. An empty function: they are 0, or not
   /// known.
   std::optional<MeanMap> means = {};
-  /// Whether what it makes of each input alone is kept for all pairs, or so cheap that it is not.
+  /// Whether the step's self-kernels are kept for all pairs; false where they are cheap to compute.
   bool kept = true;
 };
 

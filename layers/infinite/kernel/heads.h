@@ -35,7 +35,7 @@ struct HeadMap {
   std::function<Tensor(const Tensor& forms, const Tensor& tokens, const Tensor& mask)> weights;
 };
 
-/// Of all attention layers of a model, in the order in which it calls them.
+/// Latents of all attention layers of a model, in the order in which it calls them.
 using Latents = std::vector<HeadLatents>;
 
 /// The latents of a layer that sees tokens of `rank` coordinates.

@@ -224,8 +224,8 @@ Tensor pairs_of(const Kernel& k, const Rows& a, const Rows& b) {
       [&] { return composed_products(a, b, k.has_positions(), k.entries); });
 }
 
-/// Of each input, over its channels: [N, T], or [N] of vectors; of indices undefined. Contiguous,
-/// each row is summed alone.
+/// Means over channels: [N, T], or [N] for vectors; undefined for indices. The source is made
+/// contiguous, so that each row is summed alone.
 Tensor means_of(const Rows& rows, bool positions) {
   if (rows.indices()) return {};
   const Tensor y = sum(contiguous(rows.source), -1) / static_cast<double>(rows.d);

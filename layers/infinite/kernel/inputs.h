@@ -44,7 +44,7 @@ InputKind kind_of(const Inputs& a, const Inputs& b);
 /// Throws Error where the blocks disagree in all but N, a mask does not fit, or a number is not
 /// finite. (What stands in a masked token does not count: not even whether it is a number.)
 Kernel input_kernel(const Inputs& a, const Inputs& b, const KernelOptions& options);
-/// The same for one block with itself; `same` is set on the diagonal.
+/// Kernel of one block with itself, as input_kernel(a, b); `same` is set on the diagonal.
 Kernel input_kernel(const Inputs& a, const KernelOptions& options);
 inline Kernel input_kernel(const Inputs& a, const Inputs& b, Get get = Get::ntk) {
   return input_kernel(a, b, KernelOptions{.get = get});
@@ -56,8 +56,8 @@ inline Kernel input_kernel(const Inputs& a, Get get = Get::ntk) {
 /// The first kernel of an evaluation, between inputs a and b, or (b null) of a with itself.
 struct Beginning {
   Kernel kernel;
-  /// Of each block, where they are asked for: i64 [N], Root::names; and X/sqrt(d) [N, T, d], whose
-  /// products the kernel is (undefined of indices).
+  /// Names i64 [N] (Root::names) and coordinates X/sqrt(d) [N, T, d] of each block, if asked for.
+  /// The kernel is the products of the coordinates, which are undefined for indices.
   std::array<Tensor, 2> names, coordinates;
 };
 struct BeginningOptions {

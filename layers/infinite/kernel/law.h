@@ -37,28 +37,28 @@ struct Law {
 
   // --- transitions ---
 
-  /// Inputs as they are: nothing is known of them but their number of channels and their means.
+  /// Law of inputs as they are: only their number of channels and their means are known.
   static Law data(std::int64_t channels = 0) { return {over_channels, false, channels}; }
-  /// Behind a random linear map with weights of its own.
+  /// Law behind a random linear map with weights of its own.
   static Law random_linear() { return {everything, true}; }
-  /// Behind a function of each channel.
+  /// Law behind a function of each channel.
   Law after_nonlinearity() const { return {}; }
-  /// Behind what multiplies channels by something random of mean one, or sets channels of several
-  /// laws side by side: the mean stays, the shape of the distribution does not.
+  /// Law behind random factors of mean one on the channels, or of channels of several laws side by
+  /// side: the mean stays, the shape of the distribution does not.
   Law after_mixing() const { return {zero_given, false, channels}; }
-  /// With something fixed added to each channel.
+  /// Law after something fixed is added to each channel.
   Law after_adding_fixed() const { return {std::min(zero_given, over_channels), false, channels}; }
-  /// Of `count` times as many channels, of several laws, side by side.
+  /// Law of `count` times as many channels, of several laws, side by side.
   Law side_by_side(std::int64_t count) const { return {zero_given, false, channels * count}; }
-  /// Behind a trained factor of each channel (1 or another number before training). Its part of the
-  /// tangent kernel is the channel's own, and that kernel only a mean over channels: where there is
-  /// one (`with_ntk`), as after_mixing().
+  /// Law behind a trained factor of each channel (1 or another number before training). The part of
+  /// the factor in the tangent kernel is the channel's own, and that kernel only a mean over
+  /// channels: where there is one (`with_ntk`), the law is after_mixing().
   Law after_trained_scale(bool with_ntk) const { return with_ntk ? after_mixing() : *this; }
-  /// The same channels as inputs of a branch that lies in `depth` others: what is given counts from
-  /// here.
+  /// Law of the same channels as inputs of a branch that lies in `depth` others: what is given
+  /// counts from here.
   Law into_branch(int depth) const;
-  /// The outputs of such a branch, seen from outside of it: its input, computed within, is no
-  /// longer among what they may be correlated with.
+  /// Law of the outputs of such a branch, seen from outside of it: the branch's input, computed
+  /// within, is no longer among what they may be correlated with.
   Law out_of_branch(int depth) const;
   /// Law of Σ_i branch_i: what is known of every branch.
   static Law of_sum(const std::vector<Law>& branches);

@@ -50,7 +50,7 @@ Tensor own_root(const Tensor& cov, const Tensor& common);
 /// Differentiable once by x, on the columns that are not.
 Tensor lower_root(const Tensor& x, const Tensor& cov);
 
-/// The same of one x [n, n], in place; `scale` is that variance.
+/// Lower root of one x [n, n], as lower_root(), in place; `scale` is the largest variance.
 void factorize(double* x, std::int64_t n, double scale);
 
 }  // namespace ladon::infinite

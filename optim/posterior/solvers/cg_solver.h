@@ -22,7 +22,7 @@ struct KernelMap {
   LinearMap multiply;                       ///< [N, k] → [N, k]
   std::function<Tensor(std::int64_t)> row;  ///< [N]
 };
-/// Of a matrix in memory, checked as GaussianProcess does.
+/// Kernel map of a matrix in memory, checked as GaussianProcess checks its kernel.
 KernelMap kernel_map(const Tensor& kernel);
 /// Kernel map of a Gram matrix on disk, which must outlive the map.
 KernelMap kernel_map(const infinite::StoredGram& kernel);

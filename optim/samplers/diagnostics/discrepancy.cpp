@@ -86,7 +86,7 @@ class SteinKernelOf {
   double h2_;
 };
 
-/// Of row i of u_p: the diagonal, and over the others their sum and that of their squares.
+/// Row i of u_p: its diagonal entry, and the sums of its other entries and of their squares.
 struct RowSums {
   double self, others, squares;
 };

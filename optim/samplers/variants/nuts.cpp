@@ -39,7 +39,7 @@ bool turns(const Point& first, const Point& last, int way) {
   return !(along(first) > 0 && along(last) > 0);
 }
 
-/// The same of a path that two halves make up: a … b and c … d.
+/// Whether a path of two halves, a … b and c … d, has turned back: all of it, a … c, or b … d.
 bool turns(const Point& a, const Point& b, const Point& c, const Point& d, int way) {
   return turns(a, d, way) || turns(a, c, way) || turns(b, d, way);
 }

@@ -44,7 +44,7 @@ class Parts {
   Parts(const LogDensity* base, const LogDensity& likelihood, const Tensor& row_betas)
       : base_density_(base), likelihood_density_(likelihood), betas_(row_betas) {}
 
-  /// Of the rows θ, which are then the latest.
+  /// Scores the rows θ, which are then the latest.
   DensityScore score(const Tensor& theta) {
     latest_.likelihood = likelihood_density_.score(theta);
     if (base_density_) latest_.base = base_density_->score(theta);

@@ -12,7 +12,7 @@
 
 namespace ladon {
 
-/// As HmcOptions, but for the ladder, and that ε is always adapted: that and M for each level.
+/// Options as HmcOptions, with a ladder; ε is always adapted. Each level has its own ε and M.
 struct TemperingOptions {
   /// The inverse temperatures: 1 first, then falling. Empty: `levels` of them in equal ratios from
   /// 1 to `lowest`.

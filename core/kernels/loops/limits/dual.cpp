@@ -293,8 +293,8 @@ void polynomial_curvatures(const double* f, const double* p, const double* q, co
 
 typedef double Eight __attribute__((vector_size(64), aligned(8), may_alias));
 
-// Of each entry eight polynomials in ρ⁸, one a lane, then one in ρ over the lanes. The entries run
-// side by side, since every step of a polynomial waits for the one before.
+// Sums each entry's series: eight polynomials in ρ⁸, one per lane, then one in ρ over the lanes.
+// Entries run side by side, since every step of a polynomial waits for the one before.
 void series(const double* const* a, const double* const* b, const double* rho, double* y,
             int64_t n) {
   constexpr int entries = static_cast<int>(dual_series_entries);

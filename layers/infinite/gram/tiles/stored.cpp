@@ -115,7 +115,7 @@ struct StoredGram::State {
   std::uint64_t payload(const GramTile& t) const {
     return static_cast<std::uint64_t>(t.rows * t.columns) * item_size(dtype);
   }
-  /// As it is on disk; undefined if it is not there or damaged.
+  /// Block of tile `index` as it is on disk; undefined if it is not there or damaged.
   Tensor read(std::int64_t index) const {
     const GramTile t = tiles[index];
     Tensor block;

@@ -11,7 +11,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// Of all ranks, where each does as much.
+/// Number of pairs in a tile, times the number of ranks: each is taken to do as much.
 double pairs(const GramTile& t) {
   return static_cast<double>(t.rows * t.columns) * static_cast<double>(ranks::count());
 }
