@@ -111,7 +111,8 @@ TEST(ModelDerivatives, FunctionalCallPutsTheParametersBack) {
 // One call inside another, of plain values, of dual numbers and of examples: the inner values stand
 // in the places of the part, however many parameters have their shape.
 TEST(ModelDerivatives, FunctionalCallsNest) {
-  Sequential model(Linear(3, 3, Generator(1)), Linear(3, 3, Generator(2)));
+  Generator rng(1);
+  Sequential model(Linear({.in = 3, .out = 3}, rng), Linear({.in = 3, .out = 3}, rng));
   model.to(f64);
   const Tensor x = random({2, 3}, 3);
   const auto part = [&] { return model.choose("layers.1.*"); };
