@@ -1,13 +1,12 @@
 // Particles in the plane: where does each method take them, and what is lost in many dimensions?
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <iostream>
 
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
+#include "ladon/examples/particles/collapse.h"
 #include "ladon/examples/particles/picture.h"
 #include "ladon/examples/particles/results.h"
 
@@ -32,30 +31,7 @@ const std::vector<Trial> trials = {
     {"particles --targets gaussian,banana --alpha auto",
      "variance_ratio: auto is made for many dimensions, and overshoots in two; wgd the most"}};
 
-const CLI::Validator alpha_value(
-    [](const std::string& text) -> std::string {
-      double value = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-      const bool read = error == std::errc() && end == text.data() + text.size();
-      return text == "auto" || (read && std::isfinite(value) && value > 0)
-                 ? ""
-                 : join("needs auto or a number above 0, got '", text, "'");
-    },
-    "auto or above 0", "alpha_value");
-
-/// What one option by itself cannot know. Throws CLI::ValidationError.
-void check_usage(Settings& s) {
-  refuse_repeated("--targets", s.targets);
-  refuse_repeated("--methods", s.methods);
-  const auto among = [&](const std::string& name) {
-    return std::find(s.targets.begin(), s.targets.end(), name) != s.targets.end();
-  };
-  if (s.course.empty()) s.course = among("modes") ? "modes" : s.targets.front();
-  if (!among(s.course)) throw CLI::ValidationError("--course", s.course + " is not in --targets");
-}
-
 void add_options(Program& program, Settings& s) {
-  const CLI::Validator dimension = whole_number<std::int64_t>(1, 10'000);
   program.list("--targets", s.targets, "Densities in the plane",
                "Each has one difficulty: a slant, two modes, a hole, a bend, a narrow neck",
                CLI::IsMember(target_names()));
@@ -82,37 +58,63 @@ void add_options(Program& program, Settings& s) {
   program.option(
       "--alpha", s.alpha, "Weight of the repulsion (svgd, spos, wgd): a number, or auto",
       "Lower it, and particles near the modes; auto is the one that many dimensions need",
-      alpha_value);
+      (number_above(0) | CLI::IsMember({"auto"})).description("auto or above 0"));
   program.option("--noise", s.noise, "b of spos: own gradient and noise",
                  "0 is svgd; large ones make independent chains", number(0));
   program.option("--apart", s.apart, "Distance of the two modes, whose standard deviation is 0.6",
                  "At 4 no repulsion reaches the other mode, and chains that are lucky do",
                  number(0, 6));
   program.list("--dimensions", s.dimensions, "Dimensions of the normal distribution that collapses",
-               "Add 10000: a head of a Transformer has more", dimension);
+               "Add 10000: a head of a Transformer has more",
+               whole_number<std::int64_t>(1, 10'000));
   program.option("--collapse-particles", s.collapse_particles, "Particles there, M",
                  "The law holds from D = M - 1 on: move the bend",
                  whole_number<std::int64_t>(2, 200));
-  program.check([&s] { check_usage(s); });
+  program.check([&s] {
+    refuse_repeated("--targets", s.targets);
+    refuse_repeated("--methods", s.methods);
+    const auto among = [&s](const std::string& name) {
+      return std::ranges::count(s.targets, name);
+    };
+    if (s.course.empty()) s.course = among("modes") ? "modes" : s.targets.front();
+    if (!among(s.course)) throw CLI::ValidationError("--course", s.course + " is not in --targets");
+  });
 }
 
 /// The tables, each with what its columns mean.
-void print(const Settings& s, const std::vector<TargetStudy>& studies,
-           const std::vector<Remaining>& collapse) {
+void print(const std::vector<TargetStudy>& studies, const Table& collapse) {
   if (!studies.empty()) std::cout << "\nWhere do they end, and what would chance alone give?\n";
-  for (const TargetStudy& study : studies) std::cout << table_of(study, false).text() << '\n';
-  if (!studies.empty()) std::cout << table_of(studies[0], false).explained();
-  if (collapse.empty()) return;
-  const Table table = collapse_table(s, collapse);
-  std::cout << "\nWhat is left of a normal distribution in D dimensions?\n"
-            << table.text() << '\n'
-            << table.explained();
+  for (const TargetStudy& study : studies)
+    std::cout << table_of(study, study.target.name).text() << '\n';
+  if (!studies.empty()) std::cout << table_of(studies[0], "").explained();
+  if (!collapse.empty())
+    std::cout << "\nWhat is left of a normal distribution in D dimensions?\n"
+              << collapse.text() << '\n'
+              << collapse.explained();
+}
+
+void draw(const Settings& s, const std::vector<TargetStudy>& studies, const Table& collapse) {
+  const auto say = [](const std::filesystem::path& picture) {
+    if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
+  };
+  if (!studies.empty()) say(draw_ends(s, studies));
+  for (const TargetStudy& study : studies)
+    if (study.target.name == s.course) {
+      say(draw_course(s, study));
+      say(draw_film(s, study));
+    }
+  if (!collapse.empty()) say(draw_collapse(s, collapse));
 }
 
 /// Runs everything, or what there is time for before an interrupt; whether it was not.
-bool run_all(const Settings& s, std::vector<TargetStudy>& studies,
-             std::vector<Remaining>& collapse) {
-  Progress progress(static_cast<double>(s.targets.size()) * work(s) + collapse_work(s));
+bool teach(Program& program, const Settings& s) {
+  std::cout << s.particles << " particles, " << s.steps << " gradients each, rate " << s.rate
+            << ", α = " << s.alpha << ", b = " << s.noise << "; " << s.seeds
+            << (s.seeds == 1 ? " seed" : " seeds") << std::endl;
+  std::vector<TargetStudy> studies;
+  Table collapse = collapse_table(s);
+  const auto runs = s.targets.size() * s.methods.size() * static_cast<std::size_t>(s.seeds);
+  Progress progress(static_cast<double>(runs + s.dimensions.size()));
   const bool complete = ran_to_the_end([&] {
     for (const std::string& name : s.targets) {
       studies.emplace_back(plane_target(name, s.apart));
@@ -121,25 +123,13 @@ bool run_all(const Settings& s, std::vector<TargetStudy>& studies,
     run_collapse(s, collapse, progress);
   });
   std::erase_if(studies, [](const TargetStudy& study) { return study.runs.empty(); });
-  return complete;
-}
-
-/// Whether it was not interrupted.
-bool teach(Program& program, const Settings& s) {
-  std::cout << s.particles << " particles, " << s.steps << " gradients each, rate " << s.rate
-            << ", α = " << s.alpha << ", b = " << s.noise << "; " << s.seeds
-            << (s.seeds == 1 ? " seed" : " seeds") << std::endl;
-  std::vector<TargetStudy> studies;
-  std::vector<Remaining> collapse;
-  const bool complete = run_all(s, studies, collapse);
-  print(s, studies, collapse);
+  print(studies, collapse);
   std::vector<NamedTable> tables;
   for (const TargetStudy& study : studies)
-    tables.push_back({study.target.name, table_of(study, true)});
-  tables.push_back({"collapse", collapse_table(s, collapse)});
+    tables.push_back({study.target.name, table_of(study, "method", study.target.name + ", ")});
+  tables.push_back({"collapse", collapse});
   program.write({.tables = tables, .interrupted = !complete, .more = details(s, studies)});
-  for (const std::filesystem::path& picture : draw(s, studies, collapse))
-    std::cout << "picture: " << picture.string() << '\n';
+  draw(s, studies, collapse);
   return complete;
 }
 
@@ -149,8 +139,6 @@ bool teach(Program& program, const Settings& s) {
 int main(int argc, char** argv) {
   using namespace ladon::example;
   Settings settings;
-  settings.targets = target_names();
-  settings.methods = method_names();
   Program program("particles", {summary, duration, lesson, trials}, settings.common);
   add_options(program, settings);
   return program.run(argc, argv, [&] { return teach(program, settings); });

@@ -16,20 +16,19 @@ constexpr double far = 1e20;  ///< Gradients' squares are below it where anythin
 
 std::unique_ptr<ParticleMethod> forces_of(const std::string& method, const Settings& s,
                                           const Tensor& x, const Generator& rng) {
-  const Alpha alpha = alpha_of(s);
-  if (method == "svgd")
-    return std::make_unique<Svgd>(particles_of_rows(x), SvgdOptions{.alpha = alpha});
+  const SvgdOptions svgd{.alpha = alpha_of(s)};
+  if (method == "svgd") return std::make_unique<Svgd>(particles_of_rows(x), svgd);
   if (method == "spos")
     return std::make_unique<Spos>(particles_of_rows(x),
-                                  SposOptions{.svgd = {.alpha = alpha}, .diffusion = s.noise}, rng);
+                                  SposOptions{.svgd = svgd, .diffusion = s.noise}, rng);
   if (method == "wgd")
-    return std::make_unique<Wgd>(particles_of_rows(x), WgdOptions{.alpha = alpha});
+    return std::make_unique<Wgd>(particles_of_rows(x), WgdOptions{.alpha = alpha_of(s)});
   return nullptr;
 }
 
 /// A training loop whose loss is U = −ln p, with all particles in one parameter.
-void train(const std::string& method, const PlaneTarget& target, const Settings& s,
-           const Tensor& start, const Generator& rng, const Seen& seen) {
+std::int64_t train(const std::string& method, const PlaneTarget& target, const Settings& s,
+                   const Tensor& start, const Generator& rng, const Seen& seen) {
   Tensor x = parameter(clone(start));
   const std::unique_ptr<ParticleMethod> forces = forces_of(method, s, x, rng);
   std::unique_ptr<Optimizer> optimizer;
@@ -40,16 +39,17 @@ void train(const std::string& method, const PlaneTarget& target, const Settings&
   for (std::int64_t step = 1; step <= s.steps; ++step) {
     optimizer->zero_grad();
     const Tensor gradient = -target.density.score(x).gradient;
-    if (!(sum(square(gradient)).item() < far)) throw Diverged{step};
+    if (!(sum(square(gradient)).item() < far)) return step;
     x.set_grad(gradient);
     if (forces) forces->apply();
     optimizer->step();
     seen(step, x.detach());
   }
+  return 0;
 }
 
-void draw(const PlaneTarget& target, const Settings& s, const Tensor& start, Generator rng,
-          const Seen& seen) {
+std::int64_t draw(const PlaneTarget& target, const Settings& s, const Tensor& start, Generator rng,
+                  const Seen& seen) {
   const std::int64_t draws = std::max<std::int64_t>(1, s.steps / leapfrogs);
   const Chains chains = hmc(target.density, start,
                             {.draws = draws,
@@ -59,22 +59,19 @@ void draw(const PlaneTarget& target, const Settings& s, const Tensor& start, Gen
                              .progress = [](std::int64_t, std::int64_t) { stop_if_interrupted(); }},
                             rng);
   for (std::int64_t i = 0; i < draws; ++i) seen((i + 1) * leapfrogs, select(chains.draws, 1, i));
+  return 0;
 }
 
 }  // namespace
-
-std::vector<std::string> method_names() { return {"none", "svgd", "spos", "wgd", "sgld", "hmc"}; }
 
 Alpha alpha_of(const Settings& s) {
   return s.alpha == "auto" ? automatic : Alpha(std::stod(s.alpha));
 }
 
-void move(const std::string& method, const PlaneTarget& target, const Settings& s,
-          const Tensor& start, Generator rng, const Seen& seen) {
-  if (method == "hmc")
-    draw(target, s, start, rng, seen);
-  else
-    train(method, target, s, start, rng, seen);
+std::int64_t move(const std::string& method, const PlaneTarget& target, const Settings& s,
+                  const Tensor& start, Generator rng, const Seen& seen) {
+  return method == "hmc" ? draw(target, s, start, rng, seen)
+                         : train(method, target, s, start, rng, seen);
 }
 
 }  // namespace ladon::example

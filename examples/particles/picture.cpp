@@ -3,209 +3,236 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ladon/core/io/file.h"
+#include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/examples/particles/film.h"
-#include "ladon/examples/particles/look.h"
 
 namespace ladon::example {
 namespace {
 
-using Rows = std::vector<std::vector<double>>;
+constexpr int page = 1200;
+constexpr const char *faint = "#b9c3d3", *letters = "#444444";  // colours
 
-constexpr int page = 1200, names = 50, gap = 8, first_row = Picture::top + 70;
-
-/// Panels of all methods beside each other, in the middle; x and y have one scale in them.
-struct Grid {
-  int width, height, left;
-
-  explicit Grid(const Settings& s) {
-    const int across = static_cast<int>(s.methods.size());
-    width = std::min(300, (page - names) / across - gap);
-    height = width * 68 / 84;
-    left = (page + names - across * (width + gap)) / 2;
-  }
-  Box at(std::size_t row, std::size_t column) const {
-    return {left + static_cast<int>(column) * (width + gap),
-            first_row + static_cast<int>(row) * (height + gap), width, height};
-  }
-  int below(std::size_t rows) const { return at(rows, 0).top; }
-};
-
-/// Lines after each other; an empty row lifts the pen.
-Rows as_rows(const std::vector<Line>& lines) {
-  Rows rows;
-  for (const Line& line : lines) {
-    for (const Point& p : line) rows.push_back({p.x, p.y});
-    rows.emplace_back();
-  }
-  return rows;
+std::string text(double x, double y, int size, const std::string& anchor,
+                 const std::string& words) {
+  return join("<text x='", x, "' y='", y, "' font-size='", size, "' text-anchor='", anchor, "'>",
+              words, "</text>\n");
 }
 
-/// The way of one particle from a frame to another.
-Line way(const Outcome& o, std::size_t from, std::size_t to) {
-  Line line;
-  for (std::size_t f = from; f <= to; ++f) line.push_back(points_of(o.frames[f].places)[0]);
-  return thinned(line);
+std::string colour_of(const std::string& method) {
+  return kind(place_of(method, method_names())).colour;
 }
 
-/// A target, and particles before it: one panel an outcome and frame.
-class Stage {
- public:
-  Stage(Picture& picture, const Grid& grid, const TargetStudy& study)
-      : picture_(picture),
-        grid_(grid),
-        study_(study),
-        contours_(picture.data("contours_" + study.target.name, as_rows(contours_of(study)))) {}
-
-  /// Particles at frame `to`, and the way of one from frame `from`.
-  std::string script(const Outcome& o, std::size_t from, std::size_t to) const {
-    const Window& w = study_.target.shown;
-    const Style style = method_style(o.method);
-    const std::string of = join(study_.target.name, "_", o.method, "_", to);
-    std::string plot = join("plot ", contours_, " using 1:2 with lines lw 1 lc rgb '",
-                            contour_colour, "' notitle");
-    if (o.diverged_at == 0) {
-      // Dots as vectors about as long as wide: of these gnuplot makes the smallest SVG.
-      constexpr double dot = 3.6;
-      const double pixel = (w.right - w.left) / grid_.width;
-      plot +=
-          join(", ", picture_.data("way_" + of, as_rows({way(o, from, to)})),
-               " using 1:2 with lines lw 1.2 lc rgb '#A0", style.colour.substr(1), "' notitle, ",
-               picture_.data("places_" + of, as_rows({points_of(o.frames[to].places)})),
-               " using ($1-", dot * pixel / 2, "):2:(", dot * pixel,
-               "):(0) with vectors nohead lw ", dot, " lc rgb '", style.colour, "' notitle");
-    }
-    const std::string said =
-        o.diverged_at == 0 ? corner(o.frames[to].places, study_) : std::string("diverged");
-    return join("set xrange [", w.left, ":", w.right, "]\nset yrange [", w.bottom, ":", w.top,
-                "]\nunset grid\nset border 15 lc rgb '#bbbbbb'\nunset tics\n"
-                "set style textbox opaque noborder margins 0.5,0.3\nset label ",
-                quoted(said), " at graph 0.98,0.08 right front boxed font ',14' textcolor rgb '",
-                letters_colour, "'\nset label '+' at ", study_.target.start.x, ",",
-                study_.target.start.y, " center font ',18' textcolor rgb '", letters_colour, "'\n",
-                plot, "\n");
-  }
-
- private:
-  Picture& picture_;
-  const Grid& grid_;
-  const TargetStudy& study_;
-  std::string contours_;
-};
-
-/// Above a column, the method; before a row, what it is of.
-std::string headings(const Outcome& o, bool at_top, bool at_left, const std::string& row) {
-  return join(at_top ? join("set title \"", o.method, "\\n{/*0.75 ", method_words(o.method),
-                            "}\" enhanced font ',20' offset 0,-0.6\n")
-                     : "",
-              at_left ? join("set ylabel ", quoted(row), " offset 0.5,0\n") : "");
+std::string words_of(const std::string& method) {
+  return std::vector{"each climbs alone", "share and repel",  "svgd and noise",
+                     "climb and repel",   "climb with noise", "roll, accept or not"}
+      .at(place_of(method, method_names()));
 }
 
-/// What the marks and figures are, in the middle under all panels.
-void add_legend(Picture& picture, int top) {
-  const auto line = [](const std::string& words, double height) {
-    return join("set label ", quoted(words), " at graph 0.5,", height,
-                " center font ',16' textcolor rgb '", letters_colour, "'\n");
+// --- a panel, in units of its own: 100 each of the plane's ---
+
+constexpr double wide = 840, high = 680;
+
+/// "12 34"; where a point is far outside, just outside.
+std::string at(const Point& p, const Window& w) {
+  const auto unit = [](double share, double size) {
+    return std::round(std::clamp(share, -1.0, 2.0) * size);
   };
-  picture.panel({0, top, page, 50}, "",
-                join("unset border\nunset tics\nunset grid\n",
-                     line("+ start;  dots: particles;  thin: the way of one;  grey: the smallest "
-                          "regions that hold 50, 80 and 95% of the probability",
-                          0.7),
-                     line("inner half, right mode: the share of particles in the innermost region, "
-                          "or at the right mode; 50% would be right",
-                          0.15),
-                     "plot [0:1] [0:1] NaN notitle"));
+  return join(unit((p.x - w.left) / (w.right - w.left), wide), " ",
+              unit((w.top - p.y) / (w.top - w.bottom), high));
 }
 
-/// The ends of all runs: a row a target, a column per method.
-std::filesystem::path draw_ends(const Settings& s, const std::vector<TargetStudy>& studies) {
-  Picture picture(s.common.out, "particles");
-  const Grid grid(s);
-  for (std::size_t i = 0; i < studies.size(); ++i) {
-    const Stage stage(picture, grid, studies[i]);
-    const std::vector<Outcome> outcomes = typical_runs(studies[i]);
-    for (std::size_t j = 0; j < outcomes.size(); ++j) {
-      const Outcome& o = outcomes[j];
-      picture.panel(
-          grid.at(i, j), "",
-          headings(o, i == 0, j == 0, studies[i].target.title) + stage.script(o, 0, last_frame));
-    }
+/// A target's lines of equal density, and where particles start.
+std::string backdrop(const TargetStudy& study) {
+  const Window& w = study.target.shown;
+  std::string lines;
+  for (const double level : study.truth.levels()) {
+    const Line pieces = contour(study.target, level);
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      lines += join(i % 2 == 0 ? "M" : " ", at(pieces[i], w));
   }
-  add_legend(picture, grid.below(studies.size()));
-  return picture.draw("Where do they go?",
-                      settings_line(s) + (s.seeds == 1 ? join(", seed ", s.common.seed)
-                                                       : join("; of ", s.seeds,
-                                                              " seeds, each row the typical one")),
-                      page, grid.below(studies.size()) + 60);
+  return join("<g fill='none' stroke-width='4'><rect width='", wide, "' height='", high,
+              "' stroke='#bbbbbb'/><path stroke='", faint, "' stroke-linecap='round' d='", lines,
+              "'/><path stroke='", letters, "' d='M", at(study.target.start, w),
+              "m-16 0h32m-16 -16v32'/></g>\n");
 }
 
-/// One target in time: a row per step, a column per method.
-std::filesystem::path draw_course(const Settings& s, const TargetStudy& study) {
-  Picture picture(s.common.out, "particles_course");
-  const std::vector<std::size_t> shown = {4, 8, 16, 28, last_frame};
-  const Grid grid(s);
-  const Stage stage(picture, grid, study);
-  const std::vector<Outcome> outcomes = typical_runs(study);
-  for (std::size_t i = 0; i < shown.size(); ++i)
-    for (std::size_t j = 0; j < outcomes.size(); ++j)
-      picture.panel(grid.at(i, j), "",
-                    headings(outcomes[j], i == 0, j == 0,
-                             join("step ", step_of(static_cast<std::int64_t>(shown[i]), s))) +
-                        stage.script(outcomes[j], i == 0 ? 0 : shown[i - 1], shown[i]));
-  add_legend(picture, grid.below(shown.size()));
-  return picture.draw(join("How do they get there? ", study.target.title),
-                      settings_line(s) + seed_words(s, outcomes), page,
-                      grid.below(shown.size()) + 60);
+/// Strokes of no length, whose round ends are dots. Paths of one structure blend into each other.
+std::string dots(const Tensor& places, const Window& w) {
+  std::string d;
+  for (const Point& p : points_of(places)) d += join("M", at(p, w), "h0");
+  return d;
 }
 
-/// A column of the table against the dimension.
-std::string series(Picture& picture, const std::string& of, const std::vector<Remaining>& all,
-                   double Remaining::*figure, const std::string& how, const std::string& name) {
-  Rows rows;
-  for (const Remaining& r : all)
-    if (std::isfinite(r.*figure)) rows.push_back({static_cast<double>(r.dim), r.*figure});
-  return rows.empty()
-             ? ""
-             : join(picture.data(of, rows), " using 1:2 with ", how, " title ", quoted(name), ", ");
+std::string particles_at(const Outcome& o, std::size_t frame, const Window& w,
+                         const std::string& moving = "") {
+  return join("<path fill='none' stroke='", colour_of(o.method),
+              "' stroke-width='16' stroke-linecap='round' stroke-opacity='0.8' d='",
+              dots(o.frames[frame], w), "'>", moving, "</path>\n");
 }
 
-std::filesystem::path draw_collapse(const Settings& s, const std::vector<Remaining>& all) {
-  Picture picture(s.common.out, "particles_collapse");
-  const std::string m = std::to_string(s.collapse_particles);
-  picture.panel(
-      {140, Picture::top, 620, 380}, "",
-      join("set logscale xy\nset xlabel 'dimension D'\nset ylabel 'variance per coordinate'\n"
-           "set key outside right center Left reverse width -4 spacing 1.6\n"
-           "set format y '%g'\nset yrange [*:2]\nset xrange [0.7:*]\nplot ",
-           series(picture, "automatic", all, &Remaining::automatic, "points " + kind(2).points(1),
-                  "svgd, α = auto"),
-           series(picture, "per_coordinate", all, &Remaining::per_coordinate,
-                  "points " + kind(3).points(1), "svgd, one kernel per coordinate"),
-           series(picture, "law", all, &Remaining::law, "lines " + Style{grey, 1, 0}.line(2),
-                  "α·ln(M + 1)·(M − 1)/(M·D)"),
-           series(picture, "svgd", all, &Remaining::svgd, "points " + kind(1).points(1), "svgd"),
-           "1 with lines lw 1.5 dt 2 lc rgb '", grey, "' title 'the target'"));
-  return picture.draw(
-      "What is left of a normal distribution in D dimensions",
-      join(m, " particles, α = ", s.alpha, ", bandwidth by the median, seed ", s.common.seed), page,
-      Picture::top + 470);
+/// The way of one particle.
+std::string way(const Outcome& o, std::size_t from, std::size_t to, const Window& w) {
+  std::string d = "M";
+  for (std::size_t f = from; f <= to; ++f) d += at(points_of(o.frames[f])[0], w) + " ";
+  return join("<path fill='none' stroke='", colour_of(o.method),
+              "' stroke-width='5' stroke-opacity='0.4' d='", d, "'/>");
+}
+
+/// A target with `inside` before it and, in its corner, the figure at a frame.
+std::string panel(const Box& box, const TargetStudy& study, const Outcome& o, std::size_t frame,
+                  const std::string& inside, const std::string& when = "") {
+  std::string said = "diverged";
+  if (o.diverged_at == 0) {
+    const Figures f = figures_of(o.frames[frame], study);
+    said = join(when, study.target.modes ? "right mode " : "inner half ",
+                std::round(100 * (study.target.modes ? f.mode_mass : f.inner_half)), "%");
+  }
+  const double unit = wide / box.width;
+  const int size = static_cast<int>(unit * (10 + box.width / 45));
+  // Letters are drawn over a white edge of their own: lines pass behind them.
+  return join("<svg x='", box.left, "' y='", box.top, "' width='", box.width, "' height='",
+              box.height, "' viewBox='0 0 ", wide, " ", high, "'>", backdrop(study),
+              o.diverged_at == 0 ? inside : "", "<g stroke='white' stroke-width='", 5 * unit,
+              "' paint-order='stroke'>", text(wide - 20, high - 28, size, "end", said),
+              "</g></svg>\n");
+}
+
+// --- pages of panels ---
+
+std::filesystem::path write_page(const Settings& s, const std::string& name,
+                                 const std::string& title, const std::string& of_seeds, int height,
+                                 const std::string& body) {
+  const std::string settings = join(s.particles, " particles, ", s.steps, " gradients each, rate ",
+                                    s.rate, ", α = ", s.alpha, of_seeds);
+  const std::filesystem::path file = s.common.out / (name + ".svg");
+  write_atomically(
+      file,
+      join("<svg xmlns='http://www.w3.org/2000/svg' width='", page, "' height='", height,
+           "' viewBox='0 0 ", page, " ", height, "' font-family='sans-serif' fill='", letters,
+           "'>\n<title>", title, "</title>\n<desc>", settings, "</desc>\n<rect width='", page,
+           "' height='", height, "' fill='white'/>\n", text(page / 2.0, 34, 24, "middle", title),
+           text(page / 2.0, 66, 18, "middle", settings), body, "</svg>\n"));
+  return file;
+}
+
+std::string seed_words(const Settings& s, const TargetStudy& study) {
+  return join(", seed ", study.runs.front()[typical_run(study)].seed,
+              s.seeds == 1 ? "" : join(", of ", s.seeds, " the nearest to the medians"));
+}
+
+/// A row of stills: a panel a method, at one frame, with the way of one particle to it.
+struct Still {
+  const TargetStudy& study;
+  std::string name;
+  std::size_t from, to;
+};
+
+std::filesystem::path draw_stills(const Settings& s, const std::string& file,
+                                  const std::string& title, const std::string& of_seeds,
+                                  const std::vector<Still>& rows) {
+  constexpr int names = 50, gap = 8, first_row = 150;
+  const int across = static_cast<int>(s.methods.size());
+  const int width = std::min(300, (page - names) / across - gap), height = width * 68 / 84;
+  const int left = (page + names - across * (width + gap)) / 2;
+  std::string svg;
+  int y = first_row;
+  for (const auto& [study, name, from, to] : rows) {
+    const Window& w = study.target.shown;
+    svg += join("<g transform='translate(", left - 16, " ", y + height / 2, ") rotate(-90)'>",
+                text(0, 0, 18, "middle", name), "</g>\n");
+    int x = left;
+    for (const std::vector<Outcome>& runs : study.runs) {
+      const Outcome& o = runs[typical_run(study)];
+      if (y == first_row)
+        svg += text(x + width / 2.0, y - 48, 20, "middle", o.method) +
+               text(x + width / 2.0, y - 20, 15, "middle", words_of(o.method));
+      svg +=
+          panel({x, y, width, height}, study, o, to, way(o, from, to, w) + particles_at(o, to, w));
+      x += width + gap;
+    }
+    y += height + gap;
+  }
+  svg += text(page / 2.0, y + 16, 16, "middle",
+              "+ start;  dots: particles;  thin: the way of one;  grey: the smallest regions that "
+              "hold 50, 80 and 95% of the probability");
+  svg += text(page / 2.0, y + 44, 16, "middle",
+              "inner half, right mode: the share of particles in the innermost region, or at the "
+              "right mode; 50% would be right");
+  return write_page(s, file, title, of_seeds, y + 60, svg);
+}
+
+/// What an attribute is at each frame, and at the end for a while.
+template <class F>
+std::string animated(const std::string& attribute, const F& value) {
+  constexpr double seconds = 12, still = 2;
+  std::string times, values;
+  for (std::size_t frame = 0; frame <= last_frame; ++frame) {
+    const double share = static_cast<double>(frame) / last_frame * (1 - still / seconds);
+    times += join(std::round(1e4 * share) / 1e4, ";");
+    values += join(value(frame), ";");
+  }
+  return join("<animate attributeName='", attribute, "' dur='", seconds,
+              "s' repeatCount='indefinite' keyTimes='", times, "1' values='", values,
+              value(last_frame), "'/>");
+}
+
+/// How far the film is: frames are evenly spaced in time, and grow in steps.
+std::string clock(const Settings& s, int y) {
+  constexpr int from = 200, length = 800;
+  const auto x = [](std::size_t frame) { return from + length * frame / last_frame; };
+  std::string svg =
+      join("<path stroke='", faint, "' stroke-width='2' d='M", from, " ", y, "h", length, "'/>\n");
+  for (const std::size_t frame : {0, 10, 20, 30, 40})
+    svg += text(static_cast<double>(x(frame)), y + 28, 16, "middle",
+                join(frame == 0 ? "step " : "", step_of(frame, s)));
+  return join(svg, "<circle r='8' cy='", y, "' cx='", x(last_frame), "'>", animated("cx", x),
+              "</circle>\n");
 }
 
 }  // namespace
 
-std::vector<std::filesystem::path> draw(const Settings& s, const std::vector<TargetStudy>& studies,
-                                        const std::vector<Remaining>& collapse) {
-  std::vector<std::filesystem::path> paths;
-  if (!studies.empty()) paths.push_back(draw_ends(s, studies));
+std::filesystem::path draw_ends(const Settings& s, const std::vector<TargetStudy>& studies) {
+  std::vector<Still> rows;
   for (const TargetStudy& study : studies)
-    if (study.target.name == s.course) {
-      paths.push_back(draw_course(s, study));
-      paths.push_back(write_film(s, study));
-    }
-  if (!collapse.empty()) paths.push_back(draw_collapse(s, collapse));
-  std::erase(paths, std::filesystem::path());
-  return paths;
+    rows.push_back({study, study.target.title, 0, last_frame});
+  return draw_stills(s, "particles", "Where do they go?",
+                     s.seeds == 1 ? join(", seed ", s.common.seed)
+                                  : join("; of ", s.seeds, " seeds, each row the typical one"),
+                     rows);
+}
+
+std::filesystem::path draw_course(const Settings& s, const TargetStudy& study) {
+  std::vector<Still> rows;
+  std::size_t before = 0;
+  for (const std::size_t frame : {4, 8, 16, 28, 40}) {
+    rows.push_back({study, join("step ", step_of(frame, s)), before, frame});
+    before = frame;
+  }
+  return draw_stills(s, "particles_course", "How do they get there? " + study.target.title,
+                     seed_words(s, study), rows);
+}
+
+std::filesystem::path draw_film(const Settings& s, const TargetStudy& study) {
+  constexpr int across = 3, gap = 20, heading = 34;
+  constexpr int width = (page - (across + 1) * gap) / across, height = width * 68 / 84;
+  const Window& w = study.target.shown;
+  std::string svg;
+  int x = gap, y = Picture::top;
+  for (const std::vector<Outcome>& runs : study.runs) {
+    const Outcome& o = runs[typical_run(study)];
+    if (x + width > page) x = gap, y += heading + height + gap;
+    svg += text(x, y + heading - 10, 20, "start",
+                join("<tspan fill='", colour_of(o.method), "' font-weight='bold'>", o.method,
+                     "</tspan>: ", words_of(o.method)));
+    const auto moving = [&](std::size_t frame) { return dots(o.frames[frame], w); };
+    svg += panel({x, y + heading, width, height}, study, o, last_frame,
+                 particles_at(o, last_frame, w, animated("d", moving)), "at the end: ");
+    x += width + gap;
+  }
+  y += heading + height + gap;
+  return write_page(s, "particles_film", "Where do they go? " + study.target.title,
+                    seed_words(s, study), y + 70, svg + clock(s, y + 20));
 }
 
 }  // namespace ladon::example

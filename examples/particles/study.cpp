@@ -1,8 +1,6 @@
 #include "ladon/examples/particles/study.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/machine/parallel.h"
@@ -13,58 +11,14 @@
 namespace ladon::example {
 namespace {
 
-/// What is kept of a run.
-class Record {
- public:
-  Record(const Settings& settings, const Tensor& start) : settings_(settings), last_(start) {
-    keep_until(0);
-  }
-
-  void see(std::int64_t step, const Tensor& places) {
-    last_ = clone(places);
-    keep_until(step);
-    const std::int64_t between = 10 * std::max<std::int64_t>(1, settings_.steps / 4000);
-    if (2 * step > settings_.steps && step % between == 0) pooled_.push_back(last_);
-  }
-  /// A run may end before its last step where that is no multiple of a draw's.
-  void end() {
-    keep_until(settings_.steps);
-    if (pooled_.empty()) pooled_.push_back(last_);
-  }
-
-  const std::vector<Frame>& frames() const { return frames_; }
-  Tensor pooled() const { return concat(pooled_, 0); }
-
- private:
-  void keep_until(std::int64_t step) {
-    for (auto next = static_cast<std::int64_t>(frames_.size());
-         next <= last_frame && step_of(next, settings_) <= step; ++next)
-      frames_.push_back({step_of(next, settings_), last_});
-  }
-
-  const Settings& settings_;
-  Tensor last_;
-  std::vector<Frame> frames_;
-  std::vector<Tensor> pooled_;
-};
-
-constexpr Figures unknown{NAN, NAN, NAN, NAN};
-
-/// Of a method's step: a matrix of particles is more work than particles.
-double cost(const std::string& method) {
-  return method == "svgd" || method == "spos" || method == "wgd" ? 15 : 1;
-}
-
 double ksd_of(const Tensor& places, const TargetStudy& study) {
-  const double h2 = study.truth.moments().total_variance();
+  const double h2 = study.truth.moments().total_variance;
   return std::sqrt(ksd(places, study.target.density, {.h2 = h2}).v);
 }
 
 /// What a seed draws for a target.
 Generator generator(const TargetStudy& study, std::uint64_t seed) {
-  const std::vector<std::string> names = target_names();
-  const auto place = std::find(names.begin(), names.end(), study.target.name) - names.begin();
-  return Generator(seed).split(static_cast<std::uint64_t>(place));
+  return Generator(seed).split(place_of(study.target.name, target_names()));
 }
 
 Outcome run_method(const std::string& method, const Settings& s, const TargetStudy& study,
@@ -75,24 +29,27 @@ Outcome run_method(const std::string& method, const Settings& s, const TargetStu
   constexpr double spread = 0.3;
   const Tensor start =
       normal({s.particles, 2}, of_start, 0, spread, f64) + tensor({at.x, at.y}, f64);
-  Outcome outcome{method, seed, {}, unknown, unknown, NAN};
-  Record record(s, start);
-  try {
-    move(method, study.target, s, start, rng.split(2),
-         [&](std::int64_t step, const Tensor& places) {
-           stop_if_interrupted();
-           record.see(step, places);
-         });
-    record.end();
-    const Tensor end = record.frames().back().places;
-    outcome.end = figures_of(end, study);
-    outcome.pooled = figures_of(record.pooled(), study);
-    outcome.ksd = ksd_of(end, study);
-  } catch (const Diverged& diverged) {
-    outcome.diverged_at = diverged.step;
-  }
-  outcome.frames = record.frames();
-  return outcome;
+  Outcome o{method, seed};
+  Tensor last;
+  std::vector<Tensor> pooled;
+  const std::int64_t between = 10 * std::max<std::int64_t>(1, s.steps / 4000);
+  const auto see = [&](std::int64_t step, const Tensor& places) {
+    stop_if_interrupted();
+    last = clone(places);
+    while (o.frames.size() <= last_frame && step_of(o.frames.size(), s) <= step)
+      o.frames.push_back(last);
+    if (2 * step > s.steps && step % between == 0) pooled.push_back(last);
+  };
+  see(0, start);
+  o.diverged_at = move(method, study.target, s, start, rng.split(2), see);
+  // A run may end before its last step, where it diverged or that is no multiple of a draw's.
+  o.frames.resize(last_frame + 1, last);
+  if (pooled.empty()) pooled.push_back(last);
+  if (o.diverged_at != 0) return o;
+  o.end = figures_of(o.frames.back(), study);
+  o.pooled = figures_of(concat(pooled, 0), study);
+  o.ksd = ksd_of(o.frames.back(), study);
+  return o;
 }
 
 /// What chance alone makes of so many particles.
@@ -101,8 +58,9 @@ std::vector<Outcome> independent(const Settings& s, const TargetStudy& study, Ge
   std::vector<Outcome> all;
   for (int i = 0; i < sets; ++i) {
     const Tensor places = study.truth.draws(s.particles, rng);
-    all.push_back(
-        {"independent draws", 0, {}, figures_of(places, study), unknown, ksd_of(places, study)});
+    all.push_back({.method = "independent draws",
+                   .end = figures_of(places, study),
+                   .ksd = ksd_of(places, study)});
   }
   return all;
 }
@@ -111,32 +69,31 @@ std::vector<Outcome> independent(const Settings& s, const TargetStudy& study, Ge
 void add_distances(const std::vector<double>& figures, std::vector<double>& distances) {
   std::vector<double> sorted = figures;
   std::erase_if(sorted, [](double x) { return !std::isfinite(x); });
-  if (sorted.empty()) return;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
+  if (sorted.empty() || sorted.front() == sorted.back()) return;
   const double range = sorted.back() - sorted.front();
   const double median = (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
-  if (!(range > 0)) return;
   for (std::size_t i = 0; i < figures.size(); ++i)
     distances[i] += std::isfinite(figures[i]) ? std::abs(figures[i] - median) / range : 1;
 }
 
 }  // namespace
 
-std::int64_t step_of(std::int64_t frame, const Settings& s) {
+std::int64_t step_of(std::size_t frame, const Settings& s) {
   const double share = static_cast<double>(frame) / last_frame;
   return std::llround(share * share * static_cast<double>(s.steps));
 }
 
 Figures figures_of(const Tensor& places, const TargetStudy& study) {
-  const Moments found = moments_of(places, study.target), &truth = study.truth.moments();
-  return {std::hypot(found.mean_x - truth.mean_x, found.mean_y - truth.mean_y) /
-              std::sqrt(truth.total_variance()),
-          found.total_variance() / truth.total_variance(),
-          mean(cast(greater_equal(study.target.density(places), study.inner), f64)).item(),
-          found.second_mode};
+  const Tensor equal = full({places.size(0), 1}, 1 / static_cast<double>(places.size(0)), f64);
+  const Moments found = moments_of(places, equal, study.target), &truth = study.truth.moments();
+  const Tensor inside = study.target.density(places) >= study.truth.levels()[0];
+  return {norm(found.mean - truth.mean).item() / std::sqrt(truth.total_variance),
+          found.total_variance / truth.total_variance, mean(cast(inside, f64)).item(),
+          found.right_mode};
 }
 
-std::vector<Outcome> typical_runs(const TargetStudy& study) {
+std::size_t typical_run(const TargetStudy& study) {
   std::vector<double> distances(study.runs.front().size(), 0);
   for (const std::vector<Outcome>& runs : study.runs)
     for (double Figures::*figure :
@@ -145,18 +102,7 @@ std::vector<Outcome> typical_runs(const TargetStudy& study) {
       for (const Outcome& o : runs) values.push_back(o.end.*figure);
       add_distances(values, distances);
     }
-  const auto seed = std::min_element(distances.begin(), distances.end()) - distances.begin();
-  std::vector<Outcome> shown;
-  for (const std::vector<Outcome>& runs : study.runs)
-    shown.push_back(runs[static_cast<std::size_t>(seed)]);
-  return shown;
-}
-
-double work(const Settings& s) {
-  double all = 0;
-  for (const std::string& method : s.methods)
-    all += cost(method) * static_cast<double>(s.steps * s.seeds);
-  return all;
+  return static_cast<std::size_t>(std::ranges::min_element(distances) - distances.begin());
 }
 
 void run_methods(const Settings& s, TargetStudy& study, Progress& progress) {
@@ -170,8 +116,7 @@ void run_methods(const Settings& s, TargetStudy& study, Progress& progress) {
         },
         [&](const Outcome& outcome) {
           runs.push_back(outcome);
-          progress.step(join(study.target.title, ", ", method),
-                        cost(method) * static_cast<double>(s.steps));
+          progress.step(join(study.target.title, ", ", method));
         });
     study.runs.push_back(std::move(runs));
   }

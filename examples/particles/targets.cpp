@@ -1,7 +1,6 @@
 #include "ladon/examples/particles/targets.h"
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/error.h"
 
 namespace ladon::example {
 namespace {
@@ -40,41 +39,25 @@ Tensor narrowing(const Tensor& points) {
 
 std::vector<PlaneTarget> all_targets(double apart) {
   const auto modes = [apart](const Tensor& points) { return bumps(points, apart); };
-  constexpr Window shown{-4.2, 4.2, -3.4, 3.4};
-  return {{.name = "gaussian",
-           .title = "Gaussian",
-           .density = {2, correlated},
-           .shown = shown,
-           .all = {-9, 9, -7, 7},
-           .start = {-3.2, 2.2}},
-          {.name = "modes",
-           .title = "two modes",
-           .density = {2, modes},
-           .shown = shown,
-           .all = {-5 - apart, 5 + apart, -4, 4},
-           .start = {-3.2, 2.2},
-           .divide = 0},
-          {.name = "ring",
-           .title = "ring",
-           .density = {2, circle},
-           .shown = shown,
-           .all = {-5, 5, -5, 5},
-           .start = {-3.4, 1.8}},
-          {.name = "banana",
-           .title = "banana",
-           .density = {2, bent},
-           .shown = {-4.2, 4.2, -2.6, 4.2},
-           .all = {-8, 8, -5, 36},
-           .start = {-3.5, 0}},
-          {.name = "funnel",
-           .title = "funnel",
-           .density = {2, narrowing},
-           .shown = shown,
-           .all = {-8, 8, -80, 80},
-           .start = {3.2, 2.2}}};
+  PlaneTarget two{"modes", "two modes", {2, modes}, {-5 - apart, 5 + apart, -4, 4}, {-3.2, 2.2}};
+  two.modes = true;
+  PlaneTarget banana{"banana", "banana", {2, bent}, {-8, 8, -5, 36}, {-3.5, 0}};
+  banana.shown = {-4.2, 4.2, -2.6, 4.2};
+  return {{"gaussian", "Gaussian", {2, correlated}, {-9, 9, -7, 7}, {-3.2, 2.2}},
+          two,
+          {"ring", "ring", {2, circle}, {-5, 5, -5, 5}, {-3.4, 1.8}},
+          banana,
+          {"funnel", "funnel", {2, narrowing}, {-8, 8, -80, 80}, {3.2, 2.2}}};
 }
 
 }  // namespace
+
+Line points_of(const Tensor& places) {
+  const std::vector<double> values = places.to_vector<double>();
+  Line points;
+  for (std::size_t i = 0; i < values.size(); i += 2) points.push_back({values[i], values[i + 1]});
+  return points;
+}
 
 std::vector<std::string> target_names() {
   std::vector<std::string> names;
@@ -83,9 +66,7 @@ std::vector<std::string> target_names() {
 }
 
 PlaneTarget plane_target(const std::string& name, double apart) {
-  for (PlaneTarget& target : all_targets(apart))
-    if (target.name == name) return target;
-  throw Error("particles: there is no target " + name);
+  return all_targets(apart).at(place_of(name, target_names()));
 }
 
 }  // namespace ladon::example

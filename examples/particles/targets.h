@@ -1,7 +1,7 @@
 #pragma once
 // Densities in the plane, each with one difficulty.
 
-#include <optional>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -13,24 +13,31 @@ struct Point {
   double x, y;
 };
 
+using Line = std::vector<Point>;
+/// The rows of [n, 2].
+Line points_of(const Tensor& places);
+
 struct Window {
   double left, right, bottom, top;
 };
 
 struct PlaneTarget {
-  std::string name;    ///< "modes"
-  std::string title;   ///< "two modes"
-  LogDensity density;  ///< Of [M, 2].
-  Window shown;        ///< By pictures.
-  Window all;          ///< Outside of it there is less than a millionth of the probability.
-  Point start;         ///< Where particles begin: off to a side.
-  /// Two modes: the second one is where x is larger than this.
-  std::optional<double> divide = {};
+  std::string name, title;  ///< "modes", "two modes"
+  LogDensity density;       ///< Of [M, 2].
+  Window all;               ///< Outside of it there is less than a millionth of the probability.
+  Point start;              ///< Where particles begin: off to a side.
+  Window shown = {-4.2, 4.2, -3.4, 3.4};  ///< By pictures, which have this size in common.
+  bool modes = false;                     ///< Two of them; the right one is where x > 0.
 };
 
 /// "gaussian", "modes", "ring", "banana", "funnel"
 std::vector<std::string> target_names();
 /// One of these; the two modes are so far apart.
 PlaneTarget plane_target(const std::string& name, double apart);
+
+/// The place of a name in such a list.
+inline std::size_t place_of(const std::string& name, const std::vector<std::string>& names) {
+  return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+}
 
 }  // namespace ladon::example

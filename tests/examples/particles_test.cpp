@@ -298,16 +298,17 @@ TEST_F(Particles, DrawsWhateverThereIsWithoutNoise) {
   }
 }
 
-TEST_F(Particles, TheFilmNeedsNoGnuplot) {
+TEST_F(Particles, OnlyTheCollapseNeedsGnuplot) {
   const std::string path = std::getenv("PATH");
   setenv("PATH", folder_.path().c_str(), 1);
   const Run result = run("--targets ring --steps 30 --particles 3" + flat);
   setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(result.status, 0) << result.error;
   EXPECT_NE(result.error.find("gnuplot"), std::string::npos);
-  EXPECT_FALSE(std::filesystem::exists(pictures() / "particles.svg"));
-  EXPECT_TRUE(std::filesystem::exists(pictures() / "particles_film.svg"));
-  EXPECT_TRUE(std::filesystem::exists(pictures() / "particles.gp"));
+  for (const char* name :
+       {"particles.svg", "particles_course.svg", "particles_film.svg", "particles_collapse.gp"})
+    EXPECT_TRUE(std::filesystem::exists(pictures() / name)) << name;
+  EXPECT_FALSE(std::filesystem::exists(pictures() / "particles_collapse.svg"));
 }
 
 TEST_F(Particles, WhoRunsAwayIsToldAndNotJudged) {
