@@ -15,26 +15,16 @@ constexpr int side = 220, between = 250, left = 70, top = Picture::top + 40;
 /// The axes of a panel are those of an image, without numbers.
 constexpr const char* bare = "set format x ''\nset format y ''\n";
 
-/// The smallest and the largest number.
-std::pair<double, double> ends(const Tensor& x) {
-  const auto values = cast(x, f64).to_vector<double>();
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  return {*low, *high};
-}
-
-/// A row a pixel: x, y, and a grey value or red, green and blue, from 0 for the darkest value of
-/// all images to 255 for the lightest.
-Rows pixels(const Tensor& image, double darkest, double lightest) {
+/// A row a pixel: x, y, and a grey value or red, green and blue, from 0 to 255.
+Rows pixels(const Tensor& image) {
   const std::int64_t columns = image.size(1), channels = image.size(2);
-  const auto values = image.to_vector<float>();
+  const auto values = image.to_vector<double>();
   Rows rows;
   for (std::int64_t p = 0; p < image.size(0) * columns; ++p) {
     rows.push_back(
         {static_cast<double>(p % columns) + 0.5, static_cast<double>(p / columns) + 0.5});
-    for (std::int64_t c = 0; c < channels; ++c) {
-      const double value = values[static_cast<std::size_t>(p * channels + c)];
-      rows.back().push_back(255 * (value - darkest) / std::max(lightest - darkest, 1e-9));
-    }
+    const auto first = values.begin() + p * channels;
+    rows.back().insert(rows.back().end(), first, first + channels);
   }
   return rows;
 }
@@ -55,52 +45,39 @@ std::string image_panel(const std::string& file, const Task& task) {
 /// the first begins at `start`.
 std::string frame(const Task& task, std::int64_t image, double unit, double start) {
   if (!task.shown.right_patches.defined()) return "";
-  const auto patch =
-      task.shown.right_patches.to_vector<std::int64_t>()[static_cast<std::size_t>(image)];
+  const auto patch = at(task.shown.right_patches, {image}).item<std::int64_t>();
   const double x = start + unit * static_cast<double>(patch % task.columns),
                y = start + unit * static_cast<double>(patch / task.columns);
   return join("set object rectangle from ", x, ",", y, " to ", x + unit, ",", y + unit,
               " front fs empty border lc rgb '", kind(1).colour, "' lw 4\n");
 }
 
-Rows map_of(const Tensor& maps, std::int64_t image) {
-  Rows rows;
-  for (std::int64_t row = 0; row < maps.size(1); ++row)
-    rows.push_back(select(select(maps, 0, image), 0, row).to_vector<double>());
-  return rows;
-}
-
-/// The label of a shown image.
-std::string label_of(const Task& task, std::int64_t image) {
-  const Tensor labels = index_select(task.test.labels, 0, task.shown.rows);
-  return task.label_names[static_cast<std::size_t>(
-      labels.to_vector<std::int64_t>()[static_cast<std::size_t>(image)])];
-}
-
 /// Images under their labels, and below each what the network attends to.
 void add_images(Picture& picture, const Task& task, const AttentionMaps& maps) {
-  const Tensor& images = task.shown.images;
-  const auto [darkest, lightest] = ends(images);
-  const double most = std::max(ends(maps.before).second, ends(maps.after).second);
+  const Tensor images = cast(task.shown.images, f64);
+  const double darkest = amin(images).item(), lightest = amax(images).item();
+  const Tensor greys = 255 * (images - darkest) / std::max(lightest - darkest, 1e-9);
+  const auto label = index_select(task.test.labels, 0, task.shown.rows).to_vector<std::int64_t>();
+  const double most = std::max(amax(maps.before).item(), amax(maps.after).item());
   for (std::int64_t i = 0; i < images.size(0); ++i) {
     const int x = left + static_cast<int>(i) * between;
     const auto named = [i](const std::string& row) {
       return i == 0 ? "set ylabel '" + row + "'\n" : "";
     };
-    const std::string file =
-        picture.data(join("image_", i + 1), pixels(select(images, 0, i), darkest, lightest));
-    picture.panel({x, top, side, side}, label_of(task, i),
-                  named("test image") +
-                      frame(task, i, static_cast<double>(images.size(2) / task.columns), 0) +
-                      image_panel(file, task));
+    const auto patch = static_cast<double>(images.size(2) / task.columns);
+    picture.panel(
+        {x, top, side, side},
+        task.label_names[static_cast<std::size_t>(label[static_cast<std::size_t>(i)])],
+        named("test image") + frame(task, i, patch, 0) +
+            image_panel(picture.data(join("image_", i + 1), pixels(select(greys, 0, i))), task));
     const std::string bar = i + 1 == images.size(0) ? "attention a patch gets" : "";
-    for (const bool trained : {false, true}) {
-      const std::string row = trained ? "after training" : "before training";
-      const Rows map = map_of(trained ? maps.after : maps.before, i);
-      picture.panel({x, top + (trained ? 2 : 1) * between, side, side}, "",
-                    bare + named(row) + frame(task, i, 1, 0.5) +
-                        heat_map(picture.data(join(trained ? "after_" : "before_", i + 1), map),
-                                 map.size(), map[0].size(), bar, most));
+    int below = top;
+    for (const auto& [when, map] : {std::pair("before", &maps.before), {"after", &maps.after}}) {
+      const Rows rows = map_rows(*map, i);
+      picture.panel({x, below += between, side, side}, "",
+                    bare + named(join(when, " training")) + frame(task, i, 1, 0.5) +
+                        heat_map(picture.data(join(when, "_", i + 1), rows), rows.size(),
+                                 rows[0].size(), bar, most));
     }
   }
 }

@@ -5,18 +5,11 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/data/images.h"
 #include "ladon/core/error.h"
+#include "ladon/core/random.h"
 #include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 namespace {
-
-/// `chosen` rows, or `usual` of them if none were chosen, of the `there` that there are.
-std::int64_t row_count(const char* option, int chosen, std::int64_t usual, std::int64_t there) {
-  if (chosen == 0) return std::min(usual, there);
-  LADON_CHECK(chosen <= there, "gp_classify", option, " ", chosen, ": there are ", there,
-              " rows at most");
-  return chosen;
-}
 
 Examples cut(const ImageDataset& data, const Standardization& standardize, std::int64_t patch) {
   const Tensor images = cast(standardize(data.images), f64), tokens = patches(images, patch);
@@ -41,7 +34,8 @@ Shown first_of_classes(const ImageDataset& test) {
 
 /// Values are standardized channel by channel, by the training images' mean and deviation.
 Task image_task(const std::string& name, const ImageDataset& train, const ImageDataset& test,
-                std::int64_t patch) {
+                std::int64_t usual_patch, const Settings& s) {
+  const std::int64_t patch = s.patch == 0 ? usual_patch : s.patch;
   const Standardization standardize(train.images, Grouping::channel);
   const std::int64_t height = train.images.size(1), width = train.images.size(2);
   Task task{.name = name,
@@ -90,14 +84,11 @@ Drawn drawn(std::int64_t n, Generator& rng) {
   return {{images, labels, {"falling", "rising", "upright", "lying"}}, places};
 }
 
-}  // namespace
-
 Task generated_task(const Settings& s) {
   Generator rng(s.common.seed);
   const Drawn train = drawn(row_count("--train", s.train, 400, 1'000'000), rng);
   const Drawn test = drawn(row_count("--test", s.test, 400, 1'000'000), rng);
-  Task task =
-      image_task("generated", train.pictures, test.pictures, s.patch == 0 ? mark_side : s.patch);
+  Task task = image_task("generated", train.pictures, test.pictures, mark_side, s);
   if (task.columns == grid)
     task.shown.right_patches = index_select(test.places, 0, task.shown.rows);
   return task;
@@ -107,16 +98,21 @@ Task mnist_task(const Settings& s) {
   const ImageDataset all = read_mnist(s.mnist[0], s.mnist[1]);
   const std::int64_t train = row_count("--train", s.train, 4000, all.size() - 1);
   const std::int64_t test = row_count("--test", s.test, 2000, all.size() - train);
-  return image_task("mnist", take(all, 0, train), take(all, all.size() - test, test),
-                    s.patch == 0 ? 7 : s.patch);
+  return image_task("mnist", take(all, 0, train), take(all, all.size() - test, test), 7, s);
 }
 
 Task cifar_task(const Settings& s) {
-  const ImageDataset train = read_cifar10(s.cifar[0]);
-  const ImageDataset test = read_cifar10(s.cifar[1]);
+  const ImageDataset train = read_cifar10(s.cifar[0]), test = read_cifar10(s.cifar[1]);
   return image_task("cifar", take(train, 0, row_count("--train", s.train, 4000, train.size())),
-                    take(test, 0, row_count("--test", s.test, 1000, test.size())),
-                    s.patch == 0 ? 8 : s.patch);
+                    take(test, 0, row_count("--test", s.test, 1000, test.size())), 8, s);
+}
+
+}  // namespace
+
+std::int64_t row_count(const char* option, int chosen, std::int64_t usual, std::int64_t there) {
+  LADON_CHECK(chosen <= there, "gp_classify", option, " ", chosen, ": there are ", there,
+              " rows at most");
+  return chosen == 0 ? std::min(usual, there) : chosen;
 }
 
 Task load_task(const Settings& s) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ladon/core/random.h"
+#include "ladon/examples/gp_classify/outcome.h"
 #include "ladon/examples/gp_classify/settings.h"
 #include "ladon/layers/infinite/kernel/inputs.h"
 
@@ -32,34 +32,29 @@ struct Shown {
 };
 
 struct Task {
-  std::string name = {}, description = {};
+  std::string name, description = {};
   Examples train, test;
-  std::vector<std::string> label_names = {};
+  std::vector<std::string> label_names;
   std::int64_t rows = 0, columns = 0;  ///< The grid of an image's patches; 0 for reviews.
   Shown shown = {};                    ///< Undefined for reviews.
-  /// What a simple rule says, to compare with.
-  struct Bar {
-    std::string method;
-    Tensor probabilities;  ///< f64 [test, classes]
-    double seconds;
-  };
-  std::optional<Bar> bar = {};
+  std::optional<Outcome> bar = {};     ///< A simple rule, to compare with.
 
   bool images() const { return rows > 0; }
   std::int64_t classes() const { return static_cast<std::int64_t>(label_names.size()); }
 };
 
-/// The task that the settings name. Throws Error where a file or a number does not fit.
+/// The task that the settings name: digits (the first rows train, the last ones test), photographs,
+/// reviews, or by default noisy pictures of 12 × 12 pixels, each with one of four marks on one of
+/// nine patches: what the mark is decides, where it stands does not. Throws Error where a file or a
+/// number does not fit.
 Task load_task(const Settings& settings);
 
-/// Noisy pictures of 12 × 12 pixels, each with one of four marks on one of nine patches: what the
-/// mark is decides, where it stands does not.
-Task generated_task(const Settings& settings);
-/// Digits: the files' first rows train, their last ones test.
-Task mnist_task(const Settings& settings);
-Task cifar_task(const Settings& settings);
 /// Reviews as GloVe vectors: a token is the sum over a span of words, divided by the square root of
 /// their number. The bar is naive Bayes on all words.
 Task review_task(const Settings& settings);
+
+/// `chosen` rows, or for 0 `usual` ones, of the `there` that there are; throws Error, naming the
+/// option, where those are fewer than chosen.
+std::int64_t row_count(const char* option, int chosen, std::int64_t usual, std::int64_t there);
 
 }  // namespace ladon::example

@@ -1,23 +1,20 @@
 #pragma once
-// The kernel matrices of a model at infinite width.
+// Classification by a model's limit: by its NNGP kernel, and by its NTK.
 
-#include <string>
+#include <vector>
 
 #include "ladon/examples/common/progress.h"
 #include "ladon/examples/gp_classify/models.h"
-#include "ladon/examples/gp_classify/predict.h"
 
 namespace ladon::example {
 
-struct ModelKernels {
-  Kernels nngp, ntk;
-  double seconds = 0;
-};
-
-/// Both kernels of the model's limit on the task, in tiles. Says what they will take, on stdout,
-/// before it begins; throws Error, naming the options to change, if that is more than the settings'
-/// budget. All of it counts as `steps` of the progress. Throws Interrupted.
-ModelKernels compute_kernels(const Model& model, const Task& task, const Settings& settings,
-                             Progress& progress, double steps);
+/// Adds the outcome of each kernel. Both are computed together, in memory; or, with the settings'
+/// other solvers, one after the other as tiles in their folder, which the solver reads. Says what a
+/// matrix will take before it begins, and what was chosen. Counts kernel_steps of the progress.
+/// Throws Error, naming the options that help, where that is more than the budget or the disk; and
+/// Interrupted.
+void add_infinite(const Model& model, const Task& task, const Settings& settings,
+                  Progress& progress, std::vector<Outcome>& outcomes);
+constexpr int kernel_steps = 6;
 
 }  // namespace ladon::example

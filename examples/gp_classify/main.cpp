@@ -1,19 +1,14 @@
 // Classification by infinitely wide networks, beside the finite ones they are the limit of.
 
-#include <chrono>
-#include <cmath>
 #include <iostream>
 
 #include "ladon/core/ranks/ranks.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
-#include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/gp_classify/kernels.h"
-#include "ladon/examples/gp_classify/memory.h"
 #include "ladon/examples/gp_classify/picture.h"
-#include "ladon/examples/gp_classify/tiles.h"
 #include "ladon/examples/gp_classify/train.h"
 
 namespace ladon::example {
@@ -36,108 +31,18 @@ const std::vector<Trial> trials = {
     {"gp_classify --models dense --no-finite --train 1600",
      "accuracy against the default's: how many rows make up for not knowing about patches?"}};
 
-/// Seconds that `body` takes.
-template <class F>
-double timed(const F& body) {
-  const auto start = std::chrono::steady_clock::now();
-  body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// About how many seconds the parts of a model's work take, to share out the progress line.
-struct Cost {
-  double kernels, noise, prediction, epoch = 0;
-
-  Cost(const Model& model, const Task& task, const Settings& s) {
-    // Of an entry of a kernel, a class's probability in all of a line search, a multiplication.
-    constexpr double entry = 2e-8, probability = 5e-5, operation = 1e-10;
-    const auto n = static_cast<double>(task.train.size()),
-               m = static_cast<double>(task.test.size());
-    const Tensor& x = model.inputs(task.train).x;
-    const double tokens =
-        model.tokens ? static_cast<double>(x.count() / x.size(0) / x.size(-1)) : 1;
-    kernels = entry * n * (n / 2 + m) * tokens * tokens;
-    noise = operation * n * n * n + probability * n * static_cast<double>(task.classes());
-    prediction = operation * n * n * m;
-    if (s.finite) epoch = operation * 6 * n * tokens * 3 * s.width * s.width;
-  }
-  double all(const Settings& s) const {
-    return kernels + 2 * (noises_tried * noise + prediction) + s.epochs * epoch;
-  }
-};
-
-void add_infinite(const Model& model, const Task& task, const Settings& s, const Cost& cost,
-                  Progress& progress, std::vector<Outcome>& outcomes) {
-  start_memory_phase();
-  const ModelKernels kernels = compute_kernels(model, task, s, progress, cost.kernels);
-  for (const auto& [form, blocks] : {std::pair("NNGP", &kernels.nngp), {"NTK", &kernels.ntk}}) {
-    const std::string name = join(model.name, ' ', form);
-    const auto label = [&](const char* stage) { return name + ", " + stage; };
-    Tensor probabilities;
-    Choice choice;
-    const auto& used = *blocks;
-    const double spent = timed([&] {
-      progress.step(label("leave-one-out"), 0);
-      const Fit found = fit(used, task.train.labels, task.classes(),
-                            [&] { progress.step(label("leave-one-out"), cost.noise); });
-      progress.step(label("prediction"), 0);
-      probabilities = predict(found, used);
-      progress.step(label("prediction"), cost.prediction);
-      choice = found.choice;
-    });
-    progress.say(join("  ", name, ": noise ", noise_in_words(choice.noise),
-                      " by leave-one-out (accuracy ", choice.loo_accuracy, ", nll ", choice.loo_nll,
-                      ")"));
-    outcomes.push_back(
-        outcome(model.name, form, task, probabilities, kernels.seconds + spent, peak_memory()));
-    outcomes.back().choice = choice;
-  }
-}
-
-/// The same by tiles on disk, one kernel after the other.
-void add_tiled(const Model& model, const Task& task, const Settings& s, const Cost& cost,
-               Progress& progress, std::vector<Outcome>& outcomes) {
-  for (const auto& [form, get] :
-       {std::pair("NNGP", infinite::Get::nngp), {"NTK", infinite::Get::ntk}}) {
-    start_memory_phase();
-    const double steps = cost.kernels / 2 + noises_tried * cost.noise + cost.prediction;
-    const TiledPrediction found = predict_by_tiles(model, task, s, get, progress, steps);
-    outcomes.push_back(
-        outcome(model.name, form, task, found.probabilities, found.seconds, peak_memory()));
-    outcomes.back().choice = found.choice;
-    outcomes.back().iterated = found.iterated;
-  }
-}
-
-void add_finite(const Model& model, const Task& task, const Settings& s, const Cost& cost,
-                Progress& progress, std::vector<Outcome>& outcomes) {
-  start_memory_phase();
-  const std::string label = model.name + ", finite network";
-  progress.step(label, 0);
-  const Trained trained = train_finite(model, task, s, [&] { progress.step(label, cost.epoch); });
-  progress.say(join("  ", model.name, " finite: ", trained.parameters, " parameters"));
-  outcomes.push_back(
-      outcome(model.name, "finite", task, trained.probabilities, trained.seconds, peak_memory()));
-  outcomes.back().parameters = trained.parameters;
-  outcomes.back().attention = trained.attention;
-}
-
 /// Runs every model; whether it was not interrupted.
 bool run_all(const Task& task, const Settings& s, std::vector<Outcome>& outcomes) {
+  if (task.bar) outcomes.push_back(*task.bar);
   const std::vector<Model> models = choose_models(task, s);
-  std::vector<Cost> costs;
-  double total = 0;
-  for (const Model& model : models) total += costs.emplace_back(model, task, s).all(s);
-  if (task.bar)
-    outcomes.push_back(
-        outcome(task.bar->method, "", task, task.bar->probabilities, task.bar->seconds, NAN));
   return ran_to_the_end([&] {
-    Progress progress(total);
-    for (std::size_t i = 0; i < models.size(); ++i) {
-      progress.say(models[i].name + ": " + models[i].description);
-      (s.solver == "memory" ? add_infinite : add_tiled)(models[i], task, s, costs[i], progress,
-                                                        outcomes);
-      if (s.finite) add_finite(models[i], task, s, costs[i], progress, outcomes);
+    Progress progress(static_cast<double>(models.size()) * (kernel_steps + s.finite));
+    for (const Model& model : models) {
+      progress.say(join(model.name, ": ", model.description));
+      add_infinite(model, task, s, progress, outcomes);
+      if (!s.finite) continue;
+      outcomes.push_back(train_finite(model, task, s, progress));
+      progress.say(join("  ", model.name, " finite: ", outcomes.back().parameters, " parameters"));
     }
   });
 }
@@ -152,14 +57,16 @@ bool teach(Program& program, const Settings& s) {
   std::vector<Outcome> outcomes;
   const bool complete = run_all(task, s, outcomes);
   const Table table = table_of(task, s, outcomes);
-  const std::string words = verdict(task, outcomes);
+  const std::vector<Comparison> compared = comparisons(task, outcomes);
+  const std::string words = verdict(task, outcomes, compared);
   if (!table.empty())
     std::cout << '\n'
               << table.text() << '\n'
               << table.explained() << (words.empty() ? "" : "\n") << words;
   if (ranks::rank() > 0) return complete;  // all hold the same; one writes
-  program.write(
-      {.tables = {{"models", table}}, .interrupted = !complete, .more = details(task, outcomes)});
+  program.write({.tables = {{"models", table}},
+                 .interrupted = !complete,
+                 .more = details(task, outcomes, compared)});
   for (const auto& picture : {draw_figures(s, task, outcomes), draw_attention(s, task, outcomes)})
     if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
   return complete;
@@ -167,19 +74,16 @@ bool teach(Program& program, const Settings& s) {
 
 /// Files, and what only one kind of them has.
 void add_tasks(Program& program, Settings& s) {
-  auto* mnist = program
-                    .option("--mnist", s.mnist, "IDX files: images, labels (gzip or not)",
-                            "Real digits; the first rows train, the last ones test")
-                    ->expected(2);
-  auto* cifar =
-      program
-          .option("--cifar", s.cifar, "CIFAR-10 binary files: train, test",
-                  "Photographs, where a thing may stand anywhere: compare pool with dense")
-          ->expected(2);
-  auto* reviews = program
-                      .option("--reviews", s.reviews, "Label-TSV files: train, test",
-                              "Text, with naive Bayes as the bar that every model should reach")
-                      ->expected(2);
+  const auto files = [&](const char* name, std::vector<std::string>& paths, const char* what,
+                         const char* when) {
+    return program.option(name, paths, what, when)->expected(2);
+  };
+  auto* mnist = files("--mnist", s.mnist, "IDX files: images, labels (gzip or not)",
+                      "Real digits; the first rows train, the last ones test");
+  auto* cifar = files("--cifar", s.cifar, "CIFAR-10 binary files: train, test",
+                      "Photographs, where a thing may stand anywhere: compare pool with dense");
+  auto* reviews = files("--reviews", s.reviews, "Label-TSV files: train, test",
+                        "Text, with naive Bayes as the bar that every model should reach");
   mnist->excludes(cifar)->excludes(reviews);
   cifar->excludes(reviews);
   auto* glove =
@@ -211,18 +115,12 @@ void add_tasks(Program& program, Settings& s) {
 void add_models(Program& program, Settings& s) {
   program.list("--models", s.models, "What to compare; by default all that suit the task",
                "Fewer comparisons find smaller differences", CLI::IsMember(model_names()));
-  program.option("--weight-variance", s.weight_variance, "Of every linear layer",
-                 "2 keeps the size of signals through ReLUs; watch nll below and above it",
-                 number_above(0));
   program.option("--bias-variance", s.bias_variance, "Of every linear layer",
                  "Raise it, and all inputs look more alike", number(0));
   program.option(
       "--sharpness", s.sharpness, "Factor of attention's logits",
       "0 makes attention the mean of all tokens; large ones make each token look at itself alone",
       number(0));
-  program.option("--decay", s.decay, "How fast patches forget each other with their distance",
-                 "0 gives all patches one position; lower it where neighbours belong together",
-                 number(0));
   program.option("--kept", s.kept, "What residual attention keeps of the tokens",
                  "0 is the model attention; 1 passes by what attention says", number(0, 1));
 }
@@ -252,8 +150,6 @@ void add_options(Program& program, Settings& s) {
                  "Raise it, and they should come nearer to their limits", count);
   program.option("--epochs", s.epochs, "Of the finite networks",
                  "Too few, and a network has not learnt what its limit knows", count);
-  program.option("--batch", s.batch_size, "Rows a step of the finite networks",
-                 "Smaller ones make more steps of an epoch", count);
   program.option("--lr", s.learning_rate, "Of the finite networks: Adam's first rate",
                  "Lower it where a network diverges", number_above(0));
   program.check([&s, solver, checkpoint] {

@@ -10,121 +10,45 @@
 namespace ladon::example {
 namespace {
 
-/// The layers of all models, in NTK parameterization. `in` is the width of what comes in so far; at
-/// infinite width it plays no part.
-class Builder {
- public:
-  Builder(std::int64_t in, std::int64_t width, const Task& task, const Settings& settings,
-          Generator& rng)
-      : in_(in), width_(width), task_(task), settings_(settings), rng_(rng) {}
+constexpr Model all_models[] = {
+    {.name = "linear", .description = "no hidden layer", .hidden = false, .tokens = false},
+    {.name = "dense", .description = "3 hidden layers of the whole input", .tokens = false},
+    {.name = "flatten", .description = "patches side by side", .mean = false},
+    {.name = "pool", .description = "the mean of the tokens", .side_by_side = false},
+    {.name = "attention",
+     .description = "attention, then patches side by side (or the mean of the words)",
+     .attends = true},
+    {.name = "residual",
+     .description = "the same with part of the tokens kept as they were",
+     .attends = true,
+     .residual = true}};
 
-  Builder& linear(std::int64_t out) {
-    net_.append(Linear({.in = in_,
-                        .out = out,
-                        .parameterization = Parameterization::ntk,
-                        .weight_std = std::sqrt(settings_.weight_variance),
-                        .bias_std = std::sqrt(settings_.bias_variance)},
-                       rng_));
-    in_ = out;
-    return *this;
-  }
-  /// A linear map and a ReLU; on sequences, of each token by itself.
-  Builder& hidden() {
-    linear(width_);
-    net_.append(Activation(Nonlinearity::relu));
-    return *this;
-  }
-  /// Attention of every token to all; with weight `kept` of the tokens as they were (Residual).
-  Builder& attention(double kept) {
-    MultiHeadAttentionOptions options{
-        .dim = in_,
-        .heads = heads,
-        .head_dim = width_,
-        .form = {.scaling = AttentionScaling::linear, .tied = true},
-        .prior = {.parameterization = Parameterization::ntk, .query_key_std = settings_.sharpness}};
-    // An image's patches get positions in two dimensions: near ones attend to each
-    // other more. The words of a review are a set.
-    if (task_.images())
-      options.positions = {.encoding = {.grid = {task_.rows, task_.columns},
-                                        .in = in_,
-                                        .correlation = decaying_correlation(settings_.decay)}};
-    MultiHeadAttention layer(options, rng_);
-    if (kept > 0)
-      net_.append(Residual(kept, std::move(layer)));
-    else
-      net_.append(std::move(layer));
-    return *this;
-  }
-  /// Images: patches side by side. Reviews, of unequal length: the mean of the tokens.
-  Builder& read_out() { return task_.images() ? flatten() : mean_positions(); }
-  Builder& flatten() {
-    net_.append(Flatten());
-    in_ *= task_.rows * task_.columns;
-    return *this;
-  }
-  Builder& mean_positions() {
-    net_.append(MeanPositions());
-    return *this;
-  }
-  Sequential classes() {
-    linear(task_.classes());
-    return std::move(net_);
-  }
-
- private:
-  // Under linear scaling the limit is the same for any number of heads.
-  static constexpr std::int64_t heads = 2;
-
-  std::int64_t in_, width_;
-  const Task& task_;
-  const Settings& settings_;
-  Generator& rng_;
-  Sequential net_;
-};
-
-struct Entry {
-  const char *name, *description;
-  bool tokens, images, reviews;  // What it sees, and which tasks it suits.
-  Builder& (*hidden_layers)(Builder& build, const Settings& settings);
-};
-
-// What all token models share is two layers of each token by itself and one of what is read out;
-// they differ in how they read the tokens out.
-constexpr Entry entries[] = {
-    {"linear", "no hidden layer", false, true, true,
-     [](Builder& build, const Settings&) -> Builder& { return build; }},
-    {"dense", "3 hidden layers of the whole input", false, true, true,
-     [](Builder& build, const Settings&) -> Builder& { return build.hidden().hidden().hidden(); }},
-    {"flatten", "patches side by side", true, true, false,
-     [](Builder& build, const Settings&) -> Builder& {
-       return build.hidden().hidden().flatten().hidden();
-     }},
-    {"pool", "the mean of the tokens", true, true, true,
-     [](Builder& build, const Settings&) -> Builder& {
-       return build.hidden().hidden().mean_positions().hidden();
-     }},
-    {"attention", "attention, then patches side by side (or the mean of the words)", true, true,
-     true,
-     [](Builder& build, const Settings&) -> Builder& {
-       return build.hidden().hidden().attention(0).read_out().hidden();
-     }},
-    {"residual", "the same with part of the tokens kept as they were", true, true, true,
-     [](Builder& build, const Settings& s) -> Builder& {
-       return build.hidden().hidden().attention(s.kept).read_out().hidden();
-     }},
-};
-
-bool suits(const Entry& entry, const Task& task) {
-  return task.images() ? entry.images : entry.reviews;
+/// Whether tokens are read out side by side: those of an image.
+bool flattens(const Model& model, const Task& task) {
+  return model.tokens && model.side_by_side && task.images();
 }
 
-Model model_of(const Entry& entry, const Task& task, const Settings& settings) {
-  const infinite::Inputs& inputs = entry.tokens ? task.train.tokens : task.train.dense;
-  return {entry.name, entry.description, entry.tokens,
-          [&entry, &task, &settings, in = inputs.x.size(-1)](std::int64_t width, Generator& rng) {
-            Builder build(in, width, task, settings, rng);
-            return entry.hidden_layers(build, settings).classes();
-          }};
+bool suits(const Model& model, const Task& task) {
+  return !model.tokens || model.mean || flattens(model, task);
+}
+
+/// Attention of every token to all, which are `in` wide.
+MultiHeadAttentionOptions attention(std::int64_t in, std::int64_t width, const Task& task,
+                                    const Settings& s) {
+  MultiHeadAttentionOptions options{
+      .dim = in,
+      .heads = 2,  // under linear scaling the limit is the same for any number of heads
+      .head_dim = width,
+      .form = {.scaling = AttentionScaling::linear, .tied = true},
+      .prior = {.parameterization = Parameterization::ntk, .query_key_std = s.sharpness}};
+  // An image's patches get positions in two dimensions: near ones attend to each other more. The
+  // words of a review are a set.
+  constexpr double decay = 3;  // of their correlation exp(−decay·|a − b|²)
+  if (task.images())
+    options.positions = {.encoding = {.grid = {task.rows, task.columns},
+                                      .in = in,
+                                      .correlation = decaying_correlation(decay)}};
+  return options;
 }
 
 /// The attention that a layer is, or wraps; else null.
@@ -135,6 +59,45 @@ const MultiHeadAttention* attention_in(const Layer& layer) {
 }
 
 }  // namespace
+
+// Token models share two hidden layers of each token by itself and one of what is read out.
+Sequential network(const Model& model, const Task& task, const Settings& s, std::int64_t width,
+                   Generator& rng) {
+  Sequential net;
+  std::int64_t in = model.inputs(task.train).x.size(-1);
+  const auto linear = [&](std::int64_t out) {
+    net.append(Linear({.in = in,
+                       .out = out,
+                       .parameterization = Parameterization::ntk,
+                       .weight_std = std::sqrt(2.0),  // keeps the size of signals through ReLUs
+                       .bias_std = std::sqrt(s.bias_variance)},
+                      rng));
+    in = out;
+  };
+  const auto hidden = [&](int layers) {
+    for (int layer = 0; model.hidden && layer < layers; ++layer) {
+      linear(width);
+      net.append(Activation(Nonlinearity::relu));
+    }
+  };
+  hidden(2);
+  if (model.attends) {
+    MultiHeadAttention layer(attention(in, width, task, s), rng);
+    if (model.residual && s.kept > 0)
+      net.append(Residual(s.kept, std::move(layer)));
+    else
+      net.append(std::move(layer));
+  }
+  if (flattens(model, task)) {
+    net.append(Flatten());
+    in *= task.rows * task.columns;
+  } else if (model.tokens) {
+    net.append(MeanPositions());
+  }
+  hidden(1);
+  linear(task.classes());
+  return net;
+}
 
 Tensor attention_on_patches(const Sequential& net, const Tensor& images) {
   const NoGrad no_grad;
@@ -154,19 +117,17 @@ Tensor attention_on_patches(const Sequential& net, const Tensor& images) {
 
 std::vector<std::string> model_names() {
   std::vector<std::string> names;
-  for (const Entry& entry : entries) names.push_back(entry.name);
+  for (const Model& model : all_models) names.emplace_back(model.name);
   return names;
 }
 
-std::vector<Model> choose_models(const Task& task, const Settings& settings) {
-  const auto& wanted = settings.models;
+std::vector<Model> choose_models(const Task& task, const Settings& s) {
   std::vector<Model> models;
-  for (const Entry& entry : entries) {
-    const bool named = std::find(wanted.begin(), wanted.end(), entry.name) != wanted.end();
-    LADON_CHECK(!named || suits(entry, task), "gp_classify", "the model ", entry.name,
+  for (const Model& model : all_models) {
+    const bool named = std::find(s.models.begin(), s.models.end(), model.name) != s.models.end();
+    LADON_CHECK(!named || suits(model, task), "gp_classify", "the model ", model.name,
                 " does not suit the task ", task.name);
-    if (named || (wanted.empty() && suits(entry, task)))
-      models.push_back(model_of(entry, task, settings));
+    if (named || (s.models.empty() && suits(model, task))) models.push_back(model);
   }
   return models;
 }

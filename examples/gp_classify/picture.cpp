@@ -2,98 +2,165 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <cstdio>
 
+#include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/examples/gp_classify/dot_plot.h"
+#include "ladon/examples/gp_classify/models.h"
 
 namespace ladon::example {
 namespace {
 
+using Names = std::vector<std::string>;
+
 constexpr int page = 1200;  // wide
 
-/// The models (or forms) that there are, in the order of the outcomes. The bar is none of them.
-std::vector<std::string> different(const std::vector<Outcome>& outcomes,
-                                   std::string Outcome::*name) {
-  std::vector<std::string> names;
-  for (const Outcome& o : outcomes)
-    if (!o.form.empty() && std::find(names.begin(), names.end(), o.*name) == names.end())
-      names.push_back(o.*name);
-  return names;
-}
-
-std::size_t index_of(const std::vector<std::string>& names, const std::string& name) {
+std::size_t index_of(const Names& names, const std::string& name) {
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-// --- figures ---
+/// The models (or forms) that there are, in the order of the outcomes. The bar is none of them.
+Names different(const std::vector<Outcome>& outcomes, std::string Outcome::*name) {
+  Names names;
+  for (const Outcome& o : outcomes)
+    if (!o.form.empty() && index_of(names, o.*name) == names.size()) names.push_back(o.*name);
+  return names;
+}
 
-DotPlot dot_plot(const std::string& name, const std::string& axis, double guessing, double most,
-                 const std::vector<Outcome>& outcomes, Measured Outcome::*figure,
-                 const std::function<Interval(const Measured&)>& interval) {
-  DotPlot plot{
-      name, axis, different(outcomes, &Outcome::model), different(outcomes, &Outcome::form), {},
-      {},   most};
-  plot.references.push_back({"guessing", guessing});
-  for (const Outcome& o : outcomes) {
-    const Measured& x = o.*figure;
-    if (o.form.empty()) {
-      plot.references.push_back({o.model, x.value});
-      continue;
-    }
-    const Interval range = interval(x);
-    plot.dots.push_back({index_of(plot.models, o.model), index_of(plot.forms, o.form), x.value,
-                         range.low, range.high});
+/// Of a model, in all panels; of a form, filled where the width is infinite.
+Style style_of(const std::string& model) { return kind(index_of(model_names(), model)); }
+int marker_of(const std::string& form) {
+  constexpr int circle = 7, square = 5, open_diamond = 12;
+  return form == "NNGP" ? circle : form == "NTK" ? square : open_diamond;
+}
+
+// --- figures as dots with intervals: models below each other, forms within them ---
+
+constexpr int row_height = 64;  // of a model
+constexpr int band = 26;        // of a line's label, above the models
+
+struct Dot {
+  std::string model, form;          ///< No form: what models are compared with, a line.
+  double value, low = 0, high = 0;  ///< The value is NaN where training diverged.
+};
+
+struct DotPlot {
+  Names models, forms;
+  std::string name, axis;
+  double most;  ///< The axis ends here at the latest; a value beyond is told in numbers.
+  std::vector<Dot> lines, dots = {};
+
+  void add(const Outcome& o, double value, const Interval& range) {
+    (o.form.empty() ? lines : dots).push_back({o.model, o.form, value, range.low, range.high});
   }
-  return plot;
+  int height() const {
+    return row_height * static_cast<int>(models.size()) + band * static_cast<int>(lines.size());
+  }
+  /// Of a dot, on the vertical axis.
+  double place(const Dot& dot) const {
+    constexpr double apart = 0.25;  // forms, of a row
+    const double middle = (static_cast<double>(forms.size()) - 1) / 2;
+    return static_cast<double>(index_of(models, dot.model)) +
+           apart * (static_cast<double>(index_of(forms, dot.form)) - middle);
+  }
+};
+
+/// The axis: where the intervals are; wider for a line that is not farther off than half of that.
+Interval range_of(const DotPlot& plot) {
+  double low = plot.most, high = 0;
+  for (const Dot& dot : plot.dots) {
+    if (!(dot.value <= plot.most)) continue;
+    low = std::min(low, dot.low);
+    high = std::max(high, std::min(dot.high, plot.most));
+  }
+  if (low >= high) return {0, plot.most};
+  const double reach = (high - low) / 2, from = low - reach, to = std::min(high + reach, plot.most);
+  for (const Dot& line : plot.lines)
+    if (line.value >= from && line.value <= to) {
+      low = std::min(low, line.value);
+      high = std::max(high, line.value);
+    }
+  const double margin = 0.05 * (high - low);
+  return {low - margin, high + margin};
 }
 
-DotPlot accuracies(const Task& task, const std::vector<Outcome>& outcomes) {
-  const auto n = static_cast<double>(task.test.size());
-  return dot_plot("accuracy", "accuracy: → better", 1 / static_cast<double>(task.classes()), 1,
-                  outcomes, &Outcome::accuracy,
-                  [n](const Measured& x) { return wilson(x.value, n); });
+std::string two_digits(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", x);
+  return text;
 }
 
-/// What is much worse than guessing would press all others together, so the axis ends before it.
-DotPlot losses(const Task& task, const std::vector<Outcome>& outcomes) {
-  const double guessing = std::log(static_cast<double>(task.classes()));
-  return dot_plot("nll", "nll (nats): ← better", guessing, 1.25 * guessing, outcomes, &Outcome::nll,
-                  [](const Measured& x) {
-                    const double half = std::isfinite(x.se) ? 1.96 * x.se : 0;
-                    return Interval{x.value - half, x.value + half};
-                  });
+std::string label(const std::string& text, const std::string& at, const std::string& colour) {
+  return join("set label ", quoted(text), " at ", at, " tc rgb '", colour, "'\n");
+}
+
+/// A dashed line with its label beside its upper end; a label with an arrow at the side where it
+/// would be.
+std::string line_script(const Dot& line, const Interval& range, double label_at) {
+  const double at = line.value;
+  const bool left = at < (range.low + range.high) / 2;
+  const std::string words = line.model + " " + two_digits(at),
+                    placed = join(", graph ", label_at, left ? " left" : " right");
+  if (at < range.low) return label("← " + words, "graph 0.01" + placed, grey);
+  if (at > range.high) return label(words + " →", "graph 0.99" + placed, grey);
+  return join("set arrow from ", at, ", graph 0 to ", at, ", graph ", label_at,
+              " nohead lw 2 dt 2 lc rgb '", grey, "'\n") +
+         label(words, join(at, placed, " offset ", left ? 0.6 : -0.6, ",0"), grey);
+}
+
+/// A panel of the first row; `named` writes the models' names beside it.
+void add_dots(Picture& picture, const DotPlot& plot, int left, int width, bool named) {
+  const Interval range = range_of(plot);
+  const double bands = static_cast<double>(plot.lines.size()) * band;
+  std::string script = join("set xrange [", range.low, ":", range.high, "]\nset yrange [",
+                            plot.models.size(), "-0.5:", -0.5 - bands / row_height,
+                            "]\nset xlabel ", quoted(plot.axis), "\nset grid noytics\n",
+                            named ? "set ytics " + named_places(plot.models) : "unset ytics", "\n");
+  for (std::size_t i = 0; i < plot.lines.size(); ++i)
+    script += line_script(plot.lines[i], range,
+                          1 - (static_cast<double>(i) + 0.5) * band / plot.height());
+  std::vector<std::vector<double>> rows;
+  std::vector<Style> styles;
+  for (const Dot& dot : plot.dots) {
+    const Style style{style_of(dot.model).colour, 1, marker_of(dot.form)};
+    if (dot.value <= range.high) {
+      rows.push_back({dot.value, plot.place(dot), dot.low, dot.high});
+      styles.push_back(style);
+    } else {
+      const std::string value =
+          std::isnan(dot.value) ? " diverged" : " " + two_digits(dot.value) + " →";
+      script += label(dot.form + value, join("graph 0.99, first ", plot.place(dot), " right"),
+                      style.colour);
+    }
+  }
+  const std::string file = picture.data(plot.name, rows);
+  script += "plot ";
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    script +=
+        with_intervals(join(file, " every ::", i, "::", i), "1:2:3:4", styles[i], "", 1.2) + ", ";
+  picture.panel({left, Picture::top + 10, width, plot.height()}, "", script + "NaN notitle");
 }
 
 // --- reliability ---
 
-/// The colour with most of it taken away: many intervals cross.
-std::string faint(const std::string& colour) { return "#A0" + colour.substr(1); }
-
 constexpr double least_rows = 10;  // a bin with fewer says too little
 
-/// Confidence, share of right answers and its interval, of bins with enough rows.
-std::vector<std::vector<double>> reliability(const Outcome& o, const Task& task) {
-  std::vector<std::vector<double>> rows;
-  for (const CalibrationBin& bin : calibration(o, task.test.labels)) {
-    const Interval range = wilson(bin.right, bin.rows);
-    if (bin.rows >= least_rows) rows.push_back({bin.confidence, bin.right, range.low, range.high});
-  }
-  return rows;
-}
+/// The colour with most of it taken away: many intervals cross.
+std::string faint(const std::string& colour) { return "#A0" + colour.substr(1); }
 
 /// The models in one form, under the diagonal of perfect calibration.
 std::string reliability_panel(Picture& picture, const Task& task,
                               const std::vector<Outcome>& outcomes, const std::string& form) {
   const double least = std::floor(10 / static_cast<double>(task.classes())) / 10;
   std::string intervals, curves;
-  bool diverged = true;
   for (const Outcome& o : outcomes) {
     if (o.form != form || o.diverged()) continue;
-    diverged = false;
-    const auto rows = reliability(o, task);
+    std::vector<std::vector<double>> rows;
+    for (const CalibrationBin& bin : calibration(o, task))
+      if (bin.rows >= least_rows)
+        rows.push_back({bin.confidence, bin.right, bin.range.low, bin.range.high});
     if (rows.empty()) continue;
-    const Style style = model_style(o.model);
+    const Style style = style_of(o.model);
     const std::string file = picture.data(join("reliability_", o.model, "_", form), rows);
     intervals += join(file, " using 1:3:(0):($4-$3) with vectors nohead lw 2 lc rgb '",
                       faint(style.colour), "' notitle, ");
@@ -102,82 +169,94 @@ std::string reliability_panel(Picture& picture, const Task& task,
   }
   return join("set xrange [", least, ":1]\nset yrange [0:1]\nset xtics 0.2\nset ytics 0.2\n",
               "set xlabel 'confidence (probability)'\n",
-              curves.empty() ? join("set label '", diverged ? "diverged" : "too few test rows",
-                                    "' at graph 0.5, graph 0.2 center\n")
-                             : "",
+              curves.empty()
+                  ? "set label 'diverged, or too few rows' at graph 0.5, graph 0.2 center\n"
+                  : "",
               "plot ", intervals, curves, "x with lines lw 3 lc rgb '", grey, "' notitle");
 }
 
-// --- legends, each in a row of its own ---
-
-using Entry = std::pair<std::string, std::string>;  // what is drawn, and its name
-
-void add_legend(Picture& picture, int top, const std::vector<Entry>& entries,
-                const std::string& note = "") {
-  std::string script =
-      join("unset border\nunset tics\nunset grid\nset key center center horizontal\nset label ",
-           quoted(note), " at graph 0.5, graph -0.4 center\nplot [0:1] [0:1] ");
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    script +=
-        join(i ? ", " : "", "NaN with ", entries[i].first, " title ", quoted(entries[i].second));
-  picture.panel({0, top, page, 40}, "", script);
+/// A row of names, from the parts of a plot command that draw nothing else.
+void add_legend(Picture& picture, int top, const std::string& parts, const std::string& note) {
+  picture.panel({0, top, page, 40}, "",
+                join("unset border\nunset tics\nunset grid\nset key center center horizontal\n"
+                     "set label ",
+                     quoted(note),
+                     " at graph 0.5, graph -0.4 center\n"
+                     "plot [0:1] [0:1] ",
+                     parts));
 }
 
-void add_forms_legend(Picture& picture, int top, const std::vector<std::string>& forms) {
-  std::vector<Entry> entries;
-  for (std::size_t form = 0; form < forms.size(); ++form)
-    entries.emplace_back(join("points lc rgb '#333333' ps 1.2 pt ", form_marker(form)),
-                         forms[form]);
-  entries.emplace_back("lines lw 2.2 lc rgb '#333333'", "95% interval");
-  add_legend(picture, top, entries);
+std::string forms_legend(const Names& forms) {
+  std::string parts;
+  for (const std::string& form : forms)
+    parts += join("NaN with points lc rgb '#333333' ps 1.2 pt ", marker_of(form), " title ",
+                  quoted(form), ", ");
+  return parts + "NaN with lines lw 2.2 lc rgb '#333333' title '95% interval'";
 }
 
-void add_models_legend(Picture& picture, int top, const std::vector<std::string>& models) {
-  std::vector<Entry> entries;
-  for (std::size_t model = 0; model < models.size(); ++model) {
-    const Style style = model_style(models[model]);
-    entries.emplace_back(join("linespoints ", style.line(2), " pt ", style.marker, " ps 0.8"),
-                         models[model]);
+std::string models_legend(const Names& models) {
+  std::string parts;
+  for (const std::string& model : models) {
+    const Style style = style_of(model);
+    parts += join(parts.empty() ? "" : ", ", "NaN with linespoints ", style.line(2), " pt ",
+                  style.marker, " ps 0.8 title ", quoted(model));
   }
-  add_legend(picture, top, entries,
-             join("grey: perfect calibration; ten bins of confidence, those with ", least_rows,
-                  " test rows or more, with 95% intervals"));
-}
-
-std::string settings_line(const Settings& s, const Task& task) {
-  std::string line = join(task.name, ": ", task.train.size(), " training and ", task.test.size(),
-                          " test rows, ", task.classes(), " classes");
-  if (s.finite) line += join("; finite networks: width ", s.width, ", ", s.epochs, " epochs");
-  return join(line, "; seed ", s.common.seed);
+  return parts;
 }
 
 }  // namespace
 
 std::filesystem::path draw_figures(const Settings& s, const Task& task,
                                    const std::vector<Outcome>& outcomes) {
-  const DotPlot left = accuracies(task, outcomes), right = losses(task, outcomes);
-  if (left.models.empty()) return {};
+  const Names models = different(outcomes, &Outcome::model),
+              forms = different(outcomes, &Outcome::form);
+  if (models.empty()) return {};
+  const double guessing = 1 / static_cast<double>(task.classes()), uncertain = -std::log(guessing);
+  // What is much worse than guessing would press all others together: an axis ends before it.
+  DotPlot accuracy{
+      models, forms, "accuracy", "accuracy: → better", 1, {{"guessing", "", guessing}}};
+  DotPlot nll{models,
+              forms,
+              "nll",
+              "nll (nats): ← better",
+              1.25 * uncertain,
+              {{"guessing", "", uncertain}}};
+  for (const Outcome& o : outcomes) {
+    const Figures f = figures(o, task);
+    const double half = 1.96 * f.nll.se;
+    accuracy.add(o, f.accuracy.value,
+                 wilson(f.accuracy.value, static_cast<double>(task.test.size())));
+    nll.add(o, f.nll.value, {f.nll.value - half, f.nll.value + half});
+  }
   Picture picture(s.common.out, "gp_classify");
   constexpr int names = 120, gap = 50, dots = (page - names - 2 * gap) / 2;
-  left.add_to(picture, names, Picture::top + 10, dots, true);
-  right.add_to(picture, names + dots + gap, Picture::top + 10, dots, false);
-  int top = Picture::top + 10 + left.height() + 70;
-  add_forms_legend(picture, top, left.forms);
+  add_dots(picture, accuracy, names, dots, true);
+  add_dots(picture, nll, names + dots + gap, dots, false);
+  int top = Picture::top + 10 + accuracy.height() + 70;
+  add_legend(picture, top, forms_legend(forms), "");
 
   constexpr int side = 320, between = 385;
-  const int panels = static_cast<int>(left.forms.size());
+  const int panels = static_cast<int>(forms.size());
   top += 90;
-  for (int i = 0; i < panels; ++i) {
-    const std::string& form = left.forms[static_cast<std::size_t>(i)];
-    const int at = (page - (panels - 1) * between - side) / 2 + 25 + i * between;
-    picture.panel({at, top, side, side}, form + ": calibration",
-                  (i == 0 ? "set ylabel 'right answers (share)'\n" : "") +
-                      reliability_panel(picture, task, outcomes, form));
+  int left = (page - (panels - 1) * between - side) / 2 + 25;
+  std::string label = "set ylabel 'right answers (share)'\n";
+  for (const std::string& form : forms) {
+    picture.panel({left, top, side, side}, form + ": calibration",
+                  label + reliability_panel(picture, task, outcomes, form));
+    left += between;
+    label = "";
   }
   top += side + 75;
-  add_models_legend(picture, top, left.models);
-  return picture.draw("Classification by networks of infinite and of finite width",
-                      settings_line(s, task), page, top + 85);
+  add_legend(picture, top, models_legend(models),
+             join("grey: perfect calibration; ten bins of confidence, those with ", least_rows,
+                  " test rows or more, with 95% intervals"));
+  return picture.draw(
+      "Classification by networks of infinite and of finite width",
+      join(task.name, ": ", task.train.size(), " training and ", task.test.size(), " test rows, ",
+           task.classes(), " classes",
+           s.finite ? join("; finite networks: width ", s.width, ", ", s.epochs, " epochs") : "",
+           "; seed ", s.common.seed),
+      page, top + 85);
 }
 
 }  // namespace ladon::example

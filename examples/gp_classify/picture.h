@@ -1,5 +1,6 @@
 #pragma once
-// The example's pictures.
+// The example's pictures. Each is drawn into out/, and its path returned; empty without gnuplot, or
+// where there is nothing to draw.
 
 #include <filesystem>
 #include <vector>
@@ -8,15 +9,13 @@
 
 namespace ladon::example {
 
-/// Draws out/gp_classify.svg: accuracy and NLL of every model in its forms, with 95% intervals, and
-/// how often each is right against how sure it is. Returns its path; empty without gnuplot, or
-/// where no model was finished.
+/// gp_classify.svg: accuracy and NLL of every model in its forms, with 95% intervals, and how often
+/// each is right against how sure it is.
 std::filesystem::path draw_figures(const Settings& settings, const Task& task,
                                    const std::vector<Outcome>& outcomes);
 
-/// Draws out/gp_classify_attention.svg: test images, and where the first finite network that
-/// attends to patches looks in them, before and after training. Returns its path; empty without
-/// gnuplot, or where there is no such network.
+/// gp_classify_attention.svg: test images, and where the first finite network that attends to
+/// patches looks in them, before and after training.
 std::filesystem::path draw_attention(const Settings& settings, const Task& task,
                                      const std::vector<Outcome>& outcomes);
 

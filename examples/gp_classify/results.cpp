@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/data/metrics.h"
@@ -12,6 +11,8 @@
 
 namespace ladon::example {
 namespace {
+
+using nlohmann::ordered_json;
 
 /// 1 where the most probable class is the label, else 0: f64 [test].
 Tensor right_answers(const Outcome& o, const Task& task) {
@@ -34,123 +35,82 @@ std::vector<Column> answer_columns(const Task& task) {
 
 /// Times and memory, which no two runs share, stand last.
 std::vector<Column> columns(const Task& task, const std::string& solver) {
-  const bool together = solver == "memory";
   std::vector<Column> all = answer_columns(task);
   if (solver == "cg") {
-    all.push_back({"iterations", "of conjugate gradients, for all classes at once", Better::lower});
-    all.back().whole = true;
-    all.push_back({"mean_error",
-                   "no mean of a test input's outputs is farther from the exact one; outputs are "
-                   "regressed to values that differ by 1",
-                   Better::lower});
-    all.back().tiny = true;
-    all.push_back({"variance_error",
-                   "no variance of a test input is farther from the exact one, as a share of the "
-                   "kernel's mean diagonal",
-                   Better::lower});
-    all.back().tiny = true;
+    all.push_back({.name = "iterations",
+                   .meaning = "of conjugate gradients, for all classes at once",
+                   .better = Better::lower,
+                   .whole = true});
+    all.push_back({.name = "mean_error",
+                   .meaning = "no mean of a test input's outputs is farther from the exact one; "
+                              "outputs are regressed to values that differ by 1",
+                   .better = Better::lower,
+                   .tiny = true});
+    all.push_back({.name = "variance_error",
+                   .meaning = "no variance of a test input is farther from the exact one, as a "
+                              "share of the kernel's mean diagonal",
+                   .better = Better::lower,
+                   .tiny = true});
   }
-  all.push_back({"seconds",
-                 join("time it took. Kernels: ",
-                      together ? "both of a model, which are computed together, then the choice of "
-                                 "noise and the prediction"
-                               : "each from the choice of noise to the prediction; tiles that were "
-                                 "in the folder already take little",
-                      ". Finite networks: training and prediction"),
-                 Better::lower});
+  const char* kernels = solver == "memory"
+                            ? "both of a model, which are computed together, then the choice of "
+                              "noise and the prediction"
+                            : "each from the choice of noise to the prediction; tiles that were in "
+                              "the folder already take little";
+  all.push_back(
+      {"seconds",
+       join("time it took. Kernels: ", kernels, ". Finite networks: training and prediction"),
+       Better::lower});
   all.push_back({"peak_mb",
-                 join("largest resident memory of the whole program, data and all, since the ",
-                      together ? "model's kernels" : "kernel",
-                      " or its network were begun, in MB of a million bytes",
-                      together ? "; of both kernels together" : ""),
+                 "largest resident memory of the whole program, data and all, since the model's "
+                 "kernels or its network were begun, in MB of a million bytes",
                  Better::lower});
   return all;
 }
 
-/// "attention NNGP against pool: no clear difference"
-std::string sentence(const Comparison& c) {
-  const bool trained = c.method.ends_with(" finite");
-  const std::string who =
-      join(c.method, trained ? " (one training run)" : "", " against ", c.against, ": ");
-  if (c.judged.pairs < 2) return who + "one test row, no verdict\n";
-  if (c.judged.decision == Decision::unclear) return who + "no clear difference\n";
-  return join(who, c.judged.decision == Decision::higher ? "better" : "worse", " (",
-              signed_number(c.judged.mean.value), ")\n");
-}
-
-/// Mean differences with half of their corrected 95% intervals in place of standard errors.
-Table intervals(const Task& task, const std::vector<Comparison>& all) {
-  Table table("difference", {answer_columns(task)[0]});
-  for (const Comparison& c : all)
-    table.add({c.method + " - " + c.against,
-               {{c.judged.mean.value, c.judged.pairs < 2 ? NAN : c.judged.corrected}}});
-  return table;
-}
-
-/// The smallest difference that would be found.
-std::string reach(const Task& task, const std::vector<Comparison>& all) {
-  double detectable = 0;
-  for (const Comparison& c : all) detectable = std::max(detectable, c.judged.detectable);
-  if (!std::isfinite(detectable)) return "";
-  return join("smallest difference that ", task.test.size(),
-              " test rows detect with 80% power: ", signed_number(detectable).substr(1),
-              "; four times as many see half of it\n");
-}
-
-nlohmann::ordered_json as_json(const Comparison& c) {
-  nlohmann::ordered_json entry{
-      {"method", c.method}, {"against", c.against}, {"figure", "accuracy"}};
-  entry.update(ladon::example::as_json(c.judged));
-  return entry;
-}
-
-/// An image's map as a list of rows.
-nlohmann::ordered_json map_json(const Tensor& maps, std::int64_t image) {
-  auto rows = nlohmann::ordered_json::array();
-  for (std::int64_t row = 0; row < maps.size(1); ++row)
-    rows.push_back(select(select(maps, 0, image), 0, row).to_vector<double>());
-  return rows;
-}
-
 /// Of each shown image: its row of the test set, and the attention on its patches.
-nlohmann::ordered_json attention_json(const Task& task, const AttentionMaps& maps) {
-  auto images = nlohmann::ordered_json::array();
-  const auto rows = task.shown.rows.to_vector<std::int64_t>();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto image = static_cast<std::int64_t>(i);
-    images.push_back({{"row", rows[i]}, {"before", map_json(maps.before, image)}});
-    if (maps.after.defined()) images.back()["after"] = map_json(maps.after, image);
+ordered_json attention_json(const Task& task, const AttentionMaps& maps) {
+  auto images = ordered_json::array();
+  for (const std::int64_t row : task.shown.rows.to_vector<std::int64_t>()) {
+    const std::int64_t image = std::ssize(images);
+    images.push_back({{"row", row}, {"before", map_rows(maps.before, image)}});
+    if (maps.after.defined()) images.back()["after"] = map_rows(maps.after, image);
   }
   return images;
 }
 
+ordered_json calibration_json(const Outcome& o, const Task& task) {
+  auto bins = ordered_json::array();
+  for (const CalibrationBin& bin : calibration(o, task))
+    bins.push_back({{"confidence", bin.confidence},
+                    {"right", bin.right},
+                    {"low", bin.range.low},
+                    {"high", bin.range.high},
+                    {"rows", bin.rows}});
+  return bins;
+}
+
 }  // namespace
 
-Outcome outcome(const std::string& model, const std::string& form, const Task& task,
-                const Tensor& probabilities, double seconds, double megabytes) {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  Outcome o{model, form, {unknown, unknown}, {unknown, unknown}, unknown, seconds, megabytes};
-  if (!probabilities.defined()) return o;
+Figures figures(const Outcome& o, const Task& task) {
+  if (o.diverged()) return {{NAN, NAN}, {NAN, NAN}, NAN};
   const auto rows = static_cast<double>(task.test.size());
-  const double accuracy = metrics::accuracy(probabilities, task.test.labels);
-  const Tensor losses = -log(gather(probabilities, 1, unsqueeze(task.test.labels, 1)));
-  o.accuracy = {accuracy, std::sqrt(accuracy * (1 - accuracy) / rows)};
-  o.nll = {mean(losses).item(), std::sqrt(var(losses).item() / rows)};
-  o.ece = metrics::ece(probabilities, task.test.labels);
-  o.probabilities = probabilities;
-  return o;
+  const double accuracy = metrics::accuracy(o.probabilities, task.test.labels);
+  const Tensor losses = -log(gather(o.probabilities, 1, unsqueeze(task.test.labels, 1)));
+  return {{accuracy, std::sqrt(accuracy * (1 - accuracy) / rows)},
+          {mean(losses).item(), std::sqrt(var(losses).item() / rows)},
+          metrics::ece(o.probabilities, task.test.labels)};
 }
 
 Table table_of(const Task& task, const Settings& settings, const std::vector<Outcome>& outcomes) {
   Table table("method", columns(task, settings.solver));
   for (const Outcome& o : outcomes) {
-    Row row{o.method(), {o.accuracy, o.nll, {o.ece}}, o.diverged()};
+    const Figures f = figures(o, task);
+    Row row{o.method(), {f.accuracy, f.nll, {f.ece}}, o.diverged()};
     if (settings.solver == "cg") {
-      constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-      const Iterated how = o.iterated.value_or(Iterated{0, unknown, unknown});
-      row.figures.push_back({o.iterated ? how.iterations : unknown});
-      row.figures.push_back({how.mean_error});
-      row.figures.push_back({how.variance_error});
+      const Iterated how = o.iterated.value_or(Iterated{});
+      for (const double x : {how.iterations, how.mean_error, how.variance_error})
+        row.figures.push_back({x});
     }
     row.figures.push_back({o.seconds});
     row.figures.push_back({o.peak_mb});
@@ -160,35 +120,35 @@ Table table_of(const Task& task, const Settings& settings, const std::vector<Out
 }
 
 std::vector<Comparison> comparisons(const Task& task, const std::vector<Outcome>& outcomes) {
-  struct Pair {
-    const Outcome &method, &against;
-  };
-  std::vector<Pair> pairs;
+  std::vector<std::pair<const Outcome*, const Outcome*>> pairs;
   for (const Outcome& o : outcomes)
     for (const Outcome& other : outcomes)
-      if (compared(o, other)) pairs.push_back({o, other});
+      if (compared(o, other)) pairs.emplace_back(&o, &other);
   std::vector<Comparison> all;
   for (const auto& [o, other] : pairs) {
-    const Tensor gain = right_answers(o, task) - right_answers(other, task);
-    all.push_back({o.method(), other.form == o.form ? other.model : other.method(),
+    const Tensor gain = right_answers(*o, task) - right_answers(*other, task);
+    all.push_back({o->method(), other->form == o->form ? other->model : other->method(),
                    judge(gain.to_vector<double>(), static_cast<int>(pairs.size()))});
   }
   return all;
 }
 
-std::string verdict(const Task& task, const std::vector<Outcome>& outcomes) {
+std::string verdict(const Task& task, const std::vector<Outcome>& outcomes,
+                    const std::vector<Comparison>& all) {
   std::string text;
-  const std::vector<Comparison> all = comparisons(task, outcomes);
-  if (!all.empty()) {
-    text += join(
-        "Does attention help, and is a finite network like its limit? Difference on the same test "
-        "rows\n± half of its 95% interval",
-        all.size() == 1 ? "" : join(", simultaneous"), " (t test",
-        all.size() == 1 ? "" : join(", Bonferroni over ", all.size()), ")\n",
-        intervals(task, all).text(), "\n");
-    for (const Comparison& c : all) text += sentence(c);
-    text += reach(task, all);
+  Table differences("difference", {answer_columns(task)[0]});
+  double detectable = 0;
+  for (const Comparison& c : all) {
+    differences.add({c.method + " - " + c.against, {{c.judged.mean.value, c.judged.corrected}}});
+    detectable = std::max(detectable, c.judged.detectable);
   }
+  if (!all.empty() && std::isfinite(detectable))
+    text = join(
+        "Does attention help, and is a finite network (trained once) like its limit? Difference on "
+        "the same\ntest rows ± half of its 95% interval, simultaneous (t test, Bonferroni over ",
+        all.size(), "); clear where larger\n", differences.text(), "smallest difference that ",
+        task.test.size(), " test rows detect with 80% power: ", signed_number(detectable).substr(1),
+        "; four times as many see half of it\n");
   for (const Outcome& o : outcomes)
     if (o.diverged()) text += o.method() + " diverged; try a smaller --lr\n";
   return text;
@@ -202,51 +162,51 @@ Interval wilson(double share, double n) {
   return {middle - half, middle + half};
 }
 
-std::vector<CalibrationBin> calibration(const Outcome& o, const Tensor& labels) {
-  if (!o.probabilities.defined()) return {};
-  constexpr std::size_t bins = 10;
-  std::array<CalibrationBin, bins> sums{};
-  const auto p = o.probabilities.to_vector<double>();
-  const auto label = labels.to_vector<std::int64_t>();
-  const std::int64_t classes = o.probabilities.size(1);
-  for (std::size_t i = 0; i < label.size(); ++i) {
-    const auto row = p.begin() + static_cast<std::int64_t>(i) * classes;
-    const auto best = std::max_element(row, row + classes);
-    CalibrationBin& bin = sums[std::min(bins - 1, static_cast<std::size_t>(*best * bins))];
-    bin.confidence += *best;
-    bin.right += best - row == label[i];
+std::vector<CalibrationBin> calibration(const Outcome& o, const Task& task) {
+  if (o.diverged()) return {};
+  std::array<CalibrationBin, 10> bins{};  // sums, of equal parts of [0, 1]
+  const auto confidence = amax(o.probabilities, 1).to_vector<double>(),
+             right = right_answers(o, task).to_vector<double>();
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    CalibrationBin& bin =
+        bins[std::min<std::size_t>(9, static_cast<std::size_t>(confidence[i] * 10))];
+    bin.confidence += confidence[i];
+    bin.right += right[i];
     ++bin.rows;
   }
   std::vector<CalibrationBin> means;
-  for (const CalibrationBin& bin : sums)
-    if (bin.rows > 0) means.push_back({bin.confidence / bin.rows, bin.right / bin.rows, bin.rows});
+  for (const auto& [sum, hits, rows, range] : bins)
+    if (rows > 0) means.push_back({sum / rows, hits / rows, rows, wilson(hits / rows, rows)});
   return means;
 }
 
-nlohmann::ordered_json details(const Task& task, const std::vector<Outcome>& outcomes) {
-  auto all = nlohmann::ordered_json::array(), verdicts = nlohmann::ordered_json::array();
+std::vector<std::vector<double>> map_rows(const Tensor& maps, std::int64_t image) {
+  std::vector<std::vector<double>> rows;
+  for (std::int64_t row = 0; row < maps.size(1); ++row)
+    rows.push_back(select(select(maps, 0, image), 0, row).to_vector<double>());
+  return rows;
+}
+
+ordered_json details(const Task& task, const std::vector<Outcome>& outcomes,
+                     const std::vector<Comparison>& all) {
+  auto methods = ordered_json::array(), verdicts = ordered_json::array();
   for (const Outcome& o : outcomes) {
-    nlohmann::ordered_json entry{{"method", o.method()}, {"model", o.model}, {"form", o.form}};
+    ordered_json entry{{"method", o.method()}, {"model", o.model}, {"form", o.form}};
     if (o.choice)
       entry.update({{"noise", o.choice->noise},
                     {"amplitude", o.choice->amplitude},
                     {"loo_nll", o.choice->loo_nll},
                     {"loo_accuracy", o.choice->loo_accuracy}});
     if (o.form == "finite") entry["parameters"] = o.parameters;
-    entry["calibration"] = nlohmann::ordered_json::array();
-    for (const CalibrationBin& bin : calibration(o, task.test.labels)) {
-      const Interval range = wilson(bin.right, bin.rows);
-      entry["calibration"].push_back({{"confidence", bin.confidence},
-                                      {"right", bin.right},
-                                      {"low", range.low},
-                                      {"high", range.high},
-                                      {"rows", bin.rows}});
-    }
+    entry["calibration"] = calibration_json(o, task);
     if (o.attention.before.defined()) entry["attention"] = attention_json(task, o.attention);
-    all.push_back(entry);
+    methods.push_back(entry);
   }
-  for (const Comparison& c : comparisons(task, outcomes)) verdicts.push_back(as_json(c));
-  return {{"details", all}, {"verdict", verdicts}};
+  for (const Comparison& c : all) {
+    verdicts.push_back({{"method", c.method}, {"against", c.against}, {"figure", "accuracy"}});
+    verdicts.back().update(as_json(c.judged));
+  }
+  return {{"details", methods}, {"verdict", verdicts}};
 }
 
 }  // namespace ladon::example
