@@ -38,9 +38,8 @@ bool Levels::contains(const Level& level) const {
   return at != end() && *at == level;
 }
 
-bool Levels::contains(const Levels& others) const {
-  return shared_ == others.shared_ ||
-         std::includes(begin(), end(), others.begin(), others.end(), before);
+bool Levels::has_all(const Levels& others) const {
+  return std::includes(begin(), end(), others.begin(), others.end(), before);
 }
 
 Levels Levels::with(const Levels& others) const {

@@ -42,7 +42,9 @@ class Levels {
   /// How many examples they have together: the product; −1 if there is no level.
   std::int64_t examples() const { return shared_ ? count(begin(), end()) : -1; }
   bool contains(const Level& level) const;
-  bool contains(const Levels& others) const;
+  bool contains(const Levels& others) const {
+    return shared_ == others.shared_ || others.none() || has_all(others);
+  }
 
   const Level* begin() const { return shared_ ? shared_->levels.data() : nullptr; }
   const Level* end() const { return shared_ ? begin() + shared_->levels.size() : nullptr; }
@@ -61,6 +63,7 @@ class Levels {
     std::atomic<std::int64_t> holders = 1;
   };
   void release();
+  bool has_all(const Levels& others) const;
 
   Shared* shared_ = nullptr;  // null for none
 };

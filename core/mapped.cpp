@@ -8,11 +8,11 @@
 
 namespace ladon::mapped {
 
-Tensor hide(const Tensor& x, const Levels& levels) {
+Tensor hide(const Tensor& x, Levels levels) {
   if (!x.defined()) return x;
   detail::require(!x.mapped() && x.rank() > 0 && x.shape()[0] == levels.examples(),
                   "examples stand along a leading axis");
-  return Tensor::over_examples(x, levels);
+  return Tensor::over_examples(x, std::move(levels));
 }
 
 Tensor show(const Tensor& x, int rank) {
@@ -100,13 +100,15 @@ Tensor spread(const Tensor& x, const Levels& levels, int rank) {
 
 Levels levels(std::initializer_list<const Tensor*> operands) {
   Levels all;
-  for (const Tensor* x : operands) all = all.with(x->levels());
+  for (const Tensor* x : operands)
+    if (!all.contains(x->levels())) all = all.with(x->levels());
   return all;
 }
 
 Levels levels(const std::vector<Tensor>& operands) {
   Levels all;
-  for (const Tensor& x : operands) all = all.with(x.levels());
+  for (const Tensor& x : operands)
+    if (!all.contains(x.levels())) all = all.with(x.levels());
   return all;
 }
 

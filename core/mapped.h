@@ -58,7 +58,7 @@ Tensor merge(const Tensor& x, const Level& level);
 Tensor divide(const Tensor& x, const Level& level);
 
 /// [examples, shape..] as a mapped tensor of `shape`.
-Tensor hide(const Tensor& x, const Levels& levels);
+Tensor hide(const Tensor& x, Levels levels);
 /// The examples of a mapped tensor as a leading axis, with axes of size 1 after it up to `rank` of
 /// one example: [examples, 1.., shape..]. Any other tensor, undefined ones included, as it is.
 Tensor show(const Tensor& x, int rank = 0);
@@ -86,16 +86,16 @@ std::vector<int> next(std::vector<int> axes);
 /// f of operands that broadcast against each other, of which one is mapped.
 template <class F, class... Tensors>
 Tensor broadcast(const F& f, const Tensors&... x) {
-  const Levels all = levels({&x...});
+  Levels all = levels({&x...});
   const int rank = std::max({x.defined() ? x.rank() : 0 ...});
-  return hide(f(show(repeat(x, all), rank)...), all);
+  return hide(f(show(repeat(x, all), rank)...), std::move(all));
 }
 
 /// f of operands that all have the examples as a leading axis.
 template <class F, class... Tensors>
 Tensor batched(const F& f, const Tensors&... x) {
-  const Levels all = levels({&x...});
-  return hide(f(spread(x, all)...), all);
+  Levels all = levels({&x...});
+  return hide(f(spread(x, all)...), std::move(all));
 }
 
 /// Numbers of one example as `draw` draws them, and in a scope such numbers for each example: for
