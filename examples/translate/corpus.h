@@ -1,15 +1,31 @@
 #pragma once
-// Sentences with their translations, and their tokens.
+// Sentences with their translations.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "ladon/core/data/sequences.h"
-#include "ladon/core/text/byte_pair.h"
 #include "ladon/core/text/text.h"
-#include "ladon/examples/translate/settings.h"
+#include "ladon/examples/common/common_options.h"
 
 namespace ladon::example {
+
+struct Settings {
+  CommonOptions common;
+  std::string source, target;  ///< Files of aligned lines; empty: sentences of a grammar.
+  std::vector<std::string> validation, test;     ///< Two files; empty: the last lines of those.
+  std::int64_t pairs = 1000;                     ///< Of the grammar, to be trained on.
+  std::int64_t layers = 2, heads = 4, dim = 64;  ///< Layers of the encoder, and of the decoder.
+  std::int64_t tokens = 1000;                    ///< Of the vocabulary, at most.
+  std::int64_t batch = 64;
+  std::int64_t steps = 600;
+  double rate = 2e-3;  ///< Highest learning rate.
+  double dropout = 0.1;
+  std::int64_t every = 50;  ///< Steps between looks at the validation pairs.
+  std::string resume;       ///< A run's file, to go on from or translate by; empty: a new run.
+  std::string translate;    ///< What to translate by that run, without training.
+  std::int64_t beams = 4;
+};
 
 struct Corpus {
   std::string name;
@@ -21,30 +37,5 @@ struct Corpus {
 /// left of the training's, at most 1,000 lines. Throws Error for files that cannot be read, are not
 /// as long as each other, or hold fewer than 20 pairs to train on.
 Corpus read_corpus(const Settings& s);
-
-/// Byte pairs of both languages together. Every word begins with a blank, the first one too, so
-/// that it has the same tokens anywhere.
-class Tokens {
- public:
-  /// Learned from the training pairs. `size` must be at least 259: the bytes, and three ends.
-  Tokens(const ParallelText& pairs, std::int64_t size);
-  /// Those of a saved run. Throws Error if they have not the three ends.
-  explicit Tokens(const StateDict& state);
-
-  const BytePairTokenizer& tokenizer() const { return tokenizer_; }
-  PairTokens ends() const;
-  TokenSequence encode(const std::string& text) const { return tokenizer_.encode(" " + text); }
-  std::vector<TokenSequence> encode(const std::vector<std::string>& texts) const;
-  /// Without what stands at the ends.
-  std::string decode(const TokenSequence& tokens) const;
-  /// Whether a word begins with this token.
-  bool begins_word(std::int64_t token) const;
-
- private:
-  BytePairTokenizer tokenizer_;
-};
-
-/// Texts as BLEU sees them: words and punctuation (metrics::tokenize_13a), with a blank between.
-std::string as_judged(const std::string& text);
 
 }  // namespace ladon::example

@@ -1,10 +1,10 @@
 #include "ladon/examples/translate/grammar.h"
 
 #include <array>
+#include <initializer_list>
 #include <set>
 #include <string>
 
-#include "ladon/core/error.h"
 #include "ladon/examples/common/text.h"
 
 namespace ladon::example {
@@ -18,66 +18,62 @@ struct Noun {
   const char *single, *several;  ///< German
   Gender gender;
 };
-constexpr std::array nouns = {Noun{"dog", "dogs", "Hund", "Hunde", masculine},
-                              Noun{"man", "men", "Mann", "Männer", masculine},
-                              Noun{"bird", "birds", "Vogel", "Vögel", masculine},
-                              Noun{"king", "kings", "König", "Könige", masculine},
-                              Noun{"cat", "cats", "Katze", "Katzen", feminine},
-                              Noun{"woman", "women", "Frau", "Frauen", feminine},
-                              Noun{"cow", "cows", "Kuh", "Kühe", feminine},
-                              Noun{"queen", "queens", "Königin", "Königinnen", feminine},
-                              Noun{"horse", "horses", "Pferd", "Pferde", neuter},
-                              Noun{"child", "children", "Kind", "Kinder", neuter},
-                              Noun{"girl", "girls", "Mädchen", "Mädchen", neuter},
-                              Noun{"pig", "pigs", "Schwein", "Schweine", neuter}};
+constexpr Noun nouns[] = {{"dog", "dogs", "Hund", "Hunde", masculine},
+                          {"man", "men", "Mann", "Männer", masculine},
+                          {"bird", "birds", "Vogel", "Vögel", masculine},
+                          {"king", "kings", "König", "Könige", masculine},
+                          {"cat", "cats", "Katze", "Katzen", feminine},
+                          {"woman", "women", "Frau", "Frauen", feminine},
+                          {"cow", "cows", "Kuh", "Kühe", feminine},
+                          {"queen", "queens", "Königin", "Königinnen", feminine},
+                          {"horse", "horses", "Pferd", "Pferde", neuter},
+                          {"child", "children", "Kind", "Kinder", neuter},
+                          {"girl", "girls", "Mädchen", "Mädchen", neuter},
+                          {"pig", "pigs", "Schwein", "Schweine", neuter}};
 
 struct Adjective {
   const char *english, *stem;
 };
-constexpr std::array adjectives = {
-    Adjective{"small", "klein"}, Adjective{"big", "groß"},        Adjective{"old", "alt"},
-    Adjective{"young", "jung"},  Adjective{"white", "weiß"},      Adjective{"brown", "braun"},
-    Adjective{"wild", "wild"},   Adjective{"beautiful", "schön"}, Adjective{"hungry", "hungrig"}};
+constexpr Adjective adjectives[] = {
+    {"small", "klein"}, {"big", "groß"},        {"old", "alt"},
+    {"young", "jung"},  {"white", "weiß"},      {"brown", "braun"},
+    {"wild", "wild"},   {"beautiful", "schön"}, {"hungry", "hungrig"}};
 
 /// Of one subject, of several, and the participle.
 struct Verb {
   const char *one, *many, *done;            ///< English
   const char *single, *several, *finished;  ///< German
 };
-constexpr std::array verbs = {Verb{"sees", "see", "seen", "sieht", "sehen", "gesehen"},
-                              Verb{"hears", "hear", "heard", "hört", "hören", "gehört"},
-                              Verb{"seeks", "seek", "sought", "sucht", "suchen", "gesucht"},
-                              Verb{"finds", "find", "found", "findet", "finden", "gefunden"},
-                              Verb{"loves", "love", "loved", "liebt", "lieben", "geliebt"},
-                              Verb{"paints", "paint", "painted", "malt", "malen", "gemalt"},
-                              Verb{"greets", "greet", "greeted", "grüßt", "grüßen", "gegrüßt"},
-                              Verb{"washes", "wash", "washed", "wäscht", "waschen", "gewaschen"},
-                              Verb{"carries", "carry", "carried", "trägt", "tragen", "getragen"}};
+constexpr Verb verbs[] = {{"sees", "see", "seen", "sieht", "sehen", "gesehen"},
+                          {"hears", "hear", "heard", "hört", "hören", "gehört"},
+                          {"seeks", "seek", "sought", "sucht", "suchen", "gesucht"},
+                          {"finds", "find", "found", "findet", "finden", "gefunden"},
+                          {"loves", "love", "loved", "liebt", "lieben", "geliebt"},
+                          {"paints", "paint", "painted", "malt", "malen", "gemalt"},
+                          {"greets", "greet", "greeted", "grüßt", "grüßen", "gegrüßt"},
+                          {"washes", "wash", "washed", "wäscht", "waschen", "gewaschen"},
+                          {"carries", "carry", "carried", "trägt", "tragen", "getragen"}};
 
 /// What stands before a clause, and whether that is a clause of its own.
 struct Opening {
   const char *english, *german;
   bool clause;
 };
-constexpr std::array openings = {Opening{"today", "heute", false},
-                                 Opening{"now", "jetzt", false},
-                                 Opening{"often", "oft", false},
-                                 Opening{"we know that", "wir wissen, dass", true},
-                                 Opening{"she says that", "sie sagt, dass", true},
-                                 Opening{"they believe that", "sie glauben, dass", true}};
+constexpr Opening openings[] = {{"today", "heute", false},
+                                {"now", "jetzt", false},
+                                {"often", "oft", false},
+                                {"we know that", "wir wissen, dass", true},
+                                {"she says that", "sie sagt, dass", true},
+                                {"they believe that", "sie glauben, dass", true}};
 
 struct Phrase {
   std::string english, german;
   bool several;
 };
 
-std::int64_t below(Generator& rng, std::size_t n) {
-  return static_cast<std::int64_t>(rng.uniform() * static_cast<double>(n));
-}
-
 template <class Words>
 const auto& any_of(const Words& words, Generator& rng) {
-  return words[static_cast<std::size_t>(below(rng, words.size()))];
+  return words[static_cast<std::size_t>(rng.uniform() * static_cast<double>(std::size(words)))];
 }
 
 /// The article, or the number two, in English and German, and the ending of an adjective after it.
@@ -92,47 +88,46 @@ std::array<std::string, 3> article(bool definite, Gender gender, Case as) {
           changed ? "en" : std::array{"er", "e", "es"}[gender]};
 }
 
+/// Words with blanks between, but for empty ones.
+std::string spaced(std::initializer_list<std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() || word.empty() ? "" : " ") + word;
+  return text;
+}
+
 Phrase noun_phrase(Case as, Generator& rng) {
   const Noun& noun = any_of(nouns, rng);
   const bool several = rng.uniform() < 0.3, definite = rng.uniform() < 0.5;
   const auto [english, german, ending] = article(definite, several ? plural : noun.gender, as);
-  Phrase phrase{english, german, several};
-  if (rng.uniform() < 0.6) {
-    const Adjective& adjective = any_of(adjectives, rng);
-    phrase.english += join(' ', adjective.english);
-    phrase.german += join(' ', adjective.stem, ending);
-  }
-  // "a old man" would be wrong
-  if (phrase.english.starts_with("a o")) phrase.english.insert(1, "n");
-  phrase.english += join(' ', several ? noun.many : noun.one);
-  phrase.german += join(' ', several ? noun.several : noun.single);
+  const bool described = rng.uniform() < 0.6;
+  const Adjective adjective = described ? any_of(adjectives, rng) : Adjective{"", ""};
+  Phrase phrase{spaced({english, adjective.english, several ? noun.many : noun.one}),
+                spaced({german, described ? adjective.stem + ending : "",
+                        several ? noun.several : noun.single}),
+                several};
+  if (phrase.english.starts_with("a o")) phrase.english.insert(1, 1, 'n');  // "an old man"
   return phrase;
 }
 
 std::pair<std::string, std::string> sentence(Generator& rng) {
   const Phrase subject = noun_phrase(nominative, rng), object = noun_phrase(accusative, rng);
   const Verb& verb = any_of(verbs, rng);
-  const bool done = rng.uniform() < 0.5, opens = rng.uniform() < 0.7;
+  const bool done = rng.uniform() < 0.5, opens = rng.uniform() < 0.7, several = subject.several;
   const Opening opening = opens ? any_of(openings, rng) : Opening{"", "", false};
-  const char* has = subject.several ? "have" : "has";
-  const std::string doing = done              ? join(has, ' ', verb.done)
-                            : subject.several ? verb.many
-                                              : verb.one;
-  const std::string english =
-      join(opening.english, opens ? " " : "", subject.english, ' ', doing, ' ', object.english);
+  const std::string doing = done      ? join(several ? "have " : "has ", verb.done)
+                            : several ? verb.many
+                                      : verb.one;
   // The word that agrees with the subject, and what is left of the verb for the end.
-  const std::string finite = done              ? (subject.several ? "haben" : "hat")
-                             : subject.several ? verb.several
-                                               : verb.single;
-  const std::string rest = done ? join(' ', verb.finished) : "";
-  std::string german;
-  if (!opens)
-    german = join(subject.german, ' ', finite, ' ', object.german, rest);
-  else if (opening.clause)
-    german = join(opening.german, ' ', subject.german, ' ', object.german, rest, ' ', finite);
-  else
-    german = join(opening.german, ' ', finite, ' ', subject.german, ' ', object.german, rest);
-  return {english, german};
+  const std::string finite = done      ? (several ? "haben" : "hat")
+                             : several ? verb.several
+                                       : verb.single;
+  const std::string rest = done ? verb.finished : "";
+  const std::string english = spaced({opening.english, subject.english, doing, object.english});
+  if (opening.clause)
+    return {english, spaced({opening.german, subject.german, object.german, rest, finite})};
+  if (opens)
+    return {english, spaced({opening.german, finite, subject.german, object.german, rest})};
+  return {english, spaced({subject.german, finite, object.german, rest})};
 }
 
 }  // namespace

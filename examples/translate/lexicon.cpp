@@ -1,25 +1,26 @@
 #include "ladon/examples/translate/lexicon.h"
 
+#include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <unordered_map>
+#include <utility>
 
 #include "ladon/core/text/bleu.h"
-#include "ladon/core/text/text_map.h"
 
 namespace ladon::example {
 namespace {
 
-using Indices = std::vector<std::int64_t>;
+using Indices = std::vector<std::size_t>;
 
 /// Numbers words as they come.
 struct Numbering {
-  std::unordered_map<std::string, std::int64_t> number;
+  std::unordered_map<std::string, std::size_t> number;
   std::vector<std::string> words;
 
   Indices of(const std::string& text) {
     Indices all;
     for (const std::string& word : metrics::tokenize_13a(text)) {
-      const auto [entry, fresh] = number.emplace(word, std::ssize(words));
+      const auto [entry, fresh] = number.emplace(word, words.size());
       if (fresh) words.push_back(word);
       all.push_back(entry->second);
     }
@@ -27,59 +28,69 @@ struct Numbering {
   }
 };
 
-constexpr int rounds = 5;
+/// t(w | s) as t[s][w], of the words that stand in one pair of sentences.
+using Table = std::vector<std::unordered_map<std::size_t, double>>;
 
-}  // namespace
+/// A round of EM: the expected counts of s becoming w, then their shares.
+Table improved(Table t, const std::vector<Indices>& from, const std::vector<Indices>& to) {
+  Table counts = t;
+  for (auto& row : counts)
+    for (auto& [w, count] : row) count = 0;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    for (const std::size_t w : to[i]) {
+      double sum = 0;
+      for (const std::size_t s : from[i]) sum += t[s][w];
+      for (const std::size_t s : from[i]) counts[s][w] += t[s][w] / sum;
+    }
+  for (auto& row : counts) {
+    double sum = 0;
+    for (const auto& [w, count] : row) sum += count;
+    for (auto& [w, count] : row) count /= sum;
+  }
+  return counts;
+}
 
-Lexicon::Lexicon(const ParallelText& pairs) {
+/// For every source word the target word that it most probably becomes; of equals the earliest.
+std::unordered_map<std::string, std::string> lexicon(const ParallelText& pairs) {
+  constexpr int rounds = 5;
   Numbering sources, targets;
   sources.words.emplace_back();  // number 0: none of them
   std::vector<Indices> from, to;
-  // t of each pair of words that stand in one pair of sentences; 1 at first, as any equal numbers
-  std::vector<std::unordered_map<std::int64_t, double>> t;
+  Table t;  // at first 1, as any equal numbers
   for (std::size_t i = 0; i < pairs.sources.size(); ++i) {
     from.push_back(sources.of(pairs.sources[i]));
     from.back().push_back(0);
     to.push_back(targets.of(pairs.targets[i]));
     t.resize(sources.words.size());
-    for (const std::int64_t s : from.back())
-      for (const std::int64_t w : to.back()) t[static_cast<std::size_t>(s)][w] = 1;
+    for (const std::size_t s : from.back())
+      for (const std::size_t w : to.back()) t[s][w] = 1;
   }
-  for (int round = 0; round < rounds; ++round) {
-    auto counts = t;
-    for (auto& row : counts)
-      for (auto& [w, count] : row) count = 0;
-    for (std::size_t i = 0; i < from.size(); ++i)
-      for (const std::int64_t w : to[i]) {
-        double sum = 0;
-        for (const std::int64_t s : from[i]) sum += t[static_cast<std::size_t>(s)][w];
-        for (const std::int64_t s : from[i])
-          counts[static_cast<std::size_t>(s)][w] += t[static_cast<std::size_t>(s)][w] / sum;
-      }
-    for (auto& row : counts) {
-      double sum = 0;
-      for (const auto& [w, count] : row) sum += count;
-      for (auto& [w, count] : row) count /= sum;
-    }
-    t = std::move(counts);
-  }
+  for (int round = 0; round < rounds; ++round) t = improved(std::move(t), from, to);
+  std::unordered_map<std::string, std::string> best;
   for (std::size_t s = 1; s < t.size(); ++s) {
-    const std::pair<const std::int64_t, double>* best = nullptr;
-    for (const auto& entry : t[s])
-      if (!best || entry.second > best->second ||
-          (entry.second == best->second && entry.first < best->first))
-        best = &entry;
-    if (best) words_[sources.words[s]] = targets.words[static_cast<std::size_t>(best->first)];
+    const auto becomes = std::ranges::max_element(t[s], {}, [](const auto& entry) {
+      return std::pair(entry.second, -static_cast<std::int64_t>(entry.first));
+    });
+    if (becomes != t[s].end()) best[sources.words[s]] = targets.words[becomes->first];
   }
+  return best;
 }
 
-std::string Lexicon::translate(const std::string& source) const {
-  std::string text;
-  for (const std::string& word : metrics::tokenize_13a(source)) {
-    const auto found = words_.find(word);
-    text += (text.empty() ? "" : " ") + (found == words_.end() ? word : found->second);
+}  // namespace
+
+std::vector<std::string> word_for_word(const ParallelText& pairs,
+                                       const std::vector<std::string>& sources) {
+  const auto best = lexicon(pairs);
+  std::vector<std::string> texts;
+  for (const std::string& source : sources) {
+    texts.emplace_back();
+    for (const std::string& word : metrics::tokenize_13a(source)) {
+      const auto found = best.find(word);
+      texts.back() +=
+          (texts.back().empty() ? "" : " ") + (found == best.end() ? word : found->second);
+    }
   }
-  return text;
+  return texts;
 }
 
 }  // namespace ladon::example

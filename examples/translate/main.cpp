@@ -2,12 +2,11 @@
 
 #include <iostream>
 
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
-#include "ladon/examples/translate/picture.h"
 #include "ladon/examples/translate/results.h"
-#include "ladon/optim/training/training_run.h"
 
 namespace ladon::example {
 namespace {
@@ -43,9 +42,6 @@ void add_model_options(Program& program, Settings& s) {
                  whole_number<std::int64_t>(259, 1'000'000));
   program.option("--dropout", s.dropout, "Part of the activations that is dropped in training",
                  "0.3 for real sentences, of which there are never enough", number(0, 0.9));
-  program.option("--smoothing", s.smoothing,
-                 "Probability that the target gives to all tokens alike",
-                 "0 makes the model surer than it should be", number(0, 0.9));
 }
 
 void add_options(Program& program, Settings& s) {
@@ -87,43 +83,30 @@ void add_options(Program& program, Settings& s) {
   program.option("--beams", s.beams, "Translations that beam search follows; 0: none",
                  "More find what is likelier, and soon nothing better",
                  whole_number<std::int64_t>(0, 1000));
-  program.option("--penalty", s.penalty, "Beams compare log-probability over length to this power",
-                 "0 likes short translations", number(0, 10));
-}
-
-nlohmann::json speeds(const std::vector<Look>& looks) {
-  nlohmann::json all = nlohmann::json::array();
-  for (const Look& look : looks) all.push_back(look.speed);
-  return all;
 }
 
 void translate_one(const Settings& s) {
-  const Translator translator = saved_translator(s.resume);
-  std::cout << translate(translator, {s.translate}, s.beams, s.penalty)[0] << '\n';
+  std::cout << translate(saved_translator(s.resume), {s.translate}, s.beams)[0] << '\n';
 }
 
 void teach(Program& program, const Settings& s) {
   const Corpus corpus = read_corpus(s);
-  Translator translator =
-      new_translator(s, s.resume.empty() ? Tokens(corpus.train, s.tokens)
-                                         : Tokens(TrainingRun::saved(s.resume, "tokenizer")));
+  Translator translator = new_translator(s, corpus.train);
   std::cout << corpus.name << ": " << corpus.train.sources.size() << " pairs, "
             << corpus.validation.sources.size() << " for validation, " << corpus.test.sources.size()
-            << " for the test; " << translator.tokens.tokenizer().size() << " tokens, "
+            << " for the test; " << translator.tokens.size() << " tokens, "
             << translator.model.parameter_count() << " weights" << std::endl;
   const Course course = train(s, corpus, translator);
-  const Table looks = table_of(course.looks);
+  const Table looks = table_of(course);
   std::cout << '\n' << looks.text() << '\n' << looks.explained() << std::endl;
   const std::vector<Translations> all = translate_test(s, corpus, translator);
   const Table test = table_of(all, corpus);
-  std::cout << test.text() << '\n' << test.explained() << shown(all, corpus, 3);
-  program.write({.tables = {{"test", test}, {"looks", looks}},
-                 .more = {{"tokens_per_second", speeds(course.looks)}}});
-  const std::size_t pair = shown_pair(corpus);
-  const std::filesystem::path picture =
-      draw(s, corpus.name, course,
-           attention_of(translator, corpus.test.sources[pair], corpus.test.targets[pair]),
-           test.rows()[0].figures[0].value);
+  std::cout << test.text() << '\n' << test.explained() << shown(all, corpus);
+  const std::vector<double> speeds = select(course.looks, 1, Course::speed).to_vector();
+  program.write(
+      {.tables = {{"test", test}, {"looks", looks}}, .more = {{"tokens_per_second", speeds}}});
+  const std::filesystem::path picture = draw(
+      s, corpus.name, course, shown_attention(translator, corpus), test.rows()[0].figures[0].value);
   if (!picture.empty()) std::cout << "\npicture: " << picture.string() << '\n';
   std::cout << "run: " << run_file(s).string() << '\n';
 }

@@ -1,8 +1,7 @@
-#include "ladon/examples/translate/picture.h"
-
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/translate/results.h"
 
 namespace ladon::example {
 namespace {
@@ -15,18 +14,10 @@ std::string places(const std::vector<std::string>& words) {
   return "(" + all + ")";
 }
 
-void add_map(Picture& picture, const Box& box, const std::string& title, const std::string& name,
-             const Attention& attention, bool bar) {
-  const std::int64_t rows = std::ssize(attention.target), columns = std::ssize(attention.source);
-  std::vector<std::vector<double>> numbers;
-  for (std::int64_t i = 0; i < rows; ++i)
-    numbers.push_back(select(attention.weights, 0, i).to_vector());
-  picture.panel(
-      box, title,
-      join("set xtics ", places(attention.source), " rotate by 40 right\nset ytics ",
-           places(attention.target), "\n",
-           heat_map(picture.data(name, numbers), static_cast<std::size_t>(rows),
-                    static_cast<std::size_t>(columns), bar ? "attention to the source" : "")));
+std::string map_of(const std::string& file, const Attention& words, const std::string& bar) {
+  return join("set xtics ", places(words.source), " rotate by 40 right\nset ytics ",
+              places(words.target), "\n",
+              heat_map(file, words.target.size(), words.source.size(), bar));
 }
 
 }  // namespace
@@ -34,10 +25,9 @@ void add_map(Picture& picture, const Box& box, const std::string& title, const s
 std::filesystem::path draw(const Settings& s, const std::string& corpus, const Course& course,
                            const Attention& last, double word_for_word) {
   Picture picture(s.common.out, "translate");
-  std::vector<std::vector<double>> rows;
-  for (const Look& look : course.looks)
-    rows.push_back({static_cast<double>(look.step), look.train, look.validation, look.bleu});
-  const std::string file = picture.data("looks", rows);
+  const auto looks = rows_of(course.looks);
+  const std::string file =
+      picture.data("looks", rows_of(slice(course.looks, 1, {.stop = Course::speed})));
   constexpr int first = Picture::top + 45, high = 330, second = first + high + 130;
   const std::string steps =
       join("set xlabel 'steps'\nset xrange [0:", s.steps, "]\nset xtics ", s.steps / 4.0, '\n');
@@ -49,11 +39,12 @@ std::filesystem::path draw(const Settings& s, const std::string& corpus, const C
                 join(steps, "set yrange [0:100]\nset key bottom right\nplot ",
                      curve(file, "1:4", kind(1), "greedy"), ", ", word_for_word,
                      " with lines lw 1.5 dt 2 lc rgb '", grey, "' title 'word for word, test'"));
-  add_map(picture, {170, second, 410, high},
-          join("(c) attention after ", course.looks.front().step, " steps"), "first", course.first,
-          false);
-  add_map(picture, {780, second, 410, high}, join("(d) after ", course.looks.back().step, " steps"),
-          "last", last, true);
+  picture.panel({170, second, 410, high},
+                join("(c) attention after ", looks.front()[Course::step], " steps"),
+                map_of(picture.data("first", rows_of(course.first)), last, ""));
+  picture.panel(
+      {780, second, 410, high}, join("(d) after ", looks.back()[Course::step], " steps"),
+      map_of(picture.data("last", rows_of(last.weights)), last, "attention to the source"));
   return picture.draw(join("A Transformer learns to translate ", corpus),
                       join(s.layers, " + ", s.layers, " layers, ", s.heads, " heads, width ", s.dim,
                            ", seed ", s.common.seed),

@@ -1,6 +1,7 @@
 #pragma once
-// How good translations are, as tables.
+// How good translations are, as tables and a picture.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,15 @@ struct Translations {
 std::vector<Translations> translate_test(const Settings& s, const Corpus& corpus,
                                          const Translator& translator);
 
-Table table_of(const std::vector<Look>& looks);
+Table table_of(const Course& course);
 Table table_of(const std::vector<Translations>& all, const Corpus& corpus);
 
 /// The first test sentences: source, reference, and what each method says.
-std::string shown(const std::vector<Translations>& all, const Corpus& corpus, std::size_t count);
+std::string shown(const std::vector<Translations>& all, const Corpus& corpus);
+
+/// Draws losses and BLEU against steps, above what translation word for word gives, and where the
+/// decoder looks at the first look and at last. The picture's path, or an empty one.
+std::filesystem::path draw(const Settings& s, const std::string& corpus, const Course& course,
+                           const Attention& last, double word_for_word);
 
 }  // namespace ladon::example

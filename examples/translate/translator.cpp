@@ -13,75 +13,97 @@
 namespace ladon::example {
 namespace {
 
-TranslationModelOptions options_of(std::int64_t vocabulary, std::int64_t layers, std::int64_t heads,
-                                   std::int64_t dim, double dropout) {
-  return {.vocabulary = vocabulary,
-          .body = {.layer = {.dim = dim, .heads = heads, .dropout = dropout},
-                   .encoder_layers = layers,
-                   .decoder_layers = layers}};
+constexpr const char *pad = "<pad>", *bos = "<bos>", *eos = "<eos>";
+
+BytePairTokenizer learned_tokens(const ParallelText& pairs, std::int64_t size) {
+  std::vector<std::string> texts;
+  for (const auto* side : {&pairs.sources, &pairs.targets})
+    for (const std::string& text : *side) texts.push_back(" " + text);
+  return BytePairTokenizer::train(texts, {.size = size, .special = {pad, bos, eos}});
 }
 
-/// For each token the number of the word that it is in, and the words.
-std::vector<std::string> words_of(const Tokens& tokens, const TokenSequence& text,
-                                  std::vector<std::int64_t>& word) {
+BytePairTokenizer saved_tokens(const std::filesystem::path& run) {
+  BytePairTokenizer tokens = BytePairTokenizer::train({}, {.size = 256, .special = {}});
+  tokens.load_state_dict(TrainingRun::saved(run, "tokenizer"));
+  return tokens;
+}
+
+/// Words of a text, and of which token each is made: [words, tokens], 1 where the token is in the
+/// word.
+struct Words {
   std::vector<std::string> words;
+  Tensor tokens;
+};
+Words words_of(const Translator& t, const TokenSequence& text) {
+  std::vector<std::string> words;
+  std::vector<std::int64_t> word;  // of each token
   for (const std::int64_t token : text) {
-    if (words.empty() || tokens.begins_word(token)) words.emplace_back();
-    words.back() += tokens.decode({token});
+    const bool begins = t.tokens.tokens()[static_cast<std::size_t>(token)].starts_with(' ');
+    if (words.empty() || begins) words.emplace_back();
+    words.back() += t.decode({token});
     word.push_back(std::ssize(words) - 1);
   }
-  return words;
-}
-
-/// [words, tokens]: 1 where the token is in the word.
-Tensor membership(const std::vector<std::int64_t>& word, std::size_t words) {
-  return transpose(one_hot(from_vector(word, {std::ssize(word)}), static_cast<std::int64_t>(words)),
-                   0, 1);
+  return {words, transpose(one_hot(from_vector(word, {std::ssize(word)}), std::ssize(words)))};
 }
 
 }  // namespace
 
-Translator new_translator(const Settings& s, Tokens tokens) {
+PairTokens Translator::ends() const {
+  return {.bos = tokens.at(bos), .eos = tokens.at(eos), .pad = tokens.at(pad)};
+}
+
+std::vector<TokenSequence> Translator::encode(const std::vector<std::string>& texts) const {
+  std::vector<TokenSequence> all;
+  for (const std::string& text : texts) all.push_back(tokens.encode(" " + text));
+  return all;
+}
+
+std::string Translator::decode(TokenSequence text) const {
+  std::erase_if(text, [&](std::int64_t token) {
+    return std::ranges::find(tokens.special(), token) != tokens.special().end();
+  });
+  const std::string words = tokens.decode(text);
+  return words.starts_with(' ') ? words.substr(1) : words;
+}
+
+Translator new_translator(const Settings& s, const ParallelText& pairs) {
+  BytePairTokenizer tokens =
+      s.resume.empty() ? learned_tokens(pairs, s.tokens) : saved_tokens(s.resume);
+  const TranslationModelOptions options{
+      .vocabulary = tokens.size(),
+      .body = {.layer = {.dim = s.dim, .heads = s.heads, .dropout = s.dropout},
+               .encoder_layers = s.layers,
+               .decoder_layers = s.layers}};
   Generator rng(s.common.seed);
-  const std::int64_t vocabulary = tokens.tokenizer().size();
-  return {std::move(tokens),
-          TranslationModel(options_of(vocabulary, s.layers, s.heads, s.dim, s.dropout), rng)};
+  return {std::move(tokens), TranslationModel(options, rng)};
 }
 
 Translator saved_translator(const std::filesystem::path& run) {
-  Settings s;
   const Tensor sizes = TrainingRun::saved(run, "sizes").at("tensor");
   LADON_CHECK(sizes.dtype() == i64 && sizes.shape() == Shape({3}), "translate", run.string(),
               ": was not saved by this program");
-  const StateDict averaged = TrainingRun::saved(run, "average");
+  Settings s;
   s.layers = at(sizes, {0}).item<std::int64_t>();
   s.heads = at(sizes, {1}).item<std::int64_t>();
   s.dim = at(sizes, {2}).item<std::int64_t>();
-  // What the file claims is no more than what it holds.
-  const auto table = averaged.find("parameter.embedding.weight");
-  LADON_CHECK(table != averaged.end() && table->second.rank() == 2 &&
-                  table->second.size(1) == s.dim && s.layers <= std::ssize(averaged),
-              "translate", run.string(), ": is of ", s.layers, " layers of width ", s.dim,
-              ", and has not the weights of these");
-  Translator translator = new_translator(s, Tokens(TrainingRun::saved(run, "tokenizer")));
+  s.resume = run;
+  Translator translator = new_translator(s, {});
   WeightAverage average(translator.model);
-  average.load_state_dict(averaged);
+  average.load_state_dict(TrainingRun::saved(run, "average"));
   average.copy_to(translator.model);
   translator.model.eval();
   return translator;
 }
 
 std::vector<std::string> translate(const Translator& translator,
-                                   const std::vector<std::string>& sources, std::int64_t beams,
-                                   double penalty) {
+                                   const std::vector<std::string>& sources, std::int64_t beams) {
   constexpr std::int64_t at_once = 50;
-  const auto& [tokens, model] = translator;
-  const PairTokens ends = tokens.ends();
-  const std::vector<TokenSequence> all = tokens.encode(sources);
-  std::vector<std::size_t> order(all.size());
+  const TranslationModel& model = translator.model;
+  const PairTokens ends = translator.ends();
+  const std::vector<TokenSequence> all = translator.encode(sources);
+  std::vector<std::size_t> order(all.size());  // by length, for little padding
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return all[a].size() < all[b].size(); });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return all[i].size(); });
   std::vector<std::string> targets(all.size());
   Generator unused(0);
   for (auto first = order.begin(); first != order.end();) {
@@ -95,32 +117,26 @@ std::vector<std::string> translate(const Translator& translator,
                  {.length = 2 * batch.tokens.size(1) + 10,
                   .temperature = beams > 0 ? 1.0 : 0.0,
                   .stop = {ends.eos},
-                  .beams = beams,
-                  .length_penalty = penalty},
+                  .beams = beams},
                  unused, {}, model.remember(batch.tokens, batch.mask));
-    for (const Generated& text : written) targets[*first++] = tokens.decode(text.tokens);
+    for (const Generated& text : written) targets[*first++] = translator.decode(text.tokens);
   }
   return targets;
 }
 
 Attention attention_of(const Translator& translator, const std::string& source,
                        const std::string& target) {
-  const auto& [tokens, model] = translator;
   const NoGrad no_grad;
-  const TokenSequence from = tokens.encode(source), to = tokens.encode(target);
-  const PairBatch pair = pad_pairs({from}, {to}, tokens.ends());
-  const Tensor last = model.forward_with_weights(pair.source, pair.target_in, {}).weights.back();
+  const auto from = translator.encode({source}), to = translator.encode({target});
+  const PairBatch pair = pad_pairs(from, to, translator.ends());
+  const Tensor last =
+      translator.model.forward_with_weights(pair.source, pair.target_in, {}).weights.back();
   // Row i is of the token that comes after the i-th, the last one of the end.
-  const Tensor rows = slice(mean(select(last, 0, 0), 0), 0, {.stop = std::ssize(to)});
-  Attention seen;
-  std::vector<std::int64_t> source_word, target_word;
-  seen.source = words_of(tokens, from, source_word);
-  seen.target = words_of(tokens, to, target_word);
-  const Tensor by_source = membership(source_word, seen.source.size());
-  const Tensor by_target = membership(target_word, seen.target.size());
-  seen.weights =
-      matmul(matmul(by_target, rows), transpose(by_source, 0, 1)) / sum(by_target, 1, keep_dims);
-  return seen;
+  const Tensor rows = slice(mean(select(last, 0, 0), 0), 0, {.stop = std::ssize(to[0])});
+  const Words sources = words_of(translator, from[0]), targets = words_of(translator, to[0]);
+  return {sources.words, targets.words,
+          matmul(matmul(targets.tokens, rows), transpose(sources.tokens)) /
+              sum(targets.tokens, 1, keep_dims)};
 }
 
 }  // namespace ladon::example

@@ -5,27 +5,34 @@
 #include <string>
 #include <vector>
 
-#include "ladon/core/tensor.h"
+#include "ladon/core/data/sequences.h"
+#include "ladon/core/text/byte_pair.h"
 #include "ladon/examples/translate/corpus.h"
 #include "ladon/layers/sequence/translation_model.h"
 
 namespace ladon::example {
 
 struct Translator {
-  Tokens tokens;
+  /// Byte pairs of both languages together. Every word begins with a blank, the first one too, so
+  /// that it has the same tokens anywhere.
+  BytePairTokenizer tokens;
   TranslationModel model;
+
+  PairTokens ends() const;
+  std::vector<TokenSequence> encode(const std::vector<std::string>& texts) const;
+  /// Without what stands at the ends.
+  std::string decode(TokenSequence text) const;
 };
 
-/// With weights drawn from the seed.
-Translator new_translator(const Settings& s, Tokens tokens);
+/// With weights drawn from the seed, and tokens learned from the pairs, or those of --resume.
+Translator new_translator(const Settings& s, const ParallelText& pairs);
 /// The averaged model of a saved run, whatever the settings say of its size.
 Translator saved_translator(const std::filesystem::path& run);
 
 /// Translations of these texts, by beam search, or greedily with 0 beams; at most twice as long as
 /// the source, and ten tokens. The model is to be in evaluation mode.
 std::vector<std::string> translate(const Translator& translator,
-                                   const std::vector<std::string>& sources, std::int64_t beams,
-                                   double penalty);
+                                   const std::vector<std::string>& sources, std::int64_t beams);
 
 /// Where the decoder looks as it writes a translation that it is told.
 struct Attention {
