@@ -16,8 +16,8 @@ inline std::vector<std::string> declared_functions(const std::filesystem::path& 
   std::vector<std::string> names;
   bool internal = false;
   for (std::string line; std::getline(in, line);) {
-    if (line == "namespace detail {") internal = true;
-    if (line == "}  // namespace detail") internal = false;
+    if (line == "namespace detail {" || line == "namespace ladon::detail {") internal = true;
+    if (line.starts_with("}  // namespace")) internal = false;
     const std::size_t open = line.find('('), space = line.substr(0, open).rfind(' ');
     if (internal || open == std::string::npos || space == std::string::npos) continue;
     if (!std::isalpha(static_cast<unsigned char>(line[0]))) continue;
