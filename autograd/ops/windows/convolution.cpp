@@ -91,8 +91,8 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
   LADON_CHECK(x.size(-1) % o.groups == 0 && x.size(-1) / o.groups == weight.size(-1), "convolution",
               "the input has ", x.size(-1), " channels, the weight of shape ", weight.shape(),
               " sees ", weight.size(-1), " in each of ", o.groups, " groups");
-  const Windows w = windows_on("convolution", inner_axes(x), inner_axes(weight),
-                               {o.stride, o.before, o.after, o.dilation});
+  const Windows w = detail::windows_on("convolution", inner_axes(x), inner_axes(weight),
+                                       {o.stride, o.before, o.after, o.dilation});
   return forward(in_dtype(x, dtype), in_dtype(weight, dtype), in_dtype(bias, dtype), w, o.groups);
 }
 
@@ -108,13 +108,13 @@ Tensor transposed_convolution(const Tensor& x, const Tensor& weight, const Tenso
   const int axes = x.rank() - 2;
   Windows w;
   w.counts = inner_axes(x);
-  w.size = one_an_axis(name, "window", inner_axes(weight), axes, 1, 1);
-  w.stride = one_an_axis(name, "stride", o.stride, axes, 1, 1);
-  w.dilation = one_an_axis(name, "dilation", o.dilation, axes, 1, 1);
-  w.before = one_an_axis(name, "before", o.before, axes, 0, 0);
+  w.size = detail::one_an_axis(name, "window", inner_axes(weight), axes, 1, 1);
+  w.stride = detail::one_an_axis(name, "stride", o.stride, axes, 1, 1);
+  w.dilation = detail::one_an_axis(name, "dilation", o.dilation, axes, 1, 1);
+  w.before = detail::one_an_axis(name, "before", o.before, axes, 0, 0);
   const Shape after =
-      o.after.rank() == 0 ? w.before : one_an_axis(name, "after", o.after, axes, 0, 0);
-  const Shape more = one_an_axis(name, "output_padding", o.output_padding, axes, 0, 0);
+      o.after.rank() == 0 ? w.before : detail::one_an_axis(name, "after", o.after, axes, 0, 0);
+  const Shape more = detail::one_an_axis(name, "output_padding", o.output_padding, axes, 0, 0);
   for (int a = 0; a < axes; ++a) {
     LADON_CHECK(more[a] < std::max(w.stride[a], w.dilation[a]), name, "output_padding ", more,
                 " must be smaller than the stride ", w.stride, " or the dilation ", w.dilation);
@@ -151,8 +151,8 @@ Tensor folded(const Tensor& patches, const Windows& w) {
 Tensor unfold(const Tensor& x, const Shape& window, const WindowOptions& o) {
   check_floating("unfold", x);
   LADON_CHECK(x.rank() >= 3, "unfold", "expects [N, positions.., channels], got shape ", x.shape());
-  return unfolded(
-      x, windows_on("unfold", inner_axes(x), window, {o.stride, o.before, o.after, o.dilation}));
+  return unfolded(x, detail::windows_on("unfold", inner_axes(x), window,
+                                        {o.stride, o.before, o.after, o.dilation}));
 }
 
 Tensor fold(const Tensor& patches, const Shape& positions, const Shape& window,
@@ -160,7 +160,7 @@ Tensor fold(const Tensor& patches, const Shape& positions, const Shape& window,
   check_floating("fold", patches);
   detail::checked_count("fold", positions);
   const Windows w =
-      windows_on("fold", positions, window, {o.stride, o.before, o.after, o.dilation});
+      detail::windows_on("fold", positions, window, {o.stride, o.before, o.after, o.dilation});
   LADON_CHECK(patches.rank() >= 3 && inner_axes(patches) == w.counts, "fold",
               "the windows on positions ", positions, " are ", w.counts,
               ", the patches have shape ", patches.shape());

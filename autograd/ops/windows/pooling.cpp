@@ -22,8 +22,8 @@ PoolingAxes axes_of(const char* operation, const Tensor& x, const Shape& window,
                     const WindowOptions& o) {
   const Shape positions = positions_of(operation, x);
   const kernels::Windows w =
-      windows_on(operation, positions, window,
-                 {o.stride.rank() == 0 ? window : o.stride, o.before, o.after, o.dilation});
+      detail::windows_on(operation, positions, window,
+                         {o.stride.rank() == 0 ? window : o.stride, o.before, o.after, o.dilation});
   PoolingAxes axes;
   for (int a = 0; a < w.axes(); ++a)
     axes.push_back(

@@ -2,7 +2,7 @@
 
 #include "ladon/core/error.h"
 
-namespace ladon {
+namespace ladon::detail {
 
 Shape one_an_axis(std::string_view operation, const char* what, const Shape& given, int axes,
                   std::int64_t otherwise, std::int64_t least) {
@@ -40,4 +40,4 @@ kernels::Windows windows_on(std::string_view operation, const Shape& positions, 
   return w;
 }
 
-}  // namespace ladon
+}  // namespace ladon::detail

@@ -6,7 +6,7 @@
 #include "ladon/core/kernels/windows/patches.h"
 #include "ladon/core/shape.h"
 
-namespace ladon {
+namespace ladon::detail {
 
 /// Numbers of a window beside its size. An empty list is the default on each axis; `after` is then
 /// as `before`.
@@ -24,4 +24,4 @@ kernels::Windows windows_on(std::string_view operation, const Shape& positions, 
 Shape one_an_axis(std::string_view operation, const char* what, const Shape& given, int axes,
                   std::int64_t otherwise, std::int64_t least);
 
-}  // namespace ladon
+}  // namespace ladon::detail
