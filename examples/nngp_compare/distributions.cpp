@@ -40,7 +40,7 @@ std::vector<double> bin_edges() {
 
 }  // namespace
 
-Histogram outputs_histogram(const ComparisonRow& row) {
+std::vector<Bin> histogram(const ComparisonRow& row) {
   const auto edges = bin_edges(), y = standardized(row).to_vector();
   const auto draws = static_cast<std::size_t>(row.outputs.size(0));
   const std::size_t of_a_draw = y.size() / draws;
@@ -50,61 +50,48 @@ Histogram outputs_histogram(const ComparisonRow& row) {
     if (above == edges.begin() || above == edges.end()) continue;
     ++counts[static_cast<std::size_t>(above - edges.begin()) - 1][i / of_a_draw];
   }
-  Histogram h;
+  std::vector<Bin> bins;
   for (std::size_t b = 0; b < counts.size(); ++b) {
     const double width = edges[b + 1] - edges[b];
     const Measured count = estimate(counts[b]);
     const double unit = width * static_cast<double>(of_a_draw);
-    h.centres.push_back((edges[b] + edges[b + 1]) / 2);
-    h.widths.push_back(width);
-    h.density.push_back({count.value / unit, count.se / unit});
+    bins.push_back({(edges[b] + edges[b + 1]) / 2, width, {count.value / unit, count.se / unit}});
   }
-  return h;
+  return bins;
 }
 
-Law law_of_heads(const Layer& model, std::int64_t heads, const Tensor& x, const Tensor& limit,
-                 Generator& rng) {
+std::vector<Bin> law_of_outputs(const ComparisonRow& row, const Layer& model, const Tensor& x,
+                                Generator& rng) {
+  const std::int64_t heads = row.point.size.heads;
   // Of many heads fewer draws are as good: variances differ less from draw to draw.
   const auto draws = static_cast<std::int64_t>(4000 / std::sqrt(static_cast<double>(heads)));
-  constexpr int reach = 120;                 // bins on each side of the one around zero
-  std::vector<double> beyond(reach + 1, 0);  // P(output > (b + ½)·narrow)
-  const auto expected = diagonal(over_positions(limit)).to_vector();
+  const auto limit = diagonal(over_positions(row.nngp.limit)).to_vector();
   const auto outputs = infinite::finite_heads(model, {.heads = heads}).outputs(x, draws, rng);
-  double all = 0;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (!(expected[i] > 0)) continue;
-    all += static_cast<double>(outputs[i].variances().size());
-    for (const double variance : outputs[i].variances())
-      for (int b = 0; b <= reach; ++b)
-        beyond[static_cast<std::size_t>(b)] +=
-            std::erfc((b + 0.5) * narrow / std::sqrt(2 * variance / expected[i])) / 2;
-  }
-  Law law;
-  if (all == 0) return law;
+  const auto below = [&](double y) {
+    double sum = 0;
+    for (std::size_t i = 0; i < limit.size(); ++i) sum += outputs[i].cdf(y * std::sqrt(limit[i]));
+    return sum / static_cast<double>(limit.size());
+  };
+  constexpr int reach = 120;  // bins on each side of the one around zero
+  std::vector<Bin> bins;
+  double low = below(-(reach + 0.5) * narrow);
   for (int b = -reach; b <= reach; ++b) {
-    const auto away = static_cast<std::size_t>(std::abs(b));
-    const double inside = away == 0 ? all - 2 * beyond[0] : beyond[away - 1] - beyond[away];
-    law.x.push_back(b * narrow);
-    law.density.push_back(inside / (all * narrow));
+    const double high = below((b + 0.5) * narrow);
+    bins.push_back({b * narrow, narrow, {(high - low) / narrow}});
+    low = high;
   }
-  return law;
+  return bins;
 }
 
 std::vector<double> z_scores(const ComparisonRow& row) {
-  std::vector<double> z;
+  std::vector<double> scores;
   for (const Agreement* kernel : {&row.nngp, &row.ntk}) {
-    if (!kernel->limit.defined()) continue;
-    const Tensor limits = over_positions(kernel->limit);
-    const auto limit = limits.to_vector(), mean = over_positions(kernel->mean).to_vector(),
-               se = over_positions(kernel->se).to_vector();
-    const auto positions = static_cast<std::size_t>(limits.size(0));
-    for (std::size_t i = 0; i < positions; ++i)
-      for (std::size_t j = 0; j <= i; ++j) {
-        const std::size_t entry = i * positions + j;
-        if (se[entry] > 0) z.push_back((mean[entry] - limit[entry]) / se[entry]);
-      }
+    const Tensor z = over_positions((kernel->mean - kernel->limit) / kernel->se);
+    for (std::int64_t i = 0; i < z.size(0); ++i)
+      for (const double score : slice(select(z, 0, i), 0, {.stop = i + 1}).to_vector())
+        if (std::isfinite(score)) scores.push_back(score);
   }
-  return z;
+  return scores;
 }
 
 }  // namespace ladon::example

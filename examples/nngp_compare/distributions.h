@@ -1,5 +1,5 @@
 #pragma once
-// How outputs, and what means over networks miss the limit by, are distributed.
+// Distributions of outputs, and of what means over networks miss the limit by.
 
 #include <vector>
 
@@ -15,26 +15,19 @@ Tensor over_positions(const Tensor& kernel);
 /// Outputs over the limit's standard deviation, [draws, positions, channels].
 Tensor standardized(const infinite::ComparisonRow& row);
 
-/// A density in bins.
-struct Histogram {
-  std::vector<double> centres, widths;
-  std::vector<Measured> density;
+struct Bin {
+  double centre, width;
+  Measured density;
 };
 
 /// Of standardized outputs. Those of one network depend on each other, so the standard errors are
 /// those of a mean over networks.
-Histogram outputs_histogram(const infinite::ComparisonRow& row);
+std::vector<Bin> histogram(const infinite::ComparisonRow& row);
 
-/// A density at places: in narrow bins around them.
-struct Law {
-  std::vector<double> x, density;
-};
-
-/// Of the standardized outputs of `model` on x for so many infinitely wide heads with sqrt scaling:
-/// the mean over all positions of x of infinite::FiniteHeads::outputs. `limit` [N, N, T, T] is the
-/// limit's NNGP; where it is 0 everywhere the law is empty.
-Law law_of_heads(const Layer& model, std::int64_t heads, const Tensor& x, const Tensor& limit,
-                 Generator& rng);
+/// The same, in narrow bins, for infinitely wide heads of sqrt scaling, as many as the row's, in
+/// `model`: the mean over all positions of x of infinite::FiniteHeads::outputs.
+std::vector<Bin> law_of_outputs(const infinite::ComparisonRow& row, const Layer& model,
+                                const Tensor& x, Generator& rng);
 
 /// (mean over networks − limit)/standard error, of every different entry of both kernels that has
 /// one.

@@ -54,7 +54,7 @@ void add_options(Program& program, Settings& s) {
                CLI::IsMember({"linear", "sqrt"}));
   program.list("--widths", s.widths,
                "Widths of a head, and of the output (default: 16,32,64,128,256,512; in the other "
-               "presets 16,64,256,1024, and four times that where there is one head)",
+               "preset 16,64,256,1024, and four times that where there is one head)",
                "A wide range makes the slopes sharp; the widest takes most of the time", size);
   program.option(
       "--draws", s.draws, "Networks a width",

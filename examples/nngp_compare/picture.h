@@ -17,6 +17,6 @@ std::vector<std::filesystem::path> draw(const Settings& settings, const Study& s
 /// Draws out/nngp_compare_heads.svg: outputs at two positions against each other, for few, more and
 /// many heads and in the limit. There have to be two positions that vary. Returns its path, or an
 /// empty one.
-std::filesystem::path draw_heads(const Settings& settings, const HeadSeries& series);
+std::filesystem::path draw_heads(const Settings& settings, const Series& series);
 
 }  // namespace ladon::example

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "ladon/examples/common/text.h"
 
@@ -13,22 +14,10 @@ using infinite::ComparisonRow;
 
 namespace {
 
-/// "3.2"
-std::string short_number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", x);
-  return text;
-}
-
-std::vector<Column> width_columns(const Study& study) {
-  const ComparisonRow& any = study.by_width.front().comparison.rows.front();
-  const std::int64_t draws = any.point.draws;
-  const std::int64_t positions = over_positions(any.nngp.limit).size(0),
+std::vector<Column> width_columns(const Series& any) {
+  const std::int64_t draws = any.rows[0].point.draws;
+  const std::int64_t positions = over_positions(any.rows[0].nngp.limit).size(0),
                      entries = positions * (positions + 1) / 2;  // a kernel is symmetric
-  const std::string largest =
-      join("the largest of these without its sign; up to about ",
-           short_number(std::sqrt(2 * std::log(2.0 * static_cast<double>(entries)))), " where all ",
-           entries, " entries agree");
   std::vector<Column> columns = {
       {"ntk_error",
        join("|K - limit| / |limit| of one network's NTK K (products of the gradients that outputs "
@@ -44,16 +33,18 @@ std::vector<Column> width_columns(const Study& study) {
        join("(mean of the NTK over ", draws,
             " networks - limit) / standard error of that mean, root mean square over entries: "
             "about 1 where they agree, and grows with --draws where they do not")},
-      {"ntk_mean_largest_z", largest},
+      {"ntk_mean_largest_z",
+       join("the largest of these without its sign; up to about ",
+            decimals(std::sqrt(2 * std::log(2.0 * static_cast<double>(entries))), 1), " where all ",
+            entries, " entries agree")},
       {"nngp_mean_rms_z", "as ntk_mean_rms_z, of the NNGP kernel"},
       {"nngp_mean_largest_z", "as ntk_mean_largest_z, of the NNGP kernel"}};
-  if (!study.by_width.front().reference.empty())
+  if (!any.plan.reference.empty())
     columns.push_back({"reference", "ntk_error as another program found it; – where it did not"});
   return columns;
 }
 
-std::vector<Column> head_columns(const Study& study) {
-  const ComparisonRow& any = study.by_heads.front().comparison.rows.front();
+std::vector<Column> head_columns(const ComparisonRow& any) {
   return {
       {"kurtosis",
        join("excess kurtosis E y⁴/(E y²)² - 3 of outputs, mean over positions, of ",
@@ -83,21 +74,32 @@ std::vector<Column> head_columns(const Study& study) {
 
 Table width_table(const Study& study) {
   if (study.by_width.empty()) return {"method", {}};
-  Table table("method", width_columns(study));
-  for (const WidthSeries& series : study.by_width)
-    for (std::size_t i = 0; i < series.comparison.rows.size(); ++i) {
-      const ComparisonRow& r = series.comparison.rows[i];
-      Row row{join(series.name, ", w = ", r.point.size.width),
+  Table table("method", width_columns(study.by_width[0]));
+  for (const auto& [plan, rows, theory] : study.by_width)
+    for (const ComparisonRow& r : rows) {
+      const std::int64_t width = r.point.size.width;
+      Row row{join(plan.name, ", w = ", width),
               {r.ntk.single_error,
                r.nngp.single_error,
                {r.ntk.rms_z},
                {r.ntk.largest_z},
                {r.nngp.rms_z},
                {r.nngp.largest_z}}};
-      if (!series.reference.empty()) row.figures.push_back({series.reference[i]});
+      if (!plan.reference.empty())
+        row.figures.push_back({plan.reference.contains(width) ? plan.reference.at(width) : NAN});
       table.add(row);
     }
   return table;
+}
+
+Measured slope(const Series& series, infinite::Agreement ComparisonRow::*kernel) {
+  std::vector<double> widths;
+  std::vector<Measured> errors;
+  for (const ComparisonRow& row : series.rows) {
+    widths.push_back(static_cast<double>(row.point.size.width));
+    errors.push_back((row.*kernel).single_error);
+  }
+  return infinite::fit_slope(widths, errors).slope;
 }
 
 Table slope_table(const Study& study) {
@@ -108,93 +110,86 @@ Table slope_table(const Study& study) {
         "-1/2 with linear scaling, 0 with sqrt scaling and one head, -1/4 with sqrt(w) heads, "
         "which is heads^(-1/2)"},
        {"nngp_slope", "the same of nngp_error"}});
-  for (const WidthSeries& series : study.by_width)
-    table.add({"slope, " + series.name,
-               {series.comparison.ntk_slope.slope, series.comparison.nngp_slope.slope}});
+  for (const Series& series : study.by_width)
+    table.add({"slope, " + series.plan.name,
+               {slope(series, &ComparisonRow::ntk), slope(series, &ComparisonRow::nngp)}});
   return table;
 }
 
 Table head_table(const Study& study) {
   if (study.by_heads.empty()) return {"method", {}};
-  Table table("method", head_columns(study));
-  for (const HeadSeries& series : study.by_heads)
-    for (std::size_t i = 0; i < series.comparison.rows.size(); ++i) {
-      const ComparisonRow& r = series.comparison.rows[i];
-      const auto& g = r.gaussianity;
-      table.add({join(series.name, ", H = ", r.point.size.heads),
-                 {g.kurtosis,
-                  series.law[i],
-                  series.wide_law[i],
-                  {g.kolmogorov_smirnov.distance},
-                  {g.kolmogorov_smirnov.p_value},
-                  {g.mmd.squared, g.mmd.se},
-                  {g.mmd.squared / g.mmd.null_sd}}});
+  Table table("method", head_columns(study.by_heads[0].rows[0]));
+  for (const auto& [plan, rows, theory] : study.by_heads)
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto& [kurtosis, ks, mmd] = rows[i].gaussianity;
+      table.add({join(plan.name, ", H = ", rows[i].point.size.heads),
+                 {kurtosis,
+                  theory[i].kurtosis,
+                  theory[i].wide_kurtosis,
+                  {ks.distance},
+                  {ks.p_value},
+                  {mmd.squared, mmd.se},
+                  {mmd.squared / mmd.null_sd}}});
     }
   return table;
 }
 
+std::string decimals(double x, int digits) {
+  const double power = std::pow(10, digits);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, std::round(x * power) / power + 0.0);
+  return text;
+}
+
 // --- what the pictures show ---
 
-const HeadSeries& series_shown(const Study& study) {
-  const auto chosen = std::find_if(study.by_heads.begin(), study.by_heads.end(), [](const auto& h) {
-    return h.scaling == AttentionScaling::sqrt;
-  });
-  return chosen == study.by_heads.end() ? study.by_heads.front() : *chosen;
+const Series& series_shown(const Study& study) {
+  const auto sqrt = std::ranges::find(study.by_heads, AttentionScaling::sqrt,
+                                      [](const Series& series) { return series.plan.scaling; });
+  return sqrt == study.by_heads.end() ? study.by_heads.front() : *sqrt;
 }
 
-std::vector<std::size_t> rows_shown(const HeadSeries& series) {
-  const std::size_t last = series.comparison.rows.size() - 1;
-  std::vector<std::size_t> rows = {0};
-  for (const std::size_t row : {std::min<std::size_t>(2, last), last})
-    if (row != rows.back()) rows.push_back(row);
-  return rows;
+std::vector<std::size_t> rows_shown(const Series& series) {
+  const std::size_t last = series.rows.size() - 1;
+  const std::set<std::size_t> rows = {0, std::min<std::size_t>(2, last), last};
+  return {rows.begin(), rows.end()};
 }
-
-namespace {
-
-/// Row i of a series: what networks gave, and the law.
-nlohmann::ordered_json as_json(const HeadSeries& series, std::size_t i) {
-  const ComparisonRow& row = series.comparison.rows[i];
-  const Histogram h = outputs_histogram(row);
-  std::vector<double> density, se;
-  for (const Measured& bin : h.density) {
-    density.push_back(bin.value);
-    se.push_back(bin.se);
-  }
-  nlohmann::ordered_json y{{"scaling", series.name},
-                           {"heads", row.point.size.heads},
-                           {"output_over_sd", h.centres},
-                           {"bin_width", h.widths},
-                           {"density", density},
-                           {"se", se},
-                           {"law", nullptr}};
-  if (!series.outputs.empty())
-    y["law"] = {{"output_over_sd", series.outputs[i].x}, {"density", series.outputs[i].density}};
-  return y;
-}
-
-}  // namespace
 
 nlohmann::ordered_json panels(const Study& study) {
-  nlohmann::ordered_json all{{"density", nlohmann::ordered_json::array()},
-                             {"entries", nlohmann::ordered_json::array()}};
+  using Json = nlohmann::ordered_json;
+  Json density = Json::array(), entries = Json::array();
   if (!study.by_heads.empty()) {
-    const HeadSeries& series = series_shown(study);
-    for (const std::size_t i : rows_shown(series)) all["density"].push_back(as_json(series, i));
+    const Series& series = series_shown(study);
+    for (const std::size_t i : rows_shown(series)) {
+      Json each{{"scaling", series.plan.name},
+                {"heads", series.rows[i].point.size.heads},
+                {"law", nullptr}};
+      for (const Bin& bin : histogram(series.rows[i])) {
+        each["output_over_sd"].push_back(bin.centre);
+        each["bin_width"].push_back(bin.width);
+        each["density"].push_back(bin.density.value);
+        each["se"].push_back(bin.density.se);
+      }
+      for (const Bin& bin : series.theory[i].outputs) {
+        each["law"]["output_over_sd"].push_back(bin.centre);
+        each["law"]["density"].push_back(bin.density.value);
+      }
+      density.push_back(each);
+    }
   }
-  const auto kernel = [](const infinite::Agreement& k) -> nlohmann::ordered_json {
+  const auto kernel = [](const infinite::Agreement& k) -> Json {
     return {{"limit", k.limit.to_vector()}, {"mean", k.mean.to_vector()}, {"se", k.se.to_vector()}};
   };
-  for (const WidthSeries& series : study.by_width) {
-    const ComparisonRow& r = series.comparison.rows.back();
-    all["entries"].push_back({{"series", series.name},
-                              {"width", r.point.size.width},
-                              {"heads", r.point.size.heads},
-                              {"nngp", kernel(r.nngp)},
-                              {"ntk", kernel(r.ntk)},
-                              {"z_scores", z_scores(r)}});
+  for (const Series& series : study.by_width) {
+    const ComparisonRow& r = series.rows.back();
+    entries.push_back({{"series", series.plan.name},
+                       {"width", r.point.size.width},
+                       {"heads", r.point.size.heads},
+                       {"nngp", kernel(r.nngp)},
+                       {"ntk", kernel(r.ntk)},
+                       {"z_scores", z_scores(r)}});
   }
-  return all;
+  return {{"density", density}, {"entries", entries}};
 }
 
 }  // namespace ladon::example

@@ -2,6 +2,7 @@
 // What the study says, as tables and as JSON.
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "ladon/examples/common/report.h"
 #include "ladon/examples/nngp_compare/study.h"
@@ -15,10 +16,15 @@ Table slope_table(const Study& study);
 /// A row for each number of heads: how Gaussian outputs are.
 Table head_table(const Study& study);
 
+/// p of "error of one network ~ width^p", of one of both kernels.
+Measured slope(const Series& series, infinite::Agreement infinite::ComparisonRow::*kernel);
+/// So many digits after the point; zero has no sign.
+std::string decimals(double x, int digits);
+
 /// The series of heads whose outputs the pictures show: of sqrt scaling if there is one.
-const HeadSeries& series_shown(const Study& study);
+const Series& series_shown(const Study& study);
 /// Its rows that are shown: the first, the third and the last.
-std::vector<std::size_t> rows_shown(const HeadSeries& series);
+std::vector<std::size_t> rows_shown(const Series& series);
 
 /// What the picture shows and no table has: {"density", "entries"}, the histograms and the lines of
 /// panel (c), both kernels' entries and the z-scores of panel (d).

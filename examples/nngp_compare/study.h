@@ -1,7 +1,6 @@
 #pragma once
 // What the example measures.
 
-#include <string>
 #include <vector>
 
 #include "ladon/examples/nngp_compare/distributions.h"
@@ -9,29 +8,22 @@
 
 namespace ladon::example {
 
-/// Networks of several widths: how far one is from the limit.
-struct WidthSeries {
-  std::string name;
-  infinite::Comparison comparison;
-  double power;                   ///< Of width, as which the error is expected to go.
-  std::vector<double> reference;  ///< The NTK's error of one network, as known; NaN, or empty: not.
+/// What theory expects of the outputs of so many heads.
+struct Theory {
+  /// Excess kurtosis at this width (NaN where it is not known), and for infinitely wide heads.
+  Measured kurtosis, wide_kurtosis;
+  std::vector<Bin> outputs;  ///< Their law, for infinitely wide heads; empty with linear scaling.
 };
 
-/// Networks of several numbers of heads: how Gaussian their outputs are.
-struct HeadSeries {
-  std::string name;
-  AttentionScaling scaling;
-  infinite::Comparison comparison;
-  /// The kurtosis that theory expects, a row each: at this width (NaN where it is not known), and
-  /// for infinitely wide heads, 6ρ/H.
-  std::vector<Measured> law, wide_law;
-  /// Of outputs, for infinitely wide heads, a row each; empty with linear scaling.
-  std::vector<Law> outputs;
+/// A plan and what its networks showed, a row for each size.
+struct Series {
+  Plan plan;
+  std::vector<infinite::ComparisonRow> rows = {};
+  std::vector<Theory> theory = {};  ///< A row each, of a sweep of the number of heads.
 };
 
 struct Study {
-  std::vector<WidthSeries> by_width;
-  std::vector<HeadSeries> by_heads;
+  std::vector<Series> by_width, by_heads;
   bool interrupted = false;  ///< Then the series hold the points that were finished, none is empty.
 };
 
