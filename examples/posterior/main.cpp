@@ -1,6 +1,5 @@
 // The exact posterior of attention, and what methods make of it.
 
-#include <algorithm>
 #include <iostream>
 
 #include "ladon/examples/common/options.h"
@@ -32,24 +31,16 @@ const std::vector<Trial> trials = {
 
 void add_options(Program& program, Settings& s) {
   const CLI::Validator size = whole_number<std::int64_t>(1, 256);
-  const std::vector<std::string> names = method_names();
-  std::string listed;
-  for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + name;
-  const CLI::Validator known(
-      [=](const std::string& name) {
-        return std::ranges::count(names, name) > 0
-                   ? std::string()
-                   : join("there is no method '", name, "'; there are ", listed);
-      },
-      "", "method");
+  std::string methods;
+  for (const std::string& name : method_names()) methods += (methods.empty() ? "" : ", ") + name;
   program.list("--heads", s.heads, "Numbers of heads H",
                "Add 16 for a sharper slope of 1/H; methods at many heads take most of the time",
                size);
   program.list(
-      "--methods", s.methods, join("Methods, of ", listed, " (default: all)"),
+      "--methods", s.methods, join("Methods, of ", methods, " (default: all)"),
       "A few take a fraction of the time; wrong_prior is hmc under a prior twice as wide, a "
       "control",
-      known);
+      CLI::IsMember(method_names()).description(""));
   program.option("--draws", s.draws, "Data sets", "Standard errors are over them",
                  whole_number<std::int64_t>(1, 1000));
   program.option("--members", s.members, "Networks of an ensemble, particles, or chains",
@@ -87,8 +78,8 @@ void print(const std::string& question, const Table& table) {
 bool teach(Program& program, const Settings& s) {
   std::cout << s.draws << " data sets, " << s.members << " networks per method" << std::endl;
   const Study study = run_study(s);
-  const Table approach = approach_table(study), methods = method_table(s, study, "finite_heads"),
-              to_limit = method_table(s, study, "gp");
+  const Table approach = approach_table(study), methods = method_table(s, study.methods, false),
+              to_limit = method_table(s, study.to_limit, true);
   print("How far is the exact posterior of H heads from the Gaussian process?",
         approach.part(0, approach_columns_printed));
   print("How far are methods from the exact posterior of the same network?",

@@ -5,25 +5,18 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/plot.h"
-#include "ladon/examples/common/statistics.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/examples/posterior/task.h"
+#include "ladon/examples/posterior/results.h"
 
 namespace ladon::example {
 namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-constexpr int page = 1200, left = 104, row_height = 190, between = 76,
-              first_row = Picture::top + 40;
-const Style exact = kind(5), method_style = kind(1);
+constexpr int page = 1200, left = 104, row_height = 190, between = 76;
 
-/// A panel's place in a row of `count`.
-Box place(int row, int column, int count) {
-  constexpr int gap = 26;
-  const int width = (page - left - 20 - (count - 1) * gap) / count;
-  return {left + column * (width + gap), first_row + row * (row_height + between), width,
-          row_height};
+std::string heads_name(std::int64_t heads) {
+  return heads == 0 ? "infinitely many heads" : heads == 1 ? "one head" : join(heads, " heads");
 }
 
 /// s, mean, and the ends of mean ± 2 standard deviations.
@@ -40,89 +33,57 @@ std::string area(const std::string& file, const std::string& colour, double stre
               " noborder lc rgb '", colour, "' notitle");
 }
 
-/// What all panels of functions share: the axis, and the targets.
+/// Rows of panels of functions, each over the same background, under the targets.
 class Bands {
  public:
   Bands(Picture& picture, const Study& study) : picture_(picture) {
     Rows given;
     const auto s = training_places().to_vector(), y = study.targets.to_vector();
-    for (std::size_t i = 0; i < s.size(); ++i) given.push_back({s[i], y[i]});
+    reach_ = 2.1 * amax(study.prior_sd).item();
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      given.push_back({s[i], y[i]});
+      reach_ = std::max(reach_, std::abs(y[i]) * 1.1);
+    }
     targets_ = picture.data("targets", given);
-    prior_ = picture.data("prior", band_rows(zeros(study.prior_sd.shape(), f64), study.prior_sd));
-    const double prior = 2 * amax(study.prior_sd).item();
-    for (const double value : y) reach_ = std::max(reach_, std::abs(value) * 1.1);
-    reach_ = std::max(reach_, prior * 1.05);
   }
 
-  std::string axes(bool first) const {
-    return join("set xrange [-3:3]\nset xtics -2,2,2\nset yrange [", -reach_, ":", reach_, "]\n",
-                first ? "set ylabel 'f(s)'\n" : "set format y ''\n");
+  void draw(const std::vector<Band>& bands, int columns, const std::string& background,
+            const Style& style) {
+    constexpr int gap = 26;
+    const int width = (page - left - 20 - (columns - 1) * gap) / columns;
+    for (std::size_t i = 0; i < bands.size(); ++i) {
+      const Band& band = bands[i];
+      const int column = static_cast<int>(i) % columns;
+      const std::string file =
+          picture_.data(join(band.method, "_", band.heads),
+                        band_rows(band.belief.mean, standard_deviation(band.belief)));
+      picture_.panel(
+          {left + column * (width + gap), below_, width, row_height},
+          exactly_known(band.method) ? heads_name(band.heads) : band.method,
+          join("set xrange [-3:3]\nset xtics -2,2,2\nset yrange [", -reach_, ":", reach_, "]\n",
+               column == 0 ? "set ylabel 'f(s)'\n" : "set format y ''\n", "plot ", background, ", ",
+               area(file, style.colour, 0.35), ", ", curve(file, "1:2", {style.colour}, "", 1.5),
+               ", ", targets_, " using 1:2 with points lc rgb '#000000' pt 7 ps 0.45 notitle"));
+      if (column + 1 == columns || i + 1 == bands.size()) below_ += row_height + between;
+    }
   }
-  std::string prior() const { return area(prior_, grey, 0.12); }
-  std::string points() const {
-    return join(targets_, " using 1:2 with points lc rgb '#000000' pt 7 ps 0.45 notitle");
-  }
-  std::string file(const std::string& of, const Band& band) {
-    return picture_.data(of, band_rows(band.mean, band.sd));
-  }
+
+  int below() const { return below_; }  ///< Where the next row of panels begins.
 
  private:
   Picture& picture_;
-  std::string targets_, prior_;
+  std::string targets_;
   double reach_ = 0;
+  int below_ = Picture::top + 40;
 };
-
-std::string heads_name(std::int64_t heads) {
-  return heads == 0 ? "infinitely many heads" : heads == 1 ? "one head" : join(heads, " heads");
-}
-
-void draw_exact(Picture& picture, Bands& bands, const Study& study) {
-  std::vector<Band> shown;
-  for (const Band& band : study.bands)
-    if (band.method == "finite_heads" || band.method == "gp") shown.push_back(band);
-  const int count = static_cast<int>(shown.size());
-  for (int i = 0; i < count; ++i) {
-    const Band& band = shown[static_cast<std::size_t>(i)];
-    const std::string file = bands.file(join("exact_", band.heads), band);
-    picture.panel(place(0, i, count), heads_name(band.heads),
-                  bands.axes(i == 0) + "plot " + bands.prior() + ", " +
-                      area(file, kind(0).colour, 0.35) + ", " +
-                      curve(file, "1:2", kind(0), "", 1.5) + ", " + bands.points());
-  }
-}
-
-/// Each method over the exact posterior of its network; the rows that it took.
-int draw_methods(Picture& picture, Bands& bands, const Study& study, std::int64_t heads) {
-  constexpr int a_row = 6;
-  std::vector<Band> shown;
-  std::string truth;
-  for (const Band& band : study.bands)
-    if (band.heads == heads && band.method == "finite_heads")
-      truth = bands.file("truth", band);
-    else if (band.heads == heads)
-      shown.push_back(band);
-  const int count = static_cast<int>(shown.size());
-  for (int i = 0; i < count; ++i) {
-    const Band& band = shown[static_cast<std::size_t>(i)];
-    const std::string file = bands.file("method_" + band.method, band);
-    picture.panel(place(1 + i / a_row, i % a_row, a_row), band.method,
-                  bands.axes(i % a_row == 0) + "plot " + area(truth, exact.colour, 0.25) + ", " +
-                      area(file, method_style.colour, 0.35) + ", " +
-                      curve(file, "1:2", {method_style.colour, 1, 7}, "", 1.5) + ", " +
-                      bands.points());
-  }
-  return (count + a_row - 1) / a_row;
-}
 
 /// The distance between H heads and infinitely many.
 void draw_approach(Picture& picture, const Study& study, const Box& box) {
   Rows rows;
   for (const Approach& a : study.approaches) {
-    if (a.w2.empty()) continue;
-    const Measured w2 = estimate(a.w2);
+    const Measured w2 = mean_of(a.scores, &BeliefScore::w2);
     rows.push_back({static_cast<double>(a.heads), w2.value, std::isfinite(w2.se) ? w2.se : 0});
   }
-  if (rows.empty()) return;
   const double last = rows.back()[0], at_last = rows.back()[1];
   if (!(at_last > 0)) return;
   picture.panel(
@@ -134,33 +95,27 @@ void draw_approach(Picture& picture, const Study& study, const Box& box) {
 }
 
 /// Variance over the true one, of both lengths of run.
-void draw_ratios(Picture& picture, const Study& study, std::int64_t heads, const Box& box) {
+void draw_ratios(Picture& picture, const Settings& s, const Study& study, const Box& box) {
+  const std::int64_t heads = heads_shown(s);
   std::vector<std::string> names;
   Rows longer, shorter;
-  std::int64_t longest = 0;
-  for (const MethodRuns& r : study.runs) longest = std::max(longest, r.steps);
-  for (const MethodRuns& r : study.runs) {
-    if (r.heads != heads || r.against != "finite_heads" || r.method == "prior") continue;
-    std::vector<double> ratios;
-    for (const BeliefScore& score : r.scores) ratios.push_back(score.variance_ratio);
-    const Measured mean = estimate(ratios);
+  for (const MethodRuns& r : study.methods) {
+    if (r.heads != heads || r.method == "prior") continue;
+    const Measured mean = mean_of(r.scores, &BeliefScore::variance_ratio);
     const double se = std::isfinite(mean.se) ? mean.se : 0;
-    auto at = std::ranges::find(names, r.method);
-    if (at == names.end()) at = names.insert(at, r.method);
-    const auto place = static_cast<double>(at - names.begin());
-    (r.steps == 0 || r.steps == longest ? longer : shorter)
-        .push_back({mean.value, place, std::max(1e-3, mean.value - se), mean.value + se});
+    if (names.empty() || names.back() != r.method) names.push_back(r.method);
+    (r.steps == 0 || r.steps == s.steps ? longer : shorter)
+        .push_back({mean.value, static_cast<double>(names.size() - 1),
+                    std::max(1e-3, mean.value - se), mean.value + se});
   }
-  std::string plots;
-  const auto add = [&](const std::string& of, const Rows& rows, const Style& style,
-                       const std::string& title) {
-    if (rows.empty()) return;
-    plots += (plots.empty() ? "plot " : ", ") +
-             with_intervals(picture.data(of, rows), "1:2:3:4", style, title, 0.8);
-  };
-  add("ratios_short", shorter, {grey, 1, 5}, "a quarter");
-  add("ratios_long", longer, kind(1), "all steps");
-  if (plots.empty()) return;
+  if (names.empty()) return;
+  std::string plots = "plot ";  // what is exactly known is among the longer runs
+  if (!shorter.empty())
+    plots += with_intervals(picture.data("ratios_short", shorter), "1:2:3:4", {grey, 1, 5},
+                            "a quarter", 0.8) +
+             ", ";
+  plots +=
+      with_intervals(picture.data("ratios_long", longer), "1:2:3:4", kind(1), "all steps", 0.8);
   picture.panel(
       box, join("predictive variance over the true one, ", heads_name(heads)),
       join("set logscale x\nset xrange [0.05:10]\nset xtics (0.1, 0.3, 1, 3, 10)\nset yrange [",
@@ -173,20 +128,27 @@ void draw_ratios(Picture& picture, const Study& study, std::int64_t heads, const
 }  // namespace
 
 std::filesystem::path draw(const Settings& s, const Study& study) {
-  if (!study.targets.defined() || study.bands.empty()) return {};
+  if (study.bands.empty()) return {};
   const std::int64_t heads = heads_shown(s);
+  std::vector<Band> exact, methods;
+  for (const Band& band : study.bands)
+    (exactly_known(band.method) ? exact : methods).push_back(band);
   Picture picture(s.common.out, "posterior");
   Bands bands(picture, study);
-  draw_exact(picture, bands, study);
-  const int rows = draw_methods(picture, bands, study, heads);
-  const int top = first_row + (1 + rows) * (row_height + between), height = 290;
-  draw_approach(picture, study, {left + 10, top, 400, height});
-  draw_ratios(picture, study, heads, {left + 640, top, 440, height});
+  const Tensor& prior = study.prior_sd;
+  bands.draw(exact, static_cast<int>(exact.size()),
+             area(picture.data("prior", band_rows(zeros(prior.shape(), f64), prior)), grey, 0.12),
+             kind(0));
+  bands.draw(methods, 6,
+             area(join("'posterior_finite_heads_", heads, ".dat'"), kind(5).colour, 0.25), kind(1));
+  const int height = 290;
+  draw_approach(picture, study, {left + 10, bands.below(), 400, height});
+  draw_ratios(picture, s, study, {left + 640, bands.below(), 440, height});
   return picture.draw(
       "What a network of attention believes: exactly, and by methods",
       join("mean ± 2 sd; light grey: prior, dark grey: exact (", heads_name(heads), "); ",
            s.members, " networks, ", s.steps, " steps, seed ", s.common.seed),
-      page, top + height + 80);
+      page, bands.below() + height + 80);
 }
 
 }  // namespace ladon::example

@@ -3,10 +3,8 @@
 #include <cmath>
 
 #include "ladon/examples/common/text.h"
-#include "ladon/examples/posterior/task.h"
 
 namespace ladon::example {
-namespace {
 
 Measured mean_of(const std::vector<BeliefScore>& scores, double BeliefScore::*figure) {
   std::vector<double> values;
@@ -14,19 +12,9 @@ Measured mean_of(const std::vector<BeliefScore>& scores, double BeliefScore::*fi
   return estimate(values);
 }
 
-std::vector<double> times(const std::vector<double>& values, double factor) {
-  std::vector<double> scaled = values;
-  for (double& value : scaled) value *= factor;
-  return scaled;
-}
+namespace {
 
 const Column data_sets = {"data_sets", "of which the row is the mean", Better::neither, true};
-
-/// "64 heads, 400 steps"
-std::string network_name(const MethodRuns& r) {
-  return join(r.heads, r.heads == 1 ? " head" : " heads",
-              r.steps > 0 ? join(", ", r.steps, " steps") : "");
-}
 
 }  // namespace
 
@@ -50,21 +38,21 @@ Table approach_table(const Study& study) {
         "heads"},
        data_sets});
   for (const Approach& a : study.approaches) {
-    if (a.w2.empty()) continue;
     const auto heads = static_cast<double>(a.heads);
+    const Measured w2 = mean_of(a.scores, &BeliefScore::w2);
     table.add({"exact",
                {{heads},
-                estimate(a.mean_error),
-                estimate(a.predicted),
-                estimate(a.w2),
-                estimate(times(a.w2, heads)),
+                mean_of(a.scores, &BeliefScore::mean_error),
+                mean_of(a.predicted, &BeliefScore::mean_error),
+                w2,
+                {heads * w2.value, heads * w2.se},
                 estimate(a.log_evidence),
-                {static_cast<double>(a.w2.size())}}});
+                {static_cast<double>(a.scores.size())}}});
   }
   return table;
 }
 
-Table method_table(const Settings& s, const Study& study, const std::string& against) {
+Table method_table(const Settings& s, const std::vector<MethodRuns>& rows, bool against_gp) {
   Table table(
       "method",
       {{"heads", "H; D = 12·H weights", Better::neither, true},
@@ -90,33 +78,35 @@ Table method_table(const Settings& s, const Study& study, const std::string& aga
        {"against_gp", "1: held against the Gaussian process, not against the truth at H heads",
         Better::neither, true},
        data_sets});
-  for (const MethodRuns& r : study.runs)
-    if (r.against == against)
-      table.add({r.method,
-                 {{static_cast<double>(r.heads)},
-                  {r.steps > 0 ? static_cast<double>(r.steps) : NAN},
-                  mean_of(r.scores, &BeliefScore::mean_error),
-                  mean_of(r.scores, &BeliefScore::variance_ratio),
-                  mean_of(r.scores, &BeliefScore::w2),
-                  mean_of(r.scores, &BeliefScore::coverage90),
-                  mean_of(r.scores, &BeliefScore::log_density),
-                  mean_of(r.scores, &BeliefScore::coverage50),
-                  {static_cast<double>(r.gradients.front())},
-                  {against == "gp" ? 1.0 : 0.0},
-                  {static_cast<double>(r.scores.size())}}});
+  for (const MethodRuns& r : rows)
+    table.add({r.method,
+               {{static_cast<double>(r.heads)},
+                {r.steps > 0 ? static_cast<double>(r.steps) : NAN},
+                mean_of(r.scores, &BeliefScore::mean_error),
+                mean_of(r.scores, &BeliefScore::variance_ratio),
+                mean_of(r.scores, &BeliefScore::w2),
+                mean_of(r.scores, &BeliefScore::coverage90),
+                mean_of(r.scores, &BeliefScore::log_density),
+                mean_of(r.scores, &BeliefScore::coverage50),
+                {static_cast<double>(r.gradients)},
+                {against_gp ? 1.0 : 0.0},
+                {static_cast<double>(r.scores.size())}}});
   return table;
 }
 
 std::string incomplete(const Settings& s, const Study& study) {
   std::string text;
   const auto note = [&](const std::string& row, std::size_t sets) {
-    if (sets > 0 && sets < static_cast<std::size_t>(s.draws))
+    if (sets < static_cast<std::size_t>(s.draws))
       text += join(row, ": mean over ", sets, " of ", s.draws, " data sets\n");
   };
-  for (const Approach& a : study.approaches) note(join("exact ", a.heads), a.w2.size());
-  for (const MethodRuns& r : study.runs)
-    note(join(r.method, ", ", network_name(r), r.against == "gp" ? ", against the limit" : ""),
-         r.scores.size());
+  for (const Approach& a : study.approaches) note(join("exact ", a.heads), a.scores.size());
+  for (const auto* rows : {&study.methods, &study.to_limit})
+    for (const MethodRuns& r : *rows)
+      note(join(r.method, ", ", r.heads, r.heads == 1 ? " head" : " heads",
+                r.steps > 0 ? join(", ", r.steps, " steps") : "",
+                rows == &study.to_limit ? ", against the limit" : ""),
+           r.scores.size());
   return text;
 }
 
@@ -125,8 +115,8 @@ nlohmann::ordered_json bands_json(const Study& study) {
   for (const Band& band : study.bands)
     bands.push_back({{"method", band.method},
                      {"heads", band.heads > 0 ? nlohmann::ordered_json(band.heads) : nullptr},
-                     {"mean", band.mean.to_vector()},
-                     {"sd", band.sd.to_vector()}});
+                     {"mean", band.belief.mean.to_vector()},
+                     {"sd", standard_deviation(band.belief).to_vector()}});
   return {{"bands", bands}, {"places", test_places().to_vector()}};
 }
 

@@ -5,50 +5,52 @@
 #include <string>
 #include <vector>
 
-#include "ladon/examples/posterior/settings.h"
+#include "ladon/examples/posterior/task.h"
 #include "ladon/optim/posterior/belief.h"
 
 namespace ladon::example {
 
-/// A method's runs on all data sets, of one length.
+/// What --methods may name: those of compare.h, and wrong_prior, a control.
+std::vector<std::string> method_names();
+/// Of gp and finite_heads, which stand beside them: the Gaussian process, and exact draws.
+bool exactly_known(const std::string& method);
+
+/// A method's runs of one length on all data sets.
 struct MethodRuns {
   std::string method;
   std::int64_t heads = 0;
   std::int64_t steps = 0;  ///< 0: no matter.
-  std::string against;     ///< What it is scored against: finite_heads (of that H), or gp.
   std::vector<BeliefScore> scores = {};
-  std::vector<std::int64_t> gradients = {};
+  std::int64_t gradients = 0;  ///< Of one network, in all, of the first data set.
 };
 
-/// What one data set's first run looks like, for the picture.
-struct Band {
-  std::string method;
-  std::int64_t heads = 0;
-  Tensor mean, sd;  ///< [M]
-};
-
-/// The finitely many heads' posterior and the limit's on one data set, and what theory says of it.
+/// The finitely many heads' posterior held against the limit's on all data sets.
 struct Approach {
   std::int64_t heads = 0;
-  std::vector<double> mean_error = {}, predicted = {};  ///< Of the GP's; by the first order in 1/H.
-  std::vector<double> w2 = {};
-  std::vector<double> log_evidence = {};  ///< Less that of the Gaussian process.
+  std::vector<BeliefScore> scores = {}, predicted = {};  ///< By the first order in 1/H.
+  std::vector<double> log_evidence = {};                 ///< Less that of the Gaussian process.
 };
 
+/// What is believed of the first data set.
+struct Band {
+  std::string method;
+  std::int64_t heads = 0;  ///< 0: infinitely many.
+  Belief belief;
+};
+Tensor standard_deviation(const Belief& belief);  // [M]
+
 struct Study {
-  std::vector<MethodRuns> runs;
   std::vector<Approach> approaches;
-  std::vector<Band> bands;  ///< Of the first data set; heads 0: infinitely many.
-  Tensor targets;           ///< Its targets.
-  Tensor prior_sd;          ///< Of f at the test places [M].
-  bool interrupted = false;
+  std::vector<MethodRuns> methods;   ///< Held against the exact posterior of so many heads.
+  std::vector<MethodRuns> to_limit;  ///< Held against the Gaussian process.
+  std::vector<Band> bands;           ///< Of all exact posteriors, and of methods at heads_shown().
+  Tensor targets;                    ///< Of the first data set.
+  Tensor prior_sd;                   ///< Of f at the test places [M].
+  bool interrupted = false;  ///< Then there is what was finished; rows without scores are left out.
 };
 
 /// The heads at which methods are compared in the picture: the second number, or the only one.
 std::int64_t heads_shown(const Settings& settings);
-
-/// What --methods may name: those of compare.h, and wrong_prior, a control.
-std::vector<std::string> method_names();
 
 Study run_study(const Settings& settings);
 

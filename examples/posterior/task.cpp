@@ -17,15 +17,14 @@ namespace {
 constexpr std::int64_t count = 2, channels = 3, test_count = 41;
 constexpr double query_key = 4, value_output = 1;
 
-Tensor all_places() { return concat({training_places(), test_places()}, 0); }
-
 }  // namespace
 
 Tensor training_places() { return tensor({-2.6, -2.2, -1.7, -1.3, 0.9, 1.2, 1.7, 2.3}, f64); }
 
 Tensor test_places() { return cast(arange(0, test_count), f64) * (6.0 / (test_count - 1)) - 3.0; }
 
-Tensor tokens(const Tensor& places) {
+Tensor inputs() {
+  const Tensor places = concat({training_places(), test_places()}, 0);
   Generator rng(2026);
   const Tensor w = normal({count, channels}, rng, 0, 1.2, f64);
   const Tensor b = uniform({count, channels}, rng, 0, 2 * std::numbers::pi, f64);
@@ -55,7 +54,7 @@ Sequential limit_model(const Settings& settings) {
 
 Tensor limit_kernel(const Settings& settings) {
   const NoGrad off;
-  return infinite::limit(limit_model(settings))(tokens(all_places()), infinite::Get::nngp).nngp;
+  return infinite::limit(limit_model(settings))(inputs(), infinite::Get::nngp).nngp;
 }
 
 Tensor targets(const Settings& settings, const Tensor& kernel, std::int64_t draw) {
@@ -65,8 +64,8 @@ Tensor targets(const Settings& settings, const Tensor& kernel, std::int64_t draw
   const auto normals = [&](std::int64_t size) { return normal({size, 1}, rng, 0, 1, f64); };
   Tensor k = kernel;
   if (settings.labels == "one") {
-    const infinite::LatentKernel head = infinite::latent_kernel(
-        infinite::finite_heads(limit_model(settings)), tokens(all_places()));
+    const infinite::LatentKernel head =
+        infinite::latent_kernel(infinite::finite_heads(limit_model(settings)), inputs());
     k = select(head.at(transpose(normals(head.dim)), kernel.size(0)), 0, 0);
   }
   const Tensor train = slice(slice(k, 0, {.stop = n}), 1, {.stop = n});

@@ -3,14 +3,29 @@
 // network of attention gives a number back.
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "ladon/core/random.h"
 #include "ladon/core/tensor.h"
-#include "ladon/examples/posterior/settings.h"
+#include "ladon/examples/common/common_options.h"
 #include "ladon/layers/attention/variants/wide_heads.h"
 #include "ladon/layers/containers.h"
 
 namespace ladon::example {
+
+struct Settings {
+  CommonOptions common;
+  /// H of the networks whose posterior is looked at.
+  std::vector<std::int64_t> heads = {1, 4, 64};
+  std::vector<std::string> methods;  ///< Empty: all.
+  std::int64_t draws = 5;            ///< Data sets.
+  std::int64_t members = 20;         ///< Networks, particles or chains of a method.
+  std::int64_t steps = 400;          ///< Gradients of each, in the longer of the two runs.
+  std::int64_t particles = 1600;     ///< Of sequential Monte Carlo at one head; fewer at more.
+  std::string labels = "gp";         ///< What made the targets: the limit, or one head.
+  std::string scaling = "sqrt";
+};
 
 constexpr double noise = 0.02;  ///< σ² of targets.
 
@@ -18,10 +33,10 @@ constexpr double noise = 0.02;  ///< σ² of targets.
 Tensor training_places();  // [N]
 Tensor test_places();      // [M]
 
-/// The tokens of places [n]: [n, 2, 3]. Smooth curves, √2·cos(w·s + b) with w and b of each token
-/// and channel from a fixed seed. Two tokens, because softmax over two keys has its limit in closed
-/// form.
-Tensor tokens(const Tensor& places);
+/// The tokens of training and test places [N + M, 2, 3]. Smooth curves, √2·cos(w·s + b) with w and
+/// b of each token and channel from a fixed seed. Two tokens, because softmax over two keys has its
+/// limit in closed form.
+Tensor inputs();
 
 /// The network: infinitely wide heads, softmax, mean over positions. With linear scaling the logits
 /// of a wide head are 0, all heads are alike, and every number of them is the Gaussian process: a
