@@ -88,14 +88,16 @@ template <class F, class... Tensors>
 Tensor broadcast(const F& f, const Tensors&... x) {
   Levels all = levels({&x...});
   const int rank = std::max({x.defined() ? x.rank() : 0 ...});
-  return hide(f(show(repeat(x, all), rank)...), std::move(all));
+  const Tensor y = f(show(repeat(x, all), rank)...);
+  return hide(y, std::move(all));
 }
 
 /// f of operands that all have the examples as a leading axis.
 template <class F, class... Tensors>
 Tensor batched(const F& f, const Tensors&... x) {
   Levels all = levels({&x...});
-  return hide(f(spread(x, all)...), std::move(all));
+  const Tensor y = f(spread(x, all)...);
+  return hide(y, std::move(all));
 }
 
 /// Numbers of one example as `draw` draws them, and in a scope such numbers for each example: for

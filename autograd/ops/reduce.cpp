@@ -32,7 +32,6 @@ std::vector<int> Axes::normalized(std::string_view operation, int rank) const {
 
 namespace {
 
-using kernels::Binary;
 using kernels::Reduce;
 
 /// The axes a reduction of x runs over, and what its rule needs to undo it.
