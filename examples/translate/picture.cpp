@@ -40,10 +40,10 @@ std::filesystem::path draw(const Settings& s, const std::string& corpus, const C
                      curve(file, "1:4", kind(1), "greedy"), ", ", word_for_word,
                      " with lines lw 1.5 dt 2 lc rgb '", grey, "' title 'word for word, test'"));
   picture.panel({170, second, 410, high},
-                join("(c) attention after ", looks.front()[Course::step], " steps"),
+                join("(c) attention after ", looks.front()[Course::steps], " steps"),
                 map_of(picture.data("first", rows_of(course.first)), last, ""));
   picture.panel(
-      {780, second, 410, high}, join("(d) after ", looks.back()[Course::step], " steps"),
+      {780, second, 410, high}, join("(d) after ", looks.back()[Course::steps], " steps"),
       map_of(picture.data("last", rows_of(last.weights)), last, "attention to the source"));
   return picture.draw(join("A Transformer learns to translate ", corpus),
                       join(s.layers, " + ", s.layers, " layers, ", s.heads, " heads, width ", s.dim,

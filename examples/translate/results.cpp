@@ -33,7 +33,7 @@ Table table_of(const Course& course) {
                {"BLEU", "of 100, on the first 200 validation pairs, greedily", Better::higher},
                {"seconds", "for the steps since the last look, without the look"}});
   for (const auto& look : rows_of(course.looks))
-    table.add({join(look[Course::step]),
+    table.add({join(look[Course::steps]),
                {{look[Course::train]},
                 {look[Course::validation]},
                 {look[Course::bleu]},

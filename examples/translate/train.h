@@ -12,7 +12,7 @@ struct Course {
   /// Of looks: steps so far; nats a token of pairs that are trained on, and of others; BLEU of the
   /// first pairs of validation, greedily; tokens of both languages that were trained on in a
   /// second, and seconds, since the last look and without looks.
-  enum Column { step, train, validation, bleu, speed, seconds };
+  enum Column { steps, train, validation, bleu, speed, seconds };
   Tensor looks;  ///< f64 [looks, 6], of the averaged model.
   Tensor first;  ///< Attention::weights of shown_attention() at the first look.
 };
