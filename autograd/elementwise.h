@@ -14,7 +14,7 @@ namespace ladon {
 /// or rule(g, y).
 ///
 ///   Tensor sqrt(const Tensor& x) {
-///     return elementwise(Unary::sqrt, x, [](const Tensor& g, const Tensor& y) { return 0.5 * g / y; });
+///     return elementwise(Unary::sqrt, x, [](auto& g, auto& y) { return 0.5 * g / y; });
 ///   }
 template <class Rule>
 Tensor elementwise(kernels::Unary op, const Tensor& x, Rule rule) {

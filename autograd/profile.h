@@ -47,7 +47,7 @@ class Profile {
     std::vector<std::string> module;
     std::string operation;
     std::int64_t calls = 0;
-    std::int64_t gradients = 0;   ///< How often its gradient was computed.
+    std::int64_t gradients = 0;   ///< Number of computations of its gradient.
     std::int64_t bytes = 0;       ///< Of its results.
     double seconds = 0;           ///< Of the calls.
     double gradient_seconds = 0;  ///< Of the gradients.

@@ -39,7 +39,7 @@ class Levels {
   }
 
   bool none() const { return !shared_; }
-  /// How many examples they have together: the product; −1 if there is no level.
+  /// Number of examples that they have together: the product; −1 if there is no level.
   std::int64_t examples() const { return shared_ ? count(begin(), end()) : -1; }
   bool contains(const Level& level) const;
   bool contains(const Levels& others) const {

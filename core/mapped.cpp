@@ -32,7 +32,7 @@ Tensor leading(const Tensor& x, const Shape& first, int replaced) {
   return y.defined() ? y : view::try_reshape(kernels::clone(x), shape);
 }
 
-/// How many examples the levels outside of `level` have, and those inside of it.
+/// Numbers of examples of the levels outside of `level`, and inside of it.
 std::pair<std::int64_t, std::int64_t> around(const Levels& levels, const Level& level) {
   const Level* at = levels.place(level);
   const bool has = levels.contains(level);

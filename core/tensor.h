@@ -68,7 +68,7 @@ class Tensor {
   bool mapped() const { return !levels_.none(); }
   const mapped::Levels& levels() const& { return levels_; }
   mapped::Levels levels() && { return std::move(levels_); }
-  /// How many; −1 for a tensor that is not mapped.
+  /// Number of examples; −1 for a tensor that is not mapped.
   std::int64_t examples() const { return levels_.examples(); }
   /// x [examples, shape..], mapped; and back.
   static Tensor over_examples(const Tensor& x, mapped::Levels levels);

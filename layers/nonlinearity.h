@@ -29,7 +29,7 @@ enum class Nonlinearity {
   rbf,  ///< √2·sin(√(2γ)·x + π/4): random features of the kernel exp(−γ‖x − x'‖²)
   sign,  ///< −1, 0 or 1
   step,  ///< 0 for x < 0, 1 for x > 0, ½ at 0
-  count  ///< How many there are.
+  count  ///< Number of nonlinearities.
 };
 
 /// The nonlinearity of that name ("gelu"). Throws Error listing the names otherwise.

@@ -13,7 +13,7 @@
 // Gradients add up until zero_grad(). So a batch of N items that is too large for memory goes
 // through in parts, and the parts' means, weighed by their n_i items, are the mean of all:
 //     for (const Batch& part : parts)
-//       backward(cross_entropy(model(part.tokens), part.labels) * (double(part.labels.count()) / N));
+//       backward(cross_entropy(model(part.x), part.labels) * (double(part.labels.count()) / N));
 //     adam.step();
 
 #include <cstdint>

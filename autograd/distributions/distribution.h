@@ -2,7 +2,7 @@
 // Probability distributions: draws, densities, moments and divergences, in recorded operations.
 //
 //   const Normal posterior(mean, exp(log_stddev));            // a batch of [B, d] distributions
-//   const Tensor z = posterior.rsample({}, rng);              // gradients reach mean and log_stddev
+//   const Tensor z = posterior.rsample({}, rng);             // gradients reach mean and log_stddev
 //   const Tensor loss = -log_likelihood(z) + sum(kl(posterior, Normal(0, 1)), -1);
 //
 // Parameters broadcast to the batch's shape. A draw has shape + batch + event, where the event is

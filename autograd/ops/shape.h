@@ -58,7 +58,7 @@ struct AxisIndex {
 };
 /// (view) NumPy-style basic indexing, an entry per axis from the left: an integer selects, a range
 /// cuts.
-///   at(x, {0, {1, 3}, -1});   at(x, {ellipsis, 0});   at(x, {{1, 3}});   at(x, {Slice{.start = 1}})
+///   at(x, {0, {1, 3}, -1});  at(x, {ellipsis, 0});  at(x, {{1, 3}});  at(x, {Slice{.start = 1}})
 Tensor at(const Tensor& x, const std::vector<AxisIndex>& indices);
 
 /// Joined along an axis; other sizes must agree.

@@ -1,7 +1,7 @@
 #pragma once
 // Functions of one example, computed for a batch at once.
 //
-//   const auto squared_distance = [](const std::vector<Tensor>& x) { return sum(square(x[0] - x[1])); };
+//   const auto squared_distance = [](const auto& x) { return sum(square(x[0] - x[1])); };
 //   vmap(squared_distance, {a, b});                 // a, b [B, n] → [B]
 //   vmap(squared_distance, {a, b}, {0, unmapped});  // b [n] is the same for all
 //

@@ -202,7 +202,7 @@ double width_of(const F& log_w) {
 //   F = Σ_k x^(α+k)·e^−x/Γ(α+k+1)   gives   Σ_k x^k/(α)_(k+1)·(ψ(α+k+1) − ln x),
 // whose terms are positive for x below e^ψ(α+1). For x above, and for many terms, integrals over
 // t = x·e^∓s of ∂p/∂α = p(t)·(ln t − ψ(α)), whose integral over all t is 0:
-//   ∫₀^∞ e^(−αs + x(1 − e^−s))·(ψ(α) − ln x + s) ds,   ∫₀^∞ e^(αs − x(e^s − 1))·(ln x − ψ(α) + s) ds.
+//   ∫₀^∞ e^(−αs + x(1 − e^−s))·(ψ(α) − ln x + s) ds, ∫₀^∞ e^(αs − x(e^s − 1))·(ln x − ψ(α) + s) ds.
 double log_gamma_slope(double log_x, double alpha) {
   const double x = std::exp(log_x);
   if (log_x >= polygamma(0, alpha + 1)) {

@@ -12,7 +12,7 @@
 
 namespace ladon::example {
 
-/// What was seen after so many steps.
+/// Losses and time after so many steps.
 struct Look {
   std::int64_t step = 0;
   double train = 0;       ///< Mean loss of the steps since the last look, nats per character.
@@ -23,7 +23,7 @@ struct Look {
 /// The model that the settings ask for, with weights drawn from the seed.
 LanguageModel make_model(const Settings& s, const Corpus& corpus);
 
-/// Where a run is kept: in the folder of pictures.
+/// File of the run, in the folder of pictures.
 std::filesystem::path run_file(const Settings& s);
 
 /// Trains, and saves the run at each look. Resumed, it goes on where the file was written, and

@@ -1,5 +1,5 @@
 #pragma once
-// What --help prints, in lines that fit a terminal.
+// Formatter of --help, in lines that fit a terminal.
 
 #include <CLI/CLI.hpp>
 #include <cstddef>

@@ -24,7 +24,7 @@ struct Split {
 /// Throws Error for fewer tokens than 20 contexts; `what` they are.
 Split split(const std::vector<std::int64_t>& tokens, std::int64_t context, const char* what);
 
-/// What a model sees, and what comes after each of it: i64 [batch, context] each.
+/// Inputs of a model and the tokens that follow them: i64 [batch, context] each.
 struct Window {
   Tensor x, y;
 };
@@ -33,7 +33,7 @@ Window random_windows(const Tensor& text, std::int64_t batch, std::int64_t conte
 /// Window number `first` and the `batch` − 1 after it, side by side; fewer at the end of the text.
 Window windows_from(const Tensor& text, std::int64_t first, std::int64_t batch,
                     std::int64_t context);
-/// How many there are.
+/// Number of windows.
 std::int64_t window_count(const Tensor& text, std::int64_t context);
 
 /// Mean over a text, in nats per token, each after at most a context.

@@ -1,5 +1,5 @@
 #pragma once
-// What an option is for and may be. CLI11's own ranges print every digit of the largest double, its
+// Validators of options. CLI11's own ranges print every digit of the largest double, its
 // numbers wrap below zero and are clipped above.
 
 #include <CLI/CLI.hpp>

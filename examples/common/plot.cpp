@@ -79,8 +79,8 @@ std::string letters(const std::string& text) {
   return std::regex_replace(text, marks, "");
 }
 
-/// How often each text stands in a drawing. Upright text whose letters, four fifths of the font's
-/// size high, reach over the left edge is cut there, and does not count.
+/// Number of times that each text stands in a drawing. Upright text whose letters, four fifths of
+/// the font's size high, reach over the left edge is cut there, and does not count.
 std::map<std::string, int> texts_of(const std::string& svg) {
   static const std::regex tag("<[^>]*>"), place(R"(translate\(([-0-9.]+))"),
       size(R"(font-size="([0-9.]+))");

@@ -8,7 +8,7 @@
 
 namespace ladon::example {
 
-/// How one kind of thing is drawn. Colour, dash and marker say the same; any one suffices.
+/// Style of one kind of thing. Colour, dash and marker say the same; any one suffices.
 struct Style {
   std::string colour;
   int dash = 1, marker = 7;  ///< Gnuplot's dt and pt.
@@ -33,7 +33,7 @@ std::string quoted(const std::string& text);
 /// it lacks it. gnuplot leaves out in silence an upright label that would begin left of the canvas.
 std::vector<std::string> missing_labels(const std::string& script, const std::string& svg);
 
-/// Where a panel's axes stand, in pixels from the picture's upper left corner. Labels and title of
+/// Place of a panel's axes, in pixels from the picture's upper left corner. Labels and title of
 /// the panel are outside of it.
 struct Box {
   int left, top, width, height;
@@ -51,7 +51,7 @@ class Picture {
 
   void panel(const Box& box, const std::string& title, const std::string& script);
 
-  /// Where the titles of the first row of panels may begin, below title and settings.
+  /// Top of the first row's titles of panels, below title and settings.
   static constexpr int top = 80;
 
   /// Draws it under a title and a line of settings, which also goes into the SVG's description; a

@@ -1,5 +1,5 @@
 #pragma once
-// What every example is around its study: a command line, its help, and a report.
+// Shell of every example around its study: command line, help, report.
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -19,8 +19,8 @@ struct Trial {
   const char *command, *watch;
 };
 
-/// What an example says of itself in --help. The first two stand in its main.cpp under these names,
-/// where `examples/run --list` reads them.
+/// Text of an example about itself in --help. The first two stand in its main.cpp under these
+/// names, where `examples/run --list` reads them.
 struct Card {
   const char *summary, *duration;  ///< Of a run without options.
   const char* lesson;
@@ -49,7 +49,7 @@ class Program {
     return option(name, values, what, when, check)->delimiter(',');
   }
   CLI::Option* flag(const std::string& name, bool& value, const std::string& what);
-  /// What else the report's settings hold, asked for at the end.
+  /// Further entry of the report's settings, asked for at the end.
   void setting(const std::string& name, std::function<nlohmann::json()> value) {
     settings_.emplace_back(name, std::move(value));
   }

@@ -12,7 +12,7 @@ namespace ladon::example {
 
 enum class Better { neither, higher, lower };
 
-/// What stands in a column.
+/// Description of a column.
 struct Column {
   std::string name;
   std::string
@@ -37,7 +37,7 @@ class Table {
   /// Throws Error unless the row has a figure a column.
   void add(Row row);
 
-  const std::string& of() const { return of_; }  ///< What the rows are: "method".
+  const std::string& of() const { return of_; }  ///< Name of the rows: "method".
   const std::vector<Column>& columns() const { return columns_; }
   const std::vector<Row>& rows() const { return rows_; }
   bool empty() const { return rows_.empty(); }
@@ -56,7 +56,7 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// What every classifier is measured by: accuracy, nll and ece, of so many answers; `error` says
+/// Figures of every classifier: accuracy, nll and ece, of so many answers; `error` says
 /// what their standard errors are of.
 std::vector<Column> classification_columns(std::int64_t answers, std::int64_t classes,
                                            const std::string& error);
@@ -72,7 +72,7 @@ struct NamedTable {
   Table table;
 };
 
-/// What a run found.
+/// Findings of a run.
 struct Report {
   std::vector<NamedTable> tables;
   bool interrupted = false;

@@ -1,5 +1,5 @@
 #pragma once
-// What is classified.
+// Tasks of classification.
 
 #include <cstdint>
 #include <optional>

@@ -14,7 +14,7 @@ struct Model {
   bool hidden = true;  ///< Three hidden layers; else none.
   bool tokens = true;  ///< Sees sequences of tokens; else one vector per input.
   bool attends = false, residual = false;
-  /// How tokens are read out: side by side, which needs equally many, or as their mean.
+  /// Readout of tokens: side by side, which needs equally many, or as their mean.
   bool side_by_side = true, mean = true;  ///< Both: the first of them that the task allows.
 
   const infinite::Inputs& inputs(const Examples& examples) const {
@@ -26,7 +26,7 @@ struct Model {
 Sequential network(const Model& model, const Task& task, const Settings& settings,
                    std::int64_t width, Generator& rng);
 
-/// How much attention each patch of an image gets, mean over the heads and over the patches that
+/// Attention that each patch of an image gets, mean over the heads and over the patches that
 /// attend: images as tokens [N, rows, columns, d] → f64 [N, rows, columns], which sums to 1 over an
 /// image. Undefined for a network without attention.
 Tensor attention_on_patches(const Sequential& net, const Tensor& images);

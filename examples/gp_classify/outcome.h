@@ -1,5 +1,5 @@
 #pragma once
-// What a model says of the test set, and what that took.
+// Outcome of a model on the test set, and its cost.
 
 #include <chrono>
 #include <cmath>
@@ -11,21 +11,21 @@
 
 namespace ladon::example {
 
-/// What was chosen for a kernel, without the test set.
+/// Choices for a kernel, made without the test set.
 struct Choice {
   double noise = 0;      ///< Variance of the noise, in units of the kernel's mean diagonal.
   double amplitude = 0;  ///< Factor of all variances.
   double loo_nll = 0, loo_accuracy = 0;  ///< Leave-one-out, of the training set.
 };
 
-/// How conjugate gradients came out: each mean and variance is within its error of the exact one.
+/// Result of conjugate gradients: each mean and variance is within its error of the exact one.
 struct Iterated {
   double iterations = NAN;                        ///< For the targets.
   double mean_error = NAN, variance_error = NAN;  ///< Of variances in units of the mean diagonal.
 };
 
-/// Where a network looks in the task's shown images, before and after training: f64 [images, rows,
-/// columns], undefined where it does not attend.
+/// Attention maps of a network on the task's shown images, before and after training: f64 [images,
+/// rows, columns], undefined where it does not attend.
 struct AttentionMaps {
   Tensor before = {}, after = {};
 };

@@ -212,7 +212,7 @@ std::filesystem::path draw_figures(const Settings& s, const Task& task,
               forms = different(outcomes, &Outcome::form);
   if (models.empty()) return {};
   const double guessing = 1 / static_cast<double>(task.classes()), uncertain = -std::log(guessing);
-  // What is much worse than guessing would press all others together: an axis ends before it.
+  // Figures much worse than guessing would press all others together: an axis ends before it.
   DotPlot accuracy{
       models, forms, "accuracy", "accuracy: → better", 1, {{"guessing", "", guessing}}};
   DotPlot nll{models,

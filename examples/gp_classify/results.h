@@ -1,5 +1,5 @@
 #pragma once
-// What the models did on the test set.
+// Results of the models on the test set.
 
 #include <string>
 #include <vector>
@@ -34,7 +34,7 @@ std::vector<Comparison> comparisons(const Task& task, const std::vector<Outcome>
 std::string verdict(const Task& task, const std::vector<Outcome>& outcomes,
                     const std::vector<Comparison>& all);
 
-/// What lies in 95% of cases around a share of right answers found in n rows (Wilson 1927): never
+/// 95% interval around a share of right answers found in n rows (Wilson 1927): never
 /// empty, and inside [0, 1].
 struct Interval {
   double low, high;

@@ -1,5 +1,5 @@
 #pragma once
-// What shared keys cost and save.
+// Picture of the cost and the savings of shared keys.
 
 #include <filesystem>
 

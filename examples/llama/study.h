@@ -23,7 +23,7 @@ Lesson read_lesson(const Settings& s);
 struct Sharing {
   std::int64_t kv_heads = 0;
   std::int64_t weights = 0;
-  std::int64_t cache_bytes = 0;         ///< What the cache keeps of a token.
+  std::int64_t cache_bytes = 0;         ///< Size of the cache per token.
   std::vector<double> validation = {};  ///< Nats a token, of each run.
   double seconds = 0;                   ///< For one token, as below.
 };

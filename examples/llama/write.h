@@ -11,7 +11,7 @@ namespace ladon::example {
 struct Written {
   std::vector<std::int64_t> tokens;
   std::string text;        ///< That is them, after the prompt.
-  std::int64_t again = 0;  ///< How many of them were written without the cache, too.
+  std::int64_t again = 0;  ///< Number of them that were written without the cache, too.
   double seconds = 0, seconds_uncached = 0;  ///< For these.
   bool same = true;                          ///< Whether they are the same.
 };

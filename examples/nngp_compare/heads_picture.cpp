@@ -46,7 +46,7 @@ Pair pair_of(const Tensor& kernel) {  // [N, N, T, T]
   return best;
 }
 
-/// What one panel shows.
+/// Content of one panel.
 struct Cloud {
   std::string name;
   Style style;

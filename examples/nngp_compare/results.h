@@ -1,5 +1,5 @@
 #pragma once
-// What the study says, as tables and as JSON.
+// Results of the study, as tables and as JSON.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -26,8 +26,8 @@ const Series& series_shown(const Study& study);
 /// Its rows that are shown: the first, the third and the last.
 std::vector<std::size_t> rows_shown(const Series& series);
 
-/// What the picture shows and no table has: {"density", "entries"}, the histograms and the lines of
-/// panel (c), both kernels' entries and the z-scores of panel (d).
+/// Figures of the picture that no table has: {"density", "entries"}, the histograms and the lines
+/// of panel (c), both kernels' entries and the z-scores of panel (d).
 nlohmann::ordered_json panels(const Study& study);
 
 }  // namespace ladon::example

@@ -1,5 +1,5 @@
 #pragma once
-// What the example measures.
+// Measurements of the example.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace ladon::example {
 
-/// What theory expects of the outputs of so many heads.
+/// Expectation of theory for the outputs of so many heads.
 struct Theory {
   /// Excess kurtosis at this width (NaN where it is not known), and for infinitely wide heads.
   Measured kurtosis, wide_kurtosis;

@@ -1,5 +1,5 @@
 #pragma once
-// What is left of the variance of a few particles in many dimensions, on N(0, I).
+// Remaining variance of a few particles in many dimensions, on N(0, I).
 
 #include <filesystem>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What moves particles: each alone, all together, or as chains of a sampler.
+// Methods that move particles: each alone, all together, or as chains of a sampler.
 
 #include <cstdint>
 #include <functional>

@@ -162,7 +162,7 @@ std::filesystem::path draw_stills(const Settings& s, const std::string& file,
   return write_page(s, file, title, of_seeds, y + 60, svg);
 }
 
-/// What an attribute is at each frame, and at the end for a while.
+/// Values of an attribute at each frame, and at the end for a while.
 template <class F>
 std::string animated(const std::string& attribute, const F& value) {
   constexpr double seconds = 12, still = 2;
@@ -177,7 +177,7 @@ std::string animated(const std::string& attribute, const F& value) {
               value(last_frame), "'/>");
 }
 
-/// How far the film is: frames are evenly spaced in time, and grow in steps.
+/// Position of the film: frames are evenly spaced in time, and grow in steps.
 std::string clock(const Settings& s, int y) {
   constexpr int from = 200, length = 800;
   const auto x = [](std::size_t frame) { return from + length * frame / last_frame; };

@@ -1,5 +1,5 @@
 #pragma once
-// Where particles went, as pictures: SVG, one that moves by itself in a browser among them. Nothing
+// Pictures of the particles' ways: SVG, one that moves by itself in a browser among them. Nothing
 // else is needed to draw them.
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 #pragma once
-// What the study says, as tables and as JSON.
+// Results of the study, as tables and as JSON.
 
 #include <string>
 #include <vector>

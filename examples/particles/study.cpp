@@ -16,7 +16,7 @@ double ksd_of(const Tensor& places, const TargetStudy& study) {
   return std::sqrt(ksd(places, study.target.density, {.h2 = h2}).v);
 }
 
-/// What a seed draws for a target.
+/// Draws of a seed for a target.
 Generator generator(const TargetStudy& study, std::uint64_t seed) {
   return Generator(seed).split(place_of(study.target.name, target_names()));
 }
@@ -52,7 +52,7 @@ Outcome run_method(const std::string& method, const Settings& s, const TargetStu
   return o;
 }
 
-/// What chance alone makes of so many particles.
+/// Figures of so many particles by chance alone.
 std::vector<Outcome> independent(const Settings& s, const TargetStudy& study, Generator rng) {
   constexpr int sets = 200;
   std::vector<Outcome> all;

@@ -12,7 +12,7 @@
 
 namespace ladon::example {
 
-/// How well points stand for the target.
+/// Measures of how well points represent the target.
 struct Figures {
   double mean_error = NAN;      ///< Distance of the means, in standard deviations of the target.
   double variance_ratio = NAN;  ///< Total variance over that of the target.

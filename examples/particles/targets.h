@@ -25,7 +25,7 @@ struct PlaneTarget {
   std::string name, title;  ///< "modes", "two modes"
   LogDensity density;       ///< Of [M, 2].
   Window all;               ///< Outside of it there is less than a millionth of the probability.
-  Point start;              ///< Where particles begin: off to a side.
+  Point start;              ///< Start of the particles: off to a side.
   Window shown = {-4.2, 4.2, -3.4, 3.4};  ///< By pictures, which have this size in common.
   bool modes = false;                     ///< Two of them; the right one is where x > 0.
 };

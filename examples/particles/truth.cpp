@@ -21,7 +21,7 @@ Tensor grid(const Window& w, std::int64_t across, std::int64_t up) {
   return reshape(stack({x, y}, 2), {across * up, 2});
 }
 
-/// Where in a rising list a value is reached.
+/// Position in a rising list at which a value is reached.
 std::int64_t reached(const std::vector<double>& rising, double value) {
   return std::lower_bound(rising.begin(), rising.end() - 1, value) - rising.begin();
 }

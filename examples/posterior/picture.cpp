@@ -68,7 +68,7 @@ class Bands {
     }
   }
 
-  int below() const { return below_; }  ///< Where the next row of panels begins.
+  int below() const { return below_; }  ///< Top of the next row of panels.
 
  private:
   Picture& picture_;

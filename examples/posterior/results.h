@@ -1,5 +1,5 @@
 #pragma once
-// What was found, as tables and JSON.
+// Results of the study, as tables and JSON.
 
 #include "ladon/examples/common/report.h"
 #include "ladon/examples/posterior/study.h"

@@ -1,5 +1,5 @@
 #pragma once
-// What the example computes: exact posteriors of finitely many heads, and methods beside them.
+// Exact posteriors of finitely many heads, and methods beside them.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace ladon::example {
 
-/// What --methods may name: those of compare.h, and wrong_prior, a control.
+/// Names for --methods: those of compare.h, and wrong_prior, a control.
 std::vector<std::string> method_names();
 /// Of gp and finite_heads, which stand beside them: the Gaussian process, and exact draws.
 bool exactly_known(const std::string& method);
@@ -31,7 +31,7 @@ struct Approach {
   std::vector<double> log_evidence = {};                 ///< Less that of the Gaussian process.
 };
 
-/// What is believed of the first data set.
+/// Beliefs from the first data set.
 struct Band {
   std::string method;
   std::int64_t heads = 0;  ///< 0: infinitely many.

@@ -23,13 +23,13 @@ struct Settings {
   std::int64_t members = 20;         ///< Networks, particles or chains of a method.
   std::int64_t steps = 400;          ///< Gradients of each, in the longer of the two runs.
   std::int64_t particles = 1600;     ///< Of sequential Monte Carlo at one head; fewer at more.
-  std::string labels = "gp";         ///< What made the targets: the limit, or one head.
+  std::string labels = "gp";         ///< Source of the targets: the limit, or one head.
   std::string scaling = "sqrt";
 };
 
 constexpr double noise = 0.02;  ///< σ² of targets.
 
-/// Where targets are given, and where functions are looked at; s goes from −3 to 3.
+/// Places of the targets, and of the functions shown; s goes from −3 to 3.
 Tensor training_places();  // [N]
 Tensor test_places();      // [M]
 

@@ -119,7 +119,7 @@ bool teach(Program& program, const Settings& s) {
   return complete;
 }
 
-/// What one option by itself cannot know. Throws CLI::ValidationError.
+/// Check of all options together. Throws CLI::ValidationError.
 void check_usage(const Settings& s) {
   const auto refuse = [](bool wrong, const std::string& option, const std::string& why) {
     if (wrong) throw CLI::ValidationError(option, why);

@@ -1,5 +1,5 @@
 #pragma once
-// What is measured of a trained classifier.
+// Measurements of a trained classifier.
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace ladon::example {
 
-/// What the heads attend to, in test sequences.
+/// Attention of the heads in test sequences.
 struct HeadMaps {
   Tensor similarity;  ///< [heads, heads]: cosine of attention maps, mean over layers.
   /// [heads, rules]: the last layer's attention on the token that answers each rule's question,
@@ -35,10 +35,10 @@ struct Leaders {
 };
 Leaders leaders(const Tensor& right_tokens);
 
-/// What the figures are, of a task: of its predictions, of who looks after which rule (where that
+/// Columns of the figures of a task: of its predictions, of who looks after which rule (where that
 /// is known: rule_columns), and of its heads.
 std::vector<Column> columns(const Task& task);
-/// How many columns are of rules.
+/// Number of columns of rules.
 std::size_t rule_columns(const Task& task);
 
 /// The figures of columns(), but for the last, seconds per epoch. `test` is what the model predicts

@@ -14,7 +14,7 @@ const std::vector<Outcome>* runs_of(const Outcomes& outcomes, const std::string&
   return nullptr;
 }
 
-/// What differs where both methods have a run with the same seed.
+/// Differences per seed that both methods have a run with.
 Comparison compare(const std::string& method, const std::vector<Outcome>& runs,
                    const std::string& against, const std::vector<Outcome>& others) {
   Comparison c{method, against, {}, std::vector<std::vector<double>>(figures_judged), {}};

@@ -1,5 +1,5 @@
 #pragma once
-// What the runs say together.
+// Summary of the runs.
 
 #include <string>
 #include <utility>
@@ -20,8 +20,8 @@ Outcomes that_converged(const Outcomes& outcomes);
 /// row a diverged one: a mean over the others would flatter it.
 Table table_of(const Task& task, const Outcomes& outcomes);
 
-/// What one method did against another. Runs of one seed share weights, batches and dropout, so the
-/// differences are paired.
+/// Comparison of one method with another. Runs of one seed share weights, batches and dropout, so
+/// the differences are paired.
 struct Comparison {
   std::string method, against;
   std::vector<std::uint64_t> seeds;              ///< Of the pairs.
@@ -29,7 +29,7 @@ struct Comparison {
   std::vector<Difference> judged;                ///< The first figures of the table.
 };
 
-/// How many of the table's figures are judged: accuracy, nll, ece and ood_auroc.
+/// Number of the table's figures that are judged: accuracy, nll, ece and ood_auroc.
 constexpr std::size_t figures_judged = 4;
 
 /// Each method against plain, and svgd against smoothing alone, which tells repulsion from the

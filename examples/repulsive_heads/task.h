@@ -1,5 +1,5 @@
 #pragma once
-// What the example trains on: sequences of tokens, with one or several questions about each.
+// Training tasks: sequences of tokens, with one or several questions about each.
 
 #include <cstdint>
 #include <functional>
@@ -16,14 +16,14 @@ namespace ladon::example {
 /// and labels [B, questions].
 struct Task {
   std::string description;
-  std::string unfamiliar_kind;  ///< What makes the unfamiliar sequences so.
+  std::string unfamiliar_kind;  ///< Reason why the unfamiliar sequences are so.
   std::int64_t vocabulary, questions, classes, max_length, train_items;
   Tensor word_vectors;  ///< [vocabulary, width]; undefined: learned from scratch
   std::function<std::vector<TextBatch>(Generator&)> training;  ///< One pass, shuffled.
   std::vector<TextBatch> test;
   std::vector<TextBatch>
       unfamiliar;  ///< Unlike the training data: a model should be less sure of these.
-  /// Where in each sequence the answer to each question stands, i64 [B, questions]: the token that
+  /// Position in each sequence of the answer to each question, i64 [B, questions]: the token that
   /// a head should look at. Empty where nobody knows.
   std::function<Tensor(const TextBatch&)> right_tokens;
 };

@@ -9,7 +9,7 @@
 
 namespace ladon::example {
 
-/// What a run may be: "plain"; "smoothing", which is svgd without its repulsion (α = 0: each head
+/// Kinds of runs: "plain"; "smoothing", which is svgd without its repulsion (α = 0: each head
 /// moves by an average of all heads' gradients); "svgd", "spos", "wgd"; "cosine".
 std::vector<std::string> methods();
 

@@ -23,7 +23,7 @@ struct Settings {
   double dropout = 0.1;
   std::int64_t every = 50;  ///< Steps between looks at the validation pairs.
   std::string resume;       ///< A run's file, to go on from or translate by; empty: a new run.
-  std::string translate;    ///< What to translate by that run, without training.
+  std::string translate;    ///< Sentence to translate by that run, without training.
   std::int64_t beams = 4;
 };
 

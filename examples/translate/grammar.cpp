@@ -54,7 +54,7 @@ constexpr Verb verbs[] = {{"sees", "see", "seen", "sieht", "sehen", "gesehen"},
                           {"washes", "wash", "washed", "wäscht", "waschen", "gewaschen"},
                           {"carries", "carry", "carried", "trägt", "tragen", "getragen"}};
 
-/// What stands before a clause, and whether that is a clause of its own.
+/// Sentence opening: an adverb or, if `clause`, a main clause with "that".
 struct Opening {
   const char *english, *german;
   bool clause;

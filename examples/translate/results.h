@@ -1,5 +1,5 @@
 #pragma once
-// How good translations are, as tables and a picture.
+// Quality of translations, as tables and a picture.
 
 #include <filesystem>
 #include <string>

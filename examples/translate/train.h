@@ -7,7 +7,7 @@
 
 namespace ladon::example {
 
-/// What was seen in a training.
+/// Looks at a training.
 struct Course {
   /// Of looks: steps so far; nats a token of pairs that are trained on, and of others; BLEU of the
   /// first pairs of validation, greedily; tokens of both languages that were trained on in a
@@ -17,7 +17,7 @@ struct Course {
   Tensor first;  ///< Attention::weights of shown_attention() at the first look.
 };
 
-/// Where a run is kept: in the folder of pictures.
+/// File of the run, in the folder of pictures.
 std::filesystem::path run_file(const Settings& s);
 
 /// Of the test pair that is shown: the longest of at most 12 source words, the first of these.

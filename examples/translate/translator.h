@@ -34,7 +34,7 @@ Translator saved_translator(const std::filesystem::path& run);
 std::vector<std::string> translate(const Translator& translator,
                                    const std::vector<std::string>& sources, std::int64_t beams);
 
-/// Where the decoder looks as it writes a translation that it is told.
+/// Attention of the decoder while it writes a given translation.
 struct Attention {
   std::vector<std::string> source, target;  ///< Words.
   /// [target, source], rows that sum to 1: of the last layer, the mean over heads and over the

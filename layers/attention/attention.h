@@ -69,7 +69,7 @@ struct MultiHeadAttentionOptions {
 /// (Vaswani et al. 2017). A query that may attend to nothing gives the output bias.
 ///
 /// In ntk parameterization all weights are N(0, 1), and with d the width of each input
-///   G_h = QK/(d·head_dim^p)·Q_h·K_hᵀ, p = ½ or 1;  out = OV/sqrt(value_head_dim·heads·d)·Σ_h … + σ_b·b
+///   G_h = QK/(d·head_dim^p)·Q_h·K_hᵀ, p = ½ or 1; out = OV/sqrt(value_head_dim·heads·d)·Σ… + σ_b·b
 /// (Hron, Bahri, Sohl-Dickstein and Novak 2020, "Infinite attention").
 struct MultiHeadAttention : Callable<MultiHeadAttention> {
   Tensor query;   ///< [heads, head_dim, dim]

@@ -53,7 +53,7 @@ struct LowRank : Layer {
 /// Low-rank updates W + s·B·A of parameters of any layer, such as the queries and values of
 /// attention (as published). W is a parameter seen as a matrix of all its axes but the last, by the
 /// last. The layers know nothing of the updates; their model is run with the updated values:
-///   const LowRankUpdate update(model.choose("*.query") | model.choose("*.value"), {.rank = 4}, rng);
+///   LowRankUpdate update(model.choose({"*.query", "*.value"}), {.rank = 4}, rng);
 ///   backward(functional_call(model, update.set, update.values(), loss));
 struct LowRankUpdate {
   ParameterSet set;       ///< The W, which it leaves as they are.

@@ -7,12 +7,12 @@ namespace ladon {
 
 /// The state dict of the same model in PyTorch, whose modules have the names of this one's members.
 /// Layers that PyTorch has too take its names and layouts:
-///   MultiHeadAttention       in_proj_weight [3·dim, dim] (q, k, v stacked), in_proj_bias, out_proj.weight, …
+///   MultiHeadAttention   in_proj_weight [3·dim, dim] (q, k, v), in_proj_bias, out_proj.weight, …
 ///   TransformerEncoderLayer  self_attn, linear1, linear2, norm1, norm2
 ///   TransformerDecoderLayer  self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3
 ///   TransformerEncoder, TransformerDecoder   layers.0, …, norm
 ///   Sequential               0, 1, …
-///   Conv, ConvTranspose      weight [out, in, window..], [in, out, window..] (here the window comes before)
+///   Conv, ConvTranspose  weight [out, in, window..], [in, out, window..] (here: window first)
 /// All others keep theirs. (The activation, the place of norms, final_norm, which nn.Transformer
 /// always has, and eps are options, and are yours to match.)
 /// Throws Error where a layer has no form there: attention of another form, with shared keys, a

@@ -7,7 +7,7 @@ namespace ladon {
 ///
 /// The effect of α in high dimension is known exactly. Where M particles are all equally far from
 /// each other (d ≫ ln M), the median rule gives k_ij = 1/(M+1), and where SVGD's forces balance,
-///   mean_i (θ_i − θ̄)·∇U(θ_i)/T = α·ln(M+1)·(M−1)/M,                                            (1)
+///   mean_i (θ_i − θ̄)·∇U(θ_i)/T = α·ln(M+1)·(M−1)/M,                                          (1)
 /// for any U: multiply the balance Σ_j k_ij s_j + α·R_i = 0 by θ_i − θ̄ and sum over i. Under the
 /// target itself the left side is D (integrate by parts). So there is one α at which particles have
 /// the target's energy,

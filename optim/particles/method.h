@@ -13,7 +13,7 @@
 // Or a method acts where a gradient passes, on what heads or models compute (function space):
 //
 //   repulsion.act_on(contexts, 1);   // [B, H, T, d]: heads are axis 1
-//   backward(loss);                  // rewrites dL/dcontexts on its way, and pulls it back to the weights
+//   backward(loss);                  // rewrites dL/dcontexts, and pulls it back to the weights
 //   adam.step();
 //
 // Calls in another order are Errors: what apply() did is marked on the gradients themselves.

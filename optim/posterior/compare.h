@@ -3,7 +3,7 @@
 //
 //   const RegressionTask task = wide_heads_task({.dim = 4, .heads = 4}, inputs, targets, 0.05);
 //   const LatentPosterior exact = sample_posterior(…);                       // latent_posterior.h
-//   for (const PosteriorRow& row : compare_posterior(task, belief_of(exact), {"hmc", "svgd"}, {}, rng))
+//   for (const auto& row : compare_posterior(task, belief_of(exact), {"hmc", "svgd"}, {}, rng))
 //     …  row.score.variance_ratio …
 //
 // All methods move the same weights Θ [P, D], P whole networks, under the same prior and
@@ -46,7 +46,7 @@ struct PosteriorRun {
 ///   wgd                α = 1
 ///   function_svgd      forces between functions, under the Gaussian process's prior of them
 ///   ensemble           P posterior modes, each from a start of its own
-///   randomized_prior   each mode pulled to its own start, and towards targets with noise of its own
+///   randomized_prior   each mode pulled to its own start, and towards targets with its own noise
 ///                      (Osband, Aslanides and Cassirer 2018)
 ///   prior              P draws, without training
 std::vector<std::string> posterior_methods();

@@ -9,7 +9,7 @@
 // these, K** between the test inputs. Everything is computed in f64. Of a model:
 //
 //   const auto limit = infinite::limit(model).with_landmarks(x);  // the same for all three
-//   const auto of = [&](auto&... inputs) { return gram(limit, inputs..., infinite::Get::nngp).nngp; };
+//   const auto of = [&](auto&... x) { return gram(limit, x..., infinite::Get::nngp).nngp; };
 //   const GaussianProcess gp(of(x), y, {.noise = 0.1});
 //   gp.predict(of(test, x), of(test)).mean;
 //   gp.log_marginal_likelihood();
@@ -45,10 +45,10 @@ struct LeaveOneOut {
 /// The posterior of f ~ GP(0, K) given targets y = f + N(0, σ²), by a Solver of A = K + σ²·I.
 /// Several outputs share one kernel.
 ///
-///   GaussianProcess(kernel, y, {.noise = 0.1});                                 // a matrix in memory
+///   GaussianProcess(kernel, y, {.noise = 0.1});                              // a matrix in memory
 ///   GaussianProcess(store_factor(gram, folder, {.noise = 0.1}), y);             // on disk
 ///   GaussianProcess(distribute_factor(gram, {.noise = 0.1}), y);                // of many ranks
-///   GaussianProcess(CgSolver(kernel_map(gram), {.noise = 0.1}), y);             // without a factor
+///   GaussianProcess(CgSolver(kernel_map(gram), {.noise = 0.1}), y);          // without a factor
 ///
 /// A solver that is not exact bounds what it leaves. With A·x = y − r of the targets and A·z = k* −
 /// s of a test input both errors are products of two residuals,

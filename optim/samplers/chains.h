@@ -3,7 +3,7 @@
 //
 //   const Chains chains = nuts(density, start, {}, rng);
 //   amax(split_rhat(chains)).item();                     // below 1.01?
-//   const Measured first = chain_mean(select(chains.draws, 2, 0));  // a mean and its standard error
+//   const Measured first = chain_mean(select(chains.draws, 2, 0));  // with a standard error
 
 #include <cstdint>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 // Samplers are optimizers: what follows a loss downhill, and adds noise, settles at a density.
 //
-//   Sgld sgld(model.parameters(), {.lr = 0.1, .target = {.count = 5452, .prior_precision = 1}}, rng);
+//   Sgld sgld(model.parameters(), {.lr = 1, .target = {.count = 5452, .prior_precision = 1}}, rng);
 //   Collect kept({.after = 2000, .every = 20});   // collect.h
 //   for (int step = 0; step < 10000; ++step) {
 //     sgld.zero_grad();

@@ -5,7 +5,7 @@
 //   for (…) {
 //     const ranks::Share mine = ranks::share_of(N);  // items of this batch
 //     adam.zero_grad();
-//     backward(mse_loss(model(rows(x, mine)), rows(y, mine)) * (double(mine.last - mine.first) / N));
+//     backward(mse_loss(model(rows(x, mine)), rows(y, mine)) * double(mine.last - mine.first) / N);
 //     sum_gradients(model.parameters());
 //     adam.step();                                 // the same step in all
 //   }

@@ -1,11 +1,11 @@
 // scale: what N inputs of T positions take at infinite width, from rates measured on this machine.
 //
-//   scale [FOLDER]     a table; FOLDER, on the disk that is measured, is scratch. Default: of the system
+//   scale [FOLDER]     a table; FOLDER is scratch on the disk to measure. Default: the system's
 //
 // All threads. Each rate is the best of three. The table multiplies them:
 //   Gram      N²/2 pairs · seconds per pair of T positions, NNGP and NTK together
 //   disk      4·N² bytes a kernel: tiles on and above the diagonal, f64
-//   direct    N³/3 multiplications / rate of a Cholesky factor, its tiles written once and read twice
+//   direct    N³/3 multiplications / rate of a Cholesky factor; tiles written once, read twice
 //             (tiles that a small memory reads more often come on top)
 //   CG        225 iterations · 4·N² bytes / rate of tiles times vectors, from memory where they fit
 //   machines  such that the Gram matrix and both kernels' solves take a week

@@ -1,6 +1,6 @@
 // A solver of one's own: a kernel K = Φ·Φᵀ of D features solved in D dimensions, for N inputs of
 // which no matrix [N, N] is ever made (Woodbury; Rasmussen and Williams 2006, A.9 and A.10):
-//   A = ΦΦᵀ + s·I,   A⁻¹b = (b − Φ·S⁻¹Φᵀb)/s,   ln det A = ln det S + (N − D)·ln s,   S = ΦᵀΦ + s·I.
+//   A = ΦΦᵀ + s·I,  A⁻¹b = (b − Φ·S⁻¹Φᵀb)/s,  ln det A = ln det S + (N − D)·ln s,   S = ΦᵀΦ + s·I.
 // The Gaussian process does the rest: means, variances, evidence, leave-one-out.
 #include <cmath>
 

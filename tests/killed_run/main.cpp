@@ -3,7 +3,7 @@
 // under its name.
 //
 //   killed_run               the test: exit status 0, or 1 and what was wrong
-//   killed_run train FILE N  the process that is killed: goes on from FILE, which it saves every N steps,
+//   killed_run train FILE N  process that is killed: goes on from FILE, saved every N steps,
 //                            and says each step in one byte
 #include <fcntl.h>
 #include <sys/wait.h>

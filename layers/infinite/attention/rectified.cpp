@@ -8,7 +8,7 @@
 //   E[ζ_ai·ζ'_bj]                     = QK²·s_ab·s_ij·κ(ρ_ab·ρ_ij)
 //   E[∂ζ_ai/∂G_ai·∂ζ'_bj/∂G_bj]       = κ'(ρ_ab·ρ_ij)      (other derivatives are 0)
 //   value   = QK²·s_ab·Σ_ij v_ij·s_ij·κ
-//   tangent = QK²·[ s_ab·Σ_ij u_ij·s_ij·κ + (2·k_ab + t_ab)·Σ_ij v_ij·k_ij·κ' + k_ab·Σ_ij v_ij·t_ij·κ' ]
+// tangent = QK²·[s_ab·Σ_ij u_ij·s_ij·κ + (2k_ab + t_ab)·Σ_ij v_ij·k_ij·κ' + k_ab·Σ_ij v_ij·t_ij·κ']
 // Of each pair of inputs, T² pairs of queries with T² pairs of keys (key_sums.h).
 
 #include "ladon/autograd/forms.h"

@@ -64,7 +64,7 @@ class DualFunction {
   /// A function whose E is known in closed form:
   ///
   ///   DualFunction::closed("cube", [](auto& x) { return x * x * x; },
-  ///                        [](auto& p, auto& q, auto& c) { return 9 * p * q * c + 6 * c * c * c; });
+  ///                      [](auto& p, auto& q, auto& c) { return 9 * p * q * c + 6 * c * c * c; });
   ///
   /// E[φ'(u)φ'(v)] = ∂E/∂c comes from E's graph (Price 1958), and so do the gradients of both by p,
   /// q and c, of any order that its operations have. So φ must be continuous, and E have a finite

@@ -21,7 +21,7 @@ using Selves = std::vector<Tensor>;
 
 /// Inputs whose tokens span the coordinates in which draws are made for all inputs (roots.h).
 struct Landmarks {
-  Pivots pivots;  ///< Where they are given; empty: each factor finds its own.
+  Pivots pivots;  ///< Pivots that are given; empty: each factor finds its own.
   std::vector<RootFactor> factors;
   Selves selves;
 };

@@ -87,7 +87,7 @@ struct Pairs {
   bool has_positions = false;
   Entries entries = Entries::full;
   Root left_root,
-      right_root;    ///< Where draws need them; their first axis as that of left and right.
+      right_root;    ///< Roots for draws; their first axis as that of left and right.
   Drawn drawn = {};  ///< Of a step that draws.
 
   /// The variances p of x and q of x', in the layout of nngp: [P], [P, T, 1] and [P, 1, T], or [P,

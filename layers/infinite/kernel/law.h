@@ -15,13 +15,13 @@ namespace ladon::infinite {
 struct Law {
   static constexpr int nothing = -2, over_channels = -1,
                        everything = std::numeric_limits<int>::max();
-  /// How much may be given and E f is still 0. `nothing`: E f is not known. `over_channels`: it is
-  /// no number of the channel's law, since something fixed is in it (data, a table of positions);
-  /// but the mean over the channels is known, Kernel::mean1, which is what LayerNorm relies on. 0:
-  /// E f = 0 only without conditions. n: also given the inputs of the n outermost branches that the
-  /// channel lies in (the network itself is the first). `everything`: given all that it was
-  /// computed from, as a random linear map of its own makes it, which sums and products of branches
-  /// rely on.
+  /// Largest conditioning under which E f is still 0. `nothing`: E f is not known. `over_channels`:
+  /// it is no number of the channel's law, since something fixed is in it (data, a table of
+  /// positions); but the mean over the channels is known, Kernel::mean1, which is what LayerNorm
+  /// relies on. 0: E f = 0 only without conditions. n: also given the inputs of the n outermost
+  /// branches that the channel lies in (the network itself is the first). `everything`: given all
+  /// that it was computed from, as a random linear map of its own makes it, which sums and products
+  /// of branches rely on.
   int zero_given = nothing;
   /// Whether a channel is Gaussian with its kernel as covariance (and its tangent kernel does not
   /// depend on its value): what activations rely on.

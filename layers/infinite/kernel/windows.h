@@ -12,8 +12,9 @@ Tensor join_positions(const Tensor& k, const Shape& positions);
 
 /// The sum over the taps of windows that stand at i on one axis and at j on the other, the tap
 /// being the same on both:
-///   y[.., i, .., j, ..] = Σ_o k[.., i·stride − before + o·dilation, .., j·stride − before + o·dilation, ..]
-/// Outside the positions k is 0. Both axes have the same length.
+///   y[.., i, .., j, ..] = Σ_o k[.., at(i, o), .., at(j, o), ..]
+/// with at(i, o) = i·stride − before + o·dilation. Outside the positions k is 0. Both axes have the
+/// same length.
 Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const SlidingWindow& window);
 
 }  // namespace ladon::infinite

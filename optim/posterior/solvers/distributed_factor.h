@@ -1,7 +1,7 @@
 #pragma once
 // The Cholesky factor of a Gram matrix on disk, in the memory of many ranks (core/ranks/ranks.h).
 //
-//   const auto kernel = infinite::store_gram(limit(model), x, folder);  // the ranks share its tiles out
+//   const auto kernel = infinite::store_gram(limit(model), x, folder);  // tiles of each rank
 //   const GaussianProcess process(distribute_factor(kernel, {.noise = 0.1}), y);
 //
 // As StoredFactor (stored_factor.h), where the memory of all ranks holds what a disk must hold for

@@ -79,7 +79,7 @@ TEST(Bleu, ShortHypothesesPayTheBrevityPenalty) {
 }
 
 // Counts are added up over the corpus, not scores over sentences:
-//   "a b c d" against "a b c d": 4/4, 3/3, 2/2, 1/1;  "a b x y z" against "a b c d e": 2/5, 1/4, 0/3,
+//   "a b c d" against "a b c d": 4/4, 3/3, 2/2, 1/1; "a b x y z" : "a b c d e": 2/5, 1/4, 0/3,
 //   0/2. Together 6/9, 4/7, 2/5, 1/3, lengths 9 and 9: 100·(6/9·4/7·2/5·1/3)^(1/4).
 TEST(Bleu, IsOfTheCorpus) {
   const Strings hypotheses = {"a b c d", "a b x y z"}, references = {"a b c d", "a b c d e"};
