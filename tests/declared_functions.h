@@ -1,5 +1,5 @@
 #pragma once
-// What public headers declare: for tests that hold tables against them.
+// Declarations of public headers: for tests that hold tables against them.
 
 #include <cctype>
 #include <filesystem>

@@ -26,7 +26,7 @@ inline std::map<std::string, std::string> sources() {
   return texts;
 }
 
-/// What the first group of a pattern matches in a text, each time.
+/// Matches of the first group of a pattern in a text.
 inline std::vector<std::string> matches(const std::string& text, const std::string& pattern) {
   const std::regex regex(pattern);
   std::vector<std::string> found;

@@ -1,5 +1,5 @@
 #pragma once
-// What tests of all floors share.
+// Helpers of the tests of all floors.
 
 #include <gtest/gtest.h>
 

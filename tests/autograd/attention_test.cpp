@@ -1,4 +1,4 @@
-// What attention must satisfy whatever its numbers. Shapes here are larger than a tile of the fused
+// Laws of attention, for any numbers. Shapes here are larger than a tile of the fused
 // kernel, and not multiples of one.
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the headers of operations promise at single points, where differences cannot check it.
+// Promises of the headers of operations at single points, where differences cannot check it.
 
 #include "ladon/autograd/ops.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the machine can do at most: the measure of every other benchmark.
+// Peaks of the machine: the measure of every other benchmark.
 
 namespace ladon::bench {
 

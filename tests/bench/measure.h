@@ -1,5 +1,5 @@
 #pragma once
-// How every benchmark of a computation is timed and reported.
+// Timing and report of every benchmark of a computation.
 
 #include <benchmark/benchmark.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the programs of this project say when they are wrong.
+// Checks of this project's programs, and their messages.
 
 #include <cmath>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 #pragma once
-// How much of the heap a piece of code takes, counted and not sampled: operator new and delete of
-// the program are replaced (heap.cpp), and storages count themselves.
+// Memory of the heap that a piece of code takes, counted and not sampled: operator new and delete
+// of the program are replaced (heap.cpp), and storages count themselves.
 
 #include <cstddef>
 #include <functional>

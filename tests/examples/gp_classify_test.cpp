@@ -20,7 +20,7 @@ class GpClassify : public test::Program {
  protected:
   GpClassify() : Program("gp_classify") {}
 
-  /// What the rows say, without time and memory.
+  /// Figures of the rows, without time and memory.
   static nlohmann::json figures(const Run& run) {
     nlohmann::json rows = run.report.at("rows");
     for (auto& row : rows) row.erase("seconds"), row.erase("peak_mb");

@@ -28,7 +28,7 @@ class Particles : public test::Program {
       if (each.at("method") == name) return each;
     throw std::runtime_error("no row " + std::string(name));
   }
-  /// What independent draws have on average.
+  /// Average of independent draws.
   static double chance(const Run& run, const std::string& target, const char* figure) {
     return row(run, target + ", independent draws").at(figure).at("mean");
   }
@@ -253,7 +253,7 @@ TEST_F(Particles, RowsAreMeansOverSeedsAndTheSeedShownIsOneOfThem) {
   EXPECT_EQ(of(last, "modes", "sgld").at("variance_ratio"), figures[2]) << "a seed alone differs";
 }
 
-/// How often `part` stands in the text.
+/// Number of times that `part` stands in the text.
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())

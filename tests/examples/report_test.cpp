@@ -1,4 +1,4 @@
-// What all examples report by: tables that explain themselves, verdicts, options with their use.
+// Reports of all examples: tables that explain themselves, verdicts, options with their use.
 
 #include "ladon/examples/common/report.h"
 
@@ -107,7 +107,7 @@ TEST(Plot, LabelsOfTheScriptThatTheDrawingLacksAreNamed) {
   }
 }
 
-/// What every example says of itself.
+/// Card of every example.
 class EveryExample : public test::Program, public testing::WithParamInterface<const char*> {
  protected:
   EveryExample() : Program(GetParam()) {}

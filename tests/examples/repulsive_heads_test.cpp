@@ -15,7 +15,7 @@ class RepulsiveHeads : public test::Program {
  protected:
   RepulsiveHeads() : Program("repulsive_heads") {}
 
-  /// What the rows say, without the time it took.
+  /// Figures of the rows, without times.
   static nlohmann::json figures(const Run& run) {
     nlohmann::json rows = run.report.at("rows");
     for (auto& row : rows) row.erase("epoch_seconds");

@@ -248,7 +248,7 @@ TEST_F(Scripts, WarningsAreErrorsInCiAlone) {
   }
 }
 
-// What ctest prints for the test `golden` where there are no cases, and after its summary.
+// Output of ctest for the test `golden` where there are no cases, and after its summary.
 TEST_F(Scripts, GoldenSaysWhyItIsSkipped) {
   const std::string golden = LADON_SOURCE_DIR "/tests/golden/", folder = folder_ / "cases";
   const auto said = [&](const std::string& script) {

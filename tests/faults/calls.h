@@ -32,7 +32,7 @@ inline constexpr int short_count = -1, killed = -2;
 
 /// From here on the k-th call (from 0) of this name comes to this end, once. k < 0: none does.
 void arm(Call call, std::int64_t k, int outcome);
-/// How many calls of that name there were since; from here on none is counted.
+/// Number of calls of that name since; from here on none is counted.
 std::int64_t disarm();
 
 }  // namespace ladon::faults

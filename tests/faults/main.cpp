@@ -58,7 +58,7 @@ constexpr Outcome outcomes[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},       {"EINTR"
                                 {"EACCES", EACCES}, {"EMFILE", EMFILE}, {"short", short_count},
                                 {"SIGKILL", killed}};
 
-/// How a process ended; what an exit status says of that.
+/// End of a process, from its exit status.
 enum class End { success, error, no_memory, other, nameless, killed };
 
 [[noreturn]] void wrong(const std::string& what) {
@@ -171,7 +171,7 @@ class Table {
     return call == Call::read || call == Call::write || call == Call::pread || call == Call::pwrite;
   }
 
-  /// How many calls there are without a fault.
+  /// Number of calls without a fault.
   static std::int64_t clean(const Operation& operation, Call call) {
     const test::TemporaryFolder folder;
     operation.before(folder.path());

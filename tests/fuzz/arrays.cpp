@@ -41,7 +41,7 @@ bool read_safetensors(std::string_view bytes) {
   return true;
 }
 
-// What a model, an optimizer and a schedule take from a file of tensors.
+// Loads of a model, an optimizer and a schedule from a file of tensors.
 bool read_state(std::string_view bytes) {
   static Generator rng(1);
   static Linear model({.in = 3, .out = 2}, rng);

@@ -1,4 +1,4 @@
-// What libFuzzer calls, for the target LADON_FUZZ_TARGET.
+// Entry point of libFuzzer, for the target LADON_FUZZ_TARGET.
 
 #include <cstddef>
 #include <cstdint>

@@ -82,7 +82,7 @@ class Case {
   std::vector<Array> given_, expected_;
 };
 
-/// What is wrong with the computed output; empty where it agrees with the expected one: same dtype,
+/// Fault of the computed output; empty where it agrees with the expected one: same dtype,
 /// same shape, and element by element
 ///   f4   |y − e| ≤ 1e-5·|e| + 1e-6·max|e| + 1e-7     (sums of float32 cancel: hence max|e|)
 ///   f8   |y − e| ≤ 1e-9·|e| + 1e-10·max|e| + 1e-11

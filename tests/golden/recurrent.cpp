@@ -10,7 +10,7 @@ namespace {
 
 struct Kind {
   RecurrentCell cell;
-  std::vector<std::int64_t> order;  ///< Where ONNX has each of our gates.
+  std::vector<std::int64_t> order;  ///< Place in ONNX of each of our gates.
 };
 
 /// One direction, with gates in our order.

@@ -127,7 +127,7 @@ Tensors tile_case(const Case& c) {
 
 // --- padding ---
 
-/// Where element `at` of a padded axis of n comes from; `at` may lie on either side of [0, n).
+/// Source of element `at` of a padded axis of n; `at` may lie on either side of [0, n).
 std::int64_t padded_from(const std::string& mode, std::int64_t at, std::int64_t n) {
   if (mode == "edge") return std::clamp<std::int64_t>(at, 0, n - 1);
   if (mode == "wrap") return (at % n + n) % n;

@@ -9,7 +9,7 @@
 namespace ladon::golden {
 namespace {
 
-/// What the attributes say of windows, one number per axis.
+/// Attributes of windows, one number per axis.
 struct Window {
   Shape size, stride, dilation, before, after;
   Shape extra;  ///< Positions behind the padding that ceil_mode lets the last window see.

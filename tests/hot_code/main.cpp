@@ -88,7 +88,7 @@ bool of_libm(std::string name) {
   return false;
 }
 
-/// What a function does, from its instructions.
+/// Traits of a function, from its instructions.
 class Function {
  public:
   int vectors() const { return vectors_; }

@@ -1,4 +1,4 @@
-// What a call of a layer does beside forward(): names in errors, hooks, masks.
+// Calls of a layer beside forward(): names in errors, hooks, masks.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What derives from visit(): names, parameters, state dict, files, dtype, mode.
+// Everything that visit() gives: names, parameters, state dict, files, dtype, mode.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of optimizers and particles share.
+// Helpers of the tests of optimizers and particles.
 
 #include <cstring>
 #include <functional>

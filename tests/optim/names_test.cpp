@@ -1,4 +1,4 @@
-// What a user's own names meet under `using namespace`: a program that takes in all of Ladon may
+// Clashes of a user's own names under `using namespace`: a program that takes in all of Ladon may
 // still call its things check, fail, name or concat. Mostly checked by the compiler.
 
 #include <gtest/gtest.h>

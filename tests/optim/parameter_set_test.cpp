@@ -1,4 +1,4 @@
-// Who takes a set of parameters: optimizers, averages, samplers, particles.
+// Takers of a set of parameters: optimizers, averages, samplers, particles.
 
 #include "ladon/layers/parameter_set.h"
 

@@ -1,4 +1,4 @@
-// What particle methods converge to, against closed forms.
+// Limits that particle methods converge to, against closed forms.
 
 #include <cmath>
 #include <cstdlib>

@@ -14,7 +14,7 @@
 namespace ladon::test {
 namespace {
 
-// What a run consists of, and how it begins; `seed` alone tells two of them apart.
+// Parts of a run, and its beginning; `seed` alone tells two of them apart.
 struct Parts {
   explicit Parts(std::uint64_t seed)
       : rng(seed),

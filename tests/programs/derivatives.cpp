@@ -71,7 +71,7 @@ int main() {
   const Tensor checkpointed = grad(sum(square(checkpoint(again, {tokens}))), tokens);
   expect(all_equal(plain, checkpointed), "a checkpoint changes gradients");
 
-  // Where a NaN comes from.
+  // Origin of a NaN.
   const DetectAnomaly detect;
   const Tensor zero = zeros({2}).set_requires_grad();
   expect(refused("`sqrt`", [&] { backward(sum(sqrt(zero) * 0)); }), "a NaN without a name");

@@ -1,4 +1,4 @@
-// What modules and optimizers can do beside running: states, hooks, copies, hyper-parameters.
+// Calls of modules and optimizers beside running: states, hooks, copies, hyper-parameters.
 
 #include "ladon/autograd/graph.h"
 #include "ladon/layers/layers.h"

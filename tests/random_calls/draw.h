@@ -1,5 +1,5 @@
 #pragma once
-// What random calls are made of: arguments, sensible ones mostly, and sometimes the worst there
+// Arguments of random calls: sensible ones mostly, and sometimes the worst there
 // are.
 
 #include <cstdint>
@@ -75,7 +75,7 @@ class Draw {
   /// bool, that broadcasts to the subject mostly.
   Tensor mask();
   Tensor mask(const Shape& shape);
-  /// What broadcasts with the subject, mostly.
+  /// Tensor that broadcasts with the subject, mostly.
   Tensor partner();
   /// As tensor(); sometimes a view of more elements than memory can hold. For operations that look
   /// at no element, or must store as many.

@@ -1,5 +1,5 @@
 #pragma once
-// What random calls of all layers share.
+// Helpers of random calls of all layers.
 
 #include "draw.h"
 #include "ladon/autograd/graph.h"

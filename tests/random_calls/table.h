@@ -20,7 +20,7 @@ namespace ladon::test {
 struct CallRow {
   std::string name;  ///< As declared; each overload has a row of its own.
   std::function<Tensors(Draw&)> call;
-  double weight = 1;  ///< How often it is drawn, beside other rows.
+  double weight = 1;  ///< Frequency of its draws beside other rows.
 };
 
 /// The tensors of any result.

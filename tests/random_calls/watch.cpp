@@ -32,7 +32,7 @@ extern "C" const char* __tsan_default_options() {
 namespace ladon::test {
 namespace {
 
-// What the handlers tell: they may run when nothing else works any more.
+// Output of the handlers: they may run when nothing else works any more.
 const RunOptions* watched_options = nullptr;
 const Draw* watched_draw = nullptr;
 std::int64_t watched_number = 0;
@@ -95,7 +95,7 @@ void take_product_buffers() {
     });
 }
 
-/// What the process holds of the memory that RLIMIT_DATA counts.
+/// Memory of the process that RLIMIT_DATA counts.
 rlim_t data_bytes() {
   std::ifstream pages("/proc/self/statm");
   rlim_t size = 0, resident = 0, shared = 0, text = 0, library = 0, data = 0;

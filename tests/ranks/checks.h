@@ -1,5 +1,5 @@
 #pragma once
-// What each part of the rank test checks. All ranks call each function; one that finds something
+// Checks of each part of the rank test. All ranks call each function; one that finds something
 // wrong throws, and mpirun ends the others.
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// What ranks.h says of each of its calls.
+// Promises of ranks.h for each of its calls.
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-// How long ranks take for what one process does as well: mpirun -n 2 ranks measure, beside ranks
+// Times of ranks for what one process does as well: mpirun -n 2 ranks measure, beside ranks
 // measure.
 
 #include <chrono>

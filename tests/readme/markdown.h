@@ -10,7 +10,7 @@ namespace ladon::test {
 /// A fenced block: ```language words, then text up to the closing fence.
 struct Block {
   std::string language;  ///< "cpp", "console", …
-  std::string words;     ///< What follows the language in its line.
+  std::string words;     ///< Words after the language in its line.
   std::string text;      ///< With its last line break.
 };
 

@@ -184,7 +184,7 @@ TEST(Readme, EachThingThatLadonHasBesideOthersIsHeldByATest) {
   EXPECT_GE(count, 30);
 }
 
-/// What a page tells to type: the commands of its console blocks, and code in its prose.
+/// Input that a page tells to type: the commands of its console blocks, and code in its prose.
 std::vector<std::string> typed(const Page& page) {
   std::vector<std::string> all;
   for (const Block& block : page.blocks)

@@ -12,7 +12,7 @@
 
 namespace ladon::test {
 
-/// Where a layer has a limit.
+/// Place of a layer's limit.
 enum class Ends {
   in_a_limit,     ///< Of the row's input.
   behind_linear,  ///< Of what a Linear makes of it: the law that the derivation needs.

@@ -1,5 +1,5 @@
 #pragma once
-// What the headers have of a kind, and where the rows of each must be. A row is a call or an entry
+// Things of a kind in the headers, and places of the rows of each. A row is a call or an entry
 // of a table of another test; what stands in a comment is none.
 
 #include <gtest/gtest.h>
@@ -20,7 +20,8 @@ inline const fs::path source = LADON_SOURCE_DIR;
 
 struct Found {
   std::string header;
-  std::vector<std::string> spelled;  ///< How rows may call it: its name, or that of what makes one.
+  std::vector<std::string>
+      spelled;  ///< Names by which rows may call it: its own, or that of what makes one.
 };
 using Names = std::map<std::string, Found>;
 
@@ -203,7 +204,7 @@ inline fs::path card_of(const std::string& header) {
   return folder / "README.md";
 }
 
-/// What a card lists of a kind.
+/// Names of a kind that a card lists.
 inline std::vector<std::string> listed(const fs::path& card, const std::string& kind) {
   std::ifstream in(source / card);
   for (std::string line; std::getline(in, line);)

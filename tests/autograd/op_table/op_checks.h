@@ -1,5 +1,5 @@
 #pragma once
-// How a sample of the table of operations is evaluated and compared: what its checks share.
+// Evaluation and comparison of a sample of the table of operations, for all its checks.
 
 #include <string>
 #include <vector>

@@ -82,7 +82,7 @@ Reference transposed(const Plain& w, const Shape& positions, std::int64_t groups
   };
 }
 
-/// Where patches hold x[n, at, c]: calls same(patches index, x index).
+/// Places of x[n, at, c] in patches: calls same(patches index, x index).
 void each_copy(const Plain& w, const Shape& x,
                const std::function<void(const Shape& patch, const Shape& at)>& same) {
   const std::int64_t channels = x[x.rank() - 1];

@@ -76,7 +76,7 @@ void write(const std::string& file, const nlohmann::json& report) {
   if (!out.flush()) throw std::runtime_error("cannot write " + file);
 }
 
-/// How many rows were refused.
+/// Number of rows that were refused.
 int run(const Options& options) {
   nlohmann::json report = {{"peer", peer()}, {"rows", nlohmann::json::array()}};
   std::printf("%s\n", peer().c_str());

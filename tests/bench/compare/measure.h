@@ -1,5 +1,5 @@
 #pragma once
-// How a row is timed, and what its line says.
+// Timing of a row, and its line.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -12,7 +12,7 @@ struct Times {
   double median = 0, fastest = 0, slowest_round = 0;
 };
 
-/// What was measured of a row. `theirs` is 0 where there is no peer, and else of the number of
+/// Measurements of a row. `theirs` is 0 where there is no peer, and else of the number of
 /// threads with which it is faster.
 struct Measured {
   Times ours, theirs;

@@ -1,5 +1,5 @@
 #pragma once
-// What compare is asked for.
+// Options of compare.
 
 #include <regex>
 #include <string>

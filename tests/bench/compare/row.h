@@ -14,14 +14,14 @@ struct Sides {
   std::function<void()> ours, theirs;
   /// Runs both and gives the largest difference of their results, relative to the largest number.
   std::function<double()> difference;
-  /// What each call of ours needs afresh; it is not timed.
+  /// Preparation of each call of ours; it is not timed.
   std::function<void()> before_ours = [] {};
 };
 
-/// What a row prints: speeds by operations, or times of a call or of one of its steps.
+/// Unit of a row's figures: speeds by operations, or times of a call or of one of its steps.
 enum class Unit { gflops, milliseconds, microseconds };
 
-/// What bounds a row: fused multiply-adds in f32, dgemm for f64, memory (machine.h).
+/// Bound of a row: fused multiply-adds in f32, dgemm for f64, memory (machine.h).
 enum class Ceiling { none, fma, dgemm, memory };
 
 struct Row {

@@ -1,4 +1,4 @@
-// What an operation costs where there is nothing to compute, and the optimizers' own steps.
+// Cost of an operation where there is nothing to compute, and the optimizers' own steps.
 
 #include "both.h"
 #include "ladon/autograd/graph.h"

@@ -15,7 +15,7 @@ using test::expect_error;
 using Strings = std::vector<std::string>;
 using Lists = std::vector<Strings>;
 
-// What the script's substitutions give, run as regular expressions in Python.
+// Results of the script's substitutions, run as regular expressions in Python.
 TEST(Tokenize13a, SplitsAsTheScriptDoes) {
   EXPECT_EQ(tokenize_13a("Hello, world! It's 3.5, no 1,000."),
             (Strings{"Hello", ",", "world", "!", "It's", "3.5", ",", "no", "1,000", "."}));

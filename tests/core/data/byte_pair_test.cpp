@@ -345,8 +345,8 @@ class Gpt2 : public testing::Test {
   const std::filesystem::path folder_ = test::shared_data() / "gpt2_bpe";
 };
 
-// What a few lines of Python give, with the published pattern (package regex) and a plain loop over
-// the same two files.
+// Results of a few lines of Python, with the published pattern (package regex) and a plain loop
+// over the same two files.
 TEST_F(Gpt2, EncodesAsThePublishedTokenizer) {
   const auto expect = [&](const char* text, const Indices& tokens) {
     EXPECT_EQ(tokenizer().encode(text), tokens) << text;

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of safetensors files share: files as bytes, written by hand or saved.
+// Helpers of the tests of safetensors: files as bytes, written by hand or saved.
 
 #include <map>
 #include <string>

@@ -11,7 +11,7 @@
 
 namespace ladon::testing {
 
-/// Where element i, counted in row-major order, stands relative to x's first.
+/// Offset of element i, counted in row-major order, from x's first.
 inline std::int64_t place(const Tensor& x, std::int64_t i) {
   std::int64_t offset = 0;
   for (int axis = x.rank() - 1; axis >= 0; --axis) {

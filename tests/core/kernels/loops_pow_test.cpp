@@ -78,7 +78,7 @@ TEST(LoopsPow, IsAccurate) {
   check_accuracy<double>(1);
 }
 
-// What annex F of the standard of C (F.10.4.4) asks for.
+// Requirements of annex F of the standard of C (F.10.4.4).
 template <class T>
 void check_special_values() {
   using Limits = std::numeric_limits<T>;

@@ -105,7 +105,7 @@ std::vector<T> sweep() {
   return x;
 }
 
-/// What a loop made of x.
+/// Result of a loop for x.
 template <class T, class F>
 void check_accuracy(const F& f, bool absolute, const Level& level, const std::vector<T>& x,
                     const std::vector<T>& y, const std::vector<Exact>& exact) {

@@ -1,4 +1,4 @@
-// What holds of the limit of every layer: each pair of inputs is treated by the same instructions
+// Laws of the limit of every layer: each pair of inputs is treated by the same instructions
 // whatever else is in the block, and nothing turns into NaN.
 
 #include "ladon/autograd/transforms/functional.h"

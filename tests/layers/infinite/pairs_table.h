@@ -9,7 +9,7 @@
 namespace ladon::test {
 
 struct Pair {
-  /// Where it stands: in the computation of a value, or in the rule of its gradient.
+  /// Place of a pair: in the computation of a value, or in the rule of its gradient.
   enum class Of { value, gradient };
 
   const char* name;  ///< As given to fast_or_composed.

@@ -56,7 +56,7 @@ Tensors gradients(const Row& row, const Tensors& inputs, Form form, bool create_
   return grad({y}, at, {.cotangents = {c}, .create_graph = create_graph, .allow_unused = true});
 }
 
-/// What the pair computes where nothing, or no graph of the gradient, is recorded.
+/// Result of the pair where nothing, or no graph of the gradient, is recorded.
 Tensors run(const Row& row, const Tensors& inputs, Form form) {
   if (row.of == Of::gradient) return gradients(row, inputs, form);
   std::optional<ComposedForms> composed;

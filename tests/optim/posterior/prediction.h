@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of predictions share: small kernels, and linear algebra in plain loops that knows
+// Helpers of the tests of predictions: small kernels, and linear algebra in plain loops that knows
 // nothing of Cholesky.
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What Collect keeps, drops, saves and refuses.
+// Draws that Collect keeps, drops, saves and refuses.
 
 #include "ladon/optim/samplers/collect.h"
 

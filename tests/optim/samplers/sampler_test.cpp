@@ -1,4 +1,4 @@
-// What holds of every sampler as an optimizer: its rule, its noise, resuming, refusals.
+// Laws of every sampler as an optimizer: its rule, its noise, resuming, refusals.
 
 #include "ladon/optim/samplers/sampler.h"
 

@@ -1,4 +1,4 @@
-// What holds of every sampler that returns chains.
+// Laws of every sampler that returns chains.
 
 #include <numbers>
 #include <stdexcept>

@@ -1,4 +1,5 @@
-// What samplers settle at with a step that is not small, against the laws of the chains themselves.
+// Stationary laws of samplers with a step that is not small, against the laws of the chains
+// themselves.
 //
 // On a quadratic loss ½κ_loss·θ² with the prior's λ: slope κθ, κ = κ_loss + λ/N. All coordinates of
 // one parameter are chains of their own, of which each gives a mean of θ² over time; their spread

@@ -37,7 +37,7 @@ class GramCheckpoint : public testing::Test {
             .progress = std::move(progress)};
   }
   Gram run(const GramOptions& options) const { return gram(limit(net_), x_, options); }
-  /// How many tiles a run computes itself.
+  /// Number of tiles that a run computes itself.
   std::int64_t computed(const GramOptions& options) const {
     std::int64_t restored = 0, tiles = 0;
     GramOptions counting = options;

@@ -1,4 +1,4 @@
-// What a Gram matrix is told to take, and takes.
+// Memory of a Gram matrix, estimated and taken.
 
 #include <sys/stat.h>
 #include <unistd.h>

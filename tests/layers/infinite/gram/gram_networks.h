@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of Gram matrices share: small networks, and comparison by bits.
+// Helpers of the tests of Gram matrices: small networks, and comparison by bits.
 
 #include <gtest/gtest.h>
 

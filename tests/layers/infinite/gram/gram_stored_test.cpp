@@ -35,7 +35,7 @@ class StoredGramTest : public testing::Test {
   StoredGram run(const StoredGramOptions& options = {.tile = unit}) const {
     return store_gram(limit(net_), x_, tiles_, options);
   }
-  /// How many tiles a run computes itself: the others keep their time of writing.
+  /// Number of tiles that a run computes itself: the others keep their time of writing.
   int computed() const {
     std::map<fs::path, fs::file_time_type> before;
     for (const auto& entry : fs::directory_iterator(tiles_))
