@@ -59,6 +59,13 @@ Tensor at_own_place(const Tensor& gradient, const mapped::Level& level) {
   return reshape(own, place) * unsqueeze(gradient, 0);
 }
 
+/// x once per example of the level: [examples, shape..].
+Tensor copies(const Tensor& x, const mapped::Level& level) {
+  Shape shape = x.shape();
+  shape.insert(0, level.examples);
+  return expand(unsqueeze(x, 0), shape);
+}
+
 }  // namespace
 
 // While the call runs, a sweep takes the gradient of each example by all of them; after it, of all
@@ -77,19 +84,14 @@ Tensor list_examples(const Tensor& x, const mapped::Level& level) {
     return record("vmap", mapped::divide(x.detach(), level), {x},
                   with_forward([level](const Tensor& g) { return map_examples(g, level); },
                                [level](const Tensor& t) { return list_examples(t, level); }));
-  Shape shape = x.shape();
-  shape.insert(0, level.examples);
-  if (!levels_of(x).contains(level)) return expand(unsqueeze(x, 0), shape);
-  return list_examples(x + map_examples(zeros(shape, x.dtype()), level), level);
+  if (!levels_of(x).contains(level)) return copies(x, level);
+  const Tensor nothing = map_examples(copies(zeros_like(x), level), level);
+  return list_examples(x + nothing, level);  // its tangent has the examples
 }
 
 Tensor repeat_examples(Tensor x, const mapped::Levels& levels) {
-  for (const mapped::Level& level : levels) {
-    if (x.levels().contains(level)) continue;
-    Shape shape = x.shape();
-    shape.insert(0, level.examples);
-    x = map_examples(expand(unsqueeze(x, 0), shape), level);
-  }
+  for (const mapped::Level& level : levels)
+    if (!x.levels().contains(level)) x = map_examples(copies(x, level), level);
   return x;
 }
 
