@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iostream>
 #include <utility>
 
 #include "ladon/core/error.h"
@@ -119,6 +120,11 @@ std::string Table::explained() const {
             wrapped(column.meaning, columns, names + 2) + '\n';
   }
   return text;
+}
+
+void print(const std::string& question, const Table& table) {
+  if (!table.empty())
+    std::cout << '\n' << question << '\n' << table.text() << '\n' << table.explained();
 }
 
 std::vector<Column> classification_columns(std::int64_t answers, std::int64_t classes,

@@ -56,6 +56,10 @@ class Table {
   std::vector<Row> rows_;
 };
 
+/// Prints a table under the question that it answers, with its columns explained; nothing for a
+/// table without rows, as an interrupt leaves it.
+void print(const std::string& question, const Table& table);
+
 /// Figures of every classifier: accuracy, nll and ece, of so many answers; `error` says
 /// what their standard errors are of.
 std::vector<Column> classification_columns(std::int64_t answers, std::int64_t classes,

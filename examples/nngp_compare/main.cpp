@@ -72,12 +72,6 @@ void add_options(Program& program, Settings& s) {
   program.check([&s] { refuse_repeated("--scaling", s.scalings); });
 }
 
-/// A table under the question that it answers, unless an interrupt came before its first row.
-void print(const std::string& question, const Table& table) {
-  if (!table.empty())
-    std::cout << '\n' << question << '\n' << table.text() << '\n' << table.explained();
-}
-
 /// Whether it was not interrupted.
 bool teach(Program& program, Settings& s) {
   if (s.widths.empty())

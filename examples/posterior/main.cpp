@@ -69,11 +69,6 @@ void add_options(Program& program, Settings& s) {
   });
 }
 
-void print(const std::string& question, const Table& table) {
-  if (!table.empty())
-    std::cout << '\n' << question << '\n' << table.text() << '\n' << table.explained();
-}
-
 /// Whether it was not interrupted.
 bool teach(Program& program, const Settings& s) {
   std::cout << s.draws << " data sets, " << s.members << " networks per method" << std::endl;
