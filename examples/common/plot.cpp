@@ -218,6 +218,11 @@ std::filesystem::path Picture::draw(const std::string& title, const std::string&
   return {};
 }
 
+void Picture::draw_slide(const std::string& title, const std::string& settings) {
+  const std::filesystem::path picture = draw(title, settings, 960, 540);
+  if (!picture.empty()) std::cout << "\npicture: " << picture.string() << '\n';
+}
+
 std::string curve(const std::string& file, const std::string& columns, const Style& style,
                   const std::string& title, double width) {
   return join(file, " using ", columns, " with lines ", style.line(width), named(title));

@@ -60,6 +60,9 @@ class Picture {
   /// there or fails: data and script stay for later.
   std::filesystem::path draw(const std::string& title, const std::string& settings, int width,
                              int height);
+  /// The same with one panel, `slide`, in the size of a slide, where letters are read from the last
+  /// row; prints where the picture is.
+  void draw_slide(const std::string& title, const std::string& settings);
 
  private:
   struct Panel {
@@ -70,6 +73,9 @@ class Picture {
   std::string name_;
   std::vector<Panel> panels_;
 };
+
+/// The one panel of a slide of 960 × 540, with room for labels at all sides.
+constexpr Box slide{120, Picture::top + 20, 800, 350};
 
 // --- parts of a plot command; `file` is what data() returned ---
 

@@ -1,0 +1,50 @@
+#pragma once
+// Exercises of lesson 1: a window on memory, the gradient of broadcasting, the reverse sweep.
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "exercise.h"
+
+/// A window on a strip of memory: element (i, j, …) stands at
+/// offset + i·strides[0] + j·strides[1] + …
+struct Window {
+  std::vector<int> shape, strides;
+  int offset = 0;
+};
+
+/// 1. Elements of a window in row-major order: the last index runs fastest.
+std::vector<double> read_window(const std::vector<double>& memory, const Window& window);
+void check_read_window(decltype(read_window)* yours);
+
+/// 2. The gradient of x, of this shape, when `gradient` is that of x broadcast to a larger one.
+/// Axes are aligned at the right; an axis of x that has size 1, or is missing, was repeated.
+ladon::Tensor unbroadcast(const ladon::Tensor& gradient, const ladon::Shape& shape);
+void check_unbroadcast(decltype(unbroadcast)* yours);
+
+/// An operation in a graph of numbers: the nodes that it takes, and the derivatives of its result
+/// with respect to each of them.
+struct Step {
+  std::vector<int> inputs;
+  std::vector<double> derivatives;
+};
+
+/// A graph as its operations, one per node, in any order of numbers and without a cycle.
+class Graph {
+ public:
+  Graph(std::vector<Step> steps) : steps_(std::move(steps)), reads_(steps_.size(), 0) {}
+
+  int size() const { return static_cast<int>(steps_.size()); }
+  /// Throws where a node is read so often that paths must be followed one by one.
+  const Step& operator[](int node) const;
+
+ private:
+  std::vector<Step> steps_;
+  mutable std::vector<int> reads_;
+};
+
+/// 3. Derivatives of node `output` with respect to every node of the graph, in the order of their
+/// numbers; 0 for a node that it does not depend on.
+std::vector<double> reverse_sweep(const Graph& graph, int output);
+void check_reverse_sweep(decltype(reverse_sweep)* yours);

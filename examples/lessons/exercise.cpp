@@ -1,0 +1,80 @@
+#include "exercise.h"
+
+#include <cmath>
+#include <iostream>
+
+namespace ladon::lessons {
+namespace {
+
+using detail::join;
+
+Tensor numbers(const Tensor& x) { return cast(x.detach(), f64); }
+
+bool equals(const Tensor& yours, const Tensor& result, double tolerance) {
+  if (yours.shape() != result.shape()) return false;
+  if (yours.count() == 0) return true;
+  const double size = amax(abs(result)).item();
+  return amax(abs(yours - result)).item() <= tolerance * std::max(size, 1e-3);
+}
+
+/// "[1, 2]", of the element at this place in row-major order.
+std::string index_text(const Shape& shape, std::int64_t place) {
+  std::string text;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    text = std::to_string(place % shape[axis]) + (text.empty() ? "" : ", ") + text;
+    place /= shape[axis];
+  }
+  return "[" + text + "]";
+}
+
+}  // namespace
+
+void to_do(const std::string& what) { throw Hole("still to be written: " + what); }
+
+void require(bool condition, const std::string& reason) {
+  if (!condition) throw Wrong(reason);
+}
+
+void compare(const std::string& what, const Tensor& yours, const Tensor& right,
+             const std::vector<Mistake>& mistakes, double tolerance) {
+  require(yours.defined(), what + " is an undefined tensor: nothing was returned");
+  const Tensor x = numbers(yours), y = numbers(right);
+  if (equals(x, y, tolerance)) return;
+  for (const Mistake& mistake : mistakes)
+    if (equals(x, numbers(mistake.result), tolerance)) throw Wrong(mistake.reason);
+  require(x.shape() == y.shape(),
+          join(what, " has shape ", x.shape(), ", and should have ", y.shape()));
+  require(all(isfinite(x)).item<bool>(), what + " holds numbers that are not finite");
+  const auto place = argmax(abs(x - y)).item<std::int64_t>();
+  const auto at_place = [place](const Tensor& t) {
+    return t.to_vector()[static_cast<std::size_t>(place)];
+  };
+  throw Wrong(join(what, " differs from the right one, most at ", index_text(x.shape(), place),
+                   ": ", at_place(x), " instead of ", at_place(y)));
+}
+
+void compare(const std::string& what, double yours, double right,
+             const std::vector<WrongNumber>& mistakes, double tolerance) {
+  const auto equal = [&](double result) {
+    return std::abs(yours - result) <= tolerance * std::max(std::abs(result), 1e-3);
+  };
+  if (equal(right)) return;
+  for (const WrongNumber& mistake : mistakes)
+    if (equal(mistake.result)) throw Wrong(mistake.reason);
+  throw Wrong(join(what, " is ", yours, ", and should be ", right));
+}
+
+int verdict(const std::function<void()>& check) {
+  try {
+    check();
+    std::cout << "passed\n";
+    return 0;
+  } catch (const Wrong& wrong) {
+    std::cout << wrong.what() << '\n';
+  } catch (const std::exception& error) {
+    std::cout << "it ended with an error: " << error.what() << '\n';
+  }
+  return 1;
+}
+
+}  // namespace ladon::lessons

@@ -1,0 +1,59 @@
+#pragma once
+// Words in which an exercise's check says what is wrong with a solution.
+//
+// An exercise NAME of a lesson is a function of that name. `exercises/exercises.h` declares it with
+// its check, check_NAME(function); `exercises/NAME.cpp` is the student's file, with a hole;
+// `exercises/solutions/NAME.cpp` has the hole filled.
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ladon/ladon.h"
+
+namespace ladon::lessons {
+
+/// Reason why a solution is wrong, in the terms of the subject.
+class Wrong : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Error of an exercise whose hole is not filled yet.
+class Hole : public Wrong {
+ public:
+  using Wrong::Wrong;
+};
+
+/// Stands in a hole, and says what is to be written there.
+[[noreturn]] void to_do(const std::string& what);
+
+/// Result of a typical wrong solution, and the reason that a check gives for it: "keys and queries
+/// are swapped".
+struct Mistake {
+  Tensor result;
+  std::string reason;
+};
+
+/// Throws Wrong unless `yours` equals `right` in shape, and in every element within `tolerance` of
+/// the largest element's size. The reason is that of the first mistake whose result it equals; of
+/// anything else it is where both differ most. `what` names the result: "the gradient of b".
+void compare(const std::string& what, const Tensor& yours, const Tensor& right,
+             const std::vector<Mistake>& mistakes = {}, double tolerance = 1e-9);
+
+/// The same of numbers.
+struct WrongNumber {
+  double result;
+  std::string reason;
+};
+void compare(const std::string& what, double yours, double right,
+             const std::vector<WrongNumber>& mistakes = {}, double tolerance = 1e-9);
+
+/// Throws Wrong with the reason unless the condition holds.
+void require(bool condition, const std::string& reason);
+
+/// Runs a check, prints its outcome in one line, and returns the exit status: 0 when passed.
+int verdict(const std::function<void()>& check);
+
+}  // namespace ladon::lessons
