@@ -121,7 +121,8 @@ TEST(Readme, CallsOfTheCardsAreBuiltAndRun) {
 
 TEST(Readme, ShowsProgramsThatAreBuiltAndRun) {
   const std::string programs = all_of(source / "tests" / "consumer", ".*\\.(cpp|txt)") +
-                               all_of(source / "examples" / "quickstart", ".*\\.(cpp|txt)");
+                               all_of(source / "examples" / "quickstart", ".*\\.(cpp|txt)") +
+                               all_of(source / "examples" / "lessons", ".*\\.cpp");
   for (const Page& page : all_pages())
     for (const Block& block : page.blocks)
       if (block.language == "cpp" || block.language == "cmake") {
@@ -201,8 +202,10 @@ TEST(Readme, EveryProgramThatItTellsToRunIsThere) {
       if (std::regex_search(line, m, std::regex("^(examples|tests)/run"))) {
         EXPECT_TRUE(fs::exists(source / m.str())) << page.name << ": " << line;
       }
-      if (std::regex_search(line, m, std::regex("^examples/run ([a-z_]+)")) && m.str(1) != "tour") {
-        EXPECT_TRUE(fs::exists(source / "examples" / m.str(1) / "main.cpp"))
+      if (std::regex_search(line, m, std::regex("^examples/run ([a-z_]+|[0-9]+_[a-z_]+)")) &&
+          m.str(1) != "tour") {
+        EXPECT_TRUE(fs::exists(source / "examples" / m.str(1) / "main.cpp") ||
+                    fs::exists(source / "examples" / "lessons" / m.str(1) / "main.cpp"))
             << page.name << ": " << line;
       }
       if (std::regex_search(line, m, std::regex("^build/release/(tests/bench/[a-z_]+)"))) {

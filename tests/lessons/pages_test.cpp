@@ -1,0 +1,120 @@
+// The course as a whole: each lesson has its parts, its exercises have their tests, and it sends its
+// reader to the spine of the library, not to the wings.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "ladon/tests/readme/markdown.h"
+
+namespace ladon::test {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path source = LADON_SOURCE_DIR;
+
+std::string contents(const fs::path& path) {
+  std::ostringstream all;
+  all << std::ifstream(path).rdbuf();
+  return all.str();
+}
+
+/// The lessons' folders, in order.
+std::vector<fs::path> lessons() {
+  std::vector<fs::path> all;
+  for (const auto& entry : fs::directory_iterator(source / "examples" / "lessons"))
+    if (entry.is_directory()) all.push_back(entry.path());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+/// First groups of all matches.
+std::vector<std::string> found(const std::string& text, const std::string& what) {
+  const std::regex pattern(what);
+  std::vector<std::string> all;
+  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at)
+    all.push_back((*at)[1]);
+  return all;
+}
+
+std::vector<std::string> exercises_of(const fs::path& lesson) {
+  return found(contents(lesson / "exercises" / "exercises.h"), "\nvoid check_([a-z_0-9]+)\\(");
+}
+
+TEST(Lessons, HaveTheirParts) {
+  for (const fs::path& lesson : lessons()) {
+    const std::string name = lesson.filename();
+    const Page page = read_page(lesson / "README.md");
+    for (const std::string& part :
+         {std::string("# Lesson "), std::string("*You will be able to*"),
+          std::string("\n## Predict\n"), std::string("\n## Change it\n"),
+          std::string("<details><summary>Answer</summary>"),
+          std::string("**The belief that ends here:**"), std::string("\n## Exercises\n"),
+          std::string("\n## How Ladon does it\n"), std::string("\n## Further reading\n"),
+          std::string("](https://"), "](" + name + ".svg)", "\n$ examples/run " + name + "\n"})
+      EXPECT_NE(page.text.find(part), std::string::npos) << name << " lacks " << part;
+    EXPECT_TRUE(
+        std::ranges::any_of(page.blocks, [](const Block& b) { return b.language == "cpp"; }))
+        << name << " shows no code";
+    const std::string program = contents(lesson / "main.cpp");
+    EXPECT_LE(std::count(program.begin(), program.end(), '\n'), 80) << name;
+  }
+}
+
+TEST(Lessons, SendTheirReadersToTheSpine) {
+  const std::string rules = contents(source / "tests" / "architecture.cmake");
+  const std::string list = found(rules, "\nset\\(wings ([^)]*)\\)").at(0);
+  std::istringstream words(list);
+  std::set<std::string> wings;
+  for (std::string wing; words >> wing;) wings.insert(wing);
+  for (const fs::path& lesson : lessons()) {
+    const std::string text = contents(lesson / "README.md");
+    const std::vector<std::string> cited =
+        found(text, "\\]\\(\\.\\./\\.\\./\\.\\./((?:core|autograd|layers|optim)/[^)#]*)\\)");
+    EXPECT_GE(cited.size(), 2u) << lesson;
+    for (const std::string& file : cited)
+      EXPECT_FALSE(wings.contains(fs::path(file).parent_path().string()))
+          << lesson.filename() << " cites " << file << ", which stands in a wing";
+  }
+}
+
+TEST(Lessons, ExercisesHaveFilesSolutionsAndTests) {
+  std::string tests;
+  for (const auto& entry : fs::directory_iterator(source / "tests" / "lessons"))
+    if (entry.path().string().ends_with("_test.cpp")) tests += contents(entry.path());
+  for (const fs::path& lesson : lessons()) {
+    const std::vector<std::string> exercises = exercises_of(lesson);
+    EXPECT_EQ(exercises.size(), 3u) << lesson;
+    const std::string page = contents(lesson / "README.md");
+    for (const std::string& exercise : exercises) {
+      const fs::path file = lesson / "exercises" / (exercise + ".cpp");
+      EXPECT_NE(contents(file).find("lessons::to_do("), std::string::npos) << file;
+      EXPECT_TRUE(fs::exists(lesson / "exercises" / "solutions" / (exercise + ".cpp"))) << file;
+      EXPECT_NE(page.find("`" + exercise + "`"), std::string::npos)
+          << lesson << " lacks " << exercise;
+      const std::size_t begin = tests.find("(check_" + exercise + ");");
+      ASSERT_NE(begin, std::string::npos) << "no test of " << exercise;
+      const std::string test = tests.substr(begin, tests.find("\nTEST(", begin) - begin);
+      EXPECT_NE(test.find(".is_open(hole::" + exercise), std::string::npos) << exercise;
+      EXPECT_NE(test.find(".accepts(solution::" + exercise), std::string::npos) << exercise;
+      EXPECT_GE(found(test, "(\\.refuses\\()").size(), 3u) << exercise;
+    }
+  }
+}
+
+// They are linked into one program, where two types of one name would be taken for one.
+TEST(Lessons, TypesOfExercisesHaveNamesOfTheirOwn) {
+  std::set<std::string> types;
+  for (const fs::path& lesson : lessons())
+    for (const std::string& type : found(contents(lesson / "exercises" / "exercises.h"),
+                                         "\n(?:struct|class|enum class) ([A-Za-z]+)"))
+      EXPECT_TRUE(types.insert(type).second) << lesson.filename() << ": " << type;
+}
+
+}  // namespace
+}  // namespace ladon::test
