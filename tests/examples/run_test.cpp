@@ -144,8 +144,8 @@ TEST_F(Scripts, TheTourShowsEveryExampleOnOnePage) {
   ASSERT_EQ(all.status, 0) << all.text;
   EXPECT_TRUE(
       has(all.calls,
-          "--target repulsive_heads char_gpt gp_classify llama nngp_compare particles posterior "
-          "translate"))
+          "--target translate char_gpt llama nngp_compare gp_classify particles repulsive_heads "
+          "posterior"))
       << all.calls;
   EXPECT_TRUE(has(all.text, "page: tour.out/index.html")) << all.text;
   const std::string page = contents(folder_ / "tour.out" / "index.html");

@@ -1,6 +1,6 @@
 #pragma once
-// Tests of exercises: a check refuses the file with the hole and typical wrong solutions, each for its
-// reason, and accepts the solution.
+// Tests of exercises: a check refuses the file with the hole and typical wrong solutions, each for
+// its reason, and accepts the solution.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The course as a whole: each lesson has its parts, its exercises have their tests, and it sends its
-// reader to the spine of the library, not to the wings.
+// The course as a whole: each lesson has its parts, its exercises have their tests, and it sends
+// its reader to the spine of the library, not to the wings.
 
 #include <gtest/gtest.h>
 
