@@ -28,7 +28,7 @@ std::string contents(const fs::path& path) {
 std::vector<fs::path> lessons() {
   std::vector<fs::path> all;
   for (const auto& entry : fs::directory_iterator(source / "examples" / "lessons"))
-    if (entry.is_directory()) all.push_back(entry.path());
+    if (fs::exists(entry.path() / "main.cpp")) all.push_back(entry.path());
   std::sort(all.begin(), all.end());
   return all;
 }

@@ -1,0 +1,16 @@
+#pragma once
+// Formulas of the lessons' pages for a browser that has no network.
+
+#include <string>
+
+namespace ladon::lessons {
+
+/// A formula in TeX as MathML, which every browser draws by itself; `display` in a line of its own.
+/// Knows what the pages use: letters, Greek, sums, fractions, roots, accents, indices, brackets,
+/// matrices and aligned lines. Throws Error for any other command, and where braces do not close.
+std::string mathml(const std::string& tex, bool display);
+
+/// Text with & and < as HTML writes them.
+std::string escaped(const std::string& text);
+
+}  // namespace ladon::lessons
