@@ -101,7 +101,8 @@ std::string slides_of(const fs::path& lesson) {
   const std::string picture = read_file((lesson / (lesson.filename().string() + ".svg")).string());
   const std::string question = found(changes, "- ([^<]*)<details>"),
                     answer = found(changes, "<summary>Answer</summary>\\s*([^<]*)</details>");
-  return slide(title, paragraph(found(page, "\n\\*You will be able to\\* ([^\n]*(?:\n[^\n]+)*)")) +
+  return slide(title, paragraph("You will be able to " +
+                                found(page, "\n\\*You will be able to\\* ([^\n]*(?:\n[^\n]+)*)")) +
                           "<p><b>Predict.</b></p>" + paragraph(section_of(page, "Predict"))) +
          formulas(title, page) + "<section>" + image(picture.substr(picture.find("<svg"))) +
          "</section>\n" + slide("Question", paragraph(question)) +
