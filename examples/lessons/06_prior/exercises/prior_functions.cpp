@@ -1,0 +1,15 @@
+// Exercise 1 of lesson 6 (★): draw functions from a Gaussian process.
+//
+// At N inputs a function is a vector of N numbers, and the prior of it is N(0, K). If z has
+// independent N(0, 1) elements, then R·z has covariance E[R·z·zᵀ·Rᵀ] = R·Rᵀ. So any R with R·Rᵀ = K
+// makes functions of normals. Write it for many z at once, the rows of `normals`. Hint:
+// lapack::cholesky gives a lower L with L·Lᵀ = K. If two inputs are equal K is singular and has no
+// such L, but K + ε·I has: take an ε that is tiny beside the mean of K's diagonal (1e-9 of it).
+
+#include "06_prior/exercises/exercises.h"
+
+using namespace ladon;
+
+Tensor prior_functions(const Tensor& kernel, const Tensor& normals) {
+  lessons::to_do("a root of the kernel, times each row of normals");
+}
