@@ -1,0 +1,32 @@
+#pragma once
+// Exercises of lesson 8: the evidence from draws of the prior, from predictions, and its error.
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <vector>
+
+#include "exercise.h"
+
+/// 1. ln of the mean of numbers that are given by their logarithms, at least one of them. A
+/// logarithm may be −∞ (a draw under which the data are impossible).
+double log_mean_exp(const std::vector<double>& logarithms);
+void check_log_mean_exp(decltype(log_mean_exp)* yours);
+
+/// 2. ln N(y; 0, K + σ²·I), the log evidence of a Gaussian process with kernel K [N, N] for targets
+/// y [N] with noise of variance σ²: the sum over i of ln p(y_i | y_1 … y_{i−1}).
+double evidence_by_prediction(const ladon::Tensor& kernel, const ladon::Tensor& y, double noise);
+void check_evidence_by_prediction(decltype(evidence_by_prediction)* yours);
+
+/// What S draws of the prior say of an evidence Z: Ẑ is the mean of their likelihoods.
+struct EvidenceEstimate {
+  double log_evidence = 0;  ///< ln Ẑ
+  double error = 0;         ///< Standard error of ln Ẑ, to first order in that of Ẑ.
+  double effective = 0;     ///< Effective number of draws (Σ w)²/Σ w², w the likelihoods.
+};
+
+/// 3. The estimate from the log likelihoods of S ≥ 2 draws. The variance of the likelihoods has the
+/// divisor S − 1.
+EvidenceEstimate estimate_evidence(const std::vector<double>& log_likelihoods);
+void check_estimate_evidence(decltype(estimate_evidence)* yours);
