@@ -1,0 +1,37 @@
+#pragma once
+// Exercises of lesson 9: a kernel and its repulsion, the Stein direction, two particles at rest.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "exercise.h"
+
+/// An RBF kernel at particles Θ [M, D]: k_ij = exp(−‖θ_i − θ_j‖²/(2h²)).
+struct RbfForces {
+  double h2;                ///< The squared bandwidth.
+  ladon::Tensor kernel;     ///< k  [M, M]
+  ladon::Tensor repulsion;  ///< R_i = Σ_j ∇_{θ_j}·k(θ_j, θ_i)  [M, D], h² held constant.
+};
+
+/// 1. The kernel whose h² follows the median rule, ½·median(‖θ_i − θ_j‖², i ≠ j)/ln(M + 1), and its
+/// repulsion, of M ≥ 2 particles. The median of an even number of values is the mean of the middle
+/// two. Where h² is 0, k is 1 between equal particles and 0 between others, and nothing repels.
+RbfForces rbf_forces(const ladon::Tensor& theta);
+void check_rbf_forces(decltype(rbf_forces)* yours);
+
+/// A kernel k(x, y) of two particles [D] as recorded operations; a scalar.
+using PairKernel = std::function<ladon::Tensor(const ladon::Tensor& x, const ladon::Tensor& y)>;
+
+/// 2. −φ [M, D], which an optimizer subtracts, of particles Θ [M, D] where the loss −ln p has these
+/// gradients [M, D], one row per particle; α weighs the repulsion.
+ladon::Tensor stein_gradient(const ladon::Tensor& theta, const ladon::Tensor& gradients,
+                             const PairKernel& kernel, double alpha);
+void check_stein_gradient(decltype(stein_gradient)* yours);
+
+/// 3. The distance at which two particles under SVGD rest, on a density in one dimension that is
+/// symmetric about 0 and has one peak: `score` is the derivative of its log. The kernel is RBF with
+/// this h²; α > 0.
+double pair_distance(const std::function<double(double)>& score, double alpha, double h2);
+void check_pair_distance(decltype(pair_distance)* yours);

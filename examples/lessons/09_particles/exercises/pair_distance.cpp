@@ -1,0 +1,14 @@
+// Exercise 3 of lesson 9 (★★★): where two particles rest.
+//
+// By symmetry they rest at −a and a. Write φ at a, as the page does on N(0, 1), for a score s with
+// s(−x) = −s(x): both particles drive, both repel. On N(0, 1) the balance has a closed form;
+// elsewhere solve it by bisection. Hint: just right of 0 the force points outwards, and far out it
+// points inwards; double a bound until it does.
+
+#include "09_particles/exercises/exercises.h"
+
+using namespace ladon;
+
+double pair_distance(const std::function<double(double)>& score, double alpha, double h2) {
+  lessons::to_do("the root of the balance of two forces, and from it the distance");
+}
