@@ -1,0 +1,32 @@
+#pragma once
+// Exercises of lesson 11: the variance at rest, the preconditioned step, Metropolis's correction.
+
+#include <cmath>
+#include <limits>
+
+#include "exercise.h"
+
+/// 1. Stationary variance of x ← x − step·(precision·x + e) + √(2·step)·ξ with ξ ~ N(0, 1). The noise
+/// e of a batch has mean 0 and this variance. Infinite where the chain has no stationary density.
+double langevin_variance(double precision, double step, double batch_variance);
+void check_langevin_variance(decltype(langevin_variance)* yours);
+
+/// A posterior of many items under the prior N(0, 1/prior_precision), and how it is sampled.
+struct LangevinSettings {
+  double items;                  ///< N
+  double prior_precision;        ///< λ
+  double step;                   ///< ε
+  ladon::Tensor preconditioner;  ///< [D], the diagonal of P
+};
+
+/// 2. One step of preconditioned Langevin dynamics from x [D]. Row i of `gradients` [n, D] is the
+/// gradient of the loss −ln p(y_i | x) of an item of the batch; `xi` [D] is drawn from N(0, 1).
+ladon::Tensor preconditioned_step(const ladon::Tensor& x, const ladon::Tensor& gradients,
+                                  const LangevinSettings& settings, const ladon::Tensor& xi);
+void check_preconditioned_step(decltype(preconditioned_step)* yours);
+
+/// 3. Probability with which each row of x [M, D] goes to its row of `proposal` [M, D], which is
+/// x + step·∇ln p(x) + √(2·step)·ξ, so that p is the stationary density at any step: [M].
+ladon::Tensor mala_acceptance(const ladon::LogDensity& density, const ladon::Tensor& x,
+                              const ladon::Tensor& proposal, double step);
+void check_mala_acceptance(decltype(mala_acceptance)* yours);
