@@ -56,8 +56,8 @@ const std::map<std::string, std::string> spaces = {
     {",", "0.17em"}, {";", "0.28em"},  {":", "0.22em"}, {" ", "0.25em"},
     {"quad", "1em"}, {"qquad", "2em"}, {"!", "0em"}};
 
-const std::set<std::string> sizes = {"big",  "Big",  "bigl",  "bigr",  "Bigl",        "Bigr",
-                                     "bigg", "Bigg", "biggl", "biggr", "displaystyle"};
+const std::set<std::string> sizes = {"big",  "Big",  "bigl",  "bigr",  "Bigl",         "Bigr",
+                                     "bigg", "Bigg", "biggl", "biggr", "displaystyle", "textstyle"};
 
 std::string tag(const std::string& name, const std::string& content,
                 const std::string& attributes = "") {
@@ -113,8 +113,11 @@ class Formula {
     if (take("{")) return tag("mrow", row("}"));
     return atom().text;
   }
-  /// Text between braces, to the letter.
+  /// Text between braces, or one letter, to the letter.
   std::string words() {
+    skip_spaces();
+    if (at_ < tex_.size() && std::isalnum(static_cast<unsigned char>(tex_[at_])))
+      return std::string(1, tex_[at_++]);
     if (!take("{")) fail("a command without braces");
     const std::size_t end = tex_.find('}', at_);
     if (end == std::string::npos) fail("no }");

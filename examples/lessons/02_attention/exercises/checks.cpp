@@ -18,8 +18,8 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, double scale) {
   return matmul(softmax(matmul(q, transpose(k)) * scale), v);
 }
 
-// Layouts of exercise 3: those that make heads [B, heads, T, d] of columns [B, T, D], and those that
-// put them together again; right ones first.
+// Layouts of exercise 3: those that make heads [B, heads, T, d] of columns [B, T, D], and those
+// that put them together again; right ones first.
 constexpr std::int64_t batch = 2, length = 5, dim = 12, heads = 3, width = dim / heads;
 using Layout = Tensor(const Tensor&);
 using Order = std::array<std::size_t, 3>;  // of queries, keys and values

@@ -6,8 +6,9 @@
 
 #include "exercise.h"
 
-/// 1. Stationary variance of x ← x − step·(precision·x + e) + √(2·step)·ξ with ξ ~ N(0, 1). The noise
-/// e of a batch has mean 0 and this variance. Infinite where the chain has no stationary density.
+/// 1. Stationary variance of x ← x − step·(precision·x + e) + √(2·step)·ξ with ξ ~ N(0, 1). The
+/// noise e of a batch has mean 0 and this variance. Infinite where the chain has no stationary
+/// density.
 double langevin_variance(double precision, double step, double batch_variance);
 void check_langevin_variance(decltype(langevin_variance)* yours);
 
