@@ -42,6 +42,9 @@ std::vector<std::string> found(const std::string& text, const std::string& what)
   return all;
 }
 
+/// Lessons from 20 on are an appendix, without exercises.
+bool in_appendix(const fs::path& lesson) { return lesson.filename().string() >= "20"; }
+
 std::vector<std::string> exercises_of(const fs::path& lesson) {
   return found(contents(lesson / "exercises" / "exercises.h"), "\nvoid check_([a-z_0-9]+)\\(");
 }
@@ -54,9 +57,9 @@ TEST(Lessons, HaveTheirParts) {
          {std::string("# Lesson "), std::string("*You will be able to*"),
           std::string("\n## Predict\n"), std::string("\n## Change it\n"),
           std::string("<details><summary>Answer</summary>"),
-          std::string("**The belief that ends here:**"), std::string("\n## Exercises\n"),
-          std::string("\n## How Ladon does it\n"), std::string("\n## Further reading\n"),
-          std::string("](https://"), "](" + name + ".svg)", "\n$ examples/run " + name + "\n"})
+          std::string("**The belief that ends here:**"), std::string("\n## How Ladon does it\n"),
+          std::string("\n## Further reading\n"), std::string("](https://"), "](" + name + ".svg)",
+          "\n$ examples/run " + name + "\n"})
       EXPECT_NE(page.text.find(part), std::string::npos) << name << " lacks " << part;
     EXPECT_TRUE(
         std::ranges::any_of(page.blocks, [](const Block& b) { return b.language == "cpp"; }))
@@ -89,8 +92,9 @@ TEST(Lessons, ExercisesHaveFilesSolutionsAndTests) {
     if (entry.path().string().ends_with("_test.cpp")) tests += contents(entry.path());
   for (const fs::path& lesson : lessons()) {
     const std::vector<std::string> exercises = exercises_of(lesson);
-    EXPECT_EQ(exercises.size(), 3u) << lesson;
+    EXPECT_EQ(exercises.size(), in_appendix(lesson) ? 0u : 3u) << lesson;
     const std::string page = contents(lesson / "README.md");
+    EXPECT_EQ(page.find("\n## Exercises\n") == page.npos, in_appendix(lesson)) << lesson;
     for (const std::string& exercise : exercises) {
       const fs::path file = lesson / "exercises" / (exercise + ".cpp");
       EXPECT_NE(contents(file).find("lessons::to_do("), std::string::npos) << file;
