@@ -14,7 +14,7 @@ constexpr const char* summary = "Particles that repel each other, and heads that
 constexpr const char* duration = "1 s";
 constexpr const char* lesson =
     "SVGD: particles climb the log density together, and repel each other. Heads are particles.";
-const std::vector<Trial> trials = {{"09_particles --seed 3", "how many reach the other peak?"}};
+const std::vector<Trial> trials = {{"09_particles --seed 3", "picture: how many end at right?"}};
 
 bool study(const CommonOptions& options, const Program& program) {
   Generator rng(options.seed);

@@ -122,7 +122,8 @@ void check_stein_gradient(decltype(stein_gradient)* yours) {
          "particles are driven up the loss: the gradients are of -ln p, whose scores are -g"},
         {drive - repel, "a sum over particles; φ is their mean"},
         {(own - repel) / m,
-         "each particle weighs its own gradient by Σ_j k_ij; it should receive those of all, k_ij·g_j"},
+         "each particle weighs its own gradient by Σ_j k_ij; it should receive those of all, "
+         "k_ij·g_j"},
         {(g - repel) / m, "particles do not share their gradients; k_ij weighs g_j"},
         {(drive - at.repel()) / m, "α is left out"},
         {alpha * (drive - at.repel()) / m,
@@ -159,8 +160,8 @@ void check_pair_distance(decltype(pair_distance)* yours) {
           {{right / 2, on + "this is a, the distance from 0; the particles are 2a apart"},
            {rest(0, e, push), on + "a particle is driven by its own score alone; the other one "
                                    "shares its score too, weighed by k"},
-           {rest(1, e, push), on + "the other particle's score is s(-a) = -s(a): it pulls "
-                                   "the other way"},
+           {rest(1, e, push), on + "the other particle's score is s(-a) = -s(a): it pulls the "
+                                   "other way"},
            {rest(-1, 2 * e, push), on + "k is exp(-d²/h²); it should be exp(-d²/(2h²))"},
            {rest(-1, e / 4, push), on + "k is of the distance a; the particles are 2a apart"},
            {rest(-1, e, push / 2), on + "the repulsion is k·a/h²; the difference is 2a"},

@@ -111,29 +111,25 @@ void check_spos_step(decltype(spos_step)* yours) {
       "the particles after a step", yours(theta, g, xi, s), x.detach(),
       {{still, "there is no noise"},
        {noisy(root / std::sqrt(2.0)),
-        "noise of variance b·ε: alone with its drift it leaves half of the target's variance; 2·b·ε "
-        "is needed, as a step takes 2·b·ε of the variance away"},
+        "noise of variance b·ε: alone with its drift it leaves half of the target's variance; "
+        "2·b·ε is needed, as a step takes 2·b·ε of the variance away"},
        {noisy(std::sqrt(2 * s.step)),
-        "noise of variance 2·ε, without b: it is not that of the "
-        "drift b·s beside it"},
+        "noise of variance 2·ε, without b: it is not that of the drift b·s beside it"},
        {noisy(root * root), "noise multiplied by 2·b·ε, which is its variance; take the root"},
        {noisy(std::sqrt(2 * b) * s.step),
         "noise multiplied by ε: its variance goes as ε², and vanishes in small steps; it must go "
         "as ε"},
        {still + root * at.share(xi),
-        "the noise went through the kernel: near particles tremble "
-        "together; each has its own"},
+        "the noise went through the kernel: near particles tremble together; each has its own"},
        {still + root * at.share(xi) / m,
-        "the noise went through the kernel and its mean; it is "
-        "added beside the forces"},
+        "the noise went through the kernel and its mean; it is added beside the forces"},
        {end + s.step * b * g,
-        "no gradient beside the noise: in many dimensions the variance rises "
-        "to (M + 1)·b instead of 1"},
+        "no gradient beside the noise: in many dimensions the variance rises to (M + 1)·b instead "
+        "of 1"},
        {end + s.step * b * (1 - 1 / m) * g,
         "b·s stands in the mean over particles, and is divided by M; the noise is not"},
        {end + s.step * b * (g - drive * m),
-        "b weighs shared scores; the noise is a particle's own, "
-        "and so is its gradient"},
+        "b weighs shared scores; the noise is a particle's own, and so is its gradient"},
        {end + 2 * s.step * (drive + b * g), "driven up the loss: a score is minus a gradient"},
        {end - 2 * s.step * repel, "the repulsion attracts"},
        {end + s.step * (m - 1) * (repel - drive), "forces summed; φ is their mean"}});
