@@ -129,4 +129,11 @@ void Program::write(const Report& report) const {
   write_atomically(options_.json, all.dump(2) + "\n");
 }
 
+int run_program(int argc, char** argv, const std::string& name, const Card& card,
+                bool (*study)(const CommonOptions&, const Program&)) {
+  CommonOptions options;
+  Program program(name, card, options);
+  return program.run(argc, argv, [&] { return study(options, program); });
+}
+
 }  // namespace ladon::example

@@ -77,4 +77,8 @@ class Program {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// A program without options of its own. Returns the exit status of Program::run.
+int run_program(int argc, char** argv, const std::string& name, const Card& card,
+                bool (*study)(const CommonOptions&, const Program&));
+
 }  // namespace ladon::example

@@ -73,7 +73,5 @@ bool study(const CommonOptions& options, const Program& program) {
 
 int main(int argc, char** argv) {
   using namespace ladon::example;
-  CommonOptions options;
-  Program program("10_collapse", {summary, duration, lesson, trials}, options);
-  return program.run(argc, argv, [&] { return study(options, program); });
+  return run_program(argc, argv, "10_collapse", {summary, duration, lesson, trials}, study);
 }
