@@ -137,7 +137,7 @@ void check_prior_probability(decltype(prior_probability)* yours) {
           "small variances alone"},
          {scale, "that is the standard deviation of the logit f, not that of P(y = 1)"},
          {std::sqrt(std::max(0.0, second - std::pow(logistic(mean), 2))),
-          "the square that is taken off is that of P at the mean logit; take that of the mean of P"}},
+          "the square of P at the mean logit is taken off; take that of the mean of P"}},
         1e-6);
   }
   const PriorProbability sure = yours(0.7, 0);

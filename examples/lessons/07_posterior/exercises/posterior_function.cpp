@@ -1,0 +1,16 @@
+// Exercise 2 of lesson 7 (★★): the posterior of a Gaussian process.
+//
+// The same with N targets and M test inputs: with A = K + σ²·I
+//   mean = K*·A⁻¹·y,   covariance = K** − K*·A⁻¹·K*ᵀ,
+// K* = cross, K** = test. Do not invert A: with its Cholesky factor, A = L·Lᵀ, let V = L⁻¹·K*ᵀ and
+// w = L⁻¹·y. Write mean and covariance by V and w alone. Hint: lapack::cholesky(A), and
+// lapack::solve_triangular(L, B) for L⁻¹·B with B a matrix; unsqueeze(y, 1) makes one of y.
+
+#include "07_posterior/exercises/exercises.h"
+
+using namespace ladon;
+
+NormalFunction posterior_function(const Tensor& kernel, const Tensor& cross, const Tensor& test,
+                                  const Tensor& targets, double noise) {
+  lessons::to_do("mean and covariance at the test inputs, by the factor of K + σ²·I");
+}

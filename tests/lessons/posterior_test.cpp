@@ -1,0 +1,145 @@
+#include <cmath>
+
+#include "ladon/examples/lessons/07_posterior/exercises/exercises.h"
+#include "ladon/tests/lessons/lesson.h"
+
+namespace hole {
+#include "ladon/examples/lessons/07_posterior/exercises/condition_second.cpp"
+#include "ladon/examples/lessons/07_posterior/exercises/posterior_function.cpp"
+#include "ladon/examples/lessons/07_posterior/exercises/weigh_draws.cpp"
+}  // namespace hole
+namespace solution {
+#include "ladon/examples/lessons/07_posterior/exercises/solutions/condition_second.cpp"
+#include "ladon/examples/lessons/07_posterior/exercises/solutions/posterior_function.cpp"
+#include "ladon/examples/lessons/07_posterior/exercises/solutions/weigh_draws.cpp"
+}  // namespace solution
+
+namespace ladon::test {
+namespace {
+
+TEST(LessonPosterior, ConditionSecond) {
+  const Exercise exercise(check_condition_second);
+  exercise.is_open(hole::condition_second);
+  exercise.accepts(solution::condition_second);
+  exercise.refuses(
+      [](const NormalPair& p, double y, double) { return solution::condition_second(p, y, 0); },
+      "the noise is forgotten");
+  exercise.refuses(
+      [](const NormalPair& p, double y, double noise) {
+        return NormalNumber{solution::condition_second(p, y + p.first_mean, noise).mean,
+                            solution::condition_second(p, y, noise).variance};
+      },
+      "not compared with its mean");
+  exercise.refuses(
+      [](const NormalPair& p, double y, double noise) {
+        const NormalNumber right = solution::condition_second(p, y, noise);
+        return NormalNumber{right.mean, right.variance + noise};
+      },
+      "not a target of it");
+  exercise.refuses(
+      [](const NormalPair& p, double y, double noise) {
+        const NormalNumber right = solution::condition_second(p, y, noise);
+        return NormalNumber{right.mean, 2 * p.second_variance - right.variance};
+      },
+      "sign of the reduction");
+  exercise.refuses(
+      [](const NormalPair& p, double y, double noise) {
+        const NormalNumber right = solution::condition_second(p, y, noise);
+        return NormalNumber{right.mean, std::sqrt(right.variance)};
+      },
+      "standard deviation");
+}
+
+TEST(LessonPosterior, PosteriorFunction) {
+  const Exercise exercise(check_posterior_function);
+  exercise.is_open(hole::posterior_function);
+  exercise.accepts(solution::posterior_function);
+  exercise.refuses([](const Tensor& k, const Tensor& cross, const Tensor& test, const Tensor& y,
+                      double) { return solution::posterior_function(k, cross, test, y, 0); },
+                   "the noise is forgotten");
+  exercise.refuses(
+      [](const Tensor& k, const Tensor& cross, const Tensor& test, const Tensor& y, double noise) {
+        return solution::posterior_function(k, cross, test, y, std::sqrt(noise));
+      },
+      "its root was added");
+  exercise.refuses(
+      [](const Tensor& k, const Tensor& cross, const Tensor& test, const Tensor& y, double noise) {
+        const NormalFunction right = solution::posterior_function(k, cross, test, y, noise);
+        const Tensor root = lapack::cholesky(k + noise * eye(k.size(0), f64));
+        return NormalFunction{
+            flatten(matmul(cross, lapack::solve_triangular(root, unsqueeze(y, 1)))),
+            right.covariance};
+      },
+      "L⁻¹ is applied once");
+  exercise.refuses(
+      [](const Tensor& k, const Tensor& cross, const Tensor& test, const Tensor& y, double noise) {
+        const NormalFunction right = solution::posterior_function(k, cross, test, y, noise);
+        return NormalFunction{right.mean, right.covariance + noise * eye(test.size(0), f64)};
+      },
+      "not new targets");
+  exercise.refuses(
+      [](const Tensor& k, const Tensor& cross, const Tensor& test, const Tensor& y, double noise) {
+        const NormalFunction right = solution::posterior_function(k, cross, test, y, noise);
+        return NormalFunction{right.mean, 2 * test - right.covariance};
+      },
+      "sign of the reduction");
+  exercise.refuses(
+      [](const Tensor& k, const Tensor& cross, const Tensor& test, const Tensor& y, double noise) {
+        const NormalFunction right = solution::posterior_function(k, cross, test, y, noise);
+        return NormalFunction{right.mean, clone(diagonal(right.covariance))};
+      },
+      "those are variances");
+}
+
+/// Weights without a shift of the logarithms.
+WeightedPosterior by_likelihoods(const Tensor& l, const Tensor& means, const Tensor& variances) {
+  WeightedPosterior result = solution::weigh_draws(l, means, variances);
+  const Tensor w = exp(l) / sum(exp(l));
+  result.mean = matmul(w, means);
+  return result;
+}
+
+TEST(LessonPosterior, WeighDraws) {
+  const Exercise exercise(check_weigh_draws);
+  exercise.is_open(hole::weigh_draws);
+  exercise.accepts(solution::weigh_draws);
+  exercise.refuses(by_likelihoods, "take the largest logarithm off before exp");
+  exercise.refuses(
+      [](const Tensor& l, const Tensor& means, const Tensor& variances) {
+        WeightedPosterior result = solution::weigh_draws(l, means, variances);
+        result.effective_size = 1;
+        return result;
+      },
+      "1/Σw is 1");
+  exercise.refuses(
+      [](const Tensor& l, const Tensor& means, const Tensor& variances) {
+        WeightedPosterior result = solution::weigh_draws(l, means, variances);
+        result.variance = matmul(softmax(l, 0), variances);
+        return result;
+      },
+      "Var E[f | z] is missing");
+  exercise.refuses(
+      [](const Tensor& l, const Tensor& means, const Tensor& variances) {
+        WeightedPosterior result = solution::weigh_draws(l, means, variances);
+        result.mean = matmul(exp(l), means) / static_cast<double>(l.count());
+        return result;
+      },
+      "the weights do not sum to 1");
+  exercise.refuses(
+      [](const Tensor& l, const Tensor& means, const Tensor& variances) {
+        WeightedPosterior result = solution::weigh_draws(l, means, variances);
+        result.log_evidence += std::log(static_cast<double>(l.count()));
+        return result;
+      },
+      "not their sum");
+  exercise.refuses(
+      [](const Tensor& l, const Tensor& means, const Tensor& variances) {
+        WeightedPosterior result = solution::weigh_draws(l, means, variances);
+        result.log_evidence -= amax(l).item();
+        return result;
+      },
+      "has to be added again");
+}
+
+}  // namespace
+}  // namespace ladon::test
