@@ -45,7 +45,7 @@ void compare(const std::string& what, const Tensor& yours, const Tensor& right,
   require(x.shape() == y.shape(),
           join(what, " has shape ", x.shape(), ", and should have ", y.shape()));
   require(all(isfinite(x)).item<bool>(), what + " holds numbers that are not finite");
-  const auto place = argmax(abs(x - y)).item<std::int64_t>();
+  const auto place = argmax(flatten(abs(x - y))).item<std::int64_t>();
   const auto at_place = [place](const Tensor& t) {
     return t.to_vector()[static_cast<std::size_t>(place)];
   };
