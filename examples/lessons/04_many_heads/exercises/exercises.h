@@ -18,8 +18,8 @@ struct HeadOutput {
   double fourth;  ///< E f⁴
 };
 
-/// 2. Excess kurtosis E f⁴/(E f²)² − 3 of f = (f_1 + … + f_H)/√H, the f_h being independent, each of
-/// its own law.
+/// 2. Excess kurtosis E f⁴/(E f²)² − 3 of f = (f_1 + … + f_H)/√H, the f_h being independent, each
+/// of its own law.
 double kurtosis_of_sum(const std::vector<HeadOutput>& heads);
 void check_kurtosis_of_sum(decltype(kurtosis_of_sum)* yours);
 
