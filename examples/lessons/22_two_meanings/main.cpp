@@ -55,7 +55,7 @@ bool study(const CommonOptions& options, const Program& program) {
     const Tensor here = equal(seen, token), own = var(masked_select(exact, here));
     const auto root = [&](const Tensor& x) { return sqrt(mean(masked_select(x, here))).item(); };
     bars.push_back({root(mean(square(p - exact), 0)), root(var(p, 0)), sqrt(own).item()});
-    table.add({std::to_string(token), {bars.back().begin(), bars.back().end()}});
+    table.add({std::to_string(token), {{bars.back()[0]}, {bars.back()[1]}, {bars.back()[2]}}});
   }
   print("p: the next token is 1. How far is it from the exact one, by the token before?", table);
   program.write({.tables = {{"tokens", table}}});
