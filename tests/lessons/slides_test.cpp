@@ -32,14 +32,15 @@ TEST(Slides, FormulasAreMathml) {
   EXPECT_EQ(inside("\\left( a \\right)"),
             "<mrow><mo stretchy=\"true\">(</mo><mi>a</mi><mo stretchy=\"true\">)</mo></mrow>");
   EXPECT_EQ(
-      inside("\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}"),
+      inside("\\begin{pmatrix} a & b \\cr c & d \\end{pmatrix}"),
       "<mrow><mo>(</mo><mtable><mtr><mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd></mtr><mtr><mtd>"
       "<mi>c</mi></mtd><mtd><mi>d</mi></mtd></mtr></mtable><mo>)</mo></mrow>");
 }
 
 TEST(Slides, RefuseWhatTheyDoNotKnow) {
-  for (const char* tex : {"\\unknown", "{a", "a}", "\\frac{1}", "x_", "\\left( a",
-                          "\\begin{picture} \\end{picture}", "\\", "\\text", "\\begin{matrix} a"})
+  for (const char* tex :
+       {"\\unknown", "{a", "a}", "\\frac{1}", "x_", "\\left( a", "\\begin{picture} \\end{picture}",
+        "\\", "a\\,b", "\\text", "\\begin{matrix} a"})
     EXPECT_THROW(mathml(tex, true), Error) << tex;
 }
 

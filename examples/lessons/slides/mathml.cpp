@@ -22,20 +22,16 @@ const std::map<std::string, std::string> letters = {
     {"vdots", "⋮"},   {"emptyset", "∅"}};
 
 const std::map<std::string, std::string> operators = {
-    {"cdot", "·"},      {"times", "×"},      {"le", "≤"},
-    {"leq", "≤"},       {"ge", "≥"},         {"geq", "≥"},
-    {"ne", "≠"},        {"neq", "≠"},        {"approx", "≈"},
-    {"sim", "∼"},       {"propto", "∝"},     {"to", "→"},
-    {"mapsto", "↦"},    {"in", "∈"},         {"pm", "±"},
-    {"ll", "≪"},        {"gg", "≫"},         {"langle", "⟨"},
-    {"rangle", "⟩"},    {"lVert", "‖"},      {"rVert", "‖"},
-    {"Vert", "‖"},      {"|", "‖"},          {"mid", "|"},
-    {"vert", "|"},      {"odot", "⊙"},       {"otimes", "⊗"},
-    {"circ", "∘"},      {"equiv", "≡"},      {"Rightarrow", "⇒"},
-    {"leftarrow", "←"}, {"rightarrow", "→"}, {"longrightarrow", "⟶"},
-    {"iff", "⇔"},       {"{", "{"},          {"}", "}"},
-    {"int", "∫"},       {"lbrace", "{"},     {"rbrace", "}"},
-    {"prime", "′"},     {"ast", "∗"},        {"star", "⋆"}};
+    {"cdot", "·"},       {"times", "×"},     {"le", "≤"},         {"leq", "≤"},
+    {"ge", "≥"},         {"geq", "≥"},       {"ne", "≠"},         {"neq", "≠"},
+    {"approx", "≈"},     {"sim", "∼"},       {"propto", "∝"},     {"to", "→"},
+    {"mapsto", "↦"},     {"in", "∈"},        {"pm", "±"},         {"ll", "≪"},
+    {"gg", "≫"},         {"langle", "⟨"},    {"rangle", "⟩"},     {"lVert", "‖"},
+    {"rVert", "‖"},      {"Vert", "‖"},      {"mid", "|"},        {"vert", "|"},
+    {"odot", "⊙"},       {"otimes", "⊗"},    {"circ", "∘"},       {"equiv", "≡"},
+    {"Rightarrow", "⇒"}, {"leftarrow", "←"}, {"rightarrow", "→"}, {"longrightarrow", "⟶"},
+    {"iff", "⇔"},        {"int", "∫"},       {"lbrace", "{"},     {"rbrace", "}"},
+    {"prime", "′"},      {"ast", "∗"},       {"star", "⋆"}};
 
 /// Operators whose bounds stand below and above.
 const std::map<std::string, std::string> with_bounds = {
@@ -52,9 +48,7 @@ const std::map<std::string, std::string> accents = {
 const std::map<std::string, std::string> variants = {
     {"mathbb", "double-struck"}, {"mathcal", "script"}, {"mathbf", "bold"}, {"boldsymbol", "bold"}};
 
-const std::map<std::string, std::string> spaces = {
-    {",", "0.17em"}, {";", "0.28em"},  {":", "0.22em"}, {" ", "0.25em"},
-    {"quad", "1em"}, {"qquad", "2em"}, {"!", "0em"}};
+const std::map<std::string, std::string> spaces = {{"quad", "1em"}, {"qquad", "2em"}};
 
 const std::set<std::string> sizes = {"big",  "Big",  "bigl",  "bigr",  "Bigl",         "Bigr",
                                      "bigg", "Bigg", "biggl", "biggr", "displaystyle", "textstyle"};
@@ -99,7 +93,7 @@ class Formula {
     for (;;) {
       skip_spaces();
       if (at_ == tex_.size()) break;
-      if (next_is("}") || next_is("&") || next_is("\\\\") || next_is("\\end{") ||
+      if (next_is("}") || next_is("&") || next_is("\\cr") || next_is("\\end{") ||
           next_is("\\right"))
         break;
       all += item();
@@ -231,7 +225,7 @@ class Formula {
     while (!take("\\end{" + name + "}"))
       if (take("&"))
         cells += tag("mtd", row(""));
-      else if (take("\\\\"))
+      else if (take("\\cr"))
         rows += tag("mtr", cells), cells = tag("mtd", row(""));
       else
         fail("no \\end{" + name + "}");
