@@ -28,6 +28,7 @@ TEST(Slides, FormulasAreMathml) {
             "<msubsup><mrow><mi>x</mi></mrow><mi>i</mi><mrow><mn>2</mn></mrow></msubsup>");
   EXPECT_EQ(inside("\\frac{1}{\\sqrt d}"),
             "<mfrac><mrow><mn>1</mn></mrow><mrow><msqrt><mi>d</mi></msqrt></mrow></mfrac>");
+  EXPECT_EQ(inside("\\tfrac12"), "<mfrac><mn>1</mn><mn>2</mn></mfrac>");
   EXPECT_EQ(inside("\\sum_{j}"), "<munder><mrow><mo>∑</mo></mrow><mrow><mi>j</mi></mrow></munder>");
   EXPECT_EQ(inside("\\left( a \\right)"),
             "<mrow><mo stretchy=\"true\">(</mo><mi>a</mi><mo stretchy=\"true\">)</mo></mrow>");

@@ -105,6 +105,8 @@ class Formula {
   std::string group() {
     skip_spaces();
     if (take("{")) return tag("mrow", row("}"));
+    if (at_ < tex_.size() && std::isdigit(static_cast<unsigned char>(tex_[at_])))
+      return tag("mn", std::string(1, tex_[at_++]));  // of \frac12 one digit each
     return atom().text;
   }
   /// Text between braces, or one letter, to the letter.

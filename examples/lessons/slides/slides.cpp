@@ -25,7 +25,7 @@ body { margin: 0; font: 24pt/1.4 sans-serif; color: #222; background: #888 }
 section { box-sizing: border-box; width: 960pt; height: 540pt; padding: 36pt 56pt; margin: 12pt auto;
   background: white; overflow: hidden; break-after: page }
 h1 { font-size: 30pt; margin: 0 0 20pt; color: #0b4f8a }
-math { font-size: 26pt } p math, li math { font-size: 100% }
+math { font-size: 100% } math[display] { font-size: 26pt } .long math { font-size: 20pt }
 code { font-size: 90%; background: #f2f2f2 }
 img { width: 100%; height: 100%; object-fit: contain }
 small { color: #767676; font-size: 18pt }
@@ -82,13 +82,23 @@ std::string image(const std::string& svg) {
   return "<img alt=\"\" src=\"data:image/svg+xml;charset=utf-8," + address + "\">";
 }
 
+/// A formula in a line of its own; of a long one each part between wide spaces.
+std::string lines_of(const std::string& tex) {
+  constexpr std::size_t longest = 120;  // characters of TeX that fit
+  const std::string wide = "\\qquad";
+  const std::size_t first = tex.size() > longest ? tex.find(wide) : tex.npos;
+  const std::string line = tex.substr(0, first), style = line.size() > longest ? "long" : "";
+  return "<p class=\"" + style + "\">" + mathml(line, true) + "</p>\n" +
+         (first == tex.npos ? "" : lines_of(tex.substr(first + wide.size())));
+}
+
 /// Up to three formulas a slide: those that stand in lines of their own.
 std::string formulas(const std::string& title, const std::string& page) {
   static const std::regex display(R"(\$\$([^$]+)\$\$)");
   std::string all, content;
   int count = 0;
   for (std::sregex_iterator at(page.begin(), page.end(), display), end; at != end; ++at) {
-    content += "<p>" + mathml((*at)[1], true) + "</p>\n";
+    content += lines_of((*at)[1]);
     if (++count % 3 == 0) all += slide(title, content), content = "";
   }
   return content.empty() ? all : all + slide(title, content);
