@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <iterator>
@@ -68,6 +69,7 @@ set grid lc rgb '#e4e4e4' lw 1 dt 1
 set key samplen 2.5 spacing 1.1
 set bars 0.7
 set pointintervalbox 0.01
+unset colorbox
 set title offset 0,-0.6
 set xlabel offset 0,0.4
 set ylabel offset 1.2,0
@@ -145,7 +147,8 @@ std::string quoted(const std::string& text) {
 }
 
 std::vector<std::string> missing_labels(const std::string& script, const std::string& svg) {
-  static const std::regex set(R"re(set (?:[a-z0-9]*label|title) ('(?:[^']|'')+'|"[^"]+"))re");
+  static const std::regex set(
+      R"re((?:set [a-z0-9]*label(?: [0-9]+)?|\btitle) ('(?:[^']|'')+'|"[^"]+"))re");
   std::map<std::string, int> times = texts_of(svg);
   std::vector<std::string> missing;
   for (std::sregex_iterator it(script.begin(), script.end(), set), end; it != end; ++it) {
@@ -158,8 +161,19 @@ std::vector<std::string> missing_labels(const std::string& script, const std::st
   return missing;
 }
 
-Picture::Picture(std::filesystem::path folder, std::string name)
-    : folder_(std::move(folder)), name_(std::move(name)) {}
+Box column(std::size_t i, std::size_t n, int gap, const Box& in) {
+  const int at = static_cast<int>(i), count = static_cast<int>(n);
+  const int width = (in.width - (count - 1) * gap) / count;
+  return {in.left + at * (width + gap), in.top, width, in.height};
+}
+
+Box square(const Box& box) {
+  const int side = std::min(box.width, box.height);
+  return {box.left + (box.width - side) / 2, box.top, side, side};
+}
+
+Picture::Picture(std::filesystem::path folder, std::string name, bool each)
+    : folder_(std::move(folder)), name_(std::move(name)), each_(each) {}
 
 std::string Picture::data(const std::string& of, const std::vector<std::vector<double>>& rows) {
   std::string text;
@@ -180,10 +194,48 @@ void Picture::panel(const Box& box, const std::string& title, const std::string&
   panels_.push_back({box, title, script});
 }
 
+void Picture::further(const std::string& title, const std::string& script) {
+  further_.push_back({slide, title, script});
+}
+
+void Picture::shared(const std::string& y_axis, const std::string& bar) {
+  y_axis_ = y_axis;
+  bar_ = bar;
+}
+
+void Picture::legend(const std::string& parts) { legend_ = parts; }
+
+std::string Picture::complete(const Panel& panel, bool first, bool last) const {
+  return (first || y_axis_.empty() ? y_axis_ : "set format y ''\n") +
+         (last && !bar_.empty() ? "set colorbox\nset cblabel " + quoted(bar_) + "\n" : "") +
+         panel.script;
+}
+
 std::filesystem::path Picture::draw(const std::string& title, const std::string& settings,
                                     int width, int height) {
+  std::vector<Panel> whole = panels_;
+  for (Panel& panel : whole)
+    panel.script = complete(panel, &panel == &whole.front(), &panel == &whole.back());
+  const std::filesystem::path drawn = draw_as(name_, whole, title, settings, width, height);
+  std::vector<Panel> all = panels_;
+  all.insert(all.end(), further_.begin(), further_.end());
+  if (drawn.empty() || !each_ || all.size() == 1) return drawn;
+  const Box& first = panels_[0].box;
+  const int left = std::max(slide.left, first.left),  // there are names of its places
+      right = slide.left + slide.width - (bar_.empty() ? 0 : 100);
+  const Box wide{left, slide.top, right - left, slide.height};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    draw_as(join(name_, "_", i + 1),
+            {{first.width == first.height ? square(wide) : wide, "", complete(all[i], true, true)}},
+            all[i].title.empty() ? title : all[i].title, settings, 960, 540);
+  return drawn;
+}
+
+std::filesystem::path Picture::draw_as(const std::string& name, std::vector<Panel> panels,
+                                       const std::string& title, const std::string& settings,
+                                       int width, int height) const {
   std::string script = join("set terminal svg size ", width, ",", height,
-                            " font 'sans-serif,18' background 'white'\nset output '", name_,
+                            " font 'sans-serif,18' background 'white'\nset output '", name,
                             ".svg'\nset encoding utf8\nset multiplot\n");
   const auto heading = [&](const std::string& text, int size, int y) {
     script += join("set label ", y, " ", quoted(text), " at screen 0.5,screen ",
@@ -196,16 +248,22 @@ std::filesystem::path Picture::draw(const std::string& title, const std::string&
       "plot [0:1] [0:1] NaN\n";
   const auto across = [width](int x) { return static_cast<double>(x) / width; };
   const auto up = [height](int y) { return 1 - static_cast<double>(y) / height; };
-  for (const auto& [box, of, commands] : panels_)
+  if (!legend_.empty())
+    panels.push_back({{0, height - 24, width, 24},
+                      "",
+                      "unset border\nunset tics\nunset grid\nset key center center horizontal Left "
+                      "reverse samplen 1.5 width -1 maxrows 1\nplot [0:1] [0:1] " +
+                          legend_});
+  for (const auto& [box, of, commands] : panels)
     script +=
         join("reset\n", house_style, "set lmargin at screen ", across(box.left),
              "\nset rmargin at screen ", across(box.left + box.width), "\nset tmargin at screen ",
              up(box.top), "\nset bmargin at screen ", up(box.top + box.height), "\nset title ",
              quoted(of), " font ',20'\n", commands, "\n");
-  write_atomically(folder_ / (name_ + ".gp"), script + "unset multiplot\n");
-  const int status = run_gnuplot(name_ + ".gp", folder_);
+  write_atomically(folder_ / (name + ".gp"), script + "unset multiplot\n");
+  const int status = run_gnuplot(name + ".gp", folder_);
   if (status == 0) {
-    const std::filesystem::path svg = folder_ / (name_ + ".svg");
+    const std::filesystem::path svg = folder_ / (name + ".svg");
     for (const std::string& label : missing_labels(script, read_file(svg.string())))
       std::cerr << svg.string() << " lacks the label \"" << label
                 << "\", or cuts it: its panel needs a wider margin\n";
@@ -213,13 +271,13 @@ std::filesystem::path Picture::draw(const std::string& title, const std::string&
     return svg;
   }
   std::cerr << (status == -1 || status == 127 ? "gnuplot is not installed" : "gnuplot failed")
-            << ": the picture's data and script are in " << (folder_ / (name_ + ".gp")).string()
+            << ": the picture's data and script are in " << (folder_ / (name + ".gp")).string()
             << '\n';
   return {};
 }
 
 void Picture::draw_slide(const std::string& title, const std::string& settings) {
-  const std::filesystem::path picture = draw(title, settings, 960, 540);
+  const std::filesystem::path picture = draw(title, settings);
   if (!picture.empty()) std::cout << "\npicture: " << picture.string() << '\n';
 }
 
@@ -246,13 +304,11 @@ std::string named_places(const std::vector<std::string>& names) {
   return "(" + places + ")";
 }
 
-std::string heat_map(const std::string& file, std::size_t rows, std::size_t columns,
-                     const std::string& bar, double most) {
+std::string heat_map(const std::string& file, std::size_t rows, std::size_t columns, double most) {
   return join("set palette defined (0 '#f7fbff', 0.5 '#6baed6', 1 '#08306b')\nset cbrange [0:",
               most, "]\nset border 0\nunset grid\nset tics scale 0\n", "set xrange [0.5:", columns,
-              ".5]\nset yrange [", rows, ".5:0.5]\n",
-              bar.empty() ? "unset colorbox\n" : join("set cblabel ", quoted(bar), "\n"), "plot ",
-              file, " matrix using ($1+1):($2+1):3 with image pixels notitle");
+              ".5]\nset yrange [", rows, ".5:0.5]\nplot ", file,
+              " matrix using ($1+1):($2+1):3 with image pixels notitle");
 }
 
 }  // namespace ladon::example

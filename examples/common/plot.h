@@ -29,8 +29,9 @@ constexpr const char* grey = "#767676";  ///< Of what is compared with: laws, ch
 /// In gnuplot's quotes, every character as it is.
 std::string quoted(const std::string& text);
 
-/// Labels of axes and titles of panels that a script sets and its drawing lacks, each as often as
-/// it lacks it. gnuplot leaves out in silence an upright label that would begin left of the canvas.
+/// Labels, titles and legend texts that a script sets and its drawing lacks, each as often as it
+/// lacks it. gnuplot leaves out in silence an upright label that would begin left of the canvas,
+/// and names in a legend that has no room for them.
 std::vector<std::string> missing_labels(const std::string& script, const std::string& svg);
 
 /// Place of a panel's axes, in pixels from the picture's upper left corner. Labels and title of
@@ -39,17 +40,34 @@ struct Box {
   int left, top, width, height;
 };
 
+/// The one panel of a slide of 960 × 540, with room for labels at all sides.
+constexpr Box slide{120, 100, 800, 350};
+/// The same below titles of panels.
+constexpr Box titled{slide.left, slide.top + 30, slide.width, slide.height - 30};
+/// Panel i of n side by side in a box.
+Box column(std::size_t i, std::size_t n, int gap = 25, const Box& in = titled);
+/// The square in the middle of a box, at its top.
+Box square(const Box& box);
+
 /// A picture of panels. A panel is a gnuplot script; the picture sets grid, border and letters.
 class Picture {
  public:
-  /// Files in `folder` are name.gp, name.svg, and name_….dat with the panels' numbers.
-  Picture(std::filesystem::path folder, std::string name);
+  /// Files in `folder` are name.gp, name.svg, and name_….dat with the panels' numbers; with `each`
+  /// also name_1.svg …, every panel as a slide of its own.
+  Picture(std::filesystem::path folder, std::string name, bool each = false);
 
   /// Writes rows of numbers for a panel, and returns the file's name in quotes, as gnuplot wants
   /// it.
   std::string data(const std::string& of, const std::vector<std::vector<double>>& rows);
 
   void panel(const Box& box, const std::string& title, const std::string& script);
+  /// A panel that is drawn as a slide of its own alone.
+  void further(const std::string& title, const std::string& script);
+  /// Of all panels: commands for the y axis, which the first panel shows, and the name of a colour
+  /// bar, which the last one shows. A panel by itself shows both.
+  void shared(const std::string& y_axis, const std::string& bar = "");
+  /// A row of names below all panels: parts of a plot command without data.
+  void legend(const std::string& parts);
 
   /// Top of the first row's titles of panels, below title and settings.
   static constexpr int top = 80;
@@ -58,10 +76,10 @@ class Picture {
   /// line on stderr for each label that the drawing lacks.
   /// Returns the picture's path, or an empty path, after one line on stderr, when gnuplot is not
   /// there or fails: data and script stay for later.
-  std::filesystem::path draw(const std::string& title, const std::string& settings, int width,
-                             int height);
-  /// The same with one panel, `slide`, in the size of a slide, where letters are read from the last
-  /// row; prints where the picture is.
+  std::filesystem::path draw(const std::string& title, const std::string& settings, int width = 960,
+                             int height = 540);
+  /// The same in the size of a slide, where letters are read from the last row; prints where the
+  /// picture is.
   void draw_slide(const std::string& title, const std::string& settings);
 
  private:
@@ -69,13 +87,18 @@ class Picture {
     Box box;
     std::string title, script;
   };
+  /// The panel's script with what it shows of the shared commands.
+  std::string complete(const Panel& panel, bool first, bool last) const;
+  std::filesystem::path draw_as(const std::string& name, std::vector<Panel> panels,
+                                const std::string& title, const std::string& settings, int width,
+                                int height) const;
+
   std::filesystem::path folder_;
   std::string name_;
-  std::vector<Panel> panels_;
+  bool each_;
+  std::vector<Panel> panels_, further_;
+  std::string y_axis_, bar_, legend_;
 };
-
-/// The one panel of a slide of 960 × 540, with room for labels at all sides.
-constexpr Box slide{120, Picture::top + 20, 800, 350};
 
 // --- parts of a plot command; `file` is what data() returned ---
 
@@ -94,8 +117,8 @@ std::string with_intervals(const std::string& file, const std::string& columns, 
 std::string named_places(const std::vector<std::string>& names);
 
 /// A panel's script for a matrix of numbers from 0 to `most`, as shades of one hue; rows and
-/// columns are counted from 1. `bar` names the colour bar at its right; empty: none is drawn.
+/// columns are counted from 1. Picture::shared names its colour bar.
 std::string heat_map(const std::string& file, std::size_t rows, std::size_t columns,
-                     const std::string& bar, double most = 1);
+                     double most = 1);
 
 }  // namespace ladon::example

@@ -78,6 +78,9 @@ Program::Program(const std::string& name, const Card& card, CommonOptions& optio
   outside("--out", options.out,
           "Folder for pictures and their data. Name one a run, to keep the pictures of both")
       ->check(name_of("a folder"));
+  app_.add_flag("--panels", options.panels,
+                "Draw every panel as a slide of its own, too. To show one alone, and those that "
+                "the pictures leave out");
   outside("--json", options.json,
           "Write every figure of table and picture to this file. To draw or test them elsewhere")
       ->check(name_of("a file"));

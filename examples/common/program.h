@@ -31,7 +31,7 @@ struct Card {
 /// told once: for --help, for what it may be, and for the settings in the report.
 class Program {
  public:
-  /// With --seed, --threads, --out and --json, which `options` gets.
+  /// With --seed, --threads, --out, --panels and --json, which `options` gets.
   Program(const std::string& name, const Card& card, CommonOptions& options);
 
   /// An option: what it is, and when one would change it. "--memory-budget" is the report's setting

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/plot.h"
@@ -9,8 +11,6 @@ namespace ladon::example {
 namespace {
 
 using Rows = std::vector<std::vector<double>>;
-
-constexpr int side = 220, between = 250, left = 70, top = Picture::top + 40;
 
 /// The axes of a panel are those of an image, without numbers.
 constexpr const char* bare = "set format x ''\nset format y ''\n";
@@ -36,8 +36,8 @@ std::string image_panel(const std::string& file, const Task& task) {
   const bool coloured = images.size(3) == 3;
   return join(bare, "set border 0\nset tics scale 0\nset xtics ", width / task.columns,
               "\nset ytics ", height / task.rows, "\nset grid front lt 1 lw 1.5 lc rgb '#e0a000'\n",
-              "set palette gray\nset cbrange [0:255]\nunset colorbox\nset xrange [0:", width,
-              "]\nset yrange [", height, ":0]\nplot ", file, " using ",
+              "set palette gray\nset cbrange [0:255]\nset xrange [0:", width, "]\nset yrange [",
+              height, ":0]\nplot ", file, " using ",
               coloured ? "1:2:3:4:5 with rgbimage" : "1:2:3 with image", " pixels notitle");
 }
 
@@ -52,34 +52,76 @@ std::string frame(const Task& task, std::int64_t image, double unit, double star
               " front fs empty border lc rgb '", kind(1).colour, "' lw 4\n");
 }
 
-/// Images under their labels, and below each what the network attends to.
+/// A map in shades and in numbers.
+std::string map_panel(const std::string& file, const Rows& rows, double most) {
+  return bare + heat_map(file, rows.size(), rows[0].size(), most) +
+         join(", ", file, " matrix using ($1+1):($2+1):(sprintf('%.2f',$3)):($3 > ", most / 2,
+              " ? 0xffffff : 0) with labels textcolor rgb variable notitle");
+}
+
+/// Attention on the mark of each image, which is in a map of patches.
+std::vector<double> on_mark(const Task& task, const Tensor& maps) {
+  std::vector<double> shares;
+  for (std::int64_t i = 0; i < maps.size(0); ++i)
+    shares.push_back(flatten(select(maps, 0, i))
+                         .to_vector()[static_cast<std::size_t>(
+                             at(task.shown.right_patches, {i}).item<std::int64_t>())]);
+  return shares;
+}
+
+/// The image whose mark gets the attention in the middle; the first where none is known.
+std::int64_t typical(const Task& task, const AttentionMaps& maps) {
+  if (!task.shown.right_patches.defined()) return 0;
+  const std::vector<double> shares = on_mark(task, maps.after);
+  std::vector<double> sorted = shares;
+  std::ranges::sort(sorted);
+  return std::ranges::find(shares, sorted[sorted.size() / 2]) - shares.begin();
+}
+
+/// An image and what the network attends to in it: of the typical one in the picture, of the others
+/// as further slides.
 void add_images(Picture& picture, const Task& task, const AttentionMaps& maps) {
   const Tensor images = cast(task.shown.images, f64);
   const double darkest = amin(images).item(), lightest = amax(images).item();
   const Tensor greys = 255 * (images - darkest) / std::max(lightest - darkest, 1e-9);
   const auto label = index_select(task.test.labels, 0, task.shown.rows).to_vector<std::int64_t>();
   const double most = std::max(amax(maps.before).item(), amax(maps.after).item());
+  const std::int64_t shown = typical(task, maps);
   for (std::int64_t i = 0; i < images.size(0); ++i) {
-    const int x = left + static_cast<int>(i) * between;
-    const auto named = [i](const std::string& row) {
-      return i == 0 ? "set ylabel '" + row + "'\n" : "";
+    std::size_t at = 0;
+    const auto add = [&](const std::string& title, const std::string& script) {
+      if (i == shown)
+        picture.panel(square(column(at++, 3)), title, script);
+      else
+        picture.further(title, script);
     };
     const auto patch = static_cast<double>(images.size(2) / task.columns);
-    picture.panel(
-        {x, top, side, side},
-        task.label_names[static_cast<std::size_t>(label[static_cast<std::size_t>(i)])],
-        named("test image") + frame(task, i, patch, 0) +
+    const std::string name =
+        task.label_names[static_cast<std::size_t>(label[static_cast<std::size_t>(i)])];
+    add("test image: " + name,
+        frame(task, i, patch, 0) +
             image_panel(picture.data(join("image_", i + 1), pixels(select(greys, 0, i))), task));
-    const std::string bar = i + 1 == images.size(0) ? "attention a patch gets" : "";
-    int below = top;
     for (const auto& [when, map] : {std::pair("before", &maps.before), {"after", &maps.after}}) {
       const Rows rows = map_rows(*map, i);
-      picture.panel({x, below += between, side, side}, "",
-                    bare + named(join(when, " training")) + frame(task, i, 1, 0.5) +
-                        heat_map(picture.data(join(when, "_", i + 1), rows), rows.size(),
-                                 rows[0].size(), bar, most));
+      add(join("attention ", when, " training"),
+          frame(task, i, 1, 0.5) +
+              map_panel(picture.data(join(when, "_", i + 1), rows), rows, most));
     }
   }
+}
+
+/// "Attention on the mark: 0.11 before training, 0.44 after", mean over the images.
+std::string message(const Task& task, const Outcome& o) {
+  if (!task.shown.right_patches.defined())
+    return "Where the finite network '" + o.model + "' looks";
+  const auto mean_of = [&](const Tensor& maps) {
+    const std::vector<double> shares = on_mark(task, maps);
+    return std::round(100 * std::accumulate(shares.begin(), shares.end(), 0.0) /
+                      static_cast<double>(shares.size())) /
+           100;
+  };
+  return join("Attention on the mark: ", mean_of(o.attention.before), " before training, ",
+              mean_of(o.attention.after), " after");
 }
 
 }  // namespace
@@ -89,14 +131,15 @@ std::filesystem::path draw_attention(const Settings& s, const Task& task,
   const auto found = std::find_if(outcomes.begin(), outcomes.end(),
                                   [](const Outcome& o) { return o.attention.after.defined(); });
   if (found == outcomes.end()) return {};
-  Picture picture(s.common.out, "gp_classify_attention");
+  Picture picture(s.common.out, "gp_classify_attention", s.common.panels);
   add_images(picture, task, found->attention);
   return picture.draw(
-      join("Where the finite network '", found->model, "' looks"),
-      join(task.name, ", ", task.train.size(), " training rows, width ", s.width, ", ", s.epochs,
-           " epochs, seed ", s.common.seed, "; mean over heads and patches that look",
-           task.shown.right_patches.defined() ? "; framed: the mark" : ""),
-      1200, top + 3 * between);
+      message(task, *found),
+      join(found->model, ", ", task.train.size(), " training rows, ", s.epochs, " epochs, seed ",
+           s.common.seed,
+           task.shown.right_patches.defined()
+               ? join("; mean of ", task.shown.rows.size(0), " images; framed: the mark")
+               : ""));
 }
 
 }  // namespace ladon::example

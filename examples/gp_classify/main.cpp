@@ -67,7 +67,8 @@ bool teach(Program& program, const Settings& s) {
   program.write({.tables = {{"models", table}},
                  .interrupted = !complete,
                  .more = details(task, outcomes, compared)});
-  for (const auto& picture : {draw_figures(s, task, outcomes), draw_attention(s, task, outcomes)})
+  for (const auto& picture : {draw_figures(s, task, outcomes), draw_calibration(s, task, outcomes),
+                              draw_attention(s, task, outcomes)})
     if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
   return complete;
 }

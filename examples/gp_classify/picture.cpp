@@ -13,8 +13,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr int page = 1200;  // wide
-
 std::size_t index_of(const Names& names, const std::string& name) {
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
@@ -36,8 +34,7 @@ int marker_of(const std::string& form) {
 
 // --- figures as dots with intervals: models below each other, forms within them ---
 
-constexpr int row_height = 64;  // of a model
-constexpr int band = 26;        // of a line's label, above the models
+constexpr double band = 0.5;  // of a line's label, above the models, in rows of models
 
 struct Dot {
   std::string model, form;          ///< No form: what models are compared with, a line.
@@ -53,9 +50,7 @@ struct DotPlot {
   void add(const Outcome& o, double value, const Interval& range) {
     (o.form.empty() ? lines : dots).push_back({o.model, o.form, value, range.low, range.high});
   }
-  int height() const {
-    return row_height * static_cast<int>(models.size()) + band * static_cast<int>(lines.size());
-  }
+  double bands() const { return band * static_cast<double>(lines.size()); }
   /// Of a dot, on the vertical axis.
   double place(const Dot& dot) const {
     constexpr double apart = 0.25;  // forms, of a row
@@ -108,17 +103,15 @@ std::string line_script(const Dot& line, const Interval& range, double label_at)
          label(words, join(at, placed, " offset ", left ? 0.6 : -0.6, ",0"), grey);
 }
 
-/// A panel of the first row; `named` writes the models' names beside it.
-void add_dots(Picture& picture, const DotPlot& plot, int left, int width, bool named) {
+void add_dots(Picture& picture, const DotPlot& plot, std::size_t at) {
   const Interval range = range_of(plot);
-  const double bands = static_cast<double>(plot.lines.size()) * band;
+  const double rows_high = static_cast<double>(plot.models.size()) + plot.bands();
   std::string script = join("set xrange [", range.low, ":", range.high, "]\nset yrange [",
-                            plot.models.size(), "-0.5:", -0.5 - bands / row_height,
-                            "]\nset xlabel ", quoted(plot.axis), "\nset grid noytics\n",
-                            named ? "set ytics " + named_places(plot.models) : "unset ytics", "\n");
+                            plot.models.size(), "-0.5:", -0.5 - plot.bands(), "]\nset xlabel ",
+                            quoted(plot.axis), "\nset grid noytics\n");
   for (std::size_t i = 0; i < plot.lines.size(); ++i)
-    script += line_script(plot.lines[i], range,
-                          1 - (static_cast<double>(i) + 0.5) * band / plot.height());
+    script +=
+        line_script(plot.lines[i], range, 1 - (static_cast<double>(i) + 0.5) * band / rows_high);
   std::vector<std::vector<double>> rows;
   std::vector<Style> styles;
   for (const Dot& dot : plot.dots) {
@@ -128,7 +121,7 @@ void add_dots(Picture& picture, const DotPlot& plot, int left, int width, bool n
       styles.push_back(style);
     } else {
       const std::string value =
-          std::isnan(dot.value) ? " diverged" : " " + two_digits(dot.value) + " →";
+          std::isnan(dot.value) ? " diverged" : join(" ", two_digits(dot.value), " →");
       script += label(dot.form + value, join("graph 0.99, first ", plot.place(dot), " right"),
                       style.colour);
     }
@@ -138,7 +131,7 @@ void add_dots(Picture& picture, const DotPlot& plot, int left, int width, bool n
   for (std::size_t i = 0; i < rows.size(); ++i)
     script +=
         with_intervals(join(file, " every ::", i, "::", i), "1:2:3:4", styles[i], "", 1.2) + ", ";
-  picture.panel({left, Picture::top + 10, width, plot.height()}, "", script + "NaN notitle");
+  picture.panel(column(at, 2, 40, slide), "", script + "NaN notitle");
 }
 
 // --- reliability ---
@@ -168,22 +161,11 @@ std::string reliability_panel(Picture& picture, const Task& task,
               join(file, " using 1:2 with points ", style.points(0.8), " notitle, ");
   }
   return join("set xrange [", least, ":1]\nset yrange [0:1]\nset xtics 0.2\nset ytics 0.2\n",
-              "set xlabel 'confidence (probability)'\n",
+              "set xlabel 'confidence'\n",
               curves.empty()
                   ? "set label 'diverged, or too few rows' at graph 0.5, graph 0.2 center\n"
                   : "",
               "plot ", intervals, curves, "x with lines lw 3 lc rgb '", grey, "' notitle");
-}
-
-/// A row of names, from the parts of a plot command that draw nothing else.
-void add_legend(Picture& picture, int top, const std::string& parts, const std::string& note) {
-  picture.panel({0, top, page, 40}, "",
-                join("unset border\nunset tics\nunset grid\nset key center center horizontal\n"
-                     "set label ",
-                     quoted(note),
-                     " at graph 0.5, graph -0.4 center\n"
-                     "plot [0:1] [0:1] ",
-                     parts));
 }
 
 std::string forms_legend(const Names& forms) {
@@ -204,6 +186,27 @@ std::string models_legend(const Names& models) {
   return parts;
 }
 
+/// "Best kernel: pool NTK (0.84); best trained network: residual (0.90)"
+std::string best(const Task& task, const std::vector<Outcome>& outcomes) {
+  std::string words[2];
+  double most[2] = {-1, -1};
+  for (const Outcome& o : outcomes) {
+    const bool finite = o.form == "finite";
+    const double right = figures(o, task).accuracy.value;
+    if (o.form.empty() || !(right > most[finite])) continue;
+    most[finite] = right;
+    words[finite] = join(o.model, finite ? "" : " " + o.form, " (", two_digits(right), ")");
+  }
+  return (words[0].empty() ? "" : "Best kernel: " + words[0]) +
+         (words[1].empty() ? "" : "; best trained network: " + words[1]);
+}
+
+std::string settings_line(const Settings& s, const Task& task) {
+  return join(task.name, ": ", task.train.size(), " training rows, ", task.classes(), " classes",
+              s.finite ? join("; finite networks: width ", s.width, ", ", s.epochs, " epochs") : "",
+              "; seed ", s.common.seed);
+}
+
 }  // namespace
 
 std::filesystem::path draw_figures(const Settings& s, const Task& task,
@@ -214,11 +217,11 @@ std::filesystem::path draw_figures(const Settings& s, const Task& task,
   const double guessing = 1 / static_cast<double>(task.classes()), uncertain = -std::log(guessing);
   // Figures much worse than guessing would press all others together: an axis ends before it.
   DotPlot accuracy{
-      models, forms, "accuracy", "accuracy: → better", 1, {{"guessing", "", guessing}}};
+      models, forms, "accuracy", "accuracy: more is better", 1, {{"guessing", "", guessing}}};
   DotPlot nll{models,
               forms,
               "nll",
-              "nll (nats): ← better",
+              "log loss (nats): less is better",
               1.25 * uncertain,
               {{"guessing", "", uncertain}}};
   for (const Outcome& o : outcomes) {
@@ -228,35 +231,27 @@ std::filesystem::path draw_figures(const Settings& s, const Task& task,
                  wilson(f.accuracy.value, static_cast<double>(task.test.size())));
     nll.add(o, f.nll.value, {f.nll.value - half, f.nll.value + half});
   }
-  Picture picture(s.common.out, "gp_classify");
-  constexpr int names = 120, gap = 50, dots = (page - names - 2 * gap) / 2;
-  add_dots(picture, accuracy, names, dots, true);
-  add_dots(picture, nll, names + dots + gap, dots, false);
-  int top = Picture::top + 10 + accuracy.height() + 70;
-  add_legend(picture, top, forms_legend(forms), "");
+  Picture picture(s.common.out, "gp_classify", s.common.panels);
+  picture.shared("set ytics " + named_places(models) + "\n");
+  picture.legend(forms_legend(forms));
+  add_dots(picture, accuracy, 0);
+  add_dots(picture, nll, 1);
+  return picture.draw(best(task, outcomes), settings_line(s, task));
+}
 
-  constexpr int side = 320, between = 385;
-  const int panels = static_cast<int>(forms.size());
-  top += 90;
-  int left = (page - (panels - 1) * between - side) / 2 + 25;
-  std::string label = "set ylabel 'right answers (share)'\n";
-  for (const std::string& form : forms) {
-    picture.panel({left, top, side, side}, form + ": calibration",
-                  label + reliability_panel(picture, task, outcomes, form));
-    left += between;
-    label = "";
-  }
-  top += side + 75;
-  add_legend(picture, top, models_legend(models),
-             join("grey: perfect calibration; ten bins of confidence, those with ", least_rows,
-                  " test rows or more, with 95% intervals"));
-  return picture.draw(
-      "Classification by networks of infinite and of finite width",
-      join(task.name, ": ", task.train.size(), " training and ", task.test.size(), " test rows, ",
-           task.classes(), " classes",
-           s.finite ? join("; finite networks: width ", s.width, ", ", s.epochs, " epochs") : "",
-           "; seed ", s.common.seed),
-      page, top + 85);
+std::filesystem::path draw_calibration(const Settings& s, const Task& task,
+                                       const std::vector<Outcome>& outcomes) {
+  const Names models = different(outcomes, &Outcome::model),
+              forms = different(outcomes, &Outcome::form);
+  if (!s.common.panels || models.empty()) return {};
+  Picture picture(s.common.out, "gp_classify_calibration", true);
+  picture.shared("set ylabel 'right answers (share)'\n");
+  picture.legend(models_legend(models));
+  for (std::size_t i = 0; i < forms.size(); ++i)
+    picture.panel(square(column(i, forms.size())), forms[i],
+                  reliability_panel(picture, task, outcomes, forms[i]));
+  return picture.draw("How often is right who is sure? Grey: as often as sure",
+                      settings_line(s, task));
 }
 
 }  // namespace ladon::example

@@ -12,8 +12,6 @@
 namespace ladon::example {
 namespace {
 
-constexpr int width = 1200;
-
 using Rows = std::vector<std::vector<double>>;
 
 std::string settings_line(const Settings& s) {
@@ -60,40 +58,57 @@ std::string seeds_of(const std::vector<Comparison>& all) {
   return text;
 }
 
+/// A figure's name in words.
+std::string shown(const std::string& figure) {
+  return figure == "nll"         ? "log loss"
+         : figure == "ece"       ? "calibration error"
+         : figure == "ood_auroc" ? "sees the unfamiliar"
+                                 : figure;
+}
+
+/// "24 comparisons: 0 clearly better, 5 clearly worse"
+std::string summary(const std::vector<Column>& figures, const std::vector<Comparison>& all) {
+  int better = 0, worse = 0;
+  for (const Comparison& c : all)
+    for (std::size_t f = 0; f < figures_judged; ++f) {
+      if (c.judged[f].decision == Decision::unclear) continue;
+      const bool higher = c.judged[f].decision == Decision::higher;
+      ++(higher == (figures[f].better == Better::higher) ? better : worse);
+    }
+  return join("Of ", all.size() * figures_judged, " differences ", better, " are clearly better, ",
+              worse, " clearly worse");
+}
+
 std::filesystem::path draw_changes(const Settings& s, const std::vector<Column>& figures,
                                    const std::vector<Comparison>& all) {
-  constexpr int names = 250, gap = 30, between = (width - names - gap) / int(figures_judged);
-  const int rows_height = 46 * static_cast<int>(all.size());
-  Picture picture(s.common.out, "repulsive_heads");
+  Picture picture(s.common.out, "repulsive_heads", s.common.panels);
   std::vector<std::string> places;
   for (const Comparison& c : all) places.push_back(c.method + " − " + c.against);
+  picture.shared("set ytics " + named_places(places) + "\n");
+  picture.legend(join("NaN with lines lw 5 lc rgb '", kind(0).colour,
+                      "' title '95% interval', NaN with lines lw 2 lc rgb '", grey,
+                      "' title 'the same for all ", all.size() * figures_judged, " at once'"));
   for (std::size_t f = 0; f < figures_judged; ++f) {
     const auto [rows, reach] = forest(all, f);
     const std::string file = picture.data(figures[f].name, rows);
     const double tic = tic_step(reach);
-    const bool up = figures[f].better == Better::higher;
-    picture.panel(
-        {names + static_cast<int>(f) * between, Picture::top + 40, between - gap, rows_height},
-        join(figures[f].name, up ? ": → better" : ": ← better"),
-        join("set xrange [", -reach, ":", reach, "]\nset xtics ", -tic, ",", tic, ",", tic,
-             "\nset xlabel 'difference", figures[f].name == "nll" ? " (nats)" : "",
-             "'\nset yrange [", all.size(), "-0.5:-0.5]\nset ytics ",
-             f == 0 ? named_places(places) : "('' 0)", "\nset grid noytics\n",
-             "set arrow from 0, graph 0 to 0, graph 1 nohead lw 2 lc rgb '", grey, "'\nplot ",
-             with_intervals(file, "1:2:5:6", {grey, 1, 1}, "", 0.01), ", ",
-             with_intervals(file, "1:2:3:4", kind(0), "", 0.8)));
+    const std::string name = shown(figures[f].name),
+                      script = join(
+                          "set xrange [", -reach, ":", reach, "]\nset xtics ", -tic, ",", tic, ",",
+                          tic, "\nset xlabel '",
+                          figures[f].better == Better::higher ? "more is better" : "less is better",
+                          "'\nset yrange [", all.size(), "-0.5:-0.5]\nset grid noytics\n",
+                          "set arrow from 0, graph 0 to 0, graph 1 nohead lw 2 lc rgb '", grey,
+                          "'\nplot ", with_intervals(file, "1:2:5:6", {grey, 1, 1}, "", 0.01), ", ",
+                          with_intervals(file, "1:2:3:4", kind(0), "", 0.8));
+    if (figures[f].name == "ece")  // near to log loss
+      picture.further(name, script);
+    else
+      picture.panel(
+          column(std::min<std::size_t>(f, 2), 3, 40, {200, titled.top, 720, titled.height}), name,
+          script);
   }
-  // The legend, in the middle under all panels.
-  picture.panel(
-      {0, Picture::top + 40 + rows_height + 80, width, 40}, "",
-      join("unset border\nunset tics\nunset grid\nset key center center horizontal\n"
-           "plot [0:1] [0:1] NaN with lines lw 5 lc rgb '",
-           kind(0).colour, "' title '95% interval', NaN with lines lw 2 lc rgb '", grey, "' title ",
-           quoted(join("simultaneous 95% intervals (Bonferroni over ", all.size() * figures_judged,
-                       ")"))));
-  return picture.draw("What repulsion between heads changes, paired by seed",
-                      settings_line(s) + seeds_of(all), width,
-                      Picture::top + 40 + rows_height + 140);
+  return picture.draw(summary(figures, all), settings_line(s) + seeds_of(all));
 }
 
 // --- maps of one seed ---
@@ -177,9 +192,13 @@ struct Shown {
   const HeadMaps* maps;
 };
 
-/// A row of square panels, the colour bar beside the last.
-void add_maps(Picture& picture, int top, const std::vector<Shown>& shown, bool right_tokens) {
-  constexpr int side = 270, left = 90, between = 340;
+/// Square panels side by side, the colour bar beside the last.
+std::filesystem::path draw_row(const Settings& s, const std::string& name, const std::string& title,
+                               const std::string& settings, const std::vector<Shown>& shown,
+                               bool right_tokens) {
+  Picture picture(s.common.out, name, s.common.panels);
+  picture.shared("set ylabel 'head'\n",
+                 right_tokens ? "attention on the right token" : "cosine of attention maps");
   const auto matrix_of = [&](const Shown& each) {
     return right_tokens ? each.maps->right_tokens : each.maps->similarity;
   };
@@ -190,18 +209,13 @@ void add_maps(Picture& picture, int top, const std::vector<Shown>& shown, bool r
     const Tensor matrix = matrix_of(shown[i]);
     const auto heads = right_tokens ? by_rule(matrix) : chained(matrix);
     const auto across = right_tokens ? counted(matrix.size(1)) : heads;
-    const std::string bar =
-        right_tokens ? "attention on the right token" : "cosine of attention maps";
-    picture.panel(
-        {left + static_cast<int>(i) * between, top, side, side}, shown[i].title,
-        join("set xlabel '", right_tokens ? "rule" : "head", "'\n",
-             i == 0 ? join("set ylabel 'head, by ", right_tokens ? "its rule" : "likeness", "'\n")
-                    : "",
-             heat_map(picture.data(join(right_tokens ? "rules_" : "alike_", shown[i].file),
-                                   rows_of(matrix, heads, across)),
-                      heads.size(), across.size(), i + 1 == shown.size() ? bar : "",
-                      std::ceil(10 * most) / 10)));
+    picture.panel(square(column(i, shown.size(), 25, {75, titled.top, 770, titled.height})),
+                  shown[i].title,
+                  join("set xlabel '", right_tokens ? "rule" : "head", "'\n",
+                       heat_map(picture.data(shown[i].file, rows_of(matrix, heads, across)),
+                                heads.size(), across.size(), std::ceil(10 * most) / 10)));
   }
+  return picture.draw(title, settings);
 }
 
 /// The run in the middle by how many heads lead a rule; the first where nobody knows the rules.
@@ -212,7 +226,7 @@ Outcome typical(std::vector<Outcome> runs) {
   return runs[(runs.size() - 1) / 2];
 }
 
-std::filesystem::path draw_maps(const Settings& s, const Outcomes& outcomes) {
+std::vector<std::filesystem::path> draw_maps(const Settings& s, const Outcomes& outcomes) {
   const auto& [first_name, first] = outcomes.front();  // plain, or whatever was run first
   const auto repels = [](const auto& o) {
     return o.first == "svgd" || o.first == "spos" || o.first == "wgd";
@@ -225,15 +239,23 @@ std::filesystem::path draw_maps(const Settings& s, const Outcomes& outcomes) {
     for (const Outcome& each : other->second)
       if (each.seed == run.seed)
         shown.push_back({other->first + ", trained", "other", &each.after});
-  Picture picture(s.common.out, "repulsive_heads_maps");
-  const bool rules = run.before.right_tokens.defined();
-  constexpr int row = 400;
-  int top = Picture::top + 40;
-  if (rules) add_maps(picture, top, shown, true), top += row;
-  add_maps(picture, top, shown, false);
-  return picture.draw(
-      rules ? "Where every head looks, and how alike heads are" : "How alike heads attend",
-      join(settings_line(s), ", seed ", run.seed), width, top + row - 40);
+  const std::string settings = join(settings_line(s), ", seed ", run.seed);
+  std::vector<std::filesystem::path> paths;
+  if (run.before.right_tokens.defined())
+    paths.push_back(draw_row(
+        s, "repulsive_heads_maps",
+        join("Heads that lead some rule: ", leaders(run.before.right_tokens).heads, " of ", s.heads,
+             " before training, ", leaders(run.after.right_tokens).heads, " after"),
+        settings, shown, true));
+  for (Shown& each : shown) {
+    const double heads = static_cast<double>(s.heads),
+                 all = sum(each.maps->similarity).item() -
+                       sum(diagonal(each.maps->similarity)).item();
+    each.title += join(": ", std::round(100 * all / (heads * (heads - 1))) / 100);
+  }
+  paths.push_back(draw_row(s, "repulsive_heads_alike", "How alike the heads attend: mean cosine",
+                           settings, shown, false));
+  return paths;
 }
 
 }  // namespace
@@ -243,7 +265,8 @@ std::vector<std::filesystem::path> draw(const Settings& s, const Task& task,
   std::vector<std::filesystem::path> pictures;
   const std::vector<Comparison> changes = comparisons(outcomes);
   if (!changes.empty()) pictures.push_back(draw_changes(s, columns(task), changes));
-  if (s.heads > 1) pictures.push_back(draw_maps(s, outcomes));
+  if (s.heads > 1)
+    for (const std::filesystem::path& path : draw_maps(s, outcomes)) pictures.push_back(path);
   std::erase(pictures, std::filesystem::path());
   return pictures;
 }

@@ -105,9 +105,10 @@ void teach(Program& program, const Settings& s) {
   const std::vector<double> speeds = select(course.looks, 1, Course::speed).to_vector();
   program.write(
       {.tables = {{"test", test}, {"looks", looks}}, .more = {{"tokens_per_second", speeds}}});
-  const std::filesystem::path picture = draw(
-      s, corpus.name, course, shown_attention(translator, corpus), test.rows()[0].figures[0].value);
-  if (!picture.empty()) std::cout << "\npicture: " << picture.string() << '\n';
+  const auto pictures = draw(s, corpus.name, course, shown_attention(translator, corpus),
+                             test.rows()[0].figures[0].value);
+  for (std::size_t i = 0; i < pictures.size(); ++i)
+    std::cout << (i == 0 ? "\n" : "") << "picture: " << pictures[i].string() << '\n';
   std::cout << "run: " << run_file(s).string() << '\n';
 }
 

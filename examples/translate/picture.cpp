@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/text.h"
@@ -14,41 +16,55 @@ std::string places(const std::vector<std::string>& words) {
   return "(" + all + ")";
 }
 
-std::string map_of(const std::string& file, const Attention& words, const std::string& bar) {
-  return join("set xtics ", places(words.source), " rotate by 40 right\nset ytics ",
-              places(words.target), "\n",
-              heat_map(file, words.target.size(), words.source.size(), bar));
+std::filesystem::path draw_course(const Settings& s, const std::string& settings,
+                                  const Course& course, double word_for_word) {
+  Picture picture(s.common.out, "translate_course", s.common.panels);
+  const std::string file =
+      picture.data("looks", rows_of(slice(course.looks, 1, {.stop = Course::speed})));
+  const std::string steps =
+      join("set xlabel 'steps'\nset xrange [0:", s.steps, "]\nset xtics ", s.steps / 4.0, '\n');
+  picture.panel(column(0, 2, 110), "loss",
+                join(steps, "set ylabel 'nats per token'\nset yrange [0:*]\nplot ",
+                     curve(file, "1:2", kind(0), "training"), ", ",
+                     curve(file, "1:3", kind(1), "validation")));
+  picture.panel(
+      column(1, 2, 110), "translation",
+      join(steps, "set ylabel 'BLEU'\nset yrange [0:100]\nset key at graph 1,graph 0.5\nplot ",
+           curve(file, "1:4", kind(1), "validation"), ", ", word_for_word,
+           " with lines lw 2 dt 2 lc rgb '", grey, "' title 'word for word'"));
+  return picture.draw(join("BLEU of ", std::round(rows_of(course.looks).back()[3]),
+                           " on unseen sentences, ", std::round(word_for_word), " word for word"),
+                      settings);
+}
+
+std::filesystem::path draw_attention(const Settings& s, const std::string& settings,
+                                     const Course& course, const Attention& last) {
+  Picture picture(s.common.out, "translate", s.common.panels);
+  picture.shared("set ytics " + places(last.target) + "\n", "attention to the source");
+  const auto looks = rows_of(course.looks);
+  const auto map_of = [&](const std::string& file) {
+    return join("set xtics ", places(last.source), " rotate by 40 right\n",
+                heat_map(file, last.target.size(), last.source.size()));
+  };
+  constexpr Box both{110, titled.top, 730, 290};
+  picture.panel(column(0, 2, 25, both), join("after ", looks.front()[Course::steps], " steps"),
+                map_of(picture.data("first", rows_of(course.first))));
+  picture.panel(column(1, 2, 25, both), join("after ", looks.back()[Course::steps], " steps"),
+                map_of(picture.data("last", rows_of(last.weights))));
+  return picture.draw("Trained, each word looks at the word that it translates", settings);
 }
 
 }  // namespace
 
-std::filesystem::path draw(const Settings& s, const std::string& corpus, const Course& course,
-                           const Attention& last, double word_for_word) {
-  Picture picture(s.common.out, "translate");
-  const auto looks = rows_of(course.looks);
-  const std::string file =
-      picture.data("looks", rows_of(slice(course.looks, 1, {.stop = Course::speed})));
-  constexpr int first = Picture::top + 45, high = 330, second = first + high + 130;
-  const std::string steps =
-      join("set xlabel 'steps'\nset xrange [0:", s.steps, "]\nset xtics ", s.steps / 4.0, '\n');
-  picture.panel({100, first, 480, high}, "(a) loss",
-                join(steps, "set ylabel 'nats a token'\nset yrange [0:*]\nplot ",
-                     curve(file, "1:2", kind(0), "trained on"), ", ",
-                     curve(file, "1:3", kind(1), "validation")));
-  picture.panel({710, first, 480, high}, "(b) BLEU, validation",
-                join(steps, "set yrange [0:100]\nset key bottom right\nplot ",
-                     curve(file, "1:4", kind(1), "greedy"), ", ", word_for_word,
-                     " with lines lw 1.5 dt 2 lc rgb '", grey, "' title 'word for word, test'"));
-  picture.panel({170, second, 410, high},
-                join("(c) attention after ", looks.front()[Course::steps], " steps"),
-                map_of(picture.data("first", rows_of(course.first)), last, ""));
-  picture.panel(
-      {780, second, 410, high}, join("(d) after ", looks.back()[Course::steps], " steps"),
-      map_of(picture.data("last", rows_of(last.weights)), last, "attention to the source"));
-  return picture.draw(join("A Transformer learns to translate ", corpus),
-                      join(s.layers, " + ", s.layers, " layers, ", s.heads, " heads, width ", s.dim,
-                           ", seed ", s.common.seed),
-                      1300, second + high + 120);
+std::vector<std::filesystem::path> draw(const Settings& s, const std::string& corpus,
+                                        const Course& course, const Attention& last,
+                                        double word_for_word) {
+  const std::string settings = join(corpus, "; ", s.layers, " + ", s.layers, " layers, ", s.heads,
+                                    " heads, width ", s.dim, ", seed ", s.common.seed);
+  std::vector<std::filesystem::path> paths = {draw_attention(s, settings, course, last),
+                                              draw_course(s, settings, course, word_for_word)};
+  std::erase(paths, std::filesystem::path());
+  return paths;
 }
 
 }  // namespace ladon::example

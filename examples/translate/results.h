@@ -1,5 +1,5 @@
 #pragma once
-// Quality of translations, as tables and a picture.
+// Quality of translations, as tables and pictures.
 
 #include <filesystem>
 #include <string>
@@ -27,9 +27,11 @@ Table table_of(const std::vector<Translations>& all, const Corpus& corpus);
 /// The first test sentences: source, reference, and what each method says.
 std::string shown(const std::vector<Translations>& all, const Corpus& corpus);
 
-/// Draws losses and BLEU against steps, above what translation word for word gives, and where the
-/// decoder looks at the first look and at last. The picture's path, or an empty one.
-std::filesystem::path draw(const Settings& s, const std::string& corpus, const Course& course,
-                           const Attention& last, double word_for_word);
+/// Draws translate.svg, where the decoder looks at the first look and at last, and
+/// translate_course.svg, losses and BLEU against steps, above what translation word for word gives.
+/// Returns their paths; none without gnuplot.
+std::vector<std::filesystem::path> draw(const Settings& s, const std::string& corpus,
+                                        const Course& course, const Attention& last,
+                                        double word_for_word);
 
 }  // namespace ladon::example

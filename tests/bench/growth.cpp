@@ -1,6 +1,7 @@
 // growth: how time and memory grow with the length of texts, the number of heads and of inputs.
 //
-//   growth [FOLDER]     a table, and where gnuplot is installed a picture, growth.svg in FOLDER
+//   growth [FOLDER]     a table, and where gnuplot is installed pictures: growth.svg, of attention,
+//                       growth_heads.svg and growth_gram.svg in FOLDER
 //
 // One thread. Each point is the median of several calls; memory is what the call's tensors take at
 // most, its result included. An exponent p says: twice the size costs 2^p. It is fitted to the last
@@ -35,7 +36,7 @@ using Work = std::function<void()>;
 /// A computation at growing sizes.
 struct Series {
   std::string name, size;  ///< "attention, forward", "T"
-  int panel;               ///< Of the picture.
+  int picture;             ///< Of draw()'s.
   std::vector<std::int64_t> sizes;
   std::function<Work(std::int64_t)> make;
 };
@@ -129,10 +130,10 @@ std::vector<Series> all_series() {
       {"Cholesky factor", "N", 2, {250, 500, 1000, 2000, 4000}, factor_of},
       {"Gram of 64-token texts",
        "N",
-       3,
+       2,
        {8, 16, 32, 64},
        [](auto n) { return attention_gram(n, 64); }},
-      {"Gram of 16 texts", "T", 3, {8, 16, 32, 64, 128}, [](auto t) {
+      {"Gram of 16 texts", "T", 2, {8, 16, 32, 64, 128}, [](auto t) {
          return attention_gram(16, t);
        }}};
 }
@@ -148,38 +149,53 @@ void print(const Series& series, const std::vector<Point>& points) {
               exponent(points, &Point::megabytes));
 }
 
-std::string draw(const std::string& folder, const std::vector<Series>& all,
-                 const std::vector<std::vector<Point>>& points) {
+/// A picture of time and of memory for each group of series.
+void draw(const std::string& folder, const std::vector<Series>& all,
+          const std::vector<std::vector<Point>>& points) {
   using namespace example;
-  struct Panel {
-    const char *title, *axis;
+  struct Group {
+    const char *name, *title, *axis;
   };
-  constexpr Panel panels[] = {{"Attention", "T"},
-                              {"Attention layer", "heads"},
-                              {"Vectors", "N"},
-                              {"Gram matrices of texts", "N, or T"}};
-  Picture picture(folder, "growth");
-  for (int panel = 0; panel < 4; ++panel) {
-    std::string plots;
+  constexpr Group groups[] = {
+      {"growth", "Attention takes quadratic time and linear memory", "tokens"},
+      {"growth_heads", "Heads cost nothing until there are many", "heads"},
+      {"growth_gram", "Gram matrices stay within N², a Cholesky factor within N³",
+       "inputs N, or tokens T"}};
+  for (int group = 0; group < 3; ++group) {
+    Picture picture(folder, groups[group].name);
+    std::string time, memory;
+    double most = 1;  // on the axis of time, with room for the legend above
     for (std::size_t i = 0, shown = 0; i < all.size(); ++i) {
-      if (all[i].panel != panel) continue;
+      if (all[i].picture != group) continue;
       std::vector<std::vector<double>> rows;
-      for (const Point& p : points[i]) rows.push_back({p.size, p.milliseconds, p.megabytes});
+      for (const Point& p : points[i]) {
+        rows.push_back({p.size, p.milliseconds, p.megabytes});
+        while (most < 10 * p.milliseconds) most *= 10;
+      }
       const std::string file = picture.data("series" + std::to_string(i), rows);
-      plots += (plots.empty() ? "plot " : ", ") + curve(file, "1:2", kind(shown), all[i].name) +
-               ", " + file + " using 1:3 with points " + kind(shown).points() + " notitle";
+      const Style style = kind(shown);
+      const auto series = [&](const std::string& columns, const std::string& title) {
+        return (shown == 0 ? "plot " : ", ") + file + " using " + columns + " with linespoints " +
+               style.line() + " pt " + std::to_string(style.marker) + " ps 0.9 " +
+               (title.empty() ? "notitle" : "title " + example::quoted(title));
+      };
+      time += series("1:2", all[i].name);
+      memory += series("1:3", "");
       ++shown;
     }
+    const std::string axes =
+        std::string(
+            "set logscale y\nset logscale x 2\nset format y '%g'\n"
+            "set xtics (1, 4, 16, 64, 256, 1024, 4096)\nset key top left Left reverse "
+            "samplen 1.5\nset xlabel '") +
+        groups[group].axis + "'\n";
     picture.panel(
-        {130 + panel % 2 * 590, Picture::top + 70 + panel / 2 * 440, 440, 300}, panels[panel].title,
-        "set logscale y\nset logscale x 2\n"
-        "set offsets graph 0.05, graph 0.05, graph 0.3, graph 0.05\n"
-        "set key top left Left reverse\nset xlabel " +
-            example::quoted(panels[panel].axis) + "\nset ylabel 'ms, MB'\n" + plots + "\n");
+        column(0, 2, 110), "time",
+        axes + "set yrange [*:" + std::to_string(most) + "]\nset ylabel 'milliseconds'\n" + time);
+    picture.panel(column(1, 2, 110), "memory", axes + "set ylabel 'megabytes'\n" + memory);
+    if (const auto path = picture.draw(groups[group].title, "one thread"); !path.empty())
+      std::printf("picture: %s\n", path.c_str());
   }
-  return picture
-      .draw("How cost grows", "lines: milliseconds, points: megabytes; one thread", 1200, 1000)
-      .string();
 }
 
 void run(const std::string& folder) {
@@ -191,9 +207,7 @@ void run(const std::string& folder) {
     for (const std::int64_t size : series.sizes) points.back().push_back(measured(series, size));
     print(series, points.back());
   }
-  if (folder.empty()) return;
-  if (const std::string picture = draw(folder, all, points); !picture.empty())
-    std::printf("picture: %s\n", picture.c_str());
+  if (!folder.empty()) draw(folder, all, points);
 }
 
 }  // namespace

@@ -107,6 +107,47 @@ TEST(Plot, LabelsOfTheScriptThatTheDrawingLacksAreNamed) {
   }
 }
 
+TEST(Plot, LegendsThatTheDrawingLacksAreNamed) {
+  if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
+  const test::TemporaryFolder folder;
+  const auto said = [&](const std::string& name, const std::string& others) {
+    Picture picture(folder.path(), "legends");
+    picture.legend("NaN with lines title '" + name + "'" + others);
+    picture.panel(slide, "", "plot [0:1] [0:1] x title 'x\\_1 of ''both''', 0.5 notitle\n");
+    testing::internal::CaptureStderr();
+    picture.draw("Legends", "in the panel, and below it");
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said("short", ", NaN with points title 'names'"), "");
+  const std::string lines = said(std::string(40, 'n'), ", NaN title 'two', NaN title 'three'");
+  EXPECT_NE(lines.find("lacks the label \"three\""), std::string::npos) << lines;
+}
+
+TEST(Plot, PanelsAreSlidesOfTheirOwnWhereOneAsks) {
+  if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
+  const test::TemporaryFolder folder;
+  for (const bool each : {false, true}) {
+    Picture picture(folder.path(), "parts", each);
+    picture.shared("set ylabel 'height'\n");
+    picture.legend("NaN with lines title 'a line'");
+    for (const std::size_t i : {0, 1})
+      picture.panel(column(i, 2), i == 0 ? "left" : "", "plot [0:1] [0:1] x notitle\n");
+    picture.further("another", "plot [0:1] [0:1] x**2 notitle\n");
+    picture.draw("The message", "settings");
+    for (const char* part : {"parts_1.svg", "parts_2.svg", "parts_3.svg"})
+      EXPECT_EQ(std::filesystem::exists(folder.path() / part), each) << part;
+  }
+  EXPECT_EQ(test::contents(folder.path() / "parts.svg").find("another"), std::string::npos);
+  int number = 0;
+  for (const std::string title : {"left", "The message", "another"}) {
+    const std::string svg =
+        test::contents(folder.path() / detail::join("parts_", ++number, ".svg"));
+    for (const std::string& text : {"<title>" + title + "</title>", std::string("height"),
+                                    std::string("a line"), std::string("viewBox=\"0 0 960 540\"")})
+      EXPECT_NE(svg.find(text), std::string::npos) << number << ": " << text;
+  }
+}
+
 /// Card of every example.
 class EveryExample : public test::Program, public testing::WithParamInterface<const char*> {
  protected:

@@ -65,7 +65,8 @@ TEST_F(RepulsiveHeads, ReportsEveryFigureAndDrawsThePicture) {
             (std::vector<std::string>{"plain", "smoothing", "svgd", "spos", "wgd", "cosine"}));
   if (std::system("gnuplot --version >/dev/null 2>&1") == 0) {
     EXPECT_EQ(result.error, "") << "progress or noise where there is no terminal";
-    for (const char* picture : {"repulsive_heads.svg", "repulsive_heads_maps.svg"}) {
+    for (const char* picture :
+         {"repulsive_heads.svg", "repulsive_heads_maps.svg", "repulsive_heads_alike.svg"}) {
       const std::string svg = contents(pictures() / picture);
       EXPECT_NE(svg.find("</svg>"), std::string::npos) << picture;
       EXPECT_NE(svg.find("<desc>generated task, 2 heads, 1 layer of width 16"), std::string::npos)
