@@ -82,19 +82,18 @@ std::filesystem::path draw_collapse(const Settings& s, const Table& table) {
                 " title ", quoted(title), ", ");
   };
   picture.panel(
-      {140, Picture::top, 620, 380}, "",
-      join("set logscale xy\nset xlabel 'dimension D'\nset ylabel 'variance per coordinate'\n"
-           "set key outside right center Left reverse width -4 spacing 1.6\n"
-           "set format y '%g'\nset yrange [*:2]\nset xrange [0.7:*]\nplot ",
-           series(2, "points " + kind(2).points(1), "svgd, α = auto"),
-           series(3, "points " + kind(3).points(1), "svgd, one kernel per coordinate"),
-           series(1, "lines " + Style{grey, 1, 0}.line(2), "α·ln(M + 1)·(M − 1)/(M·D)"),
-           series(0, "points " + kind(1).points(1), "svgd"), "1 with lines lw 1.5 dt 2 lc rgb '",
-           grey, "' title 'the target'"));
-  return picture.draw("What is left of a normal distribution in D dimensions",
+      slide, "",
+      join(
+          "set logscale xy\nset xlabel 'dimension D'\nset ylabel 'variance per coordinate'\n"
+          "set key bottom left Left reverse\nset format y '%g'\nset yrange [*:2]\nset xrange [0.7:*]\nplot ",
+          series(2, "points " + kind(2).points(1), "svgd, α = auto"),
+          series(3, "points " + kind(3).points(1), "svgd, one kernel per coordinate"),
+          series(1, "lines " + Style{grey, 1, 0}.line(2), "α·ln(M + 1)·(M − 1)/(M·D)"),
+          series(0, "points " + kind(1).points(1), "svgd"), "1 with lines lw 1.5 dt 2 lc rgb '",
+          grey, "' title 'the target'"));
+  return picture.draw("SVGD keeps a 1/D-th of the variance, unless α grows with D",
                       join(s.collapse_particles, " particles, α = ", s.alpha,
-                           ", bandwidth by the median, seed ", s.common.seed),
-                      1200, Picture::top + 470);
+                           ", bandwidth by the median, seed ", s.common.seed));
 }
 
 }  // namespace ladon::example

@@ -94,16 +94,16 @@ void print(const std::vector<TargetStudy>& studies, const Table& collapse) {
 }
 
 void draw(const Settings& s, const std::vector<TargetStudy>& studies, const Table& collapse) {
-  const auto say = [](const std::filesystem::path& picture) {
-    if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
+  std::vector<std::filesystem::path> pictures;
+  const auto add = [&](const std::vector<std::filesystem::path>& drawn) {
+    pictures.insert(pictures.end(), drawn.begin(), drawn.end());
   };
-  if (!studies.empty()) say(draw_ends(s, studies));
+  if (!studies.empty()) add(draw_ends(s, studies));
   for (const TargetStudy& study : studies)
-    if (study.target.name == s.course) {
-      say(draw_course(s, study));
-      say(draw_film(s, study));
-    }
-  if (!collapse.empty()) say(draw_collapse(s, collapse));
+    if (study.target.name == s.course) add(draw_course(s, study));
+  if (!collapse.empty()) add({draw_collapse(s, collapse)});
+  for (const std::filesystem::path& picture : pictures)
+    if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
 }
 
 /// Runs everything, or what there is time for before an interrupt; whether it was not.

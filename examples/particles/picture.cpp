@@ -10,7 +10,6 @@
 namespace ladon::example {
 namespace {
 
-constexpr int page = 1200;
 constexpr const char *faint = "#b9c3d3", *letters = "#444444";  // colours
 
 std::string text(double x, double y, int size, const std::string& anchor,
@@ -79,40 +78,42 @@ std::string way(const Outcome& o, std::size_t from, std::size_t to, const Window
               "' stroke-width='5' stroke-opacity='0.4' d='", d, "'/>");
 }
 
+/// What the corner of a panel says of a frame.
+std::string figure(const TargetStudy& study, const Outcome& o, std::size_t frame) {
+  if (o.diverged_at != 0) return "diverged";
+  const Figures f = figures_of(o.frames[frame], study);
+  return join(study.target.modes ? "right mode " : "inner half ",
+              std::round(100 * (study.target.modes ? f.mode_mass : f.inner_half)), "%");
+}
+
 /// A target with `inside` before it and, in its corner, the figure at a frame.
 std::string panel(const Box& box, const TargetStudy& study, const Outcome& o, std::size_t frame,
-                  const std::string& inside, const std::string& when = "") {
-  std::string said = "diverged";
-  if (o.diverged_at == 0) {
-    const Figures f = figures_of(o.frames[frame], study);
-    said = join(when, study.target.modes ? "right mode " : "inner half ",
-                std::round(100 * (study.target.modes ? f.mode_mass : f.inner_half)), "%");
-  }
-  const double unit = wide / box.width;
-  const int size = static_cast<int>(unit * (10 + box.width / 45));
+                  int size, const std::string& inside) {
   // Letters are drawn over a white edge of their own: lines pass behind them.
   return join("<svg x='", box.left, "' y='", box.top, "' width='", box.width, "' height='",
               box.height, "' viewBox='0 0 ", wide, " ", high, "'>", backdrop(study),
-              o.diverged_at == 0 ? inside : "", "<g stroke='white' stroke-width='", 5 * unit,
-              "' paint-order='stroke'>", text(wide - 20, high - 28, size, "end", said),
-              "</g></svg>\n");
+              o.diverged_at == 0 ? inside : "",
+              "</svg>\n<g stroke='white' stroke-width='5' paint-order='stroke'>",
+              text(box.left + box.width - 7, box.top + box.height - 9, size, "end",
+                   figure(study, o, frame)),
+              "</g>\n");
 }
 
 // --- pages of panels ---
 
 std::filesystem::path write_page(const Settings& s, const std::string& name,
-                                 const std::string& title, const std::string& of_seeds, int height,
-                                 const std::string& body) {
+                                 const std::string& title, const std::string& of_seeds, int width,
+                                 int height, const std::string& body) {
   const std::string settings = join(s.particles, " particles, ", s.steps, " gradients each, rate ",
                                     s.rate, ", α = ", s.alpha, of_seeds);
   const std::filesystem::path file = s.common.out / (name + ".svg");
   write_atomically(
       file,
-      join("<svg xmlns='http://www.w3.org/2000/svg' width='", page, "' height='", height,
-           "' viewBox='0 0 ", page, " ", height, "' font-family='sans-serif' fill='", letters,
-           "'>\n<title>", title, "</title>\n<desc>", settings, "</desc>\n<rect width='", page,
-           "' height='", height, "' fill='white'/>\n", text(page / 2.0, 34, 24, "middle", title),
-           text(page / 2.0, 66, 18, "middle", settings), body, "</svg>\n"));
+      join("<svg xmlns='http://www.w3.org/2000/svg' width='", width, "' height='", height,
+           "' viewBox='0 0 ", width, " ", height, "' font-family='sans-serif' fill='", letters,
+           "'>\n<title>", title, "</title>\n<desc>", settings, "</desc>\n<rect width='", width,
+           "' height='", height, "' fill='white'/>\n", text(width / 2.0, 34, 24, "middle", title),
+           text(width / 2.0, 66, 18, "middle", settings), body, "</svg>\n"));
   return file;
 }
 
@@ -121,17 +122,17 @@ std::string seed_words(const Settings& s, const TargetStudy& study) {
               s.seeds == 1 ? "" : join(", of ", s.seeds, " the nearest to the medians"));
 }
 
-/// A row of stills: a panel a method, at one frame, with the way of one particle to it.
+/// A row of an overview: a panel per method, at one frame, with the way of one particle to it.
 struct Still {
   const TargetStudy& study;
   std::string name;
   std::size_t from, to;
 };
 
-std::filesystem::path draw_stills(const Settings& s, const std::string& file,
-                                  const std::string& title, const std::string& of_seeds,
-                                  const std::vector<Still>& rows) {
-  constexpr int names = 50, gap = 8, first_row = 150;
+std::filesystem::path draw_overview(const Settings& s, const std::string& file,
+                                    const std::string& title, const std::string& of_seeds,
+                                    const std::vector<Still>& rows) {
+  constexpr int page = 1200, names = 50, gap = 8, first_row = 150;
   const int across = static_cast<int>(s.methods.size());
   const int width = std::min(300, (page - names) / across - gap), height = width * 68 / 84;
   const int left = (page + names - across * (width + gap)) / 2;
@@ -147,8 +148,8 @@ std::filesystem::path draw_stills(const Settings& s, const std::string& file,
       if (y == first_row)
         svg += text(x + width / 2.0, y - 48, 20, "middle", o.method) +
                text(x + width / 2.0, y - 20, 15, "middle", words_of(o.method));
-      svg +=
-          panel({x, y, width, height}, study, o, to, way(o, from, to, w) + particles_at(o, to, w));
+      svg += panel({x, y, width, height}, study, o, to, 10 + width / 45,
+                   way(o, from, to, w) + particles_at(o, to, w));
       x += width + gap;
     }
     y += height + gap;
@@ -159,7 +160,7 @@ std::filesystem::path draw_stills(const Settings& s, const std::string& file,
   svg += text(page / 2.0, y + 44, 16, "middle",
               "inner half, right mode: the share of particles in the innermost region, or at the "
               "right mode; 50% would be right");
-  return write_page(s, file, title, of_seeds, y + 60, svg);
+  return write_page(s, file, title, of_seeds, page, y + 60, svg);
 }
 
 /// Values of an attribute at each frame, and at the end for a while.
@@ -179,60 +180,92 @@ std::string animated(const std::string& attribute, const F& value) {
 
 /// Position of the film: frames are evenly spaced in time, and grow in steps.
 std::string clock(const Settings& s, int y) {
-  constexpr int from = 200, length = 800;
+  constexpr int from = 130, length = 700;
   const auto x = [](std::size_t frame) { return from + length * frame / last_frame; };
   std::string svg =
       join("<path stroke='", faint, "' stroke-width='2' d='M", from, " ", y, "h", length, "'/>\n");
   for (const std::size_t frame : {0, 10, 20, 30, 40})
-    svg += text(static_cast<double>(x(frame)), y + 28, 16, "middle",
+    svg += text(static_cast<double>(x(frame)), y + 32, 18, "middle",
                 join(frame == 0 ? "step " : "", step_of(frame, s)));
-  return join(svg, "<circle r='8' cy='", y, "' cx='", x(last_frame), "'>", animated("cx", x),
+  return join(svg, "<circle r='9' cy='", y, "' cx='", x(last_frame), "'>", animated("cx", x),
               "</circle>\n");
+}
+
+/// A slide of `count` methods on one target: at the end, with the way of one particle to it, or
+/// as a film.
+std::filesystem::path draw_slide(const Settings& s, const std::string& name,
+                                 const TargetStudy& study, std::size_t first, std::size_t count,
+                                 bool film) {
+  constexpr int page_width = 960, page_height = 540, gap = 15, top = 145;
+  const int width = count == 1 ? 420 : (page_width - 4 * gap) / 3, height = width * 68 / 84;
+  const Window& w = study.target.shown;
+  std::string svg;
+  int x = (page_width - static_cast<int>(count) * (width + gap) + gap) / 2;
+  for (std::size_t i = first; i < first + count; ++i, x += width + gap) {
+    const Outcome& o = study.runs[i][typical_run(study)];
+    svg += text(x + width / 2.0, top - 14, 20, "middle",
+                join("<tspan fill='", colour_of(o.method), "' font-weight='bold'>", o.method,
+                     "</tspan>: ", words_of(o.method)));
+    const auto moving = [&](std::size_t frame) { return dots(o.frames[frame], w); };
+    svg += panel({x, top, width, height}, study, o, last_frame, 18,
+                 film ? particles_at(o, last_frame, w, animated("d", moving))
+                      : way(o, 0, last_frame, w) + particles_at(o, last_frame, w));
+  }
+  svg += film ? clock(s, 435)
+              : text(page_width / 2.0, 505, 18, "middle",
+                     "+ start; grey lines: regions that hold 50, 80 and 95% of the probability");
+  return write_page(s, name,
+                    join(study.target.title, ": half of the particles belong ",
+                         study.target.modes ? "at the right mode" : "in the inner region"),
+                    seed_words(s, study), page_width, page_height, svg);
+}
+
+/// All methods on one target, three per slide; and with --panels each by itself.
+std::vector<std::filesystem::path> draw_slides(const Settings& s, const std::string& name,
+                                               const TargetStudy& study, bool film) {
+  std::vector<std::filesystem::path> paths;
+  const std::size_t all = study.runs.size();
+  for (std::size_t first = 0; first < all; first += 3)
+    paths.push_back(draw_slide(s, name + (first == 0 ? "" : join("_", first / 3 + 1)), study, first,
+                               std::min<std::size_t>(3, all - first), film));
+  for (std::size_t i = 0; i < all && s.common.panels; ++i)
+    draw_slide(s, name + "_" + study.runs[i][0].method, study, i, 1, film);
+  return paths;
 }
 
 }  // namespace
 
-std::filesystem::path draw_ends(const Settings& s, const std::vector<TargetStudy>& studies) {
+std::vector<std::filesystem::path> draw_ends(const Settings& s,
+                                             const std::vector<TargetStudy>& studies) {
   std::vector<Still> rows;
-  for (const TargetStudy& study : studies)
+  std::vector<std::filesystem::path> paths;
+  for (const TargetStudy& study : studies) {
     rows.push_back({study, study.target.title, 0, last_frame});
-  return draw_stills(s, "particles", "Where do they go?",
-                     s.seeds == 1 ? join(", seed ", s.common.seed)
-                                  : join("; of ", s.seeds, " seeds, each row the typical one"),
-                     rows);
+    if (paths.empty() || s.common.panels)
+      for (const auto& path : draw_slides(s, "particles_" + study.target.name, study, false))
+        paths.push_back(path);
+  }
+  paths.push_back(draw_overview(s, "particles", "Where do they go?",
+                                s.seeds == 1
+                                    ? join(", seed ", s.common.seed)
+                                    : join("; of ", s.seeds, " seeds, each row the typical one"),
+                                rows));
+  return paths;
 }
 
-std::filesystem::path draw_course(const Settings& s, const TargetStudy& study) {
+std::vector<std::filesystem::path> draw_course(const Settings& s, const TargetStudy& study) {
+  std::vector<std::filesystem::path> paths = draw_slides(s, "particles_film", study, true);
+  if (!s.common.panels) return paths;
   std::vector<Still> rows;
   std::size_t before = 0;
   for (const std::size_t frame : {4, 8, 16, 28, 40}) {
     rows.push_back({study, join("step ", step_of(frame, s)), before, frame});
     before = frame;
   }
-  return draw_stills(s, "particles_course", "How do they get there? " + study.target.title,
-                     seed_words(s, study), rows);
-}
-
-std::filesystem::path draw_film(const Settings& s, const TargetStudy& study) {
-  constexpr int across = 3, gap = 20, heading = 34;
-  constexpr int width = (page - (across + 1) * gap) / across, height = width * 68 / 84;
-  const Window& w = study.target.shown;
-  std::string svg;
-  int x = gap, y = Picture::top;
-  for (const std::vector<Outcome>& runs : study.runs) {
-    const Outcome& o = runs[typical_run(study)];
-    if (x + width > page) x = gap, y += heading + height + gap;
-    svg += text(x, y + heading - 10, 20, "start",
-                join("<tspan fill='", colour_of(o.method), "' font-weight='bold'>", o.method,
-                     "</tspan>: ", words_of(o.method)));
-    const auto moving = [&](std::size_t frame) { return dots(o.frames[frame], w); };
-    svg += panel({x, y + heading, width, height}, study, o, last_frame,
-                 particles_at(o, last_frame, w, animated("d", moving)), "at the end: ");
-    x += width + gap;
-  }
-  y += heading + height + gap;
-  return write_page(s, "particles_film", "Where do they go? " + study.target.title,
-                    seed_words(s, study), y + 70, svg + clock(s, y + 20));
+  paths.push_back(draw_overview(s, "particles_course",
+                                "How do they get there? " + study.target.title,
+                                seed_words(s, study), rows));
+  return paths;
 }
 
 }  // namespace ladon::example

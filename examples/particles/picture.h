@@ -9,14 +9,14 @@
 
 namespace ladon::example {
 
-/// Draws particles.svg, the ends of all targets' runs.
-std::filesystem::path draw_ends(const Settings& settings, const std::vector<TargetStudy>& studies);
+/// Draws the ends of all targets' runs: particles.svg, an overview; and slides of three methods
+/// each, particles_TARGET.svg, particles_TARGET_2.svg …, of the first target, with --panels of all.
+std::vector<std::filesystem::path> draw_ends(const Settings& settings,
+                                             const std::vector<TargetStudy>& studies);
 
-/// Draws particles_course.svg, one target at several steps.
-std::filesystem::path draw_course(const Settings& settings, const TargetStudy& study);
-
-/// Draws particles_film.svg: a panel a method, all at the same step. It stands at its end where
-/// nothing moves.
-std::filesystem::path draw_film(const Settings& settings, const TargetStudy& study);
+/// Draws one target in time: particles_film.svg, particles_film_2.svg …, three methods each, which
+/// stand at their end where nothing moves; with --panels also particles_course.svg, an overview of
+/// several steps.
+std::vector<std::filesystem::path> draw_course(const Settings& settings, const TargetStudy& study);
 
 }  // namespace ladon::example

@@ -288,7 +288,7 @@ TEST_F(Particles, DrawsWhateverThereIsWithoutNoise) {
        {std::string("--particles 1"), std::string("--targets banana --methods wgd"),
         std::string("--alpha auto"), std::string("--rate 30 --methods none,svgd,hmc")}) {
     std::filesystem::remove_all(pictures());
-    const Run result = run(arguments + " --steps 30" + flat);
+    const Run result = run(arguments + " --panels --steps 30" + flat);
     EXPECT_EQ(result.status, 0) << arguments;
     EXPECT_EQ(result.error, "") << arguments;
     for (const char* name : {"", "_course", "_film", "_collapse"})
@@ -301,7 +301,7 @@ TEST_F(Particles, DrawsWhateverThereIsWithoutNoise) {
 TEST_F(Particles, OnlyTheCollapseNeedsGnuplot) {
   const std::string path = std::getenv("PATH");
   setenv("PATH", folder_.path().c_str(), 1);
-  const Run result = run("--targets ring --steps 30 --particles 3" + flat);
+  const Run result = run("--targets ring --panels --steps 30 --particles 3" + flat);
   setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(result.status, 0) << result.error;
   EXPECT_NE(result.error.find("gnuplot"), std::string::npos);
