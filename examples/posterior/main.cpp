@@ -86,8 +86,8 @@ bool teach(Program& program, const Settings& s) {
   program.write({.tables = {{"exact", approach}, {"methods", methods}, {"to_limit", to_limit}},
                  .interrupted = study.interrupted,
                  .more = bands_json(study)});
-  const std::filesystem::path picture = draw(s, study);
-  if (!picture.empty()) std::cout << "picture: " << picture.string() << '\n';
+  for (const std::filesystem::path& picture : draw(s, study))
+    std::cout << "picture: " << picture.string() << '\n';
   return !study.interrupted;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/plot.h"
@@ -12,8 +13,6 @@ namespace ladon::example {
 namespace {
 
 using Rows = std::vector<std::vector<double>>;
-
-constexpr int page = 1200, left = 104, row_height = 190, between = 76;
 
 std::string heads_name(std::int64_t heads) {
   return heads == 0 ? "infinitely many heads" : heads == 1 ? "one head" : join(heads, " heads");
@@ -33,69 +32,134 @@ std::string area(const std::string& file, const std::string& colour, double stre
               " noborder lc rgb '", colour, "' notitle");
 }
 
-/// Rows of panels of functions, each over the same background, under the targets.
-class Bands {
- public:
-  Bands(Picture& picture, const Study& study) : picture_(picture) {
-    Rows given;
-    const auto s = training_places().to_vector(), y = study.targets.to_vector();
-    reach_ = 2.1 * amax(study.prior_sd).item();
-    for (std::size_t i = 0; i < s.size(); ++i) {
-      given.push_back({s[i], y[i]});
-      reach_ = std::max(reach_, std::abs(y[i]) * 1.1);
-    }
-    targets_ = picture.data("targets", given);
-  }
-
-  void draw(const std::vector<Band>& bands, int columns, const std::string& background,
-            const Style& style) {
-    constexpr int gap = 26;
-    const int width = (page - left - 20 - (columns - 1) * gap) / columns;
-    for (std::size_t i = 0; i < bands.size(); ++i) {
-      const Band& band = bands[i];
-      const int column = static_cast<int>(i) % columns;
-      const std::string file =
-          picture_.data(join(band.method, "_", band.heads),
-                        band_rows(band.belief.mean, standard_deviation(band.belief)));
-      picture_.panel(
-          {left + column * (width + gap), below_, width, row_height},
-          exactly_known(band.method) ? heads_name(band.heads) : band.method,
-          join("set xrange [-3:3]\nset xtics -2,2,2\nset yrange [", -reach_, ":", reach_, "]\n",
-               column == 0 ? "set ylabel 'f(s)'\n" : "set format y ''\n", "plot ", background, ", ",
-               area(file, style.colour, 0.35), ", ", curve(file, "1:2", {style.colour}, "", 1.5),
-               ", ", targets_, " using 1:2 with points lc rgb '#000000' pt 7 ps 0.45 notitle"));
-      if (column + 1 == columns || i + 1 == bands.size()) below_ += row_height + between;
-    }
-  }
-
-  int below() const { return below_; }  ///< Top of the next row of panels.
-
- private:
-  Picture& picture_;
-  std::string targets_;
-  double reach_ = 0;
-  int below_ = Picture::top + 40;
+/// Content of all pictures of functions of s.
+struct Bands {
+  std::vector<Band> exact, methods;
+  Rows targets;
+  double reach = 0;  ///< Of the y axis, to either side.
+  std::string settings;
 };
 
+/// Commands for axes of s and f(s); the y axis' label is shared.
+std::string axes(const Bands& bands) {
+  return join("set xlabel 's'\nset xrange [-3:3]\nset xtics -2,1,2\nset yrange [", -bands.reach,
+              ":", bands.reach, "]\n");
+}
+
+std::string points(const std::string& file) {
+  return file + " using 1:2 with points lc rgb '#000000' pt 7 ps 0.8 notitle";
+}
+
+Bands bands_of(const Settings& s, const Study& study) {
+  Bands all;
+  for (const Band& band : study.bands) {
+    (exactly_known(band.method) ? all.exact : all.methods).push_back(band);
+    if (exactly_known(band.method))
+      for (const auto& row : band_rows(band.belief.mean, standard_deviation(band.belief)))
+        all.reach = std::max({all.reach, -1.4 * row[2], 1.4 * row[3]});
+  }
+  const auto places = training_places().to_vector(), y = study.targets.to_vector();
+  for (std::size_t i = 0; i < places.size(); ++i) all.targets.push_back({places[i], y[i]});
+  all.settings = join("mean ± 2 sd; dots: targets; ", s.members, " networks, ", s.steps,
+                      " steps, seed ", s.common.seed);
+  return all;
+}
+
+/// The exact posteriors over each other, and the prior.
+std::filesystem::path draw_heads(const Settings& s, const Study& study, const Bands& bands) {
+  Picture picture(s.common.out, "posterior_heads", s.common.panels);
+  const Tensor& prior = study.prior_sd;
+  std::string plots =
+                  "plot " + area(picture.data("prior", band_rows(zeros(prior.shape(), f64), prior)),
+                                 grey, 0.15),
+              legend = join("NaN with lines lw 12 lc rgb '#dddddd' title 'prior'");
+  for (std::size_t i = 0; i < bands.exact.size(); ++i) {
+    const Band& band = bands.exact[i];
+    const Style style = step(i, bands.exact.size());
+    const std::string file = picture.data(
+        join(band.heads), band_rows(band.belief.mean, standard_deviation(band.belief)));
+    for (const char* columns : {"1:3", "1:4"}) plots += ", " + curve(file, columns, style, "", 3);
+    legend += join(", NaN with lines ", style.line(3), " title ",
+                   quoted(band.heads == 0   ? "∞ heads"
+                          : band.heads == 1 ? "1 head"
+                                            : join(band.heads, " heads")));
+  }
+  picture.legend(legend);
+  picture.panel(slide, "",
+                axes(bands) + "set ylabel 'f(s), ± 2 sd'\n" + plots + ", " +
+                    points(picture.data("targets", bands.targets)));
+  return picture.draw("With more heads the exact posterior becomes a Gaussian process",
+                      "dots: eight targets; lines: mean − 2 sd and mean + 2 sd");
+}
+
+/// The mean over data sets of a method's variance over the true one after all steps.
+double variance_ratio(const Settings& s, const Study& study, const std::string& method) {
+  for (const MethodRuns& r : study.methods)
+    if (r.method == method && r.heads == heads_shown(s) && (r.steps == 0 || r.steps == s.steps))
+      return mean_of(r.scores, &BeliefScore::variance_ratio).value;
+  return NAN;
+}
+
+/// Methods over the exact posterior: a sampler, particles and an ensemble where they were run.
+std::filesystem::path draw_methods(const Settings& s, const Study& study, Bands bands) {
+  if (bands.methods.empty()) return {};
+  std::ranges::stable_partition(bands.methods, [](const Band& band) {
+    return band.method == "hmc" || band.method == "svgd" || band.method == "ensemble";
+  });
+  Picture picture(s.common.out, "posterior", s.common.panels);
+  picture.shared("set ylabel 'f(s)'\n");
+  picture.legend(
+      join("NaN with lines lw 12 lc rgb '#b8b8b8' title 'exact', NaN with lines lw 12 lc "
+           "rgb '#f0b78f' title 'method'"));
+  std::string exact;
+  for (const Band& band : bands.exact)
+    if (band.heads == heads_shown(s))
+      exact =
+          area(picture.data("exact", band_rows(band.belief.mean, standard_deviation(band.belief))),
+               kind(5).colour, 0.35);
+  const std::string targets = points(picture.data("targets", bands.targets));
+  for (std::size_t i = 0; i < bands.methods.size(); ++i) {
+    const Band& band = bands.methods[i];
+    const std::string file =
+        picture.data(band.method, band_rows(band.belief.mean, standard_deviation(band.belief)));
+    const std::string script =
+        join(axes(bands), "plot ", exact, ", ", area(file, kind(1).colour, 0.45), ", ",
+             curve(file, "1:2", {kind(1).colour}, "", 2), ", ", targets);
+    char ratio[32];
+    std::snprintf(ratio, sizeof ratio, ": variance %.2f", variance_ratio(s, study, band.method));
+    const std::string title = band.method + ratio;
+    if (i < 3)
+      picture.panel(column(i, std::min<std::size_t>(3, bands.methods.size())), title, script);
+    else
+      picture.further(title, script);
+  }
+  return picture.draw("Do methods know what they do not know? Right is a variance of 1",
+                      join(heads_name(heads_shown(s)), ", ", bands.settings));
+}
+
 /// The distance between H heads and infinitely many.
-void draw_approach(Picture& picture, const Study& study, const Box& box) {
+std::filesystem::path draw_approach(const Settings& s, const Study& study) {
+  Picture picture(s.common.out, "posterior_approach", s.common.panels);
   Rows rows;
   for (const Approach& a : study.approaches) {
     const Measured w2 = mean_of(a.scores, &BeliefScore::w2);
     rows.push_back({static_cast<double>(a.heads), w2.value, std::isfinite(w2.se) ? w2.se : 0});
   }
+  if (rows.empty() || !(rows.back()[1] > 0)) return {};
   const double last = rows.back()[0], at_last = rows.back()[1];
-  if (!(at_last > 0)) return;
   picture.panel(
-      box, "the exact posterior comes to the Gaussian process",
-      join("set logscale xy\nset xlabel 'heads H'\nset ylabel 'W_2 / sd'\nset xrange [0.8:",
-           1.25 * last, "]\nset key top right\nplot ", at_last * last, "/x with lines lc rgb '",
-           grey, "' dt 2 lw 2 title '1/H', ",
-           with_errors(picture.data("approach", rows), "1:2:3", kind(0), "exact posterior")));
+      slide, "",
+      join("set logscale xy\nset xlabel 'number of heads, H'\nset ylabel 'distance / sd'\n",
+           "set format y '%g'\nset xrange [0.8:", 1.25 * last, "]\nset key top right\nplot ",
+           at_last * last, "/x with lines lc rgb '", grey, "' dt 2 lw 2 title '1/H', ",
+           with_errors(picture.data("heads", rows), "1:2:3", kind(0), "exact posterior")));
+  return picture.draw("Twice the heads, half the distance to the Gaussian process",
+                      join("Wasserstein distance of predictions; mean of ", s.draws,
+                           " data sets ± standard error"));
 }
 
 /// Variance over the true one, of both lengths of run.
-void draw_ratios(Picture& picture, const Settings& s, const Study& study, const Box& box) {
+std::filesystem::path draw_ratios(const Settings& s, const Study& study) {
   const std::int64_t heads = heads_shown(s);
   std::vector<std::string> names;
   Rows longer, shorter;
@@ -108,47 +172,37 @@ void draw_ratios(Picture& picture, const Settings& s, const Study& study, const 
         .push_back({mean.value, static_cast<double>(names.size() - 1),
                     std::max(1e-3, mean.value - se), mean.value + se});
   }
-  if (names.empty()) return;
-  std::string plots = "plot ";  // what is exactly known is among the longer runs
-  if (!shorter.empty())
-    plots += with_intervals(picture.data("ratios_short", shorter), "1:2:3:4", {grey, 1, 5},
-                            "a quarter", 0.8) +
-             ", ";
-  plots +=
-      with_intervals(picture.data("ratios_long", longer), "1:2:3:4", kind(1), "all steps", 0.8);
+  if (names.empty()) return {};
+  Picture picture(s.common.out, "posterior_variance", s.common.panels);
+  const auto plot_of = [&](const char* name, const Rows& all, const Style& style) {
+    return all.empty() ? ""
+                       : with_intervals(picture.data(name, all), "1:2:3:4", style, "", 0.9) + ", ";
+  };
+  const Style quarter{grey, 1, 5}, whole = kind(1);
+  picture.legend(join("NaN with points ", quarter.points(0.9), " title 'a quarter of the steps', ",
+                      "NaN with points ", whole.points(0.9), " title 'all steps'"));
   picture.panel(
-      box, join("predictive variance over the true one, ", heads_name(heads)),
+      {210, slide.top, 710, 340}, "",
       join("set logscale x\nset xrange [0.05:10]\nset xtics (0.1, 0.3, 1, 3, 10)\nset yrange [",
            names.size(), "-0.5:-0.5]\nset ytics ", named_places(names),
-           "\nset grid noytics\nset key at graph 0.98, graph -0.17 right horizontal\nset arrow "
-           "from 1, graph 0 to 1, graph 1 nohead lw 2 lc rgb '",
-           grey, "'\n", plots));
+           "\nset grid noytics\nset xlabel 'variance / true "
+           "variance'\nset arrow from 1, graph 0 to 1, graph 1 nohead lw 2 lc rgb '",
+           grey, "'\nplot ",  // what is exactly known is among the longer runs
+           plot_of("short", shorter, quarter), plot_of("long", longer, whole), "NaN notitle"));
+  return picture.draw("How sure are methods? At 1 as sure as the exact posterior",
+                      join(heads_name(heads), "; ", s.members, " networks, ", s.steps,
+                           " steps; mean of ", s.draws, " data sets ± standard error"));
 }
 
 }  // namespace
 
-std::filesystem::path draw(const Settings& s, const Study& study) {
+std::vector<std::filesystem::path> draw(const Settings& s, const Study& study) {
   if (study.bands.empty()) return {};
-  const std::int64_t heads = heads_shown(s);
-  std::vector<Band> exact, methods;
-  for (const Band& band : study.bands)
-    (exactly_known(band.method) ? exact : methods).push_back(band);
-  Picture picture(s.common.out, "posterior");
-  Bands bands(picture, study);
-  const Tensor& prior = study.prior_sd;
-  bands.draw(exact, static_cast<int>(exact.size()),
-             area(picture.data("prior", band_rows(zeros(prior.shape(), f64), prior)), grey, 0.12),
-             kind(0));
-  bands.draw(methods, 6,
-             area(join("'posterior_finite_heads_", heads, ".dat'"), kind(5).colour, 0.25), kind(1));
-  const int height = 290;
-  draw_approach(picture, study, {left + 10, bands.below(), 400, height});
-  draw_ratios(picture, s, study, {left + 640, bands.below(), 440, height});
-  return picture.draw(
-      "What a network of attention believes: exactly, and by methods",
-      join("mean ± 2 sd; light grey: prior, dark grey: exact (", heads_name(heads), "); ",
-           s.members, " networks, ", s.steps, " steps, seed ", s.common.seed),
-      page, bands.below() + height + 80);
+  const Bands bands = bands_of(s, study);
+  std::vector<std::filesystem::path> paths = {draw_methods(s, study, bands), draw_ratios(s, study),
+                                              draw_heads(s, study, bands), draw_approach(s, study)};
+  std::erase(paths, std::filesystem::path());
+  return paths;
 }
 
 }  // namespace ladon::example
