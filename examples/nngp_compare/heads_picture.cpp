@@ -10,7 +10,6 @@
 namespace ladon::example {
 namespace {
 
-constexpr int page = 1200, side = 246, gap = 34, left = 78, top = Picture::top + 40;
 constexpr double reach = 4.5;            // of both axes, in standard deviations
 constexpr std::size_t most_dots = 1500;  // a panel: keeps the SVG small
 const Style finite = kind(0), limit = kind(5), unusual = kind(1);
@@ -88,30 +87,26 @@ std::string cloud_panel(const std::string& file, const Cloud& cloud, const Pair&
     outlines += join(", ", ellipse, " with lines lc rgb '#222222' lw 1.2 notitle");
   }
   // Dots are vectors about as long as wide: of these gnuplot makes the smallest SVG.
-  constexpr double size = 2, a_pixel = 2 * reach / side;
+  constexpr double size = 3, a_pixel = 2 * reach / 250;
   const auto number = [](const Style& style) { return "0x" + style.colour.substr(1); };
   // The share stands in the corner where there are few dots.
-  return join("set xrange [-", reach, ":", reach, "]\nset yrange [-", reach, ":", reach,
-              "]\nset xtics -4,2,4\nset ytics -4,2,4\nset border 15\nunset grid\nset samples 90\n",
-              "set label '", decimals(100 * cloud.beyond, 1), "%' at graph ",
-              pair.correlation < 0 ? "0.95,0.91 right" : "0.05,0.91 left",
-              " font ',20' textcolor rgb '", unusual.colour, "'\n", bodies, outlines, ", ", file,
-              " using 1:2:(", size * a_pixel, "):(0):($3 > 0 ? ", number(unusual),
-              " : 0x50000000 + ", number(cloud.style), ") with vectors nohead lw ", size,
-              " lc rgb variable notitle");
+  return join(
+      "set xrange [-", reach, ":", reach, "]\nset yrange [-", reach, ":", reach,
+      "]\nset xtics -4,2,4\nset ytics -4,2,4\nset border 15\nunset grid\nset samples 90\nset style textbox opaque noborder\n",
+      "set label '", decimals(100 * cloud.beyond, 1), "% outside' at graph ",
+      pair.correlation < 0 ? "0.95,0.91 right" : "0.05,0.91 left",
+      " front boxed font ',20' textcolor rgb '", unusual.colour, "'\n", bodies, outlines, ", ",
+      file, " using 1:2:(", size * a_pixel, "):(0):($3 > 0 ? ", number(unusual), " : 0x50000000 + ",
+      number(cloud.style), ") with vectors nohead lw ", size, " lc rgb variable notitle");
 }
 
-/// Stands in the middle under all panels.
-std::string legend() {
-  const auto square = [](const Style& style, const char* title) {
-    return join("NaN with points ", Style{style.colour, 1, 5}.points(0.5), " title '", title,
+std::string names_of_marks() {
+  const auto mark = [](const Style& style, const char* title) {
+    return join("NaN with points ", Style{style.colour, 1, 5}.points(0.8), " title '", title,
                 "', ");
   };
-  return join(
-      "unset border\nunset tics\nunset grid\nset key center center horizontal Left reverse "
-      "samplen 1.2\nplot [0:1] [0:1] ",
-      square(finite, "one network"), square(limit, "draw of the limit"),
-      square(unusual, "beyond 3 sd"), "NaN", body, quoted(grey), " title '1, 2, 3 sd'");
+  return join(mark(finite, "a network"), mark(limit, "the limit"), mark(unusual, "outside 3 sd"),
+              "NaN", body, quoted(grey), " title '1, 2, 3 sd'");
 }
 
 }  // namespace
@@ -125,27 +120,28 @@ std::filesystem::path draw_heads(const Settings& s, const Series& series) {
   const std::size_t networks = clouds[0].dots.size();
   clouds.push_back(limit_cloud(pair, networks, Generator(s.common.seed, 4)));
 
-  Picture picture(s.common.out, "nngp_compare_heads");
+  Picture picture(s.common.out, "nngp_compare_heads", s.common.panels);
   const auto name_of = [&](std::int64_t position) {
     const std::int64_t tokens = kernel.size(2);
     return join("input ", position / tokens + 1, ", token ", position % tokens + 1);
   };
-  const int panels = static_cast<int>(clouds.size());
-  int x = left + (page - left - panels * (side + gap)) / 2;
-  for (int i = 0; i < panels; ++i, x += side + gap) {
-    const Cloud& cloud = clouds[static_cast<std::size_t>(i)];
-    picture.panel(
-        {x, top, side, side}, cloud.name,
-        join("set xlabel '", name_of(pair.first), "'\n",
-             i == 0 ? join("set ylabel '", name_of(pair.second), "'\n") : "set format y ''\n",
-             cloud_panel(picture.data(join("dots_", i), cloud.dots), cloud, pair)));
+  picture.shared(join("set ylabel 'output, ", name_of(pair.second), "'\n"));
+  picture.legend(names_of_marks());
+  // The last but one is hardly unlike the limit: a slide of its own.
+  const std::size_t panels = std::min<std::size_t>(3, clouds.size());
+  for (std::size_t i = 0; i < clouds.size(); ++i) {
+    const Cloud& cloud = clouds[i];
+    const std::string script =
+        join("set xlabel 'output, ", name_of(pair.first), "'\n",
+             cloud_panel(picture.data(join("dots_", i), cloud.dots), cloud, pair));
+    if (i == 2 && clouds.size() > 3)
+      picture.further(cloud.name, script);
+    else
+      picture.panel(square(column(std::min<std::size_t>(i, 2), panels)), cloud.name, script);
   }
-  picture.panel({0, top + side + 80, page, 30}, "", legend());
   return picture.draw("One head is a random draw, infinitely many are a Gaussian process",
-                      join("outputs at two tokens / sd of the limit; ", networks,
-                           " layers a panel, logits by 1/√d, weights: ", s.zeta,
-                           " of logits, heads ", s.head_width, " wide, seed ", s.common.seed),
-                      page, top + side + 120);
+                      join(networks, " layers each, outputs / sd of the limit; weights: ", s.zeta,
+                           " of logits/√d; width ", s.head_width, ", seed ", s.common.seed));
 }
 
 }  // namespace ladon::example

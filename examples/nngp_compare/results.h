@@ -26,8 +26,8 @@ const Series& series_shown(const Study& study);
 /// Its rows that are shown: the first, the third and the last.
 std::vector<std::size_t> rows_shown(const Series& series);
 
-/// Figures of the picture that no table has: {"density", "entries"}, the histograms and the lines
-/// of panel (c), both kernels' entries and the z-scores of panel (d).
+/// Figures of the pictures that no table has: {"density", "entries"}, histograms and lines of the
+/// densities, both kernels' entries and their z-scores.
 nlohmann::ordered_json panels(const Study& study);
 
 }  // namespace ladon::example

@@ -74,7 +74,9 @@ TEST_F(NngpCompare, ShowsThatOneHeadIsNotEnough) {
   EXPECT_LT(row(result, "sqrt, H = 1").at("ks_p").at("mean").get<double>(), 1e-6);
   if (std::system("gnuplot --version >/dev/null 2>&1") == 0) {
     EXPECT_EQ(result.error, "") << "progress or noise where there is no terminal";
-    for (const char* picture : {"nngp_compare.svg", "nngp_compare_heads.svg"})
+    for (const char* picture :
+         {"nngp_compare.svg", "nngp_compare_kurtosis.svg", "nngp_compare_density.svg",
+          "nngp_compare_mean.svg", "nngp_compare_heads.svg"})
       EXPECT_NE(contents(pictures() / picture).find("</svg>"), std::string::npos) << picture;
   }
 }
@@ -212,7 +214,7 @@ TEST_F(NngpCompare, TheReportHoldsWhatThePanelsDraw) {
   }
 }
 
-// The lines of panel (c) are the law that the table's kurtosis is held to: for wide heads with
+// The lines of the densities are the law that the table's kurtosis is held to: for wide heads with
 // identity ζ that is known exactly.
 TEST_F(NngpCompare, TheLawOfHeadsHasTheKurtosisOfTheory) {
   const Run result =
