@@ -212,6 +212,7 @@ std::filesystem::path draw_row(const Settings& s, const std::string& name, const
     picture.panel(square(column(i, shown.size(), 25, {75, titled.top, 770, titled.height})),
                   shown[i].title,
                   join("set xlabel '", right_tokens ? "rule" : "head", "'\n",
+                       heads.size() < 12 ? "set xtics 1\nset ytics 1\n" : "",  // no half head
                        heat_map(picture.data(shown[i].file, rows_of(matrix, heads, across)),
                                 heads.size(), across.size(), std::ceil(10 * most) / 10)));
   }
