@@ -1,7 +1,7 @@
 // README.md, the cards and the examples' pages are true to the tree: every program that they show
-// is built and run by the test `consumer`, every link and picture is there, every test that they
-// name exists, and every figure in their prose is one that a block shows as printed. (What the
-// blocks show is compared with what the programs print by printed_test.cpp.)
+// is built and run by the test `consumer`, every link and picture is there, every picture can be
+// read, every test that they name exists, and every figure in their prose is one that a block shows
+// as printed. (What the blocks show is compared with what the programs print by printed_test.cpp.)
 
 #include <algorithm>
 #include <cmath>
@@ -50,6 +50,26 @@ std::string read_aloud(const std::string& prose) {
 TEST(Readme, IsReadInThreeScreens) {
   EXPECT_LE(fs::file_size(source / "README.md"), 9500u);
   EXPECT_GE(all_pages().size(), 13u);
+}
+
+// A lecture hall reads no letters below 16 pt, once the picture fills a slide of 960 × 540 pt.
+TEST(Readme, PicturesAreReadFromTheLastRow) {
+  const std::set<std::string> overviews = {"particles.svg"};  // beside slides of their parts
+  const std::regex size(R"(width=["']([0-9]+)["'] height=["']([0-9]+)["'])"),
+      font(R"(font-size=["']([0-9.]+))");
+  for (const char* folder : {"examples", "tests/bench"})
+    for (const auto& entry : fs::recursive_directory_iterator(source / folder)) {
+      if (entry.path().extension() != ".svg" || overviews.contains(entry.path().filename()))
+        continue;
+      const std::string svg = contents(entry.path());
+      std::smatch page;
+      ASSERT_TRUE(std::regex_search(svg, page, size)) << entry.path();
+      const double scale = std::min(960 / std::stod(page[1]), 540 / std::stod(page[2]));
+      double smallest = 1e9;
+      for (const std::smatch& letters : found(svg, font))
+        smallest = std::min(smallest, std::stod(letters[1]));
+      EXPECT_GE(scale * smallest, 16) << entry.path();
+    }
 }
 
 /// Columns of a line of UTF-8: code points, without those that combine with the one before.
