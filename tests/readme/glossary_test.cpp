@@ -60,9 +60,9 @@ bool has(const std::string& text, const std::string& term) {
 /// Prose without headings, code, formulas, pictures, and without links but those to the glossary.
 std::string plain(const Page& page) {
   std::string text = page.prose;
-  for (const char* left_out :
-       {R"((^|\n)#[^\n]*)", R"(`[^`]*`)", R"(\$\$[^$]*\$\$)", R"(\$[^$]*\$)",
-        R"(!\[[^\]]*\]\([^)]*\))", R"(\[[^\]]*\]\((?![^)]*GLOSSARY)[^)]*\))", R"(<[^>]*>)"})
+  for (const char* left_out : {R"((^|\n)#[^\n]*)", "central limit theorem", R"(`[^`]*`)",
+                               R"(\$\$[^$]*\$\$)", R"(\$[^$]*\$)", R"(!\[[^\]]*\]\([^)]*\))",
+                               R"(\[[^\]]*\]\((?![^)]*GLOSSARY)[^)]*\))", R"(<[^>]*>)"})
     text = std::regex_replace(text, std::regex(left_out), " ");
   return text;
 }
