@@ -57,7 +57,7 @@ bool study(const CommonOptions& options, const Program& program) {
   print("Does the output of one random head become Gaussian as it grows wide?", table);
   program.write({.tables = {{"heads", table}}});
   Picture picture(options.out, "03_one_head");
-  std::string plot = "set logscale y\nset format y '10^{%T}'\nset xr [-9:9]\nset yr [1e-5:1]\n";
+  std::string plot = "set logscale y\nset format y '%g'\nset xr [-9:9]\nset yr [1e-5:1]\n";
   plot += "set xlabel 'output'\nset ylabel 'density'\nplot " + picture.data("draws", draws);
   plot += join(" using (0.5*floor(2*$1) + 0.25):(2.0/", draws.size(), ") smooth frequency with ",
                "points ", kind(0).points(1.3), " title 'one head, width 256', ",
