@@ -1,0 +1,15 @@
+// Exercise 2 of lesson 14 (★★): the mean of training.
+//
+// On training inputs the error e = f − y follows e′ = −(rate/N)·Θ·e. In the eigenvectors of Θ these
+// are N equations, each for one number, and f(x*) moves by Θ*·e. Solve them, and write the mean of
+// f(x*) at the time t. Hint: const auto [values, vectors] = lapack::eigh(theta.train) has the
+// eigenvectors as columns; integrate the exponential from 0 to t. An eigenvalue may be 0: which
+// limit has the integral there?
+
+#include "14_tangent/exercises/exercises.h"
+
+using namespace ladon;
+
+Tensor flow_mean(const TangentBlocks& theta, const Tensor& y, double rate, double t) {
+  lessons::to_do("the mean of f(x*) at the time t, by the eigenvectors of theta.train");
+}
