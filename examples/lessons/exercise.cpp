@@ -50,7 +50,8 @@ void compare(const std::string& what, const Tensor& yours, const Tensor& right,
     return t.to_vector()[static_cast<std::size_t>(place)];
   };
   throw Wrong(join(what, " differs from the right one, most at ", index_text(x.shape(), place),
-                   ": ", at_place(x), " instead of ", at_place(y)));
+                   ": ", at_place(x), " instead of ", at_place(y), ", off by ",
+                   at_place(x) - at_place(y)));
 }
 
 void compare(const std::string& what, double yours, double right,

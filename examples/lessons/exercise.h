@@ -5,7 +5,9 @@
 // its check, check_NAME(function); `exercises/NAME.cpp` is the student's file, with a hole;
 // `exercises/solutions/NAME.cpp` has the hole filled.
 
+#include <cmath>
 #include <functional>
+#include <iostream>
 #include <stdexcept>
 #include <string>
 #include <vector>

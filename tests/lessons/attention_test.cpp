@@ -39,7 +39,7 @@ TEST(LessonAttention, SafeSoftmax) {
         const Tensor e = exp(x - amax(x, -1, keep_dims));
         return e / sum(e, -1, keep_dims);
       },
-      "a row of −∞ give weights that are not finite");
+      "a row of −∞ have weights that are not finite");
   exercise.refuses([](const Tensor& x) { return softmax(masked_fill(x, less(x, -1e9), -1e9)); },
                    "as if a finite number stood for −∞");
   exercise.refuses([](const Tensor& x) { return exp(x - amax(x, -1, keep_dims)); },

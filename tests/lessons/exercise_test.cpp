@@ -24,14 +24,14 @@ TEST(LessonExercise, ComparisonsNameTheMistakeOrThePlace) {
   EXPECT_EQ(said(cast(right, f32), right), "");
   EXPECT_EQ(said(2 * right, right), "twice as large");
   EXPECT_EQ(said(tensor({1, 2, 3, 4, 9, 6}, {2, 3}, f64), right),
-            "it differs from the right one, most at [1, 1]: 9 instead of 5");
+            "it differs from the right one, most at [1, 1]: 9 instead of 5, off by 4");
   EXPECT_EQ(said(transpose(right), right), "it has shape [3, 2], and should have [2, 3]");
   EXPECT_EQ(said(right / 0.0, right), "it holds numbers that are not finite");
   EXPECT_EQ(said(right * std::nan(""), right), "it holds numbers that are not finite");
   EXPECT_EQ(said({}, right), "it is an undefined tensor: nothing was returned");
   EXPECT_EQ(said(scalar(2, f64), scalar(1, f64)), "twice as large");
   EXPECT_EQ(said(scalar(3, f64), scalar(1, f64)),
-            "it differs from the right one, most at []: 3 instead of 1");
+            "it differs from the right one, most at []: 3 instead of 1, off by 2");
   EXPECT_EQ(said(zeros({0, 2}, f64), zeros({0, 2}, f64)), "");
 }
 

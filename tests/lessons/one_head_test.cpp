@@ -124,6 +124,18 @@ TEST(LessonOneHead, WideHeadKernel) {
         return solution::wide_head_kernel(x, y, draws, rng) * double(draws);
       },
       "sum over the draws");
+  exercise.refuses(
+      [](In x, In y, int, Generator& rng) { return solution::wide_head_kernel(x, y, 1, rng); },
+      "average over `draws`");
+  exercise.refuses(
+      [](In x, In y, int draws, Generator& rng) {
+        const std::int64_t d = x.size(1);
+        const Tensor b = normal({draws, d, d}, rng, f64) / double(d);
+        const Tensor of_x = matmul(matmul(x, b), transpose(x)),
+                     of_y = matmul(matmul(y, b), transpose(y));
+        return mean(matmul(matmul(of_x, matmul(x, transpose(y)) / double(d)), transpose(of_y)), 0);
+      },
+      "softmax is missing");
 }
 
 }  // namespace

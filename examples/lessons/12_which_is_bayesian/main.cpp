@@ -8,8 +8,7 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary =
-    "Which method is Bayesian? A right spread at one moment is not enough";
+constexpr const char* summary = "Which method is Bayesian? A right spread once is not enough";
 constexpr const char* duration = "7 s";
 constexpr const char* lesson =
     "Training that is stopped early looks calibrated: its spread passes through the posterior's.";

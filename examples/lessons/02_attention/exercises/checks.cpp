@@ -45,7 +45,7 @@ void check_safe_softmax(decltype(safe_softmax)* yours) {
                          const std::vector<lessons::Mistake>& mistakes) {
     const Tensor weights = yours(logits);
     require(!weights.defined() || all(isfinite(weights)).item<bool>(),
-            what + " give weights that are not finite: " + if_nan);
+            what + " have weights that are not finite: " + if_nan);
     lessons::compare("softmax of " + what, weights, softmax(logits), mistakes);
   };
   const Tensor x = normal({3, 4}, rng, f64), e = exp(x);

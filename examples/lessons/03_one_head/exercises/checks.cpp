@@ -137,12 +137,14 @@ std::vector<WrongKernel> wrong_kernels(const Tensor& both, const Tensor& right, 
   const auto kernel = [&](const Tensor& maps, const Tensor& maps_of_other, const Tensor& values) {
     return mean(between(select(maps, 1, 0), values, select(maps_of_other, 1, 1)), 0);
   };
+  const Tensor logits = matmul(matmul(both, unsqueeze(b, 1)), transpose(both)) / d;
   const Tensor maps = maps_of(both, b, d), steep = maps_of(both, b, 1),
                half = maps_of(both, b, std::sqrt(d)), flat = maps_of(both, b, d * d);
   return {
       {kernel(maps, maps_of(both, other, d), k),
        "the maps on x and on y are independent: both inputs meet the same head, so the same matrix "
-       "has to be drawn for both"},
+       "has to be drawn for both, and the product is taken before the mean"},
+      {kernel(logits, logits, k), "the softmax is missing: A is the softmax of the logits here"},
       {kernel(steep, steep, k),
        "the logits are not divided by d: the entries of Q and of K have variance 1/d"},
       {kernel(half, half, k), "the logits are divided by √d; Q and K give 1/√d each"},
@@ -167,11 +169,12 @@ void check_wide_head_kernel(decltype(wide_head_kernel)* yours) {
   const MultiHeadAttention layer = random_layer(d, 1, rng);
   const Tensor right = at(infinite::limit(layer)(both, infinite::Get::nngp).nngp, {0, 1});
 
-  std::vector<Tensor> estimates;
+  std::vector<Tensor> estimates, single;
   for (std::int64_t i = 0; i < repetitions; ++i) {
     Generator own = rng.split(static_cast<std::uint64_t>(i));
     estimates.push_back(yours(x, y, draws, own));
     require(estimates.back().defined(), "nothing is returned");
+    single.push_back(yours(x, y, 1, own));
     require(estimates.back().shape() == right.shape(),
             detail::join("the kernel has shape ", estimates.back().shape(), ", and should have ",
                          right.shape()));
@@ -185,6 +188,8 @@ void check_wide_head_kernel(decltype(wide_head_kernel)* yours) {
           "the maps are uniform: with logits divided by the width they would go to 0, but with its "
           "square root they stay random");
   require(amin(se).item() > 1e-12, "every generator gives the same kernel: draw from rng");
+  require(amin(stddev(stack(single, 0), 0) / stddev(all, 0)).item() > 10,
+          "2000 draws spread as much as one: average over `draws` of them");
   if (amax(abs(middle - right) / se).item() < 5) return;
   for (const WrongKernel& wrong : wrong_kernels(both, right, rng))
     if (distance(middle, se, wrong.kernel) < 2.5) throw lessons::Wrong(wrong.reason);
