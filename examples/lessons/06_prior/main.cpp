@@ -63,7 +63,7 @@ bool study(const CommonOptions& options, const Program& program) {
                      "set key center top\nplot [0:1][0:0.5] for [i=1:3] ",
                      picture.data("logits", {f.to_vector()}), " matrix using ",
                      "(floor(9.999/(1 + exp(-vo(i)*$3)))/10. + 0.05):(1/4000.) smooth frequency ",
-                     "with histeps dt i lw 3 lc rgb c(i) title sprintf(\"σ = %g\", vo(i))"));
+                     "with histeps dt i lw 3 lc rgb c(i) title sprintf(\"σ = %s\", vo(i))"));
   picture.draw_slide("A wide prior is sure before it has seen any data",
                      "4000 untrained networks, one input; σ: of value and output weights");
   return true;
