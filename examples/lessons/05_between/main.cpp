@@ -74,7 +74,5 @@ bool study(const CommonOptions& options, const Program& program) {
 
 int main(int argc, char** argv) {
   using namespace ladon::example;
-  CommonOptions options;
-  Program program("05_between", {summary, duration, lesson, trials}, options);
-  return program.run(argc, argv, [&] { return study(options, program); });
+  return run_program(argc, argv, "05_between", {summary, duration, lesson, trials}, study);
 }
