@@ -89,7 +89,7 @@ class Features {
     return scale_ * products(z, inputs) + offset_;
   }
 
-  /// Finds a and b from kernels K of rows Z [2, D] and tells whether they fit.
+  /// Finds a and b from kernels K of rows Z [P, D] and tells whether they fit.
   bool fit(const Tensor& z, const Tensor& k) {
     const Tensor own = products(z, k.size(1));
     const Tensor x = own - mean(own), y = k - mean(k);
@@ -172,12 +172,12 @@ Kernels in_pieces(Kernels kernels, std::int64_t held) {
 }
 
 std::optional<Features> features_of(const FiniteHeads& heads, const Inputs& x, const Latents& like,
-                                    const Tensor& two, const Tensor& kernels) {
+                                    const Tensor& z, const Tensor& kernels) {
   const std::vector<HeadMap> maps = heads.maps(x, like);
   if (maps.size() != 1) return {};
   for (const Readout readout : readouts) {
     Features features(maps[0], readout, like);
-    if (features.fit(two, kernels)) return features;
+    if (features.fit(z, kernels)) return features;
   }
   return {};
 }
@@ -190,10 +190,13 @@ LatentKernel latent_kernel(const FiniteHeads& heads, const Inputs& x) {
   const Latents like = heads.draw(x, rng);
   LADON_CHECK(!like.empty(), operation,
               "the model has no attention layer with random logits (sqrt scaling, untied)");
-  const Tensor two = stack({row_of_latents(like), row_of_latents(heads.draw(x, rng))}, 0);
-  const Tensor kernels = by_passes(heads, x, like, two, x.count());
-  const std::int64_t parts = like[0].heads(), dim = two.size(1);
-  if (const auto features = features_of(heads, x, like, two, kernels)) {
+  // A kernel of one input is one number, and two of them fit any scale and offset.
+  std::vector<Tensor> rows = {row_of_latents(like)};
+  while (std::ssize(rows) < (x.count() > 1 ? 2 : 4))
+    rows.push_back(row_of_latents(heads.draw(x, rng)));
+  const Tensor drawn = stack(rows, 0), kernels = by_passes(heads, x, like, drawn, x.count());
+  const std::int64_t parts = like[0].heads(), dim = drawn.size(1);
+  if (const auto features = features_of(heads, x, like, drawn, kernels)) {
     constexpr std::int64_t numbers = 1 << 18;  // of the weights that are held at once
     const auto at = [f = *features](const Tensor& z, std::int64_t n) { return f.kernels(z, n); };
     return {dim, parts, in_pieces(at, std::max<std::int64_t>(1, numbers / features->size()))};

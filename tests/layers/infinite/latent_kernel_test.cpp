@@ -61,9 +61,10 @@ void expect_same(const Layer& net, const FiniteHeadsOptions& options, const Inpu
     kernels.push_back(heads.kernel(x, z).nngp);
   }
   const Tensor z = stack(rows, 0), all = stack(kernels, 0);
-  EXPECT_TRUE(all_close(kernel.at(z, 5), all, 1e-9, 1e-12));
-  const Slice some{.stop = 2};
-  EXPECT_TRUE(all_close(kernel.at(z, 2), slice(slice(all, 1, some), 2, some), 1e-9, 1e-12));
+  EXPECT_TRUE(all_close(kernel.at(z, x.count()), all, 1e-9, 1e-12));
+  const std::int64_t few = std::min<std::int64_t>(2, x.count());
+  const Slice some{.stop = few};
+  EXPECT_TRUE(all_close(kernel.at(z, few), slice(slice(all, 1, some), 2, some), 1e-9, 1e-12));
 }
 
 TEST(LatentKernel, IsThatOfFiniteHeads) {
@@ -77,6 +78,16 @@ TEST(LatentKernel, IsThatOfFiniteHeads) {
                   {.heads = 2, .value_width = 3}, x);
     }
   expect_same(Sequential(attention(Weighting::softmax), Flatten()), {.heads = 2}, sequences(false));
+}
+
+// One input has one number per draw: two draws fit the scale and the offset of any readout.
+TEST(LatentKernel, OfOneInputKnowsItsReadout) {
+  Generator rng(6);
+  const Inputs x = normal({1, 4, 3}, rng, 0, 1, f64);
+  const MultiHeadAttention a = attention(Weighting::softmax);
+  expect_same(Sequential(a, FirstToken()), {.heads = 2}, x);
+  expect_same(Sequential(a, MeanPositions(), wide()), {.heads = 2}, x);
+  expect_same(Sequential(a, Flatten()), {.heads = 2}, x);
 }
 
 // What is behind another layer, or in front of one that is not linear, is passed through the model.
