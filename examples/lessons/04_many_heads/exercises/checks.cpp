@@ -106,12 +106,13 @@ void check_kurtosis_of_sum(decltype(kurtosis_of_sum)* yours) {
                                       "its kurtosis is a fourth moment and falls as 1/H"},
          {mean / (h * h), what + ": it falls as 1/H²; among the H² terms are H fourth powers, "
                                  "which leaves 1/H"},
+         {right / h, what + ": it is divided by H once more; f has 1/√H already"},
          {mean / h, what + ": κ/H, with the mean κ, holds for heads of one law alone; heads of "
                            "larger variance count more"}},
         1e-9);
   };
   check("one head", {{1, 3}});
-  check("two Gaussian heads", {{2}, {2}});
+  check("two Gaussian heads", {{2}, {3}});
   check("four heads of one law", {{1, 3}, {1, 3}, {1, 3}, {1, 3}});
   check("a small head and a large one", {{0.1, 0.4}, {2, 2, 5}});
   check("five different heads", {{1, 2}, {3}, {0.2, 0.9}, {1, 8}, {0.5}});
@@ -143,6 +144,12 @@ void check_kernel_of_heads(decltype(kernel_of_heads)* yours) {
        {right / value_output_std, "OV stands before one output; a covariance has OV²"},
        {right / std::pow(query_key_std * value_output_std, 2),
         "the scales are forgotten: QK² of the logits, OV² of values and output"},
+       {right / (query_key_std * value_output_std),
+        "a covariance has QK²·OV²: each scale stands before both factors"},
+       {scale * k * square(keys(k)),
+        "this is (Σ k_ij)²; the sum is over k_ij², one from the logits "
+        "and one from the values"},
+       {scale * k * square(k), "the sum over the keys i and j is missing"},
        {right * 27.0, "k is x·x'/d: the number of channels, d, is forgotten"},
        {scale * k * keys(k),
         "the covariance k_ij stands twice in the sum over keys: once from the "
