@@ -75,11 +75,9 @@ TEST(LessonManyHeads, KernelOfHeads) {
   const Exercise exercise(check_kernel_of_heads);
   exercise.is_open(hole::kernel_of_heads);
   exercise.accepts(solution::kernel_of_heads);
-  exercise.refuses(
-      [](const Tensor& x, double qk, double ov) {
-        return solution::kernel_of_heads(x, qk, ov) / (qk * ov);
-      },
-      "each scale stands before both factors");
+  exercise.refuses([](const Tensor& x, double qk,
+                      double ov) { return solution::kernel_of_heads(x, qk, ov) / (qk * ov); },
+                   "each scale stands before both factors");
   exercise.refuses(
       [](const Tensor& x, double query_key_std, double value_output_std) {
         const Tensor k = matmul(unsqueeze(x, 1), transpose(unsqueeze(x, 0))) / double(x.size(2));

@@ -49,7 +49,7 @@ bool study(const CommonOptions& options, const Program& program) {
   const Tensor p = stack({network(0), network(1), network(2), network(3)});
   Table table("token", {{.name = "error", .meaning = "root mean square of p − exact p"},
                         {.name = "spread", .meaning = "root mean variance of 4 networks' p"},
-                        {.name = "memoryless", .meaning = "error of the best answer from it alone"}});
+                        {.name = "memoryless", .meaning = "error of the best answer from it"}});
   std::vector<std::vector<double>> bars;
   for (const int token : {0, 1, 2}) {
     const Tensor here = equal(seen, token), own = var(masked_select(exact, here));
