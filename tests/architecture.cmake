@@ -121,6 +121,7 @@ foreach(file IN LISTS all)
   file(STRINGS ${SOURCE}/${file} hits REGEX "^[ \t]*#[ \t]*include[ \t]*\"ladon/")
   foreach(hit IN LISTS hits)
     string(REGEX REPLACE ".*\"ladon/([^\"]*)\".*" "\\1" target "${hit}")
+    string(REGEX REPLACE "^ladon.h$" "optim/ladon.h" target ${target})  # as the build spells it for users
     room_of(${target} to)
     is_wing(${target} behind)
     if(behind AND NOT wing)
