@@ -103,9 +103,10 @@ double variance_ratio(const Settings& s, const Study& study, const std::string& 
 /// Methods over the exact posterior: a sampler, particles and an ensemble where they were run.
 std::filesystem::path draw_methods(const Settings& s, const Study& study, Bands bands) {
   if (bands.methods.empty()) return {};
-  std::ranges::stable_partition(bands.methods, [](const Band& band) {
+  const auto shown = [](const Band& band) {
     return band.method == "hmc" || band.method == "svgd" || band.method == "ensemble";
-  });
+  };
+  std::stable_partition(bands.methods.begin(), bands.methods.end(), shown);
   Picture picture(s.common.out, "posterior", s.common.panels);
   picture.shared("set ylabel 'f(s)'\n");
   picture.legend(

@@ -56,9 +56,9 @@ bool study(const CommonOptions& options, const Program& program) {
               << '\n';
     for (int h = 0; h < 4; ++h) {
       const HeadMask mask(*gpt.body.layers[0].attention, cast(not_equal(arange(4), h), f32));
-      bars.push_back(select(shares, 0, h).to_vector());
-      bars.back().push_back(loss(gpt, texts, marks).item());
-      jobs.add({network + std::to_string(h + 1), {bars.back().begin(), bars.back().end()}});
+      std::vector<double>& b = bars.emplace_back(select(shares, 0, h).to_vector());
+      b.push_back(loss(gpt, texts, marks).item());
+      jobs.add({network + std::to_string(h + 1), {{b[0]}, {b[1]}, {b[2]}, {b[3]}, {b[4]}}});
     }
   }
   print("What do the heads of three trained networks attend to?", jobs);
