@@ -42,8 +42,8 @@ const std::set<std::string> functions = {"ln",  "log", "exp",  "det", "tr",
                                          "sin", "cos", "tanh", "Pr",  "erf"};
 
 const std::map<std::string, std::string> accents = {
-    {"bar", "¯"}, {"hat", "^"},      {"tilde", "~"},  {"dot", "˙"},
-    {"vec", "→"}, {"overline", "¯"}, {"widehat", "^"}};
+    {"bar", "‾"}, {"hat", "^"},      {"tilde", "~"},  {"dot", "˙"},
+    {"vec", "→"}, {"overline", "‾"}, {"widehat", "^"}};
 
 const std::map<std::string, std::string> variants = {
     {"mathbb", "double-struck"}, {"mathcal", "script"}, {"mathbf", "bold"}, {"boldsymbol", "bold"}};
@@ -177,7 +177,7 @@ class Formula {
     if (text == "-") return {tag("mo", "−")};
     if (text == "~") return {"<mspace width=\"0.25em\"/>"};
     return {tag("mo", escaped(text),
-                text == "(" || text == ")" || text == "|" ? " stretchy=\"false\"" : "")};
+                std::string("()[]|").find(text) != std::string::npos ? " stretchy=\"false\"" : "")};
   }
 
   Atom command() {

@@ -25,7 +25,9 @@ body { margin: 0; font: 24pt/1.4 sans-serif; color: #222; background: #888 }
 section { box-sizing: border-box; width: 960pt; height: 540pt; padding: 36pt 56pt; margin: 12pt auto;
   background: white; overflow: hidden; break-after: page }
 h1 { font-size: 30pt; margin: 0 0 20pt; color: #0b4f8a }
-math { font-size: 100% } math[display] { font-size: 26pt } .long math { font-size: 20pt }
+math { font-size: 100%; font-family: "Cambria Math", "STIX Two Math", "Latin Modern Math",
+  "DejaVu Math TeX Gyre", math }
+math[display] { font-size: 26pt } .long math { font-size: 20pt }
 code { font-size: 90%; background: #f2f2f2 }
 img { width: 100%; height: 100%; object-fit: contain }
 small { color: #767676; font-size: 18pt }
