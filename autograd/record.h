@@ -17,7 +17,7 @@
 // - A gradient may have the broadcast shape and another dtype: the sweep sums and casts it.
 // - Several gradients that are computed together are one rule: record_joint.
 // - Forward mode needs no rule of its own: g ↦ Jᵀ·g is linear, and is transposed (forward.cpp).
-//   Where J is symmetric, as of every elementwise operation, `symmetric(rule)` says so; a product
+//   For a symmetric J, as of every elementwise operation, `symmetric(rule)` says so; a product
 //   has a rule for tangents beside that for gradients: with_forward(rule, forward).
 // - A fast form stands beside its composed form by fast_or_composed (forms.h); one loop of core
 //   becomes an operation by `elementwise` (elementwise.h).

@@ -23,7 +23,7 @@ void mul_(Tensor x, double s);
 /// an integer). Where nothing is recorded the elements are edited in place, as whoever shares them
 /// sees:
 ///   { NoGrad no_grad;  weight -= lr * weight.grad(); }
-/// Where x or y records history x is given the recorded result instead, as by x = x + y
+/// If x or y records history, x is given the recorded result instead, as by x = x + y
 /// (total += loss); others that share x's elements keep the old ones. A leaf is never lost so:
 /// Error.
 Tensor& operator+=(Tensor& x, const Tensor& y);

@@ -200,7 +200,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
   return reduce(options.weight.defined() ? losses * options.weight : losses, options.reduction);
 }
 
-// Where p = 0, ln p and ln q may be −∞: they are replaced before they meet a 0 in a gradient.
+// At p = 0 both ln p and ln q may be −∞: they are replaced before they meet a 0 in a gradient.
 Tensor kl_div(const Tensor& log_probability, const Tensor& target, const KlDivOptions& options) {
   check_floating("kl_div", log_probability);
   check_floating("kl_div", target);

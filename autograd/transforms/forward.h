@@ -14,7 +14,7 @@
 // Forward mode nests: each call of jvp (functional.h) has a level, and a call inside it a higher
 // one. A dual number has a tangent for each level that it depends on. While that of one level is
 // found, those of it and above are not seen, and those below are carried along: d/dε₁ of d/dε₂.
-// What is left of a call that has ended is not seen either   (Siskind and Pearlmutter 2008,
+// Tangents of a call that has ended are not seen either   (Siskind and Pearlmutter 2008,
 // "Nesting forward-mode AD in a functional framework"). make_dual has a level of its own inside
 // each call, and outside of all.
 

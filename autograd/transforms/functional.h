@@ -55,7 +55,7 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 /// f(inputs), keeping nothing of its inside: backward runs it again (Chen et al. 2016). Parameters
 /// that f captures get their gradients too, and hooks are called as without it (but those of
 /// results inside of f, in a sweep over a sweep: once for each run, with a part of the gradient).
-/// What f draws from generators, those of dropout layers included, is drawn again in the second
+/// Random numbers of f, those of dropout layers included, are drawn again in the second
 /// run, which leaves the generators where they stand. Apart from that f must do the same twice:
 /// backward throws Error if it draws otherwise (the model was switched to eval() in between, say).
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs);

@@ -159,8 +159,8 @@ struct Lines {
 };
 
 /// Calls visit(place in indexed, place in other) for every index: lines in parallel, each in order.
-/// Where the axis is the last, line after line; else, within a piece, positions run before lines,
-/// so that neighbours in memory follow each other.
+/// Order of the visits: along the last axis line after line; else, within a piece, positions run
+/// before lines, so that neighbours in memory follow each other.
 template <class Visit>
 void for_each_index(const Tensor& indexed, const Tensor& other, const Tensor& index, int axis,
                     const Visit& visit) {

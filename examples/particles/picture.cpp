@@ -78,7 +78,7 @@ std::string way(const Outcome& o, std::size_t from, std::size_t to, const Window
               "' stroke-width='5' stroke-opacity='0.4' d='", d, "'/>");
 }
 
-/// What the corner of a panel says of a frame.
+/// Figure of a frame in the corner of its panel.
 std::string figure(const TargetStudy& study, const Outcome& o, std::size_t frame) {
   if (o.diverged_at != 0) return "diverged";
   const Figures f = figures_of(o.frames[frame], study);

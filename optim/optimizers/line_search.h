@@ -30,7 +30,7 @@ void check_wolfe(const WolfeOptions& options);
 
 /// A t > 0 with φ(t) ≤ φ(0) + c₁·t·φ′(0) and |φ′(t)| ≤ c₂·|φ′(0)|, of which the first trial is
 /// `first`: it is left alone where it is good. A value that is not finite counts as too large.
-/// Where no such t is found in `evaluations`, the point of least value that fulfils the first
+/// If no such t is found in `evaluations`: the point of least value that fulfils the first
 /// condition, which is `start` where none does. Throws Error unless start.t = 0, start.value is
 /// finite, start.slope < 0, first > 0, 0 < c₁ < c₂ < 1 and evaluations ≥ 1.
 /// (Nocedal and Wright, Numerical Optimization, 2nd edition, algorithms 3.5 and 3.6)

@@ -85,7 +85,7 @@ enum class HeadPart { query, key, value, output };
 
 enum class HeadSpace {
   /// Each part is a block of its own: "layers.0.attention.query"   (the code of An et al. 2020).
-  /// Where query heads share keys (kv_heads), the keys are fewer particles.
+  /// If query heads share keys (kv_heads), the keys are fewer particles.
   separate,
   joint,  ///< One block per attention, rows [q, k, v]: "layers.0.attention"
 };

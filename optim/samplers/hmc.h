@@ -36,9 +36,9 @@ struct HmcOptions {
 /// (from 1/10 of warm-up to 2/10, 4/10 and 9/10; none below 20 draws). Both are shared by all
 /// chains; with `step` given, chain c is the same whatever the number of chains.
 ///
-/// Where ln p or its gradient is not finite, a proposal is refused. Draws depend on `rng` alone (of
-/// which one block is used), not on the number of threads; the density is called from this thread
-/// only.
+/// A proposal at which ln p or its gradient is not finite is refused. Draws depend on `rng` alone
+/// (of which one block is used), not on the number of threads; the density is called from this
+/// thread only.
 ///
 /// At the first score of rows that differ, as many that all equal row 0 are scored too (`gradients`
 /// does not count them): where row 0 is not alike there, the density mixes chains.

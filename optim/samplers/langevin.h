@@ -13,7 +13,7 @@ struct SgldOptions {
 /// θ ← θ − r·(g + (λ/N)θ) + sqrt(2rT/N)·ξ,  ξ ~ N(0, 1).
 /// (Welling and Teh 2011; their ε is 2r/N.)
 ///
-/// Where the loss has curvature κ (prior included: κ = κ_loss + λ/N) and the gradient is exact, the
+/// Bias: at curvature κ of the loss (prior included: κ = κ_loss + λ/N) and exact gradients, the
 /// variance at rest is T/(Nκ)/(1 − rκ/2), too large by about rκ/2; from rκ = 2 on there is no rest.
 class Sgld : public Sampler {
  public:

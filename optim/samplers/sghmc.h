@@ -16,7 +16,7 @@ struct SghmcOptions {
 /// (Chen, Fox and Guestrin 2014, arXiv 1402.4102, eq. 15 with β̂ = 0: nothing is assumed of the
 /// gradient's noise.) Of T = 0 this is descent with momentum; of a = 1 it is Sgld.
 ///
-/// Where the loss has curvature κ (prior included) and the gradient is exact, the variance at rest
+/// Bias: at curvature κ of the loss (prior included) and exact gradients, the variance at rest
 /// is T/(Nκ)·(2 − a)/(2 − a − rκ/2); from rκ = 4 − 2a on there is no rest.
 class Sghmc : public Sampler {
  public:

@@ -50,7 +50,7 @@ double next_step(const std::vector<double>& log_likelihood, double most, double 
     const double middle = 0.5 * (low + high);
     (Weights(log_likelihood, middle).effective_share() >= keep ? low : high) = middle;
   }
-  // Where even the smallest step loses more (most particles are impossible), take it, and go on.
+  // If even the smallest step loses more (most particles are impossible), take it, and go on.
   return low > 0 ? low : high;
 }
 

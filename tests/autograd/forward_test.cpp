@@ -200,8 +200,8 @@ TEST(ForwardMode, NestsAroundGradientsAndDualNumbersByHand) {
   EXPECT_TRUE(all_close(inside.tangent, 2 * u * t));
 }
 
-// What requires gradients keeps the graph of a call that has ended, whose tangents are of no more
-// use.
+// A tensor that requires gradients keeps the graph of a call that has ended, whose tangents are of
+// no more use.
 TEST(ForwardMode, LeavesNoTangentsBehind) {
   const Tensor w = random({3}, 1).set_requires_grad(), t = random({3}, 2);
   const auto f = [](const std::vector<Tensor>& in) { return exp(square(in[0])); };

@@ -36,7 +36,8 @@ TEST(LongChain, IsFreedWithoutBackwardAndAfterARetainedOne) {
   EXPECT_EQ(Storage::bytes_in_use(), before);
 }
 
-// What is destroyed last at a thread's end was made first: here before anything of the graph's own.
+// The object destroyed last at a thread's end was made first: here before anything of the graph's
+// own.
 TEST(LongChain, IsFreedAtTheEndOfAThread) {
   const std::size_t before = Storage::bytes_in_use();
   std::thread([] {

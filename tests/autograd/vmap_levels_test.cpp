@@ -166,7 +166,7 @@ TEST(Levels, OfARuleThatDrawsAreThoseOfTheCallItWasRecordedIn) {
   }
 }
 
-// What a rule or a hook gives is each example's, whether it depends on the example or not, and
+// Results of a rule or a hook are each example's, whether it depends on the example or not, and
 // whichever operand has examples.
 TEST(Levels, OfARuleAreSummedWhereAnOperandLacksThem) {
   const CustomFunction product{"product", [](const auto& in) { return in[0] * in[1]; },

@@ -48,7 +48,7 @@ int main() {
                             .prior = {.init = Init::zeros}},
                            rng);
   const Tensor x = normal({1, 3, 8}, rng);
-  // Where all weights are 0 the bias alone is left: w_ab ∝ exp(−slope·|a − b|).
+  // With all weights 0 the bias alone is left: w_ab ∝ exp(−slope·|a − b|).
   const Tensor weights = layer.forward_with_weights(x, x, x).weights;
   for (const std::int64_t h : {0, 1}) {
     const double near = std::exp(h == 0 ? -1.0 / 16 : -1.0 / 256), far = near * near;

@@ -286,7 +286,8 @@ TEST_P(Lapack, EigenvectorsOfMatricesOfLowRank) {
   Generator rng(3);
   const Dense factor(normal({n, rank}, rng, 0, 1, f64));
   Dense a = factor * transpose(factor);
-  // What rank 3 leaves is dust, whose squares are below the least number of single precision.
+  // The remainder beyond rank 3 is rounding, whose squares are below the least number of single
+  // precision.
   for (const double scale : {1.0, 1e-11}) {
     Dense scaled = a;
     for (double& x : scaled.values) x *= scale;

@@ -83,7 +83,7 @@ TEST_F(GpClassify, ReportsEveryFigureAndDrawsThePicture) {
       EXPECT_TRUE(row.at(figure).at("mean").is_number()) << figure;
       EXPECT_TRUE(row.at(figure).at("se").is_number()) << figure;
     }
-  // What the lesson says: where the mark stands does not matter, and only models that know it find
+  // The lesson: the place of the mark does not matter, and only models that know it find
   // what the mark is. Chance is .25.
   for (const char* kernel : {" NNGP", " NTK"})
     EXPECT_GT(accuracy(result, std::string("pool") + kernel),

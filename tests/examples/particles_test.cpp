@@ -100,9 +100,9 @@ TEST_F(Particles, TheTruthIsThatOfClosedForms) {
   EXPECT_NEAR(chance(result, "gaussian", "variance_ratio"), 0.98, 0.04);
 }
 
-// Who climbs alone ends at the nearest mode. Repulsion carries some to the other; chains forget
-// where they began: of the second half, 40 units of time, 50 chains that cross about every five
-// tell the share to 0.5/sqrt(50·40/10) = 0.035.
+// A particle that climbs alone ends at the nearest mode. Repulsion carries some to the other;
+// chains forget where they began: of the second half, 40 units of time, 50 chains that cross about
+// every five tell the share to 0.5/sqrt(50·40/10) = 0.035.
 TEST_F(Particles, RepulsionAndChainsReachTheSecondMode) {
   const Run result = run("--targets modes" + flat);
   ASSERT_EQ(result.status, 0) << result.error;

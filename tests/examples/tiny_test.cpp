@@ -1,6 +1,6 @@
 // The whole in one file, held against the library: the same gradients, steps, forces and kernels.
 
-// What tiny.cpp includes stands outside of its namespace.
+// Headers of tiny.cpp, outside of its namespace.
 #include <cmath>
 #include <cstdio>
 #include <functional>

@@ -173,7 +173,7 @@ Tensor gate(const Case& c, std::size_t input, bool needed, const char* name) {
   return needed ? unpacked(c, input, "kv_num_heads") : Tensor();
 }
 
-/// What changes the state S [d_k, d_v] of each head of keys, all of them [B, Hkv, T, ..]:
+/// Changes of the state S [d_k, d_v] of each head of keys, all of them [B, Hkv, T, ..]:
 ///   S_t = exp(decay_t) ∘ S_{t−1} + k_t ⊗ (β_t·(v_t − (exp(decay_t) ∘ S_{t−1})ᵀ·erased_t))
 struct StateSteps {
   Tensor k, v;

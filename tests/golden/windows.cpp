@@ -197,8 +197,8 @@ void skip_printed(const Tensor& y, const Array& expected) {
     throw Skip{"the expected output has 4 decimals, from an input of more; it agrees to those"};
 }
 
-/// Where padding counts, what ceil_mode adds behind it does not: of windows that see some of that,
-/// the elements are counted as those of ones are.
+/// Averages in which padding counts, but not what ceil_mode adds behind it: of windows that see
+/// some of that, the elements are counted as those of ones are.
 Tensor averages(const Tensor& x, const Window& w, bool count_padding) {
   AveragePoolOptions options{w.stride, w.before, sum_of(w.after, w.extra), w.dilation,
                              count_padding};

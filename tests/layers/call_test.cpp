@@ -158,7 +158,7 @@ TEST(Threads, TrainOneModelTogether) {
                         one * double(4 * sweeps), 1e-4, 1e-3));
 }
 
-// What neither a forward() nor Layer takes is no call at all, as overloads and concepts may ask.
+// A call that neither forward() nor Layer takes does not exist, as overloads and concepts may ask.
 static_assert(
     std::is_invocable_r_v<Tensor, const MultiHeadAttention&, const Tensor&, AttentionMask>);
 static_assert(std::is_invocable_r_v<Tensor, const MultiHeadAttention&, const Tensor&, Tensor&>);

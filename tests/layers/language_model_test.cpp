@@ -242,7 +242,7 @@ TEST(LanguageModel, WritesWithACacheAsWithout) {
   }
 }
 
-// What generate() asks for is one row of logits of each text: that of its last token.
+// generate() asks for one row of logits of each text: that of its last token.
 TEST(LanguageModel, NextTokenLooksAtLastTokensAlone) {
   Generator rng(5);
   LanguageModel model(gpt2(vocabulary, 2, dim, heads, 40), rng);

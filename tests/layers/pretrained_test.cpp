@@ -201,7 +201,7 @@ TEST(Pretrained, AModelThatTheFileDoesNotHoldIsNotMade) {
        {"\"vocab_size\": 1", "\"hidden_size\": 1", "\"head_dim\": ", "\"num_hidden_layers\": ",
         "\"intermediate_size\": 1", "\"num_attention_heads\": "})
     refuse(key, key + "20000000", "the configuration is of a model of at least ");
-  // What it could hold is compared name by name.
+  // Names of its possible contents are compared one by one.
   refuse("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1", "`model.layers.1.");
   refuse("\"vocab_size\": 11", "\"vocab_size\": 10", "`model.embed_tokens.weight` has shape [11");
   refuse("\"num_key_value_heads\": 2", "\"num_key_value_heads\": 1", "k_proj.weight` has shape");

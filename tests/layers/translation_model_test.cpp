@@ -97,7 +97,7 @@ TEST(TranslationModel, WritesTheSameTextWithAndWithoutACache) {
   }
 }
 
-// What is written has the probability that one pass over source and target gives.
+// A written text has the probability that one pass over source and target gives.
 TEST(TranslationModel, GeneratesByTheLogitsOfOnePass) {
   TranslationModel model = model_of();
   Generator rng(8);

@@ -77,7 +77,7 @@ TEST(Conv2d, InGroupsSeesItsShare) {
                      "not negative");
 }
 
-// What a trace sees is another path: patches that are kept.
+// A trace takes another path: patches that are kept.
 TEST(Conv2d, GivesTheSameWhileItIsTraced) {
   Generator rng(3);
   for (const Padding padding : {Padding::same, Padding::circular})

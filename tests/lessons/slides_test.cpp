@@ -14,7 +14,7 @@ namespace {
 
 using lessons::mathml;
 
-/// What stands in the outermost row.
+/// Content of the outermost row.
 std::string inside(const std::string& tex) {
   const std::string all = mathml(tex, false), begin = "<math><mrow>", end = "</mrow></math>";
   return all.substr(begin.size(), all.size() - begin.size() - end.size());

@@ -58,7 +58,7 @@ TEST(OverlapPenalty, IsTheAttentionToCommonKeys) {
   EXPECT_EQ(overlap_penalty(reshape(eye(3, f64), {1, 3, 1, 3})).item(), 0);
 }
 
-// What published code got wrong: penalties of detached values, without a gradient.
+// An error of published code: penalties of detached values, without a gradient.
 TEST(HeadPenalties, HaveTrueGradients) {
   const Tensor mask = tensor({1, 0, 1, 1, 1, 0}, {2, 3}, boolean);
   for (const Penalty penalty : penalties)

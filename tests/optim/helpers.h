@@ -48,7 +48,7 @@ inline void descend(Tensor theta, ParticleMethod& method, const Gradient& gradie
   }
 }
 
-/// What a kernel that is a matrix k [M, M] says of Θ: k is its share of the rows of I.
+/// Values of a kernel that is a matrix k [M, M], whatever Θ: k is its share of the rows of I.
 struct KernelValues {
   Tensor k, repulsion;
   double h2;

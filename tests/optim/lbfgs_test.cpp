@@ -98,8 +98,8 @@ TEST(Lbfgs, SolvesAQuadraticInAsManyStepsAsEigenvalues) {
   EXPECT_LE(lbfgs.iterations(), 4);
 }
 
-// Where max |g| ≤ 1e-7, at curvatures of 0.4 and more, the loss is at most |g|²/(2·0.4) ≤ 2.5e-14
-// and the minimum at most |g|/0.4 ≤ 4e-7 away. In f32 rounding ends it.
+// Bounds: with max |g| ≤ 1e-7, at curvatures of 0.4 and more, the loss is at most |g|²/(2·0.4) ≤
+// 2.5e-14 and the minimum at most |g|/0.4 ≤ 4e-7 away. In f32 rounding ends it.
 TEST(Lbfgs, FindsTheMinimumOfRosenbrock) {
   for (const DType dtype : {f32, f64}) {
     Tensor x = leaf(tensor({-1.2, 1}, dtype));

@@ -20,7 +20,7 @@ std::string fail(std::string_view text, int n) { return std::string(text) + std:
 std::string name(DType) { return "a dtype"; }
 std::string join(const char* a, const char* b) { return std::string(a) + b; }
 
-// What a particle method samples, and what a Gaussian process says, have names of their own.
+// The target of a particle method and the posterior of a Gaussian process have two names.
 const TargetDensity target{.count = 100};
 using Said = GpPrediction;
 

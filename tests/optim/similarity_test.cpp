@@ -32,7 +32,7 @@ TEST(LinearCka, SeesRotationsAndMultiplesAsOne) {
   // Columns of a Hadamard matrix do not correlate.
   const Tensor a = tensor({1, 1, -1, -1}, {4, 1}), b = tensor({1, -1, 1, -1}, {4, 1});
   EXPECT_EQ(linear_cka(a, b), 0);
-  // What does not vary is like nothing, also where its mean is not exact.
+  // Constant features are like no others, also where its mean is not exact.
   const Tensor still = full({7, 3}, 0.1, f64);
   EXPECT_NE(amax(abs(still - mean(still, 0))).item(), 0);
   EXPECT_EQ(linear_cka(gaussian({7, 2}), still), 0);

@@ -136,7 +136,7 @@ TEST(Svgd, SeparatesHeadsWithoutLossGradient) {
     EXPECT_GT(pairwise_distance(heads[b].values()).min, before[b] * 1.001) << heads[b].name();
 }
 
-// Who uses both namespaces can name what particles sample and what a Gaussian process says.
+// Both namespaces together: the targets of particles and of Gaussian processes have two names.
 namespace both {
 using namespace ladon;
 using namespace ladon::infinite;

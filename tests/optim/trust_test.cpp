@@ -1,5 +1,5 @@
-// What every method that moves parameters does with what it should not be given: one class of tests
-// for particle methods, on parameters and on activations, and for samplers.
+// Refusals of every method that moves parameters, for input that it should not get: one class of
+// tests for particle methods, on parameters and on activations, and for samplers.
 
 #include <cmath>
 #include <functional>

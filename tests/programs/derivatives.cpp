@@ -62,7 +62,8 @@ int main() {
   expect(all_close(doubled, 2 * grad(sum(y), x), 1e-15, 1e-15) && seen == 1,
          "a hook is not called, or not taken back");
 
-  // What is computed twice to keep little has the same gradients, also where dropout draws.
+  // A layer that is computed twice, to keep little, has the same gradients, also where dropout
+  // draws.
   const TransformerEncoderLayer layer({.dim = 8, .heads = 2, .dropout = 0.5}, rng);
   const TransformerEncoderLayer twin = layer;  // draws the same numbers
   const Tensor tokens = normal({2, 3, 8}, rng).set_requires_grad();

@@ -1,4 +1,4 @@
-// What the library does not know, and treats as its own: a layer with its limit, a nonlinearity
+// Extensions from outside, treated as the library's own: a layer with its limit, a nonlinearity
 // with its dual, a hook of attention without a limit. Their network is compared with its limit, its
 // heads are moved by SVGD, and the layer takes the place of another in an encoder.
 

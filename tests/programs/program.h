@@ -1,6 +1,5 @@
 #pragma once
-// What the programs of this folder ask of the one who runs them, and how they say that they are
-// wrong.
+// Arguments and exit statuses of the programs of this folder.
 
 #include <cstdlib>
 #include <filesystem>

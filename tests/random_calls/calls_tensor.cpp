@@ -13,7 +13,7 @@
 namespace ladon::test {
 namespace {
 
-/// What is not initialized is not looked at.
+/// Zeros in place of uninitialized elements, which are not looked at.
 Tensor cleared(const Tensor& x) {
   if (x.storage().size() < 1 << 20) fill_(x, 0);
   return x;

@@ -1,5 +1,5 @@
-// What README.md and the pages show as printed is what the programs print, to the last digit but
-// for times and memory; and the pictures beside the examples are what they draw. The numbers come
+// Output shown by README.md and the pages is what the programs print, to the last digit but for
+// times and memory; and the pictures beside the examples are what they draw. The numbers come
 // from chains of floating-point operations whose last bits, and after some training whose digits,
 // are those of one compiler, BLAS and instruction level: programs run at a level that nearly every
 // processor has, and with another compiler or BLAS this test is skipped.
@@ -32,8 +32,8 @@ const fs::path source = LADON_SOURCE_DIR, build = LADON_BUILD_DIR;
 /// The loops and the BLAS of processors with AVX2, whatever else this one has.
 constexpr const char* level = "LADON_ISA=v3 OPENBLAS_CORETYPE=Haswell";
 
-/// What the digits depend on besides: compiler and BLAS; and the cores, by which Gram matrices are
-/// cut into tiles.
+/// Causes of other digits besides the level: compiler and BLAS; and the cores, by which Gram
+/// matrices are cut into tiles.
 std::string machine() {
 #ifdef __clang__
   const std::string compiler = "clang ";

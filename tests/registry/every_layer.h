@@ -24,7 +24,8 @@ struct LayerRow {
   std::function<std::unique_ptr<Layer>(Generator&)> make;
   Tensor input;
   Ends limit;
-  /// What users write, layer(x) or layer(x, y), and the function behind it, of the row's input.
+  /// Call as users write it, layer(x) or layer(x, y), and the function behind it, of the row's
+  /// input.
   std::function<Tensor(const Layer&)> call, forward;
   /// clone(layer); empty where the type has no copies.
   std::function<std::unique_ptr<Layer>(const Layer&)> copy;

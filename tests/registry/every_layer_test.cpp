@@ -1,4 +1,4 @@
-// What holds of every layer: it is saved and loaded, copied and called as a user expects, and says
+// Properties of every layer: it is saved and loaded, copied and called as a user expects, and says
 // of its limit what the table says.
 
 #include "ladon/tests/registry/every_layer.h"

@@ -3,8 +3,8 @@
 // there are two operands. f32 and f64; mixed ones compute in f64. All throw Error for a matrix that
 // is not square or holds NaN or infinity, in gradients too.
 //
-// What is called symmetric below must be: only the lower triangle is read, and the gradient is that
-// of a symmetric matrix, A + dA with dA = dAᵀ, spread evenly over both triangles.
+// Matrices called symmetric below must be so: only the lower triangle is read, and the gradient is
+// that of a symmetric matrix, A + dA with dA = dAᵀ, spread evenly over both triangles.
 //
 // Gradients: Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 // differentiation", 2008; Murray, "Differentiation of the Cholesky decomposition", 2016.

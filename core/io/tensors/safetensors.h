@@ -21,7 +21,7 @@ namespace ladon {
 /// tensor stands in ({"weight_map": {"name": "model-00001-of-00002.safetensors", …}, …}; its name
 /// ends in .json), or the folder with model.safetensors.index.json; a folder without it has the one
 /// file model.safetensors. The files are beside the index, or links there are, which are followed.
-/// Where two of them have metadata of one name, that of the first by name counts.
+/// Metadata of one name in two of them: that of the first by name counts.
 ///
 /// Files that save_safetensors() wrote have checksums, which are compared: a file with a damaged
 /// byte is an Error. Those of other programs have none, and are read all the same.

@@ -29,7 +29,7 @@
 //   pair. relu, abs: closed, O(T²) to O(T⁴) (key_sums.h). softmax: T = 2 closed, otherwise averaged
 //   over draws, which all inputs share (kernel/roots.h).
 //
-// Where a query may not attend ζ is 0 (softmax: its logit is −∞), whatever G.
+// At keys that a query may not attend to, ζ is 0 (softmax: its logit is −∞), whatever G.
 
 #include <cstdint>
 #include <functional>

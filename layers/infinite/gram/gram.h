@@ -9,7 +9,7 @@
 // The result is the same, bit for bit, for any tile and any number of threads or ranks; with stored
 // tiles too, if the machine is of the same kind.
 //
-// Where ranks work together (core/ranks/ranks.h), gram() shares its tiles out, and gives all of
+// If ranks work together (core/ranks/ranks.h), gram() shares its tiles out, and gives all of
 // them the whole result: all call it with the same arguments. A checkpoint then stands on a file
 // system that all see.
 

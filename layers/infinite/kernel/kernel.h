@@ -31,7 +31,7 @@ enum class Entries : int {
 
 /// Kernels between two blocks of inputs of N1 and N2. An input is a vector, or has T positions
 /// (tokens, pixels), each with a vector: then every pair of inputs has a block of its positions.
-/// Where only inputs alone are looked at, nngp, ntk and what ends in 2 are undefined.
+/// Of single inputs (no pairs), nngp, ntk and the members that end in 2 are undefined.
 struct Kernel {
   Tensor nngp;          ///< [N1, N2]; with positions [N1, N2, T, T], or [N1, N2, T].
   Tensor ntk;           ///< As nngp; undefined where it is not wanted.

@@ -38,7 +38,7 @@ struct CgResult {
 /// the true one by rounding, so it is measured at the end, and the iteration goes on from there
 /// while that halves it.
 ///
-/// Where max_iterations or rounding end it before the tolerance is reached, `relative` says so.
+/// If max_iterations or rounding end it before the tolerance is reached, `relative` says so.
 /// Throws Error where a direction p has pᵀA·p ≤ 0 (A is not positive definite), a residual rᵀP⁻¹r ≤
 /// 0 (the preconditioner is not), where a product is not finite or has another shape.
 CgResult conjugate_gradients(const LinearMap& multiply, const Tensor& b,

@@ -86,7 +86,7 @@ TEST(Memory, IsRefusedBeforeAnythingIsTakenOver) {
   expect_error([&] { from_blob(data.data(), {std::int64_t{1} << 61}); }, "");
 }
 
-// Where there is nothing to read, the pointer may be any: it is given back, and never computed
+// With nothing to read the pointer may be any: it is given back, and never computed
 // with.
 TEST(Memory, WithoutElementsMayStandAnywhere) {
   alignas(8) std::array<unsigned char, 64> data{};

@@ -1,4 +1,5 @@
-// What is saved is what is loaded, in the layout of the reference implementation.
+// Round trips: tensors are loaded as they were saved, in the layout of the reference
+// implementation.
 
 #include "ladon/core/io/tensors/safetensors.h"
 

@@ -208,7 +208,7 @@ TEST(EveryLimit, HasTheSameDiagonalWhetherOrNotTheRestIsComputed) {
     }
 }
 
-// What one pass over inputs recorded, in two blocks, serves passes over pairs.
+// The record of one pass over inputs, in two blocks, serves passes over pairs.
 TEST(EveryLimit, TakesWhatIsKnownOfSingleInputs) {
   for (const Case& c : cases())
     for (const auto& network : c.networks) {

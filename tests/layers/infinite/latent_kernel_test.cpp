@@ -90,7 +90,7 @@ TEST(LatentKernel, OfOneInputKnowsItsReadout) {
   expect_same(Sequential(a, Flatten()), {.heads = 2}, x);
 }
 
-// What is behind another layer, or in front of one that is not linear, is passed through the model.
+// Attention behind another layer, or before one that is not linear, is passed through the model.
 TEST(LatentKernel, GoesThroughAnyModel) {
   const Inputs x = sequences(false);
   const MultiHeadAttention a = attention(Weighting::softmax);

@@ -34,8 +34,8 @@ TEST(Law, OfBranchesIsTheirWeakest) {
   EXPECT_EQ(Law::of_concatenation({Law::data(3), Law::data(4)}), Law::data(7));
 }
 
-// What enters a branch has mean zero given what was before it, not given itself; what a linear map
-// makes inside has it given that too.
+// The input of a branch has mean zero given the values before it, not given itself; the output of a
+// linear map inside has it given the input, too.
 TEST(Law, CountsWhatIsGivenFromTheBranchesAround) {
   const Law linear = Law::random_linear(), data = Law::data();
   EXPECT_EQ(linear.into_branch(0), (Law{1, true}));

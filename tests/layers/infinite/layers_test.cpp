@@ -190,7 +190,7 @@ TEST(LayerNormLimit, OfDataTellsWhereItsMeansLeaveNoDigits) {
   const Tensor x = normal({3, 2, 6}, rng, 2, 1, f64);
   test::expect_error([&] { limit(norm)(x + 1e9); }, "[LayerNorm] the channels");
   test::expect_error([&] { limit(norm)(x, x + 1e9); }, "subtract a constant");
-  // What a masked token holds does not count.
+  // Contents of masked tokens do not count.
   const Tensor mask = tensor({1, 0, 1, 1, 0, 1}, {3, 2}, boolean);
   const Tensor far = where(unsqueeze(mask, -1), x, scalar(1e9, f64));
   const auto pooled = [&](const Tensor& values) {

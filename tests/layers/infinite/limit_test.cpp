@@ -149,7 +149,7 @@ Linear dense(std::int64_t in) {
   return Linear({.in = in, .out = 8, .parameterization = Parameterization::ntk}, rng);
 }
 
-// What a layer describes is described once, and what it makes of single inputs is stored by step:
+// The description of a layer is asked for once, and its results for single inputs are kept by step:
 // so a layer may do one thing where an NTK is wanted and another where none is, or another at each
 // call.
 TEST(Limit, OfALayerThatMapsAsOftenAsItLikes) {

@@ -89,7 +89,7 @@ TEST(Linearized, IsTheFirstOrderExpansion) {
   EXPECT_TRUE(all_equal(net(x).detach(), (*net.network)(x).detach()));
   const auto v = directions(*net.network);
   for (std::size_t i = 0; i < v.size(); ++i) copy_(net.displacement[i].detach(), 1e-4 * v[i]);
-  // What is left over is of second order in the displacement.
+  // The remainder is of second order in the displacement.
   const Tensor rest = abs(net(x).detach() - moved(*net.network, x, v, 1e-4));
   EXPECT_LT(amax(rest).item(), 1e-6);
   EXPECT_GT(amax(abs(net(x).detach() - (*net.network)(x).detach())).item(), 1e-5);

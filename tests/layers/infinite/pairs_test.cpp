@@ -167,8 +167,8 @@ TEST(Pairs, OfTheSourcesAreAllHere) {
   EXPECT_EQ(in_sources, in_table);
 }
 
-// Who asks the graph himself, instead of fast_or_composed, has a fast form without its twin, or one
-// of these reasons. A file that asks no longer leaves the list.
+// Code that asks the graph itself, instead of fast_or_composed, has a fast form without twin, or
+// one of these reasons. A file that asks no longer leaves the list.
 TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
   const std::map<std::string, const char*> reasons{
       {"core/tensor.h", "says what a tensor is"},

@@ -162,7 +162,7 @@ infinite::NetworkFactory default_encoder(std::int64_t heads, NormPlacement norm)
   };
 }
 
-/// What networks of a width deviate from the limit by, in mean diagonals of the limit, and the
+/// Deviation of networks of a width from the limit, in mean diagonals of the limit, and the
 /// standard error of that: NNGP and NTK one after the other.
 struct Deviation {
   Tensor value, se;

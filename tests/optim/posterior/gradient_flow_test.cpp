@@ -129,7 +129,7 @@ TEST(GradientFlow, ZeroEigenvaluesTakeTheirLimit) {
   // Φ y = along·(2, 2) + τ·(1, −1)
   expect_near(flow.test(t, eye(2, f64)), tensor({2 * along + tau, 2 * along - tau}, {2, 1}, f64),
               1e-14);
-  // What training can do for equal inputs with different targets is their mean.
+  // The best fit of equal inputs with different targets is their mean.
   expect_near(flow.train(1e6), full({2, 1}, 2, f64), 1e-12);
   expect_near(GradientFlow(twins, y).train(infinite_time), full({2, 1}, 2, f64), 1e-7);
   expect_near(GradientFlow(twins, y).train(1e3), full({2, 1}, 2, f64), 1e-7);

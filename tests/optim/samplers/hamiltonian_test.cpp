@@ -86,7 +86,7 @@ TEST(Leapfrog, MovesEachRowByItsOwnStepAndMass) {
   }
 }
 
-// Where acceptance is e^−ε, the step for acceptance 0.8 is −ln 0.8.
+// At an acceptance of e^−ε the step for acceptance 0.8 is −ln 0.8.
 TEST(DualAveraging, FindsTheStepOfItsTarget) {
   for (const double start : {1e-3, 1.0, 50.0}) {
     DualAveraging averaging(start, 0.8);

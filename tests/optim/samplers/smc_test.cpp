@@ -97,7 +97,7 @@ TEST(EllipticalSlice, GivesChains) {
       "chain 0 begins where ln L is nan");
 }
 
-// Where the likelihood is 0 or NaN no row ends; one that cannot move stays.
+// No row ends at a likelihood of 0 or NaN; one that cannot move stays.
 TEST(EllipticalSlice, NeverGoesWhereItIsImpossible) {
   const LogLikelihood f = [](const Tensor& z) {
     const Tensor x = select(z, 1, 0);

@@ -93,7 +93,7 @@ TEST(Psgld, HasTheVarianceOfItsChainWhereGRests) {
   }
 }
 
-// What leaving out Γ costs where V follows θ at once: the density exp(−U)/G. On N(0, 1) with β = 0,
+// Stationary density without Γ, if V follows θ at once: exp(−U)/G. On N(0, 1) with β = 0,
 // 1/G = e + |θ|: with ∫e^{−θ²/2} = ∫θ²e^{−θ²/2} = √(2π), ∫|θ|e^{−θ²/2} = 2 and ∫|θ|³e^{−θ²/2} = 4,
 // E θ² = (e√(2π) + 4)/(e√(2π) + 2). Of order r the chain differs from its limit: r itself is
 // allowed.

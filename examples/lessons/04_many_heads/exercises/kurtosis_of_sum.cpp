@@ -2,7 +2,7 @@
 //
 // Why do many heads become Gaussian? Take the fourth power of f_1 + … + f_H, multiply it out, and
 // take the expectation: a product in which a head stands once or three times has expectation 0.
-// What is left are fourth powers of one head, and pairs of squares. Count how often each pair
+// Left are fourth powers of one head, and pairs of squares of two heads. Count how often each pair
 // comes. Do not assume that the heads have one law. Hint: Σ_{h≠g} s_h s_g = (Σ_h s_h)² − Σ_h s_h².
 
 #include "04_many_heads/exercises/exercises.h"

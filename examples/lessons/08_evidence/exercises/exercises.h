@@ -19,7 +19,7 @@ void check_log_mean_exp(decltype(log_mean_exp)* yours);
 double evidence_by_prediction(const ladon::Tensor& kernel, const ladon::Tensor& y, double noise);
 void check_evidence_by_prediction(decltype(evidence_by_prediction)* yours);
 
-/// What S draws of the prior say of an evidence Z: Ẑ is the mean of their likelihoods.
+/// Estimate of an evidence Z by S draws of the prior: Ẑ is the mean of their likelihoods.
 struct EvidenceEstimate {
   double log_evidence = 0;  ///< ln Ẑ
   double error = 0;         ///< Standard error of ln Ẑ, to first order in that of Ẑ.

@@ -45,7 +45,7 @@ struct StoredGramOptions {
   std::uint64_t memory_budget = 0;
   /// Its exceptions end the computation and come out of store_gram().
   std::function<void(const StoredGramProgress&)> progress = {};
-  int replicates = 8;  ///< Whose mean is stored, at least 2, where a layer samples.
+  int replicates = 8;  ///< Number whose mean is stored, at least 2, if a layer samples.
 };
 
 /// A symmetric matrix [N, N], f64, of which the tiles on and above the diagonal are in a folder. It

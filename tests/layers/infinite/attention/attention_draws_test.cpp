@@ -243,7 +243,7 @@ TEST(DrawnAttention, DoesNotDependOnTilesThreadsAndBlocks) {
   EXPECT_TRUE(all_close((first.ntk + second.ntk) / 2, whole.ntk, 1e-13, 0));
 }
 
-// What coordinates leave out is no less than the directions of least variance, and all of it
+// The remainder of coordinates is no less than the directions of least variance, and all of it
 // without any.
 TEST(DrawnAttention, TellsWhatCoordinatesLeaveOut) {
   Generator rng(5);

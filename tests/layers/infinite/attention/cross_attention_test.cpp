@@ -104,7 +104,7 @@ TEST(CrossAttention, SeesNoMaskedKeys) {
   }
 }
 
-// Where queries and keys are the same tokens it is self-attention, which has faster forms.
+// With the same tokens as queries and keys it is self-attention, which has faster forms.
 TEST(CrossAttention, OfTheSameTokensIsSelfAttention) {
   const Inputs x = sequences(3, 3, 4);
   for (const Weighting zeta :
@@ -145,7 +145,7 @@ TEST(CrossAttention, IsDifferentiable) {
   }
 }
 
-// Where coordinates leave something out of queries and keys, both name what an input draws.
+// If coordinates leave something out of queries and keys, both name what an input draws.
 TEST(CrossAttention, WithARemainderIsDifferentiableByItsHyperparameters) {
   const Inputs x = sequences(3, 6, 5);
   auto options = test::sqrt_untied(Weighting::softmax);

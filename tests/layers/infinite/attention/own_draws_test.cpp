@@ -82,7 +82,7 @@ TEST(OwnDraws, AreDifferentiableByEveryHyperparameter) {
       at));
 }
 
-// What is masked does not count, nor the sign of a zero; another input draws other numbers.
+// Masked tokens do not count, nor the sign of a zero; another input draws other numbers.
 TEST(OwnDraws, AreNamedByWhatIsSeenOfTheInput) {
   Generator rng(5);
   Inputs x{normal({3, 5, 4}, rng, 0, 1, f64), ones({3, 5}, boolean)};
@@ -132,7 +132,7 @@ TEST(OwnDraws, AreContinuousFarAwayWithTheSamePivots) {
   EXPECT_GT(largest_step(limit(net)), 4);
 }
 
-// Where the tokens of pivots became dependent, their coordinates are 0, and the kernel is still
+// Once the tokens of pivots are dependent, their coordinates are 0, and the kernel is still
 // right.
 TEST(OwnDraws, WithPivotsThatExplainEachOtherHaveTheirLaw) {
   Generator rng(5);

@@ -85,7 +85,7 @@ Nodes normal_nodes(double center, double scale) {
     for (double away = scale, step = scale; away < 2 * reach;
          step *= 2, away += std::min(step, 1.0))
       edges.push_back(std::clamp(center + side * away, -reach, reach));
-  // Where the center is far away the panels next to it are long, or all out of reach.
+  // If the center is far away the panels next to it are long, or all out of reach.
   for (double edge = -reach; edge < reach; edge += 1) edges.push_back(edge);
   std::sort(edges.begin(), edges.end());
   Nodes nodes;
@@ -142,7 +142,7 @@ TEST(DualAccuracy, IsAccurateAtAnyVariance) {
       }
 }
 
-// Where one variance is far smaller, and where products of variances overflow.
+// Extremes: one variance far smaller, and products of variances that overflow.
 TEST(DualAccuracy, HoldsAtExtremes) {
   for (const Function& f : functions()) {
     const auto at = [&](double p, double q, double c) {
@@ -209,7 +209,7 @@ TEST(DualAccuracy, HasGradients) {
       }
 }
 
-// Where a network's inputs meet themselves: p = q = c move together.
+// The diagonal, a network's inputs with themselves: p = q = c move together.
 TEST(DualAccuracy, HasGradientsAlongTheDiagonal) {
   for (const Function& f : functions())
     for (const auto part : {&DualResult::value, &DualResult::derivative}) {

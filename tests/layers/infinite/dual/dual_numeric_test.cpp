@@ -70,7 +70,7 @@ TEST(DualNumeric, EqualsClosedFormsOfSmoothFunctions) {
   }
 }
 
-// What the sum over k misses of a kink is known in closed form.
+// The remainder of the sum over k for a kink is known in closed form.
 TEST(DualNumeric, EqualsClosedFormsOfKinks) {
   const Twin kinked[] = {
       {"relu", DualFunction::relu(), [](const Tensor& x) { return relu(x); }},
@@ -91,7 +91,7 @@ TEST(DualNumeric, AJumpIsAccurateWithin) {
   EXPECT_GT(errors(jump, 1, {1}).value, 1e-2);
 }
 
-// What an expansion cannot give is no number at all.
+// Errors beyond the reach of an expansion.
 TEST(DualNumeric, RefusesVariancesThatItsTermsDoNotReach) {
   const auto at_one = [](const DualFunction& f, double p, double rho) {
     return dual(f, scalar(p, f64), scalar(p, f64), scalar(rho * p, f64), true);

@@ -59,7 +59,7 @@ Sequential drawing_net() {
                     MeanPositions());
 }
 
-// Where layers draw, it is more for each tile, and less for each pair.
+// With layers that draw it is more for each tile, and less for each pair.
 TEST(GramEstimate, BoundsTheMemoryOfDraws) {
   const Sequential net = drawing_net();
   for (const std::int64_t inputs : {1, 5, 40})
@@ -67,7 +67,7 @@ TEST(GramEstimate, BoundsTheMemoryOfDraws) {
       expect_bound(net, draw({inputs, 6, 20}), {.tile = tile, .replicates = 2});
 }
 
-// What is told to be kept of an input is what is kept: kernels, and roots of tokens.
+// The numbers told to be kept of an input are those kept: kernels, and roots of tokens.
 TEST(GramEstimate, TellsHowManyNumbersAreKept) {
   const Sequential net = drawing_net();
   const Inputs x = draw({5, 6, 20});

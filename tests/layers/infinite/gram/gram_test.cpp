@@ -60,7 +60,7 @@ TEST(Gram, WithPositionsHasTheSameBitsForAnyTile) {
     expect_same_bits(gram(limit(net), x, x, {.tile = tile}), whole, detail::join("tile ", tile));
 }
 
-// What ends with positions, each with the same of the other input only.
+// Models that end with positions, each with the same of the other input only.
 TEST(Gram, OfEachPositionWithTheSameIsTheDiagonal) {
   Generator rng(4);
   const Sequential net(Conv1d({.in = 3, .out = 8, .window = {3}, .padding = Padding::same}, rng),
