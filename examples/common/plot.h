@@ -72,14 +72,13 @@ class Picture {
   /// Top of the first row's titles of panels, below title and settings.
   static constexpr int top = 80;
 
-  /// Draws it under a title and a line of settings, which also goes into the SVG's description; a
-  /// line on stderr for each label that the drawing lacks.
+  /// Draws it, by default in the size of a slide, under a title and a line of settings, which also
+  /// goes into the SVG's description; a line on stderr for each label that the drawing lacks.
   /// Returns the picture's path, or an empty path, after one line on stderr, when gnuplot is not
   /// there or fails: data and script stay for later.
   std::filesystem::path draw(const std::string& title, const std::string& settings, int width = 960,
                              int height = 540);
-  /// The same in the size of a slide, where letters are read from the last row; prints where the
-  /// picture is.
+  /// The same, and prints where the picture is.
   void draw_slide(const std::string& title, const std::string& settings);
 
  private:
