@@ -6,6 +6,7 @@
 //
 //   ```console          commands whose output is compared
 //   ```console data     they need files: run only where LADON_README_DATA names a folder with them
+//   ```console full     they take long: run only where LADON_README_FULL is set
 //   ```console times    they print how long something took: never compared
 //
 // With LADON_README_WRITE=1 it writes what is printed into the pages, and the pictures beside the
@@ -159,12 +160,14 @@ TEST(Printed, IsWhatThePagesShow) {
     GTEST_SKIP() << "the pages were printed with " << printed_on << ", this is " << machine();
   if (!has_level())
     GTEST_SKIP() << "the pages were printed with " << level << ", which this processor cannot";
-  const bool with_data = std::getenv("LADON_README_DATA") != nullptr;
+  const std::string words = std::getenv("LADON_README_DATA") != nullptr   ? "data"
+                            : std::getenv("LADON_README_FULL") != nullptr ? "full"
+                                                                          : "";
   const char* only = std::getenv("LADON_README_PAGE");
   for (const Page& page : all_pages())
     for (const Block& block : page.blocks)
       if (block.language == "console" && (only == nullptr || page.name == only) &&
-          (with_data ? block.words == "data" : block.words.empty()))
+          block.words == words)
         check(page, block);
 }
 
