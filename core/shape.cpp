@@ -23,10 +23,6 @@ Shape Shape::filled(int rank, std::int64_t size) {
   return shape;
 }
 
-std::int64_t Shape::at(int axis) const {
-  return sizes_[detail::normalize_axis("shape", axis, rank_)];
-}
-
 std::int64_t Shape::count() const {
   std::uint64_t n = 1;  // of a shape that no tensor can have the product wraps around
   for (std::int64_t size : *this) n *= static_cast<std::uint64_t>(size);
@@ -105,9 +101,13 @@ std::int64_t detail::checked_product(std::string_view operation, std::int64_t a,
   return product;
 }
 
+void detail::refuse_axis(std::string_view operation, int axis, int rank) {
+  fail(operation, "axis ", axis, " is out of range for a tensor of ", rank,
+       rank == 1 ? " axis" : " axes");
+}
+
 int detail::normalize_axis(std::string_view operation, int axis, int rank) {
-  LADON_CHECK(axis >= -rank && axis < rank, operation, "axis ", axis,
-              " is out of range for a tensor of ", rank, rank == 1 ? " axis" : " axes");
+  if (axis < -rank || axis >= rank) refuse_axis(operation, axis, rank);
   return axis < 0 ? axis + rank : axis;
 }
 

@@ -2,6 +2,7 @@
 // Shapes: short lists of sizes, held inline so that no operation allocates for them.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
@@ -9,6 +10,10 @@
 #include <string_view>
 
 namespace ladon {
+
+namespace detail {
+[[noreturn]] void refuse_axis(std::string_view operation, int axis, int rank);
+}
 
 /// The sizes (or the strides, in elements) of a tensor, outermost axis first. At most 8 axes.
 class Shape {
@@ -23,11 +28,9 @@ class Shape {
   static Shape filled(int rank, std::int64_t size);
 
   int rank() const { return rank_; }
-  std::int64_t operator[](int axis) const { return sizes_[axis]; }
-  std::int64_t& operator[](int axis) { return sizes_[axis]; }
-
   /// Size of an axis that may be negative (−1 is the last). Throws Error when out of range.
-  std::int64_t at(int axis) const;
+  std::int64_t operator[](int axis) const { return sizes_[place(axis)]; }
+  std::int64_t& operator[](int axis) { return sizes_[place(axis)]; }
 
   const std::int64_t* begin() const { return sizes_.data(); }
   const std::int64_t* end() const { return sizes_.data() + rank_; }
@@ -46,6 +49,13 @@ class Shape {
   bool operator==(const Shape& other) const;
 
  private:
+  std::size_t place(int axis) const {
+    const int i = axis < 0 ? axis + rank_ : axis;
+    if (i < 0 || i >= rank_) [[unlikely]]
+      detail::refuse_axis("shape", axis, rank_);
+    return static_cast<std::size_t>(i);
+  }
+
   std::array<std::int64_t, max_rank> sizes_{};
   std::int8_t rank_ = 0;
 };

@@ -31,7 +31,7 @@ Tensor leaf(Tensor x) { return x.set_requires_grad(); }
 Tensor definite(const Shape& shape, std::uint64_t seed) {
   Generator rng(seed);
   const Tensor x = normal(shape, rng, 0, 1, f64);
-  return matmul(x, transpose(x)) + eye(shape.at(-1), f64);
+  return matmul(x, transpose(x)) + eye(shape[-1], f64);
 }
 
 TEST(Linalg, CholeskyOfTwoByTwo) {

@@ -26,12 +26,18 @@ TEST(Shape, KnowsItsSizes) {
   const Shape shape{2, 3, 4};
   EXPECT_EQ(shape.rank(), 3);
   EXPECT_EQ(shape.count(), 24);
-  EXPECT_EQ(shape.at(-1), 4);
+  EXPECT_EQ(shape[-1], 4);
   EXPECT_EQ(Shape{}.count(), 1);
   EXPECT_EQ((Shape{2, 0}).count(), 0);
   EXPECT_EQ(detail::contiguous_strides(shape), (Shape{12, 4, 1}));
   EXPECT_EQ(detail::join(shape), "[2, 3, 4]");
-  expect_error([&] { shape.at(3); }, "axis 3 is out of range for a tensor of 3 axes");
+  EXPECT_EQ(shape[-3], 2);
+  expect_error([&] { shape[3]; }, "axis 3 is out of range for a tensor of 3 axes");
+  expect_error([&] { shape[-4]; }, "axis -4 is out of range for a tensor of 3 axes");
+  Shape changed = shape;
+  changed[-1] = 5;
+  EXPECT_EQ(changed, (Shape{2, 3, 5}));
+  expect_error([&] { changed[3] = 1; }, "axis 3 is out of range for a tensor of 3 axes");
   expect_error([] { Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }, "at most 8 axes, got 9");
 }
 

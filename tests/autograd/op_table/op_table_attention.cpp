@@ -25,8 +25,8 @@ Shape with(Shape prefix, std::initializer_list<std::int64_t> sizes) {
 std::vector<double> weights_of(const std::vector<Dense>& in, const Shape& lead, std::int64_t h,
                                std::int64_t i, bool boolean_mask, const AttentionOptions& o) {
   const Dense &q = in[0], &k = in[1];
-  const std::int64_t keys = k.shape.at(-2), width = q.shape.at(-1);
-  const std::int64_t group = q.shape.at(-3) / k.shape.at(-3);
+  const std::int64_t keys = k.shape[-2], width = q.shape[-1];
+  const std::int64_t group = q.shape[-3] / k.shape[-3];
   std::vector<double> e;
   double sum = 0;
   for (std::int64_t j = 0; j < keys; ++j) {
@@ -53,11 +53,11 @@ Reference attention(const AttentionOptions& o, bool boolean_mask, bool want_weig
                               in[static_cast<std::size_t>(n)].shape.sub(
                                   0, in[static_cast<std::size_t>(n)].shape.rank() - 3));
     const Dense &q = in[0], &v = in[2];
-    const std::int64_t heads = q.shape.at(-3), keys = v.shape.at(-2), width = v.shape.at(-1);
-    const Shape rows = with(lead, {heads, q.shape.at(-2)});
+    const std::int64_t heads = q.shape[-3], keys = v.shape[-2], width = v.shape[-1];
+    const Shape rows = with(lead, {heads, q.shape[-2]});
     Dense y(with(rows, {want_weights ? keys : width}));
     for_each_index(rows, [&](const Shape& index) {
-      const std::int64_t h = index.at(-2), i = index.at(-1);
+      const std::int64_t h = index[-2], i = index[-1];
       const Shape batch = index.sub(0, index.rank() - 2);
       const std::vector<double> w = weights_of(in, batch, h, i, boolean_mask, o);
       for (std::int64_t j = 0; j < keys; ++j) {
@@ -65,7 +65,7 @@ Reference attention(const AttentionOptions& o, bool boolean_mask, bool want_weig
         if (want_weights) y(with(index, {j})) = weight;
         for (std::int64_t c = 0; c < width && !want_weights; ++c)
           y(with(index, {c})) +=
-              weight * broadcast_at(v, with(batch, {h / (heads / v.shape.at(-3)), j, c}));
+              weight * broadcast_at(v, with(batch, {h / (heads / v.shape[-3]), j, c}));
       }
     });
     return y;
@@ -161,7 +161,7 @@ std::vector<OpError> errors(Tensor (*apply)(const Tensor&, const Tensor&, const 
 Reference rotated(bool interleaved) {
   return [=](const std::vector<Dense>& in) {
     Dense y = in[0];
-    const std::int64_t width = in[0].shape.at(-1), half = in[1].shape.at(-1);
+    const std::int64_t width = in[0].shape[-1], half = in[1].shape[-1];
     const std::int64_t tokens = in[1].shape.count() / std::max<std::int64_t>(1, half);
     for (std::int64_t row = 0; row * width < in[0].shape.count(); ++row)
       for (std::int64_t i = 0; i < half; ++i) {

@@ -14,7 +14,7 @@ using Inputs = std::vector<Tensor>;
 Reference by_given(double eps) {
   return [eps](const std::vector<Dense>& in) {
     Dense y = in[0];
-    const auto channels = static_cast<std::size_t>(y.shape.at(-1));
+    const auto channels = static_cast<std::size_t>(y.shape[-1]);
     for (std::size_t i = 0; i < y.values.size(); ++i) {
       const std::size_t c = i % channels;
       y.values[i] = (y.values[i] - in[1].values[c]) / std::sqrt(in[2].values[c] + eps);
@@ -29,7 +29,7 @@ Reference by_given(double eps) {
 Reference by_groups(std::int64_t groups, double eps) {
   return [=](const std::vector<Dense>& in) {
     Dense y = in[0];
-    const auto channels = static_cast<std::size_t>(y.shape.at(-1));
+    const auto channels = static_cast<std::size_t>(y.shape[-1]);
     const std::size_t each = channels / static_cast<std::size_t>(groups);
     const std::size_t example = y.values.size() / static_cast<std::size_t>(y.shape[0]);
     const auto group_of = [&](std::size_t i) {
@@ -111,7 +111,7 @@ void add_normalize_batch(OpTable& t) {
   const auto all_as_one = [](double eps) -> Reference {
     return [eps](const std::vector<Dense>& in) {
       std::vector<Dense> one = in;
-      const std::int64_t channels = in[0].shape.at(-1);
+      const std::int64_t channels = in[0].shape[-1];
       one[0].shape = {1, in[0].shape.count() / channels, channels};
       Dense y = by_groups(channels, eps)(one);
       y.shape = in[0].shape;

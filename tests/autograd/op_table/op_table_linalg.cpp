@@ -180,12 +180,12 @@ Tensor even(const Tensor& x) { return 0.5 * (x + transpose(x)); }
 /// Symmetric positive definite, with eigenvalues of 1 and more.
 Tensor definite(OpTable& t, const Shape& shape) {
   const Tensor x = t.random(shape, -1, 1);
-  return matmul(x, transpose(x)) + eye(shape.at(-1), f64);
+  return matmul(x, transpose(x)) + eye(shape[-1], f64);
 }
 
 /// A matrix with a diagonal that is large beside the rest.
 Tensor regular(OpTable& t, const Shape& shape) {
-  return t.random(shape, -1, 1) + 3 * eye(shape.at(-1), f64);
+  return t.random(shape, -1, 1) + 3 * eye(shape[-1], f64);
 }
 
 OpSample one(const std::string& note, const Tensor& a, Tensor (*f)(const Tensor&),

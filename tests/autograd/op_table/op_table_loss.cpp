@@ -22,7 +22,7 @@ Reference classification(Plain o, bool normalize) {
   return [o, normalize](const std::vector<Dense>& inputs) {
     const Dense& x = inputs[0];
     const Dense& target = inputs[1];
-    const auto classes = static_cast<std::size_t>(x.shape.at(-1));
+    const auto classes = static_cast<std::size_t>(x.shape[-1]);
     Dense losses(target.shape);
     double sum = 0, total = 0;
     for (std::size_t i = 0; i < target.values.size(); ++i) {

@@ -31,7 +31,7 @@ Reference rows(
     Reduction reduction) {
   return [=](const std::vector<Dense>& in) {
     const Shape shape = in[0].shape.sub(0, in[0].shape.rank() - 1);
-    const auto n = static_cast<std::ptrdiff_t>(in[0].shape.at(-1));
+    const auto n = static_cast<std::ptrdiff_t>(in[0].shape[-1]);
     Dense losses(shape);
     for (std::size_t r = 0; r < losses.values.size(); ++r) {
       const auto row = [&](const Dense& x) {
@@ -208,7 +208,7 @@ void add_cosine_rows(OpTable& table) {
   const Reference of_columns = [of](const std::vector<Dense>& in) {
     std::vector<Dense> turned;
     for (const Dense& x : in)
-      turned.push_back(remap({x.shape.at(1), x.shape.at(0)}, [](const Shape& i) {
+      turned.push_back(remap({x.shape[1], x.shape[0]}, [](const Shape& i) {
         return Shape{i[1], i[0]};
       })({x}));
     return rows(of, Reduction::none)(turned);
@@ -221,7 +221,7 @@ void add_cosine_rows(OpTable& table) {
   };
   const Reference against_columns = [of](const std::vector<Dense>& in) {
     Dense repeated(in[0].shape);
-    const auto width = static_cast<std::size_t>(in[0].shape.at(-1));
+    const auto width = static_cast<std::size_t>(in[0].shape[-1]);
     for (std::size_t i = 0; i < repeated.values.size(); ++i)
       repeated.values[i] = in[1].values[i / width];
     return rows(of, Reduction::none)({in[0], repeated});

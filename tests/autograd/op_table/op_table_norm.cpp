@@ -13,7 +13,7 @@ struct Affine {
 Reference rows(std::function<Affine(const std::vector<double>&)> f) {
   return [f](const std::vector<Dense>& inputs) {
     Dense y = inputs[0];
-    const auto n = static_cast<std::size_t>(y.shape.at(-1));
+    const auto n = static_cast<std::size_t>(y.shape[-1]);
     for (std::size_t start = 0; n > 0 && start < y.values.size(); start += n) {
       const auto row = y.values.begin() + static_cast<std::ptrdiff_t>(start);
       const Affine a = f({row, row + static_cast<std::ptrdiff_t>(n)});

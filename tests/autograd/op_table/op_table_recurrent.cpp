@@ -56,7 +56,7 @@ Numbers row(const Dense& x, std::size_t r, std::size_t width) {
 Reference cell_rows(RecurrentCell cell, int half = 0) {
   return [=](const std::vector<Dense>& in) {
     Dense y = in[2];
-    const auto n = static_cast<std::size_t>(y.shape.at(-1));
+    const auto n = static_cast<std::size_t>(y.shape[-1]);
     const std::size_t gates = cell == RecurrentCell::lstm ? 4 : 3;
     for (std::size_t r = 0; n > 0 && r < y.values.size() / n; ++r) {
       Numbers state = row(in[2], r, n);

@@ -144,7 +144,7 @@ void add_cutting_rows(OpTable& table) {
                           Dense y(x[0].shape);
                           for_each_index(y.shape, [&](const Shape& i) {
                             Shape to = i;
-                            const std::int64_t n = y.shape.at(axis);
+                            const std::int64_t n = y.shape[axis];
                             std::int64_t& place = to[axis < 0 ? axis + 2 : axis];
                             for (std::int64_t s = 0; s < std::abs(shift); ++s)
                               place = (place + (shift > 0 ? 1 : n - 1)) % n;
