@@ -1,8 +1,8 @@
 #pragma once
 // Comparison of arms that answered the same questions: folds, errors over seeds and over questions,
-// several comparisons at once. What they are computed from is written by --bits FILE.npz of a study,
-// so that anybody can judge anew: "ARM/right" [seeds, questions], "ARM/probability" [seeds,
-// questions, classes], "labels" and "fold" [questions].
+// several comparisons at once. A study writes what they are computed from by --bits FILE.npz, so
+// that anybody can judge anew: "ARM/right" [seeds, questions], "ARM/probability" [seeds, questions,
+// classes], "labels" and "fold" [questions].
 
 #include <cstdint>
 #include <vector>
