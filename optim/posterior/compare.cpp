@@ -32,6 +32,7 @@ struct Work {
   Generator rng;
   Tensor theta;                // [P, D], a leaf
   std::int64_t gradients = 0;  // of networks
+  std::int64_t batch = 0;      // targets of a gradient, drawn anew each time; 0: all
 
   Work(const RegressionTask& of, const CompareOptions& with, Generator from)
       : task(of), options(with), rng(std::move(from)) {
@@ -50,7 +51,14 @@ struct Work {
     backward(sum(loss) / count());
     gradients += options.members;
   }
-  void backward_of_misfit() { backward_of(misfit(task, at_training_inputs())); }
+  void backward_of_misfit() {
+    const Tensor f = at_training_inputs();
+    if (batch == 0) return backward_of(misfit(task, f));
+    const Tensor chosen = slice(permutation(task.targets.size(0), rng), 0, {.stop = batch});
+    RegressionTask part = task;
+    part.targets = index_select(task.targets, 0, chosen);
+    backward_of(count() / static_cast<double>(batch) * misfit(part, index_select(f, 1, chosen)));
+  }
   PosteriorRun end() const { return {functions(), gradients}; }
 };
 
@@ -146,6 +154,12 @@ PosteriorRun sgld(Work work) {
   return sample(std::move(work), sampler);
 }
 
+/// A quarter of the targets in each gradient, at the step of exact gradients.
+PosteriorRun sgld_minibatch(Work work) {
+  work.batch = std::max<std::int64_t>(1, work.task.targets.size(0) / 4);
+  return sgld(std::move(work));
+}
+
 // With friction a, a step of rate r moves in the long run as far as a Langevin step of rate r/a.
 PosteriorRun sghmc(Work work) {
   constexpr double friction = 0.1;
@@ -192,7 +206,8 @@ const std::vector<std::pair<std::string, Method>>& all_methods() {
       {"function_svgd", function_svgd},
       {"ensemble", ensemble},
       {"randomized_prior", randomized_prior},
-      {"prior", [](Work w) { return w.end(); }}};
+      {"prior", [](Work w) { return w.end(); }},
+      {"sgld_minibatch", sgld_minibatch}};
   return methods;
 }
 

@@ -49,6 +49,8 @@ struct PosteriorRun {
 ///   randomized_prior   each mode pulled to its own start, and towards targets with its own noise
 ///                      (Osband, Aslanides and Cassirer 2018)
 ///   prior              P draws, without training
+///   sgld_minibatch     sgld with a quarter of the targets in each gradient, and the same step: the
+///                      noise of batches adds to its own
 std::vector<std::string> posterior_methods();
 
 /// Runs one. A method's numbers depend on its name and `rng` alone, not on the other methods.

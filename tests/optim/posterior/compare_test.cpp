@@ -84,6 +84,28 @@ TEST(Compare, LangevinMethodsAreNearlySo) {
   }
 }
 
+// Gradients of one target of five have noise of their own: the stationary variance is larger.
+TEST(Compare, NoiseOfBatchesAddsToTheSamplers) {
+  const LinearTask linear;
+  const Belief truth = belief_of(linear.exact);
+  const auto log_ratio = [&](const std::string& method, std::uint64_t seed) {
+    Generator rng(seed);
+    const PosteriorRun made =
+        run_posterior_method(method, linear.task, {.members = 40, .steps = 600}, rng);
+    return std::log(score_belief(belief_of_draws(made.functions), truth, 0.2).variance_ratio);
+  };
+  double sum = 0, squares = 0;
+  constexpr int seeds = 8;
+  for (int i = 0; i < seeds; ++i) {
+    const auto seed = static_cast<std::uint64_t>(i);
+    const double more = log_ratio("sgld_minibatch", seed) - log_ratio("sgld", seed);
+    sum += more;
+    squares += more * more;
+  }
+  const double mean = sum / seeds, se = std::sqrt((squares / seeds - mean * mean) / (seeds - 1));
+  EXPECT_GT(mean / se, 5) << mean << " ± " << se;
+}
+
 // A convex posterior has one mode: an ensemble of modes has no spread at all, and its mean is
 // exact. With randomized priors its members are exact draws (Osband et al. 2018): their mean has
 // the error of 20 draws. The prior's draws have the prior's spread.
