@@ -65,7 +65,24 @@ void compare(const std::string& what, double yours, double right,
   throw Wrong(join(what, " is ", yours, ", and should be ", right));
 }
 
+std::string described(const Tensor& x) {
+  return x.defined() ? join("tensor ", x.shape()) : "undefined tensor";
+}
+
+std::string described(const std::vector<double>& numbers) {
+  if (numbers.size() > 8) return join(numbers.size(), " numbers");
+  std::string all;
+  for (const double number : numbers) all += join(all.empty() ? "" : ", ", number);
+  return "{" + all + "}";
+}
+
+void announce(const std::string& arguments) {
+  static int call = 0;
+  std::cout << "call " << ++call << ": (" << arguments << ")" << std::endl;
+}
+
 int verdict(const std::function<void()>& check) {
+  std::cout << std::unitbuf;  // a crash takes nothing with it that a solution has printed
   try {
     check();
     std::cout << "passed\n";

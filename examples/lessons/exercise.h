@@ -10,6 +10,7 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ladon/ladon.h"
@@ -54,6 +55,31 @@ void compare(const std::string& what, double yours, double right,
 
 /// Throws Wrong with the reason unless the condition holds.
 void require(bool condition, const std::string& reason);
+
+/// An argument in words: "tensor [2, 3]", "{1, 0.5}", "24 numbers", and what can be printed as it
+/// is.
+std::string described(const Tensor& x);
+std::string described(const std::vector<double>& numbers);
+template <class T>
+std::string described(const T& x) {
+  if constexpr (requires(std::ostream & out) { out << x; })
+    return detail::join(x);
+  else
+    return "…";
+}
+
+/// Prints "call 3: (tensor [2, 3], 0.5)" in a line of its own, and counts on.
+void announce(const std::string& arguments);
+
+/// A student's function, which announces each call first: of one that crashes or never ends this
+/// line is all that is left.
+template <auto function, class Result, class... Arguments>
+Result announced(Arguments... arguments) {
+  std::string all;
+  ((all += (all.empty() ? "" : ", ") + described(arguments)), ...);
+  announce(all);
+  return function(std::forward<Arguments>(arguments)...);
+}
 
 /// Runs a check, prints its outcome in one line, and returns the exit status: 0 when passed.
 int verdict(const std::function<void()>& check);

@@ -49,4 +49,9 @@ if(NOT FLAGS)
   file(APPEND ${BUILD}/consumer/course/01_window/unbroadcast.cpp "int unfinished(")
   check("^1: .*2  unbroadcast +it does not compile:.*unbroadcast.cpp:[0-9]+:[0-9]+: error: " 1)
   check("^1: .*01_window +x o x.*2 of [0-9]+ exercises passed" all)
+  file(WRITE ${BUILD}/consumer/mine/read_window.cpp "#include \"01_window/exercises/exercises.h\"\n"
+       "std::vector<double> read_window(const std::vector<double>& memory, const Window&) {\n"
+       "  std::cout << \"seen\";\n  return {memory[memory.size()]};\n}\n")
+  check("^1: read_window: it crashed in call 1: .24 numbers, shape {2, 3, 4} .*seen.*Assertion '" 1
+        mine/read_window.cpp)
 endif()

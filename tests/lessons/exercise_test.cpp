@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 namespace ladon::test {
 namespace {
@@ -48,6 +49,25 @@ TEST(LessonExercise, AVerdictIsTheOutcomeAndTheStatus) {
   EXPECT_EQ(lessons::verdict([] { matmul(zeros({2, 3}), zeros({2, 3})); }), 1);
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_EQ(text.find("passed\ntoo large\nit ended with an error: [matmul] "), 0u) << text;
+}
+
+double first_of(const Tensor& x, const std::vector<double>& numbers, const std::function<void()>&) {
+  EXPECT_TRUE(x.defined());
+  return numbers.at(0);
+}
+
+// A call that crashes or never ends is told by the line before it.
+TEST(LessonExercise, ACallIsAnnouncedWithItsArguments) {
+  double (*const yours)(const Tensor&, const std::vector<double>&, const std::function<void()>&) =
+      lessons::announced<first_of>;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(yours(zeros({2, 3}), {1, 0.5}, [] {}), 1);
+  EXPECT_THROW(yours(zeros({}), {}, {}), std::out_of_range);
+  yours(zeros({2}), std::vector<double>(24), {});
+  const std::string text = testing::internal::GetCapturedStdout();
+  for (const char* words : {": (tensor [2, 3], {1, 0.5}, …)\n", ": (tensor [], {}, …)\n",
+                            ": (tensor [2], 24 numbers, …)\n"})
+    EXPECT_NE(text.find(words), std::string::npos) << text;
 }
 
 }  // namespace

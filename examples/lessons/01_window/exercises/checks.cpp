@@ -33,7 +33,20 @@ void add_paths(const Graph& graph, int node, double so_far, std::vector<double>&
     add_paths(graph, graph[node].inputs[i], so_far * graph[node].derivatives[i], all);
 }
 
+std::string listed(const std::vector<int>& numbers) {
+  return lessons::described(std::vector<double>(numbers.begin(), numbers.end()));
+}
+
 }  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Window& window) {
+  return out << "shape " << listed(window.shape) << " strides " << listed(window.strides)
+             << " offset " << window.offset;
+}
+
+std::ostream& operator<<(std::ostream& out, const Graph& graph) {
+  return out << "graph of " << graph.size() << " nodes";
+}
 
 const Step& Graph::operator[](int node) const {
   require(node >= 0 && node < size(), detail::join("there is no node ", node));

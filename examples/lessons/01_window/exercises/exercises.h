@@ -13,6 +13,7 @@ struct Window {
   std::vector<int> shape, strides;
   int offset = 0;
 };
+std::ostream& operator<<(std::ostream& out, const Window& window);
 
 /// 1. Elements of a window in row-major order: the last index runs fastest.
 std::vector<double> read_window(const std::vector<double>& memory, const Window& window);
@@ -43,6 +44,7 @@ class Graph {
   std::vector<Step> steps_;
   mutable std::vector<int> reads_;
 };
+std::ostream& operator<<(std::ostream& out, const Graph& graph);
 
 /// 3. Derivatives of node `output` with respect to every node of the graph, in the order of their
 /// numbers; 0 for a node that it does not depend on.
