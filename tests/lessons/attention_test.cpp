@@ -142,6 +142,13 @@ TEST(LessonAttention, SeveralHeads) {
         return matmul(merged(contexts(x, projection, heads, in_order, scale), x), output);
       },
       "root of the whole width");
+  exercise.refuses(
+      [](In x, In projection, In output, int heads) {
+        const Tensor all = reshape(matmul(x, projection), {x.size(0), x.size(1), heads, 3, -1});
+        const auto part = [&](int i) { return transpose(select(all, 3, i), 1, 2); };
+        return matmul(merged(scaled_dot_product_attention(part(0), part(1), part(2)), x), output);
+      },
+      "not [heads, 3, d]");
   exercise.refuses([](In x, In projection, In,
                       int heads) { return merged(contexts(x, projection, heads, in_order), x); },
                    "output projection is missing");

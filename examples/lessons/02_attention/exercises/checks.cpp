@@ -145,6 +145,10 @@ void check_several_heads(decltype(several_heads)* yours) {
     return matmul(joined(cut, join, by, order), output);
   };
   const Tensor right = layer(x);
+  const Tensor by_heads = reshape(matmul(x, projection), {batch, length, heads, 3, width});
+  const auto part_of_heads = [&](std::int64_t i) {
+    return transpose(select(by_heads, 3, i), 1, 2);
+  };
   const std::string reshape_alone =
       "a reshape alone made the heads, so a head holds numbers of several tokens at one place; "
       "[B, T, heads, d] first, then a transpose";
@@ -169,6 +173,9 @@ void check_several_heads(decltype(several_heads)* yours) {
        {result(apart, merged, scale, {0, 2, 1}), "keys and values are swapped"},
        {result(whole, flat, 1 / root(dim)), one_map},
        {result(whole, flat, scale), one_map},
+       {matmul(merged(attend(part_of_heads(0), part_of_heads(1), part_of_heads(2), scale)), output),
+        "the columns are split into heads first, and each head's into queries, keys and values; "
+        "queries of all heads come first: [3, heads, d], not [heads, 3, d]"},
        {right / heads, "the mean over the heads is taken; their parts are added"},
        {joined(apart, merged, scale, {0, 1, 2}), "the output projection is missing"}},
       1e-5);
