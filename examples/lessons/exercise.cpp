@@ -44,6 +44,7 @@ void compare(const std::string& what, const Tensor& yours, const Tensor& right,
     if (equals(x, numbers(mistake.result), tolerance)) throw Wrong(mistake.reason);
   require(x.shape() == y.shape(),
           join(what, " has shape ", x.shape(), ", and should have ", y.shape()));
+  if (x.rank() == 0) throw Wrong(join(what, " is ", x.item(), ", and should be ", y.item()));
   require(all(isfinite(x)).item<bool>(), what + " holds numbers that are not finite");
   const auto place = argmax(flatten(abs(x - y))).item<std::int64_t>();
   const auto at_place = [place](const Tensor& t) {
@@ -55,14 +56,8 @@ void compare(const std::string& what, const Tensor& yours, const Tensor& right,
 }
 
 void compare(const std::string& what, double yours, double right,
-             const std::vector<WrongNumber>& mistakes, double tolerance) {
-  const auto equal = [&](double result) {
-    return std::abs(yours - result) <= tolerance * std::max(std::abs(result), 1e-3);
-  };
-  if (equal(right)) return;
-  for (const WrongNumber& mistake : mistakes)
-    if (equal(mistake.result)) throw Wrong(mistake.reason);
-  throw Wrong(join(what, " is ", yours, ", and should be ", right));
+             const std::vector<Mistake>& mistakes, double tolerance) {
+  compare(what, scalar(yours, f64), scalar(right, f64), mistakes, tolerance);
 }
 
 std::string described(const Tensor& x) {

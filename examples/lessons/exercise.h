@@ -3,7 +3,7 @@
 //
 // An exercise NAME of a lesson is a function of that name. `exercises/exercises.h` declares it with
 // its check, check_NAME(function); `exercises/NAME.cpp` is the student's file, with a hole;
-// `exercises/solutions/NAME.cpp` has the hole filled.
+// `exercises/solutions/NAME.cpp` has the hole filled. Solutions need no include besides.
 
 #include <cmath>
 #include <functional>
@@ -35,6 +35,9 @@ class Hole : public Wrong {
 /// Result of a typical wrong solution, and the reason that a check gives for it: "keys and queries
 /// are swapped".
 struct Mistake {
+  Mistake(Tensor is, std::string because) : result(std::move(is)), reason(std::move(because)) {}
+  Mistake(double is, std::string because) : Mistake(scalar(is, f64), std::move(because)) {}
+
   Tensor result;
   std::string reason;
 };
@@ -46,12 +49,8 @@ void compare(const std::string& what, const Tensor& yours, const Tensor& right,
              const std::vector<Mistake>& mistakes = {}, double tolerance = 1e-9);
 
 /// The same of numbers.
-struct WrongNumber {
-  double result;
-  std::string reason;
-};
 void compare(const std::string& what, double yours, double right,
-             const std::vector<WrongNumber>& mistakes = {}, double tolerance = 1e-9);
+             const std::vector<Mistake>& mistakes = {}, double tolerance = 1e-9);
 
 /// Throws Wrong with the reason unless the condition holds.
 void require(bool condition, const std::string& reason);

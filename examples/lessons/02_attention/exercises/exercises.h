@@ -1,8 +1,6 @@
 #pragma once
 // Exercises of lesson 2: a softmax that is never NaN, one head, several heads.
 
-#include <cmath>
-
 #include "exercise.h"
 
 /// 1. Softmax of every row of the logits, along the last axis; −∞ stands for a key that is masked,

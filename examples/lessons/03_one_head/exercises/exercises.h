@@ -6,8 +6,6 @@
 // Entries of Q_h, K_h, V_h [d, width] are independent draws of N(0, 1/d), those of w_h [width] of
 // N(0, 1/width).
 
-#include <cmath>
-
 #include "exercise.h"
 
 /// 1. E f(x)·f(y)ᵀ [T, T] over V and w alone, given the attention maps [H, T, T] that the heads

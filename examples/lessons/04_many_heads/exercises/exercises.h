@@ -1,7 +1,6 @@
 #pragma once
 // Exercises of lesson 4: a sum of heads, its kurtosis, and the kernel of infinitely many.
 
-#include <cmath>
 #include <vector>
 
 #include "exercise.h"

@@ -40,7 +40,7 @@ void check_density_of_heads(decltype(density_of_heads)* yours) {
       const Tensor as_sd = exp(-0.5 * square(y / v)) / v, bell = exp(-0.5 * y * y / v);
       const double root = std::sqrt(2 * std::numbers::pi), h = static_cast<double>(heads);
       const std::string what = detail::join("the density of ", heads, " heads at ", y);
-      std::vector<lessons::WrongNumber> mistakes = {
+      std::vector<lessons::Mistake> mistakes = {
           {gaussian(y, law.variance()), what +
                                             ": it is the Gaussian of the mean variance; the mean "
                                             "is over densities, and their tails stay"},

@@ -2,7 +2,6 @@
 // Exercises of lesson 5: the density of finitely many heads, the distance of two such laws, and the
 // covariance of a layer whose logits are given.
 
-#include <cmath>
 #include <numbers>
 
 #include "exercise.h"

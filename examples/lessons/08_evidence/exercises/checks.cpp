@@ -6,7 +6,7 @@
 using namespace ladon;
 using lessons::compare;
 using lessons::require;
-using lessons::WrongNumber;
+using lessons::Mistake;
 
 namespace {
 
@@ -106,7 +106,7 @@ void check_evidence_by_prediction(decltype(evidence_by_prediction)* yours) {
     const double answer = yours(kernel, y, noise), n = static_cast<double>(y.size(0));
     const Predictions right = predict_in_order(kernel, y, noise, noise);
     Predictions alone{y.to_vector(), diagonal(kernel + noise).to_vector()};
-    std::vector<WrongNumber> mistakes = {
+    std::vector<Mistake> mistakes = {
         {log_density(predict_in_order(kernel, y, noise, 0)),
          "the noise of the predicted target is forgotten: y_i is f_i plus noise"},
         {log_density(predict_in_order(kernel, y, 1e-9, noise)),
@@ -124,7 +124,7 @@ void check_evidence_by_prediction(decltype(evidence_by_prediction)* yours) {
         {log_density(alone), "each target is judged alone, as if it knew nothing of the others"},
         {gp.leave_one_out().log_density,
          "each target is predicted from all others (leave one out), not from those before it"}};
-    for (WrongNumber& mistake : mistakes) mistake.reason = what + ": " + mistake.reason;
+    for (Mistake& mistake : mistakes) mistake.reason = what + ": " + mistake.reason;
     compare(what, answer, gp.log_marginal_likelihood(), mistakes, 1e-7);
   };
   Generator rng(5);

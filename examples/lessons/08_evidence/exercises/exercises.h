@@ -2,7 +2,6 @@
 // Exercises of lesson 8: the evidence from draws of the prior, from predictions, and its error.
 
 #include <algorithm>
-#include <cmath>
 #include <numbers>
 #include <numeric>
 #include <vector>

@@ -2,7 +2,6 @@
 // Exercises of lesson 9: a kernel and its repulsion, the Stein direction, two particles at rest.
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #pragma once
 // Exercises of lesson 10: variance per coordinate, the law of collapse, a step of SPOS.
 
-#include <cmath>
 #include <functional>
 
 #include "exercise.h"

@@ -1,7 +1,6 @@
 #pragma once
 // Exercises of lesson 11: the variance at rest, the preconditioned step, Metropolis's correction.
 
-#include <cmath>
 #include <limits>
 
 #include "exercise.h"

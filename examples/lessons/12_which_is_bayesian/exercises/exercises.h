@@ -1,7 +1,6 @@
 #pragma once
 // Exercises of lesson 12: what an ensemble believes, whether it is calibrated, and exact draws.
 
-#include <cmath>
 #include <numbers>
 
 #include "exercise.h"

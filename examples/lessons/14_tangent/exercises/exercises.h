@@ -1,7 +1,6 @@
 #pragma once
 // Exercises of lesson 14: the tangent kernel, the mean of training, the spread at its end.
 
-#include <cmath>
 #include <vector>
 
 #include "exercise.h"
