@@ -1,4 +1,4 @@
-// Formulas of the course's slides.
+// The course's slides and their formulas.
 
 #include <gtest/gtest.h>
 
@@ -6,12 +6,14 @@
 #include <regex>
 
 #include "ladon/core/error.h"
+#include "ladon/examples/lessons/slides/deck.h"
 #include "ladon/examples/lessons/slides/mathml.h"
 #include "ladon/tests/readme/markdown.h"
 
 namespace ladon::test {
 namespace {
 
+using lessons::Lesson;
 using lessons::mathml;
 
 /// Content of the outermost row.
@@ -56,6 +58,72 @@ TEST(Slides, KnowEveryFormulaOfTheCourse) {
       EXPECT_NO_THROW(mathml((*at)[1], true)) << page.name << ": " << (*at)[1];
   }
   EXPECT_GE(count, 10);
+}
+
+std::size_t times(const std::string& text, const std::string& words) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(words, at)) != text.npos; at += words.size()) ++count;
+  return count;
+}
+
+const Lesson short_lesson = {
+    "07_short",
+    "# Lesson 7: short\n\n*You will be able to* see.\nNeeds: eyes.\n\n"
+    "## Predict\n\nA number.\n\n## Proof\n\nTake `a.b`. It is $c. d$ and\n[so](x.md)\n\n"
+    "$$e$$\n\nShort it is. Hence\n\n$$f$$\n\n## Change it\n\n"
+    "- One?\n\n<details><summary>Answer</summary>\nFirst.\n</details>\n\n"
+    "- Two?\n\n<details><summary>Answer</summary>\nSecond.\n</details>\n\n"
+    "**The belief that ends here:** *long.* It is short.\n",
+    "<?xml?><svg>#</svg>"};
+
+TEST(Slides, ShowSentencesFormulasPictureAndEveryQuestionBeforeItsAnswer) {
+  const std::vector<std::string> slides = lessons::slides_of(short_lesson);
+  ASSERT_EQ(slides.size(), 8u);
+  EXPECT_EQ(slides[0],
+            "<h1>Lesson 7: short</h1>\n<p>You will be able to see.\nNeeds: eyes.</p>\n"
+            "<p><b>Predict.</b></p><p>\nA number.\n</p>\n");
+  const std::string e = lessons::mathml("e", true), f = lessons::mathml("f", true);
+  EXPECT_EQ(slides[1], "<h1>Lesson 7: short</h1>\n<p>It is " + lessons::mathml("c. d", false) +
+                           " and\nso</p>\n<p>" + e + "</p>\n<p>Short it is. Hence</p>\n<p>" + f +
+                           "</p>\n");
+  EXPECT_NE(slides[2].find("utf-8,<svg>%23</svg>"), std::string::npos) << slides[2];
+  EXPECT_EQ(slides[3], "<h1>Change it</h1>\n<p>One?\n\n</p>\n");
+  EXPECT_EQ(slides[4], "<h1>Change it</h1>\n<p class=\"asked\">One?\n\n</p>\n<p>First.\n</p>\n");
+  EXPECT_EQ(slides[6], "<h1>Change it</h1>\n<p class=\"asked\">Two?\n\n</p>\n<p>Second.\n</p>\n");
+  EXPECT_EQ(slides[7], "<h1>The belief that ends here</h1>\n<p><em>long.</em> It is short.</p>\n");
+}
+
+TEST(Slides, BreakLongFormulasAtTheirEqualities) {
+  const std::string left(30, 'a'), right(40, 'b');
+  Lesson lesson = short_lesson;
+  lesson.page += "\n$$" + left + " = {c = d} = " + right + "$$\n";
+  const std::string all = lessons::deck({lesson});
+  EXPECT_NE(all.find(lessons::mathml(left + " = {c = d}", true)), std::string::npos);
+  EXPECT_NE(all.find(lessons::mathml(" = " + right, true)), std::string::npos);
+}
+
+TEST(Slides, BeginWithTheLessonsAndAreNumbered) {
+  Lesson next = short_lesson;
+  next.name = "08_next";
+  const std::string all = lessons::deck({short_lesson, next});
+  EXPECT_EQ(times(all, "<section"), 17u);
+  EXPECT_LT(all.find("<section id=\"contents\">"),
+            all.find("<a href=\"#07_short\">Lesson 7: short</a> &nbsp;2<"));
+  EXPECT_NE(all.find("<a href=\"#08_next\">Lesson 7: short</a> &nbsp;10<"), std::string::npos);
+  EXPECT_EQ(times(all, "<section id=\"08_next\">"), 1u);
+  EXPECT_NE(all.find("<a class=\"number\" href=\"#contents\">17</a>"), std::string::npos);
+}
+
+TEST(Slides, HaveEveryQuestionOfTheCourse) {
+  int lessons = 0;
+  for (const Page& page : all_pages()) {
+    if (!std::regex_search(page.name, std::regex("^examples/lessons/[0-9]+_"))) continue;
+    ++lessons;
+    const std::string slides = lessons::deck({{"", page.text, "<svg/>"}});
+    EXPECT_EQ(times(slides, "<h1>Change it</h1>"), 2 * times(page.text, "<details>")) << page.name;
+    EXPECT_GE(2 * times(slides, "<math display="), times(page.prose, "$$")) << page.name;
+  }
+  EXPECT_GE(lessons, 10);
 }
 
 }  // namespace
