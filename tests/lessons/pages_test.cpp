@@ -111,6 +111,23 @@ TEST(Lessons, ExercisesHaveFilesSolutionsAndTests) {
   }
 }
 
+TEST(Lessons, PlanOfEachDoubleHourFillsIt) {
+  const std::string page = contents(source / "examples" / "lessons" / "README.md");
+  const std::size_t plan = page.find("| derive at the board |");
+  ASSERT_NE(plan, std::string::npos);
+  const std::vector<std::string> rows = found(page.substr(plan), "\n\\| [1-8] (\\| [0-9].*)");
+  EXPECT_EQ(rows.size(), 8u);
+  for (const std::string& row : rows) {
+    int minutes = 0;
+    for (const std::string& part : found(row, "\\| ([0-9]+)")) minutes += std::stoi(part);
+    EXPECT_EQ(minutes, 90) << row;
+    for (const std::string& exercise : found(row, "`([a-z_]+)`"))
+      EXPECT_TRUE(std::ranges::any_of(lessons(), [&](const fs::path& lesson) {
+        return fs::exists(lesson / "exercises" / (exercise + ".cpp"));
+      })) << exercise;
+  }
+}
+
 // They are linked into one program, where two types of one name would be taken for one.
 TEST(Lessons, TypesOfExercisesHaveNamesOfTheirOwn) {
   std::set<std::string> types;
