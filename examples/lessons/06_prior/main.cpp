@@ -13,8 +13,7 @@ namespace {
 
 constexpr const char* summary = "What a prior believes: weights of N(0, 1) say much of functions";
 constexpr const char* duration = "3 s";
-constexpr const char* lesson =
-    "Value and output weights decide how sure a network is before it has seen any data.";
+constexpr const char* lesson = "Value and output weights decide how sure an untrained network is.";
 const std::vector<Trial> trials = {{"06_prior", "formula: from which vo on is a network sure?"}};
 
 bool study(const CommonOptions& options, const Program& program) {
@@ -22,7 +21,8 @@ bool study(const CommonOptions& options, const Program& program) {
   const NoGrad off;
   Generator rng(options.seed);
   const Tensor w = normal({2, 3}, rng, 0, 1.2), b = uniform({2, 3}, rng, 0, 6.28);
-  const Tensor s = reshape(tensor({0, 0.25}), {2, 1, 1}), x = std::sqrt(2.0) * cos(s * w + b);
+  const auto inputs = [&](const Tensor& s) { return std::sqrt(2.0) * cos(s * w + b); };
+  const Tensor x = inputs(tensor({0, 0.25}, {2, 1, 1}));
   const auto network = [&](double qk) {
     MultiHeadAttentionOptions o = {.dim = 3, .heads = 64, .head_dim = 32, .bias = false, .out = 1};
     o.prior = {.parameterization = Parameterization::ntk, .query_key_std = qk};
@@ -56,16 +56,18 @@ bool study(const CommonOptions& options, const Program& program) {
   }
   print("How often does the class change on the way from s = 0 to s = 1/4?", changing);
   program.write({.tables = {{"sure", sure}, {"changing", changing}}});
+  const Tensor line = inputs(reshape(linspace(-2, 2, 161), {161, 1, 1}));
+  std::vector<std::vector<double>> rows;  // functions of networks with vo = 1
+  while (rows.size() < 6) rows.push_back(network(4)(line).to_vector());
   Picture picture(options.out, "06_prior");
   picture.panel(slide, "",
-                join("c(i) = word('#0072b2 #00805f #d55e00', i)\nvo(i) = word('1 2 20', i)\n",
-                     "set xlabel 'P(y = 1) of a network'\nset ylabel 'share of networks'\n",
-                     "set key center top\nplot [0:1][0:0.5] for [i=1:3] ",
-                     picture.data("logits", {f.to_vector()}), " matrix using ",
-                     "(floor(9.999/(1 + exp(-vo(i)*$3)))/10. + 0.05):(1/4000.) smooth frequency ",
-                     "with histeps dt i lw 3 lc rgb c(i) title sprintf(\"σ = %s\", vo(i))"));
+                join("vo(i) = i < 6 ? 1 : 20\nset xlabel 's'\nset ylabel 'P(y = 1)'\n",
+                     "set key top center horizontal\nplot [-2:2][-0.02:1.16] for [i=0:11] ",
+                     picture.data("functions", rows), " matrix every :::(i%6)::(i%6) using ",
+                     "(($1 - 80)/40):(1/(1 + exp(-vo(i)*$3))) with lines lw 2.5 dt 1+i/6 lc rgb",
+                     " i < 6 ? '#0072b2' : '#d55e00' title i%6 ? '' : sprintf('σ = %d', vo(i))"));
   picture.draw_slide("A wide prior is sure before it has seen any data",
-                     "4000 untrained networks, one input; σ: of value and output weights");
+                     "six networks without training; σ: of value and output weights");
   return true;
 }
 
