@@ -220,7 +220,7 @@ std::filesystem::path Picture::draw(const std::string& title, const std::string&
   std::vector<Panel> all = panels_;
   all.insert(all.end(), further_.begin(), further_.end());
   if (drawn.empty() || !each_ || all.size() == 1) return drawn;
-  const Box& first = panels_[0].box;
+  const Box first = panels_.empty() ? slide : panels_[0].box;
   const int left = std::max(slide.left, first.left),  // there are names of its places
       right = slide.left + slide.width - (bar_.empty() ? 0 : 100);
   const Box wide{left, slide.top, right - left, slide.height};

@@ -148,6 +148,16 @@ TEST(Plot, PanelsAreSlidesOfTheirOwnWhereOneAsks) {
   }
 }
 
+TEST(Plot, SlidesNeedNoPanelOfTheirPicture) {
+  if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
+  const test::TemporaryFolder folder;
+  Picture picture(folder.path(), "further", true);
+  for (const char* title : {"one", "two"}) picture.further(title, "plot [0:1] [0:1] x notitle\n");
+  picture.draw("No panel", "and two slides");
+  for (const char* part : {"further.svg", "further_1.svg", "further_2.svg"})
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / part)) << part;
+}
+
 /// Card of every example.
 class EveryExample : public test::Program, public testing::WithParamInterface<const char*> {
  protected:
