@@ -52,13 +52,19 @@ Task image_task(const std::string& name, const ImageDataset& train, const ImageD
   return task;
 }
 
-/// Marks on a patch of 4 × 4 pixels.
-constexpr const char* marks[][4] = {{"#...", ".#..", "..#.", "...#"},
-                                    {"...#", "..#.", ".#..", "#..."},
-                                    {".##.", ".##.", ".##.", ".##."},
-                                    {"....", "####", "####", "...."}};
+/// Marks on a patch of 4 × 4 pixels: falling, rising, upright, lying.
+constexpr const char* marks[] = {
+    "#...  ...#  .##.  ....",
+    ".#..  ..#.  .##.  ####",
+    "..#.  .#..  .##.  ####",
+    "...#  #...  .##.  ....",
+};
 
 constexpr std::int64_t mark_side = 4, grid = 3;
+
+bool is_marked(std::int64_t mark, std::int64_t y, std::int64_t x) {
+  return marks[y][mark * (mark_side + 2) + x] == '#';
+}
 
 /// Pictures of grid × grid patches, and the patch of each that has its mark: i64 [n].
 struct Drawn {
@@ -70,15 +76,15 @@ Drawn drawn(std::int64_t n, Generator& rng) {
   constexpr std::int64_t side = grid * mark_side;
   constexpr double noise = 0.6;
   Tensor images = normal({n, side, side, 1}, rng, 0, noise), places = empty({n}, i64);
-  const Tensor labels = randint({n}, rng, 0, std::size(marks));
+  const Tensor labels = randint({n}, rng, 0, 4);
   auto* pixel = images.mutable_data<float>();
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t row = rng.below(grid), column = rng.below(grid);
     places.mutable_data<std::int64_t>()[i] = row * grid + column;
-    const auto& mark = marks[labels.data<std::int64_t>()[i]];
+    const std::int64_t mark = labels.data<std::int64_t>()[i];
     for (std::int64_t y = 0; y < mark_side; ++y)
       for (std::int64_t x = 0; x < mark_side; ++x)
-        if (mark[y][x] == '#')
+        if (is_marked(mark, y, x))
           pixel[(i * side + row * mark_side + y) * side + column * mark_side + x] += 1;
   }
   return {{images, labels, {"falling", "rising", "upright", "lying"}}, places};

@@ -141,8 +141,7 @@ TEST(Readme, CallsOfTheCardsAreBuiltAndRun) {
 
 TEST(Readme, ShowsProgramsThatAreBuiltAndRun) {
   const std::string programs = all_of(source / "tests" / "consumer", ".*\\.(cpp|txt)") +
-                               all_of(source / "examples" / "quickstart", ".*\\.(cpp|txt)") +
-                               all_of(source / "examples" / "lessons", ".*\\.cpp");
+                               all_of(source / "examples", ".*\\.(cpp|txt)");
   for (const Page& page : all_pages())
     for (const Block& block : page.blocks)
       if (block.language == "cpp" || block.language == "cmake") {
