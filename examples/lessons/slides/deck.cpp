@@ -15,8 +15,8 @@ constexpr const char* head = R"(<!DOCTYPE html>
 <style>
 @page { size: 960pt 540pt; margin: 0 }
 body { margin: 0; font: 24pt/1.4 sans-serif; color: #222; background: #888 }
-section { box-sizing: border-box; width: 960pt; height: 540pt; padding: 36pt 56pt; margin: 12pt auto;
-  background: white; overflow: hidden; break-after: page; position: relative }
+section { box-sizing: border-box; width: 960pt; height: 540pt; padding: 36pt 56pt;
+  margin: 12pt auto; background: white; overflow: hidden; break-after: page; position: relative }
 h1 { font-size: 30pt; line-height: 1.2; margin: 0 0 18pt; color: #0b4f8a }
 p { margin: 12pt 0 }
 math { font-size: 100%; font-family: "Cambria Math", "STIX Two Math", "Latin Modern Math",
@@ -87,7 +87,7 @@ std::string image(const std::string& svg) {
 }
 
 /// The place where the last sentence of a text begins: after a full stop or question mark and a
-/// blank, outside of formulas and code. `text` has no sentence before if it is 0.
+/// blank, outside of formulas and code; 0 in a single sentence.
 std::size_t last_sentence(const std::string& text) {
   static const std::string quotes = "$`";
   std::size_t begin = 0;

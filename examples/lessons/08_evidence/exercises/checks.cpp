@@ -5,8 +5,8 @@
 
 using namespace ladon;
 using lessons::compare;
-using lessons::require;
 using lessons::Mistake;
+using lessons::require;
 
 namespace {
 
