@@ -88,11 +88,10 @@ Measured extrapolated(const std::vector<Estimates>& laws) {
     const double x = 1 / width_of(law);
     rows.push_back(from_vector(std::vector{1.0, x, x * x}, {3}) / level.se);
   }
-  const std::int64_t count = std::ssize(y);
-  if (count == 0) return {NAN, NAN};
-  const Tensor a = slice(stack(rows), 1, {.stop = std::min<std::int64_t>(3, count)});
+  if (y.empty()) return {NAN, NAN};
+  const Tensor a = slice(stack(rows), 1, {.stop = std::min<std::int64_t>(3, std::ssize(y))});
   const Tensor covariance = inverse(matmul(transpose(a), a));
-  const Tensor fit = matmul(covariance, matmul(transpose(a), from_vector(y, {count})));
+  const Tensor fit = matmul(covariance, matmul(transpose(a), from_vector(y, {std::ssize(y)})));
   return {fit.to_vector()[0], std::sqrt(covariance.to_vector()[0])};
 }
 
@@ -224,7 +223,8 @@ void draw_densities(const Settings& s, const Study& study) {
     plots += curve(picture.data(name, points), "1:2", style, name, 3) + ", ";
   };
   for (const Estimates& law : of_kind(study, Kind::law, s.heads[0]))
-    if (law.layer.width <= 64) add(join("n = ", law.layer.width), first_function(law), step(0, 4));
+    if (const std::int64_t n = law.layer.width; n == 16 || n == 64 || n == 256)
+      add(join("n = ", n), first_function(law), step(n == 16 ? 0 : n == 64 ? 1 : 2, 4));
   const Tensor limit = first_function(of_kind(study, Kind::curves, s.heads[0])[0]);
   add("limit law", limit, step(3, 4));
   add("Gaussian", gaussian_of(limit), kind(1));
