@@ -8,7 +8,7 @@ namespace ladon::example {
 namespace {
 
 constexpr const char* summary = "How far is a layer of finite width from its limit, and why so far";
-constexpr const char* duration = "about 15 seconds of processor time";
+constexpr const char* duration = "about 25 seconds of processor time";
 constexpr const char* lesson =
     "An output of a random attention layer is a scale mixture of Gaussians at every width n. Its "
     "divergence from the law at infinite width falls as K/n², and K follows from the limit alone. "

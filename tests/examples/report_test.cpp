@@ -221,9 +221,9 @@ TEST_P(EveryExample, NamesCommandsToTryAndWhatToWatch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryExample,
-                         testing::Values("repulsive_heads", "nngp_compare", "gp_classify",
-                                         "particles", "posterior", "char_gpt", "llama",
-                                         "translate"),
+                         testing::Values("repulsive_heads", "nngp_compare", "finite_width",
+                                         "gp_classify", "particles", "posterior", "char_gpt",
+                                         "llama", "translate"),
                          [](const auto& each) { return std::string(each.param); });
 
 }  // namespace
