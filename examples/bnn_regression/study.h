@@ -16,9 +16,9 @@ namespace ladon::example {
 
 struct Settings {
   CommonOptions common;
-  std::filesystem::path data, bits;      ///< UCI sets, or none; answers, or none.
-  std::vector<std::string> methods;      ///< Beside svgd; empty: all.
-  std::int64_t splits = 4, steps = 300;  ///< Steps: gradients of each network, in all.
+  std::filesystem::path data, bits;       ///< UCI sets, or none; answers, or none.
+  std::vector<std::string> methods;       ///< Beside svgd; empty: all.
+  std::int64_t splits = 10, steps = 300;  ///< Steps: gradients of each network, in all.
 };
 
 struct DataSet {
