@@ -61,14 +61,13 @@ struct Model : Module {
 /// The method that moves W_s2, or acts on the maps; none for arms without.
 std::unique_ptr<ParticleMethod> method_of(const Arm& arm, double value, const Tensor& outer,
                                           const Generator& rng) {
-  if (arm.name == "function") return std::make_unique<Svgd>(SvgdOptions::paper(value));
-  const auto rows = [&] { return particles_of_rows(outer, "hops"); };
-  if (arm.name == "smoothing") return std::make_unique<Svgd>(rows(), SvgdOptions::paper(0));
-  if (arm.name == "svgd") return std::make_unique<Svgd>(rows(), SvgdOptions::paper(value));
-  if (arm.name == "spos")
-    return std::make_unique<Spos>(
-        rows(), SposOptions{.svgd = SvgdOptions::paper(value), .diffusion = noise}, rng);
-  return nullptr;
+  const SvgdOptions options = SvgdOptions::paper(arm.name == "smoothing" ? 0 : value);
+  if (arm.name == "function") return std::make_unique<Svgd>(options);
+  if (arm.name == "svgd" || arm.name == "smoothing")
+    return std::make_unique<Svgd>(particles_of_rows(outer), options);
+  if (arm.name != "spos") return nullptr;
+  return std::make_unique<Spos>(particles_of_rows(outer),
+                                SposOptions{.svgd = options, .diffusion = noise}, rng);
 }
 
 void train(Model& model, const TextBatches& batches, const Settings& s, const Arm& arm,
@@ -94,21 +93,6 @@ void train(Model& model, const TextBatches& batches, const Settings& s, const Ar
     }
 }
 
-/// Answers to the test questions, and how alike the maps are on them.
-void answer(Model& model, const TextBatches& batches, Fit& fit) {
-  const NoGrad off;
-  model.eval();
-  std::vector<Tensor> probabilities;
-  for (const TextBatch& batch : batches.in_order()) {
-    const auto seen = model.attend(batch);
-    probabilities.push_back(softmax(cast(model.logits(seen.output), f64), -1));
-    fit.redundancy += map_redundancy(unsqueeze(seen.weights, 2)) *
-                      static_cast<double>(batch.labels.count()) /
-                      static_cast<double>(batches.texts());
-  }
-  fit.probabilities = concat(probabilities, 0);
-}
-
 }  // namespace
 
 const std::vector<Arm>& arms() {
@@ -117,7 +101,7 @@ const std::vector<Arm>& arms() {
                                        {"rate", size, {1, 3, 10}},
                                        {"start", size, {2, 4, 8}},
                                        {"frozen", size, {2, 4, 8}},
-                                       {"smoothing", neither, {1, 3, 10}},
+                                       {"smoothing", size, {1, 3, 10}},
                                        {"svgd", repulsion, {0.01, 0.1, 1}},
                                        {"spos", repulsion, {0.01, 0.1, 1}},
                                        {"function", repulsion, {0.0001, 0.001, 0.01}},
@@ -137,8 +121,19 @@ Fit fit(const Sentences& data, const Settings& s, const Fold& fold, const Arm& a
   const auto method = method_of(arm, value, model.attention.outer, rng.split(2));
   train(model, TextBatches(data.choose(fold.train), data.vocabulary, options), s, arm, value,
         method.get(), rng.split(1));
+  const NoGrad off;
+  model.eval();
   Fit result;
-  answer(model, TextBatches(data.choose(fold.test), data.vocabulary, options), result);
+  std::vector<Tensor> probabilities;
+  for (const TextBatch& batch :
+       TextBatches(data.choose(fold.test), data.vocabulary, options).in_order()) {
+    const auto seen = model.attend(batch);
+    probabilities.push_back(softmax(cast(model.logits(seen.output), f64), -1));
+    result.redundancy += map_redundancy(unsqueeze(seen.weights, 2)) *
+                         static_cast<double>(batch.labels.count()) /
+                         static_cast<double>(fold.test.size());
+  }
+  result.probabilities = concat(probabilities, 0);
   result.size = std::sqrt(mean(square(model.attention.outer.detach())).item());
   result.ratio = method ? method->report()[0].ratio : NAN;
   return result;

@@ -1,19 +1,45 @@
 #pragma once
-// One fit of the sentence model: an arm, its number, a fold.
+// Settings, sentences, and one fit of the sentence model: an arm, its number, a fold.
 
 #include <string>
 #include <vector>
 
+#include "ladon/core/text/text.h"
+#include "ladon/core/text/vocabulary.h"
+#include "ladon/examples/common/common_options.h"
 #include "ladon/examples/common/paired.h"
-#include "ladon/examples/repulsive_sentences/sentences.h"
 
 namespace ladon::example {
 
-/// Way to train W_s2, the rows of which are the hops. All else is the same in all arms.
+struct Settings {
+  CommonOptions common;
+  std::string format = "generated";  ///< generated, trec or lines
+  std::vector<std::string> data;     ///< Files; of `lines` one per class.
+  std::string glove;                 ///< Word vectors; empty: none.
+  std::vector<std::string> arms;     ///< Beside plain; empty: all.
+  std::int64_t folds = 3, seeds = 1, epochs = 12, batch_size = 32;
+  std::string bits, checkpoint;  ///< Files; empty: none.
+};
+
+struct Sentences {
+  TextDataset texts;
+  Vocabulary vocabulary;  ///< Words that occur twice.
+  Tensor word_vectors;    ///< [vocabulary, width]; undefined: learned from scratch.
+
+  std::int64_t count() const { return std::ssize(texts.labels); }
+  std::int64_t classes() const { return std::ssize(texts.label_names); }
+  TextDataset choose(const std::vector<std::int64_t>& indices) const;
+};
+
+/// Sentences from the files of the settings, or questions made by a small grammar: the noun that is
+/// asked for tells the class, among nouns of any class.
+Sentences sentences(const Settings& settings, Generator rng);
+
+/// Way to train W_s2, the rows of which are the hops; all else is the same.
 struct Arm {
-  enum class By { neither, size, repulsion };  ///< Of what it changes W_s2 by.
+  enum class By { neither, size, repulsion };
   std::string name;
-  By by;
+  By by;                       ///< How the rows of W_s2 may become larger.
   std::vector<double> values;  ///< Numbers to choose from.
 };
 

@@ -1,43 +1,35 @@
-#include "ladon/examples/repulsive_sentences/sentences.h"
-
 #include "ladon/core/text/glove.h"
-#include "ladon/examples/common/text.h"
+#include "ladon/examples/repulsive_sentences/fit.h"
 
 namespace ladon::example {
 namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::int64_t generated = 480;
-
-const std::string& any(const Words& words, Generator& rng) {
-  return words[static_cast<std::size_t>(rng.below(std::ssize(words)))];
-}
-
 TextDataset grammar(Generator& rng) {
   static const std::vector<Words> nouns = {
       {"king", "actor", "author", "pilot", "doctor", "singer", "painter", "poet"},
       {"city", "river", "island", "country", "harbour", "street", "mountain", "lake"},
       {"year", "day", "month", "hour", "decade", "century", "season", "week"},
-      {"price", "distance", "speed", "weight", "height", "age", "share", "depth"},
-      {"animal", "stone", "fruit", "ship", "drink", "tree", "metal", "instrument"},
-      {"reason", "purpose", "cause", "rule", "law", "custom", "belief", "idea"}};
-  static const Words asks = {"what", "which", "tell me what", "name the"},
-                     verbs = {"did", "saw", "found", "left", "made", "gave", "lost", "wanted"},
-                     joins = {"of the", "near the", "after the", "with the", "before the"};
-  const auto noun = [&] { return any(nouns[static_cast<std::size_t>(rng.below(6))], rng); };
-  TextDataset all{.texts = {},
-                  .labels = {},
-                  .label_names = {"person", "place", "time", "number", "thing", "thought"}};
-  for (std::int64_t i = 0; i < generated; ++i) {
-    const std::int64_t label = rng.below(6);
-    std::string text;
-    for (std::int64_t n = rng.below(3); n > 0; --n)  // clauses before and after
-      text += join("the ", noun(), ' ', any(verbs, rng), " the ", noun(), " , ");
-    text += join(any(asks, rng), ' ', any(nouns[static_cast<std::size_t>(label)], rng));
-    for (std::int64_t n = rng.below(3); n > 0; --n) text += join(' ', any(joins, rng), ' ', noun());
-    all.texts.push_back(join(text, ' ', any(verbs, rng), " the ", noun(), " ?"));
-    all.labels.push_back(label);
+      {"animal", "stone", "fruit", "ship", "drink", "tree", "metal", "instrument"}};
+  static const Words frames = {"what # of the * saw the *",
+                               "the * left the * , which # was it",
+                               "name the # near the * of the *",
+                               "tell me what # the * found",
+                               "after the * , what # did the * of the * lose",
+                               "with the * of the * , which # left the * and the *"};
+  const auto any = [&](const auto& list) -> const auto& {
+    return list[static_cast<std::size_t>(rng.below(std::ssize(list)))];
+  };
+  TextDataset all{.texts = {}, .labels = {}, .label_names = {"person", "place", "time", "thing"}};
+  constexpr std::int64_t count = 480;
+  while (std::ssize(all.texts) < count) {
+    all.labels.push_back(rng.below(std::ssize(nouns)));
+    std::string& text = all.texts.emplace_back();
+    for (const char c : any(frames))  // #: the noun that is asked for; *: another
+      text += c == '#'   ? any(nouns[static_cast<std::size_t>(all.labels.back())])
+              : c == '*' ? any(any(nouns))
+                         : std::string(1, c);
   }
   return all;
 }
