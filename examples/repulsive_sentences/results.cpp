@@ -17,8 +17,8 @@ std::string named(const std::string& arm, double value) {
 }
 
 const Column rms = {"rms_w", "root mean square of W_s2 at the end; mean over fits"},
-             alike = {"redundancy",
-                      "cosine of the maps of two hops, mean over pairs: 1 where all look alike"};
+             like = {"redundancy",
+                     "cosine of the maps of two hops, mean over pairs: 1 where all look alike"};
 
 /// Contrasts of an arm to each base, and the same of nll, corrected as two families.
 void add_family(const std::vector<std::pair<const Answers*, const Answers*>>& pairs,
@@ -67,7 +67,7 @@ Table contrast_table(const Study& study) {
 Report report_of(const Study& study) {
   Table tried("arm", {{"accuracy", "on the inner fold", Better::higher},
                       {"nll", "the same", Better::lower},
-                      alike,
+                      like,
                       rms,
                       {"chosen", "1: for all folds", Better::neither, true}});
   for (const Tried& t : study.tried)
@@ -77,7 +77,7 @@ Report report_of(const Study& study) {
       "arm",
       {{"accuracy", "share of right answers, ± standard error over questions", Better::higher},
        {"nll", "mean of -log p(right answer), in nats, ± as accuracy", Better::lower},
-       alike,
+       like,
        rms,
        {"force_ratio", "repulsive over driving force, at the last step"}});
   for (const Answers& a : study.arms)
