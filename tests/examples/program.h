@@ -9,10 +9,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "ladon/tests/support.h"
 
@@ -22,6 +24,17 @@ inline std::string contents(const std::filesystem::path& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
+}
+
+/// Studies, in the order of the table of examples/README.md.
+inline std::vector<std::string> studies() {
+  std::istringstream page(contents(LADON_SOURCE_DIR "/examples/README.md"));
+  std::vector<std::string> names;
+  std::smatch m;
+  for (std::string line; std::getline(page, line);)
+    if (std::regex_search(line, m, std::regex("^\\| \\[([a-z][a-z_]*)\\]")))
+      names.push_back(m.str(1));
+  return names;
 }
 
 /// A test of the example `name`, with a folder of its own.

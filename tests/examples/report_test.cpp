@@ -220,11 +220,8 @@ TEST_P(EveryExample, NamesCommandsToTryAndWhatToWatch) {
   EXPECT_GE(commands, 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryExample,
-                         testing::Values("repulsive_heads", "nngp_compare", "finite_width",
-                                         "gp_classify", "particles", "posterior", "char_gpt",
-                                         "llama", "translate"),
-                         [](const auto& each) { return std::string(each.param); });
+INSTANTIATE_TEST_SUITE_P(All, EveryExample, testing::ValuesIn(test::studies()),
+                         [](const auto& each) { return each.param; });
 
 }  // namespace
 }  // namespace ladon

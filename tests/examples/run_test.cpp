@@ -136,21 +136,20 @@ TEST_F(Scripts, HelpIsGivenWithoutABuild) {
 }
 
 TEST_F(Scripts, TheTourShowsEveryExampleOnOnePage) {
-  for (const char* name : {"repulsive_heads", "nngp_compare", "finite_width", "gp_classify",
-                           "particles", "posterior", "char_gpt", "llama", "translate"})
-    write(build() / "examples" / name, "#!/usr/bin/env bash\necho \"" + std::string(name) +
+  const std::vector<std::string> names = test::studies();
+  EXPECT_GE(names.size(), 12u);
+  std::string targets = "--target";
+  for (const std::string& name : names) {
+    targets += ' ' + name;
+    write(build() / "examples" / name, "#!/usr/bin/env bash\necho \"" + name +
                                            ": 1 < 2 & $*\"\necho '<svg/>' >$2/picture.svg\n");
+  }
   const Run all = run("examples/run tour --threads 1");
   ASSERT_EQ(all.status, 0) << all.text;
-  EXPECT_TRUE(
-      has(all.calls,
-          "--target translate char_gpt llama nngp_compare finite_width gp_classify particles "
-          "repulsive_heads posterior"))
-      << all.calls;
+  EXPECT_TRUE(has(all.calls, targets)) << all.calls;
   EXPECT_TRUE(has(all.text, "page: tour.out/index.html")) << all.text;
   const std::string page = contents(folder_ / "tour.out" / "index.html");
-  for (const std::string name : {"repulsive_heads", "nngp_compare", "finite_width", "gp_classify",
-                                 "particles", "posterior", "char_gpt", "llama", "translate"}) {
+  for (const std::string& name : names) {
     EXPECT_TRUE(has(page, "<h2>" + name + "</h2>")) << page;
     EXPECT_TRUE(has(page, "<img src=\"" + name + "/picture.svg\"")) << page;
     EXPECT_TRUE(has(page, name + ": 1 &lt; 2 &amp; --out tour.out/" + name + " --threads 1"))
