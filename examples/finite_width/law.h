@@ -1,7 +1,7 @@
 #pragma once
 // The law of one output of a random attention layer at finite width, and its first correction.
 //
-// Setting of Sakai, Karakida and Imaizumi 2025 (arXiv 2506.00846): s = 4 tokens x_i = W_i·h of width
+// Setting of Sakai, Karakida, Imaizumi 2025 (arXiv 2506.00846): s = 4 tokens x_i = W_i·h of width
 // n, with h ~ N(0, I) and entries of W_i ~ N(0, 1/n); heads with queries, keys and values of width
 // m; weights of variance 1/(their inputs' width); f = Σ_h head_h/√H. Let C = XXᵀ/n [s, s]. Then:
 //   C = ρ·S with ρ = |h|²/n ~ χ²_n/n, and n·S of Wishart's law with n degrees of freedom;
@@ -42,8 +42,8 @@ enum class Route {
 
 /// [3, places]: the density p of an output at infinite width, and the coefficients of 1/n, from the
 /// tokens, and of 1/m, from the heads, in density = p + c_tokens/n + c_heads/m + O(1/n², 1/m²).
-/// Each is ½·Σ ∂²p/∂z² over uncorrelated directions D of ξ = (I, 1, 1) + Σ z·D, z of variance 1/n or
-/// 1/m: of C √2·I (from ρ), √2·e_i·e_iᵀ, e_i·e_jᵀ + e_j·e_iᵀ; of every κ_h and r_h √2.
+/// Each is ½·Σ ∂²p/∂z² over uncorrelated directions D of ξ = (I, 1, 1) + Σ z·D, of variance 1/n
+/// or 1/m: of C √2·I (from ρ), √2·e_i·e_iᵀ, e_i·e_jᵀ + e_j·e_iᵀ; of every κ_h and r_h √2.
 Tensor expand(std::int64_t heads, Route route, const Tensor& grid, std::int64_t draws,
               Generator& rng);
 

@@ -31,7 +31,7 @@ Tensor gaussian_of(const Tensor& p) {  // of the same variance
   return density(full({1}, integral(square(grid()) * p), f64));
 }
 
-/// A figure of the mean functions over repetitions, without its bias, by the jackknife (Efron 1982).
+/// A figure of the mean functions of repetitions, without its bias, by the jackknife (Efron 1982).
 Measured jackknife(const Estimates& row, const std::function<double(const Tensor&)>& figure) {
   const Tensor all = stack(row.repetitions);  // [R, functions, places]
   const double n = static_cast<double>(all.size(0)), of_all = figure(mean(all, 0));
@@ -76,8 +76,8 @@ Measured ratio(const Measured& x, const Measured& y) {
   return {value, std::abs(value) * std::hypot(x.se / x.value, y.se / y.value)};
 }
 
-/// n²·KL at 1/n = 0, by least squares on 1, 1/n, 1/n² over widths of at least 64, or on fewer powers
-/// where there are fewer widths. Unknown without any.
+/// n²·KL at 1/n = 0, by least squares on 1, 1/n, 1/n² over widths of at least 64, or on fewer
+/// powers where there are fewer widths. Unknown without any.
 Measured extrapolated(const std::vector<Estimates>& laws) {
   std::vector<Tensor> rows;  // of 1/n and n²·KL, each over its standard error
   std::vector<double> y;
@@ -207,7 +207,7 @@ void draw_divergence(const Settings& s, const Study& study) {
   const std::string axis = "set logscale x\nset xlabel 'width n'\nset xrange [3:1500]\n";
   picture.legend(legend);
   picture.panel(column(0, 2, 90), "KL(law at width n ‖ limit law)",
-                axis + "set logscale y\nset format y '10^{%L}'\n" + kl + "NaN notitle");
+                axis + "set logscale y\nset format y '%g'\n" + kl + "NaN notitle");
   picture.panel(column(1, 2, 90), "n² · KL", axis + "set yrange [0:]\n" + n2 + "NaN notitle");
   picture.draw_slide("The limit law is approached as K/n², with the K of theory",
                      "points: measured ± standard error; lines: theory, nothing is fitted");
@@ -229,7 +229,7 @@ void draw_densities(const Settings& s, const Study& study) {
   add("limit law", limit, step(3, 4));
   add("Gaussian", gaussian_of(limit), kind(1));
   picture.panel(slide, "",
-                "set logscale y\nset format y '10^{%L}'\nset xlabel 'output y'\nset ylabel "
+                "set logscale y\nset format y '%g'\nset xlabel 'output y'\nset ylabel "
                 "'density'\nset xrange [0:4]\nset yrange [1e-5:2]\nplot " +
                     plots + "NaN notitle");
   picture.draw_slide("Wide layers come to the limit law, and not to a Gaussian",

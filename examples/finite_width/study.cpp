@@ -10,8 +10,8 @@
 namespace ladon::example {
 namespace {
 
-/// Gaussian kernel density estimate, as in the paper, with Scott's bandwidth sd·N^(−1/5), plus 1e-12, scaled to the
-/// sum 1.
+/// Gaussian kernel density estimate, as in the paper: Scott's bandwidth sd·N^(−1/5), plus 1e-12,
+/// scaled to the sum 1.
 Tensor estimated(const Tensor& outputs, const Tensor& places) {
   const double n = static_cast<double>(outputs.count());
   const Tensor width = sqrt(mean(square(outputs))) * std::pow(n, -0.2);
