@@ -19,8 +19,8 @@ struct CopyPairs {
   double spread = 1;  ///< w: the outputs are ρ·X·M·w/√V, entries of M are N(0, 1).
 };
 
-/// 2. ln p(Y | ρ) − ln p(Y | 0) for strengths ρ [M] of the head: [M]. XᵀX = k·(1 − J/V), J all ones:
-/// V − 1 directions have the eigenvalue k, the last one has 0.
+/// 2. ln p(Y | ρ) − ln p(Y | 0) for strengths ρ [M] of the head: [M]. XᵀX = k·(1 − J/V), J all
+/// ones: V − 1 directions have the eigenvalue k, the last one has 0.
 ladon::Tensor strength_evidence(const ladon::Tensor& strength, const CopyPairs& data);
 void check_strength_evidence(decltype(strength_evidence)* yours);
 
