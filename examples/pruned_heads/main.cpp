@@ -1,0 +1,88 @@
+// Heads of a trained layer, kept by the evidence of what they see.
+
+#include <iostream>
+
+#include "ladon/core/error.h"
+#include "ladon/examples/common/options.h"
+#include "ladon/examples/common/program.h"
+#include "ladon/examples/common/text.h"
+#include "ladon/examples/pruned_heads/study.h"
+
+namespace ladon::example {
+namespace {
+
+constexpr const char* summary = "Which heads of a trained layer to keep: evidence beside gradients";
+constexpr const char* duration = "about 15 seconds of processor time";
+constexpr const char* lesson =
+    "With its attention maps frozen, a trained layer is a Gaussian process whose kernel is a sum "
+    "over heads, so the evidence of every set of heads is exact. Heads are removed while it falls "
+    "by less than 3 nats, with a certificate that says what each removal cost, beside mask "
+    "gradients, the size of weights, and chance. Which heads should stay, and does the "
+    "certificate hold on new questions?";
+const std::vector<Trial> trials = {
+    {"pruned_heads --sizes 16,64,256", "held: how many questions does a certificate need?"},
+    {"pruned_heads --epochs 2", "keep8: an unfinished network, whose maps say less"}};
+
+void add_options(Program& program, Settings& s) {
+  program.list("--sizes", s.sizes, "Numbers N of questions that judge the heads",
+               "More cost the third power; the evidence of few says little",
+               whole_number<std::int64_t>(8, 1024));
+  program.option("--networks", s.networks, "Networks, each trained from a start of its own",
+                 "Standard errors are over them", whole_number<std::int64_t>(1, 1000));
+  program.option("--splits", s.splits, "Random draws of the N questions for each network",
+                 "More make shares of certificates that held more exact",
+                 whole_number<std::int64_t>(1, 1000));
+  program.option("--epochs", s.epochs, "Passes of training",
+                 "Few leave maps that do not know where to look",
+                 whole_number<std::int64_t>(1, 1000));
+  const CLI::Validator file = name_of("a file");
+  program.option("--train", s.train, "TREC's training questions; without them, the generated task",
+                 "For real questions, with --test and --glove", file);
+  program.option("--test", s.test, "TREC's test questions", "With --train", file);
+  program.option("--glove", s.glove, "Word vectors", "With --train", file);
+  program.option("--bits", s.bits, "File for the answers per question (.npz)",
+                 "To redo the statistics", file);
+  program.check([&s] {
+    refuse_repeated("--sizes", s.sizes);
+    if (s.train.empty() != s.test.empty() || s.train.empty() != s.glove.empty())
+      throw CLI::ValidationError("--train", "needs --test and --glove, and they need it");
+  });
+}
+
+/// Whether it was not interrupted.
+bool teach(Program& program, const Settings& s) {
+  const Study study = run_study(s);
+  double train = 0, test = 0;
+  for (const NetworkRuns& runs : study.networks)
+    train += runs.train_accuracy, test += runs.accuracy;
+  const auto count = static_cast<double>(study.networks.size());
+  std::cout << study.networks.size() << " networks of " << heads << " heads; accuracy "
+            << train / count << " in training, " << test / count << " on test questions\n";
+  const Table network = accuracy_table(s, study, false), process = accuracy_table(s, study, true),
+              contrasts = contrast_table(s, study), certificates = certificate_table(s, study);
+  print("How good is the trained network with the others masked?", network);
+  print("How good is the Gaussian process of the kept heads?", process);
+  print("Does the evidence choose better heads?", contrasts);
+  print("Did the certificates hold?", certificates);
+  std::cout << certificate_text(s, study);
+  program.write({.tables = {{"network", network},
+                            {"process", process},
+                            {"contrasts", contrasts},
+                            {"certificates", certificates}},
+                 .interrupted = study.interrupted});
+  write_bits(s, study);
+  if (const auto picture = draw(s, study); !picture.empty())
+    std::cout << "picture: " << picture.string() << '\n';
+  return !study.interrupted;
+}
+
+}  // namespace
+}  // namespace ladon::example
+
+int main(int argc, char** argv) {
+  using namespace ladon::example;
+  Settings settings;
+  Program program("pruned_heads", {summary, duration, lesson, trials}, settings.common);
+  add_options(program, settings);
+  return program.run(argc, argv, [&] { return teach(program, settings); });
+}
