@@ -2,10 +2,8 @@
 
 #include <iostream>
 
-#include "ladon/core/error.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
-#include "ladon/examples/common/text.h"
 #include "ladon/examples/pruned_heads/study.h"
 
 namespace ladon::example {
@@ -15,10 +13,9 @@ constexpr const char* summary = "Which heads of a trained layer to keep: evidenc
 constexpr const char* duration = "about 15 seconds of processor time";
 constexpr const char* lesson =
     "With its attention maps frozen, a trained layer is a Gaussian process whose kernel is a sum "
-    "over heads, so the evidence of every set of heads is exact. Heads are removed while it falls "
-    "by less than 3 nats, with a certificate that says what each removal cost, beside mask "
-    "gradients, the size of weights, and chance. Which heads should stay, and does the "
-    "certificate hold on new questions?";
+    "over heads: the evidence of every set of heads is exact. Heads are removed while it falls by "
+    "less than 3 nats, beside mask gradients, the size of weights, and chance. Which heads should "
+    "stay, and does that certificate hold on new questions?";
 const std::vector<Trial> trials = {
     {"pruned_heads --sizes 16,64,256", "held: how many questions does a certificate need?"},
     {"pruned_heads --epochs 2", "keep8: an unfinished network, whose maps say less"}};
@@ -30,34 +27,26 @@ void add_options(Program& program, Settings& s) {
   program.option("--networks", s.networks, "Networks, each trained from a start of its own",
                  "Standard errors are over them", whole_number<std::int64_t>(1, 1000));
   program.option("--splits", s.splits, "Random draws of the N questions for each network",
-                 "More make shares of certificates that held more exact",
+                 "More make the share of certificates that held more exact",
                  whole_number<std::int64_t>(1, 1000));
   program.option("--epochs", s.epochs, "Passes of training",
                  "Few leave maps that do not know where to look",
                  whole_number<std::int64_t>(1, 1000));
-  const CLI::Validator file = name_of("a file");
-  program.option("--train", s.train, "TREC's training questions; without them, the generated task",
-                 "For real questions, with --test and --glove", file);
-  program.option("--test", s.test, "TREC's test questions", "With --train", file);
-  program.option("--glove", s.glove, "Word vectors", "With --train", file);
+  program.list("--data", s.data, "Files TRAIN,TEST,GLOVE of TREC and its word vectors",
+               "For real questions; without it the generated task", name_of("files"));
   program.option("--bits", s.bits, "File for the answers per question (.npz)",
-                 "To redo the statistics", file);
+                 "To redo the statistics", name_of("a file"));
   program.check([&s] {
     refuse_repeated("--sizes", s.sizes);
-    if (s.train.empty() != s.test.empty() || s.train.empty() != s.glove.empty())
-      throw CLI::ValidationError("--train", "needs --test and --glove, and they need it");
+    if (!s.data.empty() && s.data.size() != 3)
+      throw CLI::ValidationError("--data", "needs three files: TRAIN,TEST,GLOVE");
   });
 }
 
-/// Whether it was not interrupted.
 bool teach(Program& program, const Settings& s) {
   const Study study = run_study(s);
-  double train = 0, test = 0;
-  for (const NetworkRuns& runs : study.networks)
-    train += runs.train_accuracy, test += runs.accuracy;
-  const auto count = static_cast<double>(study.networks.size());
-  std::cout << study.networks.size() << " networks of " << heads << " heads; accuracy "
-            << train / count << " in training, " << test / count << " on test questions\n";
+  if (study.networks.empty()) return false;
+  std::cout << study.networks.size() << " networks, " << s.splits << " splits of each\n";
   const Table network = accuracy_table(s, study, false), process = accuracy_table(s, study, true),
               contrasts = contrast_table(s, study), certificates = certificate_table(s, study);
   print("How good is the trained network with the others masked?", network);
@@ -70,9 +59,8 @@ bool teach(Program& program, const Settings& s) {
                             {"contrasts", contrasts},
                             {"certificates", certificates}},
                  .interrupted = study.interrupted});
-  write_bits(s, study);
-  if (const auto picture = draw(s, study); !picture.empty())
-    std::cout << "picture: " << picture.string() << '\n';
+  if (!s.bits.empty()) write_bits(s, study);
+  std::cout << "picture: " << draw(s, study).string() << '\n';
   return !study.interrupted;
 }
 

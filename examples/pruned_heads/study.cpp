@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
@@ -59,12 +61,11 @@ class Process {
   }
 
   /// Backward elimination; fills in the certificate.
-  Order eliminate(Certificate& c) const {
+  Order eliminate(Split& c) const {
     c.noise = options_.noise, c.amplitude = amplitude_;
     Order left(heads);
     std::iota(left.begin(), left.end(), 0);
     Tensor kernel = sum(kernels_, {0});
-    bool within = true;
     for (c.kept = heads; left.size() > 1;) {
       double best = -INFINITY;
       std::size_t which = 0;
@@ -78,8 +79,7 @@ class Process {
       c.removed.push_back(left[which]);
       c.lost.push_back(full_ - best);
       left.erase(left.begin() + static_cast<std::ptrdiff_t>(which));
-      within = within && full_ - best < allowed_nats;
-      if (within) --c.kept;
+      if (std::cmp_equal(c.kept, left.size() + 1) && c.lost.back() < allowed_nats) --c.kept;
     }
     Order order = c.removed;
     order.push_back(left[0]);
@@ -92,8 +92,8 @@ class Process {
     const GpPrediction p =
         GaussianProcess(of(kernels_), y_, options_).predict(of(cross_), of(variances_));
     const Tensor f = p.mean + center_, variance = unsqueeze(p.covariance + options_.noise, 1);
-    const Tensor loss =
-        0.5 * (square(truth_ - f) / variance + log(2 * std::numbers::pi * variance));
+    const Tensor misfit = square(truth_ - f) / variance;
+    const Tensor loss = 0.5 * (misfit + log(2 * std::numbers::pi * variance));
     const Tensor scores = reshape(f, {labels_.size(0), labels_.size(1), classes_});
     return {mean(right_answers(scores, labels_)).item(), mean(sum(loss, {1})).item()};
   }
@@ -114,17 +114,16 @@ class Process {
 class Trained {
  public:
   Trained(const Settings& s, const Task& task, std::uint64_t number)
-      : task_(task), rng_(Generator(s.common.seed).split(1).split(number)), network_(start()) {
-    Generator order = rng_.split(1);
-    train(network_, task.train, s.epochs, order);
+      : task_(task),
+        rng_(Generator(s.common.seed).split(1).split(number)),
+        network_(task, rng_.split(0)) {
+    train(network_, task.train, s.epochs, rng_.split(1));
     const NoGrad off;
     pool_ = network_.contexts(task.pool);
     test_ = network_.contexts(task.test);
     parts_ = network_.parts(task.test);
-    for (std::int64_t h = 0; h < heads; ++h)
-      sizes_.push_back(norm(matmul(transpose(select(network_.attention.value, 0, h)),
-                                   select(network_.attention.output, 0, h)))
-                           .item());
+    const Tensor products = matmul(transpose(network_.attention.value), network_.attention.output);
+    sizes_ = norm(products, {1, 2}).to_vector();  // [heads, dim, out] → [heads]
   }
 
   Split split(std::int64_t n, std::uint64_t number) {
@@ -132,35 +131,24 @@ class Trained {
     const Tensor rows = slice(permutation(task_.pool.size(), own), 0, {.stop = n});
     const Items judges = task_.pool.at(rows);
     const Tensor importance = head_importance(network_.attention, [&] {
-      return mean(
-          cross_entropy(network_.logits(judges), judges.labels, {.reduction = Reduction::none}),
-          {1});
+      const CrossEntropyOptions each{.reduction = Reduction::none};
+      return mean(cross_entropy(network_.logits(judges), judges.labels, each), {1});
     });
     const NoGrad off;
     Split split;
     const Process process(index_select(pool_, 1, rows), test_, judges.labels, task_.test.labels,
                           task_.classes);
     const std::array<Order, rule_names.size()> orders = {
-        process.eliminate(split.certificate), rising(importance.to_vector()), rising(sizes_),
+        process.eliminate(split), rising(importance.to_vector()), rising(sizes_),
         permutation(heads, own).to_vector<std::int64_t>()};
     for (std::size_t r = 0; r < orders.size(); ++r) split.paths[r] = follow(orders[r], process);
-    const auto kept = static_cast<std::size_t>(split.certificate.kept - 1);
+    const auto kept = static_cast<std::size_t>(split.kept - 1);
     split.loss_rise = split.paths[0].loss[kept] - split.paths[0].loss.back();
     split.accuracy_fall = split.paths[0].process.back() - split.paths[0].process[kept];
     return split;
   }
 
-  double accuracy(const Items& items) const {
-    const NoGrad off;
-    return mean(right_answers(network_.logits(items), items.labels)).item();
-  }
-
  private:
-  Network start() const {
-    Generator initial = rng_.split(0);
-    return Network(task_, initial);
-  }
-
   /// Figures of an order, from all heads to the last one.
   Path follow(const Order& order, const Process& process) const {
     Path path;
@@ -172,9 +160,7 @@ class Trained {
       const Tensor right =
           right_answers(sum(index_select(parts_, 0, kept), {0}) + bias, task_.test.labels);
       path.network[k - 1] = mean(right).item();
-      const auto [accuracy, loss] = process.test(kept);
-      path.process[k - 1] = accuracy;
-      path.loss[k - 1] = loss;
+      std::tie(path.process[k - 1], path.loss[k - 1]) = process.test(kept);
       if (2 * k == order.size()) path.right = reshape(right, {-1});
     }
     return path;
@@ -191,23 +177,19 @@ class Trained {
 
 Study run_study(const Settings& s) {
   const Generator root(s.common.seed);
-  const Task task = !s.train.empty() ? text_task(s, root.split(0)) : generated_task(root.split(0));
+  const Task task = s.data.empty() ? generated_task(root.split(0)) : text_task(s, root.split(0));
   Study study{.labels = reshape(task.test.labels, {-1})};
   Progress progress(static_cast<double>(s.networks));
-  constexpr std::int64_t held = 4;
   study.interrupted = !ran_to_the_end([&] {
     parallel::in_order(
-        s.networks, held,
+        s.networks, 4,
         [&](std::int64_t i) {
           Trained trained(s, task, static_cast<std::uint64_t>(i));
-          NetworkRuns runs{.accuracy = trained.accuracy(task.test),
-                           .train_accuracy = trained.accuracy(task.train)};
+          NetworkRuns runs;
           for (const std::int64_t n : s.sizes) {
-            runs.splits.emplace_back();
-            for (std::int64_t k = 0; k < s.splits; ++k) {
-              stop_if_interrupted();
-              runs.splits.back().push_back(trained.split(n, static_cast<std::uint64_t>(k)));
-            }
+            runs.emplace_back();
+            for (std::int64_t k = 0; k < s.splits; ++k)
+              runs.back().push_back(trained.split(n, static_cast<std::uint64_t>(k)));
           }
           return runs;
         },

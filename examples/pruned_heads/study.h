@@ -3,8 +3,6 @@
 
 #include <array>
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "ladon/examples/common/report.h"
 #include "ladon/examples/pruned_heads/task.h"
@@ -15,32 +13,23 @@ constexpr std::array<const char*, 4> rule_names = {"evidence", "gradient", "magn
 constexpr double allowed_nats = 3;                              ///< Of ln Z that pruning may lose.
 constexpr double allowed_loss = 0.02, allowed_accuracy = 0.01;  ///< Of a certificate that held.
 
-/// Removal of heads by the evidence.
-struct Certificate {
-  std::vector<std::int64_t> removed = {};  ///< In order; the last head is never removed.
-  std::vector<double> lost = {};           ///< Nats below all heads, after each removal.
-  double amplitude = 0, noise = 0;         ///< Mean diagonal of K, and what is added to it.
-  std::int64_t kept = 0;                   ///< Heads that stay.
-};
-
 /// Figures of a rule where k = 1 … heads are kept (index k − 1).
 struct Path {
   std::array<double, heads> network = {}, process = {}, loss = {};
   Tensor right = {};  ///< Of the network with half of the heads, f64 [questions of the test].
 };
 
-/// One draw of N questions.
+/// One draw of N questions, with the certificate of heads kept by the evidence.
 struct Split {
   std::array<Path, rule_names.size()> paths = {};
-  Certificate certificate = {};
+  std::vector<std::int64_t> removed = {};   ///< In order; the last head is never removed.
+  std::vector<double> lost = {};            ///< Nats below all heads, after each removal.
+  double amplitude = 0, noise = 0;          ///< Mean diagonal of K, and what is added to it.
+  std::int64_t kept = 0;                    ///< Heads that stay.
   double loss_rise = 0, accuracy_fall = 0;  ///< Of the kept heads' process on the test questions.
 };
 
-/// One network: its splits for each N.
-struct NetworkRuns {
-  std::vector<std::vector<Split>> splits = {};
-  double accuracy = 0, train_accuracy = 0;
-};
+using NetworkRuns = std::vector<std::vector<Split>>;  ///< Of each N.
 
 struct Study {
   std::vector<NetworkRuns> networks = {};
@@ -55,8 +44,7 @@ Table accuracy_table(const Settings& settings, const Study& study, bool process)
 /// The evidence's heads less another rule's, where half of the heads are kept.
 Table contrast_table(const Settings& settings, const Study& study);
 Table certificate_table(const Settings& settings, const Study& study);
-/// The certificate of the first split at the largest N, a line per removal.
-std::string certificate_text(const Settings& settings, const Study& study);
+std::string certificate_text(const Settings& settings, const Study& study);  ///< Of one split.
 /// Writes --bits: share of splits in which each test question was answered rightly with half of
 /// the heads at the largest N, as ARM/right [networks, questions].
 void write_bits(const Settings& settings, const Study& study);

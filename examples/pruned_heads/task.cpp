@@ -57,11 +57,11 @@ Task generated_task(Generator rng) {
 }
 
 Task text_task(const Settings& s, Generator rng) {
-  const TextDataset learn = read_trec(s.train), test = read_trec(s.test, learn.label_names);
+  const TextDataset learn = read_trec(s.data[0]), test = read_trec(s.data[1], learn.label_names);
   const Vocabulary words = Vocabulary::from_texts(learn.texts, {.min_count = 2});
-  const EmbeddingTable table = embedding_table(words, read_glove(s.glove), rng, 0.1);
+  const EmbeddingTable table = embedding_table(words, read_glove(s.data[2]), rng, 0.1);
   const Items all = encoded(learn, words);
-  LADON_CHECK(all.size() > pooled_items, "pruned_heads", s.train, " has ", all.size(),
+  LADON_CHECK(all.size() > pooled_items, "pruned_heads", s.data[0], " has ", all.size(),
               " questions; more than ", pooled_items, " are needed");
   const Tensor order = permutation(all.size(), rng);
   return {.vocabulary = words.size(),
@@ -73,7 +73,7 @@ Task text_task(const Settings& s, Generator rng) {
           .test = encoded(test, words)};
 }
 
-Network::Network(const Task& task, Generator& rng)
+Network::Network(const Task& task, Generator rng)
     : embedding({.count = task.vocabulary, .dim = task.dim, .stddev = 0.5}, rng),
       positions(parameter(normal({longest, task.dim}, rng, 0, 0.1))),
       attention({.dim = task.dim,
@@ -82,7 +82,8 @@ Network::Network(const Task& task, Generator& rng)
                  .out = task.questions() * task.classes,
                  .projection_bias = false},
                 rng),
-      questions(task.questions()) {
+      questions(task.questions()),
+      pooling(questions > 1 ? Pooling::first : Pooling::mean) {
   if (task.vectors.defined()) embedding.weight = parameter(task.vectors);
 }
 
@@ -91,12 +92,8 @@ Tensor Network::embed(const Items& items) const {
   return x + slice(positions, 0, {.stop = x.size(1)});
 }
 
-Tensor Network::pooled(const Tensor& x, const Tensor& mask) const {
-  return pool(questions > 1 ? Pooling::first : Pooling::mean, x, mask);
-}
-
 Tensor Network::logits(const Items& items) const {
-  const Tensor y = pooled(attention.forward(embed(items), padding(items.mask)), items.mask);
+  const Tensor y = pool(pooling, attention.forward(embed(items), padding(items.mask)), items.mask);
   return reshape(y, {y.size(0), questions, y.size(1) / questions});
 }
 
@@ -105,7 +102,7 @@ Tensor Network::contexts(const Items& items) const {
   const Tensor maps = attention.forward_with_weights(x, x, x, padding(items.mask)).weights;
   std::vector<Tensor> each;
   for (std::int64_t h = 0; h < heads; ++h)  // [n, T, T] · [n, T, dim] → [n, T, dim] → [n, dim]
-    each.push_back(cast(pooled(matmul(select(maps, 1, h), x), items.mask), f64));
+    each.push_back(cast(pool(pooling, matmul(select(maps, 1, h), x), items.mask), f64));
   return stack(each);
 }
 
@@ -113,8 +110,7 @@ Tensor Network::parts(const Items& items) {
   std::vector<Tensor> each;
   const Tensor bias = reshape(attention.output_bias, {questions, -1});
   for (std::int64_t h = 0; h < heads; ++h) {
-    const HeadMask alone(attention,
-                         reshape(one_hot(full({1}, static_cast<double>(h), i64), heads), {heads}));
+    const HeadMask alone(attention, select(eye(heads), 0, h));
     each.push_back(logits(items) - bias);
   }
   return stack(each);
@@ -126,7 +122,7 @@ void Network::visit(Visitor& v) {
   v("attention", attention);
 }
 
-void train(Network& network, const Items& items, std::int64_t epochs, Generator& order) {
+void train(Network& network, const Items& items, std::int64_t epochs, Generator order) {
   constexpr std::int64_t batch = 64;
   constexpr double rate = 0.01;
   AdamW adam(network.parameters(), {.lr = rate, .weight_decay = 0.01});

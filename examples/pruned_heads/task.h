@@ -14,8 +14,8 @@ constexpr std::int64_t heads = 8;
 
 struct Settings {
   CommonOptions common;
-  std::string train, test, glove;  ///< Files of TREC and its word vectors; empty: generated.
-  std::string bits;                ///< File of answers per question; empty: none.
+  std::vector<std::string> data;  ///< TREC's files and word vectors; empty: the generated task.
+  std::string bits;               ///< File of answers per question; empty: none.
   std::vector<std::int64_t> sizes = {32, 384};  ///< Numbers N of questions that judge the heads.
   std::int64_t networks = 3, splits = 3, epochs = 12;
 };
@@ -24,7 +24,6 @@ struct Settings {
 /// [n, T]; labels i64 [n, questions].
 struct Items {
   Tensor tokens, mask, labels;
-
   std::int64_t size() const { return tokens.size(0); }
   Items at(const Tensor& rows) const;
 };
@@ -34,7 +33,6 @@ struct Task {
   std::int64_t vocabulary = 0, classes = 0, dim = 32;
   Tensor vectors = {};  ///< Of words [vocabulary, dim]; undefined: learned from scratch.
   Items train = {}, pool = {}, test = {};
-
   std::int64_t questions() const { return test.labels.size(1); }
 };
 
@@ -49,8 +47,9 @@ struct Network : Module {
   Tensor positions;  ///< [T, dim]
   MultiHeadAttention attention;
   std::int64_t questions;
+  Pooling pooling;
 
-  Network(const Task& task, Generator& rng);
+  Network(const Task& task, Generator rng);
   Tensor logits(const Items& items) const;  ///< [n, questions, classes]
   /// Context of the inputs that each head collects, f64 [heads, n, dim].
   Tensor contexts(const Items& items) const;
@@ -61,10 +60,9 @@ struct Network : Module {
 
  private:
   Tensor embed(const Items& items) const;
-  Tensor pooled(const Tensor& x, const Tensor& mask) const;
 };
 
 /// Trains by Adam in `epochs` passes.
-void train(Network& network, const Items& items, std::int64_t epochs, Generator& order);
+void train(Network& network, const Items& items, std::int64_t epochs, Generator order);
 
 }  // namespace ladon::example
