@@ -36,7 +36,7 @@ Order rising(const std::vector<double>& scores) {
 /// The Gaussian process of kept heads, given N questions; kernels add up over heads.
 class Process {
  public:
-  /// contexts f64 [heads, N or M, dim]. Noise and amplitude are chosen by the evidence of all heads.
+  /// contexts f64 [heads, N or M, dim]. The evidence of all heads chooses noise and amplitude.
   Process(const Tensor& train, const Tensor& test, const Tensor& train_labels,
           const Tensor& test_labels, std::int64_t classes)
       : classes_(classes), labels_(test_labels) {
