@@ -10,7 +10,7 @@ namespace ladon::example {
 namespace {
 
 constexpr const char* summary = "Which heads of a trained layer to keep: evidence beside gradients";
-constexpr const char* duration = "about 15 seconds of processor time";
+constexpr const char* duration = "about 10 seconds of processor time";
 constexpr const char* lesson =
     "With its attention maps frozen, a trained layer is a Gaussian process whose kernel is a sum "
     "over heads: the evidence of every set of heads is exact. Heads are removed while it falls by "
