@@ -69,6 +69,7 @@
 #include "ladon/optim/posterior/kernel_blocks.h"
 #include "ladon/optim/posterior/latent_posterior.h"
 #include "ladon/optim/posterior/learn.h"
+#include "ladon/optim/posterior/path_relevance.h"
 #include "ladon/optim/posterior/predict.h"
 #include "ladon/optim/posterior/regression.h"
 #include "ladon/optim/posterior/relevance.h"
