@@ -1,0 +1,36 @@
+#pragma once
+// Exercises of lesson 15: the order parameter of a network, what data and prior say of it, its
+// slope.
+
+#include <cmath>
+#include <vector>
+
+#include "exercise.h"
+
+/// Weights of a network of width N with two layers of heads, N(0, 1) each before training.
+struct PathWeights {
+  ladon::Tensor first, second;  ///< V_h of the heads of either layer, [H, N, N].
+  ladon::Tensor readout;        ///< a [N]
+};
+
+/// 1. The order parameter U [H₁·H₂, H₁·H₂] of these weights. Paths are numbered with the head of
+/// the first layer outermost: path h₁·H₂ + h₂.
+ladon::Tensor path_overlaps(const PathWeights& weights);
+void check_path_overlaps(decltype(path_overlaps)* yours);
+
+/// Training data, and one layer of heads over them that reads a width N.
+struct PathData {
+  ladon::Tensor kernels;  ///< C [P, P, M, M] of P paths (here: heads) and M chains.
+  ladon::Tensor y;        ///< targets [M, 1]
+  double noise = 0;       ///< their σ²
+  double width = 0;       ///< N
+};
+
+/// 2. S(U) = −2·ln p(y | U) − 2·ln p(U) of one layer of heads at large N, up to a constant:
+/// N·tr U − N·ln det U is what the prior adds. U [P, P].
+double overlap_cost(const PathData& data, const ladon::Tensor& u);
+void check_overlap_cost(decltype(overlap_cost)* yours);
+
+/// 3. Its slope, ∂S/∂U [P, P], as if all entries were free.
+ladon::Tensor overlap_slope(const PathData& data, const ladon::Tensor& u);
+void check_overlap_slope(decltype(overlap_slope)* yours);

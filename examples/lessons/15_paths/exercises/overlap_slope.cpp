@@ -1,0 +1,14 @@
+// Exercise 3 of lesson 15 (★★★): the force that data exert on a pair of paths.
+//
+// U_pq enters S through K, and through the prior. Write the matrix of ∂S/∂U_pq. Hint: for
+// A = K + σ² and any entry, ∂ ln det A = tr(A⁻¹ ∂A) and ∂A⁻¹ = −A⁻¹ ∂A A⁻¹; with α = A⁻¹y the
+// data's part is a sum over all elements of (A⁻¹ − ααᵀ)·C_pq. Which matrix has ln det U as its
+// slope? Where the slope is 0, U is the most likely one.
+
+#include "15_paths/exercises/exercises.h"
+
+using namespace ladon;
+
+Tensor overlap_slope(const PathData& data, const Tensor& u) {
+  lessons::to_do("[tr(A⁻¹C_pq) − αᵀC_pq α]/P for each pair, and the prior's part");
+}

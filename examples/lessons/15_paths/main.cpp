@@ -1,0 +1,80 @@
+// Lesson 15: paths through heads, and the width at which data weigh them.
+
+#include "ladon/examples/common/plot.h"
+#include "ladon/examples/common/program.h"
+#include "ladon/ladon.h"
+
+namespace ladon::example {
+namespace {
+
+constexpr const char* summary = "At finite width data weigh the paths through heads";
+constexpr const char* duration = "5 s";
+constexpr const char* lesson = "Narrow layers learn which paths help, one pair by a minus sign.";
+const std::vector<Trial> trials = {{"15_paths --seed 2", "gain: is the widest network best?"}};
+
+bool study(const CommonOptions& options, const Program& program) {
+  constexpr std::int64_t n = 100, all = n + 400, t = 30, d = 100;
+  const char* arms[] = {"∞", "10", "30", "100", "300", "1000", "10000", "∞, pruned"};
+  std::vector<double> of[8][4];  // the table's columns, of each data set
+  Generator rng(options.seed);
+  const Tensor side = sign(linspace(1, -1, d, f64)), place = eye(t + 1, f64), one = eye(4, f64);
+  const Tensor nearby = roll(place, -1, 1) + 1.5 * slice(place, 0, {0, 1});
+  for (int set = 0; set < 4; ++set) {
+    const Tensor y = sign(normal({all, 1}, rng, f64)), train = slice(y, 0, {0, n});
+    const Tensor stay = sign(0.5 + 0.2 * y - uniform({all, t}, rng, 0, 1, f64));
+    const Tensor state = unsqueeze(cumprod(stay, 1) * sign(normal({all, 1}, rng, f64)), 2);
+    const Tensor seen = (1 + state * side) / std::sqrt(2) + normal({all, t, d}, rng, f64);
+    const Tensor tokens = concat({zeros({all, 1, d}, f64), seen}, 1);
+    const Tensor x = concat({tokens, expand(place, {all, t + 1, t + 1})}, 2);
+    const Tensor s = matmul(tokens, unsqueeze(side, 1)) * (std::sqrt(2) / d);  // state and noise
+    const Tensor same = softmax(10 * (matmul(s, transpose(s)) + nearby));
+    const Tensor looks = softmax(10 * normal({t + 2, t + 1}, rng, f64));  // of random heads
+    std::vector<Tensor> paths;  // what the last token gets by each
+    for (const Tensor& a : {same, slice(looks, 0, {0, t + 1})})
+      for (const Tensor& b : {full({1, t + 1}, 1.0 / (t + 1), f64), slice(looks, 0, {t + 1})})
+        paths.push_back(select(matmul(b, matmul(a, x)), 1, 0));
+    const Tensor xi = stack(paths, 0) / std::sqrt(d + t + 1), xt = slice(xi, 1, {0, n});
+    const Tensor c = matmul(unsqueeze(xi, 1), transpose(unsqueeze(xt, 0)));  // [4, 4, all, n]
+    for (int i = 0; i < 8; ++i) {
+      const int w = std::atoi(arms[i]);  // 0 where it is infinite
+      const PathOptions layers{.heads = {2, 2}, .widths = {w, w}, .readout = w};
+      const Tensor known = slice(c, 2, {0, n}), pruned = one * tensor({1, 0, 1, 0}, {4}, f64);
+      const Tensor u = i == 7 ? pruned : w ? path_saddle(known, train, 0.01, layers).order[0] : one;
+      const Tensor k = sum(sum(reshape(u, {4, 4, 1, 1}) * c, 0), 0) / 4.0;
+      const Tensor a = GaussianProcess(slice(k, 0, {0, n}), train, {.noise = 0.01}).weights().x;
+      const Tensor inverse = solve(slice(k, 0, {0, n}) + 0.01 * eye(n, f64), eye(n, f64));
+      const double g = sum((inverse - matmul(a, transpose(a))) * at(known, {0, 2})).item() / 4;
+      const double hits = mean(sign(matmul(slice(k, 0, {n}), a) * slice(y, 0, {n}))).item();
+      const std::vector<double> v = flatten(u).to_vector();
+      const double own[] = {0.5 + hits / 2, v[0], v[15], w > 0 ? w * v[2] : i > 0 ? NAN : -g};
+      for (int j = 0; j < 4; ++j) of[i][j].push_back(own[j]);
+    }
+  }
+  Table table("N", {{"right", "share of 400 test chains; mean of 4 data sets ± standard error"},
+                    {"good", "entry of U of the good path (same, uniform) with itself"},
+                    {"random", "the same of the path (random, random)"},
+                    {"N·cross", "N times that of the good path with (random, uniform); at ∞ −g"}});
+  std::vector<std::vector<double>> lines;
+  for (int i = 0; i < 8; ++i) {
+    std::vector<Measured> m;
+    for (const auto& figure : of[i]) m.push_back(estimate(figure));
+    table.add({arms[i], m});
+    lines.push_back({std::atof(arms[i]), m[1].value, m[2].value, m[3].value});
+  }
+  print("Which paths does a network of width N use?", table);
+  program.write({.tables = {{"paths", table}}});
+  Picture picture(options.out, "15_paths");
+  std::string plot = "set log x\nset xlabel 'width N'\nplot 0 lc 'gray' notitle, for [i=2:4] ";
+  plot += picture.data("order", lines) + " u 1:(column(i)/(i<4 ? 1 : $1)) w lp lw 3 lc i title ";
+  picture.panel(slide, "", plot + "word('good random good×denoising', i - 1)");
+  picture.draw_slide("Narrow layers weigh paths, and one pair by a minus sign", "entries of U");
+  return true;
+}
+
+}  // namespace
+}  // namespace ladon::example
+
+int main(int argc, char** argv) {
+  using namespace ladon::example;
+  return run_program(argc, argv, "15_paths", {summary, duration, lesson, trials}, study);
+}
