@@ -159,7 +159,7 @@ TEST(Plot, SlidesNeedNoPanelOfTheirPicture) {
 }
 
 /// Card of every example.
-class EveryExample : public test::Program, public testing::WithParamInterface<const char*> {
+class EveryExample : public test::Program, public testing::WithParamInterface<std::string> {
  protected:
   EveryExample() : Program(GetParam()) {}
 };
@@ -204,7 +204,7 @@ TEST_P(EveryExample, NamesCommandsToTryAndWhatToWatch) {
   std::string line;
   while (std::getline(lines, line) && !line.ends_with(". Try")) {
   }
-  const std::string begin = "  examples/run " + std::string(GetParam()) + " ";
+  const std::string begin = "  examples/run " + GetParam() + " ";
   int commands = 0;
   while (std::getline(lines, line)) {
     if (!line.starts_with(begin)) continue;
