@@ -53,8 +53,8 @@ Tensor infer(const Method& method, const Problem& data, const Settings& settings
 /// Answers of a method on the splits of a set, in the data's units.
 struct Answers {
   double rate = 0;  ///< The one that was chosen.
-  /// rmse, and of test examples [M] targets, mean, sd, ll (ln density) and ll_own (with the γ of the
-  /// networks themselves).
+  /// rmse, and of test examples [M] targets, mean, sd, ll (ln density) and ll_own (with the γ of
+  /// the networks themselves).
   std::map<std::string, std::vector<Tensor>> bits;
 };
 struct Study {

@@ -1,5 +1,5 @@
-// The study of repulsive attention on sentences as a user runs it: exit statuses, the JSON contract,
-// determinism, bits per question, and its arithmetic.
+// The study of repulsive attention on sentences as a user runs it: exit statuses, the JSON
+// contract, determinism, bits per question, and its arithmetic.
 
 #include <algorithm>
 #include <cmath>

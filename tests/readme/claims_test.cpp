@@ -81,9 +81,10 @@ TEST(Claims, OfStudiesNameARow) {
 
 TEST(Claims, OfTheReadmeNameARowOfTheirPage) {
   const Page readme = read_page(fs::path(LADON_SOURCE_DIR) / "README.md");
-  const std::size_t begin = readme.prose.find(" results\n");
+  const std::size_t begin = readme.prose.find("\n## Results\n");
   ASSERT_NE(begin, std::string::npos);
-  const std::string results = readme.prose.substr(begin, readme.prose.find("\n## ", begin) - begin);
+  const std::string results =
+      readme.prose.substr(begin, readme.prose.find("\n## ", begin + 1) - begin);
   const std::vector<std::string> all = claims(results);
   EXPECT_GE(all.size(), 4u);
   for (const std::string& claim : all) {

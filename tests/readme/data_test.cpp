@@ -45,7 +45,7 @@ TEST(Data, EveryFileThatAPageReadsHasItsSumAndItsAddress) {
     for (const Block& block : page.blocks)
       if (block.language == "console" && block.words == "data")
         for (const Command& command : commands(block)) {
-          std::istringstream words(command.line);
+          std::istringstream words(std::regex_replace(command.line, std::regex(","), " "));
           for (std::string word; words >> word;)
             if (std::regex_search(word,
                                   std::regex("\\.(gz|txt|bin|tsv|json|train|test|neg|pos)$"))) {
