@@ -20,8 +20,7 @@ Tensor block(const Tensor& kernel, Slice rows, Slice columns) {
 }
 
 /// NNGP kernel of all inputs with the amplitude, and the noise, that leave-one-out chooses on the
-/// first of them, those with targets y. All weights and biases of the first layer have the same
-/// variance.
+/// first of them, those with targets y. Weights and biases of the first layer have one variance.
 std::pair<Tensor, double> scaled_kernel(const Tensor& x, const Tensor& y, bool linear) {
   const NoGrad off;
   Generator rng(0);
