@@ -160,6 +160,13 @@ TEST_F(Scripts, TheTourShowsEveryExampleOnOnePage) {
   EXPECT_NE(run("examples/run tour").status, 0) << "a failure was not told";
 }
 
+TEST_F(Scripts, NameABuildFolderOfAnotherCheckout) {
+  write(build() / "CMakeCache.txt", "CMAKE_HOME_DIRECTORY:INTERNAL=/somewhere/else\n");
+  const Run moved = run("examples/run --epochs 2");
+  EXPECT_NE(moved.status, 0);
+  EXPECT_TRUE(has(moved.text, "was made for /somewhere/else")) << moved.text;
+}
+
 TEST_F(Scripts, SayWhatTheyInstallAndHowLongItTakes) {
   const Run first = run("examples/run --epochs 2");
   EXPECT_EQ(first.status, 0) << first.text;
