@@ -103,6 +103,11 @@ Table gain_table(const Settings& s, const Study& study) {
   return table;
 }
 
+double median(std::vector<double> of) {
+  std::sort(of.begin(), of.end());
+  return of[of.size() / 2];
+}
+
 Table evidence_table(const Study& study) {
   Table table(
       "labels by",
@@ -116,8 +121,6 @@ Table evidence_table(const Study& study) {
         .meaning = "effective number of draws, median data set; below 100 the row says nothing",
         .whole = true}});
   for (const Evidence& e : study.evidence) {
-    std::vector<double> sorted = e.effective;
-    std::sort(sorted.begin(), sorted.end());
     const Measured mean = estimate(e.log_bayes);
     const auto beyond = std::count_if(e.log_bayes.begin(), e.log_bayes.end(),
                                       [](double b) { return std::abs(b) > 3; });
@@ -126,7 +129,7 @@ Table evidence_table(const Study& study) {
                 mean,
                 {mean.se * std::sqrt(static_cast<double>(data_sets))},
                 {static_cast<double>(beyond)},
-                {sorted[sorted.size() / 2]}}});
+                {median(e.effective)}}});
   }
   return table;
 }
@@ -158,24 +161,27 @@ void draw_evidence(const Settings& s, const Study& study) {
   Picture picture(s.common.out, "how_many_heads_evidence", s.common.panels);
   std::string script =
       "set xrange [2:13]\nset xtics (3, 6, 12)\nset xlabel 'N, targets'\n"
-      "set ylabel 'ln B: above 0 for one head'\nset key top left\nplot 0 lc rgb '" +
+      "set ylabel 'ln B: above 0 for one head'\nset key bottom left\nplot 0 lc rgb '" +
       std::string(grey) + "' notitle";
   for (std::size_t t = 0; t < 4; ++t) {
     std::vector<std::vector<double>> rows;
     for (std::size_t n = 0; n < 3; ++n) {
       const Evidence& e = study.evidence[3 * t + n];
+      if (median(e.effective) < 100) continue;  // says nothing
       const Measured mean = estimate(e.log_bayes);
       rows.push_back({static_cast<double>(e.targets) + 0.1 * (static_cast<double>(t) - 1.5),
                       mean.value, mean.se});
     }
+    if (rows.empty()) continue;
     const std::int64_t truth = study.evidence[3 * t].truth;
     const std::string file = picture.data(join("by", truth), rows);
     script += join(", ", curve(file, "1:2", step(t, 4), ""), ", ",
                    with_errors(file, "1:2:3", step(t, 4), join("labels by ", truth)));
   }
   picture.panel(slide, "", script);
-  picture.draw_slide("Evidence for one head, by the heads that made the labels",
-                     join(data_sets, " data sets; bars: one standard error"));
+  picture.draw_slide(
+      "Evidence for one head, by the heads that made the labels",
+      join(data_sets, " data sets; bars: one standard error; N with few effective draws left out"));
 }
 
 /// Whether it was not interrupted.

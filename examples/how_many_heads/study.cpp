@@ -56,6 +56,7 @@ void train_all(const Settings& s, std::vector<Arm>& arms, Progress& progress) {
   const auto arm_of = [&](std::int64_t job) -> Arm& {
     return arms[static_cast<std::size_t>(job % std::ssize(arms))];
   };
+  std::int64_t next = 0;
   parallel::in_order(
       std::ssize(arms) * s.seeds, 8,
       [&](std::int64_t job) {
@@ -63,7 +64,8 @@ void train_all(const Settings& s, std::vector<Arm>& arms, Progress& progress) {
         return trained_error(arm_of(job), s.steps,
                              rng.split(static_cast<std::uint64_t>(job / std::ssize(arms))));
       },
-      [&](std::int64_t job, double error) {
+      [&](double error) {
+        const std::int64_t job = next++;
         arm_of(job).errors.push_back(error);
         progress.step(join("layer of ", arm_of(job).heads, " heads"));
       });
