@@ -161,7 +161,7 @@ void draw_evidence(const Settings& s, const Study& study) {
   Picture picture(s.common.out, "how_many_heads_evidence", s.common.panels);
   std::string script =
       "set xrange [2:13]\nset xtics (3, 6, 12)\nset xlabel 'N, targets'\n"
-      "set ylabel 'ln B: above 0 for one head'\nset key bottom left\nplot 0 lc rgb '" +
+      "set ylabel 'ln B: above 0 for one head'\nset key center right\nplot 0 lc rgb '" +
       std::string(grey) + "' notitle";
   for (std::size_t t = 0; t < 4; ++t) {
     std::vector<std::vector<double>> rows;
