@@ -32,6 +32,9 @@ void add_options(Program& program, Settings& s) {
                  "Standard errors are over them; with one there are none", size(1000));
   program.option("--steps", s.steps, "Steps of Adam", "More show what training has not reached",
                  size(1'000'000));
+  program.option("--sets", s.sets, "Data sets of each number of heads",
+                 "More narrow the errors of ln B, which are over them",
+                 whole_number<std::int64_t>(2, 10'000));
   program.option("--draws", s.draws, "Draws of importance sampling, in thousands rounded up",
                  "More where the effective number is below 100", size(10'000'000));
   program.check([&s] { refuse_repeated("--tokens", s.tokens); });
@@ -108,15 +111,17 @@ double median(std::vector<double> of) {
   return of[of.size() / 2];
 }
 
-Table evidence_table(const Study& study) {
+Table evidence_table(const Settings& s, const Study& study) {
   Table table(
       "labels by",
       {{.name = "N", .meaning = "targets of a data set", .whole = true},
        {.name = "ln_B",
-        .meaning = "ln Z of 1 head − ln Z of ∞, in nats: mean over 40 data sets ± "
-                   "standard error"},
+        .meaning = join("ln Z of 1 head − ln Z of ∞, in nats: mean over ", s.sets,
+                        " data sets ± standard error")},
        {.name = "sd", .meaning = "standard deviation of ln B over the data sets"},
-       {.name = "beyond_3", .meaning = "data sets of 40 with |ln B| > 3 nats", .whole = true},
+       {.name = "beyond_3",
+        .meaning = join("data sets of ", s.sets, " with |ln B| > 3 nats"),
+        .whole = true},
        {.name = "effective",
         .meaning = "effective number of draws, median data set; below 100 the row says nothing",
         .whole = true}});
@@ -127,7 +132,7 @@ Table evidence_table(const Study& study) {
     table.add({join(e.truth, e.truth == 1 ? " head" : " heads"),
                {{static_cast<double>(e.targets)},
                 mean,
-                {mean.se * std::sqrt(static_cast<double>(data_sets))},
+                {mean.se * std::sqrt(static_cast<double>(s.sets))},
                 {static_cast<double>(beyond)},
                 {median(e.effective)}}});
   }
@@ -181,14 +186,14 @@ void draw_evidence(const Settings& s, const Study& study) {
   picture.panel(slide, "", script);
   picture.draw_slide(
       "Evidence for one head, by the heads that made the labels",
-      join(data_sets, " data sets; bars: one standard error; N with few effective draws left out"));
+      join(s.sets, " data sets; bars: one standard error; N with few effective draws left out"));
 }
 
 /// Whether it was not interrupted.
 bool teach(Program& program, const Settings& s) {
   const Study study = run_study(s);
   const Table errors = error_table(s, study), gains = gain_table(s, study),
-              evidence = evidence_table(study);
+              evidence = evidence_table(s, study);
   print("How far does the error fall with heads?", errors);
   print("Does it still fall beyond D = 8 heads?", gains);
   print("Does the evidence find the heads that made the labels?", evidence);

@@ -2,10 +2,18 @@
 
 #include <cmath>
 
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/machine/parallel.h"
+#include "ladon/core/random.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/ladon.h"
+#include "ladon/layers/infinite/finite/heads.h"
+#include "ladon/layers/infinite/finite/latent_kernel.h"
+#include "ladon/layers/infinite/limit.h"
+#include "ladon/layers/layers.h"
+#include "ladon/optim/adam.h"
 
 namespace ladon::example {
 namespace {
@@ -88,8 +96,8 @@ std::vector<Evidence> find_evidence(const Settings& s, Progress& progress) {
   const auto root = [&](const Tensor& k) { return cholesky(k + 0.05 * eye(most, f64)); };
   std::vector<Tensor> labels;
   for (const std::int64_t heads : truths)
-    labels.push_back(squeeze(
-        matmul(root(kernels(heads, data_sets)), normal({data_sets, most, 1}, rng, f64)), 2));
+    labels.push_back(
+        squeeze(matmul(root(kernels(heads, s.sets)), normal({s.sets, most, 1}, rng, f64)), 2));
   const Tensor y = contiguous(transpose(concat(labels, 0)));  // [12, data sets of all truths]
   const Tensor chosen = tensor({2, 5, 11}, i64);              // N − 1
   const auto log_density = [&](const Tensor& k) {  // of the first N targets, by the chain rule:
@@ -111,7 +119,7 @@ std::vector<Evidence> find_evidence(const Settings& s, Progress& progress) {
   for (std::int64_t t = 0; t < std::ssize(truths); ++t)
     for (std::int64_t n = 0; n < std::ssize(targets); ++n) {
       const auto of = [&](const Tensor& figures) {
-        const Slice sets{.start = t * data_sets, .stop = (t + 1) * data_sets};
+        const Slice sets{.start = t * s.sets, .stop = (t + 1) * s.sets};
         return contiguous(slice(select(figures, 0, n), 0, sets)).to_vector();
       };
       found.push_back({truths[static_cast<std::size_t>(t)], targets[static_cast<std::size_t>(n)],

@@ -13,11 +13,10 @@ namespace ladon::example {
 struct Settings {
   CommonOptions common;
   std::vector<std::int64_t> tokens = {8, 32};
-  std::int64_t seeds = 3, steps = 300, draws = 20'000;
+  std::int64_t seeds = 3, steps = 300, draws = 20'000, sets = 40;
 };
 
 constexpr std::int64_t total_width = 64, head_width = 8, retrievals = 8;
-constexpr std::int64_t data_sets = 40;
 
 /// One law's layers with so many heads, on T tokens.
 struct Arm {
