@@ -30,8 +30,8 @@ void add_options(Program& program, Settings& s) {
   program.option("--data", s.data, "Folder of the UCI sets with their 20 splits",
                  "To stand beside published figures; without it Friedman's function is generated",
                  CLI::ExistingDirectory);
-  program.list("--methods", s.methods, "Methods beside linear, gp and svgd (default: all)",
-               "A few take a fraction of the time", CLI::IsMember(names));
+  program.list("--methods", s.methods, join("Methods, of ", listed(names), " (default: all)"),
+               "A few take a fraction of the time", CLI::IsMember(names).description(""));
   program.option("--splits", s.splits, "Splits into training and test part",
                  "Standard errors are over them; the UCI sets come with 20", whole(2, 20));
   program.option("--steps", s.steps, "Gradients of each network, in all",

@@ -6,6 +6,12 @@
 
 namespace ladon::example {
 
+std::string listed(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
 std::string signed_number(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%+.4f", x);

@@ -2,6 +2,7 @@
 // Texts of results, scripts and help.
 
 #include <string>
+#include <vector>
 
 #include "ladon/core/error.h"
 
@@ -9,6 +10,9 @@ namespace ladon::example {
 
 /// join(parts…) prints its arguments, one after the other, into a string.
 using detail::join;
+
+/// "a, b, c"
+std::string listed(const std::vector<std::string>& names);
 
 /// "+0.0123"
 std::string signed_number(double x);

@@ -31,13 +31,11 @@ const std::vector<Trial> trials = {
 
 void add_options(Program& program, Settings& s) {
   const CLI::Validator size = whole_number<std::int64_t>(1, 256);
-  std::string methods;
-  for (const std::string& name : method_names()) methods += (methods.empty() ? "" : ", ") + name;
   program.list("--heads", s.heads, "Numbers of heads H",
                "Add 16 for a sharper slope of 1/H; methods at many heads take most of the time",
                size);
   program.list(
-      "--methods", s.methods, join("Methods, of ", methods, " (default: all)"),
+      "--methods", s.methods, join("Methods, of ", listed(method_names()), " (default: all)"),
       "A few take a fraction of the time; wrong_prior is hmc under a prior twice as wide, a "
       "control",
       CLI::IsMember(method_names()).description(""));

@@ -35,8 +35,8 @@ void add_options(Program& program, Settings& s) {
                name_of("a file"));
   program.option("--glove", s.glove, "File of word vectors of width 50, with --data",
                  "Few sentences teach little of words", name_of("a file"));
-  program.list("--arms", s.arms, "Arms; plain is always there (default: all)",
-               "A few take less time", CLI::IsMember(names));
+  program.list("--arms", s.arms, join("Arms beside plain, of ", listed(names), " (default: all)"),
+               "A few take less time", CLI::IsMember(names).description(""));
   program.option("--folds", s.folds, "Folds of all sentences", "More leave more to train on",
                  count(2));
   program.option("--seeds", s.seeds, "Fits per arm and fold", "More shrink the error over seeds",

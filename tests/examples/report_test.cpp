@@ -181,7 +181,7 @@ std::vector<std::string> options_of(const std::string& help) {
 
 TEST_P(EveryExample, SaysOfEveryOptionWhenOneWouldChangeIt) {
   const std::vector<std::string> options = options_of(run_bare("--help").out);
-  ASSERT_GT(options.size(), 10u);
+  ASSERT_GE(options.size(), 8u);
   const std::regex two_sentences("  -.*[^.]\\. [A-Z0-9].*");
   for (const std::string& option : options)
     EXPECT_TRUE(option.starts_with("  -h,--help") || std::regex_match(option, two_sentences))

@@ -46,6 +46,7 @@ const Reason reasons_of_libm[] = {
     {"truncated_normal", "initialization: once a network"},
     {"slogdet", "a diagonal, after a factorization"},
     {"Cholesky", "a diagonal, after a factorization"},
+    {"spectral", "a number per eigenvalue, beside products of matrices"},
     {"polygamma", "a series of a few terms; no vector form is known here"},
     {"log_gamma_slope", "a series; no vector form is known here"},
     {"bucket", "tables of positions"},

@@ -8,6 +8,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/optim/optim.h"
 #include "ladon/optim/posterior/compare.h"
+#include "ladon/optim/posterior/path_relevance.h"
 #include "ladon/optim/posterior/relevance.h"
 #include "table.h"
 
@@ -151,6 +152,14 @@ void add_truths(CallTable& table) {
     const infinite::LatentKernel kernel = relevance_kernel(k, moderate(width));
     return Tensors{r, kernel.at(zeros({2, kernel.dim}, f64), 2),
                    scales_of_latents(d.near({2, 4}).detach(), d.around(1, 2))};
+  });
+  table.add("path_saddle", [](Draw& d) {
+    const Tensor a = cast(d.near({6, 4}).detach(), f64);  // two paths, three inputs
+    const Tensor paths = transpose(reshape(matmul(a, transpose(a)), {2, 3, 2, 3}), 1, 2);
+    const PathOptions options{
+        .heads = {d.around(2, 2)}, .widths = {d.around(2, 9)}, .readout = d.around(1, 9)};
+    const PathSaddle saddle = path_saddle(paths, d.near({3}).detach(), d.fraction(), options);
+    return Tensors{saddle.order[0], head_scores(saddle, options, 0)};
   });
 }
 

@@ -165,8 +165,9 @@ TEST(Registry, EverySolverHasItsRows) {
 }
 
 TEST(Registry, EveryPosteriorHasItsRows) {
-  Names found = returning("Predicted|LatentPosterior|RelevanceSaddle|std::vector<Tensor>",
-                          "optim/posterior/");
+  Names found =
+      returning("Predicted|LatentPosterior|RelevanceSaddle|PathSaddle|std::vector<Tensor>",
+                "optim/posterior/");
   for (const auto& [name, c] : classes())
     if (c.header.starts_with("optim/posterior/") &&
         !matches(c.body, "\\n  (GpPrediction) \\w+\\(").empty())
