@@ -24,7 +24,8 @@ void check_kurtosis_of_sum(decltype(kurtosis_of_sum)* yours);
 
 /// 3. Covariances of the outputs of infinitely many heads with square-root scaling and ζ(G) = G,
 /// queries and keys being independent: [N, N, T, T], of output a of input n and b of m at [n, m, a,
-/// b], for inputs x [N, T, d], in ntk parameterization.
+/// b], for inputs x [N, T, d], in ntk parameterization: all weights are N(0, 1), and the factors
+/// query_key_std, value_output_std, 1/√d and 1/√w stand where the weights are used.
 ladon::Tensor kernel_of_heads(const ladon::Tensor& x, double query_key_std,
                               double value_output_std);
 void check_kernel_of_heads(decltype(kernel_of_heads)* yours);
