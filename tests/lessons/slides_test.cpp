@@ -70,15 +70,17 @@ const Lesson short_lesson = {
     "07_short",
     "# Lesson 7: short\n\n*You will be able to* see.\nNeeds: eyes.\n\n"
     "## Predict\n\nA number.\n\n## Proof\n\nTake `a.b`. It is $c. d$ and\n[so](x.md)\n\n"
-    "$$e$$\n\nShort it is. Hence\n\n$$f$$\n\n## Change it\n\n"
+    "$$e$$\n\nShort it is. Hence\n\n$$f$$\n\n"
+    "```console\n$ examples/run 07_short\n\na < b\n\npicture: 07_short.svg\n```\n\n"
+    "## Change it\n\n"
     "- One?\n\n<details><summary>Answer</summary>\nFirst.\n</details>\n\n"
     "- Two?\n\n<details><summary>Answer</summary>\nSecond.\n</details>\n\n"
     "**The belief that ends here:** *long.* It is short.\n",
     "<?xml?><svg>#</svg>"};
 
-TEST(Slides, ShowSentencesFormulasPictureAndEveryQuestionBeforeItsAnswer) {
+TEST(Slides, ShowSentencesFormulasPictureTablesAndEveryQuestionBeforeItsAnswer) {
   const std::vector<std::string> slides = lessons::slides_of(short_lesson);
-  ASSERT_EQ(slides.size(), 8u);
+  ASSERT_EQ(slides.size(), 9u);
   EXPECT_EQ(slides[0],
             "<h1>Lesson 7: short</h1>\n<p>You will be able to see.\nNeeds: eyes.</p>\n"
             "<p><b>Predict.</b></p><p>\nA number.\n</p>\n");
@@ -87,10 +89,13 @@ TEST(Slides, ShowSentencesFormulasPictureAndEveryQuestionBeforeItsAnswer) {
                            " and\nso</p>\n<p>" + e + "</p>\n<p>Short it is. Hence</p>\n<p>" + f +
                            "</p>\n");
   EXPECT_NE(slides[2].find("utf-8,<svg>%23</svg>"), std::string::npos) << slides[2];
-  EXPECT_EQ(slides[3], "<h1>Change it</h1>\n<p>One?\n\n</p>\n");
-  EXPECT_EQ(slides[4], "<h1>Change it</h1>\n<p class=\"asked\">One?\n\n</p>\n<p>First.\n</p>\n");
-  EXPECT_EQ(slides[6], "<h1>Change it</h1>\n<p class=\"asked\">Two?\n\n</p>\n<p>Second.\n</p>\n");
-  EXPECT_EQ(slides[7], "<h1>The belief that ends here</h1>\n<p><em>long.</em> It is short.</p>\n");
+  EXPECT_EQ(slides[3],
+            "<h1>The prediction, and what the program prints</h1>\n"
+            "<pre style=\"font-size: 20pt\">a &lt; b</pre>\n");
+  EXPECT_EQ(slides[4], "<h1>Change it</h1>\n<p>One?\n\n</p>\n");
+  EXPECT_EQ(slides[5], "<h1>Change it</h1>\n<p class=\"asked\">One?\n\n</p>\n<p>First.\n</p>\n");
+  EXPECT_EQ(slides[7], "<h1>Change it</h1>\n<p class=\"asked\">Two?\n\n</p>\n<p>Second.\n</p>\n");
+  EXPECT_EQ(slides[8], "<h1>The belief that ends here</h1>\n<p><em>long.</em> It is short.</p>\n");
 }
 
 TEST(Slides, BreakLongFormulasAtTheirEqualities) {
@@ -106,12 +111,12 @@ TEST(Slides, BeginWithTheLessonsAndAreNumbered) {
   Lesson next = short_lesson;
   next.name = "08_next";
   const std::string all = lessons::deck({short_lesson, next});
-  EXPECT_EQ(times(all, "<section"), 17u);
+  EXPECT_EQ(times(all, "<section"), 19u);
   EXPECT_LT(all.find("<section id=\"contents\">"),
             all.find("<a href=\"#07_short\">Lesson 7: short</a> &nbsp;2<"));
-  EXPECT_NE(all.find("<a href=\"#08_next\">Lesson 7: short</a> &nbsp;10<"), std::string::npos);
+  EXPECT_NE(all.find("<a href=\"#08_next\">Lesson 7: short</a> &nbsp;11<"), std::string::npos);
   EXPECT_EQ(times(all, "<section id=\"08_next\">"), 1u);
-  EXPECT_NE(all.find("<a class=\"number\" href=\"#contents\">17</a>"), std::string::npos);
+  EXPECT_NE(all.find("<a class=\"number\" href=\"#contents\">19</a>"), std::string::npos);
 }
 
 TEST(Slides, HaveEveryQuestionOfTheCourse) {
@@ -121,6 +126,7 @@ TEST(Slides, HaveEveryQuestionOfTheCourse) {
     ++lessons;
     const std::string slides = lessons::deck({{"", page.text, "<svg/>"}});
     EXPECT_EQ(times(slides, "<h1>Change it</h1>"), 2 * times(page.text, "<details>")) << page.name;
+    EXPECT_EQ(times(slides, "<pre "), 1u) << page.name;
     EXPECT_GE(2 * times(slides, "<math display="), times(page.prose, "$$")) << page.name;
   }
   EXPECT_GE(lessons, 10);

@@ -1,7 +1,9 @@
 #include "ladon/examples/lessons/slides/deck.h"
 
+#include <algorithm>
 #include <cctype>
 #include <regex>
+#include <sstream>
 #include <utility>
 
 #include "ladon/core/error.h"
@@ -23,6 +25,7 @@ math { font-size: 100%; font-family: "Cambria Math", "STIX Two Math", "Latin Mod
   "DejaVu Math TeX Gyre", math }
 math[display] { font-size: 26pt } .long math { font-size: 20pt }
 code { font-size: 90%; background: #f2f2f2 }
+pre { margin: 0; line-height: 1.25 }
 img { display: block; width: 100%; height: 100%; object-fit: contain }
 a { color: #0b4f8a; text-decoration: none }
 nav { columns: 2; column-gap: 40pt; font-size: 18pt; line-height: 1.25 }
@@ -180,6 +183,29 @@ std::vector<std::string> formulas(const std::string& title, const std::string& p
 
 std::string title_of(const Lesson& lesson) { return found(lesson.page, "^# (Lesson [^\n]*)"); }
 
+/// Slide of what the program prints, but the command and the picture's path, in letters as large as
+/// fit; none of a page without it.
+std::vector<std::string> tables(const std::string& page) {
+  constexpr double high = 400, wide = 848, largest = 20;  // points
+  constexpr double line = 1.25, letter = 0.61;            // of the size of letters
+  const std::string begin = "```console\n$ ";
+  const std::size_t at = page.find(begin);
+  if (at == page.npos) return {};
+  std::istringstream printed(page.substr(at, page.find("\n```", at) + 1 - at));
+  std::string text, row;
+  std::size_t rows = 0, columns = 1;  // bytes, not fewer than letters
+  for (int skipped = 0; std::getline(printed, row);) {
+    if (skipped++ < 2 || row.starts_with("picture: ") || (rows == 0 && row.empty())) continue;
+    text += row + '\n', ++rows, columns = std::max(columns, row.size());
+  }
+  text.erase(text.find_last_not_of('\n') + 1);
+  const double size = std::min({largest, high / (line * static_cast<double>(rows)),
+                                wide / (letter * static_cast<double>(columns))});
+  return {
+      slide("The prediction, and what the program prints",
+            detail::join("<pre style=\"font-size: ", size, "pt\">", escaped(text), "</pre>\n"))};
+}
+
 /// Each question of "Change it", and its answer below it on the next slide.
 std::vector<std::string> questions(const std::string& page) {
   static const std::regex item("- ([^<]*)<details><summary>Answer</summary>\\s*([^<]*)</details>");
@@ -209,6 +235,7 @@ std::vector<std::string> slides_of(const Lesson& lesson) {
   };
   add(formulas(title, page));
   add({image(lesson.picture.substr(lesson.picture.find("<svg")))});
+  add(tables(page));
   add(questions(page));
   add({slide("The belief that ends here",
              paragraph(rest_after("**The belief that ends here:**")))});

@@ -14,8 +14,9 @@ struct Lesson {
 };
 
 /// Insides of a lesson's slides, in order: the prediction; the formulas that stand in lines of
-/// their own, each below the sentence that leads to it; the picture; every question of "Change it",
-/// and after each its answer; the belief that ends.
+/// their own, each below the sentence that leads to it; the picture; the program's tables, beside
+/// which the prediction is to be held; every question of "Change it", and after each its answer;
+/// the belief that ends.
 std::vector<std::string> slides_of(const Lesson& lesson);
 
 /// HTML of a first slide, whose titles lead to the lessons, and of all lessons' slides, numbered.
