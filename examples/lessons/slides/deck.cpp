@@ -123,7 +123,7 @@ std::string introduction(std::string before) {
 std::size_t width(const std::string& tex) {
   static const std::regex wide(R"(\\qquad)"), command(R"(\\[a-zA-Z]+)"), silent("[{}^_ &]");
   const std::string letters =
-      std::regex_replace(std::regex_replace(tex, wide, "xxx"), command, "x");
+      std::regex_replace(std::regex_replace(tex, wide, "mmm"), command, "m");
   return std::regex_replace(letters, silent, "").size();
 }
 
