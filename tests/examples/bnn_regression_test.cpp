@@ -30,10 +30,6 @@ class BnnRegression : public test::Program {
 };
 
 TEST_F(BnnRegression, BadUsageIsTwo) {
-  const auto refuses = [&](const std::string& arguments, const std::string& option) {
-    const Run refused = run(arguments);
-    test::expect_bad_usage(refused.status, refused.error, option);
-  };
   refuses("--methods mcmc", "--methods");
   refuses("--methods wgd,wgd", "--methods");
   refuses("--splits 1", "--splits");

@@ -78,10 +78,6 @@ TEST(CopyHeadTask, NetworkHasTheSameLaw) {
 }
 
 TEST_F(CopyHeadExample, BadUsageIsTwo) {
-  const auto refuses = [&](const std::string& arguments, const std::string& option) {
-    const Run refused = run(arguments);
-    expect_bad_usage(refused.status, refused.error, option);
-  };
   refuses("--sequences 0", "--sequences");
   refuses("--sequences 8,8", "--sequences");
   refuses("--particles 10", "--particles");
@@ -102,11 +98,7 @@ TEST_F(CopyHeadExample, SoftmaxJumpsAndLinearMoves) {
 }
 
 TEST_F(CopyHeadExample, SameBitsAtAnyNumberOfThreads) {
-  const std::string arguments = "--sets 1 --sequences 8,16,24 --steps 8 --particles 40 ";
-  const Run one = run(arguments + "--threads 1"), two = run(arguments + "--threads 2");
-  ASSERT_EQ(one.status, 0) << one.error;
-  EXPECT_EQ(one.report.at("rows"), two.report.at("rows"));
-  EXPECT_NE(one.report.at("rows"), run(arguments + "--seed 2").report.at("rows"));
+  expect_same_bits("--sets 1 --sequences 8,16,24 --steps 8 --particles 40 ");
 }
 
 }  // namespace

@@ -43,10 +43,6 @@ TEST_F(FiniteWidthExample, HelpSaysWhatItTeaches) {
 }
 
 TEST_F(FiniteWidthExample, BadUsageIsTwo) {
-  const auto refuses = [&](const std::string& arguments, const std::string& option) {
-    const Run refused = run(arguments);
-    test::expect_bad_usage(refused.status, refused.error, option);
-  };
   refuses("--heads 0", "--heads");
   refuses("--heads 1,1", "--heads");
   refuses("--widths 3", "--widths");
@@ -93,12 +89,8 @@ TEST_F(FiniteWidthExample, DensityEstimatesHaveAFloor) {
 }
 
 TEST_F(FiniteWidthExample, SameBitsAtAnyNumberOfThreads) {
-  const std::string arguments =
-      "--heads 2 --widths 4,64 --draws 300 --repetitions 3 --head-width 8 --outputs 200 ";
-  const Run one = run(arguments + "--threads 1"), two = run(arguments + "--threads 2");
-  ASSERT_EQ(one.status, 0) << one.error;
-  EXPECT_EQ(one.report.at("rows"), two.report.at("rows"));
-  EXPECT_NE(one.report.at("rows"), run(arguments + "--seed 2").report.at("rows"));
+  expect_same_bits(
+      "--heads 2 --widths 4,64 --draws 300 --repetitions 3 --head-width 8 --outputs 200 ");
 }
 
 }  // namespace

@@ -14,10 +14,6 @@ class HowManyHeads : public test::Program {
 };
 
 TEST_F(HowManyHeads, BadUsageIsTwo) {
-  const auto refuses = [&](const std::string& arguments, const std::string& option) {
-    const Run refused = run(arguments);
-    test::expect_bad_usage(refused.status, refused.error, option);
-  };
   refuses("--tokens 0", "--tokens");
   refuses("--tokens 8,8", "--tokens");
   refuses("--steps 0", "--steps");

@@ -38,10 +38,6 @@ TEST_F(PosteriorExample, HelpSaysWhatItTeaches) {
 }
 
 TEST_F(PosteriorExample, BadUsageIsTwo) {
-  const auto refuses = [&](const std::string& arguments, const std::string& option) {
-    const Run refused = run(arguments);
-    expect_bad_usage(refused.status, refused.error, option);
-  };
   refuses("--heads 0", "--heads");
   refuses("--methods mcmc", "--methods");
   refuses("--heads 1,1", "--heads");

@@ -26,6 +26,13 @@ inline std::string contents(const std::filesystem::path& path) {
   return text.str();
 }
 
+/// Expects status 2 and a message that a person reads: it names the option, and is short.
+inline void expect_bad_usage(int status, const std::string& error, const std::string& option) {
+  EXPECT_EQ(status, 2) << error;
+  EXPECT_NE(error.find(option), std::string::npos) << error;
+  EXPECT_LT(error.size(), 220u) << error;
+}
+
 /// Studies, in the order of the table of examples/README.md.
 inline std::vector<std::string> studies() {
   std::istringstream page(contents(LADON_SOURCE_DIR "/examples/README.md"));
@@ -67,6 +74,21 @@ class Program : public testing::Test {
     return interrupted_after(90, arguments, signal);
   }
 
+  /// Expects status 2 and a message that names the option.
+  void refuses(const std::string& arguments, const std::string& option) {
+    const Run refused = run(arguments);
+    expect_bad_usage(refused.status, refused.error, option);
+  }
+
+  /// Expects the same rows at one thread and at two, and others with another seed.
+  void expect_same_bits(const std::string& arguments) {
+    const Run one = run(arguments + " --threads 1"), two = run(arguments + " --threads 2");
+    ASSERT_EQ(one.status, 0) << one.error;
+    EXPECT_FALSE(one.report.at("rows").empty());
+    EXPECT_EQ(one.report.at("rows"), two.report.at("rows"));
+    EXPECT_NE(one.report.at("rows"), run(arguments + " --seed 2").report.at("rows"));
+  }
+
   std::filesystem::path pictures() const { return folder_ / "pictures"; }
 
   TemporaryFolder folder_;
@@ -104,12 +126,5 @@ class Program : public testing::Test {
 
   std::string name_;
 };
-
-/// Expects status 2 and a message that a person reads: it names the option, and is short.
-inline void expect_bad_usage(int status, const std::string& error, const std::string& option) {
-  EXPECT_EQ(status, 2) << error;
-  EXPECT_NE(error.find(option), std::string::npos) << error;
-  EXPECT_LT(error.size(), 220u) << error;
-}
 
 }  // namespace ladon::test

@@ -23,10 +23,6 @@ class PrunedHeadsExample : public test::Program {
 };
 
 TEST_F(PrunedHeadsExample, BadUsageIsTwo) {
-  const auto refuses = [&](const std::string& arguments, const std::string& option) {
-    const Run refused = run(arguments);
-    test::expect_bad_usage(refused.status, refused.error, option);
-  };
   refuses("--sizes 4", "--sizes");
   refuses("--sizes 32,32", "--sizes");
   refuses("--data one,two", "--data");
@@ -57,11 +53,7 @@ TEST_F(PrunedHeadsExample, KeepsTheHeadsThatAnswer) {
 }
 
 TEST_F(PrunedHeadsExample, SameBitsAtAnyNumberOfThreads) {
-  const std::string arguments = "--networks 2 --splits 1 --sizes 32 --epochs 2 ";
-  const Run one = run(arguments + "--threads 1"), two = run(arguments + "--threads 2");
-  ASSERT_EQ(one.status, 0) << one.error;
-  EXPECT_EQ(one.report.at("rows"), two.report.at("rows"));
-  EXPECT_NE(one.report.at("rows"), run(arguments + "--seed 2").report.at("rows"));
+  expect_same_bits("--networks 2 --splits 1 --sizes 32 --epochs 2 ");
 }
 
 }  // namespace

@@ -28,10 +28,6 @@ class RepulsiveSentences : public test::Program {
 };
 
 TEST_F(RepulsiveSentences, BadUsageIsTwo) {
-  const auto refuses = [&](const std::string& arguments, const std::string& option) {
-    const Run refused = run(arguments);
-    test::expect_bad_usage(refused.status, refused.error, option);
-  };
   refuses("--arms wgd", "--arms");
   refuses("--arms svgd,svgd", "--arms");
   refuses("--folds 1", "--folds");
