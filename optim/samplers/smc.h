@@ -25,7 +25,9 @@ struct SmcOptions {
   double keep = 0.6;       ///< In (0, 1).
   /// The ladder: rising from above 0 to 1. Empty: chosen by `keep`.
   std::vector<double> betas = {};
-  std::int64_t sweeps = 4;     ///< At every β.
+  /// At every β. Where there are several peaks, and few particles of the prior are near some of
+  /// them, replicates with too few sweeps agree and are all wrong: compare with twice as many.
+  std::int64_t sweeps = 4;
   std::int64_t recorded = 10;  ///< Sweeps at β = 1, after each of which `record` is called.
 };
 
