@@ -12,7 +12,7 @@ namespace ladon::example {
 namespace {
 
 constexpr const char* summary = "What Bayesian means: the exact posterior, and methods beside it";
-constexpr const char* duration = "about 5 minutes of processor time";
+constexpr const char* duration = "about 2 minutes on 2 cores";
 constexpr const char* lesson =
     "A layer of attention with infinitely wide heads has a posterior that can be sampled exactly, "
     "for any number H of heads: its bands are shown for few heads, many, and infinitely many, "
@@ -35,7 +35,7 @@ void add_options(Program& program, Settings& s) {
                "Add 16 for a sharper slope of 1/H; methods at many heads take most of the time",
                size);
   program.list(
-      "--methods", s.methods, join("Methods, of ", listed(method_names()), " (default: all)"),
+      "--methods", s.methods, join("Methods, of ", listed(method_names())),
       "A few take a fraction of the time; wrong_prior is hmc under a prior twice as wide, a "
       "control",
       CLI::IsMember(method_names()).description(""));

@@ -79,7 +79,7 @@ class Course {
   /// Rows of the table, in their order.
   void plan_methods(std::int64_t heads) {
     for (const char* known : {"gp", "finite_heads"}) study_.methods.push_back({known, heads});
-    for (const std::string& method : s_.methods.empty() ? method_names() : s_.methods) {
+    for (const std::string& method : s_.methods) {
       if (method == wrong_prior && heads != heads_shown(s_)) continue;
       if (method != "prior" && method != wrong_prior)
         study_.methods.push_back({method, heads, s_.steps / 4});

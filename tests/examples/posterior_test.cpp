@@ -85,7 +85,10 @@ TEST_F(PosteriorExample, LinearScalingIsTheControl) {
 }
 
 TEST_F(PosteriorExample, SameBitsAtAnyNumberOfThreads) {
-  const std::string arguments = "--draws 1 --heads 2 --steps 12 --members 3 --particles 60 ";
+  const std::string arguments =
+      "--draws 1 --heads 2 --steps 12 --members 3 --particles 60 --methods "
+      "hmc,sgld,sghmc,spos,svgd,svgd_auto,wgd,function_svgd,ensemble,randomized_prior,prior,"
+      "sgld_minibatch,wrong_prior ";
   const Run one = run(arguments + "--threads 1"), three = run(arguments + "--threads 3");
   ASSERT_EQ(one.status, 0) << one.error;
   EXPECT_EQ(one.report.at("rows"), three.report.at("rows"));
