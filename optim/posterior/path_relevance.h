@@ -43,8 +43,9 @@ struct PathSaddle {
 /// Where
 ///   S = ln det(K + σ²) + yᵀ(K + σ²)⁻¹y + N_a(u − ln u)
 ///     + Σ_ℓ N_ℓ·[tr((1 ⊗ U_ℓ+1)⁻¹U_ℓ) − ln det U_ℓ + H_ℓ·ln det U_ℓ+1],   U_L+1 = u,
-/// is smallest: the U of wide layers, to 1/width (from 1% below the exact mean to, on the task of
-/// examples/attention_paths, 30% above it, at widths of 40 to 64). By U ← U − η·U(∂S/∂U)U/N from U = 1, which keeps it positive definite; u has a closed form.
+/// is smallest: the U of wide layers, to 1/width (at widths of 40 to 64 from 1% below the exact
+/// mean to 30% above it, on the task of examples/attention_paths). By U ← U − η·U(∂S/∂U)U/N from
+/// U = 1, which keeps it positive definite; u has a closed form.
 /// targets [N] or [N, O]. Errors as path_kernel, and unless σ² > 0.
 PathSaddle path_saddle(const Tensor& paths, const Tensor& targets, double noise,
                        const PathOptions& options);

@@ -64,8 +64,8 @@ PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& tra
 Predicted predict(const Layer& model, const infinite::Inputs& train, const Tensor& targets,
                   const infinite::Inputs& test, const PredictOptions& options = {});
 
-/// The noise and amplitude that explain targets [N, O] best by amplitude·(K/k̄ + noise·1), where k̄
-/// is the mean of the diagonal of a kernel K [N, N]: a search by golden sections in ln noise, of one
+/// The noise and amplitude that explain targets [N, O] best by amplitude·(K/k̄ + noise·1), k̄ being
+/// the mean of the diagonal of a kernel K [N, N]: a search by golden sections in ln noise, of one
 /// eigendecomposition.
 struct NoiseChoice {
   double relative_noise = 0, amplitude = 1, log_density = 0;
