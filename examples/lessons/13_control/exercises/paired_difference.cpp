@@ -1,0 +1,15 @@
+// Exercise 1 of lesson 13 (★): a difference, question by question.
+//
+// Two arms answered the same questions. Hard questions are hard for both, so the two accuracies go
+// up and down together from one set of questions to the next, and their difference moves less than
+// either. An error that takes the arms apart does not know this. Write the difference with its
+// standard error over questions. Hint: a question has one difference; what is the standard error of
+// a mean of n independent numbers, of which the variance is estimated too?
+
+#include "13_control/exercises/exercises.h"
+
+using namespace ladon;
+
+Measured paired_difference(const std::vector<double>& arm, const std::vector<double>& base) {
+  lessons::to_do("the mean difference of two arms, and its standard error over questions");
+}
