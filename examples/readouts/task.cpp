@@ -1,0 +1,67 @@
+#include <cstdint>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/random.h"
+#include "ladon/examples/common/text.h"
+#include "ladon/examples/readouts/study.h"
+
+namespace ladon::example {
+namespace {
+
+/// 32 × 32 pixels, averaged over squares of 4 × 4.
+ImageDataset shrunk(const ImageDataset& data) {
+  constexpr std::int64_t side = 8;
+  const std::int64_t n = data.size(), square = data.images.size(1) / side;
+  const Tensor squares = reshape(data.images, {n, side, square, side, square, 3});
+  return {contiguous(mean(mean(squares, 4), 2)), data.labels, data.label_names};
+}
+
+/// Marks of 4 × 4 pixels, each at one of 3 × 3 places a pixel apart, in noise.
+ImageDataset drawn(std::int64_t n, Generator& rng) {
+  constexpr const char* marks[][4] = {{"#...", ".#..", "..#.", "...#"},
+                                      {"...#", "..#.", ".#..", "#..."},
+                                      {".##.", ".##.", ".##.", ".##."},
+                                      {"....", "####", "####", "...."}};
+  constexpr std::int64_t side = 6;
+  constexpr double noise = 0.5;
+  Tensor images = normal({n, side, side, 1}, rng, 0, noise);
+  const Tensor labels = randint({n}, rng, 0, std::size(marks));
+  auto* pixel = images.mutable_data<float>();
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t top = rng.below(3), left = rng.below(3);
+    const auto& mark = marks[labels.data<std::int64_t>()[i]];
+    for (std::int64_t y = 0; y < 4; ++y)
+      for (std::int64_t x = 0; x < 4; ++x)
+        if (mark[y][x] == '#') pixel[(i * side + top + y) * side + left + x] += 1;
+  }
+  return {images, labels, {"falling", "rising", "upright", "lying"}};
+}
+
+}  // namespace
+
+Task load_task(const Settings& s) {
+  ImageDataset train, test;
+  if (s.cifar.empty()) {
+    Generator rng = Generator(s.common.seed).split(1);
+    train = drawn(s.train, rng);
+    test = drawn(s.test, rng);
+  } else {
+    train = shrunk(take(read_cifar10(s.cifar[0]), 0, s.train));
+    test = shrunk(take(read_cifar10(s.cifar[1]), 0, s.test));
+  }
+  const Standardization standardize(train.images, Grouping::channel);
+  const auto images = [&](const ImageDataset& of) {
+    return Images{cast(standardize(of.images), f64), of.labels};
+  };
+  Task task{.description = {},
+            .train = images(train),
+            .test = images(test),
+            .classes = std::ssize(train.label_names)};
+  task.description =
+      join(train.size(), " training and ", test.size(), " test images of ", task.side(), " × ",
+           task.side(), " × ", train.images.size(3), ", ", task.classes, " classes");
+  return task;
+}
+
+}  // namespace ladon::example
