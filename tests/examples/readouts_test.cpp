@@ -32,8 +32,8 @@ TEST_F(Readouts, BadUsageIsTwo) {
   refuses("--cifar one", "--cifar");
 }
 
-// The lesson: a mark that may stand anywhere is told by the mean over places, and not by places side
-// by side. Tables say what the answers in --bits say.
+// The lesson: a mark that may stand anywhere is told by the mean over places, and not by places
+// side by side. Tables say what the answers in --bits say.
 TEST_F(Readouts, PlacesSideBySideTellNoMark) {
   const std::string bits = (folder_ / "bits.npz").string();
   const Run result = run("--epochs 4 --seeds 2 --bits " + bits);
