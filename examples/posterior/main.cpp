@@ -34,11 +34,12 @@ void add_options(Program& program, Settings& s) {
   program.list("--heads", s.heads, "Numbers of heads H",
                "Add 16 for a sharper slope of 1/H; methods at many heads take most of the time",
                size);
-  program.list(
-      "--methods", s.methods, join("Methods, of ", listed(method_names())),
-      "A few take a fraction of the time; wrong_prior is hmc under a prior twice as wide, a "
-      "control",
-      CLI::IsMember(method_names()).description(""));
+  program
+      .list("--methods", s.methods, join("Methods, of ", listed(method_names())),
+            "A few take a fraction of the time; wrong_prior is hmc under a prior twice as wide, a "
+            "control",
+            CLI::IsMember(method_names()).description(""))
+      ->default_str("the nine of the page's first table");
   program.option("--draws", s.draws, "Data sets", "Standard errors are over them",
                  whole_number<std::int64_t>(1, 1000));
   program.option("--members", s.members, "Networks of an ensemble, particles, or chains",
