@@ -13,7 +13,7 @@ namespace ladon::example {
 namespace {
 
 constexpr const char* summary = "Which readout of convolutions is best, and do networks follow";
-constexpr const char* duration = "about 5 s on 2 cores";
+constexpr const char* duration = "about 4 s of processor time";
 constexpr const char* lesson =
     "Four convolutions see an image, and a readout makes one vector of all positions: side by side, "
     "their mean, or attention with positions. At infinite width each is a kernel (Hron et al. 2020) "

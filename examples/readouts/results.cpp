@@ -141,7 +141,7 @@ void draw(const Settings& s, const Task& task, const AllAnswers& all) {
       join("set xlabel 'accuracy ± standard error over test images'\nset yrange [", names.size(),
            ":-1]\nset ytics ", named_places(names), "\nplot ", listed(parts), "\n"));
   picture.legend(listed(legend));
-  picture.draw_slide("Limits are ahead of trained networks, and flatten is last", task.description);
+  picture.draw_slide("Limits are ahead of the networks trained beside them", task.description);
 }
 
 std::map<std::string, Tensor> bits(const Task& task, const AllAnswers& all) {
