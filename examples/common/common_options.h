@@ -12,6 +12,7 @@ struct CommonOptions {
   bool panels = false;         ///< Pictures' panels also as files of their own.
   std::filesystem::path out;   ///< Folder of pictures and data.
   std::filesystem::path json;  ///< Every figure the table prints; empty: none.
+  std::filesystem::path page;  ///< What a reader can turn, of programs that have it; empty: none.
 };
 
 }  // namespace ladon::example

@@ -35,6 +35,7 @@ void prepare_output(const std::string& name, const CommonOptions& options) {
   if (error) throw Error(join("--out: cannot make ", options.out.string(), ": ", error.message()));
   check_writable("--out", options.out / (name + ".gp"));
   if (!options.json.empty()) check_writable("--json", options.json);
+  if (!options.page.empty()) check_writable("--page", options.page);
 }
 
 /// A command that a shell understands, in lines of the help's width where its options allow.
@@ -91,6 +92,13 @@ CLI::Option* Program::flag(const std::string& name, bool& value, const std::stri
   return app_.add_flag(name, value, what);
 }
 
+void Program::page_option() {
+  app_.add_option("--page", options_.page,
+                  "Write a page to turn things on, for a browser: one file, without a network. To "
+                  "teach with it, or to play")
+      ->check(name_of("a file"));
+}
+
 std::string Program::key_of(const std::string& option) {
   std::string key = option.substr(2, option.find(',') - 2);  // of "--finite,!--no-finite" the first
   std::ranges::replace(key, '-', '_');
@@ -130,6 +138,12 @@ void Program::write(const Report& report) const {
       {"settings", settings}, {"threads", num_threads()},   {"seconds", spent.count()}};
   all.update(as_json(report));
   write_atomically(options_.json, all.dump(2) + "\n");
+}
+
+void Program::write_page(const std::function<Page()>& make) const {
+  if (options_.page.empty()) return;
+  write_atomically(options_.page, html(make()));
+  std::cout << "page: " << options_.page.string() << '\n';
 }
 
 int run_program(int argc, char** argv, const std::string& name, const Card& card,

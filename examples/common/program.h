@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ladon/examples/common/common_options.h"
+#include "ladon/examples/common/page/page.h"
 #include "ladon/examples/common/report.h"
 
 namespace ladon::example {
@@ -49,6 +50,8 @@ class Program {
     return option(name, values, what, when, check)->delimiter(',');
   }
   CLI::Option* flag(const std::string& name, bool& value, const std::string& what);
+  /// --page, of a program that has one.
+  void page_option();
   /// Further entry of the report's settings, asked for at the end.
   void setting(const std::string& name, std::function<nlohmann::json()> value) {
     settings_.emplace_back(name, std::move(value));
@@ -67,6 +70,9 @@ class Program {
   /// Writes {"schema", "example", "version", "settings", "threads", "seconds"} and the report to
   /// --json, beside and then renamed; nothing without it.
   void write(const Report& report) const;
+  /// Writes what `make` returns to --page, beside and then renamed, and says so; nothing without
+  /// it.
+  void write_page(const std::function<Page()>& make) const;
 
  private:
   static std::string key_of(const std::string& option);

@@ -4,6 +4,7 @@
 
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
+#include "ladon/examples/nngp_compare/page.h"
 #include "ladon/examples/nngp_compare/picture.h"
 #include "ladon/examples/nngp_compare/results.h"
 
@@ -69,7 +70,12 @@ void add_options(Program& program, Settings& s) {
       size);
   program.option("--gaussian-draws", s.gaussian_draws, "Networks a number of heads",
                  "More of them see farther into the tails", draws);
-  program.check([&s] { refuse_repeated("--scaling", s.scalings); });
+  program.page_option();
+  program.check([&s] {
+    refuse_repeated("--scaling", s.scalings);
+    if (!s.common.page.empty() && (s.preset != "tour" || s.zeta != "identity" || s.heads.empty()))
+      throw CLI::ValidationError("--page", "needs --preset tour, --zeta identity and --heads");
+  });
 }
 
 /// Whether it was not interrupted.
@@ -94,6 +100,7 @@ bool teach(Program& program, Settings& s) {
   program.write({.tables = {{"widths", widths}, {"slopes", slopes}, {"heads", heads}},
                  .interrupted = study.interrupted,
                  .more = panels(study)});
+  if (!study.by_heads.empty()) program.write_page([&] { return page(study, x); });
   for (const std::filesystem::path& picture : draw(s, study))
     std::cout << "picture: " << picture.string() << '\n';
   return !study.interrupted;

@@ -1,0 +1,46 @@
+#include "ladon/examples/common/page/page.h"
+
+#include "ladon/examples/common/text.h"
+
+namespace ladon::example {
+
+// Of page.js and page.css, by the build.
+extern const char* const shared_page_script;
+extern const char* const shared_page_style;
+
+namespace {
+
+/// Text as HTML shows it.
+std::string escaped(const std::string& text) {
+  std::string all;
+  for (const char c : text) {
+    if (c == '&')
+      all += "&amp;";
+    else if (c == '<')
+      all += "&lt;";
+    else
+      all += c;
+  }
+  return all;
+}
+
+/// JSON within a script element, which "</script" would end.
+std::string embedded(const nlohmann::ordered_json& data) {
+  std::string all;
+  for (const char c : data.dump()) all += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return all;
+}
+
+}  // namespace
+
+std::string html(const Page& page) {
+  return join("<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n",
+              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+              "<title>", escaped(page.title), "</title>\n<style>\n", shared_page_style,
+              "</style>\n<main>\n<h1>", escaped(page.title), "</h1>\n<p>", escaped(page.about),
+              "</p>\n</main>\n<script type=\"application/json\" id=\"data\">", embedded(page.data),
+              "</script>\n<script>\n", shared_page_script, "</script>\n<script>\n", page.script,
+              "</script>\n</html>\n");
+}
+
+}  // namespace ladon::example

@@ -1,0 +1,27 @@
+#pragma once
+// Pages whose reader turns something: one HTML file each, without a network, with the run's data.
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace ladon::example {
+
+/// What a page holds beside the shared script and style of this folder.
+struct Page {
+  std::string title;  ///< Its message.
+  std::string about;  ///< What is turned, and what is then seen: text.
+  /// JavaScript that calls page({…}) of page.js once. A study's page.js is compiled into its
+  /// program as page_script.
+  std::string script;
+  /// What the script reads as `data`. Its "checks", [{"function", "arguments", "value"}, …], hold
+  /// functions of the script against values of the library; a test compares them to 1e-6.
+  nlohmann::ordered_json data;
+};
+
+/// The page as HTML.
+std::string html(const Page& page);
+
+/// The study's own page.js, of programs that have one.
+extern const char* const page_script;
+
+}  // namespace ladon::example

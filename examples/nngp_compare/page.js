@@ -1,0 +1,121 @@
+// Heads and widths to turn. A layer of attention with identity ζ: head h answers G·V·w/√(H·d), with
+// logits G = Q·Kᵀ/√d of its queries and keys and with values V, all linear maps of the tokens; so
+// with L·Lᵀ = K, the tokens' covariance, each map is L times standard normal numbers.
+
+const tokens = data.covariance.length;
+const root = cholesky(data.covariance);
+
+/// Lower triangular L with L·Lᵀ = a.
+function cholesky(a) {
+  const l = a.map((row) => row.map(() => 0));
+  for (let i = 0; i < a.length; i++)
+    for (let j = 0; j <= i; j++) {
+      let rest = a[i][j];
+      for (let k = 0; k < j; k++) rest -= l[i][k] * l[j][k];
+      l[i][j] = i === j ? Math.sqrt(rest) : rest / l[j][j];
+    }
+  return l;
+}
+
+/// E G·K·Gᵀ for logits of covariance K ⊗ K: what infinitely many heads have as covariance.
+function limit(k) {
+  const squares = k.flat().reduce((sum, each) => sum + each * each, 0);
+  return k.map((row) => row.map((each) => each * squares));
+}
+
+/// Excess kurtosis of an output of `heads` heads whose keys and values have this width: 3·((1 + ((1 +
+/// 2/w)²(1 + 2ρ) − 1)/H) − 1), ρ = tr K⁴/(tr K²)²; 6ρ/H where they are wide.
+function kurtosis(k, heads, width) {
+  const square = k.map((row) => k.map((other) => row.reduce((sum, each, i) => sum + each * other[i], 0)));
+  const trace = square.reduce((sum, row, i) => sum + row[i], 0);
+  const rho = square.flat().reduce((sum, each) => sum + each * each, 0) / trace ** 2;
+  return 3 * ((1 + 2 / width) ** 2 * (1 + 2 * rho) - 1) / heads;
+}
+
+/// L times a vector of standard normal numbers.
+function correlated(normal) {
+  const z = root.map(normal);
+  return root.map((row) => row.reduce((sum, each, i) => sum + each * z[i], 0));
+}
+
+/// The answers of one random layer at the first two tokens.
+function network(heads, width, normal) {
+  const answer = [0, 0];
+  for (let h = 0; h < heads; h++) {
+    const values = Array(tokens).fill(0);  // V·w: one channel of the output
+    const logits = [Array(tokens).fill(0), Array(tokens).fill(0)];  // of the two tokens
+    for (let c = 0; c < width; c++) {
+      const query = correlated(normal), key = correlated(normal), weight = normal();
+      correlated(normal).forEach((value, t) => { values[t] += value * weight; });
+      for (const i of [0, 1]) key.forEach((each, t) => { logits[i][t] += query[i] * each; });
+    }
+    for (const i of [0, 1])
+      for (let t = 0; t < tokens; t++) answer[i] += logits[i][t] * values[t] / (width * Math.sqrt(heads));
+  }
+  return answer;
+}
+
+/// Points around the ellipse that holds 95 of 100 draws of N(0, k) at two tokens.
+function ellipse(k) {
+  const l = cholesky([k[0].slice(0, 2), k[1].slice(0, 2)]), radius = Math.sqrt(-2 * Math.log(0.05));
+  return Array.from({length: 73}, (_, i) => {
+    const [a, b] = [Math.cos(i * Math.PI / 36), Math.sin(i * Math.PI / 36)];
+    return [radius * l[0][0] * a, radius * (l[1][0] * a + l[1][1] * b)];
+  });
+}
+
+const k = limit(data.covariance);
+const reach = 4 * Math.sqrt(Math.max(k[0][0], k[1][1]));
+const most = 300;  // networks in the cloud
+let drawn = {of: "", networks: [], normal: null};
+
+/// The cloud: begun anew where heads or width change, one network longer with each press.
+function cloud({heads, width, more}) {
+  const of = `${heads} ${width}`;
+  if (drawn.of !== of) drawn = {of, networks: [], normal: normals(1), pressed: more};
+  const wanted = most + more - drawn.pressed;
+  while (drawn.networks.length < wanted) drawn.networks.push(network(heads, width, drawn.normal));
+  return drawn.networks;
+}
+
+/// The normal density in units of its standard deviation.
+const bell = Array.from({length: 81}, (_, i) => [i / 10 - 4, Math.exp(-((i / 10 - 4) ** 2) / 2) / Math.sqrt(2 * Math.PI)]);
+
+page({
+  predict: {
+    question: "One head is made wider and wider. Do its answers become Gaussian?",
+    answers: ["yes, as everything wide does", "no: what is random in its logits stays random", "only at one token"],
+    right: 1,
+    because: "The excess kurtosis of one head goes to 6ρ and stays there; that of H heads is 6ρ/H.",
+  },
+  controls: [
+    {name: "heads", label: "heads H", values: [1, 2, 4, 8, 16, 32, 64], play: true},
+    {name: "width", label: "width of a head", values: [2, 4, 8, 16, 32, 64, 128], at: 4},
+    {name: "more", press: "one more network"},
+  ],
+  panels: [
+    {title: "Answers at two tokens", x: {label: "first token", from: -reach, to: reach},
+     y: {label: "second token", from: -reach, to: reach}, height: 440},
+    {title: "How often: one token, over its deviation", x: {label: "answer/deviation", from: -4, to: 4},
+     y: {label: "density", from: 0, to: 0.9}},
+    {title: "Tails against heads", x: {label: "heads H", from: 0.8, to: 80, log: true},
+     y: {label: "excess kurtosis", from: 0.01, to: 20, log: true}},
+  ],
+  draw({heads, width, more}, [places, density, tails], {head_width, densities, kurtosis: measured, covariance}) {
+    const networks = cloud({heads, width, more});
+    places.dots("networks, drawn here", networks, 0, 2.5);
+    places.dots("the last one", [networks.at(-1)], 1, 6);
+    places.line("infinitely many heads: 95 of 100", ellipse(k), 2);
+    density.columns(`networks of the run, width ${head_width}`, densities.find((each) => each.heads === heads).points, 0);
+    density.line("normal", bell, 2);
+    const sizes = measured.map(([h]) => h);
+    tails.line("law at this width", sizes.map((h) => [h, kurtosis(covariance, h, width)]), 1);
+    tails.line("law of wide heads, 6ρ/H", sizes.map((h) => [h, kurtosis(covariance, h, 1e9)]), 2);
+    tails.errors(`networks of the run, width ${head_width}`, measured.filter(([, value]) => value > 0), 0);
+    tails.dots("turned to", [[heads, kurtosis(covariance, heads, width)]], 3, 8);
+  },
+  says: ({heads, width}, {covariance}) =>
+    `${heads === 1 ? "One head" : `${heads} heads`} of width ${width}: excess kurtosis ${shown(kurtosis(covariance, heads, width))}; ` +
+    `infinitely wide ${shown(kurtosis(covariance, heads, 1e9))}.`,
+  functions: {limit, kurtosis},
+});
