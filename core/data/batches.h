@@ -27,7 +27,7 @@ struct TextBatchOptions {
 };
 
 /// A dataset, encoded once, that is cut into batches as often as wanted. The last batch of a pass
-/// may be smaller; none is dropped. A text without tokens counts as a single <unk>.
+/// may be smaller; none is dropped. A text without tokens counts as a single `<unk>`.
 class TextBatches {
  public:
   /// Throws Error for a dataset without texts, with labels of another number, or with a label

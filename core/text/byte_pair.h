@@ -50,7 +50,7 @@ class BytePairTokenizer {
 
   /// GPT-2's files, encoder.json and vocab.bpe, or others of their formats:
   ///   {"token": number, …}, numbers being 0, 1, …, n − 1 in any order
-  ///   #version: 0.2, and then a line `left right` for every merge, the earliest first
+  ///   `#version: 0.2`, and then a line `left right` for every merge, the earliest first
   /// where a byte is written as a visible character (byte_alphabet.h). Throws Error, naming the
   /// path, line or token, for anything else. `parse` takes the bytes of files and their names.
   static BytePairTokenizer load(const std::string& encoder, const std::string& merges);

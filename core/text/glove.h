@@ -32,9 +32,9 @@ struct EmbeddingTable {
   double coverage() const { return words == 0 ? 0 : double(found) / double(words); }
 };
 
-/// The vectors of a vocabulary's words, in its order. Words without one, <unk> among them, are
+/// The vectors of a vocabulary's words, in its order. Words without one, `<unk>` among them, are
 /// drawn from N(0, (scale·σ)²), σ being the root mean square of all entries of the vectors found
-/// (of all that were loaded if none was); row <pad> is zero. The draw for a row does not depend on
+/// (of all that were loaded if none was); row `<pad>` is zero. The draw for a row does not depend on
 /// which others are found. A small scale says little of words that nothing is known of. Throws
 /// Error unless the vectors are f32 [n, d] with a row per word.
 EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove, Generator& rng,

@@ -1,0 +1,22 @@
+-- Links of a page of the tree as links of the site: README.md is its folder's index.html, another
+-- X.md is X.html, a folder is its index.html. Run in the page's folder.
+
+local function is_folder(path)
+  local file = io.open(path .. "/.", "r")
+  if file then file:close() end
+  return file ~= nil
+end
+
+function Link(link)
+  local path, anchor = link.target:match("^([^#]*)(#?.*)$")
+  if path == "" or path:match("^%a+:") then return nil end
+  if path:match("README%.md$") then
+    path = path:gsub("README%.md$", "index.html")
+  elseif path:match("%.md$") then
+    path = path:gsub("%.md$", ".html")
+  elseif is_folder(path) then
+    path = path:gsub("/$", "") .. "/index.html"
+  end
+  link.target = path .. anchor
+  return link
+end
