@@ -38,19 +38,31 @@ function correlated(normal) {
   return root.map((row) => row.reduce((sum, each, i) => sum + each * z[i], 0));
 }
 
-/// The answers of one random layer at the first two tokens.
-function network(heads, width, normal) {
-  const answer = [0, 0];
+/// The length of a vector of n standard normal numbers, without drawing these: the root of twice a
+/// Gamma(n/2) number, by the rejection of Marsaglia and Tsang (2000).
+function length(n, {normal, uniform}) {
+  if (n === 1) return Math.abs(normal());
+  const d = n / 2 - 1 / 3;
+  for (;;) {
+    const x = normal(), v = (1 + x / Math.sqrt(9 * d)) ** 3;
+    if (v > 0 && Math.log(uniform()) < x * x / 2 + d - d * v + d * Math.log(v)) return Math.sqrt(2 * d * v);
+  }
+}
+
+/// The answers of one random layer at the first two tokens. Sums over the channels of a head are
+/// drawn at once: V·w is |w| times L times normal numbers. So are the logits of two queries, by the
+/// triangular root of these queries' 2 × 2 matrix of products (Bartlett's of a Wishart matrix).
+function network(heads, width, random) {
+  const answer = [0, 0], {normal} = random;
   for (let h = 0; h < heads; h++) {
-    const values = Array(tokens).fill(0);  // V·w: one channel of the output
-    const logits = [Array(tokens).fill(0), Array(tokens).fill(0)];  // of the two tokens
-    for (let c = 0; c < width; c++) {
-      const query = correlated(normal), key = correlated(normal), weight = normal();
-      correlated(normal).forEach((value, t) => { values[t] += value * weight; });
-      for (const i of [0, 1]) key.forEach((each, t) => { logits[i][t] += query[i] * each; });
+    const weight = length(width, random), values = correlated(normal);
+    const first = length(width, random), along = normal(), beside = length(width - 1, random);
+    const one = correlated(normal), other = correlated(normal);
+    for (const i of [0, 1]) {
+      const a = root[i][0] * first + root[i][1] * along, b = root[i][1] * beside;
+      for (let t = 0; t < tokens; t++)
+        answer[i] += (a * one[t] + b * other[t]) * weight * values[t] / (width * Math.sqrt(heads));
     }
-    for (const i of [0, 1])
-      for (let t = 0; t < tokens; t++) answer[i] += logits[i][t] * values[t] / (width * Math.sqrt(heads));
   }
   return answer;
 }
@@ -67,14 +79,14 @@ function ellipse(k) {
 const k = limit(data.covariance);
 const reach = 4 * Math.sqrt(Math.max(k[0][0], k[1][1]));
 const most = 300;  // networks in the cloud
-let drawn = {of: "", networks: [], normal: null};
+let drawn = {of: "", networks: []};
 
 /// The cloud: begun anew where heads or width change, one network longer with each press.
 function cloud({heads, width, more}) {
   const of = `${heads} ${width}`;
-  if (drawn.of !== of) drawn = {of, networks: [], normal: normals(1), pressed: more};
+  if (drawn.of !== of) drawn = {of, networks: [], random: {normal: normals(1), uniform: uniforms(2)}, pressed: more};
   const wanted = most + more - drawn.pressed;
-  while (drawn.networks.length < wanted) drawn.networks.push(network(heads, width, drawn.normal));
+  while (drawn.networks.length < wanted) drawn.networks.push(network(heads, width, drawn.random));
   return drawn.networks;
 }
 

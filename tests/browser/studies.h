@@ -1,0 +1,24 @@
+#pragma once
+// Pages of the studies, each made by a small run of its program.
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace ladon::test {
+
+/// Studies that have a page: folders of examples with a page.js.
+std::vector<std::string> studies_with_pages();
+
+/// Page of a study, and the report of the run that made it.
+struct StudyRun {
+  std::filesystem::path page;
+  nlohmann::json report;
+};
+
+/// Runs a study's program, the first time that it is asked for, into a folder that lasts as long as
+/// the test. Throws std::runtime_error where no settings are known, or the program fails.
+const StudyRun& run_of(const std::string& study);
+
+}  // namespace ladon::test
