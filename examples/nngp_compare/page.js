@@ -38,26 +38,14 @@ function correlated(normal) {
   return root.map((row) => row.reduce((sum, each, i) => sum + each * z[i], 0));
 }
 
-/// The length of a vector of n standard normal numbers, without drawing these: the root of twice a
-/// Gamma(n/2) number, by the rejection of Marsaglia and Tsang (2000).
-function length(n, {normal, uniform}) {
-  if (n === 1) return Math.abs(normal());
-  const d = n / 2 - 1 / 3;
-  for (;;) {
-    const x = normal(), v = (1 + x / Math.sqrt(9 * d)) ** 3;
-    if (v > 0 && Math.log(uniform()) < x * x / 2 + d - d * v + d * Math.log(v)) return Math.sqrt(2 * d * v);
-  }
-}
-
 /// The answers of one random layer at the first two tokens. Sums over the channels of a head are
 /// drawn at once: V·w is |w| times L times normal numbers. So are the logits of two queries, by the
 /// triangular root of these queries' 2 × 2 matrix of products (Bartlett's of a Wishart matrix).
 function network(heads, width, random) {
   const answer = [0, 0], {normal} = random;
   for (let h = 0; h < heads; h++) {
-    const weight = length(width, random), values = correlated(normal);
+    const weight = length(width, random), [values, one, other] = [0, 1, 2].map(() => correlated(normal));
     const first = length(width, random), along = normal(), beside = length(width - 1, random);
-    const one = correlated(normal), other = correlated(normal);
     for (const i of [0, 1]) {
       const a = root[i][0] * first + root[i][1] * along, b = root[i][1] * beside;
       for (let t = 0; t < tokens; t++)

@@ -349,3 +349,14 @@ function normals(seed) {
   const uniform = uniforms(seed);
   return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
 }
+
+/// The length of a vector of n standard normal numbers, without drawing these: the root of twice a
+/// Gamma(n/2) number, by the rejection of Marsaglia and Tsang (2000).
+function length(n, {normal, uniform}) {
+  if (n === 1) return Math.abs(normal());
+  const d = n / 2 - 1 / 3;
+  for (;;) {
+    const x = normal(), v = (1 + x / Math.sqrt(9 * d)) ** 3;
+    if (v > 0 && Math.log(uniform()) < x * x / 2 + d - d * v + d * Math.log(v)) return Math.sqrt(2 * d * v);
+  }
+}
