@@ -34,7 +34,7 @@ StudyRun made(const std::string& study, const fs::path& folder) {
   const auto known = settings.find(study);
   if (known == settings.end())
     throw std::runtime_error("examples/" + study +
-                             "/page.js has no settings in tests/browser/studies.cpp");
+                             " has a page, and no settings in tests/browser/studies.cpp");
   fs::create_directory(folder);
   const std::string at = folder.string() + "/";
   const std::string command = std::string(LADON_EXAMPLES_DIR) + "/" + study + " " + known->second +
@@ -50,7 +50,8 @@ StudyRun made(const std::string& study, const fs::path& folder) {
 std::vector<std::string> studies_with_pages() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(LADON_SOURCE_DIR "/examples"))
-    if (fs::exists(entry.path() / "page.js")) names.push_back(entry.path().filename().string());
+    if (fs::exists(entry.path() / "page.js") || fs::exists(entry.path() / "page.cpp"))
+      names.push_back(entry.path().filename().string());
   std::ranges::sort(names);
   return names;
 }
