@@ -182,12 +182,12 @@ TEST_P(StudyPage, KeyboardMovesTheDrawing) {
     const int focused = of_page("probe.focused()");
     const auto i = static_cast<std::size_t>(focused);
     if (focused < 0 || !reached.insert(i).second) continue;
-    const std::string word = all[i] == "words" ? of_page(call("word", i)) : json("");
+    const std::string word = of_page(call(all[i] == "words" ? "word" : "key", i));
     of_page("probe.remember()");
     if (all[i] == "words")
       browser_->type(word);
     else
-      browser_->press(of_page(call("key", i)));
+      browser_->press(word);
     expect_drawing_changes(i, "keyboard");
   }
   EXPECT_EQ(reached.size(), all.size()) << "controls that Tab does not reach";

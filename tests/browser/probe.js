@@ -34,6 +34,7 @@ const probe = {
   place(i) {
     const {kind, elements} = this.controls()[i];
     let element = elements[0], part = 0.5;
+    if (kind === "list") this.clearWords();
     if (kind === "choice")
       element = elements[(elements.findIndex((each) => each.checked) + 1) % elements.length].closest("label");
     if (kind === "slider")
@@ -45,12 +46,17 @@ const probe = {
     const [x, y] = this.place(i), box = this.controls()[i].elements[0].ownerSVGElement.getBoundingClientRect();
     return [x, y + (y > box.y + box.height / 2 ? -30 : 30)];
   },
-  /// Empties a field for words; gives one that finds the last of its list.
+  /// Empties the fields for words: each list holds all then.
+  clearWords() {
+    for (const field of document.querySelectorAll("main input[type=search]")) {
+      field.value = "";
+      field.dispatchEvent(new Event("input", {bubbles: true}));
+    }
+  },
+  /// Words that find the last of the list of control i.
   word(i) {
-    const [field] = this.controls()[i].elements;
-    field.value = "";
-    field.dispatchEvent(new Event("input", {bubbles: true}));
-    return field.parentElement.querySelector("option:last-child").textContent;
+    this.clearWords();
+    return this.controls()[i].elements[0].parentElement.querySelector("option:last-child").textContent;
   },
   /// Stops what plays.
   pause() {
@@ -61,6 +67,7 @@ const probe = {
   /// The key that moves control i.
   key(i) {
     const {kind, elements: [element]} = this.controls()[i];
+    if (kind === "list") this.clearWords();
     if (kind === "button") return " ";
     if (kind === "list" || kind === "handle") return element.selectedIndex === 0 || element.ariaValueNow > 0 ? "ArrowDown" : "ArrowUp";
     return kind === "slider" && element.value === element.max ? "ArrowLeft" : "ArrowRight";
@@ -122,9 +129,7 @@ const probe = {
         if (size < 10) all.push(`${of}“${said}” is ${size.toFixed(1)} pixels high`);
       }
       texts.forEach((a, i) => texts.slice(i + 1).forEach((b) => {
-        const across = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
-        const down = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
-        if (across > 1 && down > 2) all.push(`${of}“${a.said}” lies on “${b.said}”`);
+        if (overlap(corners(a.text), corners(b.text))) all.push(`${of}“${a.said}” lies on “${b.said}”`);
       }));
     }
     return all;
@@ -192,13 +197,32 @@ function middle(element, part = 0.5) {
 /// A number as the table writes it: in figures, or by its name on an axis of names, several of which
 /// may be alike.
 function valueOf(text, {names}, value) {
-  if (names) return names[value] === text ? value : NaN;
+  if (names?.[value] !== undefined) return names[value] === text ? value : NaN;
   return Number(text.replaceAll("−", "-").replace("∞", "Infinity"));
 }
 
 /// Points of a path of straight lines.
 function coordinates(path) {
   return path.getAttribute("d").match(/[-\d.e]+ [-\d.e]+/g).map((pair) => pair.split(" ").map(Number));
+}
+
+/// Corners of a text in the window, turned as it is: 15% of its height on either side hold no letter.
+function corners(text) {
+  const {x, y, width, height} = text.getBBox(), place = text.getScreenCTM(), edge = 0.15 * height;
+  return [[x, y + edge], [x + width, y + edge], [x + width, y + height - edge], [x, y + height - edge]]
+    .map(([a, b]) => [place.a * a + place.c * b + place.e, place.b * a + place.d * b + place.f]);
+}
+
+/// Whether two rectangles overlap by more than a pixel: no side of either has them on its two sides.
+function overlap(one, other) {
+  return [one, other].every(([first, second, , last]) => [second, last].every((next) => {
+    const side = [next[0] - first[0], next[1] - first[1]], length = Math.hypot(...side);
+    const [[a, b], [c, d]] = [one, other].map((all) => {
+      const along = all.map(([x, y]) => (x * side[0] + y * side[1]) / length);
+      return [Math.min(...along), Math.max(...along)];
+    });
+    return Math.min(b, d) - Math.max(a, c) > 1;
+  }));
 }
 
 // --- colours ---
