@@ -34,8 +34,8 @@ struct EmbeddingTable {
 
 /// The vectors of a vocabulary's words, in its order. Words without one, `<unk>` among them, are
 /// drawn from N(0, (scale·σ)²), σ being the root mean square of all entries of the vectors found
-/// (of all that were loaded if none was); row `<pad>` is zero. The draw for a row does not depend on
-/// which others are found. A small scale says little of words that nothing is known of. Throws
+/// (of all that were loaded if none was); row `<pad>` is zero. The draw for a row does not depend
+/// on which others are found. A small scale says little of words that nothing is known of. Throws
 /// Error unless the vectors are f32 [n, d] with a row per word.
 EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove, Generator& rng,
                                double scale = 1);

@@ -59,8 +59,8 @@ NextToken next_token(const LanguageModel& model);
 /// Copies the weights of a model of the same form that was trained elsewhere, under the names that
 /// Hugging Face has for GPT-2 (`h.0.attn.c_attn.weight`, with or without the prefix `transformer`)
 /// or Llama (`model.layers.0.self_attn.q_proj.weight`), which tells them apart. Buffers that are no
-/// weights are passed over. Throws Error naming the first name that is missing or left over, or whose shape
-/// differs; the model then stays as it was.
+/// weights are passed over. Throws Error naming the first name that is missing or left over, or
+/// whose shape differs; the model then stays as it was.
 void from_names(LanguageModel& model, const StateDict& state);
 /// The model's weights under these names: those of GPT-2 (with the prefix) where it has trained
 /// positions, else those of Llama. Throws Error for a model that has tensors without a name there.

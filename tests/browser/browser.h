@@ -1,6 +1,6 @@
 #pragma once
-// A browser without a window, driven through two pipes as its developer tools do: JSON messages, each
-// ended by a zero byte, on its file descriptors 3 and 4 (Chrome DevTools Protocol).
+// A browser without a window, driven through two pipes as its developer tools do: JSON messages,
+// each ended by a zero byte, on its file descriptors 3 and 4 (Chrome DevTools Protocol).
 
 #include <sys/types.h>
 

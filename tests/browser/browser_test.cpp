@@ -1,4 +1,4 @@
-// Pages of the studies in a real browser: what a reader does changes what is drawn, by mouse, finger
+// Pages of the studies in a real browser: a reader changes the drawing, by mouse, finger
 // and keyboard; all can be read on a screen and on a phone, in light and dark; and what is drawn is
 // what the run reports. Nothing of it needs a network.
 

@@ -8,8 +8,8 @@
 
 namespace ladon::test {
 
-/// Studies that have a page: folders of examples with a page.js, or with a page.cpp alone where several
-/// studies share a script.
+/// Studies that have a page: folders of examples with a page.js, or with a page.cpp alone where
+/// several studies share a script.
 std::vector<std::string> studies_with_pages();
 
 /// Page of a study, and the report of the run that made it.
