@@ -128,7 +128,7 @@ json Browser::call(const std::string& method, json parameters) {
   const std::string bytes = message.dump() + '\0';
   for (std::size_t sent = 0; sent < bytes.size();) {
     const ssize_t n = write(to_, bytes.data() + sent, bytes.size() - sent);
-    if (n < 0) throw std::runtime_error(method + ": the browser has died");
+    if (n < 0) fail(method + ": the browser has died");
     sent += static_cast<std::size_t>(n);
   }
   while (true) {
@@ -148,16 +148,21 @@ json Browser::next_message(const std::string& waiting_for) {
         end - std::chrono::steady_clock::now());
     pollfd readable{from_, POLLIN, 0};
     if (left.count() <= 0 || poll(&readable, 1, static_cast<int>(left.count())) == 0)
-      throw std::runtime_error(waiting_for + ": no answer of the browser in 30 s");
+      fail(waiting_for + ": no answer of the browser in 30 s");
     std::array<char, 65536> bytes{};
     const ssize_t n = read(from_, bytes.data(), bytes.size());
-    if (n <= 0) throw std::runtime_error(waiting_for + ": the browser has died");
+    if (n <= 0) fail(waiting_for + ": the browser has died");
     unread_.append(bytes.data(), static_cast<std::size_t>(n));
   }
   json message = json::parse(unread_.substr(0, length));
   unread_.erase(0, length + 1);
   if (message.contains("method")) note(message);
   return message;
+}
+
+void Browser::fail(const std::string& why) {
+  failed_ = true;
+  throw std::runtime_error(why);
 }
 
 void Browser::note(const json& event) {

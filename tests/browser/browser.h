@@ -50,6 +50,8 @@ class Browser {
   void press(const std::string& key);  ///< Of a keyboard, by its name in KeyboardEvent.key.
   void type(const std::string& text);  ///< Into the field that has the focus.
 
+  /// Whether it has died or was silent for too long: it is of no more use.
+  bool failed() const { return failed_; }
   /// Errors and exceptions since open().
   const std::vector<std::string>& errors() const { return errors_; }
   /// Addresses asked for since open().
@@ -59,6 +61,7 @@ class Browser {
   nlohmann::json call(const std::string& method, nlohmann::json parameters = {});
   nlohmann::json next_message(const std::string& waiting_for);
   void note(const nlohmann::json& event);
+  [[noreturn]] void fail(const std::string& why);
   void mouse(const char* type, Point at);
   void finger(const char* type, const nlohmann::json& points);
 
@@ -68,7 +71,7 @@ class Browser {
   std::string unread_;       ///< Bytes of a message that has not ended.
   std::string session_;      ///< Of the tab; empty before there is one.
   int calls_ = 0;
-  bool loaded_ = false;
+  bool loaded_ = false, failed_ = false;
   std::vector<std::string> errors_, requests_;
 };
 

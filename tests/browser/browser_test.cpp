@@ -5,6 +5,7 @@
 #include "ladon/tests/browser/browser.h"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <set>
 #include <thread>
@@ -22,22 +23,21 @@ constexpr Screen phone{.width = 390, .height = 844};
 
 class StudyPage : public testing::TestWithParam<std::string> {
  protected:
-  static void SetUpTestSuite() {
-    if (const std::string program = Browser::found(); !program.empty())
-      browser_ = std::make_unique<Browser>(program);
-  }
   static void TearDownTestSuite() { browser_.reset(); }
 
+  /// One browser serves all tests; after one that it does not survive it is started again.
   void SetUp() override {
-    if (!browser_)
+    const std::string program = Browser::found();
+    if (program.empty())
       GTEST_SKIP() << "SKIPPED: there is no Chromium in PATH (tests/run --with-browser), nor "
                       "another in LADON_BROWSER";
+    if (!browser_ || browser_->failed()) browser_ = std::make_unique<Browser>(program);
     file_ = run_of(GetParam()).page;
   }
 
   /// After each test: nothing went wrong, and nothing but the file was asked for.
   void TearDown() override {
-    if (!browser_ || file_.empty()) return;
+    if (file_.empty() || browser_->failed()) return;
     for (const std::string& error : browser_->errors()) ADD_FAILURE() << error;
     for (const std::string& address : browser_->requests())
       EXPECT_EQ(address, "file://" + file_.string()) << "asked for";
@@ -55,19 +55,23 @@ class StudyPage : public testing::TestWithParam<std::string> {
   static std::string call(const std::string& function, std::size_t i) {
     return "probe." + function + "(" + std::to_string(i) + ")";
   }
-  static void expect_all(const std::string& list, bool value) {
-    const json all = of_page(list);
+  static void expect_controls(bool enabled) {
+    const json all = of_page("probe.enabled()");
     EXPECT_FALSE(all.empty());
-    for (const json& each : all) EXPECT_EQ(each, value) << list;
+    EXPECT_EQ(all, json(std::vector<bool>(all.size(), enabled)));
   }
   static void expect_none(const std::string& faults) {
-    for (const json& fault : of_page(faults)) ADD_FAILURE() << fault.get<std::string>();
+    std::string all;
+    for (const json& fault : of_page(faults)) all += fault.get<std::string>() + "\n";
+    EXPECT_TRUE(all.empty()) << all;
   }
   static std::vector<std::string> kinds();
-  static void expect_drawing_changes(std::size_t control, const std::string& hand);
+  static bool changes();
+  static void expect_all_move(
+      const std::string& hand,
+      const std::function<void(std::size_t, const std::string& kind)>& move);
   template <class Press, class Drag>
-  void expect_all_controls_move(const std::string& hand, const Screen& screen, Press press,
-                                Drag drag);
+  static void move_by(std::size_t control, const std::string& kind, Press press, Drag drag);
 
   static std::unique_ptr<Browser> browser_;
   fs::path file_;
@@ -87,38 +91,60 @@ std::vector<std::string> StudyPage::kinds() {
   return kinds;
 }
 
-/// After a move that probe.remember() went before. Players and lists take their time.
-void StudyPage::expect_drawing_changes(std::size_t control, const std::string& hand) {
+/// Whether the drawing is another than at probe.remember(), or is soon: players take their time.
+bool StudyPage::changes() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   bool changed = of_page("probe.changed()");
-  for (int i = 0; i < 100 && !changed; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  while (!changed && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     changed = of_page("probe.changed()");
   }
-  EXPECT_TRUE(changed) << of_page("probe.named()").at(control) << " changes nothing, by " << hand;
   of_page("probe.pause()");
+  return changed;
 }
 
-/// Moves each control by hands that press and drag.
-template <class Press, class Drag>
-void StudyPage::expect_all_controls_move(const std::string& hand, const Screen& screen, Press press,
-                                         Drag drag) {
-  open(screen);
-  of_page("probe.commit()");
+/// Each control changes the drawing when move(control, kind) moves it: at once; or after the others
+/// were moved, as one that undoes does; or where another choice is made, as one of a single method
+/// does.
+void StudyPage::expect_all_move(
+    const std::string& hand,
+    const std::function<void(std::size_t, const std::string& kind)>& move) {
   const std::vector<std::string> all = kinds();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::string word = all[i] == "words" ? of_page(call("word", i)) : json("");
-    const Point at = point(call("place", i));
-    of_page("probe.remember()");
-    if (all[i] == "handle")
-      drag(at, point(call("goal", i)));
-    else
-      press(at);
-    if (all[i] == "words") browser_->type(word);
-    if (all[i] == "list") {  // it has opened
-      browser_->press("ArrowDown");
-      browser_->press("Enter");
+  const auto moves = [&](std::size_t control) {
+    move(control, all[control]);
+    return changes();
+  };
+  std::vector<std::size_t> idle;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!moves(i)) idle.push_back(i);
+  for (const std::size_t i : idle) {
+    bool found = moves(i);
+    for (std::size_t c = 0; c < all.size(); ++c) {
+      const int choices = all[c] == "choice" && c != i ? of_page(call("choices", c)).get<int>() : 0;
+      for (int next = 0; next < choices && !found; ++next) {
+        of_page(call("chooseNext", c));
+        found = moves(i);
+      }
     }
-    expect_drawing_changes(i, hand);
+    EXPECT_TRUE(found) << of_page("probe.named()").at(i) << " changes nothing, by " << hand;
+  }
+}
+
+/// Moves a control by a hand that presses and drags.
+template <class Press, class Drag>
+void StudyPage::move_by(std::size_t control, const std::string& kind, Press press, Drag drag) {
+  const json word = kind == "words" ? of_page(call("word", control)) : json();
+  const Point at = point(call("place", control)),
+              to = kind == "handle" ? point(call("goal", control)) : at;
+  of_page("probe.remember()");
+  if (kind == "handle")
+    drag(at, to);
+  else
+    press(at);
+  if (kind == "words") browser_->type(word);
+  if (kind == "list") {  // it has opened
+    browser_->press("ArrowDown");
+    browser_->press("Enter");
   }
 }
 
@@ -141,56 +167,60 @@ TEST_P(StudyPage, ComputesWhatTheLibraryComputes) {
 
 TEST_P(StudyPage, KeyboardCommitsToThePrediction) {
   open();
-  expect_all("probe.enabled()", false);
+  expect_controls(false);
   browser_->press("Tab");
   browser_->press(" ");
   browser_->press("ArrowDown");
   EXPECT_EQ(of_page("document.querySelector('.prediction input:checked')?.value"), "1");
   browser_->press("Tab");
   browser_->press("Enter");
-  expect_all("probe.enabled()", true);
+  expect_controls(true);
 }
 
 TEST_P(StudyPage, FingersCommitToThePrediction) {
   open(phone);
   browser_->tap(point("probe.middle('.prediction button')"));
-  expect_all("probe.enabled()", false);  // nothing was chosen
+  expect_controls(false);  // nothing was chosen
   browser_->tap(point("probe.middle('.prediction label:last-of-type')"));
   browser_->tap(point("probe.middle('.prediction button')"));
-  expect_all("probe.enabled()", true);
+  expect_controls(true);
 }
 
 TEST_P(StudyPage, MouseMovesTheDrawing) {
-  expect_all_controls_move(
-      "mouse", {}, [](Point at) { browser_->click(at); },
-      [](Point from, Point to) { browser_->drag_mouse(from, to); });
+  open();
+  of_page("probe.commit()");
+  expect_all_move("mouse", [](std::size_t control, const std::string& kind) {
+    move_by(
+        control, kind, [](Point at) { browser_->click(at); },
+        [](Point from, Point to) { browser_->drag_mouse(from, to); });
+  });
 }
 
 TEST_P(StudyPage, FingersMoveTheDrawing) {
-  expect_all_controls_move(
-      "touch", phone, [](Point at) { browser_->tap(at); },
-      [](Point from, Point to) { browser_->drag_finger(from, to); });
+  open(phone);
+  of_page("probe.commit()");
+  expect_all_move("touch", [](std::size_t control, const std::string& kind) {
+    move_by(
+        control, kind, [](Point at) { browser_->tap(at); },
+        [](Point from, Point to) { browser_->drag_finger(from, to); });
+  });
 }
 
 TEST_P(StudyPage, KeyboardMovesTheDrawing) {
   open();
   of_page("probe.commit()");
-  const std::vector<std::string> all = kinds();
-  std::set<std::size_t> reached;
-  for (std::size_t tabs = 0; tabs < 2 * all.size() + 20 && reached.size() < all.size(); ++tabs) {
-    browser_->press("Tab");
-    const int focused = of_page("probe.focused()");
-    const auto i = static_cast<std::size_t>(focused);
-    if (focused < 0 || !reached.insert(i).second) continue;
-    const std::string word = of_page(call(all[i] == "words" ? "word" : "key", i));
+  expect_all_move("keyboard", [](std::size_t control, const std::string& kind) {
+    const json key = of_page(call(kind == "words" ? "word" : "key", control));
+    for (int tabs = 0; of_page("probe.focused()") != control; ++tabs) {
+      ASSERT_LT(tabs, 100) << "Tab does not reach " << of_page("probe.named()").at(control);
+      browser_->press("Tab");
+    }
     of_page("probe.remember()");
-    if (all[i] == "words")
-      browser_->type(word);
+    if (kind == "words")
+      browser_->type(key);
     else
-      browser_->press(word);
-    expect_drawing_changes(i, "keyboard");
-  }
-  EXPECT_EQ(reached.size(), all.size()) << "controls that Tab does not reach";
+      browser_->press(key);
+  });
 }
 
 TEST_P(StudyPage, PointerReadsExactValues) {
@@ -240,7 +270,7 @@ TEST_P(StudyPage, LittleMotionLeavesSteps) {
     ++steps;
     of_page("probe.remember()");
     browser_->click(point(call("place", i)));
-    expect_drawing_changes(i, "mouse");
+    EXPECT_TRUE(changes()) << "a step";
   }
   EXPECT_TRUE(!plays || steps > 0) << "plays, but does not step";
 }

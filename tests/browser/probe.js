@@ -58,6 +58,12 @@ const probe = {
     this.clearWords();
     return this.controls()[i].elements[0].parentElement.querySelector("option:last-child").textContent;
   },
+  /// How many choices control i has; makes the one after that which is made.
+  choices(i) { return this.controls()[i].elements.length; },
+  chooseNext(i) {
+    const {elements} = this.controls()[i];
+    elements[(elements.findIndex((each) => each.checked) + 1) % elements.length].click();
+  },
   /// Stops what plays.
   pause() {
     for (const each of document.querySelectorAll("main button")) if (each.textContent === "pause") each.click();
