@@ -12,6 +12,12 @@ std::string listed(const std::vector<std::string>& names) {
   return list;
 }
 
+std::string escaped(const std::string& text) {
+  std::string all;
+  for (const char c : text) all += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
+  return all;
+}
+
 std::string signed_number(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%+.4f", x);

@@ -14,6 +14,9 @@ using detail::join;
 /// "a, b, c"
 std::string listed(const std::vector<std::string>& names);
 
+/// Text with & and < as HTML writes them.
+std::string escaped(const std::string& text);
+
 /// "+0.0123"
 std::string signed_number(double x);
 

@@ -10,20 +10,6 @@ extern const char* const shared_page_style;
 
 namespace {
 
-/// Text as HTML shows it.
-std::string escaped(const std::string& text) {
-  std::string all;
-  for (const char c : text) {
-    if (c == '&')
-      all += "&amp;";
-    else if (c == '<')
-      all += "&lt;";
-    else
-      all += c;
-  }
-  return all;
-}
-
 /// JSON within a script element, which "</script" would end.
 std::string embedded(const nlohmann::ordered_json& data) {
   std::string all;

@@ -7,9 +7,13 @@
 #include <utility>
 
 #include "ladon/core/error.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/lessons/slides/mathml.h"
 
 namespace ladon::lessons {
+
+using example::escaped;
+
 namespace {
 
 constexpr const char* head = R"(<!DOCTYPE html>

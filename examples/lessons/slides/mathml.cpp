@@ -6,8 +6,12 @@
 #include <vector>
 
 #include "ladon/core/error.h"
+#include "ladon/examples/common/text.h"
 
 namespace ladon::lessons {
+
+using example::escaped;
+
 namespace {
 
 const std::map<std::string, std::string> letters = {
@@ -244,12 +248,6 @@ class Formula {
 };
 
 }  // namespace
-
-std::string escaped(const std::string& text) {
-  std::string all;
-  for (const char c : text) all += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
-  return all;
-}
 
 std::string mathml(const std::string& tex, bool display) {
   return tag("math", tag("mrow", Formula(tex).whole()), display ? " display=\"block\"" : "");

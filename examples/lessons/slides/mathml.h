@@ -12,7 +12,4 @@ namespace ladon::lessons {
 /// is \cr, a norm's bar \Vert).
 std::string mathml(const std::string& tex, bool display);
 
-/// Text with & and < as HTML writes them.
-std::string escaped(const std::string& text);
-
 }  // namespace ladon::lessons
