@@ -1,5 +1,6 @@
 // Finite attention against its Gaussian process: which networks converge, and how fast.
 
+#include <algorithm>
 #include <iostream>
 
 #include "ladon/examples/common/options.h"
@@ -73,8 +74,11 @@ void add_options(Program& program, Settings& s) {
   program.page_option();
   program.check([&s] {
     refuse_repeated("--scaling", s.scalings);
-    if (!s.common.page.empty() && (s.preset != "tour" || s.zeta != "identity" || s.heads.empty()))
-      throw CLI::ValidationError("--page", "needs --preset tour, --zeta identity and --heads");
+    const bool sqrt = std::ranges::count(s.scalings, "sqrt") > 0;
+    if (!s.common.page.empty() &&
+        (s.preset != "tour" || s.zeta != "identity" || !sqrt || s.heads.empty()))
+      throw CLI::ValidationError(
+          "--page", "needs --preset tour, --zeta identity, --scaling sqrt and --heads");
   });
 }
 
@@ -84,6 +88,8 @@ bool teach(Program& program, Settings& s) {
     s.widths = s.preset == "tour" ? std::vector<std::int64_t>{16, 32, 64, 128, 256, 512}
                                   : std::vector<std::int64_t>{16, 64, 256, 1024};
   const Tensor x = load_inputs(s);
+  LADON_CHECK(s.common.page.empty() || x.size(1) > 1, "nngp_compare",
+              "--page shows answers at two tokens, and the inputs have ", x.size(1));
   std::cout << x.size(0) << " inputs of " << x.size(1) << " tokens of " << x.size(2)
             << " channels; " << s.draws << " networks a width" << std::endl;
   const Study study = run_study(s, x);

@@ -5,14 +5,15 @@
 const tokens = data.covariance.length;
 const root = cholesky(data.covariance);
 
-/// Lower triangular L with L·Lᵀ = a.
+/// Lower triangular L with L·Lᵀ = a, which may be singular: tokens may outnumber their channels.
 function cholesky(a) {
   const l = a.map((row) => row.map(() => 0));
   for (let i = 0; i < a.length; i++)
     for (let j = 0; j <= i; j++) {
       let rest = a[i][j];
       for (let k = 0; k < j; k++) rest -= l[i][k] * l[j][k];
-      l[i][j] = i === j ? Math.sqrt(rest) : rest / l[j][j];
+      if (i === j) l[i][j] = rest > 1e-12 * a[i][i] ? Math.sqrt(rest) : 0;
+      else l[i][j] = l[j][j] > 0 ? rest / l[j][j] : 0;
     }
   return l;
 }
@@ -64,6 +65,7 @@ function ellipse(k) {
   });
 }
 
+const sizes = data.kurtosis.map(([heads]) => heads);  // those of the run
 const k = limit(data.covariance);
 const reach = 4 * Math.sqrt(Math.max(k[0][0], k[1][1]));
 const most = 300;  // networks in the cloud
@@ -89,7 +91,7 @@ page({
     because: "The excess kurtosis of one head goes to 6ρ and stays there; that of H heads is 6ρ/H.",
   },
   controls: [
-    {name: "heads", label: "heads H", values: [1, 2, 4, 8, 16, 32, 64], play: true},
+    {name: "heads", label: "heads H", values: sizes, play: true},
     {name: "width", label: "width of a head", values: [2, 4, 8, 16, 32, 64, 128], at: 4},
     {name: "more", press: "one more network"},
   ],
@@ -98,7 +100,7 @@ page({
      y: {label: "second token", from: -reach, to: reach}, height: 440},
     {title: "How often: one token, over its deviation", x: {label: "answer/deviation", from: -4, to: 4},
      y: {label: "density", from: 0, to: 0.9}},
-    {title: "Tails against heads", x: {label: "heads H", from: 0.8, to: 80, log: true},
+    {title: "Tails against heads", x: {label: "heads H", from: 0.8 * Math.min(...sizes), to: 1.25 * Math.max(...sizes), log: true},
      y: {label: "excess kurtosis", from: 0.01, to: 20, log: true}},
   ],
   draw({heads, width, more}, [places, density, tails], {head_width, densities, kurtosis: measured, covariance}) {
@@ -108,7 +110,6 @@ page({
     places.line("infinitely many heads: 95 of 100", ellipse(k), 2);
     density.columns(`networks of the run, width ${head_width}`, densities.find((each) => each.heads === heads).points, 0);
     density.line("normal", bell, 2);
-    const sizes = measured.map(([h]) => h);
     tails.line("law at this width", sizes.map((h) => [h, kurtosis(covariance, h, width)]), 1);
     tails.line("law of wide heads, 6ρ/H", sizes.map((h) => [h, kurtosis(covariance, h, 1e9)]), 2);
     tails.errors(`networks of the run, width ${head_width}`, measured.filter(([, value]) => value > 0), 0);

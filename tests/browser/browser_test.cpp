@@ -5,6 +5,7 @@
 #include "ladon/tests/browser/browser.h"
 
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <set>
@@ -308,6 +309,30 @@ TEST_P(NngpComparePage, DrawsTheKurtosisOfTheReport) {
     }
   }
   EXPECT_GE(found, 3u);
+}
+
+/// Second moments of networks of a size at two tokens against the limit's, which they have at any
+/// width, and fourth moments against those of the law of kurtosis, in standard errors.
+constexpr const char* moments = R"js(((heads, width) => {
+  cloud({heads, width, more: 0});
+  const draws = cloud({heads, width, more: 19700});
+  const z = (values, expected) => {
+    const mean = values.reduce((sum, each) => sum + each, 0) / values.length;
+    const square = values.reduce((sum, each) => sum + (each - mean) ** 2, 0) / values.length;
+    return (mean - expected) / Math.sqrt(square / values.length);
+  };
+  const fourth = 3 + kurtosis(data.covariance, heads, width);
+  return [[0, 0], [0, 1], [1, 1]].map(([i, j]) => z(draws.map((each) => each[i] * each[j]), k[i][j]))
+    .concat([0, 1].map((i) => z(draws.map((each) => each[i] ** 4), fourth * k[i][i] ** 2)));
+}))js";
+
+TEST_P(NngpComparePage, DrawsNetworksByTheirLaw) {
+  open();
+  for (const char* size : {"(1, 4)", "(8, 2)", "(2, 64)"}) {
+    const json z = of_page(std::string(moments) + size);
+    ASSERT_EQ(z.size(), 5u);
+    for (const json& each : z) EXPECT_LT(std::abs(each.get<double>()), 4) << size << ": " << z;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Studies, NngpComparePage, testing::Values("nngp_compare"));
