@@ -2,40 +2,63 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "ladon/examples/common/common_options.h"
+#include "ladon/examples/common/progress.h"
 
 namespace ladon::example {
 
 struct Settings {
   CommonOptions common;
-  std::vector<std::int64_t> tokens = {8, 32};
-  std::int64_t seeds = 3, steps = 300, draws = 20'000, sets = 40;
+  std::string part = "both";  ///< Or errors, or evidence.
+  std::vector<std::int64_t> tokens = {8};
+  std::int64_t seeds = 3, steps = 150;
+  std::vector<std::int64_t> truths = {1, 64}, targets = {6, 12};
+  std::int64_t sets = 8, particles = 8;
+  std::vector<std::string> data = {};  ///< TREC's questions and word vectors; empty: generated.
 };
 
-constexpr std::int64_t total_width = 64, head_width = 8, retrievals = 8;
+constexpr std::int64_t retrievals = 4, total_width = 32, head_width = 8, wide_head = 64;
+constexpr std::int64_t classes = 5, pairs = classes * (classes - 1) / 2;  ///< Of TREC, asked of.
 
-/// One law's layers with so many heads, on T tokens.
+enum class Law { total, each, wide };
+constexpr std::array<Law, 3> laws = {Law::total, Law::each, Law::wide};
+
+/// A layer with so many heads, on T tokens.
 struct Arm {
   std::int64_t tokens = 0, heads = 0, width = 0;  ///< width: of each head
   std::vector<double> errors = {};                ///< by seed: mean squared, over the variance
+
+  /// Whether it belongs to a law: total width 32, 8 for each head, or one head of 64.
+  bool of(Law law) const {
+    return law == Law::total  ? heads * width == total_width
+           : law == Law::each ? width == head_width
+                              : width == wide_head;
+  }
 };
 
-/// ln B(1 : ∞) of every data set whose labels were made by so many heads.
+/// ln B(1 : ∞) of data sets with so many targets.
 struct Evidence {
-  std::int64_t truth = 0, targets = 0;
-  std::vector<double> log_bayes = {}, effective = {};  ///< by data set
+  std::string truth;  ///< What made the labels.
+  std::int64_t targets = 0;
+  std::vector<double> log_bayes = {}, apart = {};  ///< By data set; apart: of two runs' ln Z.
+  std::int64_t groups = 0;  ///< Data set i belongs to group i mod groups; errors are over them.
 };
 
 struct Study {
-  std::vector<Arm> arms;  ///< 8 heads once: there the two laws agree
+  std::vector<Arm> arms;
   std::vector<Evidence> evidence;
   bool interrupted = false;
 };
 
 Study run_study(const Settings& settings);
+
+/// Its second part: rows without figures, and their figures, as far as no interrupt ends it.
+std::vector<Evidence> plan_evidence(const Settings& settings);
+void find_evidence(const Settings& settings, std::vector<Evidence>& rows, Progress& progress);
 
 }  // namespace ladon::example

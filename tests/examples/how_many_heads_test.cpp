@@ -1,6 +1,7 @@
 // The study of how many heads are enough as a user runs it.
 
 #include <cmath>
+#include <fstream>
 #include <string>
 
 #include "ladon/tests/examples/program.h"
@@ -11,44 +12,87 @@ namespace {
 class HowManyHeads : public test::Program {
  protected:
   HowManyHeads() : Program("how_many_heads") {}
+
+  static double figure(const Run& run, const std::string& table, const std::string& name,
+                       const char* column, const char* key, double value) {
+    for (const auto& row : run.report.at("rows"))
+      if (row.at("table") == table && row.at("method") == name && row.at(key).at("mean") == value)
+        return row.at(column).at("mean").get<double>();
+    ADD_FAILURE() << table << ' ' << name;
+    return NAN;
+  }
 };
 
 TEST_F(HowManyHeads, BadUsageIsTwo) {
+  refuses("--part all", "--part");
   refuses("--tokens 0", "--tokens");
   refuses("--tokens 8,8", "--tokens");
-  refuses("--steps 0", "--steps");
-  refuses("--draws none", "--draws");
+  refuses("--truths 1,1", "--truths");
+  refuses("--targets 6,6", "--targets");
+  refuses("--sets 1", "--sets");
+  refuses("--particles none", "--particles");
+  refuses("--data one", "--data");
+  refuses("--data one,two --sets 8", "--sets");
 }
 
-// Evidence of 6 targets, the effective number of which is large; errors of layers at 8 tokens.
-TEST_F(HowManyHeads, MoreHeadsErrLessAndEvidencePointsTheRightWay) {
-  const Run result = run("--tokens 8 --seeds 2 --steps 300 --draws 20000");
+// Heads below the number of retrievals miss some; width does not replace them.
+TEST_F(HowManyHeads, FourHeadsRetrieveWhatFewerMiss) {
+  const Run result = run("--part errors --tokens 4 --seeds 2 --steps 150");
   ASSERT_EQ(result.status, 0) << result.error;
-  double one = NAN, sixteen = NAN, from_one = NAN, from_many = NAN, variance = 0;
-  for (const auto& row : result.report.at("rows")) {
-    if (row.at("table") == "errors" && row.at("method") == "8 for each head") {
-      const double error = row.at("error").at("mean");
-      if (row.at("heads").at("mean") == 1) one = error;
-      if (row.at("heads").at("mean") == 16) sixteen = error;
-    }
-    if (row.at("table") == "evidence" && row.at("N").at("mean") == 6) {
-      EXPECT_GT(row.at("effective").at("mean"), 100);
-      const bool head = row.at("method") == "1 head", many = row.at("method") == "64 heads";
-      const double se = row.at("ln_B").at("se");
-      if (head) from_one = row.at("ln_B").at("mean");
-      if (many) from_many = row.at("ln_B").at("mean");
-      if (head || many) variance += se * se;
-    }
+  const auto error = [&](const std::string& law, double heads) {
+    return figure(result, "errors", law, "error", "heads", heads);
+  };
+  const double four = error("8 for each head", 4);
+  EXPECT_EQ(four, error("total width 32", 4)) << "one layer of both laws";
+  EXPECT_LT(four, 0.5 * error("8 for each head", 1));
+  EXPECT_LT(four, 0.8 * error("1 wide head", 1));
+  EXPECT_LT(error("1 wide head", 1), 1) << "a constant's error";
+  EXPECT_GT(figure(result, "contrasts", "lack of 1 wide head", "difference", "T", 4),
+            std::log(2) / 2);
+}
+
+// More particles bring two runs of the same data nearer to each other.
+TEST_F(HowManyHeads, MoreParticlesAgreeBetter) {
+  const std::string sets = "--part evidence --truths 64 --targets 5 --sets 6 --particles ";
+  const Run few = run(sets + "1"), many = run(sets + "40");
+  ASSERT_EQ(few.status, 0) << few.error;
+  ASSERT_EQ(many.status, 0) << many.error;
+  const auto runs = [&](const Run& of) {
+    return figure(of, "evidence", "64 heads", "runs", "N", 5);
+  };
+  EXPECT_GT(runs(many), 0);
+  EXPECT_LT(runs(many), 0.5 * runs(few));
+}
+
+TEST_F(HowManyHeads, ReadsQuestionsOfFiveClasses) {
+  const auto questions = folder_ / "questions", vectors = folder_ / "vectors";
+  const auto write = [&](int classes) {
+    std::ofstream out(questions);
+    for (int i = 0; i < 100 * classes; ++i)
+      out << "C" << i % classes << ":fine word" << i % 7 << " unheard word" << i % 11 << '\n';
+  };
+  std::ofstream words(vectors);
+  for (int i = 0; i < 12; ++i) {
+    words << "word" << i;
+    for (int k = 0; k < 5; ++k) words << ' ' << std::cos(1.0 + i * (k + 1));
+    words << '\n';
   }
-  EXPECT_LT(sixteen, 0.5 * one);
-  EXPECT_GT((from_one - from_many) / std::sqrt(variance), 2);
+  words.close();
+  const std::string data =
+      "--sets 10 --targets 2,4 --particles 2 --data " + questions.string() + "," + vectors.string();
+  write(5);
+  const Run result = run(data);
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.report.at("rows").size(), 6u);
+  EXPECT_TRUE(std::isfinite(figure(result, "evidence", "TREC's classes", "ln_B", "N", 4)));
+  write(4);
+  const Run four = run(data);
+  EXPECT_EQ(four.status, 1);
+  EXPECT_NE(four.error.find("4 classes"), std::string::npos) << four.error;
 }
 
 TEST_F(HowManyHeads, SameBitsAtAnyNumberOfThreads) {
-  const std::string small = "--tokens 4 --seeds 2 --steps 5 --draws 2000 --threads ";
-  const Run one = run(small + "1"), two = run(small + "2");
-  ASSERT_EQ(one.status, 0) << one.error;
-  EXPECT_EQ(one.report.at("rows"), two.report.at("rows"));
+  expect_same_bits("--tokens 4 --seeds 2 --steps 5 --targets 3 --sets 2 --particles 2");
 }
 
 }  // namespace
