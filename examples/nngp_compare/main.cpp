@@ -59,7 +59,7 @@ void add_options(Program& program, Settings& s) {
                "preset 16,64,256,1024, and four times that where there is one head)",
                "A wide range makes the slopes sharp; the widest takes most of the time", size);
   program.option(
-      "--draws", s.draws, "Networks a width",
+      "--draws", s.draws, "Networks per width",
       "Four times as many halve standard errors: watch z grow where the mean misses the limit",
       draws);
   program.list("--heads", s.heads, "Numbers of heads whose outputs are looked at",
@@ -91,7 +91,7 @@ bool teach(Program& program, Settings& s) {
   LADON_CHECK(s.common.page.empty() || x.size(1) > 1, "nngp_compare",
               "--page shows answers at two tokens, and the inputs have ", x.size(1));
   std::cout << x.size(0) << " inputs of " << x.size(1) << " tokens of " << x.size(2)
-            << " channels; " << s.draws << " networks a width" << std::endl;
+            << " channels; " << s.draws << " networks per width" << std::endl;
   const Study study = run_study(s, x);
   const Table widths = width_table(study), slopes = slope_table(study), heads = head_table(study);
   print("How far is one network from the limit, and the mean of all, in its standard errors?",
