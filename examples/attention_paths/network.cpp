@@ -59,7 +59,7 @@ NetworkDraws sample_network(const Task& task, std::int64_t width, std::int64_t d
   const Chains found = hmc(density, start,
                            {.draws = draws,
                             .warmup = draws,
-                            .steps = 15,
+                            .steps = 100,
                             .progress = [](auto, auto) { stop_if_interrupted(); }},
                            rng);
   const NoGrad off;

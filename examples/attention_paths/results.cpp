@@ -31,17 +31,22 @@ Table predictor_table(const Study& study) {
         Better::higher},
        {"difference", "accuracy less that of the Gaussian process, paired over seeds"},
        {"interval", join("half the width of its interval at 1 − 5%/", comparisons,
-                         " (Bonferroni): a larger difference is called one")}});
+                         " (Bonferroni): a larger difference is called one")},
+       {"lost", join("accuracy of ", study.predictors[1].name, " less that, paired over seeds")}});
   if (study.predictors.front().accuracy.empty()) return table;
-  const std::vector<double>& limit = study.predictors.front().accuracy;
+  const auto gain = [&](const Predictor& of, const Predictor& on) {
+    std::vector<double> more = of.accuracy;
+    for (std::size_t i = 0; i < more.size(); ++i) more[i] -= on.accuracy[i];
+    return judge(more, comparisons);
+  };
+  const Predictor &limit = study.predictors[0], &narrow = study.predictors[1];
   for (const Predictor& p : study.predictors) {
-    std::vector<double> more;
-    for (std::size_t i = 0; i < limit.size(); ++i) more.push_back(p.accuracy[i] - limit[i]);
-    const Difference d = judge(more, comparisons);
-    const bool first = &p == &study.predictors.front();
+    const bool first = &p == &limit;
+    const Difference d = gain(p, limit);
     table.add({p.name,
                {estimate(p.accuracy), first ? unknown : d.mean,
-                first || d.pairs < 2 ? unknown : Measured{d.corrected, 0}}});
+                first || d.pairs < 2 ? unknown : Measured{d.corrected, 0},
+                &p == &narrow ? unknown : gain(narrow, p).mean}});
   }
   return table;
 }
@@ -66,8 +71,8 @@ Table order_table(const Study& study) {
   return table;
 }
 
-std::vector<std::filesystem::path> draw(const Settings& s, const Study& study) {
-  if (study.predictors.front().accuracy.empty()) return {};
+void draw(const Settings& s, const Study& study) {
+  if (study.predictors.front().accuracy.empty()) return;
   Picture accuracy(s.common.out, "attention_paths", s.common.panels);
   std::vector<std::vector<double>> rows;
   for (std::size_t i = 0; i < study.orders.size(); ++i) {
@@ -81,9 +86,9 @@ std::vector<std::filesystem::path> draw(const Settings& s, const Study& study) {
                       " left offset 0,0.7 tc rgb '", grey, "'\nplot ", limit, " lc rgb '", grey,
                       "' dt 2 lw 2 notitle, ",
                       with_errors(accuracy.data("width", rows), "1:2:3", kind(0), ""), "\n"));
-  std::vector<std::filesystem::path> drawn = {accuracy.draw(
+  accuracy.draw_slide(
       "Narrow networks beat the infinitely wide one",
-      join("mean over ", study.predictors.front().accuracy.size(), " seeds ± standard error"))};
+      join("mean over ", study.predictors.front().accuracy.size(), " seeds ± standard error"));
   const Order& narrow = study.orders.front();
   Picture order(s.common.out, "attention_paths_order", s.common.panels);
   std::vector<std::vector<double>> matrix;
@@ -104,11 +109,9 @@ std::vector<std::filesystem::path> draw(const Settings& s, const Study& study) {
                    "\nset palette defined (-5 '#d55e00', 0 '#ffffff', 11 '#0072b2')\nset cbrange "
                    "[-5:11]\nunset colorbox\nplot ",
                    order.data("order", matrix), " matrix with image pixels notitle\n"));
-  drawn.push_back(
-      order.draw("The good and the denoising path interfere: their entry is negative",
-                 join("U at N = ", narrow.width,
-                      ", mean over seeds; infinitely wide: 1 on the diagonal, else 0")));
-  return drawn;
+  order.draw_slide("The good and the denoising path interfere: their entry is negative",
+                   join("U at N = ", narrow.width,
+                        ", mean over seeds; infinitely wide: 1 on the diagonal, else 0"));
 }
 
 }  // namespace ladon::example

@@ -92,10 +92,7 @@ class Course {
  public:
   explicit Course(const Settings& settings)
       : s_(settings),
-        study_{.predictors = {},
-               .orders = {},
-               .exacts = Table("width", exact_columns),
-               .networks = Table("network", network_columns)} {
+        study_{{}, {}, Table("width", exact_columns), Table("network", network_columns)} {
     study_.predictors.push_back({"Gaussian process (N = ∞)"});
     for (const std::int64_t width : s_.widths) {
       study_.predictors.push_back({join("N = ", width)});
