@@ -69,8 +69,7 @@ void add_options(Program& program, Settings& s) {
                  "Errors fall as the root", count);
   program.option("--width", s.width, "Channels of trained networks; 0: 8, or 32 of photographs",
                  "Wider ones are nearer to their limits", whole_number<std::int64_t>(0, 4096));
-  program.option("--epochs", s.epochs,
-                 "Passes over the training images; 0: 40, or 20 over photographs",
+  program.option("--epochs", s.epochs, "Passes over the images; 0: 40, or 20 over photographs",
                  "More, to see whether networks were trained to the end", count);
   program.option("--seeds", s.seeds, "Trained networks of each kind; 0: 2, or 5 of photographs",
                  "One is quick, and has no error over seeds", whole_number(0, 1000));

@@ -30,8 +30,7 @@ const Answers* find(const AllAnswers& all, const std::string& arm, const std::st
   return found == all.end() ? nullptr : &*found;
 }
 
-/// A row of a table: an arm, figures of its own, and the arm that it is compared with (or null),
-/// which has as many seeds or is one limit.
+/// A row: an arm, its own figures, and what it is compared with: as many seeds, a limit, or null.
 struct Line {
   std::string name;
   const Answers* of;
@@ -141,7 +140,7 @@ void draw(const Settings& s, const Task& task, const AllAnswers& all) {
       join("set xlabel 'accuracy ± standard error over test images'\nset yrange [", names.size(),
            ":-1]\nset ytics ", named_places(names), "\nplot ", listed(parts), "\n"));
   picture.legend(listed(legend));
-  picture.draw_slide("Limits are ahead of the networks trained beside them", task.description);
+  picture.draw_slide("Trained attention stays behind its limit", task.description);
 }
 
 std::map<std::string, Tensor> bits(const Task& task, const AllAnswers& all) {

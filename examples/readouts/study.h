@@ -61,8 +61,7 @@ struct Readout {
 /// Arms of the study; `attention` has the control `frozen` besides.
 const std::vector<Readout>& readouts();
 
-/// A network in three parts, each a Sequential: four convolutions, attention (or nothing), and the
-/// rest. In ntk parameterization.
+/// Three Sequentials in ntk parameterization: four convolutions, attention (or nothing), the rest.
 Sequential network(const Readout& kind, const Task& task, std::int64_t width, Generator& rng);
 
 /// Answers of one limit, or of trained networks, to the test images.
