@@ -5,19 +5,6 @@
 const tokens = data.covariance.length;
 const root = cholesky(data.covariance);
 
-/// Lower triangular L with L·Lᵀ = a, which may be singular: tokens may outnumber their channels.
-function cholesky(a) {
-  const l = a.map((row) => row.map(() => 0));
-  for (let i = 0; i < a.length; i++)
-    for (let j = 0; j <= i; j++) {
-      let rest = a[i][j];
-      for (let k = 0; k < j; k++) rest -= l[i][k] * l[j][k];
-      if (i === j) l[i][j] = rest > 1e-12 * a[i][i] ? Math.sqrt(rest) : 0;
-      else l[i][j] = l[j][j] > 0 ? rest / l[j][j] : 0;
-    }
-  return l;
-}
-
 /// E G·K·Gᵀ for logits of covariance K ⊗ K: what infinitely many heads have as covariance.
 function limit(k) {
   const squares = k.flat().reduce((sum, each) => sum + each * each, 0);
@@ -88,7 +75,8 @@ page({
     question: "One head is made wider and wider. Do its answers become Gaussian?",
     answers: ["yes, as everything wide does", "no: what is random in its logits stays random", "only at one token"],
     right: 1,
-    because: "The excess kurtosis of one head goes to 6ρ and stays there; that of H heads is 6ρ/H.",
+    because: "The excess kurtosis of one head goes to 6ρ and stays there; that of H heads is 6ρ/H. (ρ, from 0 to 1, " +
+      "grows with the likeness of the tokens: with K their covariance, ρ = tr K⁴/(tr K²)².)",
   },
   controls: [
     {name: "heads", label: "heads H", values: sizes, play: true},
@@ -98,8 +86,8 @@ page({
   panels: [
     {title: "Answers at two tokens", x: {label: "first token", from: -reach, to: reach},
      y: {label: "second token", from: -reach, to: reach}, height: 440},
-    {title: "How often: one token, over its deviation", x: {label: "answer/deviation", from: -4, to: 4},
-     y: {label: "density", from: 0, to: 0.9}},
+    {title: `Answers at one token, width ${data.head_width}`,
+     x: {label: "answer/its standard deviation", from: -4, to: 4}, y: {label: "density", from: 0, to: 0.9}},
     {title: "Tails against heads", x: {label: "heads H", from: 0.8 * Math.min(...sizes), to: 1.25 * Math.max(...sizes), log: true},
      y: {label: "excess kurtosis", from: 0.01, to: 20, log: true}},
   ],
@@ -107,16 +95,17 @@ page({
     const networks = cloud({heads, width, more});
     places.dots("networks, drawn here", networks, 0, 2.5);
     places.dots("the last one", [networks.at(-1)], 1, 6);
-    places.line("infinitely many heads: 95 of 100", ellipse(k), 2);
+    places.line("95% of infinitely many heads", ellipse(k), 2);
     density.columns(`networks of the run, width ${head_width}`, densities.find((each) => each.heads === heads).points, 0);
     density.line("normal", bell, 2);
     tails.line("law at this width", sizes.map((h) => [h, kurtosis(covariance, h, width)]), 1);
     tails.line("law of wide heads, 6ρ/H", sizes.map((h) => [h, kurtosis(covariance, h, 1e9)]), 2);
     tails.errors(`networks of the run, width ${head_width}`, measured.filter(([, value]) => value > 0), 0);
-    tails.dots("turned to", [[heads, kurtosis(covariance, heads, width)]], 3, 8);
+    tails.dots("heads and width turned to", [[heads, kurtosis(covariance, heads, width)]], 3, 8);
   },
   says: ({heads, width}, {covariance}) =>
-    `${heads === 1 ? "One head" : `${heads} heads`} of width ${width}: excess kurtosis ${shown(kurtosis(covariance, heads, width))}; ` +
-    `infinitely wide ${shown(kurtosis(covariance, heads, 1e9))}.`,
+    `${heads === 1 ? "One head" : `${heads} heads`} of width ${width}: the excess kurtosis of an answer is ` +
+    `${shown(kurtosis(covariance, heads, width))}; of infinitely wide heads ${shown(kurtosis(covariance, heads, 1e9))}; ` +
+    "of infinitely many 0.",
   functions: {limit, kurtosis},
 });

@@ -1,10 +1,14 @@
 #include "ladon/examples/common/page/page.h"
 
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+
 #include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 
-// Of page.js and page.css, by the build.
+// Scripts and style of this folder, by the build.
 extern const char* const shared_page_script;
 extern const char* const shared_page_style;
 
@@ -18,6 +22,16 @@ std::string embedded(const nlohmann::ordered_json& data) {
 }
 
 }  // namespace
+
+nlohmann::ordered_json rounded(const std::vector<double>& values) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const double value : values) {
+    std::ostringstream text;
+    text << std::setprecision(5) << value;
+    all.push_back(std::isfinite(value) ? nlohmann::ordered_json(std::stod(text.str())) : nullptr);
+  }
+  return all;
+}
 
 std::string html(const Page& page) {
   return join("<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n",

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace ladon::example {
 
@@ -10,18 +11,21 @@ namespace ladon::example {
 struct Page {
   std::string title;  ///< Its message.
   std::string about;  ///< What is turned, and what is then seen: text.
-  /// JavaScript that calls page({…}) of page.js once. A study's page.js is compiled into its
-  /// program as page_script.
+  /// JavaScript that calls page({…}) of page.js once. A study's page.js, after the other .js files
+  /// of its folder, is compiled into its program as page_script.
   std::string script;
   /// What the script reads as `data`. Its "checks", [{"function", "arguments", "value"}, …], hold
   /// functions of the script against values of the library; a test compares them to 1e-6.
   nlohmann::ordered_json data;
 };
 
+/// Five significant digits of each: of what is only drawn, for a smaller file.
+nlohmann::ordered_json rounded(const std::vector<double>& values);
+
 /// The page as HTML.
 std::string html(const Page& page);
 
-/// The study's own page.js, of programs that have one.
+/// The study's own scripts, of programs that have a page.js.
 extern const char* const page_script;
 
 }  // namespace ladon::example

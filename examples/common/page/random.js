@@ -1,0 +1,28 @@
+// Random numbers, the same for every reader of a page.
+
+/// Uniform numbers in (0, 1) from a seed: "draw again" gives the same draws to every reader. Lehmer's
+/// generator with the multiplier of Park, Miller and Stockmeyer (1993), exact in 53 bits.
+function uniforms(seed) {
+  const modulus = 2 ** 31 - 1;
+  let state = 1 + (seed * 7919) % (modulus - 1);
+  const next = () => { state = (state * 48271) % modulus; return state / modulus; };
+  for (let i = 0; i < 10; i++) next();  // like seeds begin alike
+  return next;
+}
+
+/// Standard normal numbers, by Box and Muller.
+function normals(seed) {
+  const uniform = uniforms(seed);
+  return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+}
+
+/// The length of a vector of n standard normal numbers, without drawing these: the root of twice a
+/// Gamma(n/2) number, by the rejection of Marsaglia and Tsang (2000).
+function length(n, {normal, uniform}) {
+  if (n === 1) return Math.abs(normal());
+  const d = n / 2 - 1 / 3;
+  for (;;) {
+    const x = normal(), v = (1 + x / Math.sqrt(9 * d)) ** 3;
+    if (v > 0 && Math.log(uniform()) < x * x / 2 + d - d * v + d * Math.log(v)) return Math.sqrt(2 * d * v);
+  }
+}
