@@ -6,6 +6,7 @@
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
+#include "ladon/examples/translate/page.h"
 #include "ladon/examples/translate/results.h"
 
 namespace ladon::example {
@@ -83,6 +84,7 @@ void add_options(Program& program, Settings& s) {
   program.option("--beams", s.beams, "Translations that beam search follows; 0: none",
                  "More find what is likelier, and soon nothing better",
                  whole_number<std::int64_t>(0, 1000));
+  program.page_option();
 }
 
 void translate_one(const Settings& s) {
@@ -105,6 +107,7 @@ void teach(Program& program, const Settings& s) {
   const std::vector<double> speeds = select(course.looks, 1, Course::speed).to_vector();
   program.write(
       {.tables = {{"test", test}, {"looks", looks}}, .more = {{"tokens_per_second", speeds}}});
+  program.write_page([&] { return page(translator, corpus); });
   const auto pictures = draw(s, corpus.name, course, shown_attention(translator, corpus),
                              test.rows()[0].figures[0].value);
   for (std::size_t i = 0; i < pictures.size(); ++i)
