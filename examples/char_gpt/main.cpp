@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "ladon/examples/char_gpt/page.h"
 #include "ladon/examples/char_gpt/picture.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
@@ -57,6 +58,7 @@ void add_options(Program& program, Settings& s) {
                  "Its characters must be in the text", name_of("a text"));
   program.option("--temperature", s.temperature, "Of the sample; 0: always the likeliest character",
                  "1 draws from what the model says, lower is more careful", number(0, 100));
+  program.page_option();
 }
 
 Table table_of(const std::vector<Look>& looks, double bigram) {
@@ -121,6 +123,7 @@ bool teach(Program& program, const Settings& s) {
   std::cout << '\n' << table.text() << '\n' << table.explained();
   write_sample(s, corpus, model);
   program.write({.tables = {{"models", table}}, .more = {{"tokens_per_second", speeds(s, looks)}}});
+  program.write_page([&] { return page(model, corpus, s.context); });
   const std::filesystem::path picture = draw(s, corpus.name, looks, bigram);
   if (!picture.empty()) std::cout << "\npicture: " << picture.string() << '\n';
   std::cout << "run: " << run_file(s).string() << '\n';

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 #include "ladon/tests/examples/program.h"
 
@@ -49,6 +50,26 @@ TEST_F(CharGpt, LearnsMoreThanPairs) {
   EXPECT_EQ(learned.out.find('\n', sample) - sample,
             41u);  // the prompt, and 40 characters of the text
   EXPECT_EQ(learned.out.find_first_not_of("abcx", sample), sample + 41);
+}
+
+TEST_F(CharGpt, ThePageHoldsMapsOfUnseenText) {
+  const std::filesystem::path file = folder_ / "page.html";
+  const Run with = run(small() + "--page " + file.string()), without = run(small());
+  ASSERT_EQ(with.status, 0) << with.error;
+  EXPECT_NE(with.out.find("\npage: "), std::string::npos);
+  for (const char* loss : {"train", "validation"})
+    EXPECT_EQ(figure(with.report.at("rows")[2], loss), figure(without.report.at("rows")[2], loss));
+  for (const auto& text : test::page_data(file).at("texts")) {
+    const auto& layer = text.at("layers").at(0);
+    EXPECT_EQ(text.at("predicted").size(), layer.at("queries").size());
+    ASSERT_EQ(layer.at("maps").size(), 2u);
+    for (const auto& map : layer.at("maps"))
+      for (std::size_t i = 0; i < map.size(); ++i) {
+        const std::vector<int> row = map[i];
+        EXPECT_LE(row.size(), i + 1) << "it sees what comes";
+        EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0), 1000, 8);
+      }
+  }
 }
 
 TEST_F(CharGpt, IsTheSameEveryTimeAndGoesOnFromItsFile) {

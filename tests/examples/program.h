@@ -26,6 +26,13 @@ inline std::string contents(const std::filesystem::path& path) {
   return text.str();
 }
 
+/// The data that a page holds.
+inline nlohmann::json page_data(const std::filesystem::path& page) {
+  const std::string text = contents(page), before = "id=\"data\">";
+  const std::size_t begin = text.find(before) + before.size();
+  return nlohmann::json::parse(text.substr(begin, text.find("</script>", begin) - begin));
+}
+
 /// Expects status 2 and a message that a person reads: it names the option, and is short.
 inline void expect_bad_usage(int status, const std::string& error, const std::string& option) {
   EXPECT_EQ(status, 2) << error;
