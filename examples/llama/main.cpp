@@ -7,6 +7,7 @@
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
 #include "ladon/examples/llama/folder.h"
+#include "ladon/examples/llama/page.h"
 #include "ladon/examples/llama/picture.h"
 #include "ladon/examples/llama/write.h"
 
@@ -78,7 +79,10 @@ void add_training_options(Program& program, Settings& s) {
                  whole_number<std::int64_t>(1, 1000));
   program.option("--rate", s.rate, "Highest learning rate", "Lower it where the loss jumps",
                  number_above(0));
+  program.page_option();
   program.check([&s] {
+    if (!s.common.page.empty() && !s.model.empty())
+      throw CLI::ValidationError("--page", "shows what was trained here; it needs no --model");
     std::vector<std::string> listed;
     for (const std::int64_t m : s.kv_heads) listed.push_back(std::to_string(m));
     refuse_repeated("--kv-heads", listed);
@@ -162,6 +166,8 @@ bool teach(Program& program, const Settings& s) {
     report.more = tell(write_on(s, folder, model));
   }
   program.write(report);
+  if (study.model && !study.interrupted)
+    program.write_page([&] { return page(*study.model, *learned, s.context); });
   if (!picture.empty()) std::cout << "\npicture: " << picture.string() << '\n';
   return !study.interrupted;
 }
