@@ -7,6 +7,7 @@
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
 #include "ladon/examples/common/progress.h"
+#include "ladon/examples/repulsive_heads/page.h"
 #include "ladon/examples/repulsive_heads/picture.h"
 #include "ladon/examples/repulsive_heads/task.h"
 
@@ -116,7 +117,8 @@ bool teach(Program& program, const Settings& s) {
   if (!shown.empty())
     for (const std::filesystem::path& picture : draw(s, task, shown))
       std::cout << "picture: " << picture.string() << '\n';
-  return complete;
+  if (!complete || shown.empty()) return complete;
+  return ran_to_the_end([&] { program.write_page([&] { return page(s, task, shown); }); });
 }
 
 /// Check of all options together. Throws CLI::ValidationError.
@@ -127,6 +129,8 @@ void check_usage(const Settings& s) {
   refuse_repeated("--methods", s.methods);
   refuse(s.dim % s.heads != 0, "--heads",
          join(s.heads, " heads do not divide --dim ", s.dim, " evenly"));
+  refuse(!s.common.page.empty() && (s.format != "generated" || s.heads < 2), "--page",
+         "needs --format generated and two heads or more");
   if (s.format == "generated") {
     refuse(!s.train.empty() || !s.test.empty() || !s.glove.empty(), "--format",
            "--train, --test and --glove are files, which need --format trec, lines or tsv");
@@ -182,6 +186,7 @@ void add_options(Program& program, Settings& s) {
                  "Raise it to see heads become orthogonal", number(0));
   program.option("--noise", s.noise, "b of SPOS: own gradient and noise",
                  "0 is svgd; large ones make the heads independent", number(0));
+  program.page_option();
   program.check([&s] { check_usage(s); });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "ladon/autograd/ops.h"
@@ -127,6 +128,27 @@ Leaders leaders(const Tensor& right_tokens) {
   const std::vector<std::int64_t> leading = argmax(right_tokens, 0).to_vector<std::int64_t>();
   const std::set<std::int64_t> heads(leading.begin(), leading.end());
   return {static_cast<std::int64_t>(heads.size()), mean(amax(right_tokens, 0)).item()};
+}
+
+std::vector<std::size_t> heads_by_rule(const Tensor& right_tokens) {
+  const auto values = right_tokens.to_vector();
+  std::vector<std::size_t> heads(static_cast<std::size_t>(right_tokens.size(0)));
+  std::iota(heads.begin(), heads.end(), std::size_t{0});
+  const std::size_t rules = static_cast<std::size_t>(right_tokens.size(1)), none = heads.size();
+  std::vector<std::size_t> of_rule(rules, none);
+  for (std::size_t n = 0; n < rules && !heads.empty(); ++n) {
+    std::size_t best_head = none, best_rule = 0;
+    for (const std::size_t h : heads)
+      for (std::size_t r = 0; r < rules; ++r)
+        if (of_rule[r] == none &&
+            (best_head == none || values[h * rules + r] > values[best_head * rules + best_rule]))
+          best_head = h, best_rule = r;
+    of_rule[best_rule] = best_head;
+    std::erase(heads, best_head);
+  }
+  std::erase(of_rule, none);
+  of_rule.insert(of_rule.end(), heads.begin(), heads.end());
+  return of_rule;
 }
 
 double head_distance(const Particles& heads) { return mean_over_blocks(heads, pairwise_distance); }

@@ -35,6 +35,11 @@ struct Leaders {
 };
 Leaders leaders(const Tensor& right_tokens);
 
+/// Heads in the order of the rules that they look after: the largest entry of the matrix gives its
+/// head to its rule, then the largest of the heads and rules that are left. Heads without a rule
+/// come last.
+std::vector<std::size_t> heads_by_rule(const Tensor& right_tokens);
+
 /// Columns of the figures of a task: of its predictions, of who looks after which rule (where that
 /// is known: rule_columns), and of its heads.
 std::vector<Column> columns(const Task& task);

@@ -164,29 +164,6 @@ std::vector<std::size_t> chained(const Tensor& similarity) {
   return chain;
 }
 
-/// Heads in the order of the rules that they look after: the largest entry of the matrix gives its
-/// head to its rule, then the largest of the heads and rules that are left. Heads without a rule
-/// come last.
-std::vector<std::size_t> by_rule(const Tensor& right_tokens) {
-  const auto values = right_tokens.to_vector();
-  std::vector<std::size_t> heads = counted(right_tokens.size(0));
-  const std::size_t rules = static_cast<std::size_t>(right_tokens.size(1)), none = heads.size();
-  std::vector<std::size_t> of_rule(rules, none);
-  for (std::size_t n = 0; n < rules && !heads.empty(); ++n) {
-    std::size_t best_head = none, best_rule = 0;
-    for (const std::size_t h : heads)
-      for (std::size_t r = 0; r < rules; ++r)
-        if (of_rule[r] == none &&
-            (best_head == none || values[h * rules + r] > values[best_head * rules + best_rule]))
-          best_head = h, best_rule = r;
-    of_rule[best_rule] = best_head;
-    std::erase(heads, best_head);
-  }
-  std::erase(of_rule, none);
-  of_rule.insert(of_rule.end(), heads.begin(), heads.end());
-  return of_rule;
-}
-
 struct Shown {
   std::string title, file;
   const HeadMaps* maps;
@@ -207,7 +184,7 @@ std::filesystem::path draw_row(const Settings& s, const std::string& name, const
     for (const double entry : matrix_of(each).to_vector()) most = std::max(most, entry);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Tensor matrix = matrix_of(shown[i]);
-    const auto heads = right_tokens ? by_rule(matrix) : chained(matrix);
+    const auto heads = right_tokens ? heads_by_rule(matrix) : chained(matrix);
     const auto across = right_tokens ? counted(matrix.size(1)) : heads;
     picture.panel(square(column(i, shown.size(), 25, {75, titled.top, 770, titled.height})),
                   shown[i].title,
@@ -217,14 +194,6 @@ std::filesystem::path draw_row(const Settings& s, const std::string& name, const
                                 heads.size(), across.size(), std::ceil(10 * most) / 10)));
   }
   return picture.draw(title, settings);
-}
-
-/// The run in the middle by how many heads lead a rule; the first where nobody knows the rules.
-Outcome typical(std::vector<Outcome> runs) {
-  if (!runs[0].after.right_tokens.defined()) return runs[0];
-  std::ranges::stable_sort(
-      runs, {}, [](const Outcome& run) { return leaders(run.after.right_tokens).heads; });
-  return runs[(runs.size() - 1) / 2];
 }
 
 std::vector<std::filesystem::path> draw_maps(const Settings& s, const Outcomes& outcomes) {

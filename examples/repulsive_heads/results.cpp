@@ -114,6 +114,13 @@ Outcomes that_converged(const Outcomes& outcomes) {
   return kept;
 }
 
+Outcome typical(std::vector<Outcome> runs) {
+  if (!runs[0].after.right_tokens.defined()) return runs[0];
+  std::ranges::stable_sort(
+      runs, {}, [](const Outcome& run) { return leaders(run.after.right_tokens).heads; });
+  return runs[(runs.size() - 1) / 2];
+}
+
 Table table_of(const Task& task, const Outcomes& outcomes) {
   Table table("method", columns(task));
   for (const auto& [method, runs] : outcomes) {

@@ -16,6 +16,9 @@ using Outcomes = std::vector<std::pair<std::string, std::vector<Outcome>>>;
 /// Without the runs that diverged, and the methods that have no other.
 Outcomes that_converged(const Outcomes& outcomes);
 
+/// The run in the middle by how many heads lead a rule; the first where nobody knows the rules.
+Outcome typical(std::vector<Outcome> runs);
+
 /// A row for each method that was run, means over seeds. One run that diverged makes its method's
 /// row a diverged one: a mean over the others would flatter it.
 Table table_of(const Task& task, const Outcomes& outcomes);

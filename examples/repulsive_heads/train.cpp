@@ -62,7 +62,8 @@ void repel(ParticleMethod& method) {
 }
 
 void fit_and_measure(const Task& task, const Settings& s, const std::string& method,
-                     const std::function<void()>& after_epoch, Outcome& outcome) {
+                     const std::function<void()>& after_epoch, const Watch& watch,
+                     Outcome& outcome) {
   const Generator root(outcome.seed);
   Generator initial = root.split(0), order = root.split(1);
   Classifier model(s, task, initial);
@@ -76,6 +77,7 @@ void fit_and_measure(const Task& task, const Settings& s, const std::string& met
 
   outcome.parameters = model.parameter_count();
   outcome.before = head_maps(model, task);
+  if (watch) watch(model, heads);
   double seconds = 0;
   for (int epoch = 0; epoch < s.epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
@@ -104,6 +106,7 @@ void fit_and_measure(const Task& task, const Settings& s, const std::string& met
     outcome.train_loss.push_back(total / static_cast<double>(batches.size()));
     outcome.head_distance.push_back(head_distance(heads));
     after_epoch();
+    if (watch) watch(model, heads);
   }
   const Predictions test = predict(model, task.test);
   expect_finite("the sum of test probabilities", sum(test.probabilities).item());
@@ -120,11 +123,11 @@ std::vector<std::string> methods() {
 }
 
 Outcome train(const Task& task, const Settings& settings, const std::string& method,
-              std::uint64_t seed, const std::function<void()>& after_epoch) {
+              std::uint64_t seed, const std::function<void()>& after_epoch, const Watch& watch) {
   Outcome outcome;
   outcome.seed = seed;
   try {
-    fit_and_measure(task, settings, method, after_epoch, outcome);
+    fit_and_measure(task, settings, method, after_epoch, watch, outcome);
   } catch (const Diverged& diverged) {
     outcome.diverged_because = diverged.because;
     outcome.diverged_in_epoch = static_cast<int>(outcome.train_loss.size()) + 1;

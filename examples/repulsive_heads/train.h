@@ -25,10 +25,15 @@ struct Outcome {
   bool diverged() const { return diverged_in_epoch > 0; }
 };
 
+/// Observer of a training: called before it and after each epoch, with the model, which it must
+/// leave as it is, and its heads.
+using Watch = std::function<void(Classifier&, const Particles&)>;
+
 /// Trains a classifier by `method`, one of methods(), and measures it. The seed
 /// fixes the initial weights, the order of batches and the dropout, alike for all methods. Calls
 /// `after_epoch` once per epoch. Ends where loss or gradient is not finite. Throws Interrupted.
 Outcome train(const Task& task, const Settings& settings, const std::string& method,
-              std::uint64_t seed, const std::function<void()>& after_epoch);
+              std::uint64_t seed, const std::function<void()>& after_epoch,
+              const Watch& watch = {});
 
 }  // namespace ladon::example

@@ -90,6 +90,29 @@ TEST_F(RepulsiveHeads, SameBitsAtAnyNumberOfThreads) {
 }
 
 // Of two heads and eight rules: each head that is the first for some rule leads.
+// The page trains once more, to look at every epoch: it must end where the run does.
+TEST_F(RepulsiveHeads, ThePageEndsWhereTheRunDoes) {
+  const std::string small = "--seeds 1 --epochs 2 --dim 16 --heads 2 --methods plain,svgd,spos ";
+  const std::filesystem::path file = folder_ / "page.html";
+  const Run without = run(small), with = run(small + "--page " + file.string());
+  ASSERT_EQ(with.status, 0) << with.error;
+  EXPECT_EQ(figures(with), figures(without));
+  const nlohmann::json page = test::page_data(file), rows = with.report.at("rows");
+  ASSERT_EQ(page.at("arms").size(), rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const nlohmann::json& arm = page.at("arms")[i];
+    EXPECT_EQ(arm.at("name"), rows[i].at("method"));
+    ASSERT_EQ(arm.at("epochs").size(), 3u);
+    const nlohmann::json& last = arm.at("epochs")[2];
+    for (const auto& [name, column] : {std::pair("accuracy", "accuracy"),
+                                       {"distance", "head_distance"},
+                                       {"cosine", "map_redundancy"},
+                                       {"leading", "leading_heads"}})
+      EXPECT_EQ(last.at(name).get<double>(), rows[i].at(column).at("mean").get<double>()) << name;
+  }
+  refuses("--heads 1 --page " + file.string(), "--page");
+}
+
 TEST_F(RepulsiveHeads, LeadersAreCountedFromTheMaps) {
   const Run result = run("--seeds 1 --epochs 1 --dim 16 --heads 2 --methods plain");
   ASSERT_EQ(result.status, 0) << result.error;
