@@ -7,6 +7,7 @@
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
 #include "ladon/examples/particles/collapse.h"
+#include "ladon/examples/particles/page.h"
 #include "ladon/examples/particles/picture.h"
 #include "ladon/examples/particles/results.h"
 
@@ -70,6 +71,7 @@ void add_options(Program& program, Settings& s) {
   program.option("--collapse-particles", s.collapse_particles, "Particles there, M",
                  "The law holds from D = M - 1 on: move the bend",
                  whole_number<std::int64_t>(2, 200));
+  program.page_option();
   program.check([&s] {
     refuse_repeated("--targets", s.targets);
     refuse_repeated("--methods", s.methods);
@@ -129,6 +131,8 @@ bool teach(Program& program, const Settings& s) {
     tables.push_back({study.target.name, table_of(study, "method", study.target.name + ", ")});
   tables.push_back({"collapse", collapse});
   program.write({.tables = tables, .interrupted = !complete, .more = details(s, studies)});
+  if (!studies.empty() && !collapse.empty())
+    program.write_page([&] { return page(s, studies, collapse); });
   draw(s, studies, collapse);
   return complete;
 }

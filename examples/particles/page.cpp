@@ -1,0 +1,75 @@
+#include "ladon/examples/particles/page.h"
+
+#include <cmath>
+
+#include "ladon/autograd/ops.h"
+#include "ladon/examples/common/text.h"
+#include "ladon/examples/particles/checks.h"
+
+namespace ladon::example {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// Where the page begins, what is right, and the density's contours, from point to point.
+Json target_json(const TargetStudy& study) {
+  const PlaneTarget& target = study.target;
+  const Moments& truth = study.truth.moments();
+  Json contours = Json::array();
+  for (const double level : study.truth.levels()) {
+    std::vector<double> ends;
+    for (const Point& p : contour(target, level)) ends.insert(ends.end(), {p.x, p.y});
+    contours.push_back(rounded(ends));
+  }
+  const Window& w = target.shown;
+  return {{"title", target.title},
+          {"start", {target.start.x, target.start.y}},
+          {"window", {w.left, w.right, w.bottom, w.top}},
+          {"mean", contiguous(truth.mean).to_vector()},
+          {"variance", truth.total_variance},
+          {"right", target.modes ? Json(truth.right_mode) : Json()},
+          {"contours", contours}};
+}
+
+}  // namespace
+
+Page page(const Settings& s, const std::vector<TargetStudy>& studies, const Table& collapse) {
+  Json targets = Json::object(), checks = Json::array(), kept = Json::object();
+  for (const TargetStudy& study : studies) {
+    targets[study.target.name] = target_json(study);
+    add_checks(study, s.apart, checks);
+  }
+  for (std::size_t column = 0; column < collapse.columns().size(); ++column) {
+    std::vector<double> values;
+    for (const Row& row : collapse.rows()) values.push_back(row.figures[column].value);
+    kept[collapse.columns()[column].name] = rounded(values);
+  }
+  const auto m = static_cast<double>(s.collapse_particles);
+  for (std::size_t i = 0; i < collapse.rows().size(); ++i)
+    if (const double law = collapse.rows()[i].figures[1].value; std::isfinite(law))
+      checks.push_back({{"function", "law"},
+                        {"arguments", {alpha_of(s).value(), m, s.dimensions[i]}},
+                        {"value", collapse.rows()[i].figures[0].value}});
+  return {.title = "Repulsion spreads particles over the plane, and hardly in many dimensions",
+          .about = join(s.particles,
+                        " particles begin off to a side of a density. Choose the density and what "
+                        "moves them, then play, or step. Two particles at distance d share "
+                        "gradients and repel each other by exp(−d²/(2h²)), with h² from the median "
+                        "of d². Last drawing: ",
+                        s.collapse_particles,
+                        " particles on a normal distribution in D dimensions, whose variance per "
+                        "coordinate is 1. How much of it does repulsion keep?"),
+          .script = page_script,
+          .data = {{"targets", targets},
+                   {"particles", s.particles},
+                   {"rate", s.rate},
+                   {"apart", s.apart},
+                   {"few", s.collapse_particles},
+                   {"alpha", alpha_of(s).automatic() ? Json() : Json(alpha_of(s).value())},
+                   {"dimensions", s.dimensions},
+                   {"kept", kept},
+                   {"checks", checks}}};
+}
+
+}  // namespace ladon::example
