@@ -5,6 +5,7 @@
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/posterior/page.h"
 #include "ladon/examples/posterior/picture.h"
 #include "ladon/examples/posterior/results.h"
 
@@ -62,6 +63,7 @@ void add_options(Program& program, Settings& s) {
       "Scaling of logits: sqrt 1/sqrt(d_k), or linear 1/d_k, by which wide heads are all alike",
       "A control: every number of heads is then the Gaussian process",
       CLI::IsMember({"sqrt", "linear"}));
+  program.page_option();
   program.check([&s] {
     refuse_repeated("--methods", s.methods);
     refuse_repeated("--heads", s.heads);
@@ -85,6 +87,7 @@ bool teach(Program& program, const Settings& s) {
   program.write({.tables = {{"exact", approach}, {"methods", methods}, {"to_limit", to_limit}},
                  .interrupted = study.interrupted,
                  .more = bands_json(study)});
+  if (!study.draws.empty()) program.write_page([&] { return page(s, study); });
   for (const std::filesystem::path& picture : draw(s, study))
     std::cout << "picture: " << picture.string() << '\n';
   return !study.interrupted;

@@ -134,7 +134,7 @@ class Course {
     return first;
   }
 
-  void sample_exact(DataSet& set, const FirstOrder& first, Approach& approach) const {
+  void sample_exact(DataSet& set, const FirstOrder& first, Approach& approach) {
     const infinite::LatentKernel kernel = latents(approach.heads);
     const std::int64_t all = inputs_.size(0);
     Generator own = rng(1, set.draw, approach.heads);
@@ -145,7 +145,7 @@ class Course {
         sample_posterior(kernel, all, set.y,
                          {.noise = noise,
                           .smc = {.particles = particles, .sweeps = 3, .recorded = 8},
-                          .replicates = 4},
+                          .replicates = replicates},
                          own);
     const std::int64_t stride = exact.latents.size(0) / s_.members;
     const Tensor chosen = slice(exact.latents, 0, {.stop = stride * s_.members, .step = stride});
@@ -155,6 +155,7 @@ class Course {
     const Belief predicted = belief_of(first.predict(static_cast<double>(approach.heads)));
     approach.scores.push_back(score_belief(set.exact.back(), set.limit, noise));
     approach.predicted.push_back(score_belief(predicted, set.limit, noise));
+    if (set.draw == 0) study_.draws.push_back({approach.heads, exact.latents});
     approach.log_evidence.push_back(exact.log_evidence.value - set.limit_evidence);
   }
 
@@ -179,6 +180,7 @@ class Course {
       of.scores.push_back(score_belief(answer.belief, truth, noise));
     };
     score_against(set.exact[place(runs.heads)], runs);
+    if (set.draw == 0) study_.runs.push_back({runs.method, runs.heads, answer.belief, runs.steps});
     const bool longest = !exactly_known(runs.method) && (runs.steps == 0 || runs.steps == s_.steps);
     if (runs.method == "hmc" && longest) {
       if (set.draw == 0) study_.to_limit.push_back({runs.method, runs.heads, runs.steps});

@@ -36,16 +36,29 @@ struct Band {
   std::string method;
   std::int64_t heads = 0;  ///< 0: infinitely many.
   Belief belief;
+  std::int64_t steps = 0;  ///< 0: no matter.
 };
 Tensor standard_deviation(const Belief& belief);  // [M]
+
+/// Independent runs of sequential Monte Carlo that find the exact posterior.
+constexpr std::int64_t replicates = 4;
+
+/// The exact posterior of so many heads, given the first data set, as draws of their latents, those
+/// of one replicate after those of another.
+struct LatentDraws {
+  std::int64_t heads = 0;
+  Tensor latents;  ///< [S, D]
+};
 
 struct Study {
   std::vector<Approach> approaches;
   std::vector<MethodRuns> methods;   ///< Held against the exact posterior of so many heads.
   std::vector<MethodRuns> to_limit;  ///< Held against the Gaussian process.
   std::vector<Band> bands;           ///< Of all exact posteriors, and of methods at heads_shown().
-  Tensor targets;                    ///< Of the first data set.
-  Tensor prior_sd;                   ///< Of f at the test places [M].
+  std::vector<Band> runs;            ///< Of every method, number of heads and length of run.
+  std::vector<LatentDraws> draws;
+  Tensor targets;            ///< Of the first data set.
+  Tensor prior_sd;           ///< Of f at the test places [M].
   bool interrupted = false;  ///< Then there is what was finished; rows without scores are left out.
 };
 
