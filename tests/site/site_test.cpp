@@ -40,18 +40,21 @@ class Site : public testing::Test {
     if (!installed("pandoc")) GTEST_SKIP() << "pandoc, which makes the site, is not installed";
   }
 
-  /// Builds the site; the page of nngp_compare is made by a stand-in, which takes no time. Returns
+  /// Builds the site; the pages of two studies are made by stand-ins, which take no time. Returns
   /// the exit status.
   int build() const {
     const fs::path programs = folder_ / "build/examples";
     fs::create_directories(programs);
     if (!fs::exists(programs / "slides"))
       fs::create_symlink(LADON_BUILD_DIR "/examples/slides", programs / "slides");
-    std::ofstream(programs / "nngp_compare") << "#!/bin/sh\necho '<!DOCTYPE html>' >\"$4\"\n";
-    fs::permissions(programs / "nngp_compare", fs::perms::owner_all);
+    for (const char* name : {"nngp_compare", "posterior"}) {
+      std::ofstream(programs / name)
+          << "#!/bin/sh\necho '<!DOCTYPE html><title>Message of " << name << "</title>' >\"$4\"\n";
+      fs::permissions(programs / name, fs::perms::owner_all);
+    }
     std::ofstream(folder_ / "build.sh")
         << "set -euo pipefail\nroot='" << source.string()
-        << "'\nsource \"$root/examples/common/site\"\nturned() { echo nngp_compare; }\nsite '"
+        << "'\nsource \"$root/examples/common/site\"\nturned() { echo nngp_compare posterior; }\nsite '"
         << (folder_ / "build").string() << "' '" << site_.string() << "'\n";
     return std::system(
         ("bash " + (folder_ / "build.sh").string() + " >" + (folder_ / "said").string() + " 2>&1")
@@ -86,6 +89,9 @@ TEST_F(Site, HasEveryPageAndNoBrokenLink) {
     }
   EXPECT_TRUE(
       values(all.at(site_ / "examples/nngp_compare/index.html"), "href").contains("page.html"));
+  const std::string& list = all.at(site_ / "turned.html");
+  EXPECT_LT(list.find("Message of nngp_compare"), list.find("Message of posterior"));
+  EXPECT_NE(list.find("Message of posterior"), std::string::npos);
   int links = 0;
   const std::regex elsewhere("^[a-z]+:");
   for (const auto& [path, html] : all) {
