@@ -177,7 +177,7 @@ void Browser::note(const json& event) {
 
 // --- pages ---
 
-void Browser::open(const std::filesystem::path& page, const Screen& screen) {
+void Browser::show(const Screen& screen) {
   call("Emulation.setDeviceMetricsOverride", {{"width", screen.width},
                                               {"height", screen.height},
                                               {"deviceScaleFactor", 1},
@@ -186,6 +186,10 @@ void Browser::open(const std::filesystem::path& page, const Screen& screen) {
   const json motion = {{"name", "prefers-reduced-motion"},
                        {"value", screen.little_motion ? "reduce" : "no-preference"}};
   call("Emulation.setEmulatedMedia", {{"features", json::array({scheme, motion})}});
+}
+
+void Browser::open(const std::filesystem::path& page, const Screen& screen) {
+  show(screen);
   errors_.clear();
   requests_.clear();
   loaded_ = false;

@@ -38,6 +38,7 @@ class Browser {
 
   /// Loads a file, and forgets what was logged.
   void open(const std::filesystem::path& page, const Screen& screen = {});
+  void show(const Screen& screen);  ///< What is loaded, on another screen.
   /// Value of a JavaScript expression, by way of JSON.
   nlohmann::json evaluate(const std::string& expression);
   void save_screenshot(const std::filesystem::path& png);  ///< Of the whole page.

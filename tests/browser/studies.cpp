@@ -17,14 +17,14 @@ namespace {
 /// Options of a run of a second or two that has all that the page shows.
 const std::map<std::string, std::string> settings = {
     {"nngp_compare",
-     "--widths 16,32 --draws 4 --head-width 16 --gaussian-draws 200 --scaling sqrt"},
+     "--widths 16,32 --draws 4 --heads 1,2,8 --head-width 16 --gaussian-draws 200 --scaling sqrt"},
     {"particles",
-     "--targets gaussian,modes,ring,banana,funnel --seeds 2 --steps 60 --particles 12 --dimensions "
-     "1,10,50"},
+     "--targets gaussian,modes,ring,banana,funnel --seeds 1 --steps 20 --particles 12 --dimensions "
+     "1,10"},
     {"posterior",
-     "--draws 1 --heads 1,4,64 --steps 4 --members 3 --particles 20 --methods "
+     "--draws 1 --heads 1,4,16 --steps 4 --members 3 --particles 20 --methods "
      "hmc,svgd,ensemble,prior"},
-    {"repulsive_heads", "--seeds 2 --epochs 2 --dim 16 --heads 4 --methods plain,svgd"},
+    {"repulsive_heads", "--seeds 1 --epochs 2 --dim 8 --heads 4 --methods plain,svgd"},
     {"translate", "--pairs 60 --layers 1 --dim 16 --batch 8 --steps 6 --every 6 --beams 2"},
     {"char_gpt",
      "--layers 2 --heads 2 --dim 16 --context 16 --batch 2 --steps 4 --every 4 --sample 20"},
