@@ -41,6 +41,7 @@
 #include "ladon/core/text/glove.h"
 #include "ladon/core/text/text.h"
 #include "ladon/core/text/vocabulary.h"
+#include "ladon/core/version.h"
 #include "ladon/layers/infinite/attention/limit.h"
 #include "ladon/layers/infinite/dual/quadrature.h"
 #include "ladon/layers/infinite/finite/compare.h"

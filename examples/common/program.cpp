@@ -7,12 +7,16 @@
 #include "ladon/core/io/file.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/core/ranks/ranks.h"
+#include "ladon/core/version.h"
 #include "ladon/examples/common/help.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/text.h"
 
 namespace ladon::example {
+
+extern const char* const commit;  // made by commit.cmake
+
 namespace {
 
 constexpr int most_threads = 1024;  // as set_num_threads
@@ -66,6 +70,8 @@ Program::Program(const std::string& name, const Card& card, CommonOptions& optio
   app_.footer(footer);
   app_.formatter(std::make_shared<Help>());
   app_.option_defaults()->always_capture_default();
+  app_.set_version_flag("--version", join(name, " ", version(), " (", commit, ")"),
+                        "Version of Ladon, and the commit");
   option("--seed", options.seed, "Seed of everything random",
          "Another one shows which findings are luck")
       ->check(whole_number<std::uint64_t>(0));
@@ -133,9 +139,13 @@ void Program::write(const Report& report) const {
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
   nlohmann::json settings;
   for (const auto& [name, value] : settings_) settings[name] = value();
-  nlohmann::ordered_json all{
-      {"schema", 2},          {"example", app_.get_name()}, {"version", LADON_VERSION},
-      {"settings", settings}, {"threads", num_threads()},   {"seconds", spent.count()}};
+  nlohmann::ordered_json all{{"schema", 2},
+                             {"example", app_.get_name()},
+                             {"version", version()},
+                             {"commit", commit},
+                             {"settings", settings},
+                             {"threads", num_threads()},
+                             {"seconds", spent.count()}};
   all.update(as_json(report));
   write_atomically(options_.json, all.dump(2) + "\n");
 }

@@ -67,8 +67,8 @@ class Program {
   /// stderr. Started by mpirun (core/ranks/ranks.h), the first rank alone prints.
   int run(int argc, char** argv, const std::function<bool()>& body);
 
-  /// Writes {"schema", "example", "version", "settings", "threads", "seconds"} and the report to
-  /// --json, beside and then renamed; nothing without it.
+  /// Writes {"schema", "example", "version", "commit", "settings", "threads", "seconds"} and the
+  /// report to --json, beside and then renamed; nothing without it.
   void write(const Report& report) const;
   /// Writes what `make` returns to --page, beside and then renamed, and says so; nothing without
   /// it.

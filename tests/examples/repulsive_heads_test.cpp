@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "ladon/core/version.h"
 #include "ladon/tests/examples/program.h"
 
 namespace ladon {
@@ -258,7 +259,10 @@ TEST_F(RepulsiveHeads, TheReportHoldsWhatPictureAndTestNeed) {
   EXPECT_EQ(report.at("settings").at("methods"), (std::vector<std::string>{"plain", "wgd"}));
   EXPECT_EQ(report.at("threads"), 1);
   EXPECT_EQ(report.at("interrupted"), false);
-  EXPECT_TRUE(report.at("version").is_string());
+  EXPECT_EQ(report.at("schema"), 2);
+  EXPECT_EQ(report.at("version"), version());
+  EXPECT_EQ(run_bare("--version").out, "repulsive_heads " + std::string(version()) + " (" +
+                                           report.at("commit").get<std::string>() + ")\n");
   const auto& runs = report.at("runs");
   ASSERT_EQ(runs.size(), 4u);
   double ratio = 0;

@@ -116,6 +116,7 @@ TEST_F(Scripts, ListSaysWhatHelpSays) {
       EXPECT_LE(example::width(line), 100u) << line;
     flat = std::regex_replace(flat, std::regex(" +"), " ");
     EXPECT_TRUE(has(flat, ". Try examples/run " + name)) << flat;
+    EXPECT_TRUE(has(flat, " --version ")) << flat;
     EXPECT_TRUE(has(flat, duration)) << flat;
     EXPECT_TRUE(has(flat, lesson)) << lesson << '\n' << flat;
   }

@@ -4,6 +4,7 @@
 // as printed. (What the blocks show is compared with what the programs print by printed_test.cpp.)
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -11,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "ladon/core/version.h"
 #include "ladon/tests/readme/markdown.h"
 #include "ladon/tests/support.h"
 
@@ -160,7 +162,10 @@ TEST(Readme, EveryBlockSaysWhatItIs) {
 }
 
 TEST(Readme, EveryLinkAndPictureIsThere) {
-  for (const Page& page : all_pages()) {
+  std::vector<Page> pages = all_pages();
+  for (const auto& entry : fs::directory_iterator(source / ".github"))
+    if (entry.path().extension() == ".md") pages.push_back(read_page(entry.path()));
+  for (const Page& page : pages) {
     const std::string prose = std::regex_replace(page.prose, std::regex("`[^`]*`"), "");
     for (const auto& link : found(prose, std::regex("(?:\\]\\(|src=\")([^)\"#]+)[^)\"]*[)\"]")))
       if (!std::regex_search(link.str(1), std::regex("^[a-z]+://"))) {
@@ -202,6 +207,23 @@ TEST(Readme, EachThingThatLadonHasBesideOthersIsHeldByATest) {
     EXPECT_TRUE(row[5].starts_with("–") ? row[6].empty() : std::regex_match(row[6], test)) << line;
   }
   EXPECT_GE(count, 30);
+}
+
+// The version stands once in CMakeLists.txt, and for readers of other files in these.
+TEST(Readme, EveryFileNamesThisVersion) {
+  const std::string full = version(), minor = full.substr(0, full.rfind('.'));
+  for (const auto& [file, pattern, expected] : std::vector<std::array<std::string, 3>>{
+           {".github/CHANGELOG.md", "\n## ([0-9][0-9.]*)\n", full},
+           {".github/CITATION.cff", "\nversion: (.*)\n", full},
+           {".zenodo.json", "\"version\": \"(.*)\"", full},
+           {"examples/lessons/CMakeLists.txt", "find_package\\(ladon (.*) REQUIRED", minor},
+           {"examples/quickstart/CMakeLists.txt", "find_package\\(ladon (.*) REQUIRED", minor},
+           {"tests/consumer/CMakeLists.txt", "find_package\\(ladon (.*) REQUIRED", minor}}) {
+    const std::string text = contents(source / file);
+    std::smatch found_version;
+    ASSERT_TRUE(std::regex_search(text, found_version, std::regex(pattern))) << file;
+    EXPECT_EQ(found_version[1], expected) << file;
+  }
 }
 
 /// Input that a page tells to type: the commands of its console blocks, and code in its prose.

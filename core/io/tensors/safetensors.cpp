@@ -15,6 +15,7 @@
 #include "ladon/core/io/tensors/safetensors_index.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/machine/parallel.h"
+#include "ladon/core/version.h"
 
 namespace ladon {
 namespace {
@@ -162,12 +163,13 @@ void check_sums(const std::string& path, const SafetensorsHeader& header,
     check(i + 1, sums[i], "tensor '" + entries[i].name + "'");
 }
 
-// Metadata with the checksums added.
+// Metadata with the version, in place of an older writer's, and the checksums.
 std::map<std::string, std::string> complete(const std::string& path,
                                             const std::vector<const Named*>& order,
                                             std::map<std::string, std::string> metadata) {
   LADON_CHECK(!metadata.contains(safetensors_checksums), "save_safetensors", path, ": the name '",
               safetensors_checksums, "' of the metadata is for the checksums");
+  metadata["ladon.version"] = version();
   std::uint32_t notes = 0;
   for (const auto& [key, value] : metadata) notes += checksum_of_note(key, value);
   std::string& sums = metadata[safetensors_checksums] = hexadecimal(notes);

@@ -39,11 +39,11 @@ std::map<std::string, Tensor> load_safetensors(const std::string& path,
 
 /// Writes tensors of any strides, byte for byte as the format's reference implementation does: the
 /// widest dtype first (i64, f64, f32, bf16, f16, bool), then by name, the header padded with spaces
-/// so that the elements start at a multiple of 8. To the metadata comes "ladon.crc32", with a
-/// CRC-32 of all other metadata and of each tensor's name, dtype, shape and elements, which other
-/// programs pass over. The file appears whole or not at all (write_atomically). Throws Error for an
-/// undefined tensor, the name "__metadata__", metadata of the name "ladon.crc32", or text that is
-/// not UTF-8.
+/// so that the elements start at a multiple of 8. To the metadata come "ladon.version", that of the
+/// library that writes, and "ladon.crc32", with a CRC-32 of all other metadata and of each tensor's
+/// name, dtype, shape and elements; other programs pass over both. The file appears whole or not at
+/// all (write_atomically). Throws Error for an undefined tensor, the name "__metadata__", metadata
+/// of the name "ladon.crc32", or text that is not UTF-8.
 void save_safetensors(const std::string& path, const std::map<std::string, Tensor>& tensors,
                       const std::map<std::string, std::string>& metadata = {});
 

@@ -59,9 +59,11 @@ TEST(Safetensors, ChecksumsThatAreNotOfTheFileAreAnError) {
                "tensor 'y' has another checksum than the file says" + hint);
   expect_error([&] { load(with(std::string("\0\0\xc0\x3f", 4), std::string(4, '\0'))); },
                "tensor 'x' has another checksum than the file says" + hint);
-  expect_error([&] { load(with("ladon.crc32\":\"0", "ladon.crc32\":\"1")); },
+  const std::string entry = "\"ladon.crc32\":\"",
+                    digit = bytes.substr(bytes.find(entry) + entry.size(), 1);
+  expect_error([&] { load(with(entry + digit, entry + (digit == "1" ? "2" : "1"))); },
                "__metadata__ has another checksum than the file says" + hint);
-  expect_error([&] { load(with("\"ladon.crc32\":\"0", " \"ladon.crc32\":\"")); },
+  expect_error([&] { load(with(entry + digit, " " + entry)); },
                "'ladon.crc32' must be 2 numbers of 8 hexadecimal digits");
   EXPECT_NO_THROW(load(with("ladon.crc32", "other.crc32")));
   expect_error(
@@ -78,7 +80,7 @@ TEST(Safetensors, ChecksumsDoNotDependOnTheOrderOfNotes) {
   bytes.replace(bytes.find(notes), notes.size(), other);
   Metadata metadata;
   EXPECT_EQ(load(bytes, &metadata).size(), 1u);
-  EXPECT_EQ(metadata, (Metadata{{"a", "1"}, {"b", "2"}}));
+  EXPECT_EQ(metadata, test::as_saved({{"a", "1"}, {"b", "2"}}));
 }
 
 TEST(Safetensors, RefusesLengthsThatDoNotFit) {

@@ -6,6 +6,7 @@
 
 #include "ladon/core/io/file.h"
 #include "ladon/core/io/tensors/safetensors.h"
+#include "ladon/core/version.h"
 #include "ladon/core/view.h"
 #include "ladon/tests/core/io/damaged.h"
 #include "ladon/tests/core/kernels/layouts.h"
@@ -29,6 +30,12 @@ inline std::string saved(const Tensors& tensors, const Metadata& metadata = {}) 
   const std::string path = folder / "x.safetensors";
   save_safetensors(path, tensors, metadata);
   return read_file(path);
+}
+
+/// Metadata as a file that was saved with them has them.
+inline Metadata as_saved(Metadata metadata) {
+  metadata["ladon.version"] = version();
+  return metadata;
 }
 
 inline std::string entry(const std::string& name, const std::string& dtype,

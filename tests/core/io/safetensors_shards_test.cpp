@@ -43,7 +43,7 @@ TEST_F(Shards, AreReadAsOne) {
     expect_same(all.at("a"), ones({2}));
     expect_same(all.at("b"), zeros({1}, bf16));
     expect_same(all.at("c"), scalar(3, i64));
-    EXPECT_EQ(metadata, (Metadata{{"format", "pt"}, {"part", "1"}}));
+    EXPECT_EQ(metadata, test::as_saved({{"format", "pt"}, {"part", "1"}}));
   }
   const std::string other = index("{\"weight_map\": " + map + "}", "other.json");
   EXPECT_EQ(load_safetensors(other).size(), 3u);

@@ -4,13 +4,16 @@
 #include "ladon/core/io/tensors/safetensors.h"
 
 #include <fstream>
+#include <iomanip>
 #include <sstream>
 
+#include "ladon/core/io/tensors/safetensors_header.h"
 #include "ladon/tests/core/io/safetensors_files.h"
 
 namespace ladon {
 namespace {
 
+using test::as_saved;
 using test::entry;
 using test::expect_error;
 using test::expect_same;
@@ -26,12 +29,12 @@ TEST(Safetensors, RoundTripsTensorsAndMetadata) {
   const Metadata metadata = {{"framework", "ladon"}, {"note", "ünïcode \"quoted\"\n"}};
   Metadata read = {{"stale", "entry"}};
   const Tensors tensors = load(saved(samples(), metadata), &read);
-  EXPECT_EQ(read, metadata);
+  EXPECT_EQ(read, as_saved(metadata));
   ASSERT_EQ(tensors.size(), samples().size());
   for (const auto& [name, x] : samples()) expect_same(x, tensors.at(name));
 
-  EXPECT_TRUE(load(saved({}), &read).empty());
-  EXPECT_TRUE(read.empty());
+  EXPECT_TRUE(load(saved({}, {{"ladon.version", "0.0.1"}}), &read).empty());
+  EXPECT_EQ(read, as_saved({})) << "an older writer's version stays";
 }
 
 // Empty tensors begin and end at one byte; their sums are told apart all the same.
@@ -54,14 +57,17 @@ TEST(Safetensors, WritesTheReferenceLayout) {
                                   {"g", tensor({7}, bf16)}},
                                  {{"k", "v"}});
   // By another implementation of CRC-32: of "k\0v\0", of "d I64 [1]" and the elements, …
+  std::ostringstream notes;
+  notes << std::hex << std::setfill('0') << std::setw(8)
+        << 0xb406716eu + checksum_of_note("ladon.version", version());
   const std::string sums =
-      "b406716e 35a8deed 3abe4e0c 95b0fe50 b85f68d0 58aec913 48c46a2f fff6f40c";
+      notes.str() + " 35a8deed 3abe4e0c 95b0fe50 b85f68d0 58aec913 48c46a2f fff6f40c";
   std::string header =
-      "{\"__metadata__\":{\"k\":\"v\",\"ladon.crc32\":\"" + sums + "\"}," +
-      entry("d", "I64", "[1]", "[0,8]") + "," + entry("e", "F64", "[1]", "[8,16]") + "," +
-      entry("b", "F32", "[1]", "[16,20]") + "," + entry("c", "F32", "[1]", "[20,24]") + "," +
-      entry("g", "BF16", "[1]", "[24,26]") + "," + entry("f", "F16", "[1]", "[26,28]") + "," +
-      entry("a", "BOOL", "[1]", "[28,29]") + "}";
+      "{\"__metadata__\":{\"k\":\"v\",\"ladon.crc32\":\"" + sums + "\",\"ladon.version\":\"" +
+      version() + "\"}," + entry("d", "I64", "[1]", "[0,8]") + "," +
+      entry("e", "F64", "[1]", "[8,16]") + "," + entry("b", "F32", "[1]", "[16,20]") + "," +
+      entry("c", "F32", "[1]", "[20,24]") + "," + entry("g", "BF16", "[1]", "[24,26]") + "," +
+      entry("f", "F16", "[1]", "[26,28]") + "," + entry("a", "BOOL", "[1]", "[28,29]") + "}";
   header.append((8 - header.size() % 8) % 8, ' ');
   EXPECT_EQ(text.substr(0, 8 + header.size()), safetensors(header));
   EXPECT_EQ(text.size(), 8 + header.size() + 29);
@@ -115,7 +121,7 @@ TEST(Safetensors, RefusesToWriteWhatItCouldNotRead) {
   EXPECT_EQ(load_safetensors(path).count("old"), 1u) << "the old file must survive";
 }
 
-/// A file that was saved, as it would be without checksums.
+/// A file that was saved, as it would be without checksums and version, which follow each other.
 std::string without_checksums(const std::string& bytes) {
   std::string text = bytes.substr(8, bytes.rfind("}}") + 2 - 8);
   const std::string elements = bytes.substr(8 + (text.size() + 7) / 8 * 8);

@@ -1,0 +1,16 @@
+# Writes FILE, a source with the commit of the tree SOURCE as git describes it: the last tag and the
+# commits since, or the commit alone, and "-dirty" where files differ from it. An unchanged FILE stays.
+find_package(Git QUIET)
+set(commit unknown)
+if(GIT_FOUND)
+  execute_process(COMMAND ${GIT_EXECUTABLE} -C ${SOURCE} describe --tags --always --dirty
+                  OUTPUT_VARIABLE said ERROR_QUIET RESULT_VARIABLE status OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(status EQUAL 0)
+    set(commit ${said})
+  endif()
+endif()
+file(CONFIGURE OUTPUT ${FILE} @ONLY CONTENT "namespace ladon::example {
+extern const char* const commit;
+const char* const commit = \"@commit@\";
+}  // namespace ladon::example
+")
