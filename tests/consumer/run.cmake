@@ -1,5 +1,6 @@
 # Installs Ladon from BUILD into a fresh prefix, then configures and builds two projects that find it
-# there, QUICKSTART and the one beside this file, SOURCE, and runs each of their programs.
+# there, QUICKSTART and the one beside this file, SOURCE, and runs each of their programs; one of them is
+# built by pkg-config, too, and compiled in a project that fetches Ladon's sources, ROOT.
 set(prefix ${BUILD}/consumer/prefix)
 file(REMOVE_RECURSE ${BUILD}/consumer)
 file(MAKE_DIRECTORY ${BUILD}/consumer)
@@ -28,6 +29,34 @@ foreach(file IN LISTS programs)
   run(${BUILD}/consumer/consumer/${name})
 endforeach()
 run(${BUILD}/consumer/quickstart/quickstart)
+
+find_program(PKG_CONFIG NAMES pkgconf pkg-config)
+if(PKG_CONFIG)
+  file(GLOB_RECURSE file ${prefix}/ladon.pc)
+  get_filename_component(folder "${file}" DIRECTORY)
+  set(ENV{PKG_CONFIG_PATH} ${folder})
+  execute_process(COMMAND ${PKG_CONFIG} --cflags --libs ladon OUTPUT_VARIABLE flags)
+  separate_arguments(flags UNIX_COMMAND "${FLAGS} ${flags}")
+  run(${COMPILER} -std=c++20 ${SOURCE}/main.cpp ${flags} -o main)
+  run(${BUILD}/consumer/main)
+endif()
+
+# (Linked, it would take the library once more.)
+set(fetching ${BUILD}/consumer/fetching)
+file(COPY ${SOURCE}/main.cpp DESTINATION ${fetching})
+file(WRITE ${fetching}/CMakeLists.txt "cmake_minimum_required(VERSION 3.21)
+project(fetching LANGUAGES CXX)
+include(FetchContent)
+FetchContent_Declare(ladon SOURCE_DIR ${ROOT})
+FetchContent_MakeAvailable(ladon)
+add_executable(main main.cpp)
+target_link_libraries(main PRIVATE ladon::ladon)
+if(TARGET tests_core OR TARGET nngp_compare)
+  message(FATAL_ERROR \"tests and examples of what is fetched are built\")
+endif()
+")
+run(${CMAKE_COMMAND} -G Ninja -S ${fetching} -B ${fetching}/build -DCMAKE_CXX_COMPILER=${COMPILER})
+run(${CMAKE_COMMAND} --build ${fetching}/build --target CMakeFiles/main.dir/main.cpp.o)
 
 # The course beside the installed Ladon, as a student meets it: files with holes, then solutions.
 if(NOT FLAGS)
