@@ -244,7 +244,7 @@ TEST(Readme, EveryProgramThatItTellsToRunIsThere) {
         EXPECT_TRUE(fs::exists(source / m.str())) << page.name << ": " << line;
       }
       if (std::regex_search(line, m, std::regex("^examples/run ([a-z_]+|[0-9]+_[a-z_]+)")) &&
-          m.str(1) != "tour" && m.str(1) != "slides" && m.str(1) != "data") {
+          m.str(1) != "tour" && m.str(1) != "slides" && m.str(1) != "data" && m.str(1) != "site") {
         EXPECT_TRUE(fs::exists(source / "examples" / m.str(1) / "main.cpp") ||
                     fs::exists(source / "examples" / "lessons" / m.str(1) / "main.cpp"))
             << page.name << ": " << line;
