@@ -11,8 +11,10 @@
 namespace ladon::example {
 namespace {
 
+/// The tree's, or the headers where Ladon is installed.
 std::string own_sources() {
-  const std::filesystem::path root = LADON_SOURCE_DIR;
+  std::filesystem::path root = LADON_SOURCE_DIR;
+  if (!std::filesystem::is_directory(root / "core")) root = LADON_HEADERS;
   std::vector<std::filesystem::path> files;
   for (const char* room : {"core", "autograd", "layers", "optim"}) {
     if (!std::filesystem::is_directory(root / room)) continue;
