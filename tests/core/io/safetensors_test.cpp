@@ -60,17 +60,24 @@ TEST(Safetensors, WritesTheReferenceLayout) {
   std::ostringstream notes;
   notes << std::hex << std::setfill('0') << std::setw(8)
         << 0xb406716eu + checksum_of_note("ladon.version", version());
-  const std::string sums =
-      notes.str() + " 35a8deed 3abe4e0c 95b0fe50 b85f68d0 58aec913 48c46a2f fff6f40c";
-  std::string header =
-      "{\"__metadata__\":{\"k\":\"v\",\"ladon.crc32\":\"" + sums + "\",\"ladon.version\":\"" +
-      version() + "\"}," + entry("d", "I64", "[1]", "[0,8]") + "," +
-      entry("e", "F64", "[1]", "[8,16]") + "," + entry("b", "F32", "[1]", "[16,20]") + "," +
-      entry("c", "F32", "[1]", "[20,24]") + "," + entry("g", "BF16", "[1]", "[24,26]") + "," +
-      entry("f", "F16", "[1]", "[26,28]") + "," + entry("a", "BOOL", "[1]", "[28,29]") + "}";
-  header.append((8 - header.size() % 8) % 8, ' ');
-  EXPECT_EQ(text.substr(0, 8 + header.size()), safetensors(header));
-  EXPECT_EQ(text.size(), 8 + header.size() + 29);
+  const auto written = [](const std::string& sum_of_notes, const std::string& writer) {
+    std::string header =
+        "{\"__metadata__\":{\"k\":\"v\",\"ladon.crc32\":\"" + sum_of_notes +
+        " 35a8deed 3abe4e0c 95b0fe50 b85f68d0 58aec913 48c46a2f fff6f40c\"" + writer + "}," +
+        entry("d", "I64", "[1]", "[0,8]") + "," + entry("e", "F64", "[1]", "[8,16]") + "," +
+        entry("b", "F32", "[1]", "[16,20]") + "," + entry("c", "F32", "[1]", "[20,24]") + "," +
+        entry("g", "BF16", "[1]", "[24,26]") + "," + entry("f", "F16", "[1]", "[26,28]") + "," +
+        entry("a", "BOOL", "[1]", "[28,29]") + "}";
+    header.append((8 - header.size() % 8) % 8, ' ');
+    return safetensors(header);
+  };
+  const std::string header =
+      written(notes.str(), std::string(",\"ladon.version\":\"") + version() + "\"");
+  EXPECT_EQ(text.substr(0, header.size()), header);
+  EXPECT_EQ(text.size(), header.size() + 29);
+
+  const Tensors old = load(written("b406716e", "") + text.substr(header.size()));  // by 0.1.0
+  EXPECT_EQ(old.at("d").item(), 4);
 }
 
 TEST(Safetensors, KeepsHalvesAndWidensIntegers) {
