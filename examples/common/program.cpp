@@ -163,4 +163,12 @@ int run_program(int argc, char** argv, const std::string& name, const Card& card
   return program.run(argc, argv, [&] { return study(options, program); });
 }
 
+int run_with_page(int argc, char** argv, const std::string& name, const Card& card,
+                  bool (*study)(const CommonOptions&, const Program&)) {
+  CommonOptions options;
+  Program program(name, card, options);
+  program.page_option();
+  return program.run(argc, argv, [&] { return study(options, program); });
+}
+
 }  // namespace ladon::example

@@ -86,5 +86,8 @@ class Program {
 /// A program without options of its own. Returns the exit status of Program::run.
 int run_program(int argc, char** argv, const std::string& name, const Card& card,
                 bool (*study)(const CommonOptions&, const Program&));
+/// One that has --page.
+int run_with_page(int argc, char** argv, const std::string& name, const Card& card,
+                  bool (*study)(const CommonOptions&, const Program&));
 
 }  // namespace ladon::example

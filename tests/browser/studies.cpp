@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Options of a run of a second or two that has all that the page shows.
+/// Options of a run of a second or two that has all that the page shows, by study.
 const std::map<std::string, std::string> settings = {
     {"nngp_compare",
      "--widths 16,32 --draws 4 --heads 1,2,8 --head-width 16 --gaussian-draws 200 --scaling sqrt"},
@@ -33,16 +33,22 @@ const std::map<std::string, std::string> settings = {
      "--length 8 --again 8"},
 };
 
-StudyRun made(const std::string& study, const fs::path& folder) {
+/// Options for a study's run; a lesson has none, and needs none.
+std::string settings_of(const std::string& study) {
+  if (fs::exists(LADON_SOURCE_DIR "/examples/lessons/" + study)) return "";
   const auto known = settings.find(study);
   if (known == settings.end())
     throw std::runtime_error("examples/" + study +
                              " has a page, and no settings in tests/browser/studies.cpp");
+  return known->second;
+}
+
+StudyRun made(const std::string& study, const fs::path& folder) {
   fs::create_directory(folder);
   const std::string at = folder.string() + "/";
-  const std::string command = std::string(LADON_EXAMPLES_DIR) + "/" + study + " " + known->second +
-                              " --out " + at + "out --json " + at + "report.json --page " + at +
-                              "page.html >" + at + "said 2>&1";
+  const std::string command = std::string(LADON_EXAMPLES_DIR) + "/" + study + " " +
+                              settings_of(study) + " --out " + at + "out --json " + at +
+                              "report.json --page " + at + "page.html >" + at + "said 2>&1";
   if (std::system(command.c_str()) != 0)
     throw std::runtime_error(command + "\n" + contents(folder / "said"));
   return {folder / "page.html", nlohmann::json::parse(contents(folder / "report.json"))};
@@ -52,9 +58,10 @@ StudyRun made(const std::string& study, const fs::path& folder) {
 
 std::vector<std::string> studies_with_pages() {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(LADON_SOURCE_DIR "/examples"))
-    if (fs::exists(entry.path() / "page.js") || fs::exists(entry.path() / "page.cpp"))
-      names.push_back(entry.path().filename().string());
+  for (const char* folder : {"/examples", "/examples/lessons"})
+    for (const auto& entry : fs::directory_iterator(LADON_SOURCE_DIR + std::string(folder)))
+      if (fs::exists(entry.path() / "page.js") || fs::exists(entry.path() / "page.cpp"))
+        names.push_back(entry.path().filename().string());
   std::ranges::sort(names);
   return names;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Pages of the studies, each made by a small run of its program.
+// Pages of studies and lessons, each made by a small run of its program.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace ladon::test {
 
-/// Studies that have a page: folders of examples with a page.js, or with a page.cpp alone where
+/// Studies and lessons that have a page: folders with a page.js, or with a page.cpp alone where
 /// several studies share a script.
 std::vector<std::string> studies_with_pages();
 

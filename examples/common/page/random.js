@@ -10,6 +10,9 @@ function uniforms(seed) {
   return next;
 }
 
+/// Density of N(0, variance).
+function normalDensity(x, variance = 1) { return Math.exp(-x * x / (2 * variance)) / Math.sqrt(2 * Math.PI * variance); }
+
 /// Standard normal numbers, by Box and Muller.
 function normals(seed) {
   const uniform = uniforms(seed);

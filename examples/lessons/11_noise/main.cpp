@@ -6,6 +6,7 @@
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/lessons/11_noise/page.h"
 #include "ladon/ladon.h"
 
 namespace ladon::example {
@@ -58,6 +59,7 @@ bool study(const CommonOptions& options, const Program& program) {
   }
   print("Which variance does each rule rest at?", table);
   program.write({.tables = {{"variances", table}}});
+  program.write_page([&] { return page(rows, y); });
   Picture picture(options.out, "11_noise");
   const std::string file = picture.data("variances", rows);
   std::string plot = "plot 1 lc 'black' dt 2 title 'posterior'";
@@ -74,5 +76,5 @@ bool study(const CommonOptions& options, const Program& program) {
 
 int main(int argc, char** argv) {
   using namespace ladon::example;
-  return run_program(argc, argv, "11_noise", {summary, duration, lesson, trials}, study);
+  return run_with_page(argc, argv, "11_noise", {summary, duration, lesson, trials}, study);
 }
