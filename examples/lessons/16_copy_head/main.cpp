@@ -2,11 +2,11 @@
 
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
+#include "ladon/examples/lessons/16_copy_head/page.h"
 #include "ladon/ladon.h"
 
 namespace ladon::example {
 namespace {
-
 constexpr const char* summary = "A head is born: the posterior of its logit jumps between peaks";
 constexpr const char* duration = "2 s";
 constexpr const char* lesson = "More data move a posterior gradually only where it has one peak.";
@@ -65,16 +65,16 @@ bool study(const CommonOptions& options, const Program& program) {
   }
   print("When does the head copy?", table);
   program.write({.tables = {{"birth", table}}});
+  program.write_page([&] { return page(x, y, noise, spread, table); });
   picture.panel(slide, "", plot + "NaN notitle");
   picture.draw_slide("The posterior jumps to the copying head, ascents do not follow",
                      "exact posteriors of g for N sequences; ends of 100 ascents from the prior");
   return true;
 }
-
 }  // namespace
 }  // namespace ladon::example
 
 int main(int argc, char** argv) {
   using namespace ladon::example;
-  return run_program(argc, argv, "16_copy_head", {summary, duration, lesson, trials}, study);
+  return run_with_page(argc, argv, "16_copy_head", {summary, duration, lesson, trials}, study);
 }
