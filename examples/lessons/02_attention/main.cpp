@@ -5,6 +5,7 @@
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/lessons/02_attention/page.h"
 #include "ladon/ladon.h"
 
 namespace ladon::example {
@@ -53,6 +54,7 @@ bool study(const CommonOptions& options, const Program& program) {
   std::cout << "\nhead 1, weights of the third query: " << at(maps, {0, 0, 2})
             << "\noutput − sum over heads, largest: " << amax(abs(output - sum(parts, 1))) << '\n';
   program.write({.tables = {{"widths", widths}, {"heads", heads}}});
+  program.write_page([&] { return page(widths); });
 
   Picture picture(options.out, "02_attention");
   std::string bars = "set boxwidth 0.18\nplot [0.4:8.6] ";
@@ -74,5 +76,5 @@ bool study(const CommonOptions& options, const Program& program) {
 
 int main(int argc, char** argv) {
   using namespace ladon::example;
-  return run_program(argc, argv, "02_attention", {summary, duration, lesson, trials}, study);
+  return run_with_page(argc, argv, "02_attention", {summary, duration, lesson, trials}, study);
 }
