@@ -6,11 +6,11 @@
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/lessons/06_prior/page.h"
 #include "ladon/ladon.h"
 
 namespace ladon::example {
 namespace {
-
 constexpr const char* summary = "What a prior believes: weights of N(0, 1) say much of functions";
 constexpr const char* duration = "3 s";
 constexpr const char* lesson = "Value and output weights decide how sure an untrained network is.";
@@ -68,13 +68,13 @@ bool study(const CommonOptions& options, const Program& program) {
                      " i < 6 ? '#0072b2' : '#d55e00' title i%6 ? '' : sprintf('σ = %d', vo(i))"));
   picture.draw_slide("A wide prior is sure before it has seen any data",
                      "six networks without training; σ: of value and output weights");
+  program.write_page([&] { return page(w, b, network, sure); });
   return true;
 }
-
 }  // namespace
 }  // namespace ladon::example
 
 int main(int argc, char** argv) {
   using namespace ladon::example;
-  return run_program(argc, argv, "06_prior", {summary, duration, lesson, trials}, study);
+  return run_with_page(argc, argv, "06_prior", {summary, duration, lesson, trials}, study);
 }
