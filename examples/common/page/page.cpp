@@ -4,6 +4,7 @@
 #include <iomanip>
 #include <sstream>
 
+#include "ladon/autograd/ops.h"
 #include "ladon/examples/common/text.h"
 
 namespace ladon::example {
@@ -31,6 +32,18 @@ nlohmann::ordered_json rounded(const std::vector<double>& values) {
     all.push_back(std::isfinite(value) ? nlohmann::ordered_json(std::stod(text.str())) : nullptr);
   }
   return all;
+}
+
+nlohmann::ordered_json json_rows(const Tensor& matrix) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (std::int64_t i = 0; i < matrix.size(0); ++i)
+    rows.push_back(contiguous(select(matrix, 0, i)).to_vector());
+  return rows;
+}
+
+nlohmann::ordered_json checked(const std::string& function, const nlohmann::ordered_json& arguments,
+                               const nlohmann::ordered_json& value) {
+  return {{"function", function}, {"arguments", arguments}, {"value", value}};
 }
 
 std::string html(const Page& page) {

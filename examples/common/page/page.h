@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "ladon/core/tensor.h"
+
 namespace ladon::example {
 
 /// What a page holds beside the shared script and style of this folder.
@@ -21,6 +23,12 @@ struct Page {
 
 /// Five significant digits of each: of what is only drawn, for a smaller file.
 nlohmann::ordered_json rounded(const std::vector<double>& values);
+
+/// A matrix as a list of its rows.
+nlohmann::ordered_json json_rows(const Tensor& matrix);
+/// One of a page's "checks".
+nlohmann::ordered_json checked(const std::string& function, const nlohmann::ordered_json& arguments,
+                               const nlohmann::ordered_json& value);
 
 /// The page as HTML.
 std::string html(const Page& page);

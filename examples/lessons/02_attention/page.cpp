@@ -8,13 +8,6 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-Json json_rows(const Tensor& matrix) {
-  Json rows = Json::array();
-  for (std::int64_t i = 0; i < matrix.size(0); ++i)
-    rows.push_back(contiguous(select(matrix, 0, i)).to_vector());
-  return rows;
-}
-
 /// A head's steps by the library: its products, and the weights and the output of its attention.
 Json checks(const Tensor& values) {
   Generator rng(7);
@@ -30,12 +23,11 @@ Json checks(const Tensor& values) {
             attention_with_weights(query, keys, unsqueeze(values, 0),
                                    {.mask = arange(8) < seen, .scale = 1 / (by * temperature)});
         const Json weights = flatten(head.weights).to_vector();
-        const auto add = [&](const char* function, const Json& arguments, const Json& value) {
-          all.push_back({{"function", function}, {"arguments", arguments}, {"value", value}});
-        };
-        add("logitsOf", {flatten(query).to_vector(), json_rows(squeeze(keys, 0)), root}, logits);
-        add("weightsOf", {logits, temperature, seen}, weights);
-        add("contextOf", {weights, json_rows(values)}, flatten(head.output).to_vector());
+        all.push_back(checked(
+            "logitsOf", {flatten(query).to_vector(), json_rows(squeeze(keys, 0)), root}, logits));
+        all.push_back(checked("weightsOf", {logits, temperature, seen}, weights));
+        all.push_back(
+            checked("contextOf", {weights, json_rows(values)}, flatten(head.output).to_vector()));
       }
   return all;
 }

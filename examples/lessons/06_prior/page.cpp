@@ -5,10 +5,11 @@
 namespace ladon::example {
 
 using Json = nlohmann::ordered_json;
+
 namespace {
 
 /// Layers of two heads by the library, and what the page needs of each head: B = QᵀK and u = VᵀO.
-Json checks() {
+Json outputs() {
   Generator rng(9);
   Json all = Json::array();
   for (const auto& [qk, vo] : {std::pair{1.0, 20.0}, {16.0, 1.0}}) {
@@ -23,9 +24,7 @@ Json checks() {
     for (const std::int64_t h : {0, 1})
       heads.push_back({{"b", select(b, 0, h).to_vector()}, {"u", select(u, 0, h).to_vector()}});
     const Json tokens = {at(x, {0, 0}).to_vector(), at(x, {0, 1}).to_vector()};
-    all.push_back({{"function", "output"},
-                   {"arguments", {heads, 4, tokens, qk, vo}},
-                   {"value", mean(layer(x)).item()}});
+    all.push_back(checked("output", {heads, 4, tokens, qk, vo}, mean(layer(x)).item()));
   }
   return all;
 }
@@ -34,7 +33,7 @@ Json checks() {
 
 Page page(const Tensor& w, const Tensor& b, const MakeNetwork& network, const Table& sure) {
   const Tensor x = std::sqrt(2.0) * cos(tensor({0, 0.25}, {2, 1, 1}) * w + b);
-  Json kernels = Json::array(), shares = Json::array(), checked = checks();
+  Json kernels = Json::array(), shares = Json::array(), checks = outputs();
   for (const double qk : {0.0, 1.0, 4.0, 16.0, 64.0}) {
     const Tensor k = infinite::limit(network(qk))(x, infinite::Get::nngp).nngp;  // [2, 2]
     kernels.push_back({qk, at(k, {0, 0}).item(), at(k, {0, 1}).item(), at(k, {1, 1}).item()});
@@ -42,8 +41,7 @@ Page page(const Tensor& w, const Tensor& b, const MakeNetwork& network, const Ta
   for (const Row& row : sure.rows()) {
     const auto& f = row.figures;  // variance, formula, networks
     shares.push_back({std::stod(row.method), f[2].value, f[2].se});
-    checked.push_back(
-        {{"function", "shareSure"}, {"arguments", {f[0].value}}, {"value", f[1].value}});
+    checks.push_back(checked("shareSure", {f[0].value}, f[1].value));
   }
   return {.title = "Weights of N(0, 1) are no weak prior: they decide how sure a network is",
           .about =
@@ -54,7 +52,7 @@ Page page(const Tensor& w, const Tensor& b, const MakeNetwork& network, const Ta
                    {"phases", b.to_vector()},
                    {"kernels", kernels},
                    {"shares", shares},
-                   {"checks", checked}}};
+                   {"checks", checks}}};
 }
 
 }  // namespace ladon::example

@@ -18,9 +18,7 @@ Json checks() {
     Sgld({noise}, {.lr = 0.5}, Generator(3)).step();
     x.set_grad(full({1}, -1.3, f64));
     Sgld({x}, {.lr = step}, Generator(3)).step();
-    all.push_back({{"function", "langevin"},
-                   {"arguments", {0.7, -1.3, step, noise.item()}},
-                   {"value", x.item()}});
+    all.push_back(checked("langevin", {0.7, -1.3, step, noise.item()}, x.item()));
     Rmsprop rule({x}, {.lr = step, .decay = 0.995});
     const double start = x.item();
     const std::vector<double> gradients = {2, -5, 0.5};
@@ -28,8 +26,7 @@ Json checks() {
       x.set_grad(full({1}, gradient, f64));
       rule.step();
     }
-    all.push_back(
-        {{"function", "rmsprop"}, {"arguments", {start, gradients, step}}, {"value", x.item()}});
+    all.push_back(checked("rmsprop", {start, gradients, step}, x.item()));
   }
   return all;
 }

@@ -4,6 +4,7 @@
 
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
+#include "ladon/examples/lessons/14_tangent/page.h"
 #include "ladon/ladon.h"
 
 namespace ladon::example {
@@ -66,6 +67,7 @@ bool study(const CommonOptions& options, const Program& program) {
   plot += file + " using 1:i with lines lw 2 lc 'gray70' title i == 5 ? 'networks' : '', ";
   picture.panel(slide, "", plot + curve(file, "1:2", kind(0), "tangent kernel") + ", " + mean);
   picture.draw_slide("Training ends beside the posterior", "8 of 100 networks; posterior ± sd");
+  program.write_page([&] { return page(w, phase, limit, y, f); });
   return true;
 }
 
@@ -74,5 +76,5 @@ bool study(const CommonOptions& options, const Program& program) {
 
 int main(int argc, char** argv) {
   using namespace ladon::example;
-  return run_program(argc, argv, "14_tangent", {summary, duration, lesson, trials}, study);
+  return run_with_page(argc, argv, "14_tangent", {summary, duration, lesson, trials}, study);
 }

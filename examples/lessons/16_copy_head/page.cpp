@@ -28,9 +28,8 @@ Page page(const Tensor& x, const Tensor& y, double noise, double weight, const T
       for (const double scale : {0.8, 3.2}) {
         const Tensor a = softmax(scale * g * one_hot(scalar(0, i64), symbols, f64));
         const double rho = (at(a, {0}) - at(a, {1})).item();
-        checks.push_back({{"function", "evidence"},
-                          {"arguments", {g, scale, n, overlap(n)}},
-                          {"value", log_evidence(rho, n) - log_evidence(0, n)}});
+        checks.push_back(checked("evidence", {g, scale, n, overlap(n)},
+                                 log_evidence(rho, n) - log_evidence(0, n)));
       }
   for (const Row& row : table.rows())
     found.push_back({std::stoi(row.method), row.figures[4].value, row.figures[5].value});
