@@ -2,11 +2,11 @@
 
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
+#include "ladon/examples/lessons/05_between/page.h"
 #include "ladon/ladon.h"
 
 namespace ladon::example {
 namespace {
-
 constexpr const char* summary = "Finitely many heads have an exact law, and layers follow it";
 constexpr const char* duration = "7 s";
 constexpr const char* lesson = "Given its logits a layer is Gaussian: its law is a scale mixture.";
@@ -32,6 +32,7 @@ bool study(const CommonOptions& options, const Program& program) {
   Picture picture(options.out, "05_between");
   std::string script =
       "set logscale y\nplot [0:6] [2e-5:1] exp(-x*x/2)/sqrt(2*pi) dt 2 lc 8 title 'Gaussian'";
+  Drawn all;
   for (const int heads : {1, 4, 16}) {
     const infinite::ScaleMixture exact = law(heads, 8);
     const double sd = std::sqrt(exact.variance()), expected = 2 * exact.cdf(-3 * sd);
@@ -42,7 +43,7 @@ bool study(const CommonOptions& options, const Program& program) {
     };
     const Measured beyond = share(3, 1e9), z{(beyond.value - expected) / beyond.se};
     tails.add({std::to_string(heads), {beyond, {expected}, z}});
-    std::vector<std::vector<double>> bins;  // middle, density, standard error, exact density
+    auto& bins = all[heads];  // middle, density, standard error, exact density
     for (double y = 0.125; y < 6; y += 0.25) {
       const auto [half, se] = share(y - 0.125, y + 0.125);
       bins.push_back({y, 2 * half, 2 * se, exact.density(y * sd) * sd});
@@ -66,6 +67,7 @@ bool study(const CommonOptions& options, const Program& program) {
   picture.panel(slide, "",
                 "set xlabel 'output / sd'\nset ylabel 'density'\nset format y '%g'\n" + script);
   picture.draw_slide(summary, "H heads; dots: 10000 random layers each, ± s.e.; lines: exact laws");
+  program.write_page([&] { return page(law, all, tails, widths); });
   return true;
 }
 
@@ -74,5 +76,5 @@ bool study(const CommonOptions& options, const Program& program) {
 
 int main(int argc, char** argv) {
   using namespace ladon::example;
-  return run_program(argc, argv, "05_between", {summary, duration, lesson, trials}, study);
+  return run_with_page(argc, argv, "05_between", {summary, duration, lesson, trials}, study);
 }
