@@ -3,6 +3,7 @@
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/lessons/08_evidence/page.h"
 #include "ladon/ladon.h"
 
 namespace ladon::example {
@@ -57,6 +58,7 @@ bool study(const CommonOptions& options, const Program& program) {
   }
   print("What does the evidence say of data from one head, and from infinitely many?", table);
   program.write({.tables = {{"evidence", table}}});
+  program.write_page([&] { return page(log_b); });
   Picture picture(options.out, "08_evidence");
   picture.panel(slide, "",
                 join("set xlabel 'N, targets per data set'\nset xtics ('3' 0.5, '6' 2.5, '12' 4.5",
@@ -74,5 +76,5 @@ bool study(const CommonOptions& options, const Program& program) {
 
 int main(int argc, char** argv) {
   using namespace ladon::example;
-  return run_program(argc, argv, "08_evidence", {summary, duration, lesson, trials}, study);
+  return run_with_page(argc, argv, "08_evidence", {summary, duration, lesson, trials}, study);
 }
