@@ -6,10 +6,11 @@ let described = null;  // the page's description, its state and what is drawn: f
 
 /// {controls, panels, draw(state, panels, data), says(state, data), predict, drag, functions}:
 /// `controls` and `panels` in the order in which they stand; drag: {name, panel, points} are points
-/// of a panel that the reader moves, and state[name]; draw fills the panels, which are empty; says
-/// gives the sentence below them; functions are those that the data's checks name.
+/// of a panel that the reader moves, and state[name]; draw fills the panels, which are empty, and
+/// leaves out what answers the prediction until state.committed; says gives the sentence below them;
+/// functions are those that the data's checks name.
 function page(description) {
-  const state = {}, panels = description.panels.map((panel) => new Panel(panel));
+  const state = {committed: false}, panels = description.panels.map((panel) => new Panel(panel));
   described = {...description, state, drawn: panels};
   const says = element("p", {class: "says", role: "status"});
   const numbers = element("details", {}, element("summary", {}, "What is drawn, as a table"));
@@ -32,9 +33,9 @@ function page(description) {
   const {predict, drag} = description;
   if (drag) state[drag.name] = drag.points.map((point) => [...point]);
   const open = () => {
+    state.committed = true;
     controls.disabled = false;
-    if (!drag) return;
-    panels[drag.panel].drag(drag.name, state[drag.name], turned);
+    if (drag) panels[drag.panel].drag(drag.name, state[drag.name], turned);
     turned();
   };
   if (predict) {
@@ -42,8 +43,8 @@ function page(description) {
     parts.unshift(prediction(predict, open));
   }
   document.querySelector("main").append(...parts);
-  if (!predict) open();
-  turned();
+  if (predict) turned();
+  else open();
 }
 
 /// The largest difference between the page's functions and the library's values, relative to values

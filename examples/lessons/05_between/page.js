@@ -45,17 +45,18 @@ page({
     {title: "Beyond 3 standard deviations", x: {label: "heads H", from: 0.8, to: 80, log: true}, y: {label: "share", from: 0.001, to: 0.1, log: true}, height: 400},
     {title: "How far from infinite width (one head)", x: {label: "width of a head", from: 1.6, to: 40, log: true}, y: {label: "KL divergence", from: 1e-4, to: 0.2, log: true}, height: 400},
   ],
-  draw({h, width, scale}, [shape, tails, far]) {
+  draw({h, width, scale, committed}, [shape, tails, far]) {
     Object.assign(shape.y, scale === "log" ? {from: 2e-5, to: 1, log: true} : {from: 0, to: 0.8, log: false});
     shape.clear();
     const {variances, sd, share} = law(width, h);
     shape.line("Gaussian", places.map((y) => [y, normalDensity(y)]), 1);
-    shape.line("exact law", places.map((y) => [y, sd * density(variances, y * sd)]), 0);
+    if (committed) shape.line("exact law", places.map((y) => [y, sd * density(variances, y * sd)]), 0);
     if (width === measured) shape.errors("10000 layers of the run", bins.filter(([of, , value]) => of === h && value > 0).map(([, ...bin]) => bin), 2);
     tails.line("Gaussian", [[0.8, 0.0027], [80, 0.0027]], 1);
-    tails.line("exact law at this width", heads.map((each) => [each, law(width, each).share]), 0);
+    if (committed) tails.line("exact law at this width", heads.map((each) => [each, law(width, each).share]), 0);
     tails.errors(`layers of the run, width ${measured}`, shares, 2);
     tails.dots("turned to", [[h, share]], 5, 9);
+    if (!committed) return;
     far.errors("law at this width to that at ∞", divergences, 0);
     far.line("falling as 1/width²", divergences.map(([n]) => [n, divergences[3][1] * (divergences[3][0] / n) ** 2]), 1);
     far.dots("turned to", divergences.filter(([n]) => n === width).map(([n, value]) => [n, value]), 5, 9);

@@ -61,14 +61,14 @@ page({
     {title: "A hundred networks at s = 0", x: {label: "P(y = 1)", from: 0, to: 1}, y: {label: "density", from: 0, to: 6}},
     {title: "Sure: more than 95% for a class", x: {label: "σ of values, outputs", from: 0.4, to: 60, log: true}, y: {label: "share", from: 0, to: 1}},
   ],
-  draw({vo, qk, again}, [curves, histogram, share], {kernels, shares}) {
+  draw({vo, qk, again, committed}, [curves, histogram, share], {kernels, shares}) {
     const all = networks(again), variance = kernels.find(([scale]) => scale === qk)[1];
     all.slice(0, 6).forEach((network, i) => curves.line(`network ${i + 1}`, line.map((s) => [s, probability(output(network, width, tokensOf(s), qk, vo))]), i));
     const here = all.map((network) => output(network, width, tokensOf(0), qk, vo)), sized = 1 / places.length;
     histogram.columns("networks", places.map((p) => [p, here.filter((f) => Math.abs(probability(f) - p) <= sized / 2).length / (count * sized), sized]), 0);
     histogram.line("infinitely many heads", places.map((p) => [p, normalDensity(Math.log(p / (1 - p)), vo * vo * variance) / (p * (1 - p))]), 1);
-    share.line("infinitely many heads", Array.from({length: 61}, (_, i) => 0.4 * 150 ** (i / 60)).map((scale) => [scale, shareSure(scale * scale * variance)]), 1);
-    if (qk === 4) share.errors("4000 networks of the run", shares, 2);
+    if (committed) share.line("infinitely many heads", Array.from({length: 61}, (_, i) => 0.4 * 150 ** (i / 60)).map((scale) => [scale, shareSure(scale * scale * variance)]), 1);
+    if (committed && qk === 4) share.errors("4000 networks of the run", shares, 2);
     share.dots("the hundred here", [[vo, here.filter((f) => Math.abs(f) > sure).length / count]], 5, 9);
   },
   says({vo, qk, again}, {kernels}) {

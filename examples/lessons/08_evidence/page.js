@@ -43,7 +43,7 @@ page({
     because: "On average over data sets ln B has the right sign, but it scatters from one to the next. What protects is its size: a wrong factor of 20 (3 nats) or more comes at most once in 20.",
   },
   controls: [
-    {name: "n", label: "targets N", values: sizes, at: 1},
+    {name: "n", label: "targets N", values: sizes},
     {name: "one", press: "I say: one head"},
     {name: "many", press: "I say: infinitely many"},
     {name: "show", label: "show", choices: {seen: "data sets judged", all: "all 80"}},
@@ -63,6 +63,7 @@ page({
     for (const source of [0, 1])
       all.dots(`from ${sources[source]}`, seen.filter((of) => of.source === source).map((of) => [source + 0.7 * (of.set / sets - 0.5), factor(of, size)]), source, 4);
     if (lastly) all.dots("the last one", [[lastly.of.source + 0.7 * (lastly.of.set / sets - 0.5), factor(lastly.of, size)]], 5, 9);
+    if (!state.committed) return;
     shares.line("right", thresholds.map((c) => [c, claims(size, c)[0]]), 0);
     shares.line("wrong", thresholds.map((c) => [c, claims(size, c)[1]]), 1);
     shares.line("at most wrong on average, 1/B", thresholds.map((c) => [c, Math.exp(-c)]), 2);

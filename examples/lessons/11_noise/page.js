@@ -65,6 +65,7 @@ page({
     places.columns("chains", Array.from({length: 48}, (_, i) => (i + 0.5) * width - 6)
       .map((centre) => [centre, count(centre) / (chains * width), width]), 0);
     places.line("N(0, 1)", Array.from({length: 97}, (_, i) => [i / 8 - 6, normalDensity(i / 8 - 6)]), 1);
+    if (!state.committed) return;
     const curve = (at) => rows.slice(1).map((row) => [row[0], at(row)]);
     rest.line("N(0, 1)", curve(() => 1), 1);
     rest.line("Langevin", curve((row) => row[1]), 0);

@@ -42,7 +42,7 @@ page({
     {title: "Functions, ± standard deviation", x: {label: "input s", from: -4, to: 4}, y: {label: "f(s)", from: -2.5, to: 2.5}, height: 400},
     {title: "The output at s = −2.5", x: {label: "step", from: 1, to: 1300, log: true}, y: {label: "f(−2.5)", from: -1, to: 2}, height: 400},
   ],
-  draw({step, which, targets}, [functions, course]) {
+  draw({step, which, targets, committed}, [functions, course]) {
     const y = targets.map(([, target]) => target), trained = ensemble(which, step, y), posterior = ensemble("last", end, y);
     const ours = which === "all" && y.every((target, i) => target === data.targets[i]);  // the run's networks learned these
     functions.band("posterior", posterior.map((each, i) => around(line[i], each)), 2);
@@ -51,6 +51,7 @@ page({
     functions.line("trained, mean", trained.map(([mean], i) => [line[i], mean]), 0);
     if (ours && step <= 100) functions.dots("20 networks of the run", networks[step].map((f) => [-2.5, f]), 3, 3);
     functions.dots("targets: drag them", targets, 1, 8);
+    if (!committed) return;
     const later = times.slice(1), over = later.map((t) => ensemble(which, t, y)[at]);
     course.band("posterior", [1, 1000].map((t) => around(t, posterior[at])), 2);
     course.band("trained", over.map((each, i) => around(later[i], each)), 0);

@@ -70,8 +70,8 @@ page({
     shape.line("posterior", density.filter((_, i) => i % 4 === 0), 0);
     hill.line("posterior", heights.filter((_, i) => i % 4 === 0), 0);
     hill.dots("ascents", places.map((g) => [g, height(g, state)]), 1, 5);
-    birth.line("exact probability", overlaps.map(([n]) => [n, posterior({...state, n}).copies]), 0);
-    if (state.scale === 0.8) birth.dots("hmc, in the run", found.map(([n, hmc]) => [n, hmc]), 2);
+    if (state.committed) birth.line("exact probability", overlaps.map(([n]) => [n, posterior({...state, n}).copies]), 0);
+    if (state.committed && state.scale === 0.8) birth.dots("hmc, in the run", found.map(([n, hmc]) => [n, hmc]), 2);
     birth.line("ascents, as N was turned", trace, 1);
     birth.dots("N, turned to", [[state.n, copies]], 5, 9);
   },
