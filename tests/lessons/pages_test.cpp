@@ -64,8 +64,23 @@ TEST(Lessons, HaveTheirParts) {
     EXPECT_TRUE(
         std::ranges::any_of(page.blocks, [](const Block& b) { return b.language == "cpp"; }))
         << name << " shows no code";
-    const std::string program = contents(lesson / "main.cpp");
-    EXPECT_LE(std::count(program.begin(), program.end(), '\n'), 80) << name;
+    for (const auto& [file, lines] :
+         {std::pair{"main.cpp", 80}, std::pair{"page.js", 80}, std::pair{"page.cpp", 60}}) {
+      const std::string text = contents(lesson / file);  // nothing where there is no page
+      EXPECT_LE(std::count(text.begin(), text.end(), '\n'), lines) << name << "/" << file;
+    }
+  }
+}
+
+// Beneath "Change it", which is where a reader begins to turn things.
+TEST(Lessons, NameTheirPages) {
+  for (const fs::path& lesson : lessons()) {
+    if (!fs::exists(lesson / "page.js")) continue;
+    const std::string number = std::to_string(std::stoi(lesson.filename().string()));
+    EXPECT_NE(contents(lesson / "README.md")
+                  .find("\n## Change it\n\n`examples/run " + number + " --page FILE`"),
+              std::string::npos)
+        << lesson;
   }
 }
 

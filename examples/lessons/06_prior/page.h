@@ -13,8 +13,8 @@ namespace ladon::example {
 /// A network with this scale of queries and keys.
 using MakeNetwork = std::function<Sequential(double query_key_std)>;
 
-/// w, b: frequencies and phases of the tokens [2, 3]; sure: shares of networks that are sure, by the
-/// scale of values and outputs, at scale 4 of queries and keys.
+/// w, b: frequencies and phases of the tokens [2, 3]; sure: shares of networks that are sure, by
+/// the scale of values and outputs, at scale 4 of queries and keys.
 Page page(const Tensor& w, const Tensor& b, const MakeNetwork& network, const Table& sure);
 
 }  // namespace ladon::example
