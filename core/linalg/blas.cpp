@@ -1,16 +1,14 @@
 #include "ladon/core/linalg/blas.h"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <vector>
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/products/packed_product.h"
+#include "ladon/core/linalg/routines.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/core/matmul_precision.h"
 
@@ -36,13 +34,7 @@ constexpr std::int64_t block_limit = std::int64_t{1} << 30;
 
 std::int64_t pieces_of(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
 
-// An operand as BLAS takes it: row-major, perhaps transposed.
-template <class T>
-struct Operand {
-  const T* data;
-  CBLAS_TRANSPOSE transpose;
-  int stride;
-};
+using routines::Operand;
 
 // Whether a rows × columns matrix is row-major to BLAS. Strides along an axis of size 1 are free.
 bool row_major(std::int64_t rows, std::int64_t columns, std::int64_t row, std::int64_t column) {
@@ -53,35 +45,14 @@ template <class T>
 Operand<T> operand(std::int64_t rows, std::int64_t columns, Matrix<const T> x,
                    std::vector<T>& packed) {
   if (row_major(rows, columns, x.row, x.column))
-    return {x.data, CblasNoTrans, static_cast<int>(rows == 1 ? columns : x.row)};
+    return {x.data, false, static_cast<int>(rows == 1 ? columns : x.row)};
   if (row_major(columns, rows, x.column, x.row))
-    return {x.data, CblasTrans, static_cast<int>(columns == 1 ? rows : x.column)};
+    return {x.data, true, static_cast<int>(columns == 1 ? rows : x.column)};
   packed.resize(static_cast<std::size_t>(rows * columns));
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j)
       packed[static_cast<std::size_t>(i * columns + j)] = x.data[i * x.row + j * x.column];
-  return {packed.data(), CblasNoTrans, static_cast<int>(columns)};
-}
-
-void call_gemm(int m, int n, int k, float alpha, Operand<float> a, Operand<float> b, float beta,
-               float* c, int stride) {
-  cblas_sgemm(CblasRowMajor, a.transpose, b.transpose, m, n, k, alpha, a.data, a.stride, b.data,
-              b.stride, beta, c, stride);
-}
-void call_gemm(int m, int n, int k, double alpha, Operand<double> a, Operand<double> b, double beta,
-               double* c, int stride) {
-  cblas_dgemm(CblasRowMajor, a.transpose, b.transpose, m, n, k, alpha, a.data, a.stride, b.data,
-              b.stride, beta, c, stride);
-}
-void call_gemv(CBLAS_TRANSPOSE transpose, int rows, int columns, float alpha, const float* a,
-               int stride, const float* x, int x_step, float beta, float* y, int y_step) {
-  cblas_sgemv(CblasRowMajor, transpose, rows, columns, alpha, a, stride, x, x_step, beta, y,
-              y_step);
-}
-void call_gemv(CBLAS_TRANSPOSE transpose, int rows, int columns, double alpha, const double* a,
-               int stride, const double* x, int x_step, double beta, double* y, int y_step) {
-  cblas_dgemv(CblasRowMajor, transpose, rows, columns, alpha, a, stride, x, x_step, beta, y,
-              y_step);
+  return {packed.data(), false, static_cast<int>(columns)};
 }
 
 // y ← alpha·A·x + beta·y.   [m,k] · [k] → [m]
@@ -94,11 +65,9 @@ void matrix_vector(std::int64_t m, std::int64_t k, T alpha, Matrix<const T> a, c
     x = packed_x.data();
     x_step = 1;
   }
-  const Operand<T> o = operand(m, k, a, packed_a);
-  const bool transposed = o.transpose == CblasTrans;
-  call_gemv(o.transpose, static_cast<int>(transposed ? k : m), static_cast<int>(transposed ? m : k),
-            alpha, o.data, o.stride, x, k == 1 ? 1 : static_cast<int>(x_step), beta, y,
-            m == 1 ? 1 : static_cast<int>(y_step));
+  routines::gemv(static_cast<int>(m), static_cast<int>(k), alpha, operand(m, k, a, packed_a), x,
+                 k == 1 ? 1 : static_cast<int>(x_step), beta, y,
+                 m == 1 ? 1 : static_cast<int>(y_step));
 }
 
 // Sizes of at least 1 that fit an int: one call of BLAS.
@@ -116,8 +85,8 @@ void product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<con
   if (n == 1) return matrix_vector(m, k, alpha, a, b.data, b.row, beta, c.data, c.row);
   std::vector<T> packed_a, packed_b;
   const Operand<T> left = operand(m, k, a, packed_a), right = operand(k, n, b, packed_b);
-  call_gemm(static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), alpha, left, right, beta,
-            c.data, static_cast<int>(c.row));
+  routines::gemm(static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), alpha, left, right,
+                 beta, c.data, static_cast<int>(c.row));
 }
 
 template <class T>
@@ -171,17 +140,6 @@ Cut cut(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k) {
 
 }  // namespace
 
-// Said on each thread, because the OpenMP flavour of OpenBLAS keeps the number by thread.
-void use_one_thread() {
-  thread_local const bool said = [] {
-    static std::mutex mutex;
-    const std::lock_guard lock(mutex);
-    openblas_set_num_threads(1);
-    return true;
-  }();
-  static_cast<void>(said);
-}
-
 template <class T>
 void gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
                  Matrix<const T> b, T beta, Matrix<T> c) {
@@ -195,7 +153,6 @@ void gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix
     rows = 128, columns = 64;
   else if (kernels::packs(m, n, k, b.column == 1))
     return kernels::packed_product<T>(kernels::On::this_thread, m, n, k, alpha, a, b, beta, c);
-  use_one_thread();
   for (std::int64_t p = 0; p < k; p += block_limit)
     for (std::int64_t i = 0; i < m; i += rows)
       for (std::int64_t j = 0; j < n; j += columns)

@@ -1,5 +1,5 @@
 #pragma once
-// The only door to BLAS. OpenBLAS runs single-threaded; large products are cut into tiles by their
+// The only door to BLAS, which runs single-threaded; large products are cut into tiles by their
 // shape and the tiles run on Ladon's threads, so results do not depend on the number of threads.
 
 #include <cstdint>
@@ -39,9 +39,5 @@ template <class T>
 void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
                   Matrix<const T> a, std::int64_t a_batch, Matrix<const T> b, std::int64_t b_batch,
                   T beta, Matrix<T> c, std::int64_t c_batch);
-
-/// Keeps OpenBLAS from starting threads of its own. Every caller of OpenBLAS does this first, on
-/// each thread; it costs nothing when repeated.
-void use_one_thread();
 
 }  // namespace ladon::blas

@@ -1,81 +1,21 @@
 #include "ladon/core/linalg/lapack.h"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
-#include <type_traits>
 #include <vector>
 
 #include "ladon/core/linalg/blas.h"
 #include "ladon/core/linalg/lapack_operands.h"
+#include "ladon/core/linalg/routines.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/core/view.h"
-
-// LAPACK's own names. A Fortran character argument brings its length at the end.
-extern "C" {
-void spotrf_(const char* uplo, const int* n, float* a, const int* stride, int* info, std::size_t);
-void dpotrf_(const char* uplo, const int* n, double* a, const int* stride, int* info, std::size_t);
-void sgetrf_(const int* m, const int* n, float* a, const int* stride, int* swaps, int* info);
-void dgetrf_(const int* m, const int* n, double* a, const int* stride, int* swaps, int* info);
-void sgetrs_(const char* transposed, const int* n, const int* k, const float* lu, const int* stride,
-             const int* swaps, float* b, const int* b_stride, int* info, std::size_t);
-void dgetrs_(const char* transposed, const int* n, const int* k, const double* lu,
-             const int* stride, const int* swaps, double* b, const int* b_stride, int* info,
-             std::size_t);
-}
 
 namespace ladon::lapack {
 namespace {
 
-// Row-major and lower is column-major and upper: LAPACK gets the transpose of what is meant, which
-// for a symmetric matrix is the matrix itself and for its factor LLᵀ reads UᵀU.
-constexpr char upper = 'U';
-
-template <class T>
-int potrf(int n, T* a, int stride) {
-  int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    spotrf_(&upper, &n, a, &stride, &info, 1);
-  else
-    dpotrf_(&upper, &n, a, &stride, &info, 1);
-  return info;
-}
-
-template <class T>
-void trsm(CBLAS_SIDE side, bool transposed, int rows, int columns, const T* l, int l_stride, T* x,
-          int x_stride) {
-  const CBLAS_TRANSPOSE t = transposed ? CblasTrans : CblasNoTrans;
-  if constexpr (std::is_same_v<T, float>)
-    cblas_strsm(CblasRowMajor, side, CblasLower, t, CblasNonUnit, rows, columns, 1, l, l_stride, x,
-                x_stride);
-  else
-    cblas_dtrsm(CblasRowMajor, side, CblasLower, t, CblasNonUnit, rows, columns, 1, l, l_stride, x,
-                x_stride);
-}
-
-// Factors a column-major a [n, n] in place. `swaps` count from 1.
-template <class T>
-void getrf(int n, T* a, int* swaps) {
-  int info = 0;  // the first pivot that is 0: no failure
-  if constexpr (std::is_same_v<T, float>)
-    sgetrf_(&n, &n, a, &n, swaps, &info);
-  else
-    dgetrf_(&n, &n, a, &n, swaps, &info);
-}
-
-// Replaces the column-major b [n, k] by the solution.
-template <class T>
-void getrs(bool transposed, int n, int k, const T* lu, const int* swaps, T* b) {
-  const char t = transposed ? 'T' : 'N';
-  int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    sgetrs_(&t, &n, &k, lu, &n, swaps, b, &n, &info, 1);
-  else
-    dgetrs_(&t, &n, &k, lu, &n, swaps, b, &n, &info, 1);
-}
+using routines::Side;
 
 // Right sides, of k, per task: more share the packing of L, fewer leave work for all
 // threads.
@@ -117,14 +57,12 @@ struct Factorization {
 
   std::int64_t narrow_columns(std::int64_t p, std::int64_t width) const {
     constexpr std::int64_t strip = 128;
-    blas::use_one_thread();
     const int stride = static_cast<int>(n), across = static_cast<int>(width);
-    if (const int info = potrf(across, at(p, p), stride)) return p + info;
+    if (const int info = routines::potrf(across, at(p, p), stride)) return p + info;
     const std::int64_t q = p + width;
     parallel::for_range(n - q, strip, [&](std::int64_t begin, std::int64_t end) {
-      blas::use_one_thread();
-      trsm(CblasRight, true, static_cast<int>(end - begin), across, at(p, p), stride,
-           at(q + begin, p), stride);
+      routines::trsm(Side::right, true, static_cast<int>(end - begin), across, at(p, p), stride,
+                     at(q + begin, p), stride);
     });
     return 0;
   }
@@ -161,9 +99,8 @@ void invert_triangular(std::int64_t n, const T* l, T* w) {
   const int stride = static_cast<int>(n);
   parallel::for_range(n, strip_of(n), [&](std::int64_t p, std::int64_t q) {
     for (std::int64_t i = p; i < q; ++i) w[i * (n + 1)] = 1;
-    blas::use_one_thread();
-    trsm(CblasLeft, false, static_cast<int>(n - p), static_cast<int>(q - p), l + p * (n + 1),
-         stride, w + p * (n + 1), stride);
+    routines::trsm(Side::left, false, static_cast<int>(n - p), static_cast<int>(q - p),
+                   l + p * (n + 1), stride, w + p * (n + 1), stride);
   });
 }
 
@@ -209,9 +146,8 @@ void solve_in_place(const Tensor& l, Tensor& x, bool transposed) {
   T* to = x.mutable_data<T>();
   if (n == 0) return;
   parallel::for_range(k, strip_of(k), [&](std::int64_t begin, std::int64_t end) {
-    blas::use_one_thread();
-    trsm(CblasLeft, transposed, static_cast<int>(n), static_cast<int>(end - begin), data,
-         static_cast<int>(n), to + begin, static_cast<int>(k));
+    routines::trsm(Side::left, transposed, static_cast<int>(n), static_cast<int>(end - begin), data,
+                   static_cast<int>(n), to + begin, static_cast<int>(k));
   });
 }
 
@@ -259,8 +195,7 @@ Lu lu(const Tensor& a) {
     const std::int64_t n = a.shape()[0];
     Tensor columns = copy<T>("lu", a, Holds::columns), swaps = empty({n}, i64);
     std::vector<int> from_one(static_cast<std::size_t>(n));
-    blas::use_one_thread();
-    if (n > 0) getrf(static_cast<int>(n), columns.mutable_data<T>(), from_one.data());
+    if (n > 0) routines::getrf(static_cast<int>(n), columns.mutable_data<T>(), from_one.data());
     std::transform(from_one.begin(), from_one.end(), swaps.mutable_data<std::int64_t>(),
                    [](int row) { return row - 1; });
     return {view::transpose(columns, 0, 1), swaps};
@@ -289,9 +224,8 @@ Tensor lu_solve(const Lu& lu, const Tensor& b, bool transposed) {
     T* to = x.mutable_data<T>();
     if (n == 0) return view::transpose(x, 0, 1);
     parallel::for_range(k, strip_of(k), [&](std::int64_t begin, std::int64_t end) {
-      blas::use_one_thread();
-      getrs(transposed, static_cast<int>(n), static_cast<int>(end - begin), data, from_one.data(),
-            to + begin * n);
+      routines::getrs(transposed, static_cast<int>(n), static_cast<int>(end - begin), data,
+                      from_one.data(), to + begin * n);
     });
     return view::transpose(x, 0, 1);
   });

@@ -1,5 +1,5 @@
 #pragma once
-// Allocator of the memory of tensors. Blocks below 1 MB: oneTBB's caching allocator. Larger ones
+// Allocator of the memory of tensors. Blocks below 1 MB: parallel::allocate. Larger ones
 // are mapped on huge pages where the system has them, and kept when a tensor is done with them: a
 // training step asks for the same sizes over and over, and memory that was given back to the system
 // comes again page by page, cleared, which costs more than most operations on it.

@@ -1,5 +1,5 @@
 #pragma once
-// The only door to oneTBB: threads, and its caching allocator.
+// The only door to oneTBB: threads, and its caching allocator (LADON_PORTABLE: none, malloc).
 //
 // Work is cut by its size alone, never by the number of threads, and partial results are combined
 // in the order of the cuts; so every result is the same, bit for bit, at any number of threads.
@@ -13,7 +13,7 @@
 namespace ladon {
 
 /// Sets how many threads Ladon uses, from 1 to 1024; the default is the number of cores, which it
-/// may exceed. Throws Error outside. A forked child stays at one thread.
+/// may exceed. Throws Error outside. A forked child and a portable build stay at one thread.
 void set_num_threads(int n);
 int num_threads();
 

@@ -7,11 +7,12 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
-#include "ladon/core/linalg/blas.h"
 #include "ladon/core/ranks/ranks.h"
 
 #ifdef LADON_SCALAPACK
 #include <mpi.h>
+
+#include "ladon/core/linalg/openblas/one_thread.h"
 
 // Fortran's names; the lengths of its strings come last, unseen.
 extern "C" {
@@ -173,7 +174,7 @@ struct Shared {
   Shared(std::int64_t n, double ridge, const Cholesky::Block& block, std::int64_t side)
       : a(grid, n, n, side, side) {
     barrier("Cholesky");
-    blas::use_one_thread();
+    routines::use_one_thread();
     fill(a, ridge, block);
     int info = 0;
     pdpotrf_("L", &a.n, a.values.data(), &one, &one, a.descriptor, &info, 1);
@@ -196,7 +197,7 @@ struct Shared {
 
   Tensor solve(const double* b, std::int64_t k) {
     barrier("Cholesky::solve");
-    blas::use_one_thread();
+    routines::use_one_thread();
     Local x(grid, a.n, k, a.side_m, 64);
     const auto each = [&](const auto& f) {
       x.for_each_block(

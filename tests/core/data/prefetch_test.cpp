@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "ladon/tests/core/io/damaged.h"
+#include "ladon/tests/core/one_thread.h"
 
 namespace ladon {
 namespace {
@@ -134,6 +135,7 @@ struct Watched {
 };
 
 TEST(Prefetch, MakesOneBatchAheadOnAnotherThread) {
+  if (test::one_thread) GTEST_SKIP() << "built with LADON_PORTABLE";
   const Threads scope(2);
   const Watched source;
   {
