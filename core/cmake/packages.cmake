@@ -23,7 +23,10 @@ if(BUILD_SHARED_LIBS)
 endif()
 
 # pkg-config's file: a program with the static library alone links what that needs, too.
-set(needed -ltbb -ltbbmalloc)
+set(needed "")
+if(TARGET TBB::tbb)
+  list(APPEND needed -ltbb -ltbbmalloc)
+endif()
 if(TARGET OpenBLAS::OpenBLAS)
   get_filename_component(folder ${OpenBLAS_LIBRARY} DIRECTORY)
   list(APPEND needed -L${folder} -lopenblas)
