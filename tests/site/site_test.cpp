@@ -40,21 +40,22 @@ class Site : public testing::Test {
     if (!installed("pandoc")) GTEST_SKIP() << "pandoc, which makes the site, is not installed";
   }
 
-  /// Builds the site; the pages of two studies are made by stand-ins, which take no time. Returns
-  /// the exit status.
+  /// Builds the site; the pages of a lesson and of a study are made by stand-ins, which take no
+  /// time. Returns the exit status.
   int build() const {
     const fs::path programs = folder_ / "build/examples";
     fs::create_directories(programs);
     if (!fs::exists(programs / "slides"))
       fs::create_symlink(LADON_BUILD_DIR "/examples/slides", programs / "slides");
-    for (const char* name : {"nngp_compare", "posterior"}) {
+    for (const char* name : {"11_noise", "nngp_compare"}) {
       std::ofstream(programs / name)
           << "#!/bin/sh\necho '<!DOCTYPE html><title>Message of " << name << "</title>' >\"$4\"\n";
       fs::permissions(programs / name, fs::perms::owner_all);
     }
     std::ofstream(folder_ / "build.sh")
         << "set -euo pipefail\nroot='" << source.string()
-        << "'\nsource \"$root/examples/common/site\"\nturned() { echo nngp_compare posterior; }\nsite '"
+        << "'\nsource \"$root/examples/common/site\"\nturned() { echo examples/lessons/11_noise "
+           "examples/nngp_compare; }\nsite '"
         << (folder_ / "build").string() << "' '" << site_.string() << "'\n";
     return std::system(
         ("bash " + (folder_ / "build.sh").string() + " >" + (folder_ / "said").string() + " 2>&1")
@@ -87,11 +88,11 @@ TEST_F(Site, HasEveryPageAndNoBrokenLink) {
                                                     : page.stem().string() + ".html");
       EXPECT_TRUE(all.contains(page)) << page;
     }
-  EXPECT_TRUE(
-      values(all.at(site_ / "examples/nngp_compare/index.html"), "href").contains("page.html"));
+  for (const char* folder : {"examples/nngp_compare", "examples/lessons/11_noise"})
+    EXPECT_TRUE(values(all.at(site_ / folder / "index.html"), "href").contains("page.html"));
   const std::string& list = all.at(site_ / "turned.html");
-  EXPECT_LT(list.find("Message of nngp_compare"), list.find("Message of posterior"));
-  EXPECT_NE(list.find("Message of posterior"), std::string::npos);
+  EXPECT_LT(list.find("Message of 11_noise"), list.find("Message of nngp_compare"));
+  EXPECT_NE(list.find("Message of nngp_compare"), std::string::npos);
   int links = 0;
   const std::regex elsewhere("^[a-z]+:");
   for (const auto& [path, html] : all) {

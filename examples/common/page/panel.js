@@ -82,14 +82,14 @@ class Panel {
     text([width / 2, 20], this.title, {class: "title"});
     for (const place of ticks(this.x)) {
       const at = this.across(place);
-      if (!this.x.names) this.drawing.append(grid(`M${at} ${room.top}V${height - room.bottom}`));
+      if (!this.x.names) this.drawing.append(gridLine(`M${at} ${room.top}V${height - room.bottom}`));
       const below = height - room.bottom + (long ? 12 : 18);
       text([long ? at + 4 : at, below], nameOf(this.x, place), {style: across,
         ...(long ? {class: "tick end", transform: `rotate(-50 ${at + 4} ${below})`} : {class: "tick middle"})});
     }
     for (const place of ticks(this.y)) {
       const at = this.up(place);
-      if (!this.y.names) this.drawing.append(grid(`M${room.left} ${at}H${width - room.right}`));
+      if (!this.y.names) this.drawing.append(gridLine(`M${room.left} ${at}H${width - room.right}`));
       text([room.left - 6, at + 4], nameOf(this.y, place), {class: "tick end", style: up});
     }
     text([(width + room.left) / 2, height - 10], this.x.label, {class: "label"});
@@ -210,7 +210,7 @@ class Panel {
   }
 }
 
-const grid = (d) => element("svg:path", {class: "grid", d});
+const gridLine = (d) => element("svg:path", {class: "grid", d});
 
 /// Pixels of a number on an axis.
 function place(value, {from, to, log}, low, high) {
