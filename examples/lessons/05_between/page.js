@@ -6,7 +6,7 @@ function density(variances, y) { return variances.reduce((sum, s) => sum + norma
 
 /// Share beyond ±y: of each Gaussian its tail, in its standard deviations, by Simpson's rule.
 function beyond(variances, y) {
-  const n = 80, step = 8 / n, parts = Array.from({length: n + 1}, (_, i) => i % n === 0 ? 1 : i % 2 ? 4 : 2);
+  const n = 160, step = 8 / n, parts = Array.from({length: n + 1}, (_, i) => i % n === 0 ? 1 : i % 2 ? 4 : 2);
   const tail = (z) => step / 3 * parts.reduce((sum, part, i) => sum + part * normalDensity(z + i * step), 0);
   return 2 * variances.reduce((sum, s) => sum + tail(y / Math.sqrt(s)), 0) / variances.length;
 }
