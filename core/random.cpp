@@ -1,12 +1,12 @@
 #include "ladon/core/random.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <utility>
 
+#include "ladon/core/cxx20.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/inverse_erf.h"
 #include "ladon/core/kernels/loops.h"
@@ -126,21 +126,16 @@ std::uint64_t Generator::reserve(std::uint64_t blocks) {
               "a number drawn inside vmap would be the same for every example; draw a tensor, or "
               "draw it outside and pass it in");
   const detail::Modes::Watchers& watchers = detail::modes.watchers;
-  const std::uint64_t first =
-      watchers.player ? watchers.player->next(*this, blocks)
-                      : std::atomic_ref(position_).fetch_add(blocks, std::memory_order_relaxed);
+  const std::uint64_t first = watchers.player ? watchers.player->next(*this, blocks)
+                                              : detail::atomic_fetch_add(position_, blocks);
   for (detail::RecordDraws* r = watchers.recorder; r; r = r->before())
     r->tape_.draws.push_back({seed_, stream_, first, blocks});
   return first;
 }
 
-std::uint64_t Generator::position() const {
-  return std::atomic_ref(const_cast<std::uint64_t&>(position_)).load(std::memory_order_relaxed);
-}
+std::uint64_t Generator::position() const { return detail::atomic_load(position_); }
 
-void Generator::set_position(std::uint64_t blocks) {
-  std::atomic_ref(position_).store(blocks, std::memory_order_relaxed);
-}
+void Generator::set_position(std::uint64_t blocks) { detail::atomic_store(position_, blocks); }
 
 bool detail::replaying() { return detail::modes.watchers.player != nullptr; }
 

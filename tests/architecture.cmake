@@ -182,9 +182,10 @@ list(FILTER others EXCLUDE REGEX "^core/ranks/ranks(_cholesky)?\\.cpp$")
 forbid("${others}" "mpi\\.h")
 
 # optim/ladon.h brings every header but these, which are for the library itself.
-set(inner core/mapped.h core/names.h core/view.h core/linalg/blas.h core/linalg/lapack_operands.h
+set(inner core/cxx20.h core/mapped.h core/names.h core/view.h core/linalg/blas.h core/linalg/lapack_operands.h
     core/linalg/openblas/one_thread.h core/linalg/portable/triangular.h core/linalg/routines.h
-    core/linalg/tridiagonal.h core/io/crc.h core/io/elements.h core/io/json.h core/io/parts.h core/io/zip.h
+    core/linalg/tridiagonal.h core/machine/pages.h core/io/crc.h core/io/elements.h core/io/json.h core/io/parts.h
+    core/io/zip.h
     core/io/tensors/npy_format.h core/io/tensors/safetensors_header.h core/io/tensors/safetensors_index.h
     core/text/byte_alphabet.h core/io/utf8.h autograd/elementwise.h autograd/forms.h autograd/inner_graph.h
     autograd/leaf.h autograd/operands.h autograd/ops/windows/windows.h layers/transformer/transformer_block.h

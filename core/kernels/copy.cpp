@@ -1,10 +1,10 @@
 // Copies: cast, contiguous, clone, copy, fill, axpby.
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
+#include "ladon/core/cxx20.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/strided.h"
@@ -44,9 +44,9 @@ void narrow(const float* x, BFloat16* y, std::int64_t n) {
 /// included (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008, theorem 1).
 float to_odd(double x) {
   const auto near = static_cast<float>(x);
-  auto bits = std::bit_cast<std::uint32_t>(near);
+  auto bits = detail::bit_cast<std::uint32_t>(near);
   if (std::abs(static_cast<double>(near)) > std::abs(x)) --bits;  // toward zero
-  return static_cast<double>(near) == x ? near : std::bit_cast<float>(bits | 1);
+  return static_cast<double>(near) == x ? near : detail::bit_cast<float>(bits | 1);
 }
 float to_odd(std::int64_t x) {
   constexpr auto held = std::int64_t{1} << 53;  // up to here by f64; of more, 10 bits become one

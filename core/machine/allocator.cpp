@@ -1,43 +1,25 @@
 #include "ladon/core/machine/allocator.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 #include <mutex>
 #include <vector>
 
+#include "ladon/core/machine/pages.h"
 #include "ladon/core/machine/parallel.h"
 
 namespace ladon {
 namespace {
 
-constexpr std::size_t large = std::size_t{1} << 20, huge_page = std::size_t{1} << 21, page = 4096;
+constexpr std::size_t large = std::size_t{1} << 20, page = 4096;
 
 /// Rounded up to an eighth of the power of two below, and a page for the block's header: most
 /// tensors have a power of two of bytes.
 std::size_t class_of(std::size_t bytes) {
   const std::size_t step = std::bit_floor(bytes - page) / 8;
   return (bytes - page + step - 1) / step * step + page;
-}
-
-/// Fresh pages that begin on a huge page; nullptr when there are none.
-void* map_pages(std::size_t bytes) {
-  const std::size_t room = bytes + huge_page;
-  void* mapped = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  const auto begin = reinterpret_cast<std::uintptr_t>(mapped);
-  const std::uintptr_t from = (begin + huge_page - 1) / huge_page * huge_page;
-  if (from > begin) munmap(mapped, from - begin);
-  auto* memory = reinterpret_cast<std::byte*>(from);
-  const std::size_t rest = begin + room - (from + bytes);
-  if (rest > 0) munmap(memory + bytes, rest);
-#ifdef MADV_HUGEPAGE
-  madvise(memory, bytes, MADV_HUGEPAGE);  // small pages where the system refuses
-#endif
-  return memory;
 }
 
 class Cache {
@@ -60,10 +42,10 @@ class Cache {
     if (void* kept = take(size)) return kept;
     const std::size_t most = std::max(use_.most, use_.in_use + size);
     give_back_beyond(most + most / 4 - size);
-    void* memory = map_pages(size);
+    void* memory = detail::map_pages(size);
     if (!memory) {
       give_back_beyond(0);
-      memory = map_pages(size);
+      memory = detail::map_pages(size);
     }
     if (memory) count(size);
     return memory;
@@ -112,7 +94,7 @@ class Cache {
   void give_back_beyond(std::size_t limit) {
     auto block = kept_.begin();
     for (; block != kept_.end() && use_.in_use + use_.kept > limit; ++block) {
-      munmap(block->memory, block->size);
+      detail::unmap_pages(block->memory, block->size);
       use_.kept -= block->size;
     }
     kept_.erase(kept_.begin(), block);

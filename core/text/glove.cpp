@@ -1,12 +1,12 @@
 #include "ladon/core/text/glove.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
 
+#include "ladon/core/cxx20.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/gzip.h"
 
@@ -116,8 +116,8 @@ const char* skip_spaces(const char* at, const char* end) {
 // The number that starts at `at`, as long as a space or the line's end follows it.
 std::optional<double> parse_number(const char*& at, const char* end) {
   double value = 0;
-  const auto [next, error] = std::from_chars(at, end, value);
-  if (error != std::errc() || (next != end && *next != ' ')) return std::nullopt;
+  const char* next = detail::parse(at, end, value);
+  if (next == at || (next != end && *next != ' ')) return std::nullopt;
   at = next;
   return value;
 }

@@ -1,10 +1,10 @@
 #include "ladon/core/kernels/products/matmul.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
+#include "ladon/core/cxx20.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -197,7 +197,7 @@ void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, bool add) {
       const std::int64_t grain = 1 + (1 << 18) / std::max<std::int64_t>(1, columns * k * lanes);
       parallel::for_range(stripes, grain, [&](std::int64_t begin, std::int64_t end) {
         const auto block =
-            std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(columns * lanes));
+            detail::array_for_overwrite<T>(static_cast<std::size_t>(columns * lanes));
         for (std::int64_t j = begin * columns; j < std::min(n, end * columns); j += columns) {
           const std::int64_t width = std::min(columns, n - j);
           loop.multiply(width, lanes, k, {right.data + j * right.column, right.column, right.row},

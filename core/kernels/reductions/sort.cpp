@@ -3,10 +3,10 @@
 // pairs is stable.
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 #include <vector>
 
+#include "ladon/core/cxx20.h"
 #include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/kernels/rows.h"
 #include "ladon/core/mapped.h"
@@ -39,7 +39,7 @@ uint64_t key_of(T x, bool descending) {
   using B = Bits<T>;
   typename B::Type key;
   if constexpr (std::is_floating_point_v<T>) {
-    key = std::bit_cast<typename B::Type>(x + T(0));
+    key = detail::bit_cast<typename B::Type>(x + T(0));
     key = x != x ? B::all : (key & B::sign) != 0 ? ~key : key | B::sign;
   } else {
     key = static_cast<typename B::Type>(x) ^ B::sign;

@@ -1,8 +1,8 @@
 #include "ladon/core/kernels/windows/convolution.h"
 
 #include <algorithm>
-#include <memory>
 
+#include "ladon/core/cxx20.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/products/gathered_product.h"
@@ -183,7 +183,7 @@ Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows
     T* to = y.mutable_data<T>();
     const std::int64_t grain = std::max<std::int64_t>(1, s.block / s.windows);
     parallel::for_range(s.n, grain, [&](std::int64_t first, std::int64_t last) {
-      const auto held = std::make_unique_for_overwrite<T[]>(std::size_t(s.block * s.patch));
+      const auto held = detail::array_for_overwrite<T>(std::size_t(s.block * s.patch));
       T* space = held.get();
       in_blocks(first * s.windows, last * s.windows, s.block, [&](auto begin, auto end) {
         for (std::int64_t i = 0; i < s.groups; ++i) {
@@ -203,8 +203,8 @@ Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows
 template <class T>
 void add_groups(const PatchRows& rows, const Sizes& s, const T* x, const T* g, std::int64_t begin,
                 std::int64_t end, T* to) {
-  const auto space = std::make_unique_for_overwrite<T[]>(
-      std::size_t(gathered_space<T>(windows_at_once, s.group_out)));
+  const auto space =
+      detail::array_for_overwrite<T>(std::size_t(gathered_space<T>(windows_at_once, s.group_out)));
   for (std::int64_t i = 0; i < s.groups; ++i) {
     PatchPieces<T> patches(rows, s.channels(i));
     in_blocks(begin, end, windows_at_once, [&](auto first, auto last) {

@@ -1,7 +1,6 @@
 #include "ladon/layers/infinite/kernel/inputs.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
+#include "ladon/core/cxx20.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/linalg/blas.h"
@@ -257,7 +257,7 @@ Tensor names_of(const Rows& rows, const Tensor& mask) {
       else if (rows.indices())
         add(static_cast<std::uint64_t>(rows.x.data<std::int64_t>()[n * size + i]));
       else
-        add(std::bit_cast<std::uint64_t>(rows.x.data<double>()[n * size + i] + 0.0));  // −0 is 0
+        add(detail::bit_cast<std::uint64_t>(rows.x.data<double>()[n * size + i] + 0.0));  // −0 is 0
     }
     names.mutable_data<std::int64_t>()[n] = static_cast<std::int64_t>(key | 1);
   }

@@ -1,0 +1,57 @@
+#pragma once
+// Functions of C++20's standard library that LLVM's, as Emscripten 3.1 has it, lacks.
+
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace ladon::detail {
+
+/// std::bit_cast.
+template <class To, class From>
+constexpr To bit_cast(const From& x) {
+  return __builtin_bit_cast(To, x);
+}
+
+/// std::make_unique_for_overwrite<T[]>.
+template <class T>
+std::unique_ptr<T[]> array_for_overwrite(std::size_t n) {
+  return std::unique_ptr<T[]>(new T[n]);
+}
+
+/// std::from_chars of a floating-point number: its end, or `at` where there is none in range.
+inline const char* parse(const char* at, const char* end, double& value) {
+#ifdef __cpp_lib_to_chars
+  const auto [next, error] = std::from_chars(at, end, value);
+  return error == std::errc() ? next : at;
+#else
+  // strtod would also take spaces, hexadecimal digits and a plus.
+  const std::string_view all(at, static_cast<std::size_t>(end - at));
+  const std::string text(all.substr(0, all.find_first_not_of("0123456789+-.eEinftyaINFTYA")));
+  char* next = nullptr;
+  errno = 0;
+  value = std::strtod(text.c_str(), &next);
+  return text.starts_with('+') || errno == ERANGE ? at : at + (next - text.c_str());
+#endif
+}
+
+/// Operations of std::atomic_ref<T>, relaxed.
+template <class T>
+T atomic_fetch_add(T& x, T more) {
+  return __atomic_fetch_add(&x, more, __ATOMIC_RELAXED);
+}
+template <class T>
+T atomic_load(const T& x) {
+  return __atomic_load_n(&x, __ATOMIC_RELAXED);
+}
+template <class T>
+void atomic_store(T& x, T value) {
+  __atomic_store_n(&x, value, __ATOMIC_RELAXED);
+}
+
+}  // namespace ladon::detail
