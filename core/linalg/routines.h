@@ -1,7 +1,7 @@
 #pragma once
 // Routines of BLAS and LAPACK that blas.cpp and lapack*.cpp are made of, by their usual names:
-// OpenBLAS's (openblas/), or loops of Ladon's own (portable/), which LADON_PORTABLE chooses. All run
-// on the calling thread. T is float or double, sizes and strides are at least 1.
+// OpenBLAS's (openblas/), or loops of Ladon's own (portable/), chosen by LADON_PORTABLE. All run on
+// the calling thread. T is float or double, sizes and strides are at least 1.
 
 #include <cstdint>
 
@@ -35,8 +35,8 @@ void trsm(Side side, bool transposed, int rows, int columns, const T* l, int l_s
 template <class T>
 int potrf(int n, T* a, int stride);
 
-/// A ← L and U with P·A = L·U, for the column-major A [n, n]. Row i was exchanged with row swaps[i],
-/// counted from 1. Pivots may be 0.
+/// A ← L and U with P·A = L·U, for the column-major A [n, n]. Row i was exchanged with row
+/// swaps[i], counted from 1. Pivots may be 0.
 template <class T>
 void getrf(int n, T* a, int* swaps);
 

@@ -34,6 +34,8 @@ const Reason reasons[] = {
     {"rhat_of", "diagnostics of chains"},
     {"rhat_of_ranks", "diagnostics of chains"},
     {"effective_sample_size", "diagnostics of chains"},
+    {"ql", "LADON_PORTABLE: rotations of eigenvectors"},
+    {"getrf", "LADON_PORTABLE: panels of few columns, beside products"},
     {"turns", "a sampler's step: two dot products beside a gradient"},
 };
 

@@ -56,9 +56,9 @@ class Rotations {
   std::vector<Rotation> held_;
 };
 
-/// One implicit QL step on rows [l, m] of T, shifted by the eigenvalue of its first 2 × 2 block that
-/// is nearer to d[l] (Wilkinson's): a rotation of the last two rows, and those that chase what it
-/// leaves beside the three diagonals up to row l.
+/// One implicit QL step on rows [l, m] of T, shifted by the eigenvalue of its first 2 × 2 block
+/// that is nearer to d[l] (Wilkinson's): a rotation of the last two rows, and those that chase what
+/// it leaves beside the three diagonals up to row l.
 template <class T>
 void ql_step(int64_t l, int64_t m, T* d, T* e, Rotations<T>& rotations) {
   const T half = (d[l + 1] - d[l]) / (2 * e[l]);
@@ -98,8 +98,8 @@ void diagonalize_pair(int64_t l, T* d, T* e, Rotations<T>& rotations) {
 }
 
 /// T's eigenvalues to d, unordered, and its rotations to z, if there is one: implicit QL iteration
-/// (Golub and Van Loan, 8.3; Bowdler, Martin, Reinsch and Wilkinson 1968). Elements of e that rounding
-/// would lose beside the largest row are taken for 0. Whether it converges.
+/// (Golub and Van Loan, 8.3; Bowdler, Martin, Reinsch and Wilkinson 1968). Elements of e that
+/// rounding would lose beside the largest row are taken for 0. Whether it converges.
 template <class T>
 bool ql(int64_t n, T* d, T* e, T* z) {
   constexpr int most_steps = 60;  // per eigenvalue; two or three are usual
