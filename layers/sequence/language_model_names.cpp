@@ -137,9 +137,11 @@ void from_names(LanguageModel& model, const StateDict& state) {
 StateDict to_names(const LanguageModel& model) {
   const auto list = model.positions ? gpt2_names(model, "transformer.") : llama_names(model);
   const StateDict own = model.state_dict();
-  for (const auto& [name, x] : own)
-    LADON_CHECK(std::ranges::find(list, name, &ForeignTensor::own) != list.end(), "to_names", "`",
-                name, "` has no name in ", model.positions ? "GPT-2" : "Llama");
+  for (const auto& entry : own) {
+    const auto named = [&entry](const ForeignTensor& t) { return t.own == entry.first; };
+    LADON_CHECK(std::any_of(list.begin(), list.end(), named), "to_names", "`", entry.first,
+                "` has no name in ", model.positions ? "GPT-2" : "Llama");
+  }
   return to_foreign(model, list);
 }
 
