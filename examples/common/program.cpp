@@ -71,7 +71,7 @@ Program::Program(const std::string& name, const Card& card, CommonOptions& optio
   app_.formatter(std::make_shared<Help>());
   app_.option_defaults()->always_capture_default();
   app_.set_version_flag("--version", join(name, " ", version(), " (", commit, ")"),
-                        "Version of Ladon, and the commit");
+                        "Version of Ladon, and the commit. To report a fault");
   option("--seed", options.seed, "Seed of everything random",
          "Another one shows which findings are luck")
       ->check(whole_number<std::uint64_t>(0));
