@@ -88,6 +88,7 @@ TEST_F(Site, HasEveryPageAndNoBrokenLink) {
                                                     : page.stem().string() + ".html");
       EXPECT_TRUE(all.contains(page)) << page;
     }
+  EXPECT_TRUE(all.contains(site_ / "github/CONTRIBUTING.html"));
   for (const char* folder : {"examples/nngp_compare", "examples/lessons/11_noise"})
     EXPECT_TRUE(values(all.at(site_ / folder / "index.html"), "href").contains("page.html"));
   const std::string& list = all.at(site_ / "turned.html");

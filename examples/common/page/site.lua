@@ -1,5 +1,5 @@
 -- Links of a page of the tree as links of the site: README.md is its folder's index.html, another
--- X.md is X.html, a folder is its index.html. Run in the page's folder.
+-- X.md is X.html, a folder is its index.html, and .github is github. Run in the page's folder.
 
 local function is_folder(path)
   local file = io.open(path .. "/.", "r")
@@ -17,6 +17,6 @@ function Link(link)
   elseif is_folder(path) then
     path = path:gsub("/$", "") .. "/index.html"
   end
-  link.target = path .. anchor
+  link.target = path:gsub("%.github/", "github/") .. anchor
   return link
 end
