@@ -154,7 +154,7 @@ std::filesystem::path draw_approach(const Settings& s, const Study& study) {
            "set format y '%g'\nset xrange [0.8:", 1.25 * last, "]\nset key top right\nplot ",
            at_last * last, "/x with lines lc rgb '", grey, "' dt 2 lw 2 title '1/H', ",
            with_errors(picture.data("heads", rows), "1:2:3", kind(0), "exact posterior")));
-  return picture.draw("Twice the heads, half the distance to the Gaussian process",
+  return picture.draw("With many heads the distance to the Gaussian process falls as 1/H",
                       join("Wasserstein distance of predictions; mean of ", s.draws,
                            " data sets ± standard error"));
 }
