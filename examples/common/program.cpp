@@ -157,17 +157,10 @@ void Program::write_page(const std::function<Page()>& make) const {
 }
 
 int run_program(int argc, char** argv, const std::string& name, const Card& card,
-                bool (*study)(const CommonOptions&, const Program&)) {
+                bool (*study)(const CommonOptions&, const Program&), bool has_page) {
   CommonOptions options;
   Program program(name, card, options);
-  return program.run(argc, argv, [&] { return study(options, program); });
-}
-
-int run_with_page(int argc, char** argv, const std::string& name, const Card& card,
-                  bool (*study)(const CommonOptions&, const Program&)) {
-  CommonOptions options;
-  Program program(name, card, options);
-  program.page_option();
+  if (has_page) program.page_option();
   return program.run(argc, argv, [&] { return study(options, program); });
 }
 

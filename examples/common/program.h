@@ -83,11 +83,14 @@ class Program {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// A program without options of its own. Returns the exit status of Program::run.
+/// A program without options of its own but --page, if it has one. Returns the exit status of
+/// Program::run.
 int run_program(int argc, char** argv, const std::string& name, const Card& card,
-                bool (*study)(const CommonOptions&, const Program&));
+                bool (*study)(const CommonOptions&, const Program&), bool has_page = false);
 /// One that has --page.
-int run_with_page(int argc, char** argv, const std::string& name, const Card& card,
-                  bool (*study)(const CommonOptions&, const Program&));
+inline int run_with_page(int argc, char** argv, const std::string& name, const Card& card,
+                         bool (*study)(const CommonOptions&, const Program&)) {
+  return run_program(argc, argv, name, card, study, true);
+}
 
 }  // namespace ladon::example

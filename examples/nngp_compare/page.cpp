@@ -38,21 +38,16 @@ Page page(const Study& study, const Tensor& x) {
   const Series& series = series_shown(study);
   const Tensor first = select(x, 0, 0);
   const Tensor k = matmul(first, transpose(first)) / static_cast<double>(x.size(2));  // [T, T]
-  Json covariance = Json::array();
-  for (std::int64_t t = 0; t < k.size(0); ++t)
-    covariance.push_back(contiguous(select(k, 0, t)).to_vector());
+  const Json covariance = json_rows(k);
   const Tensor limit = select(select(series.rows[0].nngp.limit, 0, 0), 0, 0);  // [T, T]
   Json checks = Json::array();
-  checks.push_back({{"function", "limit"},
-                    {"arguments", {covariance}},
-                    {"value", contiguous(limit).to_vector()}});
+  checks.push_back(checked("limit", Json::array({covariance}), contiguous(limit).to_vector()));
   for (const std::int64_t heads : {1, 8})
     for (const double width : {2.0, 128.0})
       checks.push_back(
-          {{"function", "kurtosis"},
-           {"arguments", {covariance, heads, width}},
-           {"value", infinite::identity_kurtosis(
-                         k, k, {.heads = heads, .key_width = width, .value_width = width})}});
+          checked("kurtosis", {covariance, heads, width},
+                  infinite::identity_kurtosis(
+                      k, k, {.heads = heads, .key_width = width, .value_width = width})));
   return {.title = "One head is not Gaussian, however wide; many heads are",
           .about =
               "Every dot is one random layer of attention before any training; its place is what "

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "ladon/autograd/ops.h"
+#include "ladon/examples/common/page/page.h"
 #include "ladon/optim/optim.h"
 
 namespace ladon::example {
@@ -10,12 +11,6 @@ namespace ladon::example {
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-Json rows(const Tensor& places) {
-  Json all = Json::array();
-  for (const Point& p : points_of(places)) all.push_back({p.x, p.y});
-  return all;
-}
 
 /// Forces of the library on places [M, 2]: what is added per unit of rate, without noise.
 Tensor library_forces(const std::string& method, const Tensor& places, const Tensor& score,
@@ -48,20 +43,15 @@ void add_checks(const TargetStudy& study, double apart, Json& checks) {
     const Tensor score = study.target.density.score(places).gradient;
     const Tensor between = unsqueeze(places, 1) - unsqueeze(places, 0);  // [8, 8, 2]
     const double median = bandwidth(Bandwidth::median, contiguous(sum(square(between), 2)));
-    checks.push_back({{"function", "scores"},
-                      {"arguments", {name, rows(places), apart}},
-                      {"value", rows(score)}});
-    checks.push_back({{"function", "bandwidth"}, {"arguments", {rows(places)}}, {"value", median}});
+    const Json at = json_rows(places), scores = json_rows(score);
+    checks.push_back(checked("scores", {name, at, apart}, scores));
+    checks.push_back(checked("bandwidth", Json::array({at}), median));
     for (const char* method : {"svgd", "spos", "wgd"}) {
       constexpr double alpha = 0.7, wider = 3, noise = 0.2;
       const Tensor forces = library_forces(method, places, score, alpha, wider * median, noise);
-      checks.push_back({{"function", "forces"},
-                        {"arguments",
-                         {method,
-                          rows(places),
-                          rows(score),
-                          {{"alpha", alpha}, {"wider", wider}, {"noise", noise}}}},
-                        {"value", rows(forces)}});
+      checks.push_back(checked(
+          "forces", {method, at, scores, {{"alpha", alpha}, {"wider", wider}, {"noise", noise}}},
+          json_rows(forces)));
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/examples/common/page/page.h"
 #include "ladon/layers/infinite/finite/latent_kernel.h"
 #include "ladon/optim/posterior/gp.h"
 
@@ -23,28 +24,20 @@ struct Blocks {
   }
 };
 
-Json rows(const Tensor& matrix) {
-  Json all = Json::array();
-  for (std::int64_t i = 0; i < matrix.size(0); ++i)
-    all.push_back(contiguous(select(matrix, 0, i)).to_vector());
-  return all;
-}
-
 }  // namespace
 
 Json blocks_json(const Tensor& kernel) {
   const Blocks blocks(kernel);
-  return {rows(blocks.train), rows(blocks.cross), blocks.own.to_vector()};
+  return {json_rows(blocks.train), json_rows(blocks.cross), blocks.own.to_vector()};
 }
 
 Json process_check(const Tensor& kernel, const Tensor& targets) {
   const Blocks blocks(kernel);
   const GaussianProcess gp(blocks.train, targets, {.noise = noise, .jitter = 0});
   const GpPrediction f = gp.predict(blocks.cross, blocks.own);
-  return {{"function", "process"},
-          {"arguments", {blocks_json(kernel), targets.to_vector()}},
-          {"value",
-           {flatten(f.mean).to_vector(), f.variance().to_vector(), gp.log_marginal_likelihood()}}};
+  return checked(
+      "process", {blocks_json(kernel), targets.to_vector()},
+      {flatten(f.mean).to_vector(), f.variance().to_vector(), gp.log_marginal_likelihood()});
 }
 
 void add_checks(const Settings& s, std::int64_t heads, const Tensor& latents, const Tensor& targets,
@@ -53,9 +46,8 @@ void add_checks(const Settings& s, std::int64_t heads, const Tensor& latents, co
   const infinite::LatentKernel layer =
       infinite::latent_kernel(infinite::finite_heads(limit_model(s), {.heads = heads}), x);
   const Tensor kernel = select(layer.at(contiguous(latents), x.size(0)), 0, 0);
-  checks.push_back({{"function", "kernel"},
-                    {"arguments", {contiguous(flatten(latents)).to_vector()}},
-                    {"value", blocks_json(kernel)}});
+  checks.push_back(checked("kernel", Json::array({contiguous(flatten(latents)).to_vector()}),
+                           blocks_json(kernel)));
   checks.push_back(process_check(kernel, targets));
 }
 

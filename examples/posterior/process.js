@@ -8,12 +8,6 @@ const places = Array.from({length: data.tokens.length / (2 * channels)}, (_, n) 
   return {first, second, apart: second.map((each, c) => each - first[c])};
 });
 
-function dot(a, b) {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
-  return sum;
-}
-
 /// Features of a place, 3 of each head, over √H: the mean of both tokens' answers, which are sums of φ
 /// by softmax weights. Logits of query φ are QK·φᵀ·B·φ_j, and of two weights the first is
 /// 1/(1 + e^(second logit − first)).

@@ -39,9 +39,7 @@ Json checks_of(const SeenText& seen) {
   for (const LayerMaps& layer : seen.layers) {
     const Tensor row = contiguous(select(select(layer.weights, 0, 0), 0, -1));
     const auto entropy = metrics::predictive_entropy(cast(unsqueeze(row, 0), f64));
-    checks.push_back({{"function", "spread"},
-                      {"arguments", {row.to_vector()}},
-                      {"value", std::exp(entropy[0])}});
+    checks.push_back(checked("spread", Json::array({row.to_vector()}), std::exp(entropy[0])));
   }
   return checks;
 }

@@ -1,5 +1,11 @@
 // Linear algebra of small matrices, rows of numbers.
 
+function dot(a, b) {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
+}
+
 /// Lower triangular L with L·Lᵀ = a, which may be singular: its column is 0 then.
 function cholesky(a) {
   const l = a.map((row) => row.map(() => 0));

@@ -5,7 +5,7 @@ const keys = 8, values = data.values;
 /// Logits of a query, divided by the root of its width or not.
 function logitsOf(query, rows, root) {
   const by = root ? Math.sqrt(query.length) : 1;
-  return rows.map((key) => key.reduce((sum, each, i) => sum + each * query[i], 0) / by);
+  return rows.map((key) => dot(key, query) / by);
 }
 
 /// Weights of logits at a temperature: the largest is taken off, so that nothing overflows. A key that

@@ -3,7 +3,6 @@
 // the end of training is the posterior.
 
 const {line, k, layers, networks} = data, inputs = [-3, -1, 1, 3];
-const dot = (a, b) => a.reduce((sum, each, i) => sum + each * b[i], 0);
 
 /// How much each target adds to the output at each input of the line after t steps: the rows of
 /// S = Θ*·Σ v (1 − exp(−ηλt/N))/λ vᵀ.
