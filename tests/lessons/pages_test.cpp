@@ -61,6 +61,8 @@ TEST(Lessons, HaveTheirParts) {
           std::string("\n## Further reading\n"), std::string("](https://"), "](" + name + ".svg)",
           "\n$ examples/run " + name + "\n"})
       EXPECT_NE(page.text.find(part), std::string::npos) << name << " lacks " << part;
+    EXPECT_FALSE(std::regex_search(page.text, std::regex("</summary>\n[^\n]")))
+        << name << ": without a blank line an answer is no Markdown, and shows its marks";
     EXPECT_TRUE(
         std::ranges::any_of(page.blocks, [](const Block& b) { return b.language == "cpp"; }))
         << name << " shows no code";
