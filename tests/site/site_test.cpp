@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "ladon/core/io/file.h"
@@ -73,11 +75,44 @@ class Site : public testing::Test {
     return all;
   }
 
+  /// Each section that the search knows is there.
+  void expect_sections(const std::map<fs::path, std::string>& all) const {
+    std::set<std::string> places;
+    std::istringstream script(read_file((site_ / "search.js").string()));
+    for (std::string line; std::getline(script, line) && line != "];";) {
+      if (line.starts_with("const")) continue;
+      const auto section = nlohmann::json::parse(line.substr(0, line.size() - 1));
+      const auto place = section.at(0).get<std::string>();
+      const std::size_t mark = place.find('#');
+      const fs::path page = site_ / place.substr(0, mark);
+      ASSERT_TRUE(all.contains(page)) << place;
+      EXPECT_TRUE(values(all.at(page), "id").contains(place.substr(mark + 1))) << place;
+      EXPECT_FALSE(section.at(2).get<std::string>().empty()) << place;
+      places.insert(place);
+    }
+    EXPECT_GT(places.size(), 400U);
+    EXPECT_TRUE(places.contains("examples/GLOSSARY.html#nngp-neural-network-gaussian-process"));
+  }
+
+  /// Place that the search finds first.
+  std::string first_found(const std::string& words) const {
+    const fs::path shown = folder_ / "shown.html";
+    const std::string browser = "chromium --headless --no-sandbox --disable-gpu --user-data-dir=" +
+                                (folder_ / "profile").string() + " --dump-dom";
+    EXPECT_EQ(std::system((browser + " 'file://" + site_.string() + "/search.html#" + words +
+                           "' >" + shown.string() + " 2>/dev/null")
+                              .c_str()),
+              0);
+    const std::string html = read_file(shown.string()), begin = "<li><a href=\"";
+    const std::size_t at = html.find(begin) + begin.size();
+    return html.substr(at, html.find('"', at) - at);
+  }
+
   TemporaryFolder folder_;
   const fs::path site_ = folder_ / "site";
 };
 
-TEST_F(Site, HasEveryPageAndNoBrokenLink) {
+TEST_F(Site, HasEveryPageNoBrokenLinkAndASearch) {
   ASSERT_EQ(build(), 0) << said();
   const std::map<fs::path, std::string> all = pages();
   for (const char* floor : {"core", "autograd", "layers", "optim", "tests", "examples"})
@@ -114,6 +149,11 @@ TEST_F(Site, HasEveryPageAndNoBrokenLink) {
     }
   }
   EXPECT_GT(links, 1000);
+  expect_sections(all);
+  if (installed("chromium")) {
+    EXPECT_EQ(first_found("without%20ONETBB"),
+              "tests/bench/index.html#without-openblas-and-onetbb");
+  }
 }
 
 // It is built in place of an older site, and of nothing else.
