@@ -1,6 +1,7 @@
 #include "ladon/examples/common/program.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 
 #include "ladon/core/error.h"
@@ -64,8 +65,10 @@ Program::Program(const std::string& name, const Card& card, CommonOptions& optio
   app_.name(name);
   app_.description(join(card.summary, ". ", card.lesson));
   std::string footer = join("Without options it takes ", card.duration, ". Try\n");
+  const char* installed = std::getenv("LADON_RUNNER");  // the command that started the program
+  const std::string runner = join("  ", installed != nullptr ? installed : "examples/run", " ");
   for (const Trial& trial : card.trials)
-    footer += join("\n", in_lines(join("  examples/run ", trial.command)), "\n      ",
+    footer += join("\n", in_lines(runner + trial.command), "\n      ",
                    wrapped(trial.watch, help_columns(), 6), "\n");
   app_.footer(footer);
   app_.formatter(std::make_shared<Help>());
