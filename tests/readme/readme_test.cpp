@@ -216,6 +216,7 @@ TEST(Readme, EveryFileNamesThisVersion) {
            {".github/CHANGELOG.md", "\n## ([0-9][0-9.]*)\n", full},
            {"README.md", "version = \\{(.*)\\}", full},
            {".github/CITATION.cff", "\nversion: (.*)\n", full},
+           {".ci/vcpkg/ladon/vcpkg.json", "\"version\": \"(.*)\"", full},
            {".zenodo.json", "\"version\": \"(.*)\"", full},
            {"examples/lessons/CMakeLists.txt", "find_package\\(ladon (.*) REQUIRED", minor},
            {"examples/quickstart/CMakeLists.txt", "find_package\\(ladon (.*) REQUIRED", minor},
