@@ -108,6 +108,12 @@ PartFolder::PartFolder(std::string operation, std::string title, fs::path folder
   }));
 }
 
+std::uint64_t Manifest::identity(const std::string& title) const {
+  Checksum sum;
+  sum.add(text_of(title, *this));
+  return sum.value();
+}
+
 void Manifest::check_same_in_all_ranks(const std::string& operation) const {
   const std::string text = text_of(operation, *this);
   const auto all = ranks::all_gather(std::as_bytes(std::span(text)));
@@ -124,19 +130,17 @@ void Manifest::check_same_in_all_ranks(const std::string& operation) const {
 }
 
 void PartFolder::begin(const Manifest& wanted) {
-  const std::string text = text_of(title_, wanted);
   wanted.check_same_in_all_ranks(operation_);
   if (!stored_.entries.empty())
     for (const auto& [name, value] : wanted.entries)
       LADON_CHECK(stored_.value(name) == value, operation_, "the checkpoint ", folder_.string(),
                   " is of another computation: its \"", name, "\" is ", stored_.value(name),
                   ", now it is ", value, "; take another folder, or remove this one to begin anew");
-  Checksum sum;
-  sum.add(text);
-  identity_ = sum.value();
+  identity_ = wanted.identity(title_);
   ranks::from_first([&] {
     remove_other_parts();
-    if (stored_.entries.empty()) write_atomically(manifest_path(folder_).string(), text);
+    if (stored_.entries.empty())
+      write_atomically(manifest_path(folder_).string(), text_of(title_, wanted));
     return std::string();
   });
 }

@@ -41,6 +41,8 @@ struct Manifest {
   std::string value(const std::string& name) const;
   /// A count of 1 to 10⁹; 0 if it is none.
   std::int64_t number(const std::string& name) const;
+  /// Checksum of the title and all entries.
+  std::uint64_t identity(const std::string& title) const;
   /// Throws Error, in all ranks, where one has another value; `operation` is named.
   void check_same_in_all_ranks(const std::string& operation) const;
 };

@@ -42,6 +42,13 @@ namespace {
 
 constexpr const char* operation = "Cholesky";
 
+/// The ranks in rows, as square as their number allows; a row has count() / rows_of_ranks().
+int rows_of_ranks() {
+  int rows = static_cast<int>(std::sqrt(count()));
+  while (count() % rows != 0) --rows;
+  return rows;
+}
+
 /// One block of A + ridge·I, as it was asked for.
 Tensor ridged(const Cholesky::Block& block, double ridge, std::int64_t row, std::int64_t column,
               std::int64_t rows, std::int64_t columns) {
@@ -66,13 +73,11 @@ namespace {
 
 const int one = 1, zero = 0;
 
-/// The ranks in rows and columns, as square as their number allows.
+/// The ranks in rows and columns.
 class Grid {
  public:
   Grid() : system_(Csys2blacs_handle(MPI_COMM_WORLD)), context_(system_) {
-    int down = static_cast<int>(std::sqrt(count()));
-    while (count() % down != 0) --down;
-    Cblacs_gridinit(&context_, "Row", down, count() / down);
+    Cblacs_gridinit(&context_, "Row", rows_of_ranks(), count() / rows_of_ranks());
     Cblacs_gridinfo(context_, &rows, &columns, &row, &column);
   }
   ~Grid() {
@@ -234,6 +239,11 @@ struct Cholesky::State {
   std::unique_ptr<Shared> shared;
 #endif
 };
+
+int holder(std::int64_t block_row, std::int64_t block_column) {
+  const int rows = rows_of_ranks(), columns = count() / rows;
+  return static_cast<int>(block_row % rows * columns + block_column % columns);
+}
 
 bool has_cholesky() {
 #ifdef LADON_SCALAPACK

@@ -16,6 +16,13 @@ namespace ladon::ranks {
 /// Whether many ranks can have a factor: the library was built with ScaLAPACK.
 bool has_cholesky();
 
+/// Side of blocks beyond which some ranks wait for others.
+inline constexpr std::int64_t largest_block = 512;
+
+/// Rank that holds a block of the lower triangle, by its row and column of blocks: what it computes
+/// of the matrix it can factor without a message.
+int holder(std::int64_t block_row, std::int64_t block_column);
+
 /// L of L·Lᵀ = A + ridge·I for a symmetric positive definite A [n, n], f64. All ranks make it, use
 /// it and destroy it together, within their session. They agree to rounding with one process, and
 /// each number of ranks has bits of its own.

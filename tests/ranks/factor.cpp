@@ -77,6 +77,9 @@ void of_a_stored_gram() {
   require(std::abs(factor.log_determinant() - stored.log_determinant()) <
               1e-10 * std::abs(stored.log_determinant()),
           "and so is the evidence");
+  const auto held = store_gram(infinite::limit(net), x, {}, {.tile = 128});
+  const DistributedFactor of_held = distribute_factor(held, {.noise = 0.1});
+  require(same_bits(of_held.solve(y).x, factor.solve(y).x), "tiles in memory give the same");
 }
 
 }  // namespace

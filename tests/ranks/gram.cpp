@@ -9,6 +9,7 @@
 #include <map>
 
 #include "ladon/autograd/ops.h"
+#include "ladon/core/ranks/ranks_cholesky.h"
 #include "ladon/layers/infinite/gram/tiles/stored.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/ranks/checks.h"
@@ -154,6 +155,50 @@ void in_folders() {
   }
 }
 
+/// Tiles in the memory of their ranks, which nobody sends.
+void in_memory_of_each() {
+  const Sequential net = dense();
+  const Tensor x = draw({n, 6}), v = draw({n, 3}, 5);
+  Tensor expected;
+  {
+    const ranks::Alone alone;
+    expected = gram(limit(net), x).ntk;
+  }
+  const auto tiles = store_gram(limit(net), x, {}, {.tile = unit});
+  require(same_bits(tiles.rows(0, n), expected), "the rows of one process");
+  require(same_bits(tiles.rows(unit - 1, unit + 1), slice(expected, 0, {unit - 1, unit + 1})),
+          "of two rows of tiles");
+  require(same_bits(tiles.diagonal(), diagonal(expected)), "its diagonal");
+  const Tensor y = tiles.multiply(v), single = matmul(expected, v), of_last = clone(y);
+  ranks::broadcast(of_last, ranks::count() - 1);
+  require(same_bits(y, of_last), "all have the same product");
+  require(sum(square(y - single)).item() <= 1e-24 * sum(square(single)).item(), "that of one");
+  int held = 0;
+  for (std::int64_t i = 0; i < tiles.across(); ++i)
+    for (std::int64_t j = i; j < tiles.across(); ++j) {
+      if (ranks::holder(j, i) != ranks::rank()) {
+        require_error([&] { tiles.tile(i, j); }, "in the memory of another", "each has its own");
+        continue;
+      }
+      ++held;
+      const std::int64_t row = tiles.first(i), column = tiles.first(j);
+      require(same_bits(tiles.tile(i, j),
+                        contiguous(at(expected, {Slice{row, tiles.first(i + 1)},
+                                                 Slice{column, tiles.first(j + 1)}}))),
+              "a tile");
+    }
+  const Tensor sum_held = full({1}, held, f64);
+  ranks::all_reduce(sum_held);
+  require(sum_held.item() == 15, "each tile is in one rank");
+  require(ranks::count() > 4 || held > 0, "and every rank has some");
+  if (ranks::count() > 1)
+    require_error(
+        [&] {
+          store_gram(limit(net), draw({n, 6}, static_cast<std::uint64_t>(ranks::rank())));
+        },
+        "[store_gram] the ranks compute different things: \"inputs\"", "all have the same inputs");
+}
+
 /// The files of parts, and which they are: a part that is written anew is another file.
 std::map<fs::path, ino_t> parts_in(const fs::path& folder) {
   std::map<fs::path, ino_t> found;
@@ -172,6 +217,7 @@ void check_grams() {
   in_memory();
   different();
   in_folders();
+  in_memory_of_each();
 }
 
 void die_in_gram(const fs::path& folder, bool stored) {

@@ -7,11 +7,9 @@
 namespace ladon {
 namespace {
 
-constexpr std::int64_t largest_side = 512;  // with larger blocks, some ranks wait for others
-
 /// Blocks that lie within one tile each.
 std::int64_t block_side(std::int64_t tile) {
-  std::int64_t side = std::min(tile, largest_side);
+  std::int64_t side = std::min(tile, ranks::largest_block);
   while (tile % side != 0) --side;
   return side;
 }

@@ -1,11 +1,11 @@
 #pragma once
-// The Cholesky factor of a Gram matrix on disk, in the memory of many ranks (core/ranks/ranks.h).
+// The Cholesky factor of a Gram matrix in the memory of many ranks (core/ranks/ranks.h).
 //
-//   const auto kernel = infinite::store_gram(limit(model), x, folder);  // tiles of each rank
+//   const auto kernel = infinite::store_gram(limit(model), x);  // tiles in the memory of each rank
 //   const GaussianProcess process(distribute_factor(kernel, {.noise = 0.1}), y);
 //
 // As StoredFactor (stored_factor.h), where the memory of all ranks holds what a disk must hold for
-// one.
+// one. The tiles are in memory, too, or in a folder.
 
 #include <cstdint>
 
@@ -30,7 +30,7 @@ class DistributedFactor : public Solver {
   ranks::Cholesky factor_;
 };
 
-/// Reads each tile in those ranks that hold some of it. Throws lapack::NotPositiveDefinite where A
+/// Takes each tile in those ranks that hold some of it: of tiles in memory, their own. Throws lapack::NotPositiveDefinite where A
 /// is not, and Error for a negative noise or jitter, for a damaged tile, and as ranks::Cholesky
 /// does.
 DistributedFactor distribute_factor(const infinite::StoredGram& gram,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 
 #include "ladon/autograd/graph.h"
@@ -13,8 +14,9 @@
 #include "ladon/core/machine/background.h"
 #include "ladon/core/machine/machine.h"
 #include "ladon/core/ranks/ranks.h"
+#include "ladon/core/ranks/ranks_cholesky.h"
 #include "ladon/layers/infinite/gram/tiles/checkpoint.h"
-#include "ladon/layers/infinite/gram/tiles/exchange.h"
+#include "ladon/layers/infinite/gram/tiles/work.h"
 
 namespace ladon::infinite {
 namespace {
@@ -30,13 +32,26 @@ struct StoredPlan {
   double budget = 0;
 };
 
-std::int64_t tile_side(std::int64_t n, std::int64_t wanted, double budget) {
+std::int64_t tile_side(std::int64_t n, std::int64_t wanted, double budget, std::int64_t largest) {
   const double chosen = std::sqrt(budget / (8 * tiles_in_budget));
   const std::int64_t side = wanted > 0
                                 ? wanted + vector_unit - 1
                                 : static_cast<std::int64_t>(std::min<double>(largest_side, chosen));
-  const std::int64_t most = (n + vector_unit - 1) / vector_unit * vector_unit;
+  const std::int64_t most = std::min(largest, (n + vector_unit - 1) / vector_unit * vector_unit);
   return std::clamp(side / vector_unit * vector_unit, vector_unit, most);
+}
+
+/// Whether a tile is this rank's: as a block of a Cholesky factor, which has the lower triangle.
+bool mine(const GramTile& tile, std::int64_t side) {
+  return ranks::holder(tile.column / side, tile.row / side) == ranks::rank();
+}
+
+/// Pairs of this rank's tiles.
+double own_pairs(const GramTiles& tiles, std::int64_t side) {
+  double pairs = 0;
+  for (std::int64_t i = 0; i < tiles.count(); ++i)
+    if (mine(tiles[i], side)) pairs += static_cast<double>(tiles[i].rows * tiles[i].columns);
+  return pairs;
 }
 
 StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& folder,
@@ -49,16 +64,21 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
   StoredPlan plan;
   plan.budget =
       static_cast<double>(options.memory_budget > 0 ? options.memory_budget : free_memory());
+  const bool in_memory = folder.empty();
   const std::int64_t wanted =
-      options.tile > 0 ? options.tile
-                       : detail::PartFolder::manifest(operation, title, folder).number("tile");
-  std::int64_t side = tile_side(n, wanted, plan.budget);
+      options.tile > 0 || in_memory
+          ? options.tile
+          : detail::PartFolder::manifest(operation, title, folder).number("tile");
+  std::int64_t side =
+      tile_side(n, wanted, plan.budget, in_memory ? ranks::largest_block : wanted + largest_side);
   ranks::broadcast(std::as_writable_bytes(std::span(&side, 1)),
                    0);  // ranks have budgets of their own
   const auto pairs = static_cast<double>(std::min(side, n) * std::min(side, n));
   const auto item = static_cast<double>(item_size(options.dtype));
-  // Two of the folder, of which one is in use, as f64.
-  const double held = pairs * (2 * item + (options.dtype == f64 ? 0 : 8));
+  const GramTiles tiles(n, n, side, true);
+  // Two of the folder, or all in memory, and one in use as f64.
+  const double held = (in_memory ? own_pairs(tiles, side) : 2 * pairs) * item +
+                      (options.dtype == f64 ? 0 : 8 * pairs);
   plan.gram = plan_gram(limit, x, x, true,
                         {.get = options.get,
                          .memory_budget = options.memory_budget,
@@ -66,8 +86,8 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
                         held);
   LADON_CHECK(plan.gram.shape.rank() == 2, operation,
               "the model ends with positions; end it in vectors");
-  plan.gram.tiles = GramTiles(n, n, side, true);
-  plan.estimate = {static_cast<std::uint64_t>(plan.gram.tiles.pairs() * item),
+  plan.gram.tiles = tiles;
+  plan.estimate = {in_memory ? 0 : static_cast<std::uint64_t>(tiles.pairs() * item),
                    plan.gram.estimate.bytes(), plan.gram.estimate.seconds, side,
                    plan.gram.tiles.count()};
   return plan;
@@ -95,9 +115,10 @@ Tensor compute(const GramPlan& plan, const GramTile& tile, Get get) {
 }  // namespace
 
 std::string StoredGramEstimate::describe() const {
-  return detail::join(in_bytes(static_cast<double>(disk_bytes)), " on disk and ",
-                      in_bytes(static_cast<double>(memory_bytes)), " of memory, ",
-                      time_and_tiles(seconds, tiles, tile));
+  return detail::join(
+      disk_bytes > 0 ? in_bytes(static_cast<double>(disk_bytes)) + " on disk and " : "",
+      in_bytes(static_cast<double>(memory_bytes)), " of memory, ",
+      time_and_tiles(seconds, tiles, tile));
 }
 
 struct StoredGram::State {
@@ -108,33 +129,42 @@ struct StoredGram::State {
         estimate(taken),
         dtype(type),
         room(free_bytes),
-        parts(operation, title, folder),
         kept(static_cast<std::size_t>(tiles.count())),
-        diagonal(zeros({n}, f64)) {}
+        diagonal(zeros({n}, f64)) {
+    if (!folder.empty()) parts.emplace(operation, title, folder);
+  }
 
   std::uint64_t payload(const GramTile& t) const {
     return static_cast<std::uint64_t>(t.rows * t.columns) * item_size(dtype);
+  }
+  void begin(const detail::Manifest& manifest) {
+    if (parts)
+      parts->begin(manifest);
+    else
+      manifest.check_same_in_all_ranks(operation);
+    identity = manifest.identity(title);
   }
   /// Block of tile `index` as it is on disk; undefined if it is not there or damaged.
   Tensor read(std::int64_t index) const {
     const GramTile t = tiles[index];
     Tensor block;
-    const bool whole = parts.read(index, payload(t), [&](detail::PartReader& from) {
+    const bool whole = parts && parts->read(index, payload(t), [&](detail::PartReader& from) {
       block = empty({t.rows, t.columns}, dtype);
       from.read(block.strided_bytes(), payload(t));
     });
     return whole ? block : Tensor();
   }
   void write(std::int64_t index, const Tensor& block) const {
-    parts.write(index, payload(tiles[index]), [&](detail::PartWriter& to) {
+    parts->write(index, payload(tiles[index]), [&](detail::PartWriter& to) {
       to.write(block.strided_bytes(), payload(tiles[index]));
     });
   }
   /// Tiles that fit are kept, the first ones first: a pass over all of them finds these again.
+  /// Without a folder all are.
   void keep(std::int64_t index, const Tensor& block) {
     const auto bytes = static_cast<double>(payload(tiles[index]));
     Tensor& place = kept[static_cast<std::size_t>(index)];
-    if (place.defined() || bytes > room) return;
+    if (place.defined() || (parts && bytes > room)) return;
     place = block;
     room -= bytes;
   }
@@ -146,16 +176,21 @@ struct StoredGram::State {
   Tensor fetch(std::int64_t index) const {
     const Tensor& known = kept[static_cast<std::size_t>(index)];
     const Tensor block = known.defined() ? known : read(index);
-    LADON_CHECK(block.defined(), "StoredGram", parts.path_of(index),
+    LADON_CHECK(block.defined() || parts, "StoredGram", "rank ", ranks::rank(),
+                " has no tile of row ", tiles[index].row, " and column ", tiles[index].column,
+                ", which is in the memory of another; rows() and multiply() take all of them");
+    LADON_CHECK(block.defined(), "StoredGram", parts->path_of(index),
                 " is missing or was damaged since it was stored; store_gram() computes it again");
     return block;
   }
-  /// use(tile, block) for all tiles for which wanted(index, tile), in their order.
+  /// Whether this rank takes a tile where all ranks work together.
+  bool own(const GramTile& t) const { return mine(t, estimate.tile); }
+  /// use(tile, block) for all tiles for which wanted(tile), in their order.
   template <class Wanted, class Use>
   void for_each(const Wanted& wanted, const Use& use) {
     std::vector<std::int64_t> indices;
     for (std::int64_t i = 0; i < tiles.count(); ++i)
-      if (wanted(i, tiles[i])) indices.push_back(i);
+      if (wanted(tiles[i])) indices.push_back(i);
     const auto index = [&](std::int64_t at) { return indices[static_cast<std::size_t>(at)]; };
     parallel::one_ahead(
         static_cast<std::int64_t>(indices.size()),
@@ -170,8 +205,9 @@ struct StoredGram::State {
   GramTiles tiles;
   StoredGramEstimate estimate;
   DType dtype;
-  double room;  // bytes that may still be kept
-  detail::PartFolder parts;
+  double room;                              // bytes that may still be kept
+  std::optional<detail::PartFolder> parts;  // none: tiles are in memory
+  std::uint64_t identity = 0;
   std::vector<Tensor> kept;
   Tensor diagonal;
 };
@@ -183,7 +219,7 @@ StoredGram::~StoredGram() = default;
 
 std::int64_t StoredGram::size() const { return state_->n; }
 const StoredGramEstimate& StoredGram::estimate() const { return state_->estimate; }
-std::uint64_t StoredGram::identity() const { return state_->parts.identity(); }
+std::uint64_t StoredGram::identity() const { return state_->identity; }
 Tensor StoredGram::diagonal() const { return clone(state_->diagonal); }
 
 std::int64_t StoredGram::across() const { return (size() + estimate().tile - 1) / estimate().tile; }
@@ -207,7 +243,7 @@ Tensor StoredGram::rows(std::int64_t begin, std::int64_t end) const {
   const NoGrad off;
   LADON_CHECK(0 <= begin && begin <= end && end <= size(), "StoredGram::rows", "there are no rows ",
               begin, " to ", end, ": the matrix has ", size());
-  Tensor result = empty({end - begin, size()}, f64);
+  Tensor result = zeros({end - begin, size()}, f64);
   const auto crossed = [=](std::int64_t first, std::int64_t count) {
     return Slice{std::max(begin, first), std::min(end, first + count)};
   };
@@ -222,13 +258,15 @@ Tensor StoredGram::rows(std::int64_t begin, std::int64_t end) const {
           at(block, {Slice{*some.start - row, *some.stop - row}}));
   };
   state_->for_each(
-      [&](std::int64_t, const GramTile& t) {
-        return crosses(t.row, t.rows) || crosses(t.column, t.columns);
+      [&](const GramTile& t) {
+        return (state_->parts || state_->own(t)) &&
+               (crosses(t.row, t.rows) || crosses(t.column, t.columns));
       },
       [&](const GramTile& t, const Tensor& block) {
         take(block, t.row, t.column);
         if (t.row != t.column) take(transpose(block), t.column, t.row);
       });
+  if (!state_->parts) ranks::all_reduce(result);  // the others have zeros there
   return result;
 }
 
@@ -246,7 +284,7 @@ Tensor StoredGram::multiply(const Tensor& v) const {
                        std::int64_t row, std::int64_t column) {
     blas::gemm<double>(rows, k, columns, 1, a, {from + column * k, k, 1}, 1, {to + row * k, k, 1});
   };
-  state_->for_each([](std::int64_t index, const GramTile&) { return GramDeal().mine(index); },
+  state_->for_each([&](const GramTile& t) { return state_->own(t); },
                    [&](const GramTile& t, const Tensor& block) {
                      const blas::Matrix<const double> a{block.data<double>(), t.columns, 1};
                      add(a, t.rows, t.columns, t.row, t.column);
@@ -267,8 +305,9 @@ StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& fo
                       const StoredGramOptions& options) {
   const NoGrad off;
   StoredPlan plan = plan_stored(limit, x, folder, options);
-  detail::PartFolder::check_room(operation, folder, plan.estimate.disk_bytes,
-                                 options.dtype == f64 ? "; as f32 they take half" : "");
+  if (!folder.empty())
+    detail::PartFolder::check_room(operation, folder, plan.estimate.disk_bytes,
+                                   options.dtype == f64 ? "; as f32 they take half" : "");
   GramPlan& gram = plan.gram;
   gram.a = gram.b = prepared(x);
   auto state = std::make_unique<StoredGram::State>(
@@ -277,22 +316,21 @@ StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& fo
   detail::Manifest manifest = manifest_of(limit, gram, options.get);
   manifest.entries.emplace_back("tile", detail::join(plan.estimate.tile));
   manifest.entries.emplace_back("dtype", detail::join(options.dtype));
-  state->parts.begin(manifest);
+  state->begin(manifest);
 
   GramReport report(gram, [&](std::int64_t done, double seconds_left) {
     if (options.progress) options.progress({plan.estimate, done, seconds_left});
   });
   compute_selves(gram);
-  const GramDeal deal;
   std::future<void> written;  // one tile is written while the next is computed
   for (std::int64_t i = 0; i < gram.tiles.count(); ++i) {
-    if (!deal.mine(i)) continue;
     const GramTile tile = gram.tiles[i];
+    if (!state->own(tile)) continue;
     Tensor block = state->read(i);
     const bool known = block.defined();
     if (!known) block = cast(compute(gram, tile, options.get), options.dtype);
     if (written.valid()) written.get();
-    if (!known)
+    if (!known && state->parts)
       written = parallel::in_background([&state = *state, i, block] { state.write(i, block); });
     state->set_diagonal(tile, block);
     state->keep(i, block);

@@ -1,10 +1,12 @@
 #pragma once
-// A Gram matrix that is never held in memory: its tiles lie in a folder.
+// A Gram matrix that nobody holds whole: its tiles lie in a folder, or in the memory of many ranks
+// (core/ranks/ranks.h), each in that of one.
 //
 // N inputs have N(N + 1)/2 pairs: 30,000 take 3.6 GB as f64, 100,000 take 40 GB. What is done with
-// such a matrix reads it tile by tile: products with a few vectors
+// such a matrix takes it tile by tile: products with a few vectors
 // (optim/posterior/solvers/cg_solver.h), or a factor that is on disk as well
-// (optim/posterior/solvers/stored_factor.h).
+// (optim/posterior/solvers/stored_factor.h), or in the memory of the ranks
+// (optim/posterior/solvers/distributed_factor.h).
 
 #include <cstdint>
 #include <functional>
@@ -17,13 +19,14 @@ namespace ladon::infinite {
 
 /// Cost of storing a Gram matrix.
 struct StoredGramEstimate {
-  std::uint64_t disk_bytes = 0;    ///< Of all tiles.
+  std::uint64_t disk_bytes = 0;    ///< Of all tiles; 0 where they are in memory.
   std::uint64_t memory_bytes = 0;  ///< At most, beside the inputs and the operands of multiply().
   double seconds = 0;              ///< On all threads, with nothing stored yet and a fast disk.
   std::int64_t tile = 0;           ///< Inputs a side of a tile; the last may be smaller.
   std::int64_t tiles = 0;          ///< On and above the diagonal.
 
-  /// One line: "3.6 GB on disk and 140.1 MB of memory, about 52 s: 120 tiles of …".
+  /// One line: "3.6 GB on disk and 140.1 MB of memory, about 52 s: 120 tiles of …"; of tiles in
+  /// memory without the disk.
   std::string describe() const;
 };
 
@@ -36,9 +39,10 @@ struct StoredGramProgress {
 
 struct StoredGramOptions {
   Get get = Get::ntk;  ///< Which matrix is stored: nngp or ntk.
-  DType dtype = f64;   ///< Of tiles on disk, f64 or f32. What is computed is f64 in any case.
+  DType dtype = f64;   ///< Of stored tiles, f64 or f32. What is computed is f64 in any case.
   /// Inputs a side, rounded up to a multiple of vector_unit. 0: that of the folder, or such that
-  /// a dozen tiles fit in the budget, 2048 at most.
+  /// a dozen tiles fit in the budget, 2048 at most. In memory 512 at most in any case
+  /// (ranks::largest_block).
   std::int64_t tile = 0;
   /// Bytes that tiles and their computation may take together, beside the inputs. Tiles that fit
   /// are kept in memory for the next use. 0: what the machine has free.
@@ -48,9 +52,10 @@ struct StoredGramOptions {
   int replicates = 8;  ///< Number whose mean is stored, at least 2, if a layer samples.
 };
 
-/// A symmetric matrix [N, N], f64, of which the tiles on and above the diagonal are in a folder. It
+/// A symmetric matrix [N, N], f64, of which the tiles on and above the diagonal are stored. It
 /// holds the folder's lock. Every tile that is read is checked; a damaged one is an Error, and
-/// store_gram() computes it again. To be used by one thread at a time.
+/// store_gram() computes it again. Tiles in memory are in that of the rank that computed them
+/// (ranks::holder of the transposed tile). To be used by one thread at a time.
 class StoredGram {
  public:
   StoredGram(StoredGram&&) noexcept;
@@ -63,7 +68,8 @@ class StoredGram {
   std::uint64_t identity() const;
 
   Tensor diagonal() const;  ///< [N]
-  /// Rows [begin, end), [end − begin, N]. Reads all tiles that they cross.
+  /// Rows [begin, end), [end − begin, N]. Takes all tiles that they cross; of tiles in memory all
+  /// ranks together, each its own.
   Tensor rows(std::int64_t begin, std::int64_t end) const;
   /// K·V.   [N, k] → [N, k], of any floating dtype → f64. Each tile is read once, the next one
   /// while this one is multiplied; the result has the same bits at any number of threads. All ranks
@@ -75,7 +81,8 @@ class StoredGram {
   std::int64_t across() const;
   /// The first input of tile row i; first(across()) is N.
   std::int64_t first(std::int64_t i) const;
-  /// Rows of tile row i by columns of tile column j; in memory of its own unless it is kept.
+  /// Rows of tile row i by columns of tile column j; in memory of its own unless it is kept. Throws
+  /// Error for a tile in the memory of another rank.
   Tensor tile(std::int64_t i, std::int64_t j) const;
 
  private:
@@ -87,19 +94,20 @@ class StoredGram {
 };
 
 /// Cost of store_gram() with the same arguments for this process alone; `folder` may hold tiles of
-/// it. Throws Error as
-/// store_gram() does for inputs, model and budget.
+/// it. Throws Error as store_gram() does for inputs, model and budget.
 StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
-                                        const std::string& folder,
+                                        const std::string& folder = {},
                                         const StoredGramOptions& options = {});
 
 /// Computes the Gram matrix of x, with the bits of gram(limit, x, …) (as f32: rounded), into
 /// `folder`, which is made if it is missing; tiles that are there, of an earlier run that was ended
 /// or killed, are checked and taken up. Ranks (core/ranks/ranks.h) share the tiles out, and the
-/// folder, on a file system that all of them see. The caller removes the folder. Throws Error if
-/// the model ends with positions, the memory needed is over the budget, the disk has no room for
-/// the tiles, the folder is of another computation, or another run is working in it.
-StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& folder,
+/// folder, on a file system that all of them see. The caller removes the folder. Without a folder
+/// each rank keeps its tiles in memory, about 4·N²/count() bytes of f64, and nothing is sent but
+/// the diagonal. Throws Error if the model ends with positions, the memory needed is over the
+/// budget, the disk has no room for the tiles, the folder is of another computation, another run is
+/// working in it, or ranks compute different things.
+StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& folder = {},
                       const StoredGramOptions& options = {});
 
 }  // namespace ladon::infinite
