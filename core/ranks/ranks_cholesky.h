@@ -2,8 +2,9 @@
 // The only door to ScaLAPACK (Blackford et al. 1997): a Cholesky factor that no rank holds whole.
 //
 // The matrix is cut into square blocks, which are dealt out in turn over a grid of ranks, down and
-// across ("block-cyclic"), so that all have work until the end. Where one process is alone, the
-// factor is that of core/lapack.h.
+// across ("block-cyclic"), so that all have work until the end. Each rank works on one thread (with
+// more, the bits would be those of their number: a solution moved by 2e-14 from 1 to 2), so start
+// one rank per core. Where one process is alone, the factor is that of core/linalg/lapack.h.
 
 #include <cstdint>
 #include <functional>

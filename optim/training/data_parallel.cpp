@@ -1,5 +1,9 @@
 #include "ladon/optim/training/data_parallel.h"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
@@ -25,19 +29,85 @@ std::vector<bool> with_gradient(const ParameterSet& parameters) {
   return any;
 }
 
-/// Sums gradients of one dtype in one message: each small one alone would wait for all ranks.
-void sum_together(const std::vector<Tensor>& parameters) {
+using Message = std::vector<Tensor>;
+
+/// send(message) for parameters of one dtype together: each small one alone would wait for all
+/// ranks.
+void for_each_message(const Message& parameters, const std::function<void(const Message&)>& send) {
+  Message message;
+  std::int64_t elements = 0;
+  const auto flush = [&] {
+    if (!message.empty()) send(message);
+    message.clear();
+    elements = 0;
+  };
+  for (const Tensor& p : parameters) {
+    if (!message.empty() && message[0].dtype() != p.dtype()) flush();
+    message.push_back(p);
+    elements += p.count();
+    if (elements >= message_elements) flush();
+  }
+  flush();
+}
+
+/// One tensor of all, [Σ count].
+Tensor packed(const Message& parts) {
   std::vector<Tensor> flat;
-  for (const Tensor& p : parameters)
-    flat.push_back(p.grad().defined() ? reshape(p.grad(), {p.count()})
-                                      : zeros({p.count()}, p.dtype()));
-  const Tensor sum = concat(flat, 0);
-  ranks::all_reduce(sum);
+  for (const Tensor& x : parts) flat.push_back(reshape(x, {x.count()}));
+  return concat(flat, 0);
+}
+
+/// take(parameter, its part of `all`, of its shape), for each.
+void unpack(const Tensor& all, const Message& parameters,
+            const std::function<void(Tensor, const Tensor&)>& take) {
   std::int64_t at = 0;
-  for (Tensor p : parameters) {
-    p.set_grad(reshape(slice(sum, 0, {.start = at, .stop = at + p.count()}), p.shape()));
+  for (const Tensor& p : parameters) {
+    take(p, reshape(slice(all, 0, {.start = at, .stop = at + p.count()}), p.shape()));
     at += p.count();
   }
+}
+
+void sum_together(const Message& parameters) {
+  Message gradients;
+  for (const Tensor& p : parameters)
+    gradients.push_back(p.grad().defined() ? p.grad() : zeros_like(p));
+  const Tensor sum = packed(gradients);
+  ranks::all_reduce(sum);
+  unpack(sum, parameters, [](Tensor p, const Tensor& part) { p.set_grad(part); });
+}
+
+/// The rank whose own each parameter is: the largest first, each to the rank with fewest numbers.
+std::vector<int> owners(const ParameterSet& parameters) {
+  const auto n = static_cast<std::size_t>(ranks::count());
+  LADON_CHECK(parameters.size() >= n, "own_parameters", n, " ranks cannot divide ",
+              parameters.size(), " parameters; give each rank one at least");
+  std::vector<std::size_t> order(parameters.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](std::size_t i) { return parameters[i].second.count(); });
+  std::vector<std::pair<std::int64_t, int>> held(n, {0, 0});  // numbers and parameters of a rank
+  std::vector<int> owner(parameters.size());
+  for (const std::size_t i : order) {
+    const auto least = std::ranges::min_element(held);
+    owner[i] = static_cast<int>(least - held.begin());
+    least->first += parameters[i].second.count();
+    ++least->second;
+  }
+  return owner;
+}
+
+ParameterSet owned_by(int rank, const ParameterSet& parameters) {
+  const std::vector<int> owner = owners(parameters);
+  ParameterSet own;
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (owner[i] == rank) own.push_back(parameters[i]);
+  return own;
+}
+
+Message tensors_of(const ParameterSet& parameters) {
+  Message tensors;
+  for (const auto& [name, p] : parameters) tensors.push_back(p);
+  return tensors;
 }
 
 }  // namespace
@@ -46,22 +116,26 @@ void sum_gradients(const ParameterSet& parameters) {
   if (ranks::count() == 1) return;
   const NoGrad off;
   const std::vector<bool> any = with_gradient(parameters);
-  std::vector<Tensor> message;
-  std::int64_t elements = 0;
-  const auto send = [&] {
-    if (!message.empty()) sum_together(message);
-    message.clear();
-    elements = 0;
-  };
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (!any[i]) continue;
-    const Tensor& p = parameters[i].second;
-    if (!message.empty() && message[0].dtype() != p.dtype()) send();
-    message.push_back(p);
-    elements += p.count();
-    if (elements >= message_elements) send();
-  }
-  send();
+  Message summed;
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (any[i]) summed.push_back(parameters[i].second);
+  for_each_message(summed, sum_together);
+}
+
+ParameterSet own_parameters(const ParameterSet& parameters) {
+  return owned_by(ranks::rank(), parameters);
+}
+
+void share_parameters(const ParameterSet& parameters) {
+  if (ranks::count() == 1) return;
+  const NoGrad off;
+  for (int r = 0; r < ranks::count(); ++r)
+    for_each_message(tensors_of(owned_by(r, parameters)), [r](const Message& own) {
+      const Tensor all = packed(own);
+      ranks::broadcast(all, r);
+      if (r != ranks::rank())
+        unpack(all, own, [](Tensor p, const Tensor& part) { copy_(p, part); });
+    });
 }
 
 void broadcast_state(const Module& model, int from) {

@@ -10,6 +10,17 @@
 //     adam.step();                                 // the same step in all
 //   }
 //
+// An optimizer holds numbers beside each parameter, Adam two. Ranks can divide them (ZeRO, stage 1;
+// Rajbhandari et al. 2020): each has an optimizer of its own parameters alone,
+//
+//   Adam adam(own_parameters(model));              // state/count() in each rank
+//   …
+//     model.zero_grad();                           // of all parameters, not of its own alone
+//     …
+//     sum_gradients(model.parameters());
+//     adam.step();
+//     share_parameters(model);                     // the same bits as with whole optimizers
+//
 // Gradients add up over ranks as they do over parts of a batch in one process (optimizer.h), to the
 // same bits. What a rank draws itself, dropout or the order of a batch, comes from a generator of
 // its own: rng.split(ranks::rank()).
@@ -25,6 +36,13 @@ namespace ladon {
 /// that a rank lacks counts as zeros there; one that all lack stays so. Throws Error where ranks
 /// bring different numbers of parameters, or parameters of different sizes.
 void sum_gradients(const ParameterSet& parameters);
+
+/// The parameters that this rank's optimizer moves: each is one rank's, with about as many numbers
+/// in each. In their order. Throws Error for fewer parameters than ranks.
+ParameterSet own_parameters(const ParameterSet& parameters);
+/// Each parameter ← that of the rank whose own it is, after step(): in all ranks the numbers of all.
+/// Throws Error where ranks bring other sizes.
+void share_parameters(const ParameterSet& parameters);
 
 /// Parameters and buffers ← those of rank `from`. Throws Error where ranks hold tensors of other
 /// sizes.

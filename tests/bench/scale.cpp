@@ -1,6 +1,7 @@
 // scale: what N inputs of T positions take at infinite width, from rates measured on this machine.
 //
-//   scale [FOLDER]     a table; FOLDER is scratch on the disk to measure. Default: the system's
+//   scale [FOLDER [LINK]]   two tables; FOLDER is scratch on the disk to measure (default: the
+//                           system's), LINK what one machine sends another, in GB/s (1.25)
 //
 // All threads. Each rate is the best of three. The table multiplies them:
 //   Gram      N²/2 pairs · seconds per pair of T positions, NNGP and NTK together
@@ -9,6 +10,10 @@
 //             (tiles that a small memory reads more often come on top)
 //   CG        225 iterations · 4·N² bytes / rate of tiles times vectors, from memory where they fit
 //   machines  such that the Gram matrix and both kernels' solves take a week
+// The second table is of P such machines, one rank each, R × C of them (tests/ranks/bytes.cpp
+// measures the same for real):
+//   held      4·N²/P bytes of tiles in memory and 8·N²/P of a factor, a kernel
+//   sent      4·N²/P · (C − 1 + 2·(R − 1)) bytes by the rank that sends most, for the factor
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,6 +22,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -171,7 +177,18 @@ void print_row(std::int64_t t, double n, double a_pair, const Rates& rates) {
               machines(direct), in_time(cg).c_str(), machines(cg));
 }
 
-void run(const fs::path& folder) {
+/// T = 1. Each machine computes as fast as this one, and nothing is sent while one computes.
+void print_ranks(double n, int ranks, double a_pair, double cholesky, double link) {
+  const int down = static_cast<int>(std::sqrt(ranks)), across = ranks / down;
+  const double share = n * n / ranks, held = 12 * share;
+  const double sent = 4 * share * (across - 1 + 2 * (down - 1));
+  const double gram = share / 2 * a_pair, direct = share * n / 3 / cholesky, network = sent / link;
+  std::printf("%9.0f %6d %10s %10s %12s %12s %12s %11.0f%%\n", n, ranks, in_bytes(held).c_str(),
+              in_bytes(sent).c_str(), in_time(gram).c_str(), in_time(direct).c_str(),
+              in_time(network).c_str(), 100 * (gram + direct) / (gram + direct + network));
+}
+
+void run(const fs::path& folder, double link) {
   const Rates rates{cholesky_rate(), product_rate(folder / "kept", 1'000'000'000),
                     product_rate(folder / "read", 60'000'000), disk_rates(folder / "disk")};
   std::printf("%d threads, %s free\n", num_threads(), in_bytes(free_memory()).c_str());
@@ -202,6 +219,11 @@ void run(const fs::path& folder) {
               "machines", "CG", "machines");
   for (const auto& [t, a_pair] : pairs)
     for (const double n : {1e4, 5e4, 1e6}) print_row(t, n, a_pair, rates);
+  std::printf("\n%9s %6s %10s %10s %12s %12s %12s %12s\n", "N", "ranks", "held", "sent", "Gram",
+              "direct", "network", "efficiency");
+  for (const double n : {1.6e4, 5e4, 1e6})
+    for (const int ranks : {1, 4, 16, 64})
+      print_ranks(n, ranks, pairs[0].second, rates.cholesky, link);
 }
 
 }  // namespace
@@ -212,7 +234,9 @@ int main(int argc, char** argv) {
   try {
     const ladon::test::TemporaryFolder folder(argc > 1 ? fs::path(argv[1])
                                                        : fs::temp_directory_path());
-    ladon::bench::run(folder.path());
+    const double link = argc > 2 ? std::atof(argv[2]) : 1.25;
+    LADON_CHECK(link > 0, "scale", "LINK must be positive, got ", argv[2]);
+    ladon::bench::run(folder.path(), 1e9 * link);
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "scale: " << error.what() << '\n';

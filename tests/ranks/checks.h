@@ -60,6 +60,7 @@ void check_factors();
 
 /// Prints how long some work takes.
 void measure();
+void measure_bytes(std::int64_t n);
 
 /// Computes a Gram matrix into the folder, in which the last rank ends without a word.
 void die_in_gram(const std::filesystem::path& folder, bool stored);

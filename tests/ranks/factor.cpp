@@ -8,6 +8,7 @@
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/infinite/gram/tiles/stored.h"
 #include "ladon/layers/layers.h"
+#include "ladon/optim/posterior/solvers/cg_solver.h"
 #include "ladon/optim/posterior/solvers/distributed_factor.h"
 #include "ladon/optim/posterior/solvers/stored_factor.h"
 #include "ladon/tests/ranks/checks.h"
@@ -80,6 +81,9 @@ void of_a_stored_gram() {
   const auto held = store_gram(infinite::limit(net), x, {}, {.tile = 128});
   const DistributedFactor of_held = distribute_factor(held, {.noise = 0.1});
   require(same_bits(of_held.solve(y).x, factor.solve(y).x), "tiles in memory give the same");
+  const CgSolver products(kernel_map(held), {.noise = 0.1}, {.rank = 20, .tolerance = 1e-12});
+  require(near(matmul(cross, products.solve(y).x), matmul(cross, factor.solve(y).x), 1e-9),
+          "and so do products with them");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 //   ranks throw | exit   the last rank fails so while the others wait for it
 //   ranks return         the last rank ends, which the others learn from what they still call
 //   ranks measure        prints how long some work takes
+//   ranks bytes N        prints what N inputs take: bytes held and sent, and seconds
 //   ranks die | die_stored FOLDER        … in the middle of a Gram matrix
 //   ranks resume | resume_stored FOLDER  which others finish
 
@@ -34,6 +35,10 @@ int main(int argc, char** argv) {
     }
     if (how == "measure") {
       test::measure();
+      return 0;
+    }
+    if (how == "bytes") {
+      test::measure_bytes(std::atoll(argv[2]));
       return 0;
     }
     ranks::barrier();

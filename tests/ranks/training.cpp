@@ -71,6 +71,35 @@ void data_parallel() {
   expect_same_parameters(*together, *single, "data-parallel training has the bits of one process");
 }
 
+/// Optimizers that divide their state move the parameters as whole ones do.
+void divided_state() {
+  const Data data;
+  const auto together = network(3), whole = network(3);
+  const ranks::Share mine = ranks::share_of(items);
+  const ParameterSet own = own_parameters(*together);
+  Adam adam(own, {.lr = 0.01}), other(whole->parameters(), {.lr = 0.01});
+  for (int step = 0; step < steps; ++step)
+    for (Sequential* net : {together.get(), whole.get()}) {
+      net->zero_grad();
+      backward_of(*net, data, mine);
+      sum_gradients(net->parameters());
+      Optimizer& optimizer = net == whole.get() ? other : adam;
+      optimizer.step();
+      if (net == together.get()) share_parameters(*net);
+    }
+  expect_same_parameters(*together, *whole, "the bits of whole optimizers");
+  std::int64_t numbers = 0;
+  for (const auto& [name, p] : own) numbers += p.count();
+  const Tensor all = full({1}, static_cast<double>(numbers), f64);
+  ranks::all_reduce(all);
+  require(all.item() == 16 * 8 + 16 + 16 + 1, "each parameter is one rank's");
+  if (ranks::count() > 1) {
+    require(numbers < 16 * 8 + 16 + 16 + 1, "nobody has all");
+    require_error([] { own_parameters({zeros({2})}); }, "ranks cannot divide 1 parameters",
+                  "each has one at least");
+  }
+}
+
 /// Parameters of which a rank, or every rank, lacks the gradient, and two dtypes.
 void gradients_that_lack() {
   const auto leaf = [](DType type) { return zeros({3}, type).set_requires_grad(); };
@@ -127,6 +156,7 @@ void ensembles(const Make& make) {
 
 void check_training() {
   data_parallel();
+  divided_state();
   gradients_that_lack();
   ensembles([](Particles all) { return Svgd(std::move(all), {.alpha = 0.1}); });
   ensembles([](Particles all) { return Spos(std::move(all), {}, Generator(3)); });
