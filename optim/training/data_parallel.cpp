@@ -7,6 +7,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/machine/background.h"
 #include "ladon/core/ranks/ranks.h"
 
 namespace ladon {
@@ -33,7 +34,8 @@ using Message = std::vector<Tensor>;
 
 /// send(message) for parameters of one dtype together: each small one alone would wait for all
 /// ranks.
-void for_each_message(const Message& parameters, const std::function<void(const Message&)>& send) {
+void for_each_message(const Message& parameters, const std::function<void(const Message&)>& send,
+                      std::int64_t most = message_elements) {
   Message message;
   std::int64_t elements = 0;
   const auto flush = [&] {
@@ -45,7 +47,7 @@ void for_each_message(const Message& parameters, const std::function<void(const 
     if (!message.empty() && message[0].dtype() != p.dtype()) flush();
     message.push_back(p);
     elements += p.count();
-    if (elements >= message_elements) flush();
+    if (elements >= most) flush();
   }
   flush();
 }
@@ -120,6 +122,75 @@ void sum_gradients(const ParameterSet& parameters) {
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (any[i]) summed.push_back(parameters[i].second);
   for_each_message(summed, sum_together);
+}
+
+bool OverlappedSum::Bucket::complete() const {
+  return std::ranges::all_of(gradients, [](const Tensor& g) { return g.defined(); });
+}
+
+OverlappedSum::OverlappedSum(const ParameterSet& parameters, std::int64_t bucket)
+    : parameters_(parameters.trained()) {
+  LADON_CHECK(bucket >= 1, "OverlappedSum", "a bucket needs a number at least, got ", bucket);
+  if (ranks::count() == 1) return;
+  std::ranges::reverse(parameters_);
+  const auto add = [&](const Message& own) {
+    buckets_.push_back({own, std::vector<Tensor>(own.size())});
+  };
+  for_each_message(tensors_of(parameters_), add, bucket);
+  for (Bucket& b : buckets_)
+    for (std::size_t i = 0; i < b.parameters.size(); ++i)
+      hooks_.push_back(register_hook(b.parameters[i], [this, &b, i](const Tensor& g) {
+        take(b, i, g);
+        return Tensor();
+      }));
+}
+
+OverlappedSum::~OverlappedSum() {
+  for (HookHandle& hook : hooks_) hook.remove();
+  for (const Bucket& bucket : buckets_)
+    if (bucket.sum.valid()) bucket.sum.wait();
+}
+
+void OverlappedSum::take(Bucket& bucket, std::size_t place, const Tensor& gradient) {
+  const Tensor& p = bucket.parameters[place];
+  LADON_CHECK(!bucket.gradients[place].defined() && !p.grad().defined(), "OverlappedSum",
+              "a parameter ", p.shape(),
+              " has a gradient of an earlier sweep; call finish() after each backward(), and "
+              "zero_grad() before it");
+  bucket.gradients[place] = gradient.detach();
+  while (begun_ < buckets_.size() && buckets_[begun_].complete()) begin(begun_++);
+}
+
+void OverlappedSum::begin(std::size_t bucket) {
+  const NoGrad off;
+  const auto before = bucket > 0 ? buckets_[bucket - 1].sum : std::shared_future<Tensor>();
+  const auto add = [before, x = packed(buckets_[bucket].gradients)] {
+    if (before.valid()) before.wait();  // one message at a time
+    ranks::all_reduce(x);
+    return x;
+  };
+  buckets_[bucket].sum = parallel::in_background(add).share();
+}
+
+void OverlappedSum::finish() {
+  if (ranks::count() == 1) return;
+  const NoGrad off;
+  for (; begun_ < buckets_.size(); ++begun_) {  // what a sweep did not reach counts as zeros
+    Bucket& b = buckets_[begun_];
+    for (std::size_t i = 0; i < b.gradients.size(); ++i)
+      if (!b.gradients[i].defined()) b.gradients[i] = zeros_like(b.parameters[i]);
+    begin(begun_);
+  }
+  begun_ = 0;
+  for (const Bucket& b : buckets_) b.sum.wait();
+  const std::vector<bool> any = with_gradient(parameters_);
+  std::size_t at = 0;
+  for (Bucket& b : buckets_) {
+    unpack(b.sum.get(), b.parameters, [&](Tensor p, const Tensor& part) {
+      if (any[at++]) p.set_grad(part);
+    });
+    b = {b.parameters, std::vector<Tensor>(b.parameters.size())};
+  }
 }
 
 ParameterSet own_parameters(const ParameterSet& parameters) {

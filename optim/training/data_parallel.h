@@ -25,8 +25,11 @@
 // same bits. What a rank draws itself, dropout or the order of a batch, comes from a generator of
 // its own: rng.split(ranks::rank()).
 
+#include <cstdint>
+#include <future>
 #include <vector>
 
+#include "ladon/autograd/hook.h"
 #include "ladon/layers/module.h"
 
 namespace ladon {
@@ -36,6 +39,45 @@ namespace ladon {
 /// that a rank lacks counts as zeros there; one that all lack stays so. Throws Error where ranks
 /// bring different numbers of parameters, or parameters of different sizes.
 void sum_gradients(const ParameterSet& parameters);
+
+/// sum_gradients() that begins during the backward sweep: a bucket of parameters is summed on a
+/// thread of its own as soon as all its gradients are there, the last layers' first (Li et al. 2020,
+/// "PyTorch Distributed"). With one thread (set_num_threads) all is done in finish().
+///
+///   OverlappedSum sum(model);                      // once, after broadcast_state()
+///   …
+///     adam.zero_grad();
+///     backward(loss);                              // one sweep
+///     sum.finish();                                // the bits of sum_gradients()
+///     adam.step();
+///
+/// From the sweep's begin to finish() ranks do nothing else together.
+class OverlappedSum {
+ public:
+  /// Buckets have about so many numbers, of one dtype each.
+  explicit OverlappedSum(const ParameterSet& parameters, std::int64_t bucket = 1 << 20);
+  ~OverlappedSum();  ///< Waits for what has begun.
+  OverlappedSum(const OverlappedSum&) = delete;
+  OverlappedSum& operator=(const OverlappedSum&) = delete;
+
+  /// Waits, and gives every parameter its sum, as sum_gradients() does. Throws Error as that does;
+  /// the sweep throws Error for a parameter with a gradient of an earlier one.
+  void finish();
+
+ private:
+  struct Bucket {
+    std::vector<Tensor> parameters, gradients;  // undefined until they are there
+    std::shared_future<Tensor> sum = {};        // of all, one after the other
+    bool complete() const;
+  };
+  void take(Bucket& bucket, std::size_t place, const Tensor& gradient);
+  void begin(std::size_t bucket);
+
+  ParameterSet parameters_;  // in the order of the buckets
+  std::vector<Bucket> buckets_;
+  std::size_t begun_ = 0;  // buckets, in their order: that of all ranks
+  std::vector<HookHandle> hooks_;
+};
 
 /// The parameters that this rank's optimizer moves: each is one rank's, with about as many numbers
 /// in each. In their order. Throws Error for fewer parameters than ranks.

@@ -74,6 +74,13 @@ void measure() {
     sum_gradients(model.parameters());
     adam.step();
   });
+  OverlappedSum sum(model);
+  report("the same, with sums beside the sweep", [&] {
+    adam.zero_grad();
+    backward(mse_loss(model(at(x, {part})), at(y, {part})) * weight);
+    sum.finish();
+    adam.step();
+  });
 }
 
 }  // namespace ladon::test

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "ladon/core/machine/parallel.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/optim.h"
 #include "ladon/tests/ranks/checks.h"
@@ -69,6 +70,48 @@ void data_parallel() {
     other.step();
   }
   expect_same_parameters(*together, *single, "data-parallel training has the bits of one process");
+}
+
+/// A network, a parameter that the last rank alone uses, and one that nobody uses.
+struct Parts {
+  Parts() {
+    all = net->parameters();
+    for (const Tensor& x : {of_last, unused}) all.push_back(x);
+  }
+  void backward_of(const Data& data, const ranks::Share& s) const {
+    ParameterSet(all).zero_grad();
+    test::backward_of(*net, data, s);
+    if (ranks::rank() == ranks::count() - 1) backward(sum(of_last * 2.0));
+  }
+
+  std::unique_ptr<Sequential> net = network(3);
+  Tensor of_last = zeros({3}).set_requires_grad(), unused = zeros({2}).set_requires_grad();
+  std::vector<Tensor> all;
+};
+
+/// Sums that begin during the sweep have the bits of those after it, in buckets of any size.
+void overlapped() {
+  const Data data;
+  const ranks::Share mine = ranks::share_of(items);
+  const int before = num_threads();
+  for (const int threads : {1, 2})
+    for (const std::int64_t bucket : {1, 20, 1 << 20}) {
+      set_num_threads(threads);
+      const Parts together, after;
+      OverlappedSum sum(together.all, bucket);
+      for (int step = 0; step < 3; ++step) {
+        together.backward_of(data, mine);
+        sum.finish();
+        after.backward_of(data, mine);
+        sum_gradients(after.all);
+        for (std::size_t i = 0; i < after.all.size(); ++i)
+          require(same_bits(together.all[i].grad(), after.all[i].grad()), "the same sums");
+      }
+      if (ranks::count() == 1) continue;
+      require_error([&] { backward_of(*together.net, data, mine); }, "gradient of an earlier sweep",
+                    "gradients are cleared first");
+    }
+  set_num_threads(before);
 }
 
 /// Optimizers that divide their state move the parameters as whole ones do.
@@ -156,6 +199,7 @@ void ensembles(const Make& make) {
 
 void check_training() {
   data_parallel();
+  overlapped();
   divided_state();
   gradients_that_lack();
   ensembles([](Particles all) { return Svgd(std::move(all), {.alpha = 0.1}); });
