@@ -1,6 +1,7 @@
 #include "ladon/core/kernels/reductions/reduce.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -176,6 +177,18 @@ Tensor reduce_nothing(Reduce op, const Shape& shape, DType dtype) {
       dtype, [&]<class T>() { return full(shape, static_cast<double>(neutral<T>(op)), dtype); });
 }
 
+/// Axes of x from the farthest steps in memory to the nearest; those that repeat an element first.
+std::vector<int> memory_order(const Tensor& x) {
+  std::vector<int> order(static_cast<std::size_t>(x.rank()));
+  std::iota(order.begin(), order.end(), 0);
+  const auto step = [&](int axis) {
+    const std::int64_t stride = std::abs(x.strides()[axis]);
+    return stride == 0 ? std::numeric_limits<std::int64_t>::max() : stride;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return step(a) > step(b); });
+  return order;
+}
+
 /// Reductions of x in its own dtype, which has them.
 Tensor reduce_elements(Reduce op, const Tensor& x, std::span<const int> axes, bool keep) {
   const Shape shape = reduced_shape(x.shape(), axes, keep);
@@ -183,13 +196,25 @@ Tensor reduce_elements(Reduce op, const Tensor& x, std::span<const int> axes, bo
   // The trailing axes that merge into one run; the others are reduced after it.
   std::size_t rest = axes.size();
   while (rest > 0 && merged(x, axes.subspan(rest - 1)).rank() <= 1) --rest;
+  const Axes run = merged(x, axes.subspan(rest)), kept = merged_others(x, axes.subspan(rest));
+  const std::int64_t stride = run.rank() > 0 ? run.strides[0] : 1;
+  const bool scattered = stride != 1 && (kept.rank() == 0 || kept.strides[kept.rank() - 1] != 1);
+  const std::vector<int> order = scattered ? memory_order(x) : std::vector<int>();
+  if (!std::is_sorted(order.begin(), order.end())) {
+    std::vector<int> there, back(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      back[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+      if (std::binary_search(axes.begin(), axes.end(), order[i]))
+        there.push_back(static_cast<int>(i));
+    }
+    const Tensor y = reduce_elements(op, view::permute(x, order), there, true);
+    return view::try_reshape(contiguous(view::permute(y, back)), shape);
+  }
   if (rest > 0)
     return reduce_elements(merging(op), reduce_elements(op, x, axes.subspan(rest), true), axes,
                            keep);
   Tensor y = empty(shape, x.dtype());
-  const Axes run = merged(x, axes), kept = merged_others(x, axes);
   visit_dtype(x.dtype(), [&]<class T>() {
-    const std::int64_t stride = run.rank() > 0 ? run.strides[0] : 1;
     reduce_run(op, x.strided_data<T>(), kept, run.count(), stride, y.mutable_data<T>());
   });
   return y;

@@ -193,6 +193,7 @@ TEST(KernelsReduce, SameBitsAtOneAndTwoThreads) {
       all.push_back(reduce(op, z, {0}, false));
       all.push_back(reduce(op, view::transpose(z, 0, 1), {0}, false));
       all.push_back(reduce(op, view::slice(z, 1, 0, 100, 3), {0}, false));
+      all.push_back(reduce(op, view::permute(x, {2, 0, 1}), {1}, false));
     }
     all.push_back(cumsum(z, 0));
     all.push_back(argsort(z, 0, true));
