@@ -64,7 +64,9 @@ Tensor cos(const Tensor& x) {
 
 Tensor tanh(const Tensor& x) {
   return elementwise(Unary::tanh, x, [](const Tensor& g, const Tensor& y) {
-    return g * (1 - square(y));  // 1 − tanh²
+    return fast_or_composed(
+        "tanh_gradient", {g, y}, [&] { return kernels::binary(Binary::tanh_gradient, g, y); },
+        [&] { return g * (1 - square(y)); });  // 1 − tanh²
   });
 }
 
@@ -76,20 +78,28 @@ Tensor erf(const Tensor& x) {
 
 Tensor sigmoid(const Tensor& x) {
   return elementwise(Unary::sigmoid, x, [](const Tensor& g, const Tensor& y) {
-    return g * (y * (1 - y));
-  });  // σ(1 − σ)
+    return fast_or_composed(
+        "sigmoid_gradient", {g, y}, [&] { return kernels::binary(Binary::sigmoid_gradient, g, y); },
+        [&] { return g * (y * (1 - y)); });  // σ(1 − σ)
+  });
 }
 
 // --- activations ---
 
 Tensor softplus(const Tensor& x) {
-  return elementwise(Unary::softplus, x,
-                     [x = saved(x)](const Tensor& g) { return g * sigmoid(x); });
+  return elementwise(Unary::softplus, x, [x = saved(x)](const Tensor& g) {
+    return fast_or_composed(
+        "softplus_gradient", {g, *x},
+        [&] { return kernels::binary(Binary::softplus_gradient, g, x); },
+        [&] { return g * sigmoid(x); });
+  });
 }
 
 Tensor relu(const Tensor& x) {
   return elementwise(Unary::relu, x, [](const Tensor& g, const Tensor& y) {
-    return masked_fill(g, less_equal(y, 0), 0);  // [x > 0]
+    return fast_or_composed(
+        "relu_gradient", {g, y}, [&] { return kernels::binary(Binary::relu_gradient, g, y); },
+        [&] { return masked_fill(g, less_equal(y, 0), 0); });  // [x > 0]
   });
 }
 
@@ -113,8 +123,12 @@ Tensor selu(const Tensor& x) {
 
 Tensor silu(const Tensor& x) {
   return elementwise(Unary::silu, x, [x = saved(x)](const Tensor& g) {
-    const Tensor s = sigmoid(x);
-    return g * (s + *x * s * (1 - s));  // (xσ)' = σ + xσ(1 − σ)
+    return fast_or_composed(
+        "silu_gradient", {g, *x}, [&] { return kernels::binary(Binary::silu_gradient, g, x); },
+        [&] {
+          const Tensor s = sigmoid(x);
+          return g * (s + *x * s * (1 - s));  // (xσ)' = σ + xσ(1 − σ)
+        });
   });
 }
 

@@ -7,7 +7,7 @@ namespace ladon::kernels {
 /// negative base and fractional exponent is NaN; integers to a negative power throw Error.
 /// `remainder` has the divisor's sign, as in Python; an integer divisor of 0 throws Error. Integers
 /// wrap around. Booleans have mul and minimum (both "and") and maximum ("or"). A `_gradient` is
-/// g·f'(x) of g and x, where f' is not elementary.
+/// g·f'(x) of g and x; those of tanh, sigmoid and relu are of g and y = f(x).
 enum class Binary {
   add,
   sub,
@@ -18,8 +18,13 @@ enum class Binary {
   minimum,
   atan2,
   remainder,
+  tanh_gradient,
+  sigmoid_gradient,
+  softplus_gradient,
+  relu_gradient,
   gelu_gradient,
   gelu_tanh_gradient,
+  silu_gradient,
   count
 };
 

@@ -28,8 +28,13 @@ constexpr const char* binary_names[] = {"add",
                                         "minimum",
                                         "atan2",
                                         "remainder",
+                                        "tanh_gradient",
+                                        "sigmoid_gradient",
+                                        "softplus_gradient",
+                                        "relu_gradient",
                                         "gelu_gradient",
-                                        "gelu_tanh_gradient"};
+                                        "gelu_tanh_gradient",
+                                        "silu_gradient"};
 constexpr const char* compare_names[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static_assert(std::size(unary_names) == std::size_t(Unary::count));
 static_assert(std::size(binary_names) == std::size_t(Binary::count));

@@ -83,6 +83,14 @@ LADON_INLINE T silu(T x) {
   return at_least(x, lowest) * s.ratio * s.power;
 }
 
+/// σ + x·σ·(1 − σ).
+template <class T>
+LADON_INLINE T silu_derivative(T x) {
+  const T a = at_most(abs(x), -Format<T>::exp_lowest), c = x < T(0) ? -a : a;
+  const Sigmoid<T> s = sigmoid(Pair<T>{-a, T(0)}, x < T(0));
+  return s.ratio * (T(1) + c * s.rest) * s.power;
+}
+
 // gelu_tanh(x) = x/2·(1 + tanh(v/2)) = x·sigmoid(v) with v = s·(x + 0.044715 x³), s = √(8/π). In
 // the tail that is x·e^v, where an error of v is the relative error of the result. Hence v as a
 // pair: s and 0.044715·s to twice the digits, and s cut so short that z − brief is exact.

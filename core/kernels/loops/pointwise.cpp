@@ -122,8 +122,13 @@ LADON_INLINE T apply(T a, T b) {
   if constexpr (op == Binary::minimum) return a < b || a != a ? a : b;
   if constexpr (op == Binary::atan2) return atan2(a, b);
   if constexpr (op == Binary::remainder) return remainder(a, b);
+  if constexpr (op == Binary::tanh_gradient) return a * ((T(1) - b) * (T(1) + b));
+  if constexpr (op == Binary::sigmoid_gradient) return a * (b * (T(1) - b));
+  if constexpr (op == Binary::softplus_gradient) return a * sigmoid(b);
+  if constexpr (op == Binary::relu_gradient) return b <= T(0) ? T(0) : a;
   if constexpr (op == Binary::gelu_gradient) return a * gelu_derivative(b);
   if constexpr (op == Binary::gelu_tanh_gradient) return a * gelu_tanh_derivative(b);
+  if constexpr (op == Binary::silu_gradient) return a * silu_derivative(b);
 }
 
 // The caller has excluded e < 0.

@@ -100,6 +100,16 @@ double exact(Binary op, double a, double b) {
       return std::atan2(a, b);
     case Binary::remainder:
       return a - std::floor(a / b) * b;
+    case Binary::tanh_gradient:
+      return a * (1 - b * b);
+    case Binary::sigmoid_gradient:
+      return a * b * (1 - b);
+    case Binary::softplus_gradient:
+      return a * sigmoid(b);
+    case Binary::relu_gradient:
+      return b > 0 ? a : 0;
+    case Binary::silu_gradient:
+      return a * (sigmoid(b) + b * sigmoid(b) * sigmoid(-b));
     case Binary::gelu_gradient:
       return a * (normal_cdf(b) + b * std::exp(-b * b / 2) / std::sqrt(2 * M_PI));
     case Binary::gelu_tanh_gradient: {
