@@ -8,6 +8,7 @@
 #include "ladon/core/kernels/index.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reductions/moments.h"
+#include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/view.h"
 
@@ -25,6 +26,18 @@ Tensor take_rows(const Tensor& x, int axis, const Tensor& rows) {
 Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
   return record("add_rows", kernels::add_rows(x, axis, rows, n), {x},
                 [axis, rows](const Tensor& g) { return take_rows(g, axis, rows); });
+}
+
+// Two more: the elements where a mask is true, and these where they were.
+Tensor put_masked(const Tensor& x, const Tensor& mask);
+
+Tensor masked_elements(const Tensor& x, const Tensor& mask) {
+  return record("masked_select", kernels::masked_elements(x, mask), {x},
+                [mask = saved(mask)](const Tensor& g) { return put_masked(g, *mask); });
+}
+Tensor put_masked(const Tensor& x, const Tensor& mask) {
+  return record("put_masked", kernels::put_masked(x, mask), {x},
+                [mask = saved(mask)](const Tensor& g) { return masked_elements(g, *mask); });
 }
 
 Tensor zeros_of(const Shape& shape, DType dtype) { return expand(scalar(0, dtype), shape); }
@@ -236,8 +249,7 @@ Tensor masked_select(const Tensor& x, const Tensor& mask) {
   LADON_CHECK(mask.dtype() == boolean, "masked_select", "the mask is bool, got ", mask.dtype());
   LADON_CHECK(mask.shape() == x.shape(), "masked_select", "the mask has shape ", mask.shape(),
               ", the tensor ", x.shape());
-  const Tensor chosen = kernels::nonzero(reshape(mask, {mask.count()}));
-  return index_select(reshape(x, {x.count()}), 0, select(chosen, 1, 0));
+  return masked_elements(x, mask);
 }
 
 Tensor nonzero(const Tensor& x) {
@@ -252,20 +264,21 @@ UniqueElements unique(const Tensor& x, std::optional<int> axis) {
   const std::int64_t n = list.size(a);
   const Tensor front = transpose(list, 0, a);
   const Tensor rows = reshape(front.detach(), {n, front.shape().sub(1, front.rank()).count()});
-  Tensor order = arange(n);
   const std::int64_t columns = n > 1 ? rows.size(1) : 0;  // of no rows there may be very many
-  for (std::int64_t column = columns; column-- > 0;) {    // the first one decides: sorted last
-    const Tensor keys = index_select(select(rows, 1, column), 0, order);
-    order = index_select(order, 0, sort(keys, {.axis = 0}).indices);
+  Tensor order = columns == 0 ? arange(n) : Tensor();
+  for (std::int64_t column = columns; column-- > 0;) {  // the first one decides: sorted last
+    const Tensor all = select(rows, 1, column);
+    const Tensor keys = order.defined() ? kernels::take_rows(all, 0, order) : all;
+    const Tensor by_key = kernels::argsort(keys, 0, false);
+    order = order.defined() ? kernels::take_rows(order, 0, by_key) : by_key;
   }
-  const Tensor sorted = index_select(rows, 0, order);
-  const Tensor differ =
-      any(not_equal(slice(sorted, 0, {.start = 1}), slice(sorted, 0, {.stop = -1})), 1);
-  const Tensor begins = concat({ones({n > 0 ? 1 : 0}, boolean), differ}, 0);
-  const Tensor first = masked_select(order, begins);
-  const Tensor which = scatter(zeros({n}, i64), 0, order, cumsum(begins, 0) - 1);
-  const Tensor counts = scatter_add(zeros(first.shape(), i64), 0, which, ones({n}, i64));
-  return {index_select(list, a, first), first, axis ? which : reshape(which, x.shape()), counts};
+  const Tensor sorted = kernels::take_rows(rows, 0, order);
+  const Tensor unlike = not_equal(slice(sorted, 0, {.start = 1}), slice(sorted, 0, {.stop = -1}));
+  const Tensor differ = columns == 1 ? flatten(unlike) : any(unlike, 1);
+  const kernels::Runs runs =
+      kernels::runs_of(order, concat({ones({n > 0 ? 1 : 0}, boolean), differ}, 0));
+  return {index_select(list, a, runs.first), runs.first,
+          axis ? runs.which : reshape(runs.which, x.shape()), runs.counts};
 }
 
 }  // namespace ladon

@@ -1,6 +1,7 @@
 #include "ladon/core/kernels/index.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "ladon/core/kernels/pointwise.h"
@@ -59,12 +60,17 @@ Tensor take_rows(const Tensor& x, int axis, const Tensor& rows) {
     T* out = y.mutable_data<T>();
     const std::int64_t grain = 1 + (1 << 15) / std::max<std::int64_t>(1, inner);
     parallel::for_range(from.outer * k, grain, [&](std::int64_t begin, std::int64_t end) {
+      std::int64_t at = begin % k;
+      const T* slice = in + begin / k * from.n * inner;
       for (std::int64_t i = begin; i < end; ++i) {
-        const std::int64_t r = row[i % k];
+        const std::int64_t r = row[at];
         if (r < 0)
           std::fill_n(out + i * inner, inner, T{});
+        else if (inner == 1)
+          out[i] = slice[r];
         else
-          std::copy_n(in + (i / k * from.n + r) * inner, inner, out + i * inner);
+          std::copy_n(slice + r * inner, inner, out + i * inner);
+        if (++at == k) at = 0, slice += from.n * inner;
       }
     });
   });
@@ -249,26 +255,122 @@ void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& 
   });
 }
 
+namespace {
+
+/// Elements that are not 0, found in tasks: how many come before each task, and in all.
+struct NotZero {
+  static constexpr std::int64_t grain = 1 << 15;
+
+  template <class T>
+  NotZero(const T* x, std::int64_t n)
+      : before(static_cast<std::size_t>((n + grain - 1) / grain) + 1) {
+    parallel::for_range(n, grain, [&](std::int64_t begin, std::int64_t end) {
+      before[static_cast<std::size_t>(begin / grain) + 1] =
+          std::count_if(x + begin, x + end, [](T value) { return value != T(0); });
+    });
+    std::partial_sum(before.begin(), before.end(), before.begin());
+  }
+  std::int64_t all() const { return before.back(); }
+  /// body(first of a task's elements, first and end of its part of the list), for all tasks.
+  template <class Body>
+  void each(std::int64_t n, const Body& body) const {
+    parallel::for_range(n, grain, [&](std::int64_t begin, std::int64_t) {
+      const auto task = static_cast<std::size_t>(begin / grain);
+      body(begin, before[task], before[task + 1]);
+    });
+  }
+
+  std::vector<std::int64_t> before;
+};
+
+}  // namespace
+
 Tensor nonzero(const Tensor& x) {
   const Tensor rows = contiguous(x);
   const Shape& shape = x.shape();
+  const int rank = x.rank();
+  const std::int64_t length = rank > 0 ? shape[rank - 1] : 1;
   return visit_dtype(x.dtype(), [&]<class T>() {
     const T* data = rows.data<T>();
-    const std::int64_t n = x.count();
-    const std::int64_t k = std::count_if(data, data + n, [](T value) { return value != T(0); });
-    Tensor y = empty({k, x.rank()}, i64);
+    const NotZero found(data, x.count());
+    Tensor y = empty({found.all(), rank}, i64);
     std::int64_t* out = y.mutable_data<std::int64_t>();
-    for (std::int64_t p = 0; p < n; ++p) {
-      if (data[p] == T(0)) continue;
-      std::int64_t rest = p;
-      for (int d = x.rank() - 1; d >= 0; --d) {
-        out[d] = rest % shape[d];
-        rest /= shape[d];
+    if (rank == 0) return y;
+    found.each(x.count(), [&](std::int64_t p, std::int64_t i, std::int64_t end) {
+      std::int64_t index[Shape::max_rank];
+      while (i < end) {
+        std::int64_t row = p / length;
+        const std::int64_t start = row * length, stop = start + length;
+        for (int d = rank - 2; d >= 0; row /= shape[d--]) index[d] = row % shape[d];
+        for (; p < stop && i < end; i += data[p++] != T(0)) {  // no branch, as below
+          std::int64_t* to = out + i * rank;
+          for (int d = 0; d < rank - 1; ++d) to[d] = index[d];
+          to[rank - 1] = p - start;
+        }
       }
-      out += x.rank();
-    }
+    });
     return y;
   });
+}
+
+Tensor masked_elements(const Tensor& x, const Tensor& mask) {
+  if (x.mapped()) {
+    const auto alone = [&](const auto& of) { return std::vector{masked_elements(of[0], mask)}; };
+    return mapped::each({x}, alone)[0];
+  }
+  const Tensor source = contiguous(x), where = contiguous(mask);
+  const bool* chosen = where.data<bool>();
+  const NotZero found(chosen, where.count());
+  Tensor y = empty({found.all()}, x.dtype());
+  visit_stored(x.dtype(), [&]<class T>() {
+    const T* in = source.data<T>();
+    T* out = y.mutable_data<T>();
+    found.each(where.count(), [=](std::int64_t p, std::int64_t i, std::int64_t end) {
+      for (; i < end; i += chosen[p++])
+        out[i] = in[p];  // no branch: what is not chosen is written over
+    });
+  });
+  return y;
+}
+
+Tensor put_masked(const Tensor& x, const Tensor& mask) {
+  if (x.mapped()) {
+    const auto alone = [&](const auto& of) { return std::vector{put_masked(of[0], mask)}; };
+    return mapped::each({x}, alone)[0];
+  }
+  const Tensor source = contiguous(x), where = contiguous(mask);
+  const bool* chosen = where.data<bool>();
+  const NotZero found(chosen, where.count());
+  LADON_CHECK(x.shape() == Shape{found.all()}, "put_masked", "the elements have shape ", x.shape(),
+              ", but the mask has ", found.all(), " places");
+  Tensor y = zeros(mask.shape(), x.dtype());
+  visit_stored(x.dtype(), [&]<class T>() {
+    const T* in = source.data<T>();
+    T* out = y.mutable_data<T>();
+    found.each(where.count(), [=](std::int64_t p, std::int64_t i, std::int64_t end) {
+      for (; i < end; i += chosen[p++]) {
+        const T either[] = {T{}, in[i]};  // no branch
+        out[p] = either[chosen[p]];
+      }
+    });
+  });
+  return y;
+}
+
+Runs runs_of(const Tensor& order, const Tensor& begins) {
+  const std::int64_t n = order.count();
+  Runs runs{masked_elements(order, begins), {}, empty({n}, i64)};
+  runs.counts = zeros(runs.first.shape(), i64);
+  const std::int64_t* place = order.data<std::int64_t>();
+  const bool* begin = begins.data<bool>();
+  std::int64_t *which = runs.which.mutable_data<std::int64_t>(),
+               *counts = runs.counts.mutable_data<std::int64_t>(), run = -1;
+  for (std::int64_t i = 0; i < n; ++i) {
+    run += begin[i];
+    ++counts[run];
+    which[place[i]] = run;
+  }
+  return runs;
 }
 
 }  // namespace ladon::kernels

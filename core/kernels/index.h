@@ -30,5 +30,18 @@ void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& 
 
 /// Indices of the elements that are not zero (i64 [k, rank]), row-major.
 Tensor nonzero(const Tensor& x);
+/// The elements of x where mask (bool, of its shape) is true, in row-major order: [k].
+Tensor masked_elements(const Tensor& x, const Tensor& mask);
+/// The adjoint: zeros of mask's shape, with the elements of x [k] where it is true. Throws Error
+/// for another number of elements.
+Tensor put_masked(const Tensor& x, const Tensor& mask);
+
+/// Runs of equal elements of a sorted list: for each of k its first place in `order` and its length
+/// (i64 [k]), and the number of the run to which place order[i] belongs, for all places (i64 [n]).
+struct Runs {
+  Tensor first, counts, which;
+};
+/// order: a permutation, i64 [n]; begins: bool [n], true where a run begins.
+Runs runs_of(const Tensor& order, const Tensor& begins);
 
 }  // namespace ladon::kernels

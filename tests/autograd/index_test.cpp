@@ -1,6 +1,7 @@
 #include "ladon/autograd/ops/index.h"
 
 #include <limits>
+#include <map>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/compare.h"
@@ -111,6 +112,54 @@ TEST(Index, GatherAndScatterOnEveryLayout) {
         gather(ones({3, 4}), 0, expand(tensor({1, 3}, {2, 1}, i64), {2, 4}));
       },
       "index 3 at position 4 is outside [0, 3)");
+}
+
+// More elements than a task takes, in a view whose rows are not contiguous, of which none, some or
+// all are chosen.
+TEST(Index, MasksOfManyElementsAreReadInOrder) {
+  constexpr std::int64_t rows = 300, columns = 211;
+  Generator rng(5);
+  const Tensor whole = normal({columns, rows}, rng, 0, 1, f64), x = transpose(whole, 0, 1);
+  for (const double bound : {-9.0, 0.5, 9.0}) {
+    const Tensor mask = x > bound;
+    std::vector<double> want, places, put(rows * columns);
+    const std::vector<double> values = x.to_vector();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!(values[i] > bound)) continue;
+      want.push_back(values[i]);
+      put[i] = static_cast<double>(want.size());
+      places.push_back(static_cast<double>(i / columns));
+      places.push_back(static_cast<double>(i % columns));
+    }
+    const Tensor leaf = x.detach().set_requires_grad(), y = masked_select(leaf, mask);
+    EXPECT_EQ(y.to_vector(), want);
+    EXPECT_EQ(nonzero(mask).to_vector(), places);
+    EXPECT_EQ(nonzero(masked_fill(x, logical_not(mask), 0)).to_vector(), places);
+    const Tensor g = grad(y, leaf, {.cotangents = {cast(arange(y.count()) + 1, f64)}});
+    EXPECT_EQ(g.to_vector(), put);
+  }
+}
+
+TEST(Unique, OfManyElementsCountsAndPlacesThem) {
+  constexpr std::int64_t n = 100000;
+  Generator rng(6);
+  const Tensor x = randint({n}, rng, -700, 700);
+  std::map<std::int64_t, std::vector<std::int64_t>> places;
+  const std::vector<std::int64_t> values = x.to_vector<std::int64_t>();
+  for (std::int64_t i = 0; i < n; ++i) places[values[static_cast<std::size_t>(i)]].push_back(i);
+  const UniqueElements u = unique(x), by_axis = unique(x, 0), by_rows = unique(unsqueeze(x, 1), 0);
+  std::vector<std::int64_t> keys, first, counts;
+  for (const auto& [key, at] : places) {
+    keys.push_back(key);
+    first.push_back(at[0]);
+    counts.push_back(static_cast<std::int64_t>(at.size()));
+  }
+  for (const UniqueElements& one : {u, by_axis, by_rows}) {
+    EXPECT_EQ(one.values.to_vector<std::int64_t>(), keys);
+    EXPECT_EQ(one.first.to_vector<std::int64_t>(), first);
+    EXPECT_EQ(one.counts.to_vector<std::int64_t>(), counts);
+    EXPECT_TRUE(all_equal(index_select(flatten(one.values), 0, one.inverse), x));
+  }
 }
 
 TEST(Scatter, OnlyTheLastOfRepeatedWritesGetsAGradient) {

@@ -3,6 +3,7 @@
 // pairs is stable.
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -48,23 +49,33 @@ uint64_t key_of(T x, bool descending) {
 }
 
 /// Sorts pairs by `digits` bytes of the key, the lowest first; skips bytes that all keys share.
-/// `spare` has room for n. The result points to the sorted pairs.
+/// `spare` has room for n. A byte's pairs are counted and moved in tasks, each of which has places
+/// of its own for every value. The result points to the sorted pairs.
 template <int64_t digits>
 const Keyed* sorted(Keyed* pairs, Keyed* spare, int64_t n) {
-  constexpr int64_t few = 256, values = 256;
+  constexpr int64_t few = 256, values = 256, grain = 1 << 17;
   if (n <= few) {
     std::sort(pairs, pairs + n);
     return pairs;
   }
-  int64_t counts[digits][values] = {};
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t d = 0; d < digits; ++d) ++counts[d][pairs[i].key >> (8 * d) & 255];
-  for (int64_t d = 0; d < digits; ++d) {
-    int64_t* next = counts[d];
-    if (next[pairs[0].key >> (8 * d) & 255] == n) continue;
+  uint64_t differ = 0;
+  for (int64_t i = 1; i < n; ++i) differ |= pairs[i].key ^ pairs[0].key;
+  const int64_t tasks = (n + grain - 1) / grain;
+  std::vector<std::array<int64_t, values>> next(static_cast<std::size_t>(tasks));
+  for (int64_t shift = 0; shift < 8 * digits; shift += 8) {
+    if ((differ >> shift & 255) == 0) continue;
+    const auto each = [&](const auto& body) {
+      parallel::for_range(n, grain, [&](int64_t begin, int64_t end) {
+        int64_t* const mine = next[static_cast<std::size_t>(begin / grain)].data();
+        for (int64_t i = begin; i < end; ++i) body(mine[pairs[i].key >> shift & 255], pairs[i]);
+      });
+    };
+    for (auto& counts : next) counts.fill(0);
+    each([](int64_t& count, const Keyed&) { ++count; });
     int64_t before = 0;
-    for (int64_t v = 0; v < values; ++v) before += std::exchange(next[v], before);
-    for (int64_t i = 0; i < n; ++i) spare[next[pairs[i].key >> (8 * d) & 255]++] = pairs[i];
+    for (std::size_t v = 0; v < values; ++v)
+      for (auto& counts : next) before += std::exchange(counts[v], before);
+    each([spare](int64_t& place, const Keyed& pair) { spare[place++] = pair; });
     std::swap(pairs, spare);
   }
   return pairs;

@@ -320,5 +320,21 @@ TEST(KernelsScan, LongRowsAreSortedAndSelectedStably) {
   EXPECT_EQ(argsort_first(empty({0, 200}), 1, false, 2).shape(), (Shape{0, 2}));
 }
 
+// More elements than a task counts, with keys that tie across tasks.
+TEST(KernelsScan, ARowIsSortedStablyInSeveralTasks) {
+  constexpr std::int64_t n = 300000;
+  Tensor x = empty({n}, i64);
+  std::int64_t* data = x.mutable_data<std::int64_t>();
+  for (std::int64_t i = 0; i < n; ++i) data[i] = (i * 7919 % 1000 - 500) * 1000003;
+  for (const bool descending : {false, true}) {
+    std::vector<std::int64_t> want(n);
+    std::iota(want.begin(), want.end(), 0);
+    std::stable_sort(want.begin(), want.end(), [&](std::int64_t a, std::int64_t b) {
+      return descending ? data[a] > data[b] : data[a] < data[b];
+    });
+    EXPECT_EQ(argsort(x, 0, descending).to_vector<std::int64_t>(), want);
+  }
+}
+
 }  // namespace
 }  // namespace ladon::kernels
