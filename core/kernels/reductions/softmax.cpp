@@ -1,5 +1,7 @@
 #include "ladon/core/kernels/reductions/softmax.h"
 
+#include <array>
+
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/rows.h"
 #include "ladon/core/mapped.h"
@@ -7,46 +9,71 @@
 namespace ladon::kernels {
 namespace {
 
-/// Rows that have elements: none of an empty tensor, however many there are.
-std::int64_t row_count(const Tensor& x) {
-  return x.count() / std::max<std::int64_t>(1, x.size(-1));
+/// loop(inputs.., output, n) on one line of each tensor.
+template <class T, std::size_t count, class Loop>
+void run(const Loop& loop, const std::array<const T*, count>& x, std::int64_t at, T* y,
+         std::int64_t n) {
+  if constexpr (count == 1)
+    loop(x[0] + at, y, n);
+  else
+    loop(x[0] + at, x[1] + at, y, n);
 }
 
-/// Rows of x, each mapped by the loop that `pick` takes from the table.
-template <class Pick>
-Tensor map_rows(std::string_view operation, const Tensor& x, int axis, Pick pick) {
-  const auto along_last = [&](const Tensor& rows) {
-    Tensor y = empty_like(rows);
-    visit_floating(operation, rows.dtype(), [&]<class T>() {
-      const auto loop = pick(loops().of<T>());
-      const std::int64_t n = rows.size(-1);
-      const T* in = rows.data<T>();
-      T* out = y.mutable_data<T>();
-      for_rows(row_count(rows), n, [=](std::int64_t r) { loop(in + r * n, out + r * n, n); });
+/// y [.., m, ..] of x [.., n, ..], all contiguous: the loop on all lines along the axis. Where they
+/// are no rows, some are turned at a time, in buffers that stay in the cache.
+template <class T, std::size_t count, class Loop>
+void for_lines(const Loop& loop, int axis, std::int64_t n, const std::array<const T*, count>& x,
+               Tensor& y) {
+  if (y.count() == 0) return;
+  const std::int64_t m = y.size(axis), inner = y.shape().sub(axis + 1, y.rank()).count(),
+                     outer = y.count() / (m * inner);
+  T* const out = y.mutable_data<T>();
+  if (inner == 1)
+    return for_rows(outer, n, [&](std::int64_t r) { run(loop, x, r * n, out + r * m, n); });
+  const std::int64_t width = std::clamp<std::int64_t>(rows_per_task(n), 16, 64);
+  const std::int64_t blocks = (inner + width - 1) / width, lines = width * n;
+  const auto turn = loops().of<T>().transpose;
+  for_rows(outer * blocks, lines, [&](std::int64_t i) {
+    const std::int64_t o = i / blocks, c = i % blocks * width, columns = std::min(width, inner - c);
+    Tensor buffer = empty({static_cast<std::int64_t>(count) * lines + width * m}, y.dtype());
+    T* to = buffer.mutable_data<T>();
+    std::array<const T*, count> in{};
+    for (std::size_t k = 0; k < count; ++k, to += lines) {
+      turn(n, columns, x[k] + o * n * inner + c, inner, to, n);
+      in[k] = to;
+    }
+    for (std::int64_t r = 0; r < columns; ++r) run(loop, in, r * n, to + r * m, n);
+    turn(columns, m, to, m, out + o * m * inner + c, inner);
+  });
+}
+
+/// The loop that `pick` takes from the table, on lines of x along an axis, to as many elements, or
+/// to one.
+enum class To { line, number };
+template <class Pick, class... Tensors>
+Tensor map_lines(std::string_view operation, To to, int axis, const Pick& pick, const Tensor& x,
+                 const Tensors&... more) {
+  const auto map = [&](int a, const Tensor& first, const auto&... others) {
+    Shape shape = first.shape();
+    if (to == To::number) shape[a] = 1;
+    Tensor y = empty(shape, first.dtype());
+    visit_floating(operation, first.dtype(), [&]<class T>() {
+      const std::array<const T*, 1 + sizeof...(others)> in{first.template data<T>(),
+                                                           others.template data<T>()...};
+      for_lines<T>(pick(loops().of<T>()), a, first.size(a), in, y);
     });
     return y;
   };
-  return along_axis(detail::normalize_axis(operation, axis, x.rank()), along_last, x);
+  const int a = detail::normalize_axis(operation, axis, x.rank());
+  if ((axis_to_end(x, a).contiguous() && ... && axis_to_end(more, a).contiguous()))
+    return along_axis(
+        a, [&](const auto&... rows) { return map(x.rank() - 1, rows...); }, x, more...);
+  return map(a, contiguous(x), contiguous(more)...);
 }
 
-/// Gradient by x: rows of g and y, each pair mapped by the loop that `pick` takes from the table.
-template <class Pick>
-Tensor map_rows(std::string_view operation, const Tensor& g, const Tensor& y, int axis, Pick pick) {
+void check_gradient(std::string_view operation, const Tensor& g, const Tensor& y) {
   LADON_CHECK(g.shape() == y.shape() && g.dtype() == y.dtype(), operation, "gradient ", g.shape(),
               " ", g.dtype(), " and result ", y.shape(), " ", y.dtype(), " differ");
-  const auto along_last = [&](const Tensor& g_rows, const Tensor& y_rows) {
-    Tensor dx = empty_like(g_rows);
-    visit_floating(operation, g.dtype(), [&]<class T>() {
-      const auto loop = pick(loops().of<T>());
-      const std::int64_t n = g_rows.size(-1);
-      const T *a = g_rows.data<T>(), *b = y_rows.data<T>();
-      T* out = dx.mutable_data<T>();
-      for_rows(row_count(g_rows), n,
-               [=](std::int64_t r) { loop(a + r * n, b + r * n, out + r * n, n); });
-    });
-    return dx;
-  };
-  return along_axis(detail::normalize_axis(operation, axis, g.rank()), along_last, g, y);
 }
 
 }  // namespace
@@ -54,13 +81,15 @@ Tensor map_rows(std::string_view operation, const Tensor& g, const Tensor& y, in
 Tensor softmax(const Tensor& x, int axis) {
   if (x.mapped())
     return mapped::batched([=](const Tensor& u) { return softmax(u, mapped::next(axis)); }, x);
-  return map_rows("softmax", x, axis, [](const auto& l) { return l.softmax; });
+  return map_lines(
+      "softmax", To::line, axis, [](const auto& l) { return l.softmax; }, x);
 }
 
 Tensor log_softmax(const Tensor& x, int axis) {
   if (x.mapped())
     return mapped::batched([=](const Tensor& u) { return log_softmax(u, mapped::next(axis)); }, x);
-  return map_rows("log_softmax", x, axis, [](const auto& l) { return l.log_softmax; });
+  return map_lines(
+      "log_softmax", To::line, axis, [](const auto& l) { return l.log_softmax; }, x);
 }
 
 Tensor softmax_backward(const Tensor& g, const Tensor& y, int axis) {
@@ -70,7 +99,9 @@ Tensor softmax_backward(const Tensor& g, const Tensor& y, int axis) {
     };
     return mapped::batched(of_all, g, y);
   }
-  return map_rows("softmax_backward", g, y, axis, [](const auto& l) { return l.softmax_backward; });
+  check_gradient("softmax_backward", g, y);
+  return map_lines(
+      "softmax_backward", To::line, axis, [](const auto& l) { return l.softmax_backward; }, g, y);
 }
 
 Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int axis) {
@@ -80,27 +111,19 @@ Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int axis) {
     };
     return mapped::batched(of_all, g, y);
   }
-  return map_rows("log_softmax_backward", g, y, axis,
-                  [](const auto& l) { return l.log_softmax_backward; });
+  check_gradient("log_softmax_backward", g, y);
+  return map_lines(
+      "log_softmax_backward", To::line, axis, [](const auto& l) { return l.log_softmax_backward; },
+      g, y);
 }
 
 Tensor logsumexp(const Tensor& x, int axis) {
   if (x.mapped())
     return mapped::batched([=](const Tensor& u) { return logsumexp(u, mapped::next(axis)); }, x);
-  const auto along_last = [&](const Tensor& rows) {
-    Shape shape = rows.shape();
-    shape[rows.rank() - 1] = 1;
-    Tensor y = empty(shape, rows.dtype());
-    visit_floating("logsumexp", rows.dtype(), [&]<class T>() {
-      const auto loop = loops().of<T>().logsumexp;
-      const std::int64_t n = rows.size(-1);
-      const T* in = rows.data<T>();
-      T* out = y.mutable_data<T>();
-      for_rows(y.count(), n, [=](std::int64_t r) { out[r] = loop(in + r * n, n); });
-    });
-    return y;
+  const auto pick = [](const auto& l) {
+    return [loop = l.logsumexp](const auto* line, auto* y, std::int64_t n) { *y = loop(line, n); };
   };
-  return along_axis(detail::normalize_axis("logsumexp", axis, x.rank()), along_last, x);
+  return map_lines("logsumexp", To::number, axis, pick, x);
 }
 
 }  // namespace ladon::kernels

@@ -122,6 +122,16 @@ TEST(KernelsSoftmax, GradientsOnEveryLayoutAndAxis) {
     }
 }
 
+// Several tiles of lines, and one that is not full.
+TEST(KernelsSoftmax, LinesHaveTheBitsOfRows) {
+  const Tensor x = sample({3, 300, 70}), g = sample({3, 300, 70}, f32, 2);
+  const auto turned = [](const Tensor& u) { return contiguous(view::transpose(u, 1, 2)); };
+  const Tensor rows = turned(x), y = softmax(rows, 2);
+  EXPECT_TRUE(same_bits(softmax(x, 1), turned(y)));
+  EXPECT_TRUE(same_bits(logsumexp(x, 1), turned(logsumexp(rows, 2))));
+  EXPECT_TRUE(
+      same_bits(softmax_backward(g, turned(y), 1), turned(softmax_backward(turned(g), y, 2))));
+}
 TEST(KernelsSoftmax, RowsOfMinusInfinityAreNoNaN) {
   for (std::int64_t n : {1, 7, 40}) {
     const Tensor x = sample({2, n});
