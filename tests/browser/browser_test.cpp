@@ -106,7 +106,7 @@ bool StudyPage::changes(bool plays) {
 
 /// Each control changes the drawing when move(control, kind) moves it: at once; or after the others
 /// were moved, as one that undoes does; or where another choice is made, as one of a single method
-/// does.
+/// does. Then each panel that it changed fits into the window beside it.
 void StudyPage::expect_all_move(
     const std::string& hand,
     const std::function<void(std::size_t, const std::string& kind)>& move) {
@@ -114,7 +114,10 @@ void StudyPage::expect_all_move(
   const json named = of_page("probe.named()");
   const auto moves = [&](std::size_t control) {
     move(control, all[control]);
-    return changes(named[control].at("name") == "play");
+    if (!changes(named[control].at("name") == "play")) return false;
+    EXPECT_EQ(of_page(call("together", control)), true)
+        << named[control] << " is out of sight where one sees what it changes";
+    return true;
   };
   std::vector<std::size_t> idle;
   for (std::size_t i = 0; i < all.size(); ++i)

@@ -3,12 +3,28 @@
 // read. It knows the elements that examples/common/page makes; those that it does not know are faults.
 
 const probe = {
-  before: "",
+  before: [],
 
-  /// All that is drawn.
-  drawing: () => [...document.querySelectorAll("svg")].map((svg) => svg.innerHTML).join("\n"),
+  /// All that is drawn: of each panel.
+  drawing: () => described.drawn.map(({figure}) => [...figure.querySelectorAll("svg")].map((svg) => svg.innerHTML).join("\n")),
   remember() { this.before = this.drawing(); },
-  changed() { return this.drawing() !== this.before; },
+  changedPanels() {
+    const now = this.drawing();
+    return described.drawn.filter((_, i) => now[i] !== this.before[i]);
+  },
+  changed() { return this.changedPanels().length > 0; },
+  /// Whether control i and the whole drawing of each panel that changed can be seen at once; of a
+  /// handle, its own panel.
+  together(i) {
+    const control = this.controls()[i].elements[0], all = document.querySelector(".controls");
+    const panels = this.changedPanels().filter(({svg}) => !control.closest("svg") || svg.contains(control));
+    return panels.every(({svg}) => {
+      svg.scrollIntoView({block: "end", behavior: "instant"});
+      const panel = svg.getBoundingClientRect();
+      const covered = !svg.contains(control) && panel.top < all.getBoundingClientRect().bottom - 1;
+      return !covered && [panel, control.getBoundingClientRect()].every(({top, bottom}) => top > -1 && bottom < innerHeight + 1);
+    });
+  },
 
   // --- controls ---
 
