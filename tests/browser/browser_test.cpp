@@ -343,16 +343,34 @@ INSTANTIATE_TEST_SUITE_P(Studies, NngpComparePage, testing::Values("nngp_compare
 /// The page of posterior alone.
 class PosteriorPage : public StudyPage {};
 
-/// Sum over places of the variance given other targets than the run's, of each number of heads: by
-/// the page's draws, over that by many draws of the prior, weighed; and how many these are worth.
+/// Given other targets than the run's, of each number of heads: the mean square of f around its
+/// exact mean, summed over places, by the page over that by draws of the prior, weighed; and the
+/// standard error of this ratio. The page's draws are led to the targets 20 times, by other random
+/// numbers, in four groups that never meet: these tell the error.
 constexpr const char* moved_targets = R"js(data.draws.map((draws) => {
-  const y = [0.8, 0.6, -0.5, -0.6, 0.5, 0.6, 0.2, -0.4];
-  const normal = normals(5), total = ({sd}) => dot(sd, sd);
-  const prior = Array.from({length: 3000}, () => drawOf(draws.latents[0].map(normal)));
-  const logs = prior.map(({l}) => logDensity(l, y)), most = Math.max(...logs);
+  const y = [0.8, 0.6, -0.5, -0.6, 0.5, 0.6, 0.2, -0.4], normal = normals(5), times = 20;
+  const prior = Array.from({length: 24000 / draws.heads}, () => drawOf(draws.latents[0].map(normal)));
+  const logs = prior.map(({l}) => logDensity(l, y)), most = logs.reduce((a, b) => Math.max(a, b));
   const weights = logs.map((log) => Math.exp(log - most));
   const sum = weights.reduce((a, b) => a + b), shares = weights.map((each) => each / sum);
-  return [total(belief(stored(draws), y)) / total(mixture(prior, shares, y)), worth(shares)];
+  const exact = mixture(prior, shares, y), total = dot(exact.sd, exact.sd);
+  const square = ({mean, sd}) => dot(sd, sd) + mean.reduce((sum, m, p) => sum + (m - exact.mean[p]) ** 2, 0);
+  const away = prior.reduce((sum, draw, i) =>
+    sum + (shares[i] * (square(mixture([draw], [1], y)) / total - 1)) ** 2, 0);
+  const parts = Array.from({length: groups}, () => 0);
+  let ratio = 0;
+  for (let time = 0; time < times; time++) {
+    const all = {...stored(draws), uniform: uniforms(100 + time), normal: normals(200 + time)};
+    ratio += square(belief(all, y)) / total / times;
+    const now = weigh(all, y);
+    for (const group of parts.keys()) {
+      const of = [...now.keys()].filter((i) => i % groups === group);
+      parts[group] += square(mixture(of.map((i) => all.draws[i]), of.map((i) => now[i]), y)) / total / times;
+    }
+  }
+  const middle = parts.reduce((a, b) => a + b) / groups;
+  const own = parts.reduce((sum, part) => sum + (part - middle) ** 2, 0) / groups / (groups - 1);
+  return [ratio, Math.sqrt(own + away)];
 }))js";
 
 TEST_P(PosteriorPage, FollowsMovedTargets) {
@@ -360,8 +378,9 @@ TEST_P(PosteriorPage, FollowsMovedTargets) {
   const json all = of_page(moved_targets);
   ASSERT_EQ(all.size(), 3u);
   for (const json& heads : all) {
-    EXPECT_GT(heads[1].get<double>(), 50) << "draws of the prior";
-    EXPECT_NEAR(heads[0].get<double>(), 1, 0.25);
+    const double ratio = heads[0], error = heads[1];
+    EXPECT_LT(std::abs(ratio - 1) / error, 4) << all;
+    EXPECT_LT(error, 0.05) << all << ": so large that a bias of a fifth would pass";
   }
 }
 
