@@ -149,14 +149,16 @@ class Panel {
     }
     this.series.push({name, style, points: points.map(([x, y]) => [x, y]), as: "columns"});
   }
-  /// A matrix of numbers in [0, most], as shades. Axes are to run from −½ to size − ½, as those of
-  /// columnNames and rowNames do.
-  cells(name, rows, most = 1) {
-    const points = [];
+  /// A matrix of numbers in [−most, most], as shades; those below 0 in another colour. Axes are to run
+  /// from −½ to size − ½, as those of columnNames and rowNames do. written: the numbers stand in their
+  /// cells, too.
+  cells(name, rows, most = 1, written = false) {
+    const points = [], shade = (value) => Math.min(1, Math.abs(value) / most) * (written ? 0.5 : 1);
     rows.forEach((row, i) => row.forEach((value, j) => {
       const left = this.across(j - 0.5), top = this.up(i - 0.5), right = this.across(j + 0.5), bottom = this.up(i + 0.5);
-      this.clip.append(element("svg:rect", {class: "cell", x: Math.min(left, right), y: Math.min(top, bottom),
-        width: Math.abs(right - left), height: Math.abs(bottom - top), "fill-opacity": Math.min(1, Math.max(0, value / most))}));
+      this.clip.append(element("svg:rect", {class: value < 0 ? "cell below" : "cell", x: Math.min(left, right), y: Math.min(top, bottom),
+        width: Math.abs(right - left), height: Math.abs(bottom - top), "fill-opacity": shade(value)}));
+      if (written) this.clip.append(element("svg:text", {class: "label", x: (left + right) / 2, y: (top + bottom) / 2 + 5}, shown(value)));
       points.push([j, i, value]);
     }));
     this.series.push({name, style: 0, points, as: "cells"});

@@ -6,6 +6,7 @@
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/lessons/01_window/page.h"
 #include "ladon/ladon.h"
 
 namespace ladon::example {
@@ -53,6 +54,7 @@ bool study(const CommonOptions& options, const Program& program) {
   std::cout << "\nA row, repeated three times, times x: its gradient is the sum of x's rows,\n"
             << row.grad() << '\n';
   program.write({.tables = {{"views", table}}});
+  program.write_page(page);
 
   Picture picture(options.out, "01_window");
   std::vector<std::string> names;
@@ -74,5 +76,5 @@ bool study(const CommonOptions& options, const Program& program) {
 
 int main(int argc, char** argv) {
   using namespace ladon::example;
-  return run_program(argc, argv, "01_window", {summary, duration, lesson, trials}, study);
+  return run_with_page(argc, argv, "01_window", {summary, duration, lesson, trials}, study);
 }
