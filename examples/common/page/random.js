@@ -13,6 +13,12 @@ function uniforms(seed) {
 /// Density of N(0, variance).
 function normalDensity(x, variance = 1) { return Math.exp(-x * x / (2 * variance)) / Math.sqrt(2 * Math.PI * variance); }
 
+/// Share of N(0, 1) beyond z, by Simpson's rule.
+function normalTail(z) {
+  const n = 160, step = 8 / n, parts = Array.from({length: n + 1}, (_, i) => i % n === 0 ? 1 : i % 2 ? 4 : 2);
+  return step / 3 * parts.reduce((sum, part, i) => sum + part * normalDensity(z + i * step), 0);
+}
+
 /// Standard normal numbers, by Box and Muller.
 function normals(seed) {
   const uniform = uniforms(seed);

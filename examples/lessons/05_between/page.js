@@ -4,12 +4,8 @@
 /// Density at y of the mean over variances of N(0, s).
 function density(variances, y) { return variances.reduce((sum, s) => sum + normalDensity(y, s), 0) / variances.length; }
 
-/// Share beyond ±y: of each Gaussian its tail, in its standard deviations, by Simpson's rule.
-function beyond(variances, y) {
-  const n = 160, step = 8 / n, parts = Array.from({length: n + 1}, (_, i) => i % n === 0 ? 1 : i % 2 ? 4 : 2);
-  const tail = (z) => step / 3 * parts.reduce((sum, part, i) => sum + part * normalDensity(z + i * step), 0);
-  return 2 * variances.reduce((sum, s) => sum + tail(y / Math.sqrt(s)), 0) / variances.length;
-}
+/// Share beyond ±y.
+function beyond(variances, y) { return 2 * variances.reduce((sum, s) => sum + normalTail(y / Math.sqrt(s)), 0) / variances.length; }
 
 /// Draws of s for H heads, by width and H: means of H draws of one head's variance.
 const drawn = new Map();
