@@ -2,6 +2,8 @@
 
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
+#include "ladon/examples/lessons/15_paths/chains.h"
+#include "ladon/examples/lessons/15_paths/page.h"
 #include "ladon/ladon.h"
 
 namespace ladon::example {
@@ -13,28 +15,15 @@ constexpr const char* lesson = "Narrow layers learn which paths help, one pair b
 const std::vector<Trial> trials = {{"15_paths --seed 2", "gain: is the widest network best?"}};
 
 bool study(const CommonOptions& options, const Program& program) {
-  constexpr std::int64_t n = 100, all = n + 400, t = 30, d = 100;
+  constexpr std::int64_t n = 100;  // chains to train on
   const char* arms[] = {"∞", "10", "30", "100", "300", "1000", "10000", "∞, pruned"};
   std::vector<double> of[8][4];  // the table's columns, of each data set
   Generator rng(options.seed);
-  const Tensor side = sign(linspace(1, -1, d, f64)), place = eye(t + 1, f64), one = eye(4, f64);
-  const Tensor nearby = roll(place, -1, 1) + 1.5 * slice(place, 0, {0, 1});
-  for (int set = 0; set < 4; ++set) {
-    const Tensor y = sign(normal({all, 1}, rng, f64)), train = slice(y, 0, {0, n});
-    const Tensor stay = sign(0.5 + 0.2 * y - uniform({all, t}, rng, 0, 1, f64));
-    const Tensor state = unsqueeze(cumprod(stay, 1) * sign(normal({all, 1}, rng, f64)), 2);
-    const Tensor seen = (1 + state * side) / std::sqrt(2) + normal({all, t, d}, rng, f64);
-    const Tensor tokens = concat({zeros({all, 1, d}, f64), seen}, 1);
-    const Tensor x = concat({tokens, expand(place, {all, t + 1, t + 1})}, 2);
-    const Tensor s = matmul(tokens, unsqueeze(side, 1)) * (std::sqrt(2) / d);  // state and noise
-    const Tensor same = softmax(10 * (matmul(s, transpose(s)) + nearby));
-    const Tensor looks = softmax(10 * normal({t + 2, t + 1}, rng, f64));  // of random heads
-    std::vector<Tensor> paths;  // what the last token gets by each
-    for (const Tensor& a : {same, slice(looks, 0, {0, t + 1})})
-      for (const Tensor& b : {full({1, t + 1}, 1.0 / (t + 1), f64), slice(looks, 0, {t + 1})})
-        paths.push_back(select(matmul(b, matmul(a, x)), 1, 0));
-    const Tensor xi = stack(paths, 0) / std::sqrt(d + t + 1), xt = slice(xi, 1, {0, n});
-    const Tensor c = matmul(unsqueeze(xi, 1), transpose(unsqueeze(xt, 0)));  // [4, 4, all, n]
+  const Tensor one = eye(4, f64);
+  Chains set;
+  for (int drawn = 0; drawn < 4; ++drawn) {
+    set = chains(n, rng);
+    const Tensor &y = set.classes, &c = set.overlaps, train = slice(y, 0, {0, n});
     for (int i = 0; i < 8; ++i) {
       const int w = std::atoi(arms[i]);  // 0 where it is infinite
       const PathOptions layers{.heads = {2, 2}, .widths = {w, w}, .readout = w};
@@ -63,6 +52,7 @@ bool study(const CommonOptions& options, const Program& program) {
   }
   print("Which paths does a network of width N use?", table);
   program.write({.tables = {{"paths", table}}});
+  program.write_page([&] { return page(set, table); });
   Picture picture(options.out, "15_paths");
   std::string plot = "set log x\nset xlabel 'width N'\nplot 0 lc 'gray' notitle, for [i=2:4] ";
   plot += picture.data("order", lines) + " u 1:(column(i)/(i<4 ? 1 : $1)) w lp lw 3 lc i title ";
@@ -76,5 +66,5 @@ bool study(const CommonOptions& options, const Program& program) {
 
 int main(int argc, char** argv) {
   using namespace ladon::example;
-  return run_program(argc, argv, "15_paths", {summary, duration, lesson, trials}, study);
+  return run_with_page(argc, argv, "15_paths", {summary, duration, lesson, trials}, study);
 }
