@@ -58,7 +58,7 @@ bool study(const CommonOptions& options, const Program& program) {
   }
   print("What does the evidence say of data from one head, and from infinitely many?", table);
   program.write({.tables = {{"evidence", table}}});
-  program.write_page([&] { return page(log_b); });
+  program.write_page([&] { return page(x, y, limit, head, log_b); });
   Picture picture(options.out, "08_evidence");
   picture.panel(slide, "",
                 join("set xlabel 'N, targets per data set'\nset xtics ('3' 0.5, '6' 2.5, '12' 4.5",

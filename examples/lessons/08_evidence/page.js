@@ -1,11 +1,7 @@
-// Logarithms of Bayes factors of 80 data sets, of the run. The reader sees one after the other, and says
-// which model made it, before the page does.
+// Bayes factors of 80 data sets. The reader sees one after the other, and says which model made it,
+// before the page does. The page estimates that of the present set; those of all 80 are the run's.
 
-const {sizes, factors} = data, sources = ["one head", "infinitely many"];
-const sets = factors[0].length;
-
-/// ln B of a data set: source 0 or 1, its number, and the place of N among the sizes.
-function factor({source, set}, size) { return factors[2 * size + source][set]; }
+const {sizes} = data, sources = ["one head", "infinitely many"];
 
 /// All data sets, in an order that tells nothing.
 const order = [0, 1].flatMap((source) => Array.from({length: sets}, (_, set) => ({source, set})));
@@ -15,21 +11,20 @@ for (let i = order.length - 1; i > 0; i--) {
   [order[i], order[j]] = [order[j], order[i]];
 }
 
-/// What was said of data sets, in turn: {of, size, said}. A press more of a button says its source.
+/// What was said of data sets, in turn: {of, said}. A press more of a button says its source.
 const verdicts = [];
 let pressed = [0, 0];
-function listen({one, many, n}) {
-  const now = [one, many], said = now.findIndex((count, i) => count > pressed[i]);
-  pressed = now;
-  if (said >= 0) verdicts.push({of: order[verdicts.length % order.length], size: sizes.indexOf(n), said});
+function listen({one, many}) {
+  const said = [one, many].findIndex((count, i) => count > pressed[i]);
+  pressed = [one, many];
+  if (said >= 0) verdicts.push({of: order[verdicts.length % order.length], said});
   return order[verdicts.length % order.length];
 }
 
 /// Shares of all data sets that a claim beyond ±c gets right and wrong.
 function claims(size, c) {
-  const right = order.filter((of) => (of.source === 0 ? 1 : -1) * factor(of, size) > c).length;
-  const wrong = order.filter((of) => (of.source === 0 ? -1 : 1) * factor(of, size) > c).length;
-  return [right / order.length, wrong / order.length];
+  return [1, -1].map((sign) =>
+    order.filter((of) => sign * (of.source === 0 ? 1 : -1) * factor(of, size) > c).length / order.length);
 }
 
 const reach = {from: Math.floor(Math.min(...factors.flat())), to: Math.ceil(Math.max(...factors.flat()))};
@@ -43,36 +38,42 @@ page({
     because: "On average over data sets ln B has the right sign, but it scatters from one to the next. What protects is its size: a wrong factor of 20 (3 nats) or more comes at most once in 20.",
   },
   controls: [
-    {name: "n", label: "targets N", values: sizes},
+    {name: "n", label: "targets N", values: sizes, at: 2},
     {name: "one", press: "I say: one head"},
     {name: "many", press: "I say: infinitely many"},
     {name: "show", label: "show", choices: {seen: "data sets judged", all: "all 80"}},
-    {name: "c", label: "claim only beyond", values: thresholds.filter((c) => c % 0.5 === 0), say: (c) => `${c} nats`, at: 6},
+    {name: "draws", label: "draws S", values: [10, 30, 100, 300, 1000, 3000, 10000], at: 4},
+    {name: "again", press: "draw again"},
   ],
   panels: [
-    {title: "The data set to judge", x: {label: "targets N", from: 2.5, to: 30, log: true}, y: {label: "ln B: above 0 for one head", ...reach}},
+    {title: "The data set to judge", x: {label: "targets", from: 0, to: 25}, y: {label: "ln B: above 0 for one head", ...reach}},
     {title: "Data sets, by their source", x: columnNames("heads of the source", ["1", "∞"]), y: {label: "ln B: above 0 for one head", ...reach}},
     {title: "What claims beyond so many nats get", x: {label: "nats", from: 0, to: 6}, y: {label: "share of 80", from: 0, to: 1}},
   ],
   draw(state, [one, all, shares]) {
-    const now = listen(state), size = sizes.indexOf(state.n), lastly = verdicts.at(-1);
-    one.line("no decision", [[2.5, 0], [30, 0]], 5);
-    one.dots(`data set ${verdicts.length + 1}`, sizes.slice(0, size + 1).map((n, i) => [n, factor(now, i)]), 0, 7);
+    const now = listen(state), size = sizes.indexOf(state.n), lastly = verdicts.at(-1), estimate = estimates(now, state).slice(0, state.n);
+    const runs = sizes.slice(0, size + 1).map((n, i) => [n, factor(now, i)]);
+    const far = Math.max(2, ...[...runs.map(([, b]) => [b, 0]), ...estimate].map(([b, error]) => Math.ceil(Math.abs(b) + error)));
+    [one.y.from, one.y.to] = [-far, far];
+    one.clear();
+    one.line("no decision", [[0, 0], [25, 0]], 5);
+    one.band(`data set ${verdicts.length + 1}: estimate ± standard error`, estimate.map(([b, error], i) => [i + 1, b - error, b + error]), 1);
+    one.line("estimate by S draws", estimate.map(([b], i) => [i + 1, b]), 1);
+    one.dots("by 60000 draws of the run", runs, 0, 7);
     const seen = state.show === "all" ? order : verdicts.map(({of}) => of);
     all.line("no decision", [[-0.5, 0], [1.5, 0]], 5);
     for (const source of [0, 1])
       all.dots(`from ${sources[source]}`, seen.filter((of) => of.source === source).map((of) => [source + 0.7 * (of.set / sets - 0.5), factor(of, size)]), source, 4);
     if (lastly) all.dots("the last one", [[lastly.of.source + 0.7 * (lastly.of.set / sets - 0.5), factor(lastly.of, size)]], 5, 9);
     if (!state.committed) return;
-    shares.line("right", thresholds.map((c) => [c, claims(size, c)[0]]), 0);
-    shares.line("wrong", thresholds.map((c) => [c, claims(size, c)[1]]), 1);
+    for (const [i, name] of ["right", "wrong"].entries()) shares.line(name, thresholds.map((c) => [c, claims(size, c)[i]]), i);
     shares.line("at most wrong on average, 1/B", thresholds.map((c) => [c, Math.exp(-c)]), 2);
-    shares.dots("turned to", claims(size, state.c).map((share) => [state.c, share]), 5, 9);
   },
-  says({n, c}) {
-    const right = verdicts.filter(({of, said}) => of.source === said).length, last = verdicts.at(-1);
-    const [yes, no] = claims(sizes.indexOf(n), c).map((share) => Math.round(80 * share));
+  says(state) {
+    const {n, draws} = state, right = verdicts.filter(({of, said}) => of.source === said).length, last = verdicts.at(-1);
+    const [b, error, worth] = estimates(order[verdicts.length % order.length], state)[n - 1];
     return (last ? `The last one was from ${sources[last.of.source]}: you were ${last.of.source === last.said ? "right" : "wrong"}, as ${right} times of ${verdicts.length}. ` : "") +
-      `With ${n} targets, claims beyond ${c} nats are right for ${yes} of the 80 data sets and wrong for ${no}.`;
+      `With ${n} targets, ln B = ${b.toFixed(2)} ± ${error.toFixed(2)}: ${draws} draws, worth ${worth.toFixed(1)} of equal weight${worth < 100 ? ": too few, do not trust it" : ""}.`;
   },
+  functions: {givenHead, ofLimit},
 });
