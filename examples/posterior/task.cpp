@@ -70,7 +70,8 @@ Tensor targets(const Settings& settings, const Tensor& kernel, std::int64_t draw
   }
   const Tensor train = slice(slice(k, 0, {.stop = n}), 1, {.stop = n});
   const Tensor root = lapack::cholesky(train + 1e-9 * eye(n, f64));
-  return flatten(matmul(root, normals(n)) + std::sqrt(noise) * normals(n));
+  const Tensor errors = normals(n), function = normals(n);  // in this order, whatever the compiler
+  return flatten(matmul(root, function) + std::sqrt(noise) * errors);
 }
 
 }  // namespace ladon::example
