@@ -43,15 +43,6 @@ function network(heads, width, random) {
   return answer;
 }
 
-/// Points around the ellipse that holds 95 of 100 draws of N(0, k) at two tokens.
-function ellipse(k) {
-  const l = cholesky([k[0].slice(0, 2), k[1].slice(0, 2)]), radius = Math.sqrt(-2 * Math.log(0.05));
-  return Array.from({length: 73}, (_, i) => {
-    const [a, b] = [Math.cos(i * Math.PI / 36), Math.sin(i * Math.PI / 36)];
-    return [radius * l[0][0] * a, radius * (l[1][0] * a + l[1][1] * b)];
-  });
-}
-
 const sizes = data.kurtosis.map(([heads]) => heads);  // those of the run
 const k = limit(data.covariance);
 const reach = 4 * Math.sqrt(Math.max(k[0][0], k[1][1]));
@@ -95,7 +86,7 @@ page({
     const networks = cloud({heads, width, more});
     places.dots("networks, drawn here", networks, 0, 2.5);
     places.dots("the last one", [networks.at(-1)], 1, 6);
-    places.line("95% of infinitely many heads", ellipse(k), 2);
+    places.line("95% of infinitely many heads", ellipse([k[0].slice(0, 2), k[1].slice(0, 2)]), 2);
     density.columns(`networks of the run, width ${head_width}`, densities.find((each) => each.heads === heads).points, 0);
     density.line("normal", bell, 2);
     tails.line("law at this width", sizes.map((h) => [h, kurtosis(covariance, h, width)]), 1);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <iomanip>
+#include <map>
 #include <sstream>
 
 #include "ladon/autograd/ops.h"
@@ -9,7 +10,8 @@
 
 namespace ladon::example {
 
-// Scripts and style of this folder, by the build.
+// Form, scripts and style of this folder, by the build.
+extern const char* const page_form;
 extern const char* const shared_page_script;
 extern const char* const shared_page_style;
 
@@ -47,13 +49,15 @@ nlohmann::ordered_json checked(const std::string& function, const nlohmann::orde
 }
 
 std::string html(const Page& page) {
-  return join("<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n",
-              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
-              "<title>", escaped(page.title), "</title>\n<style>\n", shared_page_style,
-              "</style>\n<main>\n<h1>", escaped(page.title), "</h1>\n<p>", escaped(page.about),
-              "</p>\n</main>\n<script type=\"application/json\" id=\"data\">", embedded(page.data),
-              "</script>\n<script>\n", shared_page_script, "</script>\n<script>\n", page.script,
-              "</script>\n</html>\n");
+  const std::map<std::string, std::string> parts = {
+      {"title", escaped(page.title)}, {"style", shared_page_style},
+      {"about", escaped(page.about)}, {"data", embedded(page.data)},
+      {"shared", shared_page_script}, {"script", page.script}};
+  std::istringstream form(page_form);
+  std::string all, part;
+  for (bool named = false; std::getline(form, part, '$'); named = !named)
+    all += named ? parts.at(part) : part;
+  return all;
 }
 
 }  // namespace ladon::example

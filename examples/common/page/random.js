@@ -19,6 +19,15 @@ function normalTail(z) {
   return step / 3 * parts.reduce((sum, part, i) => sum + part * normalDensity(z + i * step), 0);
 }
 
+/// Points around the ellipse that holds 95 of 100 draws of N(0, k), k 2 × 2.
+function ellipse(k) {
+  const l = cholesky(k), radius = Math.sqrt(-2 * Math.log(0.05));
+  return Array.from({length: 73}, (_, i) => {
+    const [a, b] = [Math.cos(i * Math.PI / 36), Math.sin(i * Math.PI / 36)];
+    return [radius * l[0][0] * a, radius * (l[1][0] * a + l[1][1] * b)];
+  });
+}
+
 /// Standard normal numbers, by Box and Muller.
 function normals(seed) {
   const uniform = uniforms(seed);
