@@ -155,7 +155,9 @@ void Program::write(const Report& report) const {
 
 void Program::write_page(const std::function<Page()>& make) const {
   if (options_.page.empty()) return;
-  write_atomically(options_.page, html(make()));
+  Page page = make();
+  page.data["program"] = app_.get_name();  // named at the page's end
+  write_atomically(options_.page, html(page));
   std::cout << "page: " << options_.page.string() << '\n';
 }
 

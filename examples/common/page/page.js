@@ -29,7 +29,8 @@ function page(description) {
   const makers = {values: slider, choices: choice, press: button, texts: finder, run: steps};
   const controls = element("fieldset", {class: "controls"}, ...description.controls.map((control) =>
     makers[Object.keys(makers).find((key) => key in control)](state, turned, control)));
-  const parts = [controls, element("div", {class: "panels"}, ...panels.map((panel) => panel.figure)), says, numbers];
+  const parts = [controls, element("div", {class: "panels"}, ...panels.map((panel) => panel.figure)), says, numbers,
+                 element("footer", {}, `Made by Ladon: examples/run ${data.program} --page FILE`)];
   const {predict, drag} = description;
   if (drag) state[drag.name] = drag.points.map((point) => [...point]);
   const open = () => {
