@@ -37,6 +37,16 @@ function bandwidth(places) {
   return 0.5 * middle / Math.log(places.length + 1);
 }
 
+const titles = {svgd: "svgd", none: "none", spos: "spos", wgd: "wgd", sgld: "sgld"};
+/// How a method moves a particle.
+const moves = {
+  svgd: "svgd (Stein variational gradient descent): each climbs by the mean gradient of those near it, and they repel each other",
+  none: "none (gradient ascent): each climbs alone",
+  spos: "spos (stochastic particle-optimization sampling): as svgd, with a share b of its own gradient and of noise",
+  wgd: "wgd (Wasserstein gradient descent): each climbs by its own gradient, and they repel each other",
+  sgld: "sgld (Langevin dynamics): each climbs alone, and noise shakes it",
+};
+
 /// Forces of a method: what it adds per unit of rate, without noise. With k_ij = exp(−d²_ij/(2h²)) and
 /// the repulsion R_i = Σ_j k_ij·(θ_i − θ_j)/h²: svgd (Σ_j k_ij·s_j + α·R_i)/M; spos that and b·s_i;
 /// wgd s_i + α·R_i/Σ_j k_ij. The median rule's h² is multiplied by `wider`.
@@ -69,6 +79,12 @@ function forces(method, places, score, {alpha, wider, noise}) {
 
 /// Variance that SVGD leaves of 1 in D ≥ M − 1 dimensions.
 function law(alpha, m, dimension) { return alpha * Math.log(m + 1) * (m - 1) / (m * dimension); }
+
+/// The same with noise of weight b and steps of this rate: equation (3) of lesson 10.
+function lawWithNoise(alpha, m, dimension, b, rate) {
+  const g = b + 1 / (m + 1);
+  return (b / (1 - rate * g / 2) * (m - 1) / m + law(alpha, m, dimension) / (m + 1)) / g;
+}
 
 /// One step of rate r, with the method's noise.
 function moved(method, places, score, rate, options, normal) {

@@ -53,13 +53,16 @@ Page page(const Settings& s, const std::vector<TargetStudy>& studies, const Tabl
                         {"value", collapse.rows()[i].figures[0].value}});
   return {.title = "Repulsion spreads particles over the plane, and hardly in many dimensions",
           .about = join(s.particles,
-                        " particles begin off to a side of a density. Choose the density and what "
-                        "moves them, then play, or step. Two particles at distance d share "
-                        "gradients and repel each other by exp(−d²/(2h²)), with h² from the median "
-                        "of d². Last drawing: ",
+                        " particles, points that are to come to lie as if they were drawn from a "
+                        "density, begin off to a side of it. Choose the density and what moves "
+                        "them, then play, or step. Two particles at distance d share gradients and "
+                        "repel each other by exp(−d²/(2h²)), where the median rule takes h² = "
+                        "½·median(d²)/ln(M + 1) for M particles, and α is the weight of repulsion. "
+                        "Last drawing: ",
                         s.collapse_particles,
                         " particles on a normal distribution in D dimensions, whose variance per "
-                        "coordinate is 1. How much of it does repulsion keep?"),
+                        "coordinate is 1, by svgd or, where it is chosen, spos. How much of the "
+                        "variance do they keep?"),
           .script = page_script,
           .data = {{"targets", targets},
                    {"particles", s.particles},

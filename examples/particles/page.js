@@ -1,7 +1,8 @@
 // Particles that move while one looks: some in the plane, on a density; and few in D dimensions, on a
-// normal distribution, where SVGD takes steps of rate 1.
+// normal distribution, where SVGD takes steps of rate 1, and SPOS, because of its noise, of `rate`.
 
 let plane = {of: ""}, few = {of: ""};
+const rate = 0.1;
 
 /// Begins anew where density, method or draw is another; α, bandwidth and noise act on the particles
 /// where they are.
@@ -12,7 +13,7 @@ function begin({density, method, dimension, again}) {
     plane = {of, normal, gradients: 0, history: [], steps: plane.steps ?? 0,
              places: Array.from({length: data.particles}, () => start.map((at) => at + 0.3 * normal()))};
   if (few.of !== of_few)
-    few = {of: of_few, places: Array.from({length: data.few}, () => Array.from({length: dimension}, normal))};
+    few = {of: of_few, normal, places: Array.from({length: data.few}, () => Array.from({length: dimension}, normal))};
 }
 
 /// Takes the steps that were asked for.
@@ -25,9 +26,9 @@ function advance(state) {
     if (!(score.flat().reduce((sum, s) => sum + s * s, 0) < 1e20)) break;  // they ran away
     plane.places = moved(method, plane.places, score, data.rate, options, plane.normal);
     plane.gradients += 1;
-    if (i >= 20) continue;  // these settle sooner
     const inward = few.places.map((place) => place.map((x) => -x));
-    few.places = moved("svgd", few.places, inward, 1, options, null);
+    if (method === "spos") few.places = moved("spos", few.places, inward, rate, options, few.normal);
+    else if (i < 20) few.places = moved("svgd", few.places, inward, 1, options, null);  // they settle sooner
   }
   plane.steps = steps;
   if (plane.history.at(-1)?.[0] !== plane.gradients || plane.history.length === 0)
@@ -35,18 +36,13 @@ function advance(state) {
   if (plane.history.length > 400) plane.history = plane.history.filter((_, i) => i % 2 === 0);
 }
 
-const titles = {svgd: "svgd", none: "none", spos: "spos", wgd: "wgd", sgld: "sgld"};
-/// How a method moves a particle.
-const moves = {
-  svgd: "each climbs by the mean gradient of those near it, and they repel each other",
-  none: "each climbs alone", spos: "as svgd, with a share b of its own gradient and of noise",
-  wgd: "each climbs by its own gradient, and they repel each other", sgld: "each climbs alone, and noise shakes it",
-};
 /// Contours stand in the data as x, y, x, y of the ends of straight pieces.
 const pieces = (numbers) => Array.from({length: numbers.length / 4}, (_, i) =>
   [numbers.slice(4 * i, 4 * i + 2), numbers.slice(4 * i + 2, 4 * i + 4)]);
 const sizes = data.dimensions, most = Math.max(1000, ...sizes);
 const named = (dimension) => dimension === 1 ? "1 dimension" : `${dimension} dimensions`;
+const noisy = ({method, noise}) => method === "spos" && noise > 0;
+const lawOf = (state, dimension) => lawWithNoise(state.alpha, data.few, dimension, noisy(state) ? state.noise : 0, rate);
 const brief = (number) => shown(Number(number.toPrecision(2)));
 
 page({
@@ -93,26 +89,28 @@ page({
     places.pieces("the way of four steps like the next", plane.places.map((place, i) =>
       [place, place.map((x, d) => x + ahead * force[i][d])]), 1);
     places.dots("particles", plane.places, 0, 4);
-    course.line("right", [[0, 1], [course.x.to, 1]], 5);
+    course.line("the density's own", [[0, 1], [course.x.to, 1]], 5);
     course.line(titles[state.method], plane.history, 0);
     const column = (name) => sizes.map((size, i) => [size, kept[name][i]]).filter(([, value]) => value !== null);
-    many.line(`law at α = ${shown(state.alpha)}, D ≥ M − 1`, [data.few - 1, most].map((size) =>
-      [size, law(state.alpha, data.few, size)]), 1);
+    many.line(`law at α = ${shown(state.alpha)}${noisy(state) ? `, b = ${shown(state.noise)}` : ""}, D ≥ M − 1`,
+      sizes.concat(data.few - 1, most).filter((size) => size >= data.few - 1).sort((a, b) => a - b)
+        .map((size) => [size, lawOf(state, size)]), 1);
     many.dots(`svgd, the run's, α = ${shown(alpha)}`, column("svgd"), 4);
-    many.dots("α automatic, the run's", column("automatic"), 2);
-    many.dots("a kernel per coordinate, the run's", column("per_coordinate"), 3, 4);
-    many.dots("svgd, moving here", [[state.dimension, variance(few.places) / state.dimension]], 0, 7);
+    many.dots("svgd with the α that keeps the variance, the run's", column("automatic"), 2);
+    many.dots("svgd with a kernel per coordinate, the run's", column("per_coordinate"), 3, 4);
+    many.dots(`${noisy(state) ? "spos" : "svgd"}, moving here`, [[state.dimension, variance(few.places) / state.dimension]], 0, 7);
   },
-  says({density, method, alpha, dimension}, {targets}) {
+  says(state, {targets}) {
+    const {density, method, dimension} = state;
     const {mean: middle, variance: wide, right} = targets[density], {places, gradients} = plane;
     const away = Math.sqrt(squared(mean(places), middle) / wide);
     const share = places.filter(([x]) => x > 0).length / data.particles;
     const modes = right === null ? ""
-      : `, ${shown(share)} of the particles at the right mode (${brief(right)} is right)`;
-    const lawful = dimension >= data.few - 1 ? `; the law says ${brief(law(alpha, data.few, dimension))}` : "";
-    return `${method}: ${moves[method]}. After ${gradients} gradients the mean is off by ${brief(away)} standard ` +
+      : `, ${shown(share)} of the particles are at the mode on the right (exact: ${brief(right)})`;
+    const lawful = dimension >= data.few - 1 ? `; the law says ${brief(lawOf(state, dimension))}` : "";
+    return `${moves[method]}. After ${gradients} gradients the mean is off by ${brief(away)} standard ` +
       `deviations, the variance is ${brief(variance(places) / wide)} times the density's${modes}. In ` +
-      `${named(dimension)} ${data.few} particles of svgd have a variance of ${brief(variance(few.places) / dimension)} per coordinate${lawful}.`;
+      `${named(dimension)} ${data.few} particles of ${noisy(state) ? "spos" : "svgd"} have a variance of ${brief(variance(few.places) / dimension)} per coordinate${lawful}.`;
   },
   functions: {scores, bandwidth, forces, law},
 });
