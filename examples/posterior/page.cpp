@@ -65,7 +65,8 @@ Page page(const Settings& s, const Study& study) {
                     ". Drag a target, or move it by the arrow keys: the exact posteriors follow, "
                     "mean ± 2 standard deviations. Then choose a method that moves the weights of "
                     "networks, and stop it early: which look right for a moment? Below a ratio of "
-                    "variances of 1 a method is too sure."),
+                    "variances of 1 a method is too sure; one that is right comes to 1 and stays "
+                    "there."),
       .script = page_script,
       .data = {{"training", training_places().to_vector()},
                {"places", test_places().to_vector()},

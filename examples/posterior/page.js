@@ -47,7 +47,7 @@ page({
   },
   controls: [
     {name: "heads", label: "heads H", choices: Object.fromEntries(data.draws.map(({heads}) => [heads, heads]))},
-    {name: "back", press: "the run's targets"},
+    {name: "back", press: "back to the run's targets"},
     ...methods.length === 0 ? [] : [
       {name: "method", label: "method",
        choices: {none: "none", ...Object.fromEntries(methods.map((name) => [name, words[name] ?? name]))}},
@@ -103,7 +103,7 @@ page({
       `of equal weight${one.error > 0.2 ? ": too few, do not trust its band" : ""}).`;
     if (!method || method === "none") return exact;
     if (!unmoved(targets))
-      return `${exact} Methods ran on the run's targets alone: press “the run's targets”.`;
+      return `${exact} Methods ran on the run's targets alone: press “back to the run's targets”.`;
     const name = words[method] ?? method, steps = stop === "early" ? early : data.steps;
     if (!run) return `${exact} The run has no answer of “${name}” with ${who} and ${steps} steps.`;
     return `${exact} ${name} (${ways[method]}): ${over(run, one)} times the variance of the exact posterior of ` +

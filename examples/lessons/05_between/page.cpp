@@ -31,16 +31,20 @@ Page page(const Law& law, const Drawn& drawn, const Table& tails, const Table& w
     const Measured scaled = row.figures[0];  // by n²
     divergences.push_back({n, scaled.value / n / n, scaled.se / n / n});
   }
-  return {.title = "Finitely many heads have an exact law: a mean of Gaussian densities",
-          .about =
-              "The output of a random layer, given its logits, is Gaussian; its variance is "
-              "random. Turn the number of heads and their width: the law is exact at each.",
-          .script = page_script,
-          .data = {{"variances", variances},
-                   {"bins", bins},
-                   {"shares", shares},
-                   {"divergences", divergences},
-                   {"checks", checks}}};
+  return {
+      .title = "Finitely many heads have an exact law: a mean of Gaussian densities",
+      .about =
+          "The output of a random layer of attention is Gaussian, given its logits, of which "
+          "softmax makes the weights; its variance is random, and so large outputs are "
+          "more frequent than a Gaussian's. Turn the number of heads and their width: the law is exact at each. The KL "
+          "divergence of two laws is the mean of the logarithm of their densities' ratio, 0 "
+          "where they are equal.",
+      .script = page_script,
+      .data = {{"variances", variances},
+               {"bins", bins},
+               {"shares", shares},
+               {"divergences", divergences},
+               {"checks", checks}}};
 }
 
 }  // namespace ladon::example

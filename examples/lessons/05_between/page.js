@@ -38,8 +38,8 @@ page({
   ],
   panels: [
     {title: "Density of an output", x: {label: "|output|/standard deviation", from: 0, to: 6}, y: {label: "density", from: 2e-5, to: 1, log: true}, height: 400},
-    {title: "Beyond 3 standard deviations", x: {label: "heads H", from: 0.8, to: 80, log: true}, y: {label: "share", from: 0.001, to: 0.1, log: true}, height: 400},
-    {title: "How far from infinite width (one head)", x: {label: "width of a head", from: 1.6, to: 40, log: true}, y: {label: "KL divergence", from: 1e-4, to: 0.2, log: true}, height: 400},
+    {title: "Beyond 3 standard deviations", x: {label: "heads H", from: 0.8, to: 80, log: true}, y: {label: "share of outputs", from: 0.001, to: 0.1, log: true}, height: 400},
+    {title: "How far from infinite width (one head)", x: {label: "width of a head", from: 1.6, to: 40, log: true}, y: {label: "KL divergence in nats", from: 1e-4, to: 0.2, log: true}, height: 400},
   ],
   draw({h, width, scale, committed}, [shape, tails, far]) {
     Object.assign(shape.y, scale === "log" ? {from: 2e-5, to: 1, log: true} : {from: 0, to: 0.8, log: false});

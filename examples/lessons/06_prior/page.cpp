@@ -43,16 +43,18 @@ Page page(const Tensor& w, const Tensor& b, const MakeNetwork& network, const Ta
     shares.push_back({std::stod(row.method), f[2].value, f[2].se});
     checks.push_back(checked("shareSure", {f[0].value}, f[1].value));
   }
-  return {.title = "Weights of N(0, 1) are no weak prior: they decide how sure a network is",
-          .about =
-              "A hundred networks of 64 heads, without any training, give an input s the "
-              "probability of class 1. Turn the scales of their weights.",
-          .script = page_script,
-          .data = {{"frequencies", w.to_vector()},
-                   {"phases", b.to_vector()},
-                   {"kernels", kernels},
-                   {"shares", shares},
-                   {"checks", checks}}};
+  return {
+      .title = "Weights of N(0, 1) are no weak prior: they decide how sure a network is",
+      .about =
+          "A hundred networks of 64 heads, without any training, give an input s the "
+          "probability of class 1. Turn σ, the product of the standard deviations of two matrices "
+          "of weights: of queries and keys, and of values and outputs.",
+      .script = page_script,
+      .data = {{"frequencies", w.to_vector()},
+               {"phases", b.to_vector()},
+               {"kernels", kernels},
+               {"shares", shares},
+               {"checks", checks}}};
 }
 
 }  // namespace ladon::example

@@ -54,12 +54,12 @@ page({
   controls: [
     {name: "vo", label: "σ of values, outputs", values: [0.5, 1, 2, 3, 5, 10, 20, 50], at: 1},
     {name: "qk", label: "σ of queries, keys", values: data.kernels.map(([qk]) => qk), at: 2},
-    {name: "again", press: "other networks"},
+    {name: "again", press: "draw other networks"},
   ],
   panels: [
     {title: "Six of the networks", x: {label: "s", from: -2, to: 2}, y: {label: "P(y = 1)", from: 0, to: 1}},
     {title: "A hundred networks at s = 0", x: {label: "P(y = 1)", from: 0, to: 1}, y: {label: "density", from: 0, to: 6}},
-    {title: "Sure: more than 95% for a class", x: {label: "σ of values, outputs", from: 0.4, to: 60, log: true}, y: {label: "share", from: 0, to: 1}},
+    {title: "Sure: more than 95% for a class", x: {label: "σ of values, outputs", from: 0.4, to: 60, log: true}, y: {label: "share of networks", from: 0, to: 1}},
   ],
   draw({vo, qk, again, committed}, [curves, histogram, share], {kernels, shares}) {
     const all = networks(again), variance = kernels.find(([scale]) => scale === qk)[1];
@@ -74,7 +74,7 @@ page({
   says({vo, qk, again}, {kernels}) {
     const [, zero, both, quarter] = kernels.find(([scale]) => scale === qk), angle = Math.acos(Math.min(1, both / Math.sqrt(zero * quarter)));
     const changed = networks(again).filter((network) => output(network, width, tokensOf(0), qk, vo) * output(network, width, tokensOf(0.25), qk, vo) < 0).length;
-    return `From s = 0 to ¼ the class changes in ${changed} of 100 networks; the law says ${(100 * angle / Math.PI).toFixed(1)}, at any σ of values and outputs.`;
+    return `From s = 0 to ¼ the class changes in ${changed} of 100 networks; by the law of infinitely many heads in ${(100 * angle / Math.PI).toFixed(1)}, at any σ of values and outputs.`;
   },
   functions: {output, shareSure},
 });
