@@ -67,6 +67,8 @@ std::vector<std::string> studies_with_pages() {
 }
 
 const StudyRun& run_of(const std::string& study) {
+  static const StudyRun live{LADON_LIVE_PAGE, {}};
+  if (study == "live") return live;
   static const TemporaryFolder folder;
   static std::map<std::string, StudyRun> runs;
   if (!runs.contains(study)) runs.emplace(study, made(study, folder / study));

@@ -19,7 +19,8 @@ struct StudyRun {
 };
 
 /// Runs a study's program, the first time that it is asked for, into a folder that lasts as long as
-/// the test. Throws std::runtime_error where no settings are known, or the program fails.
+/// the test; of "live", which is no program, the page of the preset wasm, which may not be there.
+/// Throws std::runtime_error where no settings are known, or the program fails.
 const StudyRun& run_of(const std::string& study);
 
 }  // namespace ladon::test
