@@ -107,6 +107,7 @@ Browser::Browser(const std::string& program) {
                  .get<std::string>();
   for (const char* domain : {"Page", "Runtime", "Log", "Network"})
     call(std::string(domain) + ".enable");
+  call("Performance.enable", {{"timeDomain", "threadTicks"}});
   call("Emulation.setFocusEmulationEnabled", {{"enabled", true}});
   call("Emulation.setTouchEmulationEnabled", {{"enabled", true}});
 }
@@ -205,6 +206,13 @@ json Browser::evaluate(const std::string& expression) {
     throw std::runtime_error(expression.substr(0, 200) + ": " +
                              answer.at("exceptionDetails").dump());
   return answer.at("result").value("value", json());
+}
+
+double Browser::processor_seconds() {
+  const json answer = call("Performance.getMetrics");
+  for (const json& metric : answer.at("metrics"))
+    if (metric.at("name") == "TaskDuration") return metric.at("value");
+  fail("Performance.getMetrics: there is no TaskDuration");
 }
 
 void Browser::save_screenshot(const std::filesystem::path& png) {

@@ -41,6 +41,8 @@ class Browser {
   void show(const Screen& screen);  ///< What is loaded, on another screen.
   /// Value of a JavaScript expression, by way of JSON.
   nlohmann::json evaluate(const std::string& expression);
+  /// Processor time of the page's own thread since its load.
+  double processor_seconds();
   void save_screenshot(const std::filesystem::path& png);  ///< Of the whole page.
 
   void move_mouse(Point to);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -95,50 +94,57 @@ class LivePage : public testing::Test {
   std::unique_ptr<Browser> browser_;
 };
 
-/// The shortest of three calls, in milliseconds.
-constexpr const char* timed = R"js(
-  const joined = ({mean, sd}) => [...mean, ...sd];
-  const timed = (call) => {
-    let value, least = Infinity;
-    for (let i = 0; i < 3; i++) {
-      const began = performance.now();
-      value = call();
-      least = Math.min(least, performance.now() - began);
-    }
-    return {value, least};
-  };)js";
-
-double milliseconds(const std::function<void()>& call) {
-  double least = INFINITY;
-  for (int i = 0; i < 3; ++i) {
-    const auto began = std::chrono::steady_clock::now();
-    call();
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
-    least = std::min(least, took.count());
-  }
-  return least;
-}
-
 TEST_F(LivePage, GivesTheNumbersOfThisBuild) {
-  const std::string targets = json(y).dump();
-  std::string body = timed;
-  body += "const layer = new module.LiveLayer(), y = " + targets + "; return [";
-  for (const Call& call : calls) body += "timed(() => " + std::string(call.script) + "), ";
+  std::string body = "const joined = ({mean, sd}) => [...mean, ...sd], y = " + json(y).dump();
+  body += ", layer = new module.LiveLayer(); return [";
+  for (const Call& call : calls) body += std::string(call.script) + ", ";
   const json answers = with_module(body + "];");
   LiveLayer layer;
   ASSERT_EQ(answers.size(), calls.size());
-  std::printf("%-56s %10s %8s %8s\n", "", "difference", "ms here", "there");
+  std::printf("%-56s %10s\n", "", "difference");
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    Numbers here;
-    const double took = milliseconds([&] { here = calls[i].native(layer); });
-    const double away = difference(answers[i].at("value").get<Numbers>(), here);
+    const double away = difference(answers[i].get<Numbers>(), calls[i].native(layer));
     EXPECT_LE(away, 1e-12) << calls[i].script;
-    std::printf("%-56s %10.1e %8.2f %8.2f\n", calls[i].script, away, took,
-                answers[i].at("least").get<double>());
+    std::printf("%-56s %10.1e\n", calls[i].script, away);
   }
-  const json start = browser_->evaluate("performance.getEntriesByName('started')[0].startTime");
-  std::printf("page of %.1f MB, there after %.0f ms\n",
-              static_cast<double>(file_size(run_of("live").page)) / 1e6, start.get<double>());
+}
+
+/// Tools of the next test in the page.
+constexpr const char* tools = R"js(
+  document.querySelector(".prediction input").click();
+  document.querySelector(".prediction button").click();
+  window.choose = (heads) => { document.querySelector(`input[name=heads][value="${heads}"]`).click(); };
+  window.handles = [...document.querySelectorAll(".handle")];
+  window.up = (i) => { handles[i].dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowUp"})); };
+  window.step = () => { [...document.querySelectorAll("button")].find((each) => each.textContent === "step").click(); };
+  window.means = () => described.drawn[0].series[1].points.map(([, y]) => y);
+  window.movesTheBand = (i) => {
+    const before = means();
+    up(i);
+    return means().some((y, place) => y !== before[place]);
+  };)js";
+
+TEST_F(LivePage, DrawsAnewWithEveryTarget) {
+  with_module(tools);
+  const double start = browser_->processor_seconds();
+  const auto milliseconds = [&](const std::string& script) {
+    double least = INFINITY;
+    for (int i = 0; i < 5; ++i) {
+      const double before = browser_->processor_seconds();
+      browser_->evaluate(script);
+      least = std::min(least, 1000 * (browser_->processor_seconds() - before));
+    }
+    return least;
+  };
+  std::printf("processor time in ms: start %.0f\n", 1000 * start);
+  for (const std::string heads : {"1", "2", "4", "64", "infinite"}) {
+    browser_->evaluate("choose('" + heads + "')");
+    for (int i = 0; i < 8; ++i)
+      EXPECT_EQ(browser_->evaluate("movesTheBand(" + std::to_string(i) + ")"), true)
+          << heads << " heads, target " << i;
+    std::printf("%s heads: target moved %.0f, step of the particles %.0f\n", heads.c_str(),
+                milliseconds("up(0)"), milliseconds("step()"));
+  }
 }
 
 TEST_F(LivePage, SaysTheLibrarysErrors) {
