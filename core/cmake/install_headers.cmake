@@ -1,6 +1,5 @@
 # Installs the headers that the roots reach by their includes, SOURCE/<header> to
 # DESTINATION/<header>: what users see, without what the library keeps to itself.
-cmake_policy(SET CMP0057 NEW)  # IN_LIST
 set(reached ${ROOTS})
 set(queue ${ROOTS})
 while(queue)
@@ -10,7 +9,8 @@ while(queue)
   file(STRINGS ${SOURCE}/${header} includes REGEX "^#include \"ladon/")
   foreach(line IN LISTS includes)
     string(REGEX REPLACE "^#include \"ladon/(.*)\"" "\\1" next "${line}")
-    if(NOT next IN_LIST reached)
+    list(FIND reached ${next} place)  # (IN_LIST is a policy's, and CMake warns of a script that sets one)
+    if(place EQUAL -1)
       list(APPEND reached ${next})
       list(APPEND queue ${next})
     endif()
