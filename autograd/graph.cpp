@@ -258,7 +258,7 @@ Tensor checked_cotangent(const char* operation, const Tensor& output, const Tens
               "NoGrad");
   if (!cotangent.defined()) {
     LADON_CHECK(output.count() == 1, operation, "the output has shape ", output.shape(),
-                "; without a cotangent it must have one element");
+                "; without a cotangent it must have one element, as a sum or mean has");
     return ones_like(output);
   }
   LADON_CHECK(cotangent.shape() == output.shape() && cotangent.dtype() == output.dtype(), operation,

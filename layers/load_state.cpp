@@ -61,7 +61,8 @@ std::string hint(const LoadReport& report, const StateDict& state, const LoadOpt
     const std::string prefix = options.prefix + inner;
     return "; the state has it behind `" + prefix + "`: load with .prefix = \"" + prefix + "\"";
   }
-  return options.strict ? "; strict = false loads what fits" : "";
+  return (state.empty() ? "" : "; the state begins with `" + state.begin()->first + "`") +
+         (options.strict ? "; strict = false loads what fits" : "");
 }
 
 void check_strict(const LoadReport& report, const StateDict& own, const StateDict& state,

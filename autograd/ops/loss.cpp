@@ -80,7 +80,7 @@ Targets check_targets(const char* operation, const Tensor& x, const Tensor& targ
   LADON_CHECK(x.rank() >= 1, operation, "needs an axis of classes, got a tensor of shape ",
               x.shape());
   LADON_CHECK(target.dtype() == i64, operation, "targets are class indices (i64), got ",
-              target.dtype());
+              target.dtype(), "; cast(targets, i64), or argmax(targets) of one-hot rows");
   LADON_CHECK(target.shape() == x.shape().sub(0, x.rank() - 1), operation, "scores of shape ",
               x.shape(), " need targets of shape ", x.shape().sub(0, x.rank() - 1), ", got ",
               target.shape());

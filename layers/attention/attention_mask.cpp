@@ -22,7 +22,7 @@ Tensor AttentionMask::merged(std::int64_t batch, std::int64_t keys) const {
     const Shape expected{batch, keys};
     LADON_CHECK(key_mask.dtype() == boolean && key_mask.shape() == expected, "attention",
                 "the mask of keys must be bool ", expected, ", got ", key_mask.dtype(), " ",
-                key_mask.shape());
+                key_mask.shape(), key_mask.dtype() == boolean ? "" : "; cast(mask, boolean)");
     may = both(may, unsqueeze(unsqueeze(key_mask, 1), 1));  // [B, 1, 1, Tk]
   }
   if (!bias.defined()) return may;

@@ -56,7 +56,7 @@ TEST(Backward, SumsBroadcastGradientsAndCastsThem) {
 
 TEST(Backward, RejectsWhatItCannotSweep) {
   const Tensor x = leaf({1, 2});
-  expect_error([&] { backward(x * x); }, "must have one element");
+  expect_error([&] { backward(x * x); }, "must have one element, as a sum or mean has");
   expect_error([&] { backward(sum(ones({2}))); }, "records no history");
   expect_error([&] { backward(x * x, ones({3}, f64)); }, "[3]");
   expect_error([&] { backward(x * x, ones({2}, f32)); }, "f32");

@@ -109,6 +109,14 @@ TEST(CrossEntropy, OfNoRowsTakesNoMemoryForItsClasses) {
   EXPECT_EQ(loss.item(), 0);
 }
 
+TEST(CrossEntropy, SaysHowToMakeIndicesOfOtherTargets) {
+  expect_error(
+      [] {
+        cross_entropy(ones({1, 2}), ones({1, 2}));
+      },
+      "(i64), got f32; cast(targets, i64), or argmax(targets) of one-hot rows");
+}
+
 TEST(DTypes, ArePromoted) {
   const Tensor truth = ones({2}, boolean), whole = full({2}, 3, i64), single = ones({2}, f32);
   EXPECT_EQ((truth + truth).dtype(), i64);

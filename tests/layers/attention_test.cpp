@@ -189,6 +189,11 @@ TEST(MultiHeadAttention, BadInputIsNamed) {
         layer.forward(x, {.key_mask = ones({2, 4}, boolean)});
       },
       "the mask of keys must be bool [2, 3], got bool [2, 4]");
+  test::expect_error(
+      [&] {
+        layer.forward(x, {.key_mask = ones({2, 3})});
+      },
+      "got f32 [2, 3]; cast(mask, boolean)");
 }
 
 // The output sums over heads and their widths, and so do the fans of its weights, however many

@@ -85,8 +85,9 @@ TEST(Module, AFailedLoadLeavesTheModelAsItWas) {
   missing.erase("second.bias");
   extra["third.weight"] = zeros({1});
   reshaped["second.bias"] = zeros({3});
-  test::expect_error([&] { model.load_state_dict(missing); },
-                     "`second.bias` (shape [2]) is missing");
+  test::expect_error(
+      [&] { model.load_state_dict(missing); },
+      "`second.bias` (shape [2]) is missing from the state; the state begins with `first.bias`");
   test::expect_error([&] { model.load_state_dict(extra); }, "`third.weight` (shape [1])");
   test::expect_error([&] { model.load_state_dict(reshaped); }, "shape [3] in the state and [2]");
   reshaped["second.bias"] = Tensor();

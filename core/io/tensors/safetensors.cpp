@@ -42,7 +42,8 @@ std::string read_header(InputFile& file) {
   if (length > std::min(file.remaining(), largest_header))
     check_foreign(path, {reinterpret_cast<const char*>(&length), sizeof length});
   LADON_CHECK(length <= file.remaining(), "load_safetensors", path, ": the header claims ", length,
-              " bytes, but only ", file.remaining(), " are left; the file is truncated or damaged");
+              " bytes, but only ", file.remaining(),
+              " are left; the file is truncated, damaged, or of another format");
   LADON_CHECK(length <= largest_header, "load_safetensors", path, ": the header claims ", length,
               " bytes, more than the limit of ", largest_header);
   std::string text(length, '\0');

@@ -89,7 +89,8 @@ TEST(Safetensors, RefusesLengthsThatDoNotFit) {
   expect_error([] { load(little_endian(3, 8) + "{}"); },
                "the header claims 3 bytes, but only 2 are left");
   expect_error([] { load(std::string(8, '\xff') + "{}"); },
-               "the header claims 18446744073709551615 bytes, but only 2 are left");
+               "the header claims 18446744073709551615 bytes, but only 2 are left; the file is "
+               "truncated, damaged, or of another format");
   expect_error([] { load(safetensors("{}", "12")); }, "need 0 bytes, but 2 follow the header");
 
   // A sparse file, so that the header's claim is true but above the limit.
