@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ladon/autograd/operands.h"
+#include "ladon/core/kernels/index.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/view.h"
@@ -239,11 +240,11 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
   }
   Tensor y = empty(shape, dtype);
   for (const Tensor& part : parts) y = mapped::room(y, {&part});
+  kernels::join(parts, axis, y);
   std::vector<Slice> ranges;
   std::int64_t start = 0;
   for (const Tensor& part : parts) {
     const std::int64_t size = part.shape()[axis];
-    kernels::copy(view::slice(y, axis, start, size, 1), part);
     ranges.push_back({.start = start, .stop = start + size});
     start += size;
   }

@@ -7,6 +7,7 @@
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/core/mapped.h"
+#include "ladon/core/view.h"
 
 namespace ladon::kernels {
 
@@ -253,6 +254,34 @@ void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& 
     else
       run([wins](T old, T v) { return wins(v, v < old) ? v : old; });
   });
+}
+
+void join(const std::vector<Tensor>& parts, int axis, Tensor y) {
+  const std::int64_t rows = y.shape().sub(0, axis).count();
+  bool dense = !y.mapped() && rows >= 16 && y.count() > 0;  // fewer rows are few tasks
+  for (const Tensor& x : parts) dense = dense && x.dtype() == y.dtype() && x.contiguous();
+  if (!dense) {
+    std::int64_t start = 0;
+    for (const Tensor& x : parts) {
+      copy(view::slice(y, axis, start, x.size(axis), 1), x);
+      start += x.size(axis);
+    }
+    return;
+  }
+  const auto item = static_cast<std::int64_t>(item_size(y.dtype()));
+  const std::int64_t width = y.count() / rows * item;
+  std::vector<std::pair<const std::byte*, std::int64_t>> from;  // and bytes per row
+  for (const Tensor& x : parts) from.emplace_back(x.strided_bytes(), x.count() / rows * item);
+  y.storage().bump_version();
+  std::byte* const to = y.strided_bytes();
+  parallel::for_range(rows, std::max<std::int64_t>(1, (1 << 15) * item / width),
+                      [&](std::int64_t row, std::int64_t end) {
+                        for (; row < end; ++row) {
+                          std::byte* at = to + row * width;
+                          for (const auto& [x, bytes] : from)
+                            at = std::copy_n(x + row * bytes, bytes, at);
+                        }
+                      });
 }
 
 namespace {

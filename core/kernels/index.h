@@ -3,6 +3,7 @@
 // at any number of threads. No gradients: see autograd/ops/index.h.
 
 #include <string_view>
+#include <vector>
 
 #include "ladon/core/tensor.h"
 
@@ -27,6 +28,9 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index);
 /// In place.
 enum class Scatter { write, add, max, min };
 void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& source);
+
+/// y ← the parts one after the other along an axis, cast to its dtype; y is contiguous.
+void join(const std::vector<Tensor>& parts, int axis, Tensor y);
 
 /// Indices of the elements that are not zero (i64 [k, rank]), row-major.
 Tensor nonzero(const Tensor& x);

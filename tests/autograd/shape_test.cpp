@@ -2,6 +2,9 @@
 
 #include <limits>
 
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::test {
@@ -50,6 +53,22 @@ TEST(Shapes, TheLargestRankIsAnError) {
   const Tensor x = ones(Shape::filled(8, 1));
   expect_error([&] { unsqueeze(x, 0); }, "at most 8 axes");
   EXPECT_EQ(tile(x, {2, 1, 1, 1, 1, 1, 1, 3}).count(), 6);
+}
+
+// Many rows, of parts that are dense or one that is not, and of bytes as of numbers.
+TEST(Concat, JoinsManyRows) {
+  Generator rng(4);
+  for (const DType dtype : {f32, i64, boolean})
+    for (const bool dense : {true, false}) {
+      const auto part = [&](const Shape& shape) { return cast(randint(shape, rng, 0, 2), dtype); };
+      const Tensor a = part({5, 7, 3}), c = part({5, 7, 4}),
+                   b = dense ? part({5, 7, 2}) : transpose(part({5, 2, 7}), 1, 2);
+      const Tensor y = concat({a, b, c}, -1);
+      ASSERT_EQ(y.shape(), (Shape{5, 7, 9}));
+      EXPECT_TRUE(all_equal(slice(y, 2, {.stop = 3}), a));
+      EXPECT_TRUE(all_equal(slice(y, 2, {.start = 3, .stop = 5}), b));
+      EXPECT_TRUE(all_equal(slice(y, 2, {.start = 5}), c));
+    }
 }
 
 }  // namespace
