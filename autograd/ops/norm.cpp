@@ -98,11 +98,26 @@ Tensor rms_scaled(const Tensor& x, double eps) {
 Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   check_norm("rms_norm", x, weight, {}, eps);
   if (x.size(-1) == 0) return weight.defined() ? x * cast(weight, x.dtype()) : x;
-  const double bound = x.dtype() == f32 ? 0x1p40 : 0x1p300;  // its 5/2-th power is in range
-  const Tensor power = mean(square(x), -1, keep_dims) + eps;
-  const bool in_range = kernels::all_within(power.detach(), 1 / bound, bound);
-  const Tensor y = in_range ? x * rsqrt(power) : rms_scaled(x, eps);
-  return weight.defined() ? y * cast(weight, x.dtype()) : y;
+  const Tensor w = cast_if_defined(weight, x.dtype());
+  const kernels::RmsNormResult f = kernels::rms_norm(x, w, eps);
+  const double bound = x.dtype() == f32 ? 0x1p20 : 0x1p150;  // its fifth power is in range
+  if (!kernels::all_within(f.r, 1 / bound, bound))
+    return w.defined() ? rms_scaled(x, eps) * w : rms_scaled(x, eps);
+  const auto rule = [x = saved(x), w = saved(w), r = f.r, eps](const Tensor& g,
+                                                               detail::GradientSink& sink) {
+    const kernels::LayerNormGradients d = fast_or_composed(
+        "rms_norm_gradient", {g, *x, *w}, [&] { return kernels::rms_norm_backward(g, *x, r, *w); },
+        [&] {
+          const Tensor factor = rsqrt(mean(square(*x), -1, keep_dims) + eps), h = *x * factor;
+          const Tensor dh = w->defined() ? g * *w : g;
+          // dx = r·(dh − h·mean(dh ∘ h))
+          return kernels::LayerNormGradients{
+              factor * (dh - h * mean(dh * h, -1, keep_dims)), g * h, {}};
+        });
+    sink.give(0, d.x);
+    sink.give(1, d.weight);
+  };
+  return record_joint("rms_norm", f.y, {x, w}, rule);
 }
 
 // y = (x − mean)·r ∘ w + b,  r = 1/sqrt(var + eps).

@@ -1,9 +1,14 @@
 #include "ladon/core/kernels/norm.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/kernels/reductions/reduction.h"
 #include "ladon/core/kernels/rows.h"
+#include "ladon/core/kernels/unary.h"
 #include "ladon/core/mapped.h"
 
 namespace ladon::kernels {
@@ -95,6 +100,91 @@ LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const T
   });
   if (w.defined()) result.weight = reduce(Reduce::sum, result.weight, {0}, false);
   if (has_bias) result.bias = reduce(Reduce::sum, result.bias, {0}, false);
+  return result;
+}
+
+// Rows stay in the first-level cache between the passes over them.
+RmsNormResult rms_norm(const Tensor& x, const Tensor& weight, double eps) {
+  if (mapped::any(x, weight)) {
+    const auto alone = [=](const std::vector<Tensor>& of) {
+      const RmsNormResult r = rms_norm(of[0], of[1], eps);
+      return std::vector{r.y, r.r};
+    };
+    const std::vector<Tensor> r = mapped::each({x, weight}, alone);
+    return {r[0], r[1]};
+  }
+  const Tensor rows = contiguous(x), w = row_vector("weight", weight, x);
+  const std::int64_t n = x.size(-1);
+  Shape one_a_row = x.shape();
+  one_a_row[x.rank() - 1] = std::min<std::int64_t>(1, n);
+  RmsNormResult result{empty_like(x), empty(one_a_row, x.dtype())};
+  visit_floating("rms_norm", x.dtype(), [&]<class T>() {
+    const auto& l = loops().of<T>();
+    const auto square = l.unary[int(Unary::square)];
+    const auto times = l.binary[int(Binary::mul)];
+    const auto sum = l.reduce[int(Reduce::sum)];
+    const T *in = rows.data<T>(), *scale = data_or_null<T>(w);
+    T *y = result.y.mutable_data<T>(), *r = result.r.mutable_data<T>();
+    parallel::for_range(
+        result.r.count(), rows_per_task(n), [=](std::int64_t row, std::int64_t end) {
+          Tensor same = empty({n}, dtype_of<T>());
+          T* const factor = same.mutable_data<T>();
+          for (; row < end; ++row) {
+            T* const out = y + row * n;
+            square(in + row * n, out, n);
+            r[row] = T(1) / std::sqrt(sum(out, n) / static_cast<T>(n) + static_cast<T>(eps));
+            std::fill_n(factor, n, r[row]);
+            times(in + row * n, factor, out, n);
+            if (scale) times(out, scale, out, n);
+          }
+        });
+  });
+  return result;
+}
+
+// With u = g·weight:  dx = r·u − x·r³·⟨u, x⟩/n,  dweight = Σ r·g·x over the rows, by tasks first.
+LayerNormGradients rms_norm_backward(const Tensor& g, const Tensor& x, const Tensor& r,
+                                     const Tensor& weight) {
+  if (mapped::any(g, x, r, weight)) {
+    const auto alone = [=](const std::vector<Tensor>& of) {
+      const LayerNormGradients d = rms_norm_backward(of[0], of[1], of[2], of[3]);
+      return std::vector{d.x, d.weight};
+    };
+    const std::vector<Tensor> d = mapped::each({g, x, r, weight}, alone);
+    return {d[0], d[1], {}};
+  }
+  const Tensor g_rows = contiguous(g), x_rows = contiguous(x), factors = contiguous(r),
+               w = row_vector("weight", weight, x);
+  const std::int64_t n = x.size(-1), rows = factors.count(), grain = rows_per_task(n);
+  LayerNormGradients result{empty_like(x), {}, {}};
+  if (w.defined()) result.weight = zeros({(rows + grain - 1) / grain, n}, x.dtype());
+  visit_floating("rms_norm_backward", x.dtype(), [&]<class T>() {
+    const auto& l = loops().of<T>();
+    const auto times = l.binary[int(Binary::mul)];
+    const auto sum = l.reduce[int(Reduce::sum)];
+    const auto axpby = l.axpby;
+    const T *gp = g_rows.data<T>(), *xp = x_rows.data<T>(), *rp = factors.data<T>(),
+            *wp = data_or_null<T>(w);
+    T *dx = result.x.mutable_data<T>(), *dw = wp ? result.weight.mutable_data<T>() : nullptr;
+    parallel::for_range(rows, grain, [=](std::int64_t row, std::int64_t end) {
+      Tensor product = empty({n}, dtype_of<T>());
+      T *const by_x = product.mutable_data<T>(), *const sums = dw ? dw + row / grain * n : nullptr;
+      for (; row < end; ++row) {
+        const T *gr = gp + row * n, *xr = xp + row * n;
+        const T f = rp[row];
+        T* const u = dx + row * n;
+        times(gr, xr, by_x, n);
+        if (wp) axpby(T(1), sums, f, by_x, n), times(by_x, wp, by_x, n);
+        const T along = sum(by_x, n) / static_cast<T>(n);
+        if (wp)
+          times(gr, wp, u, n);
+        else
+          std::copy_n(gr, n, u);
+        axpby(f, u, -f * f * f * along, xr, n);
+      }
+    });
+  });
+  if (w.defined()) result.weight = reduce(Reduce::sum, result.weight, {0}, false);
   return result;
 }
 

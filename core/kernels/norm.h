@@ -20,6 +20,17 @@ struct LayerNormGradients {
 LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const Tensor& mean,
                                        const Tensor& rstd, const Tensor& weight, bool has_bias);
 
+/// y = x·r·weight over the last axis of x [.., n], r = 1/sqrt(mean x² + eps); weight: [n] or
+/// undefined. r comes back as [.., 1].
+struct RmsNormResult {
+  Tensor y, r;
+};
+RmsNormResult rms_norm(const Tensor& x, const Tensor& weight, double eps);
+/// Gradients by x and weight (undefined when weight is); bias stays undefined. r⁵ has to be in the
+/// range of x's dtype.
+LayerNormGradients rms_norm_backward(const Tensor& g, const Tensor& x, const Tensor& r,
+                                     const Tensor& weight);
+
 /// Moments [C] of layer normalization over the first axis of x [R, C], column by column (weight and
 /// bias [C] or undefined). `mean` is rounded, `rest` is what rounding lost of it where that shows
 /// (else 0), `var` has the divisor R.

@@ -277,7 +277,12 @@ TEST(KernelsRows, SameBitsAtOneAndTwoThreads) {
     set_num_threads(threads);
     const LayerNormResult r = layer_norm(x, w, w, 1e-5);
     const LayerNormGradients d = layer_norm_backward(g, x, r.mean, r.rstd, w, true);
-    return std::vector{softmax(x, 1),
+    const RmsNormResult rms = rms_norm(x, w, 1e-5);
+    const LayerNormGradients of_rms = rms_norm_backward(g, x, rms.r, w);
+    return std::vector{rms.y,
+                       of_rms.x,
+                       of_rms.weight,
+                       softmax(x, 1),
                        softmax(x, 0),
                        log_softmax(x, 1),
                        logsumexp(x, 0),

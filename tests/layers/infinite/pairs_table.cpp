@@ -209,6 +209,12 @@ std::vector<Pair> rows_of_operations() {
        .samples = {{{3, 4}}, {{3, 4}, {4}}, {{2, 3, 4}, {4}, {4}}},
        .apply = normalize,
        .empty = {{{0, 4}, {4}, {4}}, {{3, 0}, {0}, {0}}, {{3, 0}}}},
+      {.name = "rms_norm_gradient",
+       .of = Of::gradient,
+       .samples = {{{3, 4}}, {{3, 4}, {4}}, {{2, 3, 4}, {4}}},
+       .apply =
+           [](const Tensors& x) { return x.size() > 1 ? rms_norm(x[0], x[1]) : rms_norm(x[0]); },
+       .empty = {{{0, 4}, {4}}}},
       {.name = "batch_norm_gradient",
        .of = Of::gradient,
        .samples = {{{5, 4}}, {{5, 4}, {4}}, {{2, 3, 4}, {4}, {4}}},
