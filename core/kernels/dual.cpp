@@ -133,17 +133,60 @@ DualPair run(DualLoops::Loop loop, const DualForm& form, const Tensor& p, const 
   return result;
 }
 
-/// Entries that wait until a group of them is complete.
-struct SeriesGroup {
-  const Entries& entries;
-  const double *left, *right;  // coefficients: rows of `terms`
-  double* result;
+/// Ends of a series of n terms.
+constexpr int ends = 3;
+int64_t end_of(int which, int64_t n) { return n % 32 == 0 ? n >> (ends - 1 - which) : n; }
+
+/// One side of a series: rows of coefficients, roots of variances, and reaches: up to which |x| the
+/// terms from an end on may be left out, as far as this side says. With r the length of that part
+/// of a row, what is left out of Σ_k a_k·b_k·x^k is at most |x|^n·r_a·r_b; so x has to be below the
+/// product of both sides' (2^−27·|a|/r)^(1/n).
+struct SeriesSide {
+  SeriesSide(const Tensor& rows, const double* variance)
+      : held(contiguous(rows)), a(held.data<double>()), terms(held.size(-1)) {
+    const int64_t count = terms > 0 ? held.count() / terms : 0;
+    for (int64_t i = 0; i < count; ++i) {
+      root.push_back(std::sqrt(variance[i]));
+      double parts[ends] = {};
+      for (int which = 0; which < ends; ++which)
+        for (int64_t k = which > 0 ? end_of(which - 1, terms) : 0; k < end_of(which, terms); ++k)
+          parts[which] += row(i)[k] * row(i)[k];
+      const double rests[] = {parts[1] + parts[2], parts[2]}, all = parts[0] + rests[0];
+      for (int which = 0; which + 1 < ends; ++which)
+        reach.push_back(rests[which] > 0 ? std::pow(0x1p-54 * all / rests[which],
+                                                    0.5 / static_cast<double>(end_of(which, terms)))
+                                         : HUGE_VAL);
+    }
+  }
+  const double* row(int64_t i) const { return a + i * terms; }
+  double root_of(int64_t i) const { return root[static_cast<std::size_t>(i)]; }
+  double reach_of(int64_t i, int which) const {
+    return reach[static_cast<std::size_t>(i * (ends - 1) + which)];
+  }
+
+  Tensor held;
+  const double* a;
   int64_t terms;
+  std::vector<double> root, reach;
+};
+
+/// Entries that wait until a group of them, with the same end, is complete.
+struct SeriesGroups {
+  const Entries& entries;
+  const double* c;
+  const SeriesSide &left, &right;
+  Powers powers;
+  double slope2;
+  double* result;
   void (*series)(const double* const*, const double* const*, const double*, double*, int64_t);
 
-  int64_t count = 0, at[dual_series_entries] = {};
-  const double *a[dual_series_entries] = {}, *b[dual_series_entries] = {};
-  double rho[dual_series_entries] = {};
+  struct Group {
+    int64_t count = 0, at[dual_series_entries] = {};
+    const double *a[dual_series_entries] = {}, *b[dual_series_entries] = {};
+    double x[dual_series_entries] = {}, factor[dual_series_entries] = {},
+           added[dual_series_entries] = {};
+  };
+  Group groups[ends] = {};
 
   /// Entries [begin, end) of a row.
   void add_row(int64_t begin, int64_t end) {
@@ -154,20 +197,31 @@ struct SeriesGroup {
   }
   /// Entry i, of variances p[ip] and q[iq].
   void add(int64_t i, int64_t ip, int64_t iq) {
-    const double scale = std::sqrt(entries.p()[ip]) * std::sqrt(entries.q()[iq]);
-    at[count] = i;
-    rho[count] = scale > 0 ? std::clamp(entries.c()[i] / scale, -1.0, 1.0) : 0.0;
-    a[count] = left + ip * terms;
-    b[count] = right + iq * terms;
-    if (++count == dual_series_entries) flush();
+    const double scale = left.root_of(ip) * right.root_of(iq);
+    const double rho = scale > 0 ? std::clamp(c[i] / scale, -1.0, 1.0) : 0.0;
+    const double x = powers == Powers::all ? rho : rho * rho;
+    int which = 0;
+    while (which + 1 < ends &&
+           !(std::abs(x) <= left.reach_of(ip, which) * right.reach_of(iq, which)))
+      ++which;
+    Group& g = groups[which];
+    g.at[g.count] = i;
+    g.x[g.count] = x;
+    g.factor[g.count] = powers == Powers::odd ? rho : 1;
+    g.added[g.count] = slope2 * rho * scale;
+    g.a[g.count] = left.row(ip);
+    g.b[g.count] = right.row(iq);
+    if (++g.count == dual_series_entries) flush(which);
   }
-  void flush() {
-    if (count == 0) return;
-    for (int64_t e = count; e < dual_series_entries; ++e) a[e] = a[0], b[e] = b[0], rho[e] = 0;
+  void flush(int which) {
+    Group& g = groups[which];
+    if (g.count == 0) return;
+    for (int64_t e = g.count; e < dual_series_entries; ++e)
+      g.a[e] = g.a[0], g.b[e] = g.b[0], g.x[e] = 0;
     double y[dual_series_entries];
-    series(a, b, rho, y, terms);
-    for (int64_t e = 0; e < count; ++e) result[at[e]] = y[e];
-    count = 0;
+    series(g.a, g.b, g.x, y, end_of(which, left.terms));
+    for (int64_t e = 0; e < g.count; ++e) result[g.at[e]] = g.added[e] + g.factor[e] * y[e];
+    g.count = 0;
   }
 };
 
@@ -187,27 +241,31 @@ DualPair dual_curvatures(const DualForm& form, const Tensor& p, const Tensor& q,
 }
 
 Tensor dual_series(const Tensor& a, const Tensor& b, const Tensor& p, const Tensor& q,
-                   const Tensor& c) {
+                   const Tensor& c, Powers powers, double slope2) {
   const Entries entries(p, q, c);
-  const Tensor left = contiguous(a), right = contiguous(b);
-  const int64_t terms = a.size(-1);
-  detail::require(terms % 8 == 0 && b.size(-1) == terms,
+  detail::require(a.size(-1) % 8 == 0 && b.size(-1) == a.size(-1),
                   "both sides of a dual series have 8·n terms");
+  const SeriesSide left(a, entries.p()), right(b, entries.q());
   Tensor result = empty(c.shape(), f64);
-  const SeriesGroup group{
-      entries, left.data<double>(), right.data<double>(), result.mutable_data<double>(),
-      terms,   loops().dual.series};
+  const SeriesGroups groups{entries,
+                            entries.c(),
+                            left,
+                            right,
+                            powers,
+                            slope2,
+                            result.mutable_data<double>(),
+                            loops().dual.series};
   // Tiles of rows and columns, so that the coefficients of a tile stay in cache.
   constexpr int64_t side = 32;
   const int64_t columns = entries.columns(), rows = c.count() / std::max<int64_t>(1, columns);
   const int64_t across = (columns + side - 1) / side, down = (rows + side - 1) / side;
   parallel::for_range(across * down, 4, [&](int64_t begin, int64_t end) {
     for (int64_t tile = begin; tile < end; ++tile) {
-      SeriesGroup mine = group;
+      SeriesGroups mine = groups;
       const int64_t row = tile / across * side, column = tile % across * side;
       for (int64_t r = row; r < std::min(rows, row + side); ++r)
         mine.add_row(r * columns + column, r * columns + std::min(columns, column + side));
-      mine.flush();
+      for (int which = 0; which < ends; ++which) mine.flush(which);
     }
   });
   return result;

@@ -31,9 +31,13 @@ DualPair dual_slopes(const DualForm& form, const Tensor& p, const Tensor& q, con
 /// ∂E'/∂c and ∂E'/∂p of E' = E[φ'(u)φ'(v)], as dual() gives it; 0 where they are infinite.
 DualPair dual_curvatures(const DualForm& form, const Tensor& p, const Tensor& q, const Tensor& c);
 
-/// Σ_k a_k(p)·b_k(q)·ρ^k with ρ = c/sqrt(pq), within [−1, 1], and 0 where pq = 0.
-/// a: p's shape and one more axis of K terms; b: q's shape and K; K a multiple of 8.
+/// The powers of ρ in a series: all, or those of an even or an odd function.
+enum class Powers { all, even, odd };
+
+/// slope2·ρ·sqrt(pq) + Σ_k a_k(p)·b_k(q)·ρ^n_k over the powers n_k, with ρ = c/sqrt(pq), within
+/// [−1, 1], and 0 where pq = 0. a: p's shape and one more axis of K terms; b: q's shape and K; K a
+/// multiple of 8. Ends after a quarter or half of the terms where the rest is below 2^−54·|a|·|b|.
 Tensor dual_series(const Tensor& a, const Tensor& b, const Tensor& p, const Tensor& q,
-                   const Tensor& c);
+                   const Tensor& c, Powers powers = Powers::all, double slope2 = 0);
 
 }  // namespace ladon::kernels

@@ -61,6 +61,7 @@ const Reason reasons_of_libm[] = {
     {"write_by_beams", "a number a beam"},
     {"nodes", "nodes of quadrature, once a process"},
     {"ExponentialUnit", "duals without a vector form: a few functions a number"},
+    {"SeriesSide", "duals: two bounds per variance, beside its coefficients"},
     {"added", "duals by series, in higher-order numbers"},
     {"mixture", "a sum of duals, a number for each"},
     {"fit_slope", "diagnostics"},

@@ -1,6 +1,5 @@
 #include "ladon/layers/infinite/dual/entries.h"
 
-#include <limits>
 #include <vector>
 
 #include "ladon/autograd/graph.h"
@@ -43,9 +42,10 @@ DualPair expanded_where(
     const std::function<DualPair(const Tensor& p, const Tensor& q, const Tensor& c)>& other) {
   const NoGrad off;
   const Tensor known = dense(few, c.shape());
+  const bool* is_known = known.data<bool>();
   std::vector<int64_t> left;
   for (int64_t i = 0; i < c.count(); ++i)
-    if (!known.data<bool>()[i]) left.push_back(i);
+    if (!is_known[i]) left.push_back(i);
   if (c.count() > 0 && static_cast<int64_t>(left.size()) == c.count()) return other(p, q, c);
   const DualResult e = expansion.evaluate(p, q, c, with_derivative);
   if (left.empty()) return {e.value, e.derivative};
@@ -64,12 +64,6 @@ DualPair expanded_where(
     return y;
   };
   return {put(e.value, rest.first), with_derivative ? put(e.derivative, rest.second) : Tensor()};
-}
-
-std::shared_ptr<const DualRule> expansion_of(const Pointwise& f) {
-  return DualFunction::numeric(f, 128, std::numeric_limits<double>::infinity())
-      .rule()
-      .shared_from_this();
 }
 
 Tensor both_at_most(double most, const Tensor& p, const Tensor& q) {

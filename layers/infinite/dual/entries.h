@@ -26,6 +26,15 @@ kernels::DualPair expanded_where(
         other);
 /// The expansion of 128 terms, which does not judge what it leaves out.
 std::shared_ptr<const DualRule> expansion_of(const Pointwise& f);
+/// A function constant + slope·x + rest(x), whose rest is odd, and the slope 0, or even, and the
+/// constant 0: so that products of two different parts have mean zero.
+struct Split {
+  double constant, slope;
+  Pointwise rest;
+  kernels::Powers powers;
+};
+/// The same, of half as many terms.
+std::shared_ptr<const DualRule> expansion_of(const Split& split);
 /// Mask of entries whose variances are both at most `most`.
 Tensor both_at_most(double most, const Tensor& p, const Tensor& q);
 /// Mask of both_at_most() and |ρ| ≤ 0.8: there 128 terms omit at most 4e-13 of the value at ρ = 1.

@@ -99,7 +99,9 @@ EntryPair curvatures_at(double p, double q, double c) {
 /// other variance is small: the fit has an absolute error, so it is less exact there.
 class GeluTanhRule final : public SlopedRule {
  public:
-  explicit GeluTanhRule(const Pointwise& function) : series_(expansion_of(function)) {}
+  GeluTanhRule()
+      : series_(expansion_of({0, 0.5, [](const Tensor& x) { return gelu(x, Gelu::tanh) - 0.5 * x; },
+                              kernels::Powers::even})) {}
 
  private:
   DualPair values(const Tensor& p, const Tensor& q, const Tensor& c,
@@ -131,7 +133,7 @@ class GeluTanhRule final : public SlopedRule {
 
 DualFunction DualFunction::gelu_tanh() {
   const Pointwise f = [](const Tensor& x) { return ladon::gelu(x, Gelu::tanh); };
-  return {"gelu_tanh", std::make_shared<GeluTanhRule>(f), f};
+  return {"gelu_tanh", std::make_shared<GeluTanhRule>(), f};
 }
 
 }  // namespace ladon::infinite

@@ -23,6 +23,7 @@ namespace {
 using kernels::Dual;
 using kernels::DualForm;
 using kernels::DualPair;
+using kernels::Powers;
 
 /// Kolmogorov's density: the first series converges fast for large k, the second for small.
 double kolmogorov_density(double k) {
@@ -134,12 +135,12 @@ class MixtureRule final : public SlopedRule {
 };
 
 std::shared_ptr<const DualRule> mixture(Dual base, const std::vector<double>& parameters,
-                                        double constant, double small, const Pointwise& f,
+                                        double constant, double small, const Split& split,
                                         Term (*term)(const KernelNode&)) {
   std::vector<Term> terms;
   for (const KernelNode& node : logistic_nodes()) terms.push_back(term(node));
   return std::make_shared<MixtureRule>(DualForm{base, parameters}, std::move(terms), constant,
-                                       small, expansion_of(f));
+                                       small, expansion_of(split));
 }
 
 }  // namespace
@@ -147,7 +148,7 @@ std::shared_ptr<const DualRule> mixture(Dual base, const std::vector<double>& pa
 DualFunction DualFunction::tanh() {
   const Pointwise f = [](const Tensor& x) { return ladon::tanh(x); };
   return {"tanh",
-          mixture(Dual::erf, {}, 0, 1, f,
+          mixture(Dual::erf, {}, 0, 1, {0, 0, f, Powers::odd},
                   [](const KernelNode& n) {
                     return Term{n.weight, 1 / (std::numbers::sqrt2 * n.k), 0};
                   }),
@@ -156,8 +157,9 @@ DualFunction DualFunction::tanh() {
 
 DualFunction DualFunction::sigmoid() {
   const Pointwise f = [](const Tensor& x) { return ladon::sigmoid(x); };
+  const Pointwise half_tanh = [](const Tensor& x) { return 0.5 * ladon::tanh(0.5 * x); };
   return {"sigmoid",
-          mixture(Dual::erf, {}, 0.5, 4, f,
+          mixture(Dual::erf, {}, 0.5, 4, {0.5, 0, half_tanh, Powers::odd},
                   [](const KernelNode& n) {
                     return Term{n.weight / 2, 1 / (2 * std::numbers::sqrt2 * n.k), 0};
                   }),
@@ -166,8 +168,9 @@ DualFunction DualFunction::sigmoid() {
 
 DualFunction DualFunction::silu() {
   const Pointwise f = [](const Tensor& x) { return ladon::silu(x); };
+  const Pointwise even = [](const Tensor& x) { return 0.5 * x * ladon::tanh(0.5 * x); };
   return {"silu",
-          mixture(Dual::gelu, {}, 0, 4, f,
+          mixture(Dual::gelu, {}, 0, 4, {0, 0.5, even, Powers::even},
                   [](const KernelNode& n) {
                     return Term{n.weight * 2 * n.k, 1 / (2 * n.k), 0};
                   }),
@@ -176,8 +179,9 @@ DualFunction DualFunction::silu() {
 
 DualFunction DualFunction::softplus() {
   const Pointwise f = [](const Tensor& x) { return ladon::softplus(x); };
+  const Pointwise even = [](const Tensor& x) { return ladon::softplus(x) - 0.5 * x; };
   return {"softplus",
-          mixture(Dual::rectifier, {0.25, 0.25}, 0, 4, f,
+          mixture(Dual::rectifier, {0.25, 0.25}, 0, 4, {0, 0.5, even, Powers::even},
                   [](const KernelNode& n) {
                     return Term{n.weight, 1, 2 * n.k};
                   }),

@@ -9,24 +9,27 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/index.h"
+#include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/core/kernels/loops.h"
-#include "ladon/core/machine/parallel.h"
+#include "ladon/core/rowwise.h"
+#include "ladon/layers/infinite/dual/entries.h"
 #include "ladon/layers/infinite/dual/quadrature.h"
-#include "ladon/layers/infinite/dual/rule.h"
 
 namespace ladon::infinite {
 namespace {
 
+using kernels::Powers;
 using std::int64_t;
 
-/// Map of a function's values to its Hermite coefficients, a_k = ∫ φ(z)·h_k(z)·density(z) dz:
-/// row j of the table holds w_j·density(z_j)·h_k(z_j).   [nodes] and [nodes, terms]
+/// Map of a function's values to its Hermite coefficients, a_k = ∫ φ(z)·h_k(z)·density(z) dz.
+/// h_k is even or odd as k is: so the nodes are z_j > 0, then −z_j, in the same order, and row j of
+/// the tables holds w_j·density(z_j)·h_k(z_j) for even k and for odd k.
 struct Expansion {
-  Tensor nodes, table;
+  Tensor nodes, even, odd;  // [2·half], [half, terms/2] each
 };
 
 // Gauss–Legendre on panels: they end at 0, where most kinks are, are small where σ makes φ(σz)
@@ -36,24 +39,24 @@ Expansion make_expansion(int terms) {
   constexpr double edges[] = {0, 0.125, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20};
   const auto [points, weights] = gauss_legendre(16);
   const std::vector<double> x = points.to_vector(), w = weights.to_vector();
-  std::vector<double> nodes, table;
+  std::vector<double> nodes, tables[2];
   for (std::size_t panel = 1; panel < std::size(edges); ++panel)
     for (std::size_t j = 0; j < x.size(); ++j) {
       const double half = 0.5 * (edges[panel] - edges[panel - 1]);
       const double z = edges[panel - 1] + half * (1 + x[j]), root = std::exp(-0.25 * z * z);
-      for (const double node : {z, -z}) {
-        nodes.push_back(node);
-        double before = 0, h = root;
-        for (int k = 0; k < terms; ++k) {
-          table.push_back(half * w[j] * root * h / std::sqrt(2 * std::numbers::pi));
-          const double next = (node * h - std::sqrt(k) * before) / std::sqrt(k + 1.0);
-          before = h;
-          h = next;
-        }
+      nodes.push_back(z);
+      double before = 0, h = root;
+      for (int k = 0; k < terms; ++k) {
+        tables[k % 2].push_back(half * w[j] * root * h / std::sqrt(2 * std::numbers::pi));
+        const double next = (z * h - std::sqrt(k) * before) / std::sqrt(k + 1.0);
+        before = h;
+        h = next;
       }
     }
   const auto count = static_cast<int64_t>(nodes.size());
-  return {from_vector(nodes, {count}), from_vector(table, {count, terms})};
+  const Tensor above = from_vector(nodes, {count});
+  return {concat({above, -above}, 0), from_vector(tables[0], {count, terms / 2}),
+          from_vector(tables[1], {count, terms / 2})};
 }
 
 /// Made once for every number of terms.
@@ -85,26 +88,20 @@ Values values_at(const Pointwise& f, const Tensor& x, bool with_slope) {
   return {y.detach(), slope.defined() ? slope : zeros_like(x)};
 }
 
-/// Σ_j y[i, j]·table[j, k], each row by the same instructions, whatever their number.
-/// [m, nodes] · [nodes, terms] → [m, terms]
+/// The coefficients of functions whose values at the nodes are rows of y; each row by the same
+/// instructions, whatever their number.   [m, half] · [half, terms/2] → [m, terms/2], even and odd
 Tensor hermite_coefficients(const Tensor& y, const Expansion& e) {
-  const int64_t m = y.size(0), nodes = y.size(1), terms = e.table.size(1);
-  Tensor a = zeros({m, terms}, f64);
-  const Tensor rows = contiguous(y);
-  const double *in = rows.data<double>(), *table = e.table.data<double>();
-  double* out = a.mutable_data<double>();
-  const auto axpby = kernels::loops().f64.axpby;
-  parallel::for_range(m, 4, [=](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      for (int64_t j = 0; j < nodes; ++j)
-        axpby(1, out + i * terms, in[i * nodes + j], table + j * terms, terms);
-  });
-  return a;
+  const RowwiseProducts rowwise;
+  const int64_t half = e.even.size(0);
+  const Tensor above = slice(y, 1, {.stop = half}), below = slice(y, 1, {.start = half});
+  const Tensor both = stack({matmul(above + below, e.even), matmul(above - below, e.odd)}, 2);
+  return reshape(both, {y.size(0), 2 * e.even.size(1)});
 }
 
 /// Σ_j y[i, j]²·density(z_j)·w_j, [m]: the integral by which the coefficient of h_0 = 1 is one.
 Tensor mean_squares(const Tensor& y, const Expansion& e) {
-  return sum(square(y) * select(e.table, 1, 0), -1);
+  const Tensor weights = select(e.even, 1, 0);
+  return sum(square(y) * concat({weights, weights}, 0), -1);
 }
 
 /// The Hermite coefficients of z ↦ φ(√p·z), and of z ↦ φ'(√p·z) if wanted, for each element of p.
@@ -119,6 +116,39 @@ Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_sl
   a.slope = hermite_coefficients(at_nodes.slope, e);
   a.slope_square = mean_squares(at_nodes.slope, e);
   return a;
+}
+
+/// Coefficients of an even or odd function alone, of the powers that it has: [m, terms/2].
+Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_slope,
+                    Powers powers) {
+  const RowwiseProducts rowwise;
+  const Expansion& e = expansion(terms);
+  const Tensor above = slice(e.nodes, 0, {.stop = e.even.size(0)});
+  const Tensor root = sqrt(reshape(p.detach(), {p.count(), 1}));
+  const Values at_nodes = values_at(f, root * above, with_slope);
+  const bool even = powers == Powers::even;
+  return {2 * matmul(at_nodes.value, even ? e.even : e.odd),
+          with_slope ? 2 * matmul(at_nodes.slope, even ? e.odd : e.even) : Tensor()};
+}
+
+/// Coefficients of both sides, computed once for each different variance: two blocks of inputs are
+/// often one, and behind a norm all variances are equal.
+struct Sides {
+  Values left, right;
+};
+Sides coefficients(const Pointwise& f, int terms, const Tensor& p, const Tensor& q, bool with_slope,
+                   Powers powers = Powers::all) {
+  const UniqueElements variances = unique(concat({flatten(p.detach()), flatten(q.detach())}, 0));
+  const Values all = powers == Powers::all
+                         ? coefficients(f, terms, variances.values, with_slope)
+                         : coefficients(f, terms, variances.values, with_slope, powers);
+  const auto of = [&](const Slice& places) {
+    const Tensor rows = slice(variances.inverse, 0, places);
+    const auto taken = [&](const Tensor& x) { return x.defined() ? index_select(x, 0, rows) : x; };
+    return Values{taken(all.value), taken(all.slope), taken(all.value_square),
+                  taken(all.slope_square)};
+  };
+  return {of({.stop = p.count()}), of({.start = p.count()})};
 }
 
 /// κ = φ'(0+) − φ'(0−); 0 where it is too small to matter, or infinite.
@@ -231,8 +261,8 @@ class NumericRule final : public SlopedRule {
                   bool with_derivative) const override {
     const NoGrad off;
     const Operands x{p, q, c};
-    const Values a = coefficients(f_, terms_, p, with_derivative);
-    const Values b = coefficients(f_, terms_, q, with_derivative);
+    const Sides known = coefficients(f_, terms_, p, q, with_derivative);
+    const Values &a = known.left, &b = known.right;
     DualPair result = sum_values(a, b, x);
     const double k = kink(f_);
     Values kink_a, kink_b;
@@ -241,6 +271,7 @@ class NumericRule final : public SlopedRule {
       kink_b = kink_coefficients(k, q, terms_);
       add_rest(result, kernels::dual(kink_form(k), p, q, c, true), sum_values(kink_a, kink_b, x));
     }
+    if (std::isinf(tolerance_)) return result;
     // E φ² and E φ'² of the kink κ|x|/2 are κ²p/4 and κ²/4.
     const auto check = [&](const char* of, Tensor Values::*part, Tensor Values::*mean_square,
                            const Tensor& all_a, const Tensor& all_b) {
@@ -267,8 +298,8 @@ class NumericRule final : public SlopedRule {
   template <class Sum, class Closed>
   DualPair completed(const Operands& x, const Sum& sum, const Closed& closed) const {
     const NoGrad off;
-    DualPair result =
-        sum(coefficients(f_, terms_, x.p, true), coefficients(f_, terms_, x.q, true), x);
+    const Sides known = coefficients(f_, terms_, x.p, x.q, true);
+    DualPair result = sum(known.left, known.right, x);
     if (const double k = kink(f_); k != 0)
       add_rest(result, closed(kink_form(k), x.p, x.q, x.c),
                sum(kink_coefficients(k, x.p, terms_), kink_coefficients(k, x.q, terms_), x));
@@ -280,7 +311,38 @@ class NumericRule final : public SlopedRule {
   double tolerance_;
 };
 
+/// E = constant² + slope²·c + the sum of the rest, whose powers are even or odd; E' likewise.
+class SplitRule final : public DualRule {
+ public:
+  explicit SplitRule(Split split) : split_(std::move(split)) {}
+
+  DualResult evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
+                      bool with_derivative) const override {
+    constexpr int terms = 128;
+    const NoGrad off;
+    const double constant = split_.constant, slope2 = split_.slope * split_.slope;
+    const auto [a, b] = coefficients(split_.rest, terms, p, q, with_derivative, split_.powers);
+    DualResult y{kernels::dual_series(a.value, b.value, p, q, c, split_.powers, slope2), {}};
+    if (constant != 0) y.value = y.value + constant * constant;
+    if (!with_derivative) return y;
+    y.derivative = kernels::dual_series(a.slope, b.slope, p, q, c,
+                                        split_.powers == Powers::even ? Powers::odd : Powers::even);
+    if (slope2 != 0) y.derivative = y.derivative + slope2;
+    return y;
+  }
+
+ private:
+  Split split_;
+};
+
 }  // namespace
+
+std::shared_ptr<const DualRule> expansion_of(const Pointwise& f) {
+  return std::make_shared<NumericRule>(f, 128, std::numeric_limits<double>::infinity());
+}
+std::shared_ptr<const DualRule> expansion_of(const Split& split) {
+  return std::make_shared<SplitRule>(split);
+}
 
 DualFunction DualFunction::numeric(Pointwise function, int terms, double tolerance) {
   LADON_CHECK(static_cast<bool>(function), "dual", "the function is empty");

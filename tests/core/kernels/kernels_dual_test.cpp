@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "ladon/core/kernels/dual.h"
 #include "ladon/core/kernels/loops.h"
 
 namespace ladon::kernels {
@@ -129,6 +130,50 @@ TEST(DualLoops, SmallArcsKeepTheirDigits) {
     EXPECT_LE(worst, 4 * 0x1p-52) << level.name;
     RecordProperty(level.name, std::to_string(worst / 0x1p-52));
   }
+}
+
+// Coefficients that fall at several rates, so that sums end after a quarter, half or all of them.
+TEST(KernelsDual, SeriesOfEveryKindOfPowers) {
+  constexpr std::int64_t m = 9, n = 11;
+  for (const std::int64_t terms : {8, 64, 128})
+    for (const Powers powers : {Powers::all, Powers::even, Powers::odd}) {
+      const auto coefficients = [&](std::int64_t rows, double unit) {
+        Tensor a = empty({rows, terms}, f64);
+        for (std::int64_t i = 0; i < rows; ++i)
+          for (std::int64_t k = 0; k < terms; ++k)
+            a.mutable_data<double>()[i * terms + k] = std::cos(unit * static_cast<double>(i + k)) *
+                                                      std::exp(-0.02 * static_cast<double>(i * k));
+        return a;
+      };
+      const Tensor a = coefficients(m, 1), b = coefficients(n, 2);
+      Tensor p = empty({m, 1}, f64), q = empty({1, n}, f64), c = empty({m, n}, f64);
+      for (std::int64_t i = 0; i < m; ++i) p.mutable_data<double>()[i] = 0.25 * double(i * i);
+      for (std::int64_t j = 0; j < n; ++j) q.mutable_data<double>()[j] = double(j * j);
+      std::vector<double> rho;
+      for (std::int64_t i = 0; i < m * n; ++i) {
+        rho.push_back(std::cos(static_cast<double>(i * i)));
+        c.mutable_data<double>()[i] = rho.back() * 0.5 * static_cast<double>((i / n) * (i % n));
+      }
+      const Tensor y = dual_series(a, b, p, q, c, powers, 0.5);
+      for (std::int64_t i = 0; i < m * n; ++i) {
+        const double *left = a.data<double>() + i / n * terms,
+                     *right = b.data<double>() + i % n * terms;
+        const Exact r = i / n == 0 || i % n == 0 ? 0 : rho[std::size_t(i)];
+        Exact sum = 0, of_left = 0, of_right = 0;
+        for (std::int64_t k = 0; k < terms; ++k) {
+          const int power =
+              static_cast<int>(powers == Powers::all ? k : 2 * k + (powers == Powers::odd));
+          sum += Exact(left[k]) * right[k] * std::pow(r, Exact(power));
+          of_left += Exact(left[k]) * left[k];
+          of_right += Exact(right[k]) * right[k];
+        }
+        sum += r * Exact(0.5) * 0.5 * static_cast<double>((i / n) * (i % n));
+        EXPECT_NEAR(
+            double(y.data<double>()[i] - sum), 0,
+            0x1p-50 * std::sqrt(double(of_left * of_right)) + 0x1p-50 * std::abs(double(sum)))
+            << terms << ' ' << i;
+      }
+    }
 }
 
 }  // namespace
