@@ -12,6 +12,7 @@
 namespace ladon {
 
 class CountForms;
+class PackedWeights;
 class ParameterUses;
 namespace mapped {
 class Levels;
@@ -23,11 +24,12 @@ class RecordDraws;
 class ReplayDraws;
 
 struct Modes {
-  bool recording = true;             ///< GradMode
-  bool detecting = false;            ///< DetectAnomaly
-  bool composing = false;            ///< ComposedForms
-  bool rowwise = false;              ///< RowwiseProducts
-  bool pushing = false;              ///< A tangent is being found (forward.h).
+  bool recording = true;                  ///< GradMode
+  bool detecting = false;                 ///< DetectAnomaly
+  bool composing = false;                 ///< ComposedForms
+  bool rowwise = false;                   ///< RowwiseProducts
+  const PackedWeights* packed = nullptr;  ///< PackedWeights
+  bool pushing = false;                   ///< A tangent is being found (forward.h).
   std::uint64_t tangents_below = 2;  ///< Tangents of this level and above are not seen (forward.h).
   const mapped::Levels* mapped_levels = nullptr;  ///< mapped::Scope; null outside of one.
   bool looking = false;                           ///< LookThrough

@@ -32,6 +32,7 @@
 #include "ladon/core/machine/machine.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/core/matmul_precision.h"
+#include "ladon/core/packed_weights.h"
 #include "ladon/core/ranks/ranks.h"
 #include "ladon/core/ranks/ranks_cholesky.h"
 #include "ladon/core/rowwise.h"

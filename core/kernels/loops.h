@@ -23,6 +23,7 @@
 namespace ladon::kernels {
 
 struct SgdStep;
+struct WeightForms;
 struct AdamStep;
 struct RmspropStep;
 struct AdagradStep;
@@ -139,6 +140,7 @@ struct Loops {
                   double* work);
   RectifierLoops rectifier;
   ColumnProductsLoop column_products;
+  const WeightForms* weights;
 
   template <class T>
   const LoopsOf<T>& of() const {

@@ -185,9 +185,10 @@ TEST_F(Parallel, AForkedChildFinishesItsLoopsOnOneThread) {
 // and no watcher, which two threads would write to.
 TEST_F(Parallel, PiecesAndTasksHaveTheModesOfTheirCaller) {
   const mapped::Levels levels({mapped::new_level(3)});
+  const auto* packed = reinterpret_cast<const PackedWeights*>(&levels);  // is not looked at
   const auto are_ours = [&](const detail::Modes& m) {
-    return !m.recording && m.detecting && m.composing && m.rowwise && m.pushing &&
-           m.tangents_below == 5 && *m.mapped_levels == levels && m.looking &&
+    return !m.recording && m.detecting && m.composing && m.rowwise && m.packed == packed &&
+           m.pushing && m.tangents_below == 5 && *m.mapped_levels == levels && m.looking &&
            m.sweeping == std::string("softmax") && !m.watchers.recorder;
   };
   detail::DrawTape tape;
@@ -199,6 +200,7 @@ TEST_F(Parallel, PiecesAndTasksHaveTheModesOfTheirCaller) {
                                                 .detecting = true,
                                                 .composing = true,
                                                 .rowwise = true,
+                                                .packed = packed,
                                                 .pushing = true,
                                                 .tangents_below = 5,
                                                 .mapped_levels = &levels,

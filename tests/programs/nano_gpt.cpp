@@ -1,6 +1,7 @@
 // A GPT that writes Shakespeare letter by letter: trained, saved, loaded, and read with and without
 // its cache.
 
+#include <cmath>
 #include <iostream>
 
 #include "ladon/ladon.h"
@@ -36,11 +37,18 @@ int main(int, char** argv) {
   // 26 batches of as many windows: the mean over batches is that over characters.
   auto test = window_loader({unseen, all.end()}, context, context,
                             {.batch_size = 67, .shuffle = false}, rng);
-  double nats = 0;
+  double nats = 0, in_bytes = 0;
   while (test.position().epoch == 0) {
     const WindowBatch batch = test.next();
-    nats += cross_entropy(model(batch.inputs), batch.targets).item() / double(test.size());
+    const auto loss = [&] {
+      return cross_entropy(model(batch.inputs), batch.targets).item() / double(test.size());
+    };
+    nats += loss();
+    const PackedWeights packed(model.parameters(), WeightForm::int8);
+    in_bytes += loss();
   }
+  std::cout << "perplexity by 8-bit weights: " << std::exp(in_bytes - nats) << " of itself\n";
+  expect(std::abs(in_bytes - nats) < 1e-3, "8-bit weights move its perplexity by more than .1%");
   std::cout << "unseen text: " << nats
             << " nats a character (before: 2.138; by counted pairs: 2.484)\n";
 

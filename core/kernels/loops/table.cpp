@@ -27,6 +27,7 @@ const Loops& table() {
     add_recurrent(t);
     add_symmetric(t);
     add_transpositions(t);
+    add_weights(t);
     return t;
   }();
   return filled;

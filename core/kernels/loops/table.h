@@ -25,6 +25,7 @@ void add_random(Loops& table);
 void add_recurrent(Loops& table);
 void add_symmetric(Loops& table);
 void add_transpositions(Loops& table);
+void add_weights(Loops& table);
 
 const Loops& table();
 

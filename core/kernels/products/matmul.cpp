@@ -240,6 +240,8 @@ bool affine_packed(Tensor& y, const Operands& o, const Tensor& row) {
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   if (mapped::any(a, b)) return mapped::broadcast(matmul, a, b);
+  if (detail::modes.packed)
+    if (Tensor y = multiply_packed(a, b, {}); y.defined()) return y;
   const Operands operands(a, b);
   Tensor y = empty(operands.shape, a.dtype());
   multiply(y, operands, 0);
@@ -251,6 +253,8 @@ Tensor affine(const Tensor& a, const Tensor& b, const Tensor& row) {
     const auto one_row = [](const Tensor& x) { return x.mapped() ? view::unsqueeze(x, 0) : x; };
     return binary(Binary::add, matmul(a, b), one_row(row));
   }
+  if (detail::modes.packed)
+    if (Tensor y = multiply_packed(a, b, row); y.defined()) return y;
   const Operands operands(a, b);
   const std::int64_t n = b.size(-1);
   detail::require(row.contiguous() && row.count() == n,

@@ -1,52 +1,12 @@
 #include "ladon/core/kernels/loops/products/gathered.h"
 
-#include "ladon/core/kernels/loops/products/register_block.h"
+#include "ladon/core/kernels/loops/products/block.h"
 #include "ladon/core/kernels/loops/table.h"
 
 namespace ladon::kernels::LADON_LEVEL {
 namespace {
 
 using std::int64_t;
-
-/// A block of C in registers: R rows of V vectors.
-template <int R, int V, class T>
-struct Block {
-  Row<T> sum[R][V] = {};
-
-  /// Adds x(i)·b[j] to each element.
-  template <class X>
-  LADON_INLINE void add_product(const X& x, const T* b) {
-    Row<T> of_b[V];
-#pragma GCC unroll 2
-    for (int j = 0; j < V; ++j) of_b[j] = row_at(b + j * row_lanes<T>);
-#pragma GCC unroll 16
-    for (int i = 0; i < R; ++i) {
-      const T of_a = x(i);
-#pragma GCC unroll 2
-      for (int j = 0; j < V; ++j) sum[i][j] += of_a * of_b[j];
-    }
-  }
-
-  /// c[i] ← sum[i] + plus[i·plus_row], or sum[i] if plus is null, for as many columns as c has.
-  LADON_INLINE void store(int64_t columns, const T* plus, int64_t plus_row, T* c,
-                          int64_t c_row) const {
-#pragma GCC unroll 16
-    for (int i = 0; i < R; ++i)
-#pragma GCC unroll 2
-      for (int j = 0; j < V; ++j) {
-        const int64_t at = j * row_lanes<T>;
-        T* to = c + i * c_row + at;
-        const T* more = plus ? plus + i * plus_row + at : plus;
-        if (columns - at >= row_lanes<T>) {
-          set_row(to, more ? sum[i][j] + row_at(more) : sum[i][j]);
-          continue;
-        }
-        T part[row_lanes<T>];
-        set_row(part, sum[i][j]);
-        for (int64_t l = 0; l < columns - at; ++l) to[l] = part[l] + (more ? more[l] : T(0));
-      }
-  }
-};
 
 /// body(i, j, rows, vectors) for the blocks of C: a panel of B passes by all of A's rows. A narrow
 /// block has more rows, so that as many sums are on their way.
@@ -72,7 +32,7 @@ template <int R, int V, class T>
     const T* x[R];
     for (int r = 0; r < R; ++r) x[r] = at[r * a.stride + s] + a.first;
     for (int64_t p = 0; p < a.length; ++p, right += block_columns<T>)
-      block.add_product([&](int r) { return x[r][p]; }, right);
+      block.add_product([&](int r) { return x[r][p]; }, rows_from(right));
   }
   block.store(columns, plus, plus_row, c, c_row);
 }
@@ -95,7 +55,7 @@ template <int R, int V, class T>
   const T* const* at = a.at + s;
   for (int64_t i = 0; i < m; ++i) {
     const T* x = at[i * a.stride] + a.first + p;
-    block.add_product([&](int r) { return x[r]; }, right + i * block_columns<T>);
+    block.add_product([&](int r) { return x[r]; }, rows_from(right + i * block_columns<T>));
   }
   block.store(columns, c, c_row, c, c_row);
 }

@@ -31,7 +31,7 @@ LADON_INLINE Row<T> row_at(const T* x) {
 }
 template <class T>
 LADON_INLINE void set_row(T* x, Row<T> row) {
-  __builtin_memcpy(x, &row, sizeof row);
+  *reinterpret_cast<Row<T>*>(x) = row;
 }
 
 template <int n>

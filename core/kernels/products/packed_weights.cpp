@@ -1,0 +1,133 @@
+#include "ladon/core/packed_weights.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/loops.h"
+#include "ladon/core/kernels/loops/products/weights.h"
+#include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/products/matmul.h"
+#include "ladon/core/machine/parallel.h"
+#include "ladon/core/view.h"
+
+namespace ladon {
+
+using kernels::weight_group;
+using std::int64_t;
+
+namespace {
+
+int64_t pieces_of(int64_t n, int64_t piece) { return (n + piece - 1) / piece; }
+
+const kernels::WeightForms& forms() { return *kernels::loops().weights; }
+
+}  // namespace
+
+struct PackedWeights::Matrix {
+  Matrix(const Tensor& x, WeightForm form)
+      : loops(forms().of[static_cast<int>(form)]),
+        k(x.size(0)),
+        n(x.size(1)),
+        version(x.storage().version()),
+        words(pieces_of(k, loops.rows) * forms().columns),
+        numbers(form == WeightForm::int8 ? pieces_of(k, weight_group) * forms().columns : 0),
+        panels(bytes(words)),
+        scales(bytes(numbers)) {
+    const int64_t line = x.strides()[1], step = x.strides()[0];
+    for_panels(1, [&](int64_t j, int64_t first, int64_t columns) {
+      const Storage wide(static_cast<std::size_t>(k * forms().columns) * sizeof(float));
+      auto* const floats = reinterpret_cast<float*>(wide.bytes());
+      forms().pack(columns, k, x.strided_data<float>() + first * line, line, step, floats);
+      loops.narrow(k, floats, panel(j), scale(j));
+    });
+    const float* from = scale(0);
+    LADON_CHECK(
+        std::all_of(from, from + numbers * count(), [](float s) { return std::isfinite(s); }),
+        "PackedWeights", "weights ", x.shape(),
+        " are not all finite, and have no 8-bit form; look for the step that made them so");
+  }
+
+  int64_t count() const { return pieces_of(n, forms().columns); }
+  std::size_t bytes(int64_t elements) const {
+    return static_cast<std::size_t>(count() * elements) * sizeof(float);
+  }
+  std::uint32_t* panel(int64_t j) const {
+    return reinterpret_cast<std::uint32_t*>(panels.bytes()) + j * words;
+  }
+  float* scale(int64_t j) const { return reinterpret_cast<float*>(scales.bytes()) + j * numbers; }
+
+  /// body(j, its first column, its columns) for each panel, which `rows` rows are to pass by.
+  template <class Body>
+  void for_panels(int64_t rows, const Body& body) const {
+    const int64_t columns = forms().columns;
+    const int64_t grain = 1 + (int64_t{1} << 16) / (columns * k * std::max<int64_t>(1, rows));
+    parallel::for_range(count(), grain, [&](int64_t j, int64_t end) {
+      for (; j < end; ++j) body(j, j * columns, std::min(columns, n - j * columns));
+    });
+  }
+
+  /// y ← a·this + row, for a and y of m dense rows.
+  void multiply(int64_t m, const float* a, const float* row, float* y) const {
+    for_panels(m, [&](int64_t j, int64_t first, int64_t columns) {
+      loops.multiply(m, columns, k, a, k, panel(j), scale(j), row ? row + first : row, y + first,
+                     n);
+    });
+  }
+
+  const kernels::WeightLoops& loops;
+  int64_t k, n;
+  std::uint32_t version;
+  int64_t words, numbers;  // of a panel, and of its scales
+  Storage panels, scales;
+};
+
+PackedWeights::PackedWeights(std::vector<Tensor> weights, WeightForm form)
+    : Scoped(detail::modes.packed, this), weights_(std::move(weights)), form_(form) {
+  std::erase_if(weights_, [](const Tensor& x) {
+    return !x.defined() || x.dtype() != f32 || x.rank() < 2 || x.count() == 0;
+  });
+}
+
+PackedWeights::~PackedWeights() = default;
+
+std::size_t PackedWeights::bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t sum = 0;
+  for (const auto& [place, matrix] : matrices_)
+    sum += matrix->panels.size() + matrix->scales.size();
+  return sum;
+}
+
+std::shared_ptr<const PackedWeights::Matrix> PackedWeights::find(const Tensor& x) const {
+  const bool known = x.dtype() == f32 && x.rank() == 2 && x.count() > 0 &&
+                     std::any_of(weights_.begin(), weights_.end(), [&](const Tensor& weight) {
+                       return weight.storage() == x.storage() && weight.count() == x.count();
+                     });
+  if (!known) return nullptr;
+  const std::lock_guard lock(mutex_);
+  auto& matrix =
+      matrices_[{x.strided_data<float>(), x.strides()[0], x.strides()[1], x.size(0), x.size(1)}];
+  if (!matrix || matrix->version != x.storage().version())
+    matrix = std::make_shared<const Matrix>(x, form_);
+  return matrix;
+}
+
+namespace kernels {
+
+Tensor multiply_packed(const Tensor& a, const Tensor& b, const Tensor& row) {
+  if (detail::modes.recording || a.dtype() != f32 || a.rank() < 2) return {};
+  const auto matrix = detail::modes.packed->find(b);
+  if (!matrix || a.size(-1) != matrix->k) return {};
+  const Tensor rows = contiguous(a);
+  Shape shape = a.shape().sub(0, a.rank() - 1);
+  const int64_t m = shape.count();
+  shape.append(matrix->n);
+  Tensor y = empty(shape, f32);
+  matrix->multiply(m, rows.data<float>(), row.defined() ? row.data<float>() : nullptr,
+                   y.mutable_data<float>());
+  return y;
+}
+
+}  // namespace kernels
+}  // namespace ladon

@@ -1,0 +1,56 @@
+#pragma once
+// Weights packed for inference.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+#include "ladon/core/modes.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon {
+
+/// Form of packed weights. float32: as they are. bfloat16: rounded to it, half the bytes. int8:
+/// whole multiples, up to ±127, of one scale per output and 64 inputs (the largest |w| of these is
+/// 127 of it), in .27 of the bytes; so a weight errs by half a scale at most.
+enum class WeightForm { float32, bfloat16, int8 };
+
+/// Copies of weights, in the order in which products read them, for inference:
+///
+///   const PackedWeights packed(model.parameters(), WeightForm::int8);
+///   generate(next_token(model), prompt, {}, rng);
+///
+/// While it is alive on this thread, products with these tensors of f32 as matrices ([.., m, k] ·
+/// [k, n]: every Linear, projection of attention, and tied embedding) that are not recorded
+/// (NoGrad) read the copies. With few rows, as in decoding, their time is that of reading memory
+/// once, and the fewer bytes the less. What is computed is RowwiseProducts' (core/rowwise.h), bit
+/// for bit, of the weights as they are or as they were rounded: rows do not depend on each other.
+///
+/// A copy is made at the first product with a weight, and anew at the next one after it was written
+/// to. The weights stay as they are, and keep their memory. bytes(): held by the copies. Throws
+/// Error, at the product, for an int8 copy of weights that are not finite. What runs in the
+/// background has to end before it, if it was begun under it.
+class PackedWeights : private detail::Scoped<const PackedWeights*> {
+ public:
+  explicit PackedWeights(std::vector<Tensor> weights, WeightForm form = WeightForm::float32);
+  ~PackedWeights();
+  std::size_t bytes() const;
+
+  struct Matrix;
+  /// The copy of a matrix [k, n]; null unless it is one of the weights, in any layout.
+  std::shared_ptr<const Matrix> find(const Tensor& matrix) const;
+
+ private:
+  /// Where a matrix stands, with its strides and sizes.
+  using Place = std::tuple<const float*, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+
+  std::vector<Tensor> weights_;
+  WeightForm form_;
+  mutable std::mutex mutex_;
+  mutable std::map<Place, std::shared_ptr<const Matrix>> matrices_;
+};
+
+}  // namespace ladon
