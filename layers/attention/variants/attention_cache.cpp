@@ -27,16 +27,6 @@ std::vector<bool> token_flags(std::int64_t batch, std::int64_t count, const Tens
   return {values.begin(), values.end()};
 }
 
-/// A tensor with room for `capacity` slots that begins with slots [from, to) of x, which may be
-/// undefined.
-Tensor with_room(const Tensor& x, const Tensor& like, std::int64_t capacity, std::int64_t from,
-                 std::int64_t to) {
-  const Tensor room = empty({like.size(0), like.size(1), capacity, like.size(3)}, like.dtype());
-  if (to > from)
-    copy_(slice(room, 2, {.stop = to - from}), slice(x, 2, {.start = from, .stop = to}));
-  return room;
-}
-
 bool same_but_length(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && a.size(0) == b.size(0) && a.size(1) == b.size(1) &&
          a.size(3) == b.size(3);
@@ -47,18 +37,14 @@ bool same_but_length(const Tensor& a, const Tensor& b) {
 KeyValueCache::KeyValueCache(const KeyValueCache& other)
     : keys_(other.keys_.defined() ? clone(other.keys_) : Tensor()),
       values_(other.values_.defined() ? clone(other.values_) : Tensor()),
-      slots_(other.slots_),
       lengths_(other.lengths_),
-      positions_(other.positions_),
-      padded_(other.padded_) {}
+      forgotten_(other.forgotten_) {}
 
 KeyValueCache& KeyValueCache::operator=(KeyValueCache other) noexcept {
   std::swap(keys_, other.keys_);
   std::swap(values_, other.values_);
-  std::swap(slots_, other.slots_);
   std::swap(lengths_, other.lengths_);
-  std::swap(positions_, other.positions_);
-  std::swap(padded_, other.padded_);
+  std::swap(forgotten_, other.forgotten_);
   return *this;
 }
 
@@ -79,31 +65,78 @@ Tensor KeyValueCache::next_positions(std::int64_t batch, std::int64_t count,
   return from_vector(positions, {batch, count});
 }
 
-void KeyValueCache::make_room(const AttentionHeads& h, std::int64_t window) {
-  const std::int64_t count = h.k.size(2), capacity = keys_.defined() ? keys_.size(2) : 0;
-  if (slots_ + count <= capacity) return;
-  std::int64_t from = 0;  // slots before it are given up: each row has `window` tokens behind it
-  if (window > 0 && slots_ > 0) {
-    from = slots_;
-    for (const auto& row : positions_) {
-      std::int64_t kept = 0, slot = slots_;
-      while (slot > 0 && kept < window) kept += row[static_cast<std::size_t>(--slot)] >= 0;
-      from = std::min(from, slot);
-    }
-    from = from / step * step;
-  }
-  const std::int64_t needed = slots_ - from + count;
-  const std::int64_t room = std::max(needed, from > 0 ? needed + step : 2 * needed);
-  keys_ = with_room(keys_, h.k, room, from, slots_);
-  values_ = with_room(values_, h.v, room, from, slots_);
-  for (auto& row : positions_) row.erase(row.begin(), row.begin() + from);
-  slots_ -= from;
+std::int64_t KeyValueCache::most_slots() const {
+  std::int64_t most = 0;
+  for (std::size_t b = 0; b < lengths_.size(); ++b) most = std::max(most, slots(b));
+  return most;
 }
 
-/// Whether slot i is position i of every row, as plain causal attention takes it.
-bool KeyValueCache::regular() const {
-  return !padded_ && std::all_of(lengths_.begin(), lengths_.end(),
-                                 [this](std::int64_t length) { return length == slots_; });
+/// With a window each row forgets what is not among its last positions.
+void KeyValueCache::make_room(const AttentionHeads& h, std::int64_t window) {
+  const std::int64_t count = h.k.size(2);
+  if (keys_.defined() && most_slots() + count <= keys_.size(2)) return;
+  std::vector<std::int64_t> first(lengths_.size());
+  std::int64_t needed = 0;
+  bool forgets = false;
+  for (std::size_t b = 0; b < first.size(); ++b) {
+    first[b] = window > 0 ? std::max<std::int64_t>(0, slots(b) - window) / step * step : 0;
+    needed = std::max(needed, slots(b) - first[b] + count);
+    forgets = forgets || first[b] > 0;
+  }
+  const std::int64_t room = forgets ? needed + step : 2 * needed;
+  for (const auto& [held, like] : {std::pair(&keys_, &h.k), {&values_, &h.v}}) {
+    const Tensor before = *held;
+    *held = zeros({like->size(0), like->size(1), room, like->size(3)}, like->dtype());
+    for (std::size_t b = 0; before.defined() && b < first.size(); ++b) {
+      const auto row = static_cast<std::int64_t>(b);
+      copy_(slice(ladon::select(*held, 0, row), 1, {.stop = slots(b) - first[b]}),
+            slice(ladon::select(before, 0, row), 1, {.start = first[b], .stop = slots(b)}));
+    }
+  }
+  for (std::size_t b = 0; b < first.size(); ++b) forgotten_[b] += first[b];
+}
+
+/// Copies the tokens of x [batch, heads, count, width] to each row's first free slots.
+void KeyValueCache::put(const Tensor& x, Tensor& to, const std::vector<bool>& flags) const {
+  const std::int64_t count = x.size(2), most = most_slots();
+  bool even = std::count(flags.begin(), flags.end(), false) == 0;
+  for (std::size_t b = 0; b < lengths_.size(); ++b) even = even && slots(b) == most;
+  if (even) {
+    copy_(slice(to, 2, {.start = most, .stop = most + count}), x);
+    return;
+  }
+  auto flag = flags.begin();
+  for (std::size_t b = 0; b < lengths_.size(); ++b, flag += count) {
+    const auto row = static_cast<std::int64_t>(b);
+    const Tensor from = ladon::select(x, 0, row), into = ladon::select(to, 0, row);
+    std::int64_t slot = slots(b);
+    for (std::int64_t t = 0, end = 0; t < count; t = end + 1) {
+      end = std::find(flag + t, flag + count, false) - flag;
+      if (end == t) continue;
+      copy_(slice(into, 1, {.start = slot, .stop = slot + end - t}),
+            slice(from, 1, {.start = t, .stop = end}));
+      slot += end - t;
+    }
+  }
+}
+
+/// bool [batch, 1, Tq, slots]: a query sees its row's tokens up to its own position.
+Tensor KeyValueCache::visible(const Tensor& asked, std::int64_t window) const {
+  const std::int64_t batch = asked.size(0), count = asked.size(1), width = most_slots();
+  Tensor allowed = empty({batch, 1, count, width}, boolean);
+  bool* to = allowed.mutable_data<bool>();
+  const Tensor positions = contiguous(asked);
+  const auto* position = positions.data<std::int64_t>();
+  for (std::int64_t b = 0; b < batch; ++b) {
+    const auto row = static_cast<std::size_t>(b);
+    for (std::int64_t t = 0; t < count; ++t, ++position, to += width) {
+      const std::int64_t next = *position + 1 - forgotten_[row], end = std::min(next, slots(row));
+      const std::int64_t begin = window > 0 ? std::max<std::int64_t>(0, next - window) : 0;
+      std::fill_n(to, width, false);
+      if (begin < end) std::fill(to + begin, to + end, true);
+    }
+  }
+  return allowed;
 }
 
 KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor& mask,
@@ -116,48 +149,72 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
   const NoGrad no_grad;
   const Tensor asked = h.q_positions.defined() ? h.q_positions : next_positions(batch, count, mask);
   const std::vector<bool> flags = token_flags(batch, count, mask);
-  make_room(h, window);
-  const Slice here{.start = slots_, .stop = slots_ + count};
-  copy_(slice(keys_, 2, here), h.k.detach());
-  copy_(slice(values_, 2, here), h.v.detach());
-  const std::int64_t before = slots_;
-  slots_ += count;
   lengths_.resize(static_cast<std::size_t>(batch));
-  positions_.resize(static_cast<std::size_t>(batch));
+  forgotten_.resize(static_cast<std::size_t>(batch));
+  make_room(h, window);
+  put(h.k.detach(), keys_, flags);
+  put(h.v.detach(), values_, flags);
+  Seen seen;
+  seen.offset = most_slots();
   auto flag = flags.begin();
-  for (std::size_t b = 0; b < lengths_.size(); ++b)
-    for (std::int64_t t = 0; t < count; ++t, ++flag)
-      positions_[b].push_back(*flag ? lengths_[b]++ : -1);
-  padded_ = padded_ || std::count(flags.begin(), flags.end(), false) > 0;
+  for (std::int64_t& length : lengths_)
+    for (std::int64_t t = 0; t < count; ++t) length += *flag++;
 
-  Seen seen{.heads = {h.q, slice(keys_, 2, {.stop = slots_}), slice(values_, 2, {.stop = slots_})},
-            .offset = before};
-  seen.heads.q_positions = asked;
-  std::vector<std::int64_t> all;
-  for (const auto& row : positions_) all.insert(all.end(), row.begin(), row.end());
-  seen.heads.k_positions = from_vector(all, {batch, slots_});
-  if (regular() && (window == 0 || slots_ <= window)) return seen;
-  const Tensor of_keys = unsqueeze(seen.heads.k_positions, 1), of_queries = unsqueeze(asked, 2);
-  const Tensor back = of_queries - of_keys;  // [batch, Tq, Tk]
-  Tensor allowed = logical_and(greater_equal(of_keys, 0), greater_equal(back, 0));
-  if (window > 0) allowed = logical_and(allowed, less(back, double(window)));
-  seen.allowed = unsqueeze(allowed, 1);
+  const std::int64_t width = most_slots();
+  seen.heads = {h.q, slice(keys_, 2, {.stop = width}), slice(values_, 2, {.stop = width}), asked};
+  std::vector<std::int64_t> positions;
+  bool regular = window == 0 || width <= window;  // slot i is position i of every row
+  for (std::size_t b = 0; b < lengths_.size(); ++b) {
+    regular = regular && lengths_[b] == width && seen.offset + count == width;
+    for (std::int64_t s = 0; s < width; ++s)
+      positions.push_back(s < slots(b) ? forgotten_[b] + s : -1);
+  }
+  seen.heads.k_positions = from_vector(positions, {batch, width});
+  if (!regular) seen.allowed = visible(asked, window);
   return seen;
 }
 
 void KeyValueCache::select(const Tensor& rows) {
   if (!keys_.defined()) return;
   const NoGrad no_grad;
-  keys_ = index_select(slice(keys_, 2, {.stop = slots_}), 0, rows);
-  values_ = index_select(slice(values_, 2, {.stop = slots_}), 0, rows);
-  const auto lengths = lengths_;
-  const auto positions = positions_;
+  const auto lengths = lengths_, forgotten = forgotten_;
   lengths_.clear();
-  positions_.clear();
-  for (const double row : rows.to_vector()) {
+  forgotten_.clear();
+  for (const std::int64_t row : rows.to_vector<std::int64_t>()) {
     lengths_.push_back(lengths[static_cast<std::size_t>(row)]);
-    positions_.push_back(positions[static_cast<std::size_t>(row)]);
+    forgotten_.push_back(forgotten[static_cast<std::size_t>(row)]);
   }
+  for (Tensor* x : {&keys_, &values_})
+    *x = index_select(slice(*x, 2, {.stop = most_slots()}), 0, rows);
+}
+
+void KeyValueCache::join(const KeyValueCache& other) {
+  if (!other.keys_.defined()) return;
+  if (!keys_.defined()) {
+    *this = other;
+    return;
+  }
+  const std::int64_t batch = keys_.size(0), more = other.keys_.size(0);
+  const auto like = [](const Tensor& a, const Tensor& b) {
+    return same_but_length(slice(a, 0, {.stop = 1}), slice(b, 0, {.stop = 1}));
+  };
+  LADON_CHECK(like(keys_, other.keys_) && like(values_, other.values_), "KeyValueCache",
+              "remembers keys ", keys_.shape(), ", and is to be joined by ", other.keys_.shape(),
+              "; join caches of the same layer");
+  const NoGrad no_grad;
+  const std::int64_t width = std::max(most_slots(), other.most_slots());
+  for (const auto& [mine, its] : {std::pair(&keys_, &other.keys_), {&values_, &other.values_}}) {
+    const Tensor both = zeros({batch + more, mine->size(1), width, mine->size(3)}, mine->dtype());
+    const auto take = [&](const Tensor& x, std::int64_t at, std::int64_t held) {
+      copy_(slice(slice(both, 0, {.start = at, .stop = at + x.size(0)}), 2, {.stop = held}),
+            slice(x, 2, {.stop = held}));
+    };
+    take(*mine, 0, most_slots());
+    take(*its, batch, other.most_slots());
+    *mine = both;
+  }
+  lengths_.insert(lengths_.end(), other.lengths_.begin(), other.lengths_.end());
+  forgotten_.insert(forgotten_.end(), other.forgotten_.begin(), other.forgotten_.end());
 }
 
 Tensor DecodingCache::next_positions(std::int64_t batch, std::int64_t count,
@@ -171,6 +228,13 @@ void DecodingCache::select(const Tensor& rows) {
   for (ProjectedMemory& m : memory)
     m = {index_select(m.keys, 0, rows), index_select(m.values, 0, rows)};
   if (memory_mask.defined()) memory_mask = index_select(memory_mask, 0, rows);
+}
+
+void DecodingCache::join(const DecodingCache& other) {
+  LADON_CHECK(memory.empty() && other.memory.empty(), "DecodingCache",
+              "caches with a memory do not join; write texts of one batch of memories");
+  prepare(other.layers.size());
+  for (std::size_t i = 0; i < layers.size(); ++i) layers[i].join(other.layers[i]);
 }
 
 void DecodingCache::prepare(std::size_t count) {

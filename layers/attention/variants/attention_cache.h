@@ -9,8 +9,9 @@
 namespace ladon {
 
 /// The keys and values of one layer, appended as they come. Rows of a batch may differ in length:
-/// what is padding takes up room and is never seen. With a window it forgets what no later query
-/// will see. Values alone: no gradient passes through what is remembered.
+/// each row's tokens stand side by side, padding takes no room, and so a row has the bits that it
+/// has alone. With a window it forgets what no later query will see. Values alone: no gradient
+/// passes through what is remembered.
 class KeyValueCache {
  public:
   KeyValueCache() = default;
@@ -39,16 +40,19 @@ class KeyValueCache {
 
   /// Row i becomes what row rows[i] (i64 [n]) was: beams, and sentences that are done.
   void select(const Tensor& rows);
+  /// Appends the rows of another cache of the same layer. Throws Error where their shapes differ.
+  void join(const KeyValueCache& other);
 
  private:
+  std::int64_t slots(std::size_t row) const { return lengths_[row] - forgotten_[row]; }
+  std::int64_t most_slots() const;
   void make_room(const AttentionHeads& h, std::int64_t window);
-  bool regular() const;
+  void put(const Tensor& x, Tensor& to, const std::vector<bool>& flags) const;
+  Tensor visible(const Tensor& asked, std::int64_t window) const;
 
-  Tensor keys_, values_;    // [batch, heads, capacity, width]
-  std::int64_t slots_ = 0;  // of them in use
+  Tensor keys_, values_;  // [batch, heads, capacity, width]; 0 where no token was yet
   std::vector<std::int64_t> lengths_;
-  std::vector<std::vector<std::int64_t>> positions_;  // of each row's slots; −1: padding
-  bool padded_ = false;
+  std::vector<std::int64_t> forgotten_;  // positions of each row before its first slot
 };
 
 /// Keys and values of a memory that queries come back to (cross-attention), projected once.
@@ -69,6 +73,8 @@ struct DecodingCache {
   /// Positions of the next tokens, and selection of rows, as in KeyValueCache.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
   void select(const Tensor& rows);
+  /// Appends the rows of a cache of the same model; of decoders' none (Error).
+  void join(const DecodingCache& other);
   /// Makes it one of `count` layers if it is new. Throws Error if it is another model's, or if an
   /// Error broke off a pass half way: its layers then have seen different positions.
   void prepare(std::size_t count);
