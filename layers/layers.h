@@ -26,6 +26,7 @@
 #include "ladon/layers/parameter_set.h"
 #include "ladon/layers/part.h"
 #include "ladon/layers/pooling.h"
+#include "ladon/layers/sequence/continuous_batch.h"
 #include "ladon/layers/sequence/generate.h"
 #include "ladon/layers/sequence/language_model.h"
 #include "ladon/layers/sequence/pretrained.h"
