@@ -47,9 +47,14 @@ class PackedWeights : private detail::Scoped<const PackedWeights*> {
   /// Where a matrix stands, with its strides and sizes.
   using Place = std::tuple<const float*, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
+  Storage room(std::size_t bytes, std::byte*& place) const;
+
   std::vector<Tensor> weights_;
   WeightForm form_;
+  std::size_t slab_bytes_ = 0;
   mutable std::mutex mutex_;
+  mutable Storage slab_;  // the last one, of which `used_` bytes are taken
+  mutable std::size_t used_ = 0;
   mutable std::map<Place, std::shared_ptr<const Matrix>> matrices_;
 };
 

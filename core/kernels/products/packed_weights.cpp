@@ -20,20 +20,23 @@ namespace {
 
 int64_t pieces_of(int64_t n, int64_t piece) { return (n + piece - 1) / piece; }
 
+// Copies stand in slabs of so many bytes at most: memory is read at its full speed where its pages
+// are huge, which are larger than many a matrix.
+constexpr std::size_t most_slab_bytes = std::size_t{1} << 25, line_bytes = 64;
+
 const kernels::WeightForms& forms() { return *kernels::loops().weights; }
 
 }  // namespace
 
 struct PackedWeights::Matrix {
-  Matrix(const Tensor& x, WeightForm form)
+  Matrix(const PackedWeights& all, const Tensor& x, WeightForm form)
       : loops(forms().of[static_cast<int>(form)]),
         k(x.size(0)),
         n(x.size(1)),
         version(x.storage().version()),
         words(pieces_of(k, loops.rows) * forms().columns),
         numbers(form == WeightForm::int8 ? pieces_of(k, weight_group) * forms().columns : 0),
-        panels(bytes(words)),
-        scales(bytes(numbers)) {
+        held(all.room(bytes(), place)) {
     const int64_t line = x.strides()[1], step = x.strides()[0];
     for_panels(1, [&](int64_t j, int64_t first, int64_t columns) {
       const Storage wide(static_cast<std::size_t>(k * forms().columns) * sizeof(float));
@@ -49,13 +52,13 @@ struct PackedWeights::Matrix {
   }
 
   int64_t count() const { return pieces_of(n, forms().columns); }
-  std::size_t bytes(int64_t elements) const {
-    return static_cast<std::size_t>(count() * elements) * sizeof(float);
+  std::size_t bytes() const {
+    return static_cast<std::size_t>(count() * (words + numbers)) * sizeof(float);
   }
   std::uint32_t* panel(int64_t j) const {
-    return reinterpret_cast<std::uint32_t*>(panels.bytes()) + j * words;
+    return reinterpret_cast<std::uint32_t*>(place) + j * words;
   }
-  float* scale(int64_t j) const { return reinterpret_cast<float*>(scales.bytes()) + j * numbers; }
+  float* scale(int64_t j) const { return reinterpret_cast<float*>(panel(count())) + j * numbers; }
 
   /// body(j, its first column, its columns) for each panel, which `rows` rows are to pass by.
   template <class Body>
@@ -79,7 +82,8 @@ struct PackedWeights::Matrix {
   int64_t k, n;
   std::uint32_t version;
   int64_t words, numbers;  // of a panel, and of its scales
-  Storage panels, scales;
+  std::byte* place;        // of the panels, and then the scales
+  Storage held;
 };
 
 PackedWeights::PackedWeights(std::vector<Tensor> weights, WeightForm form)
@@ -87,15 +91,28 @@ PackedWeights::PackedWeights(std::vector<Tensor> weights, WeightForm form)
   std::erase_if(weights_, [](const Tensor& x) {
     return !x.defined() || x.dtype() != f32 || x.rank() < 2 || x.count() == 0;
   });
+  for (const Tensor& x : weights_)
+    slab_bytes_ += static_cast<std::size_t>(x.count()) * sizeof(float);
+  slab_bytes_ = std::min(slab_bytes_, most_slab_bytes);
 }
 
 PackedWeights::~PackedWeights() = default;
 
+/// Memory for a copy; the place in it.
+Storage PackedWeights::room(std::size_t bytes, std::byte*& place) const {
+  if (used_ + bytes > slab_.size()) {
+    slab_ = Storage(std::max(bytes, slab_bytes_));
+    used_ = 0;
+  }
+  place = slab_.bytes() + used_;
+  used_ += (bytes + line_bytes - 1) / line_bytes * line_bytes;
+  return slab_;
+}
+
 std::size_t PackedWeights::bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t sum = 0;
-  for (const auto& [place, matrix] : matrices_)
-    sum += matrix->panels.size() + matrix->scales.size();
+  for (const auto& [place, matrix] : matrices_) sum += matrix->bytes();
   return sum;
 }
 
@@ -109,7 +126,7 @@ std::shared_ptr<const PackedWeights::Matrix> PackedWeights::find(const Tensor& x
   auto& matrix =
       matrices_[{x.strided_data<float>(), x.strides()[0], x.strides()[1], x.size(0), x.size(1)}];
   if (!matrix || matrix->version != x.storage().version())
-    matrix = std::make_shared<const Matrix>(x, form_);
+    matrix = std::make_shared<const Matrix>(*this, x, form_);
   return matrix;
 }
 
