@@ -39,7 +39,7 @@ Sides make(const Size& size, bool causal, bool gradients, const Tensor& mask = {
   const auto peer_attend = [=] {
     return peer_attention(peer_x[0], peer_x[1], peer_x[2], causal, peer_mask);
   };
-  if (!gradients) return sides(attend, peer_attend);
+  if (!gradients) return sides(attend, in_inference_mode(peer_attend));
   return sides([=] { return grad({attend()}, x, {.cotangents = {c}}); },
                [=] { return torch::autograd::grad({peer_attend()}, peer_x, {peer_c}); });
 }

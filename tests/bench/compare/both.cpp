@@ -33,6 +33,19 @@ at::ScalarType peer_type(DType dtype) {
   LADON_CHECK(false, "compare", "has no peer of dtype ", dtype);
 }
 
+/// Of the entries above the diagonal.
+double median_of_pairs(const at::Tensor& d2) {
+  std::vector<double> pairs;
+  const at::Tensor numbers = d2.to(at::kDouble);
+  const auto entry = numbers.accessor<double, 2>();
+  for (std::int64_t i = 0; i < d2.size(0); ++i)
+    for (std::int64_t j = i + 1; j < d2.size(1); ++j) pairs.push_back(entry[i][j]);
+  const auto middle = pairs.begin() + std::ptrdiff_t(pairs.size() / 2);
+  std::nth_element(pairs.begin(), middle, pairs.end());
+  if (pairs.size() % 2 == 1) return *middle;
+  return 0.5 * (*middle + *std::max_element(pairs.begin(), middle));
+}
+
 std::vector<std::int64_t> sizes(const Tensor& x) { return {x.shape().begin(), x.shape().end()}; }
 
 }  // namespace
@@ -131,6 +144,16 @@ at::Tensor peer_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
 #else
   return at::scaled_dot_product_attention(q, k, v, given, 0.0, causal);
 #endif
+}
+
+at::Tensor peer_svgd_force(const at::Tensor& theta, const at::Tensor& gradient) {
+  const auto count = double(theta.size(0));
+  const at::Tensor gram = at::mm(theta, theta.t()), norms = gram.diagonal();
+  const at::Tensor d2 = (norms.unsqueeze(1) + norms.unsqueeze(0)).sub_(gram, 2).clamp_min_(0);
+  const double h2 = 0.5 * median_of_pairs(d2) / std::log(count + 1);
+  const at::Tensor k = d2.mul(-0.5 / h2).exp_().fill_diagonal_(1);
+  at::Tensor force = at::mm(k, gradient);
+  return force.addmm_(k - at::diag(k.sum(1)), theta, 1 / count, 1 / (count * h2));
 }
 
 void give_ours(int threads) {

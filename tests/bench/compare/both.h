@@ -34,6 +34,15 @@ Sides sides(Ours ours, Theirs theirs) {
   return {[ours]() mutable { ours(); }, [theirs]() mutable { theirs(); }, apart};
 }
 
+/// LibTorch's side where no gradient is taken: in inference mode, which records nothing.
+template <class Theirs>
+auto in_inference_mode(Theirs theirs) {
+  return [theirs] {
+    const c10::InferenceMode on;
+    return theirs();
+  };
+}
+
 /// Parameters of a model by PyTorch's names, in PyTorch's layout.
 using Named = std::map<std::string, at::Tensor>;
 /// Copies that require gradients.
@@ -63,5 +72,11 @@ class PeerAdam {
 /// softmax(q·kᵀ/√d + mask)·v. A boolean mask is true = may attend, here as there.
 at::Tensor peer_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           bool causal, const at::Tensor& mask = {});
+
+/// −φ = (K·g − R)/M with k_ij = exp(−d²_ij/(2h²)), R_i = Σ_j k_ij (θ_i − θ_j)/h² and
+/// h² = ½·median(d², i ≠ j)/ln(M + 1), all as Svgd has them by default. Three products are all that
+/// passes over the particles: θ·θᵀ, whose diagonal holds the norms; K·g; and (K − diag(Σ_j
+/// k_ij))·θ, which is −h²R, added to it.
+at::Tensor peer_svgd_force(const at::Tensor& theta, const at::Tensor& gradient);
 
 }  // namespace ladon::bench

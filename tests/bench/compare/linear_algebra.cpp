@@ -18,22 +18,24 @@ Tensor positive(std::int64_t n) {
 Sides factor(std::int64_t n) {
   const Tensor a = positive(n);
   return sides([=] { return cholesky(a); },
-               [peer_a = to_peer(a)] { return at::linalg_cholesky(peer_a); });
+               in_inference_mode([peer_a = to_peer(a)] { return at::linalg_cholesky(peer_a); }));
 }
 
 Sides solve_many(std::int64_t n, std::int64_t right_sides) {
   Generator rng(2);
   const Tensor l = cholesky(positive(n)), b = normal({n, right_sides}, rng, 0, 1, f64);
-  return sides(
-      [=] { return cholesky_solve(l, b); },
-      [peer_l = to_peer(l), peer_b = to_peer(b)] { return at::cholesky_solve(peer_b, peer_l); });
+  return sides([=] { return cholesky_solve(l, b); },
+               in_inference_mode([peer_l = to_peer(l), peer_b = to_peer(b)] {
+                 return at::cholesky_solve(peer_b, peer_l);
+               }));
 }
 
 /// Signs of eigenvectors are LAPACK's choice: eigenvalues are compared.
 Sides eigen(std::int64_t n) {
   const Tensor a = positive(n);
-  return sides([=] { return eigh(a).values; },
-               [peer_a = to_peer(a)] { return std::get<0>(at::linalg_eigh(peer_a)); });
+  return sides([=] { return eigh(a).values; }, in_inference_mode([peer_a = to_peer(a)] {
+                 return std::get<0>(at::linalg_eigh(peer_a));
+               }));
 }
 
 }  // namespace

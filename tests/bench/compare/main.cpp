@@ -1,21 +1,40 @@
 // compare: every row of the goals of speed, Ladon beside LibTorch. See --help.
 
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "../machine.h"
+#include "../program.h"
 #include "measure.h"
-#include "options.h"
 
 namespace {
 
 using namespace ladon::bench;
+
+constexpr const char* help = R"(compare: Ladon beside LibTorch, row by row, in one process.
+
+It teaches where time goes: what is bound by arithmetic, what by memory, what by the cost of an
+operation itself. Each row is computed by both on the same inputs. First the results must agree; then
+calls are timed in turns, in rounds of 2 warm and at least 7 timed calls each.
+
+  ours, theirs  median (fastest call .. slowest round's median), in GF/s, ms or us; theirs* is
+                faster on one thread, and has one
+  ratio         their time over ours: above 1 Ladon is faster
+  share         of what this machine reaches: fused multiply-adds in f32, dgemm, memory
+  goal          a speed to reach or a time to stay below, and whether it is met
+
+  --rows REGEX   only rows whose names contain it
+  --threads 1,2  numbers of threads
+  --repeats 2    rounds
+  --json FILE    the same as JSON: {"peer", "machine", "rows": [{"row", "threads", "ratio", ...}]}
+  --check        only whether results agree
+  --list         only the names of the rows
+  --help         this text
+
+Run it on a quiet machine. Exit status: 0, 1 if results of a row differ, 2 on bad usage.
+)";
 
 std::vector<Row> all_rows() {
   std::vector<Row> all;
@@ -23,27 +42,6 @@ std::vector<Row> all_rows() {
                              random_rows, particle_rows, linear_algebra_rows, limit_rows})
     for (Row& row : family()) all.push_back(std::move(row));
   return all;
-}
-
-/// BLAS and malloc read the environment when they are loaded: so what cripples BLAS is taken out of
-/// it, LibTorch's allocator is told to keep what it has, and the program starts once more.
-void restart_with_a_fair_environment(char** argv) {
-  constexpr const char* done = "LADON_COMPARE_ENVIRONMENT";
-  if (std::getenv(done)) return;
-  for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_NUM_THREADS",
-                           "GOTO_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"})
-    unsetenv(name);
-  setenv("MALLOC_MMAP_MAX_", "0", 1);
-  setenv("MALLOC_TRIM_THRESHOLD_", "4294967296", 1);
-  setenv("MALLOC_TOP_PAD_", "67108864", 1);
-  setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 1);
-  setenv(done, "1", 1);
-  execv("/proc/self/exe", argv);
-  std::fprintf(stderr, "compare: cannot restart itself; LibTorch runs without its best settings\n");
-}
-
-void progress(const std::string& text) {
-  if (isatty(STDERR_FILENO)) std::fprintf(stderr, "\r\033[K%s", text.c_str());
 }
 
 /// Whether both sides agree; says so if not.
@@ -70,12 +68,6 @@ nlohmann::json machine(const std::vector<int>& threads) {
   return peaks;
 }
 
-void write(const std::string& file, const nlohmann::json& report) {
-  std::ofstream out(file);
-  out << report.dump(1) << '\n';
-  if (!out.flush()) throw std::runtime_error("cannot write " + file);
-}
-
 /// Number of rows that were refused.
 int run(const Options& options) {
   nlohmann::json report = {{"peer", peer()}, {"rows", nlohmann::json::array()}};
@@ -95,14 +87,14 @@ int run(const Options& options) {
     refused += !same;
     if (!same || options.check_only) continue;
     for (const int threads : options.threads) {
-      const Measured m = measure(sides, threads);
+      const Measured m = measure(sides, threads, options.repeats);
       progress("");
       print(row, threads, m);
       report["rows"].push_back(to_json(row, threads, m));
     }
   }
   progress("");
-  if (!options.json.empty()) write(options.json, report);
+  if (!options.json.empty()) write_json(options.json, report);
   return refused;
 }
 
@@ -110,8 +102,8 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   try {
-    const Options options = parse(argc, argv);
-    if (options.help) return std::printf("%s", help()), 0;
+    const Options options = parse(argc, argv, {.threads = {1, 2}, .repeats = 2});
+    if (options.help) return std::printf("%s", help), 0;
     restart_with_a_fair_environment(argv);
     if (options.list) {
       for (const Row& row : all_rows()) std::printf("%s\n", row.name.c_str());

@@ -38,11 +38,14 @@ std::vector<double> calls(const std::function<void()>& before, const std::functi
   return seconds;
 }
 
-Times summary(const std::vector<double>& first, const std::vector<double>& second) {
-  std::vector<double> all = first;
-  all.insert(all.end(), second.begin(), second.end());
-  return {median(all), *std::min_element(all.begin(), all.end()),
-          std::max(median(first), median(second))};
+Times summary(const std::vector<std::vector<double>>& rounds) {
+  std::vector<double> all;
+  double slowest = 0;
+  for (const std::vector<double>& round : rounds) {
+    all.insert(all.end(), round.begin(), round.end());
+    slowest = std::max(slowest, median(round));
+  }
+  return {median(all), *std::min_element(all.begin(), all.end()), slowest};
 }
 
 /// Seconds of a call in the row's unit.
@@ -103,22 +106,22 @@ std::string text(const Row& row, const Times& t) {
 
 }  // namespace
 
-Measured measure(const Sides& sides, int threads) {
+Measured measure(const Sides& sides, int threads, int rounds) {
   std::vector<int> peer_threads;
   if (sides.theirs) peer_threads = threads > 1 ? std::vector{threads, 1} : std::vector{1};
-  std::vector<double> ours[2];
-  std::map<int, std::vector<double>> theirs[2];
-  for (int round = 0; round < 2; ++round) {
+  std::vector<std::vector<double>> ours;
+  std::map<int, std::vector<std::vector<double>>> theirs;
+  for (int round = 0; round < rounds; ++round) {
     give_ours(threads);
-    ours[round] = calls(sides.before_ours, sides.ours);
+    ours.push_back(calls(sides.before_ours, sides.ours));
     for (const int n : peer_threads) {
       give_theirs(n);
-      theirs[round][n] = calls([] {}, sides.theirs);
+      theirs[n].push_back(calls([] {}, sides.theirs));
     }
   }
-  Measured m{summary(ours[0], ours[1]), {}, 0};
+  Measured m{summary(ours), {}, 0};
   for (const int n : peer_threads) {
-    const Times times = summary(theirs[0][n], theirs[1][n]);
+    const Times times = summary(theirs[n]);
     if (m.peer_threads == 0 || times.median < m.theirs.median) m.theirs = times, m.peer_threads = n;
   }
   return m;

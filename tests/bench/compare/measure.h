@@ -7,7 +7,7 @@
 
 namespace ladon::bench {
 
-/// Seconds of a call: the median of all, the fastest, and the slower of the two rounds' medians.
+/// Seconds of a call: the median of all, the fastest, and the slowest round's median.
 struct Times {
   double median = 0, fastest = 0, slowest_round = 0;
 };
@@ -19,9 +19,9 @@ struct Measured {
   int peer_threads = 0;
 };
 
-/// Two rounds: ours, then theirs, on as many threads and on one, 2 calls to warm up and at least 7
+/// Rounds of ours, then theirs, on as many threads and on one, 2 calls to warm up and at least 7
 /// that count, for at least 0.1 s.
-Measured measure(const Sides& sides, int threads);
+Measured measure(const Sides& sides, int threads, int rounds);
 
 void print_header();
 void print(const Row& row, int threads, const Measured& m);

@@ -1,8 +1,6 @@
 // A step of SVGD over heads, of 32,768 numbers for each of q, k and v; the peer is the same formula
 // in the fewest of LibTorch's operations, in f32.
 
-#include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "both.h"
@@ -14,32 +12,6 @@ namespace ladon::bench {
 namespace {
 
 constexpr std::int64_t dim = 32768;
-
-/// Of the entries above the diagonal.
-double median_of_pairs(const at::Tensor& d2) {
-  std::vector<float> pairs;
-  const auto entry = d2.accessor<float, 2>();
-  for (std::int64_t i = 0; i < d2.size(0); ++i)
-    for (std::int64_t j = i + 1; j < d2.size(1); ++j) pairs.push_back(entry[i][j]);
-  const auto middle = pairs.begin() + std::ptrdiff_t(pairs.size() / 2);
-  std::nth_element(pairs.begin(), middle, pairs.end());
-  if (pairs.size() % 2 == 1) return *middle;
-  return 0.5 * (double(*middle) + double(*std::max_element(pairs.begin(), middle)));
-}
-
-/// −φ = (K·g − R)/M with k_ij = exp(−d²_ij/(2h²)), R_i = Σ_j k_ij (θ_i − θ_j)/h² and
-/// h² = ½·median(d², i ≠ j)/ln(M + 1), all as Svgd has them by default. Three products are all that
-/// passes over the particles: θ·θᵀ, whose diagonal holds the norms; K·g; and (K − diag(Σ_j
-/// k_ij))·θ, which is −h²R, added to it.
-at::Tensor peer_force(const at::Tensor& theta, const at::Tensor& gradient) {
-  const auto count = double(theta.size(0));
-  const at::Tensor gram = at::mm(theta, theta.t()), norms = gram.diagonal();
-  const at::Tensor d2 = (norms.unsqueeze(1) + norms.unsqueeze(0)).sub_(gram, 2).clamp_min_(0);
-  const double h2 = 0.5 * median_of_pairs(d2) / std::log(count + 1);
-  const at::Tensor k = d2.mul(-0.5 / h2).exp_().fill_diagonal_(1);
-  at::Tensor force = at::mm(k, gradient);
-  return force.addmm_(k - at::diag(k.sum(1)), theta, 1 / count, 1 / (count * h2));
-}
 
 Sides svgd(std::int64_t heads) {
   Generator rng(1);
@@ -61,7 +33,8 @@ Sides svgd(std::int64_t heads) {
   const auto ours = [=] { method->apply(); };
   const auto theirs = [=, peer_gradient = to_peer(gradient)] {
     std::vector<at::Tensor> forces;
-    for (const at::Tensor& part : peer_parts) forces.push_back(peer_force(part, peer_gradient));
+    for (const at::Tensor& part : peer_parts)
+      forces.push_back(peer_svgd_force(part, peer_gradient));
     return forces;
   };
   const auto apart = [=] {

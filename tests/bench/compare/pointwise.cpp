@@ -23,7 +23,8 @@ Sides function(std::vector<Tensor> x, bool gradients, Ours ours, Theirs theirs) 
     peer_x.push_back(to_peer(each).requires_grad_(gradients));
     each.set_requires_grad(gradients);
   }
-  if (!gradients) return sides([=] { return ours(x); }, [=] { return theirs(peer_x); });
+  if (!gradients)
+    return sides([=] { return ours(x); }, in_inference_mode([=] { return theirs(peer_x); }));
   const Tensor c = draw(ours(x).shape(), 9);
   return sides([=] { return grad({ours(x)}, x, {.cotangents = {c}}); },
                [=, peer_c = to_peer(c)] {
