@@ -1,0 +1,13 @@
+// Built without LibTorch: rows have their share of the machine alone.
+
+#include "ladon/core/machine/parallel.h"
+#include "peer.h"
+
+namespace ladon::bench::every {
+
+std::optional<Peer> peer_of(const Row&, const Call&) { return {}; }
+std::string peer_name() { return {}; }
+void turn_to_ours(int threads) { set_num_threads(threads); }
+void turn_to_peer(int) {}
+
+}  // namespace ladon::bench::every
