@@ -57,6 +57,8 @@ Options parse(int argc, char** argv, Options options) {
       options.repeats = count("--repeats", value(), 1'000'000);
     else if (name == "--json")
       options.json = value();
+    else if (name == "--from")
+      options.from = value();
     else if (name == "--check")
       options.check_only = true;
     else if (name == "--list")

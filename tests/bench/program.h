@@ -13,6 +13,7 @@ struct Options {
   std::vector<int> threads = {};
   int repeats = 0;
   std::string json = {};  ///< A file; empty: none.
+  std::string from = {};  ///< The report of a run before; empty: none.
   bool check_only = false;
   bool list = false;
   bool help = false;

@@ -104,6 +104,7 @@ int main(int argc, char** argv) {
   try {
     const Options options = parse(argc, argv, {.threads = {1, 2}, .repeats = 2});
     if (options.help) return std::printf("%s", help), 0;
+    if (!options.from.empty()) throw std::invalid_argument("--from is an option of every");
     restart_with_a_fair_environment(argv);
     if (options.list) {
       for (const Row& row : all_rows()) std::printf("%s\n", row.name.c_str());

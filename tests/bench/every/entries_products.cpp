@@ -132,6 +132,8 @@ void add_linear_algebra(Table& t) {
   Traits values = cubes(4. / 3);
   values.compared = 1;  // the signs of vectors are LAPACK's choice
   values.gradient = false;
+  Traits of_values = cubes(4. / 3);
+  of_values.tolerance = 20;  // of gradients, where eigenvalues are near each other
   const auto eigen = [](const X& x) -> Results {
     const EigenResult e = eigh(x[0]);
     return Tensors{e.values, e.vectors};
@@ -139,7 +141,7 @@ void add_linear_algebra(Table& t) {
   t.add("eigh", definite, eigen, values);
   t.add("eigh, many small", small_matrices, eigen, values);
   t.add(
-      "eigh, values", definite, [](const X& x) { return eigh(x[0]).values; }, cubes(4. / 3));
+      "eigh, values", definite, [](const X& x) { return eigh(x[0]).values; }, of_values);
   t.add(
       "logdet", definite, [](const X& x) { return logdet(x[0]); }, cubes(1. / 3));
   t.add(

@@ -70,7 +70,7 @@ void add_orders(Table& t) {
   t.add("sort, first axis", to_sort, [](const X& x) { return both(sort(x[0], {.axis = 0})); });
   const auto integers = [](Draw& d) -> X { return {d.below(1000, to_sort(d)[0].shape())}; };
   t.add("sort, integers", integers, [](const X& x) { return both(sort(x[0])); },
-        {.gradient = false, .f64_too = false, .compared = 1});
+        {.gradient = false, .f64_too = false});
 }
 
 void add_scans(Table& t) {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -31,6 +32,7 @@ compared.
                  the peer has the better of its times on so many threads and on one
   --repeats 5    rounds
   --json FILE    {"peer", "machine", "rows": [{"row", "ours", "theirs", "ratio", "share", ...}]}
+  --from FILE    prints the page of such a file, with the reasons of today
   --check        only whether results agree
   --list         only the names of the rows
   --help         this text
@@ -84,24 +86,36 @@ nlohmann::json machine(int threads) {
   progress("measures the machine");
   const double fma = peak_gflops(threads), memory = memory_gbytes(threads);
   progress("");
-  std::printf("%s\n%d threads: fma %.0f GF/s (%s), memory %.0f GB/s\n",
-              peer_name().empty() ? "without a peer" : peer_name().c_str(), threads, fma,
-              vector_level(), memory);
-  return {{"threads", threads}, {"fma", fma}, {"memory", memory}};
+  return {{"threads", threads}, {"fma", fma}, {"level", vector_level()}, {"memory", memory}};
 }
 
-int report(const Options& options) {
-  const Reasons reasons(LADON_EVERY_REASONS);
-  nlohmann::json lines = nlohmann::json::array(), peaks;
-  if (!options.check_only) peaks = machine(options.threads[0]);
+/// The page of a report.
+void print(const nlohmann::json& report, const Reasons& reasons) {
+  const std::string peer = report.at("peer");
+  const nlohmann::json& of = report.at("machine");
+  std::printf("%s\n%d threads: fma %.0f GF/s (%s), memory %.0f GB/s\n",
+              peer.empty() ? "without a peer" : peer.c_str(), of.at("threads").get<int>(),
+              of.at("fma").get<double>(), of.at("level").get<std::string>().c_str(),
+              of.at("memory").get<double>());
+  print_page(from_json(report), reasons);
+}
+
+nlohmann::json read_json(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) throw std::runtime_error("cannot read " + file);
+  return nlohmann::json::parse(in);
+}
+
+/// Number of rows that were refused.
+int measure_all(const Options& options, const Reasons& reasons) {
+  nlohmann::json report = {{"peer", peer_name()}, {"rows", nlohmann::json::array()}};
+  if (!options.check_only) report["machine"] = machine(options.threads[0]);
   int refused = 0;
-  const std::vector<Measured> rows = run_all(options, refused);
-  if (!options.check_only) print_page(rows, reasons);
-  for (const Measured& m : rows) lines.push_back(to_json(m, reasons));
-  if (!options.json.empty())
-    write_json(options.json, {{"peer", peer_name()}, {"machine", peaks}, {"rows", lines}});
+  for (const Measured& m : run_all(options, refused)) report["rows"].push_back(to_json(m, reasons));
+  if (!options.check_only) print(report, reasons);
+  if (!options.json.empty()) write_json(options.json, report);
   if (refused > 0) std::fprintf(stderr, "every: %d rows differ or fail\n", refused);
-  return refused > 0 ? 1 : 0;
+  return refused;
 }
 
 }  // namespace
@@ -111,8 +125,10 @@ int main(int argc, char** argv) {
     const Options options = parse(argc, argv, {.threads = {1}, .repeats = 5});
     if (options.help) return std::printf("%s", help), 0;
     if (options.threads.size() > 1) throw std::invalid_argument("--threads takes one number here");
+    const Reasons reasons(LADON_EVERY_REASONS);
+    if (!options.from.empty()) return print(read_json(options.from), reasons), 0;
     restart_with_a_fair_environment(argv);
-    if (!options.list) return report(options);
+    if (!options.list) return measure_all(options, reasons) > 0 ? 1 : 0;
     for (const Row& row : every_row()) std::printf("%s\n", row.name().c_str());
     return 0;
   } catch (const std::invalid_argument& error) {

@@ -62,6 +62,7 @@ Measured measure(const Row& row, const Call& call, const std::optional<Peer>& pe
   std::map<int, int> peer_calls;  // by number of threads
   if (peer)
     for (const int n : {threads, 1}) {
+      if (peer_calls.contains(n)) continue;
       turn_to_peer(n);
       peer_calls[n] = calls_of_a_round(peer->run, threads);
     }
@@ -80,7 +81,8 @@ Measured measure(const Row& row, const Call& call, const std::optional<Peer>& pe
   for (const auto& [n, times] : theirs)
     if (const double t = median(times); m.theirs == 0 || t < m.theirs)
       m.theirs = t, m.peer_threads = n;
-  m.share = least_seconds(row, work, threads) / m.ours;
+  // Above: views and lookups, which do not move all of their numbers.
+  if (const double share = least_seconds(row, work, threads) / m.ours; share < 2) m.share = share;
   return m;
 }
 

@@ -144,6 +144,20 @@ void print_page(const std::vector<Measured>& rows, const Reasons& reasons) {
   print_below(rows, reasons);
 }
 
+std::vector<Measured> from_json(const nlohmann::json& report) {
+  std::map<std::string, nlohmann::json> lines;
+  for (const nlohmann::json& line : report.at("rows")) lines[line.at("row")] = line;
+  const auto number = [](const nlohmann::json& x) { return x.is_null() ? 0 : x.get<double>(); };
+  std::vector<Measured> rows;
+  for (const Row& row : every_row())
+    if (const auto found = lines.find(row.name()); found != lines.end()) {
+      const nlohmann::json& line = found->second;
+      rows.push_back({row, line.at("ours"), number(line.at("theirs")),
+                      int(number(line.at("peer_threads"))), number(line.at("share"))});
+    }
+  return rows;
+}
+
 nlohmann::json to_json(const Measured& m, const Reasons& reasons) {
   nlohmann::json line = {{"row", m.row.name()}, {"family", m.row.entry->family}, {"ours", m.ours}};
   for (const char* name : {"theirs", "ratio", "share", "peer_threads", "reason"})

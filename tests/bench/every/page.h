@@ -27,6 +27,9 @@ class Reasons {
 };
 
 void print_page(const std::vector<Measured>& rows, const Reasons& reasons);
+/// Rows of a report; those that the table has no longer are left out. Throws nlohmann's exceptions
+/// for what is no report.
+std::vector<Measured> from_json(const nlohmann::json& report);
 /// {"row", "family", "ours", "theirs", "ratio", "share", "peer_threads", "reason"}; what a row has
 /// not is null.
 nlohmann::json to_json(const Measured& m, const Reasons& reasons);

@@ -39,9 +39,9 @@ void add_extremes(PeerTable& t) {
 void add_orders(PeerTable& t) {
   t.add("topk", [](const P& x) { return at::topk(x[0], 50); });
   t.add("topk, 8 of rows", [](const P& x) { return at::topk(x[0], 8); });
-  t.add("sort", [](const P& x) { return at::sort(x[0]); });
-  t.add("sort, first axis", [](const P& x) { return at::sort(x[0], 0); });
-  t.add("sort, integers", [](const P& x) { return at::sort(x[0]); });
+  t.add("sort", [](const P& x) { return at::sort(x[0], true, -1, false); });  // stable, as ours
+  t.add("sort, first axis", [](const P& x) { return at::sort(x[0], true, 0, false); });
+  t.add("sort, integers", [](const P& x) { return at::sort(x[0], true, -1, false); });
   t.add("cumsum", [](const P& x) { return at::cumsum(x[0], -1); });
   t.add("cumsum, first axis", [](const P& x) { return at::cumsum(x[0], 0); });
   t.add("cumprod", [](const P& x) { return at::cumprod(x[0], -1); });
