@@ -177,15 +177,15 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
 void KeyValueCache::select(const Tensor& rows) {
   if (!keys_.defined()) return;
   const NoGrad no_grad;
-  const auto lengths = lengths_, forgotten = forgotten_;
-  lengths_.clear();
-  forgotten_.clear();
+  const Slice used{.stop = most_slots()};
+  const Tensor keys = index_select(slice(keys_, 2, used), 0, rows);  // checks the rows
+  values_ = index_select(slice(values_, 2, used), 0, rows);
+  keys_ = keys;
+  const auto lengths = std::exchange(lengths_, {}), forgotten = std::exchange(forgotten_, {});
   for (const std::int64_t row : rows.to_vector<std::int64_t>()) {
     lengths_.push_back(lengths[static_cast<std::size_t>(row)]);
     forgotten_.push_back(forgotten[static_cast<std::size_t>(row)]);
   }
-  for (Tensor* x : {&keys_, &values_})
-    *x = index_select(slice(*x, 2, {.stop = most_slots()}), 0, rows);
 }
 
 void KeyValueCache::join(const KeyValueCache& other) {
