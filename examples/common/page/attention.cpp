@@ -88,7 +88,14 @@ Json thousandths(const Tensor& matrix) {
 
 std::string visible(const std::string& token) {
   std::string all;
-  for (const char c : token) all += c == ' ' ? "␣" : c == '\n' ? "⏎" : std::string(1, c);
+  for (std::size_t at = 0; at < token.size();) {
+    const char c = token[at];
+    const std::size_t count = std::min(token.find_first_not_of(c, at), token.size()) - at;
+    const bool few = c != ' ' || count < 3;  // more of them are told by their number
+    all += c == ' ' ? "␣" : c == '\n' ? "⏎" : std::string(1, c);
+    if (!few) all += join("×", count);
+    at += few ? 1 : count;
+  }
   return readable(all);
 }
 

@@ -85,7 +85,7 @@ class Panel {
       if (!this.x.names) this.drawing.append(gridLine(`M${at} ${room.top}V${height - room.bottom}`));
       const below = height - room.bottom + (long ? 12 : 18);
       text([long ? at + 4 : at, below], nameOf(this.x, place), {style: across,
-        ...(long ? {class: "tick end", transform: `rotate(-50 ${at + 4} ${below})`} : {class: "tick middle"})});
+        ...(long ? {class: "tick end", transform: `rotate(-65 ${at + 4} ${below})`} : {class: "tick middle"})});
     }
     for (const place of ticks(this.y)) {
       const at = this.up(place);

@@ -49,7 +49,7 @@ page({
   ],
   panels: [
     {title: "Gain and size, of all arms", x: {label: "size of W_s2 over that of plain", from: 0.8, to: 5, log: true}, y: {label: "points over plain", from: -12, to: 12}},
-    {title: "Three errors of one difference", x: columnNames("", ["questions", "seeds", "training sets"]), y: {label: "arm − base, in points", from: -12, to: 12}, room: {bottom: 76}},
+    {title: "Three errors of one difference", x: columnNames("", ["questions", "seeds", "training sets"]), y: {label: "arm − base, in points", from: -12, to: 12}, room: {bottom: 92}},
     {title: "Other words and questions", x: {label: "study", from: 0.5, to: studies.length + 0.5}, y: {label: "arm − base, in points", from: -12, to: 12}},
   ],
   draw(state, [sizes, three, others]) {
