@@ -41,8 +41,8 @@ namespace ladon {
 void sum_gradients(const ParameterSet& parameters);
 
 /// sum_gradients() that begins during the backward sweep: a bucket of parameters is summed on a
-/// thread of its own as soon as all its gradients are there, the last layers' first (Li et al. 2020,
-/// "PyTorch Distributed"). With one thread (set_num_threads) all is done in finish().
+/// thread of its own as soon as all its gradients are there, the last layers' first (Li et al.
+/// 2020, "PyTorch Distributed"). With one thread (set_num_threads) all is done in finish().
 ///
 ///   OverlappedSum sum(model);                      // once, after broadcast_state()
 ///   …
@@ -82,8 +82,8 @@ class OverlappedSum {
 /// The parameters that this rank's optimizer moves: each is one rank's, with about as many numbers
 /// in each. In their order. Throws Error for fewer parameters than ranks.
 ParameterSet own_parameters(const ParameterSet& parameters);
-/// Each parameter ← that of the rank whose own it is, after step(): in all ranks the numbers of all.
-/// Throws Error where ranks bring other sizes.
+/// Each parameter ← that of the rank whose own it is, after step(): in all ranks the numbers of
+/// all. Throws Error where ranks bring other sizes.
 void share_parameters(const ParameterSet& parameters);
 
 /// Parameters and buffers ← those of rank `from`. Throws Error where ranks hold tensors of other

@@ -24,8 +24,8 @@ struct KernelMap {
 };
 /// Kernel map of a matrix in memory, checked as GaussianProcess checks its kernel.
 KernelMap kernel_map(const Tensor& kernel);
-/// Kernel map of a Gram matrix in tiles, which must outlive the map. Where ranks hold them, all make
-/// and use it together.
+/// Kernel map of a Gram matrix in tiles, which must outlive the map. Where ranks hold them, all
+/// make and use it together.
 KernelMap kernel_map(const infinite::StoredGram& kernel);
 
 struct CgSolverOptions {

@@ -30,9 +30,9 @@ class DistributedFactor : public Solver {
   ranks::Cholesky factor_;
 };
 
-/// Takes each tile in those ranks that hold some of it: of tiles in memory, their own. Throws lapack::NotPositiveDefinite where A
-/// is not, and Error for a negative noise or jitter, for a damaged tile, and as ranks::Cholesky
-/// does.
+/// Takes each tile in those ranks that hold some of it: of tiles in memory, their own. Throws
+/// lapack::NotPositiveDefinite where A is not, and Error for a negative noise or jitter, for a
+/// damaged tile, and as ranks::Cholesky does.
 DistributedFactor distribute_factor(const infinite::StoredGram& gram,
                                     const GpOptions& options = {});
 
