@@ -74,7 +74,7 @@ void measure() {
     sum_gradients(model.parameters());
     adam.step();
   });
-  OverlappedSum sum(model);
+  OverlappedSum sum(model, 1 << 17);  // a bucket per layer
   report("the same, with sums beside the sweep", [&] {
     adam.zero_grad();
     backward(mse_loss(model(at(x, {part})), at(y, {part})) * weight);
