@@ -25,6 +25,7 @@ constexpr const char* operation = "store_gram";
 constexpr const char* title = "Ladon stored Gram matrix 1";
 constexpr std::int64_t largest_side = 2048;  // larger ones make products no faster
 constexpr double tiles_in_budget = 12;
+static_assert(ranks::largest_block % vector_unit == 0);
 
 struct StoredPlan {
   GramPlan gram;  // its tiles are those stored, estimate.tile those that one thread computes
@@ -32,12 +33,12 @@ struct StoredPlan {
   double budget = 0;
 };
 
-std::int64_t tile_side(std::int64_t n, std::int64_t wanted, double budget, std::int64_t largest) {
+std::int64_t tile_side(std::int64_t n, std::int64_t wanted, double budget) {
   const double chosen = std::sqrt(budget / (8 * tiles_in_budget));
   const std::int64_t side = wanted > 0
                                 ? wanted + vector_unit - 1
                                 : static_cast<std::int64_t>(std::min<double>(largest_side, chosen));
-  const std::int64_t most = std::min(largest, (n + vector_unit - 1) / vector_unit * vector_unit);
+  const std::int64_t most = (n + vector_unit - 1) / vector_unit * vector_unit;
   return std::clamp(side / vector_unit * vector_unit, vector_unit, most);
 }
 
@@ -69,8 +70,8 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
       options.tile > 0 || in_memory
           ? options.tile
           : detail::PartFolder::manifest(operation, title, folder).number("tile");
-  std::int64_t side =
-      tile_side(n, wanted, plan.budget, in_memory ? ranks::largest_block : wanted + largest_side);
+  std::int64_t side = tile_side(n, wanted, plan.budget);
+  if (in_memory) side = std::min(side, ranks::largest_block);
   ranks::broadcast(std::as_writable_bytes(std::span(&side, 1)),
                    0);  // ranks have budgets of their own
   const auto pairs = static_cast<double>(std::min(side, n) * std::min(side, n));

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "ladon/core/machine/parallel.h"
+#include "ladon/core/ranks/ranks_cholesky.h"
 #include "ladon/layers/infinite/gram/tiles/stored.h"
 #include "ladon/tests/layers/infinite/gram/gram_networks.h"
 
@@ -73,6 +74,19 @@ TEST_F(StoredGramTest, HasTheBitsOfTheMatrixInMemory) {
                             at(expected, {Slice{stored.first(i), stored.first(i + 1)},
                                           Slice{stored.first(j), stored.first(j + 1)}})));
   }
+}
+
+TEST_F(StoredGramTest, IsKeptInMemoryWithoutAFolder) {
+  const StoredGram stored = store_gram(limit(net_), x_, {}, {.tile = unit});
+  EXPECT_TRUE(same_bits(stored.rows(0, n), whole_));
+  EXPECT_TRUE(same_bits(stored.rows(unit - 3, 2 * unit), slice(whole_, 0, {unit - 3, 2 * unit})));
+  EXPECT_TRUE(same_bits(stored.diagonal(), diagonal(whole_)));
+  const Tensor v = draw({n, 2});
+  EXPECT_TRUE(same_bits(stored.multiply(v), run().multiply(v)));
+  EXPECT_EQ(stored.estimate().disk_bytes, 0U);
+  EXPECT_GE(stored.estimate().memory_bytes, 8U * 10 * unit * unit / 2);
+  const auto larger = store_gram(limit(net_), draw({6 * unit, 50}), {}, {.tile = 5 * unit});
+  EXPECT_EQ(larger.estimate().tile, ranks::largest_block);
 }
 
 TEST_F(StoredGramTest, MultipliesFromEitherTriangle) {
