@@ -1,7 +1,8 @@
 # Five paths through the code, each in the order in which a student reads it, and what lies behind
 # three of them down to the loops. Prints files and lines of each, and fails where one has grown past
 # its budget: what a path teaches has not grown, so a feature beside it belongs in a file beside it.
-# All of them together with the headers that they include, in turn, have a budget too.
+# All of them together with the headers that they include, in turn, have a budget too; and so has
+# every study.
 #   cmake -DSOURCE=. -P tests/paths.cmake
 cmake_minimum_required(VERSION 3.21)
 set(longer "")
@@ -97,7 +98,32 @@ while(queue)
 endwhile()
 path("the paths and the headers they include" 15000 ${reached})
 
+# A study is read at one sitting. The longer ones, with the lines that they may have until they are
+# cut:
+set(study_budget 700)
+set(uncut gp_classify=1858 nngp_compare=1291 particles=1410 posterior=1078 repulsive_heads=1657
+    translate=1176)
+file(GLOB studies RELATIVE ${SOURCE}/examples ${SOURCE}/examples/*/main.cpp)
+foreach(main IN LISTS studies)
+  get_filename_component(study ${main} DIRECTORY)
+  file(GLOB sources RELATIVE ${SOURCE} ${SOURCE}/examples/${study}/*.cpp
+       ${SOURCE}/examples/${study}/*.h)
+  lines_of(lines ${sources})
+  set(budget ${study_budget})
+  if("${uncut}" MATCHES "${study}=([0-9]+)")
+    set(budget ${CMAKE_MATCH_1})
+    if(NOT lines GREATER study_budget)
+      list(APPEND longer "examples/${study}: ${lines} lines, no more than a study may have: take it off \
+the list `uncut` of tests/paths.cmake")
+    endif()
+  endif()
+  if(lines GREATER budget)
+    list(APPEND longer "examples/${study}: ${lines} lines of C++, ${budget} allowed: delete what \
+answers no question of its page, or give its second question a folder of its own")
+  endif()
+endforeach()
+
 if(longer)
   list(JOIN longer "\n  " text)
-  message(FATAL_ERROR "paths that are longer than they may be:\n  ${text}")
+  message(FATAL_ERROR "longer than they may be:\n  ${text}")
 endif()
