@@ -6,7 +6,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
-#include "ladon/examples/posterior/task.h"
+#include "ladon/examples/exact_posterior/task.h"
 #include "ladon/layers/attention/attention.h"
 #include "ladon/layers/pooling.h"
 #include "ladon/optim/adam.h"

@@ -1,9 +1,5 @@
-#include "ladon/examples/posterior/checks.h"
-
-#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/examples/common/page/page.h"
-#include "ladon/layers/infinite/finite/latent_kernel.h"
+#include "ladon/examples/posterior/study.h"
 #include "ladon/optim/posterior/gp.h"
 
 namespace ladon::example {
@@ -24,13 +20,7 @@ struct Blocks {
   }
 };
 
-}  // namespace
-
-Json blocks_json(const Tensor& kernel) {
-  const Blocks blocks(kernel);
-  return {json_rows(blocks.train), json_rows(blocks.cross), blocks.own.to_vector()};
-}
-
+/// The Gaussian process of a kernel [N + M, N + M].
 Json process_check(const Tensor& kernel, const Tensor& targets) {
   const Blocks blocks(kernel);
   const GaussianProcess gp(blocks.train, targets, {.noise = noise, .jitter = 0});
@@ -40,15 +30,24 @@ Json process_check(const Tensor& kernel, const Tensor& targets) {
       {flatten(f.mean).to_vector(), f.variance().to_vector(), gp.log_marginal_likelihood()});
 }
 
-void add_checks(const Settings& s, std::int64_t heads, const Tensor& latents, const Tensor& targets,
-                Json& checks) {
-  const Tensor x = inputs();
-  const infinite::LatentKernel layer =
-      infinite::latent_kernel(infinite::finite_heads(limit_model(s), {.heads = heads}), x);
-  const Tensor kernel = select(layer.at(contiguous(latents), x.size(0)), 0, 0);
-  checks.push_back(checked("kernel", Json::array({contiguous(flatten(latents)).to_vector()}),
-                           blocks_json(kernel)));
-  checks.push_back(process_check(kernel, targets));
+}  // namespace
+
+Json blocks_json(const Tensor& kernel) {
+  const Blocks blocks(kernel);
+  return {json_rows(blocks.train), json_rows(blocks.cross), blocks.own.to_vector()};
+}
+
+Json checks(const Settings& s, const Study& study, const Tensor& limit) {
+  Json all = Json::array({process_check(limit, study.targets)});
+  for (const LatentDraws& draws : study.draws) {
+    const Tensor latents = contiguous(slice(draws.latents, 0, {.stop = 1}));
+    const Tensor kernels = heads_kernel(s, draws.heads).at(latents, limit.size(0));
+    const Tensor kernel = select(kernels, 0, 0);
+    all.push_back(
+        checked("kernel", Json::array({flatten(latents).to_vector()}), blocks_json(kernel)));
+    all.push_back(process_check(kernel, study.targets));
+  }
+  return all;
 }
 
 }  // namespace ladon::example

@@ -1,13 +1,10 @@
-#include "ladon/examples/posterior/page.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/examples/posterior/checks.h"
-#include "ladon/examples/posterior/results.h"
+#include "ladon/examples/posterior/study.h"
 
 namespace ladon::example {
 
@@ -43,12 +40,8 @@ Json band_json(const Band& band) {
 Page page(const Settings& s, const Study& study) {
   const NoGrad off;
   const Tensor limit = limit_kernel(s), x = inputs();
-  Json checks = Json::array({process_check(limit, study.targets)}), draws = Json::array(),
-       exact = Json::array(), runs = Json::array(), ratios = Json::array();
-  for (const LatentDraws& each : study.draws) {
-    draws.push_back(draws_json(each));
-    add_checks(s, each.heads, slice(each.latents, 0, {.stop = 1}), study.targets, checks);
-  }
+  Json draws = Json::array(), exact = Json::array(), runs = Json::array(), ratios = Json::array();
+  for (const LatentDraws& each : study.draws) draws.push_back(draws_json(each));
   for (const Band& band : study.bands)
     if (exactly_known(band.method)) exact.push_back(band_json(band));
   for (const Band& band : study.runs)
@@ -81,7 +74,7 @@ Page page(const Settings& s, const Study& study) {
                {"exact", exact},
                {"runs", runs},
                {"ratios", ratios},
-               {"checks", checks}}};
+               {"checks", checks(s, study, limit)}}};
 }
 
 }  // namespace ladon::example

@@ -14,17 +14,10 @@
 
 namespace ladon::example {
 
-struct Settings {
+struct TaskSettings {
   CommonOptions common;
-  /// H of the networks whose posterior is looked at.
-  std::vector<std::int64_t> heads = {1, 4, 64};
-  /// Of compare.h, and wrong_prior; those that are not here take as long as these together.
-  std::vector<std::string> methods = {
-      "hmc",   "sgld",       "svgd", "svgd_auto", "wgd", "ensemble", "randomized_prior",
-      "prior", "wrong_prior"};
-  std::int64_t draws = 5;         ///< Data sets.
-  std::int64_t members = 20;      ///< Networks, particles or chains of a method.
-  std::int64_t steps = 400;       ///< Gradients of each, in the longer of the two runs.
+  std::vector<std::int64_t> heads = {1, 4, 64};  ///< H of the networks whose posterior is found.
+  std::int64_t draws = 5;                        ///< Data sets.
   std::int64_t particles = 1600;  ///< Of sequential Monte Carlo at one head; fewer at more.
   std::string labels = "gp";      ///< Source of the targets: the limit, or one head.
   std::string scaling = "sqrt";
@@ -44,14 +37,14 @@ Tensor inputs();
 /// The network: infinitely wide heads, softmax, mean over positions. With linear scaling the logits
 /// of a wide head are 0, all heads are alike, and every number of them is the Gaussian process: a
 /// control.
-WideHeadsOptions network(const Settings& settings, std::int64_t heads);
+WideHeadsOptions network(const TaskSettings& settings, std::int64_t heads);
 /// The same as a model whose limit is known.
-Sequential limit_model(const Settings& settings);
+Sequential limit_model(const TaskSettings& settings);
 
 /// K of infinitely many heads over training and test places [N + M, N + M].
-Tensor limit_kernel(const Settings& settings);
+Tensor limit_kernel(const TaskSettings& settings);
 
 /// Targets [N] of data set `draw`: a function of the limit, or of one head, and noise.
-Tensor targets(const Settings& settings, const Tensor& kernel, std::int64_t draw);
+Tensor targets(const TaskSettings& settings, const Tensor& kernel, std::int64_t draw);
 
 }  // namespace ladon::example

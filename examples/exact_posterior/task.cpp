@@ -1,4 +1,4 @@
-#include "ladon/examples/posterior/task.h"
+#include "ladon/examples/exact_posterior/task.h"
 
 #include <cmath>
 #include <numbers>
@@ -32,14 +32,14 @@ Tensor inputs() {
   return std::numbers::sqrt2 * cos(s * w + b);
 }
 
-WideHeadsOptions network(const Settings& settings, std::int64_t heads) {
+WideHeadsOptions network(const TaskSettings& settings, std::int64_t heads) {
   return {.dim = channels,
           .heads = heads,
           .query_key_std = settings.scaling == "sqrt" ? query_key : 0,
           .value_output_std = value_output};
 }
 
-Sequential limit_model(const Settings& settings) {
+Sequential limit_model(const TaskSettings& settings) {
   const WideHeadsOptions options = network(settings, 1);
   Generator rng(0);
   return Sequential(MultiHeadAttention({.dim = channels,
@@ -52,12 +52,12 @@ Sequential limit_model(const Settings& settings) {
                     MeanPositions());
 }
 
-Tensor limit_kernel(const Settings& settings) {
+Tensor limit_kernel(const TaskSettings& settings) {
   const NoGrad off;
   return infinite::limit(limit_model(settings))(inputs(), infinite::Get::nngp).nngp;
 }
 
-Tensor targets(const Settings& settings, const Tensor& kernel, std::int64_t draw) {
+Tensor targets(const TaskSettings& settings, const Tensor& kernel, std::int64_t draw) {
   const NoGrad off;
   Generator rng = Generator(settings.common.seed).split(static_cast<std::uint64_t>(draw));
   const std::int64_t n = training_places().count();

@@ -1,0 +1,37 @@
+#pragma once
+// How the exact posterior of H heads comes to the Gaussian process.
+
+#include <vector>
+
+#include "ladon/examples/common/report.h"
+#include "ladon/examples/exact_posterior/bands.h"
+#include "ladon/examples/exact_posterior/exact.h"
+
+namespace ladon::example {
+
+/// The posterior of so many heads held against the Gaussian process, on all data sets.
+struct Approach {
+  std::int64_t heads = 0;
+  std::vector<BeliefScore> scores = {}, predicted = {};  ///< By the first order in 1/H.
+  std::vector<double> log_evidence = {};                 ///< Less that of the Gaussian process.
+};
+
+struct Study {
+  std::vector<Approach> approaches;
+  std::vector<Band> bands;   ///< Of every number of heads, and of infinitely many.
+  Tensor targets;            ///< Of the first data set.
+  Tensor prior_sd;           ///< Of f at the test places [M].
+  bool interrupted = false;  ///< Then there is what was finished.
+};
+
+Study run_study(const TaskSettings& settings);
+
+/// A row for each number of heads. Of its columns the last is in the report alone.
+Table approach_table(const Study& study);
+constexpr std::size_t approach_columns_printed = 6;
+
+/// Draws exact_posterior.svg, the posteriors of the first data set, and
+/// exact_posterior_approach.svg, their distances to the Gaussian process.
+void draw(const TaskSettings& settings, const Study& study);
+
+}  // namespace ladon::example
