@@ -1,18 +1,19 @@
-#include "ladon/examples/gp_classify/results.h"
-
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <iostream>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/data/metrics.h"
-#include "ladon/examples/common/statistics.h"
+#include "ladon/core/error.h"
+#include "ladon/core/ranks/ranks.h"
+#include "ladon/examples/common/interrupt.h"
+#include "ladon/examples/common/options.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/gp_classify/study.h"
 
 namespace ladon::example {
 namespace {
 
-using nlohmann::ordered_json;
+using Outcomes = std::vector<Outcome>;
 
 /// 1 where the most probable class is the label, else 0: f64 [test].
 Tensor right_answers(const Outcome& o, const Task& task) {
@@ -28,98 +29,37 @@ bool compared(const Outcome& o, const Outcome& other) {
   return !attends(other) && (other.form == o.form || other.form.empty());
 }
 
-std::vector<Column> answer_columns(const Task& task) {
-  return classification_columns(task.test.size(), task.classes(),
-                                "; ± is the standard error from the size of the test set");
-}
-
-/// Times and memory, which no two runs share, stand last.
-std::vector<Column> columns(const Task& task, const std::string& solver) {
-  std::vector<Column> all = answer_columns(task);
-  if (solver == "cg") {
-    all.push_back({.name = "iterations",
-                   .meaning = "of conjugate gradients, for all classes at once",
-                   .better = Better::lower,
-                   .whole = true});
-    all.push_back({.name = "mean_error",
-                   .meaning = "no mean of a test input's outputs is farther from the exact one; "
-                              "outputs are regressed to values that differ by 1",
-                   .better = Better::lower,
-                   .tiny = true});
-    all.push_back({.name = "variance_error",
-                   .meaning = "no variance of a test input is farther from the exact one, as a "
-                              "share of the kernel's mean diagonal",
-                   .better = Better::lower,
-                   .tiny = true});
-  }
-  const char* kernels = solver == "memory"
-                            ? "both of a model, which are computed together, then the choice of "
-                              "noise and the prediction"
-                            : "each from the choice of noise to the prediction; tiles that were in "
-                              "the folder already take little";
-  all.push_back(
-      {"seconds",
-       join("time it took. Kernels: ", kernels, ". Finite networks: training and prediction"),
-       Better::lower});
-  all.push_back({"peak_mb",
-                 "largest resident memory of the whole program, data and all, since the model's "
-                 "kernels or its network were begun, in MB of a million bytes",
-                 Better::lower});
-  return all;
-}
-
-/// Of each shown image: its row of the test set, and the attention on its patches.
-ordered_json attention_json(const Task& task, const AttentionMaps& maps) {
-  auto images = ordered_json::array();
-  for (const std::int64_t row : task.shown.rows.to_vector<std::int64_t>()) {
-    const std::int64_t image = std::ssize(images);
-    images.push_back({{"row", row}, {"before", map_rows(maps.before, image)}});
-    if (maps.after.defined()) images.back()["after"] = map_rows(maps.after, image);
-  }
-  return images;
-}
-
-ordered_json calibration_json(const Outcome& o, const Task& task) {
-  auto bins = ordered_json::array();
-  for (const CalibrationBin& bin : calibration(o, task))
-    bins.push_back({{"confidence", bin.confidence},
-                    {"right", bin.right},
-                    {"low", bin.range.low},
-                    {"high", bin.range.high},
-                    {"rows", bin.rows}});
-  return bins;
-}
-
-}  // namespace
-
-Figures figures(const Outcome& o, const Task& task) {
-  if (o.diverged()) return {{NAN, NAN}, {NAN, NAN}, NAN};
-  const auto rows = static_cast<double>(task.test.size());
-  const double accuracy = metrics::accuracy(o.probabilities, task.test.labels);
-  const Tensor losses = -log(gather(o.probabilities, 1, unsqueeze(task.test.labels, 1)));
-  return {{accuracy, std::sqrt(accuracy * (1 - accuracy) / rows)},
-          {mean(losses).item(), std::sqrt(var(losses).item() / rows)},
-          metrics::ece(o.probabilities, task.test.labels)};
-}
-
-Table table_of(const Task& task, const Settings& settings, const std::vector<Outcome>& outcomes) {
-  Table table("method", columns(task, settings.solver));
+/// A row for each outcome. Times and memory, which no two runs share, stand last.
+Table table_of(const Task& task, const Outcomes& outcomes) {
+  std::vector<Column> columns = answer_columns(task);
+  columns.push_back({"seconds",
+                     "time it took. Kernels: both of a model, which are computed together, then "
+                     "the choice of noise and the prediction. Finite networks: training and "
+                     "prediction",
+                     Better::lower});
+  columns.push_back({"peak_mb",
+                     "largest resident memory of the whole program, data and all, since the "
+                     "model's kernels or its network were begun, in MB of a million bytes",
+                     Better::lower});
+  Table table("method", columns);
   for (const Outcome& o : outcomes) {
-    const Figures f = figures(o, task);
-    Row row{o.method(), {f.accuracy, f.nll, {f.ece}}, o.diverged()};
-    if (settings.solver == "cg") {
-      const Iterated how = o.iterated.value_or(Iterated{});
-      for (const double x : {how.iterations, how.mean_error, how.variance_error})
-        row.figures.push_back({x});
-    }
-    row.figures.push_back({o.seconds});
-    row.figures.push_back({o.peak_mb});
+    Row row{o.method(), figures(o, task), o.diverged()};
+    row.figures.insert(row.figures.end(), {{o.seconds}, {o.peak_mb}});
     table.add(std::move(row));
   }
   return table;
 }
 
-std::vector<Comparison> comparisons(const Task& task, const std::vector<Outcome>& outcomes) {
+/// The accuracy of one method less that of another, row by row of the test set.
+struct Comparison {
+  std::string method, against;  ///< In `against` a form is named where it is not the method's.
+  Difference judged;
+};
+
+/// Kernels with attention against those without and against other rules; finite networks with
+/// attention against the kernels of their own limit. Decisions are corrected for all of these
+/// comparisons.
+std::vector<Comparison> comparisons(const Task& task, const Outcomes& outcomes) {
   std::vector<std::pair<const Outcome*, const Outcome*>> pairs;
   for (const Outcome& o : outcomes)
     for (const Outcome& other : outcomes)
@@ -133,7 +73,9 @@ std::vector<Comparison> comparisons(const Task& task, const std::vector<Outcome>
   return all;
 }
 
-std::string verdict(const Task& task, const std::vector<Outcome>& outcomes,
+/// The comparisons as a table, what so many test rows can see, and a line for each network that
+/// diverged.
+std::string verdict(const Task& task, const Outcomes& outcomes,
                     const std::vector<Comparison>& all) {
   std::string text;
   Table differences("difference", {answer_columns(task)[0]});
@@ -144,8 +86,8 @@ std::string verdict(const Task& task, const std::vector<Outcome>& outcomes,
   }
   if (!all.empty() && std::isfinite(detectable))
     text = join(
-        "Does attention help, and is a finite network (trained once) like its limit? Difference on "
-        "the same\ntest rows ± half of its 95% interval, simultaneous (t test, Bonferroni over ",
+        "\nDoes attention help, and is a finite network (trained once) like its limit? Difference "
+        "on the same\ntest rows ± half of its 95% interval, simultaneous (t test, Bonferroni over ",
         all.size(), "); clear where larger\n", differences.text(), "smallest difference that ",
         task.test.size(), " test rows detect with 80% power: ", signed_number(detectable).substr(1),
         "; four times as many see half of it\n");
@@ -154,59 +96,87 @@ std::string verdict(const Task& task, const std::vector<Outcome>& outcomes,
   return text;
 }
 
-Interval wilson(double share, double n) {
-  constexpr double z = 1.96;
-  const double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
-  const double half =
-      z * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n);
-  return {middle - half, middle + half};
+/// The models that the settings name, or all that suit the task. Throws Error for one that does not
+/// suit it.
+std::vector<Model> choose_models(const Task& task, const Settings& s) {
+  std::vector<Model> models;
+  for (const Model& model : classifier_models) {
+    const bool named = std::ranges::find(s.models, model.name) != s.models.end();
+    const bool suits = !model.tokens || model.mean || model.flattens(task);
+    LADON_CHECK(!named || suits, "gp_classify", "the model ", model.name,
+                " does not suit the task ", task.name);
+    if (named || (s.models.empty() && suits)) models.push_back(model);
+  }
+  return models;
 }
 
-std::vector<CalibrationBin> calibration(const Outcome& o, const Task& task) {
-  if (o.diverged()) return {};
-  std::array<CalibrationBin, 10> bins{};  // sums, of equal parts of [0, 1]
-  const auto confidence = amax(o.probabilities, 1).to_vector<double>(),
-             right = right_answers(o, task).to_vector<double>();
-  for (std::size_t i = 0; i < right.size(); ++i) {
-    CalibrationBin& bin =
-        bins[std::min<std::size_t>(9, static_cast<std::size_t>(confidence[i] * 10))];
-    bin.confidence += confidence[i];
-    bin.right += right[i];
-    ++bin.rows;
-  }
-  std::vector<CalibrationBin> means;
-  for (const auto& [sum, hits, rows, range] : bins)
-    if (rows > 0) means.push_back({sum / rows, hits / rows, rows, wilson(hits / rows, rows)});
-  return means;
+}  // namespace
+
+std::vector<Column> answer_columns(const Task& task) {
+  return classification_columns(task.test.size(), task.classes,
+                                "; ± is the standard error from the size of the test set");
 }
 
-std::vector<std::vector<double>> map_rows(const Tensor& maps, std::int64_t image) {
-  std::vector<std::vector<double>> rows;
-  for (std::int64_t row = 0; row < maps.size(1); ++row)
-    rows.push_back(select(select(maps, 0, image), 0, row).to_vector<double>());
-  return rows;
+std::vector<Measured> figures(const Outcome& o, const Task& task) {
+  if (o.diverged()) return {{NAN, NAN}, {NAN, NAN}, {NAN}};
+  const auto rows = static_cast<double>(task.test.size());
+  const double accuracy = metrics::accuracy(o.probabilities, task.test.labels);
+  const Tensor losses = -log(gather(o.probabilities, 1, unsqueeze(task.test.labels, 1)));
+  return {{accuracy, std::sqrt(accuracy * (1 - accuracy) / rows)},
+          {mean(losses).item(), std::sqrt(var(losses).item() / rows)},
+          {metrics::ece(o.probabilities, task.test.labels)}};
 }
 
-ordered_json details(const Task& task, const std::vector<Outcome>& outcomes,
-                     const std::vector<Comparison>& all) {
-  auto methods = ordered_json::array(), verdicts = ordered_json::array();
-  for (const Outcome& o : outcomes) {
-    ordered_json entry{{"method", o.method()}, {"model", o.model}, {"form", o.form}};
-    if (o.choice)
-      entry.update({{"noise", o.choice->noise},
-                    {"amplitude", o.choice->amplitude},
-                    {"loo_nll", o.choice->loo_nll},
-                    {"loo_accuracy", o.choice->loo_accuracy}});
-    if (o.form == "finite") entry["parameters"] = o.parameters;
-    entry["calibration"] = calibration_json(o, task);
-    if (o.attention.before.defined()) entry["attention"] = attention_json(task, o.attention);
-    methods.push_back(entry);
+void add_model_options(Program& program, Settings& s) {
+  const CLI::Validator rows = whole_number(0);
+  std::vector<std::string> names;
+  for (const Model& model : classifier_models) names.emplace_back(model.name);
+  program.option("--train", s.train, "Training rows; 0 takes the task's default",
+                 "Twice as many take four times the memory, and up to eight times the time", rows);
+  program.option("--test", s.test, "Test rows; 0 takes the task's default",
+                 "Four times as many halve every standard error", rows);
+  program.list("--models", s.models, "What to compare; by default all that suit the task",
+               "Fewer comparisons find smaller differences", CLI::IsMember(names));
+  program.option("--memory-budget", s.memory_budget, "MB that a Gram matrix may take",
+                 "Raise it where a run says that it needs more, and your machine has it",
+                 whole_number<std::int64_t>(1, 1'000'000'000));
+  program.flag("--finite,!--no-finite", s.finite,
+               "Train the finite networks too. Leave them out where the kernels alone matter");
+  add_classifier_options(program, s);
+  program.check([&s] { refuse_repeated("--models", s.models); });
+}
+
+bool compare_models(Program& program, const std::string& name, const Task& task, const Settings& s,
+                    Outcomes outcomes) {
+  program.setting("task", [&] { return task.name; });
+  program.setting("train", [&] { return task.train.size(); });
+  program.setting("test", [&] { return task.test.size(); });
+  std::cout << task.description << std::endl;
+  const bool complete = ran_to_the_end([&] {
+    const std::vector<Model> models = choose_models(task, s);
+    Progress progress(static_cast<double>(models.size()) * (kernel_steps + s.finite));
+    for (const Model& model : models) {
+      progress.say(join(model.name, ": ", model.description));
+      add_infinite(model, task, s, progress, outcomes);
+      if (s.finite) outcomes.push_back(train_finite(model, task, s, progress));
+    }
+  });
+  const Table table = table_of(task, outcomes);
+  const std::vector<Comparison> compared = comparisons(task, outcomes);
+  if (!table.empty())
+    std::cout << '\n'
+              << table.text() << '\n'
+              << table.explained() << verdict(task, outcomes, compared);
+  if (ranks::rank() > 0) return complete;  // all hold the same; one writes
+  auto judged = nlohmann::ordered_json::array();
+  for (const Comparison& c : compared) {
+    judged.push_back({{"method", c.method}, {"against", c.against}, {"figure", "accuracy"}});
+    judged.back().update(as_json(c.judged));
   }
-  for (const Comparison& c : all) {
-    verdicts.push_back({{"method", c.method}, {"against", c.against}, {"figure", "accuracy"}});
-    verdicts.back().update(as_json(c.judged));
-  }
-  return {{"details", methods}, {"verdict", verdicts}};
+  program.write(
+      {.tables = {{"models", table}}, .interrupted = !complete, .more = {{"verdict", judged}}});
+  draw(name, s, task, outcomes);
+  return complete;
 }
 
 }  // namespace ladon::example

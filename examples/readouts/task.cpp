@@ -3,6 +3,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/random.h"
+#include "ladon/examples/common/marks.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/readouts/study.h"
 
@@ -17,35 +18,15 @@ ImageDataset shrunk(const ImageDataset& data) {
   return {contiguous(mean(mean(squares, 4), 2)), data.labels, data.label_names};
 }
 
-/// Marks of 4 × 4 pixels, each at one of 3 × 3 places a pixel apart, in noise.
-ImageDataset drawn(std::int64_t n, Generator& rng) {
-  constexpr const char* marks[][4] = {{"#...", ".#..", "..#.", "...#"},
-                                      {"...#", "..#.", ".#..", "#..."},
-                                      {".##.", ".##.", ".##.", ".##."},
-                                      {"....", "####", "####", "...."}};
-  constexpr std::int64_t side = 6;
-  constexpr double noise = 0.5;
-  Tensor images = normal({n, side, side, 1}, rng, 0, noise);
-  const Tensor labels = randint({n}, rng, 0, std::size(marks));
-  auto* pixel = images.mutable_data<float>();
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t top = rng.below(3), left = rng.below(3);
-    const auto& mark = marks[labels.data<std::int64_t>()[i]];
-    for (std::int64_t y = 0; y < 4; ++y)
-      for (std::int64_t x = 0; x < 4; ++x)
-        if (mark[y][x] == '#') pixel[(i * side + top + y) * side + left + x] += 1;
-  }
-  return {images, labels, {"falling", "rising", "upright", "lying"}};
-}
-
 }  // namespace
 
 Task load_task(const Settings& s) {
   ImageDataset train, test;
   if (s.cifar.empty()) {
     Generator rng = Generator(s.common.seed).split(1);
-    train = drawn(s.train, rng);
-    test = drawn(s.test, rng);
+    constexpr double noise = 0.5;
+    train = marked_images(s.train, 1, noise, rng).images;
+    test = marked_images(s.test, 1, noise, rng).images;
   } else {
     train = shrunk(take(read_cifar10(s.cifar[0]), 0, s.train));
     test = shrunk(take(read_cifar10(s.cifar[1]), 0, s.test));

@@ -59,9 +59,9 @@ bool names_a_row(const std::string& claim, const std::string& rows) {
 /// Pages that answer a question by runs: those that were registered before them, and those that
 /// README.md's results rest on.
 bool is_study(const Page& page) {
-  static const std::vector<std::string> earlier = {"nngp_compare", "gp_classify",
-                                                   "particles",    "exact_posterior",
-                                                   "posterior",    "repulsive_heads"};
+  static const std::vector<std::string> earlier = {
+      "nngp_compare", "gp_classify",     "gp_reviews",     "particles",
+      "posterior",    "exact_posterior", "repulsive_heads"};
   const fs::path folder = page.path.parent_path();
   return page.path.filename() == "README.md" && folder.parent_path().filename() == "examples" &&
          (fs::exists(folder / "preregistration.md") ||

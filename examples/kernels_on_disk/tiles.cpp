@@ -1,0 +1,132 @@
+#include "ladon/examples/kernels_on_disk/tiles.h"
+
+#include <algorithm>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/examples/common/meter.h"
+#include "ladon/examples/common/text.h"
+#include "ladon/layers/infinite/gram/tiles/stored.h"
+#include "ladon/optim/posterior/classification.h"
+#include "ladon/optim/posterior/gp.h"
+#include "ladon/optim/posterior/solvers/cg_solver.h"
+#include "ladon/optim/posterior/solvers/stored_factor.h"
+
+namespace ladon::example {
+namespace {
+
+using infinite::Inputs;
+
+/// A kernel of a model's limit on a task.
+struct TiledKernel {
+  const std::string& solver;
+  const KernelForm& form;
+  const Task& task;
+  const Inputs &train, &test;
+  infinite::Limit limit;
+  std::uint64_t budget;
+  std::filesystem::path folder;
+  std::string label;
+  Progress& progress;
+
+  // A third each is for tiles of the kernel, for those of its factor, and for kernels of test
+  // inputs.
+  std::uint64_t share() const { return budget / 3; }
+  /// Test inputs whose kernels, N numbers each, fit so often.
+  std::int64_t at_once(std::uint64_t copies) const {
+    const auto each = sizeof(double) * copies * static_cast<std::uint64_t>(train.count());
+    return static_cast<std::int64_t>(std::max<std::uint64_t>(1, share() / each));
+  }
+
+  Choice chosen() const;
+  GaussianProcess process(const infinite::StoredGram& gram, double noise) const;
+  void predict(const GaussianProcess& process, double noise, double amplitude,
+               Solved& solved) const;
+};
+
+Choice TiledKernel::chosen() const {
+  // A kernel in memory takes six matrices of its size until a noise is chosen.
+  const auto fits =
+      static_cast<std::int64_t>(std::sqrt(static_cast<double>(budget) / (2 * 6 * sizeof(double))));
+  const std::int64_t rows = std::min({train.count(), fits, std::int64_t{2000}});
+  const Tensor kernel = infinite::gram(limit, train.rows(0, rows), form.get).*form.matrix;
+  return choose(kernel, slice(task.train.labels, 0, {.stop = rows}), task.classes, label, progress);
+}
+
+GaussianProcess TiledKernel::process(const infinite::StoredGram& gram, double noise) const {
+  const Tensor targets = classification_targets(task.train.labels, task.classes);
+  if (solver == "direct") {
+    StoredFactorOptions o{.memory_budget = share()};
+    o.progress = [&](const StoredFactorProgress&) { progress.step(label + ", factor", 0); };
+    return {store_factor(gram, folder / "factor", {.noise = noise}, o), targets};
+  }
+  // Ten copies: right sides, solutions, residuals, directions, their products and what is between.
+  // Variances must be known well below the smallest noise: on digits 1e-3 leaves more than they
+  // are.
+  CgSolverOptions o{.test_tolerance = 1e-6, .at_once = std::min<std::int64_t>(256, at_once(10))};
+  o.progress = [this](const CgProgress&) { progress.step(label + ", conjugate gradients", 0); };
+  return {CgSolver(kernel_map(gram), {.noise = noise}, o), targets};
+}
+
+/// As many test inputs at a time as fit.
+void TiledKernel::predict(const GaussianProcess& process, double noise, double amplitude,
+                          Solved& solved) const {
+  const bool iterates = solver == "cg";
+  if (iterates) solved.how = {double(process.weights().iterations), 0, 0};
+  const auto raise = [](double& most, const Tensor& errors) {
+    most = std::max(most, amax(errors).item());
+  };
+  // Cross, transposed, solutions, residuals and two products.
+  const std::int64_t m = test.count(), rows = at_once(6);
+  std::vector<Tensor> parts;
+  for (std::int64_t begin = 0; begin < m; begin += rows) {
+    const Inputs some = test.rows(begin, std::min(m, begin + rows));
+    const infinite::GramOptions o{.get = form.get, .memory_budget = share()};
+    const infinite::Gram cross = infinite::gram(limit, some, train, o);
+    const infinite::Gram self = infinite::gram_diagonal(limit.with_landmarks(train), some, o);
+    const GpPrediction p = process.predict(cross.*form.matrix, self.*form.matrix);
+    if (iterates) {
+      raise(solved.how.mean_error, p.mean_error);
+      raise(solved.how.variance_error, p.covariance_error);
+    }
+    parts.push_back(probabilities(p.mean, p.variance() + noise, amplitude));
+    progress.step(label + ", prediction", double(some.count()) / double(m));
+  }
+  solved.outcome.probabilities = concat(parts, 0);
+}
+
+}  // namespace
+
+Solved by_tiles(const std::string& solver, const KernelForm& form, const Model& model,
+                const Task& task, const TileSettings& s, const std::filesystem::path& folder,
+                Progress& progress) {
+  const NoGrad off;
+  const Meter meter;
+  Generator rng(s.common.seed);
+  const TiledKernel kernel{solver,
+                           form,
+                           task,
+                           model.inputs(task.train),
+                           model.inputs(task.test),
+                           infinite::limit(network(model, task, s.sharpness, 1, rng)),
+                           static_cast<std::uint64_t>(s.memory_budget) * 1'000'000,
+                           folder / join(task.name, '-', model.name, '-', form.name),
+                           join(model.name, ' ', form.name),
+                           progress};
+  Solved solved{{.model = model.name, .form = form.name}};
+  with_memory_options(s, [&] {
+    const Choice choice = kernel.chosen();
+    infinite::StoredGramOptions o{.get = form.get, .memory_budget = kernel.share()};
+    o.progress = counted_tiles(kernel.label, progress);
+    const infinite::StoredGram gram =
+        infinite::store_gram(kernel.limit, kernel.train, kernel.folder / "kernel", o);
+    const double scale = mean(gram.diagonal()).item(), noise = choice.noise * scale;
+    kernel.predict(kernel.process(gram, noise), noise, choice.amplitude, solved);
+    solved.how.variance_error /= scale;
+  });
+  solved.outcome.seconds = meter.seconds();
+  solved.outcome.peak_mb = meter.peak_mb();
+  return solved;
+}
+
+}  // namespace ladon::example
