@@ -1,10 +1,8 @@
-#include "ladon/examples/particles/methods.h"
-
 #include <cmath>
-#include <memory>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/interrupt.h"
+#include "ladon/examples/particles/study.h"
 #include "ladon/optim/optim.h"
 #include "ladon/optim/samplers/hmc.h"
 
@@ -14,23 +12,11 @@ namespace {
 constexpr std::int64_t leapfrogs = 10;  ///< Of a draw, on average.
 constexpr double far = 1e20;  ///< Gradients' squares are below it where anything is left to see.
 
-std::unique_ptr<ParticleMethod> forces_of(const std::string& method, const Settings& s,
-                                          const Tensor& x, const Generator& rng) {
-  const SvgdOptions svgd{.alpha = alpha_of(s)};
-  if (method == "svgd") return std::make_unique<Svgd>(particles_of_rows(x), svgd);
-  if (method == "spos")
-    return std::make_unique<Spos>(particles_of_rows(x),
-                                  SposOptions{.svgd = svgd, .diffusion = s.noise}, rng);
-  if (method == "wgd")
-    return std::make_unique<Wgd>(particles_of_rows(x), WgdOptions{.alpha = alpha_of(s)});
-  return nullptr;
-}
-
 /// A training loop whose loss is U = −ln p, with all particles in one parameter.
 std::int64_t train(const std::string& method, const PlaneTarget& target, const Settings& s,
                    const Tensor& start, const Generator& rng, const Seen& seen) {
   Tensor x = parameter(clone(start));
-  const std::unique_ptr<ParticleMethod> forces = forces_of(method, s, x, rng);
+  const std::unique_ptr<ParticleMethod> force = force_of(method, s, x, rng);
   std::unique_ptr<Optimizer> optimizer;
   if (method == "sgld")
     optimizer = std::make_unique<Sgld>(std::vector{x}, SgldOptions{.lr = s.rate}, rng);
@@ -41,7 +27,7 @@ std::int64_t train(const std::string& method, const PlaneTarget& target, const S
     const Tensor gradient = -target.density.score(x).gradient;
     if (!(sum(square(gradient)).item() < far)) return step;
     x.set_grad(gradient);
-    if (forces) forces->apply();
+    if (force) force->apply();
     optimizer->step();
     seen(step, x.detach());
   }
@@ -64,8 +50,18 @@ std::int64_t draw(const PlaneTarget& target, const Settings& s, const Tensor& st
 
 }  // namespace
 
-Alpha alpha_of(const Settings& s) {
-  return s.alpha == "auto" ? automatic : Alpha(std::stod(s.alpha));
+std::unique_ptr<ParticleMethod> force_of(const std::string& method, const Settings& s,
+                                         const Tensor& x, const Generator& rng,
+                                         const SteinKernel& kernel) {
+  const Alpha alpha = s.alpha == "auto" ? automatic : Alpha(std::stod(s.alpha));
+  const SvgdOptions svgd{.kernel = kernel, .alpha = alpha};
+  const Particles rows = particles_of_rows(x);
+  if (method == "svgd") return std::make_unique<Svgd>(rows, svgd);
+  if (method == "spos")
+    return std::make_unique<Spos>(rows, SposOptions{.svgd = svgd, .diffusion = s.noise}, rng);
+  if (method == "wgd")
+    return std::make_unique<Wgd>(rows, WgdOptions{.kernel = kernel, .alpha = alpha});
+  return nullptr;
 }
 
 std::int64_t move(const std::string& method, const PlaneTarget& target, const Settings& s,

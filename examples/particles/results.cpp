@@ -1,6 +1,8 @@
-#include "ladon/examples/particles/results.h"
-
 #include <cmath>
+
+#include "ladon/examples/common/plot.h"
+#include "ladon/examples/common/text.h"
+#include "ladon/examples/particles/study.h"
 
 namespace ladon::example {
 namespace {
@@ -45,41 +47,11 @@ Row row_of(const std::string& name, const std::vector<Outcome>& runs) {
   return row;
 }
 
-nlohmann::ordered_json as_json(const Figures& f) {
-  return {{"mean_error", f.mean_error},
-          {"variance_ratio", f.variance_ratio},
-          {"inner_half", f.inner_half},
-          {"mode_mass", f.mode_mass}};
-}
-
-nlohmann::ordered_json as_json(const Tensor& places) {
-  auto rows = nlohmann::ordered_json::array();
-  for (const Point& p : points_of(places)) rows.push_back({p.x, p.y});
-  return rows;
-}
-
-nlohmann::ordered_json run_as_json(const Settings& s, const TargetStudy& study, const Outcome& o,
-                                   bool with_frames) {
-  nlohmann::ordered_json run{{"target", study.target.name}, {"method", o.method}, {"seed", o.seed}};
-  run.update(as_json(o.end));
-  run["ksd"] = o.ksd;
-  run["pooled"] = as_json(o.pooled);
-  if (o.diverged_at != 0) {
-    run["diverged_at"] = o.diverged_at;
-    return run;
-  }
-  run["places"] = as_json(o.frames.back());
-  for (std::size_t i = 0; with_frames && i < o.frames.size(); ++i)
-    run["frames"].push_back({{"step", step_of(i, s)}, {"places", as_json(o.frames[i])}});
-  return run;
-}
-
 }  // namespace
 
 Table table_of(const TargetStudy& study, const std::string& of, const std::string& before) {
   Table table(of, columns);
-  for (const std::vector<Outcome>& runs : study.runs)
-    table.add(row_of(before + runs.front().method, runs));
+  for (const auto& runs : study.runs) table.add(row_of(before + runs.front().method, runs));
   // The standard error that a mean over as many sets of draws as there are seeds would have.
   Row chance = row_of(before + study.independent.front().method, study.independent);
   const auto sets = static_cast<double>(study.independent.size()),
@@ -89,21 +61,55 @@ Table table_of(const TargetStudy& study, const std::string& of, const std::strin
   return table;
 }
 
-nlohmann::ordered_json details(const Settings& s, const std::vector<TargetStudy>& studies) {
-  nlohmann::ordered_json truth, runs = nlohmann::ordered_json::array();
+nlohmann::ordered_json details(const std::vector<TargetStudy>& studies) {
+  nlohmann::ordered_json truth, all = nlohmann::ordered_json::array();
   for (const TargetStudy& study : studies) {
     const Moments& m = study.truth.moments();
     truth[study.target.name] = {{"mean", m.mean.to_vector<double>()},
                                 {"variance", m.variance.to_vector<double>()},
-                                {"mode_mass", m.right_mode},
-                                {"h2", m.total_variance}};
-    const std::size_t shown = typical_run(study);
-    for (const std::vector<Outcome>& of_seeds : study.runs)
-      for (std::size_t i = 0; i < of_seeds.size(); ++i)
-        runs.push_back(
-            run_as_json(s, study, of_seeds[i], study.target.name == s.course && i == shown));
+                                {"mode_mass", m.right_mode}};
+    for (const std::vector<Outcome>& runs : study.runs)
+      for (const Outcome& o : runs) {
+        nlohmann::ordered_json run{
+            {"target", study.target.name}, {"method", o.method}, {"seed", o.seed}};
+        for (std::size_t c = 0; c < columns.size(); ++c) run[columns[c].name] = figures_of(o)[c];
+        run["pooled_inner_half"] = o.pooled.inner_half;
+        if (o.diverged_at == 0)
+          run["places"] = json_rows(o.frames.back());
+        else
+          run["diverged_at"] = o.diverged_at;
+        all.push_back(run);
+      }
   }
-  return {{"truth", truth}, {"runs", runs}};
+  return {{"truth", truth}, {"runs", all}};
+}
+
+void draw(const Settings& s, const std::vector<TargetStudy>& studies) {
+  if (studies.empty()) return;
+  Picture picture(s.common.out, "particles", s.common.panels);
+  std::vector<std::string> names, parts;
+  for (const TargetStudy& study : studies) {
+    const double below = 0.15 * (static_cast<double>(parts.size()) - 2);
+    const Table table = table_of(study, "method");
+    std::vector<std::vector<double>> points;
+    names.clear();
+    for (const Row& row : table.rows()) {
+      const auto [kept, se] = row.figures[1];  // variance_ratio
+      const double y = static_cast<double>(names.size()) + below, bar = se > 0 ? se : 0;
+      names.push_back(row.method);
+      if (std::isfinite(kept)) points.push_back({kept, y, kept - bar, kept + bar});
+    }
+    parts.push_back(with_intervals(picture.data(study.target.name, points), "1:2:3:4",
+                                   kind(parts.size()), study.target.title));
+  }
+  picture.panel(
+      {200, 90, 720, 360}, "",
+      join("set xlabel 'variance of the particles / of the target'\nset ytics ",
+           named_places(names), "\nset yrange [", names.size(), "-0.5:-0.5]\nset key ",
+           "at graph 0.4, graph 0.7\nset arrow from 1, graph 0 to 1, graph 1 nohead lw 2 ",
+           "lc rgb '", grey, "'\nplot [-0.1:] ", listed(parts), "\n"));
+  picture.draw_slide("Alone they keep no variance, repelled most, and chains all of it",
+                     join(settings_line(s), ", ", s.seeds, " seeds, ± standard error"));
 }
 
 }  // namespace ladon::example

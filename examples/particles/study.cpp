@@ -1,10 +1,9 @@
 #include "ladon/examples/particles/study.h"
 
-#include <algorithm>
-
 #include "ladon/autograd/ops.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/examples/common/interrupt.h"
+#include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/optim/samplers/diagnostics/discrepancy.h"
 
@@ -25,10 +24,9 @@ Outcome run_method(const std::string& method, const Settings& s, const TargetStu
                    std::uint64_t seed) {
   const Generator rng = generator(study, seed);
   Generator of_start = rng.split(0);
-  const Point& at = study.target.start;
   constexpr double spread = 0.3;
   const Tensor start =
-      normal({s.particles, 2}, of_start, 0, spread, f64) + tensor({at.x, at.y}, f64);
+      normal({s.particles, 2}, of_start, 0, spread, f64) + from_vector(study.target.start, {2});
   Outcome o{method, seed};
   Tensor last;
   std::vector<Tensor> pooled;
@@ -52,29 +50,35 @@ Outcome run_method(const std::string& method, const Settings& s, const TargetStu
   return o;
 }
 
-/// Figures of so many particles by chance alone.
-std::vector<Outcome> independent(const Settings& s, const TargetStudy& study, Generator rng) {
+/// Adds figures of so many particles by chance alone.
+void draw_independent(const Settings& s, TargetStudy& study) {
   constexpr int sets = 200;
-  std::vector<Outcome> all;
+  Generator rng = generator(study, s.common.seed).split(1);
   for (int i = 0; i < sets; ++i) {
     const Tensor places = study.truth.draws(s.particles, rng);
-    all.push_back({.method = "independent draws",
-                   .end = figures_of(places, study),
-                   .ksd = ksd_of(places, study)});
+    study.independent.push_back({.method = "independent draws",
+                                 .end = figures_of(places, study),
+                                 .ksd = ksd_of(places, study)});
   }
-  return all;
 }
 
-/// Adds to each seed's distance how far its figure is from the median, in units of the range.
-void add_distances(const std::vector<double>& figures, std::vector<double>& distances) {
-  std::vector<double> sorted = figures;
-  std::erase_if(sorted, [](double x) { return !std::isfinite(x); });
-  std::ranges::sort(sorted);
-  if (sorted.empty() || sorted.front() == sorted.back()) return;
-  const double range = sorted.back() - sorted.front();
-  const double median = (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
-  for (std::size_t i = 0; i < figures.size(); ++i)
-    distances[i] += std::isfinite(figures[i]) ? std::abs(figures[i] - median) / range : 1;
+/// Adds methods to the study as all seeds of them are finished, a run per step of progress. Throws
+/// Interrupted.
+void run_methods(const Settings& s, TargetStudy& study, Progress& progress) {
+  draw_independent(s, study);
+  for (const std::string& method : s.methods) {
+    std::vector<Outcome> runs;
+    parallel::in_order(
+        s.seeds, s.seeds,
+        [&](std::int64_t i) {
+          return run_method(method, s, study, s.common.seed + static_cast<std::uint64_t>(i));
+        },
+        [&](const Outcome& outcome) {
+          runs.push_back(outcome);
+          progress.step(join(study.target.title, ", ", method));
+        });
+    study.runs.push_back(std::move(runs));
+  }
 }
 
 }  // namespace
@@ -93,33 +97,17 @@ Figures figures_of(const Tensor& places, const TargetStudy& study) {
           found.right_mode};
 }
 
-std::size_t typical_run(const TargetStudy& study) {
-  std::vector<double> distances(study.runs.front().size(), 0);
-  for (const std::vector<Outcome>& runs : study.runs)
-    for (double Figures::*figure :
-         {&Figures::variance_ratio, &Figures::inner_half, &Figures::mode_mass}) {
-      std::vector<double> values;
-      for (const Outcome& o : runs) values.push_back(o.end.*figure);
-      add_distances(values, distances);
+bool run_studies(const Settings& s, std::vector<TargetStudy>& studies) {
+  Progress progress(static_cast<double>(s.targets.size() * s.methods.size()) *
+                    static_cast<double>(s.seeds));
+  const bool complete = ran_to_the_end([&] {
+    for (const std::string& name : s.targets) {
+      studies.emplace_back(plane_target(name, s.apart));
+      run_methods(s, studies.back(), progress);
     }
-  return static_cast<std::size_t>(std::ranges::min_element(distances) - distances.begin());
-}
-
-void run_methods(const Settings& s, TargetStudy& study, Progress& progress) {
-  study.independent = independent(s, study, generator(study, s.common.seed).split(1));
-  for (const std::string& method : s.methods) {
-    std::vector<Outcome> runs;
-    parallel::in_order(
-        s.seeds, s.seeds,
-        [&](std::int64_t i) {
-          return run_method(method, s, study, s.common.seed + static_cast<std::uint64_t>(i));
-        },
-        [&](const Outcome& outcome) {
-          runs.push_back(outcome);
-          progress.step(join(study.target.title, ", ", method));
-        });
-    study.runs.push_back(std::move(runs));
-  }
+  });
+  std::erase_if(studies, [](const TargetStudy& study) { return study.runs.empty(); });
+  return complete;
 }
 
 }  // namespace ladon::example

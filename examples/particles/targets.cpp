@@ -52,13 +52,6 @@ std::vector<PlaneTarget> all_targets(double apart) {
 
 }  // namespace
 
-Line points_of(const Tensor& places) {
-  const std::vector<double> values = places.to_vector<double>();
-  Line points;
-  for (std::size_t i = 0; i < values.size(); i += 2) points.push_back({values[i], values[i + 1]});
-  return points;
-}
-
 std::vector<std::string> target_names() {
   std::vector<std::string> names;
   for (const PlaneTarget& target : all_targets(1)) names.push_back(target.name);

@@ -1,25 +1,13 @@
-#include "ladon/examples/particles/truth.h"
-
 #include <cmath>
 
 #include "ladon/autograd/ops.h"
+#include "ladon/examples/particles/targets.h"
 
 namespace ladon::example {
 namespace {
 
 // More rows than columns: the funnel is narrow in y, and wide.
 constexpr std::int64_t columns = 400, rows = 1600;
-
-Tensor middles(double from, double to, std::int64_t n) {
-  return from + (to - from) * (arange(0, n, 1, f64) + 0.5) / static_cast<double>(n);
-}
-
-/// The middles of cells in a window, x fastest: [columns·rows, 2].
-Tensor grid(const Window& w, std::int64_t across, std::int64_t up) {
-  const Tensor x = expand(unsqueeze(middles(w.left, w.right, across), 0), {up, across});
-  const Tensor y = expand(unsqueeze(middles(w.bottom, w.top, up), 1), {up, across});
-  return reshape(stack({x, y}, 2), {across * up, 2});
-}
 
 /// Position in a rising list at which a value is reached.
 std::int64_t reached(const std::vector<double>& rising, double value) {
@@ -28,32 +16,20 @@ std::int64_t reached(const std::vector<double>& rising, double value) {
 
 }  // namespace
 
+Tensor grid(const Window& w, std::int64_t across, std::int64_t up) {
+  const auto middles = [](double from, double to, std::int64_t n) {
+    return from + (to - from) * (arange(0, n, 1, f64) + 0.5) / static_cast<double>(n);
+  };
+  const Tensor x = expand(unsqueeze(middles(w.left, w.right, across), 0), {up, across});
+  const Tensor y = expand(unsqueeze(middles(w.bottom, w.top, up), 1), {up, across});
+  return reshape(stack({x, y}, 2), {across * up, 2});
+}
+
 Moments moments_of(const Tensor& points, const Tensor& weights, const PlaneTarget& target) {
   const Tensor mean = sum(weights * points, 0);
   const Tensor variance = sum(weights * square(points - mean), 0);
   const Tensor right = cast(slice(points, 1, {0, 1}) > 0, f64);
   return {mean, variance, sum(variance).item(), target.modes ? sum(weights * right).item() : NAN};
-}
-
-Line contour(const PlaneTarget& target, double level) {
-  constexpr std::int64_t across = 60, up = 48;
-  const Tensor places = grid(target.shown, across, up);
-  const Line points = points_of(places);
-  const std::vector<double> log_p = target.density(places).to_vector<double>();
-  Line pieces;
-  for (std::size_t i = 0; i + across + 1 < points.size(); ++i) {
-    if (i % across == across - 1) continue;
-    // Around a cell. Where all four sides are crossed, either way to pair them is as good.
-    const std::size_t corners[] = {i, i + 1, i + across + 1, i + across, i};
-    for (std::size_t side = 0; side < 4; ++side) {
-      const std::size_t a = corners[side], b = corners[side + 1];
-      if ((log_p[a] > level) == (log_p[b] > level)) continue;
-      const double share = (level - log_p[a]) / (log_p[b] - log_p[a]);
-      pieces.push_back({points[a].x + share * (points[b].x - points[a].x),
-                        points[a].y + share * (points[b].y - points[a].y)});
-    }
-  }
-  return pieces;
 }
 
 Truth::Truth(const PlaneTarget& target)

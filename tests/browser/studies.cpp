@@ -18,9 +18,8 @@ namespace {
 const std::map<std::string, std::string> settings = {
     {"nngp_compare",
      "--widths 16,32 --draws 4 --heads 1,2,8 --head-width 16 --gaussian-draws 200 --scaling sqrt"},
-    {"particles",
-     "--targets gaussian,modes,ring,banana,funnel --seeds 1 --steps 20 --particles 12 --dimensions "
-     "1,10"},
+    {"moving_particles",
+     "--targets gaussian,modes,ring,banana,funnel --seeds 1 --steps 20 --particles 12"},
     {"posterior",
      "--draws 1 --heads 1,4,16 --steps 4 --members 3 --particles 20 --methods "
      "hmc,svgd,ensemble,prior"},

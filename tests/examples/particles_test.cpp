@@ -34,18 +34,16 @@ class Particles : public test::Program {
   }
   static bool has_gnuplot() { return std::system("gnuplot --version >/dev/null 2>&1") == 0; }
 
-  /// One run of each method, and where nothing is to be learned of many dimensions.
-  const std::string flat = " --seeds 1 --dimensions 1 --collapse-particles 2 ";
+  const std::string once = " --seeds 1 ";  ///< One run of each method.
 };
 
 TEST_F(Particles, HelpSaysWhatItTeaches) {
   const Run help = run("--help");
   EXPECT_EQ(help.status, 0);
-  EXPECT_NE(help.out.find("falls as 1/D"), std::string::npos);
+  EXPECT_NE(help.out.find("begin off to a side"), std::string::npos);
   for (const char* option :
-       {"--targets", "--methods", "--course", "--particles", "--steps", "--rate", "--alpha",
-        "--noise", "--apart", "--dimensions", "--collapse-particles", "--seeds", "--threads",
-        "--seed", "--out", "--json"})
+       {"--targets", "--methods", "--particles", "--steps", "--rate", "--alpha", "--noise",
+        "--apart", "--seeds", "--threads", "--seed", "--out", "--json"})
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
 }
 
@@ -54,7 +52,6 @@ TEST_F(Particles, WhatAnOptionMayBeIsSaidInWords) {
                                       {"--targets", "ring,ring"},
                                       {"--methods", "adam"},
                                       {"--methods", "svgd,svgd"},
-                                      {"--course", "ring --targets modes"},
                                       {"--particles", "0"},
                                       {"--seeds", "0"},
                                       {"--steps", "1e9"},
@@ -62,9 +59,7 @@ TEST_F(Particles, WhatAnOptionMayBeIsSaidInWords) {
                                       {"--alpha", "automatic"},
                                       {"--alpha", "0"},
                                       {"--noise", "-1"},
-                                      {"--apart", "7"},
-                                      {"--dimensions", "3,x"},
-                                      {"--collapse-particles", "1"}}) {
+                                      {"--apart", "7"}}) {
     const Run bad = run(option + " " + value);
     EXPECT_EQ(bad.status, 2) << option << ' ' << value;
     EXPECT_NE(bad.error.find(option), std::string::npos) << bad.error;
@@ -79,7 +74,7 @@ TEST_F(Particles, WhatAnOptionMayBeIsSaidInWords) {
 // 6·0.1225)/2, half of it a coordinate. Banana: y = ½x² − 1 + e, var x² = 2·1.44². Funnel: E e^x =
 // e^(1.44/2).
 TEST_F(Particles, TheTruthIsThatOfClosedForms) {
-  const Run result = run("--steps 1 --methods none --particles 50 --apart 3" + flat);
+  const Run result = run("--steps 1 --methods none --particles 50 --apart 3" + once);
   ASSERT_EQ(result.status, 0) << result.error;
   const auto expect = [&](const char* target, double mean_y, double variance_x, double variance_y) {
     const auto& truth = result.report.at("truth").at(target);
@@ -104,7 +99,7 @@ TEST_F(Particles, TheTruthIsThatOfClosedForms) {
 // chains forget where they began: of the second half, 40 units of time, 50 chains that cross about
 // every five tell the share to 0.5/sqrt(50·40/10) = 0.035.
 TEST_F(Particles, RepulsionAndChainsReachTheSecondMode) {
-  const Run result = run("--targets modes" + flat);
+  const Run result = run("--targets modes" + once);
   ASSERT_EQ(result.status, 0) << result.error;
   const auto mass = [&](const char* method) {
     return of(result, "modes", method).at("mode_mass").get<double>();
@@ -119,12 +114,12 @@ TEST_F(Particles, RepulsionAndChainsReachTheSecondMode) {
     EXPECT_LE(mass(method), 0.75) << method;
   }
   for (const char* method : {"sgld", "hmc"})
-    EXPECT_NEAR(of(result, "modes", method).at("pooled").at("mode_mass"), 0.5, 4 * 0.035) << method;
+    EXPECT_NEAR(of(result, "modes", method).at("pooled_mode_mass"), 0.5, 4 * 0.035) << method;
 }
 
 // The discrepancy looks at scores, and those at one of two modes far apart are as they should be.
 TEST_F(Particles, TheDiscrepancyDoesNotMissAMode) {
-  const Run result = run("--targets modes --apart 4 --methods none,svgd" + flat);
+  const Run result = run("--targets modes --apart 4 --methods none,svgd" + once);
   ASSERT_EQ(result.status, 0) << result.error;
   const auto& svgd = of(result, "modes", "svgd");
   EXPECT_EQ(svgd.at("mode_mass"), 0);
@@ -157,54 +152,27 @@ double narrow_variance(const nlohmann::json& places) {
 // and its variance to sqrt(2) times half of that (squares forget twice as fast: sqrt(2·2.8/(50·40))
 // = 0.053 again).
 TEST_F(Particles, OnAGaussianChainsAreRightAndWgdIsALine) {
-  const Run result = run("--targets gaussian" + flat);
+  const Run result = run("--targets gaussian" + once);
   ASSERT_EQ(result.status, 0) << result.error;
   EXPECT_LT(narrow_variance(of(result, "gaussian", "wgd").at("places")), 1e-3);
   const double svgd = narrow_variance(of(result, "gaussian", "svgd").at("places"));
   EXPECT_GT(svgd, 0.1);
   EXPECT_LT(svgd, 0.25);
   for (const char* method : {"sgld", "hmc"}) {
-    const auto& pooled = of(result, "gaussian", method).at("pooled");
-    EXPECT_LT(pooled.at("mean_error"), 4 * 0.053) << method;
-    EXPECT_NEAR(pooled.at("variance_ratio"), 1, 4 * 0.053) << method;
-    EXPECT_NEAR(pooled.at("inner_half"), 0.5, 0.1) << method;
+    const auto& chains = of(result, "gaussian", method);
+    EXPECT_LT(chains.at("pooled_mean_error"), 4 * 0.053) << method;
+    EXPECT_NEAR(chains.at("pooled_variance_ratio"), 1, 4 * 0.053) << method;
+    EXPECT_NEAR(chains.at("pooled_inner_half"), 0.5, 0.1) << method;
   }
   EXPECT_LT(of(result, "gaussian", "none").at("mean_error"), 1e-6) << "the mode is the mean";
   EXPECT_LT(of(result, "gaussian", "none").at("variance_ratio"), 1e-12);
 }
 
-// Variance α·ln(M + 1)(M − 1)/(M·D) for D ≥ M − 1; 1 with automatic α; and a kernel per coordinate
-// makes of D dimensions D times one.
-TEST_F(Particles, VarianceCollapsesAsTheLawSays) {
-  const std::string small = "--seeds 1 --targets ring --methods none --steps 1 ";
-  for (const auto& [m, alpha] : {std::pair(10, 1.0), {4, 2.5}}) {
-    const Run result = run(small + detail::join("--alpha ", alpha, " --collapse-particles ", m,
-                                                " --dimensions 1,2,9,10,40,1000"));
-    ASSERT_EQ(result.status, 0) << result.error;
-    const auto at = [&](int dim, const char* column) {
-      return row(result, "D = " + std::to_string(dim)).at(column).at("mean");
-    };
-    for (const int dim : {9, 10, 40, 1000}) {
-      const double law = alpha * std::log(m + 1.0) * (m - 1) / (m * dim);
-      EXPECT_NEAR(at(dim, "law").get<double>() / law, 1, 1e-12) << dim;
-      EXPECT_NEAR(at(dim, "svgd").get<double>() / law, 1, 1e-3) << dim;
-    }
-    for (const int dim : {1, 2, 9, 10, 40, 1000}) EXPECT_NEAR(at(dim, "automatic"), 1, 1e-4) << dim;
-    for (const int dim : {1, 2, 9, 10, 40})
-      EXPECT_NEAR(at(dim, "per_coordinate"), at(1, "svgd").get<double>(), 1e-4) << dim;
-    EXPECT_TRUE(at(1, "law").is_null());
-    EXPECT_TRUE(at(1000, "per_coordinate").is_null());
-  }
-  const Run automatic = run(small + "--alpha auto --dimensions 20");
-  EXPECT_TRUE(row(automatic, "D = 20").at("svgd").at("mean").is_null());
-  EXPECT_NEAR(row(automatic, "D = 20").at("automatic").at("mean"), 1, 1e-4);
-}
-
 TEST_F(Particles, EveryColumnIsExplained) {
-  const Run result = run("--targets modes --steps 20 --particles 5" + flat);
+  const Run result = run("--targets modes --steps 20 --particles 5" + once);
   ASSERT_EQ(result.status, 0) << result.error;
   EXPECT_EQ(result.report.at("example"), "particles");
-  EXPECT_EQ(result.report.at("rows").size(), 6u + 1 + 1);
+  EXPECT_EQ(result.report.at("rows").size(), 6u + 1);
   nlohmann::json columns;
   for (const auto& table : result.report.at("tables")) columns.update(table.at("columns"));
   for (const auto& [name, column] : columns.items()) {
@@ -220,7 +188,7 @@ TEST_F(Particles, EveryColumnIsExplained) {
 }
 
 TEST_F(Particles, SameBitsAtAnyNumberOfThreads) {
-  const std::string arguments = "--seeds 2 --steps 60 --particles 20 --dimensions 1,30 ";
+  const std::string arguments = "--seeds 2 --steps 60 --particles 20 ";
   const Run one = run(arguments + "--threads 1"), three = run(arguments + "--threads 3");
   ASSERT_EQ(one.status, 0) << one.error;
   for (const char* what : {"rows", "runs", "truth"})
@@ -228,22 +196,17 @@ TEST_F(Particles, SameBitsAtAnyNumberOfThreads) {
   EXPECT_NE(one.report.at("rows"), run(arguments + "--seed 2").report.at("rows"));
 }
 
-TEST_F(Particles, RowsAreMeansOverSeedsAndTheSeedShownIsOneOfThem) {
-  const std::string few =
-      "--targets modes --methods svgd,sgld --steps 200 --particles 10 --dimensions 1 "
-      "--collapse-particles 2 ";
+TEST_F(Particles, RowsAreMeansOverSeeds) {
+  const std::string few = "--targets modes --methods svgd,sgld --steps 200 --particles 10 ";
   const Run three = run(few + "--seed 4 --seeds 3"), last = run(few + "--seed 6 --seeds 1");
   ASSERT_EQ(three.status, 0) << three.error;
   std::vector<double> figures;
-  std::size_t shown = 0;
   for (const auto& each : three.report.at("runs")) {
     if (each.at("method") != "sgld") continue;
     EXPECT_EQ(each.at("seed"), 4 + figures.size());
     figures.push_back(each.at("variance_ratio"));
-    shown += each.contains("frames");
   }
   ASSERT_EQ(figures.size(), 3u);
-  EXPECT_EQ(shown, 1u);
   const double mean = (figures[0] + figures[1] + figures[2]) / 3;
   double squares = 0;
   for (const double x : figures) squares += (x - mean) * (x - mean);
@@ -253,66 +216,22 @@ TEST_F(Particles, RowsAreMeansOverSeedsAndTheSeedShownIsOneOfThem) {
   EXPECT_EQ(of(last, "modes", "sgld").at("variance_ratio"), figures[2]) << "a seed alone differs";
 }
 
-/// Number of times that `part` stands in the text.
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
-    ++found;
-  return found;
-}
-
-TEST_F(Particles, TheFilmShowsEveryFrameOfTheCourse) {
-  const Run result =
-      run("--targets gaussian,funnel --course funnel --methods svgd,hmc --steps 400 --particles 7" +
-          flat);
-  ASSERT_EQ(result.status, 0) << result.error;
-  const auto& frames = of(result, "funnel", "svgd").at("frames");
-  ASSERT_EQ(frames.size(), 41u);
-  EXPECT_EQ(frames.front().at("step"), 0);
-  EXPECT_EQ(frames.back().at("step"), 400);
-  EXPECT_EQ(frames.back().at("places"), of(result, "funnel", "svgd").at("places"));
-  EXPECT_EQ(frames.front().at("places"),
-            of(result, "funnel", "hmc").at("frames").at(0).at("places"))
-      << "methods begin at different places";
-  EXPECT_FALSE(of(result, "gaussian", "svgd").contains("frames"));
-  const std::string film = contents(pictures() / "particles_film.svg");
-  EXPECT_EQ(count(film, "<animate "), 2u + 1) << "a method each, and the clock";
-  // Seven dots in each of 41 frames, once more at the end, and where nothing moves.
-  EXPECT_EQ(count(film, "h0"), 2u * 7 * (41 + 1 + 1));
-  EXPECT_NE(film.find("</svg>\n"), std::string::npos);
-}
-
 TEST_F(Particles, DrawsWhateverThereIsWithoutNoise) {
   if (!has_gnuplot()) GTEST_SKIP() << "needs gnuplot";
   for (const std::string& arguments :
        {std::string("--particles 1"), std::string("--targets banana --methods wgd"),
         std::string("--alpha auto"), std::string("--rate 30 --methods none,svgd,hmc")}) {
     std::filesystem::remove_all(pictures());
-    const Run result = run(arguments + " --panels --steps 30" + flat);
+    const Run result = run("--seeds 1 --steps 30 " + arguments);
     EXPECT_EQ(result.status, 0) << arguments;
     EXPECT_EQ(result.error, "") << arguments;
-    for (const char* name : {"", "_course", "_film", "_collapse"})
-      EXPECT_NE(contents(pictures() / (std::string("particles") + name + ".svg")).find("</svg>"),
-                std::string::npos)
-          << arguments << ": " << name;
+    EXPECT_NE(contents(pictures() / "particles.svg").find("</svg>"), std::string::npos)
+        << arguments;
   }
 }
 
-TEST_F(Particles, OnlyTheCollapseNeedsGnuplot) {
-  const std::string path = std::getenv("PATH");
-  setenv("PATH", folder_.path().c_str(), 1);
-  const Run result = run("--targets ring --panels --steps 30 --particles 3" + flat);
-  setenv("PATH", path.c_str(), 1);
-  EXPECT_EQ(result.status, 0) << result.error;
-  EXPECT_NE(result.error.find("gnuplot"), std::string::npos);
-  for (const char* name :
-       {"particles.svg", "particles_course.svg", "particles_film.svg", "particles_collapse.gp"})
-    EXPECT_TRUE(std::filesystem::exists(pictures() / name)) << name;
-  EXPECT_FALSE(std::filesystem::exists(pictures() / "particles_collapse.svg"));
-}
-
 TEST_F(Particles, WhoRunsAwayIsToldAndNotJudged) {
-  const Run result = run("--rate 2 --targets banana --methods none,svgd --steps 200" + flat);
+  const Run result = run("--rate 2 --targets banana --methods none,svgd --steps 200" + once);
   ASSERT_EQ(result.status, 0) << result.error;
   EXPECT_EQ(row(result, "banana, none").at("diverged"), true);
   EXPECT_TRUE(row(result, "banana, none").at("ksd").at("mean").is_null());

@@ -56,7 +56,7 @@ TEST(Readme, IsReadInThreeScreens) {
 
 // A lecture hall reads no letters below 16 pt, once the picture fills a slide of 960 × 540 pt.
 TEST(Readme, PicturesAreReadFromTheLastRow) {
-  const std::set<std::string> overviews = {"particles.svg"};  // beside slides of their parts
+  const std::set<std::string> overviews = {"moving_particles.svg"};  // beside slides of their parts
   const std::regex size(R"(width=["']([0-9]+)["'] height=["']([0-9]+)["'])"),
       font(R"(font-size=["']([0-9.]+))");
   for (const char* folder : {"examples", "tests/bench"})

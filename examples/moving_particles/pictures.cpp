@@ -1,11 +1,10 @@
-#include "ladon/examples/particles/picture.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "ladon/core/io/file.h"
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/moving_particles/study.h"
 
 namespace ladon::example {
 namespace {
@@ -52,7 +51,8 @@ std::string backdrop(const TargetStudy& study) {
   }
   return join("<g fill='none' stroke-width='4'><rect width='", wide, "' height='", high,
               "' stroke='#bbbbbb'/><path stroke='", faint, "' stroke-linecap='round' d='", lines,
-              "'/><path stroke='", letters, "' d='M", at(study.target.start, w),
+              "'/><path stroke='", letters, "' d='M",
+              at({study.target.start[0], study.target.start[1]}, w),
               "m-16 0h32m-16 -16v32'/></g>\n");
 }
 
@@ -63,40 +63,37 @@ std::string dots(const Tensor& places, const Window& w) {
   return d;
 }
 
-std::string particles_at(const Outcome& o, std::size_t frame, const Window& w,
-                         const std::string& moving = "") {
+std::string particles_at(const Outcome& o, const Window& w, const std::string& moving = "") {
   return join("<path fill='none' stroke='", colour_of(o.method),
               "' stroke-width='16' stroke-linecap='round' stroke-opacity='0.8' d='",
-              dots(o.frames[frame], w), "'>", moving, "</path>\n");
+              dots(o.frames.back(), w), "'>", moving, "</path>\n");
 }
 
 /// The way of one particle.
-std::string way(const Outcome& o, std::size_t from, std::size_t to, const Window& w) {
+std::string way(const Outcome& o, const Window& w) {
   std::string d = "M";
-  for (std::size_t f = from; f <= to; ++f) d += at(points_of(o.frames[f])[0], w) + " ";
+  for (const Tensor& places : o.frames) d += at(points_of(places)[0], w) + " ";
   return join("<path fill='none' stroke='", colour_of(o.method),
               "' stroke-width='5' stroke-opacity='0.4' d='", d, "'/>");
 }
 
-/// Figure of a frame in the corner of its panel.
-std::string figure(const TargetStudy& study, const Outcome& o, std::size_t frame) {
+/// Figure of the end, in the corner of its panel.
+std::string figure(const TargetStudy& study, const Outcome& o) {
   if (o.diverged_at != 0) return "diverged";
-  const Figures f = figures_of(o.frames[frame], study);
   return join(study.target.modes ? "right mode " : "inner half ",
-              std::round(100 * (study.target.modes ? f.mode_mass : f.inner_half)), "%");
+              std::round(100 * (study.target.modes ? o.end.mode_mass : o.end.inner_half)), "%");
 }
 
-/// A target with `inside` before it and, in its corner, the figure at a frame.
-std::string panel(const Box& box, const TargetStudy& study, const Outcome& o, std::size_t frame,
-                  int size, const std::string& inside) {
+/// A target with `inside` before it and, in its corner, the figure.
+std::string panel(const Box& box, const TargetStudy& study, const Outcome& o, int size,
+                  const std::string& inside) {
   // Letters are drawn over a white edge of their own: lines pass behind them.
-  return join("<svg x='", box.left, "' y='", box.top, "' width='", box.width, "' height='",
-              box.height, "' viewBox='0 0 ", wide, " ", high, "'>", backdrop(study),
-              o.diverged_at == 0 ? inside : "",
-              "</svg>\n<g stroke='white' stroke-width='5' paint-order='stroke'>",
-              text(box.left + box.width - 7, box.top + box.height - 9, size, "end",
-                   figure(study, o, frame)),
-              "</g>\n");
+  return join(
+      "<svg x='", box.left, "' y='", box.top, "' width='", box.width, "' height='", box.height,
+      "' viewBox='0 0 ", wide, " ", high, "'>", backdrop(study), o.diverged_at == 0 ? inside : "",
+      "</svg>\n<g stroke='white' stroke-width='5' paint-order='stroke'>",
+      text(box.left + box.width - 7, box.top + box.height - 9, size, "end", figure(study, o)),
+      "</g>\n");
 }
 
 // --- pages of panels ---
@@ -104,8 +101,7 @@ std::string panel(const Box& box, const TargetStudy& study, const Outcome& o, st
 std::filesystem::path write_page(const Settings& s, const std::string& name,
                                  const std::string& title, const std::string& of_seeds, int width,
                                  int height, const std::string& body) {
-  const std::string settings = join(s.particles, " particles, ", s.steps, " gradients each, rate ",
-                                    s.rate, ", α = ", s.alpha, of_seeds);
+  const std::string settings = settings_line(s) + of_seeds;
   const std::filesystem::path file = s.common.out / (name + ".svg");
   write_atomically(
       file,
@@ -122,34 +118,26 @@ std::string seed_words(const Settings& s, const TargetStudy& study) {
               s.seeds == 1 ? "" : join(", of ", s.seeds, " the nearest to the medians"));
 }
 
-/// A row of an overview: a panel per method, at one frame, with the way of one particle to it.
-struct Still {
-  const TargetStudy& study;
-  std::string name;
-  std::size_t from, to;
-};
-
-std::filesystem::path draw_overview(const Settings& s, const std::string& file,
-                                    const std::string& title, const std::string& of_seeds,
-                                    const std::vector<Still>& rows) {
+/// The ends of all runs: a row per target, a panel per method, with the way of one particle to it.
+std::filesystem::path draw_overview(const Settings& s, const std::vector<TargetStudy>& studies) {
   constexpr int page = 1200, names = 50, gap = 8, first_row = 150;
   const int across = static_cast<int>(s.methods.size());
   const int width = std::min(300, (page - names) / across - gap), height = width * 68 / 84;
   const int left = (page + names - across * (width + gap)) / 2;
   std::string svg;
   int y = first_row;
-  for (const auto& [study, name, from, to] : rows) {
+  for (const TargetStudy& study : studies) {
     const Window& w = study.target.shown;
     svg += join("<g transform='translate(", left - 16, " ", y + height / 2, ") rotate(-90)'>",
-                text(0, 0, 18, "middle", name), "</g>\n");
+                text(0, 0, 18, "middle", study.target.title), "</g>\n");
     int x = left;
     for (const std::vector<Outcome>& runs : study.runs) {
       const Outcome& o = runs[typical_run(study)];
       if (y == first_row)
         svg += text(x + width / 2.0, y - 48, 20, "middle", o.method) +
                text(x + width / 2.0, y - 20, 15, "middle", words_of(o.method));
-      svg += panel({x, y, width, height}, study, o, to, 10 + width / 45,
-                   way(o, from, to, w) + particles_at(o, to, w));
+      svg +=
+          panel({x, y, width, height}, study, o, 10 + width / 45, way(o, w) + particles_at(o, w));
       x += width + gap;
     }
     y += height + gap;
@@ -160,7 +148,10 @@ std::filesystem::path draw_overview(const Settings& s, const std::string& file,
   svg += text(page / 2.0, y + 44, 16, "middle",
               "inner half, right mode: the share of particles in the innermost region, or at the "
               "right mode; 50% would be right");
-  return write_page(s, file, title, of_seeds, page, y + 60, svg);
+  return write_page(s, "moving_particles", "Where do they go?",
+                    s.seeds == 1 ? join(", seed ", s.common.seed)
+                                 : join("; of ", s.seeds, " seeds, each row the typical one"),
+                    page, y + 60, svg);
 }
 
 /// Values of an attribute at each frame, and at the end for a while.
@@ -207,9 +198,8 @@ std::filesystem::path draw_slide(const Settings& s, const std::string& name,
                 join("<tspan fill='", colour_of(o.method), "' font-weight='bold'>", o.method,
                      "</tspan>: ", words_of(o.method)));
     const auto moving = [&](std::size_t frame) { return dots(o.frames[frame], w); };
-    svg += panel({x, top, width, height}, study, o, last_frame, 18,
-                 film ? particles_at(o, last_frame, w, animated("d", moving))
-                      : way(o, 0, last_frame, w) + particles_at(o, last_frame, w));
+    svg += panel({x, top, width, height}, study, o, 18,
+                 film ? particles_at(o, w, animated("d", moving)) : way(o, w) + particles_at(o, w));
   }
   svg += film ? clock(s, 435)
               : text(page_width / 2.0, 505, 18, "middle",
@@ -237,35 +227,17 @@ std::vector<std::filesystem::path> draw_slides(const Settings& s, const std::str
 
 std::vector<std::filesystem::path> draw_ends(const Settings& s,
                                              const std::vector<TargetStudy>& studies) {
-  std::vector<Still> rows;
   std::vector<std::filesystem::path> paths;
-  for (const TargetStudy& study : studies) {
-    rows.push_back({study, study.target.title, 0, last_frame});
+  for (const TargetStudy& study : studies)
     if (paths.empty() || s.common.panels)
-      for (const auto& path : draw_slides(s, "particles_" + study.target.name, study, false))
+      for (const auto& path : draw_slides(s, "moving_particles_" + study.target.name, study, false))
         paths.push_back(path);
-  }
-  paths.push_back(draw_overview(s, "particles", "Where do they go?",
-                                s.seeds == 1
-                                    ? join(", seed ", s.common.seed)
-                                    : join("; of ", s.seeds, " seeds, each row the typical one"),
-                                rows));
+  paths.push_back(draw_overview(s, studies));
   return paths;
 }
 
-std::vector<std::filesystem::path> draw_course(const Settings& s, const TargetStudy& study) {
-  std::vector<std::filesystem::path> paths = draw_slides(s, "particles_film", study, true);
-  if (!s.common.panels) return paths;
-  std::vector<Still> rows;
-  std::size_t before = 0;
-  for (const std::size_t frame : {4, 8, 16, 28, 40}) {
-    rows.push_back({study, join("step ", step_of(frame, s)), before, frame});
-    before = frame;
-  }
-  paths.push_back(draw_overview(s, "particles_course",
-                                "How do they get there? " + study.target.title,
-                                seed_words(s, study), rows));
-  return paths;
+std::vector<std::filesystem::path> draw_film(const Settings& s, const TargetStudy& study) {
+  return draw_slides(s, "moving_particles_film", study, true);
 }
 
 }  // namespace ladon::example

@@ -1,10 +1,9 @@
-#include "ladon/examples/particles/page.h"
-
 #include <cmath>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/examples/particles/checks.h"
+#include "ladon/examples/many_dimensions/collapse.h"
+#include "ladon/examples/moving_particles/study.h"
 
 namespace ladon::example {
 
@@ -24,7 +23,7 @@ Json target_json(const TargetStudy& study) {
   }
   const Window& w = target.shown;
   return {{"title", target.title},
-          {"start", {target.start.x, target.start.y}},
+          {"start", target.start},
           {"window", {w.left, w.right, w.bottom, w.top}},
           {"mean", contiguous(truth.mean).to_vector()},
           {"variance", truth.total_variance},
@@ -34,23 +33,25 @@ Json target_json(const TargetStudy& study) {
 
 }  // namespace
 
-Page page(const Settings& s, const std::vector<TargetStudy>& studies, const Table& collapse) {
+Page page(const Settings& s, const std::vector<TargetStudy>& studies) {
   Json targets = Json::object(), checks = Json::array(), kept = Json::object();
   for (const TargetStudy& study : studies) {
     targets[study.target.name] = target_json(study);
-    add_checks(study, s.apart, checks);
+    add_checks(s, study, checks);
   }
+  const CollapseSettings few{.common = s.common};
+  Table collapse = collapse_table(few);
+  Progress progress(static_cast<double>(few.dimensions.size()));
+  run_collapse(few, collapse, progress);
   for (std::size_t column = 0; column < collapse.columns().size(); ++column) {
     std::vector<double> values;
     for (const Row& row : collapse.rows()) values.push_back(row.figures[column].value);
     kept[collapse.columns()[column].name] = rounded(values);
   }
-  const auto m = static_cast<double>(s.collapse_particles);
   for (std::size_t i = 0; i < collapse.rows().size(); ++i)
-    if (const double law = collapse.rows()[i].figures[1].value; std::isfinite(law))
-      checks.push_back({{"function", "law"},
-                        {"arguments", {alpha_of(s).value(), m, s.dimensions[i]}},
-                        {"value", collapse.rows()[i].figures[0].value}});
+    if (const auto& figures = collapse.rows()[i].figures; std::isfinite(figures[1].value))
+      checks.push_back(
+          checked("law", {few.alpha, few.particles, few.dimensions[i]}, figures[0].value));
   return {.title = "Repulsion spreads particles over the plane, and hardly in many dimensions",
           .about = join(s.particles,
                         " particles, points that are to come to lie as if they were drawn from a "
@@ -59,7 +60,7 @@ Page page(const Settings& s, const std::vector<TargetStudy>& studies, const Tabl
                         "repel each other by exp(−d²/(2h²)), where the median rule takes h² = "
                         "½·median(d²)/ln(M + 1) for M particles, and α is the weight of repulsion. "
                         "Last drawing: ",
-                        s.collapse_particles,
+                        few.particles,
                         " particles on a normal distribution in D dimensions, whose variance per "
                         "coordinate is 1, by svgd or, where it is chosen, spos. How much of the "
                         "variance do they keep?"),
@@ -68,9 +69,9 @@ Page page(const Settings& s, const std::vector<TargetStudy>& studies, const Tabl
                    {"particles", s.particles},
                    {"rate", s.rate},
                    {"apart", s.apart},
-                   {"few", s.collapse_particles},
-                   {"alpha", alpha_of(s).automatic() ? Json() : Json(alpha_of(s).value())},
-                   {"dimensions", s.dimensions},
+                   {"few", few.particles},
+                   {"alpha", few.alpha},
+                   {"dimensions", few.dimensions},
                    {"kept", kept},
                    {"checks", checks}}};
 }

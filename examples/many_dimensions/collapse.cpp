@@ -1,4 +1,4 @@
-#include "ladon/examples/particles/collapse.h"
+#include "ladon/examples/many_dimensions/collapse.h"
 
 #include <cmath>
 
@@ -36,41 +36,38 @@ double settled(const Tensor& start, const SvgdOptions& options) {
 
 }  // namespace
 
-Table collapse_table(const Settings& s) {
+Table collapse_table(const CollapseSettings& s) {
   return {
       "dimension",
-      {{"svgd", join("variance per coordinate that ", s.collapse_particles,
+      {{"svgd", join("variance per coordinate that ", s.particles,
                      " particles keep of N(0, 1) in D dimensions, median rule; the target's is 1")},
        {"law", "α·ln(M + 1)(M - 1)/(M·D), where the particles are a regular simplex: D ≥ M - 1"},
-       {"automatic", "the same with --alpha auto: α follows from the particles at every step"},
+       {"automatic", "the same with α = auto: it follows from the particles at every step"},
        {"per_coordinate",
         "the same with a kernel of its own for each coordinate, which has no dimension to collapse "
         "in; up to 100"}}};
 }
 
-void run_collapse(const Settings& s, Table& table, Progress& progress) {
+void run_collapse(const CollapseSettings& s, Table& table, Progress& progress) {
   constexpr std::int64_t most_kernels = 100;  // a kernel per coordinate takes time
-  const auto m = static_cast<double>(s.collapse_particles);
-  const Alpha alpha = alpha_of(s);
+  const auto m = static_cast<double>(s.particles);
   for (const std::int64_t dim : s.dimensions) {
     Generator rng = Generator(s.common.seed, 4).split(static_cast<std::uint64_t>(dim));
-    const Tensor start = normal({s.collapse_particles, dim}, rng, 0, 1, f64);
-    double svgd = NAN, law = NAN, per_kernel = NAN;
-    if (!alpha.automatic()) {
-      svgd = settled(start, {.alpha = alpha});
-      if (dim >= s.collapse_particles - 1)
-        law = alpha.value() * std::log(m + 1) * (m - 1) / (m * static_cast<double>(dim));
-      if (dim <= most_kernels)
-        per_kernel = settled(start, {.kernel = per_coordinate(rbf()), .alpha = alpha});
-    }
+    const Tensor start = normal({s.particles, dim}, rng, 0, 1, f64);
+    const double svgd = settled(start, {.alpha = s.alpha});
+    const bool lawful = dim >= s.particles - 1;
+    const double law = s.alpha * std::log(m + 1) * (m - 1) / (m * static_cast<double>(dim));
     const double fair = settled(start, {.alpha = automatic});
-    table.add({join("D = ", dim), {{svgd}, {law}, {fair}, {per_kernel}}});
-    progress.step(join("collapse, ", dim, " dimensions"));
+    const double per_kernel =
+        dim > most_kernels ? NAN
+                           : settled(start, {.kernel = per_coordinate(rbf()), .alpha = s.alpha});
+    table.add({join("D = ", dim), {{svgd}, {lawful ? law : NAN}, {fair}, {per_kernel}}});
+    progress.step(join(dim, " dimensions"));
   }
 }
 
-std::filesystem::path draw_collapse(const Settings& s, const Table& table) {
-  Picture picture(s.common.out, "particles_collapse");
+void draw_collapse(const CollapseSettings& s, const Table& table) {
+  Picture picture(s.common.out, "many_dimensions", s.common.panels);
   // A column of the table against the dimension.
   const auto series = [&](std::size_t column, const std::string& how, const std::string& title) {
     std::vector<std::vector<double>> rows;
@@ -91,9 +88,9 @@ std::filesystem::path draw_collapse(const Settings& s, const Table& table) {
           series(1, "lines " + Style{grey, 1, 0}.line(2), "α·ln(M + 1)·(M − 1)/(M·D)"),
           series(0, "points " + kind(1).points(1), "svgd"), "1 with lines lw 1.5 dt 2 lc rgb '",
           grey, "' title 'the target'"));
-  return picture.draw("SVGD keeps a 1/D-th of the variance, unless α grows with D",
-                      join(s.collapse_particles, " particles, α = ", s.alpha,
-                           ", bandwidth by the median, seed ", s.common.seed));
+  picture.draw_slide("SVGD keeps a 1/D-th of the variance, unless α grows with D",
+                     join(s.particles, " particles, α = ", s.alpha,
+                          ", bandwidth by the median, seed ", s.common.seed));
 }
 
 }  // namespace ladon::example
