@@ -1,0 +1,68 @@
+#include "ladon/layers/infinite/attention/features.h"
+
+#include <numbers>
+#include <vector>
+
+#include "ladon/core/linalg/blas.h"
+#include "ladon/core/machine/parallel.h"
+
+namespace ladon::infinite {
+namespace {
+
+/// Products of the coordinates of each token, [T, F]: f of (r, q ≤ r), √2 times those with q < r.
+std::vector<double> squares(const double* common, std::int64_t t, std::int64_t r) {
+  std::vector<double> y;
+  y.reserve(static_cast<std::size_t>(t * covariance_size(r)));
+  for (const double* x = common; x < common + t * r; x += r)
+    for (std::int64_t i = 0; i < r; ++i)
+      for (std::int64_t j = 0; j <= i; ++j)
+        y.push_back((i == j ? 1 : std::numbers::sqrt2) * x[i] * x[j]);
+  return y;
+}
+
+/// Σ_c P_ac·x_c at S draws, x [T, F]:  [a, (s, f)] of a left side, [(s, f), a] of a right one.
+void average(const InputWeights& p, const double* x, std::int64_t t, std::int64_t count,
+             std::int64_t f, double* y) {
+  if (!p.turned)  // [(a, s), c]·[c, f] → [a, s, f]
+    return blas::gemm_serial<double>(t * count, f, t, 1, {p.rows, t, 1}, {x, f, 1}, 0, {y, f, 1});
+  for (std::int64_t s = 0; s < count; ++s)  // [f, c]·[c, a] → [s, f, a]
+    blas::gemm_serial<double>(f, t, t, 1, {x, 1, f}, {p.turned + s * t * t, t, 1}, 0,
+                              {y + s * f * t, t, 1});
+}
+
+/// Takes φ̄·φ̄ᵀ from second moments, for n of each at a time: φ̄ [R, n] and C [F, n].
+void center(const double* mean, std::int64_t r, std::int64_t n, double* c) {
+  for (std::int64_t i = 0; i < r; ++i)
+    for (std::int64_t j = 0; j <= i; ++j, c += n) {
+      const double weight = i == j ? 1 : std::numbers::sqrt2;
+      for (std::int64_t b = 0; b < n; ++b) c[b] -= weight * mean[i * n + b] * mean[j * n + b];
+    }
+}
+
+}  // namespace
+
+DrawFeatures::DrawFeatures(const LogitDraws& draws, const DrawnWeights& weights,
+                           std::int64_t positions, std::int64_t count, bool covariances) {
+  const std::int64_t t = positions, n = draws.inputs(), r = draws.rank(), f = covariance_size(r);
+  means_ = empty({n, t * count * r}, f64);
+  if (covariances) covariances_ = empty({n, t * count * f}, f64);
+  double* means = means_.mutable_data<double>();
+  double* moments = covariances ? covariances_.mutable_data<double>() : nullptr;
+  parallel::for_range(n, 1, [&](std::int64_t input, std::int64_t end) {
+    for (; input < end; ++input) {
+      if (!draws.explained(input)) continue;
+      const InputWeights p = weights.of(input);
+      double* mean = means + input * t * count * r;
+      average(p, draws.common(input), t, count, r, mean);
+      if (!covariances) continue;
+      double* c = moments + input * t * count * f;
+      average(p, squares(draws.common(input), t, r).data(), t, count, f, c);
+      // Of a left side each query stands by itself, of a right one the T queries of each draw.
+      const std::int64_t together = p.turned ? t : 1;
+      for (std::int64_t i = 0; i < t * count; i += together)
+        center(mean + i * r, r, together, c + i * f);
+    }
+  });
+}
+
+}  // namespace ladon::infinite
