@@ -1,5 +1,6 @@
 #include "ladon/layers/pooling.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -24,11 +25,11 @@ namespace {
 
 constexpr std::array<std::string_view, 3> pooling_names = {"mean", "max", "first"};
 
-/// [B, T] → [B, T, 1], after checking it against x.
+/// [B, T] → [B, T, 1], after checking it against x; undefined if the mask is.
 Tensor column_mask(const char* operation, const Tensor& x, const Tensor& mask) {
   LADON_CHECK(x.rank() == 3, operation, "expects [batch, T, dim], got shape ", x.shape());
+  if (!mask.defined()) return {};
   const Shape wanted = x.shape().sub(0, 2);
-  if (!mask.defined()) return ones({wanted[0], wanted[1], 1}, boolean);
   LADON_CHECK(mask.dtype() == boolean && mask.shape() == wanted, operation, "mask must be bool ",
               wanted, ", got ", mask.dtype(), " ", mask.shape());
   return unsqueeze(mask, 2);
@@ -42,12 +43,15 @@ Pooling pooling_from_name(std::string_view name) {
 
 Tensor mean_positions(const Tensor& x, const Tensor& mask) {
   const Tensor visible = column_mask("mean_positions", x, mask);
+  if (!visible.defined())
+    return sum(x, 1) / static_cast<double>(std::max<std::int64_t>(x.size(1), 1));
   const Tensor count = maximum(sum(cast(visible, x.dtype()), 1), scalar(1, x.dtype()));  // [B, 1]
   return sum(masked_fill(x, logical_not(visible), 0), 1) / count;
 }
 
 Tensor max_positions(const Tensor& x, const Tensor& mask) {
   const Tensor visible = column_mask("max_positions", x, mask);
+  if (!visible.defined()) return amax(x, 1);
   const Tensor largest = amax(masked_fill(x, logical_not(visible), -INFINITY), 1);
   return masked_fill(largest, logical_not(any(visible, 1)), 0);
 }

@@ -134,6 +134,8 @@ Tensor binary(Binary op, const Tensor& a, const Tensor& b) {
 Tensor binary(Binary op, const Tensor& x, double s) {
   if (x.mapped()) return mapped::broadcast([=](const Tensor& u) { return binary(op, u, s); }, x);
   if (op == Binary::pow && s == 2 && is_floating(x.dtype())) return unary(Unary::square, x);
+  if (op == Binary::pow && s == 3 && (x.dtype() == f32 || x.dtype() == f64))
+    return binary(Binary::mul, unary(Unary::square, x), x);
   if (x.dtype() == i64 && op == Binary::remainder) check_right(op, s != 0);
   if (x.dtype() == i64 && op == Binary::pow) check_right(op, s >= 0);
   return binary_number(op, x, s, false);
