@@ -297,10 +297,10 @@ TEST_P(StudyPage, TableHoldsWhatIsDrawn) {
 INSTANTIATE_TEST_SUITE_P(Studies, StudyPage, testing::ValuesIn(studies_with_pages()),
                          [](const auto& study) { return study.param; });
 
-/// Rows of the page of nngp_compare alone.
-class NngpComparePage : public StudyPage {};
+/// Rows of the page of gaussian_outputs alone.
+class GaussianOutputsPage : public StudyPage {};
 
-TEST_P(NngpComparePage, DrawsTheKurtosisOfTheReport) {
+TEST_P(GaussianOutputsPage, DrawsTheKurtosisOfTheReport) {
   open();
   of_page("probe.openTable()");
   std::size_t found = 0;
@@ -309,7 +309,7 @@ TEST_P(NngpComparePage, DrawsTheKurtosisOfTheReport) {
         row[1].get<std::string>().find("of the run") == std::string::npos)
       continue;
     ++found;
-    for (const json& reported : run_of("nngp_compare").report.at("rows")) {
+    for (const json& reported : run_of("gaussian_outputs").report.at("rows")) {
       if (reported.at("method") != "sqrt, H = " + row[2].get<std::string>()) continue;
       const json& kurtosis = reported.at("kurtosis");
       EXPECT_EQ(row[3], of_page("shown(" + kurtosis.at("mean").dump() + ")"));
@@ -334,7 +334,7 @@ constexpr const char* moments = R"js(((heads, width) => {
     .concat([0, 1].map((i) => z(draws.map((each) => each[i] ** 4), fourth * k[i][i] ** 2)));
 }))js";
 
-TEST_P(NngpComparePage, DrawsNetworksByTheirLaw) {
+TEST_P(GaussianOutputsPage, DrawsNetworksByTheirLaw) {
   open();
   for (const char* size : {"(1, 4)", "(8, 2)", "(2, 64)"}) {
     const json z = of_page(std::string(moments) + size);
@@ -343,7 +343,7 @@ TEST_P(NngpComparePage, DrawsNetworksByTheirLaw) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Studies, NngpComparePage, testing::Values("nngp_compare"));
+INSTANTIATE_TEST_SUITE_P(Studies, GaussianOutputsPage, testing::Values("gaussian_outputs"));
 
 /// The page of posterior alone.
 class PosteriorPage : public StudyPage {};

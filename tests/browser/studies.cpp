@@ -16,8 +16,7 @@ namespace {
 
 /// Options of a run of a second or two that has all that the page shows, by study.
 const std::map<std::string, std::string> settings = {
-    {"nngp_compare",
-     "--widths 16,32 --draws 4 --heads 1,2,8 --head-width 16 --gaussian-draws 200 --scaling sqrt"},
+    {"gaussian_outputs", "--heads 1,2,8 --width 16 --draws 200 --scaling sqrt"},
     {"moving_particles",
      "--targets gaussian,modes,ring,banana,funnel --seeds 1 --steps 20 --particles 12"},
     {"posterior",

@@ -60,7 +60,7 @@ bool names_a_row(const std::string& claim, const std::string& rows) {
 /// README.md's results rest on.
 bool is_study(const Page& page) {
   static const std::vector<std::string> earlier = {
-      "nngp_compare", "gp_classify",      "gp_reviews",      "particles",
+      "nngp_compare", "gaussian_outputs", "gp_classify",     "gp_reviews",     "particles",
       "posterior",    "moving_particles", "exact_posterior", "repulsive_heads"};
   const fs::path folder = page.path.parent_path();
   return page.path.filename() == "README.md" && folder.parent_path().filename() == "examples" &&

@@ -49,7 +49,7 @@ class Site : public testing::Test {
     fs::create_directories(programs);
     if (!fs::exists(programs / "slides"))
       fs::create_symlink(LADON_BUILD_DIR "/examples/slides", programs / "slides");
-    for (const char* name : {"11_noise", "nngp_compare"}) {
+    for (const char* name : {"11_noise", "gaussian_outputs"}) {
       std::ofstream(programs / name)
           << "#!/bin/sh\necho '<!DOCTYPE html><title>Message of " << name << "</title>' >\"$4\"\n";
       fs::permissions(programs / name, fs::perms::owner_all);
@@ -57,7 +57,7 @@ class Site : public testing::Test {
     std::ofstream(folder_ / "build.sh")
         << "set -euo pipefail\nroot='" << source.string()
         << "'\nsource \"$root/examples/common/site\"\nturned() { echo examples/lessons/11_noise "
-           "examples/nngp_compare; }\nsite '"
+           "examples/gaussian_outputs; }\nsite '"
         << (folder_ / "build").string() << "' '" << site_.string() << "'\n";
     return std::system(
         ("bash " + (folder_ / "build.sh").string() + " >" + (folder_ / "said").string() + " 2>&1")
@@ -124,11 +124,11 @@ TEST_F(Site, HasEveryPageNoBrokenLinkAndASearch) {
       EXPECT_TRUE(all.contains(page)) << page;
     }
   EXPECT_TRUE(all.contains(site_ / "github/CONTRIBUTING.html"));
-  for (const char* folder : {"examples/nngp_compare", "examples/lessons/11_noise"})
+  for (const char* folder : {"examples/gaussian_outputs", "examples/lessons/11_noise"})
     EXPECT_TRUE(values(all.at(site_ / folder / "index.html"), "href").contains("page.html"));
   const std::string& list = all.at(site_ / "turned.html");
-  EXPECT_LT(list.find("Message of 11_noise"), list.find("Message of nngp_compare"));
-  EXPECT_NE(list.find("Message of nngp_compare"), std::string::npos);
+  EXPECT_LT(list.find("Message of 11_noise"), list.find("Message of gaussian_outputs"));
+  EXPECT_NE(list.find("Message of gaussian_outputs"), std::string::npos);
   int links = 0;
   const std::regex elsewhere("^[a-z]+:");
   for (const auto& [path, html] : all) {

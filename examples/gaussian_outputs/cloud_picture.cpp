@@ -4,8 +4,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/examples/nngp_compare/picture.h"
-#include "ladon/examples/nngp_compare/results.h"
+#include "ladon/examples/gaussian_outputs/study.h"
 
 namespace ladon::example {
 namespace {
@@ -111,16 +110,16 @@ std::string names_of_marks() {
 
 }  // namespace
 
-std::filesystem::path draw_heads(const Settings& s, const Series& series) {
+void draw_clouds(const Settings& s, const HeadSeries& series) {
   const Tensor& kernel = series.rows[0].nngp.limit;
   const Pair pair = pair_of(kernel);
-  if (pair.first == pair.second) return {};
+  if (pair.first == pair.second) return;
   std::vector<Cloud> clouds;
   for (const std::size_t i : rows_shown(series)) clouds.push_back(cloud_of(series.rows[i], pair));
   const std::size_t networks = clouds[0].dots.size();
   clouds.push_back(limit_cloud(pair, networks, Generator(s.common.seed, 4)));
 
-  Picture picture(s.common.out, "nngp_compare_heads", s.common.panels);
+  Picture picture(s.common.out, "gaussian_outputs", s.common.panels);
   const auto name_of = [&](std::int64_t position) {
     const std::int64_t tokens = kernel.size(2);
     return join("input ", position / tokens + 1, ", token ", position % tokens + 1);
@@ -139,9 +138,9 @@ std::filesystem::path draw_heads(const Settings& s, const Series& series) {
     else
       picture.panel(square(column(std::min<std::size_t>(i, 2), panels)), cloud.name, script);
   }
-  return picture.draw("One head is a random draw, infinitely many are a Gaussian process",
-                      join(networks, " layers each, outputs / sd of the limit; weights: ", s.zeta,
-                           " of logits/√d; width ", s.head_width, ", seed ", s.common.seed));
+  picture.draw_slide("One head is a random draw, infinitely many are a Gaussian process",
+                     join(networks, " layers each, outputs / sd of the limit; weights: ", s.zeta,
+                          " of logits/√d; width ", s.width, ", seed ", s.common.seed));
 }
 
 }  // namespace ladon::example

@@ -1,22 +1,14 @@
-#include "ladon/examples/nngp_compare/distributions.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/statistics.h"
+#include "ladon/examples/gaussian_outputs/study.h"
 #include "ladon/layers/infinite/finite/heads.h"
 
 namespace ladon::example {
 
-using infinite::Agreement;
 using infinite::ComparisonRow;
-
-Tensor over_positions(const Tensor& kernel) {
-  if (kernel.rank() == 2) return kernel;
-  const std::int64_t all = kernel.size(0) * kernel.size(2);
-  return reshape(permute(kernel, {0, 2, 1, 3}), {all, all});
-}
 
 Tensor standardized(const ComparisonRow& row) {
   return row.outputs / unsqueeze(sqrt(diagonal(over_positions(row.nngp.limit))), 1);
@@ -81,17 +73,6 @@ std::vector<Bin> law_of_outputs(const ComparisonRow& row, const Layer& model, co
     low = high;
   }
   return bins;
-}
-
-std::vector<double> z_scores(const ComparisonRow& row) {
-  std::vector<double> scores;
-  for (const Agreement* kernel : {&row.nngp, &row.ntk}) {
-    const Tensor z = over_positions((kernel->mean - kernel->limit) / kernel->se);
-    for (std::int64_t i = 0; i < z.size(0); ++i)
-      for (const double score : slice(select(z, 0, i), 0, {.stop = i + 1}).to_vector())
-        if (std::isfinite(score)) scores.push_back(score);
-  }
-  return scores;
 }
 
 }  // namespace ladon::example

@@ -1,0 +1,80 @@
+// Outputs of finite attention against the limit's normal law: how many heads are Gaussian.
+
+#include <algorithm>
+#include <iostream>
+
+#include "ladon/examples/common/options.h"
+#include "ladon/examples/common/program.h"
+#include "ladon/examples/gaussian_outputs/study.h"
+
+namespace ladon::example {
+namespace {
+
+constexpr const char* summary = "How Gaussian the outputs of one head are, and of many";
+constexpr const char* duration = "about 15 s on 2 cores";
+constexpr const char* lesson =
+    "Thousands of attention layers are drawn, and their outputs are compared with the normal law of "
+    "the infinitely wide limit (Hron et al. 2020, \"Infinite attention\"). With the Transformer's "
+    "1/sqrt(d_k) one head stays non-Gaussian however wide (excess kurtosis 6ρ/H for identity ζ), "
+    "and only many heads converge. Everything is at initialization, and says nothing of training.";
+const std::vector<Trial> trials = {
+    {"gaussian_outputs --heads 1,2,4 --width 8",
+     "kurtosis against law and wide_law: narrow heads have tails of their own, with linear scaling "
+     "too"},
+    {"gaussian_outputs --zeta softmax --heads 1,4,16",
+     "wide_law: weights that sum to 1 leave outputs less room to be random than identity ζ"}};
+
+void add_options(Program& program, Settings& s) {
+  const CLI::Validator size = whole_number<std::int64_t>(1, 1'000'000);
+  add_network_options(program, s);
+  program.list("--heads", s.heads, "Numbers of heads whose outputs are looked at",
+               "Add 256 to see when kurtosis, too, stops noticing that heads are finitely many",
+               size);
+  program.option(
+      "--width", s.width, "Width of those heads",
+      "Wider ones bring linear scaling to the limit, and law to wide_law, but not sqrt scaling",
+      size);
+  program.option("--draws", s.draws, "Networks per number of heads",
+                 "More of them see farther into the tails",
+                 whole_number<std::int64_t>(3, 1'000'000));
+  program.page_option();
+  program.check([&s] {
+    refuse_repeated("--scaling", s.scalings);
+    const bool sqrt = std::ranges::count(s.scalings, "sqrt") > 0;
+    if (!s.common.page.empty() && (s.zeta != "identity" || !sqrt || s.heads.empty()))
+      throw CLI::ValidationError("--page", "needs --zeta identity, --scaling sqrt and --heads");
+  });
+}
+
+/// Whether it was not interrupted.
+bool teach(Program& program, const Settings& s) {
+  const Tensor x = load_inputs(s);
+  LADON_CHECK(s.common.page.empty() || x.size(1) > 1, "gaussian_outputs",
+              "--page shows answers at two tokens, and the inputs have ", x.size(1));
+  std::cout << x.size(0) << " inputs of " << x.size(1) << " tokens of " << x.size(2) << " channels"
+            << std::endl;
+  Study study;
+  const bool whole = run_study(s, x, study);
+  const Table heads = head_table(study);
+  print(join("How Gaussian are the outputs of heads of width ", s.width, " (", s.draws,
+             " networks)?"),
+        heads);
+  if (!heads.empty())
+    std::cout << "\nHeads of linear scaling converge with width instead: what they miss the limit "
+                 "by is of order 1/w.\n";
+  program.write({.tables = {{"heads", heads}}, .interrupted = !whole, .more = densities(study)});
+  if (!study.empty()) program.write_page([&] { return page(study, x); });
+  draw(s, study);
+  return whole;
+}
+
+}  // namespace
+}  // namespace ladon::example
+
+int main(int argc, char** argv) {
+  using namespace ladon::example;
+  Settings settings;
+  Program program("gaussian_outputs", {summary, duration, lesson, trials}, settings.common);
+  add_options(program, settings);
+  return program.run(argc, argv, [&] { return teach(program, settings); });
+}
