@@ -1,28 +1,48 @@
-#include "ladon/examples/repulsive_heads/results.h"
-
 #include <algorithm>
 #include <cmath>
 
+#include "ladon/autograd/ops.h"
+#include "ladon/core/data/metrics.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/repulsive_heads/study.h"
 
 namespace ladon::example {
 namespace {
 
-const std::vector<Outcome>* runs_of(const Outcomes& outcomes, const std::string& method) {
+constexpr std::size_t figures = 4;
+
+/// The chance that an unfamiliar sequence has the larger predictive entropy, mean over questions.
+double unfamiliar_auroc(const Predictions& familiar, const Predictions& unfamiliar,
+                        std::int64_t questions) {
+  const auto entropy = [questions](const Predictions& p) {
+    const auto rows = metrics::predictive_entropy(p.probabilities);
+    const Tensor each = from_vector(rows, {static_cast<std::int64_t>(rows.size())});
+    return mean(reshape(each, {-1, questions}), 1).to_vector();
+  };
+  return metrics::auroc(entropy(unfamiliar), entropy(familiar));
+}
+
+std::int64_t answers_of(const std::vector<TextBatch>& batches) {
+  std::int64_t count = 0;
+  for (const TextBatch& batch : batches) count += batch.labels.count();
+  return count;
+}
+
+const std::vector<Run>* runs_of(const Outcomes& outcomes, const std::string& method) {
   for (const auto& [name, runs] : outcomes)
     if (name == method) return &runs;
   return nullptr;
 }
 
 /// Differences per seed that both methods have a run with.
-Comparison compare(const std::string& method, const std::vector<Outcome>& runs,
-                   const std::string& against, const std::vector<Outcome>& others) {
-  Comparison c{method, against, {}, std::vector<std::vector<double>>(figures_judged), {}};
-  for (const Outcome& run : runs)
-    for (const Outcome& other : others) {
+Comparison compare(const std::string& method, const std::vector<Run>& runs,
+                   const std::string& against, const std::vector<Run>& others) {
+  Comparison c{method, against, {}, std::vector<std::vector<double>>(figures), {}};
+  for (const Run& run : runs)
+    for (const Run& other : others) {
       if (run.seed != other.seed) continue;
       c.seeds.push_back(run.seed);
-      for (std::size_t f = 0; f < figures_judged; ++f)
+      for (std::size_t f = 0; f < figures; ++f)
         c.differences[f].push_back(run.figures[f] - other.figures[f]);
     }
   return c;
@@ -30,7 +50,7 @@ Comparison compare(const std::string& method, const std::vector<Outcome>& runs,
 
 /// Mean differences with half of their corrected 95% intervals in place of standard errors.
 Table intervals(const std::vector<Column>& columns, const std::vector<Comparison>& all) {
-  Table table("difference", {columns.begin(), columns.begin() + figures_judged});
+  Table table("difference", {columns.begin(), columns.begin() + figures});
   for (const Comparison& c : all) {
     Row row{c.method + " - " + c.against, {}};
     for (const Difference& d : c.judged)
@@ -43,7 +63,7 @@ Table intervals(const std::vector<Column>& columns, const std::vector<Comparison
 /// "svgd against plain: nll worse (+0.0163); no clear difference in accuracy, ece, ood_auroc"
 std::string sentence(const std::vector<Column>& columns, const Comparison& c) {
   std::string clear, unclear;
-  for (std::size_t f = 0; f < figures_judged; ++f) {
+  for (std::size_t f = 0; f < figures; ++f) {
     const Difference& d = c.judged[f];
     if (d.decision == Decision::unclear) {
       unclear += (unclear.empty() ? "" : ", ") + columns[f].name;
@@ -62,80 +82,42 @@ std::string sentence(const std::vector<Column>& columns, const Comparison& c) {
 /// The smallest differences that would be found.
 std::string reach(const std::vector<Column>& columns, const std::vector<Comparison>& all) {
   std::size_t seeds = 0;
-  std::vector<double> detectable(figures_judged, 0);
+  std::vector<double> detectable(figures, 0);
   for (const Comparison& c : all)
-    for (std::size_t f = 0; f < figures_judged; ++f) {
+    for (std::size_t f = 0; f < figures; ++f) {
       seeds = std::max(seeds, c.judged[f].pairs);
       if (c.judged[f].pairs > 1) detectable[f] = std::max(detectable[f], c.judged[f].detectable);
     }
   if (seeds < 2) return "";
   std::string text = join("smallest difference that ", seeds, " seeds detect with 80% power:");
-  for (std::size_t f = 0; f < figures_judged; ++f)
+  for (std::size_t f = 0; f < figures; ++f)
     text += (f ? ", " : " ") + columns[f].name + " " + signed_number(detectable[f]).substr(1);
   return text + "\n";
 }
 
-/// A matrix as a list of rows.
-nlohmann::ordered_json matrix(const Tensor& m) {
-  auto rows = nlohmann::ordered_json::array();
-  if (!m.defined()) return rows;
-  const auto values = m.to_vector();
-  for (auto row = values.begin(); row != values.end(); row += m.size(1))
-    rows.push_back(std::vector<double>(row, row + m.size(1)));
-  return rows;
-}
-
-nlohmann::ordered_json as_json(const std::vector<Column>& columns, const std::string& method,
-                               const Outcome& run) {
-  nlohmann::ordered_json figures;
-  for (std::size_t f = 0; f < columns.size(); ++f) figures[columns[f].name] = run.figures[f];
-  nlohmann::ordered_json entry{{"method", method},
-                               {"seed", run.seed},
-                               {"figures", figures},
-                               {"train_loss", run.train_loss},
-                               {"head_distance", run.head_distance}};
-  for (const auto& [when, maps] : {std::pair("before", &run.before), {"after", &run.after}}) {
-    entry[std::string("similarity_") + when] = matrix(maps->similarity);
-    entry[std::string("right_tokens_") + when] = matrix(maps->right_tokens);
-  }
-  if (run.diverged())
-    entry.update(
-        {{"diverged_in_epoch", run.diverged_in_epoch}, {"diverged_because", run.diverged_because}});
-  return entry;
-}
-
 }  // namespace
 
-Outcomes that_converged(const Outcomes& outcomes) {
-  Outcomes kept = outcomes;
-  for (auto& [method, runs] : kept)
-    std::erase_if(runs, [](const Outcome& run) { return run.diverged(); });
-  std::erase_if(kept, [](const auto& entry) { return entry.second.empty(); });
-  return kept;
+std::vector<Column> columns(const Task& task) {
+  std::vector<Column> all = classification_columns(answers_of(task.test), task.classes, "");
+  all.push_back(
+      {"ood_auroc",
+       join("chance that an unfamiliar sequence makes the model less sure than a familiar one (by "
+            "the entropy of its answers); 0.5 if it does not notice. Unfamiliar are ",
+            task.unfamiliar_kind),
+       Better::higher});
+  return all;
 }
 
-Outcome typical(std::vector<Outcome> runs) {
-  if (!runs[0].after.right_tokens.defined()) return runs[0];
-  std::ranges::stable_sort(
-      runs, {}, [](const Outcome& run) { return leaders(run.after.right_tokens).heads; });
-  return runs[(runs.size() - 1) / 2];
-}
-
-Table table_of(const Task& task, const Outcomes& outcomes) {
-  Table table("method", columns(task));
-  for (const auto& [method, runs] : outcomes) {
-    if (runs.empty()) continue;
-    Row row{method, {}, std::any_of(runs.begin(), runs.end(), [](const Outcome& run) {
-              return run.diverged();
-            })};
-    for (std::size_t f = 0; f < table.columns().size(); ++f) {
-      std::vector<double> repetitions;
-      for (const Outcome& run : runs) repetitions.push_back(run.figures[f]);
-      row.figures.push_back(estimate(repetitions));
-    }
-    table.add(row);
-  }
-  return table;
+Watch answers(const Task& task) {
+  return [&task](const Moment& moment, Run& run) {
+    if (!moment.last) return;
+    const auto [p, labels] = predict(moment.model, task.test);
+    const double total = sum(p).item();
+    if (!std::isfinite(total)) throw Diverged{join("the sum of test probabilities is ", total)};
+    run.figures = {
+        metrics::accuracy(p, labels), metrics::nll(p, labels), metrics::ece(p, labels),
+        unfamiliar_auroc({p, labels}, predict(moment.model, task.unfamiliar), task.questions)};
+  };
 }
 
 std::vector<Comparison> comparisons(const Outcomes& outcomes) {
@@ -147,46 +129,34 @@ std::vector<Comparison> comparisons(const Outcomes& outcomes) {
   const auto *svgd = runs_of(usable, "svgd"), *smoothing = runs_of(usable, "smoothing");
   if (svgd && smoothing) all.push_back(compare("svgd", *svgd, "smoothing", *smoothing));
   std::erase_if(all, [](const Comparison& c) { return c.seeds.empty(); });
-  const int tests = static_cast<int>(all.size() * figures_judged);
+  const int tests = static_cast<int>(all.size() * figures);
   for (Comparison& c : all)
     for (const auto& differences : c.differences) c.judged.push_back(judge(differences, tests));
   return all;
 }
 
-std::string verdict(const Task& task, const Outcomes& outcomes) {
-  std::string text;
-  const std::vector<Column> judged = columns(task);
-  const std::vector<Comparison> all = comparisons(outcomes);
-  if (!all.empty()) {
-    text += join(
-        "What did each method change? Mean difference on the same seeds ± half of its simultaneous "
-        "95% interval\n(t test, Bonferroni over ",
-        all.size() * figures_judged, ")\n", intervals(judged, all).text(), "\n");
-    for (const Comparison& c : all) text += sentence(judged, c);
-    text += reach(judged, all);
-  }
-  for (const auto& [method, runs] : outcomes)
-    for (const Outcome& run : runs)
-      if (run.diverged())
-        text += join(method, " diverged with seed ", run.seed, " in epoch ", run.diverged_in_epoch,
-                     ": ", run.diverged_because, "; try a smaller --lr or --alpha\n");
-  return text;
+std::string verdict(const std::vector<Column>& columns, const std::vector<Comparison>& all) {
+  if (all.empty()) return "";
+  std::string text = join(
+      "\nWhat did each method change? Mean difference on the same seeds ± half of its simultaneous "
+      "95% interval\n(t test, Bonferroni over ",
+      all.size() * figures, ")\n", intervals(columns, all).text(), "\n");
+  for (const Comparison& c : all) text += sentence(columns, c);
+  return text + reach(columns, all);
 }
 
-nlohmann::ordered_json details(const Task& task, const Outcomes& outcomes) {
-  const std::vector<Column> all = columns(task);
-  auto runs = nlohmann::ordered_json::array(), verdicts = nlohmann::ordered_json::array();
-  for (const auto& [method, of_seeds] : outcomes)
-    for (const Outcome& run : of_seeds) runs.push_back(as_json(all, method, run));
-  for (const Comparison& c : comparisons(outcomes))
-    for (std::size_t f = 0; f < figures_judged; ++f) {
+nlohmann::ordered_json as_json(const std::vector<Column>& columns,
+                               const std::vector<Comparison>& all) {
+  auto verdicts = nlohmann::ordered_json::array();
+  for (const Comparison& c : all)
+    for (std::size_t f = 0; f < figures; ++f) {
       verdicts.push_back({{"method", c.method},
                           {"against", c.against},
-                          {"figure", all[f].name},
+                          {"figure", columns[f].name},
                           {"differences", c.differences[f]}});
-      verdicts.back().update(ladon::example::as_json(c.judged[f]));
+      verdicts.back().update(as_json(c.judged[f]));
     }
-  return {{"runs", runs}, {"verdict", verdicts}};
+  return verdicts;
 }
 
 }  // namespace ladon::example

@@ -1,8 +1,10 @@
+#include <cmath>
+
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/text/glove.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/examples/repulsive_heads/task.h"
+#include "ladon/examples/repulsive_heads/study.h"
 
 namespace ladon::example {
 namespace {
@@ -10,8 +12,11 @@ namespace {
 constexpr std::int64_t min_count = 2;  // rarer words are <unk>
 constexpr std::int64_t max_length = 128;
 constexpr double unknown_scale = 0.1;  // of words without a vector, against those with one
+// Of given word vectors: large, since they know something, but not so large that the trained
+// columns beside them, of 0.1, vanish in the first layer norm.
+constexpr double vector_rms = 0.25, column_stddev = 0.1;
 
-TextDataset read(const Settings& s, const std::vector<std::string>& files,
+TextDataset read(const TextFiles& s, const std::vector<std::string>& files,
                  const std::vector<std::string>& names) {
   if (s.format == "lines") return read_lines(files, names);
   if (s.format == "trec") return read_trec(files[0], names);
@@ -23,6 +28,17 @@ TextDataset read(const Settings& s, const std::vector<std::string>& files,
 
 std::vector<TextBatch> with_one_question(std::vector<TextBatch> batches) {
   for (TextBatch& batch : batches) batch.labels = unsqueeze(batch.labels, 1);
+  return batches;
+}
+
+/// Each token is unknown with this probability.
+std::vector<TextBatch> with_hidden(std::vector<TextBatch> batches, double probability,
+                                   Generator rng) {
+  for (TextBatch& batch : batches) {
+    const Shape& shape = batch.tokens.shape();
+    const Tensor hidden = logical_and(bernoulli(shape, rng, probability), batch.mask);
+    batch.tokens = where(hidden, full(shape, Vocabulary::unknown, i64), batch.tokens);
+  }
   return batches;
 }
 
@@ -52,12 +68,23 @@ Vocabulary known_words(const TextDataset& train, const Glove& glove) {
   return Vocabulary(words);
 }
 
+/// [vocabulary, dim]: the given vectors, scaled, in the first columns, N(0, column_stddev²)
+/// elsewhere.
+Tensor with_word_vectors(const Tensor& vectors, std::int64_t dim, Generator& rng) {
+  const std::int64_t width = vectors.size(1);
+  LADON_CHECK(width <= dim, "repulsive_heads", "word vectors of width ", width,
+              " do not fit into --dim ", dim);
+  const Tensor rest = normal({vectors.size(0), dim - width}, rng, 0, column_stddev);
+  const double rms = std::sqrt(mean(square(vectors)).item());
+  return concat({vectors * (vector_rms / rms), rest}, 1);
+}
+
 }  // namespace
 
-Task text_task(const Settings& s, Generator rng) {
-  const TextDataset train_texts = read(s, s.train, {});
-  const TextDataset test_texts = read(s, s.test, train_texts.label_names);
-  const Glove glove = s.glove.empty() ? Glove{} : read_glove(s.glove);
+Task text_task(const TextFiles& files, const Settings& s, Generator rng) {
+  const TextDataset train_texts = read(files, files.train, {});
+  const TextDataset test_texts = read(files, files.test, train_texts.label_names);
+  const Glove glove = files.glove.empty() ? Glove{} : read_glove(files.glove);
   const Vocabulary vocabulary = known_words(train_texts, glove);
   const TextBatchOptions options{
       .batch_size = s.batch_size, .max_length = max_length, .by_length = true};
@@ -65,11 +92,11 @@ Task text_task(const Settings& s, Generator rng) {
   std::string description =
       join(train.texts(), " training and ", test.texts(), " test sentences, ",
            train_texts.label_names.size(), " classes, ", vocabulary.size(), " words");
-  Tensor word_vectors;
-  if (!s.glove.empty()) {
+  Tensor embedding;
+  if (!files.glove.empty()) {
     const EmbeddingTable table = embedding_table(vocabulary, glove, rng, unknown_scale);
-    word_vectors = table.weights;
-    description += join(", ", table.found, " with vectors of width ", word_vectors.size(1));
+    embedding = with_word_vectors(table.weights, s.dim, rng);
+    description += join(", ", table.found, " with vectors of width ", table.weights.size(1));
   }
   const std::vector<TextBatch> test_batches = with_one_question(test.in_order());
   return {
@@ -80,11 +107,14 @@ Task text_task(const Settings& s, Generator rng) {
       .classes = static_cast<std::int64_t>(train_texts.label_names.size()),
       .max_length = max_length,
       .train_items = train.texts(),
-      .word_vectors = word_vectors,
-      .training = [=](Generator& order) { return with_one_question(train.shuffled(order)); },
+      .embedding = embedding,
+      .training =
+          [=, hide = files.word_dropout](Generator& order) {
+            const auto batches = with_one_question(train.shuffled(order));
+            return with_hidden(batches, hide, order.split(order.reserve(1)));
+          },
       .test = test_batches,
       .unfamiliar = redrawn(test_batches, train, rng),
-      .right_tokens = {},
   };
 }
 

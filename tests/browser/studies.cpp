@@ -22,7 +22,7 @@ const std::map<std::string, std::string> settings = {
     {"posterior",
      "--draws 1 --heads 1,4,16 --steps 4 --members 3 --particles 20 --methods "
      "hmc,svgd,ensemble,prior"},
-    {"repulsive_heads", "--seeds 1 --epochs 2 --dim 8 --heads 4 --methods plain,svgd"},
+    {"heads_apart", "--seeds 1 --epochs 2 --dim 8 --heads 4 --methods plain,svgd"},
     {"translate", "--pairs 60 --layers 1 --dim 16 --batch 8 --steps 6 --every 6 --beams 2"},
     {"char_gpt",
      "--layers 2 --heads 2 --dim 16 --context 16 --batch 2 --steps 4 --every 4 --sample 20"},

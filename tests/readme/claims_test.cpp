@@ -60,8 +60,9 @@ bool names_a_row(const std::string& claim, const std::string& rows) {
 /// README.md's results rest on.
 bool is_study(const Page& page) {
   static const std::vector<std::string> earlier = {
-      "nngp_compare", "gaussian_outputs", "gp_classify",     "gp_reviews",     "particles",
-      "posterior",    "moving_particles", "exact_posterior", "repulsive_heads"};
+      "nngp_compare",    "gaussian_outputs", "gp_classify", "gp_reviews",
+      "particles",       "moving_particles", "posterior",   "exact_posterior",
+      "repulsive_heads", "head_roles",       "heads_apart"};
   const fs::path folder = page.path.parent_path();
   return page.path.filename() == "README.md" && folder.parent_path().filename() == "examples" &&
          (fs::exists(folder / "preregistration.md") ||

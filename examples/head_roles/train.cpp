@@ -1,5 +1,3 @@
-#include "ladon/examples/repulsive_heads/train.h"
-
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -9,44 +7,31 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/examples/common/interrupt.h"
+#include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/optim/adam.h"
-#include "ladon/optim/clip.h"
-#include "ladon/optim/particles/penalties/cosine_penalty.h"
-#include "ladon/optim/particles/spos.h"
-#include "ladon/optim/particles/svgd.h"
-#include "ladon/optim/particles/wgd.h"
-#include "ladon/optim/schedule.h"
+#include "ladon/examples/head_roles/study.h"
+#include "ladon/optim/optim.h"
 
 namespace ladon::example {
 namespace {
 
 constexpr double weight_decay = 0.01;
-constexpr double warmup_share = 0.1;  // of all steps
 constexpr double clip_norm = 1;
 constexpr ClipOptions lenient{.error_if_nonfinite = false};  // what is not finite is told here
 
 std::unique_ptr<ParticleMethod> particle_method(const std::string& method, Particles heads,
-                                                const Settings& s, std::int64_t items,
+                                                const Settings& s, double items,
                                                 const Generator& rng) {
   if (method == "smoothing") return std::make_unique<Svgd>(heads, SvgdOptions{.alpha = 0});
   if (method == "svgd") return std::make_unique<Svgd>(heads, SvgdOptions{.alpha = s.alpha});
   if (method == "spos") {
     // The published α weighs the repulsion against the mean loss; of U = N·loss it is N times that.
-    const auto n = static_cast<double>(items);
-    return std::make_unique<Spos>(
-        heads,
-        SposOptions{.svgd = {.alpha = n * s.alpha, .target = {.count = n}}, .diffusion = s.noise},
-        rng);
+    const SvgdOptions svgd{.alpha = items * s.alpha, .target = {.count = items}};
+    return std::make_unique<Spos>(heads, SposOptions{.svgd = svgd, .diffusion = s.noise}, rng);
   }
   if (method == "wgd") return std::make_unique<Wgd>(heads, WgdOptions{.alpha = s.alpha});
   return nullptr;
 }
-
-/// Thrown where training runs away; train() tells it.
-struct Diverged {
-  std::string because;
-};
 
 void expect_finite(const char* what, double x) {
   if (!std::isfinite(x)) throw Diverged{join(what, " is ", x)};
@@ -61,24 +46,25 @@ void repel(ParticleMethod& method) {
   }
 }
 
-void fit_and_measure(const Task& task, const Settings& s, const std::string& method,
-                     const std::function<void()>& after_epoch, const Watch& watch,
-                     Outcome& outcome) {
-  const Generator root(outcome.seed);
+void fit(const Task& task, const Settings& s, const std::string& method, const Watch& watch,
+         Run& run) {
+  const Generator root(run.seed);
   Generator initial = root.split(0), order = root.split(1);
   Classifier model(s, task, initial);
   const Particles heads = particles(model);
-  const auto repulsion = particle_method(method, heads, s, task.train_items, root.split(2));
+  const auto items = static_cast<double>(task.train_items);
+  const auto repulsion = particle_method(method, heads, s, items, root.split(2));
   AdamW adam(model.parameters(), {.lr = s.learning_rate, .weight_decay = weight_decay});
   const std::int64_t steps = s.epochs * ((task.train_items + s.batch_size - 1) / s.batch_size);
-  const Schedule factor = schedule::cosine(
-      {.steps = steps,
-       .warmup = static_cast<std::int64_t>(warmup_share * static_cast<double>(steps))});
-
-  outcome.parameters = model.parameter_count();
-  outcome.before = head_maps(model, task);
-  if (watch) watch(model, heads);
-  double seconds = 0;
+  const Schedule factor = schedule::cosine({.steps = steps, .warmup = steps / 10});
+  const auto observe = [&](int epochs) {
+    const NoGrad no_grad;
+    model.eval();
+    watch({model, heads, repulsion.get(), epochs == 0, epochs == s.epochs}, run);
+    model.train();
+  };
+  run.parameters = model.parameter_count();
+  observe(0);
   for (int epoch = 0; epoch < s.epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
     double total = 0;
@@ -102,18 +88,10 @@ void fit_and_measure(const Task& task, const Settings& s, const std::string& met
       total += loss.item();
     }
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    seconds += spent.count();
-    outcome.train_loss.push_back(total / static_cast<double>(batches.size()));
-    outcome.head_distance.push_back(head_distance(heads));
-    after_epoch();
-    if (watch) watch(model, heads);
+    run.epoch_seconds += spent.count() / s.epochs;
+    run.train_loss.push_back(total / static_cast<double>(batches.size()));
+    observe(epoch + 1);
   }
-  const Predictions test = predict(model, task.test);
-  expect_finite("the sum of test probabilities", sum(test.probabilities).item());
-  outcome.after = head_maps(model, task);
-  outcome.figures =
-      measure(model, task, test, heads, outcome.before, outcome.after, repulsion.get());
-  outcome.figures.push_back(seconds / s.epochs);
 }
 
 }  // namespace
@@ -122,18 +100,33 @@ std::vector<std::string> methods() {
   return {"plain", "smoothing", "svgd", "spos", "wgd", "cosine"};
 }
 
-Outcome train(const Task& task, const Settings& settings, const std::string& method,
-              std::uint64_t seed, const std::function<void()>& after_epoch, const Watch& watch) {
-  Outcome outcome;
-  outcome.seed = seed;
+Run train(const Task& task, const Settings& settings, const std::string& method, std::uint64_t seed,
+          const Watch& watch) {
+  Run run{.seed = seed};
   try {
-    fit_and_measure(task, settings, method, after_epoch, watch, outcome);
+    fit(task, settings, method, watch, run);
   } catch (const Diverged& diverged) {
-    outcome.diverged_because = diverged.because;
-    outcome.diverged_in_epoch = static_cast<int>(outcome.train_loss.size()) + 1;
-    outcome.figures.assign(columns(task).size(), std::numeric_limits<double>::quiet_NaN());
+    run.diverged_because = diverged.because;
+    run.diverged_in_epoch = static_cast<int>(run.train_loss.size()) + 1;
   }
-  return outcome;
+  return run;
+}
+
+bool run_all(const Task& task, const Settings& s, std::size_t figures, const Watch& watch,
+             Outcomes& outcomes) {
+  for (const std::string& method : s.methods) outcomes.emplace_back(method, std::vector<Run>{});
+  return ran_to_the_end([&] {
+    Progress progress(static_cast<double>(s.methods.size()) * s.seeds * s.epochs);
+    for (int i = 0; i < s.seeds; ++i)
+      for (auto& [method, runs] : outcomes) {
+        const std::uint64_t seed = s.common.seed + static_cast<std::uint64_t>(i);
+        runs.push_back(train(task, s, method, seed, [&](const Moment& moment, Run& run) {
+          if (!moment.first) progress.step(join(method, ", seed ", seed));
+          watch(moment, run);
+        }));
+        runs.back().figures.resize(figures, NAN);
+      }
+  });
 }
 
 }  // namespace ladon::example

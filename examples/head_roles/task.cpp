@@ -1,17 +1,15 @@
 #include "ladon/autograd/ops.h"
-#include "ladon/examples/common/rules_task.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/examples/repulsive_heads/task.h"
+#include "ladon/examples/head_roles/study.h"
 
 namespace ladon::example {
 namespace {
 
 constexpr std::int64_t train_items = 2048, test_items = 1024;
 
-std::vector<TextBatch> batches(const RuleSequences& s, const Tensor& order,
-                               std::int64_t batch_size) {
+std::vector<TextBatch> batches(const RuleSequences& s, const Tensor& order, std::int64_t size) {
   std::vector<TextBatch> cut;
-  for (const Tensor& rows : split(order, batch_size)) {
+  for (const Tensor& rows : split(order, size)) {
     const Tensor tokens = index_select(s.tokens, 0, rows);
     cut.push_back(
         {tokens, ones({tokens.size(0), tokens.size(1)}, boolean), index_select(s.labels, 0, rows)});
@@ -21,13 +19,13 @@ std::vector<TextBatch> batches(const RuleSequences& s, const Tensor& order,
 
 }  // namespace
 
-Task generated_task(const Settings& settings, Generator rng) {
+Task rules_task(const Settings& settings, Generator rng) {
   const RulesTask rules;
   const RuleSequences train = draw_sequences(rules, train_items, false, rng);
   const RuleSequences test = draw_sequences(rules, test_items, false, rng);
   const RuleSequences unfamiliar = draw_sequences(rules, test_items, true, rng);
+  const std::int64_t size = settings.batch_size;
   const Tensor in_order = arange(0, test_items);
-  const std::int64_t batch_size = settings.batch_size;
   return {
       .description =
           join(rules.rules, " rules over ", rules.length, " tokens, ", rules.values, " values; ",
@@ -38,14 +36,10 @@ Task generated_task(const Settings& settings, Generator rng) {
       .classes = rules.values,
       .max_length = rules.length,
       .train_items = train_items,
-      .word_vectors = {},
       .training =
-          [=](Generator& order) {
-            return batches(train, permutation(train_items, order), batch_size);
-          },
-      .test = batches(test, in_order, batch_size),
-      .unfamiliar = batches(unfamiliar, in_order, batch_size),
-      .right_tokens = [=](const TextBatch& batch) { return rules.places(batch.tokens); },
+          [=](Generator& order) { return batches(train, permutation(train_items, order), size); },
+      .test = batches(test, in_order, size),
+      .unfamiliar = batches(unfamiliar, in_order, size),
   };
 }
 

@@ -1,17 +1,55 @@
-#include "ladon/examples/repulsive_heads/page.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "ladon/autograd/ops.h"
+#include "ladon/core/data/metrics.h"
+#include "ladon/core/linalg/lapack.h"
 #include "ladon/examples/common/page/attention.h"
-#include "ladon/examples/repulsive_heads/frames.h"
+#include "ladon/examples/heads_apart/study.h"
 
 namespace ladon::example {
 
 using Json = nlohmann::ordered_json;
 
 namespace {
+
+/// Test sequences whose maps are kept: the first.
+constexpr std::int64_t sequences_shown = 4;
+
+/// A classifier after some epochs.
+struct Frame {
+  Tensor right_tokens, similarity;
+  Tensor looks;    ///< [sequences_shown, heads, T]: the last layer's attention of the first token.
+  Tensor weights;  ///< [heads, numbers]: W_q, W_k, W_v of all layers.
+  double accuracy, distance;
+};
+
+/// Trains as the run did; frames from before the training to after the last epoch.
+std::vector<Frame> frames_of(const Settings& s, const Task& task, const std::string& method,
+                             std::uint64_t seed) {
+  std::vector<Frame> frames;
+  train(task, s, method, seed, [&](const Moment& moment, Run&) {
+    const Tensor last = moment.model.attention_maps(task.test[0]).back();  // [B, H, T, T]
+    std::vector<Tensor> weights;
+    for (const ParticleBlock& block : moment.heads) weights.push_back(cast(block.values(), f64));
+    const Predictions test = predict(moment.model, task.test);
+    frames.push_back({on_right_tokens(moment.model, task), similarity(moment.model, task),
+                      slice(select(last, 2, 0), 0, {.stop = sequences_shown}), concat(weights, 1),
+                      metrics::accuracy(test.probabilities, test.labels),
+                      head_distance(moment.heads)});
+  });
+  return frames;
+}
+
+/// Places of rows [n, D] on the first two of their principal axes: [n, 2], and the share of their
+/// variance that these hold. With X of mean 0, X·Xᵀ = U·Λ·Uᵀ [n, n] has them as √Λ·U.
+std::pair<Tensor, double> principal_places(const Tensor& rows) {
+  const Tensor x = rows - mean(rows, 0, keep_dims);
+  const auto [values, vectors] = lapack::eigh(matmul(x, transpose(x)));  // ascending
+  const Slice two{.start = values.size(0) - 2};
+  const Tensor largest = flip(slice(values, 0, two), {0});
+  return {flip(slice(vectors, 1, two), {1}) * sqrt(largest), (sum(largest) / sum(values)).item()};
+}
 
 Json as_json(const Frame& frame, const Tensor& places) {
   Json looks = Json::array(), at = Json::array();
@@ -22,22 +60,20 @@ Json as_json(const Frame& frame, const Tensor& places) {
     for (const double number : contiguous(place).to_vector())
       at.back().push_back(std::round(1e4 * number) / 1e4);
   }
-  const auto heads = static_cast<double>(frame.maps.similarity.size(0));
-  const double cosine = (sum(frame.maps.similarity).item() - heads) / (heads * (heads - 1));
-  return {{"rules", thousandths(frame.maps.right_tokens)},
-          {"alike", thousandths(frame.maps.similarity)},
+  return {{"rules", thousandths(frame.right_tokens)},
+          {"alike", thousandths(frame.similarity)},
           {"looks", looks},
           {"places", at},
-          {"leading", leaders(frame.maps.right_tokens).heads},
+          {"leading", leaders(frame.right_tokens).heads},
           {"accuracy", frame.accuracy},
           {"distance", frame.distance},
-          {"cosine", cosine}};
+          {"cosine", off_diagonal_mean(frame.similarity)}};
 }
 
 /// Rule, counted from 1, whose key stands at each place of the sequences; 0: none.
 Json rules_at(const Task& task) {
   Json all = Json::array();
-  const Tensor right = task.right_tokens(task.test[0]);  // [B, rules]
+  const Tensor right = RulesTask{}.places(task.test[0].tokens);  // [B, rules]
   for (std::int64_t i = 0; i < sequences_shown; ++i) {
     std::vector<std::int64_t> rules(static_cast<std::size_t>(task.test[0].tokens.size(1)));
     std::int64_t rule = 0;
@@ -55,7 +91,7 @@ Page page(const Settings& s, const Task& task, const Outcomes& outcomes) {
   std::vector<std::pair<std::string, std::vector<Frame>>> arms;
   std::vector<Tensor> weights;
   for (const auto& [method, runs] : outcomes) {
-    if (std::ranges::find(runs, seed, &Outcome::seed) == runs.end()) continue;  // it diverged
+    if (std::ranges::find(runs, seed, &Run::seed) == runs.end()) continue;  // it diverged
     arms.emplace_back(method, frames_of(s, task, method, seed));
     for (const Frame& frame : arms.back().second) weights.push_back(frame.weights);
   }
@@ -67,7 +103,7 @@ Page page(const Settings& s, const Task& task, const Outcomes& outcomes) {
     Json epochs = Json::array();
     for (const Frame& frame : frames) epochs.push_back(as_json(frame, of_frames[at++]));
     all.push_back({{"name", method},
-                   {"order", heads_by_rule(frames.back().maps.right_tokens)},
+                   {"order", heads_by_rule(frames.back().right_tokens)},
                    {"epochs", epochs}});
   }
   return {.title = "Repulsion moves the heads apart in weights, and hardly in what they look at",

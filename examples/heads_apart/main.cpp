@@ -1,0 +1,58 @@
+// Heads that repel each other are apart in weights. Are they apart in what they look at?
+
+#include <iostream>
+
+#include "ladon/examples/common/interrupt.h"
+#include "ladon/examples/heads_apart/study.h"
+
+namespace ladon::example {
+namespace {
+
+constexpr const char* summary = "Are heads that are apart in weights apart in what they look at?";
+constexpr const char* duration = "about 30 s on 2 cores";
+constexpr const char* lesson =
+    "The classifier of the example head_roles, whose heads are trained plainly, with repulsion or "
+    "with a penalty on likeness. Repulsion pushes the weights of heads apart. What becomes of "
+    "their attention maps? One sees both at the end, and on a page epoch by epoch.";
+const std::vector<Trial> trials = {
+    {"heads_apart --methods plain,svgd --alpha 1 --seeds 4",
+     "map_redundancy beside head_distance: what does a hundred times the repulsion change?"},
+    {"heads_apart --epochs 30 --methods plain,svgd",
+     "head_distance: repulsion keeps moving heads that have stopped learning"}};
+
+/// Whether it was not interrupted.
+bool teach(const Program& program, const Settings& s) {
+  const Task task = rules_task(s, Generator(s.common.seed));
+  std::cout << task.description << std::endl;
+  Outcomes outcomes;
+  const bool complete = run_all(task, s, columns().size(), apart(task), outcomes);
+  const Table table = table_of(columns(), outcomes);
+  if (!table.empty()) std::cout << settings_line(s, outcomes);
+  print("What do its heads do?", table);
+  std::cout << diverged_lines(outcomes);
+  program.write({.tables = {{"methods", table}},
+                 .interrupted = !complete,
+                 .more = {{"runs", details(columns(), outcomes)}}});
+  const Outcomes shown = that_converged(outcomes);
+  if (shown.empty() || s.heads == 1) return complete;
+  draw(s, shown);
+  if (!complete) return false;
+  return ran_to_the_end([&] { program.write_page([&] { return page(s, task, shown); }); });
+}
+
+}  // namespace
+}  // namespace ladon::example
+
+int main(int argc, char** argv) {
+  using namespace ladon::example;
+  Settings settings;
+  Program program("heads_apart", {summary, duration, lesson, trials}, settings.common);
+  add_training_options(program, settings);
+  program.page_option();
+  program.check([&] {
+    check_training(settings);
+    if (!settings.common.page.empty() && settings.heads < 2)
+      throw CLI::ValidationError("--page", "needs two heads or more");
+  });
+  return program.run(argc, argv, [&] { return teach(program, settings); });
+}
