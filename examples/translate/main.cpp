@@ -6,8 +6,7 @@
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
-#include "ladon/examples/translate/page.h"
-#include "ladon/examples/translate/results.h"
+#include "ladon/examples/translate/study.h"
 
 namespace ladon::example {
 namespace {
@@ -47,26 +46,7 @@ void add_model_options(Program& program, Settings& s) {
 
 void add_options(Program& program, Settings& s) {
   const CLI::Validator size = whole_number<std::int64_t>(1, 10'000'000);
-  CLI::Option* source =
-      program.option("--source", s.source, "Sentences, one a line (default: those of a grammar)",
-                     "With --target, for pairs of one's own; files may be compressed by gzip");
-  CLI::Option* target = program.option("--target", s.target, "Their translations, line by line",
-                                       "Either language may be the source");
-  source->check(name_of("a file"))->needs(target);
-  target->check(name_of("a file"))->needs(source);
-  program
-      .option("--validation", s.validation, "Two files of pairs to look at in training",
-              "Without them the last lines of those are taken")
-      ->expected(2)
-      ->needs(source);
-  program.option("--test", s.test, "Two files of pairs to be judged on", "As --validation")
-      ->expected(2)
-      ->needs(source);
-  program
-      .option("--pairs", s.pairs, "Pairs of the grammar to be trained on",
-              "Few are learned by heart, and no rule with them",
-              whole_number<std::int64_t>(20, 1'000'000))
-      ->excludes(source);
+  add_corpus_options(program, s);
   add_model_options(program, s);
   program.option("--batch", s.batch, "Pairs a step", "More make steps smoother", size);
   program.option("--steps", s.steps, "Steps in all", "Until validation no longer falls", size);
@@ -102,17 +82,15 @@ void teach(Program& program, const Settings& s) {
   const Table looks = table_of(course);
   std::cout << '\n' << looks.text() << '\n' << looks.explained() << std::endl;
   const std::vector<Translations> all = translate_test(s, corpus, translator);
-  const Table test = table_of(all, corpus);
-  std::cout << test.text() << '\n' << test.explained() << shown(all, corpus);
+  const Table test = judged("test", all, corpus.test);
+  std::cout << test.text() << '\n' << test.explained() << shown(all, corpus.test);
   const std::vector<double> speeds = select(course.looks, 1, Course::speed).to_vector();
   program.write(
       {.tables = {{"test", test}, {"looks", looks}}, .more = {{"tokens_per_second", speeds}}});
   program.write_page([&] { return page(translator, corpus); });
-  const auto pictures = draw(s, corpus.name, course, shown_attention(translator, corpus),
-                             test.rows()[0].figures[0].value);
-  for (std::size_t i = 0; i < pictures.size(); ++i)
-    std::cout << (i == 0 ? "\n" : "") << "picture: " << pictures[i].string() << '\n';
-  std::cout << "run: " << run_file(s).string() << '\n';
+  draw(s, corpus.name, course, shown_attention(translator, corpus),
+       test.rows()[0].figures[0].value);
+  std::cout << "\nrun: " << run_file(s).string() << '\n';
 }
 
 }  // namespace

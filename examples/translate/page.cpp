@@ -1,5 +1,3 @@
-#include "ladon/examples/translate/page.h"
-
 #include <algorithm>
 
 #include "ladon/autograd/graph.h"
@@ -7,6 +5,7 @@
 #include "ladon/core/data/sequences.h"
 #include "ladon/examples/common/page/attention.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/translate/study.h"
 
 namespace ladon::example {
 namespace {

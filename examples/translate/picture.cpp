@@ -3,7 +3,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/examples/translate/results.h"
+#include "ladon/examples/translate/study.h"
 
 namespace ladon::example {
 namespace {
@@ -16,8 +16,8 @@ std::string places(const std::vector<std::string>& words) {
   return "(" + all + ")";
 }
 
-std::filesystem::path draw_course(const Settings& s, const std::string& settings,
-                                  const Course& course, double word_for_word) {
+void draw_course(const Settings& s, const std::string& settings, const Course& course,
+                 double word_for_word) {
   Picture picture(s.common.out, "translate_course", s.common.panels);
   const std::string file =
       picture.data("looks", rows_of(slice(course.looks, 1, {.stop = Course::speed})));
@@ -32,13 +32,13 @@ std::filesystem::path draw_course(const Settings& s, const std::string& settings
       join(steps, "set ylabel 'BLEU'\nset yrange [0:100]\nset key at graph 1,graph 0.5\nplot ",
            curve(file, "1:4", kind(1), "validation"), ", ", word_for_word,
            " with lines lw 2 dt 2 lc rgb '", grey, "' title 'word for word'"));
-  return picture.draw(join("BLEU of ", std::round(rows_of(course.looks).back()[3]),
-                           " on unseen sentences, ", std::round(word_for_word), " word for word"),
-                      settings);
+  picture.draw_slide(join("BLEU of ", std::round(rows_of(course.looks).back()[3]),
+                          " on unseen sentences, ", std::round(word_for_word), " word for word"),
+                     settings);
 }
 
-std::filesystem::path draw_attention(const Settings& s, const std::string& settings,
-                                     const Course& course, const Attention& last) {
+void draw_attention(const Settings& s, const std::string& settings, const Course& course,
+                    const Attention& last) {
   Picture picture(s.common.out, "translate", s.common.panels);
   picture.shared("set ytics " + places(last.target) + "\n", "attention to the source");
   const auto looks = rows_of(course.looks);
@@ -51,20 +51,17 @@ std::filesystem::path draw_attention(const Settings& s, const std::string& setti
                 map_of(picture.data("first", rows_of(course.first))));
   picture.panel(column(1, 2, 25, both), join("after ", looks.back()[Course::steps], " steps"),
                 map_of(picture.data("last", rows_of(last.weights))));
-  return picture.draw("Trained, each word looks at the word that it translates", settings);
+  picture.draw_slide("Trained, each word looks at the word that it translates", settings);
 }
 
 }  // namespace
 
-std::vector<std::filesystem::path> draw(const Settings& s, const std::string& corpus,
-                                        const Course& course, const Attention& last,
-                                        double word_for_word) {
+void draw(const Settings& s, const std::string& corpus, const Course& course, const Attention& last,
+          double word_for_word) {
   const std::string settings = join(corpus, "; ", s.layers, " + ", s.layers, " layers, ", s.heads,
                                     " heads, width ", s.dim, ", seed ", s.common.seed);
-  std::vector<std::filesystem::path> paths = {draw_attention(s, settings, course, last),
-                                              draw_course(s, settings, course, word_for_word)};
-  std::erase(paths, std::filesystem::path());
-  return paths;
+  draw_attention(s, settings, course, last);
+  draw_course(s, settings, course, word_for_word);
 }
 
 }  // namespace ladon::example

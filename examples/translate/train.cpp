@@ -1,5 +1,3 @@
-#include "ladon/examples/translate/train.h"
-
 #include <algorithm>
 #include <chrono>
 
@@ -9,6 +7,7 @@
 #include "ladon/core/text/bleu.h"
 #include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/text.h"
+#include "ladon/examples/translate/study.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/clip.h"
 #include "ladon/optim/schedule.h"

@@ -1,5 +1,3 @@
-#include "ladon/examples/translate/translator.h"
-
 #include <algorithm>
 #include <numeric>
 
@@ -7,6 +5,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/examples/common/interrupt.h"
+#include "ladon/examples/translate/study.h"
 #include "ladon/optim/training/average.h"
 #include "ladon/optim/training/training_run.h"
 

@@ -1,4 +1,4 @@
-#include "ladon/examples/translate/grammar.h"
+#include "ladon/examples/word_for_word/grammar.h"
 
 #include <array>
 #include <initializer_list>

@@ -1,10 +1,11 @@
-#include "ladon/examples/translate/corpus.h"
+#include "ladon/examples/word_for_word/corpus.h"
 
 #include <algorithm>
 #include <filesystem>
 
 #include "ladon/core/error.h"
-#include "ladon/examples/translate/grammar.h"
+#include "ladon/examples/common/options.h"
+#include "ladon/examples/word_for_word/grammar.h"
 
 namespace ladon::example {
 namespace {
@@ -21,7 +22,7 @@ ParallelText cut_off(ParallelText& pairs, std::int64_t count) {
   return last;
 }
 
-Corpus generated(const Settings& s) {
+Corpus generated(const CorpusSettings& s) {
   constexpr std::int64_t validation = 200, test = 500;
   Generator rng = Generator(s.common.seed).split(1);
   Corpus corpus{"a grammar", grammar_pairs(s.pairs + validation + test, rng), {}, {}};
@@ -32,7 +33,30 @@ Corpus generated(const Settings& s) {
 
 }  // namespace
 
-Corpus read_corpus(const Settings& s) {
+void add_corpus_options(Program& program, CorpusSettings& s) {
+  CLI::Option* source =
+      program.option("--source", s.source, "Sentences, one a line (default: those of a grammar)",
+                     "With --target, for pairs of one's own; files may be compressed by gzip");
+  CLI::Option* target = program.option("--target", s.target, "Their translations, line by line",
+                                       "Either language may be the source");
+  source->check(name_of("a file"))->needs(target);
+  target->check(name_of("a file"))->needs(source);
+  program
+      .option("--validation", s.validation, "Two files of pairs to look at in training",
+              "Without them the last lines of those are taken")
+      ->expected(2)
+      ->needs(source);
+  program.option("--test", s.test, "Two files of pairs to be judged on", "As --validation")
+      ->expected(2)
+      ->needs(source);
+  program
+      .option("--pairs", s.pairs, "Pairs of the grammar to be trained on",
+              "Few are learned by heart, and no rule with them",
+              whole_number<std::int64_t>(20, 1'000'000))
+      ->excludes(source);
+}
+
+Corpus read_corpus(const CorpusSettings& s) {
   if (s.source.empty()) return generated(s);
   Corpus corpus{
       std::filesystem::path(s.source).filename(), read_parallel(s.source, s.target), {}, {}};

@@ -1,4 +1,4 @@
-#include "ladon/examples/translate/lexicon.h"
+#include "ladon/examples/word_for_word/lexicon.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,0 +1,35 @@
+#pragma once
+// Quality of translations.
+
+#include <string>
+#include <vector>
+
+#include "ladon/core/text/text.h"
+#include "ladon/examples/common/meter.h"
+#include "ladon/examples/common/report.h"
+
+namespace ladon::example {
+
+/// Translations of the test sources, by one method.
+struct Translations {
+  std::string method;
+  std::vector<std::string> texts;
+  double seconds = 0;
+};
+
+/// BLEU and what it is made of, a row for each method; `of` names the rows.
+Table judged(const std::string& of, const std::vector<Translations>& all, const ParallelText& test);
+
+/// The first test sentences: source, reference, and what each method says.
+std::string shown(const std::vector<Translations>& all, const ParallelText& test);
+
+/// Translates, and counts the time.
+template <class F>
+Translations timed(const std::string& method, const F& translate) {
+  const Meter meter;
+  Translations found{method, translate()};
+  found.seconds = meter.seconds();
+  return found;
+}
+
+}  // namespace ladon::example
