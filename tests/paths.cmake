@@ -98,27 +98,16 @@ while(queue)
 endwhile()
 path("the paths and the headers they include" 15000 ${reached})
 
-# A study is read at one sitting. The longer ones, with the lines that they may have until they are
-# cut:
+# A study is read at one sitting.
 set(study_budget 700)
-set(uncut gp_classify=1858 particles=1410 repulsive_heads=1657
-    translate=1176)
 file(GLOB studies RELATIVE ${SOURCE}/examples ${SOURCE}/examples/*/main.cpp)
 foreach(main IN LISTS studies)
   get_filename_component(study ${main} DIRECTORY)
   file(GLOB sources RELATIVE ${SOURCE} ${SOURCE}/examples/${study}/*.cpp
        ${SOURCE}/examples/${study}/*.h)
   lines_of(lines ${sources})
-  set(budget ${study_budget})
-  if("${uncut}" MATCHES "${study}=([0-9]+)")
-    set(budget ${CMAKE_MATCH_1})
-    if(NOT lines GREATER study_budget)
-      list(APPEND longer "examples/${study}: ${lines} lines, no more than a study may have: take it off \
-the list `uncut` of tests/paths.cmake")
-    endif()
-  endif()
-  if(lines GREATER budget)
-    list(APPEND longer "examples/${study}: ${lines} lines of C++, ${budget} allowed: delete what \
+  if(lines GREATER study_budget)
+    list(APPEND longer "examples/${study}: ${lines} lines of C++, ${study_budget} allowed: delete what \
 answers no question of its page, or give its second question a folder of its own")
   endif()
 endforeach()
