@@ -9,7 +9,7 @@ namespace ladon::example {
 namespace {
 
 constexpr const char* summary = "How the posterior of few heads becomes a Gaussian process";
-constexpr const char* duration = "about 40 s on 2 cores";
+constexpr const char* duration = "about 80 s of processor time";
 constexpr const char* lesson =
     "A layer of attention with infinitely wide heads has a posterior that can be sampled exactly, "
     "for any number H of heads. Its bands are shown for few heads, many, and infinitely many, "

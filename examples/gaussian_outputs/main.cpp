@@ -11,7 +11,7 @@ namespace ladon::example {
 namespace {
 
 constexpr const char* summary = "How Gaussian the outputs of one head are, and of many";
-constexpr const char* duration = "about 15 s on 2 cores";
+constexpr const char* duration = "about 15 s of processor time";
 constexpr const char* lesson =
     "Thousands of attention layers are drawn, and their outputs are compared with the normal law of "
     "the infinitely wide limit (Hron et al. 2020, \"Infinite attention\"). With the Transformer's "

@@ -11,7 +11,7 @@ namespace ladon::example {
 namespace {
 
 constexpr const char* summary = "How attention becomes a Gaussian process, and when it does not";
-constexpr const char* duration = "about 30 s on 2 cores";
+constexpr const char* duration = "about 20 s of processor time";
 constexpr const char* lesson =
     "Many finite attention layers are drawn and compared with their infinitely wide limit (Hron et "
     "al. 2020, \"Infinite attention\") by their kernels NNGP and NTK. With linear scaling of the "
