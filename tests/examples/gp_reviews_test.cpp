@@ -61,19 +61,24 @@ TEST_F(GpReviews, SameBitsAtAnyNumberOfThreads) {
   EXPECT_NE(figures(""), figures("--seed 2"));
 }
 
+// In training a frequent word goes with each class, in the test with the other one: who counts it
+// is wrong, and who sees vectors leaves it out.
 TEST_F(GpReviews, ReadsFilesAndLeavesOutTheMostFrequentWords) {
   std::string vectors;
-  for (int i = 0; i < 100; ++i) vectors += "the" + std::to_string(i) + " 9 9\n";
+  for (int i = 0; i < 100; ++i)
+    vectors += "the" + std::to_string(i) + (i % 2 ? " 9 1\n" : " -9 1\n");
   const std::string glove =
       write("glove", vectors + "good 1 0\nfine 1 .1\nbad -1 0\ndull -1 .1\nfilm 0 1\n");
-  const std::string tsv =
-      write("tsv", "1\tgood the3 fine film\n0\tbad the7 dull film\n1\tfine the7\n0\tdull the3\n");
-  const Run read = run("--reviews " + tsv + " " + tsv + " --glove " + glove +
+  const std::string train =
+      write("train", "1\tgood the4 film\n0\tbad the7 film\n1\tfine the4\n0\tdull the7\n");
+  const std::string test = write("test", "1\tgood the7 the7\n0\tbad the4 the4\n");
+  const Run read = run("--reviews " + train + " " + test + " --glove " + glove +
                        " --models linear,attention --epochs 1 --width 8");
   ASSERT_EQ(read.status, 0) << read.error;
-  EXPECT_EQ(read.out.find("4 training and 4 test reviews, 2 classes; the first 96 words"), 0u)
+  EXPECT_EQ(read.out.find("4 training and 2 test reviews, 2 classes; the first 96 words"), 0u)
       << read.out;
-  for (const char* method : {"naive Bayes", "linear NNGP", "attention NNGP"})
+  EXPECT_EQ(accuracy(read, "naive Bayes"), 0);
+  for (const char* method : {"linear NNGP", "attention NNGP"})
     EXPECT_EQ(accuracy(read, method), 1) << method;
 }
 
