@@ -52,12 +52,12 @@ infinite::KernelNode normalized(const infinite::KernelNode& k, bool centered, do
                             .means = infinite::MeanMap()};
   return infinite::map_pairs(k, step, [=](const infinite::Pairs& inputs) {
     const infinite::Pairs pairs = centered ? inputs.centered("LayerNorm", eps) : inputs;
-    // At least the smallest number: zeros stay zeros even where eps = 0.
-    const auto power = [&](const Tensor& variance) {
-      return maximum(variance + eps, scalar(std::numeric_limits<double>::min(), f64));
+    // Of at least the smallest number: zeros stay zeros even where eps = 0.
+    const auto inverse_root = [&](const Tensor& variance) {
+      return 1 / sqrt(maximum(variance + eps, scalar(std::numeric_limits<double>::min(), f64)));
     };
-    const Tensor scale = sqrt(power(pairs.left_variance())) * sqrt(power(pairs.right_variance()));
-    infinite::PairKernels y = pairs.each([&](const Tensor& block) { return block / scale; });
+    const Tensor scale = inverse_root(pairs.left_variance()) * inverse_root(pairs.right_variance());
+    infinite::PairKernels y = pairs.each([&](const Tensor& block) { return block * scale; });
     if (trained && y.ntk.defined()) y.ntk = y.ntk + y.nngp + beside;
     return y;
   });
