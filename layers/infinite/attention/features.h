@@ -1,5 +1,5 @@
 #pragma once
-// What an input makes of draws by itself, where moments of pairs are inner products of such features.
+// What an input makes of draws by itself, where moments of pairs are inner products of these.
 //
 // If the common coordinates explain the tokens of both inputs, k = v = Φ·Φ'ᵀ. At one draw of the
 // weights P let φ̄_a = Σ_c P_ac·φ_c and C_a = Σ_c P_ac·φ_c·φ_cᵀ − φ̄_a·φ̄_aᵀ be mean and covariance of

@@ -27,8 +27,7 @@
 //   Untied, softmax averages over the visible keys, and the other ζ leave the bias alone.
 // - sqrt scaling: G is Gaussian, Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. identity: closed, O(T²) per
 //   pair. relu, abs: closed, O(T²) to O(T⁴) (key_sums.h). softmax: T = 2 closed, otherwise averaged
-//   over draws, which all inputs share (kernel/roots.h). With R coordinates of tokens a pair costs
-//   O(T²·R) per draw, its NTK O(T²·R²) or O(T³), whichever is less (draws.cpp).
+//   over draws, which all inputs share: O(T²·R) to O(T³) per pair (kernel/roots.h, pair_sums.cpp).
 //
 // At keys that a query may not attend to, ζ is 0 (softmax: its logit is −∞), whatever G.
 

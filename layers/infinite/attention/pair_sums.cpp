@@ -1,0 +1,276 @@
+// Sums over draws of P·v·P'ᵀ, P·u·P'ᵀ, J(k) and J(t), in the names of draws.cpp.
+//
+// What is cheapest depends on the pair; all ways agree to rounding. T³ multiply-adds each:
+// - J(X), 3 products, from P·X, X·P'ᵀ and P·X·P'ᵀ, 3 more; these of k serve v where both are one.
+// - J(k) as an inner product of features (features.h), T²·R·(R + 1)/2 in all, and P·v, v·P'ᵀ and
+//   P·v·P'ᵀ, T²·R each.
+// - J is linear, and 0 for a constant: where t = α·k + β, J(t) = α·J(k). So it is behind the first
+//   layers of a network on data. Likewise P·u·P'ᵀ, where u is such a function of v, or of t.
+
+#include "ladon/layers/infinite/attention/pair_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "ladon/core/linalg/blas.h"
+#include "ladon/core/machine/parallel.h"
+
+namespace ladon::infinite {
+namespace {
+
+using Block = std::vector<double>;
+
+/// y = slope·x + offset.
+struct Line {
+  double slope, offset;
+};
+
+/// The line on which all entries of two blocks lie, to rounding.
+std::optional<Line> line(const double* x, const double* y, std::int64_t size) {
+  std::int64_t far = 0;
+  for (std::int64_t i = 0; i < size; ++i)
+    if (std::abs(x[i] - x[0]) > std::abs(x[far] - x[0])) far = i;
+  const double slope = x[far] != x[0] ? (y[far] - y[0]) / (x[far] - x[0]) : 0;
+  const Line all{slope, y[0] - slope * x[0]};
+  double error = 0, largest = 0;
+  for (std::int64_t i = 0; i < size; ++i) {
+    error = std::max(error, std::abs(y[i] - (slope * x[i] + all.offset)));
+    largest = std::max(largest, std::abs(y[i]));
+  }
+  if (error > 1e-14 * largest) return {};
+  return all;
+}
+
+}  // namespace
+
+/// Tangent kernels of a pair as functions of its other kernels.
+struct Upstream {
+  std::optional<Line> t_of_k, u_of_v, u_of_t;
+
+  Upstream() = default;
+  explicit Upstream(const PairBlocks& x) {
+    if (!x.u) return;
+    const std::int64_t size = x.positions * x.positions;
+    t_of_k = line(x.k, x.t, size);
+    u_of_v = line(x.v, x.u, size);
+    u_of_t = line(x.t, x.u, size);
+  }
+  /// Whether P·t·P'ᵀ, which J(t) takes, tells P·u·P'ᵀ.
+  bool u_by_t() const { return !u_of_v && !t_of_k && u_of_t; }
+};
+
+namespace {
+
+/// Sums over draws of one pair, [T, T] each: of P·v·P'ᵀ; and where there is an NTK J(k), J(t) and
+/// of P·u·P'ᵀ, or of P·t·P'ᵀ where that tells it.
+struct Sums {
+  double *value, *tangent, *slope_k, *slope_t;
+  Sums from(std::int64_t at) const {
+    const auto moved = [at](double* x) { return x ? x + at : x; };
+    return {moved(value), moved(tangent), moved(slope_k), moved(slope_t)};
+  }
+};
+
+/// Adds up the draws of a pair, as many at a time as make products long and stay in the cache. Its
+/// buffers serve pair after pair. The NNGP kernel has the same bits with and without an NTK: an
+/// input's kernel with itself is to be exactly its variance, where an activation's slope is steep.
+class Average {
+ public:
+  Average(std::int64_t positions, std::int64_t count, std::int64_t rank, bool same, bool tangent)
+      : t_(positions),
+        size_(positions * positions),
+        all_(count),
+        s_(positions < 64 ? count : 1),
+        r_(rank),
+        same_(same) {
+    const auto n = static_cast<std::size_t>(size_ * s_);
+    v_.left.resize(n);
+    if (!tangent) return;
+    for (Block* b : {&v_.right, &v_.both, &x_.left, &x_.right, &x_.both, &w_}) b->resize(n);
+    xv_.resize(static_cast<std::size_t>(size_));
+  }
+
+  void add(const PairBlocks& x, const Upstream& up, const DrawnPair& pair, const Sums& sums) {
+    const bool around = x.u && !(pair.left_covariances && up.t_of_k);
+    if (pair.left_covariances)
+      inner(pair.left_covariances, pair.right_covariances, covariance_size(r_), sums.slope_k);
+    if (pair.left_means) inner(pair.left_means, pair.right_means, r_, sums.value);
+    for (std::int64_t first = 0; first < all_; first += s_) {
+      const Weights w{pair.p + first * t_, pair.q.rows + first * size_,
+                      pair.q.turned + first * size_};
+      if (around && pair.left_means && r_ < t_)
+        around_means(pair, first);
+      else if (around)
+        around_block(w, x.v, v_);
+      else if (!pair.left_means)
+        from_left(w.p, x.v, 0, v_.left);
+      if (!pair.left_means) over_draws(v_.left.data(), s_ * t_, w.turned, 1, sums.value);
+      if (around) add_slopes(x, up, w, !pair.left_covariances, sums);
+      if (x.u && !up.u_of_v && !up.u_by_t()) between(w, x.u, sums.tangent);
+    }
+  }
+
+ private:
+  /// Weights of S draws: P [a, s, i], where a query's draws are `all_` many, P' [s, b, j] and P'ᵀ.
+  struct Weights {
+    const double *p, *rows, *turned;
+  };
+  /// Products of X with these: P·X [a, s, j], X·P'ᵀ [i, s, b] and P·X·P'ᵀ [s, a, b].
+  struct Around {
+    Block left, right, both;
+  };
+
+  /// y = beta·y + P·X:  [(a, s), i]·[i, j] → [a, s, j]
+  void from_left(const double* p, const double* x, double beta, Block& y) const {
+    const std::int64_t row = s_ == 1 ? all_ * t_ : t_;
+    blas::gemm_serial<double>(t_ * s_, t_, t_, 1, {p, row, 1}, {x, t_, 1}, beta, {y.data(), t_, 1});
+  }
+  /// sum += sign·Σ_s Y·Z:  [a, (s, j)]·[(s, j), b] → [a, b], rows of Y `row` apart.
+  void over_draws(const double* y, std::int64_t row, const double* z, double sign,
+                  double* sum) const {
+    blas::gemm_serial<double>(t_, t_, s_ * t_, sign, {y, row, 1}, {z, t_, 1}, 1, {sum, t_, 1});
+  }
+  /// sum += Σ_s ⟨F_a, F'_b⟩ over all draws:  [a, (s, f)]·[(s, f), b] → [a, b]
+  void inner(const double* left, const double* right, std::int64_t f, double* sum) const {
+    blas::gemm_serial<double>(t_, t_, all_ * f, 1, {left, all_ * f, 1}, {right, t_, 1}, 1,
+                              {sum, t_, 1});
+  }
+  /// sum += Σ_s P·X·P'ᵀ
+  void between(const Weights& w, const double* x, double* sum) {
+    from_left(w.p, x, 0, w_);
+    over_draws(w_.data(), s_ * t_, w.turned, 1, sum);
+  }
+
+  void around_block(const Weights& w, const double* x, Around& y) const {
+    from_left(w.p, x, 0, y.left);
+    const std::int64_t row = s_ * t_;  // [i, j]·[j, (s, b)] → [i, s, b]
+    blas::gemm_serial<double>(t_, row, t_, 1, {x, t_, 1}, {w.rows, 1, t_}, 0,
+                              {y.right.data(), row, 1});
+    for (std::int64_t s = 0; s < s_; ++s)
+      blas::gemm_serial<double>(t_, t_, t_, 1, {y.left.data() + s * t_, row, 1},
+                                {w.turned + s * size_, t_, 1}, 0,
+                                {y.both.data() + s * size_, t_, 1});
+  }
+  /// The same of v = Φ·Φ'ᵀ, from draw `first` on.
+  void around_means(const DrawnPair& x, std::int64_t first) {
+    const std::int64_t row = s_ * t_, own = all_ * r_;
+    const double *left = x.left_means + first * r_, *right = x.right_means + first * r_ * t_;
+    blas::gemm_serial<double>(row, t_, r_, 1, {left, s_ == 1 ? own : r_, 1},
+                              {x.right_tokens, t_, 1}, 0, {v_.left.data(), t_, 1});
+    for (std::int64_t s = 0; s < s_; ++s, left += r_, right += r_ * t_) {
+      blas::gemm_serial<double>(t_, t_, r_, 1, {x.left_tokens, r_, 1}, {right, t_, 1}, 0,
+                                {v_.right.data() + s * t_, row, 1});
+      blas::gemm_serial<double>(t_, t_, r_, 1, {left, own, 1}, {right, t_, 1}, 0,
+                                {v_.both.data() + s * size_, t_, 1});
+    }
+  }
+
+  /// What follows from v_: P·v·P'ᵀ, J(k) unless features give it, and J(t).
+  void add_slopes(const PairBlocks& x, const Upstream& up, const Weights& w, bool by_k,
+                  const Sums& sums) {
+    if (by_k && !same_) around_block(w, x.k, x_);
+    if (by_k) add_jacobians(x.v, x.k, same_ ? v_ : x_, w, sums.slope_k);
+    if (up.t_of_k) return;
+    around_block(w, x.t, x_);
+    add_jacobians(x.v, x.t, x_, w, sums.slope_t);
+    if (up.u_by_t()) over_draws(x_.left.data(), s_ * t_, w.turned, 1, sums.tangent);
+  }
+
+  /// sum += Σ_s J(X), the formula of head_moments.cpp.
+  void add_jacobians(const double* v, const double* x, const Around& around, const Weights& w,
+                     double* sum) {
+    for (std::size_t i = 0; i < w_.size(); ++i) w_[i] = -v_.left[i] * around.left[i];
+    for (std::int64_t i = 0; i < size_; ++i) xv_[static_cast<std::size_t>(i)] = x[i] * v[i];
+    from_left(w.p, xv_.data(), 1, w_);
+    over_draws(w_.data(), s_ * t_, w.turned, 1, sum);  // P·(X∘v) − (P·v)∘(P·X)
+    for (std::int64_t s = 0; s < s_; ++s)
+      for (std::int64_t i = 0; i < t_; ++i) {
+        const std::int64_t from = (i * s_ + s) * t_;
+        const double *a = v_.right.data() + from, *b = around.right.data() + from;
+        double* to = w_.data() + (s * t_ + i) * t_;
+        for (std::int64_t j = 0; j < t_; ++j) to[j] = a[j] * b[j];
+      }
+    over_draws(w.p, all_ * t_, w_.data(), -1, sum);
+    for (std::int64_t s = 0; s < s_; ++s) {
+      const double *a = v_.both.data() + s * size_, *b = around.both.data() + s * size_;
+      for (std::int64_t i = 0; i < size_; ++i) sum[i] += a[i] * b[i];
+    }
+  }
+
+  std::int64_t t_, size_, all_, s_, r_;  // T, T², draws, of these at a time, R
+  bool same_;                            // k and v are one
+  Around v_, x_;                         // of v, and of k or t
+  Block w_, xv_;
+};
+
+/// NTK of one pair without what its values' and outputs' weights add: from sums over draws.
+void finish_pair(const AttentionLimit& layer, const PairBlocks& x, const Upstream& up, double count,
+                 const Sums& sums) {
+  const std::int64_t t = x.positions;
+  const auto sees = [&](const double* may, std::int64_t a) {
+    return std::any_of(may + a * t, may + (a + 1) * t, [](double m) { return m > 0; });
+  };
+  const double qk = layer.query_key.item();
+  const Line u = up.u_of_v ? *up.u_of_v : up.u_by_t() ? *up.u_of_t : Line{1, 0};
+  for (std::int64_t a = 0; a < t; ++a)
+    for (std::int64_t b = 0; b < t; ++b) {
+      const std::int64_t i = a * t + b;
+      const bool moved_alike = u.offset != 0 && sees(x.left_may, a) && sees(x.right_may, b);
+      const double known = up.u_of_v ? sums.value[i] : sums.tangent[i] / count;
+      const double slope_t = up.t_of_k ? up.t_of_k->slope * sums.slope_k[i] : sums.slope_t[i];
+      const double moved = x.t[i] + layer.query_bias_trained;
+      const double slopes =
+          (layer.query_key_trained * x.k[i] + moved) * sums.slope_k[i] + x.k[i] * slope_t;
+      sums.tangent[i] = u.slope * known + (moved_alike ? u.offset : 0) + qk * qk * slopes / count;
+    }
+}
+
+}  // namespace
+
+PairSums::PairSums(const AttentionLimit& layer, const BlockList& blocks, std::int64_t rank,
+                   bool same, double* value, double* tangent)
+    : layer_(layer), blocks_(blocks), rank_(rank), same_(same), value_(value), tangent_(tangent) {
+  const std::int64_t all = blocks.count() * blocks.positions() * blocks.positions();
+  std::fill_n(value, all, 0);
+  if (!tangent) return;
+  std::fill_n(tangent, all, 0);
+  for (Block* slope : {&slope_k_, &slope_t_}) slope->resize(static_cast<std::size_t>(all));
+}
+
+PairSums::~PairSums() = default;
+
+void PairSums::add(std::int64_t count, const std::function<DrawnPair(std::int64_t)>& drawn) {
+  constexpr std::int64_t tasks = 64;  // few enough that their buffers cost nothing
+  const std::int64_t t = blocks_.positions(), size = t * t, pairs = blocks_.count();
+  const bool first = upstream_.empty();
+  if (first) upstream_.resize(static_cast<std::size_t>(pairs));
+  const std::int64_t grain = std::max<std::int64_t>(1, (pairs + tasks - 1) / tasks);
+  const Sums all{value_, tangent_, slope_k_.data(), slope_t_.data()};
+  parallel::for_range(pairs, grain, [&](std::int64_t pair, std::int64_t end) {
+    Average average(t, count, rank_, same_, tangent_ != nullptr);
+    for (; pair < end; ++pair) {
+      const PairBlocks x = blocks_[pair];
+      Upstream& up = upstream_[static_cast<std::size_t>(pair)];
+      if (first) up = Upstream(x);
+      average.add(x, up, drawn(pair), all.from(pair * size));
+    }
+  });
+}
+
+void PairSums::finish(double count) {
+  const std::int64_t size = blocks_.positions() * blocks_.positions();
+  const Sums all{value_, tangent_, slope_k_.data(), slope_t_.data()};
+  const auto some = [&](std::int64_t pair, std::int64_t end) {
+    for (; pair < end; ++pair) {
+      const Sums sums = all.from(pair * size);
+      for (std::int64_t i = 0; i < size; ++i) sums.value[i] /= count;
+      if (!tangent_) continue;
+      const Upstream& up = upstream_[static_cast<std::size_t>(pair)];
+      finish_pair(layer_, blocks_[pair], up, count, sums);
+    }
+  };
+  parallel::for_range(blocks_.count(), pairs_per_task(size), some);
+}
+
+}  // namespace ladon::infinite
