@@ -4,12 +4,18 @@
 #include <sys/mman.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <thread>
 #include <vector>
 
 #include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"
+#ifndef LADON_PORTABLE
+#include "ladon/core/linalg/openblas/one_thread.h"
+
+extern "C" char* openblas_get_corename();
+#endif
 
 namespace ladon {
 namespace {
@@ -270,6 +276,16 @@ TYPED_TEST(Blas, StridesBeyondTheIntegersOfBlas) {
       EXPECT_NEAR(wide[i * stride + j], c[i * k + j], 1e-5 * (1 + std::abs(c[i * k + j])));
   munmap(memory, bytes);
 }
+
+#if defined(__x86_64__) && !defined(LADON_PORTABLE)
+TEST(OpenBlas, HasNoKernelsOf2004OnALaterProcessor) {
+  if (std::getenv("OPENBLAS_CORETYPE") || std::getenv("LADON_ISA"))
+    GTEST_SKIP() << "kernels are chosen by OPENBLAS_CORETYPE or LADON_ISA";
+  if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "an old processor";
+  EXPECT_STRNE(openblas_get_corename(), "Prescott");
+  EXPECT_FALSE(routines::choose_kernels()) << "chosen before main";
+}
+#endif
 
 }  // namespace
 }  // namespace ladon

@@ -9,6 +9,8 @@
 namespace ladon::routines {
 namespace {
 
+[[maybe_unused]] const bool chosen = choose_kernels();
+
 CBLAS_TRANSPOSE turned(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 
 }  // namespace

@@ -6,4 +6,8 @@ namespace ladon::routines {
 /// thread; it costs nothing when repeated.
 void use_one_thread();
 
+/// Makes OpenBLAS choose its kernels again if it took a processor for one of 2004; whether it did.
+/// While other threads run it must not be called.
+bool choose_kernels();
+
 }  // namespace ladon::routines

@@ -1,0 +1,51 @@
+// OpenBLAS chooses its kernels when it is loaded, by the processor's model number. Those of a
+// processor that it does not know, being newer, are of one of 2004, Prescott: products of doubles at
+// 15 GF/s on a core that has 70 by kernels of AVX-512 (0.3.21 of Debian 12, Emerald Rapids). So it is
+// made to choose again, before main; not where OPENBLAS_CORETYPE names a choice.
+
+#include <cblas.h>
+#include <stdlib.h>
+
+#include <string_view>
+
+#include "ladon/core/linalg/openblas/one_thread.h"
+
+// Exported by every OpenBLAS that has kernels of several processors, without a header.
+extern "C" {
+__attribute__((weak)) void gotoblas_dynamic_init();
+__attribute__((weak)) void gotoblas_dynamic_quit();
+}
+
+namespace ladon::routines {
+namespace {
+
+/// Name of kernels by what the processor has, up to the level that LADON_ISA asks for; null: none.
+const char* kernels_of_level() {
+  const char* wanted = getenv("LADON_ISA");
+  const std::string_view level = wanted ? wanted : "v4";
+#if defined(__x86_64__)
+  if (level == "v4" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+    return "SkylakeX";
+  if ((level == "v4" || level == "v3") && __builtin_cpu_supports("avx2") &&
+      __builtin_cpu_supports("fma"))
+    return "Haswell";
+#endif
+  return nullptr;
+}
+
+}  // namespace
+
+bool choose_kernels() {
+  if (!gotoblas_dynamic_init || !gotoblas_dynamic_quit || getenv("OPENBLAS_CORETYPE") ||
+      openblas_get_corename() != std::string_view("Prescott"))
+    return false;
+  const char* name = kernels_of_level();
+  if (!name || setenv("OPENBLAS_CORETYPE", name, 0) != 0) return false;
+  gotoblas_dynamic_quit();
+  gotoblas_dynamic_init();
+  unsetenv("OPENBLAS_CORETYPE");
+  return true;
+}
+
+}  // namespace ladon::routines
