@@ -19,7 +19,7 @@ const Reason reasons[] = {
     {"Branch", "profile: adds up times"},
     {"backward", "attention: a dot product a row, of memory that was just written"},
     {"cot_derivative", "a polynomial of a few terms"},
-    {"average_over_draws", "limits by sampling: a pass over T numbers between T by T products"},
+    {"PairSums", "limits by sampling: a pass over T numbers between T by T products"},
     {"pair_by_pair", "limits: sums of T numbers beside T by T products"},
     {"excess_kurtosis", "diagnostics"},
     {"forward", "attention: rows of few queries and of a tile, copied once before their products"},
