@@ -1,7 +1,7 @@
 #pragma once
-// One layer of attention on the task of examples/posterior, from one head to infinitely many: its
-// random networks, its exact posteriors, and particles. A page computes with it in a browser
-// (binding.cpp); numbers go in and out as vectors, matrices row by row.
+// One layer of attention on the task of examples/exact_posterior, from one head to infinitely
+// many: its random networks, its exact posteriors, and particles. A page computes with it in a
+// browser (binding.cpp); numbers go in and out as vectors, matrices row by row.
 
 #include <cstdint>
 #include <map>

@@ -60,9 +60,10 @@ bool names_a_row(const std::string& claim, const std::string& rows) {
 /// README.md's results rest on.
 bool is_study(const Page& page) {
   static const std::vector<std::string> earlier = {
-      "nngp_compare",    "gaussian_outputs", "gp_classify", "gp_reviews",
-      "particles",       "moving_particles", "posterior",   "exact_posterior",
-      "repulsive_heads", "head_roles",       "heads_apart"};
+      "nngp_compare",    "gaussian_outputs",  "gp_classify",     "gp_reviews",
+      "kernels_on_disk", "trained_attention", "particles",       "moving_particles",
+      "many_dimensions", "posterior",         "exact_posterior", "repulsive_heads",
+      "head_roles",      "heads_apart",       "word_for_word"};
   const fs::path folder = page.path.parent_path();
   return page.path.filename() == "README.md" && folder.parent_path().filename() == "examples" &&
          (fs::exists(folder / "preregistration.md") ||

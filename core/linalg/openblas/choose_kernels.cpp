@@ -1,7 +1,7 @@
 // OpenBLAS chooses its kernels when it is loaded, by the processor's model number. A processor that
-// is newer than it gets those of one of 2004, Prescott: products of doubles run at 15 GF/s on a core
-// that reaches 70 by kernels of AVX-512 (0.3.21 of Debian 12, Emerald Rapids). So it is made to choose
-// again, before main, unless OPENBLAS_CORETYPE names a choice.
+// is newer than it gets those of one of 2004, Prescott: products of doubles run at 15 GF/s on a
+// core that reaches 70 by kernels of AVX-512 (0.3.21 of Debian 12, Emerald Rapids). So it is made
+// to choose again, before main, unless OPENBLAS_CORETYPE names a choice.
 
 #include <cblas.h>
 #include <stdlib.h>
