@@ -1,5 +1,6 @@
 # Writes FILE, a source with the commit of the tree SOURCE as git describes it: the last tag and the
 # commits since, or the commit alone, and "-dirty" where files differ from it. An unchanged FILE stays.
+cmake_minimum_required(VERSION 3.21)
 find_package(Git QUIET)
 set(commit unknown)
 if(GIT_FOUND)
