@@ -145,10 +145,10 @@ void check_pair_distance(decltype(pair_distance)* yours) {
       {"the logistic density", [](double x) { return -std::tanh(x / 2); }}};
   for (const auto& [name, score] : densities)
     for (const auto& [alpha, h2] : {std::pair{1.0, 0.5}, {0.3, 2.0}}) {
-      const auto rest = [&, &score = score](double other_drive, double exponent, double push) {
+      const auto rest = [&, &drive = score](double other_drive, double exponent, double push) {
         return twice_root([&](double a) {
           const double k = std::exp(-exponent * a * a);
-          return score(a) * (1 + other_drive * k) + push * k * a;
+          return drive(a) * (1 + other_drive * k) + push * k * a;
         });
       };
       const double e = 2 / h2, push = 2 * alpha / h2, right = rest(-1, e, push);
