@@ -2,8 +2,8 @@
 // What an input makes of draws by itself, where moments of pairs are inner products of these.
 //
 // If the common coordinates explain the tokens of both inputs, k = v = Φ·Φ'ᵀ. At one draw of the
-// weights P let φ̄_a = Σ_c P_ac·φ_c and C_a = Σ_c P_ac·φ_c·φ_cᵀ − φ̄_a·φ̄_aᵀ be mean and covariance of
-// the tokens that query a attends to. Then
+// weights P let φ̄_a = Σ_c P_ac·φ_c and C_a = Σ_c P_ac·φ_c·φ_cᵀ − φ̄_a·φ̄_aᵀ be mean and covariance
+// of the tokens that query a attends to. Then
 //   (P·v·P'ᵀ)_ab = ⟨φ̄_a, φ̄'_b⟩, and the sum over softmax's Jacobians for X = k is ⟨C_a, C'_b⟩
 // (head_moments.cpp): C_a is what moving the logits of query a can move. As it is symmetric,
 // R·(R + 1)/2 numbers hold it, those off its diagonal times √2.

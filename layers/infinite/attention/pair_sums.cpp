@@ -44,7 +44,6 @@ std::optional<Line> line(const double* x, const double* y, std::int64_t size) {
 
 }  // namespace
 
-/// Tangent kernels of a pair as functions of its other kernels.
 struct Upstream {
   std::optional<Line> t_of_k, u_of_v, u_of_t;
 
