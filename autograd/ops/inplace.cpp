@@ -49,8 +49,8 @@ const Tensor& not_leaf(const char* operation, const Tensor& x) {
   return x;
 }
 
-/// Whether x + y may be written over x as it is computed: nothing is recorded, nothing broadcast or
-/// converted, and no element of y is one of x.
+/// Whether f(x, y) may be written over x as it is computed: nothing is recorded, nothing broadcast
+/// or converted, and no element of y is one of x.
 bool plain(const Tensor& x, const Tensor& y) {
   return x.defined() && y.defined() && x.dtype() == y.dtype() && is_floating(x.dtype()) &&
          x.shape() == y.shape() && !recorded({x, y}) && !(x.storage() == y.storage());
@@ -73,9 +73,17 @@ Tensor& operator-=(Tensor& x, const Tensor& y) {
   return assign("operator-=", x, not_leaf("operator-=", x) - y);
 }
 Tensor& operator*=(Tensor& x, const Tensor& y) {
+  if (plain(x, y)) {
+    mul_(x, y);
+    return x;
+  }
   return assign("operator*=", x, not_leaf("operator*=", x) * y);
 }
 Tensor& operator/=(Tensor& x, const Tensor& y) {
+  if (plain(x, y)) {
+    kernels::edit(kernels::Binary::div, x, y);
+    return x;
+  }
   return assign("operator/=", x, not_leaf("operator/=", x) / y);
 }
 Tensor& operator+=(Tensor& x, double s) {
@@ -112,8 +120,7 @@ void mul_(Tensor x, double s) {
 }
 
 void mul_(Tensor x, const Tensor& y) {
-  const Tensor factor = source("mul_", x, y);
-  kernels::copy(x, kernels::binary(kernels::Binary::mul, x, factor));
+  kernels::edit(kernels::Binary::mul, x, source("mul_", x, y));
 }
 
 }  // namespace ladon

@@ -1,10 +1,11 @@
-// Copies: cast, contiguous, clone, copy, fill, axpby.
+// Copies and edits: cast, contiguous, clone, copy, fill, edit, axpby.
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "ladon/core/cxx20.h"
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/strided.h"
@@ -135,6 +136,35 @@ void copy_into(Tensor& y, const Tensor& x) {
                [&](const Pieces::Pointers& at, std::int64_t n) { loop(at[1], at[0], n); });
 }
 
+/// Runs loop_of<T>()(x, y, n) over the elements of x, of type T, and of y, broadcast to it; both of
+/// one dtype.
+template <class LoopOf>
+void in_place(std::string_view operation, Tensor x, const Tensor& y, const LoopOf& loop_of) {
+  check_broadcasts_to(operation, y, x.shape());
+  if (mapped::any(x, y)) {
+    check_room(operation, x, y);
+    const Tensor all = mapped::show(mapped::repeat(y, x.levels()), x.rank());
+    return in_place(operation, mapped::show(x), all, loop_of);
+  }
+  check_not_expanded(operation, x);
+  const Tensor from = apart_from(x, y);
+  visit_dtype(x.dtype(), [&]<class T>() {
+    const auto loop = loop_of.template operator()<T>();
+    if (x.contiguous() && from.contiguous() && from.shape() == x.shape()) {
+      T* to = x.mutable_data<T>();
+      const T* in = from.data<T>();
+      for_flat(x.count(), [=](std::int64_t begin, std::int64_t end) {
+        loop(to + begin, in + begin, end - begin);
+      });
+    } else {
+      for_pieces(Pieces(x.shape(), {Operand::in_place(x), Operand::input(from, x.shape())}),
+                 [=](const Pieces::Pointers& at, std::int64_t n) {
+                   loop(reinterpret_cast<T*>(at[0]), reinterpret_cast<const T*>(at[1]), n);
+                 });
+    }
+  });
+}
+
 }  // namespace
 
 Tensor cast(const Tensor& x, DType dtype) {
@@ -191,31 +221,23 @@ void fill(Tensor x, double value) {
   });
 }
 
+void edit(Binary op, Tensor x, const Tensor& y) {
+  LADON_CHECK(x.dtype() == y.dtype(), to_string(op), "dtypes differ: ", x.dtype(), " and ",
+              y.dtype());
+  in_place(to_string(op), x, y, [=]<class T>() {
+    const auto loop = loops().of<T>().binary[int(op)];
+    LADON_CHECK(loop != nullptr, to_string(op), "is not defined for ", dtype_of<T>());
+    return [=](T* to, const T* from, std::int64_t n) { loop(to, from, to, n); };
+  });
+}
+
 void axpby(double a, Tensor x, double b, const Tensor& y) {
   LADON_CHECK(x.dtype() == y.dtype(), "axpby", "dtypes differ: ", x.dtype(), " and ", y.dtype());
   LADON_CHECK(x.dtype() != boolean, "axpby", "is not defined for bool");
-  check_broadcasts_to("axpby", y, x.shape());
-  if (mapped::any(x, y)) {
-    check_room("axpby", x, y);
-    return axpby(a, mapped::show(x), b, mapped::show(mapped::repeat(y, x.levels()), x.rank()));
-  }
-  check_not_expanded("axpby", x);
-  const Tensor from = apart_from(x, y);
-  visit_dtype(x.dtype(), [&]<class T>() {
+  in_place("axpby", x, y, [=]<class T>() {
     const auto loop = loops().of<T>().axpby;
     const T s = convert<T>(a), t = convert<T>(b);
-    if (x.contiguous() && from.contiguous() && from.shape() == x.shape()) {
-      T* to = x.mutable_data<T>();
-      const T* in = from.data<T>();
-      for_flat(x.count(), [=](std::int64_t begin, std::int64_t end) {
-        loop(s, to + begin, t, in + begin, end - begin);
-      });
-    } else {
-      for_pieces(Pieces(x.shape(), {Operand::in_place(x), Operand::input(from, x.shape())}),
-                 [=](const Pieces::Pointers& at, std::int64_t n) {
-                   loop(s, reinterpret_cast<T*>(at[0]), t, reinterpret_cast<const T*>(at[1]), n);
-                 });
-    }
+    return [=](T* to, const T* from, std::int64_t n) { loop(s, to, t, from, n); };
   });
 }
 

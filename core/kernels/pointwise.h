@@ -46,6 +46,8 @@ void copy(Tensor destination, const Tensor& source);
 /// x ← a·x + b·y elementwise with y broadcast to x, in place; one dtype, not boolean. x may be
 /// strided, but not expanded (Error), and may overlap y.
 void axpby(double a, Tensor x, double b, const Tensor& y);
+/// x ← f(x, y) elementwise, on the terms of axpby, but for booleans too; f is mul, div, add or sub.
+void edit(Binary op, Tensor x, const Tensor& y);
 /// x ← value, cast to its dtype; x may be strided.
 void fill(Tensor x, double value);
 

@@ -153,6 +153,16 @@ TEST(InPlaceEdits, WorkOnViewsAndOverlappingSources) {
   EXPECT_EQ(x.to_vector(), (Values{15, 4, 13, 2, 11, 0}));
   mul_(select(x, 0, -2), -1);
   EXPECT_EQ(x.to_vector(), (Values{15, 4, 13, 2, -11, 0}));
+  mul_(x, flip(x, {0}));
+  EXPECT_EQ(x.to_vector(), (Values{0, -44, 26, 26, -44, 0}));
+  Tensor third = slice(x, 0, {.step = 3});
+  third /= tensor({1, 4}, f64);
+  EXPECT_EQ(x.to_vector(), (Values{0, -44, 26, 6.5, -44, 0}));
+  mul_(reshape(x, {2, 3}), tensor({1, 0, 2}, f64));
+  EXPECT_EQ(x.to_vector(), (Values{0, 0, 52, 6.5, 0, 0}));
+  Tensor marks = greater(x, 1);
+  mul_(marks, less(x, 10));
+  EXPECT_TRUE(all_equal(marks, equal(x, 6.5)));
   expect_error([&] { mul_(expand(ones({1}, f64), {6}), x); }, "expanded");
 }
 
