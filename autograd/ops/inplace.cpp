@@ -56,35 +56,27 @@ bool plain(const Tensor& x, const Tensor& y) {
          x.shape() == y.shape() && !recorded({x, y}) && !(x.storage() == y.storage());
 }
 
+/// x ← f(x, y), whose loop is `op`.
+Tensor& edit(const char* operation, kernels::Binary op, Tensor& x, const Tensor& y,
+             Tensor (*f)(const Tensor&, const Tensor&)) {
+  if (!plain(x, y)) return assign(operation, x, f(not_leaf(operation, x), y));
+  kernels::edit(op, x, y);
+  return x;
+}
+
 }  // namespace
 
 Tensor& operator+=(Tensor& x, const Tensor& y) {
-  if (plain(x, y)) {
-    add_(x, y);
-    return x;
-  }
-  return assign("operator+=", x, not_leaf("operator+=", x) + y);
+  return edit("operator+=", kernels::Binary::add, x, y, add);
 }
 Tensor& operator-=(Tensor& x, const Tensor& y) {
-  if (plain(x, y)) {
-    add_(x, y, -1);
-    return x;
-  }
-  return assign("operator-=", x, not_leaf("operator-=", x) - y);
+  return edit("operator-=", kernels::Binary::sub, x, y, sub);
 }
 Tensor& operator*=(Tensor& x, const Tensor& y) {
-  if (plain(x, y)) {
-    mul_(x, y);
-    return x;
-  }
-  return assign("operator*=", x, not_leaf("operator*=", x) * y);
+  return edit("operator*=", kernels::Binary::mul, x, y, mul);
 }
 Tensor& operator/=(Tensor& x, const Tensor& y) {
-  if (plain(x, y)) {
-    kernels::edit(kernels::Binary::div, x, y);
-    return x;
-  }
-  return assign("operator/=", x, not_leaf("operator/=", x) / y);
+  return edit("operator/=", kernels::Binary::div, x, y, div);
 }
 Tensor& operator+=(Tensor& x, double s) {
   return assign("operator+=", x, not_leaf("operator+=", x) + s);

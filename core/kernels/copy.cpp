@@ -137,9 +137,10 @@ void copy_into(Tensor& y, const Tensor& x) {
 }
 
 /// Runs loop_of<T>()(x, y, n) over the elements of x, of type T, and of y, broadcast to it; both of
-/// one dtype.
+/// one dtype (Error).
 template <class LoopOf>
 void in_place(std::string_view operation, Tensor x, const Tensor& y, const LoopOf& loop_of) {
+  LADON_CHECK(x.dtype() == y.dtype(), operation, "dtypes differ: ", x.dtype(), " and ", y.dtype());
   check_broadcasts_to(operation, y, x.shape());
   if (mapped::any(x, y)) {
     check_room(operation, x, y);
@@ -222,8 +223,6 @@ void fill(Tensor x, double value) {
 }
 
 void edit(Binary op, Tensor x, const Tensor& y) {
-  LADON_CHECK(x.dtype() == y.dtype(), to_string(op), "dtypes differ: ", x.dtype(), " and ",
-              y.dtype());
   in_place(to_string(op), x, y, [=]<class T>() {
     const auto loop = loops().of<T>().binary[int(op)];
     LADON_CHECK(loop != nullptr, to_string(op), "is not defined for ", dtype_of<T>());
@@ -232,7 +231,6 @@ void edit(Binary op, Tensor x, const Tensor& y) {
 }
 
 void axpby(double a, Tensor x, double b, const Tensor& y) {
-  LADON_CHECK(x.dtype() == y.dtype(), "axpby", "dtypes differ: ", x.dtype(), " and ", y.dtype());
   LADON_CHECK(x.dtype() != boolean, "axpby", "is not defined for bool");
   in_place("axpby", x, y, [=]<class T>() {
     const auto loop = loops().of<T>().axpby;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/transforms/vmap.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::test {
@@ -164,6 +165,23 @@ TEST(InPlaceEdits, WorkOnViewsAndOverlappingSources) {
   mul_(marks, less(x, 10));
   EXPECT_TRUE(all_equal(marks, equal(x, 6.5)));
   expect_error([&] { mul_(expand(ones({1}, f64), {6}), x); }, "expanded");
+  const Tensor pieces = arange(0, 5000, 1, f64), product = pieces * flip(pieces, {0});
+  mul_(pieces, flip(pieces, {0}));  // what a piece writes, another still reads
+  EXPECT_TRUE(all_equal(pieces, product));
+}
+
+TEST(InPlaceEdits, OfEachExampleAreItsOwn) {
+  const Tensor x = arange(1, 7, 1, f64), y = arange(2, 8, 1, f64);
+  const auto edited = [](const std::vector<Tensor>& in) {
+    Tensor z = in[0] + 0;
+    z *= in[1];
+    z += in[0];
+    z -= in[1];
+    z /= in[1];
+    return z;
+  };
+  const Tensor each = vmap(edited, {reshape(x, {2, 3}), reshape(y, {2, 3})});
+  EXPECT_TRUE(all_equal(reshape(each, {6}), (x * y + x - y) / y));
 }
 
 TEST(InPlaceEdits, CountAsVersions) {
