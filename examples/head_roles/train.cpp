@@ -120,8 +120,9 @@ bool run_all(const Task& task, const Settings& s, std::size_t figures, const Wat
     for (int i = 0; i < s.seeds; ++i)
       for (auto& [method, runs] : outcomes) {
         const std::uint64_t seed = s.common.seed + static_cast<std::uint64_t>(i);
+        const std::string now = join(method, ", seed ", seed);
         runs.push_back(train(task, s, method, seed, [&](const Moment& moment, Run& run) {
-          if (!moment.first) progress.step(join(method, ", seed ", seed));
+          if (!moment.first) progress.step(now);
           watch(moment, run);
         }));
         runs.back().figures.resize(figures, NAN);

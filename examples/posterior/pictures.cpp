@@ -25,11 +25,13 @@ double variance_ratio(const Settings& s, const Study& study, const std::string& 
 /// Methods over the exact posterior: a sampler, particles and an ensemble where they were run.
 void draw_methods(const Settings& s, const Study& study) {
   std::vector<Band> methods = study.bands;
-  const auto first = std::ranges::stable_partition(methods, exactly_known, &Band::method).begin();
+  // Not the form of std::ranges: clang 14 refuses the library's subrange.
+  const auto first = std::stable_partition(
+      methods.begin(), methods.end(), [](const Band& band) { return exactly_known(band.method); });
   const std::vector<Band> exact(methods.begin(), first);
   methods.erase(methods.begin(), first);
   if (methods.empty()) return;
-  std::ranges::stable_partition(methods, [](const Band& band) {
+  std::stable_partition(methods.begin(), methods.end(), [](const Band& band) {
     return band.method == "hmc" || band.method == "svgd" || band.method == "ensemble";
   });
   Picture picture(s.common.out, "posterior", s.common.panels);
