@@ -94,6 +94,7 @@ class Sweep final : detail::GradientSink {
     Tensor gradient;
     std::size_t first_input = 0;  // in input_visits_
     bool wanted = true;
+    bool editable = false;  ///< The gradient is of the sweep's own making: nobody else holds it.
     Tensor take() { return std::exchange(gradient, Tensor()); }
     /// Asking for inputs is cheaper than the cast.
     Leaf* leaf() { return node->inputs().empty() ? dynamic_cast<Leaf*>(node.get()) : nullptr; }
@@ -204,10 +205,14 @@ class Sweep final : detail::GradientSink {
     return place != none && visits_[place].wanted;
   }
 
+  Visit& visit_of(std::size_t input) {
+    return visits_[input_visits_[current_->first_input + input]];
+  }
+
   void give(std::size_t input, Tensor gradient) override {
     if (!gradient.defined() || !needs(input)) return;
     if (detail::modes.detecting) check_finite(gradient);
-    Visit& visit = visits_[input_visits_[current_->first_input + input]];
+    Visit& visit = visit_of(input);
     if (gradient.dtype() != visit.node->dtype())
       gradient = ladon::cast(gradient, visit.node->dtype());
     if (!(gradient.shape() == visit.node->shape())) {
@@ -217,6 +222,22 @@ class Sweep final : detail::GradientSink {
     if (gradient.mapped() || gradient.tangent())
       gradient = detail::sum_examples(std::move(gradient), visit.node->levels());
     accumulate(visit, std::move(gradient));
+  }
+
+  bool give_part(std::size_t input, const Tensor& part, const Window& window) override {
+    Visit& visit = visit_of(input);
+    const bool first = !visit.gradient.defined();
+    if (create_graph_ || detail::modes.detecting || part.mapped() || part.tangent() ||
+        part.dtype() != visit.node->dtype() || !(first || visit.editable))
+      return false;
+    if (first) {
+      visit.gradient = zeros(visit.node->shape(), visit.node->dtype());
+      visit.editable = true;
+      kernels::copy(window(visit.gradient), part);
+    } else {
+      kernels::edit(kernels::Binary::add, window(visit.gradient), part);
+    }
+    return true;
   }
 
   /// A gradient may be that of the input broadcast, and of nothing else.
@@ -231,10 +252,12 @@ class Sweep final : detail::GradientSink {
   }
 
   static void accumulate(Visit& visit, Tensor gradient) {
-    if (!visit.gradient.defined())
+    if (!visit.gradient.defined()) {
       visit.gradient = std::move(gradient);
-    else
+    } else {
       visit.gradient = add(visit.gradient, gradient);
+      visit.editable = !visit.gradient.mapped() && !visit.gradient.tangent();
+    }
   }
 
   void check_finite(const Tensor& g) const {

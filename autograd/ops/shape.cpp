@@ -42,6 +42,16 @@ Tensor place(const Tensor& x, const Shape& shape, Window window) {
   return record("place", y, {x}, [window](const Tensor& g) { return window(g); });
 }
 
+/// Records y as what `window` shows of x, no element twice.
+template <class Window>
+Tensor record_window(const char* operation, const Tensor& y, const Tensor& x, Window window) {
+  return record_joint(operation, y, {x},
+                      [window, shape = x.shape()](const Tensor& g, detail::GradientSink& sink) {
+                        if (sink.needs(0) && !sink.give_part(0, g, window))
+                          sink.give(0, place(g, shape, window));
+                      });
+}
+
 }  // namespace
 
 Tensor reshape(const Tensor& x, const Shape& shape) {
@@ -139,11 +149,8 @@ Tensor slice(const Tensor& x, int axis, Slice range) {
   const std::int64_t length =
       distance > 0 ? static_cast<std::int64_t>((distance - 1) / stride) + 1 : 0;
   const std::int64_t jump = length > 1 ? step : 1;
-  return record("slice", view::slice(x, axis, start, length, jump), {x},
-                [axis, range, shape = x.shape()](const Tensor& g) {
-                  return place(g, shape,
-                               [axis, range](const Tensor& y) { return slice(y, axis, range); });
-                });
+  return record_window("slice", view::slice(x, axis, start, length, jump), x,
+                       [axis, range](const Tensor& y) { return slice(y, axis, range); });
 }
 
 namespace {
@@ -162,11 +169,8 @@ Tensor select(const Tensor& x, int axis, std::int64_t index) {
   check_defined("select", {x});
   axis = detail::normalize_axis("select", axis, x.rank());
   index = position("select", x.shape(), axis, index);
-  return record("select", view::select(x, axis, index), {x},
-                [axis, index, shape = x.shape()](const Tensor& g) {
-                  return place(g, shape,
-                               [axis, index](const Tensor& y) { return select(y, axis, index); });
-                });
+  return record_window("select", view::select(x, axis, index), x,
+                       [axis, index](const Tensor& y) { return select(y, axis, index); });
 }
 
 Tensor at(const Tensor& x, const std::vector<AxisIndex>& indices) {
@@ -200,12 +204,9 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, int axis1, int axis2) {
   axis2 = detail::normalize_axis("diagonal", axis2, x.rank());
   LADON_CHECK(axis1 != axis2, "diagonal", "both axes are ", axis1);
   offset = std::clamp(offset, -x.shape()[axis1], x.shape()[axis2]);
-  return record("diagonal", view::diagonal(x, offset, axis1, axis2), {x},
-                [offset, axis1, axis2, shape = x.shape()](const Tensor& g) {
-                  return place(g, shape, [offset, axis1, axis2](const Tensor& y) {
-                    return diagonal(y, offset, axis1, axis2);
-                  });
-                });
+  return record_window(
+      "diagonal", view::diagonal(x, offset, axis1, axis2), x,
+      [offset, axis1, axis2](const Tensor& y) { return diagonal(y, offset, axis1, axis2); });
 }
 
 Tensor flip(const Tensor& x, const std::vector<int>& axes) {

@@ -44,6 +44,33 @@ TEST(Backward, SumsOverAllPaths) {
   EXPECT_EQ(x.grad().item(), 4 * 8 + 6 * 2);
 }
 
+TEST(Backward, AddsGradientsOfPiecesWhereTheyStand) {
+  const auto f = [](const Tensor& x) {  // pieces before, between and after wholes; some overlap
+    Tensor y = sum(select(x, 0, 1) * select(x, 0, 3)) + sum(x * x);
+    for (int i = 0; i < 4; ++i) y = y + double(i + 1) * sum(select(x, 0, i));
+    y = y + sum(square(x)) + sum(slice(x, 1, {.start = 2, .step = -2}) * 7.0);
+    return y + sum(diagonal(x)) * sum(slice(x, 0, {.start = 1, .stop = 3}));
+  };
+  const Tensor x = reshape(arange(0, 12, 1, f64), {4, 3}).set_requires_grad();
+  const Tensor inner = x * 1.0;  // a place in the graph as well as a leaf
+  const auto of = [&](bool recorded) {
+    return grad({f(inner)}, {x, inner}, {.retain_graph = true, .create_graph = recorded});
+  };
+  const std::vector<Tensor> edited = of(false), composed = of(true);  // by wholes alone
+  EXPECT_EQ(edited[0].to_vector(), composed[0].to_vector());
+  EXPECT_EQ(edited[1].to_vector(), composed[1].to_vector());
+}
+
+TEST(Backward, AddsGradientsOfPiecesToNoTensorOfOthers) {
+  const Tensor x = leaf({1, 2, 3}), weights = tensor({4, 5, 6}, f64);
+  const Tensor a = x * 1.0, b = x * 1.0;
+  const Tensor piece = sum(slice(a, 0, {.stop = 2}));  // older than a + b: swept after it
+  const Tensor whole = sum(weights * (a + b));         // whose gradient is that of a and of b
+  const std::vector<Tensor> gradients = grad({whole + 10.0 * piece}, {a, b});
+  EXPECT_EQ(gradients[0].to_vector(), (Values{14, 15, 6}));
+  EXPECT_EQ(gradients[1].to_vector(), (Values{4, 5, 6}));
+}
+
 TEST(Backward, SumsBroadcastGradientsAndCastsThem) {
   Tensor a = ones({2, 3}, f64), b = ones({3}, f32);
   a.set_requires_grad();
