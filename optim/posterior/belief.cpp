@@ -19,41 +19,31 @@ constexpr const char* operation = "score_belief";
 
 /// A mixture of normal laws, each as likely as another.
 struct Mixture {
-  std::vector<double> means, stddevs, log_stddevs;
+  Tensor means, stddevs;  ///< [S]
 
   Mixture(const Belief& belief, std::int64_t input, double noise)
-      : means(contiguous(select(belief.means, 1, input)).to_vector()),
-        stddevs(contiguous(sqrt(select(belief.variances, 1, input) + noise)).to_vector()) {
-    for (const double stddev : stddevs) log_stddevs.push_back(std::log(stddev));
-  }
+      : means(contiguous(select(belief.means, 1, input))),
+        stddevs(contiguous(sqrt(select(belief.variances, 1, input) + noise))) {}
 
   double cdf(double y) const {
+    const double *m = means.data<double>(), *sd = stddevs.data<double>();
     double sum = 0;
-    for (std::size_t s = 0; s < means.size(); ++s)
-      sum += std::erfc((means[s] - y) / stddevs[s] / std::numbers::sqrt2);
-    return 0.5 * sum / static_cast<double>(means.size());
+    for (std::int64_t s = 0; s < means.count(); ++s)
+      sum += std::erfc((m[s] - y) / sd[s] / std::numbers::sqrt2);
+    return 0.5 * sum / static_cast<double>(means.count());
   }
-  double log_density(double y) const {
-    double largest = -INFINITY;
-    std::vector<double> terms(means.size());
-    for (std::size_t s = 0; s < means.size(); ++s) {
-      const double z = (y - means[s]) / stddevs[s];
-      terms[s] = -0.5 * z * z - log_stddevs[s];
-      largest = std::max(largest, terms[s]);
-    }
-    double sum = 0;
-    for (const double term : terms) sum += std::exp(term - largest);
-    return largest + std::log(sum / static_cast<double>(terms.size())) -
-           0.5 * std::log(2 * std::numbers::pi);
+  /// ln of the density at the points y [P], a few at a time: [p, S] stays in the cache.
+  Tensor log_density(const Tensor& y) const {
+    const double shares = std::log(2 * std::numbers::pi) / 2 + std::log(means.count());
+    const Tensor heights = log(stddevs) + shares;
+    std::vector<Tensor> parts;
+    for (const Tensor& points : split(unsqueeze(y, 1), 16, 0))
+      parts.push_back(logsumexp(-0.5 * square((points - means) / stddevs) - heights, 1));
+    return concat(parts, 0);
   }
   /// Range that holds all but 1e-9 of it.
   std::pair<double, double> range() const {
-    double low = INFINITY, high = -INFINITY;
-    for (std::size_t s = 0; s < means.size(); ++s) {
-      low = std::min(low, means[s] - 6 * stddevs[s]);
-      high = std::max(high, means[s] + 6 * stddevs[s]);
-    }
-    return {low, high};
+    return {amin(means - 6 * stddevs).item(), amax(means + 6 * stddevs).item()};
   }
   double quantile(double p) const {
     auto [low, high] = range();
@@ -75,13 +65,9 @@ double expected_log_ratio(const Mixture& belief, const Mixture& truth) {
   constexpr int points = 400;
   const auto [low, high] = truth.range();
   const double step = (high - low) / points;
-  double sum = 0;
-  for (int i = 0; i <= points; ++i) {
-    const double y = low + i * step, p = truth.log_density(y);
-    if (p < -700) continue;
-    sum += std::exp(p) * (belief.log_density(y) - p) * step;
-  }
-  return sum;
+  const Tensor y = low + step * arange(0, points + 1, 1, f64), p = truth.log_density(y);
+  const Tensor terms = exp(p) * (belief.log_density(y) - p);
+  return step * sum(where(less(p, -700), scalar(0, f64), terms)).item();
 }
 
 /// A^½ of a positive semidefinite A.
