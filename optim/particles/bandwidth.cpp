@@ -16,17 +16,20 @@ constexpr std::array<std::string_view, 5> bandwidth_names = {"median", "liu", "p
                                                              "fixed"};
 static_assert(bandwidth_names.size() == static_cast<std::size_t>(Bandwidth::fixed) + 1);
 
-/// The element of rank k (from 0) of the values, which are reordered.
-double ranked(std::vector<double>& values, std::size_t k) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(k), values.end());
-  return values[k];
-}
-
-double lower_median(std::vector<double>& values) { return ranked(values, (values.size() - 1) / 2); }
-
-double median(std::vector<double>& values) {
-  const double low = lower_median(values);
-  return low + (ranked(values, values.size() / 2) - low) / 2;
+/// The middle of N values, of ranks (N − 1)/2 and N/2: of `zeros` zeros, and each of `pairs` twice,
+/// none below 0. Reorders the pairs.
+struct Middle {
+  double low, high;
+  double mean() const { return low + (high - low) / 2; }
+};
+Middle middle_of(std::vector<double>& pairs, std::size_t zeros) {
+  const std::size_t count = 2 * pairs.size() + zeros, low = (count - 1) / 2, high = count / 2;
+  if (high < zeros) return {0, 0};
+  const auto at = pairs.begin() + static_cast<std::ptrdiff_t>((high - zeros) / 2);
+  std::nth_element(pairs.begin(), at, pairs.end());
+  if (low < zeros) return {0, *at};
+  if ((low - zeros) / 2 == (high - zeros) / 2) return {*at, *at};
+  return {*std::max_element(pairs.begin(), at), *at};
 }
 
 }  // namespace
@@ -52,19 +55,18 @@ double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given) 
   if (fixed) return given;
   const std::int64_t m = squared_distances.size(0);
   const double* d2 = squared_distances.data<double>();
-  const bool diagonal = rule == Bandwidth::liu || rule == Bandwidth::paper;
-  std::vector<double> values;
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < m; ++j)
-      if (i != j || diagonal) values.push_back(d2[i * m + j]);
   if (m == 1) return 0;
+  std::vector<double> pairs;
+  pairs.reserve(static_cast<std::size_t>(m * (m - 1) / 2));
+  for (std::int64_t i = 0; i < m; ++i) pairs.insert(pairs.end(), d2 + i * m, d2 + i * m + i);
   if (rule == Bandwidth::nips) {
-    for (double& v : values) v = std::sqrt(v);
-    const double distance = median(values);
+    for (double& d : pairs) d = std::sqrt(d);
+    const double distance = middle_of(pairs, 0).mean();
     return 0.5 * distance * distance / std::log(double(m));
   }
-  return 0.5 * (rule == Bandwidth::paper ? lower_median(values) : median(values)) /
-         std::log(double(m) + 1);
+  const bool diagonal = rule == Bandwidth::liu || rule == Bandwidth::paper;
+  const Middle middle = middle_of(pairs, diagonal ? static_cast<std::size_t>(m) : 0);
+  return 0.5 * (rule == Bandwidth::paper ? middle.low : middle.mean()) / std::log(double(m) + 1);
 }
 
 }  // namespace ladon

@@ -1,5 +1,6 @@
 #include "ladon/optim/particles/kernel.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -84,6 +85,27 @@ TEST(Bandwidth, OfTwoParticles) {
   EXPECT_NEAR(h2_of(Bandwidth::liu, p), 1.44 / std::log(3), 1e-14);
   EXPECT_EQ(h2_of(Bandwidth::paper, p), 0);
   EXPECT_NEAR(h2_of(Bandwidth::nips, p), 2.88 / std::log(2), 1e-14);
+}
+
+// Every pair counts twice, and the diagonal where a rule says so: by sorting the whole matrix.
+TEST(Bandwidth, OfManyIsOfTheWholeMatrix) {
+  Generator rng(5);
+  for (std::int64_t m = 2; m < 12; ++m) {
+    const Tensor p = normal({m, 2}, rng, 0, 1, f64), d2 = rows::squared_distances(p);
+    std::vector<double> all = d2.to_vector(), apart;
+    for (std::int64_t i = 0; i < m * m; ++i)
+      if (i / m != i % m) apart.push_back(all[static_cast<std::size_t>(i)]);
+    std::sort(all.begin(), all.end());
+    std::sort(apart.begin(), apart.end());
+    const auto low = [](const std::vector<double>& v) { return v[(v.size() - 1) / 2]; };
+    const auto median = [&](const std::vector<double>& v) {
+      return low(v) + (v[v.size() / 2] - low(v)) / 2;
+    };
+    const double log_m = std::log(double(m) + 1);
+    EXPECT_EQ(h2_of(Bandwidth::median, p), 0.5 * median(apart) / log_m) << m;
+    EXPECT_EQ(h2_of(Bandwidth::liu, p), 0.5 * median(all) / log_m) << m;
+    EXPECT_EQ(h2_of(Bandwidth::paper, p), 0.5 * low(all) / log_m) << m;
+  }
 }
 
 TEST(Bandwidth, IsZeroWithoutAScale) {
