@@ -228,15 +228,12 @@ class Sweep final : detail::GradientSink {
     Visit& visit = visit_of(input);
     const bool first = !visit.gradient.defined();
     if (create_graph_ || detail::modes.detecting || part.mapped() || part.tangent() ||
-        part.dtype() != visit.node->dtype() || !(first || visit.editable))
+        !(first || visit.editable))
       return false;
-    if (first) {
-      visit.gradient = zeros(visit.node->shape(), visit.node->dtype());
-      visit.editable = true;
-      kernels::copy(window(visit.gradient), part);
-    } else {
-      kernels::edit(kernels::Binary::add, window(visit.gradient), part);
-    }
+    if (first) visit.gradient = zeros(visit.node->shape(), visit.node->dtype());
+    visit.editable = true;
+    const Tensor at = window(visit.gradient);
+    first ? kernels::copy(at, part) : kernels::edit(kernels::Binary::add, at, part);
     return true;
   }
 
@@ -349,29 +346,6 @@ std::vector<Tensor> detail::grad_up_to(const std::vector<Tensor>& ends, const Te
   Sweep sweep(true, create_graph);
   if (output.requires_grad()) sweep.seed(output, cotangent);
   return sweep.run_to(ends, true);
-}
-
-namespace {
-
-/// Whether a hook holds x's place in the graph: a copy of the hook then holds it once more.
-bool captures(const GradientHook& hook, const std::shared_ptr<detail::Node>& node) {
-  const long before = node.use_count();
-  const GradientHook copy = hook;
-  return node.use_count() > before;
-}
-
-}  // namespace
-
-HookHandle register_hook(const Tensor& x, GradientHook hook) {
-  LADON_CHECK(x.requires_grad(), "register_hook", "the tensor records no history");
-  LADON_CHECK(static_cast<bool>(hook), "register_hook", "the hook is empty");
-  LADON_CHECK(!captures(hook, x.history()), "register_hook",
-              "the hook captures the tensor that it hangs on (shape ", x.shape(),
-              "), which would own itself and never be freed; capture x.detach()");
-  return HookHandle(
-      [node = std::weak_ptr(x.history()), id = x.history()->add_hook(std::move(hook))] {
-        if (const auto alive = node.lock()) alive->remove_hook(id);
-      });
 }
 
 }  // namespace ladon

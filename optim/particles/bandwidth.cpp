@@ -57,7 +57,6 @@ double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given) 
   const double* d2 = squared_distances.data<double>();
   if (m == 1) return 0;
   std::vector<double> pairs;
-  pairs.reserve(static_cast<std::size_t>(m * (m - 1) / 2));
   for (std::int64_t i = 0; i < m; ++i) pairs.insert(pairs.end(), d2 + i * m, d2 + i * m + i);
   if (rule == Bandwidth::nips) {
     for (double& d : pairs) d = std::sqrt(d);

@@ -21,12 +21,11 @@ enum class Bandwidth {
 Bandwidth bandwidth_from_name(std::string_view name);
 std::string_view to_string(Bandwidth rule);
 
-/// h² from squared distances f64 [M, M], which are symmetric with zeros on the diagonal. `given` is
-/// h² under Bandwidth::fixed. Gives 0, "no scale", for one particle and where the median is 0: where
-/// most pairs of particles are equal, the diagonal counted under `liu` and `paper`. (So it is with
-/// two particles under `paper`.) The medians of an even number of values are the mean of the middle
-/// two, but for the lower median. Throws Error if a distance is not finite, or if `given` is used
-/// and is not positive and finite.
+/// h² from squared distances f64 [M, M]. `given` is h² under Bandwidth::fixed. Gives 0, "no scale",
+/// for one particle and where the median is 0: where most pairs of particles are equal, the
+/// diagonal counted under `liu` and `paper`. (So it is with two particles under `paper`.) The
+/// medians of an even number of values are the mean of the middle two, but for the lower median.
+/// Throws Error if a distance is not finite, or if `given` is used and is not positive and finite.
 double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given = 1);
 
 }  // namespace ladon

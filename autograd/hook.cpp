@@ -1,0 +1,31 @@
+#include "ladon/autograd/hook.h"
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/record.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+namespace {
+
+/// Whether a hook holds x's place in the graph: a copy of the hook then holds it once more.
+bool captures(const GradientHook& hook, const std::shared_ptr<detail::Node>& node) {
+  const long before = node.use_count();
+  const GradientHook copy = hook;
+  return node.use_count() > before;
+}
+
+}  // namespace
+
+HookHandle register_hook(const Tensor& x, GradientHook hook) {
+  LADON_CHECK(x.requires_grad(), "register_hook", "the tensor records no history");
+  LADON_CHECK(static_cast<bool>(hook), "register_hook", "the hook is empty");
+  LADON_CHECK(!captures(hook, x.history()), "register_hook",
+              "the hook captures the tensor that it hangs on (shape ", x.shape(),
+              "), which would own itself and never be freed; capture x.detach()");
+  return HookHandle(
+      [node = std::weak_ptr(x.history()), id = x.history()->add_hook(std::move(hook))] {
+        if (const auto alive = node.lock()) alive->remove_hook(id);
+      });
+}
+
+}  // namespace ladon
