@@ -52,8 +52,8 @@ class GradientSink {
  public:
   virtual bool needs(std::size_t input) const = 0;
   virtual void give(std::size_t input, Tensor gradient) = 0;
-  /// Adds a gradient that is `part` where `window` looks and zero elsewhere: of n pieces of a tensor
-  /// n wholes would else be added. False where that cannot be done; then give the whole.
+  /// Adds a gradient that is `part` where `window` looks and 0 elsewhere: n pieces of a tensor
+  /// would else add n wholes. False where that cannot be done; then give the whole.
   using Window = std::function<Tensor(const Tensor& whole)>;
   virtual bool give_part(std::size_t, const Tensor&, const Window&) { return false; }
 

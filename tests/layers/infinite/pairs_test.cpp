@@ -196,6 +196,7 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"layers/infinite/kernel/roots.cpp", "refuses second derivatives"},
       {"core/io/dlpack.cpp", "refuses to give away what is trained"},
       {"autograd/dot.cpp", "draws what was recorded"},
+      {"autograd/hook.cpp", "refuses what has no history"},
       {"optim/parameters.cpp", "takes gradients by what is not frozen"},
       {"optim/optimizer.cpp", "passes over what is frozen"},
       {"optim/training/data_parallel.cpp", "passes over what is frozen"},
