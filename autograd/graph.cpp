@@ -94,7 +94,6 @@ class Sweep final : detail::GradientSink {
     Tensor gradient;
     std::size_t first_input = 0;  // in input_visits_
     bool wanted = true;
-    bool editable = false;  ///< The gradient is of the sweep's own making: nobody else holds it.
     Tensor take() { return std::exchange(gradient, Tensor()); }
     /// Asking for inputs is cheaper than the cast.
     Leaf* leaf() { return node->inputs().empty() ? dynamic_cast<Leaf*>(node.get()) : nullptr; }
@@ -224,16 +223,19 @@ class Sweep final : detail::GradientSink {
     accumulate(visit, std::move(gradient));
   }
 
+  /// Edits a sum that nobody else holds, as a leaf takes over such a gradient (leaf.cpp).
   bool give_part(std::size_t input, const Tensor& part, const Window& window) override {
     Visit& visit = visit_of(input);
-    const bool first = !visit.gradient.defined();
-    if (create_graph_ || detail::modes.detecting || part.mapped() || part.tangent() ||
-        !(first || visit.editable))
+    Tensor& sum = visit.gradient;
+    if (create_graph_ || detail::modes.detecting || part.mapped() || part.tangent()) return false;
+    if (!sum.defined()) {
+      sum = zeros(visit.node->shape(), visit.node->dtype());
+      kernels::copy(window(sum), part);
+      return true;
+    }
+    if (sum.storage().owners() > 1 || !sum.contiguous() || sum.mapped() || sum.tangent())
       return false;
-    if (first) visit.gradient = zeros(visit.node->shape(), visit.node->dtype());
-    visit.editable = true;
-    const Tensor at = window(visit.gradient);
-    first ? kernels::copy(at, part) : kernels::edit(kernels::Binary::add, at, part);
+    kernels::edit(kernels::Binary::add, window(sum), part);
     return true;
   }
 
@@ -249,12 +251,10 @@ class Sweep final : detail::GradientSink {
   }
 
   static void accumulate(Visit& visit, Tensor gradient) {
-    if (!visit.gradient.defined()) {
+    if (!visit.gradient.defined())
       visit.gradient = std::move(gradient);
-    } else {
+    else
       visit.gradient = add(visit.gradient, gradient);
-      visit.editable = !visit.gradient.mapped() && !visit.gradient.tangent();
-    }
   }
 
   void check_finite(const Tensor& g) const {

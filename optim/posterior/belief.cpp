@@ -34,8 +34,8 @@ struct Mixture {
   }
   /// ln of the density at the points y [P], a few at a time: [p, S] stays in the cache.
   Tensor log_density(const Tensor& y) const {
-    const double shares = std::log(2 * std::numbers::pi) / 2 + std::log(means.count());
-    const Tensor heights = log(stddevs) + shares;
+    const double log_norm = std::log(2 * std::numbers::pi) / 2 + std::log(means.count());
+    const Tensor heights = log(stddevs) + log_norm;
     std::vector<Tensor> parts;
     for (const Tensor& points : split(unsqueeze(y, 1), 16, 0))
       parts.push_back(logsumexp(-0.5 * square((points - means) / stddevs) - heights, 1));

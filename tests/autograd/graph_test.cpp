@@ -49,7 +49,8 @@ TEST(Backward, AddsGradientsOfPiecesWhereTheyStand) {
     Tensor y = sum(select(x, 0, 1) * select(x, 0, 3)) + sum(x * x);
     for (int i = 0; i < 4; ++i) y = y + double(i + 1) * sum(select(x, 0, i));
     y = y + sum(square(x)) + sum(slice(x, 1, {.start = 2, .step = -2}) * 7.0);
-    return y + sum(diagonal(x)) * sum(slice(x, 0, {.start = 1, .stop = 3}));
+    y = y + sum(diagonal(x)) * sum(slice(x, 0, {.start = 1, .stop = 3}));
+    return y + 2.0 * sum(x);  // swept first: its gradient is one number, expanded
   };
   const Tensor x = reshape(arange(0, 12, 1, f64), {4, 3}).set_requires_grad();
   const Tensor inner = x * 1.0;  // a place in the graph as well as a leaf
