@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "ladon/tests/folders.h"
+
 namespace ladon::test {
 
 /// The sources of the library without their comments, by path.
 inline std::map<std::string, std::string> sources() {
-  const std::filesystem::path root = LADON_SOURCE_DIR;
+  const std::filesystem::path root = source_folder();
   std::map<std::string, std::string> texts;
   for (const char* floor : {"core", "autograd", "layers", "optim"})
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / floor)) {

@@ -9,6 +9,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/random.h"
+#include "ladon/tests/folders.h"
 #include "ladon/tests/temporary_folder.h"
 
 namespace ladon::test {
@@ -32,7 +33,7 @@ inline Tensor gaussian(const Shape& shape, std::uint64_t seed = 1) {
 
 /// The folder of real data beside the repository, if it is there. Tests skip without it.
 inline std::filesystem::path shared_data() {
-  return std::filesystem::path(LADON_SOURCE_DIR) / ".." / "shared" / "data";
+  return std::filesystem::path(source_folder()) / ".." / "shared" / "data";
 }
 
 }  // namespace ladon::test

@@ -5,6 +5,7 @@
 
 #include "ladon/core/io/file.h"
 #include "ladon/tests/core/io/damaged.h"
+#include "ladon/tests/folders.h"
 #include "ladon/tests/fuzz/target.h"
 
 namespace ladon {
@@ -14,7 +15,7 @@ class Fuzz : public testing::TestWithParam<fuzz::Target> {
  protected:
   static std::map<std::string, std::string> corpus() {
     std::map<std::string, std::string> files;
-    const auto folder = std::filesystem::path(LADON_SOURCE_DIR) / "tests/fuzz/corpus";
+    const auto folder = std::filesystem::path(test::source_folder()) / "tests/fuzz/corpus";
     for (const auto& entry : std::filesystem::directory_iterator(folder / GetParam().name))
       files[entry.path().filename().string()] = read_file(entry.path().string());
     return files;

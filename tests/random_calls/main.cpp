@@ -13,6 +13,7 @@
 #include <set>
 
 #include "ladon/tests/declared_functions.h"
+#include "ladon/tests/folders.h"
 #include "run.h"
 #include "table.h"
 
@@ -35,7 +36,7 @@ TEST(RandomCalls, EndInAResultOrAnError) {
 /// Declarations by name in headers, those of overloads counted.
 std::map<std::string, int> declared() {
   std::map<std::string, int> names;
-  const std::filesystem::path root(LADON_SOURCE_DIR);
+  const std::filesystem::path root(source_folder());
   std::vector<std::filesystem::path> headers{root / "autograd/transforms/forward.h",
                                              root / "autograd/transforms/functional.h",
                                              root / "autograd/graph.h",

@@ -14,7 +14,7 @@
 namespace ladon::test {
 
 namespace fs = std::filesystem;
-inline const fs::path source = LADON_SOURCE_DIR;
+inline const fs::path source = source_folder();
 
 // --- what there is ---
 

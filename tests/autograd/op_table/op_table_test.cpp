@@ -218,7 +218,7 @@ INSTANTIATE_TEST_SUITE_P(Ops, OpTableTest, testing::ValuesIn(cases()), case_name
 
 TEST(OpTable, HasEveryDeclaredFunctionAndNoOther) {
   std::set<std::string> declared, rows;
-  const std::filesystem::path folder = std::filesystem::path(LADON_SOURCE_DIR) / "autograd/ops";
+  const std::filesystem::path folder = std::filesystem::path(source_folder()) / "autograd/ops";
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     if (entry.path().extension() == ".h")
       for (const std::string& name : declared_functions(entry.path())) declared.insert(name);

@@ -23,7 +23,7 @@ TEST(Derivation, OfTheDefaultEncoderStandsOnTheCard) {
   for (const auto& step : infinite::derived_steps(*limit(encoder).graph()))
     rows += detail::join("| ", step.number, " | ", step.layer, " | ", step.nngp, " | ", step.ntk,
                          " |\n");
-  std::ifstream file(LADON_SOURCE_DIR "/layers/infinite/README.md");
+  std::ifstream file(std::string(test::source_folder()) + "/layers/infinite/README.md");
   const std::string card{std::istreambuf_iterator<char>(file), {}};
   EXPECT_NE(card.find(rows), std::string::npos) << rows;
 }
