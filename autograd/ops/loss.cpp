@@ -17,7 +17,7 @@ namespace ladon {
 namespace {
 
 /// The targets, checked, in the form the losses use. All but `total`, a number, have the targets'
-/// shape.
+/// shape. `weight` and `total` have the derivatives of the class weights.
 struct Targets {
   Tensor index;    ///< i64; 0 where the target is ignored.
   Tensor counted;  ///< bool; false where the target is ignored.
@@ -26,21 +26,15 @@ struct Targets {
 };
 
 /// Reads the targets, those of each example separately if there are several (core/mapped.h).
-template <class T>
 Targets read_targets(const char* operation, const Tensor& x, const Tensor& target,
                      const CrossEntropyOptions& options) {
   const std::int64_t classes = x.size(-1), count = target.count();
   const Tensor all = mapped::show(target);
   const std::vector<std::int64_t> given = all.to_vector<std::int64_t>();
-  std::vector<T> class_weight;  // empty: all 1
-  if (options.weight.defined()) class_weight = options.weight.to_vector<T>();
-
-  Targets result{zeros(all.shape(), i64), zeros(all.shape(), boolean),
-                 zeros(all.shape(), x.dtype()), Tensor()};
+  Targets result{zeros(all.shape(), i64), zeros(all.shape(), boolean), {}, {}};
   auto* index = result.index.mutable_data<std::int64_t>();
   bool* counted = result.counted.mutable_data<bool>();
-  T* weight = result.weight.mutable_data<T>();
-  std::vector<double> totals(
+  std::vector<double> counts(
       static_cast<std::size_t>(std::max<std::int64_t>(target.examples(), 1)));
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (given[i] == options.ignore_index) continue;
@@ -49,20 +43,26 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
                 " classes and is not ignore_index (", options.ignore_index, ")");
     index[i] = given[i];
     counted[i] = true;
-    weight[i] = class_weight.empty() ? T(1) : class_weight[static_cast<std::size_t>(given[i])];
-    totals[i / static_cast<std::size_t>(count)] += static_cast<double>(weight[i]);
+    counts[i / static_cast<std::size_t>(count)] += 1;
   }
-  for (double& total : totals)
-    if (!(total > 0)) total = 1;
-  if (!target.mapped()) {
-    result.total = scalar(totals[0], x.dtype());
+  if (target.mapped())
+    for (Tensor* part : {&result.index, &result.counted})
+      *part = mapped::hide(*part, target.levels());
+
+  if (options.weight.defined()) {
+    const Tensor own = index_select(options.weight, 0, flatten(result.index));
+    const Tensor shaped = reshape(cast(own, x.dtype()), target.shape());
+    result.weight = where(result.counted, shaped, 0);
+    const Tensor total = sum(cast(result.weight, f64));
+    result.total = cast(where(equal(total, 0), 1, total), x.dtype());
     return result;
   }
-  for (Tensor* part : {&result.index, &result.counted, &result.weight})
-    *part = mapped::hide(*part, target.levels());
-  totals.resize(static_cast<std::size_t>(target.examples()));
-  result.total =
-      mapped::hide(cast(from_vector(totals, {target.examples()}), x.dtype()), target.levels());
+  result.weight = cast(result.counted, x.dtype());
+  for (double& rows : counts) rows = std::max(rows, 1.0);
+  result.total = !target.mapped()
+                     ? scalar(counts[0], x.dtype())
+                     : mapped::hide(cast(from_vector(counts, {target.examples()}), x.dtype()),
+                                    target.levels());
   return result;
 }
 
@@ -88,8 +88,8 @@ Targets check_targets(const char* operation, const Tensor& x, const Tensor& targ
               "there are ", x.size(-1), " classes, the class weights have shape ",
               options.weight.shape());
   check_not_empty(operation, x, target, options.reduction);
-  return visit_floating(operation, x.dtype(),
-                        [&]<class T>() { return read_targets<T>(operation, x, target, options); });
+  check_floating(operation, x);
+  return read_targets(operation, x, target, options);
 }
 
 /// −weight·log_p[target]:  log_p [.., classes] → [..].
@@ -246,6 +246,9 @@ Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& lab
               " need labels of shape ", a.shape().sub(0, a.rank() - 1), ", got ", label.shape());
   LADON_CHECK(options.margin >= -1 && options.margin <= 1, name, "the margin is ", options.margin,
               "; it must lie in [-1, 1]");
+  LADON_CHECK(!recorded({label}), name,
+              "the labels require a gradient or have a tangent, but they only choose between two "
+              "losses; pass label.detach()");
   for (const double l : mapped::show(label).to_vector<double>())
     LADON_CHECK(l == 1 || l == -1, name, "a label is ", l, "; it is 1 (alike) or -1 (not)");
   check_not_empty(name, a, label, options.reduction);

@@ -12,7 +12,8 @@ enum class Reduction { mean, sum, none };
 struct CrossEntropyOptions {
   double label_smoothing = 0;        ///< ε: target (1−ε)·one-hot + ε/classes.
   std::int64_t ignore_index = -100;  ///< Rows with this target give no loss and do not count.
-  Tensor weight = {};  ///< [classes]: weight of each class; the mean divides by their sum.
+  /// [classes]: weight of each class, differentiable; the mean divides by those of all targets.
+  Tensor weight = {};
   Reduction reduction = Reduction::mean;
 };
 /// −ln softmax(logits)[target] over the last axis:  logits [.., classes], target i64 [..].

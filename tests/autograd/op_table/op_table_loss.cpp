@@ -17,7 +17,8 @@ struct Plain {
   Reduction reduction = Reduction::mean;
 };
 
-/// Loss of each row from its log-probabilities, and its weight in the mean.
+/// Loss of each row from its log-probabilities, and its weight in the mean. Weights of classes may
+/// be the third input.
 Reference classification(Plain o, bool normalize) {
   return [o, normalize](const std::vector<Dense>& inputs) {
     const Dense& x = inputs[0];
@@ -32,7 +33,8 @@ Reference classification(Plain o, bool normalize) {
       const auto log_p = [&](std::size_t c) {
         return x.values[i * classes + c] - (normalize ? std::log(exps) : 0);
       };
-      const auto weight = [&](std::size_t c) { return o.weight.empty() ? 1 : o.weight[c]; };
+      const std::vector<double>& given = inputs.size() > 2 ? inputs[2].values : o.weight;
+      const auto weight = [&](std::size_t c) { return given.empty() ? 1 : given[c]; };
       const auto t = static_cast<std::size_t>(target.values[i]);
       double loss = -(1 - o.smoothing) * weight(t) * log_p(t);
       for (std::size_t c = 0; c < classes; ++c)
@@ -68,11 +70,25 @@ OpSample sample(std::string note, const Tensor& x, const Tensor& target, const P
           .reference = classification(o, normalize)};
 }
 
+/// The weights of the classes are an input too, so that their derivatives are checked.
+OpSample weighted(std::string note, const Tensor& x, const Tensor& target, const Tensor& weight,
+                  const Plain& o, bool normalize) {
+  OpSample s = sample(std::move(note), x, target, o, normalize);
+  s.inputs.push_back(weight);
+  s.apply = [bound = options(o), normalize](const Inputs& in) {
+    CrossEntropyOptions with = bound;
+    with.weight = in[2];
+    return normalize ? cross_entropy(in[0], in[1], with) : nll_loss(in[0], in[1], with);
+  };
+  return s;
+}
+
 void add_classification_rows(OpTable& table) {
   const Tensor x = table.random({4, 3}), deep = table.random({2, 3, 5});
   const Tensor t = tensor({0, 2, 1, 2}, i64), u = table.random_integers({2, 3}, 0, 5);
   const Tensor some = tensor({7, 2, 7, 1}, i64), none = tensor({7, 7, 7, 7}, i64);
   const std::vector<double> weight{0.5, 2, 1.25};
+  const Tensor w = tensor({0.5, 2, 1.25}, f64), w5 = table.random({5}, 0.5, 2);
   const std::vector<OpError> errors_of_both{{"target 3 at position 1",
                                              [=] {
                                                cross_entropy(x, tensor({0, 3, 1, 1}, i64));
@@ -91,7 +107,15 @@ void add_classification_rows(OpTable& table) {
                    sample("all ignored", x, none, {.ignore = 7}, true),
                    sample("weights", x, t, {.weight = weight}, true),
                    sample("everything", x, some, {.smoothing = 0.3, .ignore = 7, .weight = weight},
-                          true)},
+                          true),
+                   weighted("trained weights", x, t, w, {}, true),
+                   weighted("trained weights, smoothing, ignored", x, some, w,
+                            {.smoothing = 0.3, .ignore = 7}, true),
+                   weighted("trained weights, sum", deep, u, w5,
+                            {.smoothing = 0.1, .reduction = Reduction::sum}, true),
+                   weighted("trained weights, none", x, t, w,
+                            {.smoothing = 0.1, .reduction = Reduction::none}, true),
+                   weighted("trained weights, all ignored", x, none, w, {.ignore = 7}, true)},
        .empty = {sample("no rows", table.random({0, 3}), zeros({0}, i64),
                         {.reduction = Reduction::sum}, true)},
        .errors = {
@@ -113,7 +137,8 @@ void add_classification_rows(OpTable& table) {
       {.name = "nll_loss",
        .samples = {sample("plain", x, t, {}, false),
                    sample("deep, none", deep, u, {.reduction = Reduction::none}, false),
-                   sample("ignored, weights", x, some, {.ignore = 7, .weight = weight}, false)},
+                   sample("ignored, weights", x, some, {.ignore = 7, .weight = weight}, false),
+                   weighted("trained weights", x, some, w, {.ignore = 7}, false)},
        .empty = {sample("no rows", table.random({0, 3}), zeros({0}, i64),
                         {.reduction = Reduction::sum}, false)},
        .errors = {{"only cross_entropy smooths", [=] { nll_loss(x, t, {.label_smoothing = 0.1}); }},

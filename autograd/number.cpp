@@ -1,0 +1,34 @@
+#include "ladon/autograd/number.h"
+
+#include "ladon/autograd/operands.h"
+#include "ladon/autograd/record.h"
+#include "ladon/autograd/transforms/forward.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+
+void check_plain(const char* operation, const Tensor& x) {
+  check_defined(operation, {x});
+  LADON_CHECK(!x.mapped(), operation, "reads a tensor of shape ", x.shape(),
+              " as plain numbers, but inside vmap it has ", x.examples(),
+              " examples; call it outside of vmap, once for each");
+  if (!recorded({x})) return;
+  const bool dual = detail::visible(x) != nullptr;
+  detail::fail(operation, "reads a tensor of shape ", x.shape(),
+               " as plain numbers, and would lose its derivative: it ",
+               dual ? "has a tangent of jvp" : "requires a gradient",
+               "; pass x.detach(), or call it ",
+               dual ? "outside of jvp" : "under NoGrad, if no derivative is wanted");
+}
+
+double number_of(const char* operation, const Tensor& x) {
+  check_plain(operation, x);
+  return x.item();
+}
+
+std::vector<double> numbers_of(const char* operation, const Tensor& x) {
+  check_plain(operation, x);
+  return x.to_vector();
+}
+
+}  // namespace ladon
