@@ -43,17 +43,30 @@ Tensor cross_entropy_of(const Tensor& p, const Tensor& n, const Tensor& l) {
 
 Tensor Bernoulli::log_prob(const Tensor& x) const {
   check_defined("Bernoulli", {x});
-  const Tensor p = cast(x, logits_.dtype());
-  return -cross_entropy_of(p, 1 - p, logits_);
+  const Tensor l = cast(logits_, f64), outcome = x.dtype() == boolean ? cast(x, f64) : x;
+  const Tensor one = equal(outcome, 1), known = logical_or(one, equal(outcome, 0));
+  const Tensor y = where(known, -softplus(where(one, -l, l)), std::nan(""));
+  return cast(y, logits_.dtype());
 }
 
-Tensor Bernoulli::mean() const { return sigmoid(logits_); }
-Tensor Bernoulli::variance() const { return sigmoid(logits_) * sigmoid(-logits_); }
-Tensor Bernoulli::entropy() const { return cross_entropy_of(mean(), sigmoid(-logits_), logits_); }
+Tensor Bernoulli::mean() const { return cast(sigmoid(cast(logits_, f64)), logits_.dtype()); }
+
+Tensor Bernoulli::variance() const {
+  const Tensor l = cast(logits_, f64);
+  return cast(sigmoid(l) * sigmoid(-l), logits_.dtype());
+}
+
+Tensor Bernoulli::entropy() const {
+  const Tensor l = cast(logits_, f64);
+  return cast(cross_entropy_of(sigmoid(l), sigmoid(-l), l), logits_.dtype());
+}
 
 Tensor Bernoulli::kl_from(const Distribution& other) const {
-  const Tensor& q = detail::same_family(*this, other).logits_;
-  return cross_entropy_of(mean(), sigmoid(-logits_), q) - entropy();
+  const Bernoulli& given = detail::same_family(*this, other);
+  const Tensor l = cast(logits_, f64), q = cast(given.logits_, f64);
+  const Tensor p = sigmoid(l), n = sigmoid(-l);
+  return cast(cross_entropy_of(p, n, q) - cross_entropy_of(p, n, l),
+              promote(logits_.dtype(), given.logits_.dtype()));
 }
 
 // --- draws of classes ---
@@ -141,14 +154,14 @@ Tensor multinomial(const Tensor& probabilities, std::int64_t count, Generator& r
 
 // --- Categorical ---
 
-Categorical::Categorical(const Tensor& logits) {
+Categorical::Categorical(const Tensor& logits) : dtype_(logits.dtype()) {
   check_floating("Categorical", logits);
   LADON_CHECK(logits.rank() >= 1 && logits.size(-1) > 0, "Categorical",
               "needs logits [.., classes], got shape ", logits.shape());
   const Tensor total = logsumexp(logits, -1).detach();
   LADON_CHECK(detail::everywhere(isfinite(total)), "Categorical",
               "logits are NaN or +infinity, or no class is possible");
-  log_p_ = log_softmax(logits, -1);
+  log_p_ = log_softmax(cast(logits, f64), -1);
 }
 
 Shape Categorical::batch_shape() const { return log_p_.shape().sub(0, log_p_.rank() - 1); }
@@ -168,7 +181,7 @@ Tensor Categorical::log_prob(const Tensor& x) const {
   Shape all = broadcast_shapes("Categorical", x.shape(), batch_shape());
   const Tensor index = unsqueeze(expand(x, all), -1);
   all.append(log_p_.size(-1));
-  return squeeze(gather(expand(log_p_, all), -1, index), -1);
+  return cast(squeeze(gather(expand(log_p_, all), -1, index), -1), dtype_);
 }
 
 Tensor Categorical::mean() const { detail::fail("Categorical", "classes have no mean"); }
@@ -177,16 +190,17 @@ Tensor Categorical::variance() const { detail::fail("Categorical", "classes have
 // Terms of classes that do not occur are 0: p = 0 stands before an infinity.
 Tensor Categorical::entropy() const {
   const Tensor impossible = equal(log_p_, -HUGE_VAL);
-  return -sum(exp(log_p_) * masked_fill(log_p_, impossible, 0), -1);
+  return cast(-sum(exp(log_p_) * masked_fill(log_p_, impossible, 0), -1), dtype_);
 }
 
 Tensor Categorical::kl_from(const Distribution& other) const {
-  const Tensor& q = detail::same_family(*this, other).log_p_;
+  const Categorical& given = detail::same_family(*this, other);
+  const Tensor& q = given.log_p_;
   LADON_CHECK(log_p_.size(-1) == q.size(-1), "kl", "of ", log_p_.size(-1), " classes from ",
               q.size(-1));
   const Tensor impossible = equal(log_p_, -HUGE_VAL);
   const Tensor apart = masked_fill(log_p_, impossible, 0) - where(impossible, 0, q);
-  return sum(exp(log_p_) * apart, -1);
+  return cast(sum(exp(log_p_) * apart, -1), promote(dtype_, given.dtype_));
 }
 
 }  // namespace ladon

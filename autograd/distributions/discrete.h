@@ -5,7 +5,8 @@
 
 namespace ladon {
 
-/// 1 with probability σ(logits), else 0; draws have the dtype of the logits.
+/// 1 with probability σ(logits), else 0; draws have the dtype of the logits. What is neither 0 nor 1
+/// has no probability, NaN: for targets between them see binary_cross_entropy_with_logits (loss.h).
 class Bernoulli : public Distribution {
  public:
   explicit Bernoulli(const Tensor& logits);
@@ -41,7 +42,8 @@ class Categorical : public Distribution {
   Tensor kl_from(const Distribution& other) const override;
 
  private:
-  Tensor log_p_;  ///< [batch, n]
+  Tensor log_p_;  ///< [batch, n], f64
+  DType dtype_;   ///< Of the logits.
 };
 
 /// `count` classes by each row of weights, which need not sum to 1: probabilities [.., n] → i64

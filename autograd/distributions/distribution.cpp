@@ -42,6 +42,11 @@ void check_parameter(const char* name, const char* what, const Tensor& x, bool p
               " is not positive throughout");
 }
 
+Tensor excess(const Tensor& p, const Tensor& q) {
+  const Tensor u = (p - q) / q, near = less(abs(u), 0.5);
+  return u - where(near, log1p(where(near, u, 0)), log(p) - log(q));
+}
+
 std::pair<Tensor, Tensor> together(const char* name, const Parameter& a, const Parameter& b) {
   for (const Parameter& p : {a, b}) check_parameter(name, p.what, p.value, p.positive);
   const Shape batch = broadcast_shapes(name, a.value.shape(), b.value.shape());

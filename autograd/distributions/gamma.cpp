@@ -1,9 +1,11 @@
 #include "ladon/autograd/distributions/gamma.h"
 
+#include <cmath>
 #include <limits>
 #include <tuple>
 #include <utility>
 
+#include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
@@ -48,14 +50,31 @@ Tensor on_support(const Tensor& x, const Tensor& outside, double within, const D
                density(where(outside, within, x)));
 }
 
-// a·ln x and a·ln(1 + x), which are 0 for a = 0 where the logarithm is infinite too: at the edge of
-// the support, where the density is finite.
-Tensor xlogy(const Tensor& a, const Tensor& x) {
-  return a * log(where(logical_and(equal(a, 0), equal(x, 0)), 1, x));
+/// a·ln x, or a·ln(1 + x). It is 0 for a = 0 where the logarithm is infinite too: at the edge of the
+/// support, where the density is finite. Its derivative by a is the logarithm there as well, −∞.
+Tensor times_log(const Tensor& a, const Tensor& x, bool of_1_plus = false) {
+  const auto logarithm = [of_1_plus](const Tensor& t) { return of_1_plus ? log1p(t) : log(t); };
+  const auto at_edge = [of_1_plus](const Tensor& u, const Tensor& t) {
+    return logical_and(equal(u, 0), equal(t, of_1_plus ? -1 : 0));
+  };
+  const double inside = of_1_plus ? 0 : 1;
+  const auto value = [&](const Tensor& u, const Tensor& t) {
+    return u * logarithm(where(at_edge(u, t), inside, t));
+  };
+  return record("times_log", value(a.detach(), x.detach()), {a, x},
+                symmetric([logarithm, x = saved(x)](const Tensor& g) {
+                  const Tensor none = equal(g, 0);  // 0·(−∞) is no gradient
+                  return where(none, 0, g * where(none, 0, logarithm(x)));
+                }),
+                symmetric([=, a = saved(a), x = saved(x)](const Tensor& g) {
+                  const Tensor edge = at_edge(a, x), safe = where(edge, inside, x);
+                  return where(edge, 0, g * a / (of_1_plus ? 1 + safe : safe));
+                }));
 }
-Tensor xlog1py(const Tensor& a, const Tensor& x) {
-  return a * log1p(where(logical_and(equal(a, 0), equal(x, -1)), 0, x));
-}
+
+/// In f64. Once for each parameter, so that the parts of its gradient add up before they are
+/// rounded.
+Tensor wide(const Tensor& x) { return cast(x, f64); }
 
 }  // namespace
 
@@ -72,26 +91,32 @@ Tensor Gamma::rsample(const Shape& shape, Generator& rng) const {
 }
 
 Tensor Gamma::log_prob(const Tensor& x) const {
-  return on_support(x, less(x, 0), 1, [&](const Tensor& at) {
-    return concentration_ * log(rate_) + xlogy(concentration_ - 1, at) - rate_ * at -
-           lgamma(concentration_);
+  check_defined("Gamma", {x});
+  const Tensor a = wide(concentration_), rate = wide(rate_), at = wide(x);
+  const Tensor outside = logical_or(less(at, 0), equal(at, HUGE_VAL));
+  const Tensor y = on_support(at, outside, 1, [&](const Tensor& inside) {
+    return a * log(rate) + times_log(a - 1, inside) - rate * inside - lgamma(a);
   });
+  return cast(y, promote(rate_.dtype(), x.dtype()));
 }
 
 Tensor Gamma::mean() const { return concentration_ / rate_; }
-Tensor Gamma::variance() const { return concentration_ / square(rate_); }
+Tensor Gamma::variance() const { return concentration_ / rate_ / rate_; }
 
 Tensor Gamma::entropy() const {
-  return concentration_ - log(rate_) + lgamma(concentration_) +
-         (1 - concentration_) * digamma(concentration_);
+  const Tensor a = wide(concentration_);
+  return cast(a - log(wide(rate_)) + lgamma(a) + (1 - a) * digamma(a), rate_.dtype());
 }
 
-// (a − a')ψ(a) − ln Γ(a) + ln Γ(a') + a'(ln β − ln β') + a(β' − β)/β
+// (a − a')ψ(a) − ln Γ(a) + ln Γ(a') + a'(ln β − ln β') + a(β' − β)/β; the last two are
+// a'·(r − 1 − ln r) + (a − a')(r − 1) with r = β'/β.
 Tensor Gamma::kl_from(const Distribution& other) const {
   const Gamma& q = detail::same_family(*this, other);
-  return (concentration_ - q.concentration_) * digamma(concentration_) - lgamma(concentration_) +
-         lgamma(q.concentration_) + q.concentration_ * log(rate_ / q.rate_) +
-         concentration_ * (q.rate_ / rate_ - 1);
+  const Tensor a = wide(concentration_), b = wide(q.concentration_), rate = wide(rate_),
+               rate_q = wide(q.rate_);
+  const Tensor of_rates = b * detail::excess(rate_q, rate) + (a - b) * ((rate_q - rate) / rate);
+  return cast((a - b) * digamma(a) - lgamma(a) + lgamma(b) + of_rates,
+              promote(rate_.dtype(), q.rate_.dtype()));
 }
 
 // --- Dirichlet ---
@@ -114,38 +139,52 @@ Tensor Dirichlet::rsample(const Shape& shape, Generator& rng) const {
 
 namespace {
 
+/// Probabilities that were rounded or printed add up to 1 within this.
+constexpr double simplex_tolerance = 1e-5;
+
 /// ln of the normalizer ΠΓ(a_k)/Γ(Σa).
 Tensor log_normalizer(const Tensor& a) { return sum(lgamma(a), -1) - lgamma(sum(a, -1)); }
 
 }  // namespace
 
 Tensor Dirichlet::log_prob(const Tensor& x) const {
-  const Tensor outside = any(logical_or(less(x, 0), greater(x, 1)), -1, keep_dims);
-  const auto log_density = [&](const Tensor& at) {
-    return sum(xlogy(concentration_ - 1, at), -1, keep_dims);
-  };
-  return squeeze(on_support(x, outside, 1, log_density), -1) - log_normalizer(concentration_);
+  check_defined("Dirichlet", {x});
+  const std::int64_t n = concentration_.size(-1);
+  LADON_CHECK(x.rank() >= 1 && (x.size(-1) == n || x.size(-1) == 1 || n == 1), "Dirichlet",
+              "is of ", n, " numbers, got x of shape ", x.shape());
+  const Tensor a = wide(concentration_), at = wide(x);
+  const Tensor beyond = any(logical_or(less(at, 0), greater(at, 1)), -1, keep_dims);
+  const Tensor off = greater(abs(sum(at, -1, keep_dims) - 1), simplex_tolerance);
+  const Tensor inside = on_support(at, logical_or(beyond, off), 1, [&](const Tensor& p) {
+    return sum(times_log(a - 1, p), -1, keep_dims) - unsqueeze(log_normalizer(a), -1);
+  });
+  return cast(squeeze(inside, -1), promote(concentration_.dtype(), x.dtype()));
 }
 
-Tensor Dirichlet::mean() const { return concentration_ / sum(concentration_, -1, keep_dims); }
+Tensor Dirichlet::mean() const {
+  const Tensor a = wide(concentration_);
+  return cast(a / sum(a, -1, keep_dims), concentration_.dtype());
+}
 
 Tensor Dirichlet::variance() const {
-  const Tensor m = mean();
-  return m * (1 - m) / (sum(concentration_, -1, keep_dims) + 1);
+  const Tensor a = wide(concentration_), total = sum(a, -1, keep_dims);
+  return cast(a / total * ((total - a) / total) / (total + 1), concentration_.dtype());
 }
 
 // E[ln x_k] = ψ(a_k) − ψ(Σa)
 Tensor Dirichlet::entropy() const {
-  const Tensor& a = concentration_;
+  const Tensor a = wide(concentration_);
   const Tensor expected = digamma(a) - digamma(sum(a, -1, keep_dims));
-  return log_normalizer(a) - sum((a - 1) * expected, -1);
+  return cast(log_normalizer(a) - sum((a - 1) * expected, -1), concentration_.dtype());
 }
 
 Tensor Dirichlet::kl_from(const Distribution& other) const {
-  const Tensor &a = concentration_, &b = detail::same_family(*this, other).concentration_;
+  const Dirichlet& q = detail::same_family(*this, other);
+  const Tensor a = wide(concentration_), b = wide(q.concentration_);
   LADON_CHECK(a.size(-1) == b.size(-1), "kl", "of ", a.size(-1), " numbers from ", b.size(-1));
   const Tensor expected = digamma(a) - digamma(sum(a, -1, keep_dims));
-  return log_normalizer(b) - log_normalizer(a) + sum((a - b) * expected, -1);
+  return cast(log_normalizer(b) - log_normalizer(a) + sum((a - b) * expected, -1),
+              promote(concentration_.dtype(), q.concentration_.dtype()));
 }
 
 // --- Beta ---
@@ -161,13 +200,24 @@ Tensor Beta::rsample(const Shape& shape, Generator& rng) const {
 }
 
 Tensor Beta::log_prob(const Tensor& x) const {
-  return on_support(x, logical_or(less(x, 0), greater(x, 1)), 0.5, [&](const Tensor& at) {
-    return xlogy(a_ - 1, at) + xlog1py(b_ - 1, -at) - log_normalizer(stack({a_, b_}, -1));
+  check_defined("Beta", {x});
+  const Tensor a = wide(a_), b = wide(b_), at = wide(x);
+  const Tensor outside = logical_or(less(at, 0), greater(at, 1));
+  const Tensor y = on_support(at, outside, 0.5, [&](const Tensor& p) {
+    return times_log(a - 1, p) + times_log(b - 1, -p, true) - log_normalizer(stack({a, b}, -1));
   });
+  return cast(y, promote(a_.dtype(), x.dtype()));
 }
 
-Tensor Beta::mean() const { return a_ / (a_ + b_); }
-Tensor Beta::variance() const { return select(both_.variance(), -1, 0); }
+Tensor Beta::mean() const {
+  const Tensor a = wide(a_), b = wide(b_);
+  return cast(a / (a + b), a_.dtype());
+}
+
+Tensor Beta::variance() const {
+  const Tensor a = wide(a_), b = wide(b_), total = a + b;
+  return cast(a / total * (b / total) / (total + 1), a_.dtype());
+}
 
 Tensor Beta::kl_from(const Distribution& other) const {
   return kl(both_, detail::same_family(*this, other).both_);

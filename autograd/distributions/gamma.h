@@ -38,7 +38,7 @@ class Dirichlet : public Distribution {
   Shape batch_shape() const override;
   Shape event_shape() const override { return {concentration_.size(-1)}; }
   Tensor rsample(const Shape& shape, Generator& rng) const override;
-  /// −∞ where a number of x is outside of [0, 1]; that they add to 1 is not checked.
+  /// −∞ where a number of x is outside of [0, 1], or their sum is not 1 within 1e-5.
   Tensor log_prob(const Tensor& x) const override;
   Tensor mean() const override;
   Tensor variance() const override;

@@ -4,6 +4,7 @@
 #include <numbers>
 #include <tuple>
 
+#include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/pointwise.h"
 
 namespace ladon {
@@ -25,18 +26,27 @@ Tensor Normal::rsample(const Shape& shape, Generator& rng) const {
 }
 
 Tensor Normal::log_prob(const Tensor& x) const {
-  return -0.5 * square((x - mean_) / stddev_) - log(stddev_) - half_log_2pi;
+  check_defined("Normal", {x});
+  const Tensor mu = cast(mean_, f64), sigma = cast(stddev_, f64);
+  const Tensor y = -0.5 * square((cast(x, f64) - mu) / sigma) - log(sigma) - half_log_2pi;
+  return cast(y, promote(mean_.dtype(), x.dtype()));
 }
 
 Tensor Normal::variance() const { return square(stddev_); }
 
-Tensor Normal::entropy() const { return log(stddev_) + (0.5 + half_log_2pi); }
+Tensor Normal::entropy() const {
+  return cast(log(cast(stddev_, f64)) + (0.5 + half_log_2pi), stddev_.dtype());
+}
 
-// ln(σ'/σ) + (σ² + (μ − μ')²)/(2σ'²) − ½
+// ln(σ'/σ) + (σ² + (μ − μ')²)/(2σ'²) − ½, which is (r − 1 − ln r) + (r − 1)²/2 + (μ − μ')²/(2σ'²)
+// with r = σ/σ': no term is negative.
 Tensor Normal::kl_from(const Distribution& other) const {
   const Normal& q = detail::same_family(*this, other);
-  const Tensor ratio = stddev_ / q.stddev_, apart = (mean_ - q.mean_) / q.stddev_;
-  return 0.5 * (square(ratio) + square(apart) - 1) - log(ratio);
+  const Tensor sigma = cast(stddev_, f64), sigma_q = cast(q.stddev_, f64);
+  const Tensor wider = (sigma - sigma_q) / sigma_q,
+               apart = (cast(mean_, f64) - cast(q.mean_, f64)) / sigma_q;
+  return cast(detail::excess(sigma, sigma_q) + 0.5 * (square(wider) + square(apart)),
+              promote(stddev_.dtype(), q.stddev_.dtype()));
 }
 
 }  // namespace ladon
