@@ -1,6 +1,7 @@
 #include "ladon/layers/embedding.h"
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/inplace.h"
@@ -8,6 +9,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/parameter_uses.h"
 
@@ -37,7 +39,7 @@ Tensor Embedding::forward(const Tensor& index) const {
             : where(equal(index, static_cast<double>(padding_index)), scalar(-1, i64), index);
     ParameterUses::report_product(unsqueeze(trained, -1), rows);
   }
-  return weight_std.defined() ? rows * weight_std.item() : rows;
+  return weight_std.defined() ? scaled(rows, weight_std) : rows;
 }
 
 infinite::KernelNode Embedding::limit(const infinite::KernelNode& k) const {
@@ -46,7 +48,8 @@ infinite::KernelNode Embedding::limit(const infinite::KernelNode& k) const {
     return square(standard ? scalar(init_std, f64) : weight_std);
   };
   const auto formula = [=] {
-    return infinite::Formula{infinite::times(variance().item(), "$k"), standard ? "$k" : "$K"};
+    return infinite::Formula{infinite::times(number_of("Embedding", variance().detach()), "$k"),
+                             standard ? "$k" : "$K"};
   };
   const infinite::Step step{.makes = infinite::Law::random_linear(),
                             .formula = formula,

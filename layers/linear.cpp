@@ -3,9 +3,12 @@
 #include <cmath>
 #include <limits>
 
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/parameter_uses.h"
 
@@ -33,23 +36,34 @@ Linear::Linear(const LinearOptions& o, Generator& rng) {
 
 double Linear::scale() const {
   if (parameterization() == Parameterization::standard) return 1;
-  return weight_std.item() / std::sqrt(static_cast<double>(weight.size(1)));
+  return number_of("Linear", weight_std) / std::sqrt(static_cast<double>(weight.size(1)));
 }
 
 double Linear::bias_scale() const {
   if (!bias.defined()) return 0;
-  return parameterization() == Parameterization::standard ? 1 : bias_std.item();
+  return parameterization() == Parameterization::standard ? 1 : number_of("Linear", bias_std);
+}
+
+Tensor Linear::scaled_input(const Tensor& x) const {
+  if (parameterization() == Parameterization::standard) return x;
+  return scaled(x, weight_std / std::sqrt(static_cast<double>(weight.size(1))));
 }
 
 Tensor Linear::scaled_bias() const {
-  const bool scaled = bias.defined() && parameterization() == Parameterization::ntk;
-  return scaled ? bias * bias_scale() : bias;
+  const bool in_front = bias.defined() && parameterization() == Parameterization::ntk;
+  return in_front ? scaled(bias, bias_std) : bias;
+}
+
+void Linear::report(const Tensor& x, const Tensor& y) const {
+  if (!ParameterUses::active()) return;
+  const NoGrad off;  // empirical kernels are numbers for σ
+  ParameterUses::report_product(x, y, bias_scale());
 }
 
 Tensor Linear::forward(const Tensor& x) const {
-  const Tensor scaled = parameterization() == Parameterization::standard ? x : x * scale();
-  const Tensor y = linear(scaled, weight, scaled_bias());
-  ParameterUses::report_product(scaled, y, bias_scale());
+  const Tensor input = scaled_input(x);
+  const Tensor y = linear(input, weight, scaled_bias());
+  report(input, y);
   return y;
 }
 
@@ -66,8 +80,10 @@ infinite::KernelNode Linear::limit(const infinite::KernelNode& k) const {
     const auto [w, b] = variances();
     const std::string moved =
         standard ? infinite::times(fan_in, "$k") + infinite::plus(biases) : "$K";
-    return infinite::Formula{infinite::times(w.item(), "$k") + infinite::plus(b.item()),
-                             infinite::times(w.item(), "$t") + " + " + moved};
+    return infinite::Formula{
+        infinite::times(number_of("Linear", w.detach()), "$k") +
+            infinite::plus(number_of("Linear", b.detach())),
+        infinite::times(number_of("Linear", w.detach()), "$t") + " + " + moved};
   };
   const infinite::Step step{.makes = infinite::Law::random_linear(),
                             .formula = formula,

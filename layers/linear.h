@@ -31,9 +31,14 @@ struct Linear : Layer {
     return weight_std.defined() ? Parameterization::ntk : Parameterization::standard;
   }
   /// y = (scale·x)·Wᵀ + bias_scale·b: σ_w/sqrt(in) and σ_b, or 1; the latter is 0 without a bias.
+  /// Throws Error where a number would lose a derivative by σ, which the tensors below have.
   double scale() const;
   double bias_scale() const;
+  /// scale·x and bias_scale·b; the bias is undefined where there is none.
+  Tensor scaled_input(const Tensor& x) const;
   Tensor scaled_bias() const;
+  /// Reports y = x·Wᵀ + bias_scale·b, for x with its scale (layers/parameter_uses.h).
+  void report(const Tensor& x, const Tensor& y) const;
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
   /// k' = σ_w²·k + σ_b²;  t' = σ_w²·t + k' in NTK, σ_w²·t + in·k + 1 in standard parameterization

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/attention.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/dropout.h"
@@ -10,6 +11,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
@@ -181,7 +183,17 @@ AttentionHeads MultiHeadAttention::changed(AttentionHeads h) const {
 double MultiHeadAttention::logit_scale() const {
   const double width = static_cast<double>(head_dim());
   const double scale = 1 / (form.scaling == AttentionScaling::sqrt ? std::sqrt(width) : width);
-  return query_key_std.defined() ? scale * query_key_std.item() : scale;
+  const bool number = query_key_std.defined() && !more_than_a_number(query_key_std);
+  return number ? scale * number_of("MultiHeadAttention", query_key_std) : scale;
+}
+
+/// The heads as attention with logit_scale() takes them. It takes a number; where QK is more, its
+/// derivative goes by way of the queries.
+AttentionHeads MultiHeadAttention::with_scale(const AttentionHeads& h) const {
+  AttentionHeads y = h;
+  if (query_key_std.defined() && more_than_a_number(query_key_std))
+    y.q = scaled(h.q, query_key_std);
+  return y;
 }
 
 AttentionOptions MultiHeadAttention::options(const AttentionMask& mask, const AttentionHeads& h,
@@ -206,9 +218,10 @@ AttentionMask MultiHeadAttention::windowed(const AttentionMask& mask, std::int64
   return mask & allowed(less(back, double(window)));
 }
 
-AttentionResult MultiHeadAttention::attend(const AttentionHeads& h, const AttentionMask& mask,
+AttentionResult MultiHeadAttention::attend(const AttentionHeads& heads, const AttentionMask& mask,
                                            bool with_weights, std::int64_t offset) const {
-  const Tensor bias = hook ? hook->bias(h) : Tensor();
+  const Tensor bias = hook ? hook->bias(heads) : Tensor();
+  const AttentionHeads h = with_scale(heads);
   if (form.weighting != Weighting::softmax) return weigh(h, options(mask, h, offset), bias);
   const AttentionOptions o = options(bias.defined() ? mask + bias : mask, h, offset);
   return with_weights ? attention_with_weights(h.q, h.k, h.v, o)
@@ -248,14 +261,20 @@ Tensor MultiHeadAttention::combine(const Tensor& contexts) const {
   const std::int64_t all = heads() * value_head_dim();
   Tensor joined = reshape(transpose(contexts, 1, 2), {contexts.size(0), contexts.size(2), all});
   Tensor bias = output_bias;
-  double bias_scale = bias.defined() ? 1 : 0;
-  if (parameterization() == Parameterization::ntk) {
-    joined = joined * (value_output_std.item() / std::sqrt(static_cast<double>(all)));
-    if (bias.defined()) bias = bias * (bias_scale = bias_std.item());
+  const bool ntk = parameterization() == Parameterization::ntk;
+  if (ntk) {
+    joined = scaled(joined, value_output_std / std::sqrt(static_cast<double>(all)));
+    if (bias.defined()) bias = scaled(bias, bias_std);
   }
   const Tensor product = matmul(joined, reshape(output, {all, output.size(2)}));
   const Tensor y = bias.defined() ? product + bias : product;
-  ParameterUses::report_product(joined, y, bias_scale);
+  if (ParameterUses::active()) {
+    const NoGrad off;  // empirical kernels are numbers for σ_b
+    ParameterUses::report_product(joined, y,
+                                  !bias.defined() ? 0
+                                  : ntk           ? number_of("MultiHeadAttention", bias_std)
+                                                  : 1);
+  }
   return y;
 }
 

@@ -164,7 +164,8 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   AttentionOptions options(const AttentionMask& mask, const AttentionHeads& h,
                            std::int64_t offset) const;
   double logit_scale() const;
-  AttentionResult attend(const AttentionHeads& h, const AttentionMask& mask, bool with_weights,
+  AttentionHeads with_scale(const AttentionHeads& h) const;
+  AttentionResult attend(const AttentionHeads& heads, const AttentionMask& mask, bool with_weights,
                          std::int64_t offset = 0) const;
   AttentionResult weigh(const AttentionHeads& h, const AttentionOptions& options,
                         const Tensor& bias) const;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
@@ -166,7 +167,8 @@ Tensor correlation_of(const RandomPositionsOptions& o) {
 /// The symmetric square root V·sqrt(Λ)·Vᵀ; eigenvalues that rounding made negative count as 0.
 Tensor square_root(const Tensor& r) {
   const auto [values, vectors] = lapack::eigh(r);
-  const double least = values.to_vector().front(), trace = sum(diagonal(r)).item();
+  const double least = numbers_of("RandomPositions", values).front(),
+               trace = number_of("RandomPositions", sum(diagonal(r)));
   LADON_CHECK(
       least >= -1e-10 * std::abs(trace), "RandomPositions",
       "the correlation of positions is not positive semi-definite: its smallest eigenvalue is ",
@@ -202,17 +204,18 @@ Tensor RandomPositions::forward(const Tensor& x) const {
   LADON_CHECK(grid.rank() == 1 ? x.rank() == 3 && length <= grid[0] : length == grid.count(),
               "RandomPositions", "inputs of shape ", x.shape(), " do not fit positions ", grid);
   // [T, n] · [n, c] → [T, c]
-  const Tensor map = cast(slice(factor, 0, {.stop = length}) * stddev.item(), weight.dtype());
+  const Tensor map = cast(slice(factor, 0, {.stop = length}) * stddev, weight.dtype());
   const Tensor p = matmul(map, weight);
   Shape shape = x.shape();
   shape[x.rank() - 1] = p.size(1);
   const Tensor spread = expand(reshape(p, shape.sub(1, x.rank())), shape);
   const Tensor y = merge == PositionMerge::sum ? x + spread : concat({x, spread}, -1);
-  ParameterUses::report(y, [map, own = p.size(1)](const Tensor& delta) {  // [n, T] · [batch, T, c]
-    const Tensor flat = reshape(delta, {delta.size(0), map.size(0), delta.size(-1)});
-    const Tensor mine = slice(flat, 2, {.start = flat.size(2) - own});
-    return matmul(transpose(map), mine);
-  });
+  ParameterUses::report(
+      y, [map = map.detach(), own = p.size(1)](const Tensor& delta) {  // [n, T] · [batch, T, c]
+        const Tensor flat = reshape(delta, {delta.size(0), map.size(0), delta.size(-1)});
+        const Tensor mine = slice(flat, 2, {.start = flat.size(2) - own});
+        return matmul(transpose(map), mine);
+      });
   return y;
 }
 
@@ -234,8 +237,10 @@ infinite::KernelNode RandomPositions::limit(const infinite::KernelNode& k) const
   const double position_share = merge == PositionMerge::sum ? 1 : 1 - share;
   const auto formula = [=, this] {
     const auto with = [&](const char* kernel) {
-      return detail::join(infinite::times(share, kernel), "_ab + ",
-                          infinite::times(position_share * square(stddev).item(), "R_ab"));
+      return detail::join(
+          infinite::times(share, kernel), "_ab + ",
+          infinite::times(position_share * number_of("RandomPositions", square(stddev).detach()),
+                          "R_ab"));
     };
     return infinite::Formula{with("$k"), with("$t")};
   };

@@ -70,14 +70,12 @@ Tensor Conv::forward_masked(const Tensor& x, const Tensor& mask) const {
   detail::window_counts(name_, windows, x.shape().sub(1, x.rank() - 1), mask.defined());
   const detail::Surrounded seen = detail::surround(detail::zero_masked(name_, x, mask), windows);
   if (ParameterUses::active()) return of_patches(seen);
-  const bool standard = on_patches.parameterization() == Parameterization::standard;
   Shape weight = detail::sizes_of(windows);
   weight.insert(0, on_patches.weight.size(0));
   weight.append(in() / groups);
   const WindowOptions& o = seen.options;
-  return convolution(standard ? seen.x : seen.x * on_patches.scale(),
-                     reshape(on_patches.weight, weight), on_patches.scaled_bias(),
-                     {o.stride, o.before, o.after, o.dilation, groups});
+  return convolution(on_patches.scaled_input(seen.x), reshape(on_patches.weight, weight),
+                     on_patches.scaled_bias(), {o.stride, o.before, o.after, o.dilation, groups});
 }
 
 /// Convolution with patches and products in the graph, for a trace: each group is a Linear.
@@ -87,14 +85,14 @@ Tensor Conv::of_patches(const detail::Surrounded& seen) const {
   Shape by_tap = patches.shape();
   by_tap[by_tap.rank() - 1] = patch_size(windows, 1);
   by_tap.append(in());
-  const Tensor taps = reshape(patches, by_tap) * on_patches.scale();
+  const Tensor taps = on_patches.scaled_input(reshape(patches, by_tap));
   const Tensor bias = on_patches.scaled_bias();
   std::vector<Tensor> parts;
   for (std::int64_t i = 0; i < groups; ++i) {
     const Tensor x = flatten(share(taps, -1, i, groups), -2, -1);
     parts.push_back(linear(x, share(on_patches.weight, 0, i, groups),
                            bias.defined() ? share(bias, 0, i, groups) : bias));
-    ParameterUses::report_product(x, parts.back(), on_patches.bias_scale());
+    on_patches.report(x, parts.back());
   }
   return concat(parts, -1);
 }
