@@ -55,19 +55,24 @@ class Sweep final : detail::GradientSink {
     accumulate(visits_[gather(output.history())], std::move(gradient));
   }
 
-  /// Sweeps to all leaves and adds to their gradients; throws before the first if one may not be
-  /// added to.
+  /// Sweeps to all leaves, and then adds to their gradients: where a rule or a hook throws, or one
+  /// may not be added to, all of them are as before.
   void run_to_leaves() {
     for (Visit& visit : visits_)
       if (const Leaf* leaf = visit.leaf()) {
         visit.wanted = !leaf->frozen();
         if (visit.wanted) leaf->check_own_gradient("backward");
       }
-    run([this](Visit& visit) {
+    std::vector<std::pair<Leaf*, Tensor>> found;
+    run([this, &found](Visit& visit) {
       call_hooks(visit);
-      if (Leaf* leaf = visit.leaf())
-        leaf->accumulate(detail::repeat_examples(visit.take(), leaf->levels()), create_graph_);
+      Leaf* leaf = visit.leaf();
+      if (!leaf) return;
+      found.emplace_back(leaf, detail::repeat_examples(visit.take(), leaf->levels()));
+      leaf->check_accumulates(found.back().second);
     });
+    const GradMode mode(create_graph_);
+    for (auto& [leaf, gradient] : found) leaf->accumulate(std::move(gradient), create_graph_);
   }
 
   /// Sweeps to `targets` only and returns their gradients (undefined where none arrives). What
@@ -321,7 +326,9 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();  // no way to an input below it
   for (const Tensor& input : inputs) {
     LADON_CHECK(input.requires_grad(), "grad", "an input of shape ", input.shape(),
-                " does not require a gradient; call set_requires_grad() before it is used");
+                " does not require a gradient; call set_requires_grad() before it is used. Of an "
+                "argument that a function is given by vmap or jvp, take vjp(f, {x}, scalar(1, "
+                "x.dtype())): value and gradient of f");
     lowest = std::min(lowest, input.history()->number());
   }
   Sweep sweep(options.retain_graph, options.create_graph, lowest);

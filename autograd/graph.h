@@ -44,10 +44,11 @@ struct BackwardOptions {
   bool create_graph = false;
 };
 
-/// Adds d loss / d leaf to the gradient of every leaf that `loss` depends on. `loss` has one
-/// element. Throws Error if it records no history, if the graph was already freed, or, before
-/// anything is added, if the gradient of a leaf was rewritten since it was last cleared (by a
-/// particle method: the two would mix).
+/// Adds d loss / d leaf to the gradient of every leaf that `loss` depends on, once the sweep has
+/// come to its end: where it throws, or a hook does, no gradient is changed. `loss` has one
+/// element. Throws Error if it records no history, if the graph was already freed, or if the
+/// gradient of a leaf was rewritten since it was last cleared (by a particle method: the two would
+/// mix).
 void backward(const Tensor& loss, BackwardOptions options = {});
 /// Backward sweep of the loss ⟨cotangent, output⟩; `cotangent` has the output's shape.
 void backward(const Tensor& output, const Tensor& cotangent, BackwardOptions options = {});

@@ -29,10 +29,7 @@ void Leaf::set_gradient(Tensor g) {
 // A first gradient is taken over when nobody else holds it; else copied, so that editing one leaf's
 // gradient in place never changes another's.
 void Leaf::accumulate(Tensor g, bool create_graph) {
-  check_own_gradient("backward");
-  LADON_CHECK(g.levels() == levels(), "backward", "the gradient of a leaf of shape ", shape(),
-              " differs between the ", g.examples(),
-              " examples of vmap; take it by grad(), which keeps them apart");
+  check_accumulates(g);
   const auto own = [&](const Tensor& x) {
     if (create_graph) return clone(x);
     return x.storage().owners() == 1 && x.contiguous() ? x.detach() : kernels::clone(x);
@@ -52,6 +49,13 @@ void Leaf::accumulate(Tensor g, bool create_graph) {
     else
       g = create_graph ? add(other, g) : kernels::binary(kernels::Binary::add, other, g);
   }
+}
+
+void Leaf::check_accumulates(const Tensor& g) const {
+  check_own_gradient("backward");
+  LADON_CHECK(g.levels() == levels(), "backward", "the gradient of a leaf of shape ", shape(),
+              " differs between the ", g.examples(),
+              " examples of vmap; take it by grad(), which keeps them apart");
 }
 
 void Leaf::check_own_gradient(const char* operation) const {

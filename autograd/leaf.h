@@ -37,8 +37,10 @@ class Leaf final : public detail::Node {
 
   Tensor gradient() const;
   void set_gradient(Tensor g);
-  /// Adds g. Throws Error on top of a rewritten gradient.
+  /// Adds g. Throws Error as check_accumulates() does.
   void accumulate(Tensor g, bool create_graph);
+  /// Throws Error on top of a rewritten gradient, and where g differs between examples of a vmap.
+  void check_accumulates(const Tensor& g) const;
   /// Throws Error naming `operation` if the gradient was rewritten.
   void check_own_gradient(const char* operation) const;
 

@@ -8,6 +8,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/inner_graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
@@ -203,16 +204,17 @@ Tensor hvp(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const
 
 namespace {
 
-/// Central differences of f by input i: [output count, input count].
+/// Central differences of f by input i: [output count, input count]. f gets leaves, as where its
+/// Jacobian is taken: it may take gradients by them.
 Tensor difference_rows(const TensorFunction& f, const std::vector<Tensor>& inputs, std::size_t i,
                        std::int64_t outputs, double step) {
-  const NoGrad no_grad;
   const Tensor& x = inputs[i];
   Tensor columns = empty({x.count(), outputs}, f64);
   const auto value_at = [&](std::int64_t k, double shift) {
     std::vector<Tensor> shifted = inputs;
-    shifted[i] = kernels::clone(x).detach();
-    shifted[i].mutable_data<double>()[k] += shift;
+    Tensor moved = kernels::clone(x).detach();
+    moved.mutable_data<double>()[k] += shift;
+    shifted[i] = as_leaf(moved);
     return flat(f(shifted));
   };
   for (std::int64_t k = 0; k < x.count(); ++k) {
@@ -224,7 +226,8 @@ Tensor difference_rows(const TensorFunction& f, const std::vector<Tensor>& input
 
 void check_jacobian(const Tensor& reverse, const Tensor& central, std::size_t input,
                     const GradcheckOptions& options) {
-  const std::vector<double> r = reverse.to_vector(), c = central.to_vector();
+  const std::vector<double> r = numbers_of("gradcheck", reverse),
+                            c = numbers_of("gradcheck", central);
   for (std::size_t k = 0; k < r.size(); ++k) {
     const double room = options.atol + options.rtol * std::max(std::abs(r[k]), std::abs(c[k]));
     const auto columns = static_cast<std::size_t>(reverse.size(1));
@@ -234,10 +237,9 @@ void check_jacobian(const Tensor& reverse, const Tensor& central, std::size_t in
   }
 }
 
-}  // namespace
-
-bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
-               GradcheckOptions options) {
+/// gradcheck(), where `values`, of the same values as f, gives those that differences are taken of.
+bool check_against_differences(const TensorFunction& f, const std::vector<Tensor>& inputs,
+                               GradcheckOptions options, const TensorFunction& values) {
   const EnableGrad enable_grad;
   std::vector<Tensor> leaves;
   bool any = false;
@@ -254,9 +256,16 @@ bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
   const std::vector<Tensor> reverse = jacobian_rows(output, leaves);
   for (std::size_t i = 0; i < leaves.size(); ++i)
     if (reverse[i].defined())
-      check_jacobian(reverse[i], difference_rows(f, leaves, i, output.count(), options.step), i,
-                     options);
+      check_jacobian(reverse[i], difference_rows(values, leaves, i, output.count(), options.step),
+                     i, options);
   return true;
+}
+
+}  // namespace
+
+bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
+               GradcheckOptions options) {
+  return check_against_differences(f, inputs, options, f);
 }
 
 bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
@@ -281,7 +290,11 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
       if (g.defined()) parts.push_back(reshape(g, {-1}));
     return concat(parts, 0);
   };
-  return gradcheck(gradient, extended, options);
+  // Differences are taken of the gradient as training computes it, by the fast forms.
+  return check_against_differences(gradient, extended, options, [&](const std::vector<Tensor>& at) {
+    const NoGrad no_grad;
+    return gradient(at);
+  });
 }
 
 // --- recomputation ---

@@ -14,7 +14,10 @@ using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
 // Derivatives nest, in any order: what one of them returns is recorded, as the result of an
 // operation is, where its inputs, or what f captures, require a gradient, and carries tangents
-// where they do. Under NoGrad nothing of f's inside is kept.
+// where they do. Under NoGrad nothing of f's inside is kept. Inside another derivative f may get
+// plain tensors, or dual numbers: vjp() takes the gradient by any of them, while grad() (graph.h)
+// and per_example_gradients() (vmap.h) take it by tensors that require one, and throw Error
+// otherwise. vjp(f, {x}, scalar(1, f64)) is the value of a scalar f and its gradient.
 
 /// Value and cotangentᵀ·J, one gradient per input.
 struct VjpResult {
@@ -42,8 +45,9 @@ struct GradcheckOptions {
   double rtol = 1e-5;
   double atol = 1e-7;
 };
-/// Compares the full Jacobian of f, by reverse mode, with central differences. Inputs that require
-/// gradients must be f64 (Error). Throws Error naming the first entry that differs, both values,
+/// Compares the full Jacobian of f, by reverse mode, with central differences. f gets leaves in the
+/// place of inputs that require gradients, and may take gradients by them. These inputs must be f64
+/// (Error). Throws Error naming the first entry that differs, both values,
 /// and the input; returns true otherwise.
 bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
                GradcheckOptions options = {});

@@ -135,11 +135,22 @@ Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& inputs,
 std::vector<Tensor> per_example_gradients(const TensorFunction& loss,
                                           const std::vector<Tensor>& inputs,
                                           const std::vector<Tensor>& parameters) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Tensor& p = parameters[i];
+    check_defined("per_example_gradients", {p});
+    LADON_CHECK(p.requires_grad(), "per_example_gradients", "parameter ", i, " (shape ", p.shape(),
+                p.history() ? ") is frozen; thaw it"
+                            : ") does not require a gradient; call set_requires_grad() before the "
+                              "loss uses it",
+                ". Of what is given as a plain tensor, as in jvp or vmap, take vmap of vjp");
+  }
+  const bool recorded = grad_enabled();
   const TensorsFunction gradients = [&](const std::vector<Tensor>& example) {
     const EnableGrad enable_grad;
     const Tensor value = loss(example);
     std::vector<Tensor> result(parameters.size());
-    if (value.requires_grad()) result = grad({value}, parameters, {.allow_unused = true});
+    if (value.requires_grad())
+      result = grad({value}, parameters, {.create_graph = recorded, .allow_unused = true});
     for (std::size_t i = 0; i < result.size(); ++i)
       if (!result[i].defined()) result[i] = zeros_like(parameters[i]);
     return result;

@@ -121,6 +121,27 @@ TEST(Gradcheck, NeedsF64AndAnInputThatRequiresAGradient) {
       "output must be f64");
 }
 
+// f may take gradients by what it is given, as meta-learning does: d/dx of (∂/∂x Σx³)² = 36·x³.
+TEST(Gradcheck, OfFunctionsThatTakeGradients) {
+  const TensorFunction by_grad = [](const std::vector<Tensor>& in) {
+    return square(grad({sum(pow(in[0], 3))}, {in[0]}, {.create_graph = true})[0]);
+  };
+  const TensorFunction by_vjp = [](const std::vector<Tensor>& in) {
+    const auto cubes = [](const std::vector<Tensor>& x) { return sum(pow(x[0], 3)); };
+    return square(vjp(cubes, in, scalar(1, f64)).gradients[0]);
+  };
+  const Tensor x = leaf(tensor({0.5, -2, 1.5}, f64));
+  for (const TensorFunction& f : {by_grad, by_vjp}) {
+    EXPECT_TRUE(gradcheck(f, {x}));
+    EXPECT_TRUE(gradgradcheck(f, {x}));
+    EXPECT_TRUE(all_close(grad(sum(f({x})), x), 36 * pow(x.detach(), 3), 1e-12));
+  }
+  // Of a plain argument grad() is an Error that names the cure.
+  expect_error([&] { vmap(by_grad, {x.detach()}); }, "vjp(f, {x}");
+  EXPECT_TRUE(all_close(vmap(by_vjp, {x.detach()}), 9 * pow(x.detach(), 4), 1e-12));
+  expect_error([&] { jvp(by_grad, {x.detach()}, {ones({3}, f64)}); }, "vjp(f, {x}");
+}
+
 TEST(Gradcheck, LeavesItsInputsAlone) {
   const Tensor x = leaf(random({3}, 1)), before = clone(x.detach());
   gradcheck([](const auto& in) { return exp(in[0]); }, {x});

@@ -341,6 +341,43 @@ TEST(Hooks, SeeTheSumOverAllPathsOnce) {
   EXPECT_EQ(calls, 1);
 }
 
+// Wherever a sweep breaks off, the gradients of leaves are as before: a second try does not add a
+// part twice.
+TEST(Backward, ThatThrowsChangesNoGradient) {
+  const Tensor x = leaf({1, 2}), y = leaf({3}), z = leaf({5});
+  backward(sum(x) + sum(y) + sum(z));
+  bool fails = true;
+  const auto stop = [&](const Tensor&) -> Tensor {
+    if (fails) throw std::runtime_error("stop");
+    return {};
+  };
+  const auto with_hooks = [&](int at) {
+    const Tensor xx = x * 3, yy = y * 4, zz = z * 5;
+    const Tensor hooked[] = {xx, yy, zz, x, y, z};
+    HookHandle handle = register_hook(hooked[at], stop);
+    const Tensor loss = sum(xx) * sum(yy) * sum(zz);
+    fails = true;
+    EXPECT_THROW(backward(loss, {.retain_graph = true}), std::runtime_error);
+    EXPECT_EQ(x.grad().to_vector(), (Values{1, 1})) << at;
+    EXPECT_EQ(y.grad().to_vector(), (Values{1})) << at;
+    EXPECT_EQ(z.grad().to_vector(), (Values{1})) << at;
+    fails = false;
+    for (const bool create : {false, true}) {
+      backward(loss, {.retain_graph = true, .create_graph = create});
+      EXPECT_EQ(y.grad().to_vector(), (Values{1 + 3 * 3 * 4 * 25})) << at;
+      for (const Tensor& p : {x, y, z}) Tensor(p).set_grad(ones_like(p));
+    }
+    handle.remove();
+  };
+  for (int at = 0; at < 6; ++at) with_hooks(at);
+  // A rule that throws, after others have reached their leaves.
+  const Tensor bad = record("bad", scalar(1, f64), {y},
+                            [](const Tensor&) -> Tensor { throw std::runtime_error("stop"); });
+  EXPECT_THROW(backward(bad + sum(x) + sum(z)), std::runtime_error);
+  EXPECT_EQ(x.grad().to_vector(), (Values{1, 1}));
+  EXPECT_EQ(z.grad().to_vector(), (Values{1}));
+}
+
 TEST(Hooks, MustKeepShapeAndDtype) {
   const Tensor x = leaf({3}), y = leaf({3});
   register_hook(x, [](const Tensor&) { return ones({2}, f64); });

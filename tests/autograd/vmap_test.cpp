@@ -335,5 +335,64 @@ TEST(PerExample, GradientsOfAClassifier) {
   EXPECT_EQ(sum(abs(select(g, 0, 2))).item(), 0);
 }
 
+// Of Σ_i z_i·Σ_k a_k³ by a, summed over i and k: 3·Σz·Σ_k a_k², whose derivatives are known.
+TEST(PerExample, GradientsNestInOtherDerivatives) {
+  const Tensor z = tensor({1, 2, -0.5}, f64), t = tensor({0.5, -1}, f64);
+  const Tensor a = tensor({1.5, 2}, f64).set_requires_grad();
+  const auto total = [&](const Tensor& p) {
+    const auto loss = [&](const std::vector<Tensor>& one) { return sum(p * p * p) * one[0]; };
+    return sum(per_example_gradients(loss, {z}, {p})[0]);
+  };
+  const auto f = [&](const std::vector<Tensor>& in) { return total(in[0]); };
+  const double zs = 2.5;
+  EXPECT_NEAR(total(a).item(), 3 * zs * (1.5 * 1.5 + 4), 1e-12);
+  const Tensor want = 6 * zs * a.detach();  // by a
+  EXPECT_TRUE(all_close(grad(total(a), a), want, 1e-12));
+  EXPECT_TRUE(all_close(vjp(f, {a.detach()}, scalar(1, f64)).gradients[0], want, 1e-12));
+  EXPECT_NEAR(jvp(f, {a}, {t}).tangent.item(), sum(want * t).item(), 1e-11);
+  EXPECT_TRUE(all_close(hvp(total, a.detach(), t), 6 * zs * t, 1e-12));
+  EXPECT_TRUE(all_close(jacobian(f, {a})[0], want, 1e-12));
+  EXPECT_NO_THROW(gradcheck(f, {a}));
+  EXPECT_NO_THROW(gradgradcheck(f, {a}));
+  const Tensor rows = stack({a, 2 * a}, 0);  // requires a gradient
+  const Tensor each = vmap(f, {rows});
+  EXPECT_NEAR(select(each, 0, 1).item(), 4 * total(a).item(), 1e-11);
+  EXPECT_TRUE(all_close(grad(sum(each), a), 5 * want, 1e-12));  // 1 + 2² times
+  const auto of_vjp = [&](const std::vector<Tensor>& in) {
+    return sum(vjp(f, {in[0]}, scalar(1, f64)).gradients[0]);
+  };
+  EXPECT_TRUE(all_close(vmap(of_vjp, {rows.detach()}), tensor({52.5, 105}, f64), 1e-12));
+  const NoGrad off;
+  EXPECT_FALSE(total(a).requires_grad());
+}
+
+TEST(PerExample, GradientsAreByWhatCanHaveThem) {
+  const Tensor x = random({3, 2}, 1), plain = random({2}, 2);
+  Tensor frozen = random({2}, 3).set_requires_grad();
+  const Tensor inner = random({2}, 4).set_requires_grad() * 2;
+  const auto by = [&](const Tensor& w) {
+    return per_example_gradients(
+        [&](const std::vector<Tensor>& one) { return sum(one[0] * w * w); }, {x}, {w})[0];
+  };
+  EXPECT_TRUE(all_close(by(inner), 2 * x * inner, 1e-12));
+  frozen.set_requires_grad(false);
+  expect_error([&] { by(frozen); }, "parameter 0 (shape [2]) is frozen; thaw it");
+  expect_error([&] { by(plain); }, "parameter 0 (shape [2]) does not require a gradient");
+  expect_error([&] { by(Tensor()); }, "undefined");
+  const auto f = [&](const std::vector<Tensor>& in) { return by(in[0]); };
+  expect_error([&] { jvp(f, {plain}, {plain}); }, "take vmap of vjp");
+  expect_error([&] { vmap(f, {x}); }, "take vmap of vjp");
+  // The cure.
+  const auto cured = [&](const std::vector<Tensor>& in) {
+    const auto one = [&](const std::vector<Tensor>& example) {
+      const auto loss = [&](const std::vector<Tensor>& w) { return sum(example[0] * w[0] * w[0]); };
+      return vjp(loss, {in[0]}, scalar(1, f64)).gradients[0];
+    };
+    return vmap(one, {x});
+  };
+  EXPECT_TRUE(all_close(jvp(cured, {plain}, {plain}).tangent, 2 * x * plain, 1e-12));
+  EXPECT_TRUE(all_close(select(vmap(cured, {x}), 0, 1), 2 * x * select(x, 0, 1), 1e-12));
+}
+
 }  // namespace
 }  // namespace ladon::test

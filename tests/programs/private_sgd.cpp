@@ -16,6 +16,7 @@ struct PrivateOptions {
 /// Gradients of the set: (Σ_i g_i·min(1, norm/|g_i|) + noise·norm·ξ)/N.
 void private_gradients(const ParameterSet& set, const TensorFunction& loss,
                        const std::vector<Tensor>& batch, const PrivateOptions& o, Generator& rng) {
+  const NoGrad off;  // no derivative of these gradients is wanted
   const std::vector<Tensor> each = per_example_gradients(loss, batch, set.tensors());
   Tensor squares = zeros({batch[0].size(0)});
   for (const Tensor& g : each) squares = squares + sum(square(flatten(g, 1, -1)), 1);

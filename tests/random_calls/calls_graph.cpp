@@ -191,10 +191,12 @@ void add_functions(CallTable& table) {
     return vmap(several, few(d, d.floating_dtype()));
   });
   table.add("per_example_gradients", [](Draw& d) {
-    const Tensor w = d.floating();
+    Tensor w = d.floating(), other = d.floating();
+    for (Tensor* p : {&w, &other})
+      if (!p->history() && d.chance(0.9)) p->set_requires_grad();
     const bool number = d.chance(0.8);
     const auto loss = [&](const Tensors& x) { return number ? sum(x[0] * w) : x[0] * w; };
-    return per_example_gradients(loss, few(d, d.floating_dtype()), {w, d.floating()});
+    return per_example_gradients(loss, few(d, d.floating_dtype()), {w, other});
   });
   table.add("jacobian", [](Draw& d) {
     const TensorFunction f = some_function(d);
