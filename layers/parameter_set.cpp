@@ -10,6 +10,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
@@ -147,7 +148,8 @@ double ParameterSet::norm() const {
   check_in_place("norm");
   const NoGrad off;
   double squares = 0;
-  for (const auto& [name, x] : *this) squares += sum(square(cast(x.detach(), f64))).item();
+  for (const auto& [name, x] : *this)
+    squares += number_of("norm", sum(square(cast(x.detach(), f64))));
   return std::sqrt(squares);
 }
 

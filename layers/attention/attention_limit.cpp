@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/attention/attention.h"
@@ -121,19 +122,26 @@ infinite::Formula formula_of(const MultiHeadAttention& a, const Symbols& of, boo
       causal = a.window > 0 ? detail::join(", of the last ", a.window, " keys up to the query")
                : a.causal   ? ", of keys up to the query"
                             : "",
-      bias = plus(layer.bias_variance.item());
+      bias = plus(number_of("MultiHeadAttention", layer.bias_variance.detach()));
   const auto moved = [](const std::string& t, const std::string& index, double constant) {
     const std::string entry = t + index;
     return constant == 0 ? entry : "(" + entry + plus(constant) + ")";
   };
-  const double ov = square(layer.value_output).item(), qk = square(layer.query_key).item();
+  const double ov = number_of("MultiHeadAttention", square(layer.value_output).detach()),
+               qk = number_of("MultiHeadAttention", square(layer.query_key).detach());
   // From O and V: their factor times what the layer gives without its bias.
-  const std::string given = bias.empty() ? "$K" : "($K" + plus(-layer.bias_variance.item()) + ")",
+  const std::string given = bias.empty() ? "$K"
+                                         : "($K" +
+                                               plus(-number_of("MultiHeadAttention",
+                                                               layer.bias_variance.detach())) +
+                                               ")",
                     trained = " + " + times(layer.value_output_trained, given) +
-                              plus(layer.bias_trained.item());
+                              plus(number_of("MultiHeadAttention", layer.bias_trained.detach()));
   if (a.form.scaling == AttentionScaling::linear) {
     const std::string logits =
-        a.form.tied ? times(layer.query_key.item(), "$k" + of.k + "(x, x)") : std::string("0");
+        a.form.tied ? times(number_of("MultiHeadAttention", layer.query_key.detach()),
+                            "$k" + of.k + "(x, x)")
+                    : std::string("0");
     return {detail::join(times(ov, "A·"), v, "·A'ᵀ", bias, ", A = ", zeta, " of the logits ",
                          logits, causal),
             times(ov, "A·") + moved("$t" + of.v, "", layer.value_bias_trained) + "·A'ᵀ" + trained};

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/norm.h"
@@ -73,7 +74,7 @@ void BatchNorm::count(const Tensor& centre, const Tensor& spread, std::int64_t n
   const std::lock_guard lock(editing);
   const NoGrad no_grad;
   add_(num_batches_tracked, scalar(1, i64));
-  const double newest = momentum.value_or(1 / num_batches_tracked.item());
+  const double newest = momentum.value_or(1 / number_of("BatchNorm", num_batches_tracked));
   const double unbiased = static_cast<double>(n) / static_cast<double>(n - 1);
   mul_(running_mean, 1 - newest);
   add_(running_mean, cast(centre, running_mean.dtype()), newest);

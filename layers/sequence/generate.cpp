@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/rowwise.h"
@@ -30,7 +31,8 @@ class Writer {
       : next_(next), start_(start), cache_(start), cached_(cached) {
     const std::int64_t batch = prompt.size(0), length = prompt.size(1);
     const Tokens tokens = prompt.to_vector<std::int64_t>();
-    const std::vector<double> flags = mask.defined() ? mask.to_vector() : std::vector<double>();
+    const std::vector<double> flags =
+        mask.defined() ? numbers_of("generate", mask) : std::vector<double>();
     for (std::int64_t b = 0; b < batch; ++b) {
       texts_.emplace_back();
       for (std::int64_t t = 0; t < length; ++t) {

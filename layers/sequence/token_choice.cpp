@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
@@ -61,7 +62,7 @@ TokenLogits::TokenLogits(const Tensor& logits) : x_(contiguous(cast(logits, f64)
 }
 
 double TokenLogits::log_probability(std::int64_t token) const {
-  if (!log_sum_) log_sum_ = logsumexp(x_, 0).item();
+  if (!log_sum_) log_sum_ = number_of("generate", logsumexp(x_, 0));
   return values()[token] - *log_sum_;
 }
 

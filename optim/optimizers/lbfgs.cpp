@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/optim/parameters.h"
@@ -11,8 +12,8 @@
 namespace ladon {
 namespace {
 
-double inner(const Tensor& a, const Tensor& b) { return sum(a * b).item(); }
-double largest(const Tensor& x) { return x.count() > 0 ? amax(abs(x)).item() : 0; }
+double inner(const Tensor& a, const Tensor& b) { return number_of("lbfgs", sum(a * b)); }
+double largest(const Tensor& x) { return x.count() > 0 ? number_of("lbfgs", amax(abs(x))) : 0; }
 
 }  // namespace
 
@@ -53,7 +54,7 @@ double Lbfgs::run(const std::function<Tensor()>& loss) {
     const Tensor g = now.gradient, x = parameters_.to_row();
     if (largest(g) <= options_.gradient_tolerance) break;
     const Tensor d = direction(g);
-    const double slope = inner(g, d), length = sum(abs(g)).item();
+    const double slope = inner(g, d), length = number_of("lbfgs", sum(abs(g)));
     if (!(slope < 0) || !std::isfinite(slope)) break;  // rounding has the last word
     const double first = options_.lr * (state_.pairs.empty() ? std::min(1.0, 1 / length) : 1);
     const LineFunction phi = [&](double t) {
@@ -83,7 +84,7 @@ LinePoint Lbfgs::evaluate(const std::function<Tensor()>& loss) const {
   LADON_CHECK(value.defined() && value.count() == 1, "lbfgs",
               "the loss must have one element, got shape ",
               value.defined() ? value.shape() : Shape());
-  return {0, value.detach().item(), 0, detail::gradient_row(value, parameters_)};
+  return {0, number_of("lbfgs", value.detach()), 0, detail::gradient_row(value, parameters_)};
 }
 
 // The two loops of algorithm 7.4: H·g without H.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/reductions/lane_sum.h"
@@ -79,7 +80,7 @@ PairSpread pairwise_cosine(const Tensor& theta) {
 PairSpread off_diagonal(const Tensor& matrix) {
   LADON_CHECK(matrix.defined() && matrix.rank() == 2 && matrix.size(0) == matrix.size(1),
               "off_diagonal", "the matrix must be [M, M], got ", matrix.shape());
-  const std::vector<double> values = matrix.detach().to_vector();
+  const std::vector<double> values = numbers_of("off_diagonal", matrix.detach());
   const std::int64_t m = matrix.size(0);
   return over_pairs(m, [&](auto i, auto j) { return values[i * m + j]; });
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 
@@ -15,7 +16,9 @@ void check_alpha(const char* operation, Alpha alpha) {
 
 double balance(const Tensor& theta, const std::function<Tensor(const Tensor&)>& share,
                const Tensor& repulsion) {
-  const auto inner = [](const Tensor& a, const Tensor& b) { return sum(a * b).item(); };
+  const auto inner = [](const Tensor& a, const Tensor& b) {
+    return number_of("alpha", sum(a * b));
+  };
   const Tensor wide = cast(theta, f64), apart = wide - mean(wide, 0, Dims::keep);
   const double spread = inner(apart, apart), outward = inner(apart, cast(repulsion, f64));
   if (!(spread > 0) || !(outward > 0)) return 0;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/optim/particles/rows.h"
@@ -43,8 +44,8 @@ Tensor checked(const std::string& where, const char* what, const Shape& shape, D
 }
 
 void check_scale(const std::string& where, const Tensor& theta, const Tensor& repulsion) {
-  const bool equal = amax(rows::squared_distances(theta)).item() == 0;
-  LADON_CHECK(equal || amax(abs(repulsion)).item() > 0, "kernel", where,
+  const bool equal = number_of("kernel", amax(rows::squared_distances(theta))) == 0;
+  LADON_CHECK(equal || number_of("kernel", amax(abs(repulsion))) > 0, "kernel", where,
               " has bandwidth h² = 0 for ", theta.size(0),
               " particles that are not all equal, so that none would repel another; choose "
               "Bandwidth::median, which does not count the diagonal's zeros, or, where most "

@@ -1,5 +1,6 @@
 #include "ladon/optim/particles/wgd.h"
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/core/error.h"
@@ -20,7 +21,7 @@ void Wgd::set_alpha(Alpha alpha) {
 
 Tensor Wgd::spread(const std::string& block, const KernelAt& kernel) const {
   const Tensor density = kernel.density();  // [M, 1]
-  const double least = amin(density).item();
+  const double least = number_of("wgd", amin(density));
   LADON_CHECK(least > 0, "wgd", "block \"", block, "\": the kernel ", options_.kernel.name,
               " sums to ", least, " at particle ", argmin(density, 0).item<std::int64_t>(),
               "; it must be positive");

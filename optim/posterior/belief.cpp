@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
@@ -43,7 +44,8 @@ struct Mixture {
   }
   /// Range that holds all but 1e-9 of it.
   std::pair<double, double> range() const {
-    return {amin(means - 6 * stddevs).item(), amax(means + 6 * stddevs).item()};
+    return {number_of("score_belief", amin(means - 6 * stddevs)),
+            number_of("score_belief", amax(means + 6 * stddevs))};
   }
   double quantile(double p) const {
     auto [low, high] = range();
@@ -67,7 +69,7 @@ double expected_log_ratio(const Mixture& belief, const Mixture& truth) {
   const double step = (high - low) / points;
   const Tensor y = low + step * arange(0, points + 1, 1, f64), p = truth.log_density(y);
   const Tensor terms = exp(p) * (belief.log_density(y) - p);
-  return step * sum(where(less(p, -700), scalar(0, f64), terms)).item();
+  return step * number_of("score_belief", sum(where(less(p, -700), scalar(0, f64), terms)));
 }
 
 /// A^½ of a positive semidefinite A.
@@ -76,13 +78,13 @@ Tensor root(const Tensor& a) {
   return matmul(vectors * sqrt(maximum(values, scalar(0, f64))), transpose(vectors));
 }
 
-double trace(const Tensor& a) { return sum(diagonal(a)).item(); }
+double trace(const Tensor& a) { return number_of("score_belief", sum(diagonal(a))); }
 
 double wasserstein(const Belief& a, const Belief& b) {
   const Tensor half = root(b.covariance);
   const Tensor between = lapack::eigenvalues(matmul(matmul(half, a.covariance), half));
-  const double apart = sum(square(a.mean - b.mean)).item(),
-               shared = sum(sqrt(maximum(between, scalar(0, f64)))).item();
+  const double apart = number_of("score_belief", sum(square(a.mean - b.mean))),
+               shared = number_of("score_belief", sum(sqrt(maximum(between, scalar(0, f64)))));
   return std::sqrt(std::max(0.0, apart + trace(a.covariance) + trace(b.covariance) - 2 * shared));
 }
 
@@ -128,7 +130,7 @@ BeliefScore score_belief(const Belief& belief, const Belief& truth, double noise
               belief.mean.shape(), " inputs against one about ", truth.mean.shape());
   BeliefScore score;
   const Tensor deviation = (belief.mean - truth.mean) / sqrt(diagonal(truth.covariance));
-  score.mean_error = std::sqrt(mean(square(deviation)).item());
+  score.mean_error = std::sqrt(number_of("score_belief", mean(square(deviation))));
   score.variance_ratio = trace(belief.covariance) / trace(truth.covariance);
   score.w2 = wasserstein(belief, truth) / std::sqrt(trace(truth.covariance));
   std::vector<BeliefScore> each(static_cast<std::size_t>(m));

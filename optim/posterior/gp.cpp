@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
@@ -33,9 +34,10 @@ Tensor inverse(const Tensor& a, const Tensor& factor) {
 //   dA = ½ (ααᵀ − O A⁻¹)    (RW 5.9),   dY = −α
 Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
   const Tensor weights = lapack::cholesky_solve(factor, y.detach());
-  const Tensor value = scalar(log_density(y.detach(), dot(y.detach(), weights).item(),
-                                          2 * sum(log(diagonal(factor))).item()),
-                              f64);
+  const Tensor value =
+      scalar(log_density(y.detach(), number_of("GaussianProcess", dot(y.detach(), weights)),
+                         2 * number_of("GaussianProcess", sum(log(diagonal(factor))))),
+             f64);
   return record_joint(
       "log_marginal_likelihood", value, {a, y},
       [a = saved(a), y = saved(y), factor, weights](const Tensor& g, detail::GradientSink& sink) {
@@ -104,7 +106,8 @@ GpPrediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) c
 }
 
 double GaussianProcess::log_marginal_likelihood() const {
-  return log_density(targets_, sum(quadratic_forms(targets_, weights_).value).item(),
+  return log_density(targets_,
+                     number_of("GaussianProcess", sum(quadratic_forms(targets_, weights_).value)),
                      solver_->log_determinant());
 }
 
@@ -114,14 +117,15 @@ LeaveOneOut GaussianProcess::leave_one_out() const {
   const Tensor variance = reciprocal(solver_->inverse_diagonal());
   const Tensor error = weights_.x * unsqueeze(variance, 1);  // y_i − μ_i, [N, O]
   const double outputs = static_cast<double>(targets_.size(1));
-  const double log_density = -0.5 * (outputs * sum(log(variance * (2 * std::numbers::pi))).item() +
-                                     dot(error, weights_.x).item());
+  const double log_density =
+      -0.5 * (outputs * number_of("GaussianProcess", sum(log(variance * (2 * std::numbers::pi)))) +
+              number_of("GaussianProcess", dot(error, weights_.x)));
   return {targets_ - error, variance, log_density};
 }
 
 // ln N(y | 0, aA) = −yᵀA⁻¹y/(2a) − ½ N ln a + …  is largest at a = yᵀA⁻¹y/N.
 double GaussianProcess::amplitude() const {
-  return sum(quadratic_forms(targets_, weights_).value).item() /
+  return number_of("GaussianProcess", sum(quadratic_forms(targets_, weights_).value)) /
          static_cast<double>(targets_.count());
 }
 
@@ -134,7 +138,7 @@ Tensor log_marginal_likelihood(const Tensor& kernel, const Tensor& targets, cons
   LADON_CHECK(noise.count() == 1, caller, "the noise must have one element, got shape ",
               noise.shape());
   const kernel_blocks::Ridge ridge =
-      kernel_blocks::ridge_of(caller, diagonal(k), noise.item(), jitter);
+      kernel_blocks::ridge_of(caller, diagonal(k), number_of(caller, noise.detach()), jitter);
   const Tensor factor = kernel_blocks::factorize(caller, k, ridge);
   // A = K + (σ² + jitter·mean K_ii)·I, recorded; its factor is known already.
   const Tensor recorded = cast(kernel, f64);

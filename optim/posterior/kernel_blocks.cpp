@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
@@ -86,7 +87,7 @@ Ridge ridge_of(std::string_view operation, const Tensor& diagonal, double noise,
               "; it must be finite and not negative");
   LADON_CHECK(jitter >= 0 && std::isfinite(jitter), operation, "the jitter is ", jitter,
               "; it must be finite and not negative");
-  return {noise, jitter, mean(diagonal).item()};
+  return {noise, jitter, number_of("GaussianProcess", mean(diagonal))};
 }
 
 Tensor factorize(std::string_view operation, const Tensor& kernel, const Ridge& ridge) {

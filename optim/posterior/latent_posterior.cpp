@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/error.h"
@@ -28,8 +29,8 @@ struct Whitened {
         targets(lapack::solve_triangular(factor, y)) {}
   double log_density() const {
     const double n = static_cast<double>(targets.size(0)), outputs = targets.size(1);
-    return -0.5 * dot(flatten(targets), flatten(targets)).item() -
-           outputs * sum(log(diagonal(factor))).item() -
+    return -0.5 * number_of("sample_posterior", dot(flatten(targets), flatten(targets))) -
+           outputs * number_of("sample_posterior", sum(log(diagonal(factor)))) -
            0.5 * n * outputs * std::log(2 * std::numbers::pi);
   }
 };

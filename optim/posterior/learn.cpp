@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/gram/backward.h"
@@ -19,8 +20,10 @@ class Logarithms {
  public:
   explicit Logarithms(Layer& model) : model_(model) {
     for (const auto& [path, value] : model.hyperparameters()) {
-      if (value.count() != 1 || value.item() == 0) continue;
-      LADON_CHECK(value.item() > 0, "learn_hyperparameters", path, " is ", value.item(),
+      if (value.count() != 1) continue;
+      const double now = number_of("learn_hyperparameters", value.detach());
+      if (now == 0) continue;
+      LADON_CHECK(now > 0, "learn_hyperparameters", path, " is ", now,
                   "; a hyper-parameter that is learned must be positive");
       paths_.push_back(path);
       before_.push_back(value);
@@ -28,7 +31,7 @@ class Logarithms {
     LADON_CHECK(!paths_.empty(), "learn_hyperparameters",
                 "the model has no hyper-parameter that is not 0; weights of ntk parameterization "
                 "have some");
-    for (const Tensor& value : before_) add(value.item());
+    for (const Tensor& value : before_) add(number_of("learn_hyperparameters", value.detach()));
   }
   void add(double value) { logs_.push_back(scalar(std::log(value), f64).set_requires_grad()); }
 
@@ -62,12 +65,14 @@ class Logarithms {
   std::vector<LearnedHyperparameters::Parameter> change(const std::vector<double>& after) const {
     std::vector<LearnedHyperparameters::Parameter> all;
     for (std::size_t i = 0; i < paths_.size(); ++i)
-      all.push_back({paths_[i], before_[i].item(), after[i]});
+      all.push_back({paths_[i], number_of("learn_hyperparameters", before_[i].detach()), after[i]});
     return all;
   }
 
  private:
-  double value(std::size_t i) const { return std::exp(logs_[i].item()); }
+  double value(std::size_t i) const {
+    return std::exp(number_of("learn_hyperparameters", logs_[i].detach()));
+  }
 
   Layer& model_;
   std::vector<std::string> paths_;
@@ -87,11 +92,14 @@ double descend(const Logarithms& at, const infinite::Limit& limit, const infinit
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const Tensor g = leaves[i].grad();
     Tensor log = at.leaves()[i];  // d/d ln θ = θ·d/dθ
-    log.set_grad(scalar(g.defined() ? -g.item() * leaves[i].item() : 0, f64));
+    log.set_grad(scalar(g.defined() ? -number_of("learn_hyperparameters", g) *
+                                          number_of("learn_hyperparameters", leaves[i].detach())
+                                    : 0,
+                        f64));
   }
   Tensor log_noise = at.leaves().back();
-  log_noise.set_grad(scalar(-noise.grad().item() * at.noise(), f64));
-  return value.item();
+  log_noise.set_grad(scalar(-number_of("learn_hyperparameters", noise.grad()) * at.noise(), f64));
+  return number_of("learn_hyperparameters", value.detach());
 }
 
 LearnedHyperparameters ascend(Logarithms& at, const infinite::Limit& limit,
@@ -109,7 +117,7 @@ LearnedHyperparameters ascend(Logarithms& at, const infinite::Limit& limit,
     if (adam) at.set(at.values());
     const Tensor kernel = infinite::gram(limit, x, gram).nngp;
     if (!adam) {
-      at.add(options.noise * mean(diagonal(kernel)).item());
+      at.add(options.noise * number_of("learn_hyperparameters", mean(diagonal(kernel.detach()))));
       adam = std::make_unique<Adam>(at.leaves(), AdamOptions{.lr = options.learning_rate});
     }
     const double value = descend(at, limit, x, targets, options, kernel);
@@ -125,9 +133,9 @@ LearnedHyperparameters ascend(Logarithms& at, const infinite::Limit& limit,
   if (limit.draws(infinite::kind_of(x))) {
     const auto fresh = static_cast<std::uint64_t>(gram.replicates);
     const Tensor kernel = infinite::gram(limit.with_replicate(fresh), x, gram).nngp;
-    learned.best.log_likelihood =
-        log_marginal_likelihood(kernel, targets, scalar(learned.best.noise, f64), options.jitter)
-            .item();
+    learned.best.log_likelihood = number_of(
+        "learn_hyperparameters",
+        log_marginal_likelihood(kernel, targets, scalar(learned.best.noise, f64), options.jitter));
   }
   learned.parameters = at.change(best);
   return learned;

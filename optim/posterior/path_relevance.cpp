@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
@@ -66,7 +67,9 @@ Tensor sum_of_blocks(const Tensor& u, std::int64_t heads) {
   return sum;
 }
 
-double log_determinant(const Tensor& factor) { return 2 * sum(log(diagonal(factor))).item(); }
+double log_determinant(const Tensor& factor) {
+  return 2 * number_of("path_relevance", sum(log(diagonal(factor))));
+}
 
 /// U_1 of one row of numbers: a, then W_L, …, W_1.
 Tensor order_of_row(const Tensor& row, const PathOptions& o) {
@@ -74,7 +77,7 @@ Tensor order_of_row(const Tensor& row, const PathOptions& o) {
     start += count;
     return slice(row, 0, {.start = start - count, .stop = start});
   };
-  Tensor u = full({1, 1}, mean(square(part(o.readout))).item(), f64);
+  Tensor u = full({1, 1}, number_of("path_relevance", mean(square(part(o.readout)))), f64);
   for (std::size_t l = o.heads.size(); l-- > 0;) {
     const std::int64_t rows = rows_of(o, l);
     const Tensor root = repeated(lapack::cholesky(u), o.heads[l]);
@@ -137,7 +140,7 @@ Evidence evidence(const Tensor& u, const Tensor& c, const Tensor& y, double nois
   const Tensor pull = outputs * lapack::cholesky_inverse(factor) - matmul(alpha, transpose(alpha));
   const Tensor slope =
       reshape(matmul(flat, reshape(pull, {n * n, 1})), {p, p}) / static_cast<double>(p);
-  return {outputs * log_determinant(factor) + sum(alpha * y).item(),
+  return {outputs * log_determinant(factor) + number_of("path_relevance", sum(alpha * y)),
           0.5 * (slope + transpose(slope))};
 }
 
@@ -154,7 +157,7 @@ Action action(const std::vector<Tensor>& u, const Tensor& c, const Tensor& y, do
   const double last = static_cast<double>(o.widths.back()) / readout;
   // u² + u(H_L·N_L/N_a − 1) − tr(U_L)·N_L/N_a = 0
   const double b = static_cast<double>(o.heads.back()) * last - 1,
-               t = sum(diagonal(u.back())).item() * last;
+               t = number_of("path_relevance", sum(diagonal(u.back()))) * last;
   Action at{.value = 0, .readout = 0.5 * (-b + std::sqrt(b * b + 4 * t)), .steps = {}};
   const Evidence data = evidence(u[0], c, y, noise);
   at.value = data.value + readout * (at.readout - std::log(at.readout));
@@ -173,7 +176,8 @@ Action action(const std::vector<Tensor>& u, const Tensor& c, const Tensor& y, do
     const Tensor next = top ? full({1, 1}, 1 / at.readout, f64) : inverse[l + 1];
     const double above = top ? std::log(at.readout) : determinant[l + 1];
     const Tensor prior = repeated(next, o.heads[l]);
-    at.value += width * (sum(prior * u[l]).item() - determinant[l] + heads * above);
+    at.value +=
+        width * (number_of("path_relevance", sum(prior * u[l])) - determinant[l] + heads * above);
     slope[l] = slope[l] + width * (prior - inverse[l]);
     if (top) continue;
     const Tensor blocks = sum_of_blocks(u[l], o.heads[l]);
@@ -181,13 +185,15 @@ Action action(const std::vector<Tensor>& u, const Tensor& c, const Tensor& y, do
   }
   for (std::size_t l = 0; l < layers; ++l) {
     const Tensor moved = matmul(u[l], slope[l]) / static_cast<double>(o.widths[l]);
-    at.gradient = std::max(at.gradient, amax(abs(moved)).item());
+    at.gradient = std::max(at.gradient, number_of("path_relevance", amax(abs(moved))));
     at.steps.push_back(matmul(moved, u[l]));
   }
   return at;
 }
 
-bool positive_definite(const Tensor& u) { return amin(lapack::eigenvalues(u)).item() > 0; }
+bool positive_definite(const Tensor& u) {
+  return number_of("path_relevance", amin(lapack::eigenvalues(u))) > 0;
+}
 
 }  // namespace
 
@@ -240,7 +246,7 @@ Tensor head_scores(const PathSaddle& saddle, const PathOptions& options, std::si
               "the saddle is of another stack");
   const std::int64_t paths = rows_of(options, 0), below = rows_of(options, layer + 1),
                      heads = options.heads[layer];
-  const std::vector<double> u = saddle.order[0].to_vector();
+  const std::vector<double> u = numbers_of("path_relevance", saddle.order[0]);
   std::vector<double> scores(static_cast<std::size_t>(heads), 0);
   const auto head_of = [&](std::int64_t path) { return path / below % heads; };
   for (std::int64_t i = 0; i < paths; ++i)

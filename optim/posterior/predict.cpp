@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
@@ -22,10 +23,11 @@ constexpr const char* operation = "predict";
 
 /// Throws Error where the kernel or the targets are 0.
 void check_not_zero(const char* caller, const Tensor& kernel, const Tensor& targets) {
-  const double unit = mean(diagonal(kernel)).item();
+  const double unit = number_of("predict", mean(diagonal(kernel)));
   LADON_CHECK(unit > 0, caller, "the mean of the kernel's diagonal is ", unit,
               "; it must be positive (are all inputs 0, or without a token?)");
-  LADON_CHECK(amax(abs(targets)).item() > 0, caller, "all targets are 0; nothing can be learned");
+  LADON_CHECK(number_of("predict", amax(abs(targets))) > 0, caller,
+              "all targets are 0; nothing can be learned");
 }
 
 /// Spectrum by which every noise is judged: K = U·Λ·Uᵀ and Uᵀ·Y, in units of the mean of K's
@@ -33,7 +35,7 @@ void check_not_zero(const char* caller, const Tensor& kernel, const Tensor& targ
 class Spectrum {
  public:
   Spectrum(const Tensor& kernel, const Tensor& targets, double jitter) {
-    auto [values, vectors] = lapack::eigh(kernel / mean(diagonal(kernel)).item());
+    auto [values, vectors] = lapack::eigh(kernel / number_of("predict", mean(diagonal(kernel))));
     values_ = relu(values) + jitter;
     vectors_ = vectors;
     turned_ = matmul(transpose(vectors), targets);  // [N, O]
@@ -45,13 +47,13 @@ class Spectrum {
     const double n = static_cast<double>(turned_.size(0)), o = static_cast<double>(turned_.size(1));
     double squares = 0, logs = 0;  // of residuals in their own deviations, and of the variances
     if (by == NoiseCriterion::marginal_likelihood) {
-      squares = sum(square(turned_) * unsqueeze(inverse, 1)).item();
-      logs = -o * sum(log(inverse)).item();
+      squares = number_of("predict", sum(square(turned_) * unsqueeze(inverse, 1)));
+      logs = -o * number_of("predict", sum(log(inverse)));
     } else {  // σ²_i = 1/P_ii and y_i − μ_i = α_i/P_ii with P = U(Λ + noise)⁻¹Uᵀ (RW 5.12)
       const Tensor p = matmul(square(vectors_), unsqueeze(inverse, 1));  // [N, 1]
       const Tensor alpha = matmul(vectors_, unsqueeze(inverse, 1) * turned_);
-      squares = sum(square(alpha) / p).item();
-      logs = -o * sum(log(p)).item();
+      squares = number_of("predict", sum(square(alpha) / p));
+      logs = -o * number_of("predict", sum(log(p)));
     }
     const double amplitude = squares / (n * o);
     const double turn = std::log(2 * std::numbers::pi * amplitude);
@@ -178,7 +180,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   const Tensor& kernel = ntk ? among.ntk : among.nngp;
 
   check_not_zero(operation, kernel, y);
-  const double unit = mean(diagonal(kernel)).item();
+  const double unit = number_of("predict", mean(diagonal(kernel)));
   Predicted result;
   result.unexplained = test.count() > 0 ? across.unexplained : among.unexplained;
   result.relative_noise =
@@ -189,17 +191,18 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
                                 {.noise = result.relative_noise * unit, .jitter = options.jitter});
   result.left_out = process.leave_one_out();
   const Tensor alone = unsqueeze(result.left_out.variance, 1);
-  const double amplitude = options.choose_by == NoiseCriterion::marginal_likelihood
-                               ? process.amplitude()
-                               : mean(square(y - result.left_out.mean) / alone).item();
+  const double amplitude =
+      options.choose_by == NoiseCriterion::marginal_likelihood
+          ? process.amplitude()
+          : number_of("predict", mean(square(y - result.left_out.mean) / alone));
   result.amplitude = checked(operation, result.relative_noise, amplitude);
   const double a = result.amplitude, count = static_cast<double>(y.count());
   result.noise = a * result.relative_noise * unit;
   result.left_out.variance = a * result.left_out.variance;
   const Tensor variance = unsqueeze(result.left_out.variance, 1);
   result.left_out.log_density =
-      -0.5 * sum(log(2 * std::numbers::pi * variance) + square(y - result.left_out.mean) / variance)
-                 .item();
+      -0.5 * number_of("predict", sum(log(2 * std::numbers::pi * variance) +
+                                      square(y - result.left_out.mean) / variance));
   // ln N(y; 0, a·A) from ln N(y; 0, A).
   const double squares = count * process.amplitude();  // Σ yᵀA⁻¹y
   result.log_marginal_likelihood =
@@ -215,7 +218,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   const GradientFlow flow(among.ntk, y, {.jitter = options.jitter + result.relative_noise});
   const GpPrediction trained =
       flow.ensemble(infinite_time, across.ntk, {among.nngp, across.nngp, self.nngp});
-  const double began = result.relative_noise * mean(diagonal(among.nngp)).item();
+  const double began = result.relative_noise * number_of("predict", mean(diagonal(among.nngp)));
   const GaussianProcess prior(among.nngp, y, {.noise = began, .jitter = options.jitter});
   result.mean = trained.mean;
   result.amplitude = prior.amplitude();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
@@ -44,13 +45,16 @@ Action action(const std::vector<double>& r, const Tensor& heads, const Tensor& y
   const Tensor alpha = lapack::cholesky_solve(factor, y),
                inverse = lapack::cholesky_inverse(factor);
   const double outputs = y.size(1);
-  Action at{2 * outputs * sum(log(diagonal(factor))).item() + sum(alpha * y).item(), {}};
+  Action at{2 * outputs * number_of("relevance", sum(log(diagonal(factor)))) +
+                number_of("relevance", sum(alpha * y)),
+            {}};
   // tr(A⁻¹K_h) and αᵀK_hα, summed over outputs
   const Tensor pull = outputs * inverse - matmul(alpha, transpose(alpha));
   for (std::int64_t i = 0; i < h; ++i) {
     const double scale = r[static_cast<std::size_t>(i)];
     at.value += width * (scale - std::log(scale));
-    at.slope.push_back(sum(pull * select(heads, 0, i)).item() / static_cast<double>(h) +
+    at.slope.push_back(number_of("relevance", sum(pull * select(heads, 0, i))) /
+                           static_cast<double>(h) +
                        width * (1 - 1 / scale));
   }
   return at;

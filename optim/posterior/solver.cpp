@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/linalg/lapack.h"
 #include "ladon/optim/posterior/kernel_blocks.h"
@@ -42,7 +43,9 @@ LinearSolution DenseFactor::solve(const Tensor& b) const {
   return {lapack::cholesky_solve(factor_, b)};
 }
 
-double DenseFactor::log_determinant() const { return 2 * sum(log(diagonal(factor_))).item(); }
+double DenseFactor::log_determinant() const {
+  return 2 * number_of("DenseFactor", sum(log(diagonal(factor_))));
+}
 
 Tensor DenseFactor::half_solve(const Tensor& b) const {
   return lapack::solve_triangular(factor_, b);

@@ -9,6 +9,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
@@ -241,9 +242,10 @@ Tensor autocorrelation(const Tensor& tensor, std::int64_t lags) {
 Measured chain_mean(const Tensor& tensor) {
   LADON_CHECK(tensor.defined() && tensor.rank() == 2, "chain_mean", "draws must be [C, S], got ",
               tensor.defined() ? tensor.shape() : Shape{});
-  const double effective = effective_sample_size(tensor, ChainScale::values).item();
+  const double effective =
+      number_of("chain_mean", effective_sample_size(tensor, ChainScale::values));
   const Tensor x = Draws("chain_mean", tensor).x;
-  return {mean(x).item(), std::sqrt(var(x).item() / effective)};
+  return {number_of("chain_mean", mean(x)), std::sqrt(number_of("chain_mean", var(x)) / effective)};
 }
 
 }  // namespace ladon

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 
@@ -72,14 +73,16 @@ std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, do
   const NoGrad off;
   check(state, beta, begin, end);
   const std::int64_t rows = state.z.size(0), d = state.z.size(1), width = end - begin;
-  std::vector<double> z = state.z.to_vector(), likelihood = state.log_likelihood.to_vector();
+  std::vector<double> z = numbers_of("elliptical_slice", state.z),
+                      likelihood = numbers_of("elliptical_slice", state.log_likelihood);
   std::vector<Bracket> brackets;
   std::vector<double> prior;  // ν [P, width]
   std::vector<std::int64_t> open(static_cast<std::size_t>(rows));
   std::iota(open.begin(), open.end(), 0);
   for (const std::int64_t i : open) {
     brackets.emplace_back(rng.split(static_cast<std::uint64_t>(i)));
-    const std::vector<double> nu = normal({width}, brackets.back().rng, 0, 1, f64).to_vector();
+    const std::vector<double> nu =
+        numbers_of("elliptical_slice", normal({width}, brackets.back().rng, 0, 1, f64));
     prior.insert(prior.end(), nu.begin(), nu.end());
     brackets.back().begin(log_target(beta, likelihood[static_cast<std::size_t>(i)]));
   }
@@ -97,7 +100,8 @@ std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, do
       }
     }
     const auto count = static_cast<std::int64_t>(open.size());
-    const std::vector<double> values = checked(f, from_vector(proposals, {count, d})).to_vector();
+    const std::vector<double> values =
+        numbers_of("elliptical_slice", checked(f, from_vector(proposals, {count, d})));
     judged += count;
     std::vector<std::int64_t> left;
     for (std::size_t p = 0; p < open.size(); ++p) {
@@ -131,7 +135,7 @@ Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
               " numbers cannot be cut into ", parts, " equal parts");
   EllipticalState state{contiguous(cast(start.detach(), f64)), {}};
   state.log_likelihood = checked(f, state.z);
-  const std::vector<double> at_start = state.log_likelihood.to_vector();
+  const std::vector<double> at_start = numbers_of("elliptical_slice", state.log_likelihood);
   for (std::size_t i = 0; i < at_start.size(); ++i)
     LADON_CHECK(std::isfinite(at_start[i]), operation, "chain ", i, " begins where ln L is ",
                 at_start[i]);

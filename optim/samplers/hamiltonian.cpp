@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
@@ -33,7 +34,7 @@ Tensor momenta(std::vector<Generator>& rows, const Tensor& inverse_mass) {
 }
 
 std::vector<double> acceptance(const Tensor& before, const Tensor& after) {
-  std::vector<double> from = before.to_vector(), to = after.to_vector();
+  std::vector<double> from = numbers_of("metropolis", before), to = numbers_of("metropolis", after);
   for (std::size_t r = 0; r < to.size(); ++r)
     to[r] = std::isfinite(to[r]) ? std::exp(std::min(0.0, from[r] - to[r])) : 0;
   return to;

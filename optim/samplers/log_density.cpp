@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/optim/parameters.h"
@@ -79,7 +80,8 @@ DensityScore at_present(const ParameterSet& set, const std::function<Tensor()>& 
   const NoGrad off;
   const Tensor theta = set.to_row();
   const double energy =
-      target.count * value.item() + 0.5 * target.prior_precision * sum(square(theta)).item();
+      target.count * number_of("log_posterior", value.detach()) +
+      0.5 * target.prior_precision * number_of("log_posterior", sum(square(theta)));
   return {scalar(-energy / target.temperature, f64), -target_gradient(target, theta, slope)};
 }
 

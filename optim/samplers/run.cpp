@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
@@ -128,7 +129,8 @@ class Record {
 
 /// Whether they differ by no more than rounding, of f32 too, or are not finite.
 bool alike(const Tensor& a, const Tensor& b) {
-  return !(amax(abs(a - b)).item() > 1e-4 * std::max(1.0, amax(abs(a)).item()));
+  return !(number_of("sample", amax(abs(a - b))) >
+           1e-4 * std::max(1.0, number_of("sample", amax(abs(a)))));
 }
 
 }  // namespace
@@ -141,13 +143,13 @@ LogDensity of_single_rows(const char* operation, const LogDensity& density) {
     };
     if (judged || theta.size(0) < 2 || all_close(row(theta, 0), row(theta, 1), 0, 0)) return all;
     const Tensor value = row(all.value, 0), gradient = row(all.gradient, 0);
-    if (!std::isfinite(value.item())) return all;
+    if (!std::isfinite(number_of("sample", value.detach()))) return all;
     judged = true;
     const DensityScore equal = density.score(contiguous(expand(row(theta, 0), theta.shape())));
     LADON_CHECK(
         alike(value, row(equal.value, 0)) && alike(gradient, row(equal.gradient, 0)), operation,
-        "row 0 of ", theta.shape(), " has ln p ", value.item(), ", and ",
-        row(equal.value, 0).item(),
+        "row 0 of ", theta.shape(), " has ln p ", number_of("sample", value.detach()), ", and ",
+        number_of("sample", row(equal.value, 0)),
         " where all rows equal it (or another gradient); the density mixes chains: is a mean over "
         "rows in it, or a sum over the wrong axis?");
     return all;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 
@@ -45,13 +46,13 @@ Tensor Sgnht::initial(std::size_t which, const Tensor& parameter) const {
 
 void Sgnht::update(Item& item, const Tensor& gradient, double lr) {
   const Tensor &v = item.moments[0], &friction = item.moments[1];
-  mul_(v, 1 - friction.item());
+  mul_(v, 1 - number_of("sgnht", friction));
   add_(v, slope(item, gradient), -lr);
   add_noise(v, item, std::sqrt(2 * friction_ * heat(lr)));
   add_(item.parameter, v);
   if (heat(lr) == 0 || v.count() == 0) return;
-  const double measured = mean(square(cast(v, f64))).item();
-  fill_(friction, friction.item() + response_ * (measured / heat(lr) - 1));
+  const double measured = number_of("sgnht", mean(square(cast(v, f64))));
+  fill_(friction, number_of("sgnht", friction) + response_ * (measured / heat(lr) - 1));
 }
 
 }  // namespace ladon

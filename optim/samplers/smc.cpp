@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 
@@ -111,7 +112,7 @@ SmcResult tempered_smc(std::int64_t dim, const LogLikelihood& f, const SmcOption
                                      source.split(moves++));
   };
   for (double beta = 0; beta < 1;) {
-    std::vector<double> likelihood = run.state.log_likelihood.to_vector();
+    std::vector<double> likelihood = numbers_of("tempered_smc", run.state.log_likelihood);
     for (double& l : likelihood)
       if (std::isnan(l)) l = -std::numeric_limits<double>::infinity();
     const double step = options.betas.empty() ? next_step(likelihood, 1 - beta, options.keep)

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/matmul.h"
@@ -120,7 +121,7 @@ Tensor triangular(const Tensor& a, const Tensor& b, bool upper, bool transposed)
 Tensor solve_general(const Tensor& a, const Tensor& b) {
   const auto compute = [](const Tensor& m, const Tensor& side) {
     const lapack::Lu lu = lapack::lu(m);
-    const std::vector<double> pivots = view::diagonal(lu.factors, 0, 0, 1).to_vector();
+    const std::vector<double> pivots = numbers_of("det", view::diagonal(lu.factors, 0, 0, 1));
     for (std::size_t i = 0; i < pivots.size(); ++i)
       LADON_CHECK(pivots[i] != 0, "solve", "a matrix is singular: pivot ", i, " of ", pivots.size(),
                   " is 0");
@@ -244,7 +245,7 @@ Tensor of_pivots(const Tensor& a, std::int64_t count, const F& of) {
     double sign = 1;
     for (std::size_t i = 0; i < swaps.size(); ++i)
       if (swaps[i] != static_cast<std::int64_t>(i)) sign = -sign;
-    const std::vector<double> pivots = view::diagonal(lu.factors, 0, 0, 1).to_vector();
+    const std::vector<double> pivots = numbers_of("det", view::diagonal(lu.factors, 0, 0, 1));
     return kernels::cast(from_vector(of(pivots, sign), {count}), m.dtype());
   };
   return each({count}, compute, a);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/inplace.h"
@@ -23,7 +24,7 @@ std::vector<bool> token_flags(std::int64_t batch, std::int64_t count, const Tens
   LADON_CHECK(mask.dtype() == boolean && mask.shape() == Shape({batch, count}), "KeyValueCache",
               "the mask must be bool [", batch, ", ", count, "], got ", mask.dtype(), " ",
               mask.shape());
-  const std::vector<double> values = mask.to_vector();
+  const std::vector<double> values = numbers_of("KeyValueCache", mask);
   return {values.begin(), values.end()};
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ladon/autograd/number.h"
 #include "ladon/layers/infinite/attention/pair_sums.h"
 
 namespace ladon::infinite {
@@ -18,7 +19,7 @@ void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pa
   const BlockList blocks(layer, seen, values);
   constexpr std::int64_t at_once = 8;  // draws whose weights are kept for all inputs
   const std::int64_t t = blocks.positions(), draws = (layer.samples + 1) / 2;
-  const double qk = layer.query_key.item();
+  const double qk = number_of("MultiHeadAttention", layer.query_key);
   const LogitDraws left(seen.left_root, seen.left, blocks.left_may(), qk);
   const LogitDraws right(seen.right_root, seen.right, blocks.right_may(), qk);
   const std::int64_t r = left.rank();

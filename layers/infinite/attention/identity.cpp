@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ladon/autograd/forms.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
@@ -45,7 +46,8 @@ class Identity {
         trained_(layer.query_key_trained),
         query_bias_(layer.query_bias_trained),
         key_bias_(layer.key_bias_trained),
-        qk2_(layer.query_key.item() * layer.query_key.item()),
+        qk2_(number_of("MultiHeadAttention", layer.query_key) *
+             number_of("MultiHeadAttention", layer.query_key)),
         t_(positions) {
     column_.resize(static_cast<std::size_t>(t_));
     for (auto* sums : {&kv_, &ku_, &tv_}) sums->resize(static_cast<std::size_t>(t_ * t_));

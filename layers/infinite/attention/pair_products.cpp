@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ladon/autograd/forms.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
@@ -49,7 +50,8 @@ Tensor pair_by_pair(const Tensor& left, const Tensor& x, const Tensor& right,
   Tensor y = empty(k.shape(), f64);
   const double *ap = a.data<double>(), *kp = k.data<double>(), *bp = b.data<double>();
   const double* plus = added.defined() ? added.data<double>() : nullptr;
-  const double scale = terms.scale.item(), offset = terms.offset.item();
+  const double scale = number_of("pair_products", terms.scale),
+               offset = number_of("pair_products", terms.offset);
   double* yp = y.mutable_data<double>();
   const auto some = [&](std::int64_t begin, std::int64_t end) {
     std::vector<double> half(static_cast<std::size_t>(size));

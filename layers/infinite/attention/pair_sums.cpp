@@ -13,6 +13,7 @@
 #include <cmath>
 #include <optional>
 
+#include "ladon/autograd/number.h"
 #include "ladon/core/linalg/blas.h"
 #include "ladon/core/machine/parallel.h"
 
@@ -210,7 +211,7 @@ void finish_pair(const AttentionLimit& layer, const PairBlocks& x, const Upstrea
   const auto sees = [&](const double* may, std::int64_t a) {
     return std::any_of(may + a * t, may + (a + 1) * t, [](double m) { return m > 0; });
   };
-  const double qk = layer.query_key.item();
+  const double qk = number_of("MultiHeadAttention", layer.query_key);
   const Line u = up.u_of_v ? *up.u_of_v : up.u_by_t() ? *up.u_of_t : Line{1, 0};
   for (std::int64_t a = 0; a < t; ++a)
     for (std::int64_t b = 0; b < t; ++b) {

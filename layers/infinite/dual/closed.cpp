@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
@@ -57,13 +58,14 @@ void check_against(const DualFunction& numeric, const DualFunction& closed) {
   const DualResult left = size(p), right = size(q);
   const auto compare = [&](const char* what, Tensor DualResult::*part) {
     const Tensor scale = sqrt(left.*part * (right.*part));
-    const auto found = (got.*part).to_vector(), wanted = (expected.*part).to_vector(),
-               unit = scale.to_vector();
+    const auto found = numbers_of("dual", (got.*part)),
+               wanted = numbers_of("dual", (expected.*part)), unit = numbers_of("dual", scale);
     for (std::size_t i = 0; i < found.size(); ++i)
       LADON_CHECK(std::abs(found[i] - wanted[i]) <= 1e-3 * unit[i] + 1e-12, closed.name(), what,
-                  " at p = ", p.to_vector()[i], ", q = ", q.to_vector()[i],
-                  ", c = ", c.to_vector()[i], " is ", found[i], ", but that of the function is ",
-                  wanted[i], "; is the formula right, and the function continuous?");
+                  " at p = ", numbers_of("dual", p)[i], ", q = ", numbers_of("dual", q)[i],
+                  ", c = ", numbers_of("dual", c)[i], " is ", found[i],
+                  ", but that of the function is ", wanted[i],
+                  "; is the formula right, and the function continuous?");
   };
   compare("E[φ(u)φ(v)]", &DualResult::value);
   compare("E[φ'(u)φ'(v)] = ∂E/∂c", &DualResult::derivative);
@@ -74,7 +76,7 @@ void check_edges(const DualFunction& closed) {
   const Tensor one = ones({2}, f64), edges = tensor({1.0, -1.0}, f64);
   const DualResult e = dual(closed, one, one, edges, true);
   for (const Tensor* x : {&e.value, &e.derivative})
-    for (const double v : x->to_vector())
+    for (const double v : numbers_of("dual", *x))
       LADON_CHECK(std::isfinite(v), closed.name(), "E or ∂E/∂c is ", v,
                   " where c² = pq; write square roots of pq − c² as sqrt(relu(p·q − square(c)))");
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
@@ -38,7 +39,7 @@ struct Expansion {
 Expansion make_expansion(int terms) {
   constexpr double edges[] = {0, 0.125, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20};
   const auto [points, weights] = gauss_legendre(16);
-  const std::vector<double> x = points.to_vector(), w = weights.to_vector();
+  const std::vector<double> x = numbers_of("dual", points), w = numbers_of("dual", weights);
   std::vector<double> nodes, tables[2];
   for (std::size_t panel = 1; panel < std::size(edges); ++panel)
     for (std::size_t j = 0; j < x.size(); ++j) {
@@ -154,7 +155,7 @@ Sides coefficients(const Pointwise& f, int terms, const Tensor& p, const Tensor&
 /// κ = φ'(0+) − φ'(0−); 0 where it is too small to matter, or infinite.
 double kink(const Pointwise& f) {
   constexpr double aside = 1e-12;
-  const auto slope = values_at(f, tensor({-aside, aside}, f64), true).slope.to_vector();
+  const auto slope = numbers_of("dual", values_at(f, tensor({-aside, aside}, f64), true).slope);
   const double k = slope[1] - slope[0];
   return std::isfinite(k) && std::abs(k) > 1e-9 ? k : 0;
 }
@@ -179,14 +180,18 @@ Tensor left_out(const Tensor& a, const Tensor& mean_square, const Tensor& kink, 
 /// Throws Error where what is left out, at most about |ρ|^terms times that of E φ², is too much.
 void check_left_out(const char* of, const Tensor& left, const Tensor& right, const Tensor& p,
                     const Tensor& q, const Tensor& c, int terms, double tolerance) {
-  if (c.count() == 0 || amax(left).item() * amax(right).item() <= tolerance * tolerance) return;
+  if (c.count() == 0 ||
+      number_of("dual", amax(left.detach())) * number_of("dual", amax(right.detach())) <=
+          tolerance * tolerance)
+    return;
   const Tensor product = maximum(p * q, scalar(std::numeric_limits<double>::min(), f64));
   const Tensor rho = minimum(abs(c) / sqrt(product), scalar(1, f64));
   const Tensor rest = sqrt(reshape(left, p.shape()) * reshape(right, q.shape())) *
                       pow(rho, static_cast<double>(terms));
-  const double worst = amax(rest).item();
+  const double worst = number_of("dual", amax(rest.detach()));
   LADON_CHECK(worst <= tolerance, "dual", terms, " terms of the expansion of ", of, " leave out ",
-              worst, " of it at variances up to ", std::max(amax(p).item(), amax(q).item()),
+              worst, " of it at variances up to ",
+              std::max(number_of("dual", amax(p.detach())), number_of("dual", amax(q.detach()))),
               "; at most ", tolerance,
               " is accepted: take smaller variances (LayerNorm before it), more terms (up to 256), "
               "or a function in closed form");
@@ -201,7 +206,7 @@ kernels::DualForm kink_form(double kappa) {
 Tensor derived_coefficients(const Tensor& a, const Tensor& p) {
   const int64_t m = a.size(0), n = a.size(1);
   Tensor derived = zeros(a.shape(), f64);
-  const std::vector<double> variance = p.to_vector<double>();
+  const std::vector<double> variance = numbers_of("dual", p);
   const double* in = a.data<double>();
   double* out = derived.mutable_data<double>();
   for (int64_t i = 0; i < m; ++i) {

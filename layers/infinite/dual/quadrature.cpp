@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "ladon/autograd/number.h"
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
 
@@ -16,7 +17,7 @@ std::vector<double> eigenvalues(const std::vector<double>& beta) {
   Tensor jacobi = zeros({n, n}, f64);
   double* a = jacobi.mutable_data<double>();
   for (std::int64_t k = 1; k < n; ++k) a[k * n + k - 1] = beta[static_cast<std::size_t>(k - 1)];
-  return lapack::eigh(jacobi).first.to_vector<double>();
+  return numbers_of("gauss_legendre", lapack::eigh(jacobi).first);
 }
 
 void check_count(const char* rule, int n) {

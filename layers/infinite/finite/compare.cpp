@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
@@ -16,7 +17,7 @@
 namespace ladon::infinite {
 namespace {
 
-double frobenius(const Tensor& x) { return std::sqrt(sum(square(x)).item()); }
+double frobenius(const Tensor& x) { return std::sqrt(number_of("compare", sum(square(x)))); }
 
 /// One kernel of the networks, as they come.
 struct Running {
@@ -38,10 +39,11 @@ struct Running {
     // An entry that every network gives alike has no error to speak of, nor a standard error.
     const Tensor floor = 1e-9 * (1.0 + abs(limit));
     const Tensor z = where(less_equal(abs(miss), floor), zeros_like(miss), miss / a.se);
-    a.largest_z = amax(abs(z)).item();
-    a.rms_z = std::sqrt(mean(square(z)).item());
+    a.largest_z = number_of("compare", amax(abs(z)));
+    a.rms_z = std::sqrt(number_of("compare", mean(square(z))));
     a.mean_error = frobenius(miss) / frobenius(limit);
-    a.single_error = {error.mean().item(), error.standard_error().item()};
+    a.single_error = {number_of("compare", error.mean()),
+                      number_of("compare", error.standard_error())};
     return a;
   }
 };
@@ -55,7 +57,7 @@ Tensor covariance(const Tensor& nngp) {
 
 KolmogorovSmirnov farthest(const Tensor& outputs, const Tensor& k) {
   KolmogorovSmirnov worst{.distance = -1};
-  const auto variances = diagonal(k).to_vector();
+  const auto variances = numbers_of("compare", diagonal(k));
   for (std::size_t n = 0; n < variances.size(); ++n) {
     if (variances[n] <= 0) continue;
     const auto one = kolmogorov_smirnov(flatten(select(outputs, 1, static_cast<std::int64_t>(n))),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
@@ -34,8 +35,8 @@ Measured excess_kurtosis(const Tensor& samples) {
               "samples must be [draws, N, C] with at least 3 draws, got shape ", samples.shape());
   const NoGrad off;
   const Tensor squares = square(cast(samples, f64));
-  const auto second = mean(squares, 2).to_vector();  // [draws, N]
-  const auto fourth = mean(square(squares), 2).to_vector();
+  const auto second = numbers_of("gaussianity", mean(squares, 2));  // [draws, N]
+  const auto fourth = numbers_of("gaussianity", mean(square(squares), 2));
   const auto draws = static_cast<std::size_t>(samples.size(0));
   const auto inputs = static_cast<std::size_t>(samples.size(1));
   std::vector<double> m2(inputs, 0), m4(inputs, 0);
@@ -66,8 +67,8 @@ double identity_kurtosis(const Tensor& keys, const Tensor& values, const Attenti
   LADON_CHECK(widths.heads > 0, "identity_kurtosis", "heads must be positive, got ", widths.heads);
   const NoGrad off;
   const Tensor product = matmul(cast(keys, f64), cast(values, f64));
-  const double trace = sum(diagonal(product)).item();
-  const double rho = sum(product * transpose(product)).item() / (trace * trace);
+  const double trace = number_of("gaussianity", sum(diagonal(product)));
+  const double rho = number_of("gaussianity", sum(product * transpose(product))) / (trace * trace);
   const double of_one = (1 + 2 / widths.key_width) * (1 + 2 / widths.value_width) * (1 + 2 * rho);
   const double of_all = 1 + (of_one - 1) / static_cast<double>(widths.heads);
   return 3 * ((1 + 2 / widths.readout_width) * of_all - 1);
@@ -106,7 +107,7 @@ KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples,
                                      const std::function<double(double)>& cdf) {
   LADON_CHECK(samples.rank() == 1 && samples.size(0) > 0, "kolmogorov_smirnov",
               "needs samples [n], got shape ", samples.shape());
-  auto x = samples.to_vector();
+  auto x = numbers_of("gaussianity", samples.detach());
   std::sort(x.begin(), x.end());
   const auto n = static_cast<double>(x.size());
   double distance = 0;
@@ -149,7 +150,7 @@ namespace {
 /// |I + factor·K/h²|^(−1/2)
 double root_determinant(const Tensor& k, double h2, double factor) {
   const Tensor l = lapack::cholesky(eye(k.size(0), f64) + k * (factor / h2));
-  return std::exp(-sum(log(diagonal(l))).item());
+  return std::exp(-number_of("gaussianity", sum(log(diagonal(l)))));
 }
 
 /// E_y k(x_i, y) = |I + K/h²|^(−1/2)·exp(−½ xᵀ(K + h²I)⁻¹x) for each row x.  → [n]
@@ -162,7 +163,7 @@ Tensor expected_kernel(const Tensor& x, const Tensor& k, double h2) {
 /// Σ_{j≠i} k(x_i, x_j) for each row.
 std::vector<double> kernel_sums(const Tensor& x, double h2) {
   const auto n = static_cast<std::size_t>(x.size(0)), d = static_cast<std::size_t>(x.size(1));
-  const auto values = x.to_vector();
+  const auto values = numbers_of("gaussianity", x);
   std::vector<double> sums(n, 0);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < i; ++j) {
@@ -196,10 +197,11 @@ Discrepancy mmd(const Tensor& samples, const Tensor& covariance, double bandwidt
               "the covariance of samples ", samples.shape(), " has shape ", covariance.shape());
   const NoGrad off;
   const Tensor x = contiguous(cast(samples, f64)), k = cast(covariance, f64);
-  const double h2 = bandwidth > 0 ? bandwidth * bandwidth : sum(diagonal(k)).item();
+  const double h2 =
+      bandwidth > 0 ? bandwidth * bandwidth : number_of("gaussianity", sum(diagonal(k)));
   LADON_CHECK(h2 > 0, "mmd", "the covariance is zero; give a bandwidth");
   const double expected = root_determinant(k, h2, 2);
-  const auto mu = expected_kernel(x, k, h2).to_vector(), sums = kernel_sums(x, h2);
+  const auto mu = numbers_of("gaussianity", expected_kernel(x, k, h2)), sums = kernel_sums(x, h2);
   const auto n = static_cast<double>(x.size(0));
   // u_i, the mean over j of the centred kernel, has the estimate as its mean over i.
   double mean_mu = 0, estimate = 0, squares = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
@@ -203,7 +204,7 @@ std::vector<ScaleMixture> FiniteHeads::outputs(const Inputs& x, std::int64_t dra
   std::vector<std::vector<double>> variances;
   for_each(x, draws, rng, Get::nngp, [&](const Kernel& k) {
     const Tensor own = k.has_positions() ? diagonal(k.cov1) : k.cov1;  // [N] or [N, T]
-    const std::vector<double> of_draw = own.to_vector();
+    const std::vector<double> of_draw = numbers_of("finite_heads", own);
     variances.resize(of_draw.size());
     for (std::size_t i = 0; i < of_draw.size(); ++i)
       variances[i].push_back(std::max(0.0, of_draw[i]));

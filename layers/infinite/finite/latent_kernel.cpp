@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/machine/parallel.h"
@@ -93,11 +94,12 @@ class Features {
   bool fit(const Tensor& z, const Tensor& k) {
     const Tensor own = products(z, k.size(1));
     const Tensor x = own - mean(own), y = k - mean(k);
-    const double square_sum = dot(flatten(x), flatten(x)).item();
+    const double square_sum = number_of("latent_kernel", dot(flatten(x), flatten(x)));
     if (!(square_sum > 0)) return false;
-    scale_ = dot(flatten(x), flatten(y)).item() / square_sum;
-    offset_ = mean(k).item() - scale_ * mean(own).item();
-    return amax(abs(kernels(z, k.size(1)) - k)).item() <= 1e-9 * amax(abs(k)).item();
+    scale_ = number_of("latent_kernel", dot(flatten(x), flatten(y))) / square_sum;
+    offset_ = number_of("latent_kernel", mean(k)) - scale_ * number_of("latent_kernel", mean(own));
+    return number_of("latent_kernel", amax(abs(kernels(z, k.size(1)) - k))) <=
+           1e-9 * number_of("latent_kernel", amax(abs(k)));
   }
 
  private:

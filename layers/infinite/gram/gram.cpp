@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
@@ -83,7 +84,7 @@ std::string Gram::describe() const {
   if (!nngp_se.defined()) return "closed";
   std::ostringstream out;
   out.precision(3);
-  const double error = nngp_se.count() > 0 ? amax(nngp_se).item() : 0;
+  const double error = nngp_se.count() > 0 ? number_of("gram", amax(nngp_se)) : 0;
   out << "drawn, with standard errors of the NNGP kernel up to " << error;
   for (std::size_t i = 0; i < unexplained.size(); ++i)
     out << (i == 0 ? "; coordinates leave out " : ", ") << 100 * unexplained[i] << "%";

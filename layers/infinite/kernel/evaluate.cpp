@@ -4,6 +4,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
@@ -194,8 +195,8 @@ class Evaluation {
   void add_remainder(std::size_t number, const Tensor& own, const Tensor& of) const {
     std::vector<Remainder>& all = *walk_.remainders;
     all.resize(std::max(all.size(), number + 1));
-    all[number].unexplained += sum(square(own.detach())).item();
-    all[number].variance += sum(ladon::diagonal(of.detach())).item();
+    all[number].unexplained += number_of("limit", sum(square(own.detach())));
+    all[number].variance += number_of("limit", sum(ladon::diagonal(of.detach())));
   }
 
   /// Random numbers of a step, and the roots of its inputs.

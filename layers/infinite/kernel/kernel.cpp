@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
@@ -21,7 +22,8 @@ Root side(const Root& root, int axis) {
 
 /// Whether a number of x is not finite; the sum is, then.
 bool has_infinite(const Tensor& x) {
-  return x.defined() && !std::isfinite(sum(x.detach()).item()) && !all(isfinite(x)).item<bool>();
+  return x.defined() && !std::isfinite(number_of("limit", sum(x.detach()))) &&
+         !all(isfinite(x)).item<bool>();
 }
 
 }  // namespace
@@ -41,7 +43,7 @@ Pairs Pairs::centered(const char* operation, double eps) const {
     const Tensor m2 = square(mean.detach()), spread = of_each - m2 + eps;
     const Tensor lost = less(spread, 1e-12 * m2);
     LADON_CHECK(!any(mask.defined() ? logical_and(lost, mask) : lost).item<bool>(), operation,
-                "the channels of an input have mean² up to ", amax(m2).item(),
+                "the channels of an input have mean² up to ", number_of("limit", amax(m2)),
                 " and a variance that rounding loses beside it; subtract a constant from the data");
   };
   check_digits(left, left_mean, left_mask);

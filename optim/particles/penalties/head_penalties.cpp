@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 
@@ -19,7 +20,7 @@ void check(const char* operation, const Tensor& x, const Tensor& mask) {
 /// The mean of x [B, T] over the positions that count; 0 where there is none.
 Tensor over_positions(const Tensor& x, const Tensor& mask) {
   if (!mask.defined()) return sum(x) / std::max(1.0, static_cast<double>(x.count()));
-  const double count = sum(mask).item();
+  const double count = number_of("head_penalty", sum(mask));
   return sum(masked_fill(x, logical_not(mask), 0)) / std::max(1.0, count);
 }
 

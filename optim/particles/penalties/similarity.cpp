@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
@@ -25,7 +26,8 @@ Centred centred(const char* operation, const Tensor& features, const CkaOptions&
   LADON_CHECK(n >= least, operation, "needs ", least, " examples or more, got ", n);
   const Tensor x = cast(features.detach(), f64), deviation = x - mean(x, 0, keep_dims);
   const Tensor squares = sum(square(deviation), 1);
-  const double size = sum(square(x)).item(), spread = sum(squares).item();
+  const double size = number_of("similarity", sum(square(x))),
+               spread = number_of("similarity", sum(squares));
   LADON_CHECK(std::isfinite(size * size), operation, "the features' squares sum to ", size);
   constexpr double rounding = 1e-24;  // of a mean, squared
   if (spread <= rounding * size) return {zeros_like(x), zeros_like(squares)};
@@ -35,11 +37,12 @@ Centred centred(const char* operation, const Tensor& features, const CkaOptions&
 /// ⟨XXᵀ, YYᵀ⟩ = ‖XᵀY‖²; or (n(n − 3) times) the estimate without the diagonals' bias, with a_i =
 /// |x_i|² and b_i = |y_i|²:  ‖XᵀY‖² − n/(n−2)·Σ a_i b_i + Σ a_i·Σ b_i/((n−1)(n−2)).
 double alignment(const Centred& x, const Centred& y, const CkaOptions& options) {
-  const double product = sum(square(matmul(transpose(x.x), y.x))).item();
+  const double product = number_of("similarity", sum(square(matmul(transpose(x.x), y.x))));
   if (!options.debiased) return product;
   const auto n = static_cast<double>(x.x.size(0));
-  return product - n / (n - 2) * dot(x.squares, y.squares).item() +
-         sum(x.squares).item() * sum(y.squares).item() / ((n - 1) * (n - 2));
+  return product - n / (n - 2) * number_of("similarity", dot(x.squares, y.squares)) +
+         number_of("similarity", sum(x.squares)) * number_of("similarity", sum(y.squares)) /
+             ((n - 1) * (n - 2));
 }
 
 double normalized(double between, double x, double y) {
@@ -100,7 +103,8 @@ double effective_number(const Tensor& similarity, double order) {
                   is_floating(similarity.dtype()),
               "effective_number", "similarities are floating [H, H] with H > 0, got ",
               similarity.dtype(), " of shape ", similarity.shape());
-  std::vector<double> p = lapack::eigenvalues(cast(similarity.detach(), f64)).to_vector();
+  std::vector<double> p =
+      numbers_of("similarity", lapack::eigenvalues(cast(similarity.detach(), f64)));
   double trace = 0;
   for (const double value : p) trace += value;
   constexpr double rounding = 1e-6;  // of similarities that were computed in f32

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
@@ -16,7 +17,7 @@ constexpr std::string_view operation = "FirstOrder";
 Tensor head(const Tensor& x, int axis, std::int64_t n) { return slice(x, axis, {.stop = n}); }
 
 double trace_of_product(const Tensor& a, const Tensor& b) {  // of symmetric ones
-  return sum(a * b).item();
+  return number_of("FirstOrder", sum(a * b));
 }
 
 }  // namespace
@@ -52,8 +53,9 @@ void FirstOrder::add(const Tensor& one_head) {
   const Tensor pulled = matmul(columns, weights_);                        // δα [N + M, O]
   const Tensor at_train = head(pulled, 0, n);
   const auto o = static_cast<double>(outputs);
-  const double d1 = 0.5 * dot(weights_, at_train).item() - 0.5 * o * sum(diagonal(moved)).item();
-  const double d2 = -0.5 * dot(at_train, matmul(inverse_, at_train)).item() +
+  const double d1 = 0.5 * number_of("FirstOrder", dot(weights_, at_train)) -
+                    0.5 * o * number_of("FirstOrder", sum(diagonal(moved)));
+  const double d2 = -0.5 * number_of("FirstOrder", dot(at_train, matmul(inverse_, at_train))) +
                     0.25 * o * trace_of_product(moved, transpose(moved));
   log_evidence_.add(scalar(d2 + 0.5 * d1 * d1, f64));
   const Tensor w_columns = matmul(to_test_, columns);  // Wδ over training inputs, [M, N]
@@ -67,7 +69,8 @@ void FirstOrder::add(const Tensor& one_head) {
 
 FirstOrderCoefficients FirstOrder::coefficients() const {
   LADON_CHECK(draws() >= 2, operation, "needs two draws of a head, got ", draws());
-  return {{log_evidence_.mean().item(), log_evidence_.standard_error().item()},
+  return {{number_of("FirstOrder", log_evidence_.mean()),
+           number_of("FirstOrder", log_evidence_.standard_error())},
           mean_.mean(),
           mean_.standard_error(),
           within_.mean(),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
@@ -41,15 +42,17 @@ double largest_eigenvalue(const Tensor& a) {
     copy_(select(basis, 0, k), select(v, 1, 0));
     const Tensor rows = slice(basis, 0, {.stop = k + 1});
     Tensor w = matmul(a, v);
-    entry[k * (most_steps + 1)] = dot(v, w).item();
+    entry[k * (most_steps + 1)] = number_of("max_learning_rate", dot(v, w));
     for (int twice = 0; twice < 2; ++twice)  // rounding would lose the orthogonality otherwise
       w = w - matmul(transpose(rows), matmul(rows, w));
-    const double beta = norm(w).item();
+    const double beta = number_of("max_learning_rate", norm(w));
     if ((k + 1) % stride == 0 || beta <= tolerance * std::abs(entry[k * (most_steps + 1)])) {
       const Slice done{.stop = k + 1};
       const auto [values, vectors] = lapack::eigh(at(t, {done, done}));
-      const double theta = at(values, {k}).item();
-      if (beta * std::abs(at(vectors, {k, k}).item()) <= tolerance * std::abs(theta)) return theta;
+      const double theta = number_of("max_learning_rate", at(values, {k}));
+      if (beta * std::abs(number_of("max_learning_rate", at(vectors, {k, k}))) <=
+          tolerance * std::abs(theta))
+        return theta;
     }
     if (k + 1 < most_steps)
       entry[(k + 1) * most_steps + k] = beta;  // eigh reads below the diagonal

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/optim/posterior/kernel_blocks.h"
@@ -28,7 +29,7 @@ class Iteration {
     for (double before = 0;;) {
       descend();
       if (iterations_ > 0) r_ = b_ - product(x_);
-      const double reached = amax(relative()).item();
+      const double reached = number_of("conjugate_gradients", amax(relative()));
       LADON_CHECK(std::isfinite(reached), operation, "the residual is ", reached, " after ",
                   iterations_, " iterations; matrix and right sides must be of moderate size");
       const bool stands_still = before > 0 && reached > before / 2;
@@ -57,7 +58,8 @@ class Iteration {
   /// Throws Error unless what is a square of an active column's norm is positive.
   void check_positive(const Tensor& squares, const Tensor& active, const char* of,
                       const char* what) const {
-    const auto values = squares.to_vector(), goes_on = active.to_vector();
+    const auto values = numbers_of("conjugate_gradients", squares),
+               goes_on = numbers_of("conjugate_gradients", active);
     for (std::size_t c = 0; c < values.size(); ++c)
       LADON_CHECK(goes_on[c] == 0 || (values[c] > 0 && std::isfinite(values[c])), operation, of,
                   " is not positive definite, or not finite: ", what, " is ", values[c],
@@ -71,7 +73,8 @@ class Iteration {
   /// From x and its true residual, until the carried residual is small enough.
   void descend() {
     Tensor going = active(), z = preconditioned(r_), p = z, rz = dots(r_, z);
-    while (iterations_ < options_.max_iterations && amax(going).item() > 0) {
+    while (iterations_ < options_.max_iterations &&
+           number_of("conjugate_gradients", amax(going)) > 0) {
       check_positive(rz, going, "the preconditioner", "rᵀP⁻¹r");
       const Tensor q = product(p), curvature = dots(p, q);
       check_positive(curvature, going, "the matrix", "pᵀAp");
@@ -80,7 +83,8 @@ class Iteration {
       r_ = r_ - step * q;
       ++iterations_;
       going = active();
-      if (options_.progress) options_.progress({iterations_, amax(relative()).item()});
+      if (options_.progress)
+        options_.progress({iterations_, number_of("conjugate_gradients", amax(relative()))});
       z = preconditioned(r_);
       const Tensor next = dots(r_, z);
       p = z + where(equal(going, 0), 0, next / rz) * p;

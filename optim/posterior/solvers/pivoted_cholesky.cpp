@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
@@ -76,7 +77,8 @@ Tensor LowRankPlusNoise::solve(const Tensor& b) const {
 double LowRankPlusNoise::log_determinant() const {
   const NoGrad off;
   const auto others = static_cast<double>(l_.size(0) - l_.size(1));
-  const double own = factor_.defined() ? 2 * sum(log(diagonal(factor_))).item() : 0;
+  const double own =
+      factor_.defined() ? 2 * number_of("LowRankPlusNoise", sum(log(diagonal(factor_)))) : 0;
   return others * std::log(noise_) + own;
 }
 

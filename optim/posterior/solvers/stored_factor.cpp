@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/parts.h"
@@ -117,7 +118,7 @@ class Factorization {
         }
         if (i == j) {
           l = tile;
-          state_.log_determinant += 2 * sum(log(diagonal(l))).item();
+          state_.log_determinant += 2 * number_of("store_factor", sum(log(diagonal(l))));
         }
         ++done_;
         work_ += static_cast<double>(i) + 0.5;

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "ladon/autograd/number.h"
 #include "ladon/core/error.h"
 
 namespace ladon {
@@ -66,7 +67,8 @@ void RankHistogram::add(const Tensor& truth, const Tensor& draws, Generator& rng
   const Shape wanted{draws_, quantities};
   LADON_CHECK(draws.defined() && draws.shape() == wanted, "RankHistogram", "the draws must be ",
               wanted, ", got ", draws.shape());
-  const auto t = truth.to_vector<double>(), x = draws.to_vector<double>();
+  const auto t = numbers_of("RankHistogram", truth.detach()),
+             x = numbers_of("RankHistogram", draws.detach());
   for (std::int64_t q = 0; q < quantities; ++q)
     LADON_CHECK(!std::isnan(t[q]), "RankHistogram", "the truth of quantity ", q, " is NaN");
   for (std::int64_t p = 0; p < draws.count(); ++p)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/reductions/lane_sum.h"
@@ -158,7 +159,7 @@ struct TwoSets {
     const Tensor t = rows::squared_distances(all) / h2;
     kernel = options.kernel == DiscrepancyKernel::rbf ? exp(-0.5 * t) : rsqrt(1 + t);
     totals = contiguous(sum(kernel, 1));
-    total = sum(totals).item();
+    total = number_of("mmd", sum(totals));
   }
 
   /// Both statistics where the set of M samples is that whose weight is 1, the other's being 0.

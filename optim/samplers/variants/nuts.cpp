@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ladon/autograd/number.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/reductions/lane_sum.h"
 #include "ladon/optim/samplers/run.h"
@@ -167,7 +168,7 @@ Phase phase(const std::vector<const Point*>& points) {
 Moved nuts_move(const LogDensity& density, Phase& at, const Tuning& tuning, int max_depth,
                 RandomStreams& streams) {
   at.momentum = momenta(streams.rows, tuning.inverse_mass);
-  const std::vector<double> energies = energy(at, tuning.inverse_mass).to_vector();
+  const std::vector<double> energies = numbers_of("nuts", energy(at, tuning.inverse_mass));
   std::vector<Trajectory> all;
   for (std::size_t c = 0; c < energies.size(); ++c)
     all.emplace_back(point(at, std::int64_t(c)), energies[c], max_depth, streams.rows[c]);
@@ -178,7 +179,7 @@ Moved nuts_move(const LogDensity& density, Phase& at, const Tuning& tuning, int 
     std::vector<double> steps;
     for (const Trajectory* one : growing) {
       edges.push_back(&one->edge());
-      steps.push_back(one->way() * tuning.step.item());
+      steps.push_back(one->way() * number_of("nuts", tuning.step));
     }
     const Tensor step = from_vector(steps, {std::int64_t(steps.size()), 1});
     const Phase next = leapfrog(density, phase(edges), {step, tuning.inverse_mass});
