@@ -35,7 +35,7 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
   auto* index = result.index.mutable_data<std::int64_t>();
   bool* counted = result.counted.mutable_data<bool>();
   std::vector<double> counts(
-      static_cast<std::size_t>(std::max<std::int64_t>(target.examples(), 1)));
+      static_cast<std::size_t>(target.mapped() ? target.examples() : 1));  // of targets
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (given[i] == options.ignore_index) continue;
     LADON_CHECK(given[i] >= 0 && given[i] < classes, operation, "target ", given[i],
