@@ -13,6 +13,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
+#include "ladon/autograd/slopes.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/attention/attention.h"
 
@@ -107,12 +108,16 @@ Tensor too_late(std::int64_t queries, std::int64_t keys, std::int64_t offset) {
   return greater(arange(keys), unsqueeze(arange(offset, offset + queries), 1));
 }
 
-/// scale·Q·Kᵀ, capped, before the masks:  [.., H, Tq, d] · [.., Hkv, Tk, d]ᵀ → [.., H, Tq, Tk].
-Tensor logits(const Inputs& in, double softcap) {
+/// scale·Q·Kᵀ:  [.., H, Tq, d] · [.., Hkv, Tk, d]ᵀ → [.., H, Tq, Tk].
+Tensor logits(const Inputs& in) {
   const Tensor products =
       matmul(group_heads(in.q * in.scale, in.group), transpose(spread_heads(in.k, in.group)));
-  const Tensor s = merge_heads(products, in.group);
-  return softcap > 0 ? softcap * tanh(s / softcap) : s;
+  return merge_heads(products, in.group);
+}
+
+/// The same under a cap, if there is one, before the masks.
+Tensor capped(const Tensor& logits, double softcap) {
+  return softcap > 0 ? softcap * tanh(logits / softcap) : logits;
 }
 
 Tensor weights(const Inputs& in, const Tensor& logits, const AttentionOptions& options) {
@@ -126,25 +131,25 @@ Tensor weights(const Inputs& in, const Tensor& logits, const AttentionOptions& o
 }
 
 AttentionResult composed(const Inputs& in, const AttentionOptions& options) {
-  const Tensor p = weights(in, logits(in, options.softcap), options);
+  const Tensor p = weights(in, capped(logits(in), options.softcap), options);
   const Tensor kept = options.dropout > 0 ? dropout(p, options.dropout, *options.rng) : p;
   // [.., H, Tq, Tk] · [.., Hkv, Tk, dv] → [.., H, Tq, dv]
   return {merge_heads(matmul(group_heads(kept, in.group), spread_heads(in.v, in.group)), in.group),
           p};
 }
 
-// dV = Pᵀ·g,  dP = g·Vᵀ,  dL = P ∘ (dP − ⟨dP, P⟩),  dS = dL ∘ (1 − (L/c)²) under a cap c,
-// dQ = scale·dS·K,  dK = scale·dSᵀ·Q,  with L the capped logits. Heads that share a key add up.
+// dV = Pᵀ·g,  dP = g·Vᵀ,  dL = P ∘ (dP − ⟨dP, P⟩),  dS = dL ∘ tanh'(S/c) under a cap c,
+// dQ = scale·dS·K,  dK = scale·dSᵀ·Q,  with S the logits before the cap. Heads that share a key
+// add up.
 kernels::AttentionGradients gradients(const Inputs& in, const AttentionOptions& options,
                                       const Tensor& g) {
   const auto over_group = [&](const Tensor& x) { return in.group == 1 ? x : sum(x, -3); };
-  const Tensor capped = logits(in, options.softcap);
-  const Tensor p = weights(in, capped, options);
+  const Tensor s = logits(in), p = weights(in, capped(s, options.softcap), options);
   const Tensor g_grouped = group_heads(g, in.group);
   const Tensor dp =
       merge_heads(matmul(g_grouped, transpose(spread_heads(in.v, in.group))), in.group);
   Tensor ds = p * (dp - sum(dp * p, -1, keep_dims)) * in.scale;
-  if (options.softcap > 0) ds = ds * (1 - square(capped / options.softcap));
+  if (options.softcap > 0) ds = ds * detail::tanh_slope(s / options.softcap);
   const Tensor ds_grouped = group_heads(ds, in.group);
   return {merge_heads(matmul(ds_grouped, spread_heads(in.k, in.group)), in.group),
           over_group(matmul(transpose(ds_grouped), group_heads(in.q, in.group))),

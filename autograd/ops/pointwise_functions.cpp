@@ -8,14 +8,37 @@
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/slopes.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/unary.h"
 
 namespace ladon {
 namespace {
+
 using kernels::Binary;
 using kernels::Unary;
+
+/// x where the function it multiplies is not 0, so that ∞·0 does not arise.
+Tensor within(const Tensor& x, double bound) { return clamp(x, -bound, bound); }
+
+/// exp(−c·x²) for a power of two c.
+Tensor gaussian(const Tensor& x, double c) {
+  return elementwise(Binary::gaussian, x, c, [x = saved(x), c](const Tensor& g, const Tensor& y) {
+    return -2 * c * g * within(x, 40) * y;
+  });
+}
+
 }  // namespace
+
+// --- slopes.h ---
+
+Tensor detail::sigmoid_slope(const Tensor& x) {
+  return elementwise(Unary::sigmoid_slope, x, [x = saved(x)](const Tensor& g, const Tensor& y) {
+    return -g * y * tanh(0.5 * *x);  // σ' = sech²(x/2)/4, whose derivative is −σ'·tanh(x/2)
+  });
+}
+
+Tensor detail::tanh_slope(const Tensor& x) { return 4 * sigmoid_slope(2 * x); }
 
 // --- elementary functions ---
 
@@ -26,13 +49,13 @@ Tensor sqrt(const Tensor& x) {
 
 Tensor rsqrt(const Tensor& x) {
   return elementwise(Unary::rsqrt, x, [](const Tensor& g, const Tensor& y) {
-    return -0.5 * g * (y * y * y);  // (x^−½)' = −½·x^(−3/2)
+    return -0.5 * g * y * y * y;  // (x^−½)' = −½·x^(−3/2)
   });
 }
 
 Tensor reciprocal(const Tensor& x) {
   return elementwise(Unary::reciprocal, x,
-                     [](const Tensor& g, const Tensor& y) { return -g * (y * y); });  // −1/x²
+                     [](const Tensor& g, const Tensor& y) { return -g * y * y; });  // −1/x²
 }
 
 Tensor exp(const Tensor& x) {
@@ -41,8 +64,7 @@ Tensor exp(const Tensor& x) {
 }
 
 Tensor expm1(const Tensor& x) {
-  return elementwise(Unary::expm1, x,
-                     [](const Tensor& g, const Tensor& y) { return g * (y + 1); });  // e^x
+  return elementwise(Unary::expm1, x, [x = saved(x)](const Tensor& g) { return g * exp(x); });
 }
 
 Tensor log(const Tensor& x) {
@@ -63,24 +85,25 @@ Tensor cos(const Tensor& x) {
 }
 
 Tensor tanh(const Tensor& x) {
-  return elementwise(Unary::tanh, x, [](const Tensor& g, const Tensor& y) {
+  return elementwise(Unary::tanh, x, [x = saved(x)](const Tensor& g) {
     return fast_or_composed(
-        "tanh_gradient", {g, y}, [&] { return kernels::binary(Binary::tanh_gradient, g, y); },
-        [&] { return g * (1 - square(y)); });  // 1 − tanh²
+        "tanh_gradient", {g, *x}, [&] { return kernels::binary(Binary::tanh_gradient, g, x); },
+        [&] { return g * detail::tanh_slope(x); });
   });
 }
 
 Tensor erf(const Tensor& x) {
   return elementwise(Unary::erf, x, [x = saved(x)](const Tensor& g) {
-    return g * (2 * std::numbers::inv_sqrtpi * exp(-square(x)));  // 2/sqrt π·e^(−x²)
+    return g * (2 * std::numbers::inv_sqrtpi * gaussian(x, 1));  // 2/sqrt π·e^(−x²)
   });
 }
 
 Tensor sigmoid(const Tensor& x) {
-  return elementwise(Unary::sigmoid, x, [](const Tensor& g, const Tensor& y) {
+  return elementwise(Unary::sigmoid, x, [x = saved(x)](const Tensor& g) {
     return fast_or_composed(
-        "sigmoid_gradient", {g, y}, [&] { return kernels::binary(Binary::sigmoid_gradient, g, y); },
-        [&] { return g * (y * (1 - y)); });  // σ(1 − σ)
+        "sigmoid_gradient", {g, *x},
+        [&] { return kernels::binary(Binary::sigmoid_gradient, g, x); },
+        [&] { return g * detail::sigmoid_slope(x); });
   });
 }
 
@@ -125,29 +148,44 @@ Tensor silu(const Tensor& x) {
   return elementwise(Unary::silu, x, [x = saved(x)](const Tensor& g) {
     return fast_or_composed(
         "silu_gradient", {g, *x}, [&] { return kernels::binary(Binary::silu_gradient, g, x); },
-        [&] {
-          const Tensor s = sigmoid(x);
-          return g * (s + *x * s * (1 - s));  // (xσ)' = σ + xσ(1 − σ)
+        [&] {  // (xσ)' = σ + xσ'
+          return g * (sigmoid(x) + within(x, 800) * detail::sigmoid_slope(x));
         });
   });
 }
 
 namespace {
 
-// (xΦ)' = Φ + xφ
-Tensor gelu_slope(const Tensor& x) {
-  const Tensor cdf = 0.5 * (1 + erf(x * (1 / std::numbers::sqrt2)));
-  const Tensor density = std::numbers::inv_sqrtpi / std::numbers::sqrt2 * exp(-0.5 * square(x));
-  return cdf + x * density;
+/// Φ, with derivative φ = e^(−x²/2)/√(2π).
+Tensor normal_cdf(const Tensor& x) {
+  return elementwise(Unary::normal_cdf, x, [x = saved(x)](const Tensor& g) {
+    return g * (std::numbers::inv_sqrtpi / std::numbers::sqrt2 * gaussian(x, 0.5));
+  });
 }
 
-// y = x(1 + tanh u)/2 with u = c(x + ax³): y' = (1 + tanh u)/2 + x(1 − tanh² u)u'/2
-Tensor gelu_tanh_slope(const Tensor& x) {
+// (xΦ)' = Φ + xφ
+Tensor gelu_slope(const Tensor& x) {
+  const Tensor density = std::numbers::inv_sqrtpi / std::numbers::sqrt2 * gaussian(x, 0.5);
+  return normal_cdf(x) + within(x, 40) * density;
+}
+
+Tensor gelu_tanh_gate(const Tensor& x);
+
+// σ(v)' = σ(v)·σ(−v)·v' for the odd v = 2c(x + ax³)
+Tensor gelu_tanh_gate_slope(const Tensor& x) {
   constexpr double c = std::numbers::sqrt2 * std::numbers::inv_sqrtpi, a = 0.044715;
-  const Tensor x2 = square(x);
-  const Tensor t = tanh(x * (c + c * a * x2));
-  const Tensor slope = c + 3 * c * a * x2;
-  return 0.5 * (1 + t) + 0.5 * x * (1 - square(t)) * slope;
+  const Tensor slope = 2 * c + 6 * c * a * square(within(x, 40));
+  return gelu_tanh_gate(x) * gelu_tanh_gate(-x) * slope;
+}
+
+/// x/2·(1 + tanh(v/2)) = x·σ(v): the gate σ(v).
+Tensor gelu_tanh_gate(const Tensor& x) {
+  return elementwise(Unary::gelu_tanh_gate, x,
+                     [x = saved(x)](const Tensor& g) { return g * gelu_tanh_gate_slope(x); });
+}
+
+Tensor gelu_tanh_slope(const Tensor& x) {
+  return gelu_tanh_gate(x) + within(x, 40) * gelu_tanh_gate_slope(x);
 }
 
 Tensor gelu_exact(const Tensor& x) {

@@ -7,7 +7,8 @@ namespace ladon::kernels {
 /// negative base and fractional exponent is NaN; integers to a negative power throw Error.
 /// `remainder` has the divisor's sign, as in Python; an integer divisor of 0 throws Error. Integers
 /// wrap around. Booleans have mul and minimum (both "and") and maximum ("or"). A `_gradient` is
-/// g·f'(x) of g and x; those of tanh, sigmoid and relu are of g and y = f(x).
+/// g·f'(x) of g and x; that of relu is of g and y = f(x). gaussian is exp(−c·x²) of x and c, a
+/// power of two.
 enum class Binary {
   add,
   sub,
@@ -25,6 +26,7 @@ enum class Binary {
   gelu_gradient,
   gelu_tanh_gradient,
   silu_gradient,
+  gaussian,
   count
 };
 

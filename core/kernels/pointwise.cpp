@@ -16,9 +16,10 @@ namespace ladon::kernels {
 namespace {
 
 constexpr const char* unary_names[] = {
-    "neg",   "abs",        "sign",    "floor",    "ceil", "round", "square",    "sqrt",
-    "rsqrt", "reciprocal", "exp",     "expm1",    "log",  "log1p", "sin",       "cos",
-    "tanh",  "erf",        "sigmoid", "softplus", "relu", "gelu",  "gelu_tanh", "silu"};
+    "neg",  "abs",       "sign",       "floor",         "ceil",       "round",         "square",
+    "sqrt", "rsqrt",     "reciprocal", "exp",           "expm1",      "log",           "log1p",
+    "sin",  "cos",       "tanh",       "erf",           "sigmoid",    "softplus",      "relu",
+    "gelu", "gelu_tanh", "silu",       "sigmoid_slope", "normal_cdf", "gelu_tanh_gate"};
 constexpr const char* binary_names[] = {"add",
                                         "sub",
                                         "mul",
@@ -34,7 +35,8 @@ constexpr const char* binary_names[] = {"add",
                                         "relu_gradient",
                                         "gelu_gradient",
                                         "gelu_tanh_gradient",
-                                        "silu_gradient"};
+                                        "silu_gradient",
+                                        "gaussian"};
 constexpr const char* compare_names[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static_assert(std::size(unary_names) == std::size_t(Unary::count));
 static_assert(std::size(binary_names) == std::size_t(Binary::count));

@@ -5,7 +5,9 @@
 namespace ladon::kernels {
 
 /// Functions of one element. floor, abs, neg, sign and square also take integers; the rest need a
-/// floating dtype (Error). round takes halves to the even neighbour.
+/// floating dtype (Error). round takes halves to the even neighbour. The gates that x is multiplied
+/// by are sigmoid(x) in silu, normal_cdf(x) in gelu and gelu_tanh_gate(x) in its approximation;
+/// sigmoid_slope is the derivative of sigmoid. They keep their small values, at both ends.
 enum class Unary {
   neg,
   abs,
@@ -31,6 +33,9 @@ enum class Unary {
   gelu,
   gelu_tanh,
   silu,
+  sigmoid_slope,
+  normal_cdf,
+  gelu_tanh_gate,
   count
 };
 

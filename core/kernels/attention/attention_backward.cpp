@@ -42,7 +42,7 @@ struct BackwardBuffers {
         dk(workspace.take(k_lanes * range)),
         dv(workspace.take(v_lanes * range)),
         query_factors(workspace.take(p.width)),
-        capped(p.limit > 0 ? workspace.take(block_keys * block_queries) : nullptr),
+        uncapped(p.limit > 0 ? workspace.take(block_keys * block_queries) : nullptr),
         mask(p, workspace) {
     std::fill_n(query_factors, p.width, p.query_factor);
     std::fill_n(scales, block_queries, p.scale);
@@ -51,7 +51,7 @@ struct BackwardBuffers {
 
   Workspace<T> workspace;
   int64_t k_lanes, v_lanes;
-  T *q_columns, *g_columns, *dq_columns, *q_rows, *g_rows, *dk, *dv, *query_factors, *capped;
+  T *q_columns, *g_columns, *dq_columns, *q_rows, *g_rows, *dk, *dv, *query_factors, *uncapped;
   MaskTile<T> mask;
   T *weights = workspace.take(block_keys * block_queries),
     *gradient = workspace.take(block_keys * block_queries);
@@ -106,7 +106,7 @@ void backward_tile(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t b
   const TileOperand<T> k = matrix<T>(p.k, batch, head / p.group());
   TileOperand<T> v = matrix<T>(p.v, batch, head / p.group());
   v.data += t.key * v.row;
-  if (!tile_logits(p, batch, head, t, k, b.q_columns, b.mask, b.weights, b.capped)) return;
+  if (!tile_logits(p, batch, head, t, k, b.q_columns, b.mask, b.weights, b.uncapped)) return;
   const auto& loops = p.loops;
   loops.weights(b.weights, t.keys, t.n, b.log_sum);
   // Pᵀ [keys, queries] · dO [queries, value_width]
@@ -115,7 +115,7 @@ void backward_tile(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t b
   // V [keys, value_width] · dOᵀ [value_width, queries]
   loops.multiply(t.keys, t.n, p.value_width, v, b.g_columns, t.n, nullptr, b.gradient, t.n);
   loops.softmax_backward(b.weights, b.gradient, t.keys, t.n, b.mean);
-  if (p.limit > 0) loops.uncap(p.limit, b.capped, b.gradient, t.keys * t.n);
+  if (p.limit > 0) loops.uncap(b.uncapped, b.gradient, t.keys * t.n);
   // dSᵀ [keys, queries] · scale·Q [queries, width]
   loops.multiply(t.keys, b.k_lanes, t.queries, {b.gradient, t.n, 1}, b.q_rows, b.k_lanes, b.ones,
                  b.dk + (t.key - first) * b.k_lanes, b.k_lanes);

@@ -230,17 +230,17 @@ inline bool hides(TileOperand<bool> mask, const Tile& t) {
 }
 
 /// The logits of a tile, in base 2: keys [Tk, width] · queries [width, n] → s [keys, n]. Copies
-/// what the masks would overwrite to `capped` if that is not null. False if no key is visible.
+/// what a cap is applied to to `uncapped` if that is not null. False if no key is visible.
 template <class T>
 bool tile_logits(const Problem<T>& p, int64_t batch, int64_t head, const Tile& t, TileOperand<T> k,
-                 const T* queries, const MaskTile<T>& mask, T* s, T* capped) {
+                 const T* queries, const MaskTile<T>& mask, T* s, T* uncapped) {
   const bool boolean_mask = p.mask.defined() && p.mask.dtype() == boolean;
   if (boolean_mask && hides(matrix<bool>(p.mask, batch, head), t)) return false;
   k.data += t.key * k.row;
   p.loops.multiply(t.keys, t.n, p.width, k, queries, t.n, nullptr, s, t.n);
   if (p.limit > 0) {
+    if (uncapped) std::copy_n(s, t.keys * t.n, uncapped);
     p.loops.cap(p.limit, s, t.keys * t.n);
-    if (capped) std::copy_n(s, t.keys * t.n, capped);
   }
   if (boolean_mask) {
     hide(p, matrix<bool>(p.mask, batch, head), t, mask, s);

@@ -6,6 +6,19 @@
 
 namespace ladon::kernels::LADON_LEVEL {
 
+/// σ(x)·σ(−x), the derivative of the sigmoid: of e^−|x|, as 1 − σ has lost its digits where σ is
+/// near 1.
+template <class T>
+LADON_INLINE T sigmoid_slope(T x) {
+  const T e = exp_below(-abs(x)), share = T(1) / (T(1) + e);
+  return e * share * share;
+}
+/// 1 − tanh² = 4·σ(2x)·σ(−2x).
+template <class T>
+LADON_INLINE T tanh_slope(T x) {
+  return T(4) * sigmoid_slope(T(2) * x);
+}
+
 /// A ratio of two numbers.
 template <class T>
 struct Ratio {
@@ -43,6 +56,22 @@ template <class T>
 constexpr T gelu_bound = sizeof(T) == 4 ? T(14.9) : T(38.9);
 template <class T>
 constexpr T gelu_tanh_bound = sizeof(T) == 4 ? T(10.9) : T(21.7);
+
+/// exp(x.high + x.low) for any x ≤ 0.
+template <class T>
+LADON_INLINE T power_of_negative(Pair<T> x) {
+  const T within = at_least(x.high, Format<T>::exp_lowest);
+  return power_below(Pair<T>{within, within == x.high ? x.low : T(0)}).times(T(1));
+}
+
+/// Φ(x).
+template <class T>
+LADON_INLINE T normal_cdf(T x) {
+  const T a = at_most(abs(x), gelu_bound<T>);
+  const Ratio<T> tail = scaled_tail(a);
+  const T below = gaussian(a).times(tail.above / tail.below);
+  return x < T(0) ? below : T(1) - below;
+}
 
 /// x·Φ(x) = max(x, 0) − |x|·Φ(−|x|).
 template <class T>
@@ -115,6 +144,14 @@ LADON_INLINE T gelu_tanh(T x) {
   const T a = at_most(abs(x), gelu_tanh_bound<T>);
   const Sigmoid<T> s = sigmoid(gelu_argument(-a), x < T(0));
   return at_least(x, -gelu_tanh_bound<T>) * s.ratio * s.power;
+}
+
+/// sigmoid(v), what gelu_tanh multiplies x by.
+template <class T>
+LADON_INLINE T gelu_tanh_gate(T x) {
+  const T a = at_most(abs(x), gelu_tanh_bound<T>);
+  const Sigmoid<T> s = sigmoid(gelu_argument(-a), x < T(0));
+  return s.ratio * s.power;
 }
 
 /// Derivative of x·s with s = sigmoid(v), v as in gelu_tanh: s + x·s·(1 − s)·v'.

@@ -1,5 +1,6 @@
 #include "ladon/core/kernels/loops/attention.h"
 
+#include "ladon/core/kernels/loops/activations.h"
 #include "ladon/core/kernels/loops/products/squares.h"
 #include "ladon/core/kernels/loops/table.h"
 
@@ -149,10 +150,9 @@ void cap(T limit, T* s, int64_t count) {
 }
 
 template <class T>
-void uncap(T limit, const T* s, T* d, int64_t count) {
-  const T slope = T(1) / limit;
+void uncap(const T* s, T* d, int64_t count) {
 #pragma omp simd
-  for (int64_t i = 0; i < count; ++i) d[i] *= T(1) - (s[i] * slope) * (s[i] * slope);
+  for (int64_t i = 0; i < count; ++i) d[i] *= tanh_slope(s[i]);
 }
 
 /// 2^x for x ≤ 0, half as dear as exp: nothing is lost in taking an integer from x, and only the

@@ -31,9 +31,9 @@ struct AttentionLoops {
   /// y [columns, rows] ← (x·diag(factors))ᵀ for x [rows, columns]; rows of y are contiguous.
   void (*transpose)(std::int64_t rows, std::int64_t columns, TileOperand<T> x, const T* factors,
                     T* y, std::int64_t y_row);
-  /// s ← limit·tanh(s), and d ← d·(1 − (s/limit)²) with that s.
+  /// s ← limit·tanh(s); and d ← d·tanh'(s), of s before it.
   void (*cap)(T limit, T* s, std::int64_t count);
-  void (*uncap)(T limit, const T* s, T* d, std::int64_t count);
+  void (*uncap)(const T* s, T* d, std::int64_t count);
   /// s ← −∞ where `mask` is false; and s ← s + mask.
   void (*hide)(const bool* mask, T* s, std::int64_t count);
   void (*add)(const T* mask, T* s, std::int64_t count);

@@ -64,6 +64,9 @@ LADON_INLINE T apply(T x) {
   if constexpr (op == Unary::gelu) return gelu(x);
   if constexpr (op == Unary::gelu_tanh) return gelu_tanh(x);
   if constexpr (op == Unary::silu) return silu(x);
+  if constexpr (op == Unary::sigmoid_slope) return sigmoid_slope(x);
+  if constexpr (op == Unary::normal_cdf) return normal_cdf(x);
+  if constexpr (op == Unary::gelu_tanh_gate) return gelu_tanh_gate(x);
 }
 
 // Integers wrap around, so they are computed as unsigned ones.
@@ -122,13 +125,14 @@ LADON_INLINE T apply(T a, T b) {
   if constexpr (op == Binary::minimum) return a < b || a != a ? a : b;
   if constexpr (op == Binary::atan2) return atan2(a, b);
   if constexpr (op == Binary::remainder) return remainder(a, b);
-  if constexpr (op == Binary::tanh_gradient) return a * ((T(1) - b) * (T(1) + b));
-  if constexpr (op == Binary::sigmoid_gradient) return a * (b * (T(1) - b));
+  if constexpr (op == Binary::tanh_gradient) return a * tanh_slope(b);
+  if constexpr (op == Binary::sigmoid_gradient) return a * sigmoid_slope(b);
   if constexpr (op == Binary::softplus_gradient) return a * sigmoid(b);
   if constexpr (op == Binary::relu_gradient) return b <= T(0) ? T(0) : a;
   if constexpr (op == Binary::gelu_gradient) return a * gelu_derivative(b);
   if constexpr (op == Binary::gelu_tanh_gradient) return a * gelu_tanh_derivative(b);
   if constexpr (op == Binary::silu_gradient) return a * silu_derivative(b);
+  if constexpr (op == Binary::gaussian) return power_of_negative(exact_product(-b * a, a));
 }
 
 // The caller has excluded e < 0.

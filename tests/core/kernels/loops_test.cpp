@@ -61,18 +61,22 @@ const Function functions[] = {
     {Unary::silu, [](Exact x) { return x * sigmoid(x); }, 2.2, true},
     {Unary::gelu, [](Exact x) { return x * normal_cdf(x); }, 2.2, true},
     {Unary::gelu_tanh, [](Exact x) { return x * sigmoid(gelu_argument(x)); }, 2.2, true},
+    {Unary::sigmoid_slope, [](Exact x) { return sigmoid(x) * sigmoid(-x); }, 4},
+    {Unary::normal_cdf, normal_cdf, 2.2, true},
+    {Unary::gelu_tanh_gate, [](Exact x) { return sigmoid(gelu_argument(x)); }, 2.2, true},
 };
 
-/// A gradient g·f'(x), at g = 1, of x or of f(x).
+/// A gradient g·f'(x), at g = 1.
 struct Gradient {
   Binary op;
   Exact (*exact)(Exact);
   double limit;
-  bool of_value = false;
+  bool saturates = false;  // f has limits on both sides, so that f' ends in 0
 };
 const Gradient gradients[] = {
-    {Binary::tanh_gradient, [](Exact y) { return (1 - y) * (1 + y); }, 2.5, true},
-    {Binary::sigmoid_gradient, [](Exact y) { return y * (1 - y); }, 2.5, true},
+    {Binary::tanh_gradient, [](Exact x) { return 4 * sigmoid(2 * x) * sigmoid(-2 * x); }, 3.5,
+     true},
+    {Binary::sigmoid_gradient, [](Exact x) { return sigmoid(x) * sigmoid(-x); }, 4, true},
     {Binary::softplus_gradient, sigmoid, 2.5},
     {Binary::silu_gradient, [](Exact x) { return sigmoid(x) + x * sigmoid(x) * sigmoid(-x); }, 2.5},
     {Binary::gelu_gradient, [](Exact x) { return normal_cdf(x) + x * normal_pdf(x); }, 2.5},
@@ -186,6 +190,9 @@ const Tail tails[] = {
     {Unary::silu, [](Exact x) { return x * sigmoid(x); }, -800, {3.2, 3.2}},
     {Unary::gelu, [](Exact x) { return x * tail_cdf(x); }, -40, {5.5, 9}},
     {Unary::gelu_tanh, [](Exact x) { return x * sigmoid(gelu_argument(x)); }, -25, {3.2, 3.2}},
+    {Unary::sigmoid_slope, [](Exact x) { return sigmoid(x) * sigmoid(-x); }, -800, {4, 4}},
+    {Unary::normal_cdf, tail_cdf, -40, {5.5, 9.5}},
+    {Unary::gelu_tanh_gate, [](Exact x) { return sigmoid(gelu_argument(x)); }, -25, {3.2, 3.2}},
 };
 
 // Relative errors, in units in the last place, wherever the result is a normal number.
@@ -229,14 +236,15 @@ void check_limits() {
     T at_minus_infinity, at_infinity;
   };
   const Case cases[] = {
-      {Unary::neg, inf, -inf},   {Unary::abs, inf, inf},     {Unary::sign, -1, 1},
-      {Unary::floor, -inf, inf}, {Unary::ceil, -inf, inf},   {Unary::round, -inf, inf},
-      {Unary::square, inf, inf}, {Unary::sqrt, nan, inf},    {Unary::rsqrt, nan, 0},
-      {Unary::reciprocal, 0, 0}, {Unary::exp, 0, inf},       {Unary::expm1, -1, inf},
-      {Unary::log, nan, inf},    {Unary::log1p, nan, inf},   {Unary::sin, nan, nan},
-      {Unary::cos, nan, nan},    {Unary::tanh, -1, 1},       {Unary::erf, -1, 1},
-      {Unary::sigmoid, 0, 1},    {Unary::softplus, 0, inf},  {Unary::relu, 0, inf},
-      {Unary::gelu, 0, inf},     {Unary::gelu_tanh, 0, inf}, {Unary::silu, 0, inf},
+      {Unary::neg, inf, -inf},      {Unary::abs, inf, inf},     {Unary::sign, -1, 1},
+      {Unary::floor, -inf, inf},    {Unary::ceil, -inf, inf},   {Unary::round, -inf, inf},
+      {Unary::square, inf, inf},    {Unary::sqrt, nan, inf},    {Unary::rsqrt, nan, 0},
+      {Unary::reciprocal, 0, 0},    {Unary::exp, 0, inf},       {Unary::expm1, -1, inf},
+      {Unary::log, nan, inf},       {Unary::log1p, nan, inf},   {Unary::sin, nan, nan},
+      {Unary::cos, nan, nan},       {Unary::tanh, -1, 1},       {Unary::erf, -1, 1},
+      {Unary::sigmoid, 0, 1},       {Unary::softplus, 0, inf},  {Unary::relu, 0, inf},
+      {Unary::gelu, 0, inf},        {Unary::gelu_tanh, 0, inf}, {Unary::silu, 0, inf},
+      {Unary::sigmoid_slope, 0, 0}, {Unary::normal_cdf, 0, 1},  {Unary::gelu_tanh_gate, 0, 1},
   };
   static_assert(std::size(cases) == std::size_t(Unary::count));
   for (const Level& level : levels())
@@ -250,11 +258,10 @@ void check_limits() {
     }
   for (const Level& level : levels())
     for (const Gradient& f : gradients) {
-      if (f.of_value) continue;
       const T g[3] = {2, 2, 2}, x[3] = {-inf, inf, nan};
       T y[3];
       level.loops->of<T>().binary[int(f.op)](g, x, y, 3);
-      EXPECT_TRUE(y[0] == 0 && y[1] == 2 && std::isnan(y[2]))
+      EXPECT_TRUE(y[0] == 0 && y[1] == (f.saturates ? 0 : 2) && std::isnan(y[2]))
           << to_string(f.op) << ' ' << level.name;
     }
 }

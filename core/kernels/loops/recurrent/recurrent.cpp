@@ -1,7 +1,7 @@
 // Recurrent cells. Gradients compute the gates again: that costs less than to read them from
 // memory.
 
-#include "ladon/core/kernels/loops/math.h"
+#include "ladon/core/kernels/loops/activations.h"
 #include "ladon/core/kernels/loops/table.h"
 #include "ladon/core/kernels/recurrent/recurrent_cell.h"
 
@@ -24,8 +24,8 @@ void plain_gradient(const T* g, const T* a, const T* b, const T*, T* da, T*, T* 
                     int64_t n) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
-    const T x = a[i] + b[i], y = tanh(x);
-    da[i] = g[i] * (cell == RecurrentCell::tanh ? T(1) - y * y : x > T(0) ? T(1) : T(0));
+    const T x = a[i] + b[i];
+    da[i] = g[i] * (cell == RecurrentCell::tanh ? tanh_slope(x) : x > T(0) ? T(1) : T(0));
     dbefore[i] = T(0);
   }
 }
@@ -42,20 +42,21 @@ void lstm(const T* a, const T* b, const T* before, T* after, int64_t n) {
   }
 }
 
-// σ' = σ(1 − σ), tanh' = 1 − tanh²; dc is the gradient of c' itself and by way of h' = o·tanh(c').
+// dc is the gradient of c' itself and by way of h' = o·tanh(c').
 template <class T>
 void lstm_gradient(const T* d, const T* a, const T* b, const T* before, T* da, T*, T* dbefore,
                    int64_t n) {
 #pragma omp simd
   for (int64_t k = 0; k < n; ++k) {
-    const T i = sigmoid(a[k] + b[k]), f = sigmoid(a[n + k] + b[n + k]),
-            g = tanh(a[2 * n + k] + b[2 * n + k]), o = sigmoid(a[3 * n + k] + b[3 * n + k]);
-    const T c = before[n + k], dh = d[k], t = tanh(f * c + i * g);
-    const T dc = d[n + k] + dh * o * (T(1) - t * t);
-    da[k] = dc * g * (i * (T(1) - i));
-    da[n + k] = dc * c * (f * (T(1) - f));
-    da[2 * n + k] = dc * i * (T(1) - g * g);
-    da[3 * n + k] = dh * t * (o * (T(1) - o));
+    const T xi = a[k] + b[k], xf = a[n + k] + b[n + k], xg = a[2 * n + k] + b[2 * n + k],
+            xo = a[3 * n + k] + b[3 * n + k];
+    const T i = sigmoid(xi), f = sigmoid(xf), g = tanh(xg), o = sigmoid(xo);
+    const T c = before[n + k], dh = d[k], next = f * c + i * g, t = tanh(next);
+    const T dc = d[n + k] + dh * o * tanh_slope(next);
+    da[k] = dc * g * sigmoid_slope(xi);
+    da[n + k] = dc * c * sigmoid_slope(xf);
+    da[2 * n + k] = dc * i * tanh_slope(xg);
+    da[3 * n + k] = dh * t * sigmoid_slope(xo);
     dbefore[k] = T(0);
     dbefore[n + k] = dc * f;
   }
@@ -76,10 +77,11 @@ void gru_gradient(const T* g, const T* a, const T* b, const T* before, T* da, T*
                   int64_t n) {
 #pragma omp simd
   for (int64_t k = 0; k < n; ++k) {
-    const T bn = b[2 * n + k], r = sigmoid(a[k] + b[k]), z = sigmoid(a[n + k] + b[n + k]),
-            m = tanh(a[2 * n + k] + r * bn);
-    const T dm = g[k] * (T(1) - z) * (T(1) - m * m);
-    const T dr = dm * bn * (r * (T(1) - r)), dz = g[k] * (before[k] - m) * (z * (T(1) - z));
+    const T xr = a[k] + b[k], xz = a[n + k] + b[n + k];
+    const T bn = b[2 * n + k], r = sigmoid(xr), z = sigmoid(xz), xm = a[2 * n + k] + r * bn;
+    const T dm = g[k] * sigmoid(-xz) * tanh_slope(xm);  // 1 − z = σ(−x)
+    const T dr = dm * bn * sigmoid_slope(xr),
+            dz = g[k] * (before[k] - tanh(xm)) * sigmoid_slope(xz);
     da[k] = db[k] = dr;
     da[n + k] = db[n + k] = dz;
     da[2 * n + k] = dm;
