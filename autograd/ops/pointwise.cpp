@@ -48,8 +48,9 @@ Tensor pow(const Tensor& a, const Tensor& b) {
         const Tensor origin = logical_and(equal(a, 0), equal(b, 0));
         return g * b * pow(a, where(origin, ones_like(*b), *b - 1));
       },
-      [a = saved(a)](const Tensor& g, const Tensor& y) {  // a^b·ln a, which is 0 at a = 0 < b
-        return g * y * log(where(equal(a, 0), ones_like(*a), a));
+      [a = saved(a), b = saved(b)](const Tensor& g, const Tensor& y) {  // a^b·ln a, 0 at a = 0 ≤ b
+        const Tensor vanishes = logical_and(equal(a, 0), greater_equal(b, 0));
+        return g * y * log(where(vanishes, ones_like(*a), a));
       });
 }
 
@@ -95,14 +96,19 @@ Tensor maximum(double s, const Tensor& x) { return maximum(x, s); }
 Tensor minimum(double s, const Tensor& x) { return minimum(x, s); }
 
 Tensor atan2(const Tensor& y, const Tensor& x) {
-  const auto radius = [](const Tensor& a, const Tensor& b) {  // x² + y², 1 at the origin
-    const Tensor r = square(a) + square(b);
-    return where(equal(r, 0), ones_like(r), r);
+  // a/(a² + b²), 0 at the origin and at ∞. In units of the larger one, which takes no part in
+  // derivatives, so that squares stay in range.
+  const auto slope = [](const Tensor& a, const Tensor& b) {
+    const Tensor larger = maximum(abs(a.detach()), abs(b.detach()));
+    const Tensor none = logical_or(equal(larger, 0), equal(larger, HUGE_VAL));
+    const Tensor unit = where(none, 1, larger);
+    const Tensor u = where(none, 0, a) / unit, v = where(none, 1, b) / unit;
+    return u / (square(u) + square(v)) / unit;
   };
   return elementwise(
       Binary::atan2, y, x,
-      [=, y = saved(y), x = saved(x)](const Tensor& g) { return g * x / radius(y, x); },
-      [=, y = saved(y), x = saved(x)](const Tensor& g) { return -g * y / radius(y, x); });
+      [=, y = saved(y), x = saved(x)](const Tensor& g) { return g * slope(x, y); },
+      [=, y = saved(y), x = saved(x)](const Tensor& g) { return -g * slope(y, x); });
 }
 
 Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }

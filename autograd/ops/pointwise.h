@@ -4,6 +4,11 @@
 // takes the dtype of the tensor beside it (Error for a fraction beside integers). Functions that
 // are not closed over integers take integers and booleans as f32. All throw Error for shapes that
 // do not broadcast and for undefined tensors.
+//
+// Derivatives keep a few units in the last place of each element, in every way there is to them
+// (tests/autograd/contract): where functions saturate, and at both ends of the range. Where a
+// derivative is infinite, a gradient of 0 gives 0·∞ = NaN, as in PyTorch: minimum(exp(x), 1) at
+// x = 100 has the gradient NaN in f32; write exp(minimum(x, 0)).
 
 #include "ladon/core/tensor.h"
 
@@ -14,10 +19,12 @@ Tensor sub(const Tensor& a, const Tensor& b);
 Tensor mul(const Tensor& a, const Tensor& b);
 /// True division: two integers give f32.
 Tensor div(const Tensor& a, const Tensor& b);
-/// a^b. The gradient by b is a^b·ln a, and 0 where a = 0 and b > 0.
+/// a^b. The gradient by b is a^b·ln a, and 0 where a = 0 and b ≥ 0. That by a has the rounding of
+/// b − 1 in its exponent: relatively |ln a| units in the last place of b.
 Tensor pow(const Tensor& a, const Tensor& b);
 Tensor pow(const Tensor& x, double exponent);
-/// The angle of the point (x, y) from the x axis, in (−π, π]. Gradient 0 at the origin.
+/// The angle of the point (x, y) from the x axis, in (−π, π]. Gradient 0 at the origin and
+/// at infinity.
 Tensor atan2(const Tensor& y, const Tensor& x);
 /// The larger (smaller) element. Where both are equal each gets half the gradient, beside a number
 /// too.
