@@ -97,6 +97,12 @@ Tensor pick(const Tensor& log_p, const Targets& t) {
   return -(t.weight * squeeze(gather(log_p, -1, unsqueeze(t.index, -1)), -1));
 }
 
+/// The scores, 0 in rows that are ignored: what stands there, NaN too, takes no part in derivatives.
+Tensor counted_rows(const Tensor& x, const Targets& t) {
+  const Tensor counted = unsqueeze(t.counted, -1);
+  return all(mapped::show(t.counted)).item<bool>() ? x : where(counted, x, 0);
+}
+
 /// 0 where ignored, whatever the scores there; then summed, or divided by the weights as well.
 Tensor reduce(const Tensor& rows, const Targets& t, Reduction reduction) {
   const Tensor loss = where(t.counted, rows, scalar(0, rows.dtype()));
@@ -113,7 +119,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target,
   LADON_CHECK(smoothing >= 0 && smoothing <= 1, "cross_entropy", "label_smoothing is ", smoothing,
               "; it must lie in [0, 1]");
   const Targets t = check_targets("cross_entropy", logits, target, options);
-  const Tensor log_p = log_softmax(logits, -1);
+  const Tensor log_p = log_softmax(counted_rows(logits, t), -1);
   Tensor loss = pick(log_p, t);
   if (smoothing > 0) {
     const Tensor& w = options.weight;

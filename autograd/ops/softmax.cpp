@@ -5,11 +5,43 @@
 #include "ladon/autograd/forms.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/kernels/reductions/softmax.h"
 
 namespace ladon {
+namespace {
+
+// 1 − p of a sure winner has lost its digits. Derivatives do without it: those of a row sum to 0.
+
+/// Place of the largest element, kept.
+Tensor winner(const Tensor& y, int axis) { return argmax(y.detach(), axis, keep_dims); }
+
+/// Jᵀg = y ∘ (g − ⟨g, y⟩), from differences to the winner's g: a constant changes nothing.
+Tensor softmax_gradient(const Tensor& g, const Tensor& y, int axis) {
+  if (y.size(axis) == 0) return g;
+  const Tensor beside = g - gather(g, axis, winner(y, axis));
+  return y * (beside - sum(beside * y, axis, keep_dims));
+}
+
+/// Jᵀg = g − softmax·Σg; that of the winner is minus the sum of the others.
+Tensor log_softmax_gradient(const Tensor& g, const Tensor& y, int axis) {
+  if (y.size(axis) == 0) return g;
+  const Tensor all = sum(g, axis, keep_dims);
+  const Tensor lost = logical_and(isnan(y), equal(all, 0));  // a row that no loss counts
+  const Tensor terms = g - where(lost, 0, exp(y)) * all;
+  Shape along = Shape::filled(y.rank(), 1);
+  along[axis] = y.size(axis);
+  const Tensor first = equal(reshape(arange(y.size(axis)), along), winner(y, axis));
+  const Tensor others = where(first, 0, terms);
+  const Tensor balanced = where(first, -sum(others, axis, keep_dims), others);
+  const Tensor masked = equal(amax(y.detach(), axis, keep_dims), -HUGE_VAL);
+  return where(masked, 0, balanced);
+}
+
+}  // namespace
 
 Tensor softmax(const Tensor& x, int axis) {
   check_floating("softmax", x);
@@ -17,7 +49,7 @@ Tensor softmax(const Tensor& x, int axis) {
   const auto rule = [a](const Tensor& g, const Tensor& y) {  // J = diag y − y·yᵀ
     return fast_or_composed(
         "softmax_gradient", {g, y}, [&] { return kernels::softmax_backward(g, y, a); },
-        [&] { return y * (g - sum(g * y, a, keep_dims)); });  // Jᵀg = y ∘ (g − ⟨g, y⟩)
+        [&] { return softmax_gradient(g, y, a); });
   };
   return record("softmax", kernels::softmax(x, a), {x}, symmetric(rule));
 }
@@ -28,11 +60,7 @@ Tensor log_softmax(const Tensor& x, int axis) {
   const auto rule = [a](const Tensor& g, const Tensor& y) {
     return fast_or_composed(
         "log_softmax_gradient", {g, y}, [&] { return kernels::log_softmax_backward(g, y, a); },
-        [&] {
-          const Tensor masked = equal(amax(y.detach(), a, keep_dims), -HUGE_VAL);
-          const Tensor all_terms = g - exp(y) * sum(g, a, keep_dims);  // Jᵀg = g − softmax·Σg
-          return masked_fill(all_terms, masked, 0);
-        });
+        [&] { return log_softmax_gradient(g, y, a); });
   };
   return record("log_softmax", kernels::log_softmax(x, a), {x}, rule);
 }

@@ -34,11 +34,60 @@ LADON_INLINE T exponentials(const T* x, T shift, T* y, int64_t n) {
   return reduce_row<Reduce::sum>(y, n);
 }
 
+// A winner with nearly all of a row leaves the others a share that is lost beside it: in 1 − p, and
+// in the digits of Σ exp(x − top) = 1 + rest. Above this share such sums are taken without it.
+template <class T>
+constexpr T sure = T(1) - T(1) / 128;
+template <class T>
+constexpr T log_sure = T(-0.0078431774610258928);  // its logarithm
+
+/// The first place where x is `top`, or n.
+template <class T>
+int64_t first_place(const T* x, T top, int64_t n) {
+  int64_t i = 0;
+  while (i < n && x[i] != top) ++i;
+  return i;
+}
+
+/// Σ exp(x − top) over all but one that is `top`, of the exponentials y.
+template <class T>
+[[gnu::noinline]] T sum_of_others(const T* x, T top, T* y, int64_t n) {
+  y[first_place(x, top, n)] = T(0);
+  return reduce_row<Reduce::sum>(y, n);
+}
+
+/// y ∘ (g − ⟨g, y⟩) from differences to the winner's g: a constant changes nothing, as Σy = 1.
+template <class T>
+[[gnu::noinline]] void backward_beside(const T* g, const T* y, int64_t winner, T* dx, int64_t n) {
+  const T own = g[winner];
+  const T mean = reduce_terms<Reduce::sum, T>(
+      0, n, [=]<class V>(int64_t i) { return (load<V>(g + i) - own) * load<V>(y + i); });
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) dx[i] = y[i] * ((g[i] - own) - mean);
+}
+
+/// Rows of derivatives sum to 0: that of the winner is minus the sum of the others.
+template <class T>
+[[gnu::noinline]] void balance(const T* y, T top, T* dx, int64_t n) {
+  const int64_t winner = first_place(y, top, n);
+  dx[winner] = T(0);
+  dx[winner] = -reduce_row<Reduce::sum>(dx, n);
+}
+
+/// A row with ∞: one of them takes all; of several, the order is lost, and so NaN comes of them.
+template <class T>
+[[gnu::noinline]] void of_infinite(const T* x, T one, T zero, T* y, int64_t n) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; ++i) count += x[i] == infinity<T>;
+  for (int64_t i = 0; i < n; ++i) y[i] = count > 1 ? nan<T> : x[i] == infinity<T> ? one : zero;
+}
+
 template <class T>
 void softmax(const T* x, T* y, int64_t n) {
   const T top = reduce_row<Reduce::max>(x, n);
   ask_for_next_row(x, n);
   if (top == -infinity<T>) return set(y, T(0), n);
+  if (top == infinity<T>) return of_infinite(x, T(1), T(0), y, n);
   const T scale = T(1) / exponentials(x, top, y, n);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) y[i] *= scale;
@@ -49,7 +98,9 @@ void log_softmax(const T* x, T* y, int64_t n) {
   const T top = reduce_row<Reduce::max>(x, n);
   ask_for_next_row(x, n);
   if (top == -infinity<T>) return set(y, top, n);
-  const T log_sum = log(exponentials(x, top, y, n));
+  if (top == infinity<T>) return of_infinite(x, T(0), -infinity<T>, y, n);
+  const T sum = exponentials(x, top, y, n);
+  const T log_sum = sum * sure<T> < T(1) ? log1p(sum_of_others(x, top, y, n)) : log(sum);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - top) - log_sum;
 }
@@ -63,11 +114,23 @@ T logsumexp(const T* x, int64_t n) {
   T sum = 0;
   for (int64_t i = 0; i < n; i += piece)
     sum += exponentials(x + i, top, buffer, n - i < piece ? n - i : piece);
-  return top + log(sum);
+  if (!(sum * sure<T> < T(1))) return top + log(sum);
+  T rest = 0;
+  bool left_out = false;
+  for (int64_t i = 0; i < n; i += piece) {
+    const int64_t count = n - i < piece ? n - i : piece;
+    const T part = exponentials(x + i, top, buffer, count);
+    const bool here = !left_out && first_place(x + i, top, count) < count;
+    rest += here ? sum_of_others(x + i, top, buffer, count) : part;
+    left_out |= here;
+  }
+  return top + log1p(rest);
 }
 
 template <class T>
 void softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
+  if (const T top = reduce_row<Reduce::max>(y, n); top > sure<T>)
+    return backward_beside(g, y, first_place(y, top, n), dx, n);
   const T mean = dot(g, y, n);
   ask_for_next_row(g, n);
   ask_for_next_row(y, n);
@@ -77,10 +140,16 @@ void softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
 
 template <class T>
 void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
-  if (reduce_row<Reduce::max>(y, n) == -infinity<T>) return set(dx, T(0), n);
+  const T top = reduce_row<Reduce::max>(y, n);
+  if (top == -infinity<T>) return set(dx, T(0), n);
   const T sum = reduce_row<Reduce::sum>(g, n);
+  if (sum == T(0)) {  // also where y is NaN: a row that no loss counts
+    for (int64_t i = 0; i < n; ++i) dx[i] = g[i];
+    return;
+  }
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) dx[i] = g[i] - exp(y[i]) * sum;
+  if (top > log_sure<T>) balance(y, top, dx, n);
 }
 
 // --- layer norm ---
