@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numbers>
 #include <numeric>
 
+#include "ladon/autograd/forms.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
+#include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/reductions/moments.h"
 #include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/kernels/reductions/reduction.h"
@@ -96,8 +98,9 @@ Tensor centred(const Tensor& x, const std::vector<int>& axes) {
 /// x/y·g, where each y belongs to the elements of x that were reduced to it; 0 where y is 0. The
 /// quotient comes first: 1/y may leave the range of the dtype.
 Tensor share(const Reduced& reduced, const Tensor& g, const Tensor& x, const Tensor& y) {
-  const Tensor divisor = masked_fill(y, equal(y, 0), 1);
-  return reshape(g, reduced.kept) * (x / reshape(divisor, reduced.kept));
+  const Tensor none = reshape(equal(y, 0), reduced.kept);
+  const Tensor quotient = x / where(none, 1, reshape(y, reduced.kept));
+  return reshape(g, reduced.kept) * where(none, 0, quotient);
 }
 
 }  // namespace
@@ -144,44 +147,84 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 
 namespace {
 
+/// Numbers m·2^e: products of them stay in range. The exponents, f64, take no part in derivatives.
+struct Scaled {
+  Tensor m, e;
+};
+Scaled scaled(const Tensor& x) {
+  const Tensor power = kernels::power_of_two(kernels::unary(kernels::Unary::abs, x.detach()));
+  const Tensor exponent = kernels::unary(kernels::Unary::log, kernels::cast(power, f64));
+  return {x / power, kernels::unary(kernels::Unary::round, exponent * (1 / std::numbers::ln2))};
+}
+
+/// g·m·2^e, where 2^e alone may leave the range.
+Tensor times(const Tensor& g, const Scaled& x) {
+  const double bound = g.dtype() == f32 ? 250 : 2040;
+  const Tensor e = clamp(x.e, -bound, bound), half = floor(0.5 * e);
+  const auto power_of_two = [&](const Tensor& k) {
+    return cast(kernels::binary(kernels::Binary::pow, 2, k), g.dtype());
+  };
+  return g * x.m * power_of_two(half) * power_of_two(e - half);
+}
+
 /// For each element of a row the product of the others:  [rows, n] → [rows, n]. Elements are
 /// multiplied in pairs; the others of an element are its partner and the others of their pair. So
 /// the work is of order n, and every derivative is exact.
-Tensor product_of_others(const Tensor& x) {
-  const std::int64_t rows = x.size(0), n = x.size(1);
-  if (n == 1) return ones_like(x);
+Scaled product_of_others(const Scaled& x) {
+  const std::int64_t rows = x.m.size(0), n = x.m.size(1);
+  if (n == 1) return {ones_like(x.m), zeros_like(x.e)};
   if (n % 2 == 1) {
-    const Tensor even = concat({x, ones({rows, 1}, x.dtype())}, 1);
-    return slice(product_of_others(even), 1, {.stop = n});
+    const auto with = [&](const Tensor& t, double value) {
+      return concat({t, full({rows, 1}, value, t.dtype())}, 1);
+    };
+    const Scaled y = product_of_others({with(x.m, 1), with(x.e, 0)});
+    return {slice(y.m, 1, {.stop = n}), slice(y.e, 1, {.stop = n})};
   }
-  const Tensor pairs = reshape(x, {rows, n / 2, 2});
-  const Tensor products = select(pairs, 2, 0) * select(pairs, 2, 1);
-  return reshape(flip(pairs, {2}) * unsqueeze(product_of_others(products), 2), {rows, n});
+  const auto pairs = [&](const Tensor& t) { return reshape(t, {rows, n / 2, 2}); };
+  const Tensor m = pairs(x.m), e = pairs(x.e);
+  Scaled products = scaled(select(m, 2, 0) * select(m, 2, 1));
+  products.e = products.e + sum(e, 2);
+  const Scaled rest = product_of_others(products);
+  return {reshape(flip(m, {2}) * unsqueeze(rest.m, 2), {rows, n}),
+          reshape(flip(e, {2}) + unsqueeze(rest.e, 2), {rows, n})};
 }
 
-/// For each element the product of the others along `axis`, for any tensor that has elements.
-Tensor product_of_others(const Tensor& x, int axis) {
+/// For each element the product of the others along `axis`.
+Scaled product_of_others(const Tensor& x, int axis) {
+  if (x.count() == 0) return {x, zeros(x.shape(), f64)};
   const Tensor last = transpose(x, axis, -1);
-  const Tensor others = product_of_others(reshape(last, {-1, last.size(-1)}));
-  return transpose(reshape(others, last.shape()), axis, -1);
+  const Scaled y = product_of_others(scaled(reshape(last, {-1, last.size(-1)})));
+  const auto back = [&](const Tensor& t) { return transpose(reshape(t, last.shape()), axis, -1); };
+  return {back(y.m), back(y.e)};
 }
 
-/// Whether no element is 0, overflowed or lost digits to underflow.
-bool all_normal(const Tensor& x) {
-  return visit_floating("prod", x.dtype(), [&]<class T>() {
-    using Limits = std::numeric_limits<T>;
-    return kernels::all_within(kernels::unary(kernels::Unary::abs, x), Limits::min(),
-                               Limits::max());
-  });
+/// Whether no product of elements along the axis, of some or of all, can leave the normal range.
+bool products_in_range(const Tensor& x, int axis) {
+  const double n = std::max(static_cast<double>(x.size(axis)), 1.0);
+  const double bound = std::exp2((x.dtype() == f32 ? 126 : 1022) / n);
+  return kernels::all_within(kernels::unary(kernels::Unary::abs, x), 1 / bound, bound);
 }
 
 Tensor prod_along(const Tensor& x, int axis) {
-  return record("prod", kernels::reduce(Reduce::prod, x, {axis}, false), {x},
-                [x = saved(x), axis](const Tensor& g, const Tensor& y) {
-                  const auto across = [axis](const Tensor& t) { return unsqueeze(t, axis); };
-                  if (!all_normal(y.detach())) return across(g) * product_of_others(x, axis);
-                  return across(g * y) / x;  // ∂(Π x)/∂x_i = Π_{j≠i} x_j
-                });
+  const auto in_one_pass = [axis](const Tensor& t) {
+    return kernels::reduce(Reduce::prod, t, {axis}, false);
+  };
+  if (!is_floating(x.dtype())) return in_one_pass(x);
+  const auto across = [axis](const Tensor& t) { return unsqueeze(t, axis); };
+  if (products_in_range(x, axis))
+    return record("prod", in_one_pass(x), {x},
+                  [x = saved(x), across, axis](const Tensor& g, const Tensor& y) {
+                    return fast_or_composed(  // ∂(Π x)/∂x_i = Π_{j≠i} x_j
+                        "prod_gradient", {g, *x}, [&] { return across(g) * (across(y) / x); },
+                        [&] { return times(across(g), product_of_others(x, axis)); });
+                  });
+  const auto first = [axis](const Tensor& t) { return slice(t, axis, {.stop = 1}); };
+  const Tensor constant = x.detach();
+  const Scaled one = scaled(first(constant)), others = product_of_others(constant, axis);
+  const Tensor y = times(one.m, {first(others.m), one.e + first(others.e)});
+  return record("prod", squeeze(y, axis), {x}, [x = saved(x), across, axis](const Tensor& g) {
+    return times(across(g), product_of_others(x, axis));
+  });
 }
 
 }  // namespace

@@ -33,20 +33,23 @@ class Axes {
 Tensor sum(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 /// Floating dtypes only. The mean of nothing is NaN.
 Tensor mean(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// The gradient is exact where elements are zero, or the product leaves the range of the dtype.
+/// Partial products may leave the range of the dtype, and the gradient is exact where elements are
+/// zero or the product leaves the range itself.
 Tensor prod(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 /// Σ(x − mean)²/(n − correction); correction 1 is the unbiased estimate, 0 the population variance.
 Tensor var(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop, double correction = 1);
-/// sqrt(var), in range also where var is not; gradient 0 at 0.
+/// sqrt(var), in range also where var is not; gradient 0 at 0, and second derivatives too.
 Tensor stddev(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop,
               double correction = 1);
 /// Largest (smallest) element; equal ones share the gradient evenly. NaN propagates. Over nothing:
 /// −∞ (+∞), and Error for integers.
 Tensor amax(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor amin(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// ln Σ e^x, without overflow. Over nothing, or all −∞: −∞, with gradient 0.
+/// ln Σ e^x, without overflow. Over nothing, or all −∞: −∞, with gradient 0. One element of +∞ takes
+/// the whole gradient; of several it is NaN.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// sqrt Σ x², in range also where the squares are not; gradient 0 at 0.
+/// sqrt Σ x², in range also where the squares are not. At 0, where it has a kink, its gradient and
+/// its second derivatives are 0, as in PyTorch: of the square of a norm write sum(square(x)).
 Tensor norm(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 
 /// The largest (smallest) element along an axis and its first index (i64). The gradient goes to

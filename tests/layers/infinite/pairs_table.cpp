@@ -172,6 +172,11 @@ std::vector<Pair> rows_of_operations() {
        .samples = {{{4, 5}}},
        .apply = [](const Tensors& x) { return silu(x[0]); },
        .empty = {{{0, 3}}}},
+      {.name = "prod_gradient",
+       .of = Of::gradient,
+       .samples = {{{4, 5}}},
+       .apply = [](const Tensors& x) { return prod(x[0], 1); },
+       .empty = {{{3, 0}}}},
       {.name = "recurrence_gradient",  // input gates, weight, bias, initial state
        .of = Of::gradient,
        .samples = {{{2, 3, 8}, {8, 2}, {8}, {2, 4}}, {{1, 4, 4}, {4, 1}}},
