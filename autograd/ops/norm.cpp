@@ -134,16 +134,6 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const 
   return bias.defined() ? y + cast(bias, x.dtype()) : y;
 }
 
-namespace {
-
-/// Whether squares of deviations are in range, for each variance.
-bool squares_in_range(const Tensor& var, double eps) {
-  const double bound = var.dtype() == f32 ? 0x1p100 : 0x1p960;
-  return kernels::all_within(kernels::binary(Binary::add, var, eps), 1 / bound, bound);
-}
-
-}  // namespace
-
 // y = h ∘ w + b,  h = (x − mean)·r,  r = 1/sqrt(var + eps), over all axes but the last:  x → [R,
 // C].
 NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight, const Tensor& bias,
@@ -155,14 +145,13 @@ NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight, const Ten
   const auto rule = [x = saved(rows), w = saved(w), b = b.defined(), f = moments, eps](
                         const Tensor& g, detail::GradientSink& sink) {
     const auto composed = [&] {
-      const Tensor r = kernels::unary(Unary::rsqrt, kernels::binary(Binary::add, f.var, eps));
-      return norm_gradients(g, *x, unsqueeze(f.mean, 0), unsqueeze(r, 0), *w, eps, 0);
+      return norm_gradients(g, *x, unsqueeze(f.mean, 0), unsqueeze(f.rstd, 0), *w, eps, 0);
     };
     const kernels::LayerNormGradients d = fast_or_composed(
         "batch_norm_gradient", {g, *x, *w},
         [&] {
-          return squares_in_range(f.var, eps) ? kernels::column_norm_backward(g, *x, f, *w, b, eps)
-                                              : composed();
+          return kernels::squares_in_range(f.rstd) ? kernels::column_norm_backward(g, *x, f, *w, b)
+                                                   : composed();
         },
         composed);
     sink.give(0, d.x);

@@ -20,9 +20,11 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-5);
 Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
 /// batch_norm of x [.., C] by its own mean and variance over all axes but the last, which take part
-/// in the gradient, as in training; in one operation. Throws as batch_norm does.
+/// in the gradient, as in training; in one operation. Squares may leave the range of x, also in
+/// gradients. Throws as batch_norm does.
 struct NormalizedBatch {
-  Tensor y, mean, var;  ///< [.., C]; [C] and [C] with divisor n, which have no gradient.
+  Tensor y, mean, var;  ///< [.., C]; [C] and [C] with divisor n, which have no gradient; var is ∞
+                        ///< where it is beyond x's dtype.
 };
 NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {},
                                 double eps = 1e-5);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <cmath>
 
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/loops.h"
@@ -23,7 +23,6 @@ using std::int64_t;
 
 Tensor plus(const Tensor& a, double b) { return binary(Binary::add, a, b); }
 Tensor times(const Tensor& a, const Tensor& b) { return binary(Binary::mul, a, b); }
-Tensor rstd_of(const Tensor& var, double eps) { return unary(Unary::rsqrt, plus(var, eps)); }
 
 /// The rows of x; none where they have no elements, of which there may be very many.
 int64_t rows_of(const Tensor& x) { return x.size(1) == 0 ? 0 : x.size(0); }
@@ -78,58 +77,85 @@ ColumnMoments moments_of(const Tensor& x) {
     f.rest = where(far, over_rows(sum), f.rest);
     f.var = over_rows(deviations()[1]);
   }
-  const double largest = std::numeric_limits<T>::max();
-  if (!all_within(f.var, 0, largest)) {
-    f.rest = zeros({n}, x.dtype());
-    f.var = variance(x, {0}, false, static_cast<double>(rows));
-  }
   return f;
 }
 
+/// Each column of x in units of a power of two, its size or sqrt(eps): so squares are in range.
+struct InUnits {
+  Tensor x, unit, eps;  ///< eps in squares of the unit.
+};
+InUnits in_units(const Tensor& x, double eps) {
+  const Tensor size = view::select(scale_of(x, {0}), 0, 0);
+  const Tensor unit = power_of_two(binary(Binary::maximum, size, std::sqrt(eps)));
+  const Tensor over = binary(Binary::div, eps, unit);
+  return {binary(Binary::div, x, unit), unit, binary(Binary::div, over, unit)};
+}
+
+/// (x − mean − rest)·rstd·weight + bias.
+template <class T>
+Tensor normalized(const Tensor& x, const ColumnMoments& f, const Tensor& weight,
+                  const Tensor& bias) {
+  const int64_t rows = rows_of(x), n = x.size(1);
+  const Tensor scale = weight.defined() ? times(f.rstd, weight) : f.rstd;
+  const Tensor shift = bias.defined() ? contiguous(bias) : zeros({n}, x.dtype());
+  Tensor result = empty_like(x);
+  const T *in = x.data<T>(), *mean = f.mean.data<T>(), *rest = f.rest.data<T>(),
+          *by = scale.data<T>(), *add = shift.data<T>();
+  T* y = result.mutable_data<T>();
+  for_row_tasks(rows, n, [=](int64_t at, int64_t count) {
+    loops().of<T>().columns.normalize(in + at * n, mean, rest, by, add, count, n, y + at * n);
+  });
+  return result;
+}
+
 }  // namespace
+
+bool squares_in_range(const Tensor& rstd) {
+  const double bound = rstd.dtype() == f32 ? 0x1p50 : 0x1p480;
+  return all_within(rstd, 1 / bound, bound);
+}
 
 ColumnNormResult column_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                              double eps) {
   if (mapped::any(x, weight, bias)) {
     const auto alone = [=](const std::vector<Tensor>& of) {
       const ColumnNormResult r = column_norm(of[0], of[1], of[2], eps);
-      return std::vector{r.y, r.moments.mean, r.moments.rest, r.moments.var};
+      const ColumnMoments& f = r.moments;
+      return std::vector{r.y, f.mean, f.rest, f.var, f.rstd};
     };
     const std::vector<Tensor> r = mapped::each({x, weight, bias}, alone);
-    return {r[0], {r[1], r[2], r[3]}};
+    return {r[0], {r[1], r[2], r[3], r[4]}};
   }
   const Tensor source = contiguous(x);
-  const int64_t rows = rows_of(x), n = x.size(1);
-  ColumnNormResult result{empty_like(x), {}};
-  visit_floating("normalize_batch", x.dtype(), [&]<class T>() {
-    result.moments = moments_of<T>(source);
-    const ColumnMoments& f = result.moments;
-    const Tensor r = rstd_of(f.var, eps), scale = weight.defined() ? times(r, weight) : r;
-    const Tensor shift = bias.defined() ? contiguous(bias) : zeros({n}, x.dtype());
-    const T *in = source.data<T>(), *mean = f.mean.data<T>(), *rest = f.rest.data<T>(),
-            *by = scale.data<T>(), *add = shift.data<T>();
-    T* y = result.y.mutable_data<T>();
-    for_row_tasks(rows, n, [=](int64_t at, int64_t count) {
-      loops().of<T>().columns.normalize(in + at * n, mean, rest, by, add, count, n, y + at * n);
-    });
+  return visit_floating("normalize_batch", x.dtype(), [&]<class T>() -> ColumnNormResult {
+    ColumnMoments f = moments_of<T>(source);
+    f.rstd = unary(Unary::rsqrt, plus(f.var, eps));
+    if (squares_in_range(f.rstd) || x.count() == 0)
+      return {normalized<T>(source, f, weight, bias), f};
+    const InUnits of = in_units(source, eps);
+    f = moments_of<T>(of.x);
+    f.rstd = unary(Unary::rsqrt, binary(Binary::add, f.var, of.eps));
+    const Tensor y = normalized<T>(of.x, f, weight, bias);
+    return {y,
+            {times(f.mean, of.unit), times(f.rest, of.unit), times(times(f.var, of.unit), of.unit),
+             binary(Binary::div, f.rstd, of.unit)}};
   });
-  return result;
 }
 
 // With h = d·r, d = (x − mean) − rest and s = r·weight:
 //   dx = s·(g − Σg/R − h·Σgh/R), dweight = Σgh, dbias = Σg.
 LayerNormGradients column_norm_backward(const Tensor& g, const Tensor& x, const ColumnMoments& f,
-                                        const Tensor& weight, bool has_bias, double eps) {
+                                        const Tensor& weight, bool has_bias) {
   if (mapped::any(g, x, f.mean, weight)) {
     const auto alone = [=](const std::vector<Tensor>& of) {
       const LayerNormGradients d =
-          column_norm_backward(of[0], of[1], {of[2], of[3], of[4]}, of[5], has_bias, eps);
+          column_norm_backward(of[0], of[1], {of[2], of[3], {}, of[4]}, of[5], has_bias);
       return std::vector{d.x, d.weight, d.bias};
     };
-    const std::vector<Tensor> d = mapped::each({g, x, f.mean, f.rest, f.var, weight}, alone);
+    const std::vector<Tensor> d = mapped::each({g, x, f.mean, f.rest, f.rstd, weight}, alone);
     return {d[0], d[1], d[2]};
   }
-  const Tensor up = contiguous(g), source = contiguous(x), r = rstd_of(f.var, eps);
+  const Tensor up = contiguous(g), source = contiguous(x), r = f.rstd;
   const int64_t rows = rows_of(x), n = x.size(1);
   LayerNormGradients d{empty_like(x), {}, {}};
   visit_floating("normalize_batch", x.dtype(), [&]<class T>() {

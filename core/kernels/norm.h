@@ -33,9 +33,10 @@ LayerNormGradients rms_norm_backward(const Tensor& g, const Tensor& x, const Ten
 
 /// Moments [C] of layer normalization over the first axis of x [R, C], column by column (weight and
 /// bias [C] or undefined). `mean` is rounded, `rest` is what rounding lost of it where that shows
-/// (else 0), `var` has the divisor R.
+/// (else 0), `var` has the divisor R and may leave the range of x's dtype where rstd = 1/sqrt(var +
+/// eps) does not.
 struct ColumnMoments {
-  Tensor mean, rest, var;
+  Tensor mean, rest, var, rstd;
 };
 struct ColumnNormResult {
   Tensor y;
@@ -43,9 +44,10 @@ struct ColumnNormResult {
 };
 ColumnNormResult column_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
 
-/// Gradients of column_norm(). The loops need the squares of deviations, and of their reciprocals,
-/// in the range of x's dtype.
+/// Whether squares of rstd, and of its reciprocals, are in the range of their dtype.
+bool squares_in_range(const Tensor& rstd);
+/// Gradients of column_norm(), whose rstd has to have its squares in range.
 LayerNormGradients column_norm_backward(const Tensor& g, const Tensor& x, const ColumnMoments& f,
-                                        const Tensor& weight, bool has_bias, double eps);
+                                        const Tensor& weight, bool has_bias);
 
 }  // namespace ladon::kernels

@@ -1,5 +1,6 @@
 #include "ladon/layers/images/batch_norm.h"
 
+#include <limits>
 #include <mutex>
 
 #include "ladon/autograd/graph.h"
@@ -32,14 +33,17 @@ BatchNorm::BatchNorm(const BatchNormOptions& o) : dim(o.dim), eps(o.eps), moment
 
 namespace {
 
-/// All vectors of x [.., dim] that are visible:  [n, dim].
-Tensor visible_rows(const Tensor& x, const Tensor& mask) {
-  const Tensor rows = reshape(x, {x.shape().sub(0, x.rank() - 1).count(), x.size(-1)});
-  if (!mask.defined()) return rows;
+/// All vectors of x:  [.., dim] → [n, dim].
+Tensor rows_of(const Tensor& x) {
+  return reshape(x, {x.shape().sub(0, x.rank() - 1).count(), x.size(-1)});
+}
+
+/// The places of visible vectors among those of x [.., dim].
+Tensor visible_places(const Tensor& x, const Tensor& mask) {
   const Shape wanted = {x.size(0), x.shape().sub(1, x.rank() - 1).count()};
   LADON_CHECK(mask.dtype() == boolean && mask.shape() == wanted, "BatchNorm", "mask must be bool ",
               wanted, ", got ", mask.dtype(), " ", mask.shape());
-  return index_select(rows, 0, select(nonzero(flatten(mask)), 1, 0));
+  return select(nonzero(flatten(mask)), 1, 0);
 }
 
 }  // namespace
@@ -48,15 +52,18 @@ Tensor BatchNorm::forward_masked(const Tensor& x, const Tensor& mask) const {
   LADON_CHECK(x.rank() > 1 && x.size(-1) == dim, "BatchNorm", "expects [N, .., ", dim,
               "], got shape ", x.shape());
   const bool tracked = running_mean.defined(), own = training() || !tracked;
-  const Tensor rows = own ? visible_rows(x, mask) : x;
-  const std::int64_t n = rows.size(0);
+  const Tensor places = own && mask.defined() ? visible_places(x, mask) : Tensor();
+  const std::int64_t n = places.defined() ? places.size(0) : x.count() / dim;
   LADON_CHECK(!own || n > 1, "BatchNorm", "needs more than one vector to find their variance, got ",
               n, training() ? "; did you mean eval()?" : "");
   const auto normalized = [&](const Tensor& w, const Tensor& b) -> NormalizedBatch {
-    if (own && !mask.defined()) return normalize_batch(x, w, b, eps);
-    const Tensor centre = own ? mean(rows, 0) : running_mean;
-    const Tensor spread = own ? var(rows, 0, Dims::drop, 0) : running_var;
-    return {batch_norm(x, centre, spread, w, b, eps), centre, spread};
+    if (!own) return {batch_norm(x, running_mean, running_var, w, b, eps), {}, {}};
+    if (!places.defined()) return normalize_batch(x, w, b, eps);
+    NormalizedBatch visible = normalize_batch(index_select(rows_of(x), 0, places), w, b, eps);
+    const Tensor none = zeros({x.count() / dim, dim}, visible.y.dtype());
+    const Tensor to = expand(unsqueeze(places, 1), {n, dim});
+    visible.y = reshape(scatter(none, 0, to, visible.y), x.shape());
+    return visible;
   };
   const NormalizedBatch batch = normalized(weight, bias);
   LADON_CHECK(!(training() && tracked && batch.mean.mapped()), "BatchNorm",
@@ -80,6 +87,10 @@ void BatchNorm::count(const Tensor& centre, const Tensor& spread, std::int64_t n
   add_(running_mean, cast(centre, running_mean.dtype()), newest);
   mul_(running_var, 1 - newest);
   add_(running_var, cast(spread, running_var.dtype()), newest * unbiased);
+  const double largest = visit_floating("BatchNorm", running_var.dtype(), []<class T>() {
+    return static_cast<double>(std::numeric_limits<T>::max());
+  });
+  copy_(running_var, minimum(running_var, largest));  // ∞ would stay for good
 }
 
 void BatchNorm::visit(Visitor& v) {

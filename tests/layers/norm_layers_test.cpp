@@ -136,6 +136,28 @@ TEST(BatchNorm, CountsVisiblePositions) {
   test::expect_error([&] { layer(x, ones({2, 2}, boolean)); }, "mask must be bool [2, 3]");
 }
 
+// Values and statistics of batches whose squares leave the range of f32, masked or not; afterwards
+// the running ones are finite, so that ordinary batches bring them back.
+TEST(BatchNorm, TakesBatchesOfAnyScale) {
+  for (const double scale : {1e-30, 1e-25, 1e20, 1e30})
+    for (const bool masked : {false, true}) {
+      BatchNorm layer({.dim = 2, .eps = 0});
+      const Tensor ordinary = tensor({1, 3, -1, 5, 1, 3, -1, 5, 9, 9}, {1, 5, 2});
+      const Tensor mask = tensor({1, 1, 1, 1, 0}, {1, 5}, boolean);
+      const Tensor x = ordinary * scale;
+      const auto of = [&](const Tensor& t) {
+        return slice(masked ? layer(t, mask) : layer(slice(t, 1, {.stop = 4})), 1, {.stop = 4});
+      };
+      const Tensor want = tensor({1, -1, -1, 1, 1, -1, -1, 1}, {1, 4, 2});
+      EXPECT_TRUE(all_close(of(x), want, 1e-5)) << scale << ", masked " << masked;
+      EXPECT_TRUE(all_equal(isfinite(layer.running_var), ones({2}, boolean)));
+      for (int i = 0; i < 1000; ++i) of(ordinary);
+      EXPECT_NEAR(layer.running_var.to_vector()[0], 4.0 / 3, 1e-4) << scale;
+      layer.eval();
+      EXPECT_TRUE(all_close(of(ordinary), want * std::sqrt(0.75), 1e-4)) << scale;
+    }
+}
+
 TEST(BatchNorm, ChecksWhatItIsGiven) {
   test::expect_error([] { BatchNorm({.dim = 0}); }, "dim must be positive");
   test::expect_error([] { BatchNorm({.dim = 2, .momentum = 2}); }, "momentum must lie in [0, 1]");
