@@ -16,7 +16,8 @@ struct AdamOptions {
 
 /// g ← g + λx;  m ← β₁m + (1−β₁)g;  v ← β₂v + (1−β₂)g²;
 /// x ← x − lr·(m/(1−β₁ᵗ)) / (sqrt(v/(1−β₂ᵗ)) + eps), t counting the parameter's own updates.
-/// With AMSGrad u ← max(u, v) stands under the root in place of v.
+/// With AMSGrad u ← max(u, v) stands under the root in place of v. Squares of gradients below 1e-22
+/// (f32) vanish in v: an eps that is to count beside them is above that.
 /// (Kingma and Ba 2015)
 class Adam : public Optimizer {
  public:
@@ -26,6 +27,7 @@ class Adam : public Optimizer {
   enum class Decay { coupled, decoupled };
   Adam(ParameterGroups groups, const AdamOptions& options, Decay decay);
   void update(Item& item, const Tensor& gradient, double lr) override;
+  bool squares_gradients() const override { return true; }
 
  private:
   AdamOptions options_;

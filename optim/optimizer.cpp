@@ -1,11 +1,16 @@
 #include "ladon/optim/optimizer.h"
 
 #include <cmath>
+#include <limits>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/reductions/reduce.h"
+#include "ladon/core/kernels/reductions/reduction.h"
+#include "ladon/core/kernels/unary.h"
 #include "ladon/optim/parameters.h"
 
 namespace ladon {
@@ -13,6 +18,32 @@ namespace {
 
 std::string entry(std::size_t index, const std::string& name) {
   return detail::join("parameter.", index, ".", name);
+}
+
+/// Throws Error unless all elements of the gradient are finite, and their squares too if those are
+/// kept: ∞ in a moment would hold its parameter where it is for good. One pass: a sum of absolute
+/// values in range says it of each of them.
+void check_range(const std::string& name, const Tensor& gradient, bool squared) {
+  const double largest = visit_floating("step", gradient.dtype(), []<class T>() {
+    return static_cast<double>(std::numeric_limits<T>::max());
+  });
+  const double bound = squared ? std::sqrt(largest) : largest;
+  const Tensor row = reshape(gradient, {gradient.count()});
+  const auto reduced = [](kernels::Reduce op, const Tensor& x) {
+    return kernels::reduce(op, x, {0}, false).item();
+  };
+  if (reduced(kernels::Reduce::sum_abs, row) <= bound) return;
+  const double worst = reduced(kernels::Reduce::max, kernels::unary(kernels::Unary::abs, row));
+  const auto whose = [&] {
+    return detail::join("the gradient of parameter ", name, " (", gradient.dtype(), " ",
+                        gradient.shape(), ")");
+  };
+  LADON_CHECK(std::isfinite(worst), "step", whose(), " is not finite (", worst,
+              "), and nothing was changed; DetectAnomaly finds the operation");
+  LADON_CHECK(
+      worst <= bound, "step", whose(), " has an element of size ", worst,
+      ", whose square is beyond its dtype, and nothing was changed; clip_grad_norm() it, or "
+      "scale the loss");
 }
 
 }  // namespace
@@ -46,7 +77,10 @@ void Optimizer::check_ready() const {
       " parameters has a gradient; call backward() on a loss of them, after zero_grad() and before "
       "step()");
   for (const Item& item : items_)
-    if (const Tensor g = item.parameter.grad(); g.defined()) check(item, g.detach());
+    if (const Tensor g = item.parameter.grad(); g.defined()) {
+      check_range(item.name, g.detach(), squares_gradients());
+      check(item, g.detach());
+    }
 }
 
 Tensor Optimizer::initial(std::size_t, const Tensor& parameter) const {

@@ -60,7 +60,9 @@ class Optimizer {
   /// Updates every parameter that has a gradient and is not frozen, in place; the others stay.
   /// Gradients are kept. Runs the at_step of each rewritten gradient (autograd/leaf.h) once, after
   /// its update: a sampler's noise. Throws Error, and changes nothing, if no parameter has a
-  /// gradient, or one was replaced by Module::to.
+  /// gradient, one was replaced by Module::to, or a gradient holds NaN or ∞, or an element whose
+  /// square is beyond its dtype where the rule keeps squares (1.8e19 in f32): PyTorch takes those,
+  /// and such a parameter never moves again.
   virtual void step();
   /// Clears the gradients.
   void zero_grad();
@@ -104,6 +106,8 @@ class Optimizer {
   virtual void update(Item& item, const Tensor& gradient, double lr) = 0;
   /// Throws Error to refuse a gradient. Asked of all of them before anything is changed.
   virtual void check(const Item&, const Tensor&) const {}
+  /// Whether moments hold squares of gradients.
+  virtual bool squares_gradients() const { return false; }
   /// Moment `which` of a parameter before its first update: zeros like it.
   virtual Tensor initial(std::size_t which, const Tensor& parameter) const;
 

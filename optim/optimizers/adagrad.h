@@ -21,6 +21,7 @@ class Adagrad : public Optimizer {
 
  protected:
   void update(Item& item, const Tensor& gradient, double lr) override;
+  bool squares_gradients() const override { return true; }
   Tensor initial(std::size_t which, const Tensor& parameter) const override;
 
  private:

@@ -24,6 +24,7 @@ class Rmsprop : public Optimizer {
 
  protected:
   void update(Item& item, const Tensor& gradient, double lr) override;
+  bool squares_gradients() const override { return true; }
 
  private:
   RmspropOptions options_;

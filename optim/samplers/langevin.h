@@ -49,6 +49,7 @@ class Psgld : public Sampler {
 
  protected:
   void update(Item& item, const Tensor& gradient, double lr) override;
+  bool squares_gradients() const override { return true; }
 
  private:
   PsgldOptions options_;

@@ -117,7 +117,7 @@ TEST(Optimizer, TakesItsRateFromASchedule) {
 
 TEST(Optimizer, ScheduleGoesOnAfterResuming) {
   const auto with_schedule = [](const Tensor& x) {
-    auto sgd = std::make_unique<Sgd>(std::vector{x}, SgdOptions{.lr = 0.1, .momentum = 0.9});
+    auto sgd = std::make_unique<Sgd>(std::vector{x}, SgdOptions{.lr = 0.01, .momentum = 0.9});
     sgd->set_schedule(schedule::cosine({.steps = 20, .warmup = 5}));
     return sgd;
   };

@@ -92,14 +92,49 @@ TEST(Lion, FollowsItsRule) {
       {0.32134281249999996, -1.83709875, 0.29592734374999985});
 }
 
-// A gradient of 0 on a momentum of 0 has no sign; a NaN stays one.
+// A gradient of 0 on a momentum of 0 has no sign.
 TEST(Lion, StaysWhereNothingPulls) {
-  Tensor x = leaf(tensor({1, 2}, f64));
-  x.set_grad(tensor({0, std::nan("")}, f64));
+  Tensor x = leaf(tensor({1}, f64));
+  x.set_grad(tensor({0}, f64));
   Lion lion({x}, {.lr = 0.1});
   lion.step();
   EXPECT_EQ(x.detach().to_vector()[0], 1);
-  EXPECT_TRUE(std::isnan(x.detach().to_vector()[1]));
+}
+
+/// The rules that keep squares of gradients, and others.
+template <class Rule>
+void expect_range_of_gradients(bool squared) {
+  for (const DType dtype : {f32, f64}) {
+    Tensor x = leaf(ones({3}, dtype)), other = leaf(ones({2}, dtype));
+    Rule rule(ParameterSet{{"other", other}, {"weight", x}}, {.lr = 0.1});
+    other.set_grad(ones({2}, dtype));
+    const auto with = [&](double v) {
+      x.set_grad(cast(tensor({0, 1, v}, f64), dtype));
+      return [&] { rule.step(); };
+    };
+    const double inf = std::numeric_limits<double>::infinity();
+    expect_error(with(std::nan("")), "the gradient of parameter weight (");
+    expect_error(with(-inf), "is not finite (inf)");
+    const double beyond = dtype == f32 ? 2e19 : 2e154;
+    if (squared) expect_error(with(-beyond), "whose square is beyond");
+    EXPECT_EQ(x.detach().to_vector(), (std::vector<double>{1, 1, 1}));  // nothing was changed
+    EXPECT_EQ(other.detach().to_vector(), (std::vector<double>{1, 1}));
+    EXPECT_EQ(rule.steps(), 0);
+    with(squared ? beyond / 2 : beyond)();
+    EXPECT_EQ(rule.steps(), 1);
+    EXPECT_TRUE(all(isfinite(x.detach())).template item<bool>());
+    x.set_grad(full({3}, 0.9 * beyond / 2, dtype));  // their sum is beyond, each of them is not
+    EXPECT_NO_THROW(rule.step());
+  }
+}
+
+TEST(Optimizers, RefuseGradientsOutOfRange) {
+  expect_range_of_gradients<Sgd>(false);
+  expect_range_of_gradients<Lion>(false);
+  expect_range_of_gradients<Adam>(true);
+  expect_range_of_gradients<AdamW>(true);
+  expect_range_of_gradients<Rmsprop>(true);
+  expect_range_of_gradients<Adagrad>(true);
 }
 
 // The first step of Adam is lr·sign(g), whatever the scale of g.

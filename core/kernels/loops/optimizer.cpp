@@ -83,10 +83,11 @@ void rmsprop(T* x, const T* g, T* v, T* c, T* m, const RmspropStep& step, int64_
 template <class T>
 void adagrad(T* x, const T* g, T* v, const AdagradStep& step, int64_t n) {
   const T lr = T(step.lr), eps = T(step.eps), decay = T(step.weight_decay);
+  constexpr T largest = static_cast<T>(sizeof(T) == 4 ? __FLT_MAX__ : __DBL_MAX__);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     const T gradient = g[i] + decay * x[i];
-    v[i] += gradient * gradient;
+    v[i] = at_most(v[i] + gradient * gradient, largest);  // ∞ would stay for good
     x[i] -= lr * gradient / (sqrt(v[i]) + eps);
   }
 }
