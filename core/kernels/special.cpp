@@ -74,8 +74,9 @@ double asymptotic(int n, double x) {
   constexpr double bernoulli[] = {1. / 6,       -1. / 30,      1. / 42, -1. / 30,
                                   5. / 66,      -691. / 2730,  7. / 6,  -3617. / 510,
                                   43867. / 798, -174611. / 330};
-  const double second = factorial(n) / power(x, n + 1);  // n!/xⁿ⁺¹
-  double sum = (n == 0 ? -std::log(x) : second * x / n) + second / 2;
+  const double second =
+      factorial(n) / power(x, n + 1);  // n!/xⁿ⁺¹, which may vanish beside the first
+  double sum = (n == 0 ? -std::log(x) : factorial(n - 1) / power(x, n)) + second / 2;
   double term = second * (n + 1) / (2 * x);  // (2k+n−1)!/((2k)!·x^(2k+n)) for k = 1
   for (int k = 1; k <= 10; ++k) {
     sum += bernoulli[k - 1] * term;
@@ -92,7 +93,9 @@ double polygamma(int n, double x) {
   const double sign = n % 2 == 0 ? -1 : 1;  // (−1)ⁿ⁺¹
   if (x <= 0) {
     const double whole = std::nearbyint(x);
-    if (x == whole || std::isinf(x)) return std::numeric_limits<double>::quiet_NaN();
+    using Limits = std::numeric_limits<double>;
+    if (x == whole && std::isfinite(x) && n % 2 == 1) return Limits::infinity();  // on both sides
+    if (x == whole || std::isinf(x)) return Limits::quiet_NaN();
     const double c = 1 / std::tan(std::numbers::pi * (x - whole));
     return -sign * polygamma(n, 1 - x) - power(std::numbers::pi, n + 1) * cot_derivative(n, c);
   }

@@ -8,7 +8,8 @@ namespace ladon::kernels {
 
 /// ln |Γ(x)|; ∞ at 0, −1, −2, ….
 Tensor lgamma(const Tensor& x);
-/// ψ⁽ⁿ⁾, the n-th derivative of ψ = (ln Γ)'; 0 ≤ n ≤ max_polygamma. NaN at 0, −1, −2, ….
+/// ψ⁽ⁿ⁾, the n-th derivative of ψ = (ln Γ)'; 0 ≤ n ≤ max_polygamma. At 0, −1, −2, …
+/// ∞ for odd n, and NaN for even ones, which have both signs there.
 Tensor polygamma(int n, const Tensor& x);
 inline constexpr int max_polygamma = 20;
 double polygamma(int n, double x);
